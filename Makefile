@@ -1,0 +1,65 @@
+# make run    builds bin/selfplay and starts the loop on this machine
+# make test   runs every test
+# make check  what must be green before a commit (under two minutes)
+
+GO      ?= go
+BIN     := bin/selfplay
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X main.version=$(VERSION)
+
+# Packages whose tests are worth the race detector's slowness.
+RACE := ./ab ./bus ./match ./replay ./selfplay ./uci ./trainer/...
+
+.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench golden loop clean
+
+build:
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
+
+run: build
+	$(BIN) --variant crazyhouse
+
+test:
+	$(GO) test ./...
+
+check: fmt vet staticcheck lint short
+
+fmt:
+	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt needed:"; echo "$$out"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+
+staticcheck:
+	$(GO) tool staticcheck ./...
+
+lint:
+	$(GO) test ./internal/lint
+
+short:
+	$(GO) test -short ./...
+
+race:
+	$(GO) test -race -short $(RACE)
+
+# FUZZTIME applies to each target.
+FUZZTIME ?= 10s
+fuzz:
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "fuzz $$pkg $$f"; \
+	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; \
+	done
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+golden:
+	$(GO) test ./game ./configs ./cmd/selfplay -update
+
+# Nothing to a republished net that the actor has loaded, in under a minute.
+loop: build
+	dir=$$(mktemp -d) && $(BIN) --preset tiny --dir $$dir/run --until-generation 2 --for 60s && rm -rf $$dir
+
+clean:
+	rm -rf bin

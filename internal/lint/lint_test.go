@@ -1,0 +1,121 @@
+// Package lint checks the rules of the house that no compiler checks: which
+// package may import which, and which dependency belongs to one package only.
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/crazyhouse-rl/selfplay"
+
+// group gives the layer of every package: a package imports only from lower
+// layers. Sub-packages that a layer-mate may import stand in sameLayer.
+var group = map[string]int{
+	"chess":           1,
+	"kernel":          1,
+	"search":          2,
+	"nnue/features":   2,
+	"nnue":            3,
+	"nnue/nnuetest":   3,
+	"ab":              3,
+	"game":            4,
+	"sample":          4,
+	"nets":            4,
+	"configs":         4,
+	"replay":          5,
+	"trainer":         5,
+	"trainer/nnuefit": 5,
+	"match":           5,
+	"match/rating":    5,
+	"uci":             5,
+	"bus":             6,
+	"selfplay":        7,
+	"cmd/selfplay":    8,
+	"internal/lint":   8,
+}
+
+var sameLayer = map[[2]string]bool{
+	{"nnue/nnuetest", "nnue"}:      true,
+	{"sample", "game"}:             true,
+	{"trainer/nnuefit", "trainer"}: true,
+	{"match", "match/rating"}:      true,
+}
+
+// owner names, for an outside dependency, the one package that may import it.
+var owner = map[string]string{
+	"github.com/nats-io/":      "bus",
+	"github.com/spf13/cobra":   "cmd/selfplay",
+	"github.com/spf13/pflag":   "cmd/selfplay",
+	"github.com/goccy/go-yaml": "configs",
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Doc        string
+}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", module+"/...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("go list output: %v", err)
+		}
+		all = append(all, p)
+	}
+}
+
+func short(path string) string { return strings.TrimPrefix(path, module+"/") }
+
+func TestImports(t *testing.T) {
+	pkgs := list(t)
+	if len(pkgs) < 10 {
+		t.Fatalf("go list found %d packages: the rule would be vacuous", len(pkgs))
+	}
+	for _, p := range pkgs {
+		from := short(p.ImportPath)
+		level, known := group[from]
+		if !known {
+			t.Errorf("package %s has no layer: give it one in internal/lint", from)
+			continue
+		}
+		for _, imp := range p.Imports {
+			for prefix, only := range owner {
+				if strings.HasPrefix(imp, prefix) && from != only {
+					t.Errorf("%s imports %s: only %s may", from, imp, only)
+				}
+			}
+			if !strings.HasPrefix(imp, module) {
+				continue
+			}
+			to := short(imp)
+			if group[to] >= level && !sameLayer[[2]string{from, to}] {
+				t.Errorf("%s (layer %d) imports %s (layer %d): imports go to lower layers only", from, level, to, group[to])
+			}
+		}
+	}
+}
+
+func TestPackageComments(t *testing.T) {
+	for _, p := range list(t) {
+		if p.Doc == "" && short(p.ImportPath) != "internal/lint" {
+			t.Errorf("package %s has no package comment", short(p.ImportPath))
+		}
+	}
+}
