@@ -1,0 +1,246 @@
+// Package configs holds the settings of a run: the structs with their units,
+// the presets shipped in the binary, strict reading and validation.
+//
+// Values come, each overriding the one before, from the preset, a YAML file,
+// the environment (SELFPLAY_TRAIN_BATCH sets train.batch) and key=value pairs
+// given on the command line. An unknown key is an error that names the nearest
+// known one. The effective configuration is written into the run's directory.
+package configs
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Schema is the version of the file format that this build reads and writes.
+const Schema = 1
+
+// ErrInvalid is wrapped by every error about a setting's value or name.
+var ErrInvalid = errors.New("configs: invalid configuration")
+
+// Config is one run's settings.
+type Config struct {
+	Schema  int    `yaml:"schema"`  // format version, Schema
+	Preset  string `yaml:"preset"`  // name of the preset it started from
+	Variant string `yaml:"variant"` // crazyhouse or chess
+	Seed    uint64 `yaml:"seed"`    // every random choice of the run follows from it
+
+	Actor  Actor  `yaml:"actor"`
+	Net    Net    `yaml:"net"`
+	Bus    Bus    `yaml:"bus"`
+	Replay Replay `yaml:"replay"`
+	Train  Train  `yaml:"train"`
+	Gate   Gate   `yaml:"gate"`
+}
+
+// Actor says how self-play games are made.
+type Actor struct {
+	Workers       int     `yaml:"workers"`         // games played at the same time, one thread each
+	Nodes         uint64  `yaml:"nodes"`           // search nodes a move
+	HashMB        int     `yaml:"hash_mb"`         // transposition table of each worker, MiB
+	OpeningMin    int     `yaml:"opening_min"`     // random plies before the first searched move, at least
+	OpeningMax    int     `yaml:"opening_max"`     // and at most
+	RandomPlies   int     `yaml:"random_plies"`    // plies in which a random move may replace the engine's
+	RandomProb    float64 `yaml:"random_prob"`     // probability of that, 0..1
+	MaxPlies      int     `yaml:"max_plies"`       // a longer game is a draw
+	WinScore      int     `yaml:"win_score"`       // adjudication: both agree on at least this, centipawns; 0 switches it off
+	WinPlies      int     `yaml:"win_plies"`       // for so many plies
+	PlayOutShare  float64 `yaml:"play_out_share"`  // share of games never adjudicated, 0..1
+	SpoolMaxGames int     `yaml:"spool_max_games"` // games waiting for the bus before an actor pauses
+}
+
+// Net is the architecture that is trained.
+type Net struct {
+	Architecture string `yaml:"architecture"` // "narrow": HalfKAv2 of any width in our own file; "fairy": Fairy-Stockfish's exact one
+	Width        int    `yaml:"width"`        // transformer outputs per perspective; fairy has 512
+}
+
+// Bus says where games and nets travel.
+type Bus struct {
+	URL        string `yaml:"url"`         // an existing NATS server; empty starts one inside the process
+	Listen     string `yaml:"listen"`      // host:port on which the embedded server accepts others; empty: none
+	MaxBytes   int64  `yaml:"max_bytes"`   // size of the games stream; a full stream makes actors wait
+	DurableMax int64  `yaml:"durable_max"` // size of the object store for nets, bytes
+}
+
+// Replay bounds the buffer.
+type Replay struct {
+	MaxBytes       int64   `yaml:"max_bytes"`       // segments on disk
+	SegmentBytes   int64   `yaml:"segment_bytes"`   // size at which a new segment begins
+	WindowMin      int     `yaml:"window_min"`      // positions in the smallest window
+	WindowExponent float64 `yaml:"window_exponent"` // growth of the window with the positions seen, KataGo's power law
+	WindowSlope    float64 `yaml:"window_slope"`    // its slope at the minimum
+}
+
+// Train is the optimiser's side.
+type Train struct {
+	Batch         int     `yaml:"batch"`           // positions a step
+	Workers       int     `yaml:"workers"`         // threads; the result does not depend on it
+	MinPositions  int     `yaml:"min_positions"`   // positions in the buffer before training starts
+	SamplesPerRow float64 `yaml:"samples_per_row"` // train-to-play ratio: samples drawn per new position
+	StepsPerNet   int     `yaml:"steps_per_net"`   // a candidate net every so many steps
+	LR            float64 `yaml:"lr"`              // learning rate at the start
+	LRFinal       float64 `yaml:"lr_final"`        // learning rate after lr_steps, cosine between
+	LRSteps       int     `yaml:"lr_steps"`
+	WarmupSteps   int     `yaml:"warmup_steps"`
+	Lambda        float64 `yaml:"lambda"`       // share of the search score in the target at the start, the rest is the result
+	LambdaFinal   float64 `yaml:"lambda_final"` // the share after lambda_steps
+	LambdaSteps   int     `yaml:"lambda_steps"`
+	Power         float64 `yaml:"power"`         // exponent of the loss in win-probability space
+	PerGame       int     `yaml:"per_game"`      // positions drawn from one game at a time
+	MinPly        int     `yaml:"min_ply"`       // earlier plies are not trained on
+	MaxScore      int     `yaml:"max_score"`     // positions beyond this score are not trained on, centipawns
+	SkipCaptures  bool    `yaml:"skip_captures"` // leave out positions whose best move captures or promotes
+	SkipInCheck   bool    `yaml:"skip_in_check"` // and those in check
+	HeldOut       int     `yaml:"held_out"`      // positions of held-out games measured for the held-out loss
+	Checkpoint    int     `yaml:"checkpoint"`    // steps between checkpoints
+}
+
+// Gate decides whether a candidate replaces the current net.
+type Gate struct {
+	Enabled     bool    `yaml:"enabled"`
+	Nodes       uint64  `yaml:"nodes"`       // search nodes a move
+	Pairs       int     `yaml:"pairs"`       // opening pairs at most
+	Concurrency int     `yaml:"concurrency"` // games at the same time
+	Elo0        float64 `yaml:"elo0"`        // logistic Elo of H0
+	Elo1        float64 `yaml:"elo1"`        // and H1
+	Alpha       float64 `yaml:"alpha"`
+	Beta        float64 `yaml:"beta"`
+}
+
+//go:embed *.yaml
+var presets embed.FS
+
+// base is the preset that gives every value; the others say what differs.
+const base = "laptop"
+
+// Presets lists the names that Preset knows, sorted.
+func Presets() []string {
+	files, _ := fs.Glob(presets, "*.yaml")
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(f, ".yaml")
+	}
+	slices.Sort(files)
+	return files
+}
+
+// Preset returns the named preset. Unknown names give an error that lists the
+// known ones.
+func Preset(name string) (Config, error) {
+	var c Config
+	for _, layer := range []string{base, name} {
+		text, err := presets.ReadFile(layer + ".yaml")
+		if err != nil {
+			return Config{}, fmt.Errorf("%w: preset: found %q, expected one of %s", ErrInvalid, name, strings.Join(Presets(), ", "))
+		}
+		if err := c.Merge(text, layer+".yaml"); err != nil {
+			return Config{}, err
+		}
+	}
+	c.Preset = name
+	return c, nil
+}
+
+// Merge overlays the YAML text of the file called name. Keys that are absent
+// keep their values; unknown keys and another schema are errors.
+func (c *Config) Merge(text []byte, name string) error {
+	var raw map[string]any
+	if err := yaml.Unmarshal(text, &raw); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
+	}
+	if found, ok := raw["schema"]; !ok || fmt.Sprint(found) != fmt.Sprint(Schema) {
+		if !ok {
+			found = "none"
+		}
+		return fmt.Errorf("%w: %s: schema: found %v, expected %d as the file's first key", ErrInvalid, name, found, Schema)
+	}
+	known := Keys()
+	for _, key := range flatten("", raw) {
+		if _, ok := known[key]; !ok {
+			return fmt.Errorf("%w: %s: unknown key %q, the nearest known one is %q", ErrInvalid, name, key, nearest(key, known))
+		}
+	}
+	if err := yaml.Unmarshal(text, c); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
+	}
+	return nil
+}
+
+// YAML returns the effective configuration as a file that Merge reads back.
+func (c Config) YAML() []byte {
+	text, err := yaml.Marshal(c)
+	if err != nil { // plain values only: cannot happen
+		panic(err)
+	}
+	return text
+}
+
+// Validate checks every value and reports all that are wrong at once.
+func (c Config) Validate() error {
+	var wrong []error
+	check := func(ok bool, key string, found any, expected string) {
+		if !ok {
+			wrong = append(wrong, fmt.Errorf("%w: %s: found %v, expected %s", ErrInvalid, key, found, expected))
+		}
+	}
+	positive := func(key string, v int) { check(v > 0, key, v, "a positive number") }
+	share := func(key string, v float64) { check(v >= 0 && v <= 1, key, v, "a number from 0 to 1") }
+
+	check(c.Schema == Schema, "schema", c.Schema, fmt.Sprint(Schema))
+	check(c.Variant == "crazyhouse" || c.Variant == "chess", "variant", c.Variant, "crazyhouse or chess")
+
+	check(c.Actor.Workers > 0 && c.Actor.Workers <= 1024, "actor.workers", c.Actor.Workers, "1 to 1024")
+	check(c.Actor.Nodes > 0, "actor.nodes", c.Actor.Nodes, "a positive number")
+	check(c.Actor.HashMB > 0 && c.Actor.HashMB <= 65536, "actor.hash_mb", c.Actor.HashMB, "1 to 65536")
+	check(c.Actor.OpeningMin >= 0 && c.Actor.OpeningMin <= c.Actor.OpeningMax, "actor.opening_min", c.Actor.OpeningMin, "0 to actor.opening_max")
+	check(c.Actor.OpeningMax <= 64, "actor.opening_max", c.Actor.OpeningMax, "at most 64")
+	check(c.Actor.MaxPlies > c.Actor.OpeningMax && c.Actor.MaxPlies <= 4096, "actor.max_plies", c.Actor.MaxPlies, "more than actor.opening_max, at most 4096")
+	share("actor.random_prob", c.Actor.RandomProb)
+	share("actor.play_out_share", c.Actor.PlayOutShare)
+	check(c.Actor.WinScore >= 0, "actor.win_score", c.Actor.WinScore, "0 or more")
+	positive("actor.win_plies", c.Actor.WinPlies)
+	positive("actor.spool_max_games", c.Actor.SpoolMaxGames)
+
+	check(c.Net.Architecture == "narrow" || c.Net.Architecture == "fairy", "net.architecture", c.Net.Architecture, "narrow or fairy")
+	check(c.Net.Architecture != "fairy" || c.Net.Width == 512, "net.width", c.Net.Width, "512 for the fairy architecture")
+	check(c.Net.Architecture != "fairy" || c.Variant == "crazyhouse", "net.architecture", c.Net.Architecture, "narrow for a variant other than crazyhouse")
+	check(c.Net.Width >= 8 && c.Net.Width <= 1024 && c.Net.Width%8 == 0, "net.width", c.Net.Width, "a multiple of 8 from 8 to 1024")
+
+	check(c.Bus.URL == "" || c.Bus.Listen == "", "bus.listen", c.Bus.Listen, "nothing when bus.url is set")
+	check(c.Bus.MaxBytes >= 1<<20, "bus.max_bytes", c.Bus.MaxBytes, "at least 1 MiB")
+	check(c.Bus.DurableMax >= 1<<20, "bus.durable_max", c.Bus.DurableMax, "at least 1 MiB")
+
+	check(c.Replay.SegmentBytes >= 1<<12, "replay.segment_bytes", c.Replay.SegmentBytes, "at least 4096")
+	check(c.Replay.MaxBytes >= 2*c.Replay.SegmentBytes, "replay.max_bytes", c.Replay.MaxBytes, "at least two segments")
+	positive("replay.window_min", c.Replay.WindowMin)
+	check(c.Replay.WindowExponent > 0 && c.Replay.WindowExponent <= 1, "replay.window_exponent", c.Replay.WindowExponent, "more than 0, at most 1")
+	check(c.Replay.WindowSlope > 0, "replay.window_slope", c.Replay.WindowSlope, "a positive number")
+
+	check(c.Train.Batch >= 16 && c.Train.Batch <= 1<<20, "train.batch", c.Train.Batch, "16 to 1048576")
+	positive("train.workers", c.Train.Workers)
+	positive("train.min_positions", c.Train.MinPositions)
+	check(c.Train.SamplesPerRow > 0, "train.samples_per_row", c.Train.SamplesPerRow, "a positive number")
+	positive("train.steps_per_net", c.Train.StepsPerNet)
+	check(c.Train.LR > 0 && c.Train.LR < 1, "train.lr", c.Train.LR, "more than 0, less than 1")
+	check(c.Train.LRFinal > 0 && c.Train.LRFinal <= c.Train.LR, "train.lr_final", c.Train.LRFinal, "more than 0, at most train.lr")
+	positive("train.lr_steps", c.Train.LRSteps)
+	share("train.lambda", c.Train.Lambda)
+	share("train.lambda_final", c.Train.LambdaFinal)
+	check(c.Train.Power >= 1 && c.Train.Power <= 4, "train.power", c.Train.Power, "1 to 4")
+	positive("train.per_game", c.Train.PerGame)
+	positive("train.held_out", c.Train.HeldOut)
+	positive("train.checkpoint", c.Train.Checkpoint)
+
+	check(c.Gate.Pairs > 0, "gate.pairs", c.Gate.Pairs, "a positive number")
+	check(c.Gate.Nodes > 0, "gate.nodes", c.Gate.Nodes, "a positive number")
+	positive("gate.concurrency", c.Gate.Concurrency)
+	check(c.Gate.Elo0 < c.Gate.Elo1, "gate.elo0", c.Gate.Elo0, "less than gate.elo1")
+	check(c.Gate.Alpha > 0 && c.Gate.Beta > 0 && c.Gate.Alpha+c.Gate.Beta < 1, "gate.alpha", c.Gate.Alpha, "alpha and beta above 0, their sum below 1")
+	return errors.Join(wrong...)
+}
