@@ -1,0 +1,82 @@
+package dirlock
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+func TestSecondAcquireNamesTheOwner(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Acquire(dir)
+	var held *HeldError
+	if !errors.As(err, &held) || !errors.Is(err, ErrHeld) {
+		t.Fatalf("second acquire: got %v, want HeldError", err)
+	}
+	if held.PID != os.Getpid() || held.Dir != dir {
+		t.Errorf("owner %d of %s, want %d of %s", held.PID, held.Dir, os.Getpid(), dir)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	l, err = Acquire(dir)
+	if err != nil {
+		t.Fatalf("after release: %v", err)
+	}
+	l.Release()
+}
+
+// helperFlag followed by a directory makes the test binary hold that
+// directory until it is killed.
+const helperFlag = "-hold"
+
+func TestMain(m *testing.M) {
+	if n := len(os.Args); n > 2 && os.Args[n-2] == helperFlag {
+		if _, err := Acquire(os.Args[n-1]); err != nil {
+			os.Exit(1)
+		}
+		os.Stdout.WriteString("held\n")
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+// A killed owner leaves its lock file but not its lock.
+func TestKilledOwnerReleases(t *testing.T) {
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, helperFlag, dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+		t.Fatalf("helper said %q, %v", line, err)
+	}
+	_, err = Acquire(dir)
+	var held *HeldError
+	if !errors.As(err, &held) || held.PID != cmd.Process.Pid {
+		t.Fatalf("while held: got %v, want owner %d", err, cmd.Process.Pid)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	l, err := Acquire(dir)
+	if err != nil {
+		t.Fatalf("after kill: %v", err)
+	}
+	l.Release()
+}
