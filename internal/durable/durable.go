@@ -1,0 +1,72 @@
+// Package durable writes files so that a crash at any moment leaves either the
+// old content or the new one, never a part of it.
+package durable
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// TempPattern matches the names of the temporary files that a crash may leave
+// behind; nothing else should bear them.
+const TempPattern = ".tmp-*"
+
+// WriteFile replaces path with data: temporary file, fsync, rename, fsync of
+// the directory.
+func WriteFile(path string, data []byte) error {
+	return Write(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// Write replaces path with what write produces. If write fails, path keeps its
+// content and the error is returned as it is.
+func Write(path string, write func(w io.Writer) error) error {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, TempPattern)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once renamed, which is meant
+	if err := write(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return SyncDir(dir)
+}
+
+// SyncDir makes the creations, renames and removals in dir durable. Windows
+// offers no such call and needs none.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// RemoveTemps deletes the temporary files that a crash left in dir.
+func RemoveTemps(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, TempPattern))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package durable
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestWriteFileReplaces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for _, want := range []string{"one", "two, longer", ""} {
+		if err := WriteFile(path, []byte(want)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Fatalf("read %q, %v; want %q", got, err, want)
+		}
+	}
+}
+
+func TestFailedWriteKeepsOldContent(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if err := WriteFile(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := Write(path, func(w io.Writer) error {
+		_, _ = w.Write([]byte("half of the n"))
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Fatalf("error %v, want %v", err, broken)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "old" {
+		t.Errorf("content %q after a failed write", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, TempPattern)); len(left) != 0 {
+		t.Errorf("temporary files left: %q", left)
+	}
+}
+
+func TestRemoveTemps(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".tmp-123", "kept"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := RemoveTemps(dir); err != nil {
+		t.Fatal(err)
+	}
+	left, _ := os.ReadDir(dir)
+	if len(left) != 1 || left[0].Name() != "kept" {
+		t.Errorf("left %v", left)
+	}
+}
