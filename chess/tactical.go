@@ -1,0 +1,55 @@
+package chess
+
+// LegalCaptures fills l with the legal captures, en passant included, and the
+// legal promotions to a queen: what a quiescence search looks at.
+func (p *Position) LegalCaptures(l *MoveList) {
+	l.N = 0
+	g := p.newGenerator()
+	g.kingMoves(p, l, g.enemy)
+	if g.checkers&(g.checkers-1) != 0 {
+		return
+	}
+	g.pieceMoves(p, l, g.targets&g.enemy)
+	g.pawnCaptures(p, l)
+	if p.ep != NoSquare {
+		g.enPassant(p, l)
+	}
+	g.queenPromotions(p, l)
+}
+
+// queenPromotions adds the promotions to a queen that capture nothing.
+func (g *generator) queenPromotions(p *Position, l *MoveList) {
+	pawns := p.byType[Pawn] & g.own
+	if g.checkers == 0 {
+		pawns &^= g.pinned &^ (fileA << (g.king & 7))
+	} else {
+		pawns &^= g.pinned
+	}
+	single, _ := pushes(g.us, pawns, ^g.occ)
+	for b := single & g.interpose & (rank1 | rank8); b != 0; b &= b - 1 {
+		to := b.First()
+		l.Add(NewMove(Square(int(to)-forward(g.us)), to, PromoteQueen))
+	}
+}
+
+// LegalDropChecks appends to l the legal drops that give check.
+func (p *Position) LegalDropChecks(l *MoveList) {
+	us := p.side & 1
+	hand := p.hands[us]
+	if hand == 0 {
+		return
+	}
+	g := p.newGenerator()
+	if g.checkers&(g.checkers-1) != 0 {
+		return
+	}
+	king := p.King(us ^ 1)
+	if hand.Has(Pawn) {
+		l.addDrops(Pawn, pawnTable[us^1][king&63]&g.interpose&^(rank1|rank8))
+	}
+	for t := Knight; t <= Queen; t++ {
+		if hand.Has(t) {
+			l.addDrops(t, attacksOf(t, us, king, g.occ)&g.interpose)
+		}
+	}
+}
