@@ -1,0 +1,198 @@
+package nnue
+
+import (
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/kernel"
+)
+
+// Eval is everything a network says about a position. All values are from the
+// side to move's point of view; Raw, Adjusted and Final are in
+// Fairy-Stockfish's internal units, 208 to a pawn as it displays them.
+type Eval struct {
+	// Bucket is the index of the stack and column in use.
+	Bucket int
+	// PSQT [Stacks] is the piece-square part for every column, half the
+	// difference of both perspectives, in 1/16 of a raw unit.
+	PSQT []int
+	// Positional [Stacks] is the output of every stack, in 1/16 of a raw unit.
+	Positional []int
+	// Raw is the network's value, (PSQT + Positional) / 16 in the bucket.
+	Raw int
+	// Adjusted is the value Fairy-Stockfish searches with: the positional part
+	// counts a little more where both sides' pieces are nearly equal.
+	Adjusted int
+	// Final is Fairy-Stockfish's static evaluation: Adjusted scaled by
+	// material on the board and faded by the halfmove clock.
+	Final int
+	// Checksum is a hash of both accumulators before clipping, White's first.
+	// It tells errors in the features from errors in the layers.
+	Checksum uint64
+}
+
+// outputScale divides the sum of both parts to give raw units.
+const outputScale = 16
+
+// Evaluate computes all values of p from nothing, in the plainest way: it is
+// the definition that Accumulator is tested against. Divisions drop the
+// fraction; sums are exact, without the 16-bit saturation of some builds of
+// Fairy-Stockfish.
+func (n *Network) Evaluate(p *chess.Position) Eval {
+	return n.trace(p).Eval
+}
+
+// trace is an Eval with the values on the way to it.
+type trace struct {
+	Eval
+	features     [2][]int32 // by perspective
+	accumulators [2][]int16
+	psqt         [2][]int32
+	transformed  []uint8 // both accumulators clipped, the side to move's first
+	stacks       []stackTrace
+}
+
+// stackTrace is the values inside one stack.
+type stackTrace struct {
+	sum1, sum2 []int32 // before shift and clip
+	out1, out2 []uint8
+	output     int32
+}
+
+func (n *Network) trace(p *chess.Position) trace {
+	var t trace
+	for c := range t.features {
+		t.features[c] = n.set.Active(p, chess.Color(c), nil)
+		t.accumulators[c], t.psqt[c] = n.transform(t.features[c])
+	}
+	us := p.SideToMove()
+	them := us.Other()
+	width := n.arch.Width
+	t.transformed = make([]uint8, 2*width)
+	kernel.ClipInt16(t.transformed[:width], t.accumulators[us])
+	kernel.ClipInt16(t.transformed[width:], t.accumulators[them])
+
+	t.Bucket = n.arch.Bucket(p)
+	t.Checksum = checksum(t.accumulators)
+	for i := range n.Stacks {
+		t.stacks = append(t.stacks, n.forward(&n.Stacks[i], t.transformed))
+		t.Positional = append(t.Positional, int(t.stacks[i].output))
+		t.PSQT = append(t.PSQT, int(t.psqt[us][i]-t.psqt[them][i])/2)
+	}
+	psqt, positional := t.PSQT[t.Bucket], t.Positional[t.Bucket]
+	t.Raw = (psqt + positional) / outputScale
+	t.Adjusted = adjust(p, psqt, positional)
+	t.Final = finish(p, t.Adjusted)
+	return t
+}
+
+// transform sums the rows of the active features.
+func (n *Network) transform(active []int32) (accumulator []int16, psqt []int32) {
+	accumulator = append(accumulator, n.FTBias...)
+	psqt = make([]int32, n.arch.Stacks)
+	for _, f := range active {
+		for i, w := range n.row(f) {
+			accumulator[i] += w
+		}
+		for i, w := range n.psqtRow(f) {
+			psqt[i] += w
+		}
+	}
+	return accumulator, psqt
+}
+
+// forward runs one stack.
+func (n *Network) forward(s *Stack, in []uint8) stackTrace {
+	a := n.arch
+	t := stackTrace{
+		sum1: make([]int32, a.L2), out1: make([]uint8, a.L2),
+		sum2: make([]int32, a.L3), out2: make([]uint8, a.L3),
+	}
+	kernel.AffineInt8(t.sum1, s.L1Bias, s.L1Weights, 2*a.Width, in)
+	kernel.ClipInt32(t.out1, t.sum1)
+	kernel.AffineInt8(t.sum2, s.L2Bias, s.L2Weights, a.L2Stride(), t.out1)
+	kernel.ClipInt32(t.out2, t.sum2)
+	var output [1]int32
+	kernel.AffineInt8(output[:], []int32{s.OutBias}, s.OutWeights, a.L3Stride(), t.out2)
+	t.output = output[0]
+	return t
+}
+
+// checksum is FNV-1a with 16-bit entries in place of bytes.
+func checksum(accumulators [2][]int16) uint64 {
+	h := uint64(1469598103934665603)
+	for _, a := range accumulators {
+		for _, v := range a {
+			h = (h ^ uint64(uint16(v))) * 1099511628211
+		}
+	}
+	return h
+}
+
+// Values of men in Fairy-Stockfish's units (middlegame), by chess.PieceType up
+// to the queen. Its training begins piece-square columns with the same values.
+var pieceValues = [...]int{chess.Pawn: 126, chess.Knight: 781, chess.Bishop: 825, chess.Rook: 1276, chess.Queen: 2538}
+
+// nonPawnMaterial sums the men on the board other than pawns and king.
+func nonPawnMaterial(p *chess.Position, c chess.Color) int {
+	sum := 0
+	for t := chess.Knight; t <= chess.Queen; t++ {
+		sum += pieceValues[t] * p.Pieces(c, t).Count()
+	}
+	return sum
+}
+
+// adjust mixes both parts as Fairy-Stockfish's search does: with material
+// balanced to within bishop for knight, the positional part weighs more.
+func adjust(p *chess.Position, psqt, positional int) int {
+	entertainment := 0
+	difference := nonPawnMaterial(p, chess.White) - nonPawnMaterial(p, chess.Black)
+	if limit := pieceValues[chess.Bishop] - pieceValues[chess.Knight]; max(difference, -difference) <= limit {
+		entertainment = 7
+	}
+	return ((128-entertainment)*psqt + (128+entertainment)*positional) / 128 / outputScale
+}
+
+// largestFinal bounds a static evaluation below the values of forced mates.
+const largestFinal = 31507
+
+// finish scales an adjusted value to the static evaluation.
+func finish(p *chess.Position, adjusted int) int {
+	pawns := p.ByType(chess.Pawn).Count()
+	material := nonPawnMaterial(p, chess.White) + nonPawnMaterial(p, chess.Black)
+	scale := 903 + 32*pawns + 32*material/1024
+	v := adjusted * scale / 1024
+	if p.Chess960() {
+		v += corneredBishops(p)
+	}
+	v = v * (100 - p.HalfmoveClock()) / 100
+	return min(max(v, -largestFinal), largestFinal)
+}
+
+// corneredBishops is the correction for bishops locked in a corner by a pawn of
+// their own, which only Chess960 start positions know; the network has not seen
+// them. Side to move's point of view.
+func corneredBishops(p *chess.Position) int {
+	sum := 0
+	for _, c := range [...]struct {
+		corner, pawn, block chess.Square
+		colour              chess.Color
+	}{
+		{0, 9, 17, chess.White},   // a1, b2, b3
+		{7, 14, 22, chess.White},  // h1, g2, g3
+		{56, 49, 41, chess.Black}, // a8, b7, b6
+		{63, 54, 46, chess.Black}, // h8, g7, g6
+	} {
+		if p.PieceAt(c.corner) != chess.MakePiece(c.colour, chess.Bishop) ||
+			p.PieceAt(c.pawn) != chess.MakePiece(c.colour, chess.Pawn) {
+			continue
+		}
+		penalty := 150
+		if p.PieceAt(c.block) != chess.NoPiece {
+			penalty = 200
+		}
+		if c.colour == p.SideToMove() {
+			penalty = -penalty
+		}
+		sum += penalty
+	}
+	return sum
+}

@@ -1,0 +1,156 @@
+package features
+
+import (
+	"math/bits"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+)
+
+// HalfKAv2Name is the canonical name of the set HalfKAv2.
+const HalfKAv2Name = "HalfKAv2"
+
+// Layout of a block, the features that share one square of the own king.
+// Planes alternate own and enemy: pawns 0 and 1, knights 2 and 3, … queens 8
+// and 9. Both kings share plane 10, for they never stand on one square.
+const (
+	kingPlane   = 10
+	kingOffset  = kingPlane * 64
+	handOffset  = (kingPlane + 1) * 64             // 704, the size of a block without hands
+	handSteps   = 16                               // features per hand plane
+	fullBlock   = handOffset + kingPlane*handSteps // 864
+	kingSquares = 64
+	rankMirror  = 56                   // square XOR 56 exchanges rank 1 and rank 8
+	handKinds   = int(chess.Queen) + 1 // pawn … queen
+	maxActive   = 32                   // men of both sides, on the board or in a hand
+	virtualGap  = 64                   // size of the enemy king's own plane among virtual features
+)
+
+// HalfKAv2 is the feature set of Fairy-Stockfish: own king square times (piece
+// kind, side, square), and in variants with hands own king square times (kind,
+// side, how many of them are in hand).
+//
+// From the perspective of a side, with o(s) = s for White and s XOR 56 for
+// Black, and K = o(square of the own king) * block, where a block has 864
+// features with hands and 704 without:
+//
+//	a man on square s           K + 64*plane + o(s)
+//	c men of one kind in hand   K + 704 + 16*plane + j   for every j < c
+//
+// The hand code is a thermometer: the third pawn in hand switches on a third
+// feature. At most 16 men of a kind count, more than a legal game can yield.
+// Promoted men count as what they have become.
+//
+// The zero value is the set for variants without hands. Source of the
+// numbering: Fairy-Stockfish, src/nnue/features/half_ka_v2_variants.cpp.
+type HalfKAv2 struct {
+	hands bool
+}
+
+// NewHalfKAv2 returns the set for a variant: 55,296 features for crazyhouse,
+// 45,056 for chess.
+func NewHalfKAv2(v *chess.Variant) HalfKAv2 { return HalfKAv2{hands: v.CapturesToHand} }
+
+// Name returns the canonical name.
+func (h HalfKAv2) Name() string { return HalfKAv2Name }
+
+// Size returns the number of features.
+func (h HalfKAv2) Size() int { return kingSquares * h.Block() }
+
+// Block returns the number of features that share one square of the own king.
+// Feature f belongs to the own king on the oriented square f / Block().
+func (h HalfKAv2) Block() int {
+	if h.hands {
+		return fullBlock
+	}
+	return handOffset
+}
+
+// MaxActive returns the most features that are active at once in a legal game:
+// all 32 men are on the board or in a hand. Set-up positions may have more.
+func (h HalfKAv2) MaxActive() int { return maxActive }
+
+// Active appends the active features of p seen from perspective to dst, in no
+// particular order. It does not allocate if dst has room for MaxActive more.
+func (h HalfKAv2) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
+	view := h.view(p, perspective)
+	for c := range 2 {
+		for t := range 6 {
+			men := p.Pieces(chess.Color(c), chess.PieceType(t))
+			dst = view.appendMen(dst, c, t, men)
+		}
+		if h.hands {
+			for t := range handKinds {
+				dst = view.appendHand(dst, c, t, 0, handCount(p.Hand(chess.Color(c)), t))
+			}
+		}
+	}
+	return dst
+}
+
+// handCount returns how many men of kind t in a hand the set can express.
+func handCount(hand chess.Hand, t int) int {
+	return min(hand.Count(chess.PieceType(t)), handSteps)
+}
+
+// view turns men and hands into features of one perspective with its king in
+// place.
+type view struct {
+	base   int // first feature of the own king's block
+	mirror int // XORed to squares
+	enemy  int // XORed to the colour: 0 if White is the own side
+}
+
+func (h HalfKAv2) view(p *chess.Position, perspective chess.Color) view {
+	return h.viewFrom(perspective, p.King(perspective))
+}
+
+func (h HalfKAv2) viewFrom(perspective chess.Color, king chess.Square) view {
+	mirror := int(perspective) * rankMirror
+	return view{base: (int(king) ^ mirror) * h.Block(), mirror: mirror, enemy: int(perspective)}
+}
+
+// man returns the feature of a man of colour c and kind t on a square.
+func (v view) man(c, t, square int) int32 {
+	plane := kingPlane
+	if t < handKinds {
+		plane = 2*t + (c ^ v.enemy)
+	}
+	return int32(v.base + plane*64 + (square ^ v.mirror))
+}
+
+func (v view) appendMen(dst []int32, c, t int, men chess.Bitboard) []int32 {
+	for b := uint64(men); b != 0; b &= b - 1 {
+		dst = append(dst, v.man(c, t, bits.TrailingZeros64(b)))
+	}
+	return dst
+}
+
+// appendHand appends the thermometer steps from..to-1 of a hand.
+func (v view) appendHand(dst []int32, c, t, from, to int) []int32 {
+	plane := v.base + handOffset + (2*t+(c^v.enemy))*handSteps
+	for j := from; j < to; j++ {
+		dst = append(dst, int32(plane+j))
+	}
+	return dst
+}
+
+// Virtual returns the feature of the factoriser that belongs to a real one:
+// the same man or hand step without the own king's square. A network is
+// trained with the sum of both rows, so that what is learned with the king on
+// one square serves all others, and stored with the sums.
+//
+// Virtual features are numbered like a block, except that the enemy king has a
+// plane of its own, 11, and the hands come 64 later.
+func (h HalfKAv2) Virtual(feature int) int {
+	king, offset := feature/h.Block(), feature%h.Block()
+	switch {
+	case offset < kingOffset, offset == kingOffset+king:
+		return offset
+	default:
+		return offset + virtualGap
+	}
+}
+
+// VirtualSize returns the number of virtual features: 928 with hands, 768
+// without.
+func (h HalfKAv2) VirtualSize() int { return h.Block() + virtualGap }

@@ -1,0 +1,191 @@
+// Package nnuetest makes networks for tests from seeds: the fixture files whose
+// evaluations by Fairy-Stockfish are on record, and small random networks.
+//
+// The fixture files are written byte by byte from a description of the format,
+// without package nnue, so that they test its codec.
+package nnuetest
+
+import (
+	"encoding/binary"
+
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
+
+// Fixture is a reproducible network file in Fairy-Stockfish's format.
+type Fixture struct {
+	Seed        uint64
+	Hot         bool   // layer 2 uses all of int8, also in its padding
+	Description string // of the file
+	SHA256      string // of the whole file, in hexadecimal
+}
+
+// The fixtures on record.
+var (
+	// A has layer weights within ±63, so that no build of Fairy-Stockfish
+	// saturates a 16-bit sum.
+	A = Fixture{
+		Seed: 0x5EEDC0DE00000001, Description: "crazyhouse fixture A",
+		SHA256: "2a213cdb9da9072deedc137ad298014b1db3bc6b466bd72a29f828a40a3bc6de",
+	}
+	// S saturates in some builds, and has garbage in its padding.
+	S = Fixture{
+		Seed: 0x5EEDC0DE00000002, Hot: true, Description: "crazyhouse fixture S",
+		SHA256: "da85cb9a216a2c1f5ebca28dde10227c6df291bd86988feefcd286187b345cc8",
+	}
+)
+
+// Sizes of the Fairy-Stockfish crazyhouse network.
+const (
+	width    = 512
+	block    = 864
+	features = 64 * block
+	buckets  = 8
+	layer1   = 16
+	layer2   = 32
+)
+
+// Bytes returns the file. It takes about 0.3 s.
+func (f Fixture) Bytes() []byte {
+	r := splitmix{state: f.Seed}
+	out := make([]byte, 0, 58_534_736+len(f.Description))
+	word := func(v uint32) { out = binary.LittleEndian.AppendUint32(out, v) }
+	int16s := func(n int, value func(z uint64) int) {
+		for range n {
+			out = binary.LittleEndian.AppendUint16(out, uint16(value(r.next())))
+		}
+	}
+	int8s := func(n int, value func(z uint64) int) {
+		for range n {
+			out = append(out, byte(value(r.next())))
+		}
+	}
+
+	word(0x7AF32F20)
+	word(0x3C103E72)
+	word(uint32(len(f.Description)))
+	out = append(out, f.Description...)
+	word(0x5F2348B8)
+	int16s(width, func(z uint64) int { return bell(z) / 4 })
+	int16s(features*width, func(z uint64) int { return spiky(z, 4, 2, 8) })
+	for i := range features * buckets {
+		word(uint32(materialValue(i/buckets%block) + 4*bell(r.next())))
+	}
+	for range buckets {
+		word(0x633376CA)
+		for range layer1 {
+			word(uint32(8 * bell(r.next())))
+		}
+		int8s(layer1*2*width, func(z uint64) int { return spiky(z, 8, 8, 32) })
+		for range layer2 {
+			word(uint32(16 * bell(r.next())))
+		}
+		for i := range layer2 * 32 {
+			out = append(out, byte(f.layer2Weight(r.next(), i%32)))
+		}
+		word(uint32(16 * bell(r.next())))
+		int8s(layer2, func(z uint64) int { return bell(z) / 4 })
+	}
+	return out
+}
+
+// layer2Weight returns a weight of the second layer, whose columns from 16 on
+// are padding.
+func (f Fixture) layer2Weight(z uint64, column int) int {
+	switch {
+	case f.Hot:
+		return high(z) - 128
+	case column < 16:
+		return bell(z) / 8
+	}
+	return 0
+}
+
+// materialValue is what a feature adds to piece-square sums before noise, by
+// its place in a block: 16 times the man's value, kings 0, the enemy's men
+// negative.
+func materialValue(offset int) int {
+	plane := offset / 64
+	switch {
+	case offset >= 704:
+		plane = (offset - 704) / 16
+	case offset >= 640:
+		return 0
+	}
+	value := 16 * [...]int{126, 781, 825, 1276, 2538}[plane/2]
+	if plane%2 == 1 {
+		return -value
+	}
+	return value
+}
+
+// Random returns a network of any architecture with parameters drawn from a
+// seed, of the fixtures' distribution: a nonsensical but lively evaluation in
+// which men have about their usual values.
+func Random(a nnue.Architecture, seed uint64) (*nnue.Network, error) {
+	n, err := nnue.New(a)
+	if err != nil {
+		return nil, err
+	}
+	n.Description = "random network for tests"
+	r := splitmix{state: seed}
+	for i := range n.FTBias {
+		n.FTBias[i] = int16(bell(r.next()) / 4)
+	}
+	for i := range n.FTWeights {
+		n.FTWeights[i] = int16(spiky(r.next(), 4, 2, 8))
+	}
+	for i := range n.PSQT {
+		n.PSQT[i] = int32(materialValue(i/a.Stacks%n.Features().Block()) + 4*bell(r.next()))
+	}
+	for i := range n.Stacks {
+		r.fillStack(&n.Stacks[i])
+	}
+	return n, nil
+}
+
+func (r *splitmix) fillStack(s *nnue.Stack) {
+	int32s := func(dst []int32, scale int) {
+		for i := range dst {
+			dst[i] = int32(scale * bell(r.next()))
+		}
+	}
+	int8s := func(dst []int8, value func(z uint64) int) {
+		for i := range dst {
+			dst[i] = int8(value(r.next()))
+		}
+	}
+	int32s(s.L1Bias, 8)
+	int8s(s.L1Weights, func(z uint64) int { return spiky(z, 8, 8, 32) })
+	int32s(s.L2Bias, 16)
+	int8s(s.L2Weights, func(z uint64) int { return bell(z) / 8 })
+	s.OutBias = int32(16 * bell(r.next()))
+	int8s(s.OutWeights, func(z uint64) int { return bell(z) / 4 })
+}
+
+// splitmix is the generator splitmix64.
+type splitmix struct{ state uint64 }
+
+func (r *splitmix) next() uint64 {
+	r.state += 0x9E3779B97F4A7C15
+	z := r.state
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// bell returns -510..510, bell shaped with standard deviation 148.
+func bell(z uint64) int {
+	return int(z&255+z>>8&255+z>>16&255+z>>24&255) - 510
+}
+
+// high returns 0..255, independent of bell.
+func high(z uint64) int { return int(z >> 56) }
+
+// spiky returns a bell divided by rare in often of 256 draws, by common
+// otherwise.
+func spiky(z uint64, often, rare, common int) int {
+	if high(z) < often {
+		return bell(z) / rare
+	}
+	return bell(z) / common
+}
