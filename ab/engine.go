@@ -1,0 +1,232 @@
+package ab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// Defaults of Options.
+const (
+	DefaultHashMB  = 16
+	DefaultThreads = 1
+)
+
+// Options are the resources of an engine.
+type Options struct {
+	// HashMB is the size of the transposition table in MiB; values below 1
+	// mean DefaultHashMB.
+	HashMB int
+	// Threads is the number of search threads, which share the table; values
+	// below 1 mean DefaultThreads.
+	Threads int
+}
+
+// Engine plays by alpha-beta search. It runs one search at a time: except for
+// Ponderhit, its methods must not be called while Search runs.
+type Engine struct {
+	// OnInfo, if not nil, is called on the goroutine of Search after each
+	// iteration, once for each line asked for, best first.
+	OnInfo func(search.Info)
+
+	table   *table
+	workers []*worker
+
+	mu      sync.Mutex
+	current *control // of the search in progress, nil between searches
+	hit     bool     // a ponder hit came before its search
+}
+
+// New returns an engine. newEval is called once for each thread, since a line's
+// evaluator cannot be shared.
+func New(newEval func() Evaluator, o Options) *Engine {
+	if o.HashMB < 1 {
+		o.HashMB = DefaultHashMB
+	}
+	if o.Threads < 1 {
+		o.Threads = DefaultThreads
+	}
+	e := &Engine{table: newTable(o.HashMB)}
+	for i := range o.Threads {
+		e.workers = append(e.workers, &worker{table: e.table, eval: newEval(), pruning: allPruning(), main: i == 0})
+	}
+	return e
+}
+
+// NewGame forgets everything learned in earlier games, in little time whatever
+// the size of the table. The error is always nil.
+func (e *Engine) NewGame() error {
+	e.table.newGame()
+	for _, w := range e.workers {
+		w.history.clear()
+	}
+	return nil
+}
+
+// Clear does what NewGame does and empties the table physically.
+func (e *Engine) Clear() {
+	_ = e.NewGame()
+	e.table.clear()
+}
+
+// Resize replaces the table by an empty one of the given size in MiB, at least
+// 1.
+func (e *Engine) Resize(mb int) {
+	e.table = newTable(max(1, mb))
+	for _, w := range e.workers {
+		w.table = e.table
+	}
+}
+
+// Ponderhit tells a search begun with Limits.Ponder that the expected move has
+// been played: its limits of time count from now, and it may answer. If no
+// search runs, the next one is told if it ponders. It may be called from any
+// goroutine.
+func (e *Engine) Ponderhit() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.current != nil {
+		e.current.startClock()
+	} else {
+		e.hit = true
+	}
+}
+
+// Search looks for the best move in the last position of line within the
+// limits; the positions before count for repetitions. It stops at once when ctx
+// ends, which is no error: there is always a move to return unless the position
+// has none, when the error wraps [search.ErrNoLegalMoves]. If nothing was
+// searched, the score is that of the static evaluation.
+func (e *Engine) Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+	p := line.Pos()
+	if !p.HasLegalMove() {
+		return search.Result{}, fmt.Errorf("ab: %w in %s", search.ErrNoLegalMoves, p.FEN())
+	}
+	c := newControl(&lim, p.SideToMove())
+	e.start(c, &lim)
+	defer e.finish(c)
+	if ctx.Err() != nil {
+		c.stop.Store(true)
+	}
+	release := context.AfterFunc(ctx, func() { c.stop.Store(true) })
+	defer release()
+
+	e.table.newSearch()
+	for _, w := range e.workers {
+		w.begin(line, c, tuningFor(p.Variant()))
+		w.setRoot(lim.SearchMoves)
+	}
+	var helpers sync.WaitGroup
+	for i, w := range e.workers[1:] {
+		helpers.Go(func() { w.deepen(1+i&1, e) })
+	}
+	e.workers[0].deepen(1, e)
+	hold(ctx, c, &lim)
+	c.stop.Store(true)
+	helpers.Wait()
+	return e.result(c), nil
+}
+
+// start makes c the current control and starts its clock, unless the search
+// ponders and has not been hit yet.
+func (e *Engine) start(c *control, lim *search.Limits) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.current = c
+	if !lim.Ponder || e.hit {
+		c.startClock()
+	}
+	e.hit = false
+}
+
+func (e *Engine) finish(c *control) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.current = nil
+	c.stopClock()
+}
+
+// hold waits until a search that is done may answer: an infinite one when it is
+// stopped, a pondering one when it is hit or stopped.
+func hold(ctx context.Context, c *control, lim *search.Limits) {
+	switch {
+	case lim.Infinite:
+		<-ctx.Done()
+	case lim.Ponder:
+		select {
+		case <-ctx.Done():
+		case <-c.hit:
+		}
+	}
+}
+
+// report tells OnInfo about the iteration that the main worker w has finished.
+func (e *Engine) report(w *worker, lines int) {
+	if e.OnInfo == nil {
+		return
+	}
+	c := w.shared
+	for i := range w.moves[:lines] {
+		r := &w.moves[i]
+		e.OnInfo(search.Info{
+			Depth:    w.rootDepth,
+			SelDepth: r.depth,
+			MultiPV:  i + 1,
+			Score:    search.Score(r.score),
+			Bound:    r.bound,
+			Nodes:    c.granted() - w.quota,
+			Elapsed:  time.Since(c.began),
+			Hashfull: e.table.hashfull(),
+			PV:       slices.Clone(r.line()),
+		})
+	}
+}
+
+// result returns what the main worker found.
+func (e *Engine) result(c *control) search.Result {
+	w := e.workers[0]
+	best := &w.moves[0]
+	if best.score == -infinite {
+		best.score = w.evaluate(0)
+	}
+	r := search.Result{
+		Move:    best.move,
+		Score:   search.Score(best.score),
+		PV:      slices.Clone(best.line()),
+		Depth:   w.completed,
+		Elapsed: time.Since(c.began),
+	}
+	for _, w := range e.workers {
+		r.Nodes += w.visited
+	}
+	if len(r.PV) > 1 {
+		r.Ponder = r.PV[1]
+	} else {
+		r.Ponder = e.expected(&w.stack[0].pos, r.Move)
+	}
+	if c.lines > 1 {
+		for i := range w.moves[:min(c.lines, len(w.moves))] {
+			m := &w.moves[i]
+			if m.score == -infinite {
+				break
+			}
+			r.Lines = append(r.Lines, search.RootLine{Score: search.Score(m.score), PV: slices.Clone(m.line())})
+		}
+	}
+	return r
+}
+
+// expected returns the reply to m that the table holds, chess.NoMove if none.
+func (e *Engine) expected(p *chess.Position, m chess.Move) chess.Move {
+	child := *p
+	child.Make(m)
+	if known, ok := e.table.probe(child.Key()); ok && known.move != chess.NoMove && child.IsLegal(known.move) {
+		return known.move
+	}
+	return chess.NoMove
+}

@@ -1,0 +1,121 @@
+package ab
+
+import (
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// quietEvasions is how many quiet moves out of check quiescence tries once it
+// has a defence.
+const quietEvasions = 3
+
+// quiesce resolves captures and promotions, evasions of check and, for the
+// first plies where the variant has drops, drops that give check, then trusts
+// the evaluation. depth counts down from 0.
+func (w *worker) quiesce(ply, depth, alpha, beta int) int {
+	if !w.visit() {
+		return 0
+	}
+	f := &w.stack[ply]
+	f.pvLen = 0
+	w.seldepth = max(w.seldepth, ply)
+	if ply >= search.MaxPly-1 || !w.pruning.quiescence {
+		return w.evaluate(ply)
+	}
+	depth = max(depth, minDepth)
+	window := beta-alpha > 1
+	known, hit := w.table.probe(f.pos.Key())
+	if hit {
+		known.score = fromTable(known.score, ply)
+		if !window && known.depth >= depth && cuts(known.score, known.bound, alpha, beta) {
+			return known.score
+		}
+	}
+	floor, best := alpha, ply-mateScore
+	f.eval = w.staticEval(ply, known, hit)
+	if !f.inCheck {
+		best = f.eval
+		if best >= beta {
+			if !hit {
+				w.remember(ply, minDepth, best, floor, beta, chess.NoMove)
+			}
+			return best
+		}
+		alpha = max(alpha, best)
+	}
+	f.picker.reset(chess.NoMove)
+	if f.inCheck {
+		f.pos.Legal(&f.picker.list)
+		f.picker.generated = true
+		if f.picker.list.N == 0 {
+			return best
+		}
+		w.scoreMoves(f)
+	} else {
+		w.generateNoisy(f, depth > -w.tune.dropPlies)
+	}
+	best, bestMove := w.quiesceMoves(ply, depth, alpha, beta, best)
+	if w.halted {
+		return 0
+	}
+	w.remember(ply, depth, best, floor, beta, bestMove)
+	return best
+}
+
+// quiesceMoves searches the moves in the picker of the frame at ply and returns
+// the best score, at least best, with its move.
+func (w *worker) quiesceMoves(ply, depth, alpha, beta, best int) (int, chess.Move) {
+	f := &w.stack[ply]
+	bestMove := chess.NoMove
+	quiets := 0
+	for {
+		m, order := w.nextMove(f)
+		if m == chess.NoMove {
+			break
+		}
+		if f.inCheck {
+			if order < bandKiller {
+				if quiets++; w.pruning.evasions && quiets > quietEvasions && best > -mateBound {
+					break
+				}
+			}
+		} else if skip, stop := w.futile(f, m, order, alpha); stop {
+			break
+		} else if skip {
+			continue
+		}
+		w.make(ply, m)
+		child := &w.stack[ply+1]
+		child.inCheck = child.pos.InCheck()
+		v := -w.quiesce(ply+1, depth-1, -beta, -alpha)
+		w.unmake()
+		if w.halted {
+			break
+		}
+		if v > best {
+			best, bestMove = v, m
+			if v > alpha {
+				alpha = v
+				w.extendPV(ply, m)
+				if v >= beta {
+					break
+				}
+			}
+		}
+	}
+	return best, bestMove
+}
+
+// futile decides whether quiescence, not in check, skips the move m, or stops
+// and skips every move that is left: captures and drops that lose material, and
+// captures that win too little to reach alpha.
+func (w *worker) futile(f *frame, m chess.Move, order int32, alpha int) (skip, stop bool) {
+	v := w.tune.values
+	switch {
+	case order < bandLosing/2: // captures found losing, which come last
+		return w.pruning.exchange, w.pruning.exchange
+	case order < bandCapture/2: // drops
+		return w.pruning.exchange && !v.exchangeAtLeast(&f.pos, m, 0), false
+	}
+	return w.pruning.delta && !m.IsPromotion() && f.eval+v.captured(&f.pos, m)+w.tune.delta <= alpha, false
+}

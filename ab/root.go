@@ -1,0 +1,196 @@
+package ab
+
+import (
+	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// rootMove is a move of the root with what is known of it.
+type rootMove struct {
+	move  chess.Move
+	score int          // in this iteration, -infinite if not searched or no better than the best
+	last  int          // in the iteration before, likewise
+	bound search.Bound // of score
+	pv    [search.MaxPly + 1]chess.Move
+	pvLen int
+	depth int // greatest distance reached below it
+}
+
+func (r *rootMove) line() []chess.Move { return r.pv[:r.pvLen] }
+
+// setRoot lists the root moves: the legal ones, restricted to those in only if
+// any of them is legal.
+func (w *worker) setRoot(only []chess.Move) {
+	f := &w.stack[0]
+	f.pos.Legal(&f.picker.list)
+	w.moves = w.moves[:0]
+	restricted := slices.ContainsFunc(only, func(m chess.Move) bool { return slices.Contains(f.picker.list.Slice(), m) })
+	for _, m := range f.picker.list.Slice() {
+		if restricted && !slices.Contains(only, m) {
+			continue
+		}
+		r := rootMove{move: m, score: -infinite, last: -infinite, pvLen: 1}
+		r.pv[0] = m
+		w.moves = append(w.moves, r)
+	}
+	w.orderRoot()
+}
+
+// orderRoot brings the root moves into the order of the first iteration: the
+// table's move, then as everywhere else.
+func (w *worker) orderRoot() {
+	f := &w.stack[0]
+	known, _ := w.table.probe(f.pos.Key())
+	f.picker.reset(chess.NoMove)
+	rank := 0
+	for m, _ := w.nextMove(f); m != chess.NoMove; m, _ = w.nextMove(f) {
+		for i := rank; i < len(w.moves); i++ {
+			if w.moves[i].move == m {
+				w.moves[i], w.moves[rank] = w.moves[rank], w.moves[i]
+				rank++
+				break
+			}
+		}
+	}
+	for i := range w.moves {
+		if w.moves[i].move == known.move {
+			w.bringForward(0, i)
+		}
+	}
+}
+
+// bringForward moves the root move at index i to the index to < i, the moves
+// between each one down.
+func (w *worker) bringForward(to, i int) {
+	r := w.moves[i]
+	copy(w.moves[to+1:i+1], w.moves[to:i])
+	w.moves[to] = r
+}
+
+// deepen runs the iterations, from a first depth up, until the search ends.
+func (w *worker) deepen(first int, e *Engine) {
+	lines := min(w.shared.lines, len(w.moves))
+	for depth := first; depth <= w.shared.depth; depth++ {
+		w.rootDepth = depth
+		for i := range w.moves {
+			w.moves[i].last, w.moves[i].score = w.moves[i].score, -infinite
+		}
+		for from := range lines {
+			w.seldepth = 0
+			if w.aspire(depth, from); w.halted {
+				w.settle(from, lines)
+				return
+			}
+		}
+		w.sortRoot(0, lines)
+		w.completed = depth
+		if w.main {
+			e.report(w, lines)
+			if w.shared.enough(w) {
+				return
+			}
+		}
+	}
+}
+
+// aspire searches the root moves from index from on, first within a small window
+// around the last score, then within wider ones until the score lies inside.
+func (w *worker) aspire(depth, from int) {
+	alpha, beta, delta := -infinite, infinite, w.tune.aspiration
+	if last := w.moves[from].last; depth >= 4 && last > -mateBound && last < mateBound {
+		alpha, beta = last-delta, last+delta
+	}
+	for {
+		v := w.searchRoot(depth, from, alpha, beta)
+		if w.halted {
+			return
+		}
+		switch {
+		case v <= alpha && alpha > -infinite:
+			beta = (alpha + beta) / 2
+			alpha = max(v-delta, -infinite)
+		case v >= beta && beta < infinite:
+			beta = min(v+delta, infinite)
+		default:
+			return
+		}
+		if delta *= 2; delta > 2000 {
+			alpha, beta = -infinite, infinite
+		}
+	}
+}
+
+// searchRoot searches the root moves from index from on within a window and
+// puts the best of them at from.
+func (w *worker) searchRoot(depth, from, alpha, beta int) int {
+	f := &w.stack[0]
+	f.eval = noEval
+	if !f.inCheck {
+		f.eval = w.evaluate(0)
+	}
+	floor, best := alpha, -infinite
+	quiets := 0
+	for i := from; i < len(w.moves); i++ {
+		m := w.moves[i].move
+		noisy := isNoisy(&f.pos, m)
+		w.make(0, m)
+		var v int
+		if i == from {
+			v = -w.negamax(1, depth-1, -beta, -alpha, false)
+		} else {
+			r := 0
+			if !noisy && quiets > 2 && depth >= 3 && w.pruning.reductions && !f.inCheck {
+				r = max(0, min(reduction(depth, i-from)-1, depth-2))
+			}
+			v = w.scout(0, depth-1, r, alpha, beta)
+		}
+		w.unmake()
+		if w.halted {
+			return 0
+		}
+		if !noisy {
+			quiets++
+		}
+		r := &w.moves[i]
+		if i > from && v <= alpha {
+			r.score = -infinite
+			continue
+		}
+		best = max(best, v)
+		w.extendPV(0, m)
+		r.score, r.bound, r.depth = v, boundOf(v, floor, beta), w.seldepth
+		r.pvLen = copy(r.pv[:], f.pv[:f.pvLen])
+		w.bringForward(from, i)
+		if alpha = max(alpha, v); v >= beta {
+			break
+		}
+	}
+	if from == 0 {
+		w.remember(0, depth, best, floor, beta, w.moves[0].move)
+	}
+	return best
+}
+
+// settle makes an iteration that was cut short while it sought the best move
+// for index from presentable: lines it did not come to keep the score of the
+// iteration before, though no better than those it finished allow.
+func (w *worker) settle(from, to int) {
+	for i := from; i < to; i++ {
+		if r := &w.moves[i]; r.score == -infinite {
+			r.score, r.bound = r.last, search.Exact
+		}
+	}
+	w.sortRoot(from, to)
+	for i := max(from, 1); i < to; i++ {
+		if best := w.moves[i-1].score; w.moves[i].score > best {
+			w.moves[i].score, w.moves[i].bound = best, search.Upper
+		}
+	}
+}
+
+// sortRoot orders the root moves with index in [from, to) by score, best first.
+func (w *worker) sortRoot(from, to int) {
+	slices.SortStableFunc(w.moves[from:to], func(a, b rootMove) int { return b.score - a.score })
+}
