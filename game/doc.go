@@ -1,0 +1,55 @@
+// Package game plays games between two Players and keeps what was played: a
+// Game is a start position, its plies with what the search said about each, how
+// it ended, and which nets, seed and build made it.
+//
+// # Record
+//
+// A game is encoded once, by the actor that played it. That byte string is the
+// message on the bus, the actor's spool file and the record in the replay
+// buffer's segments. Integers are little-endian. Version 1 is
+//
+//	offset  bytes  field
+//	0       4      magic "ZHGM"
+//	4       1      version, 1
+//	5       4      n, length of the whole record, at most MaxRecordBytes
+//	9       4      CRC-32C (Castagnoli) of bytes 0 to 8 and 13 to n−1
+//	13      1      variant: 1 crazyhouse, 2 chess
+//	14      1      flags: bit 0 Chess960, bit 1 a start FEN follows; others 0
+//	15      1      bits 0–1 outcome, bits 2–3 verdict of the score adjudication
+//	               (both as chess.Outcome: 1 White wins, 2 Black wins, 3 draw;
+//	               the verdict may be 0 for none); others 0
+//	16      1      reason, as chess.Reason and the reasons of this package
+//	17      2      number of plies, at most MaxGamePlies
+//	19      8      seed
+//	27             texts: id, net of White, net of Black, limits, build and,
+//	               if flag bit 1 is set, the start FEN
+//	…              plies, a string of bits, highest bit of each byte first
+//
+// A text is a byte t and what it announces: t ≤ 250, that many bytes as they
+// are; 251, the 16 bytes of a UUID in its lower-case text form; 252, 32 bytes
+// in lower-case hexadecimal; 253, the text before this one again. The writer
+// takes the highest of these that fits. A game without a start FEN begins
+// at the start position of its variant.
+//
+// The plies begin with 4 bits, the order k of the score code. Then each ply is
+//
+//	1 bit    0: flags as before; 1: two bits follow, has-score and train.
+//	         The ply before the first counts as having both.
+//	w bits   the move: its index among the legal moves of the position, sorted
+//	         by their 16-bit code (chess.Move); w = ⌈log2(number of them)⌉
+//	…        if the ply has a score: the sum s of the score and that of the
+//	         latest ply before it that had one (0 if none), mapped by
+//	         s ≥ 0 → 2s, s < 0 → −2s−1, in an Exp-Golomb code of order k: for
+//	         u = value + 2^k with b bits, b−1−k zeros and then u in b bits
+//
+// and zeros fill the last byte. The two players see the game from opposite
+// sides, so the sum of successive scores is near 0. An illegal move has no
+// encoding; decoding replays the game with the rules of package chess. A game
+// must not go on after the rules have ended it, and its outcome must
+// be the one the rules give where they give one.
+//
+// The record keeps everything in a Game but Ply.Depth.
+//
+//	version  since   change
+//	1        0.1     first
+package game

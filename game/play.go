@@ -1,0 +1,335 @@
+package game
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// Player is what plays a game: an engine of this module or one behind UCI.
+type Player interface {
+	// NewGame is called before the first Search of every game.
+	NewGame() error
+	// Search returns a legal move for the side to move at the end of line,
+	// which it must not change. The result's score is from that side.
+	Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error)
+}
+
+var (
+	// ErrAbandoned says that a game was broken off because its context ended.
+	ErrAbandoned = errors.New("game: abandoned")
+	// ErrOpening says that an opening has an illegal move, ends the game, or
+	// could not be found.
+	ErrOpening = errors.New("game: bad opening")
+	// ErrConfig says that the settings of Play contradict each other.
+	ErrConfig = errors.New("game: bad settings")
+)
+
+// PlayerError says that a player failed and in which place. It wraps ErrIllegal
+// if the player answered with an illegal move, else what the player returned.
+type PlayerError struct {
+	Color chess.Color // the player's side
+	Ply   int         // plies made before
+	Err   error
+}
+
+// Error names the side and the ply.
+func (e *PlayerError) Error() string {
+	return fmt.Sprintf("game: %v to move at ply %d: %v", e.Color, e.Ply, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *PlayerError) Unwrap() error { return e.Err }
+
+// Noise replaces moves by random ones, for variety in self-play.
+type Noise struct {
+	Plies int     // only before this ply of the game, opening moves counted
+	Prob  float64 // share of the moves there that is random, 0 to 1
+}
+
+// Config says how Play plays. Scores are centipawns.
+type Config struct {
+	// Limits go to every search. If they hold clocks, these are the clocks of
+	// the game: they run down by the time each search takes, and a player that
+	// oversteps its clock by more than TimeMargin forfeits.
+	Limits     search.Limits
+	TimeMargin time.Duration
+
+	// MaxPlies ends the game as a draw, opening moves counted; 0 means
+	// MaxGamePlies.
+	MaxPlies int
+
+	// A game is won once WinPlies successive scores, so both players', saw
+	// the same side ahead by at least WinScore, unless check is
+	// pending: attacks in crazyhouse turn round suddenly. WinPlies 0 is never.
+	WinScore search.Score
+	WinPlies int
+	// A game is drawn once, not before ply DrawMinPly, DrawPlies successive
+	// scores were within ±DrawScore. DrawPlies 0 is never.
+	DrawScore             search.Score
+	DrawPlies, DrawMinPly int
+	// NoAdjudicateShare of the games, 0 to 1, is played to the end all the
+	// same, which tells how often the adjudication is wrong.
+	NoAdjudicateShare float64
+
+	Noise Noise
+}
+
+func (c *Config) validate() error {
+	switch {
+	case c.MaxPlies < 0 || c.MaxPlies > MaxGamePlies:
+		return fmt.Errorf("%w: MaxPlies is %d, expected 0 to %d", ErrConfig, c.MaxPlies, MaxGamePlies)
+	case c.WinPlies < 0 || c.WinPlies > 0 && c.WinScore <= 0:
+		return fmt.Errorf("%w: WinPlies is %d with WinScore %d, expected both positive", ErrConfig, c.WinPlies, c.WinScore)
+	case c.DrawPlies < 0 || c.DrawScore < 0:
+		return fmt.Errorf("%w: DrawPlies is %d with DrawScore %d, expected neither negative", ErrConfig, c.DrawPlies, c.DrawScore)
+	case !(c.NoAdjudicateShare >= 0 && c.NoAdjudicateShare <= 1):
+		return fmt.Errorf("%w: NoAdjudicateShare is %v, expected 0 to 1", ErrConfig, c.NoAdjudicateShare)
+	case !(c.Noise.Prob >= 0 && c.Noise.Prob <= 1):
+		return fmt.Errorf("%w: Noise.Prob is %v, expected 0 to 1", ErrConfig, c.Noise.Prob)
+	case c.Limits.MovesToGo != 0:
+		return fmt.Errorf("%w: MovesToGo is %d, expected 0: a game has one time control", ErrConfig, c.Limits.MovesToGo)
+	}
+	return nil
+}
+
+// Play plays a game from the opening to its end by the rules, by adjudication,
+// on time or at the ply limit. With players that answer the same to the same,
+// the game depends on opening, cfg and rng alone. The caller fills in the id and
+// provenance of the game returned; Limits is set.
+//
+// If the context ends, the error wraps ErrAbandoned; if a player fails or
+// answers with an illegal move, it is a *PlayerError. In both cases the
+// game comes back as far as it went, without an outcome.
+func Play(ctx context.Context, white, black Player, opening Opening, cfg Config, rng *rand.Rand) (*Game, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	if cfg.MaxPlies == 0 {
+		cfg.MaxPlies = MaxGamePlies
+	}
+	t := &table{
+		cfg: cfg, rng: rng, players: [2]Player{white, black},
+		clocks: cfg.Limits.Time, line: chess.NewLine(opening.Start),
+		g: &Game{
+			Variant: opening.Start.Variant(), Start: opening.Start, Limits: LimitsText(cfg.Limits),
+			Outcome: chess.Ongoing, Reason: Abandoned,
+		},
+		playOut: rng.Float64() < cfg.NoAdjudicateShare,
+	}
+	if err := t.open(opening.Moves); err != nil {
+		return nil, err
+	}
+	for c, p := range t.players {
+		if err := p.NewGame(); err != nil {
+			return t.g, t.failure(chess.Color(c), fmt.Errorf("new game: %w", err))
+		}
+	}
+	for t.g.Outcome == chess.Ongoing {
+		if err := t.turn(ctx); err != nil {
+			return t.g, err
+		}
+	}
+	return t.g, nil
+}
+
+// table is a game in progress.
+type table struct {
+	cfg     Config
+	rng     *rand.Rand
+	players [2]Player
+	clocks  [2]time.Duration
+	line    *chess.Line
+	g       *Game
+	ahead   streak // successive scores that agree on a winner
+	level   streak // successive scores near zero
+	playOut bool   // go on after the adjudication's verdict
+}
+
+// streak counts successive plies of which the same can be said.
+type streak struct {
+	of  chess.Outcome
+	len int
+}
+
+// add counts a ply of which o can be said; Ongoing says nothing.
+func (s *streak) add(o chess.Outcome) {
+	if o != s.of {
+		*s = streak{of: o}
+	}
+	if o != chess.Ongoing {
+		s.len++
+	}
+}
+
+// open makes the opening moves.
+func (t *table) open(moves []chess.Move) error {
+	if len(moves) >= t.cfg.MaxPlies {
+		return fmt.Errorf("%w: %d plies, expected fewer than the limit %d", ErrOpening, len(moves), t.cfg.MaxPlies)
+	}
+	for i, m := range moves {
+		if !t.line.Pos().IsLegal(m) {
+			return fmt.Errorf("%w: ply %d: move %04x is not legal in %s", ErrOpening, i, uint16(m), t.line.Pos().FEN())
+		}
+		t.push(Ply{Move: m})
+	}
+	if outcome, reason := t.line.Outcome(); outcome != chess.Ongoing {
+		return fmt.Errorf("%w: it ends the game by %s", ErrOpening, ReasonText(reason))
+	}
+	return nil
+}
+
+func (t *table) push(p Ply) {
+	t.g.Plies = append(t.g.Plies, p)
+	t.line.Push(p.Move)
+}
+
+// turn has the side to move make one ply and sees whether that ends the game.
+func (t *table) turn(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return t.abandon(ctx)
+	}
+	mover := t.line.Pos().SideToMove()
+	var ply Ply
+	if t.noisy() {
+		ply = Ply{Move: RandomMove(t.line.Pos(), t.rng)}
+	} else {
+		began := time.Now()
+		res, err := t.players[mover].Search(ctx, t.line, t.limits())
+		if ctx.Err() != nil { // even if there is an answer: it was cut short
+			return t.abandon(ctx)
+		}
+		if err != nil {
+			return t.failure(mover, err)
+		}
+		if !t.line.Pos().IsLegal(res.Move) {
+			t.g.Reason = IllegalMove
+			return &PlayerError{mover, len(t.g.Plies), fmt.Errorf("%w: answered %04x in %s", ErrIllegal, uint16(res.Move), t.line.Pos().FEN())}
+		}
+		if t.overstepped(mover, time.Since(began)) {
+			t.g.Forfeit(mover, TimeForfeit)
+			return nil
+		}
+		ply = Ply{
+			Move:     res.Move,
+			Score:    max(-search.MateScore, min(search.MateScore, res.Score)),
+			Depth:    uint8(max(0, min(255, res.Depth))),
+			HasScore: true, Train: true,
+		}
+	}
+	t.push(ply)
+	t.judge(mover, ply)
+	return nil
+}
+
+func (t *table) abandon(ctx context.Context) error {
+	return fmt.Errorf("%w at ply %d: %w", ErrAbandoned, len(t.g.Plies), context.Cause(ctx))
+}
+
+func (t *table) failure(c chess.Color, err error) error {
+	t.g.Reason = EngineFailure
+	return &PlayerError{c, len(t.g.Plies), err}
+}
+
+func (t *table) noisy() bool {
+	n := t.cfg.Noise
+	return len(t.g.Plies) < n.Plies && t.rng.Float64() < n.Prob
+}
+
+// limits returns the limits of the next search, clocks as they stand.
+func (t *table) limits() search.Limits {
+	lim := t.cfg.Limits
+	lim.Time = t.clocks
+	return lim
+}
+
+// overstepped takes the time a move took off the mover's clock, if it has one.
+func (t *table) overstepped(mover chess.Color, took time.Duration) bool {
+	if !t.cfg.Limits.Clock(mover) {
+		return false
+	}
+	t.clocks[mover] -= took
+	if t.clocks[mover] < -t.cfg.TimeMargin {
+		return true
+	}
+	t.clocks[mover] = max(0, t.clocks[mover]) + t.cfg.Limits.Inc[mover]
+	return false
+}
+
+// judge ends the game if the ply just made does so: by the rules first, by
+// score next, by length last.
+func (t *table) judge(mover chess.Color, ply Ply) {
+	outcome, reason := t.line.Outcome()
+	if outcome == chess.Ongoing {
+		verdict, by := t.adjudicate(mover, ply)
+		if t.g.Adjudged == chess.Ongoing {
+			t.g.Adjudged = verdict
+		}
+		if !t.playOut {
+			outcome, reason = verdict, by
+		}
+	}
+	if outcome == chess.Ongoing && len(t.g.Plies) >= t.cfg.MaxPlies {
+		outcome, reason = chess.Draw, PlyLimit
+	}
+	if outcome != chess.Ongoing {
+		t.g.Outcome, t.g.Reason = outcome, reason
+	}
+}
+
+// adjudicate counts the score of the ply just made and returns the verdict, if
+// there is one.
+func (t *table) adjudicate(mover chess.Color, ply Ply) (chess.Outcome, chess.Reason) {
+	ahead, level := chess.Ongoing, chess.Ongoing
+	if ply.HasScore {
+		switch {
+		case ply.Score >= t.cfg.WinScore:
+			ahead = chess.Win(mover)
+		case ply.Score <= -t.cfg.WinScore:
+			ahead = chess.Win(mover.Other())
+		}
+		if ply.Score <= t.cfg.DrawScore && ply.Score >= -t.cfg.DrawScore && len(t.g.Plies) > t.cfg.DrawMinPly {
+			level = chess.Draw
+		}
+	}
+	t.ahead.add(ahead)
+	t.level.add(level)
+	switch {
+	case t.cfg.WinPlies > 0 && t.ahead.len >= t.cfg.WinPlies && !t.line.Pos().InCheck():
+		return t.ahead.of, AdjudicatedWin
+	case t.cfg.DrawPlies > 0 && t.level.len >= t.cfg.DrawPlies:
+		return chess.Draw, AdjudicatedDraw
+	}
+	return chess.Ongoing, chess.NoReason
+}
+
+// LimitsText returns the limits of a search in the words of UCI's go command,
+// as game records and PGN tags carry them.
+func LimitsText(l search.Limits) string {
+	var words []string
+	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
+	if l.Depth > 0 {
+		add("depth %d", l.Depth)
+	}
+	if l.Nodes > 0 {
+		add("nodes %d", l.Nodes)
+	}
+	if l.MoveTime > 0 {
+		add("movetime %d", l.MoveTime.Milliseconds())
+	}
+	for c, side := range []string{"w", "b"} {
+		if l.Time[c] > 0 || l.Inc[c] > 0 {
+			add("%stime %d %sinc %d", side, l.Time[c].Milliseconds(), side, l.Inc[c].Milliseconds())
+		}
+	}
+	if l.Mate > 0 {
+		add("mate %d", l.Mate)
+	}
+	return strings.Join(words, " ")
+}

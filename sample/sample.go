@@ -1,0 +1,131 @@
+// Package sample makes training samples of games: positions with the move
+// played, the search's score and the game's result, all from the side to move's
+// point of view.
+package sample
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// Sample is one position to train on.
+type Sample struct {
+	Pos   chess.Position
+	Move  chess.Move   // best move of the search, which was played
+	Score search.Score // centipawns, side to move
+	// Result is the game's result for the side to move: 1 win, 0 draw, −1 loss.
+	Result int8
+	Ply    uint16 // plies since the start of the game, opening moves counted
+}
+
+// Filter says which positions not to train on, besides those before opening
+// and random moves, which never serve. The zero Filter keeps all others.
+type Filter struct {
+	SkipInCheck bool // the side to move is in check
+	// SkipCaptures leaves out positions whose best move is a capture or a
+	// promotion: their evaluation is the search's business. Drops are quiet.
+	SkipCaptures bool
+	RequireScore bool         // no score was recorded
+	MinPly       int          // fewer plies were made since the start of the game
+	MaxScore     search.Score // the score is beyond ±MaxScore; 0 is no limit
+}
+
+// Counts says what became of the plies From looked at. Each ply is counted once,
+// under the first reason, in the order of the fields, that speaks against it.
+type Counts struct {
+	Plies      uint64 // all
+	Untrained  uint64 // opening and random moves
+	Early      uint64 // Filter.MinPly
+	NoScore    uint64 // Filter.RequireScore
+	LargeScore uint64 // Filter.MaxScore
+	InCheck    uint64 // Filter.SkipInCheck
+	Captures   uint64 // Filter.SkipCaptures
+	Kept       uint64
+}
+
+// Add adds the counts of other to c.
+func (c *Counts) Add(other Counts) {
+	c.Plies += other.Plies
+	c.Untrained += other.Untrained
+	c.Early += other.Early
+	c.NoScore += other.NoScore
+	c.LargeScore += other.LargeScore
+	c.InCheck += other.InCheck
+	c.Captures += other.Captures
+	c.Kept += other.Kept
+}
+
+// From appends to dst the samples of g that pass f, in the order of the game,
+// and adds to n, unless it is nil, what became of the plies. A game without an
+// outcome has no samples. A ply without a score has Score 0.
+func From(g *game.Game, f Filter, n *Counts, dst []Sample) []Sample {
+	if g.Outcome == chess.Ongoing {
+		return dst
+	}
+	if n == nil {
+		n = new(Counts)
+	}
+	pos := g.Start
+	for i := range g.Plies {
+		ply := &g.Plies[i]
+		n.Plies++
+		if why := f.against(n, &pos, ply, i); why != nil {
+			*why++
+		} else {
+			n.Kept++
+			dst = append(dst, Sample{
+				Pos: pos, Move: ply.Move, Score: ply.Score,
+				Result: ResultFor(pos.SideToMove(), g.Outcome), Ply: uint16(i),
+			})
+		}
+		pos.Make(ply.Move)
+	}
+	return dst
+}
+
+// against returns the count of the first reason not to train on a ply, or nil.
+func (f *Filter) against(n *Counts, pos *chess.Position, ply *game.Ply, i int) *uint64 {
+	switch {
+	case !ply.Train:
+		return &n.Untrained
+	case i < f.MinPly:
+		return &n.Early
+	case f.RequireScore && !ply.HasScore:
+		return &n.NoScore
+	case f.MaxScore != 0 && (ply.Score > f.MaxScore || ply.Score < -f.MaxScore):
+		return &n.LargeScore
+	case f.SkipInCheck && pos.InCheck():
+		return &n.InCheck
+	case f.SkipCaptures && (ply.Move.IsPromotion() || pos.IsCapture(ply.Move)):
+		return &n.Captures
+	}
+	return nil
+}
+
+// ResultFor returns the outcome of a finished game for side c: 1 win, 0 draw,
+// −1 loss.
+func ResultFor(c chess.Color, o chess.Outcome) int8 {
+	switch o {
+	case chess.Win(c):
+		return 1
+	case chess.Win(c.Other()):
+		return -1
+	}
+	return 0
+}
+
+// HeldOutEvery is the share of games kept from training: one in so many.
+const HeldOutEvery = 20
+
+// HeldOut reports whether the game of the given id is kept from training, for
+// measuring the loss on games never seen. It depends on the id alone, so every
+// process and every restart splits alike; all positions of a game are
+// on one side.
+func HeldOut(id string) bool {
+	sum := sha256.Sum256([]byte(id))
+	return binary.LittleEndian.Uint64(sum[:])%HeldOutEvery == 0
+}
