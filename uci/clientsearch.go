@@ -1,0 +1,175 @@
+package uci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// Search asks the engine for a move in the line's last position. If ctx ends,
+// the engine is told to stop and its answer is returned with a nil error, as
+// for a search that has reached its limit. Limits.Overhead is not passed on
+// (set the engine's option), and Limits.Ponder is refused.
+//
+// Score, depth and principal variation are those of the engine's last line
+// with an exact score for its best move.
+//
+// Errors wrap [search.ErrNoLegalMoves], [ErrVariant] (the position is not of
+// the game the engine was started for), [ErrCrashed], [ErrTimeout],
+// [ErrProtocol] or [ErrIllegalMove].
+func (c *Client) Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+	start, pos := *line.Start(), *line.Pos()
+	start.SetChess960(c.cfg.Chess960)
+	pos.SetChess960(c.cfg.Chess960)
+	if err := c.accepts(&start, &lim); err != nil {
+		return search.Result{}, err
+	}
+	if !pos.HasLegalMove() {
+		return search.Result{}, fmt.Errorf("uci: engine %s: %w in %s", c.name, search.ErrNoLegalMoves, pos.FEN())
+	}
+	if err := ctx.Err(); err != nil {
+		return search.Result{}, err
+	}
+	if err := c.setMultiPV(lim.MultiPV); err != nil {
+		return search.Result{}, err
+	}
+	if err := c.send(string(c.appendPosition(nil, &start, line.Moves()))); err != nil {
+		return search.Result{}, err
+	}
+	// Every search begins in step, so that no late bestmove is taken for its
+	// answer. Giving up in the middle would cost the engine its life.
+	if err := c.sync(context.WithoutCancel(ctx)); err != nil {
+		return search.Result{}, err
+	}
+	if err := c.send(string(appendGo(nil, &pos, &lim))); err != nil {
+		return search.Result{}, err
+	}
+	t := transcript{pos: &pos, multiPV: max(lim.MultiPV, 1)}
+	began := time.Now()
+	best, err := c.awaitMove(ctx, c.timeFor(&pos, &lim), &t)
+	if err != nil {
+		return search.Result{}, err
+	}
+	res, err := t.result(best)
+	switch {
+	case errors.Is(err, chess.ErrMoveSyntax) && !isNullMove(best[0]):
+		return search.Result{}, c.fail(fmt.Errorf("%w: engine %s: bestmove: %w", ErrProtocol, c.name, err))
+	case err != nil:
+		return search.Result{}, &IllegalMoveError{Engine: c.name, Move: best[0], FEN: pos.FEN()}
+	}
+	res.Elapsed = time.Since(began)
+	return res, nil
+}
+
+// accepts reports why a search of a line that begins at p cannot be asked for.
+func (c *Client) accepts(p *chess.Position, lim *search.Limits) error {
+	switch {
+	case p.Variant() != c.cfg.Variant:
+		return fmt.Errorf("%w: engine %s: found a position of %s, expected %s",
+			ErrVariant, c.name, p.Variant().Name, c.cfg.Variant.Name)
+	case p.Chess960() != c.cfg.Chess960:
+		return fmt.Errorf("%w: engine %s: position %s needs UCI_Chess960, which is not set",
+			ErrVariant, c.name, p.FEN())
+	case lim.Ponder:
+		return fmt.Errorf("uci: engine %s: pondering is not supported", c.name)
+	}
+	return nil
+}
+
+// setMultiPV sets the engine's option of that name to n, at least 1, if it is
+// not set so and the engine has it.
+func (c *Client) setMultiPV(n int) error {
+	n = max(n, 1)
+	if _, ok := c.listed["multipv"]; !ok || n == c.multiPV {
+		return nil
+	}
+	c.multiPV = n
+	return c.setOption("MultiPV", strconv.Itoa(n))
+}
+
+// appendPosition appends the command that sets up a line.
+func (c *Client) appendPosition(dst []byte, start *chess.Position, moves []chess.Move) []byte {
+	initial := c.cfg.Variant.Start()
+	initial.SetChess960(c.cfg.Chess960)
+	if *start == initial {
+		dst = append(dst, "position startpos"...)
+	} else {
+		dst = start.AppendFEN(append(dst, "position fen "...))
+	}
+	if len(moves) == 0 {
+		return dst
+	}
+	return appendMoves(append(dst, " moves"...), start, moves)
+}
+
+// timeFor returns how long the engine may take for its answer, 0 for ever.
+func (c *Client) timeFor(p *chess.Position, lim *search.Limits) time.Duration {
+	side := p.SideToMove()
+	switch {
+	case lim.Infinite || !bounded(lim, side):
+		return 0
+	case lim.MoveTime > 0 && lim.Clock(side):
+		return min(lim.MoveTime, lim.Time[side]+lim.Inc[side]) + c.cfg.MoveMargin
+	case lim.MoveTime > 0:
+		return lim.MoveTime + c.cfg.MoveMargin
+	case lim.Clock(side):
+		return lim.Time[side] + lim.Inc[side] + c.cfg.MoveMargin
+	}
+	return c.cfg.SearchTimeout
+}
+
+// awaitMove reads what a search says until its bestmove, and returns what
+// follows that word. When ctx ends, or the time is up, the engine is told to
+// stop and given the margin to answer; without an answer it is taken down.
+func (c *Client) awaitMove(ctx context.Context, limit time.Duration, t *transcript) ([]string, error) {
+	margin := time.NewTimer(c.cfg.MoveMargin)
+	margin.Stop()
+	defer margin.Stop()
+	var timeUp <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		timeUp = timer.C
+	}
+	cancelled := ctx.Done()
+	stop := func() error {
+		cancelled, timeUp = nil, nil
+		margin.Reset(c.cfg.MoveMargin)
+		return c.send("stop")
+	}
+	var late error
+	for {
+		select {
+		case line, ok := <-c.proc.lines:
+			if !ok {
+				return nil, c.crashed()
+			}
+			best, err := t.add(line)
+			if err != nil {
+				return nil, c.fail(fmt.Errorf("%w: engine %s: %w", ErrProtocol, c.name, err))
+			}
+			if best != nil {
+				return best, late
+			}
+		case <-timeUp:
+			late = fmt.Errorf("%w: engine %s: no bestmove after %v", ErrTimeout, c.name, limit)
+			if err := stop(); err != nil {
+				return nil, err
+			}
+		case <-cancelled:
+			if err := stop(); err != nil {
+				return nil, err
+			}
+		case <-margin.C:
+			if late == nil {
+				late = fmt.Errorf("%w: engine %s: no bestmove", ErrTimeout, c.name)
+			}
+			return nil, c.fail(fmt.Errorf("%w, nor %v after stop", late, c.cfg.MoveMargin))
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package uci
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
+
+// display obeys "d": the position for human eyes.
+func (s *server) display() {
+	p := s.line.Pos()
+	var b strings.Builder
+	const rule = " +---+---+---+---+---+---+---+---+\n"
+	b.WriteString("\n" + rule)
+	for rank := 7; rank >= 0; rank-- {
+		for file := range 8 {
+			sq := chess.NewSquare(file, rank)
+			piece := p.PieceAt(sq).String()
+			if piece == "." {
+				piece = " "
+			}
+			if p.Promoted().Has(sq) {
+				fmt.Fprintf(&b, " | %s~", piece)
+				continue
+			}
+			fmt.Fprintf(&b, " | %s", piece)
+		}
+		fmt.Fprintf(&b, " | %d\n%s", rank+1, rule)
+	}
+	b.WriteString("   a   b   c   d   e   f   g   h\n\n")
+	fmt.Fprintf(&b, "Fen: %s\nKey: %016X\nCheckers:", p.FEN(), p.Key())
+	for c := p.Checkers(); c != 0; c &= c - 1 {
+		fmt.Fprintf(&b, " %s", c.First())
+	}
+	fmt.Fprintf(&b, "\nRepetitions: %d\n", s.line.Repetitions())
+	s.out.write([]byte(b.String()))
+}
+
+// evaluate obeys "eval": the static evaluation of the position.
+func (s *server) evaluate() {
+	p := s.line.Pos()
+	newEval, name := s.evaluator()
+	eval := newEval()
+	eval.Reset(p)
+	var b strings.Builder
+	fmt.Fprintf(&b, "evaluation by %s, from the side to move's point of view (%s)\n", name, p.SideToMove())
+	if _, ok := eval.(*nnue.Accumulator); ok {
+		describeNet(&b, s.net, p)
+	}
+	fmt.Fprintf(&b, "centipawns %d\n", eval.Evaluate(p))
+	s.out.write([]byte(b.String()))
+}
+
+// describeNet writes what goes into a net's evaluation of p, in the units of
+// [nnue.Eval].
+func describeNet(b *strings.Builder, n *nnue.Network, p *chess.Position) {
+	e := n.Evaluate(p)
+	fmt.Fprintln(b, "bucket       psqt positional (1/16 units)")
+	for i := range e.PSQT {
+		mark := ' '
+		if i == e.Bucket {
+			mark = '*'
+		}
+		fmt.Fprintf(b, "%c %4d %10d %10d\n", mark, i, e.PSQT[i], e.Positional[i])
+	}
+	fmt.Fprintf(b, "raw %d\nadjusted %d\nfinal %d\n", e.Raw, e.Adjusted, e.Final)
+}

@@ -1,0 +1,54 @@
+package uci
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The ways in which an engine fails its [Client]. Errors of the client wrap
+// exactly one of them, and say which engine it was.
+var (
+	// ErrStart: the program could not be started at all.
+	ErrStart = errors.New("uci: engine could not be started")
+
+	// ErrCrashed: the engine's process ended, or closed its output, without
+	// having been asked to. Also returned by every call after such an end
+	// until [Client.Restart].
+	ErrCrashed = errors.New("uci: engine crashed")
+
+	// ErrTimeout: the engine did not answer within its time.
+	ErrTimeout = errors.New("uci: engine timed out")
+
+	// ErrProtocol: the engine's answer is not UCI, for instance a bestmove
+	// that has not the form of a move, or a line without end.
+	ErrProtocol = errors.New("uci: engine broke the protocol")
+
+	// ErrIllegalMove: the engine answered with a move that is not legal. The
+	// error is an [*IllegalMoveError].
+	ErrIllegalMove = errors.New("uci: illegal move")
+
+	// ErrVariant: the engine does not play the variant it was started for.
+	ErrVariant = errors.New("uci: engine does not play the variant")
+
+	// ErrOption: the engine does not know an option it was to be given.
+	ErrOption = errors.New("uci: unknown engine option")
+
+	// ErrClosed: the client was closed by its owner.
+	ErrClosed = errors.New("uci: engine closed")
+)
+
+// IllegalMoveError is an engine's answer that is not legal in the position it
+// was asked about. It wraps [ErrIllegalMove].
+type IllegalMoveError struct {
+	Engine string // the engine's name
+	Move   string // what it answered
+	FEN    string // the position it was to play in
+}
+
+// Error implements error.
+func (e *IllegalMoveError) Error() string {
+	return fmt.Sprintf("%v: engine %s played %q in %s", ErrIllegalMove, e.Engine, e.Move, e.FEN)
+}
+
+// Unwrap returns [ErrIllegalMove].
+func (e *IllegalMoveError) Unwrap() error { return ErrIllegalMove }

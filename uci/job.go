@@ -1,0 +1,252 @@
+package uci
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/ab"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// job is work that goes on while commands are read: a search, perft or bench.
+type job struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	// ponderhit says that the move pondered about was played; nil unless the
+	// job ponders and has neither been hit nor stopped.
+	ponderhit func()
+}
+
+// begin starts work as the current job, after the last one has ended.
+func (s *server) begin(j *job, work func(ctx context.Context)) {
+	s.finish()
+	ctx, cancel := context.WithCancel(s.ctx)
+	j.cancel, j.done = cancel, make(chan struct{})
+	s.job = j
+	go func() {
+		defer close(j.done)
+		defer cancel()
+		work(ctx)
+	}()
+}
+
+// busy reports whether a job is running.
+func (s *server) busy() bool {
+	if s.job == nil {
+		return false
+	}
+	select {
+	case <-s.job.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// stop asks the job to end, and does not wait for it.
+func (s *server) stop() {
+	if s.job != nil {
+		s.job.ponderhit = nil
+		s.job.cancel()
+	}
+}
+
+// finish ends the job and waits until it has printed its answer.
+func (s *server) finish() {
+	s.stop()
+	if s.job != nil {
+		<-s.job.done
+	}
+}
+
+// ponderhit tells a pondering search that its move was played.
+func (s *server) ponderhit() {
+	if s.job != nil && s.job.ponderhit != nil {
+		s.job.ponderhit()
+		s.job.ponderhit = nil
+	}
+}
+
+// ready brings the engine up to date with the settings and returns it. No
+// search may be running.
+func (s *server) ready() *ab.Engine {
+	if s.engine == nil {
+		newEval, name := s.evaluator()
+		s.out.comment("evaluation: %s", name)
+		s.engine = ab.New(newEval, ab.Options{HashMB: s.hash, Threads: s.threads})
+		s.tableMB, s.newGame, s.clear = s.hash, false, false
+	}
+	if s.tableMB != s.hash {
+		s.engine.Resize(s.hash)
+		s.tableMB, s.clear = s.hash, false
+	}
+	if s.newGame {
+		if err := s.engine.NewGame(); err != nil {
+			s.out.comment("new game: %v", err)
+		}
+		s.newGame, s.clear = false, false
+	}
+	if s.clear {
+		s.engine.Clear()
+		s.clear = false
+	}
+	return s.engine
+}
+
+// evaluator returns what evaluates positions of the variant that is set, and
+// its name: the net, unless it was made for another variant.
+func (s *server) evaluator() (newEval func() ab.Evaluator, name string) {
+	if s.net == nil {
+		return newMaterial, "material"
+	}
+	if v := s.net.Architecture().Variant; v != s.variant.Name {
+		return newMaterial, fmt.Sprintf("material, as the net is for %s and not for %s", v, s.variant.Name)
+	}
+	net := s.net
+	return func() ab.Evaluator { return nnue.NewAccumulator(net) }, s.netName
+}
+
+func newMaterial() ab.Evaluator { return ab.NewMaterial() }
+
+// goCommand obeys "go …" and "perft N".
+func (s *server) goCommand(fields []string) {
+	s.finish() // a GUI that did not wait for its bestmove has it now
+	line := s.line
+	g := parseGo(fields, line.Pos())
+	for _, err := range g.faults {
+		s.out.comment("%v", err)
+	}
+	if g.perft > 0 {
+		s.begin(&job{}, func(ctx context.Context) { perft(ctx, s.out, line.Pos(), g.perft) })
+		return
+	}
+	lim := g.limits
+	lim.MultiPV, lim.Overhead = s.multiPV, s.overhead
+	j := &job{}
+	if !line.Pos().HasLegalMove() {
+		hit := make(chan struct{})
+		if lim.Ponder {
+			j.ponderhit = func() { close(hit) }
+		}
+		s.begin(j, func(ctx context.Context) { noMove(ctx, s.out, line.Pos(), lim, hit) })
+		return
+	}
+	e := s.ready()
+	if lim.Ponder {
+		j.ponderhit = e.Ponderhit
+	}
+	s.begin(j, func(ctx context.Context) { answer(ctx, s.out, e, line, lim) })
+}
+
+// noMove answers a search where there is nothing to search. It too keeps its
+// bestmove until the GUI may expect one.
+func noMove(ctx context.Context, out *output, p *chess.Position, lim search.Limits, hit <-chan struct{}) {
+	score := "cp 0"
+	if p.InCheck() {
+		score = "mate 0"
+	}
+	out.printf("info depth 0 score %s", score)
+	switch {
+	case lim.Infinite:
+		<-ctx.Done()
+	case lim.Ponder:
+		select {
+		case <-ctx.Done():
+		case <-hit:
+		}
+	}
+	out.printf("bestmove (none)")
+}
+
+// answer searches and prints the bestmove. The engine itself holds back the
+// result of an infinite or pondering search.
+func answer(ctx context.Context, out *output, e *ab.Engine, line *chess.Line, lim search.Limits) {
+	pos := line.Pos()
+	e.OnInfo = func(i search.Info) { out.write(append(appendInfo(nil, pos, &i), '\n')) }
+	res, err := e.Search(ctx, line, lim)
+	if err != nil {
+		out.comment("search: %v", err)
+		out.printf("bestmove (none)")
+		return
+	}
+	text := appendMoves([]byte("bestmove"), pos, []chess.Move{res.Move})
+	if res.Ponder != chess.NoMove {
+		after := *pos
+		after.Make(res.Move)
+		text = after.AppendUCI(append(text, " ponder "...), res.Ponder)
+	}
+	out.write(append(text, '\n'))
+}
+
+// perftLeaf is the depth at which counting is handed to package chess; what
+// lies above it can be interrupted.
+const perftLeaf = 3
+
+// perft prints the number of leaves below each move of p and their sum.
+func perft(ctx context.Context, out *output, p *chess.Position, depth int) {
+	began := time.Now()
+	var moves chess.MoveList
+	p.Legal(&moves)
+	var total uint64
+	for _, m := range moves.Slice() {
+		child := *p
+		child.Make(m)
+		n := perftCount(ctx, &child, depth-1)
+		if ctx.Err() != nil {
+			return
+		}
+		total += n
+		out.printf("%s: %d", p.UCI(m), n)
+	}
+	took := time.Since(began)
+	out.printf("\nNodes searched: %d\ninfo string perft took %d ms, %d nodes per second",
+		total, took.Milliseconds(), perSecond(total, took))
+}
+
+// perftCount counts the leaves depth plies below p; the count means nothing
+// once ctx has ended.
+func perftCount(ctx context.Context, p *chess.Position, depth int) uint64 {
+	if depth <= perftLeaf {
+		return chess.PerftCount(p, depth)
+	}
+	var moves chess.MoveList
+	p.Legal(&moves)
+	var total uint64
+	for _, m := range moves.Slice() {
+		if ctx.Err() != nil {
+			return 0
+		}
+		child := *p
+		child.Make(m)
+		total += perftCount(ctx, &child, depth-1)
+	}
+	return total
+}
+
+// bench searches the engine's fixed positions, evaluated by material whatever
+// EvalFile is, and prints how many nodes that took: the engine's signature.
+func (s *server) bench(fields []string) {
+	depth := ab.BenchDepth
+	if len(fields) > 0 {
+		v, err := strconv.Atoi(fields[0])
+		if err != nil || v < 1 || v > search.MaxPly {
+			s.out.comment("bench: found %q, expected a depth from 1 to %d", fields[0], search.MaxPly)
+			return
+		}
+		depth = v
+	}
+	s.begin(&job{}, func(ctx context.Context) {
+		began := time.Now()
+		nodes, err := ab.Bench(ctx, newMaterial, depth)
+		if err != nil {
+			s.out.comment("bench: %v", err)
+			return
+		}
+		s.out.printf("%d nodes %d nps", nodes, perSecond(nodes, time.Since(began)))
+	})
+}

@@ -1,0 +1,306 @@
+package uci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/crazyhouse-rl/selfplay/ab"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
+
+// Options says how [Serve] introduces itself and where its engine starts from.
+// A zero field takes the default named with it.
+type Options struct {
+	Name    string // name of the engine; "selfplay"
+	Version string // follows the name; may be empty
+	Author  string // "the selfplay authors"
+
+	// Net evaluates positions while the option EvalFile is empty; without
+	// it the engine counts material.
+	Net *nnue.Network
+
+	// EvalFile is a net file to begin with, the default of the option of
+	// that name. Serve fails if it cannot be read.
+	EvalFile string
+
+	Variant *chess.Variant // default of UCI_Variant; crazyhouse
+
+	HashMB     int // default of Hash in MiB; 16
+	MaxHashMB  int // bound of Hash; 65536
+	Threads    int // default of Threads; 1
+	MaxThreads int // bound of Threads; 512
+}
+
+func (o Options) withDefaults() Options {
+	orString := func(s *string, d string) {
+		if *s == "" {
+			*s = d
+		}
+	}
+	orInt := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	orString(&o.Name, "selfplay")
+	orString(&o.Author, "the selfplay authors")
+	orInt(&o.MaxHashMB, 65536)
+	orInt(&o.MaxThreads, 512)
+	orInt(&o.HashMB, ab.DefaultHashMB)
+	orInt(&o.Threads, ab.DefaultThreads)
+	o.HashMB = min(o.HashMB, o.MaxHashMB)
+	o.Threads = min(o.Threads, o.MaxThreads)
+	if o.Variant == nil {
+		o.Variant = chess.Crazyhouse
+	}
+	return o
+}
+
+// Serve is a UCI engine: it reads commands from r and writes its answers to w
+// until "quit", the end of r or the end of ctx. Both ends of the input return
+// nil; otherwise the error is ctx's or that of r or w. A search under way is
+// stopped and its move printed before Serve returns, and every goroutine but
+// one has ended by then: if it was ctx that ended, the reader of r ends with
+// the next line or the end of r.
+//
+// Commands that are not known are ignored. A command that is known but faulty
+// is answered with one "info string" that says what was found and what was
+// expected; a faulty position command leaves the position reached before its
+// fault, a faulty option leaves the option as it was.
+//
+// Besides the protocol's own, the commands are: d (board, FEN, key), eval
+// (static evaluation of the position), perft N or go perft N, bench [DEPTH].
+func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s, err := newServer(ctx, o.withDefaults(), &output{w: w, fail: cancel})
+	if err != nil {
+		return err
+	}
+	defer s.finish()
+	in := &input{lines: make(chan string)}
+	go in.read(ctx, r)
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case line, ok := <-in.lines:
+			if !ok {
+				return in.err
+			}
+			if isQuit(line) {
+				return nil
+			}
+			s.execute(line)
+		}
+	}
+}
+
+// input reads commands ahead of their execution, so that the end of the
+// context is noticed while no command comes.
+type input struct {
+	lines chan string
+	err   error // valid when lines is closed; nil at the end of the stream
+}
+
+func (in *input) read(ctx context.Context, r io.Reader) {
+	defer close(in.lines)
+	for lr := newLineReader(r); ; {
+		line, err := lr.next()
+		switch {
+		case errors.Is(err, errLineTooLong):
+			continue
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			in.err = fmt.Errorf("uci: reading commands: %w", err)
+			return
+		}
+		select {
+		case in.lines <- line:
+		case <-ctx.Done():
+			return
+		}
+		if isQuit(line) {
+			return
+		}
+	}
+}
+
+func isQuit(line string) bool {
+	f := strings.Fields(line)
+	return len(f) > 0 && f[0] == "quit"
+}
+
+// output serialises what the command loop and a running search write.
+type output struct {
+	mu   sync.Mutex
+	w    io.Writer
+	fail context.CancelCauseFunc // called with the first error of w
+}
+
+// write writes one or more whole lines at once.
+func (o *output) write(text []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, err := o.w.Write(text); err != nil {
+		o.fail(fmt.Errorf("uci: writing answers: %w", err))
+	}
+}
+
+func (o *output) printf(format string, args ...any) {
+	o.write(fmt.Appendf(nil, format+"\n", args...))
+}
+
+// maxComment bounds the text of an "info string" in bytes.
+const maxComment = 400
+
+// comment prints an "info string": one line, whatever text contains.
+func (o *output) comment(format string, args ...any) {
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, fmt.Sprintf(format, args...))
+	if len(text) > maxComment {
+		text = strings.ToValidUTF8(text[:maxComment], "") + "…"
+	}
+	o.printf("info string %s", text)
+}
+
+// server is the state between commands. Only the command loop touches it; a
+// running job works on what it was given.
+type server struct {
+	ctx  context.Context
+	opts Options
+	out  *output
+	settings
+	line    *chess.Line // the position and how it came about; replaced, never changed
+	engine  *ab.Engine  // nil until needed, and after a change it cannot take in
+	tableMB int         // size of the engine's table
+	// newGame and clear are done as soon as no search runs.
+	newGame, clear bool
+	job            *job // the last job, finished or not; nil at first
+}
+
+func newServer(ctx context.Context, o Options, out *output) (*server, error) {
+	s := &server{ctx: ctx, opts: o, out: out, settings: settings{
+		hash: o.HashMB, threads: o.Threads, multiPV: 1, overhead: defaultOverhead,
+		variant: o.Variant, net: o.Net, netName: builtIn,
+	}}
+	if o.EvalFile != "" {
+		if err := s.setEvalFile(o.EvalFile); err != nil {
+			return nil, err
+		}
+	}
+	s.line = chess.NewLine(s.start())
+	return s, nil
+}
+
+// start returns the initial position of the variant with the castling notation
+// that is set.
+func (s *server) start() chess.Position {
+	p := s.variant.Start()
+	p.SetChess960(s.chess960)
+	return p
+}
+
+// execute obeys one command.
+func (s *server) execute(line string) {
+	fields := strings.Fields(line)
+	if len(fields) == 0 {
+		return
+	}
+	switch fields[0] {
+	case "uci":
+		s.identify()
+	case "isready":
+		if !s.busy() {
+			s.ready()
+		}
+		s.out.printf("readyok")
+	case "ucinewgame":
+		s.newGame = true
+	case "setoption":
+		if err := s.setOption(line); err != nil {
+			s.out.comment("%v", err)
+		}
+	case "position":
+		s.position(fields[1:])
+	case "go":
+		s.goCommand(fields[1:])
+	case "stop":
+		s.stop()
+	case "ponderhit":
+		s.ponderhit()
+	case "perft":
+		s.goCommand(fields)
+	case "bench":
+		s.bench(fields[1:])
+	case "d":
+		s.display()
+	case "eval":
+		s.evaluate()
+	}
+}
+
+func (s *server) identify() {
+	name := s.opts.Name
+	if s.opts.Version != "" {
+		name += " " + s.opts.Version
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "id name %s\nid author %s\n\n", name, s.opts.Author)
+	for _, o := range serverOptions {
+		fmt.Fprintf(&b, "option name %s %s\n", o.name, o.describe(&s.opts))
+	}
+	b.WriteString("uciok\n")
+	s.out.write([]byte(b.String()))
+}
+
+// position obeys "position startpos|fen FEN [moves …]". The fields of a FEN
+// are not counted: parsing it says what is missing.
+func (s *server) position(fields []string) {
+	head, moves := fields, []string(nil)
+	for i, f := range fields {
+		if f == "moves" {
+			head, moves = fields[:i], fields[i+1:]
+			break
+		}
+	}
+	var start chess.Position
+	switch {
+	case len(head) == 1 && head[0] == "startpos":
+		start = s.start()
+	case len(head) > 1 && head[0] == "fen":
+		parse := chess.ParseFEN
+		if s.chess960 {
+			parse = chess.ParseFEN960
+		}
+		p, err := parse(s.variant, strings.Join(head[1:], " "))
+		if err != nil {
+			s.out.comment("position ignored: %v", err)
+			return
+		}
+		start = p
+	default:
+		s.out.comment("position ignored: found %q, expected startpos or fen", strings.Join(head, " "))
+		return
+	}
+	line := chess.NewLine(start)
+	for i, text := range moves {
+		m, err := line.Pos().ParseUCI(text)
+		if err != nil {
+			s.out.comment("position ends before move %d, in %s: %v", i+1, line.Pos().FEN(), err)
+			break
+		}
+		line.Push(m)
+	}
+	s.line = line
+}

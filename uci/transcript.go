@@ -1,0 +1,120 @@
+package uci
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// transcript collects what an engine says during one search.
+type transcript struct {
+	pos     *chess.Position // the root
+	multiPV int             // number of lines asked for
+
+	// lines holds the last report of each root line, the best first. A
+	// report with a bound stands only until there is an exact one.
+	lines []infoLine
+	nodes uint64 // greatest count seen
+}
+
+var errBareBestmove = errors.New("bestmove without a move")
+
+// add takes one line of the engine. At the bestmove it returns the fields after
+// that word, at least one; lines it does not know are noise.
+func (t *transcript) add(line string) (best []string, err error) {
+	fields := strings.Fields(line)
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	switch fields[0] {
+	case "info":
+		t.addInfo(parseInfo(fields[1:]))
+	case "bestmove":
+		if len(fields) < 2 {
+			return nil, errBareBestmove
+		}
+		return fields[1:], nil
+	}
+	return nil, nil
+}
+
+func (t *transcript) addInfo(l infoLine) {
+	t.nodes = max(t.nodes, l.nodes)
+	if !l.scored || len(l.pv) == 0 || l.multiPV > t.multiPV {
+		return
+	}
+	for len(t.lines) < l.multiPV {
+		t.lines = append(t.lines, infoLine{})
+	}
+	old := &t.lines[l.multiPV-1]
+	if l.bound == search.Exact || !old.scored || old.bound != search.Exact {
+		*old = l
+	}
+}
+
+// result makes a result of the transcript and the fields after "bestmove". The
+// error is package chess's about the move.
+func (t *transcript) result(best []string) (search.Result, error) {
+	m, err := t.pos.ParseUCI(best[0])
+	if err != nil {
+		return search.Result{}, err
+	}
+	res := search.Result{Move: m, PV: []chess.Move{m}, Nodes: t.nodes}
+	if len(t.lines) > 0 {
+		first := &t.lines[0]
+		res.Score, res.Depth = first.score, first.depth
+		if pv := t.legal(first.pv); len(pv) > 0 && pv[0] == m {
+			res.PV = pv
+			res.Lines = t.rootLines()
+		}
+	}
+	if len(best) > 2 && best[1] == "ponder" {
+		after := *t.pos
+		after.Make(m)
+		if reply, err := after.ParseUCI(best[2]); err == nil {
+			res.Ponder = reply
+		}
+	}
+	return res, nil
+}
+
+// rootLines returns the lines of a search for several best moves, up to the
+// first that is missing; nil if only one was asked for.
+func (t *transcript) rootLines() []search.RootLine {
+	if t.multiPV < 2 {
+		return nil
+	}
+	var all []search.RootLine
+	for _, l := range t.lines {
+		pv := t.legal(l.pv)
+		if len(pv) == 0 {
+			break
+		}
+		all = append(all, search.RootLine{Score: l.score, PV: pv})
+	}
+	return all
+}
+
+// legal returns the moves of a principal variation up to the first that is not
+// legal, or to the horizon of a search.
+func (t *transcript) legal(pv []string) []chess.Move {
+	p := *t.pos
+	moves := make([]chess.Move, 0, min(len(pv), search.MaxPly))
+	for _, text := range pv[:min(len(pv), search.MaxPly)] {
+		m, err := p.ParseUCI(text)
+		if err != nil {
+			break
+		}
+		p.Make(m)
+		moves = append(moves, m)
+	}
+	return moves
+}
+
+// isNullMove reports whether s is one of the ways of engines to say that they
+// have no move.
+func isNullMove(s string) bool {
+	return s == "(none)" || s == "0000" || s == "NULL" || s == "none"
+}
