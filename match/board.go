@@ -1,0 +1,130 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// playPair plays an opening twice, colours swapped, with the players of a
+// table: A and B.
+func (m *run) playPair(ctx context.Context, table [2]*seat, number int) (Pair, [2]*game.Game, error) {
+	var games [2]*game.Game
+	opening, text, err := m.opening(number)
+	if err != nil {
+		return Pair{}, games, err
+	}
+	pair := Pair{Number: number, Opening: text}
+	for i := range games {
+		for _, s := range table {
+			if err := s.sitAgain(ctx); err != nil {
+				return Pair{}, games, err
+			}
+		}
+		rng := rand.New(rand.NewPCG(m.cfg.Seed, uint64(2*number+i)))
+		g, failed, err := playGame(ctx, seating(table, i), opening, m.cfg.Game, rng)
+		if err != nil {
+			return Pair{}, games, fmt.Errorf("match: pair %d, game %d: %w", number, i, err)
+		}
+		g.Seed, g.Build = m.cfg.Seed, m.cfg.Build
+		games[i] = g
+		pair.Games[i] = gameResult(g, len(opening.Moves), table, failed)
+	}
+	return pair, games, nil
+}
+
+// seating gives the table by colour: A is White in game 0, Black in game 1.
+func seating(table [2]*seat, game int) [2]*seat {
+	return [2]*seat{chess.White: table[game], chess.Black: table[1-game]}
+}
+
+// failure says which player lost a game by failing, and how.
+type failure struct {
+	seat *seat // nil: neither
+	err  error
+}
+
+// playGame plays one game to its end. The player that fails loses and leaves
+// its seat.
+func playGame(ctx context.Context, seats [2]*seat, opening game.Opening, cfg game.Config, rng *rand.Rand) (*game.Game, failure, error) {
+	cfg.Limits = search.Limits{}
+	for c, s := range seats {
+		own := &s.contestant.Limits
+		cfg.Limits.Time[c], cfg.Limits.Inc[c] = own.Time[c], own.Inc[c]
+	}
+	g, err := game.Play(ctx, seats[chess.White], seats[chess.Black], opening, cfg, rng)
+	var broken *game.PlayerError
+	var failed failure
+	switch {
+	case errors.As(err, &broken):
+		failed = failure{seats[broken.Color], broken}
+		if errors.Is(err, errTimeout) {
+			g.Reason = game.TimeForfeit
+		}
+		g.Forfeit(broken.Color, g.Reason)
+		failed.seat.leave()
+	case err != nil:
+		return nil, failure{}, err
+	case g.Reason == game.TimeForfeit: // by its clock: slow, but not broken
+		failed = failure{seats[loser(g)], errors.New("clock overstepped")}
+	}
+	for c, s := range seats {
+		g.Nets[c] = s.contestant.Net
+	}
+	g.Limits = limitsText(&seats[chess.White].contestant.Limits, &seats[chess.Black].contestant.Limits)
+	return g, failed, nil
+}
+
+// loser returns the side that lost a decided game.
+func loser(g *game.Game) chess.Color {
+	if g.Outcome == chess.WhiteWins {
+		return chess.Black
+	}
+	return chess.White
+}
+
+// gameResult makes the record of a game.
+func gameResult(g *game.Game, openingPlies int, table [2]*seat, failed failure) GameResult {
+	r := GameResult{Result: g.Outcome.String(), Reason: game.ReasonText(g.Reason), Plies: len(g.Plies) - openingPlies}
+	for i, name := range []string{"A", "B"} {
+		if failed.seat == table[i] {
+			r.Failed, r.Error = name, shorten(failed.err.Error())
+		}
+	}
+	return r
+}
+
+// tags returns the PGN tags of game i of a pair.
+func (m *run) tags(p *Pair, i int) map[string]string {
+	white, black := &m.cfg.A, &m.cfg.B
+	if i == 1 {
+		white, black = black, white
+	}
+	tags := map[string]string{
+		"Event": fmt.Sprintf("%s vs %s", m.cfg.A.Name, m.cfg.B.Name),
+		"Round": fmt.Sprintf("%d.%d", p.Number+1, i+1),
+		"White": white.Name, "Black": black.Name,
+		"PairId": fmt.Sprint(p.Number), "OpeningId": m.cfg.Openings.ID,
+	}
+	if m.cfg.RunID != "" {
+		tags["RunId"] = m.cfg.RunID
+	}
+	if p.Games[i].Error != "" {
+		tags["Failure"] = p.Games[i].Error
+	}
+	return tags
+}
+
+// limitsText describes the limits of both sides in words.
+func limitsText(a, b *search.Limits) string {
+	text := game.LimitsText(*a)
+	if other := game.LimitsText(*b); other != text {
+		text += " against " + other
+	}
+	return text
+}

@@ -1,0 +1,203 @@
+package match
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var testSchedule = schedule{"variant": "crazyhouse", "seed": "7", "a": "one", "b": "two"}
+
+func testPairs() []Pair {
+	return []Pair{
+		{Number: 1, Opening: "fen x", Games: [2]GameResult{{Result: whiteWins, Reason: "checkmate", Plies: 41}, {Result: drawn, Reason: "repetition", Plies: 80}}},
+		{Number: 0, Opening: "fen y", Games: [2]GameResult{{Result: blackWins, Reason: "failure", Plies: 3, Failed: "A", Error: "crash <é>\n"}, {Result: blackWins, Reason: "checkmate"}}},
+		{Number: 2, Opening: "fen z moves e2e4", Games: [2]GameResult{{Result: drawn, Reason: "ply limit", Plies: 300}, {Result: whiteWins, Reason: "checkmate", Plies: 9}}},
+	}
+}
+
+// writeLog makes a log of the test pairs and returns its path and bytes.
+func writeLog(t testing.TB) (string, []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "match.jsonl")
+	log, pairs, err := openLog(path, testSchedule)
+	if err != nil || len(pairs) != 0 {
+		t.Fatalf("new log: %v, %d pairs", err, len(pairs))
+	}
+	for _, p := range testPairs() {
+		if err := log.append(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := log.close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, data
+}
+
+// A log cut at any byte gives its whole lines.
+func TestLogCutAnywhere(t *testing.T) {
+	_, data := writeLog(t)
+	for size := range len(data) + 1 {
+		pairs, whole, err := decodeLog(data[:size], testSchedule)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", size, err)
+		}
+		if wantWhole := bytes.LastIndexByte(data[:size], '\n') + 1; whole != wantWhole {
+			t.Fatalf("cut at %d: %d whole bytes, want %d", size, whole, wantWhole)
+		}
+		want := testPairs()[:max(0, bytes.Count(data[:size], []byte{'\n'})-1)]
+		if !reflect.DeepEqual(append([]Pair{}, pairs...), want) {
+			t.Fatalf("cut at %d: pairs %+v, want %+v", size, pairs, want)
+		}
+	}
+}
+
+// A log that was cut takes new lines behind its last whole one. Every size near
+// the end of a line is tried, and some others.
+func TestCutLogGoesOn(t *testing.T) {
+	path, data := writeLog(t)
+	for size := range len(data) + 1 {
+		nearEnd := bytes.IndexByte(data[max(0, size-2):min(len(data), size+2)], '\n') >= 0
+		if !nearEnd && size%50 != 0 {
+			continue
+		}
+		if err := os.WriteFile(path, data[:size], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		log, pairs, err := openLog(path, testSchedule)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", size, err)
+		}
+		for _, p := range testPairs()[len(pairs):] {
+			if err := log.append(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := log.close(); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, data) {
+			t.Fatalf("cut at %d and completed: %v\n%s\nwant\n%s", size, err, again, data)
+		}
+	}
+}
+
+func TestLogOfAnotherSchedule(t *testing.T) {
+	path, before := writeLog(t)
+	_, _, err := openLog(path, schedule{"variant": "crazyhouse", "seed": "8", "a": "one", "openings": "book"})
+	if !errors.Is(err, ErrOtherSchedule) {
+		t.Fatalf("error %v, want ErrOtherSchedule", err)
+	}
+	for _, word := range []string{path, `b is "two" in the log, "" here`, `openings is "" in the log, "book" here`, `seed is "7" in the log, "8" here`} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("error %q does not say %q", err, word)
+		}
+	}
+	if strings.Contains(err.Error(), "variant") {
+		t.Errorf("error %q names what is the same", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("a refused log was changed: %v", err)
+	}
+}
+
+func TestDamagedLog(t *testing.T) {
+	path, data := writeLog(t)
+	lines := strings.SplitAfter(string(data), "\n")
+	change := func(line int, old, new string) string {
+		changed := append([]string{}, lines...)
+		changed[line] = strings.Replace(changed[line], old, new, 1)
+		if changed[line] == lines[line] {
+			t.Fatalf("line %d has no %q: %s", line, old, lines[line])
+		}
+		return strings.Join(changed, "")
+	}
+	for name, text := range map[string]string{
+		"not JSON":         change(2, "{", "["),
+		"twice":            string(data) + lines[2],
+		"another schedule": change(1, testSchedule.hash(), "0123456789abcdef"),
+		"unknown result":   change(1, whiteWins, "2-0"),
+		"negative number":  change(3, `"pair":2`, `"pair":-2`),
+		"negative plies":   change(3, `"plies":9`, `"plies":-9`),
+		"unknown failure":  change(2, `"failed":"A"`, `"failed":"C"`),
+		"winner failed":    change(2, `"failed":"A"`, `"failed":"B"`),
+		"other version":    change(0, `"version":1`, `"version":2`),
+		"no header":        strings.Join(lines[1:], ""),
+		"empty line":       lines[0] + "\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := openLog(path, testSchedule); !errors.Is(err, ErrBadLog) {
+			t.Errorf("%s: error %v, want ErrBadLog", name, err)
+		}
+	}
+}
+
+func TestNoLog(t *testing.T) {
+	log, pairs, err := openLog("", testSchedule)
+	if err != nil || pairs != nil {
+		t.Fatal(err, pairs)
+	}
+	if err := errors.Join(log.append(testPairs()[0]), log.close()); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := openLog(t.TempDir(), testSchedule); err == nil {
+		t.Error("a directory was opened as a log")
+	}
+}
+
+// Any bytes give an error or pairs that, written again, are read as they were.
+func FuzzDecodeLog(f *testing.F) {
+	_, data := writeLog(f)
+	f.Add(data)
+	f.Add(data[:len(data)-9])
+	f.Add([]byte("{}\n"))
+	f.Add([]byte(fmt.Sprintf(`{"version":1,"schedule":%s}`, `{"a":"x"}`) + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		pairs, whole, err := decodeLog(data, testSchedule)
+		if err != nil {
+			return
+		}
+		if whole > len(data) || bytes.IndexByte(data[whole:], '\n') >= 0 {
+			t.Fatalf("%d whole bytes of %d", whole, len(data))
+		}
+		path := filepath.Join(t.TempDir(), "log")
+		log, _, err := openLog(path, testSchedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range pairs {
+			if err := log.append(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, again, err := openLog(path, testSchedule)
+		if err != nil || !reflect.DeepEqual(again, pairs) {
+			t.Fatalf("written again: %v\n%+v\nwant\n%+v", err, again, pairs)
+		}
+	})
+}
+
+func TestShorten(t *testing.T) {
+	for n := 490; n < 520; n++ {
+		s := strings.Repeat("x", n) + "é€" + strings.Repeat("y", 100)
+		short := shorten(s)
+		if len(short) > 503 || !strings.HasPrefix(s, strings.TrimSuffix(short, "…")) {
+			t.Errorf("shorten of %d: %q", n, short)
+		}
+	}
+	if got := shorten("é"); got != "é" {
+		t.Errorf("shorten(é) = %q", got)
+	}
+}

@@ -1,0 +1,83 @@
+package match
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+)
+
+// Results of a game as PGN writes them.
+const (
+	whiteWins = "1-0"
+	blackWins = "0-1"
+	drawn     = "1/2-1/2"
+)
+
+// Pair is one finished pair: the same opening, first with A as White, then
+// with A as Black. It is also the record in the log.
+type Pair struct {
+	Number  int           `json:"pair"`    // 0, 1, 2 …
+	Opening string        `json:"opening"` // "fen FEN moves …", as UCI's position command has it
+	Games   [2]GameResult `json:"games"`   // A is White in the first, Black in the second
+}
+
+// GameResult is what counts of one game.
+type GameResult struct {
+	Result string `json:"result"`           // "1-0", "0-1" or "1/2-1/2"
+	Reason string `json:"reason"`           // how it ended, in words
+	Plies  int    `json:"plies"`            // half-moves played after the opening
+	Failed string `json:"failed,omitempty"` // "A" or "B", if that player lost by failing
+	Error  string `json:"error,omitempty"`  // how it failed
+}
+
+// Outcome returns the result of game i (0 or 1) for A.
+func (p *Pair) Outcome(i int) rating.Outcome {
+	aIsWhite := i == 0
+	switch p.Games[i].Result {
+	case drawn:
+		return rating.Draw
+	case whiteWins:
+		if aIsWhite {
+			return rating.Win
+		}
+	case blackWins:
+		if !aIsWhite {
+			return rating.Win
+		}
+	}
+	return rating.Loss
+}
+
+// check returns an error unless the record can be the one of a finished pair.
+func (p *Pair) check() error {
+	if p.Number < 0 {
+		return fmt.Errorf("pair number %d, expected 0 or more", p.Number)
+	}
+	for i, g := range p.Games {
+		switch {
+		case g.Result != whiteWins && g.Result != blackWins && g.Result != drawn:
+			return fmt.Errorf("game %d: result %.20q, expected %s, %s or %s", i, g.Result, whiteWins, blackWins, drawn)
+		case g.Failed != "" && g.Failed != "A" && g.Failed != "B":
+			return fmt.Errorf("game %d: failed %.20q, expected A or B", i, g.Failed)
+		case g.Failed == "A" && p.Outcome(i) != rating.Loss, g.Failed == "B" && p.Outcome(i) != rating.Win:
+			return fmt.Errorf("game %d: %s failed, but the result is %s", i, g.Failed, g.Result)
+		case g.Plies < 0:
+			return fmt.Errorf("game %d: %d plies, expected 0 or more", i, g.Plies)
+		}
+	}
+	return nil
+}
+
+// shorten bounds the text of an error for the log, which is read line by line.
+func shorten(s string) string {
+	const most = 500
+	if len(s) <= most {
+		return s
+	}
+	s = s[:most]
+	for len(s) > 0 && !utf8.ValidString(s) { // a character may have been cut
+		s = s[:len(s)-1]
+	}
+	return s + "…"
+}
