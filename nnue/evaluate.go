@@ -32,50 +32,58 @@ type Eval struct {
 // outputScale divides the sum of both parts to give raw units.
 const outputScale = 16
 
+// Trace is an Eval with all values on the way to it, for tests, for debugging
+// and for comparing a trainer's numbers layer by layer.
+type Trace struct {
+	Eval
+	// Features, Accumulators [Width] and PSQTSums [Stacks] are indexed by
+	// perspective, chess.White first; features are in no particular order.
+	Features     [2][]int32
+	Accumulators [2][]int16
+	PSQTSums     [2][]int32
+	// Transformed [2*Width] is the input of the layers: both accumulators
+	// clipped, the side to move's first.
+	Transformed []uint8
+	// Stacks has the values inside every stack.
+	Stacks []StackTrace
+}
+
+// StackTrace is the values inside one stack: sums before shift and clip,
+// outputs after.
+type StackTrace struct {
+	Sum1 []int32 // [L2]
+	Out1 []uint8 // [L2]
+	Sum2 []int32 // [L3]
+	Out2 []uint8 // [L3]
+	Out  int32   // in 1/16 of a raw unit
+}
+
 // Evaluate computes all values of p from nothing, in the plainest way: it is
 // the definition that Accumulator is tested against. Divisions drop the
 // fraction; sums are exact, without the 16-bit saturation of some builds of
 // Fairy-Stockfish.
-func (n *Network) Evaluate(p *chess.Position) Eval {
-	return n.trace(p).Eval
-}
+func (n *Network) Evaluate(p *chess.Position) Eval { return n.Trace(p).Eval }
 
-// trace is an Eval with the values on the way to it.
-type trace struct {
-	Eval
-	features     [2][]int32 // by perspective
-	accumulators [2][]int16
-	psqt         [2][]int32
-	transformed  []uint8 // both accumulators clipped, the side to move's first
-	stacks       []stackTrace
-}
-
-// stackTrace is the values inside one stack.
-type stackTrace struct {
-	sum1, sum2 []int32 // before shift and clip
-	out1, out2 []uint8
-	output     int32
-}
-
-func (n *Network) trace(p *chess.Position) trace {
-	var t trace
-	for c := range t.features {
-		t.features[c] = n.set.Active(p, chess.Color(c), nil)
-		t.accumulators[c], t.psqt[c] = n.transform(t.features[c])
+// Trace is Evaluate with all intermediate values.
+func (n *Network) Trace(p *chess.Position) Trace {
+	var t Trace
+	for c := range t.Features {
+		t.Features[c] = n.set.Active(p, chess.Color(c), nil)
+		t.Accumulators[c], t.PSQTSums[c] = n.transform(t.Features[c])
 	}
 	us := p.SideToMove()
 	them := us.Other()
 	width := n.arch.Width
-	t.transformed = make([]uint8, 2*width)
-	kernel.ClipInt16(t.transformed[:width], t.accumulators[us])
-	kernel.ClipInt16(t.transformed[width:], t.accumulators[them])
+	t.Transformed = make([]uint8, 2*width)
+	kernel.ClipInt16(t.Transformed[:width], t.Accumulators[us])
+	kernel.ClipInt16(t.Transformed[width:], t.Accumulators[them])
 
 	t.Bucket = n.arch.Bucket(p)
-	t.Checksum = checksum(t.accumulators)
+	t.Checksum = checksum(t.Accumulators)
 	for i := range n.Stacks {
-		t.stacks = append(t.stacks, n.forward(&n.Stacks[i], t.transformed))
-		t.Positional = append(t.Positional, int(t.stacks[i].output))
-		t.PSQT = append(t.PSQT, int(t.psqt[us][i]-t.psqt[them][i])/2)
+		t.Stacks = append(t.Stacks, n.forward(&n.Stacks[i], t.Transformed))
+		t.Positional = append(t.Positional, int(t.Stacks[i].Out))
+		t.PSQT = append(t.PSQT, int(t.PSQTSums[us][i]-t.PSQTSums[them][i])/2)
 	}
 	psqt, positional := t.PSQT[t.Bucket], t.Positional[t.Bucket]
 	t.Raw = (psqt + positional) / outputScale
@@ -100,19 +108,19 @@ func (n *Network) transform(active []int32) (accumulator []int16, psqt []int32) 
 }
 
 // forward runs one stack.
-func (n *Network) forward(s *Stack, in []uint8) stackTrace {
+func (n *Network) forward(s *Stack, in []uint8) StackTrace {
 	a := n.arch
-	t := stackTrace{
-		sum1: make([]int32, a.L2), out1: make([]uint8, a.L2),
-		sum2: make([]int32, a.L3), out2: make([]uint8, a.L3),
+	t := StackTrace{
+		Sum1: make([]int32, a.L2), Out1: make([]uint8, a.L2),
+		Sum2: make([]int32, a.L3), Out2: make([]uint8, a.L3),
 	}
-	kernel.AffineInt8(t.sum1, s.L1Bias, s.L1Weights, 2*a.Width, in)
-	kernel.ClipInt32(t.out1, t.sum1)
-	kernel.AffineInt8(t.sum2, s.L2Bias, s.L2Weights, a.L2Stride(), t.out1)
-	kernel.ClipInt32(t.out2, t.sum2)
+	kernel.AffineInt8(t.Sum1, s.L1Bias, s.L1Weights, 2*a.Width, in)
+	kernel.ClipInt32(t.Out1, t.Sum1)
+	kernel.AffineInt8(t.Sum2, s.L2Bias, s.L2Weights, a.L2Stride(), t.Out1)
+	kernel.ClipInt32(t.Out2, t.Sum2)
 	var output [1]int32
-	kernel.AffineInt8(output[:], []int32{s.OutBias}, s.OutWeights, a.L3Stride(), t.out2)
-	t.output = output[0]
+	kernel.AffineInt8(output[:], []int32{s.OutBias}, s.OutWeights, a.L3Stride(), t.Out2)
+	t.Out = output[0]
 	return t
 }
 

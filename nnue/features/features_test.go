@@ -17,10 +17,10 @@ var starts = []struct {
 	{"crazyhouse", chess.Crazyhouse.StartFEN, false, chess.Crazyhouse},
 	{"castling", "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R[QNqn] w KQkq - 0 1", false, chess.Crazyhouse},
 	{"promotion", "k7/3PPP2/8/8/8/8/3ppp2/K7[] w - - 0 1", false, chess.Crazyhouse},
-	{"en passant", "4k3/8/8/8/pppppppp/8/PPPPPPPP/4K3[] w - - 0 1", false, chess.Crazyhouse},
+	{"en passant", "4k3/1p1p1p1p/8/P1P1P1P1/1p1p1p1p/8/P1P1P1P1/4K3[] w - - 0 1", false, chess.Crazyhouse},
 	{"chess960", "rk2b1nr/pppppppp/8/8/8/8/PPPPPPPP/RK2B1NR[] w KQkq - 0 1", true, chess.Crazyhouse},
 	{"chess960 king stays", "1r4kr/8/8/8/8/8/8/1R4KR[] w KQkq - 0 1", true, chess.Crazyhouse},
-	{"large hand", "4k3/8/8/8/8/8/8/4K3[PPPPPPPPPPPPPPPPPPPPppppppppppppppppp] w - - 0 1", false, chess.Crazyhouse},
+	{"large hand", "4k3/8/3p1p2/4P1P1/3p1p2/4P1P1/8/4K3[PPPPPPPPPPPPPPPPpppppppppppppppp] w - - 0 1", false, chess.Crazyhouse},
 	{"chess", chess.Chess.StartFEN, false, chess.Chess},
 }
 

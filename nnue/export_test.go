@@ -1,0 +1,4 @@
+package nnue
+
+// Parse reads a whole file without copying it first.
+var Parse = parse
