@@ -1,0 +1,325 @@
+package bus
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+)
+
+// helperFlag followed by a directory makes the test binary publish
+// helperGames games to a bus there and wait to be killed.
+const (
+	helperFlag  = "-publish"
+	helperGames = 20
+)
+
+func TestMain(m *testing.M) {
+	if n := len(os.Args); n > 2 && os.Args[n-2] == helperFlag {
+		if err := publishAndWait(os.Args[n-1]); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func publishAndWait(dir string) error {
+	b, err := Open(context.Background(), Options{Run: "test", Dir: dir})
+	if err != nil {
+		return err
+	}
+	if _, err := b.SetPointer(context.Background(), "best", "net", 0); err != nil {
+		return err
+	}
+	for i := range helperGames {
+		if _, err := b.PublishGame(context.Background(), "a", gameID(i), gameData(i)); err != nil {
+			return err
+		}
+	}
+	fmt.Println("published")
+	select {}
+}
+
+func gameID(i int) string   { return fmt.Sprintf("game-%03d", i) }
+func gameData(i int) []byte { return []byte(strings.Repeat(gameID(i), 10+i)) }
+
+// testContext ends before the test binary would be killed for its slowness.
+func testContext(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func openBus(t testing.TB, o Options) *Bus {
+	t.Helper()
+	if o.Run == "" {
+		o.Run = "test"
+	}
+	if o.Dir == "" && o.URL == "" {
+		o.Dir = t.TempDir()
+	}
+	b, err := Open(testContext(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return b
+}
+
+func publish(t testing.TB, b *Bus, i int) PubResult {
+	t.Helper()
+	r, err := b.PublishGame(testContext(t), "actor-1", gameID(i), gameData(i))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// take fetches until it has n games or none come any more.
+func take(t testing.TB, b *Bus, n int) []Msg {
+	t.Helper()
+	var all []Msg
+	for len(all) < n {
+		ms, err := b.Games(testContext(t), n-len(all), 2*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(ms) == 0 {
+			t.Fatalf("%d games came, want %d", len(all), n)
+		}
+		all = append(all, ms...)
+	}
+	return all
+}
+
+func stats(t testing.TB, b *Bus) Stats {
+	t.Helper()
+	s, err := b.Stats(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, o := range []Options{
+		{Run: "r"},
+		{Dir: "d"},
+		{Run: "r", Dir: "d", URL: "nats://localhost"},
+		{Run: "a.b", Dir: "d"},
+		{Run: strings.Repeat("x", 65), Dir: "d"},
+		{Run: "r", URL: "nats://localhost", Listen: ":1"},
+		{Run: "r", Dir: "d", MaxBytes: -1},
+		{Run: "r", Dir: "d", Listen: "no port"},
+		{Run: "r", Dir: "d", Listen: "localhost:http"},
+	} {
+		if b, err := Open(testContext(t), o); !errors.Is(err, ErrConfig) {
+			t.Errorf("%+v: got %v, want ErrConfig", o, err)
+			if b != nil {
+				b.Close()
+			}
+		}
+	}
+}
+
+func TestSecondOpenNamesTheOwner(t *testing.T) {
+	dir := t.TempDir()
+	openBus(t, Options{Dir: dir})
+	_, err := Open(testContext(t), Options{Run: "test", Dir: dir})
+	if !errors.Is(err, dirlock.ErrHeld) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
+		t.Errorf("got %v, want ErrHeld with process id %d", err, os.Getpid())
+	}
+}
+
+func TestPortInUseIsAnError(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = Open(testContext(t), Options{Run: "test", Dir: t.TempDir(), Listen: l.Addr().String()})
+	if err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("got %v, want address in use", err)
+	}
+}
+
+func TestNoServerWaitsForContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	_, err := Open(ctx, Options{Run: "test", URL: "nats://127.0.0.1:1"})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want deadline exceeded", err)
+	}
+}
+
+// Games, acknowledgements and pointers survive a clean restart.
+func TestRestartKeepsState(t *testing.T) {
+	ctx := testContext(t)
+	dir := t.TempDir()
+	b := openBus(t, Options{Dir: dir})
+	for i := range 10 {
+		publish(t, b, i)
+	}
+	rev, err := b.SetPointer(ctx, "best", "one", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms := take(t, b, 6)
+	if err := b.AckGames(ctx, ms[3]); err != nil { // 4 and 5 are fetched only
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	b = openBus(t, Options{Dir: dir})
+	p, err := b.Pointer(ctx, "best")
+	if err != nil || p.Value != "one" || p.Revision != rev {
+		t.Errorf("pointer %+v, %v", p, err)
+	}
+	ms = take(t, b, 6)
+	for i, m := range ms {
+		if want := gameData(4 + i); string(m.Data) != string(want) {
+			t.Errorf("game %d: %q, want %q", i, m.Data, want)
+		}
+	}
+	if !publish(t, b, 9).Duplicate {
+		t.Error("duplicate was not known after a restart")
+	}
+}
+
+// What was published is there after the process is killed.
+func TestKilledServerKeepsGames(t *testing.T) {
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, helperFlag, dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "published\n" {
+		t.Fatalf("helper said %q, %v", line, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+
+	b := openBus(t, Options{Dir: dir})
+	for i, m := range take(t, b, helperGames) {
+		if string(m.Data) != string(gameData(i)) {
+			t.Errorf("game %d: %q", i, m.Data)
+		}
+	}
+	if p, err := b.Pointer(testContext(t), "best"); err != nil || p.Value != "net" {
+		t.Errorf("pointer %+v, %v", p, err)
+	}
+}
+
+// A second machine joins by URL and lives through a restart of the server.
+func TestRemoteClient(t *testing.T) {
+	ctx := testContext(t)
+	dir := t.TempDir()
+	o := Options{Dir: dir, Listen: "127.0.0.1:0", Token: "secret", MaxBytes: 1 << 20}
+	host := openBus(t, o)
+	addr := host.Addr()
+	remote := openBus(t, Options{URL: "nats://" + addr, Token: "secret"})
+	if remote.Addr() != "" {
+		t.Errorf("remote says it listens on %s", remote.Addr())
+	}
+	updates, err := remote.WatchPointer(ctx, "best")
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, remote, 0)
+	if ms := take(t, host, 1); string(ms[0].Data) != string(gameData(0)) {
+		t.Errorf("host got %q", ms[0].Data)
+	}
+	if s := stats(t, remote); s.MaxBytes != 1<<20 {
+		t.Errorf("joining changed the room of the stream to %d", s.MaxBytes)
+	}
+	if err := host.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Health(ctx); !errors.Is(err, ErrUnhealthy) {
+		t.Errorf("health without a server: %v", err)
+	}
+	if _, err := remote.PublishGame(ctx, "a", "lost", nil); err == nil {
+		t.Error("publish without a server succeeded")
+	}
+
+	o.Listen = addr
+	host = openBus(t, o)
+	if _, err := host.SetPointer(ctx, "best", "net", 0); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case p := <-updates:
+		if p.Value != "net" {
+			t.Errorf("watch says %+v", p)
+		}
+	case <-ctx.Done():
+		t.Fatal("watch did not come back")
+	}
+	publish(t, remote, 1)
+	if err := remote.Health(ctx); err != nil {
+		t.Error(err)
+	}
+	if _, err := Open(shortContext(t), Options{Run: "test", URL: "nats://" + addr, Token: "wrong"}); err == nil {
+		t.Error("a wrong token was let in")
+	}
+}
+
+func shortContext(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// Two runs on one server do not see each other.
+func TestRunsAreApart(t *testing.T) {
+	one := openBus(t, Options{Run: "one", Listen: "127.0.0.1:0", MaxBytes: 1 << 20})
+	two := openBus(t, Options{Run: "two", URL: "nats://" + one.Addr(), MaxBytes: 1 << 20})
+	publish(t, one, 1)
+	if s := stats(t, two); s.Messages != 0 {
+		t.Errorf("run two has %d games of run one", s.Messages)
+	}
+}
+
+func TestHealthAndClose(t *testing.T) {
+	b := openBus(t, Options{})
+	if err := b.Health(testContext(t)); err != nil {
+		t.Error(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+	if err := b.Health(testContext(t)); !errors.Is(err, ErrUnhealthy) {
+		t.Errorf("closed bus: %v", err)
+	}
+	if _, err := b.WatchPointer(testContext(t), "best"); err == nil {
+		t.Error("watch on a closed bus")
+	}
+}

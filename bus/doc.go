@@ -1,0 +1,29 @@
+// Package bus carries games, nets and pointers between the roles of a run.
+// It is the only package that knows NATS: a JetStream server embedded in the
+// process, or one somewhere else, with the same code behind the connection.
+//
+// A run called "demo" owns these objects on the server:
+//
+//	demo-games        stream      demo.game.<actor>, one message per game
+//	  ingest          consumer    durable pull, acknowledged up to a sequence
+//	demo-rejects      stream      demo.reject, games that failed validation
+//	OBJ_demo-nets     object store, name = SHA-256 of the content
+//	KV_demo-ctl       key-value bucket, pointers with 64 revisions each
+//
+// What the pieces promise:
+//
+//   - A published game is on disk when PublishGame returns: the embedded
+//     server syncs every write. A game published again within the duplicate
+//     window is reported as a duplicate and not stored. The window is finite
+//     and the server forgets it for purged messages, so whoever stores games
+//     for good drops repeated ids itself.
+//   - A full stream refuses games with ErrFull and loses none. Games leave
+//     it through Purge, which never goes past what was acknowledged.
+//   - A fetched game that is not acknowledged comes again.
+//   - A net is never overwritten. Its content is checked against its id on
+//     the way in and on the way out.
+//   - A pointer moves by compare-and-set; its history is the audit log.
+//
+// Nothing here retries a publish: the caller keeps the game until it is
+// acknowledged and knows best how long to wait.
+package bus

@@ -1,0 +1,123 @@
+package bus
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+)
+
+const serverStartWait = 30 * time.Second // a large store is read at start
+
+// startServer locks the store directory and runs a server on it.
+func (b *Bus) startServer() error {
+	opts, err := b.serverOptions()
+	if err != nil {
+		return err
+	}
+	if b.lock, err = dirlock.Acquire(b.opt.Dir); err != nil {
+		return err
+	}
+	srv, err := server.NewServer(opts)
+	if err != nil {
+		return fmt.Errorf("embedded server: %w", err)
+	}
+	b.srv = srv
+	log := &serverLog{out: b.opt.Log}
+	srv.SetLogger(log, false, false)
+	srv.Start()
+	if msg := log.fatal(); msg != "" {
+		return fmt.Errorf("embedded server: %s", msg)
+	}
+	if !srv.ReadyForConnections(serverStartWait) {
+		return fmt.Errorf("embedded server: not ready after %v", serverStartWait)
+	}
+	return nil
+}
+
+func (b *Bus) serverOptions() (*server.Options, error) {
+	opts := &server.Options{
+		ServerName:             "selfplay-" + b.opt.Run,
+		DontListen:             true,
+		NoSigs:                 true,
+		NoLog:                  true,
+		DisableJetStreamBanner: true,
+		JetStream:              true,
+		StoreDir:               b.opt.Dir,
+		// With one copy an acknowledgement before the sync is a promise a
+		// power cut breaks.
+		SyncAlways:    true,
+		Authorization: b.opt.Token,
+	}
+	if b.opt.Listen == "" {
+		return opts, nil
+	}
+	host, port, err := net.SplitHostPort(b.opt.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("%w: listen address %q: %w", ErrConfig, b.opt.Listen, err)
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("%w: listen address %q: want a port from 0 to 65535", ErrConfig, b.opt.Listen)
+	}
+	opts.DontListen = false
+	opts.Host = host
+	opts.Port = int(n)
+	if n == 0 {
+		opts.Port = server.RANDOM_PORT
+	}
+	return opts, nil
+}
+
+// serverLog passes the server's warnings on and keeps the first fatal one,
+// which the server reports in no other way.
+type serverLog struct {
+	out   *slog.Logger // nil: nothing is passed on
+	mu    sync.Mutex
+	first string
+}
+
+func (l *serverLog) fatal() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.first
+}
+
+// Fatalf keeps the message; it does not end the process.
+func (l *serverLog) Fatalf(format string, v ...any) {
+	l.mu.Lock()
+	if l.first == "" {
+		l.first = fmt.Sprintf(format, v...)
+	}
+	l.mu.Unlock()
+	l.Errorf(format, v...)
+}
+
+// Errorf passes an error on.
+func (l *serverLog) Errorf(format string, v ...any) {
+	if l.out != nil {
+		l.out.Error("nats server: " + fmt.Sprintf(format, v...))
+	}
+}
+
+// Warnf passes a warning on.
+func (l *serverLog) Warnf(format string, v ...any) {
+	if l.out != nil {
+		l.out.Warn("nats server: " + fmt.Sprintf(format, v...))
+	}
+}
+
+// Noticef drops the server's chatter.
+func (l *serverLog) Noticef(string, ...any) {}
+
+// Debugf is never called: debugging is off.
+func (l *serverLog) Debugf(string, ...any) {}
+
+// Tracef is never called: tracing is off.
+func (l *serverLog) Tracef(string, ...any) {}

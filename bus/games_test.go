@@ -1,0 +1,303 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+func TestPublishFetchAckPurge(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	for i := range 20 {
+		if r := publish(t, b, i); r.Duplicate || r.Sequence != uint64(i+1) {
+			t.Fatalf("game %d: %+v", i, r)
+		}
+	}
+	if r := publish(t, b, 7); !r.Duplicate || r.Sequence != 8 {
+		t.Errorf("second copy: %+v, want duplicate of sequence 8", r)
+	}
+	if s := stats(t, b); s.Messages != 20 || s.Pending != 20 || s.LastSeq != 20 {
+		t.Errorf("before ingest: %+v", s)
+	}
+	ms := take(t, b, 20)
+	for i, m := range ms {
+		if m.Sequence != uint64(i+1) || !bytes.Equal(m.Data, gameData(i)) {
+			t.Errorf("game %d: sequence %d, %q", i, m.Sequence, m.Data)
+		}
+	}
+	if s := stats(t, b); s.Unacked != 20 || s.Pending != 0 || s.AckFloor != 0 {
+		t.Errorf("fetched: %+v", s)
+	}
+	if _, err := b.Purge(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if s := stats(t, b); s.Messages != 20 {
+		t.Errorf("purge took games that are not acknowledged: %+v", s)
+	}
+	if err := b.AckGames(ctx, ms[14]); err != nil {
+		t.Fatal(err)
+	}
+	left, err := b.Purge(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := stats(t, b)
+	if s.Messages != 5 || s.FirstSeq != 16 || s.AckFloor != 15 || s.Unacked != 5 || s.Bytes != left {
+		t.Errorf("after ack of 15 and purge (%d left): %+v", left, s)
+	}
+	if !publish(t, b, 3).Duplicate {
+		t.Error("the server forgot a purged game within the window")
+	}
+}
+
+func TestGamesWaits(t *testing.T) {
+	b := openBus(t, Options{})
+	start := time.Now()
+	ms, err := b.Games(testContext(t), 10, 100*time.Millisecond)
+	if err != nil || len(ms) != 0 {
+		t.Fatalf("empty stream: %d games, %v", len(ms), err)
+	}
+	if d := time.Since(start); d > 2*time.Second {
+		t.Errorf("an empty fetch took %v", d)
+	}
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		b.PublishGame(testContext(t), "a", "late", []byte("x"))
+	}()
+	start = time.Now()
+	if ms := take(t, b, 1); string(ms[0].Data) != "x" {
+		t.Errorf("got %q", ms[0].Data)
+	}
+	if d := time.Since(start); d > time.Second {
+		t.Errorf("one game of many asked for came after %v", d)
+	}
+	ctx, cancel := context.WithCancel(testContext(t))
+	cancel()
+	if _, err := b.Games(ctx, 10, time.Second); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if ms, err := b.Games(testContext(t), 0, time.Second); ms != nil || err != nil {
+		t.Errorf("none asked for: %v, %v", ms, err)
+	}
+}
+
+// A bus opened anew gets at once what its predecessor left unacknowledged.
+func TestUnackedGamesComeAgain(t *testing.T) {
+	host := openBus(t, Options{Listen: "127.0.0.1:0"})
+	first := openBus(t, Options{URL: "nats://" + host.Addr()})
+	for i := range 3 {
+		publish(t, host, i)
+	}
+	take(t, first, 3)
+	first.Close()
+	second := openBus(t, Options{URL: "nats://" + host.Addr()})
+	if ms := take(t, second, 3); ms[0].Sequence != 1 {
+		t.Errorf("first sequence %d", ms[0].Sequence)
+	}
+}
+
+func TestFullStream(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{MaxBytes: 256 << 10})
+	data := make([]byte, 20<<10)
+	var n int
+	var err error
+	for n = 0; n < 100; n++ {
+		if _, err = b.PublishGame(ctx, "a", gameID(n), data); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, ErrFull) || n < 8 {
+		t.Fatalf("after %d games: %v, want ErrFull", n, err)
+	}
+	if !publish2(t, b, 0, data).Duplicate {
+		t.Error("a duplicate is no duplicate on a full stream")
+	}
+	ms := take(t, b, n)
+	if err := b.AckGames(ctx, ms[n-1]); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := b.Purge(ctx); err != nil || left != 0 {
+		t.Fatalf("purge: %d left, %v", left, err)
+	}
+	if r := publish2(t, b, n, data); r.Sequence != uint64(n+1) {
+		t.Errorf("after purge: %+v", r)
+	}
+	take(t, b, 1)
+}
+
+func publish2(t *testing.T, b *Bus, i int, data []byte) PubResult {
+	t.Helper()
+	r, err := b.PublishGame(testContext(t), "a", gameID(i), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A refused game is not remembered as stored.
+func TestRefusedGameIsNoDuplicate(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{MaxBytes: 64 << 10})
+	data := make([]byte, 40<<10)
+	publish2(t, b, 0, data)
+	if _, err := b.PublishGame(ctx, "a", gameID(1), data); !errors.Is(err, ErrFull) {
+		t.Fatalf("got %v, want ErrFull", err)
+	}
+	if err := b.AckGames(ctx, take(t, b, 1)[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Purge(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if r := publish2(t, b, 1, data); r.Duplicate {
+		t.Errorf("refused before, now %+v", r)
+	}
+}
+
+func TestPublishRefusesBadInput(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	big := make([]byte, MaxPayload+1)
+	if _, err := b.PublishGame(ctx, "a", "id", big); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%d bytes: %v", len(big), err)
+	}
+	if _, err := b.PublishGame(ctx, "a", "id", big[1:]); err != nil {
+		t.Errorf("%d bytes: %v", len(big)-1, err)
+	}
+	if err := b.Reject(ctx, "large", big); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("reject of %d bytes: %v", len(big), err)
+	}
+	for _, bad := range []string{"", "a.b", "*", "a>", "a b", "a\nb", "ü", strings.Repeat("x", 129)} {
+		if _, err := b.PublishGame(ctx, bad, "id2", nil); !errors.Is(err, ErrName) {
+			t.Errorf("actor %q: %v", bad, err)
+		}
+		if _, err := b.PublishGame(ctx, "a", bad, nil); !errors.Is(err, ErrName) {
+			t.Errorf("id %q: %v", bad, err)
+		}
+	}
+	if err := b.AckGames(ctx, Msg{}); err == nil {
+		t.Error("acknowledged a message that was never fetched")
+	}
+}
+
+func TestReject(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	reason := "ply 3: illegal\r\nNats-Msg-Id: x " + strings.Repeat("ü", 400)
+	if err := b.Reject(ctx, reason, []byte("bytes")); err != nil {
+		t.Fatal(err)
+	}
+	m, err := b.rejects.GetMsg(ctx, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.Header.Get(reasonHeader)
+	if string(m.Data) != "bytes" || !strings.HasPrefix(got, "ply 3: illegal Nats-Msg-Id: x ü") {
+		t.Errorf("%q with reason %q", m.Data, got)
+	}
+	if len(m.Header) != 2 || len(got) > maxReasonLen || !utf8.ValidString(got) {
+		t.Errorf("headers %v", m.Header) // the reason and the expected stream
+	}
+	if s := stats(t, b); s.Rejects != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// After a power cut the end of the stream may be gone while the consumer
+// remembers having passed it.
+func TestLostTail(t *testing.T) {
+	ctx := testContext(t)
+	dir := t.TempDir()
+	reopen := func(b *Bus, edit func(msgs string)) *Bus {
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		edit(filepath.Join(dir, "jetstream", "$G", "streams", "test-games", "msgs"))
+		return openBus(t, Options{Dir: dir})
+	}
+	saved := t.TempDir()
+	b := openBus(t, Options{Dir: dir})
+	for i := range 2 {
+		publish(t, b, i)
+	}
+	b = reopen(b, func(msgs string) {
+		if err := os.CopyFS(saved, os.DirFS(msgs)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for i := 2; i < 6; i++ {
+		publish(t, b, i)
+	}
+	if err := b.AckGames(ctx, take(t, b, 6)[5]); err != nil {
+		t.Fatal(err)
+	}
+	b = reopen(b, func(msgs string) {
+		if err := os.RemoveAll(msgs); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(msgs, os.DirFS(saved)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if s := stats(t, b); s.LastSeq != 2 {
+		t.Fatalf("the tail is not lost: %+v", s)
+	}
+	publish(t, b, 7)
+	if ms := take(t, b, 1); string(ms[0].Data) != string(gameData(7)) {
+		t.Errorf("got %q", ms[0].Data)
+	}
+}
+
+// The same on a server that does not notice.
+func TestConsumerAheadOfStreamStartsOver(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	for i := range 2 {
+		publish(t, b, i)
+	}
+	if err := b.AckGames(ctx, take(t, b, 2)[1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.js.ResetConsumerToSequence(ctx, b.gamesName(), ingestConsumer, 10); err != nil {
+		t.Fatal(err)
+	}
+	if s := stats(t, b); s.AckFloor <= s.LastSeq {
+		t.Fatalf("the consumer is not ahead: %+v", s)
+	}
+	b.ingest.unbind()
+	publish(t, b, 7)
+	var got []string
+	for _, m := range take(t, b, 3) {
+		got = append(got, string(m.Data))
+	}
+	want := []string{string(gameData(0)), string(gameData(1)), string(gameData(7))}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func BenchmarkPublish(b *testing.B) {
+	for _, size := range []int{300, 4 << 10} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			bus := openBus(b, Options{})
+			data := make([]byte, size)
+			b.SetBytes(int64(size))
+			b.ResetTimer()
+			for i := range b.N {
+				if _, err := bus.PublishGame(context.Background(), "a", fmt.Sprint("g", i), data); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package bus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// schemaVersion stands in the metadata of the game stream. A stream of
+// another version is refused.
+const schemaVersion = "1"
+
+const (
+	schemaKey      = "selfplay-schema"
+	ingestConsumer = "ingest"
+	ackWait        = time.Minute
+)
+
+func (b *Bus) gamesName() string               { return b.opt.Run + "-games" }
+func (b *Bus) rejectsName() string             { return b.opt.Run + "-rejects" }
+func (b *Bus) netsName() string                { return b.opt.Run + "-nets" }
+func (b *Bus) ctlName() string                 { return b.opt.Run + "-ctl" }
+func (b *Bus) gameSubject(actor string) string { return b.opt.Run + ".game." + actor }
+func (b *Bus) rejectSubject() string           { return b.opt.Run + ".reject" }
+func (b *Bus) replicas() int                   { return cmp.Or(b.opt.Replicas, 1) }
+
+// ensureObjects creates what is missing and looks at what is there.
+func (b *Bus) ensureObjects(ctx context.Context) error {
+	if err := b.ensureGames(ctx); err != nil {
+		return fmt.Errorf("stream %s: %w", b.gamesName(), err)
+	}
+	var err error
+	b.rejects, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:        b.rejectsName(),
+		Description: "games that failed validation",
+		Subjects:    []string{b.rejectSubject()},
+		Discard:     jetstream.DiscardOld,
+		MaxAge:      rejectMaxAge,
+		MaxBytes:    rejectMaxSize,
+		Replicas:    b.replicas(),
+	})
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", b.rejectsName(), err)
+	}
+	b.nets, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+		Bucket:      b.netsName(),
+		Description: "nets, named by the SHA-256 of their content",
+		Replicas:    b.replicas(),
+	})
+	if err != nil {
+		return fmt.Errorf("object store %s: %w", b.netsName(), err)
+	}
+	b.ctl, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket:      b.ctlName(),
+		Description: "pointers",
+		History:     pointerHistory,
+		Replicas:    b.replicas(),
+	})
+	if err != nil {
+		return fmt.Errorf("bucket %s: %w", b.ctlName(), err)
+	}
+	return nil
+}
+
+// ensureGames creates the game stream. One that exists keeps its size and
+// duplicate window unless Options ask for others: roles on other machines
+// need not know how large the stream is.
+func (b *Bus) ensureGames(ctx context.Context) error {
+	cfg := jetstream.StreamConfig{
+		Name:        b.gamesName(),
+		Description: "finished games on their way to the replay buffer",
+		Subjects:    []string{b.gameSubject("*")},
+		Retention:   jetstream.LimitsPolicy,
+		Storage:     jetstream.FileStorage,
+		Discard:     jetstream.DiscardNew,
+		DenyDelete:  true,
+		MaxMsgSize:  1 << 20,
+		MaxBytes:    cmp.Or(b.opt.MaxBytes, DefaultMaxBytes),
+		Duplicates:  cmp.Or(b.opt.DuplicateWindow, DefaultDuplicateWindow),
+		Replicas:    b.replicas(),
+		Metadata:    map[string]string{schemaKey: schemaVersion},
+	}
+	old, err := b.js.Stream(ctx, cfg.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		b.games, err = b.js.CreateOrUpdateStream(ctx, cfg) // two roles may start at once
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	have := old.CachedInfo().Config
+	if v := have.Metadata[schemaKey]; v != schemaVersion {
+		return fmt.Errorf("%w: schema version %q, want %q", ErrConfig, v, schemaVersion)
+	}
+	cfg.MaxBytes = cmp.Or(b.opt.MaxBytes, have.MaxBytes)
+	cfg.Duplicates = cmp.Or(b.opt.DuplicateWindow, have.Duplicates)
+	cfg.Replicas = cmp.Or(b.opt.Replicas, have.Replicas)
+	b.games, err = b.js.UpdateStream(ctx, cfg)
+	return err
+}
+
+// bindIngest returns the consumer, looking at it afresh after the bus was
+// opened, the connection was lost or the consumer vanished. The mutex of
+// b.ingest is held.
+func (b *Bus) bindIngest(ctx context.Context) (jetstream.Consumer, error) {
+	if b.ingest.consumer != nil && !b.ingest.stale.Load() {
+		return b.ingest.consumer, nil
+	}
+	b.ingest.stale.Store(false)
+	c, err := b.freshIngest(ctx)
+	if err != nil {
+		b.ingest.stale.Store(true)
+		return nil, fmt.Errorf("consumer %s of stream %s: %w", ingestConsumer, b.gamesName(), err)
+	}
+	b.ingest.consumer = c
+	return c, nil
+}
+
+func (b *Bus) freshIngest(ctx context.Context) (jetstream.Consumer, error) {
+	cfg := jetstream.ConsumerConfig{
+		Durable:       ingestConsumer,
+		Description:   "the replay buffer",
+		DeliverPolicy: jetstream.DeliverAllPolicy,
+		AckPolicy:     jetstream.AckAllPolicy,
+		AckWait:       ackWait,
+		MaxDeliver:    -1,
+		MaxAckPending: MaxUnacked,
+	}
+	c, err := b.games.CreateOrUpdateConsumer(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := b.games.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info := c.CachedInfo()
+	if info.AckFloor.Stream > stream.State.LastSeq {
+		// The server lost the end of the stream but not the consumer's
+		// state. New games would reuse sequences that count as delivered.
+		b.warn("consumer is ahead of its stream, starting it over",
+			"acknowledged", info.AckFloor.Stream, "last", stream.State.LastSeq)
+		if err := b.games.DeleteConsumer(ctx, ingestConsumer); err != nil {
+			return nil, err
+		}
+		return b.games.CreateOrUpdateConsumer(ctx, cfg)
+	}
+	if info.NumAckPending > 0 {
+		// What a predecessor fetched and did not acknowledge shall come now,
+		// not after ackWait. A server that cannot do this still delivers it
+		// then.
+		if _, err := b.js.ResetConsumer(ctx, b.gamesName(), ingestConsumer); err != nil {
+			b.warn("consumer reset failed, unacknowledged games come late", "after", ackWait, "error", err)
+		}
+	}
+	return c, nil
+}
