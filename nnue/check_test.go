@@ -1,0 +1,163 @@
+package nnue_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
+
+func TestCheck(t *testing.T) {
+	const width = 16
+	block := 864
+	for _, c := range []struct {
+		name string
+		edit func(n *nnue.Network)
+		says string // "" if the network is good
+	}{
+		{"random", func(*nnue.Network) {}, ""},
+		{"31 large rows in a block", func(n *nnue.Network) {
+			n.FTBias[3] = 0
+			for i := range 31 {
+				n.FTWeights[(5*block+i)*width+3] = 1000
+			}
+		}, ""},
+		{"large rows of two blocks", func(n *nnue.Network) {
+			for i := range 20 {
+				n.FTWeights[i*width+3] = 1000
+				n.FTWeights[(block+i)*width+3] = 1000
+			}
+		}, ""},
+		{"32 rows reach int16", func(n *nnue.Network) {
+			n.FTBias[3] = 767
+			for i := range 32 {
+				n.FTWeights[(5*block+20*i)*width+3] = 1000
+			}
+		}, ""},
+		{"32 rows pass int16", func(n *nnue.Network) {
+			n.FTBias[3] = 768
+			for i := range 32 {
+				n.FTWeights[(5*block+20*i)*width+3] = 1000
+			}
+		}, "square 5: network can overflow: found accumulator 3"},
+		{"32 rows pass int16 below", func(n *nnue.Network) {
+			n.FTBias[15] = -769
+			for i := range 32 {
+				n.FTWeights[(63*block+i)*width+15] = -1000
+			}
+		}, "-32769"},
+		{"piece-square sum", func(n *nnue.Network) {
+			for i := range 32 {
+				n.PSQT[i*8+7] = math.MaxInt32 / 63
+			}
+		}, "piece-square sum 7"},
+		{"layer 1", func(n *nnue.Network) { n.Stacks[2].L1Bias[1] = math.MaxInt32 }, "stack 2"},
+		{"layer 2", func(n *nnue.Network) { n.Stacks[0].L2Bias[1] = math.MinInt32 }, "layer 2"},
+		{"output", func(n *nnue.Network) { n.Stacks[7].OutBias = math.MaxInt32 - 1 }, "output layer"},
+	} {
+		n := random(t, nnue.Narrow(width), 1)
+		c.edit(n)
+		err := n.Check()
+		if c.says == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if !errors.Is(err, nnue.ErrOverflow) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %v saying %q", c.name, err, nnue.ErrOverflow, c.says)
+		}
+	}
+	n := random(t, nnue.Narrow(width), 1)
+	n.Stacks[0].OutWeights = nil
+	if err := n.Check(); !errors.Is(err, nnue.ErrArchitecture) {
+		t.Errorf("missing weights: %v, want %v", err, nnue.ErrArchitecture)
+	}
+}
+
+func TestArchitectureValidate(t *testing.T) {
+	for _, c := range []struct {
+		edit func(a *nnue.Architecture)
+		says string // "" if valid
+	}{
+		{func(*nnue.Architecture) {}, ""},
+		{func(a *nnue.Architecture) { *a = nnue.Fairy() }, ""},
+		{func(a *nnue.Architecture) { a.Variant = "checkers" }, "checkers"},
+		{func(a *nnue.Architecture) { a.Features = "HalfKP" }, `found "HalfKP", expected "HalfKAv2"`},
+		{func(a *nnue.Architecture) { a.Width = 0 }, "width 0"},
+		{func(a *nnue.Architecture) { a.Width = 24 }, "width 24"},
+		{func(a *nnue.Architecture) { a.Width = 4096 }, "width 4096"},
+		{func(a *nnue.Architecture) { a.Stacks = 0 }, "stacks 0"},
+		{func(a *nnue.Architecture) { a.Stacks = 4 }, "found 4 stacks, expected 8"},
+		{func(a *nnue.Architecture) { a.Buckets = 0 }, "bucket rule 0"},
+		{func(a *nnue.Architecture) { a.L2 = 129 }, "first layer 129"},
+		{func(a *nnue.Architecture) { a.L3 = -1 }, "second layer -1"},
+	} {
+		a := nnue.Narrow(64)
+		c.edit(&a)
+		_, err := nnue.New(a)
+		switch {
+		case c.says == "" && err != nil:
+			t.Errorf("%v: %v", a, err)
+		case c.says != "" && (!errors.Is(err, nnue.ErrArchitecture) || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%v: %v, want %v saying %q", a, err, nnue.ErrArchitecture, c.says)
+		}
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	const rest = "/8/8/8/8/8/8/4K3"
+	hand := func(n int) string {
+		return "4k3" + rest + "[" + strings.Repeat("n", n/2) + strings.Repeat("P", n-n/2) + "] w - - 0 1"
+	}
+	for held, want := range []int{0, 1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 7, 7} {
+		p := position(t, chess.Crazyhouse, hand(held))
+		if got := nnue.Narrow(64).Bucket(&p); got != want {
+			t.Errorf("%d in hand: bucket %d, want %d", held, got, want)
+		}
+		if got := nnue.Fairy().Bucket(&p); got != 0 {
+			t.Errorf("%d in hand, two men on the board: bucket %d, want 0", held, got)
+		}
+	}
+	for fen, want := range map[string]int{
+		"4k3/8/8/8/8/8/PP6/4K3[] w - - 0 1":                                 0,
+		"4k3/8/8/8/8/8/PPP5/4K3[] w - - 0 1":                                1,
+		"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1":        7,
+		"1nbqkbnr/pppp4/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQk - 0 1":            6,
+		"rnbqkbnr/pppppppp/pppppppp/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1": 7,
+	} {
+		p := position(t, chess.Crazyhouse, fen)
+		if got := nnue.Fairy().Bucket(&p); got != want {
+			t.Errorf("%s: bucket %d, want %d", fen, got, want)
+		}
+	}
+}
+
+// TestCorneredBishops: only Chess960 corrects the final value.
+func TestCorneredBishops(t *testing.T) {
+	n := random(t, nnue.Narrow(16), 1)
+	for fen, want := range map[string]int{
+		"4k3/8/8/8/8/8/1P6/B3K3[] w - - 0 1":              -150,
+		"4k3/8/8/8/8/8/1P6/B3K3[] b - - 0 1":              150,
+		"4k3/8/8/8/8/1n6/1P6/B3K3[] w - - 0 1":            -200,
+		"4k3/8/8/8/8/8/6P1/4K2B[] w - - 0 1":              -150,
+		"4k3/8/8/8/8/6P1/6P1/4K2B[] w - - 0 1":            -200,
+		"b3k3/1p6/8/8/8/8/8/4K3[] w - - 0 1":              150,
+		"b3k3/1p6/1p6/8/8/8/8/4K3[] b - - 0 1":            -200,
+		"4k2b/6p1/8/8/8/8/8/4K3[] w - - 0 1":              150,
+		"4k2b/6p1/6N1/8/8/8/6P1/4K2B[] w - - 0 1":         50,
+		"4k3/8/8/8/8/8/1p6/B3K3[] w - - 0 1":              0,
+		"4k3/8/8/8/8/8/1P6/b3K3[] w - - 0 1":              0,
+		"b3k2b/1p4p1/1P4P1/8/8/8/1P4P1/B3K2B[] w - - 0 1": 100,
+	} {
+		p := position(t, chess.Crazyhouse, fen)
+		plain := n.Evaluate(&p).Final
+		p.SetChess960(true)
+		if got := n.Evaluate(&p).Final - plain; got != want {
+			t.Errorf("%s: correction %d, want %d", fen, got, want)
+		}
+	}
+}
