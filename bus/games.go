@@ -171,24 +171,37 @@ func (b *Bus) AckGames(ctx context.Context, last Msg) error {
 	return nil
 }
 
-// Purge removes the games every one of which up to there is acknowledged,
-// and says how many bytes the stream holds afterwards.
+// Purge removes the games up to the last acknowledged one, and says how many
+// bytes the stream holds afterwards.
 func (b *Bus) Purge(ctx context.Context) (left uint64, err error) {
 	ctx, cancel := bound(ctx)
 	defer cancel()
-	floor, err := b.ackFloor(ctx)
-	if err != nil {
+	if left, err = b.purge(ctx); err != nil {
 		return 0, fmt.Errorf("purge games: %w", err)
 	}
-	if floor > 0 {
-		// The server removes what lies before the sequence, not the sequence.
-		if err := b.games.Purge(ctx, jetstream.WithPurgeSequence(floor+1)); err != nil {
-			return 0, fmt.Errorf("purge games up to sequence %d: %w", floor, err)
-		}
-	}
+	return left, nil
+}
+
+func (b *Bus) purge(ctx context.Context) (left uint64, err error) {
 	info, err := b.games.Info(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("purge games: %w", err)
+		return 0, err
+	}
+	floor, err := b.ackFloor(ctx)
+	if err != nil {
+		return 0, err
+	}
+	// A consumer ahead of its stream has not seen what is there now; Games
+	// puts that right.
+	if floor < info.State.FirstSeq || floor > info.State.LastSeq {
+		return info.State.Bytes, nil
+	}
+	// The server removes what lies before the sequence, not the sequence.
+	if err := b.games.Purge(ctx, jetstream.WithPurgeSequence(floor+1)); err != nil {
+		return 0, fmt.Errorf("up to sequence %d: %w", floor, err)
+	}
+	if info, err = b.games.Info(ctx); err != nil {
+		return 0, err
 	}
 	return info.State.Bytes, nil
 }
