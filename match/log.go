@@ -35,13 +35,9 @@ const (
 type schedule map[string]string
 
 // hash identifies the schedule in every line of the log: the first 16 hex
-// digits of the SHA-256 of its JSON, whose keys are sorted.
+// digits of the SHA-256 of its line of JSON, whose keys are sorted.
 func (s schedule) hash() string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("match: a map of strings is always JSON: %v", err))
-	}
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(encodeLine(s))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -199,14 +195,19 @@ func (l *pairLog) append(p Pair) error {
 }
 
 func (l *pairLog) write(v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	if _, err := l.file.Write(append(text, '\n')); err != nil {
+	if _, err := l.file.Write(encodeLine(v)); err != nil {
 		return err
 	}
 	return l.file.Sync()
+}
+
+// encodeLine returns a part of the log as a line of JSON.
+func encodeLine(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("match: strings and numbers are always JSON: %v", err))
+	}
+	return append(text, '\n')
 }
 
 func (l *pairLog) close() error {

@@ -16,9 +16,10 @@ import (
 // in time) loses that game and is made anew for the next.
 //
 // With an error there is a result too, of the pairs finished before it. Errors:
-// [ErrConfig] and rating.ErrSPRT for settings, [ErrOtherSchedule] and
-// [ErrBadLog] for the log, [ErrNoPlayer] if a player cannot be made, the
-// context's error if the match was stopped, game.ErrConfig and game.ErrOpening, and those of writing log and PGN.
+// [ErrConfig], [rating.ErrSPRT] and [game.ErrConfig] for settings,
+// [ErrOtherSchedule] and [ErrBadLog] for the log, [ErrNoPlayer] if a player
+// cannot be made, [game.ErrOpening] or what else Openings return, the context's
+// error if the match was stopped, and those of writing log and PGN.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := cfg.validate(); err != nil {
 		return Result{}, err

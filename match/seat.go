@@ -16,8 +16,8 @@ import (
 // or several times in a row after it had failed.
 var ErrNoPlayer = errors.New("match: no player")
 
-// maxAttempts is how often in a row a failed player is made anew, with a
-// growing pause between, before the match is given up.
+// A failed player is tried to be made anew maxAttempts times in a row, with a
+// pause between that doubles each time, before the match is given up.
 const (
 	maxAttempts  = 3
 	attemptPause = 50 * time.Millisecond
@@ -48,18 +48,17 @@ func (s *seat) sit() (err error) {
 }
 
 // sitAgain is sit with several attempts.
-func (s *seat) sitAgain(ctx context.Context) (err error) {
-	for attempt := range maxAttempts {
-		if err = s.sit(); err == nil {
-			return nil
-		}
+func (s *seat) sitAgain(ctx context.Context) error {
+	err := s.sit()
+	for attempt := 1; err != nil && attempt < maxAttempts; attempt++ {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(attemptPause << attempt):
+			err = s.sit()
 		}
 	}
-	return fmt.Errorf("%w (%d attempts)", err, maxAttempts)
+	return err
 }
 
 // leave closes the player, if there is one. How a player ends does not matter
