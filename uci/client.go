@@ -78,11 +78,11 @@ type Client struct {
 	// listed holds what the engine says of its options, by name in lower
 	// case.
 	listed map[string]listedOption
-	// multiPV is the value the engine's option has.
+	// multiPV is the value the engine's option has; 0 if that is not known.
 	multiPV int
 	// down says why there is no process; nil while there is one.
 	down error
-	// last is the engine's last line that was noise, often its last words.
+	// last is the engine's last line worth quoting if it dies; see note.
 	last string
 }
 
@@ -120,7 +120,7 @@ func (c *Client) Restart(ctx context.Context) error {
 		c.down = fmt.Errorf("%w: %s: %w", ErrStart, c.cfg.Command, err)
 		return c.down
 	}
-	c.proc, c.down, c.last, c.multiPV = proc, nil, "", 1
+	c.proc, c.down, c.last, c.multiPV = proc, nil, "", 0
 	if err := c.handshake(ctx); err != nil {
 		c.shut(0, err)
 		return err
@@ -179,7 +179,7 @@ func (c *Client) handshake(ctx context.Context) error {
 		case "option":
 			c.list(fields[1:])
 		default:
-			c.last = line
+			c.note(line)
 		}
 		return false, nil
 	})
@@ -311,9 +311,17 @@ func (c *Client) sync(ctx context.Context) error {
 		if fields[0] == "readyok" {
 			return true, nil
 		}
-		c.last = line
+		c.note(line)
 		return false, nil
 	})
+}
+
+// note remembers a line that may turn out to be the engine's last words:
+// anything but the progress of a search.
+func (c *Client) note(line string) {
+	if !strings.HasPrefix(line, "info ") || strings.HasPrefix(line, "info string") {
+		c.last = line
+	}
 }
 
 // await hands the engine's lines, split into fields, to take until that
@@ -349,7 +357,7 @@ func (c *Client) await(ctx context.Context, limit time.Duration, what string, ta
 func (c *Client) crashed() error {
 	p := c.proc
 	for line := range p.lines { // what it said before it died
-		c.last = line
+		c.note(line)
 	}
 	if errors.Is(p.readErr, errLineTooLong) {
 		return c.fail(fmt.Errorf("%w: engine %s wrote a %w", ErrProtocol, c.name, p.readErr))

@@ -149,6 +149,7 @@ func (c *Client) awaitMove(ctx context.Context, limit time.Duration, t *transcri
 			if !ok {
 				return nil, c.crashed()
 			}
+			c.note(line)
 			best, err := t.add(line)
 			if err != nil {
 				return nil, c.fail(fmt.Errorf("%w: engine %s: %w", ErrProtocol, c.name, err))

@@ -167,12 +167,20 @@ func noMove(ctx context.Context, out *output, p *chess.Position, lim search.Limi
 // result of an infinite or pondering search.
 func answer(ctx context.Context, out *output, e *ab.Engine, line *chess.Line, lim search.Limits) {
 	pos := line.Pos()
-	e.OnInfo = func(i search.Info) { out.write(append(appendInfo(nil, pos, &i), '\n')) }
+	told := false
+	tell := func(i search.Info) {
+		told = true
+		out.write(append(appendInfo(nil, pos, &i), '\n'))
+	}
+	e.OnInfo = tell
 	res, err := e.Search(ctx, line, lim)
 	if err != nil {
 		out.comment("search: %v", err)
 		out.printf("bestmove (none)")
 		return
+	}
+	if !told { // the limit came before the end of the first iteration
+		tell(search.Info{Depth: res.Depth, Score: res.Score, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: res.PV})
 	}
 	text := appendMoves([]byte("bestmove"), pos, []chess.Move{res.Move})
 	if res.Ponder != chess.NoMove {

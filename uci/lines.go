@@ -20,6 +20,9 @@ var errLineTooLong = fmt.Errorf("line of more than %d bytes", maxLine)
 type lineReader struct {
 	r   *bufio.Reader
 	buf []byte
+	// skip is set while the rest of a line that was too long is still to be
+	// read.
+	skip bool
 }
 
 func newLineReader(r io.Reader) *lineReader {
@@ -28,21 +31,28 @@ func newLineReader(r io.Reader) *lineReader {
 
 // next returns the next line without its end ("\n" or "\r\n") and without
 // surrounding white space. A last line may lack its end. A line that is too
-// long is read to its end and reported as errLineTooLong; reading may go on.
-// The end of the stream is io.EOF.
+// long is reported as errLineTooLong as soon as it is, and the next call goes on
+// behind it. The end of the stream is io.EOF.
 func (l *lineReader) next() (string, error) {
 	l.buf = l.buf[:0]
-	long := false
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if long = long || len(l.buf)+len(part) > maxLine; !long {
-			l.buf = append(l.buf, part...)
-		}
+		ended := !errors.Is(err, bufio.ErrBufferFull)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case long:
+		case l.skip:
+			l.skip = !ended
+			if err == nil || !ended {
+				continue
+			}
+			return "", err
+		case len(l.buf)+len(part) > maxLine:
+			l.skip = !ended
 			return "", errLineTooLong
+		}
+		l.buf = append(l.buf, part...)
+		switch {
+		case !ended:
+			continue
 		case err != nil && (len(l.buf) == 0 || !errors.Is(err, io.EOF)):
 			return "", err
 		}

@@ -1,0 +1,265 @@
+package uci
+
+import (
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+func TestParseInfo(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want infoLine
+	}{
+		{"depth 12 seldepth 20 multipv 2 score cp -35 nodes 12345 nps 1000 hashfull 7 time 99 pv e2e4 P@e5", infoLine{
+			depth: 12, selDepth: 20, multiPV: 2, score: -35, scored: true, nodes: 12345, hashfull: 7,
+			elapsed: 99 * time.Millisecond, pv: []string{"e2e4", "P@e5"}}},
+		{"score mate 1", infoLine{multiPV: 1, score: search.MateAfter(1), scored: true}},
+		{"score mate 3 upperbound", infoLine{multiPV: 1, score: search.MateAfter(5), scored: true, bound: search.Upper}},
+		{"score mate -2", infoLine{multiPV: 1, score: search.MatedAfter(4), scored: true}},
+		{"score mate 0", infoLine{multiPV: 1, score: search.MatedAfter(0), scored: true}},
+		{"score mate 999999", infoLine{multiPV: 1, score: search.MateAfter(search.MaxPly - 1), scored: true}},
+		{"score mate -9223372036854775808", infoLine{multiPV: 1, score: search.MatedAfter(search.MaxPly), scored: true}},
+		{"score cp 9999999 lowerbound depth 3", infoLine{
+			multiPV: 1, depth: 3, score: search.MateScore - search.MaxPly - 1, scored: true, bound: search.Lower}},
+		{"score cp", infoLine{multiPV: 1}},
+		{"score cp pv", infoLine{multiPV: 1, pv: []string{}}},
+		{"score wdl 3", infoLine{multiPV: 1}},
+		{"depth -3 nodes 99999999999999999999 time", infoLine{multiPV: 1}},
+		{"multipv 0", infoLine{multiPV: 1}},
+		{"string depth 9 pv e2e4", infoLine{multiPV: 1}},
+		{"currmove e2e4 currmovenumber 1 tbhits 0 depth 4", infoLine{multiPV: 1, depth: 4}},
+		{"", infoLine{multiPV: 1}},
+	} {
+		if got := parseInfo(strings.Fields(test.text)); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%q:\n%+v\nexpected\n%+v", test.text, got, test.want)
+		}
+	}
+}
+
+// TestInfoRoundTrip: what the server prints the client reads.
+func TestInfoRoundTrip(t *testing.T) {
+	p, err := chess.ParseFEN(chess.Crazyhouse, "r3k2r/8/8/8/8/8/8/R3K2R[Nn] w KQkq - 0 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pv []chess.Move
+	at := p
+	for _, text := range []string{"e1g1", "e8c8", "N@d5"} {
+		m, err := at.ParseUCI(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at.Make(m)
+		pv = append(pv, m)
+	}
+	for _, chess960 := range []bool{false, true} {
+		p.SetChess960(chess960)
+		for _, score := range []search.Score{0, 17, -3000, search.MateAfter(1), search.MateAfter(7), search.MatedAfter(0), search.MatedAfter(6)} {
+			want := search.Info{Depth: 9, SelDepth: 14, MultiPV: 3, Score: score, Bound: search.Upper, Nodes: 1 << 40,
+				Elapsed: 1500 * time.Millisecond, Hashfull: 999, PV: pv}
+			l := parseInfo(strings.Fields(string(appendInfo(nil, &p, &want)))[1:])
+			tr := transcript{pos: &p}
+			got := search.Info{Depth: l.depth, SelDepth: l.selDepth, MultiPV: l.multiPV, Score: l.score, Bound: l.bound,
+				Nodes: l.nodes, Elapsed: l.elapsed, Hashfull: l.hashfull, PV: tr.legal(l.pv)}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("chess960 %v: found %+v, expected %+v", chess960, got, want)
+			}
+		}
+	}
+}
+
+// TestTranscriptPrefersExactScores: a bound stands only until an exact score
+// comes.
+func TestTranscriptPrefersExactScores(t *testing.T) {
+	p := chess.Crazyhouse.Start()
+	for _, test := range []struct {
+		lines []string
+		score search.Score
+		pv    int // length
+	}{
+		{[]string{"info depth 1 score cp 5 lowerbound pv e2e4"}, 5, 1},
+		{[]string{"info depth 1 score cp 5 lowerbound pv e2e4", "info depth 1 score cp 3 pv e2e4 e7e5", "info depth 2 score cp 9 lowerbound pv e2e4"}, 3, 2},
+		{[]string{"info depth 1 score cp 3 pv d2d4", "info depth 2 score cp 4 pv e2e4 e7e5 e1e3"}, 4, 2},
+		{[]string{"info depth 1 score cp 3 pv d2d4 d7d5"}, 3, 1}, // another move was played
+		{[]string{"info depth 1 multipv 2 score cp 3 pv d2d4 d7d5"}, 0, 1},
+		{nil, 0, 1},
+	} {
+		tr := transcript{pos: &p, multiPV: 1}
+		for _, line := range test.lines {
+			if best, err := tr.add(line); best != nil || err != nil {
+				t.Fatalf("%q: %q, %v", line, best, err)
+			}
+		}
+		r, err := tr.result([]string{"e2e4", "ponder", "e7e6"})
+		if err != nil || r.Score != test.score || len(r.PV) != test.pv || p.UCI(r.PV[0]) != "e2e4" || r.Ponder == chess.NoMove {
+			t.Errorf("%q: %+v, %v", test.lines, r, err)
+		}
+		if r, err = tr.result([]string{"e2e4", "ponder", "e2e3"}); err != nil || r.Ponder != chess.NoMove {
+			t.Errorf("illegal ponder move: %+v, %v", r, err)
+		}
+	}
+}
+
+// TestGoRoundTrip: the limits the client writes are those the server reads.
+func TestGoRoundTrip(t *testing.T) {
+	p, err := chess.ParseFEN(chess.Crazyhouse, "r3k2r/8/8/8/8/8/8/R3K2R[Nn] b KQkq - 0 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	move := func(text string) chess.Move {
+		m, err := p.ParseUCI(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	ms := time.Millisecond
+	for text, lim := range map[string]search.Limits{
+		"go infinite":          {Infinite: true},
+		"go depth 7 infinite":  {Depth: 7, Infinite: true},
+		"go depth 7 nodes 500": {Depth: 7, Nodes: 500},
+		"go mate 3":            {Mate: 3},
+		"go movetime 20":       {MoveTime: 20 * ms},
+		"go wtime 1000 btime 2000 winc 10 binc 20 movestogo 4": {
+			Time: [2]time.Duration{1000 * ms, 2000 * ms}, Inc: [2]time.Duration{10 * ms, 20 * ms}, MovesToGo: 4},
+		"go depth 2 searchmoves e8g8 N@e4": {Depth: 2, SearchMoves: []chess.Move{move("e8g8"), move("N@e4")}},
+	} {
+		if got := string(appendGo(nil, &p, &lim)); got != text {
+			t.Errorf("wrote %q, expected %q", got, text)
+		}
+		g := parseGo(strings.Fields(text)[1:], &p)
+		if !reflect.DeepEqual(g.limits, lim) || g.faults != nil {
+			t.Errorf("%s: read %+v, %v, expected %+v", text, g.limits, g.faults, lim)
+		}
+	}
+	// No limit for the side to move is no limit.
+	for _, lim := range []search.Limits{{}, {Time: [2]time.Duration{time.Hour, 0}}} {
+		if got := string(appendGo(nil, &p, &lim)); got != "go infinite" {
+			t.Errorf("%+v: wrote %q", lim, got)
+		}
+	}
+	// A clock that is down to less than a millisecond is still a clock.
+	lim := search.Limits{Time: [2]time.Duration{-time.Second, 1}}
+	if got := string(appendGo(nil, &p, &lim)); got != "go wtime 1 btime 1 winc 0 binc 0" {
+		t.Errorf("run out clock: wrote %q", got)
+	}
+}
+
+func TestLineReader(t *testing.T) {
+	long := strings.Repeat("z", maxLine-1) // and its end
+	text := "one\r\n\n  two \n" + long + "\n" + long + "z\nthree\n" + long + long + long + "\nfour"
+	want := []string{"one", "", "two", long, "!", "three", "!", "four"}
+	for name, r := range map[string]io.Reader{
+		"whole": strings.NewReader(text), "halves": iotest.HalfReader(strings.NewReader(text)),
+	} {
+		lr := newLineReader(r)
+		for i, w := range want {
+			got, err := lr.next()
+			if errors.Is(err, errLineTooLong) {
+				got, err = "!", nil
+			}
+			if err != nil || got != w {
+				t.Fatalf("%s: line %d is %.20q, %v, expected %.20q", name, i, got, err, w)
+			}
+		}
+		if _, err := lr.next(); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: at the end %v", name, err)
+		}
+	}
+	if _, err := newLineReader(iotest.TimeoutReader(strings.NewReader(long))).next(); !errors.Is(err, iotest.ErrTimeout) {
+		t.Errorf("failing reader: %v", err)
+	}
+}
+
+func FuzzInfoLine(f *testing.F) {
+	f.Add("info depth 12 seldepth 20 multipv 2 score cp -35 nodes 12345 hashfull 7 time 99 pv e2e4 e7e5 P@e5")
+	f.Add("info depth 3 score mate -2 upperbound pv d2d4")
+	f.Add("info string pv score cp")
+	f.Add("info score mate -9223372036854775808 depth 99999999999999999999 multipv 65536 pv")
+	f.Add("bestmove e2e4 ponder e7e5")
+	f.Add("bestmove")
+	f.Fuzz(func(t *testing.T, line string) {
+		p := chess.Crazyhouse.Start()
+		tr := transcript{pos: &p, multiPV: 2}
+		best, err := tr.add(line)
+		if err != nil {
+			return
+		}
+		if best == nil {
+			best = []string{"e2e4"}
+		}
+		r, err := tr.result(best)
+		if err != nil {
+			return
+		}
+		if !p.IsLegal(r.Move) || len(r.PV) == 0 || r.PV[0] != r.Move || r.Depth < 0 || r.Depth > search.MaxPly {
+			t.Errorf("%q: result %+v", line, r)
+		}
+		if r.Score > search.MateScore || r.Score < -search.MateScore {
+			t.Errorf("%q: score %d", line, r.Score)
+		}
+		// What the server would print of it is read as the same again.
+		if len(tr.lines) == 0 {
+			return
+		}
+		l := tr.lines[len(tr.lines)-1]
+		info := search.Info{Depth: l.depth, SelDepth: l.selDepth, MultiPV: l.multiPV, Score: l.score, Bound: l.bound,
+			Nodes: l.nodes, Elapsed: l.elapsed, Hashfull: l.hashfull, PV: tr.legal(l.pv)}
+		again := parseInfo(strings.Fields(string(appendInfo(nil, &p, &info)))[1:])
+		l.pv, again.pv = nil, nil
+		if !reflect.DeepEqual(l, again) {
+			t.Errorf("%q: %+v, read again %+v", line, l, again)
+		}
+	})
+}
+
+// FuzzServe gives the server any bytes as a session. Whatever they are, the
+// server ends with them, answers each go once and keeps a legal position.
+func FuzzServe(f *testing.F) {
+	f.Add("uci\nisready\nucinewgame\nposition startpos moves e2e4 e7e5\ngo depth 2\nstop\nquit\n")
+	f.Add("setoption name UCI_Chess960 value true\nposition fen 1r2k1r1/8/8/8/8/8/8/1R2K1R1[] w KQkq - 0 1 moves e1b1\ngo nodes 10\nd\neval")
+	f.Add("setoption name Hash value 99\nsetoption name Threads value 2\nsetoption name Clear Hash\nsetoption name MultiPV value 4\ngo infinite")
+	f.Add("setoption name UCI_Variant value chess\nposition fen 8/8/8/8/8/8/8/8 w\ngo ponder wtime 1\nponderhit\nstop")
+	f.Add("go perft 9\nperft 2\nbench 30\nbench x\ngo searchmoves e2e4 e9e9 depth 3\n\x00\xff\r\n")
+	f.Add("position fen 7k/6Q1/6K1/8/8/8/8/8[] b - - 0 1\ngo infinite\ngo ponder\nponderhit\nsetoption name EvalFile value nothing\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 4096 || strings.Contains(text, "/dev") || strings.Contains(text, "/proc") {
+			return
+		}
+		goes := 0
+		for line := range strings.Lines(text) {
+			fields := strings.Fields(line)
+			if len(fields) > 0 && fields[0] == "quit" {
+				break
+			}
+			if len(fields) > 0 && fields[0] == "go" {
+				goes++
+			}
+		}
+		var out strings.Builder
+		if err := Serve(context.Background(), strings.NewReader(text), &out, Options{MaxHashMB: 1, MaxThreads: 2}); err != nil {
+			t.Fatal(err)
+		}
+		bestmoves := 0
+		for line := range strings.Lines(out.String()) {
+			if strings.HasPrefix(line, "bestmove ") {
+				bestmoves++
+			}
+			if !strings.HasSuffix(line, "\n") {
+				t.Errorf("half a line: %q", line)
+			}
+		}
+		if bestmoves > goes || bestmoves < goes && !strings.Contains(text, "perft") {
+			t.Errorf("%d bestmoves for %d go in %q:\n%s", bestmoves, goes, text, out.String())
+		}
+	})
+}

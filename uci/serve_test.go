@@ -1,0 +1,607 @@
+package uci
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
+
+// session is a dialogue with a server.
+type session struct {
+	t     *testing.T
+	in    *io.PipeWriter
+	lines chan string // closed with the server's output
+	done  chan error  // the result of Serve
+}
+
+func newSession(t *testing.T, o Options) *session {
+	t.Helper()
+	checkGoroutines(t)
+	if o.MaxHashMB == 0 {
+		o.MaxHashMB = 64
+	}
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	s := &session{t: t, in: inW, lines: make(chan string, 1<<16), done: make(chan error, 1)}
+	go func() {
+		err := Serve(t.Context(), inR, outW, o)
+		inR.Close()
+		outW.Close()
+		s.done <- err
+	}()
+	go func() {
+		defer close(s.lines)
+		for sc := bufio.NewScanner(outR); sc.Scan(); {
+			s.lines <- sc.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		inW.Close()
+		for range s.lines {
+		}
+	})
+	return s
+}
+
+// send sends commands.
+func (s *session) send(commands ...string) {
+	s.t.Helper()
+	for _, c := range commands {
+		if _, err := io.WriteString(s.in, c+"\n"); err != nil {
+			s.t.Fatalf("sending %q: %v", c, err)
+		}
+	}
+}
+
+const patience = 10 * time.Second
+
+// until returns the lines up to the first that begins with prefix.
+func (s *session) until(prefix string) []string {
+	s.t.Helper()
+	var all []string
+	timeout := time.After(patience)
+	for {
+		select {
+		case line, ok := <-s.lines:
+			if !ok {
+				s.t.Fatalf("output ended before %q; it was:\n%s", prefix, strings.Join(all, "\n"))
+			}
+			all = append(all, line)
+			if strings.HasPrefix(line, prefix) {
+				return all
+			}
+		case <-timeout:
+			s.t.Fatalf("no %q; the output was:\n%s", prefix, strings.Join(all, "\n"))
+		}
+	}
+}
+
+// answer sends commands and isready, and returns what comes before readyok.
+func (s *session) answer(commands ...string) []string {
+	s.t.Helper()
+	s.send(append(commands, "isready")...)
+	all := s.until("readyok")
+	return all[:len(all)-1]
+}
+
+// best sends commands and returns the bestmove's line.
+func (s *session) best(commands ...string) string {
+	s.t.Helper()
+	s.send(commands...)
+	all := s.until("bestmove")
+	return all[len(all)-1]
+}
+
+// silent fails if the server says anything for a while.
+func (s *session) silent(d time.Duration) {
+	s.t.Helper()
+	select {
+	case line, ok := <-s.lines:
+		s.t.Fatalf("found %q (%v), expected silence", line, ok)
+	case <-time.After(d):
+	}
+}
+
+// end waits for Serve to return, and returns what was still printed.
+func (s *session) end() []string {
+	s.t.Helper()
+	var all []string
+	for line := range s.lines {
+		all = append(all, line)
+	}
+	select {
+	case err := <-s.done:
+		if err != nil {
+			s.t.Errorf("Serve: %v", err)
+		}
+	case <-time.After(patience):
+		s.t.Fatal("Serve did not return")
+	}
+	return all
+}
+
+// fen returns the FEN of the position on the server's board.
+func (s *session) fen() string {
+	s.t.Helper()
+	for _, line := range s.answer("d") {
+		if fen, ok := strings.CutPrefix(line, "Fen: "); ok {
+			return fen
+		}
+	}
+	s.t.Fatal("no FEN")
+	return ""
+}
+
+const startFEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1"
+
+func TestServeIdentifies(t *testing.T) {
+	s := newSession(t, Options{Name: "crazy", Version: "1.2", Author: "nobody", Threads: 2, HashMB: 8})
+	s.send("uci")
+	got := s.until("uciok")
+	want := []string{
+		"id name crazy 1.2",
+		"id author nobody",
+		"",
+		"option name Hash type spin default 8 min 1 max 64",
+		"option name Threads type spin default 2 min 1 max 512",
+		"option name Clear Hash type button",
+		"option name Ponder type check default false",
+		"option name MultiPV type spin default 1 min 1 max 256",
+		"option name Move Overhead type spin default 10 min 0 max 10000",
+		"option name EvalFile type string default <empty>",
+		"option name UCI_Variant type combo default crazyhouse var chess var crazyhouse",
+		"option name UCI_Chess960 type check default false",
+		"uciok",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("answer to uci:\n%s\nexpected:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+var infoPattern = regexp.MustCompile(`^info depth \d+ seldepth \d+ multipv \d+ score (cp|mate) -?\d+( lowerbound| upperbound)? ` +
+	`nodes \d+ nps \d+ hashfull \d+ time \d+ pv( [a-h][1-8][a-h][1-8][nbrq]?| [PNBRQ]@[a-h][1-8])+$`)
+
+func TestServeSearches(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer()
+	s.send("ucinewgame", "position startpos moves e2e4 d7d5 e4d5 d8d5", "go depth 5")
+	all := s.until("bestmove")
+	for _, line := range all[:len(all)-1] {
+		if !infoPattern.MatchString(line) {
+			t.Errorf("line %q", line)
+		}
+	}
+	if len(all) < 6 {
+		t.Errorf("%d lines, expected five iterations and a move", len(all))
+	}
+	s.silent(20 * time.Millisecond)
+}
+
+func TestServeLimits(t *testing.T) {
+	s := newSession(t, Options{})
+	for _, limits := range []string{
+		"depth 3", "nodes 500", "movetime 20", "wtime 500 btime 500", "wtime 300 btime 300 winc 10 binc 10 movestogo 3",
+		"wtime -20 btime -20", "depth 3 searchmoves a2a3 h2h3", "mate 1 depth 2", "depth 99999999999 nodes 10",
+		"depth 2 depth", "nodes 100 unknown words",
+	} {
+		s.best("position startpos", "go "+limits)
+	}
+	if best := s.best("go depth 3 searchmoves a2a3"); !strings.HasPrefix(best, "bestmove a2a3") {
+		t.Errorf("searchmoves a2a3: %s", best)
+	}
+	if got := s.best("position fen 6k1/5ppp/8/8/8/8/8/R5K1[] w - - 0 1", "go mate 1"); !strings.HasPrefix(got, "bestmove a1a8") {
+		t.Errorf("mate in one: %s", got)
+	}
+	s.send("go depth x2 nodes 50 searchmoves h1h5")
+	all := s.until("bestmove")
+	if !strings.Contains(all[0], `found "x2", expected a whole number`) || !strings.Contains(all[1], `found "h1h5", expected a legal move`) {
+		t.Errorf("faulty go: %q", all)
+	}
+}
+
+func TestServeStopsAtOnce(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer()
+	for _, command := range []string{"go infinite", "go", "go depth 120", "go movetime 100000", "go ponder wtime 1000 btime 1000", "go infinite depth 1"} {
+		s.send("position startpos", command)
+		time.Sleep(20 * time.Millisecond)
+		s.send("isready") // answered during the search
+		for _, line := range s.until("readyok") {
+			if strings.HasPrefix(line, "bestmove") {
+				t.Fatalf("%s: %s before stop", command, line)
+			}
+		}
+		began := time.Now()
+		s.best("stop")
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%s: stop took %v", command, took)
+		}
+		s.send("stop") // a second one has nothing to stop
+		s.silent(10 * time.Millisecond)
+	}
+}
+
+func TestServePonder(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer("ponderhit") // without effect, also on the next search
+	s.send("position startpos", "go ponder movetime 30")
+	time.Sleep(60 * time.Millisecond)
+	for _, line := range s.answer() {
+		if strings.HasPrefix(line, "bestmove") {
+			t.Fatal("bestmove before ponderhit")
+		}
+	}
+	s.best("ponderhit")
+	s.best("go ponder movetime 30", "ponderhit", "ponderhit")
+	s.best("go ponder wtime 1000 btime 1000", "stop", "ponderhit")
+	s.best("go depth 1", "ponderhit")
+	s.send("go ponder movetime 10")
+	time.Sleep(30 * time.Millisecond)
+	for _, line := range s.answer() {
+		if strings.HasPrefix(line, "bestmove") {
+			t.Fatal("a late ponderhit reached the next search")
+		}
+	}
+	s.best("ponderhit")
+}
+
+func TestServeOneBestmovePerGo(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer()
+	const n = 20
+	for range n {
+		s.send("go infinite") // each ends the one before
+	}
+	s.send("quit")
+	count := 0
+	for _, line := range s.end() {
+		if strings.HasPrefix(line, "bestmove") {
+			count++
+		}
+	}
+	if count != n {
+		t.Errorf("%d bestmoves for %d go", count, n)
+	}
+}
+
+func TestServeQuits(t *testing.T) {
+	for _, how := range []string{"quit", "end of input"} {
+		s := newSession(t, Options{})
+		s.send("position startpos", "go infinite")
+		time.Sleep(10 * time.Millisecond)
+		if how == "quit" {
+			s.send("quit")
+		} else {
+			s.in.Close()
+		}
+		if all := s.end(); len(all) == 0 || !strings.HasPrefix(all[len(all)-1], "bestmove") {
+			t.Errorf("%s: last words %q", how, all)
+		}
+	}
+}
+
+func TestServeNoLegalMove(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer()
+	mated := "position fen 7k/6Q1/6K1/8/8/8/8/8[] b - - 0 1"
+	stalemated := "position fen 7k/5Q2/6K1/8/8/8/8/8[] b - - 0 1"
+	for position, score := range map[string]string{mated: "mate 0", stalemated: "cp 0"} {
+		s.send(position, "go depth 5")
+		if got := s.until("bestmove"); !slices.Equal(got, []string{"info depth 0 score " + score, "bestmove (none)"}) {
+			t.Errorf("%s: %q", position, got)
+		}
+	}
+	for _, c := range [][2]string{{"go infinite", "stop"}, {"go ponder wtime 9 btime 9", "ponderhit"}, {"go ponder wtime 9 btime 9", "stop"}} {
+		s.send(mated, c[0])
+		s.until("info depth 0")
+		s.silent(10 * time.Millisecond)
+		if got := s.best(c[1]); got != "bestmove (none)" {
+			t.Errorf("%v: %s", c, got)
+		}
+	}
+}
+
+func TestServeFaultyPosition(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer("position startpos moves e2e4")
+	e4 := "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR[] b KQkq - 0 1"
+	for _, c := range []struct{ command, complaint, fen string }{
+		{"position", `found "", expected startpos or fen`, e4},
+		{"position fen", "expected startpos or fen", e4},
+		{"position start moves e2e4", `found "start", expected startpos or fen`, e4},
+		{"position fen 8/8/8 w - - 0 1", "FEN: board: found", e4},
+		{"position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] x KQkq - 0 1", `side to move: found "x"`, e4},
+		{"position startpos moves e2e4 e7e5 g1f4 b8c6", `before move 3, in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR[] w KQkq - 0 2: chess: move "g1f4": illegal move`,
+			"rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR[] w KQkq - 0 2"},
+		{"position startpos moves P@e4", "no P in hand", startFEN},
+		{"position startpos moves xyzzy", "not a move", startFEN},
+	} {
+		got := s.answer(c.command)
+		if len(got) != 1 || !strings.HasPrefix(got[0], "info string position ") || !strings.Contains(got[0], c.complaint) {
+			t.Errorf("%s: found %q, expected a complaint with %q", c.command, got, c.complaint)
+		}
+		if fen := s.fen(); fen != c.fen {
+			t.Errorf("%s: position is %s, expected %s", c.command, fen, c.fen)
+		}
+		s.answer("position startpos moves e2e4")
+	}
+	if got := s.answer("position fen " + strings.Repeat("x\x01", 2000)); len(got) != 1 || len(got[0]) > maxComment+100 {
+		t.Errorf("long fault: %q", got)
+	}
+}
+
+func TestServeIgnoresNoise(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer()
+	if got := s.answer("", "   ", "hello", "debug on", "register later", "Quit", "xyzzy go infinite", strings.Repeat("y", maxLine+10)); len(got) != 0 {
+		t.Errorf("answers to noise: %q", got)
+	}
+	s.best("  go   depth\t1 \r")
+}
+
+func TestServeOptions(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer()
+	if got := s.answer(
+		"setoption name Hash value 2", "setoption name hash value 3", "setoption name Threads value 2", "setoption name Clear Hash",
+		"setoption name Ponder value true", "setoption name MultiPV value 2", "setoption name Move Overhead value 5",
+		"setoption name EvalFile value", "setoption name EvalFile value <empty>", "setoption name UCI_Chess960 value true",
+		"setoption name UCI_Chess960 value false", "setoption name UCI_Variant value crazyhouse",
+	); len(got) != 1 || got[0] != "info string evaluation: material" {
+		t.Errorf("answers %q", got)
+	}
+	s.best("go depth 4")
+	s.best("setoption name Hash value 1", "ucinewgame", "setoption name Clear Hash", "go depth 4")
+	for command, complaint := range map[string]string{
+		"setoption":                                   `found "", expected name`,
+		"setoption value 3":                           `found "value 3", expected name`,
+		"setoption name Tempo value 3":                `found "Tempo", expected one of Hash, Threads`,
+		"setoption name Hash value big":               `option Hash: found "big", expected a number from 1 to 64`,
+		"setoption name Hash value 65":                `option Hash: found "65", expected a number from 1 to 64`,
+		"setoption name Hash":                         `option Hash: found ""`,
+		"setoption name Threads value 0":              `expected a number from 1 to 512`,
+		"setoption name MultiPV value 257":            `expected a number from 1 to 256`,
+		"setoption name Move Overhead value -1":       `expected a number from 0 to 10000`,
+		"setoption name Ponder value yes":             `found "yes", expected true or false`,
+		"setoption name UCI_Chess960 value 1":         `expected true or false`,
+		"setoption name UCI_Variant value atomic":     `option UCI_Variant: `,
+		"setoption name EvalFile value /no/such file": `/no/such file`,
+		"setoption name EvalFile value /":             `expected a regular file`,
+	} {
+		if got := s.answer(command); len(got) != 1 || !strings.HasPrefix(got[0], "info string ") || !strings.Contains(got[0], complaint) {
+			t.Errorf("%s: found %q, expected a complaint with %q", command, got, complaint)
+		}
+	}
+	s.best("go depth 2")
+}
+
+func TestServeVariants(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer("position startpos moves e2e4 d7d5 e4d5")
+	if fen := s.fen(); !strings.Contains(fen, "[P]") {
+		t.Errorf("crazyhouse: %s", fen)
+	}
+	s.answer("setoption name UCI_Variant value chess")
+	if fen := s.fen(); fen != chess.Chess.StartFEN {
+		t.Errorf("after the change of variant: %s", fen)
+	}
+	s.answer("position startpos moves e2e4 d7d5 e4d5")
+	if fen := s.fen(); strings.Contains(fen, "[") {
+		t.Errorf("chess: %s", fen)
+	}
+	if got := s.best("go depth 3"); strings.Contains(got, "@") {
+		t.Errorf("chess: %s", got)
+	}
+}
+
+func TestServeChess960(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer("position fen 4k3/8/8/8/8/8/8/4K2R[] w K - 0 1")
+	if got := s.best("go depth 1 searchmoves e1g1"); !strings.HasPrefix(got, "bestmove e1g1") {
+		t.Errorf("castling: %s", got)
+	}
+	s.answer("setoption name UCI_Chess960 value true") // also changes the notation of the position at hand
+	if got := s.best("go depth 1 searchmoves e1h1"); !strings.HasPrefix(got, "bestmove e1h1") {
+		t.Errorf("castling: %s", got)
+	}
+	s.send("go depth 2 searchmoves e1h1")
+	if all := s.until("bestmove"); !strings.Contains(all[len(all)-2], " pv e1h1 ") {
+		t.Errorf("principal variation: %q", all)
+	}
+	s.answer("position fen 1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1[] w KQkq - 0 1 moves e1b1")
+	if fen := s.fen(); fen != "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/2KR2R1[] b gb - 1 1" {
+		t.Errorf("after castling: %s", fen)
+	}
+	if got := s.best("go depth 1 searchmoves e8g8"); !strings.HasPrefix(got, "bestmove e8g8") {
+		t.Errorf("castling: %s", got)
+	}
+}
+
+func TestServeMultiPV(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer("setoption name MultiPV value 3")
+	s.send("go depth 4")
+	firsts := map[string]bool{}
+	for _, line := range s.until("bestmove") {
+		if f := strings.Fields(line); f[0] == "info" && slices.Contains(f, "4") {
+			l := parseInfo(f[1:])
+			if l.depth == 4 && l.multiPV <= 3 {
+				firsts[l.pv[0]] = true
+			}
+		}
+	}
+	if len(firsts) != 3 {
+		t.Errorf("first moves at depth 4: %v, expected three", firsts)
+	}
+}
+
+func TestServePerft(t *testing.T) {
+	s := newSession(t, Options{})
+	s.send("position startpos", "perft 4")
+	if all := s.until("Nodes searched"); all[len(all)-1] != "Nodes searched: 197281" || len(all) != 22 {
+		t.Errorf("perft 4: %q", all)
+	}
+	s.until("info string perft")
+	s.send("go perft 1")
+	if all := s.until("Nodes searched"); all[len(all)-1] != "Nodes searched: 20" {
+		t.Errorf("perft 1: %q", all)
+	}
+	s.until("info string perft")
+	s.answer("perft 12")
+	s.best("go depth 1") // breaks it off
+}
+
+func TestServeBench(t *testing.T) {
+	s := newSession(t, Options{})
+	var first string
+	for range 2 {
+		s.send("bench 2")
+		all := s.until("")
+		nodes, _, _ := strings.Cut(all[0], " nodes ")
+		if first == "" {
+			first = nodes
+		}
+		if nodes != first || nodes == "" {
+			t.Errorf("bench: %q, then %q", first, all)
+		}
+	}
+	if got := s.answer("bench deep"); len(got) == 0 || !strings.Contains(strings.Join(got, " "), `found "deep"`) {
+		t.Errorf("bench deep: %q", got)
+	}
+	s.send("bench 50", "quit")
+	s.end()
+}
+
+// writeNet writes a crazyhouse net that always sees the side to move a pawn ahead
+// and returns its path.
+func writeNet(t *testing.T, name string) string {
+	t.Helper()
+	n, err := nnue.New(nnue.Narrow(16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n.Stacks {
+		n.Stacks[i].OutBias = 16 * 208
+	}
+	var b bytes.Buffer
+	if err := n.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestServeEvalFile(t *testing.T) {
+	path := writeNet(t, "a  net.nnue") // two spaces
+	s := newSession(t, Options{})
+	if got := s.answer("setoption name EvalFile value " + path); len(got) != 1 || got[0] != "info string evaluation: a  net.nnue" {
+		t.Errorf("loading: %q", got)
+	}
+	eval := func() string { return strings.Join(s.answer("eval"), "\n") }
+	if got := eval(); !strings.Contains(got, "a  net.nnue") || !strings.Contains(got, "\nraw 208\n") || !strings.HasSuffix(got, "\ncentipawns 100") {
+		t.Errorf("eval: %s", got)
+	}
+	s.best("go depth 3")
+
+	broken := filepath.Join(t.TempDir(), "broken.nnue")
+	if err := os.WriteFile(broken, []byte("not a net"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.answer("setoption name EvalFile value " + broken); len(got) != 1 || !strings.Contains(got[0], "option EvalFile: ") {
+		t.Errorf("broken net: %q", got)
+	}
+	if got := eval(); !strings.HasSuffix(got, "centipawns 100") {
+		t.Errorf("eval after a broken net: %s", got)
+	}
+	s.best("go depth 3")
+
+	if got := s.answer("setoption name UCI_Variant value chess"); len(got) != 1 || !strings.Contains(got[0], "material, as the net is for crazyhouse") {
+		t.Errorf("net in another variant: %q", got)
+	}
+	s.best("go depth 3")
+	s.answer("setoption name UCI_Variant value crazyhouse", "setoption name EvalFile value <empty>")
+	if got := eval(); !strings.HasPrefix(got, "evaluation by material") {
+		t.Errorf("eval: %s", got)
+	}
+}
+
+func TestServeStartsWithANet(t *testing.T) {
+	path := writeNet(t, "start.nnue")
+	s := newSession(t, Options{EvalFile: path})
+	s.send("uci")
+	if all := strings.Join(s.until("uciok"), "\n"); !strings.Contains(all, "default "+path+"\n") {
+		t.Errorf("options: %s", all)
+	}
+	net, err := nnue.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := newSession(t, Options{Net: net})
+	if got := built.answer(); len(got) != 1 || got[0] != "info string evaluation: built-in net" {
+		t.Errorf("built-in net: %q", got)
+	}
+	if err := Serve(t.Context(), strings.NewReader(""), io.Discard, Options{EvalFile: path + "x"}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing net: %v", err)
+	}
+}
+
+func TestServeEndsWithItsContext(t *testing.T) {
+	checkGoroutines(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	defer w.Close()
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, r, io.Discard, Options{}) }()
+	if _, err := io.WriteString(w, "go infinite\n"); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("Serve: %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("Serve did not return")
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type fullWriter struct{}
+
+func (fullWriter) Write([]byte) (int, error) { return 0, errFull }
+
+type badReader struct{}
+
+func (badReader) Read([]byte) (int, error) { return 0, errFull }
+
+func TestServeReportsBrokenStreams(t *testing.T) {
+	checkGoroutines(t)
+	r, w := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(w, "go infinite\n")
+	}()
+	if err := Serve(t.Context(), r, fullWriter{}, Options{}); !errors.Is(err, errFull) {
+		t.Errorf("writer: %v", err)
+	}
+	w.Close()
+	if err := Serve(t.Context(), badReader{}, io.Discard, Options{}); !errors.Is(err, errFull) {
+		t.Errorf("reader: %v", err)
+	}
+}
