@@ -11,17 +11,17 @@
 //	offset  bytes  field
 //	0       4      magic "ZHGM"
 //	4       1      version, 1
-//	5       4      n, length of the whole record, at most MaxRecordBytes
-//	9       4      CRC-32C (Castagnoli) of bytes 0 to 8 and 13 to n−1
-//	13      1      variant: 1 crazyhouse, 2 chess
-//	14      1      flags: bit 0 Chess960, bit 1 a start FEN follows; others 0
-//	15      1      bits 0–1 outcome, bits 2–3 verdict of the score adjudication
+//	5       2      n, length of the whole record
+//	7       4      CRC-32C (Castagnoli) of bytes 0 to 6 and 11 to n−1
+//	11      1      variant: 1 crazyhouse, 2 chess
+//	12      1      flags: bit 0 Chess960, bit 1 a start FEN follows; others 0
+//	13      1      bits 0–1 outcome, bits 2–3 verdict of the score adjudication
 //	               (both as chess.Outcome: 1 White wins, 2 Black wins, 3 draw;
 //	               the verdict may be 0 for none); others 0
-//	16      1      reason, as chess.Reason and the reasons of this package
-//	17      2      number of plies, at most MaxGamePlies
-//	19      8      seed
-//	27             texts: id, net of White, net of Black, limits, build and,
+//	14      1      reason, as chess.Reason and the reasons of this package
+//	15      2      number of plies, at most MaxGamePlies
+//	17      8      seed
+//	25             texts: id, net of White, net of Black, limits, build and,
 //	               if flag bit 1 is set, the start FEN
 //	…              plies, a string of bits, highest bit of each byte first
 //
@@ -43,10 +43,11 @@
 //	         u = value + 2^k with b bits, b−1−k zeros and then u in b bits
 //
 // and zeros fill the last byte. The two players see the game from opposite
-// sides, so the sum of successive scores is near 0. An illegal move has no
-// encoding; decoding replays the game with the rules of package chess. A game
-// must not go on after the rules have ended it, and its outcome must
-// be the one the rules give where they give one.
+// sides, so the sum of successive scores is near 0. Every field is in its one
+// shortest form, flag changes and k (the lowest of equals) included, so a game
+// has one record only. An illegal move has no encoding: decoding replays the
+// game by the rules of package chess. A game must not go on after the rules
+// have ended it, and its outcome must be theirs where they give one.
 //
 // The record keeps everything in a Game but Ply.Depth.
 //

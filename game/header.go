@@ -18,13 +18,13 @@ const (
 
 	// MaxRecordBytes bounds the length of an encoded game. The largest one
 	// possible, of MaxGamePlies plies with wild scores, is within it.
-	MaxRecordBytes = 64 << 10
+	MaxRecordBytes = 1<<16 - 1
 
 	offVersion = 4
 	offLength  = 5
-	offCRC     = 9
-	offFixed   = 13 // variant, flags, outcome, reason, plies, seed
-	offTexts   = 27
+	offCRC     = 7
+	offFixed   = 11 // variant, flags, outcome, reason, plies, seed
+	offTexts   = 25
 
 	flagChess960 = 1 << 0
 	flagFEN      = 1 << 1
@@ -178,7 +178,7 @@ func appendHeader(dst []byte, h *Header) ([]byte, error) {
 		flags |= flagFEN
 	}
 	dst = append(dst, magic...)
-	dst = append(dst, version, 0, 0, 0, 0, 0, 0, 0, 0, byte(code), flags,
+	dst = append(dst, version, 0, 0, 0, 0, 0, 0, byte(code), flags,
 		byte(h.Outcome)|byte(h.Adjudged)<<2, byte(h.Reason))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(h.Plies))
 	dst = binary.LittleEndian.AppendUint64(dst, h.Seed)
@@ -198,7 +198,7 @@ func seal(record []byte) error {
 	if len(record) > MaxRecordBytes {
 		return fmt.Errorf("%w: record of %d bytes, expected at most %d", ErrTooLarge, len(record), MaxRecordBytes)
 	}
-	binary.LittleEndian.PutUint32(record[offLength:], uint32(len(record)))
+	binary.LittleEndian.PutUint16(record[offLength:], uint16(len(record)))
 	binary.LittleEndian.PutUint32(record[offCRC:], checksum(record))
 	return nil
 }
@@ -219,14 +219,14 @@ func checkFrame(b []byte) error {
 	if len(b) < offTexts {
 		return fmt.Errorf("%w: found %d bytes, expected at least %d", ErrTruncated, len(b), offTexts)
 	}
-	n := int64(binary.LittleEndian.Uint32(b[offLength:]))
-	if n > MaxRecordBytes || n < offTexts {
-		return fmt.Errorf("%w: byte %d: found length %d, expected %d to %d", ErrTooLarge, offLength, n, offTexts, MaxRecordBytes)
+	n := int(binary.LittleEndian.Uint16(b[offLength:]))
+	if n < offTexts {
+		return fmt.Errorf("%w: byte %d: found length %d, expected at least %d", ErrMalformed, offLength, n, offTexts)
 	}
-	if int64(len(b)) < n {
+	if len(b) < n {
 		return fmt.Errorf("%w: found %d bytes, expected %d", ErrTruncated, len(b), n)
 	}
-	if int64(len(b)) > n {
+	if len(b) > n {
 		return fmt.Errorf("%w: found %d bytes, expected %d", ErrTrailing, len(b), n)
 	}
 	found, want := checksum(b), binary.LittleEndian.Uint32(b[offCRC:])

@@ -70,8 +70,9 @@ type Config struct {
 	// pending: attacks in crazyhouse turn round suddenly. WinPlies 0 is never.
 	WinScore search.Score
 	WinPlies int
-	// A game is drawn once, not before ply DrawMinPly, DrawPlies successive
-	// scores were within ±DrawScore. DrawPlies 0 is never.
+	// A game is drawn once DrawPlies successive scores, those of the first
+	// DrawMinPly plies not counted, were within ±DrawScore. DrawPlies 0 is
+	// never.
 	DrawScore             search.Score
 	DrawPlies, DrawMinPly int
 	// NoAdjudicateShare of the games, 0 to 1, is played to the end all the

@@ -1,0 +1,602 @@
+package game
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+func mustEncode(t testing.TB, g *Game) []byte {
+	t.Helper()
+	b, err := Encode(nil, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// reseal makes length and checksum of an altered record right again.
+func reseal(b []byte) []byte {
+	if err := seal(b); err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// TestRoundTrip is the law of the codec, on random games of every kind of start.
+func TestRoundTrip(t *testing.T) {
+	rng := newRand(1)
+	for _, start := range starts(t) {
+		for n := range 30 {
+			g := randomGame(start, rng, n*n/2)
+			b := mustEncode(t, g)
+			got, err := Decode(b)
+			if err != nil {
+				t.Fatalf("%s: %v", start.FEN(), err)
+			}
+			if !reflect.DeepEqual(got, g) {
+				t.Fatalf("got %+v\nwant %+v", got, g)
+			}
+			if again := mustEncode(t, got); !bytes.Equal(again, b) {
+				t.Fatalf("second encoding differs:\n%x\n%x", again, b)
+			}
+			checkHeader(t, b, g)
+		}
+	}
+}
+
+func checkHeader(t *testing.T, b []byte, g *Game) {
+	t.Helper()
+	h, err := DecodeHeader(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Header{
+		ID: g.ID, Variant: g.Variant, Chess960: g.Start.Chess960(), Plies: len(g.Plies),
+		Outcome: g.Outcome, Reason: g.Reason, Adjudged: g.Adjudged, Seed: g.Seed,
+		Nets: g.Nets, Limits: g.Limits, Build: g.Build,
+	}
+	if fen := g.Start.FEN(); fen != g.Variant.StartFEN {
+		want.StartFEN = fen
+	}
+	if h != want {
+		t.Fatalf("header %+v\nwant %+v", h, want)
+	}
+}
+
+// TestEncodeAppends checks that Encode leaves alone what is in dst.
+func TestEncodeAppends(t *testing.T) {
+	g := randomGame(chess.Crazyhouse.Start(), newRand(2), 40)
+	b := mustEncode(t, g)
+	got, err := Encode([]byte("before"), g)
+	if err != nil || string(got) != "before"+string(b) {
+		t.Errorf("%q, %v", got, err)
+	}
+	g.Plies[3].Move = chess.NoMove
+	if got, err := Encode([]byte("before"), g); string(got) != "before" || !errors.Is(err, ErrIllegal) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestTexts runs the forms of a text through all text fields.
+func TestTexts(t *testing.T) {
+	hash, id := strings.Repeat("0123456789abcdef", 4), "01890a5d-ac96-774b-bcce-b302099a8057"
+	texts := []string{
+		"", "material", hash, strings.ToUpper(hash), hash[:62], id, strings.ToUpper(id), "{" + id + "}",
+		strings.Repeat("x", maxText), "\xff\x00",
+	}
+	for _, a := range texts {
+		for _, b := range texts {
+			g := randomGame(chess.Crazyhouse.Start(), newRand(3), 4)
+			g.ID, g.Nets, g.Limits, g.Build = a, [2]string{b, a}, a, b
+			got, err := Decode(mustEncode(t, g))
+			if err != nil {
+				t.Fatalf("%q %q: %v", a, b, err)
+			}
+			if !reflect.DeepEqual(got, g) {
+				t.Errorf("%q %q: got %+v", a, b, got)
+			}
+		}
+	}
+	for n := maxText + 1; n < 260; n++ {
+		g := randomGame(chess.Crazyhouse.Start(), newRand(3), 4)
+		g.Build = strings.Repeat("x", n)
+		if _, err := Encode(nil, g); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("text of %d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestTruncatedAndTrailing(t *testing.T) {
+	b := mustEncode(t, randomGame(mustFEN(t, chess.Crazyhouse, start960[1]), newRand(4), 60))
+	for n := range b {
+		want := ErrTruncated
+		if _, err := Decode(b[:n:n]); !errors.Is(err, want) {
+			t.Fatalf("cut at %d: %v", n, err)
+		}
+		if _, err := DecodeHeader(b[:n:n]); !errors.Is(err, want) {
+			t.Fatalf("cut at %d: header: %v", n, err)
+		}
+	}
+	if _, err := Decode(append(bytes.Clone(b), 0)); !errors.Is(err, ErrTrailing) {
+		t.Errorf("trailing byte: %v", err)
+	}
+	if _, err := Decode(append(bytes.Clone(b), b...)); !errors.Is(err, ErrTrailing) {
+		t.Errorf("two records: %v", err)
+	}
+	// Cut records with a length and checksum to match: the bits run out.
+	for n := offTexts; n < len(b); n++ {
+		if _, err := Decode(reseal(bytes.Clone(b[:n]))); err == nil {
+			t.Fatalf("resealed at %d: accepted", n)
+		}
+	}
+}
+
+func TestEveryBitFlip(t *testing.T) {
+	b := mustEncode(t, randomGame(chess.Crazyhouse.Start(), newRand(5), 30))
+	for i := range 8 * len(b) {
+		flipped := bytes.Clone(b)
+		flipped[i/8] ^= 1 << (i % 8)
+		want := ErrCRC
+		switch {
+		case i/8 < offVersion:
+			want = ErrMagic
+		case i/8 < offLength:
+			want = ErrVersion
+		case i/8 < offCRC: // length
+			if _, err := Decode(flipped); err == nil || errors.Is(err, ErrCRC) {
+				t.Fatalf("bit %d: %v", i, err)
+			}
+			continue
+		}
+		if _, err := Decode(flipped); !errors.Is(err, want) {
+			t.Fatalf("bit %d: %v, expected %v", i, err, want)
+		}
+	}
+}
+
+// TestDecodeRefuses alters single fields and reseals. Each error must say where,
+// what was found and what was expected.
+func TestDecodeRefuses(t *testing.T) {
+	good := mustEncode(t, randomGame(chess.Crazyhouse.Start(), newRand(6), 30))
+	for _, tc := range []struct {
+		name  string
+		spoil func(b []byte) []byte
+		want  error
+		text  string
+	}{
+		{"empty", func(b []byte) []byte { return nil }, ErrTruncated, "found 0 bytes, expected at least 25"},
+		{"magic", func(b []byte) []byte { b[0] = 'X'; return b }, ErrMagic, `found magic "XHGM", expected "ZHGM"`},
+		{"version", func(b []byte) []byte { b[4] = 2; return b }, ErrVersion, "byte 4: found 2, expected 1"},
+		{"variant", func(b []byte) []byte { b[11] = 9; return reseal(b) }, ErrVariant, "byte 11: found number 9, expected 1 to 2"},
+		{"variant 0", func(b []byte) []byte { b[11] = 0; return reseal(b) }, ErrVariant, "byte 11: found number 0, expected 1 to 2"},
+		{"flags", func(b []byte) []byte { b[12] |= 4; return reseal(b) }, ErrMalformed, "byte 12: found flags 0x4"},
+		{"no outcome", func(b []byte) []byte { b[13] = 0; return reseal(b) }, ErrMalformed, "byte 13: found outcome byte 0x0"},
+		{"outcome bits", func(b []byte) []byte { b[13] |= 64; return reseal(b) }, ErrMalformed, "byte 13: found outcome byte 0x43"},
+		{"loser", func(b []byte) []byte { b[13] = 1; return reseal(b) }, ErrOutcome, "found 1-0 by ply limit"},
+		{"reason", func(b []byte) []byte { b[14] = byte(chess.Checkmate); return reseal(b) }, ErrOutcome, "found 1/2-1/2 by checkmate, but the final position is * by none"},
+		{"reason unknown", func(b []byte) []byte { b[14] = 99; return reseal(b) }, ErrOutcome, "found 1/2-1/2 by other"},
+		{"plies", func(b []byte) []byte { b[16] = 0xff; return reseal(b) }, ErrTooLarge, "byte 15: found 65310 plies, expected at most 4096"},
+		{"one ply less", func(b []byte) []byte { b[15]--; return reseal(b) }, ErrMalformed, "after 29 plies"},
+		{"one ply more", func(b []byte) []byte { b[15]++; return reseal(b) }, ErrMalformed, "ply 30: "},
+		{"many plies", func(b []byte) []byte { b[16] = 8; return reseal(b) }, ErrMalformed, "2078 plies in "},
+		{"byte after the plies", func(b []byte) []byte { return reseal(append(b, 0)) }, ErrMalformed, "bits after 30 plies"},
+		{"UUID in full", func(b []byte) []byte {
+			return reseal(slices.Concat(b[:25], []byte{36}, []byte("01890a5d-ac96-774b-bcce-b302099a8057"), b[25+17:]))
+		}, ErrMalformed, "in form 36, expected 251"},
+		{"text form", func(b []byte) []byte { b[25] = 254; return reseal(b) }, ErrMalformed, "byte 25: text form 254"},
+		{"needless FEN", func(b []byte) []byte { return reseal(withFEN(b, chess.Crazyhouse.StartFEN)) }, ErrMalformed, "needs no place"},
+		{"bad FEN", func(b []byte) []byte { return reseal(withFEN(b, "8/8/8/8 w - - 0 1")) }, ErrMalformed, "start position"},
+		{"other spelling of a FEN", func(b []byte) []byte {
+			return reseal(withFEN(b, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"))
+		}, ErrMalformed, "start position"},
+	} {
+		_, err := Decode(tc.spoil(bytes.Clone(good)))
+		if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.text) {
+			t.Errorf("%s: %v, expected %v with %q", tc.name, err, tc.want, tc.text)
+		}
+	}
+}
+
+// withFEN puts a start FEN into a record without one.
+func withFEN(b []byte, fen string) []byte {
+	_, next, err := readHeader(b)
+	if err != nil {
+		panic(err)
+	}
+	b[12] |= flagFEN
+	return slices.Concat(b[:next], []byte{byte(len(fen))}, []byte(fen), b[next:])
+}
+
+// TestIllegalMoveIndex names a move beyond the legal ones: 20 moves take 5 bits.
+func TestIllegalMoveIndex(t *testing.T) {
+	g := randomGame(chess.Crazyhouse.Start(), newRand(7), 1)
+	g.Plies[0] = Ply{Move: g.Plies[0].Move, HasScore: true, Train: true}
+	b := mustEncode(t, g)
+	_, next, err := readHeader(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for index := range 32 {
+		bits := bitReader{b: b[next:]}
+		w := bitWriter{b: bytes.Clone(b[:next])}
+		for _, n := range []uint{4, 1} {
+			v, err := bits.read(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.write(v, n)
+		}
+		w.write(uint32(index), 5)
+		w.golomb(0, 0)
+		_, err := Decode(reseal(w.b))
+		if index < 20 && err != nil || index >= 20 && !errors.Is(err, ErrIllegal) {
+			t.Errorf("index %d: %v", index, err)
+		}
+	}
+}
+
+// TestOutcomes goes through endings, true and false.
+func TestOutcomes(t *testing.T) {
+	mate := playMoves(t, chess.Crazyhouse, "f2f3 e7e5 g2g4 d8h4")
+	threefold := playMoves(t, chess.Crazyhouse, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8")
+	open := playMoves(t, chess.Crazyhouse, "e2e4")
+	for _, tc := range []struct {
+		game     *Game
+		outcome  chess.Outcome
+		reason   chess.Reason
+		adjudged chess.Outcome
+		ok       bool
+	}{
+		{mate, chess.BlackWins, chess.Checkmate, chess.Ongoing, true},
+		{mate, chess.BlackWins, chess.Checkmate, chess.WhiteWins, true}, // the adjudication was wrong
+		{mate, chess.WhiteWins, chess.Checkmate, chess.Ongoing, false},
+		{mate, chess.BlackWins, chess.Stalemate, chess.Ongoing, false},
+		{mate, chess.Draw, PlyLimit, chess.Ongoing, false},
+		{mate, chess.BlackWins, AdjudicatedWin, chess.BlackWins, false},
+		{mate, chess.Ongoing, chess.NoReason, chess.Ongoing, false},
+		{threefold, chess.Draw, chess.Repetition, chess.Ongoing, true},
+		{threefold, chess.Draw, AdjudicatedDraw, chess.Draw, false},
+		{open, chess.Draw, PlyLimit, chess.Ongoing, true},
+		{open, chess.Draw, PlyLimit, chess.WhiteWins, true},
+		{open, chess.WhiteWins, PlyLimit, chess.Ongoing, false},
+		{open, chess.WhiteWins, AdjudicatedWin, chess.WhiteWins, true},
+		{open, chess.WhiteWins, AdjudicatedWin, chess.Ongoing, false},
+		{open, chess.Draw, AdjudicatedWin, chess.Draw, false},
+		{open, chess.Draw, AdjudicatedDraw, chess.Draw, true},
+		{open, chess.Draw, AdjudicatedDraw, chess.BlackWins, false},
+		{open, chess.BlackWins, TimeForfeit, chess.Ongoing, true},
+		{open, chess.BlackWins, IllegalMove, chess.Ongoing, true},
+		{open, chess.WhiteWins, EngineFailure, chess.Ongoing, true},
+		{open, chess.Draw, EngineFailure, chess.Ongoing, false},
+		{open, chess.WhiteWins, chess.Checkmate, chess.Ongoing, false},
+		{open, chess.Draw, chess.Repetition, chess.Ongoing, false},
+		{open, chess.Draw, Abandoned, chess.Ongoing, false},
+		{open, chess.Draw, chess.NoReason, chess.Ongoing, false},
+		{open, chess.Draw, chess.Reason(200), chess.Ongoing, false},
+	} {
+		g := *tc.game
+		g.Outcome, g.Reason, g.Adjudged = tc.outcome, tc.reason, tc.adjudged
+		b, err := Encode(nil, &g)
+		if tc.ok != (err == nil) || err != nil && !errors.Is(err, ErrOutcome) {
+			t.Errorf("%v by %s, verdict %v: %v", tc.outcome, ReasonText(tc.reason), tc.adjudged, err)
+		}
+		if err == nil {
+			if _, err := Decode(b); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	late := *threefold
+	late.Plies = append(slices.Clone(late.Plies), late.Plies[0])
+	late.Outcome, late.Reason = chess.Draw, PlyLimit
+	if _, err := Encode(nil, &late); !errors.Is(err, ErrIllegal) {
+		t.Errorf("game that goes on after a repetition: %v", err)
+	}
+}
+
+func playMoves(t *testing.T, v *chess.Variant, moves string) *Game {
+	t.Helper()
+	g := &Game{ID: "x", Variant: v, Start: v.Start()}
+	line := chess.NewLine(g.Start)
+	for _, text := range strings.Fields(moves) {
+		m, err := line.Pos().ParseUCI(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line.Push(m)
+		g.Plies = append(g.Plies, Ply{Move: m})
+	}
+	return g
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spoil func(*Game)
+		want  error
+	}{
+		"no variant":    {func(g *Game) { g.Variant = nil }, ErrVariant},
+		"other variant": {func(g *Game) { g.Variant = chess.Chess }, ErrVariant},
+		"score":         {func(g *Game) { g.Plies[0] = Ply{Move: g.Plies[0].Move, HasScore: true, Score: search.Infinite} }, ErrMalformed},
+		"outcome":       {func(g *Game) { g.Outcome = 4 }, ErrMalformed},
+		"plies":         {func(g *Game) { g.Plies = make([]Ply, MaxGamePlies+1) }, ErrTooLarge},
+		"move":          {func(g *Game) { g.Plies[5].Move = chess.NewMove(chess.A1, chess.H8, chess.Castle) }, ErrIllegal},
+	} {
+		g := randomGame(chess.Crazyhouse.Start(), newRand(8), 10)
+		tc.spoil(g)
+		if _, err := Encode(nil, g); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestLargestGame shows that a game at every other bound is within
+// MaxRecordBytes: kings walk about between full hands, so that there are some 300
+// moves to choose from, and the scores swing from end to end.
+func TestLargestGame(t *testing.T) {
+	rng := newRand(9)
+	g := randomGame(mustFEN(t, chess.Crazyhouse, "4k3/8/8/8/8/8/8/4K3[QRRBBNNPPPPPPPPqrrbbnnpppppppp] w - - 12 40"), rng, 0)
+	line := chess.NewLine(g.Start)
+	for i := range MaxGamePlies {
+		var list chess.MoveList
+		line.Pos().Legal(&list)
+		moves := slices.DeleteFunc(list.Slice(), chess.Move.IsDrop)
+		rng.Shuffle(len(moves), func(i, j int) { moves[i], moves[j] = moves[j], moves[i] })
+		for _, m := range moves {
+			line.Push(m)
+			if outcome, _ := line.Outcome(); outcome == chess.Ongoing {
+				break
+			}
+			line.Pop()
+		}
+		if line.Len() != i+1 {
+			t.Fatalf("no way to go on after ply %d", i)
+		}
+		swing := search.Score(i%4/2*2-1) * search.MateScore
+		g.Plies = append(g.Plies, Ply{Move: line.Moves()[i], Score: swing, HasScore: true, Train: i%2 == 0})
+	}
+	g.ID, g.Limits = strings.Repeat("i", maxText), strings.Repeat("l", maxText)
+	b := mustEncode(t, g)
+	t.Logf("%d bytes", len(b))
+	if got, err := Decode(b); err != nil || !reflect.DeepEqual(got, g) {
+		t.Error("does not round-trip", err)
+	}
+}
+
+// TestRecordSize holds the record to its purpose on games of a real engine.
+func TestRecordSize(t *testing.T) {
+	var plies, header, total int
+	for _, g := range engineGames(t) {
+		b := mustEncode(t, g)
+		_, next, err := readHeader(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plies, header, total = plies+len(g.Plies), header+next, total+len(b)
+	}
+	games := len(engineGames(t))
+	perPly := float64(total-header) / float64(plies)
+	t.Logf("%d games of %.1f plies: %.2f bytes a ply and %.1f a game", games, float64(plies)/float64(games), perPly, float64(header)/float64(games))
+	if perPly > 2.5 {
+		t.Errorf("%.2f bytes a ply, expected at most 2.5", perPly)
+	}
+	if header > 100*games {
+		t.Errorf("%d bytes of header in %d games, expected at most 100 each", header, games)
+	}
+}
+
+// TestGolden decodes the records of every version ever written. Each has a PGN
+// beside it that says what is in it; the records of the present version must
+// also encode to the same bytes.
+func TestGolden(t *testing.T) {
+	if *update {
+		writeGolden(t)
+	}
+	records, err := filepath.Glob("testdata/v*/*.game")
+	if err != nil || len(records) == 0 {
+		t.Fatalf("no golden records: %v", err)
+	}
+	for _, path := range records {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := Decode(b)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		var pgn bytes.Buffer
+		if err := WritePGN(&pgn, g, nil); err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(strings.TrimSuffix(path, ".game") + ".pgn")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(pgn.Bytes(), want) {
+			t.Errorf("%s: PGN is\n%s\nexpected\n%s", path, pgn.Bytes(), want)
+		}
+		if again := mustEncode(t, g); filepath.Base(filepath.Dir(path)) == fmt.Sprintf("v%d", version) && !bytes.Equal(again, b) {
+			t.Errorf("%s: encodes to\n%x\nexpected\n%x", path, again, b)
+		}
+	}
+}
+
+func writeGolden(t *testing.T) {
+	rng := newRand(10)
+	for name, g := range map[string]*Game{
+		"crazyhouse":    engineGames(t)[0],
+		"chess":         randomGame(chess.Chess.Start(), newRand(11), 300),
+		"crazyhouse960": randomGame(mustFEN(t, chess.Crazyhouse, start960[1]), rng, 60),
+	} {
+		base := filepath.Join("testdata", fmt.Sprintf("v%d", version), name)
+		if err := os.WriteFile(base+".game", mustEncode(t, g), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var pgn bytes.Buffer
+		if err := WritePGN(&pgn, g, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(base+".pgn", pgn.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// FuzzDecode gives Decode any bytes, as they are and with magic, version, length
+// and checksum put right, so that the fuzzer reaches the inside.
+func FuzzDecode(f *testing.F) {
+	rng := newRand(12)
+	for _, start := range starts(f) {
+		f.Add(mustEncode(f, randomGame(start, rng, 12))) // every kind of start
+	}
+	f.Add(mustEncode(f, randomGame(chess.Crazyhouse.Start(), rng, 0))) // no plies
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		checkCanonical(t, b)
+		if len(b) >= offTexts && len(b) <= MaxRecordBytes {
+			b = bytes.Clone(b)
+			copy(b, magic)
+			b[offVersion] = version
+			checkCanonical(t, reseal(b))
+		}
+	})
+}
+
+// checkCanonical: what Decode accepts, Encode writes.
+func checkCanonical(t *testing.T, b []byte) {
+	h, headerErr := DecodeHeader(b)
+	g, err := Decode(b)
+	if err != nil {
+		return
+	}
+	if headerErr != nil || h.ID != g.ID || h.Plies != len(g.Plies) || h.Outcome != g.Outcome {
+		t.Fatalf("header %+v (%v) of %+v", h, headerErr, g)
+	}
+	again, err := Encode(nil, g)
+	if err != nil || !bytes.Equal(again, b) {
+		t.Fatalf("decoded\n%x\nbut encodes to\n%x (%v)", b, again, err)
+	}
+}
+
+// TestNthMove compares selection with sorting.
+func TestNthMove(t *testing.T) {
+	rng := newRand(13)
+	for _, start := range starts(t) {
+		line := randomGame(start, rng, 50).Line()
+		for line.Len() > 0 {
+			line.Pop()
+			var list chess.MoveList
+			line.Pos().Legal(&list)
+			sorted := slices.Sorted(slices.Values(list.Slice()))
+			for i, m := range sorted {
+				shuffled := slices.Clone(sorted)
+				rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+				if rank, ok := rankOf(shuffled, m); rank != i || !ok {
+					t.Fatalf("rankOf gives %d, %v, expected %d", rank, ok, i)
+				}
+				if got := nthMove(shuffled, i); got != m {
+					t.Fatalf("nthMove(%d) is %04x, expected %04x", i, got, m)
+				}
+			}
+		}
+	}
+}
+
+func TestBits(t *testing.T) {
+	rng := newRand(14)
+	type item struct {
+		v      uint32
+		n      uint
+		golomb bool
+	}
+	var items []item
+	var w bitWriter
+	length := 0
+	for range 2000 {
+		it := item{n: uint(rng.IntN(33))}
+		it.v = uint32(rng.Uint64() & (1<<it.n - 1))
+		if rng.IntN(2) == 0 {
+			it = item{v: uint32(rng.IntN(1 << (1 + rng.IntN(18)))), n: uint(rng.IntN(maxOrder + 1)), golomb: true}
+		}
+		items = append(items, it)
+		if it.golomb {
+			w.golomb(it.v, it.n)
+			length += golombLen(it.v, it.n)
+		} else {
+			w.write(it.v, it.n)
+			length += int(it.n)
+		}
+	}
+	if len(w.b) != (length+7)/8 {
+		t.Fatalf("%d bytes for %d bits", len(w.b), length)
+	}
+	r := bitReader{b: w.b}
+	for i, it := range items {
+		read := r.read
+		if it.golomb {
+			read = r.golomb
+		}
+		if v, err := read(it.n); err != nil || v != it.v {
+			t.Fatalf("item %d %+v: read %d, %v", i, it, v, err)
+		}
+	}
+	if !r.padded() {
+		t.Error("not at the end")
+	}
+	if _, err := r.read(8); err == nil {
+		t.Error("read past the end")
+	}
+	zeros := bitReader{b: make([]byte, 8)}
+	if _, err := zeros.golomb(0); err == nil {
+		t.Error("a code of zeros alone was read")
+	}
+	for _, d := range []int32{0, -1, 1, -2, 64000, -64000} {
+		if got := unzigzag(zigzag(d)); got != d {
+			t.Errorf("zigzag of %d comes back as %d", d, got)
+		}
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	games := engineGames(b)
+	var buf []byte
+	plies := 0
+	for i := 0; b.Loop(); i++ {
+		g := games[i%len(games)]
+		var err error
+		if buf, err = Encode(buf[:0], g); err != nil {
+			b.Fatal(err)
+		}
+		plies += len(g.Plies)
+	}
+	b.ReportMetric(float64(plies)/b.Elapsed().Seconds(), "plies/s")
+}
+
+func BenchmarkDecode(b *testing.B) {
+	var records [][]byte
+	for _, g := range engineGames(b) {
+		records = append(records, mustEncode(b, g))
+	}
+	b.ReportAllocs()
+	plies := 0
+	for i := 0; b.Loop(); i++ {
+		r := records[i%len(records)]
+		if _, err := Decode(r); err != nil {
+			b.Fatal(err)
+		}
+		plies += int(binary.LittleEndian.Uint16(r[15:]))
+	}
+	b.ReportMetric(float64(plies)/b.Elapsed().Seconds(), "plies/s")
+}
