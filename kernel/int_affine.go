@@ -67,26 +67,24 @@ func AffineInt8(dst, bias []int32, weights []int8, stride int, in []uint8) {
 	}
 }
 
-// lanes is the number of outputs a Matrix computes side by side: eight 64-bit
-// words with two outputs in each.
+// A Matrix computes blocks of outputs side by side, in words of four.
 const (
-	words = 8
-	lanes = 2 * words
+	lanes = 4
+	words = 2
+	block = words * lanes
 )
 
 // Matrix is an int8 matrix rearranged for multiplication by a sparse vector of
 // activations without vector instructions. It does not change once made and
 // may be shared between goroutines.
 //
-// A 64-bit word holds the weights w, v from one input to two outputs as the
-// number w + v<<32. Multiplying the word by an activation and adding such
-// products yields (sum of w*x) + (sum of v*x)<<32, one multiplication for two
-// outputs; the halves are taken apart at the end. They cannot disturb each
-// other as long as both sums fit an int32, which 127*128 per input guarantees
-// for MaxInputs inputs.
+// A 64-bit word holds the weights from one input to four outputs as the number
+// w0 + w1<<16 + w2<<32 + w3<<48, negative weights borrowing from the lanes
+// above. Multiplied by an activation it holds four products. Two such words may
+// be added before a lane can overflow, for 2*127*128 < 1<<15; see mulBlock.
 type Matrix struct {
 	inputs, outputs int
-	packed          [][words]uint64 // [block of 16 outputs][input]
+	packed          [][words]uint64 // [block of outputs][input]
 }
 
 // MaxInputs is the most inputs a Matrix may have for its sums to be exact.
@@ -99,13 +97,13 @@ func NewMatrix(weights []int8, outputs, inputs, stride int) *Matrix {
 	if inputs > MaxInputs {
 		panic("kernel: matrix has too many inputs for exact sums")
 	}
-	blocks := (outputs + lanes - 1) / lanes
+	blocks := (outputs + block - 1) / block
 	m := &Matrix{inputs: inputs, outputs: outputs, packed: make([][words]uint64, blocks*inputs)}
 	for o := range outputs {
-		lane := o % lanes
+		word, lane := o%block/lanes, o%lanes
 		for i := range inputs {
 			w := uint64(int64(weights[o*stride+i]))
-			m.packed[o/lanes*inputs+i][lane%words] += w << (lane / words * 32)
+			m.packed[o/block*inputs+i][word] += w << (16 * lane)
 		}
 	}
 	return m
@@ -114,36 +112,64 @@ func NewMatrix(weights []int8, outputs, inputs, stride int) *Matrix {
 // Mul sets dst = bias + m * in. dst and bias have one entry per output of m;
 // the indices of in are below the number of inputs.
 func (m *Matrix) Mul(dst, bias []int32, in []Active) {
-	for first := 0; first < m.outputs; first += lanes {
-		var sums [lanes]int32
-		mul16(&sums, m.packed[first/lanes*m.inputs:][:m.inputs], in)
-		last := min(first+lanes, m.outputs)
+	for first := 0; first < m.outputs; first += block {
+		var sums [block]int32
+		mulBlock(&sums, m.packed[first/block*m.inputs:][:m.inputs], in)
+		last := min(first+block, m.outputs)
 		d, b := dst[first:last], bias[first:last]
 		for i := range d {
-			d[i] = b[i] + sums[i%lanes]
+			d[i] = b[i] + sums[i%block]
 		}
 	}
 }
 
-// mul16 computes one block of outputs: sums = rows * in, without bias.
-func mul16(sums *[lanes]int32, rows [][words]uint64, in []Active) {
-	var s0, s1, s2, s3, s4, s5, s6, s7 uint64
-	for _, a := range in {
-		x, w := uint64(a&0xff), &rows[a>>8]
-		s0 += x * w[0]
-		s1 += x * w[1]
-		s2 += x * w[2]
-		s3 += x * w[3]
-		s4 += x * w[4]
-		s5 += x * w[5]
-		s6 += x * w[6]
-		s7 += x * w[7]
+const (
+	// laneBias makes the lanes of a word non-negative.
+	laneBias = 0x8000_8000_8000_8000
+	// evenLanes selects lanes 0 and 2.
+	evenLanes = 0x0000_FFFF_0000_FFFF
+)
+
+// mulBlock computes one block of outputs: sums = rows * in, without bias.
+//
+// For each word it keeps the plain total of all products, and beside it the
+// total of lanes 1 and 3 alone, which are biased, shifted down and thereby
+// given 32 bits each. What is left of the plain total without lanes 1 and 3 is
+// lanes 0 and 2.
+func mulBlock(sums *[block]int32, rows [][words]uint64, in []Active) {
+	var all0, odd0, all1, odd1 uint64
+	i := 0
+	for ; i+1 < len(in); i += 2 {
+		a, b := in[i], in[i+1]
+		x, y := uint64(a&0xff), uint64(b&0xff)
+		v, w := &rows[a>>8], &rows[b>>8]
+		t := x*v[0] + y*w[0]
+		all0 += t
+		odd0 += (t + laneBias) >> 16 & evenLanes
+		t = x*v[1] + y*w[1]
+		all1 += t
+		odd1 += (t + laneBias) >> 16 & evenLanes
 	}
-	for i, s := range [words]uint64{s0, s1, s2, s3, s4, s5, s6, s7} {
-		low := int32(s)
-		sums[i] = low
-		sums[i+words] = int32((s - uint64(int64(low))) >> 32)
+	if i < len(in) {
+		x, v := uint64(in[i]&0xff), &rows[in[i]>>8]
+		all0 += x * v[0]
+		odd0 += (x*v[0] + laneBias) >> 16 & evenLanes
+		all1 += x * v[1]
+		odd1 += (x*v[1] + laneBias) >> 16 & evenLanes
 	}
+	pairs := (len(in) + 1) / 2
+	split((*[lanes]int32)(sums[:lanes]), all0, odd0, pairs)
+	split((*[lanes]int32)(sums[lanes:]), all1, odd1, pairs)
+}
+
+// split takes the totals of a word apart, into sums.
+func split(sums *[lanes]int32, all, odd uint64, pairs int) {
+	bias := uint32(pairs) << 15
+	one, three := int32(uint32(odd)-bias), int32(uint32(odd>>32)-bias)
+	even := all - uint64(int64(one))<<16 - uint64(int64(three))<<48
+	zero := int32(even)
+	two := int32((even - uint64(int64(zero))) >> 32)
+	sums[0], sums[1], sums[2], sums[3] = zero, one, two, three
 }
 
 // Dot returns the sum of clamp(in[i] >> ShiftBits, 0, 127) * weights[i]: the

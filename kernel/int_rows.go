@@ -4,9 +4,9 @@ package kernel
 // piece-square sums.
 type Int interface{ ~int16 | ~int32 }
 
-// block is the number of lanes handled per loop iteration. Eight values stay
+// unroll is the number of lanes handled per loop iteration. Eight values stay
 // in registers while all rows of a call pass over them.
-const block = 8
+const unroll = 8
 
 // ApplyRows sets dst = src + (sum of the rows in add) - (sum of the rows in sub).
 //
@@ -44,8 +44,8 @@ func ApplyRows[T Int](dst, src, table []T, add, sub []int32) {
 // add1sub1 sets dst = src + a - b: a quiet move.
 func add1sub1[T Int](dst, src, a, b []T) {
 	src, a, b = src[:len(dst)], a[:len(dst)], b[:len(dst)]
-	for len(dst) >= block {
-		d, s, x, y := (*[block]T)(dst), (*[block]T)(src), (*[block]T)(a), (*[block]T)(b)
+	for len(dst) >= unroll {
+		d, s, x, y := (*[unroll]T)(dst), (*[unroll]T)(src), (*[unroll]T)(a), (*[unroll]T)(b)
 		d[0] = s[0] + x[0] - y[0]
 		d[1] = s[1] + x[1] - y[1]
 		d[2] = s[2] + x[2] - y[2]
@@ -54,7 +54,7 @@ func add1sub1[T Int](dst, src, a, b []T) {
 		d[5] = s[5] + x[5] - y[5]
 		d[6] = s[6] + x[6] - y[6]
 		d[7] = s[7] + x[7] - y[7]
-		dst, src, a, b = dst[block:], src[block:], a[block:], b[block:]
+		dst, src, a, b = dst[unroll:], src[unroll:], a[unroll:], b[unroll:]
 	}
 	for i := range dst {
 		dst[i] = src[i] + a[i] - b[i]
@@ -64,9 +64,9 @@ func add1sub1[T Int](dst, src, a, b []T) {
 // add2sub2 sets dst = src + a + b - c - d: a capture.
 func add2sub2[T Int](dst, src, a, b, c, d []T) {
 	src, a, b, c, d = src[:len(dst)], a[:len(dst)], b[:len(dst)], c[:len(dst)], d[:len(dst)]
-	for len(dst) >= block {
-		o, s := (*[block]T)(dst), (*[block]T)(src)
-		w, x, y, z := (*[block]T)(a), (*[block]T)(b), (*[block]T)(c), (*[block]T)(d)
+	for len(dst) >= unroll {
+		o, s := (*[unroll]T)(dst), (*[unroll]T)(src)
+		w, x, y, z := (*[unroll]T)(a), (*[unroll]T)(b), (*[unroll]T)(c), (*[unroll]T)(d)
 		o[0] = s[0] + w[0] + x[0] - y[0] - z[0]
 		o[1] = s[1] + w[1] + x[1] - y[1] - z[1]
 		o[2] = s[2] + w[2] + x[2] - y[2] - z[2]
@@ -75,8 +75,8 @@ func add2sub2[T Int](dst, src, a, b, c, d []T) {
 		o[5] = s[5] + w[5] + x[5] - y[5] - z[5]
 		o[6] = s[6] + w[6] + x[6] - y[6] - z[6]
 		o[7] = s[7] + w[7] + x[7] - y[7] - z[7]
-		dst, src = dst[block:], src[block:]
-		a, b, c, d = a[block:], b[block:], c[block:], d[block:]
+		dst, src = dst[unroll:], src[unroll:]
+		a, b, c, d = a[unroll:], b[unroll:], c[unroll:], d[unroll:]
 	}
 	for i := range dst {
 		dst[i] = src[i] + a[i] + b[i] - c[i] - d[i]
@@ -86,8 +86,8 @@ func add2sub2[T Int](dst, src, a, b, c, d []T) {
 // add2 adds two rows to dst, for rebuilding an accumulator from nothing.
 func add2[T Int](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for len(dst) >= block {
-		d, x, y := (*[block]T)(dst), (*[block]T)(a), (*[block]T)(b)
+	for len(dst) >= unroll {
+		d, x, y := (*[unroll]T)(dst), (*[unroll]T)(a), (*[unroll]T)(b)
 		d[0] += x[0] + y[0]
 		d[1] += x[1] + y[1]
 		d[2] += x[2] + y[2]
@@ -96,7 +96,7 @@ func add2[T Int](dst, a, b []T) {
 		d[5] += x[5] + y[5]
 		d[6] += x[6] + y[6]
 		d[7] += x[7] + y[7]
-		dst, a, b = dst[block:], a[block:], b[block:]
+		dst, a, b = dst[unroll:], a[unroll:], b[unroll:]
 	}
 	for i := range dst {
 		dst[i] += a[i] + b[i]
