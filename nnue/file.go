@@ -40,7 +40,11 @@ func ReadVariant(r io.Reader, v *chess.Variant) (*Network, error) {
 }
 
 // ReadFile reads a crazyhouse network file in either format.
-func ReadFile(path string) (*Network, error) {
+func ReadFile(path string) (*Network, error) { return ReadFileVariant(path, chess.Crazyhouse) }
+
+// ReadFileVariant reads a network file for a variant in either format; its
+// errors are ReadVariant's.
+func ReadFileVariant(path string, v *chess.Variant) (*Network, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading network: %w", err)
@@ -52,7 +56,7 @@ func ReadFile(path string) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading network: %w", err)
 	}
-	n, err := parse(data, chess.Crazyhouse)
+	n, err := parse(data, v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
