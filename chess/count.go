@@ -3,7 +3,8 @@ package chess
 // CountLegal returns the number of legal moves without listing them. It walks
 // as Legal does and counts squares instead.
 func (p *Position) CountLegal() int {
-	g := p.newGenerator()
+	var g generator
+	g.prepare(p)
 	n := g.countKingMoves(p)
 	if g.checkers&(g.checkers-1) != 0 {
 		return n
@@ -38,7 +39,8 @@ func (g *generator) countKingMoves(p *Position) int {
 func (g *generator) countCastlings(p *Position) int {
 	n := 0
 	for rooks := p.castling & backRank(g.us); rooks != 0; rooks &= rooks - 1 {
-		if p.canCastle(g.king, rooks.First()) {
+		rook := rooks.First()
+		if castlingOf(g.us, g.king, rook).empty&g.occ == 0 && p.canCastle(g.king, rook) {
 			n++
 		}
 	}

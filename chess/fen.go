@@ -335,8 +335,9 @@ func (p *Position) parseEnPassant(field string) error {
 	}
 	occ := p.Occupied()
 	checkers := p.Checkers()
-	if p.board[pushed] == MakePiece(us^1, Pawn) && !occ.Has(s) && !occ.Has(origin) && checkers&(checkers-1) == 0 {
-		p.allowEnPassant(us^1, s)
+	if p.board[pushed] == MakePiece(us^1, Pawn) && !occ.Has(s) && !occ.Has(origin) && checkers&(checkers-1) == 0 &&
+		pawnTable[us^1][s]&p.Pieces(us, Pawn) != 0 {
+		p.ep = s
 	}
 	return nil
 }

@@ -3,7 +3,8 @@ package chess
 // IsLegal reports whether m is legal in p, for any value of m: whether Legal
 // would list it.
 func (p *Position) IsLegal(m Move) bool {
-	g := p.newGenerator()
+	var g generator
+	g.prepare(p)
 	to := m.To()
 	kind := m.Kind()
 	double := g.checkers&(g.checkers-1) != 0
@@ -48,7 +49,7 @@ func (g *generator) isKingMove(p *Position, to Square, kind MoveKind) bool {
 	case Castle:
 		return g.checkers == 0 && (p.castling & backRank(g.us)).Has(to) && p.canCastle(g.king, to)
 	case Normal:
-		return (kingTable[g.king&63]&^g.own).Has(to) && !p.attacked(to, g.us^1, g.occ&^g.king.Bitboard())
+		return (kingTable[g.king&63] &^ g.own).Has(to) && !p.attacked(to, g.us^1, g.occ&^g.king.Bitboard())
 	}
 	return false
 }
@@ -61,7 +62,7 @@ func (g *generator) isPawnMove(from, to Square, kind MoveKind) bool {
 		return double.Has(to)
 	}
 	promotes := kind >= PromoteKnight
-	if promotes != (rank1 | rank8).Has(to) || kind == EnPassant || kind == Castle {
+	if promotes != (rank1|rank8).Has(to) || kind == EnPassant || kind == Castle {
 		return false
 	}
 	return (single | pawnTable[g.us&1][from]&g.enemy).Has(to)

@@ -8,7 +8,8 @@ package chess
 // of its pin. King moves and en passant are tried out.
 func (p *Position) Legal(l *MoveList) {
 	l.N = 0
-	g := p.newGenerator()
+	var g generator
+	g.prepare(p)
 	g.kingMoves(p, l, ^g.own)
 	if g.checkers&(g.checkers-1) != 0 {
 		return
@@ -37,8 +38,7 @@ type generator struct {
 	us               Color
 }
 
-func (p *Position) newGenerator() generator {
-	var g generator
+func (g *generator) prepare(p *Position) {
 	g.us = p.side & 1
 	g.own, g.enemy = p.byColor[g.us], p.byColor[g.us^1]
 	g.occ = g.own | g.enemy
@@ -48,7 +48,6 @@ func (p *Position) newGenerator() generator {
 		g.interpose = betweenTable[g.king&63][g.checkers.First()&63]
 		g.targets = g.interpose | g.checkers
 	}
-	return g
 }
 
 // kingMoves adds the steps of the king to squares of targets.
@@ -64,7 +63,8 @@ func (g *generator) kingMoves(p *Position, l *MoveList, targets Bitboard) {
 // castlings adds castling to either side; the king must not be in check.
 func (g *generator) castlings(p *Position, l *MoveList) {
 	for rooks := p.castling & backRank(g.us); rooks != 0; rooks &= rooks - 1 {
-		if rook := rooks.First(); p.canCastle(g.king, rook) {
+		rook := rooks.First()
+		if castlingOf(g.us, g.king, rook).empty&g.occ == 0 && p.canCastle(g.king, rook) {
 			l.Add(NewMove(g.king, rook, Castle))
 		}
 	}
@@ -143,7 +143,7 @@ func (g *generator) pawnPushes(p *Position, l *MoveList) {
 	single, double := pushes(g.us, pawns&^g.pinned, ^g.occ)
 	step := forward(g.us)
 	l.addPawnMoves(single&g.interpose, step)
-	l.addDoublePushes(double&g.interpose, 2*step)
+	l.addShifted(double&g.interpose, 2*step, DoublePush)
 	if g.checkers != 0 {
 		return
 	}
@@ -151,7 +151,7 @@ func (g *generator) pawnPushes(p *Position, l *MoveList) {
 	if file := pawns & g.pinned & (fileA << (g.king & 7)); file != 0 {
 		single, double = pushes(g.us, file, ^g.occ)
 		l.addPawnMoves(single, step)
-		l.addDoublePushes(double, 2*step)
+		l.addShifted(double, 2*step, DoublePush)
 	}
 }
 
@@ -222,29 +222,23 @@ func (l *MoveList) addDrops(t PieceType, targets Bitboard) {
 // addPawnMoves adds the moves of pawns that arrive on targets from step squares
 // before, each promotion four times.
 func (l *MoveList) addPawnMoves(targets Bitboard, step int) {
-	n := l.N
-	for b := targets &^ (rank1 | rank8); b != 0; b &= b - 1 {
-		to := b.First()
-		l.Moves[n&511] = Move(int(to)-step) | Move(to)<<6
-		n++
-	}
-	for b := targets & (rank1 | rank8); b != 0; b &= b - 1 {
-		to := b.First()
+	if ends := targets & (rank1 | rank8); ends != 0 {
 		for kind := PromoteKnight; kind <= PromoteQueen; kind++ {
-			l.Moves[n&511] = Move(int(to)-step) | Move(to)<<6 | Move(kind)<<12
-			n++
+			l.addShifted(ends, step, kind)
 		}
+		targets ^= ends
 	}
-	l.N = n
+	l.addShifted(targets, step, Normal)
 }
 
-// addDoublePushes adds double steps that arrive on targets from step squares
+// addShifted adds moves of one kind that arrive on targets from step squares
 // before.
-func (l *MoveList) addDoublePushes(targets Bitboard, step int) {
+func (l *MoveList) addShifted(targets Bitboard, step int, kind MoveKind) {
 	n := l.N
+	base := int(kind)<<12 - step
 	for ; targets != 0; targets &= targets - 1 {
-		to := targets.First()
-		l.Moves[n&511] = Move(int(to)-step) | Move(to)<<6 | Move(DoublePush)<<12
+		to := int(targets.First())
+		l.Moves[n&511] = Move(base + to + to<<6)
 		n++
 	}
 	l.N = n

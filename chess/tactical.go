@@ -4,7 +4,8 @@ package chess
 // legal promotions to a queen: what a quiescence search looks at.
 func (p *Position) LegalCaptures(l *MoveList) {
 	l.N = 0
-	g := p.newGenerator()
+	var g generator
+	g.prepare(p)
 	g.kingMoves(p, l, g.enemy)
 	if g.checkers&(g.checkers-1) != 0 {
 		return
@@ -39,7 +40,8 @@ func (p *Position) LegalDropChecks(l *MoveList) {
 	if hand == 0 {
 		return
 	}
-	g := p.newGenerator()
+	var g generator
+	g.prepare(p)
 	if g.checkers&(g.checkers-1) != 0 {
 		return
 	}

@@ -167,5 +167,9 @@ func (b Bitboard) Count() int { return bits.OnesCount64(uint64(b)) }
 // set by clearing it square by square: b &= b - 1.
 func (b Bitboard) First() Square { return Square(bits.TrailingZeros64(uint64(b))) }
 
+// bit returns the set holding only s, which must be a square. Unlike
+// Square.Bitboard it costs the compiler no thought about NoSquare.
+func bit(s Square) Bitboard { return 1 << (s & 63) }
+
 // backRank returns the first rank as c sees it.
 func backRank(c Color) Bitboard { return rank1 << (c & 1 * 56) }

@@ -1,0 +1,87 @@
+package chess
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// readTSV returns the rows of a file in testdata, comments left out.
+func readTSV(t testing.TB, name string, columns int) [][]string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		row := strings.Split(line, "\t")
+		if len(row) != columns {
+			t.Fatalf("%s: %d columns in %q, want %d", name, len(row), line, columns)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func mustParse(t testing.TB, v *Variant, fen string) Position {
+	t.Helper()
+	p, err := ParseFEN(v, fen)
+	if err != nil {
+		t.Fatalf("ParseFEN(%q): %v", fen, err)
+	}
+	return p
+}
+
+// TestPerft checks the perft files: every line by counting the last ply, the
+// smaller ones, which are all with -short, by listing it too.
+func TestPerft(t *testing.T) {
+	const small = 500_000 // nodes
+	for file, v := range map[string]*Variant{
+		"crazyhouse-perft.tsv":    Crazyhouse,
+		"crazyhouse960-perft.tsv": Crazyhouse,
+		"chess-perft.tsv":         Chess,
+	} {
+		t.Run(file, func(t *testing.T) {
+			for _, row := range readTSV(t, file, 3) {
+				depth, _ := strconv.Atoi(row[1])
+				want, _ := strconv.ParseUint(row[2], 10, 64)
+				if depth == 0 || want == 0 && row[2] != "0" {
+					t.Fatalf("bad line %q", row)
+				}
+				if want > small && testing.Short() {
+					continue
+				}
+				p := mustParse(t, v, row[0])
+				if got := PerftCount(&p, depth); got != want {
+					t.Errorf("PerftCount(%q, %d) = %d, want %d", row[0], depth, got, want)
+				}
+				if want > small {
+					continue
+				}
+				if got := Perft(&p, depth); got != want {
+					t.Errorf("Perft(%q, %d) = %d, want %d", row[0], depth, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestPerftDivide(t *testing.T) {
+	p := mustParse(t, Crazyhouse, middlegameFEN)
+	var sum uint64
+	for _, d := range PerftDivide(&p, 3) {
+		sum += d.Nodes
+	}
+	if want := Perft(&p, 3); sum != want {
+		t.Errorf("PerftDivide adds up to %d, want %d", sum, want)
+	}
+	if n := Perft(&p, 0); n != 1 {
+		t.Errorf("Perft(0) = %d, want 1", n)
+	}
+}
