@@ -139,7 +139,7 @@ func TestClientSearchFailures(t *testing.T) {
 			if err := c.NewGame(); (err == nil) != test.up || err != nil && !errors.Is(err, ErrCrashed) {
 				t.Errorf("new game after the failure: %v", err)
 			}
-			c.cfg.Args[1] = "good"
+			c.cfg = mockConfig("good").withDefaults()
 			if err := c.Restart(t.Context()); err != nil {
 				t.Fatalf("restart: %v", err)
 			}
@@ -147,6 +147,25 @@ func TestClientSearchFailures(t *testing.T) {
 				t.Errorf("search after restart: %v", err)
 			}
 		})
+	}
+}
+
+// TestClientNoticesDeathBetweenSearches: the next call says so, whichever it is.
+func TestClientNoticesDeathBetweenSearches(t *testing.T) {
+	for _, call := range []func(c *Client) error{
+		func(c *Client) error { return c.NewGame() },
+		func(c *Client) error { _, err := c.Search(t.Context(), startLine(), depthOne); return err },
+	} {
+		for _, wait := range []time.Duration{0, 50 * time.Millisecond} {
+			c := start(t, mockConfig("die-after-move"))
+			if _, err := c.Search(t.Context(), startLine(), depthOne); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(wait)
+			if err := call(c); !errors.Is(err, ErrCrashed) || !strings.Contains(err.Error(), "exit status 9") {
+				t.Errorf("after %v: %v", wait, err)
+			}
+		}
 	}
 }
 
@@ -248,7 +267,7 @@ func TestClientContext(t *testing.T) {
 	checkGoroutines(t)
 	c := start(t, mockConfig("until-stop"))
 	for _, lim := range []search.Limits{{Infinite: true}, {}, {Depth: 90}} {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		r, err := c.Search(ctx, startLine(), lim)
 		cancel()
 		if err != nil || r.Move == chess.NoMove {

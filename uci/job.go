@@ -113,7 +113,7 @@ func (s *server) evaluator() (newEval func() ab.Evaluator, name string) {
 
 func newMaterial() ab.Evaluator { return ab.NewMaterial() }
 
-// goCommand obeys "go …" and "perft N".
+// goCommand obeys "go …".
 func (s *server) goCommand(fields []string) {
 	s.finish() // a GUI that did not wait for its bestmove has it now
 	line := s.line
@@ -122,7 +122,7 @@ func (s *server) goCommand(fields []string) {
 		s.out.comment("%v", err)
 	}
 	if g.perft > 0 {
-		s.begin(&job{}, func(ctx context.Context) { perft(ctx, s.out, line.Pos(), g.perft) })
+		s.beginPerft(g.perft)
 		return
 	}
 	lim := g.limits
@@ -191,6 +191,34 @@ func answer(ctx context.Context, out *output, e *ab.Engine, line *chess.Line, li
 	out.write(append(text, '\n'))
 }
 
+// perft obeys "perft N".
+func (s *server) perft(fields []string) {
+	if depth, ok := s.depth("perft", fields, 0); ok {
+		s.beginPerft(depth)
+	}
+}
+
+func (s *server) beginPerft(depth int) {
+	p := s.line.Pos()
+	s.begin(&job{}, func(ctx context.Context) { perft(ctx, s.out, p, depth) })
+}
+
+// depth reads the argument of a command, or takes the default if that is not 0.
+func (s *server) depth(command string, fields []string, def int) (depth int, ok bool) {
+	text := ""
+	if len(fields) > 0 {
+		text = fields[0]
+	} else if def > 0 {
+		return def, true
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil || v < 1 || v > search.MaxPly {
+		s.out.comment("%s: found %q, expected a depth from 1 to %d", command, text, search.MaxPly)
+		return 0, false
+	}
+	return v, true
+}
+
 // perftLeaf is the depth at which counting is handed to package chess; what
 // lies above it can be interrupted.
 const perftLeaf = 3
@@ -239,14 +267,9 @@ func perftCount(ctx context.Context, p *chess.Position, depth int) uint64 {
 // bench searches the engine's fixed positions, evaluated by material whatever
 // EvalFile is, and prints how many nodes that took: the engine's signature.
 func (s *server) bench(fields []string) {
-	depth := ab.BenchDepth
-	if len(fields) > 0 {
-		v, err := strconv.Atoi(fields[0])
-		if err != nil || v < 1 || v > search.MaxPly {
-			s.out.comment("bench: found %q, expected a depth from 1 to %d", fields[0], search.MaxPly)
-			return
-		}
-		depth = v
+	depth, ok := s.depth("bench", fields, ab.BenchDepth)
+	if !ok {
+		return
 	}
 	s.begin(&job{}, func(ctx context.Context) {
 		began := time.Now()

@@ -180,6 +180,9 @@ func (m *mock) search() int {
 		for i := range 2000 {
 			fmt.Printf("info string %d\nnoise \x00 %d\ninfo depth zebra score cp 9z pv\n\n", i, i)
 		}
+	case "die-after-move":
+		m.best("")
+		return 9
 	case "twice":
 		m.best("")
 	case "holder": // dies, but leaves a child that keeps the pipe open

@@ -229,7 +229,7 @@ func FuzzServe(f *testing.F) {
 	f.Add("setoption name UCI_Chess960 value true\nposition fen 1r2k1r1/8/8/8/8/8/8/1R2K1R1[] w KQkq - 0 1 moves e1b1\ngo nodes 10\nd\neval")
 	f.Add("setoption name Hash value 99\nsetoption name Threads value 2\nsetoption name Clear Hash\nsetoption name MultiPV value 4\ngo infinite")
 	f.Add("setoption name UCI_Variant value chess\nposition fen 8/8/8/8/8/8/8/8 w\ngo ponder wtime 1\nponderhit\nstop")
-	f.Add("go perft 9\nperft 2\nbench 30\nbench x\ngo searchmoves e2e4 e9e9 depth 3\n\x00\xff\r\n")
+	f.Add("go perft 9\nperft 2\nperft\nbench 30\nbench x\ngo searchmoves e2e4 e9e9 depth 3\n\x00\xff\r\n")
 	f.Add("position fen 7k/6Q1/6K1/8/8/8/8/8[] b - - 0 1\ngo infinite\ngo ponder\nponderhit\nsetoption name EvalFile value nothing\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4096 || strings.Contains(text, "/dev") || strings.Contains(text, "/proc") {

@@ -240,7 +240,7 @@ func (s *server) execute(line string) {
 	case "ponderhit":
 		s.ponderhit()
 	case "perft":
-		s.goCommand(fields)
+		s.perft(fields[1:])
 	case "bench":
 		s.bench(fields[1:])
 	case "d":

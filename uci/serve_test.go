@@ -225,7 +225,7 @@ func TestServeStopsAtOnce(t *testing.T) {
 		}
 		began := time.Now()
 		s.best("stop")
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 3*time.Second {
 			t.Errorf("%s: stop took %v", command, took)
 		}
 		s.send("stop") // a second one has nothing to stop
