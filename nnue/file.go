@@ -49,6 +49,9 @@ func ReadFileVariant(path string, v *chess.Variant) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading network: %w", err)
 	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w: found %v, expected a regular file", path, ErrFormat, info.Mode().Type())
+	}
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("%s: %w: found %d bytes, expected %d at most", path, ErrFormat, info.Size(), maxFile)
 	}

@@ -215,6 +215,9 @@ func TestReadErrors(t *testing.T) {
 	if _, err := nnue.ReadFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
+	if _, err := nnue.ReadFile(t.TempDir()); !errors.Is(err, nnue.ErrFormat) {
+		t.Errorf("directory: %v, want %v", err, nnue.ErrFormat)
+	}
 	broken := io.MultiReader(strings.NewReader("SPNNUE\r\n"), brokenReader{})
 	if _, err := nnue.Read(broken); !errors.Is(err, errBroken) {
 		t.Errorf("broken reader: %v, want %v", err, errBroken)
