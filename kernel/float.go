@@ -14,6 +14,18 @@ import "math"
 // sparse layer and, over the transposed index, its gradient as well. Rows lie
 // stride elements apart and len(dst) ≤ stride.
 func FloatGatherSum(dst, table []float32, stride int, rows []int32) {
+	for len(rows) > gatherBlock {
+		gatherSum(dst, table, stride, rows[:gatherBlock])
+		rows = rows[gatherBlock:]
+	}
+	gatherSum(dst, table, stride, rows)
+}
+
+// gatherBlock rows stay in the first-level cache while gatherSum passes over
+// their columns.
+const gatherBlock = 48
+
+func gatherSum(dst, table []float32, stride int, rows []int32) {
 	j := 0
 	for ; j+8 <= len(dst); j += 8 {
 		d := dst[j : j+8 : j+8]
@@ -51,22 +63,17 @@ func FloatAdd(dst, x []float32) {
 
 // FloatClampActive writes clamp(src, 0, 1) to dst and returns the indices of
 // the elements above zero, ascending, in active[:n]; the rest contribute
-// nothing to the next layer. dst and active are at least as long as src.
+// nothing to the next layer. NaN stays NaN. dst and active are at least as long
+// as src.
 func FloatClampActive(dst, src []float32, active []int32) []int32 {
 	dst, active = dst[:len(src)], active[:len(src)]
 	n := 0
 	for i, v := range src {
-		switch {
-		case v >= 1:
-			v = 1
-		case v > 0:
-		default:
-			dst[i] = 0
-			continue
-		}
-		dst[i] = v
+		dst[i] = min(max(v, 0), 1)
 		active[n] = int32(i)
-		n++
+		// As an integer a float has its own sign; half the elements are
+		// negative, which no branch predictor foresees.
+		n += int(uint64(-int64(int32(math.Float32bits(v)))) >> 63)
 	}
 	return active[:n]
 }
@@ -115,29 +122,35 @@ func FloatAffine(dst, w, x []float32, active []int32) {
 func FloatAffineBack(gw, dx, w, x, d []float32, active []int32) {
 	n := len(d)
 	clear(dx)
+	o := 0
+	for ; o+8 <= n; o += 8 {
+		e := d[o : o+8 : o+8]
+		d0, d1, d2, d3, d4, d5, d6, d7 := e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7]
+		for _, k := range active {
+			v := x[k]
+			p := int(k)*n + o
+			g, r := gw[p:p+8:p+8], w[p:p+8:p+8]
+			g[0] += v * d0
+			g[1] += v * d1
+			g[2] += v * d2
+			g[3] += v * d3
+			g[4] += v * d4
+			g[5] += v * d5
+			g[6] += v * d6
+			g[7] += v * d7
+			dx[k] += ((d0*r[0] + d1*r[1]) + (d2*r[2] + d3*r[3])) + ((d4*r[4] + d5*r[5]) + (d6*r[6] + d7*r[7]))
+		}
+	}
+	for ; o < n; o++ {
+		for _, k := range active {
+			p := int(k)*n + o
+			gw[p] += x[k] * d[o]
+			dx[k] += d[o] * w[p]
+		}
+	}
 	for _, k := range active {
-		v := x[k]
-		wr := w[int(k)*n : int(k)*n+n]
-		gr := gw[int(k)*n : int(k)*n+n]
-		var s0, s1, s2, s3 float32
-		o := 0
-		for ; o+4 <= n; o += 4 {
-			dd, ww, gg := d[o:o+4:o+4], wr[o:o+4:o+4], gr[o:o+4:o+4]
-			gg[0] += v * dd[0]
-			gg[1] += v * dd[1]
-			gg[2] += v * dd[2]
-			gg[3] += v * dd[3]
-			s0 += dd[0] * ww[0]
-			s1 += dd[1] * ww[1]
-			s2 += dd[2] * ww[2]
-			s3 += dd[3] * ww[3]
-		}
-		for ; o < n; o++ {
-			gr[o] += v * d[o]
-			s0 += d[o] * wr[o]
-		}
-		if v < 1 {
-			dx[k] = (s0 + s1) + (s2 + s3)
+		if x[k] >= 1 {
+			dx[k] = 0
 		}
 	}
 }

@@ -1,0 +1,252 @@
+package nnuefit
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"math"
+)
+
+// A checkpoint, little-endian throughout:
+//
+//	magic [8], version uint32
+//	features, virtual, width, stacks, l2, l3 uint32
+//	length uint32 and text of the architecture
+//	score scale float64, steps uint64
+//	settlePeriod × (rate, keep, epsilon float64)
+//	virtual rows: weights, first moments, second moments float32
+//	dense parameters: the same
+//	number of rows uint32, then per row: feature, last step uint32, three times a row of float32
+//	CRC-32C of everything before it, uint32
+//
+// Rows never touched are not stored: they hold their first values, which depend
+// on nothing but the architecture.
+const (
+	checkpointMagic   = "NNUEFIT\n"
+	checkpointVersion = 1
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Checkpoint writes the whole state of training to w: weights, moments, clock.
+// It changes nothing, so training goes on as if it had not been called.
+func (m *Model) Checkpoint(w io.Writer) error {
+	e := newEncoder(w)
+	c := m.core
+	e.bytes([]byte(checkpointMagic))
+	e.uint32(checkpointVersion)
+	for _, n := range m.sizes() {
+		e.uint32(uint32(n))
+	}
+	e.uint32(uint32(len(m.arch.String())))
+	e.bytes([]byte(m.arch.String()))
+	e.float64(m.cfg.ScoreScale)
+	e.uint64(c.adam.step)
+	for _, p := range c.adam.ring {
+		e.float64(p.rate)
+		e.float64(p.keep)
+		e.float64(p.epsilon)
+	}
+	e.params(c.virtualRows)
+	e.params(c.dense)
+	touched := 0
+	for _, step := range c.rows.last {
+		if step > 0 {
+			touched++
+		}
+	}
+	e.uint32(uint32(touched))
+	for f, step := range c.rows.last {
+		if step > 0 {
+			e.uint32(uint32(f))
+			e.uint32(step)
+			e.params(c.rows.row(f))
+		}
+	}
+	return e.close()
+}
+
+func (m *Model) sizes() [6]int {
+	c := m.core
+	return [6]int{c.features, c.virtual, c.width, c.stacks, c.l2, c.l3}
+}
+
+// Restore replaces the whole state with a checkpoint's. The model must have been
+// made for the same architecture; seed and settings other than the score scale
+// are not part of a checkpoint. On error, which wraps ErrCheckpoint unless r
+// itself failed, nothing has changed. Restore reads to the end of r, which must
+// be the end of the checkpoint.
+func (m *Model) Restore(r io.Reader) error {
+	fresh := *m
+	fresh.core = newCore(m.core.shape, m.cfg, m.core.limits)
+	fresh.core.startPSQT(m.pieceValue)
+	if err := fresh.read(newDecoder(r)); err != nil {
+		return fmt.Errorf("restore model: %w", err)
+	}
+	*m = fresh
+	return nil
+}
+
+func (m *Model) read(d *decoder) error {
+	if magic := d.text(len(checkpointMagic)); d.err == nil && magic != checkpointMagic {
+		return fmt.Errorf("%w: found magic %q, expected %q", ErrCheckpoint, magic, checkpointMagic)
+	}
+	if v := d.uint32(); d.err == nil && v != checkpointVersion {
+		return fmt.Errorf("%w: found version %d, expected %d", ErrCheckpoint, v, checkpointVersion)
+	}
+	for i, want := range m.sizes() {
+		if got := d.uint32(); d.err == nil && got != uint32(want) {
+			return fmt.Errorf("%w: size %d is %d, expected %d for %v", ErrCheckpoint, i, got, want, m.arch)
+		}
+	}
+	want := m.arch.String()
+	if n := d.uint32(); d.err == nil && n != uint32(len(want)) {
+		return fmt.Errorf("%w: another architecture, expected %v", ErrCheckpoint, m.arch)
+	}
+	if got := d.text(len(want)); d.err == nil && got != want {
+		return fmt.Errorf("%w: found %s, expected %s", ErrCheckpoint, got, want)
+	}
+	scale := d.float64()
+	c := m.core
+	c.adam.step = d.uint64()
+	for i := range c.adam.ring {
+		c.adam.ring[i] = past{rate: d.float64(), keep: d.float64(), epsilon: d.float64()}
+	}
+	d.params(c.virtualRows)
+	d.params(c.dense)
+	if err := m.readRows(d); err != nil {
+		return err
+	}
+	if err := d.close(); err != nil {
+		return err
+	}
+	c.idle.fill(&c.adam)
+	return m.SetScoreScale(scale)
+}
+
+func (m *Model) readRows(d *decoder) error {
+	c := m.core
+	n := d.uint32()
+	if d.err == nil && n > uint32(c.features) {
+		return fmt.Errorf("%w: found %d rows, expected at most %d", ErrCheckpoint, n, c.features)
+	}
+	next := uint32(0)
+	for range n {
+		f, last := d.uint32(), d.uint32()
+		if d.err != nil {
+			return nil // close reports it
+		}
+		if f < next || f >= uint32(c.features) {
+			return fmt.Errorf("%w: found row %d, expected %d to %d", ErrCheckpoint, f, next, c.features-1)
+		}
+		if last == 0 || uint64(last) > c.adam.step || c.adam.step-uint64(last) > settlePeriod {
+			return fmt.Errorf("%w: row %d is of step %d, expected at most %d before %d", ErrCheckpoint, f, last, settlePeriod, c.adam.step)
+		}
+		c.rows.last[f] = last
+		d.params(c.rows.row(int(f)))
+		next = f + 1
+	}
+	return nil
+}
+
+// encoder writes numbers and their checksum; the first error sticks.
+type encoder struct {
+	w   *bufio.Writer
+	crc hash.Hash32
+	buf []byte
+	err error
+}
+
+func newEncoder(w io.Writer) *encoder {
+	return &encoder{w: bufio.NewWriterSize(w, 1<<16), crc: crc32.New(castagnoli)}
+}
+
+func (e *encoder) bytes(b []byte) {
+	if e.err == nil {
+		e.crc.Write(b)
+		_, e.err = e.w.Write(b)
+	}
+}
+
+func (e *encoder) uint32(v uint32)   { e.bytes(binary.LittleEndian.AppendUint32(e.buf[:0], v)) }
+func (e *encoder) uint64(v uint64)   { e.bytes(binary.LittleEndian.AppendUint64(e.buf[:0], v)) }
+func (e *encoder) float64(v float64) { e.uint64(math.Float64bits(v)) }
+
+func (e *encoder) params(p params) {
+	for _, table := range [][]float32{p.w, p.m, p.v} {
+		e.buf = e.buf[:0]
+		for _, v := range table {
+			e.buf = binary.LittleEndian.AppendUint32(e.buf, math.Float32bits(v))
+		}
+		e.bytes(e.buf)
+	}
+}
+
+func (e *encoder) close() error {
+	e.uint32(e.crc.Sum32())
+	if e.err != nil {
+		return fmt.Errorf("write model checkpoint: %w", e.err)
+	}
+	return e.w.Flush()
+}
+
+// decoder is the reverse; after an error it returns zeros.
+type decoder struct {
+	r   *bufio.Reader
+	crc hash.Hash32
+	buf []byte
+	err error
+}
+
+func newDecoder(r io.Reader) *decoder {
+	return &decoder{r: bufio.NewReaderSize(r, 1<<16), crc: crc32.New(castagnoli)}
+}
+
+// bytes reads n bytes, valid until the next call. n is never taken from the
+// stream, only from the model's own sizes.
+func (d *decoder) bytes(n int) []byte {
+	d.buf = grow(d.buf, n)
+	if d.err == nil {
+		if _, d.err = io.ReadFull(d.r, d.buf); d.err == nil {
+			d.crc.Write(d.buf)
+			return d.buf
+		}
+	}
+	clear(d.buf)
+	return d.buf
+}
+
+func (d *decoder) text(n int) string { return string(d.bytes(n)) }
+func (d *decoder) uint32() uint32    { return binary.LittleEndian.Uint32(d.bytes(4)) }
+func (d *decoder) uint64() uint64    { return binary.LittleEndian.Uint64(d.bytes(8)) }
+func (d *decoder) float64() float64  { return math.Float64frombits(d.uint64()) }
+
+func (d *decoder) params(p params) {
+	for _, table := range [][]float32{p.w, p.m, p.v} {
+		b := d.bytes(4 * len(table))
+		for i := range table {
+			table[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	}
+}
+
+// close checks the checksum and the end of the stream.
+func (d *decoder) close() error {
+	sum := d.crc.Sum32()
+	found := d.uint32()
+	switch {
+	case d.err == io.EOF || d.err == io.ErrUnexpectedEOF:
+		return fmt.Errorf("%w: it ends too early", ErrCheckpoint)
+	case d.err != nil:
+		return d.err
+	case found != sum:
+		return fmt.Errorf("%w: found checksum %08x, expected %08x", ErrCheckpoint, found, sum)
+	}
+	if _, err := d.r.ReadByte(); err != io.EOF {
+		return fmt.Errorf("%w: data after its end", ErrCheckpoint)
+	}
+	return nil
+}

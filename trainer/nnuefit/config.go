@@ -1,0 +1,93 @@
+package nnuefit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+)
+
+var (
+	// ErrConfig says that a setting is out of range.
+	ErrConfig = errors.New("unusable training settings")
+	// ErrDiverged says that the net's output or loss is no longer finite. The
+	// step that found it has changed nothing.
+	ErrDiverged = errors.New("training diverged")
+	// ErrOverflow says that a weight does not fit the integer net.
+	ErrOverflow = errors.New("weight does not fit the integer net")
+	// ErrCheckpoint says that a checkpoint is damaged or belongs to another
+	// kind of net.
+	ErrCheckpoint = errors.New("unusable model checkpoint")
+)
+
+// Config holds what training may vary. Start from DefaultConfig.
+//
+// Raw units are the integer net's: 600 per 1.0 of float output, 208 per pawn.
+type Config struct {
+	// NetScale turns the net's output into a win probability:
+	// q = σ(output in raw units / NetScale).
+	NetScale float64
+	// ScoreScale does the same for the scores of samples:
+	// σ(score in raw units / ScoreScale). FitScale measures it.
+	ScoreScale float64
+	// Power is the exponent of the loss |q − t|^Power, more than 1.
+	Power float64
+
+	// Beta1, Beta2 and Epsilon are Adam's. Epsilon is measured against
+	// gradients summed, not averaged, over a batch.
+	Beta1, Beta2, Epsilon float64
+	// WeightDecay per step and unit of learning rate, decoupled from the
+	// gradient (AdamW). Biases and PSQT weights do not decay.
+	WeightDecay float64
+
+	// HiddenLimit is the largest magnitude of weights of layers 1 and 2, at
+	// most 127/64. At 1 no engine build that adds products in 16 bits can
+	// saturate.
+	HiddenLimit float64
+
+	// Workers is the number of goroutines that share a batch. It does not
+	// influence results.
+	Workers int
+}
+
+// maxHidden is the largest layer weight an int8 in units of 1/64 can hold.
+const maxHidden = 127.0 / 64
+
+// DefaultConfig returns the usual settings, with one worker per CPU.
+func DefaultConfig() Config {
+	return Config{
+		NetScale: 361, ScoreScale: 410, Power: 2.5,
+		Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, WeightDecay: 0.01,
+		HiddenLimit: maxHidden,
+		Workers:     runtime.GOMAXPROCS(0),
+	}
+}
+
+// Validate reports the first setting that is out of range. The error wraps
+// ErrConfig.
+func (c Config) Validate() error {
+	for _, f := range []struct {
+		name               string
+		value, above, most float64
+	}{
+		{"NetScale", c.NetScale, 0, math.MaxFloat32},
+		{"ScoreScale", c.ScoreScale, 0, math.MaxFloat32},
+		{"Power", c.Power, 1, 10},
+		{"Beta1", c.Beta1, 0, 0.999},
+		{"Beta2", c.Beta2, 0, 0.999999},
+		{"Epsilon", c.Epsilon, 0, 1},
+		{"HiddenLimit", c.HiddenLimit, 0, maxHidden},
+		{"Workers", float64(c.Workers), 0, 1 << 16},
+	} {
+		if !(f.value > f.above && f.value <= f.most) {
+			return fmt.Errorf("%w: %s is %g, expected more than %g and at most %g", ErrConfig, f.name, f.value, f.above, f.most)
+		}
+	}
+	if !(c.WeightDecay >= 0 && c.WeightDecay <= 1) {
+		return fmt.Errorf("%w: WeightDecay is %g, expected 0 to 1", ErrConfig, c.WeightDecay)
+	}
+	if c.Beta1*c.Beta1 >= c.Beta2 {
+		return fmt.Errorf("%w: Beta1 %g is too large for Beta2 %g, expected Beta1² < Beta2", ErrConfig, c.Beta1, c.Beta2)
+	}
+	return nil
+}

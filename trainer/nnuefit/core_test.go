@@ -1,0 +1,400 @@
+package nnuefit
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The tests of the core use a made-up feature set: kings squares times men
+// features, whose factoriser drops the king, as HalfKAv2's does.
+const (
+	testKings = 4
+	testMen   = 20
+)
+
+func testShape(width int) shape {
+	s := shape{
+		features: testKings * testMen, virtual: testMen,
+		width: width, stacks: 3, l2: 5, l3: 9,
+	}
+	for f := range s.features {
+		s.toVirtual = append(s.toVirtual, int32(f%testMen))
+	}
+	return s
+}
+
+func testConfig() Config {
+	cfg := DefaultConfig()
+	cfg.Workers = 1
+	return cfg
+}
+
+var testLimits = limits{hidden: maxHidden, output: 127.0 * 127 / 9600, transformer: 7.5}
+
+func testCore(width int, cfg Config, seed uint64) *core {
+	c := newCore(testShape(width), cfg, testLimits)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	c.start(rng, func(f int) float32 { return float32(f%testMen)/20 - 0.5 })
+	return c
+}
+
+// testBatch is a batch of made-up positions.
+type testBatch struct {
+	feats   [][2][]int32
+	buckets []int
+	targets []float64
+}
+
+func randomBatch(rng *rand.Rand, n int) *testBatch {
+	b := &testBatch{}
+	for range n {
+		var p [2][]int32
+		for side := range p {
+			king := rng.IntN(testKings)
+			for _, m := range rng.Perm(testMen)[:3+rng.IntN(6)] {
+				p[side] = append(p[side], int32(king*testMen+m))
+			}
+		}
+		b.feats = append(b.feats, p)
+		b.buckets = append(b.buckets, rng.IntN(3))
+		b.targets = append(b.targets, float64(rng.IntN(5))/4)
+	}
+	return b
+}
+
+func (b *testBatch) input() *input {
+	return &input{
+		n:        len(b.feats),
+		features: func(i, side int, dst []int32) []int32 { return append(dst, b.feats[i][side]...) },
+		bucket:   func(i int) int { return b.buckets[i] },
+		target:   func(i int) float64 { return b.targets[i] },
+	}
+}
+
+// twin is the slow, obvious net in float64: it computes the summed loss of a
+// batch from the parameters as they are, with every row summed on the spot.
+type twin struct {
+	shape
+	rows, virtual, dense []float64
+	layout               layout
+	objective            objective
+}
+
+func newTwin(c *core) *twin {
+	wide := func(x []float32) []float64 {
+		y := make([]float64, len(x))
+		for i, v := range x {
+			y[i] = float64(v)
+		}
+		return y
+	}
+	return &twin{shape: c.shape, rows: wide(c.rows.w), virtual: wide(c.virtualRows.w), dense: wide(c.dense.w),
+		layout: c.layout, objective: c.objective}
+}
+
+func (t *twin) output(p [2][]int32, bucket int) float64 {
+	l := t.layout
+	x := make([]float64, t.inputs())
+	psqt := 0.0
+	for side := range 2 {
+		for j := range t.width {
+			sum := t.dense[j]
+			for _, f := range p[side] {
+				sum += t.rows[int(f)*t.row()+j] + t.virtual[int(t.toVirtual[f])*t.row()+j]
+			}
+			x[side*t.width+j] = min(max(sum, 0), 1)
+		}
+		for _, f := range p[side] {
+			psqt += float64(1-2*side) * (t.rows[int(f)*t.row()+t.width+bucket] + t.virtual[int(t.toVirtual[f])*t.row()+t.width+bucket]) / 2
+		}
+	}
+	h1 := make([]float64, t.l2)
+	for o := range h1 {
+		sum := t.dense[l.b1+bucket*t.l2+o]
+		for k := range x {
+			sum += x[k] * (t.dense[l.fact+k*t.l2+o] + t.dense[l.w1+(bucket*len(x)+k)*t.l2+o])
+		}
+		h1[o] = min(max(sum, 0), 1)
+	}
+	out := t.dense[l.b3+bucket] + psqt
+	for o := range t.l3 {
+		sum := t.dense[l.b2+bucket*t.l3+o]
+		for k := range h1 {
+			sum += h1[k] * t.dense[l.w2+(bucket*t.l2+k)*t.l3+o]
+		}
+		out += min(max(sum, 0), 1) * t.dense[l.w3+bucket*t.l3+o]
+	}
+	return out
+}
+
+func (t *twin) loss(b *testBatch) float64 {
+	sum := 0.0
+	for i := range b.feats {
+		loss, _ := t.objective.at(t.output(b.feats[i], b.buckets[i]), b.targets[i])
+		sum += loss
+	}
+	return sum
+}
+
+// disturb gives every parameter a value that makes its gradient visible.
+func disturb(c *core, rng *rand.Rand) {
+	for _, p := range [][]float32{c.rows.w, c.virtualRows.w, c.dense.w} {
+		for i := range p {
+			p[i] += 0.3 * (rng.Float32() - 0.5)
+		}
+	}
+}
+
+func TestForwardEqualsTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	c := testCore(16, testConfig(), 1)
+	disturb(c, rng)
+	b := randomBatch(rng, 100)
+	out := make([]float32, 100)
+	c.evaluate(b.input(), out)
+	tw := newTwin(c)
+	for i, got := range out {
+		if want := tw.output(b.feats[i], b.buckets[i]); math.Abs(float64(got)-want) > 1e-5 {
+			t.Fatalf("position %d: output %g, want %g", i, got, want)
+		}
+	}
+}
+
+func TestGradientsAgainstFiniteDifferences(t *testing.T) {
+	for _, power := range []float64{2, 2.5} {
+		cfg := testConfig()
+		cfg.Power = power
+		rng := rand.New(rand.NewPCG(2, 2))
+		c := testCore(8, cfg, 2)
+		disturb(c, rng)
+		b := randomBatch(rng, 40)
+		in := b.input()
+		c.prepare(in)
+		if _, err := c.differentiate(in); err != nil {
+			t.Fatal(err)
+		}
+		c.sumGradients(in)
+
+		tw := newTwin(c)
+		check := func(group string, x []float64, i int, got float32) bool {
+			const eps = 1e-6
+			old := x[i]
+			x[i] = old + eps
+			up := tw.loss(b)
+			x[i] = old - eps
+			down := tw.loss(b)
+			x[i] = old
+			want := (up - down) / (2 * eps)
+			if math.Abs(want-float64(got)) > 1e-4+1e-3*math.Abs(want) {
+				t.Errorf("power %g: d loss / d %s[%d] = %g, want %g", power, group, i, got, want)
+			}
+			return want != 0
+		}
+		live := map[string]int{}
+		row := c.row()
+		for slot, f := range c.gathered.feats {
+			for j := range row {
+				group := "row"
+				if j >= c.width {
+					group = "PSQT"
+				}
+				if check(group, tw.rows, int(f)*row+j, c.gathered.grad[slot*row+j]) {
+					live[group]++
+				}
+			}
+		}
+		for i, g := range c.gradV {
+			group := "virtual row"
+			if i%row >= c.width {
+				group = "virtual PSQT"
+			}
+			if check(group, tw.virtual, i, g) {
+				live[group]++
+			}
+		}
+		l := c.layout
+		ends := []struct {
+			group string
+			end   int
+		}{{"bias", l.b1}, {"b1", l.b2}, {"b2", l.b3}, {"b3", l.fact}, {"fact", l.w1}, {"w1", l.w2}, {"w2", l.w3}, {"w3", l.size}}
+		at := 0
+		for _, e := range ends {
+			for ; at < e.end; at++ {
+				if check(e.group, tw.dense, at, c.gradD[at]) {
+					live[e.group]++
+				}
+			}
+		}
+		for _, group := range []string{"row", "PSQT", "virtual row", "virtual PSQT", "bias", "b1", "b2", "b3", "fact", "w1", "w2", "w3"} {
+			if live[group] == 0 {
+				t.Errorf("no parameter of group %s has a gradient; the test shows nothing about it", group)
+			}
+		}
+	}
+}
+
+// denseStep is the twin of the lazy optimiser: every row, touched or not, takes
+// part in every step, in float64.
+type denseAdam struct{ w, m, v []float64 }
+
+func (d *denseAdam) step(g []float64, cfg Config, lr float64, t int, decays func(i int) bool) {
+	for i := range d.w {
+		d.m[i] = cfg.Beta1*d.m[i] + (1-cfg.Beta1)*g[i]
+		d.v[i] = cfg.Beta2*d.v[i] + (1-cfg.Beta2)*g[i]*g[i]
+		mHat := d.m[i] / (1 - math.Pow(cfg.Beta1, float64(t)))
+		vHat := d.v[i] / (1 - math.Pow(cfg.Beta2, float64(t)))
+		if decays(i) {
+			d.w[i] -= lr * cfg.WeightDecay * d.w[i]
+		}
+		d.w[i] -= lr * mHat / (math.Sqrt(vHat) + cfg.Epsilon)
+	}
+}
+
+func TestLazyAdamEqualsDense(t *testing.T) {
+	cfg := testConfig()
+	rng := rand.New(rand.NewPCG(3, 3))
+	c := testCore(8, cfg, 3)
+	n := len(c.rows.w)
+	tw := denseAdam{make([]float64, n), make([]float64, n), make([]float64, n)}
+	for i, w := range c.rows.w {
+		tw.w[i] = float64(w)
+	}
+	row := c.row()
+	decays := func(i int) bool { return i%row < c.width && c.rows.last[i/row] > 0 }
+	buf := make([]float32, row)
+	for step := 1; step <= 600; step++ {
+		lr := 1e-3 * (1 + math.Sin(float64(step)/20)/2)
+		// Two positions touch few rows, so most sleep through many steps.
+		in := randomBatch(rng, 2).input()
+		c.prepare(in)
+		if _, err := c.differentiate(in); err != nil {
+			t.Fatal(err)
+		}
+		c.sumGradients(in)
+		g := make([]float64, n)
+		for slot, f := range c.gathered.feats {
+			for j := range row {
+				g[int(f)*row+j] = float64(c.gathered.grad[slot*row+j])
+			}
+		}
+		c.update(lr)
+		tw.step(g, cfg, lr, step, decays)
+		if step%200 != 0 {
+			continue
+		}
+		for f := range c.features {
+			c.rows.peek(buf, f, &c.idle, c.adam.step)
+			for j, got := range buf {
+				if want := tw.w[f*row+j]; math.Abs(float64(got)-want) > 1e-5 {
+					t.Fatalf("step %d: row %d column %d is %g, dense Adam gives %g", step, f, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestWorkersDoNotChangeBits(t *testing.T) {
+	cores := make([]*core, 2)
+	for i, workers := range []int{1, 4} {
+		cfg := testConfig()
+		cfg.Workers = workers
+		cores[i] = testCore(16, cfg, 4)
+		rng := rand.New(rand.NewPCG(4, 4))
+		for range 20 {
+			if _, err := cores[i].fit(randomBatch(rng, 500).input(), 1e-3); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	sameBits(t, cores[0], cores[1])
+}
+
+func sameBits(t *testing.T, a, b *core) {
+	t.Helper()
+	pairs := [][2]params{{a.rows.params, b.rows.params}, {a.virtualRows, b.virtualRows}, {a.dense, b.dense}}
+	for k, p := range pairs {
+		for j, x := range [][2][]float32{{p[0].w, p[1].w}, {p[0].m, p[1].m}, {p[0].v, p[1].v}} {
+			for i := range x[0] {
+				if math.Float32bits(x[0][i]) != math.Float32bits(x[1][i]) {
+					t.Fatalf("group %d, table %d differ at %d: %g and %g", k, j, i, x[0][i], x[1][i])
+				}
+			}
+		}
+	}
+}
+
+func TestOverfitsSmallSet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	b := randomBatch(rng, 64)
+	c := testCore(32, testConfig(), 5)
+	var first, last float64
+	for step := range 800 {
+		loss, err := c.fit(b.input(), 3e-3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step == 0 {
+			first = loss
+		}
+		last = loss
+	}
+	if last > 1e-3 || last > first/50 {
+		t.Fatalf("loss %g after 800 steps on 64 positions, from %g", last, first)
+	}
+}
+
+func TestLimitsHold(t *testing.T) {
+	c := testCore(16, testConfig(), 6)
+	rng := rand.New(rand.NewPCG(6, 6))
+	for range 60 {
+		if _, err := c.fit(randomBatch(rng, 100).input(), 0.3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const slack = 1e-6
+	for b := range c.stacks {
+		n := c.inputs() * c.l2
+		for i, w := range c.layout.stacksW1(c.dense.w)[b*n : (b+1)*n] {
+			if s := w + c.layout.sharedW1(c.dense.w)[i]; max(s, -s) > testLimits.hidden+slack {
+				t.Fatalf("layer 1 weight %g beyond %g", s, testLimits.hidden)
+			}
+		}
+	}
+	for _, w := range c.layout.allW2(c.dense.w) {
+		if max(w, -w) > testLimits.hidden {
+			t.Fatalf("layer 2 weight %g beyond %g", w, testLimits.hidden)
+		}
+	}
+	for _, w := range c.layout.allW3(c.dense.w) {
+		if max(w, -w) > testLimits.output {
+			t.Fatalf("output weight %g beyond %g", w, testLimits.output)
+		}
+	}
+}
+
+func TestDivergenceChangesNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	batches := []*testBatch{randomBatch(rng, 50), randomBatch(rng, 50), randomBatch(rng, 50)}
+	c, untouched := testCore(16, testConfig(), 7), testCore(16, testConfig(), 7)
+	for _, b := range batches[:2] {
+		for _, x := range []*core{c, untouched} {
+			if _, err := x.fit(b.input(), 1e-3); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
+		i := c.layout.b3 // output bias of stack 0
+		old := c.dense.w[i]
+		c.dense.w[i] = bad
+		if _, err := c.fit(batches[2].input(), 1e-3); err != ErrDiverged {
+			t.Fatalf("output bias %g: error %v, want %v", bad, err, ErrDiverged)
+		}
+		c.dense.w[i] = old
+		sameBits(t, c, untouched)
+		if c.adam != untouched.adam {
+			t.Fatal("the optimiser's clock moved")
+		}
+	}
+}

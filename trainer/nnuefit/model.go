@@ -1,0 +1,204 @@
+package nnuefit
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+)
+
+// evalChunk is the number of positions measured at once; it bounds memory.
+const evalChunk = 4096
+
+// Model is a float net of one architecture with its optimiser. It is not safe
+// for concurrent use; a call spreads over Config.Workers goroutines itself.
+type Model struct {
+	core *core
+	arch nnue.Architecture
+	set  features.HalfKAv2
+	cfg  Config
+}
+
+var _ trainer.Model = (*Model)(nil)
+
+// New returns a model with its first weights drawn from seed: virtual rows and
+// layers at random, real rows at zero, PSQT at the piece values, all stacks
+// alike. Errors wrap nnue.ErrArchitecture or ErrConfig.
+func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
+	if err := arch.Validate(); err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	v, err := chess.ParseVariant(arch.Variant)
+	if err != nil {
+		return nil, err
+	}
+	set, err := features.Parse(arch.Features, v)
+	if err != nil {
+		return nil, err
+	}
+	s := shape{
+		features: set.Size(), virtual: set.VirtualSize(), toVirtual: make([]int32, set.Size()),
+		width: arch.Width, stacks: arch.Stacks, l2: arch.L2, l3: arch.L3,
+	}
+	for f := range s.toVirtual {
+		s.toVirtual[f] = int32(set.Virtual(f))
+	}
+	m := &Model{core: newCore(s, cfg, quantLimits(set, cfg)), arch: arch, set: set, cfg: cfg}
+	m.core.start(rand.New(rand.NewPCG(seed, startStream)), m.pieceValue)
+	return m, nil
+}
+
+// startStream separates the first weights from other uses of the same seed.
+const startStream = 0x6e6e7565666974 // "nnuefit"
+
+// pieceValues are the first PSQT values in raw units, pawn to queen: the
+// middle-game values of Fairy-Stockfish's classical evaluation, from which the
+// variant trainer also starts. Men in hand start like men on the board.
+var pieceValues = [5]float32{126, 781, 825, 1276, 2538}
+
+// pieceValue returns the first PSQT weight of a feature: own men positive,
+// enemy men negative, kings 0.
+func (m *Model) pieceValue(feature int) float32 {
+	const (
+		kingPlane  = 10 * 64
+		handPlanes = 11 * 64
+		handSteps  = 16
+	)
+	at := feature % m.set.Block()
+	plane := at / 64
+	switch {
+	case at >= handPlanes:
+		plane = (at - handPlanes) / handSteps
+	case at >= kingPlane:
+		return 0
+	}
+	value := pieceValues[plane/2] / outputUnit
+	if plane%2 == 1 {
+		return -value
+	}
+	return value
+}
+
+// Architecture returns the shape of the net.
+func (m *Model) Architecture() nnue.Architecture { return m.arch }
+
+// Steps returns the number of optimiser steps made.
+func (m *Model) Steps() uint64 { return m.core.adam.step }
+
+// ScoreScale returns the scale of sample scores in raw units.
+func (m *Model) ScoreScale() float64 { return m.cfg.ScoreScale }
+
+// SetScoreScale changes the scale of sample scores, in raw units, from the next
+// batch on; it is part of a checkpoint. See FitScale.
+func (m *Model) SetScoreScale(raw float64) error {
+	cfg := m.cfg
+	cfg.ScoreScale = raw
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	m.cfg = cfg
+	return nil
+}
+
+// Fit makes one step on batch and returns its mean loss before the step. On
+// ErrDiverged nothing has changed.
+func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
+	if len(batch) == 0 {
+		return 0, fmt.Errorf("%w: empty batch", ErrConfig)
+	}
+	if !(h.LearningRate >= 0 && h.LearningRate <= 1) {
+		return 0, fmt.Errorf("%w: learning rate %g, expected 0 to 1", ErrConfig, h.LearningRate)
+	}
+	if !(h.Lambda >= 0 && h.Lambda <= 1) {
+		return 0, fmt.Errorf("%w: lambda %g, expected 0 to 1", ErrConfig, h.Lambda)
+	}
+	loss, err := m.core.fit(m.input(batch, h.Lambda), h.LearningRate)
+	if err != nil {
+		return loss, fmt.Errorf("step %d: %w", m.Steps()+1, err)
+	}
+	return loss, nil
+}
+
+// input shows batch to the numeric core.
+func (m *Model) input(batch []sample.Sample, lambda float64) *input {
+	return &input{
+		n: len(batch),
+		features: func(i, side int, dst []int32) []int32 {
+			p := &batch[i].Pos
+			return m.set.Active(p, p.SideToMove()^chess.Color(side), dst)
+		},
+		bucket: func(i int) int { return m.arch.Bucket(&batch[i].Pos) },
+		target: func(i int) float64 {
+			return lambda*m.scoreTarget(&batch[i]) + (1-lambda)*resultTarget(&batch[i])
+		},
+	}
+}
+
+// scoreTarget is the win probability that a sample's score stands for.
+func (m *Model) scoreTarget(s *sample.Sample) float64 {
+	return sigmoid(float64(s.Score) * rawPerCentipawn / m.cfg.ScoreScale)
+}
+
+// resultTarget is a sample's result as a win probability: 0, ½ or 1.
+func resultTarget(s *sample.Sample) float64 { return (float64(s.Result) + 1) / 2 }
+
+// outputs calls f with every sample's net output in raw units, in order.
+func (m *Model) outputs(samples []sample.Sample, f func(i int, raw float64)) {
+	out := make([]float32, min(len(samples), evalChunk))
+	for at := 0; at < len(samples); at += evalChunk {
+		part := samples[at:min(at+evalChunk, len(samples))]
+		m.core.evaluate(m.input(part, 0), out)
+		for i := range part {
+			f(at+i, float64(out[i])*outputUnit)
+		}
+	}
+}
+
+// Evaluate returns the net's value of p in raw units, seen by the side to move.
+func (m *Model) Evaluate(p *chess.Position) float64 {
+	var value float64
+	m.outputs([]sample.Sample{{Pos: *p}}, func(_ int, raw float64) { value = raw })
+	return value
+}
+
+// Loss measures the net on samples; it changes nothing.
+func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, error) {
+	var l trainer.Loss
+	agree := 0
+	m.outputs(samples, func(i int, raw float64) {
+		s := &samples[i]
+		score, result := m.scoreTarget(s), resultTarget(s)
+		at := func(target float64) float64 {
+			loss, _ := m.core.objective.at(raw/outputUnit, target)
+			return loss
+		}
+		l.Mean += at(lambda*score + (1-lambda)*result)
+		l.Score += at(score)
+		l.Result += at(result)
+		if s.Result != 0 {
+			l.Decided++
+			if raw*float64(s.Result) > 0 {
+				agree++
+			}
+		}
+	})
+	l.Positions = len(samples)
+	if n := float64(l.Positions); n > 0 {
+		l.Mean, l.Score, l.Result = l.Mean/n, l.Score/n, l.Result/n
+	}
+	if l.Decided > 0 {
+		l.SignAccuracy = float64(agree) / float64(l.Decided)
+	}
+	if math.IsNaN(l.Mean) || math.IsInf(l.Mean, 0) {
+		return l, ErrDiverged
+	}
+	return l, nil
+}

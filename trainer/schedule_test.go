@@ -1,0 +1,48 @@
+package trainer
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+func TestSchedule(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    Schedule
+		want map[uint64]float64
+	}{
+		{"zero", Schedule{}, map[uint64]float64{0: 0, 9: 0}},
+		{"constant", Schedule{From: 2}, map[uint64]float64{0: 2, 1e9: 2}},
+		{"linear", Schedule{Curve: Linear, From: 1, To: 0.5, Steps: 10}, map[uint64]float64{0: 1, 5: 0.75, 10: 0.5, 99: 0.5}},
+		{"cosine", Schedule{Curve: Cosine, From: 1, To: 0, Steps: 10}, map[uint64]float64{0: 1, 5: 0.5, 10: 0, 99: 0}},
+		{"stairs", Schedule{Curve: Stairs, From: 8, To: 1.5, Steps: 10, Factor: 0.5}, map[uint64]float64{0: 8, 9: 8, 10: 4, 20: 2, 30: 1.5}},
+		{"warm-up", Schedule{From: 1, Warmup: 3}, map[uint64]float64{0: 0.25, 1: 0.5, 2: 0.75, 3: 1, 4: 1}},
+	} {
+		if err := c.s.Validate(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		for step, want := range c.want {
+			if got := c.s.At(step); math.Abs(got-want) > 1e-12 {
+				t.Errorf("%s at step %d: %g, want %g", c.name, step, got, want)
+			}
+		}
+	}
+}
+
+func TestScheduleRefuses(t *testing.T) {
+	for _, s := range []Schedule{
+		{From: math.NaN()},
+		{From: math.Inf(1)},
+		{From: -1},
+		{Curve: "spline", From: 1, Steps: 1},
+		{Curve: Linear, From: 1},
+		{Curve: Cosine, From: 1, To: -1, Steps: 1},
+		{Curve: Stairs, From: 1, Steps: 1},
+		{Curve: Stairs, From: 1, Steps: 1, Factor: 1},
+	} {
+		if err := s.Validate(); !errors.Is(err, ErrSchedule) {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}

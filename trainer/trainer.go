@@ -1,0 +1,200 @@
+package trainer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+// ErrConfig says that a setting is out of range.
+var ErrConfig = errors.New("unusable trainer settings")
+
+// MaxBatch bounds the batch size.
+const MaxBatch = 1 << 20
+
+// averageDecay is how much of the running loss average survives a step.
+const averageDecay = 0.99
+
+// Config holds a trainer's settings.
+type Config struct {
+	BatchSize int
+	Seed      uint64 // of the draws
+	// LearningRate and Lambda are followed from step 0, or from the last
+	// RestartSchedules.
+	LearningRate, Lambda Schedule
+	// HeldOut is how many held-out positions a validation measures, and an
+	// export checks; ValidateEvery is the number of steps between validations,
+	// 0 for none.
+	HeldOut       int
+	ValidateEvery uint64
+	// OnReport, if not nil, is called after every ReportEvery-th step and after
+	// every step that validated, from within Step.
+	OnReport    func(Report)
+	ReportEvery uint64
+}
+
+func (c Config) validate() error {
+	if c.BatchSize < 1 || c.BatchSize > MaxBatch {
+		return fmt.Errorf("%w: batch of %d, expected 1 to %d", ErrConfig, c.BatchSize, MaxBatch)
+	}
+	if c.HeldOut < 0 || c.HeldOut > MaxBatch {
+		return fmt.Errorf("%w: %d held-out positions, expected 0 to %d", ErrConfig, c.HeldOut, MaxBatch)
+	}
+	if err := c.LearningRate.Validate(); err != nil {
+		return fmt.Errorf("%w: learning rate: %w", ErrConfig, err)
+	}
+	if err := c.Lambda.Validate(); err != nil {
+		return fmt.Errorf("%w: lambda: %w", ErrConfig, err)
+	}
+	return nil
+}
+
+// Report is what one step did.
+type Report struct {
+	Step    uint64 // steps made so far
+	Samples uint64 // samples learned from so far
+	Hyper   Hyper  // of this step
+	Loss    float64
+	Average float64       // running mean of Loss over about the last hundred steps
+	HeldOut *Loss         // of this step's validation, nil if there was none
+	Elapsed time.Duration // of drawing and fitting
+}
+
+// Trainer drives one model. It is not safe for concurrent use.
+type Trainer struct {
+	model  Model
+	source Source
+	cfg    Config
+
+	state   state
+	rng     *rand.PCG
+	batch   []sample.Sample
+	heldOut []sample.Sample
+}
+
+// state is what a checkpoint holds beside the model.
+type state struct {
+	Step    uint64 `json:"step"`
+	Samples uint64 `json:"samples"`
+	Origin  uint64 `json:"schedule_origin"` // step at which the schedules began
+	// AverageSum/AverageWeight is the running mean loss.
+	AverageSum    float64 `json:"average_sum"`
+	AverageWeight float64 `json:"average_weight"`
+	HeldOut       *Loss   `json:"held_out,omitempty"` // last validation
+	RNG           []byte  `json:"rng"`
+	Caller        []byte  `json:"caller,omitempty"`
+}
+
+// New returns a trainer at step 0. Errors wrap ErrConfig.
+func New(m Model, s Source, cfg Config) (*Trainer, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	return &Trainer{
+		model: m, source: s, cfg: cfg,
+		rng:     rand.NewPCG(cfg.Seed, drawStream),
+		batch:   make([]sample.Sample, cfg.BatchSize),
+		heldOut: make([]sample.Sample, cfg.HeldOut),
+	}, nil
+}
+
+// drawStream separates the draws from other uses of the same seed.
+const drawStream = 0x64726177 // "draw"
+
+// Steps returns the number of steps made.
+func (t *Trainer) Steps() uint64 { return t.state.Step }
+
+// Samples returns the number of samples learned from, repetitions included.
+func (t *Trainer) Samples() uint64 { return t.state.Samples }
+
+// Hyper returns what the schedules set for the next step.
+func (t *Trainer) Hyper() Hyper {
+	at := t.state.Step - t.state.Origin
+	return Hyper{LearningRate: t.cfg.LearningRate.At(at), Lambda: t.cfg.Lambda.At(at)}
+}
+
+// RestartSchedules lets both schedules begin anew with the next step.
+func (t *Trainer) RestartSchedules() { t.state.Origin = t.state.Step }
+
+// Step draws a batch and makes one step. If the draw fails nothing has changed;
+// if the model refuses the batch, it is skipped: the step does not count, but
+// the next call draws another one.
+func (t *Trainer) Step() (Report, error) {
+	began := time.Now()
+	before := *t.rng
+	if err := t.source.Draw(rand.New(t.rng), t.batch); err != nil {
+		*t.rng = before
+		return Report{}, fmt.Errorf("draw batch: %w", err)
+	}
+	h := t.Hyper()
+	loss, err := t.model.Fit(t.batch, h)
+	if err != nil {
+		return Report{}, fmt.Errorf("fit: %w", err)
+	}
+	s := &t.state
+	s.Step++
+	s.Samples += uint64(len(t.batch))
+	s.AverageSum = averageDecay*s.AverageSum + (1-averageDecay)*loss
+	s.AverageWeight = averageDecay*s.AverageWeight + (1 - averageDecay)
+	r := Report{
+		Step: s.Step, Samples: s.Samples, Hyper: h, Loss: loss,
+		Average: s.AverageSum / s.AverageWeight, Elapsed: time.Since(began),
+	}
+	if every := t.cfg.ValidateEvery; every > 0 && s.Step%every == 0 {
+		l, err := t.Validate(h.Lambda)
+		if err != nil {
+			return r, err
+		}
+		r.HeldOut = &l
+	}
+	every := t.cfg.ReportEvery
+	if t.cfg.OnReport != nil && (r.HeldOut != nil || every > 0 && s.Step%every == 0) {
+		t.cfg.OnReport(r)
+	}
+	return r, nil
+}
+
+// Validate measures the model on held-out positions with a target of share
+// lambda; without any, the loss has no positions.
+func (t *Trainer) Validate(lambda float64) (Loss, error) {
+	held := t.source.HeldOut(t.heldOut)
+	l, err := t.model.Loss(held, lambda)
+	if err != nil {
+		return l, fmt.Errorf("validate: %w", err)
+	}
+	t.state.HeldOut = &l
+	return l, nil
+}
+
+// Facts is what a net's manifest says of its training.
+type Facts struct {
+	Step    uint64
+	Samples uint64
+	Lambda  float64 // of the next step; HeldOut.Mean is measured with it
+	HeldOut Loss    // of the model as exported
+	Export  ExportReport
+}
+
+// Export writes the net to path, whole or not at all, after measuring it on the
+// held-out positions.
+func (t *Trainer) Export(path string) (Facts, error) {
+	f := Facts{Step: t.state.Step, Samples: t.state.Samples, Lambda: t.Hyper().Lambda}
+	var err error
+	if f.HeldOut, err = t.Validate(f.Lambda); err != nil {
+		return f, err
+	}
+	held := t.source.HeldOut(t.heldOut)
+	err = durable.Write(path, func(w io.Writer) error {
+		f.Export, err = t.model.Export(w, held)
+		return err
+	})
+	if err != nil {
+		return f, fmt.Errorf("export net: %w", err)
+	}
+	return f, nil
+}
