@@ -20,13 +20,12 @@ const (
 	// ownLongest bounds the header with its strings.
 	ownLongest = 1 << 20
 
-	activationClip  = 1 // clamp to 0..127
-	scaleFT         = 127
-	scaleLayers     = 64
-	scaleOutput     = outputScale
-	unitsPerOne     = 600 // raw units per 1.0 of a float network
-	sha256Size      = sha256.Size
-	longestShortStr = 1 << 8 // of variant and feature set
+	activationClip = 1 // clamp to 0..127
+	scaleFT        = 127
+	scaleLayers    = 64
+	scaleOutput    = outputScale
+	unitsPerOne    = 600    // raw units per 1.0 of a float network
+	longestName    = 1 << 8 // of variant and feature set
 )
 
 // nameHash identifies a feature set by the FNV-1a hash of its canonical name.
@@ -102,7 +101,7 @@ func parseOwn(data []byte, v *chess.Variant) (*Network, error) {
 	if err := checkOwnSizes(data, arch, set.Size(), header); err != nil {
 		return nil, err
 	}
-	end := len(data) - sha256Size
+	end := len(data) - sha256.Size
 	if found := sha256.Sum256(data[:end]); !bytes.Equal(found[:], data[end:]) {
 		return nil, fmt.Errorf("%w: found contents with SHA-256 %x, expected %x", ErrChecksum, found, data[end:])
 	}
@@ -164,7 +163,7 @@ func parseOwnHeader(data []byte) (a Architecture, description string, length int
 		dst     *string
 		longest int
 	}{
-		{"variant", &a.Variant, longestShortStr}, {"feature set", &a.Features, longestShortStr},
+		{"variant", &a.Variant, longestName}, {"feature set", &a.Features, longestName},
 		{"description", &description, ownLongest},
 	} {
 		if *s.dst, err = d.text(s.name, s.longest); err != nil {
@@ -203,7 +202,7 @@ func checkOwnSizes(data []byte, a Architecture, featureCount, header int) error 
 	if found := binary.LittleEndian.Uint64(data[ownFixed-8:]); found != uint64(parameters) {
 		return fmt.Errorf("%w: found %d bytes of parameters, expected %d", ErrFormat, found, parameters)
 	}
-	if expected := int64(header) + parameters + sha256Size; int64(len(data)) != expected {
+	if expected := int64(header) + parameters + sha256.Size; int64(len(data)) != expected {
 		return fmt.Errorf("%w: found %d bytes, expected %d for %v", ErrFormat, len(data), expected, a)
 	}
 	return nil

@@ -3,7 +3,7 @@ package features
 import "github.com/crazyhouse-rl/selfplay/chess"
 
 // Change is what one move changes about a position, seen from neither side, in
-// 16 bytes, so that a search can note it at every move and turn it into
+// 12 bytes, so that a search can note it at every move and turn it into
 // features only where an evaluation needs them. The zero value changes nothing,
 // like a null move.
 type Change struct {
