@@ -281,9 +281,9 @@ func readHeader(b []byte) (h Header, next int, err error) {
 	return h, next, nil
 }
 
-// DecodeHeader reads the header of a record: everything but start position and
-// plies. It checks the checksum of the whole record, but not that the moves
-// are legal or that the outcome is true to them.
+// DecodeHeader reads the header of a record: everything but the plies. It checks
+// the checksum of the whole record, but not that start position and moves are
+// legal or that the outcome is true to them.
 func DecodeHeader(b []byte) (Header, error) {
 	h, _, err := readHeader(b)
 	return h, err

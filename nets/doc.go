@@ -10,7 +10,7 @@
 //
 //	<id>.nnue    the net, byte for byte as it was put
 //	<id>.json    its manifest, if one was put
-//	*.tmp        a write in progress, or what a crash left of one
+//	.tmp-*       a write in progress, or what a crash left of one
 //
 // Every file is written aside, synced and renamed, and the directory is synced
 // after the rename, so a crash leaves either the whole file or none under its

@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 const (
@@ -76,18 +78,19 @@ func createKey(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "key-*.tmp") // mode 0600
+	f, err := os.CreateTemp(dir, durable.TempPattern) // mode 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	if err := writeSyncClose(f, pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: der})); err != nil {
+	err = pem.Encode(f, &pem.Block{Type: pemType, Bytes: der})
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Link(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 // ParsePublicKey reads the hexadecimal form of a public key that manifests

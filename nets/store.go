@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 const (
@@ -23,7 +25,6 @@ const (
 
 	netExt      = ".nnue"
 	manifestExt = ".json"
-	tempPattern = "put-*.tmp"
 
 	// staleTemp is the age at which a temporary file cannot belong to a write
 	// still going on.
@@ -52,7 +53,7 @@ func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open net store: %w", err)
 	}
-	temps, err := filepath.Glob(filepath.Join(dir, tempPattern))
+	temps, err := filepath.Glob(filepath.Join(dir, durable.TempPattern))
 	if err != nil {
 		return nil, fmt.Errorf("open net store: %w", err)
 	}
@@ -100,41 +101,32 @@ func (s *Store) PutAs(id string, r io.Reader) (path string, err error) {
 }
 
 func (s *Store) put(r io.Reader, want string) (id, path string, err error) {
-	f, err := os.CreateTemp(s.dir, tempPattern)
+	f, err := os.CreateTemp(s.dir, durable.TempPattern)
 	if err != nil {
 		return "", "", fmt.Errorf("put net: %w", err)
 	}
 	defer os.Remove(f.Name()) // fails after the rename, as it should
 	id, err = copyHashed(f, r)
-	if err != nil {
-		f.Close()
-		return "", "", fmt.Errorf("put net: %w", err)
+	if err == nil {
+		err = f.Sync()
 	}
-	if err := syncClose(f); err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return "", "", fmt.Errorf("put net: %w", err)
 	}
 	if want != "" && id != want {
 		return "", "", fmt.Errorf("%w: bytes received hash to %s, expected %s", ErrCorrupt, id, want)
 	}
 	// An existing file is replaced too: it may have rotted, this one has not.
-	if err := s.rename(f.Name(), s.Path(id)); err != nil {
+	if err := os.Rename(f.Name(), s.Path(id)); err != nil {
+		return "", "", fmt.Errorf("put net: %w", err)
+	}
+	if err := durable.SyncDir(s.dir); err != nil {
 		return "", "", fmt.Errorf("put net: %w", err)
 	}
 	if info, err := os.Stat(s.Path(id)); err == nil {
 		s.setVerified(id, info)
 	}
 	return id, s.Path(id), nil
-}
-
-// rename gives a synced temporary file its final name, durably.
-func (s *Store) rename(temp, path string) error {
-	if err := os.Chmod(temp, 0o644); err != nil {
-		return err
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return syncDir(s.dir)
 }
 
 // Get returns the path of the net id. The first Get of a net, and any Get after
@@ -191,15 +183,7 @@ func (s *Store) PutManifest(m Manifest) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.dir, tempPattern)
-	if err != nil {
-		return fmt.Errorf("put manifest: %w", err)
-	}
-	defer os.Remove(f.Name())
-	if err := writeSyncClose(f, b); err != nil {
-		return fmt.Errorf("put manifest: %w", err)
-	}
-	if err := s.rename(f.Name(), s.manifestPath(m.ID)); err != nil {
+	if err := durable.WriteFile(s.manifestPath(m.ID), b); err != nil {
 		return fmt.Errorf("put manifest: %w", err)
 	}
 	return nil
@@ -293,7 +277,7 @@ func (s *Store) Prune(keep ...string) (removed []string, err error) {
 		}
 	}
 	slices.Sort(removed)
-	return slices.Compact(removed), errors.Join(append(errs, syncDir(s.dir))...)
+	return slices.Compact(removed), errors.Join(append(errs, durable.SyncDir(s.dir))...)
 }
 
 // HashFile returns the id of the net in the file at path, which must not be
@@ -334,30 +318,4 @@ func checkID(id string) error {
 		return fmt.Errorf("%w: %.80q, expected %d lower-case hex digits", ErrID, id, 2*sha256.Size)
 	}
 	return nil
-}
-
-// writeSyncClose writes b to f and makes it durable.
-func writeSyncClose(f *os.File, b []byte) error {
-	if _, err := f.Write(b); err != nil {
-		f.Close()
-		return err
-	}
-	return syncClose(f)
-}
-
-func syncClose(f *os.File) error {
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return syncClose(d)
 }

@@ -182,7 +182,7 @@ func TestPutRepairs(t *testing.T) {
 
 func TestStaleTemps(t *testing.T) {
 	s := openStore(t)
-	old, young := filepath.Join(s.Dir(), "put-1.tmp"), filepath.Join(s.Dir(), "put-2.tmp")
+	old, young := filepath.Join(s.Dir(), ".tmp-1"), filepath.Join(s.Dir(), ".tmp-2")
 	for _, p := range []string{old, young} {
 		if err := os.WriteFile(p, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestStaleTemps(t *testing.T) {
 	if _, err := Open(s.Dir()); err != nil {
 		t.Fatal(err)
 	}
-	if names := fileNames(t, s.Dir()); !slices.Equal(names, []string{"put-2.tmp"}) {
+	if names := fileNames(t, s.Dir()); !slices.Equal(names, []string{".tmp-2"}) {
 		t.Errorf("files left: %q", names)
 	}
 }
