@@ -46,6 +46,7 @@ type Actor struct {
 	HashMB        int     `yaml:"hash_mb"`         // transposition table of each worker, MiB
 	OpeningMin    int     `yaml:"opening_min"`     // random plies before the first searched move, at least
 	OpeningMax    int     `yaml:"opening_max"`     // and at most
+	OpeningScore  int     `yaml:"opening_score"`   // openings that a search scores beyond this are drawn again, centipawns
 	RandomPlies   int     `yaml:"random_plies"`    // plies in which a random move may replace the engine's
 	RandomProb    float64 `yaml:"random_prob"`     // probability of that, 0..1
 	MaxPlies      int     `yaml:"max_plies"`       // a longer game is a draw
@@ -63,10 +64,10 @@ type Net struct {
 
 // Bus says where games and nets travel.
 type Bus struct {
-	URL        string `yaml:"url"`         // an existing NATS server; empty starts one inside the process
-	Listen     string `yaml:"listen"`      // host:port on which the embedded server accepts others; empty: none
-	MaxBytes   int64  `yaml:"max_bytes"`   // size of the games stream; a full stream makes actors wait
-	DurableMax int64  `yaml:"durable_max"` // size of the object store for nets, bytes
+	URL      string `yaml:"url"`       // an existing NATS server; empty starts one inside the process
+	Listen   string `yaml:"listen"`    // host:port on which the embedded server accepts others; empty: none
+	MaxBytes int64  `yaml:"max_bytes"` // size of the games stream; a full stream makes actors wait
+	KeepNets int    `yaml:"keep_nets"` // newest nets kept, beside the first and the current one
 }
 
 // Replay bounds the buffer.
@@ -95,7 +96,7 @@ type Train struct {
 	Power         float64 `yaml:"power"`         // exponent of the loss in win-probability space
 	PerGame       int     `yaml:"per_game"`      // positions drawn from one game at a time
 	MinPly        int     `yaml:"min_ply"`       // earlier plies are not trained on
-	MaxScore      int     `yaml:"max_score"`     // positions beyond this score are not trained on, centipawns
+	MaxScore      int     `yaml:"max_score"`     // positions beyond this score are not trained on, centipawns; 0: no limit
 	SkipCaptures  bool    `yaml:"skip_captures"` // leave out positions whose best move captures or promotes
 	SkipInCheck   bool    `yaml:"skip_in_check"` // and those in check
 	HeldOut       int     `yaml:"held_out"`      // positions of held-out games measured for the held-out loss
@@ -201,6 +202,7 @@ func (c Config) Validate() error {
 	check(c.Actor.OpeningMin >= 0 && c.Actor.OpeningMin <= c.Actor.OpeningMax, "actor.opening_min", c.Actor.OpeningMin, "0 to actor.opening_max")
 	check(c.Actor.OpeningMax <= 64, "actor.opening_max", c.Actor.OpeningMax, "at most 64")
 	check(c.Actor.MaxPlies > c.Actor.OpeningMax && c.Actor.MaxPlies <= 4096, "actor.max_plies", c.Actor.MaxPlies, "more than actor.opening_max, at most 4096")
+	positive("actor.opening_score", c.Actor.OpeningScore)
 	share("actor.random_prob", c.Actor.RandomProb)
 	share("actor.play_out_share", c.Actor.PlayOutShare)
 	check(c.Actor.WinScore >= 0, "actor.win_score", c.Actor.WinScore, "0 or more")
@@ -210,11 +212,11 @@ func (c Config) Validate() error {
 	check(c.Net.Architecture == "narrow" || c.Net.Architecture == "fairy", "net.architecture", c.Net.Architecture, "narrow or fairy")
 	check(c.Net.Architecture != "fairy" || c.Net.Width == 512, "net.width", c.Net.Width, "512 for the fairy architecture")
 	check(c.Net.Architecture != "fairy" || c.Variant == "crazyhouse", "net.architecture", c.Net.Architecture, "narrow for a variant other than crazyhouse")
-	check(c.Net.Width >= 8 && c.Net.Width <= 1024 && c.Net.Width%8 == 0, "net.width", c.Net.Width, "a multiple of 8 from 8 to 1024")
+	check(c.Net.Width >= 16 && c.Net.Width <= 1024 && c.Net.Width%16 == 0, "net.width", c.Net.Width, "a multiple of 16 from 16 to 1024")
 
 	check(c.Bus.URL == "" || c.Bus.Listen == "", "bus.listen", c.Bus.Listen, "nothing when bus.url is set")
 	check(c.Bus.MaxBytes >= 1<<20, "bus.max_bytes", c.Bus.MaxBytes, "at least 1 MiB")
-	check(c.Bus.DurableMax >= 1<<20, "bus.durable_max", c.Bus.DurableMax, "at least 1 MiB")
+	positive("bus.keep_nets", c.Bus.KeepNets)
 
 	check(c.Replay.SegmentBytes >= 1<<12, "replay.segment_bytes", c.Replay.SegmentBytes, "at least 4096")
 	check(c.Replay.MaxBytes >= 2*c.Replay.SegmentBytes, "replay.max_bytes", c.Replay.MaxBytes, "at least two segments")

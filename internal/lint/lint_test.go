@@ -37,6 +37,7 @@ var group = map[string]int{
 	"bus":              6,
 	"selfplay":         7,
 	"cmd/selfplay":     8,
+	"internal/dirlock": 1,
 	"internal/durable": 1,
 	"internal/lint":    8,
 }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+import "time"
+
+func threadCPU() time.Duration { return wallClock() }

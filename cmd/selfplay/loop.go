@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
+)
+
+type loopOptions struct {
+	config     configFlags
+	dir        string
+	listen     string
+	nats       string
+	forTime    time.Duration
+	games      uint64
+	generation int
+	json       bool
+}
+
+// newLoopCommand is the root command: the whole loop on this machine.
+func newLoopCommand() *cobra.Command {
+	var o loopOptions
+	c := &cobra.Command{
+		Use:   "selfplay --variant crazyhouse",
+		Short: "Teach itself crazyhouse: self-play, replay, training and gating in one process",
+		Long: `selfplay runs the whole loop on this machine: actors play games, the games go
+over an embedded NATS JetStream into the replay buffer, the trainer learns from
+it and offers nets, the gate plays every offered net against the current one,
+and the actors pick up the winner.
+
+Everything is kept in one directory. Ctrl-C finishes the games in progress,
+writes a checkpoint and prints the command that resumes; a killed process loses
+nothing that was acknowledged and is resumed by the same command.`,
+		Example: `  selfplay --variant crazyhouse
+  selfplay --preset tiny --for 1m
+  selfplay --preset fairy --dir runs/fsf --set train.lr=0.001`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return loop(c, o) },
+	}
+	o.config.add(c)
+	f := c.Flags()
+	f.StringVar(&o.dir, "dir", "", "directory of the run; default runs/VARIANT-PRESET, resumed if it exists")
+	f.StringVar(&o.listen, "listen", "", "open the embedded NATS server on host:port")
+	f.StringVar(&o.nats, "nats", "", "use this NATS server (URL) instead of the embedded one")
+	f.DurationVar(&o.forTime, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
+	f.Uint64Var(&o.games, "games", 0, "stop after playing so many games; 0: no limit")
+	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
+	f.BoolVar(&o.json, "json", false, "print the status as JSON lines")
+	return c
+}
+
+func loop(c *cobra.Command, o loopOptions) error {
+	cfg, resumed, err := o.configuration(c)
+	if err != nil {
+		return err
+	}
+	out := c.OutOrStdout()
+	logger := slog.New(slog.NewTextHandler(out, nil))
+	if o.json {
+		logger = slog.New(slog.NewJSONHandler(out, nil))
+	}
+	logger.Info("starting", "variant", cfg.Variant, "preset", cfg.Preset, "net", fmt.Sprintf("%s %d", cfg.Net.Architecture, cfg.Net.Width),
+		"seed", cfg.Seed, "dir", o.dir, "resumed", resumed, "build", build())
+
+	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: build(), Log: logger})
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+
+	show, stopShowing := context.WithCancel(context.Background())
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		o.showStatus(show, out, run)
+	}()
+	err = run.Loop(c.Context(), selfplay.Limits{For: o.forTime, Games: o.games, Generation: o.generation})
+	stopShowing()
+	<-shown
+
+	s := run.Status()
+	logger.Info("stopped", "games", s.Games, "positions", s.Positions, "steps", s.Step, "generation", s.Generation, "net", s.Net)
+	if !o.json {
+		fmt.Fprintf(out, "resume with: %s --dir %s\n", o.program(), o.dir)
+	}
+	if err != nil {
+		return err
+	}
+	if o.generation > 0 && s.ActorGeneration < o.generation {
+		return fmt.Errorf("stopped before the actors loaded a net of generation %d: they have %d", o.generation, s.ActorGeneration)
+	}
+	return nil
+}
+
+func (o *loopOptions) program() string { return filepath.Base(os.Args[0]) }
+
+// configuration settles o.dir and the effective configuration: that of the run
+// found there, or a new one.
+func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resumed bool, err error) {
+	if o.dir == "" {
+		o.dir = filepath.Join("runs", o.config.variant+"-"+o.config.preset)
+	}
+	saved, resumed, err := selfplay.SavedConfig(o.dir)
+	if err != nil {
+		return cfg, false, err
+	}
+	if resumed {
+		if c.Flags().Changed("preset") && saved.Preset != o.config.preset {
+			return cfg, false, fmt.Errorf("%s: found a run of preset %s, expected %s: give another --dir or leave --preset out", o.dir, saved.Preset, o.config.preset)
+		}
+		cfg = saved
+		err = o.config.overlay(c, &cfg)
+	} else {
+		cfg, err = o.config.load(c)
+	}
+	if err != nil {
+		return cfg, false, err
+	}
+	if o.listen != "" {
+		cfg.Bus.Listen = o.listen
+	}
+	if o.nats != "" {
+		cfg.Bus.URL = o.nats
+	}
+	return cfg, resumed, cfg.Validate()
+}
+
+// showStatus prints the status until ctx ends: one line rewritten every second
+// on a terminal, one line every ten seconds otherwise.
+func (o *loopOptions) showStatus(ctx context.Context, out io.Writer, run *selfplay.Run) {
+	width := terminalWidth(out)
+	every := 10 * time.Second
+	if width > 0 && !o.json {
+		every = time.Second
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		s := run.Status()
+		switch {
+		case o.json:
+			line, err := json.Marshal(s)
+			if err == nil {
+				fmt.Fprintf(out, "%s\n", line)
+			}
+		case width > 0:
+			text := s.Line() + "  | " + s.Waiting()
+			if runes := []rune(text); len(runes) > width-1 {
+				text = string(runes[:width-1])
+			}
+			fmt.Fprintf(out, "\r\x1b[K%s", text)
+		default:
+			fmt.Fprintf(out, "%s | %s\n", s.Line(), s.Waiting())
+		}
+	}
+}
+
+// terminalWidth is the width of the terminal behind w; 0 if it is none.
+func terminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || strings.EqualFold(os.Getenv("TERM"), "dumb") {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 20 {
+		return 0
+	}
+	return width
+}

@@ -1,0 +1,108 @@
+// Command selfplay teaches itself crazyhouse: actors play it, every game goes
+// over NATS JetStream into a replay buffer, a trainer learns from that and
+// publishes nets, and the actors pick those up.
+//
+// Exit codes: 0 done, 1 failed or a check found something, 2 wrong usage,
+// 130 interrupted before it could finish in order.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker; see build.
+var version = ""
+
+// build names the program's version: the linker's word, else the commit the Go
+// tool recorded, else "devel".
+func build() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value[:min(len(s.Value), 12)]
+			}
+		}
+	}
+	return "devel"
+}
+
+// errUsage marks errors in how the command was called.
+var errUsage = errors.New("wrong usage")
+
+// errSilent is returned when what went wrong has been printed already.
+var errSilent = errors.New("failed")
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run executes the command line and returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errSilent):
+		return 1
+	}
+	fmt.Fprintln(stderr, "selfplay:", err)
+	switch {
+	case errors.Is(err, errUsage):
+		return 2
+	case errors.Is(err, context.Canceled):
+		return 130
+	}
+	return 1
+}
+
+// newRoot assembles every subcommand.
+func newRoot() *cobra.Command {
+	root := newLoopCommand()
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.Version = build()
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %w (see %s --help)", errUsage, err, c.CommandPath())
+	})
+	root.AddCommand(
+		newUCICommand(),
+		newMatchCommand(),
+		newReplayCommand(),
+		newNetCommand(),
+		newEvalCommand(),
+		newPerftCommand(),
+		newBenchCommand(),
+		newConfigCommand(),
+	)
+	return root
+}
+
+// noArgs refuses positional arguments with an error that exits 2.
+func noArgs(c *cobra.Command, args []string) error { return exactArgs(0)(c, args) }
+
+func exactArgs(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return fmt.Errorf("%w: found %d arguments, expected %d (see %s --help)", errUsage, len(args), n, c.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+)
+
+type perftOptions struct {
+	variant  string
+	chess960 bool
+	fen      string
+	depth    int
+	file     string
+	count    bool
+	divide   bool
+}
+
+func newPerftCommand() *cobra.Command {
+	var o perftOptions
+	c := &cobra.Command{
+		Use:   "perft",
+		Short: "Count the leaves of the move tree, or check a file of such counts",
+		Example: `  selfplay perft --depth 5
+  selfplay perft --fen '2k5/8/8/8/8/8/8/4K3[QRBNPqrbnp] w - - 0 1' --depth 3 --divide
+  selfplay perft --file counts.tsv          (lines: FEN, tab, depth, tab, nodes)`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return perft(c.InOrStdin(), c.OutOrStdout(), o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
+	f.BoolVar(&o.chess960, "chess960", false, "Chess960 castling (king takes rook)")
+	f.StringVar(&o.fen, "fen", "", "position; default the start position")
+	f.IntVar(&o.depth, "depth", 5, "plies")
+	f.StringVar(&o.file, "file", "", "check every line of this file (- for standard input); any mismatch exits 1")
+	f.BoolVar(&o.count, "count", false, "count the last ply without generating it")
+	f.BoolVar(&o.divide, "divide", false, "print the count below every move")
+	return c
+}
+
+func perft(in io.Reader, w io.Writer, o perftOptions) error {
+	v, err := chess.ParseVariant(o.variant)
+	if err != nil {
+		return fmt.Errorf("%w: --variant: %w", errUsage, err)
+	}
+	count := chess.Perft
+	if o.count {
+		count = chess.PerftCount
+	}
+	if o.file != "" {
+		return perftFile(in, w, o, v, count)
+	}
+	if o.depth < 0 {
+		return fmt.Errorf("%w: --depth: found %d, expected 0 or more", errUsage, o.depth)
+	}
+	p, err := position(v, o.fen, o.chess960)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	var nodes uint64
+	if o.divide && o.depth > 0 {
+		var list chess.MoveList
+		p.Legal(&list)
+		for _, m := range list.Slice() {
+			child := p
+			child.Make(m)
+			below := count(&child, o.depth-1)
+			fmt.Fprintf(w, "%s\t%d\n", p.UCI(m), below)
+			nodes += below
+		}
+	} else {
+		nodes = count(&p, o.depth)
+	}
+	elapsed := time.Since(start)
+	fmt.Fprintf(w, "depth %d nodes %d time %s speed %.1f Mnps\n", o.depth, nodes, elapsed.Round(time.Millisecond), float64(nodes)/elapsed.Seconds()/1e6)
+	return nil
+}
+
+// position parses fen, or gives the start position when it is empty.
+func position(v *chess.Variant, fen string, chess960 bool) (chess.Position, error) {
+	if fen == "" {
+		p := v.Start()
+		p.SetChess960(chess960)
+		return p, nil
+	}
+	p, err := chess.ParseFEN(v, fen)
+	if err != nil {
+		return chess.Position{}, err
+	}
+	if chess960 {
+		p.SetChess960(true)
+	}
+	return p, nil
+}
+
+// perftFile checks lines "FEN<tab>depth<tab>nodes"; empty lines and lines that
+// begin with # are skipped.
+func perftFile(in io.Reader, w io.Writer, o perftOptions, v *chess.Variant, count func(*chess.Position, int) uint64) error {
+	if o.file != "-" {
+		f, err := os.Open(o.file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	start := time.Now()
+	var lines, wrong int
+	var total uint64
+	scanner := bufio.NewScanner(in)
+	for number := 1; scanner.Scan(); number++ {
+		line := strings.TrimRight(scanner.Text(), "\r")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		lines++
+		nodes, err := perftLine(line, v, o.chess960, count)
+		total += nodes
+		if err != nil {
+			wrong++
+			fmt.Fprintf(w, "%s:%d: %v\n", o.file, number, err)
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return fmt.Errorf("%s: %w", o.file, err)
+	}
+	elapsed := time.Since(start)
+	fmt.Fprintf(w, "%d lines, %d wrong, %d nodes, %s, %.1f Mnps\n", lines, wrong, total, elapsed.Round(time.Millisecond), float64(total)/elapsed.Seconds()/1e6)
+	if wrong > 0 {
+		return errSilent
+	}
+	if lines == 0 {
+		return fmt.Errorf("%s: found no lines, expected FEN, tab, depth, tab, nodes", o.file)
+	}
+	return nil
+}
+
+func perftLine(line string, v *chess.Variant, chess960 bool, count func(*chess.Position, int) uint64) (uint64, error) {
+	fields := strings.Split(line, "\t")
+	if len(fields) != 3 {
+		return 0, fmt.Errorf("found %d fields, expected 3: FEN, depth, nodes separated by tabs", len(fields))
+	}
+	p, err := position(v, fields[0], chess960)
+	if err != nil {
+		return 0, err
+	}
+	depth, err := strconv.Atoi(fields[1])
+	if err != nil || depth < 0 || depth > 32 {
+		return 0, fmt.Errorf("depth: found %q, expected 0 to 32", fields[1])
+	}
+	want, err := strconv.ParseUint(fields[2], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("nodes: found %q, expected a whole number", fields[2])
+	}
+	got := count(&p, depth)
+	if got != want {
+		return got, fmt.Errorf("%s depth %d: found %d nodes, expected %d", fields[0], depth, got, want)
+	}
+	return got, nil
+}

@@ -1,0 +1,204 @@
+package selfplay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/crazyhouse-rl/selfplay/ab"
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+const (
+	publishRetry = 500 * time.Millisecond // after the bus refused a game
+	spoolPause   = 200 * time.Millisecond // while the spool is full
+)
+
+// actor plays games with the newest net, each worker one game at a time, and
+// keeps every finished one in the spool until the bus has it.
+type actor struct {
+	run   *Run
+	nets  *follower
+	spool *Spool
+	limit uint64        // games to begin; 0: no limit
+	begun atomic.Uint64 // games begun
+}
+
+// play runs the workers until stop ends or the limit is reached. Games in
+// progress when stop ends are played to their end; ending abort breaks them off.
+func (a *actor) play(stop, abort context.Context) error {
+	group, abort := errgroup.WithContext(abort)
+	for w := range a.run.cfg.Actor.Workers {
+		group.Go(func() error { return a.worker(stop, abort, w) })
+	}
+	err := group.Wait()
+	a.run.board.set(roleActor, "stopped")
+	return err
+}
+
+func (a *actor) worker(stop, abort context.Context, number int) error {
+	var engine *ab.Engine
+	var playing *net
+	for counter := uint64(0); stop.Err() == nil && a.take(); counter++ {
+		if err := a.awaitRoom(stop); err != nil {
+			return nil
+		}
+		if n := a.nets.current(); n != playing {
+			engine, playing = a.engine(n), n
+			a.run.board.update(func(s *Status) { s.ActorNet, s.ActorGeneration = n.id, n.generation })
+		}
+		g, err := a.playOne(abort, engine, playing, number, counter)
+		if err != nil {
+			if abort.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("actor: %w", err)
+		}
+		data, err := game.Encode(nil, g)
+		if err != nil {
+			return fmt.Errorf("actor: game %s: %w", g.ID, err)
+		}
+		if err := a.spool.Add(g.ID, data); err != nil {
+			return err
+		}
+		a.run.board.played(len(g.Plies))
+	}
+	return nil
+}
+
+// take counts a game against the limit.
+func (a *actor) take() bool { return a.limit == 0 || a.begun.Add(1) <= a.limit }
+
+// awaitRoom holds the actor back while the spool is full: then the bus refuses
+// games, and playing more would only fill the disk.
+func (a *actor) awaitRoom(stop context.Context) error {
+	for a.spool.Len() >= a.run.cfg.Actor.SpoolMaxGames {
+		a.run.board.set(roleActor, "waiting for the bus: %d games spooled", a.spool.Len())
+		if !sleep(stop, spoolPause) {
+			return stop.Err()
+		}
+	}
+	a.run.board.set(roleActor, "playing %d games", a.run.cfg.Actor.Workers)
+	return nil
+}
+
+func (a *actor) engine(n *net) *ab.Engine {
+	return ab.New(n.evaluator, ab.Options{HashMB: a.run.cfg.Actor.HashMB, Threads: 1})
+}
+
+// evaluator makes an evaluator over the net.
+func (n *net) evaluator() ab.Evaluator {
+	if n.network == nil {
+		return ab.NewMaterial()
+	}
+	return nnue.NewAccumulator(n.network)
+}
+
+// playOne plays one game. Its seed, and so with one worker every byte of it,
+// follows from the run's seed, the start of the run, the worker and the
+// counter.
+func (a *actor) playOne(ctx context.Context, engine *ab.Engine, n *net, worker int, counter uint64) (*game.Game, error) {
+	c := a.run.cfg.Actor
+	seed := mix(a.run.cfg.Seed, uint64(a.run.epoch), uint64(worker), counter)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	opening, err := game.RandomOpening(a.run.variant, rng, c.OpeningMin, c.OpeningMax, balanced(ctx, engine, c))
+	if err != nil {
+		return nil, err
+	}
+	g, err := game.Play(ctx, engine, engine, opening, game.Config{
+		Limits:            search.Limits{Nodes: c.Nodes},
+		MaxPlies:          c.MaxPlies,
+		WinScore:          search.Score(c.WinScore),
+		WinPlies:          c.WinPlies,
+		NoAdjudicateShare: c.PlayOutShare,
+		Noise:             game.Noise{Plies: c.RandomPlies, Prob: c.RandomProb},
+	}, rng)
+	if err != nil {
+		return nil, err
+	}
+	g.ID = fmt.Sprintf("%s-%d-%d-%06d", a.run.id(), a.run.epoch, worker, counter)
+	g.Seed, g.Nets, g.Build = seed, [2]string{n.id, n.id}, a.run.opt.Build
+	return g, nil
+}
+
+// balanced accepts the openings that a search finds within the configured score.
+func balanced(ctx context.Context, engine *ab.Engine, c configs.Actor) func(*chess.Line) (bool, error) {
+	return func(line *chess.Line) (bool, error) {
+		if err := engine.NewGame(); err != nil {
+			return false, err
+		}
+		r, err := engine.Search(ctx, line, search.Limits{Nodes: c.Nodes})
+		return max(r.Score, -r.Score) <= search.Score(c.OpeningScore), err
+	}
+}
+
+// mix folds values into one seed with splitmix64's finaliser.
+func mix(values ...uint64) uint64 {
+	h := uint64(0)
+	for _, v := range values {
+		h += v + 0x9E3779B97F4A7C15
+		h = (h ^ h>>30) * 0xBF58476D1CE4E5B9
+		h = (h ^ h>>27) * 0x94D049BB133111EB
+		h ^= h >> 31
+	}
+	return h
+}
+
+// publish sends the spool's games to the bus, oldest first, until ctx ends. It
+// returns nil when ctx ends; call drain for what is left then.
+func (a *actor) publish(ctx context.Context) error {
+	for {
+		sent, err := a.publishOldest(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, bus.ErrTooLarge) || errors.Is(err, bus.ErrName):
+			return err // a bug: no retry helps
+		case err != nil:
+			a.run.log.Warn("game not published, trying again", "error", err, "spooled", a.spool.Len())
+			sleep(ctx, publishRetry)
+		case !sent:
+			select {
+			case <-ctx.Done():
+			case <-a.spool.Added():
+			}
+		}
+	}
+}
+
+// drain publishes everything in the spool, or returns the error that stands in
+// the way; the games stay spooled then.
+func (a *actor) drain(ctx context.Context) error {
+	for {
+		if sent, err := a.publishOldest(ctx); err != nil || !sent {
+			return err
+		}
+	}
+}
+
+// publishOldest sends the oldest spooled game; sent is false if there is none.
+func (a *actor) publishOldest(ctx context.Context) (sent bool, err error) {
+	defer func() { a.run.board.update(func(s *Status) { s.Spooled = a.spool.Len() }) }()
+	id, data, ok, err := a.spool.Oldest()
+	if err != nil || !ok {
+		return false, err
+	}
+	// A duplicate was stored before a crash: it is acknowledged all the same.
+	if _, err := a.run.bus.PublishGame(ctx, actorName, id, data); err != nil {
+		return false, err
+	}
+	return true, a.spool.Remove(id)
+}
+
+// actorName is the part of a game's subject that says who played it.
+const actorName = "local"

@@ -1,0 +1,201 @@
+package selfplay
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
+
+// materialNet stands in a game record for a player without a net.
+const materialNet = "material"
+
+// fetchRetry is the pause after a net could not be fetched.
+const fetchRetry = 2 * time.Second
+
+// net is a loaded net; network is nil for material.
+type net struct {
+	id         string
+	generation int
+	network    *nnue.Network
+}
+
+func (r *Run) currentKey() string   { return "current." + r.cfg.Variant + "." + nets.KindNNUE }
+func (r *Run) candidateKey() string { return "candidate." + r.cfg.Variant + "." + nets.KindNNUE }
+func (r *Run) judgedKey() string    { return "judged." + r.cfg.Variant + "." + nets.KindNNUE }
+
+// follower keeps the net that the current pointer names loaded. Players go on
+// with the net they have while a new one is fetched.
+type follower struct {
+	run    *Run
+	loaded atomic.Pointer[net]
+}
+
+func newFollower(r *Run) *follower {
+	f := &follower{run: r}
+	f.loaded.Store(&net{id: materialNet})
+	return f
+}
+
+// current is the net to begin the next game with.
+func (f *follower) current() *net { return f.loaded.Load() }
+
+// sync loads what the pointer names now; without a pointer it keeps material.
+func (f *follower) sync(ctx context.Context) error {
+	p, err := f.run.bus.Pointer(ctx, f.run.currentKey())
+	if errors.Is(err, bus.ErrNoPointer) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.load(ctx, p.Value)
+}
+
+func (f *follower) load(ctx context.Context, id string) error {
+	if id == f.current().id {
+		return nil
+	}
+	n, err := f.run.loadNet(ctx, id)
+	if err != nil {
+		return err
+	}
+	f.loaded.Store(n)
+	f.run.board.update(func(s *Status) { s.Net, s.Generation = n.id, n.generation })
+	return nil
+}
+
+// run follows the pointer until ctx ends.
+func (f *follower) follow(ctx context.Context) error {
+	changes, err := f.run.bus.WatchPointer(ctx, f.run.currentKey())
+	if err != nil {
+		return err
+	}
+	for p := range changes {
+		for {
+			err := f.load(ctx, p.Value)
+			if err == nil || ctx.Err() != nil {
+				break
+			}
+			f.run.event("net could not be loaded, playing on with the old one", "net", p.Value, "error", err)
+			if !sleep(ctx, fetchRetry) {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// loadNet returns the net with this id: from the local store, or fetched from
+// the bus, verified by its hash, signature, variant and architecture.
+func (r *Run) loadNet(ctx context.Context, id string) (*net, error) {
+	m, err := r.store.Manifest(id)
+	if err == nil {
+		err = r.checkManifest(m)
+	}
+	if err != nil || !r.store.Has(id) {
+		if m, err = r.fetchNet(ctx, id); err != nil {
+			return nil, fmt.Errorf("net %s: %w", short(id), err)
+		}
+	}
+	path, err := r.store.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	network, err := nnue.ReadFileVariant(path, r.variant)
+	if err != nil {
+		return nil, fmt.Errorf("net %s: %w", short(id), err)
+	}
+	if found, expected := network.Architecture(), r.architecture(); found != expected {
+		return nil, fmt.Errorf("net %s: found architecture %s, expected %s", short(id), found, expected)
+	}
+	return &net{id: id, generation: m.Generation, network: network}, nil
+}
+
+// fetchNet brings a net and its manifest from the bus into the local store.
+func (r *Run) fetchNet(ctx context.Context, id string) (nets.Manifest, error) {
+	m, err := r.bus.NetManifest(ctx, id)
+	if err != nil {
+		return m, err
+	}
+	if err := r.checkManifest(m); err != nil {
+		return m, err
+	}
+	pr, pw := io.Pipe()
+	go func() { pw.CloseWithError(r.bus.GetNet(ctx, id, pw)) }()
+	_, err = r.store.PutAs(id, pr)
+	pr.CloseWithError(errors.New("store gave up")) // lets the writer end
+	if err != nil {
+		return m, err
+	}
+	return m, r.store.PutManifest(m)
+}
+
+// checkManifest accepts nets that this run's trainer signed for its variant.
+func (r *Run) checkManifest(m nets.Manifest) error {
+	if err := m.Verify(r.key.Public().(ed25519.PublicKey)); err != nil {
+		return err
+	}
+	if m.Variant != r.cfg.Variant || m.Kind != nets.KindNNUE {
+		return fmt.Errorf("found a net of kind %s for %s, expected %s for %s", m.Kind, m.Variant, nets.KindNNUE, r.cfg.Variant)
+	}
+	return nil
+}
+
+// firstNets is how many of a run's first nets are kept for comparison.
+const firstNets = 3
+
+// pruneNets removes old nets from the local store and the bus, except the
+// first ones, the newest ones and the current one.
+func (r *Run) pruneNets(ctx context.Context) error {
+	all, err := r.store.List()
+	if err != nil {
+		return err
+	}
+	current, err := r.bus.Pointer(ctx, r.currentKey())
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
+		return err
+	}
+	keep := []string{}
+	for i, m := range all {
+		if m.ID == current.Value || m.Generation <= firstNets || i >= len(all)-r.cfg.Bus.KeepNets {
+			keep = append(keep, m.ID)
+		}
+	}
+	removed, err := r.store.Prune(keep...)
+	for _, id := range removed {
+		if e := r.bus.DeleteNet(ctx, id); e != nil && !errors.Is(e, bus.ErrNoNet) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// architecture is what this run trains and plays with.
+func (r *Run) architecture() nnue.Architecture {
+	if r.cfg.Net.Architecture == "fairy" {
+		return nnue.Fairy()
+	}
+	a := nnue.Narrow(r.cfg.Net.Width)
+	a.Variant = r.cfg.Variant
+	return a
+}
+
+// sleep waits for d; it is false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

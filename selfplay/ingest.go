@@ -1,0 +1,93 @@
+package selfplay
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/replay"
+)
+
+const (
+	ingestBatch = 512                    // games stored with one fsync, at most
+	ingestWait  = 500 * time.Millisecond // for the first of them
+	ingestRetry = time.Second            // after the bus failed
+	purgeEvery  = 10 * time.Second
+)
+
+// ingester moves games from the bus into the replay buffer: fetch, store,
+// fsync, and only then acknowledge. A game that comes again is dropped by its id.
+type ingester struct {
+	run    *Run
+	buffer *replay.Buffer
+	purged time.Time
+}
+
+// ingest works until ctx ends.
+func (in *ingester) ingest(ctx context.Context) error {
+	for ctx.Err() == nil {
+		n, err := in.once(ctx, ingestWait)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			in.run.board.set(roleReplay, "waiting for the bus: %v", err)
+			in.run.log.Warn("games not ingested, trying again", "error", err)
+			sleep(ctx, ingestRetry)
+		case n == 0:
+			in.run.board.set(roleReplay, "waiting for games")
+		default:
+			in.run.board.set(roleReplay, "storing games")
+		}
+	}
+	return nil
+}
+
+// drain ingests until no game is left on the bus.
+func (in *ingester) drain(ctx context.Context) error {
+	for {
+		n, err := in.once(ctx, ingestWait)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+// once moves one batch and returns its size.
+func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
+	msgs, err := in.run.bus.Games(ctx, ingestBatch, wait)
+	if err != nil || len(msgs) == 0 {
+		return 0, err
+	}
+	games := make([][]byte, len(msgs))
+	for i := range msgs {
+		games[i] = msgs[i].Data
+	}
+	report, err := in.buffer.Ingest(games)
+	if err != nil {
+		return 0, fmt.Errorf("replay: %w", err)
+	}
+	if report.Quarantined > 0 {
+		in.run.event("games quarantined", "games", report.Quarantined, "dir", in.run.path(replayDir))
+	}
+	if err := in.run.bus.AckGames(ctx, msgs[len(msgs)-1]); err != nil {
+		return 0, err
+	}
+	in.show()
+	if now := time.Now(); now.Sub(in.purged) > purgeEvery {
+		in.purged = now
+		if _, err := in.run.bus.Purge(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return len(msgs), nil
+}
+
+// show copies the buffer's counters to the board.
+func (in *ingester) show() {
+	st := in.buffer.Stats()
+	in.run.board.update(func(s *Status) {
+		s.Games, s.Positions, s.Window = st.Games, st.Plies, st.WindowPlies
+		s.Duplicates, s.Quarantined = st.Duplicates, st.Quarantined
+	})
+}

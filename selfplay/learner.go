@@ -1,0 +1,296 @@
+package selfplay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+)
+
+const (
+	learnerPause = 200 * time.Millisecond // between looks for new games
+	scaleSamples = 20_000                 // positions to fit the score scale on
+	reportEvery  = 10                     // steps between updates of the status
+)
+
+// learner trains on the replay buffer, at a bounded number of samples per new
+// position, and offers a net every so many steps.
+type learner struct {
+	run     *Run
+	buffer  *replay.Buffer
+	model   *nnuefit.Model
+	trainer *trainer.Trainer
+	state   learnerState
+}
+
+// learnerState lies in the checkpoint beside the trainer's own.
+type learnerState struct {
+	Generation int          `json:"generation"` // nets offered
+	Parent     string       `json:"parent"`     // id of the newest of them
+	Scaled     bool         `json:"scaled"`     // the score scale has been fitted
+	Ratio      replay.Ratio `json:"ratio"`
+}
+
+// source draws the trainer's samples from the buffer.
+type source struct {
+	buffer  *replay.Buffer
+	perGame int
+	filter  sample.Filter
+}
+
+func (s *source) Draw(rng *rand.Rand, dst []sample.Sample) error {
+	return s.buffer.Draw(rng, s.perGame, s.filter, dst)
+}
+
+func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
+	return s.buffer.HeldOut(s.filter, dst)
+}
+
+func filterOf(t configs.Train) sample.Filter {
+	return sample.Filter{
+		SkipInCheck:  t.SkipInCheck,
+		SkipCaptures: t.SkipCaptures,
+		MinPly:       t.MinPly,
+		MaxScore:     search.Score(t.MaxScore),
+		RequireScore: true,
+	}
+}
+
+// newLearner builds the model and resumes the newest checkpoint if there is one.
+func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
+	t := r.cfg.Train
+	cfg := nnuefit.DefaultConfig()
+	cfg.Power, cfg.Workers = t.Power, t.Workers
+	model, err := nnuefit.New(r.architecture(), cfg, r.cfg.Seed)
+	if err != nil {
+		return nil, err
+	}
+	l := &learner{run: r, buffer: buffer, model: model}
+	l.state.Ratio = replay.Ratio{PerRow: t.SamplesPerRow, Cap: max(float64(4*t.Batch), t.SamplesPerRow*float64(t.MinPositions))}
+	l.trainer, err = trainer.New(model, &source{buffer, t.PerGame, filterOf(t)}, trainer.Config{
+		BatchSize: t.Batch,
+		Seed:      r.cfg.Seed,
+		LearningRate: trainer.Schedule{Curve: trainer.Cosine, From: t.LR, To: t.LRFinal,
+			Steps: uint64(t.LRSteps), Warmup: uint64(t.WarmupSteps)},
+		Lambda:        trainer.Schedule{Curve: trainer.Linear, From: t.Lambda, To: t.LambdaFinal, Steps: uint64(t.LambdaSteps)},
+		HeldOut:       t.HeldOut,
+		ValidateEvery: uint64(t.Checkpoint),
+		OnReport:      l.show,
+		ReportEvery:   reportEvery,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, l.resume()
+}
+
+func (l *learner) resume() error {
+	found, err := l.trainer.Resume(l.run.path(trainDir))
+	if errors.Is(err, trainer.ErrNoCheckpoint) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, damaged := range found.Damaged {
+		l.run.event("damaged checkpoint skipped", "error", damaged)
+	}
+	ratio := l.state.Ratio
+	if err := json.Unmarshal(found.Caller, &l.state); err != nil {
+		return fmt.Errorf("%s: learner's state: %w", found.Path, err)
+	}
+	l.state.Ratio.PerRow, l.state.Ratio.Cap = ratio.PerRow, ratio.Cap // the configuration may have changed
+	l.run.event("training resumed", "step", found.Step, "generation", l.state.Generation)
+	l.run.board.update(func(s *Status) {
+		s.Step, s.Samples, s.Candidate = l.trainer.Steps(), l.trainer.Samples(), l.state.Generation
+	})
+	return nil
+}
+
+// learn works until ctx ends and leaves a checkpoint.
+func (l *learner) learn(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if !l.mayTrain() {
+			sleep(ctx, learnerPause)
+			continue
+		}
+		if err := l.step(ctx); err != nil {
+			if ctx.Err() != nil {
+				break
+			}
+			return fmt.Errorf("trainer: %w", err)
+		}
+	}
+	l.run.board.set(roleTrainer, "stopped")
+	if l.trainer.Steps() == 0 {
+		return nil
+	}
+	return l.checkpoint()
+}
+
+// mayTrain says whether the buffer holds enough positions, and enough new ones
+// for another batch; if so the batch is paid for.
+func (l *learner) mayTrain() bool {
+	t, rows := l.run.cfg.Train, l.buffer.Stats().Plies
+	l.state.Ratio.Rows(rows)
+	switch {
+	case rows < uint64(t.MinPositions):
+		l.run.board.set(roleTrainer, "waiting for games: %s of %s positions", count(rows), count(uint64(t.MinPositions)))
+		return false
+	case !l.state.Ratio.Take(t.Batch):
+		l.run.board.set(roleTrainer, "waiting for games: %g samples per position drawn", t.SamplesPerRow)
+		return false
+	}
+	l.run.board.set(roleTrainer, "training")
+	return true
+}
+
+// step trains on one batch and does what is due after it.
+func (l *learner) step(ctx context.Context) error {
+	t := l.run.cfg.Train
+	if !l.state.Scaled {
+		l.fitScale()
+	}
+	if _, err := l.trainer.Step(); err != nil {
+		return err
+	}
+	l.run.board.trained(t.Batch)
+	step := l.trainer.Steps()
+	if step%uint64(t.StepsPerNet) == 0 {
+		l.fitScale()
+		return l.offer(ctx)
+	}
+	if step%uint64(t.Checkpoint) == 0 {
+		return l.checkpoint()
+	}
+	return nil
+}
+
+// fitScale measures what the scores of the present window say about results.
+// Scores that say nothing leave the scale as it is.
+func (l *learner) fitScale() {
+	t := l.run.cfg.Train
+	samples := make([]sample.Sample, scaleSamples)
+	rng := rand.New(rand.NewPCG(l.run.cfg.Seed, l.trainer.Steps()))
+	if err := l.buffer.Draw(rng, t.PerGame, filterOf(t), samples); err != nil {
+		l.run.log.Warn("score scale not fitted", "error", err)
+		return
+	}
+	_, scale, err := nnuefit.FitScale(samples)
+	if err == nil {
+		err = l.model.SetScoreScale(scale)
+	}
+	if err != nil {
+		l.run.log.Warn("score scale not fitted", "error", err)
+		return
+	}
+	l.state.Scaled = true
+}
+
+func (l *learner) checkpoint() error {
+	state, err := json.Marshal(l.state)
+	if err != nil {
+		return err
+	}
+	return l.trainer.Checkpoint(l.run.path(trainDir), state)
+}
+
+// offer exports a net, stores it signed, and points the candidate at it. The
+// checkpoint comes before the pointer: a trainer killed in between offers its
+// next net, not the same generation twice.
+func (l *learner) offer(ctx context.Context) error {
+	l.run.board.set(roleTrainer, "exporting generation %d", l.state.Generation+1)
+	path := l.run.path("candidate.nnue")
+	facts, err := l.trainer.Export(path)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	m, err := l.store(path, facts)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(l.run.store.Path(m.ID))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := l.run.bus.PutNet(ctx, m, f); err != nil {
+		return err
+	}
+	l.state.Generation, l.state.Parent = m.Generation, m.ID
+	if err := l.checkpoint(); err != nil {
+		return err
+	}
+	l.run.board.update(func(s *Status) { s.Candidate = m.Generation })
+	l.run.event("net offered", "generation", m.Generation, "net", m.ID, "step", m.Step, "games", m.Games,
+		"held_out_loss", m.HeldOutLoss, "score_loss", facts.HeldOut.Score, "result_loss", facts.HeldOut.Result,
+		"sign_accuracy", facts.HeldOut.SignAccuracy, "lambda", facts.Lambda, "score_scale", l.model.ScoreScale(),
+		"export_mean_raw", facts.Export.MeanRaw, "export_max_raw", facts.Export.MaxRaw,
+		"elapsed_s", int(l.run.Status().Elapsed.Seconds()))
+	if err := l.point(ctx, m.ID); err != nil {
+		return err
+	}
+	return l.run.pruneNets(ctx)
+}
+
+// store puts the exported net and its manifest into the local store.
+func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nets.Manifest{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nets.Manifest{}, err
+	}
+	id, _, err := l.run.store.Put(f)
+	if err != nil {
+		return nets.Manifest{}, err
+	}
+	a := l.model.Architecture()
+	m := nets.Manifest{
+		Schema: nets.ManifestSchema, ID: id, Size: info.Size(), Kind: nets.KindNNUE,
+		Variant: l.run.cfg.Variant, Features: a.Features, Architecture: a.String(),
+		Parent: l.state.Parent, Generation: l.state.Generation + 1,
+		Step: facts.Step, Samples: facts.Samples, Games: l.buffer.Stats().Games,
+		HeldOutLoss: facts.HeldOut.Mean, Seed: l.run.cfg.Seed, Build: l.run.opt.Build,
+	}
+	if err := m.Sign(l.run.key); err != nil {
+		return m, err
+	}
+	return m, l.run.store.PutManifest(m)
+}
+
+// point moves the candidate pointer to the net.
+func (l *learner) point(ctx context.Context, id string) error {
+	p, err := l.run.bus.Pointer(ctx, l.run.candidateKey())
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
+		return err
+	}
+	_, err = l.run.bus.SetPointer(ctx, l.run.candidateKey(), id, p.Revision)
+	return err
+}
+
+// show copies a step's report to the board.
+func (l *learner) show(r trainer.Report) {
+	l.run.board.update(func(s *Status) {
+		s.Step, s.Samples, s.TrainLoss = r.Step, r.Samples, r.Average
+		if r.HeldOut != nil {
+			s.HeldOutLoss, s.SignAccuracy = r.HeldOut.Mean, r.HeldOut.SignAccuracy
+		}
+	})
+}

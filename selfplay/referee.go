@@ -1,0 +1,154 @@
+package selfplay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/ab"
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+const refereeRetry = 2 * time.Second
+
+// referee plays every offered net against the current one and moves the
+// current pointer when the sequential test says so. Which candidate was judged
+// last is a pointer of its own, and a match's game log is its state, so a
+// killed referee goes on where it was.
+type referee struct {
+	run  *Run
+	nets *follower
+}
+
+// judgeAll works until ctx ends.
+func (j *referee) judgeAll(ctx context.Context) error {
+	for ctx.Err() == nil {
+		judged, err := j.judgeNewest(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			j.run.board.set(roleGate, "waiting to try again: %v", err)
+			j.run.log.Warn("gate failed, trying again", "error", err)
+			sleep(ctx, refereeRetry)
+		case !judged:
+			j.run.board.set(roleGate, "waiting for a candidate")
+			sleep(ctx, time.Second)
+		}
+	}
+	return nil
+}
+
+// judgeNewest judges the newest candidate unless it has been judged.
+func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
+	candidate, err := j.run.bus.Pointer(ctx, j.run.candidateKey())
+	if errors.Is(err, bus.ErrNoPointer) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	judged, err := j.run.bus.Pointer(ctx, j.run.judgedKey())
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
+		return false, err
+	}
+	if judged.Value == candidate.Value {
+		return false, nil
+	}
+	current, err := j.run.bus.Pointer(ctx, j.run.currentKey())
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
+		return false, err
+	}
+	if err := j.judge(ctx, candidate.Value, current); err != nil {
+		return false, err
+	}
+	_, err = j.run.bus.SetPointer(ctx, j.run.judgedKey(), candidate.Value, judged.Revision)
+	return true, err
+}
+
+// judge plays one candidate against the net that current names, material if it
+// names none, and moves the pointer if it passed.
+func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) error {
+	candidate, err := j.run.loadNet(ctx, id)
+	if err != nil {
+		return err
+	}
+	incumbent := &net{id: materialNet}
+	if current.Value != "" && current.Value != id {
+		if incumbent, err = j.run.loadNet(ctx, current.Value); err != nil {
+			return err
+		}
+	}
+	passed, reason := true, "gate is off"
+	if j.run.cfg.Gate.Enabled && current.Value != id {
+		result, err := j.play(ctx, candidate, incumbent)
+		if err != nil {
+			return err
+		}
+		passed, reason = result.Passed, result.Reason
+		j.run.event("gate", "candidate", candidate.generation, "net", id, "incumbent", incumbent.id, "passed", passed, "reason", reason,
+			"elo", result.Result.Elo.String(), "games", result.Result.Games.Games())
+	}
+	j.run.board.update(func(s *Status) {
+		verdict := "failed"
+		if passed {
+			verdict = "passed"
+		}
+		s.LastGate = fmt.Sprintf("gen %d %s (%s)", candidate.generation, verdict, reason)
+	})
+	if !passed {
+		return nil
+	}
+	if _, err := j.run.bus.SetPointer(ctx, j.run.currentKey(), id, current.Revision); err != nil {
+		return err
+	}
+	j.run.event("net published", "generation", candidate.generation, "net", id, "parent", incumbent.id, "elapsed_s", int(j.run.Status().Elapsed.Seconds()))
+	return nil
+}
+
+// play is the gate's match; its log lies under the candidate's name.
+func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.GateResult, error) {
+	g, c := j.run.cfg.Gate, j.run.cfg.Actor
+	dir := j.run.path(gateDir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return match.GateResult{}, err
+	}
+	side := func(n *net, name string) match.Contestant {
+		return match.Contestant{
+			Name:   fmt.Sprintf("%s %s", name, short(n.id)),
+			Net:    n.id,
+			Limits: search.Limits{Nodes: g.Nodes},
+			New: func() (game.Player, error) {
+				return ab.New(n.evaluator, ab.Options{HashMB: c.HashMB, Threads: 1}), nil
+			},
+		}
+	}
+	seed := mix(j.run.cfg.Seed, uint64(candidate.generation))
+	return match.Gate(ctx, match.GateConfig{
+		Config: match.Config{
+			A:           side(candidate, "candidate"),
+			B:           side(incumbent, "incumbent"),
+			Variant:     j.run.variant,
+			Openings:    match.RandomOpenings(j.run.variant, seed, c.OpeningMin, c.OpeningMax),
+			Pairs:       g.Pairs,
+			Concurrency: g.Concurrency,
+			SPRT:        &rating.SPRT{Elo0: g.Elo0, Elo1: g.Elo1, Alpha: g.Alpha, Beta: g.Beta},
+			Game:        game.Config{MaxPlies: c.MaxPlies, WinScore: search.Score(c.WinScore), WinPlies: c.WinPlies},
+			Seed:        seed,
+			Log:         filepath.Join(dir, short(candidate.id)+"-"+short(incumbent.id)+".jsonl"),
+			RunID:       j.run.id(),
+			Build:       j.run.opt.Build,
+			OnPair: func(_ match.Pair, _ [2]*game.Game, r match.Result) {
+				j.run.board.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f", candidate.generation, r.Pairs.Pairs(), g.Pairs, r.LLR)
+			},
+		},
+		Undecided: match.UndecidedElo,
+	})
+}

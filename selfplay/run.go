@@ -1,0 +1,208 @@
+package selfplay
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/nets"
+)
+
+// What lies in a run's directory.
+const (
+	configFile = "config.yaml"  // the effective configuration
+	stateFile  = "run.json"     // runState
+	eventsFile = "events.jsonl" // nets, gate results, starts and stops: the curve of the run
+	keyFile    = "trainer.key"  // signs the run's nets
+	busDir     = "bus"          // store of the embedded server
+	spoolDir   = "spool"        // games not yet acknowledged
+	netsDir    = "nets"         // nets by content
+	replayDir  = "replay"       // segments
+	trainDir   = "train"        // checkpoints
+	gateDir    = "gate"         // game logs of the gate's matches
+)
+
+// Options are what a process brings to a run.
+type Options struct {
+	Build string       // version of the program, recorded in games and nets
+	Log   *slog.Logger // events for a person or a machine; nil: none
+}
+
+// Limits end a loop in order; zero fields set none.
+type Limits struct {
+	For        time.Duration // since the loop began
+	Games      uint64        // played by this process
+	Generation int           // of the net the actors play with
+}
+
+// Run is one run's directory, opened by this process alone, with its bus.
+type Run struct {
+	cfg     configs.Config
+	dir     string
+	opt     Options
+	variant *chess.Variant
+	epoch   int // starts of the run before this one; part of every game id
+	lock    *dirlock.Lock
+	bus     *bus.Bus
+	store   *nets.Store
+	key     ed25519.PrivateKey
+	board   *board
+	events  *os.File
+	log     *slog.Logger
+}
+
+// runState is what a run remembers of its processes.
+type runState struct {
+	Schema int    `json:"schema"`
+	ID     string `json:"id"`
+	Starts int    `json:"starts"`
+	Build  string `json:"build"` // of the newest start
+}
+
+// SavedConfig returns the configuration of the run in dir; found is false if
+// there is none.
+func SavedConfig(dir string) (cfg configs.Config, found bool, err error) {
+	path := filepath.Join(dir, configFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cfg, false, nil
+	}
+	if err != nil {
+		return cfg, false, err
+	}
+	if err := cfg.Merge(text, path); err != nil {
+		return cfg, false, err
+	}
+	return cfg, true, nil
+}
+
+// fixed names the settings that a run keeps for life, because its games and
+// its checkpoint depend on them.
+func fixed(c configs.Config) [4]any {
+	return [4]any{c.Variant, c.Seed, c.Net.Architecture, c.Net.Width}
+}
+
+// Open opens the run in dir, or begins one there, with the effective
+// configuration cfg, which is written into the directory first. The error
+// wraps dirlock.ErrHeld if another process has the run.
+func Open(ctx context.Context, dir string, cfg configs.Config, o Options) (*Run, error) {
+	r := &Run{cfg: cfg, dir: dir, opt: o, board: newBoard(), log: o.Log}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	if err := r.open(ctx); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("open run %s: %w", dir, err)
+	}
+	return r, nil
+}
+
+func (r *Run) open(ctx context.Context) (err error) {
+	if r.variant, err = chess.ParseVariant(r.cfg.Variant); err != nil {
+		return err
+	}
+	if r.lock, err = dirlock.Acquire(r.dir); err != nil {
+		return err
+	}
+	if err := r.saveConfig(); err != nil {
+		return err
+	}
+	if err := r.begin(); err != nil {
+		return err
+	}
+	if r.events, err = os.OpenFile(r.path(eventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
+		return err
+	}
+	if r.key, err = nets.LoadOrCreateKey(r.path(keyFile)); err != nil {
+		return err
+	}
+	if r.store, err = nets.Open(r.path(netsDir)); err != nil {
+		return err
+	}
+	o := bus.Options{Run: r.id(), MaxBytes: r.cfg.Bus.MaxBytes, Name: "loop", Log: r.log}
+	if o.URL = r.cfg.Bus.URL; o.URL == "" {
+		o.Dir, o.Listen = r.path(busDir), r.cfg.Bus.Listen
+	}
+	r.bus, err = bus.Open(ctx, o)
+	return err
+}
+
+// saveConfig writes the effective configuration, unless it would change what
+// the run in the directory depends on.
+func (r *Run) saveConfig() error {
+	saved, found, err := SavedConfig(r.dir)
+	if err != nil {
+		return err
+	}
+	if found && fixed(saved) != fixed(r.cfg) {
+		return fmt.Errorf("found a run with %v, expected %v (variant, seed, architecture, width): give another directory, or the settings it began with", fixed(saved), fixed(r.cfg))
+	}
+	return durable.WriteFile(r.path(configFile), r.cfg.YAML())
+}
+
+// begin counts this start of the run.
+func (r *Run) begin() error {
+	state := runState{Schema: 1, ID: r.id()}
+	text, err := os.ReadFile(r.path(stateFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		if err := json.Unmarshal(text, &state); err != nil {
+			return fmt.Errorf("%s: %w", r.path(stateFile), err)
+		}
+		if state.Schema != 1 || state.ID != r.id() || state.Starts < 0 {
+			return fmt.Errorf("%s: found schema %d, run %q, %d starts, expected schema 1, run %q", r.path(stateFile), state.Schema, state.ID, state.Starts, r.id())
+		}
+	}
+	r.epoch = state.Starts
+	state.Starts++
+	state.Build = r.opt.Build
+	text, err = json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(r.path(stateFile), append(text, '\n'))
+}
+
+// id names the run on the bus and in the ids of its games.
+func (r *Run) id() string { return fmt.Sprintf("%s-%d", r.cfg.Variant, r.cfg.Seed) }
+
+func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
+
+// Status returns what the run is doing now.
+func (r *Run) Status() Status { return r.board.snapshot() }
+
+// event records something that a person will want to look up later, and logs it.
+func (r *Run) event(name string, args ...any) {
+	r.log.Info(name, args...)
+	slog.New(slog.NewJSONHandler(r.events, nil)).Info(name, args...)
+}
+
+// Close gives everything back. The run can be opened again.
+func (r *Run) Close() error {
+	var errs []error
+	if r.bus != nil {
+		errs = append(errs, r.bus.Close())
+	}
+	if r.events != nil {
+		errs = append(errs, r.events.Close())
+	}
+	if r.lock != nil {
+		errs = append(errs, r.lock.Release())
+	}
+	return errors.Join(errs...)
+}

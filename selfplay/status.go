@@ -1,0 +1,199 @@
+package selfplay
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Status is what a run shows of itself. Counters cover the whole run unless
+// said otherwise; rates cover the last seconds.
+type Status struct {
+	Elapsed time.Duration `json:"elapsed_ns"` // since this process started the run
+
+	Games           uint64  `json:"games"`            // games in the replay buffer, ever
+	SessionGames    uint64  `json:"session_games"`    // games finished by this process
+	Positions       uint64  `json:"positions"`        // trainable positions in the replay buffer, ever
+	PositionsPerS   float64 `json:"positions_per_s"`  // plies played a second
+	Window          uint64  `json:"window"`           // positions the trainer draws from
+	Spooled         int     `json:"spooled"`          // games waiting for the bus
+	Duplicates      uint64  `json:"duplicates"`       // games delivered twice and dropped
+	Quarantined     uint64  `json:"quarantined"`      // games refused
+	Step            uint64  `json:"step"`             // optimiser steps
+	Samples         uint64  `json:"samples"`          // positions trained on, repeats counted
+	SamplesPerS     float64 `json:"samples_per_s"`    // positions trained on a second
+	SamplesPerRow   float64 `json:"samples_per_row"`  // the same divided by the positions that arrived
+	TrainLoss       float64 `json:"train_loss"`       // running mean; 0 before the first step
+	HeldOutLoss     float64 `json:"held_out_loss"`    // on games never trained on; 0 before the first measurement
+	SignAccuracy    float64 `json:"sign_accuracy"`    // share of held-out decisive positions whose sign the net has right
+	Generation      int     `json:"generation"`       // of the current net; 0 before the first
+	Net             string  `json:"net"`              // id of the current net; "material" before the first
+	ActorNet        string  `json:"actor_net"`        // id of the net the newest game was begun with
+	ActorGeneration int     `json:"actor_generation"` // its generation
+	Candidate       int     `json:"candidate"`        // generation last offered
+	LastGate        string  `json:"last_gate"`        // how the last candidate fared
+	Roles           [4]Role `json:"roles"`            // what each role is doing or waiting for
+}
+
+// Role is one role's present occupation in words.
+type Role struct {
+	Name  string    `json:"name"`
+	State string    `json:"state"`
+	Since time.Time `json:"since"`
+}
+
+// Indexes into Status.Roles.
+const (
+	roleActor = iota
+	roleReplay
+	roleTrainer
+	roleGate
+)
+
+// board is a Status shared by the roles.
+type board struct {
+	mu     sync.Mutex
+	status Status
+	start  time.Time
+	plies  rate
+	rows   rate
+}
+
+func newBoard() *board {
+	b := &board{start: time.Now()}
+	b.status.Net = materialNet
+	for i, name := range []string{"actor", "replay", "trainer", "gate"} {
+		b.status.Roles[i] = Role{Name: name, State: "starting", Since: b.start}
+	}
+	return b
+}
+
+// update changes the status under the lock.
+func (b *board) update(change func(s *Status)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.status)
+}
+
+// set says what a role is doing now.
+func (b *board) set(role int, format string, args ...any) {
+	state := fmt.Sprintf(format, args...)
+	b.update(func(s *Status) {
+		if r := &s.Roles[role]; r.State != state {
+			r.State, r.Since = state, time.Now()
+		}
+	})
+}
+
+// played counts the plies of a finished game, trained the samples of a step.
+func (b *board) played(plies int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.status.SessionGames++
+	b.plies.add(time.Now(), float64(plies))
+}
+
+func (b *board) trained(samples int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rows.add(time.Now(), float64(samples))
+}
+
+// snapshot returns the status as of now.
+func (b *board) snapshot() Status {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.status
+	now := time.Now()
+	s.Elapsed = now.Sub(b.start)
+	s.PositionsPerS = b.plies.perSecond(now)
+	s.SamplesPerS = b.rows.perSecond(now)
+	if s.Positions > 0 {
+		s.SamplesPerRow = float64(s.Samples) / float64(s.Positions)
+	}
+	return s
+}
+
+// rate sums events over the last whole seconds.
+type rate struct {
+	buckets [rateSeconds]float64
+	newest  int64 // the second of the newest bucket
+	oldest  int64 // the second of the first event
+}
+
+const rateSeconds = 16
+
+// advance clears the buckets between the newest second and now.
+func (r *rate) advance(second int64) {
+	if r.oldest == 0 {
+		r.oldest, r.newest = second, second
+	}
+	for s := max(r.newest+1, second-rateSeconds+1); s <= second; s++ {
+		r.buckets[s%rateSeconds] = 0
+	}
+	r.newest = max(r.newest, second)
+}
+
+func (r *rate) add(now time.Time, n float64) {
+	r.advance(now.Unix())
+	r.buckets[now.Unix()%rateSeconds] += n
+}
+
+// perSecond is the mean over the whole seconds before now that r has seen.
+func (r *rate) perSecond(now time.Time) float64 {
+	if r.oldest == 0 {
+		return 0
+	}
+	r.advance(now.Unix())
+	sum := 0.0
+	for i, n := range r.buckets {
+		if int64(i) != r.newest%rateSeconds {
+			sum += n
+		}
+	}
+	return sum / float64(max(1, min(rateSeconds-1, r.newest-r.oldest)))
+}
+
+// short cuts a net's id to what a person compares.
+func short(id string) string { return id[:min(len(id), 8)] }
+
+// Line is the status in one line for a terminal.
+func (s Status) Line() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  games %d  %.0f pos/s  window %s", s.Elapsed.Round(time.Second), s.Games, s.PositionsPerS, count(s.Window))
+	if s.Step > 0 {
+		fmt.Fprintf(&b, "  step %d  loss %.5f", s.Step, s.TrainLoss)
+	}
+	if s.HeldOutLoss > 0 {
+		fmt.Fprintf(&b, " / held-out %.5f", s.HeldOutLoss)
+	}
+	fmt.Fprintf(&b, "  net %s", short(s.Net))
+	if s.Generation > 0 {
+		fmt.Fprintf(&b, " (gen %d)", s.Generation)
+	}
+	if s.LastGate != "" {
+		fmt.Fprintf(&b, "  gate: %s", s.LastGate)
+	}
+	return b.String()
+}
+
+// Waiting says which roles are not working and why.
+func (s Status) Waiting() string {
+	var parts []string
+	for _, r := range s.Roles {
+		parts = append(parts, r.Name+": "+r.State)
+	}
+	return strings.Join(parts, " | ")
+}
+
+// count prints a number of positions in a person's precision: 950, 12.3k, 4.56M.
+func count(n uint64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.2fM", float64(n)/1e6)
+}
