@@ -16,7 +16,7 @@ type Evaluator interface {
 	// Pop takes the last move of the line back.
 	Pop()
 	// Evaluate returns the value of p, the last position of the line, in
-	// centipawns from the point of view of the side to move. It is not
-	// called while that side is in check, save at the greatest depth.
+	// centipawns from the point of view of the side to move, which is seldom
+	// in check: only where a line gets too long.
 	Evaluate(p *chess.Position) int
 }

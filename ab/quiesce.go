@@ -9,6 +9,10 @@ import (
 // has a defence.
 const quietEvasions = 3
 
+// quietPlies bounds quiescence: where captures give check and drops parry it,
+// lines need not end by themselves.
+const quietPlies = 16
+
 // quiesce resolves captures and promotions, evasions of check and, for the
 // first plies where the variant has drops, drops that give check, then trusts
 // the evaluation. depth counts down from 0.
@@ -19,15 +23,15 @@ func (w *worker) quiesce(ply, depth, alpha, beta int) int {
 	f := &w.stack[ply]
 	f.pvLen = 0
 	w.seldepth = max(w.seldepth, ply)
-	if ply >= search.MaxPly-1 || !w.pruning.quiescence {
+	if ply >= search.MaxPly-1 || depth <= -quietPlies || !w.pruning.quiescence {
 		return w.evaluate(ply)
 	}
-	depth = max(depth, minDepth)
+	draft := max(depth, minDepth) // deeper down, all plies look at the same moves
 	window := beta-alpha > 1
 	known, hit := w.table.probe(f.pos.Key())
 	if hit {
 		known.score = fromTable(known.score, ply)
-		if !window && known.depth >= depth && cuts(known.score, known.bound, alpha, beta) {
+		if !window && known.depth >= draft && cuts(known.score, known.bound, alpha, beta) {
 			return known.score
 		}
 	}
@@ -58,7 +62,7 @@ func (w *worker) quiesce(ply, depth, alpha, beta int) int {
 	if w.halted {
 		return 0
 	}
-	w.remember(ply, depth, best, floor, beta, bestMove)
+	w.remember(ply, draft, best, floor, beta, bestMove)
 	return best
 }
 
@@ -113,9 +117,9 @@ func (w *worker) futile(f *frame, m chess.Move, order int32, alpha int) (skip, s
 	v := w.tune.values
 	switch {
 	case order < bandLosing/2: // captures found losing, which come last
-		return w.pruning.exchange, w.pruning.exchange
+		return true, true
 	case order < bandCapture/2: // drops
-		return w.pruning.exchange && !v.exchangeAtLeast(&f.pos, m, 0), false
+		return !v.exchangeAtLeast(&f.pos, m, 0), false
 	}
 	return w.pruning.delta && !m.IsPromotion() && f.eval+v.captured(&f.pos, m)+w.tune.delta <= alpha, false
 }

@@ -1,0 +1,172 @@
+package ab
+
+import (
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// begun returns a worker at the root of a search of l.
+func begun(l *chess.Line) *worker {
+	w := New(newMaterial, Options{HashMB: 1}).workers[0]
+	w.begin(l, newControl(&search.Limits{}, chess.White), tuningFor(l.Pos().Variant()))
+	return w
+}
+
+func TestRepetition(t *testing.T) {
+	const rooks = "rr5k/8/8/8/8/8/8/R6K[] w - - 0 1"
+	const cycle = "a1a8 b8a8 R@a1 R@b8 " // captures and drops that restore the position
+	for _, tc := range []struct {
+		name          string
+		variant       *chess.Variant
+		fen           string
+		played, moves string
+		want          bool
+	}{
+		{"once since the root, by captures and drops", chess.Crazyhouse, rooks, "", cycle, true},
+		{"once in the game before", chess.Crazyhouse, rooks, "a1a8 b8a8", "R@a1 R@b8", false},
+		{"twice in the game before", chess.Crazyhouse, rooks, cycle + "a1a8 b8a8", "R@a1 R@b8", true},
+		{"not yet", chess.Crazyhouse, rooks, "", "a1a8 b8a8 R@a1", false},
+		{"other hands", chess.Crazyhouse, "rr5k/8/8/8/8/8/8/R6K[Pp] w - - 0 1", "", "a1a8 b8a8 R@a1 P@c7", false},
+		{"chess", chess.Chess, "4k2r/8/8/8/8/8/8/R3K3 w - - 0 1", "a1b1 h8g8", "b1a1 g8h8 a1b1 h8g8", true},
+		{"chess, castling rights lost", chess.Chess, "4k2r/8/8/8/8/8/8/R3K3 w Q - 0 1", "", "a1b1 h8g8 b1a1 g8h8", false},
+	} {
+		w := begun(mustLine(t, tc.variant, tc.fen, tc.played))
+		w.rootDepth = 1
+		ply := 0
+		for _, m := range mustLine(t, tc.variant, tc.fen, tc.played+" "+tc.moves).Moves()[len(w.keys)-1:] {
+			w.make(ply, m)
+			ply++
+		}
+		if got := w.drawn(ply); got != tc.want {
+			t.Errorf("%s: drawn = %v, want %v", tc.name, got, tc.want)
+		}
+		for range ply {
+			w.unmake()
+		}
+		if len(w.keys)-1 != w.root {
+			t.Errorf("%s: keys are not back at the root", tc.name)
+		}
+	}
+}
+
+// A position that comes back by passing the turn has not been repeated.
+func TestNullMoveIsNoRepetition(t *testing.T) {
+	w := begun(mustLine(t, chess.Crazyhouse, "4k3/8/8/8/8/8/8/R3K3[] w - - 0 1", ""))
+	e1d1, e8d8 := chess.NewMove(4, 3, chess.Normal), chess.NewMove(60, 59, chess.Normal)
+	d1e1, d8e8 := chess.NewMove(3, 4, chess.Normal), chess.NewMove(59, 60, chess.Normal)
+	for ply, m := range []chess.Move{e1d1, chess.NoMove, d1e1, chess.NoMove} {
+		w.make(ply, m)
+	}
+	if w.drawn(4) {
+		t.Error("drawn after two null moves")
+	}
+	for ply, m := range []chess.Move{e1d1, e8d8, d1e1, d8e8} {
+		w.make(4+ply, m)
+	}
+	if !w.drawn(8) {
+		t.Error("a repetition after the null move is not seen")
+	}
+}
+
+// A perpetual check saves the side that is lost otherwise.
+func TestSeesPerpetualCheck(t *testing.T) {
+	e := New(newMaterial, Options{HashMB: 1})
+	r := mustSearch(t, e, mustLine(t, chess.Chess, "6k1/6p1/8/7Q/8/8/rq5P/7K w - - 0 1", ""), search.Limits{Depth: 8})
+	if r.Score != 0 {
+		t.Errorf("score %v, want a draw", r.Score)
+	}
+}
+
+// The rook drop would complete a threefold repetition that began before the
+// root: whoever is ahead avoids it, whoever is behind seeks it.
+func TestHistoryDrawsAtTheRoot(t *testing.T) {
+	l := mustLine(t, chess.Crazyhouse, "rr5k/8/8/8/8/8/8/R6K[] w - - 0 1",
+		"a1a8 b8a8 R@a1 R@b8 a1a8 b8a8 R@a1")
+	drop := chess.NewDrop(chess.Rook, chess.Square(57))
+	if !l.Pos().IsLegal(drop) {
+		t.Fatal("the drop is not legal")
+	}
+	r := mustSearch(t, New(newMaterial, Options{HashMB: 1}), l, search.Limits{Depth: 1, SearchMoves: []chess.Move{drop}})
+	if r.Score != 0 {
+		t.Errorf("score of the third occurrence %v, want 0", r.Score)
+	}
+	r = mustSearch(t, New(newMaterial, Options{HashMB: 1}), l, search.Limits{Depth: 4})
+	if r.Score <= 0 || r.Move == drop {
+		t.Errorf("the side ahead plays %v for %v", r.Move, r.Score)
+	}
+}
+
+func TestFiftyMoves(t *testing.T) {
+	// Mate on the hundredth ply counts; a quiet move there draws.
+	l := mustLine(t, chess.Chess, "k7/8/1K6/8/8/8/8/7R w - - 99 100", "")
+	if r := mustSearch(t, New(newMaterial, Options{HashMB: 1}), l, search.Limits{Depth: 3}); r.Score.MateIn() != 1 {
+		t.Errorf("mate at the fiftieth move scores %v", r.Score)
+	}
+	l = mustLine(t, chess.Chess, "7k/8/8/8/8/8/1K6/7R b - - 99 100", "")
+	if r := mustSearch(t, New(newMaterial, Options{HashMB: 1}), l, search.Limits{Depth: 3}); r.Score != 0 {
+		t.Errorf("the fiftieth move without mate scores %v", r.Score)
+	}
+	// Crazyhouse knows no such rule.
+	l = mustLine(t, chess.Crazyhouse, "7k/8/8/8/8/8/1K6/R7[] w - - 99 100", "")
+	if r := mustSearch(t, New(newMaterial, Options{HashMB: 1}), l, search.Limits{Depth: 3}); r.Score < 200 {
+		t.Errorf("crazyhouse at halfmove clock 99 scores %v", r.Score)
+	}
+}
+
+func TestHistoryStaysInBounds(t *testing.T) {
+	var v int16
+	for _, bonus := range []int32{bonusMax, -bonusMax} {
+		for range 10000 {
+			if gravitate(&v, bonus); v > historyMax || v < -historyMax {
+				t.Fatalf("history value %d beyond ±%d", v, historyMax)
+			}
+		}
+	}
+	if v > -historyMax*9/10 {
+		t.Errorf("10000 penalties leave %d", v)
+	}
+}
+
+// Ordering hands out every legal move once, the table's first.
+func TestNextMoveIsAPermutation(t *testing.T) {
+	w := begun(mustLine(t, chess.Crazyhouse, startFEN, ""))
+	f := &w.stack[0]
+	var legal chess.MoveList
+	walk(t, 2, 4, func(p *chess.Position) {
+		f.pos = *p
+		p.Legal(&legal)
+		first := legal.Moves[legal.N/2]
+		f.picker.reset(first)
+		seen := map[chess.Move]bool{}
+		for m, _ := w.nextMove(f); m != chess.NoMove; m, _ = w.nextMove(f) {
+			if len(seen) == 0 && m != first {
+				t.Fatalf("%s: %v comes before the table's move %v", p.FEN(), m, first)
+			}
+			if seen[m] || !p.IsLegal(m) {
+				t.Fatalf("%s: %v is illegal or comes twice", p.FEN(), m)
+			}
+			seen[m] = true
+		}
+		if len(seen) != legal.N {
+			t.Fatalf("%s: %d moves, want %d", p.FEN(), len(seen), legal.N)
+		}
+	})
+}
+
+// Squares of direct checks agree with the rules wherever the moved piece itself
+// gives the check.
+func TestChecksDirectly(t *testing.T) {
+	var legal chess.MoveList
+	walk(t, 3, 6, func(p *chess.Position) {
+		squares := checkSquares(p)
+		p.Legal(&legal)
+		for _, m := range legal.Slice() {
+			got := checksDirectly(p, m, &squares)
+			if got && !p.GivesCheck(m) || m.IsDrop() && got != p.GivesCheck(m) {
+				t.Fatalf("%s %s: direct check %v, check %v", p.FEN(), p.UCI(m), got, p.GivesCheck(m))
+			}
+		}
+	})
+}
