@@ -160,7 +160,7 @@ func FloatAffineBack(gw, dx, w, x, d []float32, active []int32) {
 type AdamStep struct {
 	Beta1, Beta2 float32 // decay of the first and second moment
 	Rate         float32 // learning rate · √(1−β2^t) / (1−β1^t)
-	Epsilon      float32 // ε · √(1−β2^t)
+	Epsilon      float32 // added to √v before its bias correction
 	Keep         float32 // 1 − learning rate · weight decay
 }
 

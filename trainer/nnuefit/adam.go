@@ -24,9 +24,8 @@ const settlePeriod = 256
 
 // past is what an idle row needs of one step it slept through.
 type past struct {
-	rate    float64 // learning rate with the bias corrections of that step
-	keep    float64 // 1 − learning rate · weight decay
-	epsilon float64 // ε with the bias correction of that step
+	rate float64 // learning rate with the bias corrections of that step
+	keep float64 // 1 − learning rate · weight decay
 }
 
 // adam is the optimiser's clock and the memory that lets idle rows catch up.
@@ -35,8 +34,8 @@ type past struct {
 // still moves it, along a decaying m/√v, and visiting all rows for that would
 // cost more than the rest of the step. The movement over k idle steps has a
 // closed form, so a row is caught up when it is next touched. The form is exact
-// in m and √v; ε, which does not decay as √v does, enters by its mean over the
-// run, weighted by each step's share of the movement.
+// in m and √v; ε, which does not decay as √v does, enters relative to it by its
+// mean over the run, weighted by each step's share of the movement.
 type adam struct {
 	beta1, beta2, epsilon, weightDecay float64
 
@@ -48,10 +47,10 @@ type adam struct {
 func (a *adam) next(lr float64) (past, kernel.AdamStep) {
 	t := float64(a.step + 1)
 	root := math.Sqrt(1 - math.Pow(a.beta2, t))
-	p := past{rate: lr * root / (1 - math.Pow(a.beta1, t)), keep: 1 - lr*a.weightDecay, epsilon: a.epsilon * root}
+	p := past{rate: lr * root / (1 - math.Pow(a.beta1, t)), keep: 1 - lr*a.weightDecay}
 	return p, kernel.AdamStep{
 		Beta1: float32(a.beta1), Beta2: float32(a.beta2),
-		Rate: float32(p.rate), Epsilon: float32(p.epsilon), Keep: float32(p.keep),
+		Rate: float32(p.rate), Epsilon: float32(a.epsilon), Keep: float32(p.keep),
 	}
 }
 
@@ -85,13 +84,13 @@ func (t *idleTable) fill(a *adam) {
 		p := &a.ring[(a.step-uint64(k)+1)%settlePeriod]
 		drift = r * (p.rate*keep + drift)
 		undamped = r * (p.rate + undamped)
-		weighted = r / rho * (p.rate*p.epsilon + weighted)
+		weighted = r / rho * (p.rate + weighted)
 		keep *= p.keep
 		m *= a.beta1
 		v *= a.beta2
-		epsilon := p.epsilon
+		epsilon := a.epsilon
 		if undamped > 0 {
-			epsilon = weighted / undamped
+			epsilon *= weighted / undamped
 		}
 		t[k] = idle{
 			keep: float32(keep), drift: float32(drift), driftUndamped: float32(undamped),

@@ -3,6 +3,7 @@ package nnuefit
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash"
 	"hash/crc32"
@@ -16,7 +17,7 @@ import (
 //	features, virtual, width, stacks, l2, l3 uint32
 //	length uint32 and text of the architecture
 //	score scale float64, steps uint64
-//	settlePeriod × (rate, keep, epsilon float64)
+//	settlePeriod × (rate, keep float64)
 //	virtual rows: weights, first moments, second moments float32
 //	dense parameters: the same
 //	number of rows uint32, then per row: feature, last step uint32, three times a row of float32
@@ -48,7 +49,6 @@ func (m *Model) Checkpoint(w io.Writer) error {
 	for _, p := range c.adam.ring {
 		e.float64(p.rate)
 		e.float64(p.keep)
-		e.float64(p.epsilon)
 	}
 	e.params(c.virtualRows)
 	e.params(c.dense)
@@ -80,17 +80,22 @@ func (m *Model) sizes() [6]int {
 // itself failed, nothing has changed. Restore reads to the end of r, which must
 // be the end of the checkpoint.
 func (m *Model) Restore(r io.Reader) error {
+	d := newDecoder(r)
+	if err := m.readHead(d); err != nil {
+		return fmt.Errorf("restore model: %w", err)
+	}
 	fresh := *m
 	fresh.core = newCore(m.core.shape, m.cfg, m.core.limits)
 	fresh.core.startPSQT(m.pieceValue)
-	if err := fresh.read(newDecoder(r)); err != nil {
+	if err := fresh.readState(d); err != nil {
 		return fmt.Errorf("restore model: %w", err)
 	}
 	*m = fresh
 	return nil
 }
 
-func (m *Model) read(d *decoder) error {
+// readHead checks that the checkpoint is one and belongs to this architecture.
+func (m *Model) readHead(d *decoder) error {
 	if magic := d.text(len(checkpointMagic)); d.err == nil && magic != checkpointMagic {
 		return fmt.Errorf("%w: found magic %q, expected %q", ErrCheckpoint, magic, checkpointMagic)
 	}
@@ -109,11 +114,15 @@ func (m *Model) read(d *decoder) error {
 	if got := d.text(len(want)); d.err == nil && got != want {
 		return fmt.Errorf("%w: found %s, expected %s", ErrCheckpoint, got, want)
 	}
+	return d.failure()
+}
+
+func (m *Model) readState(d *decoder) error {
 	scale := d.float64()
 	c := m.core
 	c.adam.step = d.uint64()
 	for i := range c.adam.ring {
-		c.adam.ring[i] = past{rate: d.float64(), keep: d.float64(), epsilon: d.float64()}
+		c.adam.ring[i] = past{rate: d.float64(), keep: d.float64()}
 	}
 	d.params(c.virtualRows)
 	d.params(c.dense)
@@ -233,16 +242,22 @@ func (d *decoder) params(p params) {
 	}
 }
 
+// failure is the reading error so far; an early end is damage.
+func (d *decoder) failure() error {
+	if errors.Is(d.err, io.EOF) || errors.Is(d.err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: it ends too early", ErrCheckpoint)
+	}
+	return d.err
+}
+
 // close checks the checksum and the end of the stream.
 func (d *decoder) close() error {
 	sum := d.crc.Sum32()
 	found := d.uint32()
-	switch {
-	case d.err == io.EOF || d.err == io.ErrUnexpectedEOF:
-		return fmt.Errorf("%w: it ends too early", ErrCheckpoint)
-	case d.err != nil:
-		return d.err
-	case found != sum:
+	if err := d.failure(); err != nil {
+		return err
+	}
+	if found != sum {
 		return fmt.Errorf("%w: found checksum %08x, expected %08x", ErrCheckpoint, found, sum)
 	}
 	if _, err := d.r.ReadByte(); err != io.EOF {

@@ -56,10 +56,10 @@ func newCore(s shape, cfg Config, lim limits) *core {
 }
 
 // Start of the transformer: accumulators of 32 active rows spread with a
-// standard deviation of about 0.4 around startBias, so most neurons begin inside
-// their linear range 0..1.
+// standard deviation of about 0.2 around startBias, so nearly all neurons begin
+// inside their linear range 0..1.
 const (
-	startBound = 0.12
+	startBound = 0.06
 	startBias  = 0.25
 )
 

@@ -234,7 +234,7 @@ func TestGradientsAgainstFiniteDifferences(t *testing.T) {
 	}
 }
 
-// denseStep is the twin of the lazy optimiser: every row, touched or not, takes
+// denseAdam is the twin of the lazy optimiser: every row, touched or not, takes
 // part in every step, in float64.
 type denseAdam struct{ w, m, v []float64 }
 
@@ -242,17 +242,23 @@ func (d *denseAdam) step(g []float64, cfg Config, lr float64, t int, decays func
 	for i := range d.w {
 		d.m[i] = cfg.Beta1*d.m[i] + (1-cfg.Beta1)*g[i]
 		d.v[i] = cfg.Beta2*d.v[i] + (1-cfg.Beta2)*g[i]*g[i]
-		mHat := d.m[i] / (1 - math.Pow(cfg.Beta1, float64(t)))
-		vHat := d.v[i] / (1 - math.Pow(cfg.Beta2, float64(t)))
+		correction := math.Sqrt(1-math.Pow(cfg.Beta2, float64(t))) / (1 - math.Pow(cfg.Beta1, float64(t)))
 		if decays(i) {
 			d.w[i] -= lr * cfg.WeightDecay * d.w[i]
 		}
-		d.w[i] -= lr * mHat / (math.Sqrt(vHat) + cfg.Epsilon)
+		d.w[i] -= lr * correction * d.m[i] / (math.Sqrt(d.v[i]) + cfg.Epsilon)
 	}
 }
 
 func TestLazyAdamEqualsDense(t *testing.T) {
-	cfg := testConfig()
+	for _, epsilon := range []float64{1e-8, 1e-4, DefaultConfig().Epsilon} {
+		cfg := testConfig()
+		cfg.Epsilon = epsilon
+		lazyEqualsDense(t, cfg)
+	}
+}
+
+func lazyEqualsDense(t *testing.T, cfg Config) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	c := testCore(8, cfg, 3)
 	n := len(c.rows.w)
@@ -287,7 +293,7 @@ func TestLazyAdamEqualsDense(t *testing.T) {
 			c.rows.peek(buf, f, &c.idle, c.adam.step)
 			for j, got := range buf {
 				if want := tw.w[f*row+j]; math.Abs(float64(got)-want) > 1e-5 {
-					t.Fatalf("step %d: row %d column %d is %g, dense Adam gives %g", step, f, j, got, want)
+					t.Fatalf("epsilon %g, step %d: row %d column %d is %g, dense Adam gives %g", cfg.Epsilon, step, f, j, got, want)
 				}
 			}
 		}

@@ -17,8 +17,7 @@ func TestExportIsClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v", r)
-	if r.Positions != len(samples) || r.MeanRaw > 15 || r.MaxRaw > 60 || r.MeanWin > 0.01 || r.MaxWin > 0.04 {
+	if r.Positions != len(samples) || r.MeanRaw > 6 || r.MaxRaw > 25 || r.MeanWin > 0.002 || r.MaxWin > 0.015 {
 		t.Errorf("integer net departs too far: %+v", r)
 	}
 	n, err := nnue.Read(&file)

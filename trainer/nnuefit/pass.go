@@ -9,7 +9,7 @@ type scratch struct {
 	a2, h2, d2           []float32 // [l3]
 	active, on1, on2     []int32   // inputs above zero of layer 1, layer 2, output
 	bufX, bufOn1, bufOn2 []int32
-	dOut, gradOut        [1]float32
+	dOut                 [1]float32
 }
 
 func newScratch(s *shape) scratch {
