@@ -1,0 +1,304 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+// allSamples returns the samples of the games, and the games' ids, by how
+// they print. Games of random moves share only their first positions, which
+// are not trained on.
+func allSamples(t testing.TB, games [][]byte, f sample.Filter) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	for _, data := range games {
+		g, err := game.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sample.From(g, f, nil, nil) {
+			all[key(s)] = g.ID
+		}
+	}
+	return all
+}
+
+func key(s sample.Sample) string {
+	return fmt.Sprint(s.Pos.FEN(), s.Move, s.Score, s.Result, s.Ply)
+}
+
+// Draw gives samples of training games that pass the filter, every one of
+// them sooner or later.
+func TestDrawIsOfTheWindow(t *testing.T) {
+	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800}} {
+		b := openBuffer(t, t.TempDir(), testOptions())
+		games := testGames(t, 0, 60)
+		ingest(t, b, games)
+		left := allSamples(t, games, f)
+		all := len(left)
+		held := 0
+		known := make(map[string]bool)
+		for k, id := range left {
+			if known[k] = true; sample.HeldOut(id) {
+				known[k] = false
+				delete(left, k)
+				held++
+			}
+		}
+		dst := make([]sample.Sample, 20_000)
+		if err := b.Draw(newRand(1), 4, f, dst); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range dst {
+			if !known[key(s)] {
+				t.Fatalf("%s is held out or of no game", key(s))
+			}
+			delete(left, key(s))
+		}
+		if len(left) > 0 || held == 0 {
+			t.Errorf("%d of %d never drawn, %d held out", len(left), all, held)
+		}
+	}
+}
+
+// Positions are drawn evenly, however long their games are.
+func TestDrawIsEven(t *testing.T) {
+	b := openBuffer(t, t.TempDir(), testOptions())
+	ingest(t, b, testGames(t, 0, 50))
+	n := float64(b.Stats().Plies)
+	dst := make([]sample.Sample, 200_000)
+	if err := b.Draw(newRand(3), 1, sample.Filter{}, dst); err != nil {
+		t.Fatal(err)
+	}
+	count := make(map[string]int)
+	for _, s := range dst {
+		count[key(s)]++
+	}
+	// χ² with n−1 degrees of freedom is normal enough: mean n, variance 2n.
+	mean, chi := float64(len(dst))/n, 0.0
+	for _, c := range count {
+		chi += (float64(c) - mean) * (float64(c) - mean) / mean
+	}
+	if z := (chi - n) / math.Sqrt(2*n); math.Abs(z) > 5 {
+		t.Errorf("χ² %.0f over %.0f positions: %.1f standard deviations off", chi, n, z)
+	}
+}
+
+// A draw from one game takes no position twice.
+func TestDrawWithoutReplacement(t *testing.T) {
+	b := openBuffer(t, t.TempDir(), testOptions())
+	id := 0
+	for ; sample.HeldOut(gameID(id)); id++ {
+	}
+	ingest(t, b, testGames(t, id, 1))
+	n := int(b.Stats().Plies)
+	dst := make([]sample.Sample, n)
+	if err := b.Draw(newRand(1), 1000, sample.Filter{}, dst); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[uint16]bool)
+	for _, s := range dst {
+		seen[s.Ply] = true
+	}
+	if len(seen) != n {
+		t.Errorf("%d different positions of %d", len(seen), n)
+	}
+}
+
+// The same games and the same seed give the same samples, also after a
+// restart, when games come from disk.
+func TestDrawIsDeterministic(t *testing.T) {
+	dir := t.TempDir()
+	draw := func(b *Buffer, seed uint64) []sample.Sample {
+		t.Helper()
+		dst := make([]sample.Sample, 1000)
+		if err := b.Draw(newRand(seed), 3, sample.Filter{SkipCaptures: true}, dst); err != nil {
+			t.Fatal(err)
+		}
+		return dst
+	}
+	b := openBuffer(t, dir, testOptions())
+	ingest(t, b, testGames(t, 0, 50))
+	one, two := draw(b, 1), draw(b, 2)
+	if !slices.Equal(one, draw(b, 1)) || slices.Equal(one, two) {
+		t.Error("the seed does not decide")
+	}
+	held := slices.Clone(b.HeldOut(sample.Filter{}, make([]sample.Sample, 100)))
+	crash(t, b)
+	b = openBuffer(t, dir, testOptions())
+	if !slices.Equal(one, draw(b, 1)) {
+		t.Error("other samples after a restart")
+	}
+	if !slices.Equal(held, b.HeldOut(sample.Filter{}, make([]sample.Sample, 100))) {
+		t.Error("other held-out samples after a restart")
+	}
+}
+
+func TestHeldOutIsNewestFirst(t *testing.T) {
+	b := openBuffer(t, t.TempDir(), testOptions())
+	games := testGames(t, 0, 150)
+	ingest(t, b, games)
+	var want []sample.Sample
+	for _, data := range slices.Backward(games) {
+		g, err := game.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sample.HeldOut(g.ID) {
+			want = sample.From(g, sample.Filter{MinPly: 6}, nil, want)
+		}
+	}
+	for _, n := range []int{0, 1, 50, len(want), len(want) + 10} {
+		got := b.HeldOut(sample.Filter{MinPly: 6}, make([]sample.Sample, n))
+		if !slices.Equal(got, want[:min(n, len(want))]) {
+			t.Errorf("%d asked for: %d samples, not the newest", n, len(got))
+		}
+	}
+}
+
+// A game from a start position of its own keeps it.
+func TestDrawKeepsStartPosition(t *testing.T) {
+	start, err := chess.ParseFEN(chess.Crazyhouse, "r1b1kb1r/ppp1qppp/2n2n2/4p3/2B1P3/5N2/PPP2PPP/RNBQ1RK1[Pp] b kq - 5 6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := 0
+	for ; sample.HeldOut(gameID(id)); id++ {
+	}
+	g := &game.Game{
+		ID: gameID(id), Variant: chess.Crazyhouse, Start: start, Outcome: chess.Draw, Reason: game.PlyLimit,
+		Plies: []game.Ply{{Move: game.RandomMove(&start, newRand(1)), Train: true}},
+	}
+	dir := t.TempDir()
+	b := openBuffer(t, dir, testOptions())
+	ingest(t, b, [][]byte{encode(t, g)})
+	for range 2 {
+		dst := make([]sample.Sample, 1)
+		if err := b.Draw(newRand(1), 1, sample.Filter{}, dst); err != nil || dst[0].Pos != start {
+			t.Errorf("%v, %s", err, dst[0].Pos.FEN())
+		}
+		crash(t, b)
+		b = openBuffer(t, dir, testOptions())
+	}
+}
+
+func TestDrawRefusals(t *testing.T) {
+	b := openBuffer(t, t.TempDir(), testOptions())
+	dst := make([]sample.Sample, 10)
+	if err := b.Draw(newRand(1), 1, sample.Filter{}, dst); !errors.Is(err, ErrEmpty) {
+		t.Errorf("empty buffer: %v", err)
+	}
+	ingest(t, b, testGames(t, 0, 10))
+	if err := b.Draw(newRand(1), 0, sample.Filter{}, dst); !errors.Is(err, ErrConfig) {
+		t.Errorf("none per game: %v", err)
+	}
+	if err := b.Draw(newRand(1), 1, sample.Filter{MinPly: 1000}, dst); !errors.Is(err, ErrNoSamples) {
+		t.Errorf("filter that passes nothing: %v", err)
+	}
+	if err := b.Draw(newRand(1), 1, sample.Filter{}, nil); err != nil {
+		t.Errorf("nothing asked for: %v", err)
+	}
+}
+
+func TestConcurrentIngestAndDraw(t *testing.T) {
+	o := testOptions()
+	o.MaxBytes, o.Window.Min = 4*o.SegmentBytes, 300
+	b := openBuffer(t, t.TempDir(), o)
+	games := testGames(t, 0, 300)
+	ingest(t, b, games[:20])
+	var wg sync.WaitGroup
+	for w := range 3 {
+		wg.Go(func() {
+			rng := newRand(uint64(w))
+			dst := make([]sample.Sample, 64)
+			for range 100 {
+				if err := b.Draw(rng, 2, sample.Filter{}, dst); err != nil {
+					t.Error(err)
+					return
+				}
+				b.HeldOut(sample.Filter{}, dst)
+				b.Stats()
+			}
+		})
+	}
+	for at := 20; at < len(games); at += 10 {
+		ingest(t, b, games[at:at+10])
+	}
+	wg.Wait()
+	if st := b.Stats(); st.Games != 300 || st.Unreadable != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// benchmarkGames are long games, as an engine plays them.
+func benchmarkGames(b *testing.B, n int) [][]byte {
+	games := make([][]byte, n)
+	for i := range games {
+		games[i] = encode(b, testGame(i, 100))
+	}
+	return games
+}
+
+func BenchmarkDraw(b *testing.B) {
+	o := testOptions()
+	o.SegmentBytes, o.MaxBytes = 1<<20, 1<<30
+	games := benchmarkGames(b, 2000)
+	for _, perGame := range []int{1, 4, 16} {
+		b.Run(fmt.Sprint("perGame=", perGame), func(b *testing.B) {
+			buf := openBuffer(b, b.TempDir(), o)
+			ingest(b, buf, games)
+			rng, dst := newRand(1), make([]sample.Sample, 16384)
+			f := sample.Filter{SkipInCheck: true, SkipCaptures: true, MinPly: 8}
+			b.ResetTimer()
+			for range b.N {
+				if err := buf.Draw(rng, perGame, f, dst); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*len(dst))/b.Elapsed().Seconds(), "samples/s")
+		})
+	}
+}
+
+func BenchmarkIngest(b *testing.B) {
+	o := testOptions()
+	o.SegmentBytes, o.MaxBytes = 16<<20, 1<<30
+	games := benchmarkGames(b, 1000)
+	b.SetBytes(int64(len(bytes.Join(games, nil))))
+	b.ResetTimer()
+	for range b.N {
+		b.StopTimer()
+		buf := openBuffer(b, b.TempDir(), o)
+		b.StartTimer()
+		ingest(b, buf, games)
+	}
+	b.ReportMetric(float64(b.N*len(games))/b.Elapsed().Seconds(), "games/s")
+}
+
+func BenchmarkOpen(b *testing.B) {
+	o := testOptions()
+	o.SegmentBytes, o.MaxBytes = 1<<20, 1<<30
+	dir := b.TempDir()
+	buf := openBuffer(b, dir, o)
+	games := benchmarkGames(b, 2000)
+	ingest(b, buf, games)
+	crash(b, buf)
+	b.ResetTimer()
+	for range b.N {
+		buf, err := Open(dir, o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		crash(b, buf)
+	}
+	b.ReportMetric(float64(b.N*len(games))/b.Elapsed().Seconds(), "games/s")
+}

@@ -1,0 +1,190 @@
+package replay
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+	"sort"
+	"sync/atomic"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// maxHeldOut is how many held-out games are kept at hand, the newest ones.
+const maxHeldOut = 2048
+
+// facts are what the buffer needs to know about a game to count it.
+type facts struct {
+	id        uint64 // hash
+	heldOut   bool
+	trainable int // plies that may be trained on
+}
+
+// idHash is how an id is remembered. Two of ten million ids share a hash with
+// a probability of three in a million.
+func idHash(id string) uint64 {
+	sum := sha256.Sum256([]byte(id))
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// factsOf reads an encoded game without replaying it. The trainable plies are
+// not in its header.
+func factsOf(encoded []byte) (facts, error) {
+	h, err := game.DecodeHeader(encoded)
+	if err != nil {
+		return facts{}, err
+	}
+	return facts{id: idHash(h.ID), heldOut: sample.HeldOut(h.ID)}, nil
+}
+
+// entry is a stored game that may be drawn.
+type entry struct {
+	segment   uint64
+	offset    int64 // of its record
+	size      int   // of the encoded game in bytes
+	trainable int
+	before    uint64 // training positions stored before it, ever
+	replay    atomic.Pointer[packed]
+}
+
+// index holds the games at hand.
+type index struct {
+	rule    WindowRule
+	rows    uint64   // training positions stored, ever
+	window  []*entry // training games with positions, oldest first
+	heldOut []*entry // oldest first
+}
+
+func (x *index) init(rule WindowRule, rows uint64) { x.rule, x.rows = rule, rows }
+
+// add takes in the newest game and lets go of those that leave the window.
+func (x *index) add(e *entry, heldOut bool) {
+	switch {
+	case e.trainable == 0:
+	case heldOut:
+		x.heldOut = append(x.heldOut, e)
+		if len(x.heldOut) > maxHeldOut {
+			x.heldOut = dropFirst(x.heldOut)
+		}
+	default:
+		e.before = x.rows
+		x.rows += uint64(e.trainable)
+		x.window = append(x.window, e)
+		for size := x.rule.Size(x.rows); len(x.window) > 1 && x.rows-x.window[1].before >= size; {
+			x.window = dropFirst(x.window)
+		}
+	}
+}
+
+// dropFirst returns all but the first entry, which is left to the garbage
+// collector.
+func dropFirst(list []*entry) []*entry {
+	list[0] = nil
+	return list[1:]
+}
+
+// windowRows returns the training positions in the window.
+func (x *index) windowRows() uint64 {
+	if len(x.window) == 0 {
+		return 0
+	}
+	return x.rows - x.window[0].before
+}
+
+// at returns the game of the window that holds the position with the given
+// number, counted from the window's first.
+func (x *index) at(row uint64) *entry {
+	row += x.window[0].before
+	i := sort.Search(len(x.window), func(i int) bool { return x.window[i].before > row })
+	return x.window[i-1]
+}
+
+// oldestSegment returns the number of the first segment the window needs.
+func (x *index) oldestSegment() uint64 {
+	if len(x.window) == 0 {
+		return math.MaxUint64
+	}
+	return x.window[0].segment
+}
+
+// forget lets go of the held-out games in segments below number.
+func (x *index) forget(number uint64) {
+	i := slices.IndexFunc(x.heldOut, func(e *entry) bool { return e.segment >= number })
+	if i < 0 {
+		i = len(x.heldOut)
+	}
+	clear(x.heldOut[:i])
+	x.heldOut = x.heldOut[i:]
+}
+
+// packed is a decoded game in 6 bytes a ply. Replaying it needs no move
+// generation, which an encoded game does.
+type packed struct {
+	start   *chess.Position // nil for the variant's start position
+	outcome chess.Outcome
+	plies   []packedPly
+}
+
+type packedPly struct {
+	move  chess.Move
+	score int16 // within ±search.MateScore
+	flags uint8
+}
+
+const (
+	plyScored = 1 << iota
+	plyTrain
+)
+
+// pack returns g in short.
+func pack(g *game.Game) *packed {
+	p := &packed{outcome: g.Outcome, plies: make([]packedPly, len(g.Plies))}
+	if g.Start != g.Variant.Start() {
+		p.start = &g.Start
+	}
+	for i, ply := range g.Plies {
+		q := packedPly{move: ply.Move, score: int16(ply.Score)}
+		if ply.HasScore {
+			q.flags |= plyScored
+		}
+		if ply.Train {
+			q.flags |= plyTrain
+		}
+		p.plies[i] = q
+	}
+	return p
+}
+
+// unpack puts into g what samples are made from, reusing its plies.
+func (p *packed) unpack(v *chess.Variant, g *game.Game) {
+	g.Variant, g.Outcome = v, p.outcome
+	if p.start != nil {
+		g.Start = *p.start
+	} else {
+		g.Start = v.Start()
+	}
+	g.Plies = g.Plies[:0]
+	for _, q := range p.plies {
+		g.Plies = append(g.Plies, game.Ply{
+			Move:     q.move,
+			Score:    search.Score(q.score),
+			HasScore: q.flags&plyScored != 0,
+			Train:    q.flags&plyTrain != 0,
+		})
+	}
+}
+
+// trainable counts the plies that may be trained on.
+func trainable(g *game.Game) int {
+	n := 0
+	for _, p := range g.Plies {
+		if p.Train {
+			n++
+		}
+	}
+	return n
+}

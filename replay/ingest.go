@@ -1,0 +1,251 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+)
+
+// Report says what became of the games given to Ingest.
+type Report struct {
+	Stored      int    // new games, on disk now
+	HeldOut     int    // of Stored, never drawn for training
+	Plies       uint64 // positions of the others that may be trained on
+	Duplicate   int    // games whose id was known
+	Quarantined int    // games that are not valid
+	Rejected    []Rejection
+}
+
+// Rejection is a game that was quarantined.
+type Rejection struct {
+	Index int // in the slice given to Ingest
+	Err   error
+}
+
+// Ingest replays every encoded game by the rules, puts those that are not
+// valid into quarantine, drops those whose id it has, and stores the others.
+// When it returns without an error all of them are dealt with for good: the
+// stored ones are synced to disk. After an error some may be; giving all of
+// them again is safe. After an error that wraps ErrBroken the buffer has to be
+// opened again.
+func (b *Buffer) Ingest(games [][]byte) (Report, error) {
+	b.ingestMu.Lock()
+	defer b.ingestMu.Unlock()
+	if b.failed != nil {
+		return Report{}, b.failed
+	}
+	var rep Report
+	err := b.ingest(games, &rep)
+	if err == nil {
+		err = b.flush(&rep)
+	}
+	b.pending.reset() // after an error, what was not written
+	if err != nil {
+		return rep, fmt.Errorf("ingest games: %w", err)
+	}
+	if err := b.bookkeeping(&rep); err != nil {
+		return rep, fmt.Errorf("ingest games: %w", err)
+	}
+	return rep, nil
+}
+
+// ingest checks the games and appends those to be stored to b.pending, which
+// it writes whenever a segment is full.
+func (b *Buffer) ingest(games [][]byte, rep *Report) error {
+	batchIDs := make(map[uint64]struct{})
+	for i, c := range b.checkAll(games) {
+		if c.err != nil {
+			if err := b.quarantine.put(games[i], c.err); err != nil {
+				return err
+			}
+			rep.Quarantined++
+			rep.Rejected = append(rep.Rejected, Rejection{Index: i, Err: c.err})
+			continue
+		}
+		if _, twice := batchIDs[c.facts.id]; twice || c.known {
+			rep.Duplicate++
+			continue
+		}
+		batchIDs[c.facts.id] = struct{}{}
+		if err := b.add(games[i], c, rep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checked is the verdict on one game.
+type checked struct {
+	facts  facts
+	known  bool // its id is; it was not replayed
+	replay *packed
+	err    error // why it is not valid
+}
+
+// checkAll checks games on all processors. It reads b.seen, which nobody
+// changes meanwhile.
+func (b *Buffer) checkAll(games [][]byte) []checked {
+	out := make([]checked, len(games))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(games)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(games)); i = next.Add(1) - 1 {
+				out[i] = b.check(games[i])
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+func (b *Buffer) check(encoded []byte) checked {
+	f, err := factsOf(encoded)
+	if err != nil {
+		return checked{err: err}
+	}
+	if _, known := b.seen[f.id]; known {
+		return checked{facts: f, known: true}
+	}
+	g, err := game.Decode(encoded)
+	if err != nil {
+		return checked{err: err}
+	}
+	if g.Variant != b.opt.Variant {
+		return checked{err: fmt.Errorf("%w: found %s, expected %s", ErrVariant, g.Variant.Name, b.opt.Variant.Name)}
+	}
+	f.trainable = trainable(g)
+	return checked{facts: f, replay: pack(g)}
+}
+
+// batch is what goes to the active segment with the next write.
+type batch struct {
+	data    []byte
+	entries []*entry
+	facts   []facts
+}
+
+func (p *batch) reset() { *p = batch{data: p.data[:0]} }
+
+// add appends a game to the batch, in a new segment if the active one is full.
+func (b *Buffer) add(encoded []byte, c checked, rep *Report) error {
+	need := int64(frameBytes + len(encoded))
+	if b.active == nil || b.tail()+need > b.opt.SegmentBytes && b.tail() > headerBytes {
+		if err := b.flush(rep); err != nil {
+			return err
+		}
+		if err := b.roll(); err != nil {
+			return err
+		}
+	}
+	e := &entry{segment: b.newest().number, offset: b.tail(), size: len(encoded), trainable: c.facts.trainable}
+	e.replay.Store(c.replay)
+	b.pending.data = appendFrame(b.pending.data, encoded, c.facts.trainable)
+	b.pending.entries = append(b.pending.entries, e)
+	b.pending.facts = append(b.pending.facts, c.facts)
+	return nil
+}
+
+// newest returns the active segment.
+func (b *Buffer) newest() *segment { return b.segments[len(b.segments)-1] }
+
+// tail is where the next game of the batch goes.
+func (b *Buffer) tail() int64 { return b.newest().size + int64(len(b.pending.data)) }
+
+// flush writes and syncs the batch and only then makes its games known.
+func (b *Buffer) flush(rep *Report) error {
+	if len(b.pending.entries) == 0 {
+		return nil
+	}
+	s := b.newest()
+	if _, err := b.active.WriteAt(b.pending.data, s.size); err != nil {
+		// Usually a full disk. Without the half-written games the segment
+		// is as it was, and the caller may try again.
+		if e := b.active.Truncate(s.size); e != nil {
+			return b.broken(e)
+		}
+		return fmt.Errorf("segment %s, offset %d: %w", segmentName(s.number), s.size, err)
+	}
+	if err := b.active.Sync(); err != nil {
+		// What is on disk after a failed sync cannot be known.
+		return b.broken(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s.size += int64(len(b.pending.data))
+	for i, e := range b.pending.entries {
+		f := b.pending.facts[i]
+		b.enter(s, e, f)
+		rep.Stored++
+		if f.heldOut {
+			rep.HeldOut++
+		} else {
+			rep.Plies += uint64(f.trainable)
+		}
+	}
+	b.pending.reset()
+	return nil
+}
+
+// broken ends all storing.
+func (b *Buffer) broken(err error) error {
+	b.failed = fmt.Errorf("%w: segment %s: %w", ErrBroken, segmentName(b.newest().number), err)
+	return b.failed
+}
+
+// roll begins a new segment.
+func (b *Buffer) roll() error {
+	number := b.manifest.FirstSegment
+	if len(b.segments) > 0 {
+		number = b.newest().number + 1
+	}
+	f, err := os.OpenFile(filepath.Join(b.dir, segmentName(number)), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := writeHeader(f, appendSegmentHeader(nil, b.opt.Variant), b.dir); err != nil {
+		return fmt.Errorf("segment %s: %w", segmentName(number), errors.Join(err, f.Close()))
+	}
+	full := b.active
+	b.active = f
+	b.mu.Lock()
+	b.segments = append(b.segments, &segment{number: number, size: headerBytes})
+	b.mu.Unlock()
+	if full == nil {
+		return nil
+	}
+	return full.Close()
+}
+
+func writeHeader(f *os.File, header []byte, dir string) error {
+	if _, err := f.Write(header); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return durable.SyncDir(dir)
+}
+
+// bookkeeping counts the refused games and deletes segments that are too many.
+func (b *Buffer) bookkeeping(rep *Report) error {
+	b.mu.Lock()
+	b.manifest.Duplicates += uint64(rep.Duplicate)
+	b.manifest.Quarantined += uint64(rep.Quarantined)
+	b.mu.Unlock()
+	retired, err := b.retire()
+	if err != nil {
+		return err
+	}
+	if retired || rep.Duplicate == 0 && rep.Quarantined == 0 {
+		return nil // written, or nothing to write
+	}
+	return b.manifest.write(b.dir)
+}

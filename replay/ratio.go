@@ -1,0 +1,33 @@
+package replay
+
+// Ratio holds training to a number of samples per new position, as KataGo's
+// train.py does: a bucket that new positions fill and training empties. An
+// empty bucket means to wait for games. It is a plain value; as JSON it is
+// part of a checkpoint.
+type Ratio struct {
+	PerRow float64 `json:"per_row"` // samples allowed per new position
+	Cap    float64 `json:"cap"`     // most samples that may be saved up
+	Tokens float64 `json:"tokens"`  // samples allowed now
+	Seen   uint64  `json:"seen"`    // positions counted so far
+}
+
+// Rows tells how many positions were stored in all. If they are fewer than
+// before, the buffer is another one: the bucket is emptied and counting goes
+// on from there.
+func (r *Ratio) Rows(total uint64) {
+	if total < r.Seen {
+		r.Tokens, r.Seen = 0, total
+		return
+	}
+	r.Tokens = min(r.Cap, r.Tokens+r.PerRow*float64(total-r.Seen))
+	r.Seen = total
+}
+
+// Take removes n samples from the bucket if it holds as many.
+func (r *Ratio) Take(n int) bool {
+	if r.Tokens < float64(n) {
+		return false
+	}
+	r.Tokens -= float64(n)
+	return true
+}

@@ -1,0 +1,172 @@
+package replay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+)
+
+const (
+	retiredFile    = "retired.ids"
+	retiredMagic   = "ZHRI\x01\x00\x00\x00" // with version 1
+	retiredIDBytes = 8
+
+	// maxRetired bounds the ids remembered of deleted games. A game
+	// delivered again comes soon after it came first, if at all.
+	maxRetired = 1 << 20
+)
+
+// retire deletes the oldest segments while all together are too large, as long
+// as the window does not need them. It says whether it wrote the manifest.
+//
+// Ids first, then the manifest, then the file: a crash in between leaves
+// either a segment whose ids are remembered twice, or one that the manifest
+// counts as deleted and Open deletes.
+func (b *Buffer) retire() (any bool, err error) {
+	for b.bytes() > b.opt.MaxBytes && len(b.segments) > 1 && b.segments[0].number < b.index.oldestSegment() {
+		if err := b.retireFirst(); err != nil {
+			return any, err
+		}
+		any = true
+	}
+	return any, nil
+}
+
+func (b *Buffer) retireFirst() error {
+	s := b.segments[0]
+	forgotten, err := b.retired.append(s.ids)
+	if err != nil {
+		return err
+	}
+	m := b.manifest
+	m.FirstSegment = s.number + 1
+	m.Retired.merge(s.counts)
+	if err := m.write(b.dir); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.manifest = m
+	b.segments[0] = nil
+	b.segments = b.segments[1:]
+	b.index.forget(m.FirstSegment)
+	for _, id := range forgotten {
+		delete(b.seen, id)
+	}
+	b.mu.Unlock()
+	return os.Remove(filepath.Join(b.dir, segmentName(s.number)))
+}
+
+// bytes is the size of all segments.
+func (b *Buffer) bytes() int64 {
+	var n int64
+	for _, s := range b.segments {
+		n += s.size
+	}
+	return n
+}
+
+// retiredIDs are the ids of deleted games, in memory and in a file.
+type retiredIDs struct {
+	path   string
+	ids    []uint64 // oldest first, at most maxRetired
+	inFile int      // ids in the file, old ones among them; 0: no file
+}
+
+// load reads the file, if there is one, and adds its ids to seen. An id that
+// is in seen belongs to a segment that was about to be deleted when the
+// process ended; that segment is still there.
+func (r *retiredIDs) load(path string, seen map[uint64]struct{}) error {
+	r.path = path
+	ids, err := readIDs(path)
+	if err != nil {
+		return err
+	}
+	r.inFile = len(ids)
+	for _, id := range ids[max(0, len(ids)-maxRetired):] {
+		if _, twice := seen[id]; !twice {
+			seen[id] = struct{}{}
+			r.ids = append(r.ids, id)
+		}
+	}
+	return nil
+}
+
+// readIDs returns the ids in the file at path, none if it is not there. An id
+// cut short at the end is left out.
+func readIDs(path string) ([]uint64, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(len(retiredMagic))+2*maxRetired*retiredIDBytes))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) < len(retiredMagic) || string(data[:len(retiredMagic)]) != retiredMagic {
+		return nil, fmt.Errorf("%w: %s begins with %q, expected %q", ErrVersion, path, data[:min(len(data), len(retiredMagic))], retiredMagic)
+	}
+	data = data[len(retiredMagic):]
+	ids := make([]uint64, 0, len(data)/retiredIDBytes)
+	for ; len(data) >= retiredIDBytes; data = data[retiredIDBytes:] {
+		ids = append(ids, binary.LittleEndian.Uint64(data))
+	}
+	return ids, nil
+}
+
+// append remembers more ids and returns those that had to be forgotten for
+// them.
+func (r *retiredIDs) append(ids []uint64) (forgotten []uint64, err error) {
+	all := append(r.ids, ids...)
+	if over := len(all) - maxRetired; over > 0 {
+		forgotten, all = slices.Clone(all[:over]), all[over:]
+	}
+	if r.inFile == 0 || r.inFile+len(ids) > 2*maxRetired {
+		err = r.rewrite(all)
+	} else {
+		err = r.extend(ids)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("retired ids: %w", err)
+	}
+	r.ids = all
+	return forgotten, nil
+}
+
+func (r *retiredIDs) rewrite(ids []uint64) error {
+	err := durable.WriteFile(r.path, appendIDs([]byte(retiredMagic), ids))
+	if err == nil {
+		r.inFile = len(ids)
+	}
+	return err
+}
+
+// extend writes ids behind the last whole id of the file.
+func (r *retiredIDs) extend(ids []uint64) error {
+	f, err := os.OpenFile(r.path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	at := int64(len(retiredMagic) + r.inFile*retiredIDBytes)
+	_, err = f.WriteAt(appendIDs(nil, ids), at)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		r.inFile += len(ids)
+	}
+	return err
+}
+
+func appendIDs(dst []byte, ids []uint64) []byte {
+	for _, id := range ids {
+		dst = binary.LittleEndian.AppendUint64(dst, id)
+	}
+	return dst
+}
