@@ -39,7 +39,7 @@ func mustParse(t testing.TB, v *Variant, fen string) Position {
 }
 
 // TestPerft checks the perft files: every line by counting the last ply, the
-// smaller ones, which are all with -short, by listing it too.
+// smaller ones, the only ones with -short, by listing it too.
 func TestPerft(t *testing.T) {
 	const small = 500_000 // nodes
 	for file, v := range map[string]*Variant{
