@@ -93,6 +93,7 @@ type Train struct {
 	Lambda        float64 `yaml:"lambda"`       // share of the search score in the target at the start, the rest is the result
 	LambdaFinal   float64 `yaml:"lambda_final"` // the share after lambda_steps
 	LambdaSteps   int     `yaml:"lambda_steps"`
+	NetScale      float64 `yaml:"net_scale"`     // raw units (208 a pawn) of the net's output per unit of log-odds of winning
 	Power         float64 `yaml:"power"`         // exponent of the loss in win-probability space
 	PerGame       int     `yaml:"per_game"`      // positions drawn from one game at a time
 	MinPly        int     `yaml:"min_ply"`       // earlier plies are not trained on
@@ -234,6 +235,7 @@ func (c Config) Validate() error {
 	positive("train.lr_steps", c.Train.LRSteps)
 	share("train.lambda", c.Train.Lambda)
 	share("train.lambda_final", c.Train.LambdaFinal)
+	check(c.Train.NetScale >= 20 && c.Train.NetScale <= 10000, "train.net_scale", c.Train.NetScale, "20 to 10000")
 	check(c.Train.Power >= 1 && c.Train.Power <= 4, "train.power", c.Train.Power, "1 to 4")
 	positive("train.per_game", c.Train.PerGame)
 	positive("train.held_out", c.Train.HeldOut)

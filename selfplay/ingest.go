@@ -23,10 +23,11 @@ type ingester struct {
 	purged time.Time
 }
 
-// ingest works until ctx ends.
+// ingest works until ctx ends. A batch that was fetched is always finished:
+// given up, it would come again only after a minute.
 func (in *ingester) ingest(ctx context.Context) error {
 	for ctx.Err() == nil {
-		n, err := in.once(ctx, ingestWait)
+		n, err := in.once(context.WithoutCancel(ctx), ingestWait)
 		switch {
 		case ctx.Err() != nil:
 			return nil

@@ -72,7 +72,7 @@ func filterOf(t configs.Train) sample.Filter {
 func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 	t := r.cfg.Train
 	cfg := nnuefit.DefaultConfig()
-	cfg.Power, cfg.Workers = t.Power, t.Workers
+	cfg.NetScale, cfg.Power, cfg.Workers = t.NetScale, t.Power, t.Workers
 	model, err := nnuefit.New(r.architecture(), cfg, r.cfg.Seed)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,228 @@
+package selfplay
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/replay"
+)
+
+// smallConfig is the tiny preset made smaller still: a net after a few hundred
+// positions.
+func smallConfig(t *testing.T) configs.Config {
+	t.Helper()
+	cfg, err := configs.Preset("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range []string{
+		"actor.nodes=15", "actor.max_plies=60", "train.min_positions=300", "train.batch=64",
+		"train.steps_per_net=20", "train.checkpoint=10", "train.held_out=100",
+		"gate.pairs=1", "gate.nodes=10",
+	} {
+		if err := cfg.SetPairs([]string{pair}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cfg
+}
+
+func openRun(t *testing.T, dir string, cfg configs.Config) *Run {
+	t.Helper()
+	r, err := Open(t.Context(), dir, cfg, Options{Build: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// loopOnce opens the run, loops until a limit is reached and closes it.
+func loopOnce(t *testing.T, dir string, cfg configs.Config, limits Limits) Status {
+	t.Helper()
+	r := openRun(t, dir, cfg)
+	err := r.Loop(t.Context(), limits)
+	status := r.Status()
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return status
+}
+
+func audit(t *testing.T, dir string) replay.AuditReport {
+	t.Helper()
+	report, err := replay.Audit(filepath.Join(dir, replayDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Duplicates != 0 || report.Invalid != 0 || report.Corrupt != 0 || report.TornBytes != 0 {
+		t.Errorf("audit:\n%v", report)
+	}
+	return report
+}
+
+func TestLoopPublishesNetsAndResumes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := smallConfig(t)
+	cfg.Gate.Enabled = false // a pass is certain then
+	first := loopOnce(t, dir, cfg, Limits{Generation: 2, For: time.Minute})
+	if first.ActorGeneration < 2 {
+		t.Fatalf("actors play with generation %d after %v", first.ActorGeneration, first.Elapsed)
+	}
+	if first.Spooled != 0 {
+		t.Errorf("%d games left in the spool after an orderly end", first.Spooled)
+	}
+	if got := audit(t, dir); got.UniqueIDs != first.SessionGames {
+		t.Errorf("played %d games, stored %d", first.SessionGames, got.UniqueIDs)
+	}
+	second := loopOnce(t, dir, cfg, Limits{Generation: first.Generation + 1, For: time.Minute})
+	if second.Step <= first.Step || second.ActorGeneration <= first.ActorGeneration {
+		t.Errorf("before: step %d, generation %d; after: step %d, generation %d", first.Step, first.ActorGeneration, second.Step, second.ActorGeneration)
+	}
+	if got := audit(t, dir); got.UniqueIDs != first.SessionGames+second.SessionGames {
+		t.Errorf("played %d and %d games, stored %d", first.SessionGames, second.SessionGames, got.UniqueIDs)
+	}
+}
+
+// One actor with one thread repeats itself byte for byte.
+func TestSameSeedSameGames(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Actor.Workers = 1
+	cfg.Train.MinPositions = 1 << 30 // no net arrives in between
+	segments := func() []byte {
+		dir := filepath.Join(t.TempDir(), "run")
+		loopOnce(t, dir, cfg, Limits{Games: 6})
+		names, err := filepath.Glob(filepath.Join(dir, replayDir, "*.seg*"))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("segments: %v, error %v", names, err)
+		}
+		var all []byte
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, data...)
+		}
+		return all
+	}
+	a, b := segments(), segments()
+	if len(a) < 200 || string(a) != string(b) {
+		t.Errorf("two runs with one seed stored %d and %d bytes that differ", len(a), len(b))
+	}
+}
+
+func TestGamesLimit(t *testing.T) {
+	cfg := smallConfig(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	if s := loopOnce(t, dir, cfg, Limits{Games: 7}); s.SessionGames != 7 || s.Games != 7 {
+		t.Errorf("played %d games and stored %d, want 7", s.SessionGames, s.Games)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	cfg := smallConfig(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	r := openRun(t, dir, cfg)
+	if _, err := Open(t.Context(), dir, cfg, Options{}); !errors.Is(err, dirlock.ErrHeld) {
+		t.Errorf("second process: error %v, want %v", err, dirlock.ErrHeld)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := cfg
+	other.Net.Width = 32
+	if _, err := Open(t.Context(), dir, other, Options{}); err == nil || !strings.Contains(err.Error(), "expected") {
+		t.Errorf("another architecture in the same directory: error %v", err)
+	}
+	if saved, found, err := SavedConfig(dir); !found || err != nil || saved != cfg {
+		t.Errorf("saved configuration: found %v, error %v, differences %v", found, err, configs.Differences(cfg, saved))
+	}
+}
+
+// A net that another trainer signed never evaluates.
+func TestForeignNetIsRefused(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Gate.Enabled = false
+	dir := filepath.Join(t.TempDir(), "run")
+	loopOnce(t, dir, cfg, Limits{Generation: 1, For: time.Minute})
+	r := openRun(t, dir, cfg)
+	defer r.Close()
+	current, err := r.bus.Pointer(t.Context(), r.currentKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.loadNet(t.Context(), current.Value); err != nil {
+		t.Fatalf("own net: %v", err)
+	}
+	foreign, err := nets.LoadOrCreateKey(filepath.Join(t.TempDir(), "other.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.key = foreign
+	if _, err := r.loadNet(t.Context(), current.Value); !errors.Is(err, nets.ErrSignature) {
+		t.Errorf("net signed by another key: error %v, want %v", err, nets.ErrSignature)
+	}
+}
+
+// Nets are fetched again when the local store has lost or damaged them.
+func TestNetIsFetchedAgain(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Gate.Enabled = false
+	dir := filepath.Join(t.TempDir(), "run")
+	loopOnce(t, dir, cfg, Limits{Generation: 1, For: time.Minute})
+	if err := os.RemoveAll(filepath.Join(dir, netsDir)); err != nil {
+		t.Fatal(err)
+	}
+	r := openRun(t, dir, cfg)
+	defer r.Close()
+	current, err := r.bus.Pointer(t.Context(), r.currentKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := r.loadNet(t.Context(), current.Value); err != nil || n.id != current.Value {
+		t.Errorf("net %v, error %v", n, err)
+	}
+}
+
+// A full stream makes actors keep their games and wait; nothing is lost when
+// there is room again.
+func TestBackpressure(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Actor.SpoolMaxGames = 3
+	dir := filepath.Join(t.TempDir(), "run")
+	r := openRun(t, dir, cfg)
+	defer r.Close()
+	spool, err := OpenSpool(r.path(spoolDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	act := &actor{run: r, nets: newFollower(r), spool: spool, limit: 20}
+	stop, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- act.play(stop, t.Context()) }() // nobody publishes
+	for !strings.Contains(r.Status().Waiting(), "waiting for the bus") {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	held := spool.Len()
+	if limit := cfg.Actor.SpoolMaxGames + cfg.Actor.Workers; held < cfg.Actor.SpoolMaxGames || held > limit {
+		t.Errorf("%d games spooled, want %d to %d", held, cfg.Actor.SpoolMaxGames, limit)
+	}
+	if err := act.drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := r.bus.Stats(t.Context()); err != nil || s.Messages != uint64(held) {
+		t.Errorf("stream holds %d messages (error %v), want %d", s.Messages, err, held)
+	}
+}
