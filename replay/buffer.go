@@ -52,8 +52,9 @@ func (o *Options) validate() error {
 // Buffer is an open replay directory. All methods may be called at the same
 // time; Draw does not wait for the disk writes of Ingest.
 type Buffer struct {
-	dir string
-	opt Options
+	dir   string
+	opt   Options
+	start chess.Position // of the variant
 
 	lock       *dirlock.Lock
 	quarantine quarantine
@@ -89,7 +90,7 @@ func Open(dir string, o Options) (*Buffer, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	b := &Buffer{dir: dir, opt: o, seen: make(map[uint64]struct{})}
+	b := &Buffer{dir: dir, opt: o, start: o.Variant.Start(), seen: make(map[uint64]struct{})}
 	if err := b.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open replay buffer %s: %w", dir, err), b.release())
 	}

@@ -51,7 +51,7 @@ func TestCutAtEveryByte(t *testing.T) {
 		if d := b.Damage(); len(d) != wantDamage {
 			t.Fatalf("cut at %d: damage %v", n, d)
 		}
-		if n%16 == 0 { // the whole way takes a sync
+		if n%64 == 0 { // the whole way takes a sync
 			if rep := ingest(t, b, games); rep.Stored != len(games)-older-whole || rep.Duplicate != older+whole {
 				t.Fatalf("cut at %d: %+v", n, rep)
 			}

@@ -140,11 +140,12 @@ const (
 	plyTrain
 )
 
-// pack returns g in short.
-func pack(g *game.Game) *packed {
+// pack returns g in short. usual is the variant's start position.
+func pack(g *game.Game, usual *chess.Position) *packed {
 	p := &packed{outcome: g.Outcome, plies: make([]packedPly, len(g.Plies))}
-	if g.Start != g.Variant.Start() {
-		p.start = &g.Start
+	if g.Start != *usual {
+		start := g.Start // alone: g with its plies is not kept
+		p.start = &start
 	}
 	for i, ply := range g.Plies {
 		q := packedPly{move: ply.Move, score: int16(ply.Score)}
@@ -159,16 +160,15 @@ func pack(g *game.Game) *packed {
 	return p
 }
 
-// unpack puts into g what samples are made from, reusing its plies.
-func (p *packed) unpack(v *chess.Variant, g *game.Game) {
-	g.Variant, g.Outcome = v, p.outcome
+// unpack puts into g what samples of the first n plies are made from, reusing
+// g's own plies.
+func (p *packed) unpack(usual *chess.Position, g *game.Game, n int) {
+	g.Outcome, g.Start = p.outcome, *usual
 	if p.start != nil {
 		g.Start = *p.start
-	} else {
-		g.Start = v.Start()
 	}
 	g.Plies = g.Plies[:0]
-	for _, q := range p.plies {
+	for _, q := range p.plies[:n] {
 		g.Plies = append(g.Plies, game.Ply{
 			Move:     q.move,
 			Score:    search.Score(q.score),

@@ -122,7 +122,7 @@ func (b *Buffer) check(encoded []byte) checked {
 		return checked{err: fmt.Errorf("%w: found %s, expected %s", ErrVariant, g.Variant.Name, b.opt.Variant.Name)}
 	}
 	f.trainable = trainable(g)
-	return checked{facts: f, replay: pack(g)}
+	return checked{facts: f, replay: pack(g, &b.start)}
 }
 
 // batch is what goes to the active segment with the next write.
