@@ -25,5 +25,8 @@
 //   - A pointer moves by compare-and-set; its history is the audit log.
 //
 // Nothing here retries a publish: the caller keeps the game until it is
-// acknowledged and knows best how long to wait.
+// acknowledged and knows best how long to wait. A request whose answer does
+// not come within five seconds fails, whatever its context allows: the
+// connection may have been lost under it. Transfers of nets and Games, which
+// waits as long as it is told, are the exceptions.
 package bus
