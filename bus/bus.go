@@ -250,6 +250,8 @@ type ingester struct {
 	mu       sync.Mutex
 	consumer jetstream.Consumer
 	stale    atomic.Bool
+	acked    uint64 // sequence up to which all games are acknowledged, while consumer is bound
+	returned uint64 // last sequence that Games returned
 }
 
 func (i *ingester) unbind() { i.stale.Store(true) }

@@ -106,11 +106,15 @@ type Msg struct {
 	msg jetstream.Msg
 }
 
-// Games waits up to wait for a game and returns those that are there, at
-// most max of them and about 16 MiB, oldest first. It returns none, without
-// an error, if none came or MaxUnacked are out. Games not acknowledged
-// within a minute, or before the bus was opened again, come again. One
-// ingester per run calls it.
+// Games waits up to wait for a game and returns the oldest ones that are not
+// acknowledged, without a gap, at most max of them and about 16 MiB. It
+// returns none, without an error, if none came. Games that were returned and
+// not acknowledged come again with the next call. One ingester per run calls
+// it.
+//
+// Since an acknowledgement covers everything before it, a delivery that went
+// missing would be acknowledged unseen with the next one: what lies behind a
+// gap in the sequence is therefore not returned but asked for again.
 func (b *Bus) Games(ctx context.Context, max int, wait time.Duration) ([]Msg, error) {
 	if max <= 0 {
 		return nil, nil
@@ -118,21 +122,49 @@ func (b *Bus) Games(ctx context.Context, max int, wait time.Duration) ([]Msg, er
 	max = min(max, MaxUnacked)
 	b.ingest.mu.Lock()
 	defer b.ingest.mu.Unlock()
-	c, err := b.bindIngest(ctx)
-	if err != nil {
-		return nil, err
+	if b.ingest.returned > b.ingest.acked {
+		b.ingest.unbind() // binding again asks for everything not acknowledged
 	}
-	// A fetch ends when it is full or its time is over, so the first game is
-	// waited for alone.
-	games, err := b.fetch(ctx, c, nil, 1, wait)
-	if err == nil && len(games) == 1 && max > 1 {
-		games, err = b.fetch(ctx, c, games, max-1, fetchLinger)
+	for deadline := time.Now().Add(wait); ; {
+		c, err := b.bindIngest(ctx)
+		if err != nil {
+			return nil, err
+		}
+		// A fetch ends when it is full or its time is over, so the first game
+		// is waited for alone.
+		games, err := b.fetch(ctx, c, nil, 1, wait)
+		if err == nil && len(games) == 1 && max > 1 {
+			games, err = b.fetch(ctx, c, games, max-1, fetchLinger)
+		}
+		if err != nil {
+			b.ingest.unbind()
+			return nil, fmt.Errorf("fetch games: %w", err)
+		}
+		whole := contiguous(games, b.ingest.acked+1)
+		if whole < len(games) {
+			b.ingest.unbind()
+		}
+		if whole > 0 {
+			b.ingest.returned = games[whole-1].Sequence
+		}
+		if whole > 0 || len(games) == 0 {
+			return games[:whole], nil
+		}
+		if wait = time.Until(deadline); wait <= 0 {
+			return nil, nil
+		}
 	}
-	if err != nil {
-		b.ingest.unbind()
-		return nil, fmt.Errorf("fetch games: %w", err)
+}
+
+// contiguous returns how many of the games have the sequences that count up
+// from first.
+func contiguous(games []Msg, first uint64) int {
+	for i := range games {
+		if games[i].Sequence != first+uint64(i) {
+			return i
+		}
 	}
-	return games, nil
+	return len(games)
 }
 
 // fetch appends up to n games that come within wait.
@@ -168,9 +200,13 @@ func (b *Bus) AckGames(ctx context.Context, last Msg) error {
 	}
 	ctx, cancel := bound(ctx)
 	defer cancel()
+	b.ingest.mu.Lock()
+	defer b.ingest.mu.Unlock()
 	if err := last.msg.DoubleAck(ctx); err != nil {
+		b.ingest.unbind() // it may have arrived all the same
 		return fmt.Errorf("acknowledge games up to sequence %d: %w", last.Sequence, err)
 	}
+	b.ingest.acked = max(b.ingest.acked, last.Sequence)
 	return nil
 }
 

@@ -135,6 +135,59 @@ func TestFullStream(t *testing.T) {
 	take(t, b, 1)
 }
 
+// A delivery that got lost on its way must come again: acknowledging what came
+// after it would acknowledge it unseen.
+func TestLostDeliveryComesAgain(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	for i := range 10 {
+		publish(t, b, i)
+	}
+	if err := b.AckGames(ctx, take(t, b, 3)[2]); err != nil {
+		t.Fatal(err)
+	}
+	lost, err := b.ingest.consumer.Fetch(2) // games 4 and 5, seen by nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range lost.Messages() {
+	}
+	next := uint64(4)
+	for next <= 10 {
+		ms, err := b.Games(ctx, 4, 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range ms {
+			if m.Sequence != next {
+				t.Fatalf("got sequence %d, want %d", m.Sequence, next)
+			}
+			next++
+		}
+		if len(ms) > 0 {
+			if err := b.AckGames(ctx, ms[len(ms)-1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Games that were returned but not acknowledged, because storing them failed,
+// come again with the next call.
+func TestUnacknowledgedGamesComeAgain(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	for i := range 6 {
+		publish(t, b, i)
+	}
+	for range 2 {
+		ms, err := b.Games(ctx, 3, 5*time.Second)
+		if err != nil || len(ms) == 0 || ms[0].Sequence != 1 {
+			t.Fatalf("%d games, error %v; want them from sequence 1", len(ms), err)
+		}
+	}
+}
+
 func publish2(t *testing.T, b *Bus, i int, data []byte) PubResult {
 	t.Helper()
 	r, err := b.PublishGame(testContext(t), "a", gameID(i), data)

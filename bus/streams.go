@@ -147,8 +147,11 @@ func (b *Bus) freshIngest(ctx context.Context) (jetstream.Consumer, error) {
 		if err := b.games.DeleteConsumer(ctx, ingestConsumer); err != nil {
 			return nil, err
 		}
+		b.ingest.acked = max(stream.State.FirstSeq, 1) - 1
 		return b.games.CreateOrUpdateConsumer(ctx, cfg)
 	}
+	b.ingest.acked = max(info.AckFloor.Stream, max(stream.State.FirstSeq, 1)-1)
+	b.ingest.returned = 0
 	if info.NumAckPending > 0 {
 		// What a predecessor fetched and did not acknowledge shall come now,
 		// not after ackWait. A server that cannot do this still delivers it

@@ -223,7 +223,7 @@ func (c Config) Validate() error {
 	check(c.Replay.MaxBytes >= 2*c.Replay.SegmentBytes, "replay.max_bytes", c.Replay.MaxBytes, "at least two segments")
 	positive("replay.window_min", c.Replay.WindowMin)
 	check(c.Replay.WindowExponent > 0 && c.Replay.WindowExponent <= 1, "replay.window_exponent", c.Replay.WindowExponent, "more than 0, at most 1")
-	check(c.Replay.WindowSlope > 0, "replay.window_slope", c.Replay.WindowSlope, "a positive number")
+	check(c.Replay.WindowSlope > 0 && c.Replay.WindowSlope <= 1, "replay.window_slope", c.Replay.WindowSlope, "more than 0, at most 1")
 
 	check(c.Train.Batch >= 16 && c.Train.Batch <= 1<<20, "train.batch", c.Train.Batch, "16 to 1048576")
 	positive("train.workers", c.Train.Workers)

@@ -72,9 +72,12 @@ func (f *follower) load(ctx context.Context, id string) error {
 	return nil
 }
 
-// run follows the pointer until ctx ends.
+// follow keeps the net that the pointer names loaded until ctx ends.
 func (f *follower) follow(ctx context.Context) error {
 	changes, err := f.run.bus.WatchPointer(ctx, f.run.currentKey())
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

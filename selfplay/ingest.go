@@ -12,6 +12,7 @@ const (
 	ingestBatch = 512                    // games stored with one fsync, at most
 	ingestWait  = 500 * time.Millisecond // for the first of them
 	ingestRetry = time.Second            // after the bus failed
+	drainWait   = 5 * time.Second        // for a game that is known to be there
 	purgeEvery  = 10 * time.Second
 )
 
@@ -44,11 +45,17 @@ func (in *ingester) ingest(ctx context.Context) error {
 	return nil
 }
 
-// drain ingests until no game is left on the bus.
+// drain ingests until every game on the bus is acknowledged.
 func (in *ingester) drain(ctx context.Context) error {
 	for {
-		n, err := in.once(ctx, ingestWait)
-		if err != nil || n == 0 {
+		st, err := in.run.bus.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		if st.Pending == 0 && st.Unacked == 0 {
+			return nil
+		}
+		if _, err := in.once(ctx, drainWait); err != nil {
 			return err
 		}
 	}
@@ -68,8 +75,11 @@ func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("replay: %w", err)
 	}
-	if report.Quarantined > 0 {
-		in.run.event("games quarantined", "games", report.Quarantined, "dir", in.run.path(replayDir))
+	for _, bad := range report.Rejected {
+		in.run.event("game quarantined", "reason", bad.Err.Error(), "dir", in.run.path(replayDir))
+		if err := in.run.bus.Reject(ctx, bad.Err.Error(), games[bad.Index]); err != nil {
+			return 0, err
+		}
 	}
 	if err := in.run.bus.AckGames(ctx, msgs[len(msgs)-1]); err != nil {
 		return 0, err

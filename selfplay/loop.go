@@ -13,7 +13,7 @@ import (
 
 const (
 	finishGames = 5 * time.Second  // for the games in progress when the loop is asked to stop
-	drainAll    = 30 * time.Second // for what is spooled and on the bus then
+	drainAll    = 90 * time.Second // for what is spooled and on the bus then; a lost delivery comes again after a minute
 	limitsEvery = 100 * time.Millisecond
 )
 

@@ -68,14 +68,9 @@ func perft(in io.Reader, w io.Writer, o perftOptions) error {
 	start := time.Now()
 	var nodes uint64
 	if o.divide && o.depth > 0 {
-		var list chess.MoveList
-		p.Legal(&list)
-		for _, m := range list.Slice() {
-			child := p
-			child.Make(m)
-			below := count(&child, o.depth-1)
-			fmt.Fprintf(w, "%s\t%d\n", p.UCI(m), below)
-			nodes += below
+		for _, m := range chess.PerftDivide(&p, o.depth) {
+			fmt.Fprintf(w, "%s\t%d\n", p.UCI(m.Move), m.Nodes)
+			nodes += m.Nodes
 		}
 	} else {
 		nodes = count(&p, o.depth)
@@ -92,14 +87,10 @@ func position(v *chess.Variant, fen string, chess960 bool) (chess.Position, erro
 		p.SetChess960(chess960)
 		return p, nil
 	}
-	p, err := chess.ParseFEN(v, fen)
-	if err != nil {
-		return chess.Position{}, err
-	}
 	if chess960 {
-		p.SetChess960(true)
+		return chess.ParseFEN960(v, fen)
 	}
-	return p, nil
+	return chess.ParseFEN(v, fen)
 }
 
 // perftFile checks lines "FEN<tab>depth<tab>nodes"; empty lines and lines that

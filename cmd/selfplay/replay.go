@@ -17,7 +17,7 @@ func newReplayCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var asJSON bool
+	var asJSON, ids bool
 	audit := &cobra.Command{
 		Use:   "audit DIR",
 		Short: "Recount a replay buffer from its segments; exits 1 if anything is wrong",
@@ -27,10 +27,14 @@ read. Reading only; the run may be going on.`,
 		Example: "  selfplay replay audit runs/crazyhouse-laptop/replay",
 		Args:    exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if ids {
+				return replay.VisitIDs(args[0], func(id string) { fmt.Fprintln(c.OutOrStdout(), id) })
+			}
 			return replayAudit(c.OutOrStdout(), args[0], asJSON)
 		},
 	}
 	audit.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	audit.Flags().BoolVar(&ids, "ids", false, "print the id of every stored game instead, one a line")
 	c.AddCommand(audit)
 	return c
 }
@@ -47,7 +51,7 @@ func replayAudit(w io.Writer, dir string, asJSON bool) error {
 	} else {
 		fmt.Fprintln(w, report)
 	}
-	if report.Duplicates > 0 || report.Corrupt > 0 {
+	if report.Duplicates > 0 || report.Corrupt > 0 || report.Invalid > 0 {
 		return errSilent
 	}
 	return nil

@@ -24,7 +24,7 @@ const settlePeriod = 256
 
 // past is what an idle row needs of one step it slept through.
 type past struct {
-	rate float64 // learning rate with the bias corrections of that step
+	rate float64 // rows' learning rate with the bias corrections of that step
 	keep float64 // 1 − learning rate · weight decay
 }
 
@@ -38,19 +38,22 @@ type past struct {
 // mean over the run, weighted by each step's share of the movement.
 type adam struct {
 	beta1, beta2, epsilon, weightDecay float64
+	rowShare                           float64 // Config.RowRate
 
 	step uint64             // steps done
 	ring [settlePeriod]past // ring[t%settlePeriod] belongs to step t
 }
 
-// next returns the entry and the kernel arguments of step t = a.step+1.
+// next returns the entry of step t = a.step+1 and the kernel arguments of its
+// parameters other than rows, which move at the entry's rate.
 func (a *adam) next(lr float64) (past, kernel.AdamStep) {
 	t := float64(a.step + 1)
 	root := math.Sqrt(1 - math.Pow(a.beta2, t))
-	p := past{rate: lr * root / (1 - math.Pow(a.beta1, t)), keep: 1 - lr*a.weightDecay}
+	rate := lr * root / (1 - math.Pow(a.beta1, t))
+	p := past{rate: rate * a.rowShare, keep: 1 - lr*a.weightDecay}
 	return p, kernel.AdamStep{
 		Beta1: float32(a.beta1), Beta2: float32(a.beta2),
-		Rate: float32(p.rate), Epsilon: float32(a.epsilon), Keep: float32(p.keep),
+		Rate: float32(rate), Epsilon: float32(a.epsilon), Keep: float32(p.keep),
 	}
 }
 

@@ -38,6 +38,11 @@ type Config struct {
 	// averaged, over a batch. It damps the steps of rows that occur seldom,
 	// which otherwise learn single games by heart.
 	Beta1, Beta2, Epsilon float64
+	// RowRate is the learning rate of the transformer's real rows as a share of
+	// everything else's. The factoriser's rows see every position, a real row
+	// only those with its king square: below 1 it learns what is particular to
+	// that square more slowly, and a small data set is not learned by heart.
+	RowRate float64
 	// WeightDecay per step and unit of learning rate, decoupled from the
 	// gradient (AdamW). Biases and PSQT weights do not decay.
 	WeightDecay float64
@@ -59,7 +64,7 @@ const maxHidden = 127.0 / 64
 func DefaultConfig() Config {
 	return Config{
 		NetScale: 361, ScoreScale: 410, Power: 2.5,
-		Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-2, WeightDecay: 0.01,
+		Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3, RowRate: 0.2, WeightDecay: 0.01,
 		HiddenLimit: maxHidden,
 		Workers:     runtime.GOMAXPROCS(0),
 	}
@@ -78,6 +83,7 @@ func (c Config) Validate() error {
 		{"Beta1", c.Beta1, 0, 0.999},
 		{"Beta2", c.Beta2, 0, 0.999999},
 		{"Epsilon", c.Epsilon, 0, 1},
+		{"RowRate", c.RowRate, 0, 1},
 		{"HiddenLimit", c.HiddenLimit, 0, maxHidden},
 		{"Workers", float64(c.Workers), 0, 1 << 16},
 	} {

@@ -39,7 +39,7 @@ func newCore(s shape, cfg Config, lim limits) *core {
 		rows:        newRows(&s),
 		virtualRows: newParams(s.virtual * s.row()),
 		adam: adam{beta1: cfg.Beta1, beta2: cfg.Beta2, epsilon: cfg.Epsilon,
-			weightDecay: cfg.WeightDecay},
+			weightDecay: cfg.WeightDecay, rowShare: cfg.RowRate},
 		w1:    make([]float32, s.stacks*s.inputs()*s.l2),
 		gradV: make([]float32, s.virtual*s.row()),
 	}
@@ -232,14 +232,16 @@ func (c *core) update(lr float64) {
 	undamped.Keep = 1
 	w, row := c.width, c.row()
 
-	stepRow := func(x params, grad []float32) {
-		kernel.FloatAdam(x.w[:w], x.m[:w], x.v[:w], grad[:w], &damped)
-		kernel.FloatAdam(x.w[w:], x.m[w:], x.v[w:], grad[w:], &undamped)
+	stepRow := func(x params, grad []float32, rate float32) {
+		columns, psqt := damped, undamped
+		columns.Rate, psqt.Rate = rate, rate
+		kernel.FloatAdam(x.w[:w], x.m[:w], x.v[:w], grad[:w], &columns)
+		kernel.FloatAdam(x.w[w:], x.m[w:], x.v[w:], grad[w:], &psqt)
 	}
 	blocks(c.workers, c.virtual, rowBlock, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			x := c.virtualRow(r)
-			stepRow(x, c.gradV[r*row:(r+1)*row])
+			stepRow(x, c.gradV[r*row:(r+1)*row], damped.Rate)
 			kernel.FloatClampSum(x.w[:w], nil, c.limits.transformer)
 		}
 	})
@@ -249,7 +251,7 @@ func (c *core) update(lr float64) {
 			f := int(g.feats[slot])
 			c.rows.settle(f, &c.idle, c.adam.step)
 			x := c.rows.row(f)
-			stepRow(x, g.grad[slot*row:(slot+1)*row])
+			stepRow(x, g.grad[slot*row:(slot+1)*row], float32(p.rate))
 			kernel.FloatClampSum(x.w[:w], c.virtualRow(int(c.toVirtual[f])).w[:w], c.limits.transformer)
 			c.rows.last[f] = step
 		}

@@ -246,7 +246,7 @@ func (d *denseAdam) step(g []float64, cfg Config, lr float64, t int, decays func
 		if decays(i) {
 			d.w[i] -= lr * cfg.WeightDecay * d.w[i]
 		}
-		d.w[i] -= lr * correction * d.m[i] / (math.Sqrt(d.v[i]) + cfg.Epsilon)
+		d.w[i] -= lr * cfg.RowRate * correction * d.m[i] / (math.Sqrt(d.v[i]) + cfg.Epsilon)
 	}
 }
 
