@@ -9,7 +9,6 @@ const (
 	historyMax = 8192              // bound of every history value
 	bonusMax   = 1200              // greatest change before the pull to zero
 	noPieceTo  = uint16(1<<16 - 1) // piece-to index of a null move
-	orderLimit = 3 * historyMax    // bound of the sum that ordering uses
 )
 
 // history remembers which quiet moves refuted lines before, so that they are
@@ -25,30 +24,39 @@ type history struct {
 
 func (h *history) clear() { *h = history{} }
 
-// butterflyIndex returns where quiet keeps m.
-func butterflyIndex(m chess.Move) int {
+// indexes returns where quiet and reply keep m, a legal move of p.
+func indexes(p *chess.Position, m chess.Move) (from, piece int) {
+	to := int(m.To())
 	if m.IsDrop() {
-		return dropBase + int(m.DropType())*64 + int(m.To())
+		t := int(m.DropType())
+		return dropBase + t*64 + to, t*64 + to
 	}
-	return int(m.From()) | int(m.To())<<6
+	sq := m.From()
+	return int(sq) | to<<6, int(p.PieceAt(sq).Type())*64 + to
 }
 
-// pieceToIndex returns where reply keeps m, a legal move of p.
-func pieceToIndex(p *chess.Position, m chess.Move) uint16 {
-	t := m.DropType()
-	if !m.IsDrop() {
-		t = p.PieceAt(m.From()).Type()
-	}
-	return uint16(t)*64 + uint16(m.To())
+// past is the part of a history that matters in one position.
+type past struct {
+	quiet *[butterfly]int16
+	reply *[pieceTo]int16 // nil after a null move and at the root
 }
 
-// score returns what is known of the quiet move m of p after the move with
-// piece-to index prev, within ±orderLimit.
-func (h *history) score(p *chess.Position, m chess.Move, prev uint16) int32 {
+// after returns what is known of the moves of p after the move with piece-to
+// index prev.
+func (h *history) after(p *chess.Position, prev uint16) past {
 	us := p.SideToMove()
-	v := int32(h.quiet[us][butterflyIndex(m)])
-	if prev != noPieceTo {
-		v += 2 * int32(h.reply[us][prev][pieceToIndex(p, m)])
+	if prev == noPieceTo {
+		return past{quiet: &h.quiet[us]}
+	}
+	return past{quiet: &h.quiet[us], reply: &h.reply[us][prev]}
+}
+
+// score returns what is known of the quiet move m of p, within ±3·historyMax.
+func (h past) score(p *chess.Position, m chess.Move) int32 {
+	from, piece := indexes(p, m)
+	v := int32(h.quiet[from])
+	if h.reply != nil {
+		v += 2 * int32(h.reply[piece])
 	}
 	return v
 }
@@ -64,10 +72,11 @@ func (h *history) update(p *chess.Position, prev uint16, best chess.Move, tried 
 }
 
 func (h *history) reward(p *chess.Position, prev uint16, m chess.Move, bonus int32) {
-	us := p.SideToMove()
-	gravitate(&h.quiet[us][butterflyIndex(m)], bonus)
-	if prev != noPieceTo {
-		gravitate(&h.reply[us][prev][pieceToIndex(p, m)], bonus)
+	past := h.after(p, prev)
+	from, piece := indexes(p, m)
+	gravitate(&past.quiet[from], bonus)
+	if past.reply != nil {
+		gravitate(&past.reply[piece], bonus)
 	}
 }
 

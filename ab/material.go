@@ -59,12 +59,12 @@ var (
 	// their lead.
 	materialHand = materialWeights{
 		board:    [7]int{100, 260, 260, 340, 640},
-		hand:     [7]int{120, 290, 270, 350, 660},
+		hand:     [7]int{110, 280, 265, 345, 650},
 		tempo:    20,
 		centre:   10,
 		rim:      12,
 		advanced: [3]int{6, 22, 45},
-		shelter:  9, near: 22, hole: 3,
+		shelter:  4, near: 48, hole: 2,
 		centrePawn: 12,
 	}
 	materialChess = materialWeights{

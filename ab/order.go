@@ -126,20 +126,22 @@ func (w *worker) nextMove(f *frame) (chess.Move, int32) {
 func (w *worker) scoreMoves(f *frame) {
 	p, k := &f.pos, &f.picker
 	squares := checkSquares(p)
+	past := w.history.after(p, f.previous)
+	scores := k.scores[:k.list.N]
 	for i, m := range k.list.Slice() {
 		switch {
-		case isNoisy(p, m):
-			k.scores[i] = bandCapture + noisyScore(w.tune.values, p, m)
+		case !m.IsDrop() && isNoisy(p, m):
+			scores[i] = bandCapture + noisyScore(w.tune.values, p, m)
 		case m == f.killers[0]:
-			k.scores[i] = bandKiller + 1
+			scores[i] = bandKiller + 1
 		case m == f.killers[1]:
-			k.scores[i] = bandKiller
+			scores[i] = bandKiller
 		default:
-			s := w.history.score(p, m, f.previous)
+			s := past.score(p, m)
 			if checksDirectly(p, m, &squares) {
 				s += checkBonus
 			}
-			k.scores[i] = s
+			scores[i] = s
 		}
 	}
 }
@@ -154,11 +156,12 @@ func (w *worker) generateNoisy(f *frame, drops bool) {
 	if drops && !p.Hand(p.SideToMove()).Empty() {
 		p.LegalDropChecks(&k.list)
 	}
+	past := w.history.after(p, f.previous)
 	for i, m := range k.list.Slice() {
 		if i < captures {
 			k.scores[i] = bandCapture + noisyScore(w.tune.values, p, m)
 		} else {
-			k.scores[i] = w.history.score(p, m, f.previous)
+			k.scores[i] = past.score(p, m)
 		}
 	}
 }

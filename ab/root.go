@@ -182,6 +182,7 @@ func (w *worker) settle(from, to int) {
 			r.score, r.bound = r.last, search.Exact
 		}
 	}
+	w.sortRoot(0, from)
 	w.sortRoot(from, to)
 	for i := max(from, 1); i < to; i++ {
 		if best := w.moves[i-1].score; w.moves[i].score > best {

@@ -97,25 +97,25 @@ func TestExchangeAgainstRealMoves(t *testing.T) {
 }
 
 func TestExchangeCases(t *testing.T) {
+	v := tuningHand.values
+	pawn, knight, rook := v.swing[chess.Pawn], v.swing[chess.Knight], v.swing[chess.Rook]
 	for _, tc := range []struct {
 		name, fen, move string
 		want            int
 	}{
-		// Pawn takes pawn, pawn takes back: even. The swing of each is board + hand.
 		{"even trade", "4k3/8/2p5/3p4/4P3/8/8/4K3[] w - - 0 1", "e4d5", 0},
-		{"rook takes guarded pawn", "4k3/8/2p5/3p4/8/8/8/3RK3[] w - - 0 1", "d1d5", 220 - 690},
-		{"rook takes promoted queen, guarded", "4k3/8/2p5/3q~4/8/8/8/3RK3[] w - - 0 1", "d1d5", 760 - 690},
-		{"drop on a guarded square", "4k3/8/2p5/8/8/8/8/4K3[N] w - - 0 1", "N@d5", -550},
+		{"rook takes guarded pawn", "4k3/8/2p5/3p4/8/8/8/3RK3[] w - - 0 1", "d1d5", pawn - rook},
+		{"rook takes promoted queen, guarded", "4k3/8/2p5/3q~4/8/8/8/3RK3[] w - - 0 1", "d1d5", v.promoted[chess.Queen] - rook},
+		{"drop on a guarded square", "4k3/8/2p5/8/8/8/8/4K3[N] w - - 0 1", "N@d5", -knight},
 		{"drop where a recapture threatens", "4k3/8/2q5/8/4P3/8/8/4K3[P] w - - 0 1", "P@d5", 0},
-		{"king may not take a guarded piece", "8/8/3k4/3p4/4P3/8/8/3RK3[] w - - 0 1", "e4d5", 220},
-		{"x-ray behind the rook", "3rk3/8/8/3p4/8/8/3R4/3RK3[] w - - 0 1", "d2d5", 220},
+		{"king may not take a guarded piece", "8/8/3k4/3p4/4P3/8/8/3RK3[] w - - 0 1", "e4d5", pawn},
+		{"x-ray behind the rook", "3rk3/8/8/3p4/8/8/3R4/3RK3[] w - - 0 1", "d2d5", pawn},
 	} {
 		p := mustFEN(t, chess.Crazyhouse, tc.fen)
 		m, err := p.ParseUCI(tc.move)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := tuningHand.values
 		if !v.exchangeAtLeast(&p, m, tc.want) || v.exchangeAtLeast(&p, m, tc.want+1) {
 			t.Errorf("%s: %s in %s is not worth exactly %d", tc.name, tc.move, tc.fen, tc.want)
 		}

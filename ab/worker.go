@@ -111,7 +111,8 @@ func (w *worker) make(ply int, m chess.Move) {
 		child.previous = noPieceTo
 		child.fence = len(w.keys)
 	} else {
-		child.previous = pieceToIndex(&f.pos, m)
+		_, piece := indexes(&f.pos, m)
+		child.previous = uint16(piece)
 		child.pos.Make(m)
 		child.fence = f.fence
 	}
