@@ -3,7 +3,11 @@ package ab
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 func BenchmarkMaterial(b *testing.B) {
@@ -32,4 +36,26 @@ func TestBenchIsASignature(t *testing.T) {
 	if _, err := Bench(ctx, newMaterial, 5); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v with a cancelled context", err)
 	}
+}
+
+// BenchmarkSmallSearch measures what self-play asks for: a few hundred nodes a
+// move, and now and then a new game.
+func BenchmarkSmallSearch(b *testing.B) {
+	l := mustLine(b, chess.Crazyhouse, middleFEN, "")
+	e := New(newMaterial, Options{HashMB: 4})
+	for _, nodes := range []uint64{1, 400} {
+		b.Run(strconv.FormatUint(nodes, 10), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				mustSearch(b, e, l, search.Limits{Nodes: nodes})
+			}
+		})
+	}
+	b.Run("NewGame", func(b *testing.B) {
+		for b.Loop() {
+			if err := e.NewGame(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -100,8 +100,8 @@ func (b Bound) String() string {
 }
 
 // Limits says when a search has to stop and what it may look at. A zero field
-// sets no limit; the first limit reached ends the search. The zero Limits is
-// no limit at all: such a search runs until its context ends, like Infinite.
+// sets no limit; the first limit reached ends the search. With the zero Limits a
+// search runs until its context ends or it has reached MaxPly.
 type Limits struct {
 	// Depth is the number of iterations of iterative deepening, in plies.
 	Depth int
@@ -136,8 +136,8 @@ type Limits struct {
 	// hit or stopped.
 	Ponder bool
 
-	// SearchMoves restricts the root to these moves; empty means all. Moves
-	// that are not legal are ignored.
+	// SearchMoves restricts the root to these moves. Moves that are not
+	// legal are ignored; if none is left, all legal moves are searched.
 	SearchMoves []chess.Move
 
 	// MultiPV is the number of best root moves to report, each with its own
