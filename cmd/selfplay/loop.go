@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
@@ -66,7 +63,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 	if err != nil {
 		return err
 	}
-	out := c.OutOrStdout()
+	out := newLive(c.OutOrStdout())
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	if o.json {
 		logger = slog.New(slog.NewJSONHandler(out, nil))
@@ -93,7 +90,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 	s := run.Status()
 	logger.Info("stopped", "games", s.Games, "positions", s.Positions, "steps", s.Step, "generation", s.Generation, "net", s.Net)
 	if !o.json {
-		fmt.Fprintf(out, "resume with: %s --dir %s\n", o.program(), o.dir)
+		fmt.Fprintf(out, "resume with: %s --dir %s\n", os.Args[0], o.dir)
 	}
 	if err != nil {
 		return err
@@ -103,8 +100,6 @@ func loop(c *cobra.Command, o loopOptions) error {
 	}
 	return nil
 }
-
-func (o *loopOptions) program() string { return filepath.Base(os.Args[0]) }
 
 // configuration settles o.dir and the effective configuration: that of the run
 // found there, or a new one.
@@ -137,13 +132,14 @@ func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resum
 	return cfg, resumed, cfg.Validate()
 }
 
-// showStatus prints the status until ctx ends: one line rewritten every second
+// showStatus prints the status until ctx ends: two lines rewritten every second
 // on a terminal, one line every ten seconds otherwise.
-func (o *loopOptions) showStatus(ctx context.Context, out io.Writer, run *selfplay.Run) {
-	width := terminalWidth(out)
+func (o *loopOptions) showStatus(ctx context.Context, out *live, run *selfplay.Run) {
 	every := 10 * time.Second
-	if width > 0 && !o.json {
+	onTerminal := out.width > 0 && !o.json
+	if onTerminal {
 		every = time.Second
+		defer out.show()
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -154,33 +150,17 @@ func (o *loopOptions) showStatus(ctx context.Context, out io.Writer, run *selfpl
 		case <-tick.C:
 		}
 		s := run.Status()
+		var err error
 		switch {
 		case o.json:
-			line, err := json.Marshal(s)
-			if err == nil {
-				fmt.Fprintf(out, "%s\n", line)
-			}
-		case width > 0:
-			text := s.Line() + "  | " + s.Waiting()
-			if runes := []rune(text); len(runes) > width-1 {
-				text = string(runes[:width-1])
-			}
-			fmt.Fprintf(out, "\r\x1b[K%s", text)
+			err = json.NewEncoder(out).Encode(s)
+		case onTerminal:
+			err = out.show(s.Line(), s.Waiting())
 		default:
-			fmt.Fprintf(out, "%s | %s\n", s.Line(), s.Waiting())
+			_, err = fmt.Fprintf(out, "%s | %s\n", s.Line(), s.Waiting())
+		}
+		if err != nil {
+			return // nobody reads; the run goes on
 		}
 	}
-}
-
-// terminalWidth is the width of the terminal behind w; 0 if it is none.
-func terminalWidth(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || strings.EqualFold(os.Getenv("TERM"), "dumb") {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width < 20 {
-		return 0
-	}
-	return width
 }
