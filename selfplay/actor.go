@@ -29,7 +29,7 @@ const (
 type actor struct {
 	run   *Run
 	nets  *follower
-	spool *Spool
+	spool *spool
 	limit uint64        // games to begin; 0: no limit
 	begun atomic.Uint64 // games begun
 }
@@ -68,7 +68,7 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 		if err != nil {
 			return fmt.Errorf("actor: game %s: %w", g.ID, err)
 		}
-		if err := a.spool.Add(g.ID, data); err != nil {
+		if err := a.spool.add(g.ID, data); err != nil {
 			return err
 		}
 		a.run.board.played(len(g.Plies))
@@ -82,8 +82,8 @@ func (a *actor) take() bool { return a.limit == 0 || a.begun.Add(1) <= a.limit }
 // awaitRoom holds the actor back while the spool is full: then the bus refuses
 // games, and playing more would only fill the disk.
 func (a *actor) awaitRoom(stop context.Context) error {
-	for a.spool.Len() >= a.run.cfg.Actor.SpoolMaxGames {
-		a.run.board.set(roleActor, "waiting for the bus: %d games spooled", a.spool.Len())
+	for a.spool.size() >= a.run.cfg.Actor.SpoolMaxGames {
+		a.run.board.set(roleActor, "waiting for the bus: %d games spooled", a.spool.size())
 		if !sleep(stop, spoolPause) {
 			return stop.Err()
 		}
@@ -112,6 +112,10 @@ func (a *actor) playOne(ctx context.Context, engine *ab.Engine, n *net, worker i
 	seed := mix(a.run.cfg.Seed, uint64(a.run.epoch), uint64(worker), counter)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	opening, err := game.RandomOpening(a.run.variant, rng, c.OpeningMin, c.OpeningMax, balanced(ctx, engine, c))
+	if errors.Is(err, game.ErrOpening) { // a net that thinks every opening is lost must not end the run
+		a.run.log.Warn("no balanced opening found, playing an unbalanced one", "limit", c.OpeningScore, "error", err)
+		opening, err = game.RandomOpening(a.run.variant, rng, c.OpeningMin, c.OpeningMax, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +161,7 @@ func mix(values ...uint64) uint64 {
 // publish sends the spool's games to the bus, oldest first, until ctx ends. It
 // returns nil when ctx ends; call drain for what is left then.
 func (a *actor) publish(ctx context.Context) error {
+	refused := false
 	for {
 		sent, err := a.publishOldest(ctx)
 		switch {
@@ -165,12 +170,17 @@ func (a *actor) publish(ctx context.Context) error {
 		case errors.Is(err, bus.ErrTooLarge) || errors.Is(err, bus.ErrName):
 			return err // a bug: no retry helps
 		case err != nil:
-			a.run.log.Warn("game not published, trying again", "error", err, "spooled", a.spool.Len())
+			if !refused {
+				a.run.log.Warn("the bus refuses games, they stay spooled", "error", err)
+			}
+			refused = true
+			a.run.board.set(roleActor, "playing, but the bus refuses games: %d spooled", a.spool.size())
 			sleep(ctx, publishRetry)
 		case !sent:
+			refused = false
 			select {
 			case <-ctx.Done():
-			case <-a.spool.Added():
+			case <-a.spool.news():
 			}
 		}
 	}
@@ -188,8 +198,8 @@ func (a *actor) drain(ctx context.Context) error {
 
 // publishOldest sends the oldest spooled game; sent is false if there is none.
 func (a *actor) publishOldest(ctx context.Context) (sent bool, err error) {
-	defer func() { a.run.board.update(func(s *Status) { s.Spooled = a.spool.Len() }) }()
-	id, data, ok, err := a.spool.Oldest()
+	defer func() { a.run.board.update(func(s *Status) { s.Spooled = a.spool.size() }) }()
+	id, data, ok, err := a.spool.oldest()
 	if err != nil || !ok {
 		return false, err
 	}
@@ -197,7 +207,7 @@ func (a *actor) publishOldest(ctx context.Context) (sent bool, err error) {
 	if _, err := a.run.bus.PublishGame(ctx, actorName, id, data); err != nil {
 		return false, err
 	}
-	return true, a.spool.Remove(id)
+	return true, a.spool.remove(id)
 }
 
 // actorName is the part of a game's subject that says who played it.

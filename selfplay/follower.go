@@ -82,14 +82,24 @@ func (f *follower) follow(ctx context.Context) error {
 		return err
 	}
 	for p := range changes {
-		for {
+		failed := "" // told once per net
+		for ctx.Err() == nil {
 			err := f.load(ctx, p.Value)
-			if err == nil || ctx.Err() != nil {
+			if err == nil {
 				break
 			}
-			f.run.event("net could not be loaded, playing on with the old one", "net", p.Value, "error", err)
-			if !sleep(ctx, fetchRetry) {
-				break
+			if failed != p.Value && ctx.Err() == nil {
+				failed = p.Value
+				f.run.event("net could not be loaded, playing on with the old one", "net", p.Value, "error", err.Error())
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(fetchRetry):
+			case newer, open := <-changes:
+				if !open {
+					return nil
+				}
+				p = newer
 			}
 		}
 	}
@@ -109,8 +119,13 @@ func (r *Run) loadNet(ctx context.Context, id string) (*net, error) {
 		}
 	}
 	path, err := r.store.Get(id)
+	if errors.Is(err, nets.ErrCorrupt) { // and removed: the bus has another copy
+		if m, err = r.fetchNet(ctx, id); err == nil {
+			path, err = r.store.Get(id)
+		}
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("net %s: %w", short(id), err)
 	}
 	network, err := nnue.ReadFileVariant(path, r.variant)
 	if err != nil {
@@ -156,19 +171,27 @@ func (r *Run) checkManifest(m nets.Manifest) error {
 const firstNets = 3
 
 // pruneNets removes old nets from the local store and the bus, except the
-// first ones, the newest ones and the current one.
+// first ones, the newest ones and those in use.
 func (r *Run) pruneNets(ctx context.Context) error {
 	all, err := r.store.List()
 	if err != nil {
 		return err
 	}
-	current, err := r.bus.Pointer(ctx, r.currentKey())
-	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
-		return err
+	inUse := map[string]bool{}
+	if id := r.judging.Load(); id != nil {
+		inUse[*id] = true
+	}
+	// Read after judging: a net that was judged in between is current now.
+	for _, key := range []string{r.currentKey(), r.candidateKey()} {
+		p, err := r.bus.Pointer(ctx, key)
+		if err != nil && !errors.Is(err, bus.ErrNoPointer) {
+			return err
+		}
+		inUse[p.Value] = true
 	}
 	keep := []string{}
 	for i, m := range all {
-		if m.ID == current.Value || m.Generation <= firstNets || i >= len(all)-r.cfg.Bus.KeepNets {
+		if inUse[m.ID] || m.Generation <= firstNets || i >= len(all)-r.cfg.Bus.KeepNets {
 			keep = append(keep, m.ID)
 		}
 	}

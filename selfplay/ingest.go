@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,10 +31,10 @@ func (in *ingester) ingest(ctx context.Context) error {
 	for ctx.Err() == nil {
 		n, err := in.once(context.WithoutCancel(ctx), ingestWait)
 		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			in.run.board.set(roleReplay, "waiting for the bus: %v", err)
+		case errors.Is(err, replay.ErrBroken):
+			return err
+		case err != nil && ctx.Err() == nil:
+			in.run.board.set(roleReplay, "waiting to try again: %v", err)
 			in.run.log.Warn("games not ingested, trying again", "error", err)
 			sleep(ctx, ingestRetry)
 		case n == 0:
@@ -42,6 +43,7 @@ func (in *ingester) ingest(ctx context.Context) error {
 			in.run.board.set(roleReplay, "storing games")
 		}
 	}
+	in.run.board.set(roleReplay, "stopped")
 	return nil
 }
 

@@ -115,6 +115,10 @@ func (l *learner) resume() error {
 	l.run.event("training resumed", "step", found.Step, "generation", l.state.Generation)
 	l.run.board.update(func(s *Status) {
 		s.Step, s.Samples, s.Candidate = l.trainer.Steps(), l.trainer.Samples(), l.state.Generation
+		s.TrainLoss = l.trainer.Average()
+		if held := l.trainer.HeldOut(); held != nil {
+			s.HeldOutLoss, s.SignAccuracy = held.Mean, held.SignAccuracy
+		}
 	})
 	return nil
 }
@@ -160,7 +164,7 @@ func (l *learner) mayTrain() bool {
 // step trains on one batch and does what is due after it.
 func (l *learner) step(ctx context.Context) error {
 	t := l.run.cfg.Train
-	if !l.state.Scaled {
+	if !l.state.Scaled && l.trainer.Steps()%uint64(t.Checkpoint) == 0 {
 		l.fitScale()
 	}
 	if _, err := l.trainer.Step(); err != nil {
@@ -212,7 +216,7 @@ func (l *learner) checkpoint() error {
 // next net, not the same generation twice.
 func (l *learner) offer(ctx context.Context) error {
 	l.run.board.set(roleTrainer, "exporting generation %d", l.state.Generation+1)
-	path := l.run.path("candidate.nnue")
+	path := l.run.path(exportFile)
 	facts, err := l.trainer.Export(path)
 	if err != nil {
 		return err
@@ -222,6 +226,31 @@ func (l *learner) offer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.state.Generation, l.state.Parent = m.Generation, m.ID
+	if err := l.checkpoint(); err != nil {
+		return err
+	}
+	for err := l.publish(ctx, m); err != nil; err = l.publish(ctx, m) {
+		l.run.board.set(roleTrainer, "waiting for the bus: %v", err)
+		if !sleep(ctx, publishRetry) {
+			return nil
+		}
+	}
+	l.run.board.update(func(s *Status) { s.Candidate = m.Generation })
+	l.run.event("net offered", "generation", m.Generation, "net", m.ID, "step", m.Step, "games", m.Games,
+		"held_out_loss", m.HeldOutLoss, "score_loss", facts.HeldOut.Score, "result_loss", facts.HeldOut.Result,
+		"sign_accuracy", facts.HeldOut.SignAccuracy, "lambda", facts.Lambda, "score_scale", l.model.ScoreScale(),
+		"export_mean_raw", facts.Export.MeanRaw, "export_max_raw", facts.Export.MaxRaw,
+		"elapsed_s", int(l.run.Status().Elapsed.Seconds()))
+	if err := l.run.pruneNets(ctx); err != nil && ctx.Err() == nil {
+		l.run.log.Warn("old nets not removed", "error", err)
+	}
+	return nil
+}
+
+// publish puts the net on the bus and moves the candidate pointer to it. It may
+// be called again after an error.
+func (l *learner) publish(ctx context.Context, m nets.Manifest) error {
 	f, err := os.Open(l.run.store.Path(m.ID))
 	if err != nil {
 		return err
@@ -230,20 +259,12 @@ func (l *learner) offer(ctx context.Context) error {
 	if err := l.run.bus.PutNet(ctx, m, f); err != nil {
 		return err
 	}
-	l.state.Generation, l.state.Parent = m.Generation, m.ID
-	if err := l.checkpoint(); err != nil {
+	p, err := l.run.bus.Pointer(ctx, l.run.candidateKey())
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
 		return err
 	}
-	l.run.board.update(func(s *Status) { s.Candidate = m.Generation })
-	l.run.event("net offered", "generation", m.Generation, "net", m.ID, "step", m.Step, "games", m.Games,
-		"held_out_loss", m.HeldOutLoss, "score_loss", facts.HeldOut.Score, "result_loss", facts.HeldOut.Result,
-		"sign_accuracy", facts.HeldOut.SignAccuracy, "lambda", facts.Lambda, "score_scale", l.model.ScoreScale(),
-		"export_mean_raw", facts.Export.MeanRaw, "export_max_raw", facts.Export.MaxRaw,
-		"elapsed_s", int(l.run.Status().Elapsed.Seconds()))
-	if err := l.point(ctx, m.ID); err != nil {
-		return err
-	}
-	return l.run.pruneNets(ctx)
+	_, err = l.run.bus.SetPointer(ctx, l.run.candidateKey(), m.ID, p.Revision)
+	return err
 }
 
 // store puts the exported net and its manifest into the local store.
@@ -273,16 +294,6 @@ func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error)
 		return m, err
 	}
 	return m, l.run.store.PutManifest(m)
-}
-
-// point moves the candidate pointer to the net.
-func (l *learner) point(ctx context.Context, id string) error {
-	p, err := l.run.bus.Pointer(ctx, l.run.candidateKey())
-	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
-		return err
-	}
-	_, err = l.run.bus.SetPointer(ctx, l.run.candidateKey(), id, p.Revision)
-	return err
 }
 
 // show copies a step's report to the board.

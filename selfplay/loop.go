@@ -29,7 +29,7 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 	defer buffer.Close()
 	in := &ingester{run: r, buffer: buffer}
 	in.show()
-	spool, err := OpenSpool(r.path(spoolDir))
+	waiting, err := openSpool(r.path(spoolDir))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 	if err := follow.sync(ctx); err != nil {
 		return err
 	}
-	act := &actor{run: r, nets: follow, spool: spool, limit: limits.Games}
+	act := &actor{run: r, nets: follow, spool: waiting, limit: limits.Games}
 
 	stop, stopped := context.WithCancel(ctx)
 	defer stopped()
@@ -55,6 +55,7 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 		defer stopped() // the limit of games was reached
 		return act.play(failed, finishing(carry, failed))
 	})
+	context.AfterFunc(failed, func() { r.log.Info("stopping: finishing games, then storing them") })
 	group.Go(func() error { return follow.follow(failed) })
 	group.Go(func() error { return learn.learn(failed) })
 	group.Go(func() error { return (&referee{run: r, nets: follow}).judgeAll(failed) })
@@ -67,7 +68,10 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 	err = group.Wait()
 	carried()
 	err = errors.Join(err, carrying.Wait())
-	return errors.Join(err, r.drain(ctx, act, in))
+	err = errors.Join(err, r.drain(ctx, act, in))
+	s := r.Status()
+	r.event("stopped", "games", s.Games, "positions", s.Positions, "steps", s.Step, "generation", s.Generation, "net", s.Net)
+	return err
 }
 
 // drain empties the spool and the bus into the buffer.
@@ -75,7 +79,7 @@ func (r *Run) drain(ctx context.Context, act *actor, in *ingester) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainAll)
 	defer cancel()
 	if err := act.drain(ctx); err != nil {
-		return fmt.Errorf("%d games stay spooled: %w", act.spool.Len(), err)
+		return fmt.Errorf("%d games stay spooled: %w", act.spool.size(), err)
 	}
 	if err := in.drain(ctx); err != nil {
 		return fmt.Errorf("games stay on the bus: %w", err)

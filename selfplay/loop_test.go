@@ -139,7 +139,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	other := cfg
 	other.Net.Width = 32
-	if _, err := Open(t.Context(), dir, other, Options{}); err == nil || !strings.Contains(err.Error(), "expected") {
+	if _, err := Open(t.Context(), dir, other, Options{}); err == nil || !strings.Contains(err.Error(), "net.width: 16 → 32") {
 		t.Errorf("another architecture in the same directory: error %v", err)
 	}
 	if saved, found, err := SavedConfig(dir); !found || err != nil || saved != cfg {
@@ -200,11 +200,11 @@ func TestBackpressure(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	r := openRun(t, dir, cfg)
 	defer r.Close()
-	spool, err := OpenSpool(r.path(spoolDir))
+	waiting, err := openSpool(r.path(spoolDir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	act := &actor{run: r, nets: newFollower(r), spool: spool, limit: 20}
+	act := &actor{run: r, nets: newFollower(r), spool: waiting, limit: 20}
 	stop, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- act.play(stop, t.Context()) }() // nobody publishes
@@ -215,7 +215,7 @@ func TestBackpressure(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	held := spool.Len()
+	held := waiting.size()
 	if limit := cfg.Actor.SpoolMaxGames + cfg.Actor.Workers; held < cfg.Actor.SpoolMaxGames || held > limit {
 		t.Errorf("%d games spooled, want %d to %d", held, cfg.Actor.SpoolMaxGames, limit)
 	}

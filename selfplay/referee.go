@@ -29,20 +29,24 @@ type referee struct {
 
 // judgeAll works until ctx ends.
 func (j *referee) judgeAll(ctx context.Context) error {
+	told := "" // the last failure logged
 	for ctx.Err() == nil {
 		judged, err := j.judgeNewest(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
 		case err != nil:
 			j.run.board.set(roleGate, "waiting to try again: %v", err)
-			j.run.log.Warn("gate failed, trying again", "error", err)
+			if text := err.Error(); text != told {
+				told = text
+				j.run.log.Warn("gate failed, trying again", "error", err)
+			}
 			sleep(ctx, refereeRetry)
 		case !judged:
 			j.run.board.set(roleGate, "waiting for a candidate")
 			sleep(ctx, time.Second)
 		}
 	}
+	j.run.board.set(roleGate, "stopped")
 	return nil
 }
 
@@ -66,6 +70,8 @@ func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
 		return false, err
 	}
+	j.run.judging.Store(&candidate.Value)
+	defer j.run.judging.Store(nil)
 	if err := j.judge(ctx, candidate.Value, current); err != nil {
 		return false, err
 	}
@@ -76,18 +82,21 @@ func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 // judge plays one candidate against the net that current names, material if it
 // names none, and moves the pointer if it passed.
 func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) error {
+	if current.Value == id {
+		return nil // judged by a process that was killed before it could say so
+	}
 	candidate, err := j.run.loadNet(ctx, id)
 	if err != nil {
 		return err
 	}
 	incumbent := &net{id: materialNet}
-	if current.Value != "" && current.Value != id {
+	if current.Value != "" {
 		if incumbent, err = j.run.loadNet(ctx, current.Value); err != nil {
 			return err
 		}
 	}
 	passed, reason := true, "gate is off"
-	if j.run.cfg.Gate.Enabled && current.Value != id {
+	if j.run.cfg.Gate.Enabled {
 		result, err := j.play(ctx, candidate, incumbent)
 		if err != nil {
 			return err
@@ -101,7 +110,7 @@ func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) err
 		if passed {
 			verdict = "passed"
 		}
-		s.LastGate = fmt.Sprintf("gen %d %s (%s)", candidate.generation, verdict, reason)
+		s.LastGate = fmt.Sprintf("gen %d %s", candidate.generation, verdict)
 	})
 	if !passed {
 		return nil
@@ -131,7 +140,8 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 		}
 	}
 	seed := mix(j.run.cfg.Seed, uint64(candidate.generation))
-	return match.Gate(ctx, match.GateConfig{
+	log := filepath.Join(dir, short(candidate.id)+"-"+short(incumbent.id)+".jsonl")
+	cfg := match.GateConfig{
 		Config: match.Config{
 			A:           side(candidate, "candidate"),
 			B:           side(incumbent, "incumbent"),
@@ -142,7 +152,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 			SPRT:        &rating.SPRT{Elo0: g.Elo0, Elo1: g.Elo1, Alpha: g.Alpha, Beta: g.Beta},
 			Game:        game.Config{MaxPlies: c.MaxPlies, WinScore: search.Score(c.WinScore), WinPlies: c.WinPlies},
 			Seed:        seed,
-			Log:         filepath.Join(dir, short(candidate.id)+"-"+short(incumbent.id)+".jsonl"),
+			Log:         log,
 			RunID:       j.run.id(),
 			Build:       j.run.opt.Build,
 			OnPair: func(_ match.Pair, _ [2]*game.Game, r match.Result) {
@@ -150,5 +160,14 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 			},
 		},
 		Undecided: match.UndecidedElo,
-	})
+	}
+	result, err := match.Gate(ctx, cfg)
+	if errors.Is(err, match.ErrOtherSchedule) || errors.Is(err, match.ErrBadLog) {
+		j.run.event("gate log set aside", "log", log, "error", err.Error())
+		if err := os.Rename(log, log+".old"); err != nil {
+			return result, err
+		}
+		return match.Gate(ctx, cfg)
+	}
+	return result, err
 }

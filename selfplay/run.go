@@ -10,6 +10,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -22,16 +25,17 @@ import (
 
 // What lies in a run's directory.
 const (
-	configFile = "config.yaml"  // the effective configuration
-	stateFile  = "run.json"     // runState
-	eventsFile = "events.jsonl" // nets, gate results, starts and stops: the curve of the run
-	keyFile    = "trainer.key"  // signs the run's nets
-	busDir     = "bus"          // store of the embedded server
-	spoolDir   = "spool"        // games not yet acknowledged
-	netsDir    = "nets"         // nets by content
-	replayDir  = "replay"       // segments
-	trainDir   = "train"        // checkpoints
-	gateDir    = "gate"         // game logs of the gate's matches
+	configFile = "config.yaml"    // the effective configuration
+	stateFile  = "run.json"       // runState
+	eventsFile = "events.jsonl"   // nets, gate results, starts and stops: the curve of the run
+	keyFile    = "trainer.key"    // signs the run's nets
+	busDir     = "bus"            // store of the embedded server
+	spoolDir   = "spool"          // games not yet acknowledged
+	netsDir    = "nets"           // nets by content
+	replayDir  = "replay"         // segments
+	trainDir   = "train"          // checkpoints
+	gateDir    = "gate"           // game logs of the gate's matches
+	exportFile = "candidate.nnue" // a net between export and store
 )
 
 // Options are what a process brings to a run.
@@ -42,7 +46,7 @@ type Options struct {
 
 // Limits end a loop in order; zero fields set none.
 type Limits struct {
-	For        time.Duration // since the loop began
+	For        time.Duration // since the run was opened
 	Games      uint64        // played by this process
 	Generation int           // of the net the actors play with
 }
@@ -61,6 +65,7 @@ type Run struct {
 	board   *board
 	events  *os.File
 	log     *slog.Logger
+	judging atomic.Pointer[string] // id of the net the referee is at; kept from pruning
 }
 
 // runState is what a run remembers of its processes.
@@ -85,14 +90,15 @@ func SavedConfig(dir string) (cfg configs.Config, found bool, err error) {
 	if err := cfg.Merge(text, path); err != nil {
 		return cfg, false, err
 	}
-	return cfg, true, nil
+	// A setting that the file does not have, an older build's, is the preset's.
+	if cfg, err = configs.Preset(cfg.Preset); err != nil {
+		return cfg, false, fmt.Errorf("%s: %w", path, err)
+	}
+	return cfg, true, cfg.Merge(text, path)
 }
 
-// fixed names the settings that a run keeps for life, because its games and
-// its checkpoint depend on them.
-func fixed(c configs.Config) [4]any {
-	return [4]any{c.Variant, c.Seed, c.Net.Architecture, c.Net.Width}
-}
+// fixed names the settings that a run keeps for life.
+var fixed = []string{"variant", "seed", "net.architecture", "net.width"}
 
 // Open opens the run in dir, or begins one there, with the effective
 // configuration cfg, which is written into the directory first. The error
@@ -116,10 +122,11 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if r.lock, err = dirlock.Acquire(r.dir); err != nil {
 		return err
 	}
-	if err := r.saveConfig(); err != nil {
+	if err := r.tidy(); err != nil {
 		return err
 	}
-	if err := r.begin(); err != nil {
+	saved, resumed, err := r.checkConfig()
+	if err != nil {
 		return err
 	}
 	if r.events, err = os.OpenFile(r.path(eventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
@@ -131,25 +138,66 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if r.store, err = nets.Open(r.path(netsDir)); err != nil {
 		return err
 	}
+	if err := r.openBus(ctx); err != nil {
+		return err
+	}
+	// Only settings that work replace those that did.
+	if err := durable.WriteFile(r.path(configFile), r.cfg.YAML()); err != nil {
+		return err
+	}
+	if err := r.begin(); err != nil {
+		return err
+	}
+	r.event("started", "start", r.epoch, "build", r.opt.Build)
+	if resumed {
+		for _, d := range configs.Differences(saved, r.cfg) {
+			r.event("setting changed", "setting", d)
+		}
+	}
+	return nil
+}
+
+func (r *Run) openBus(ctx context.Context) (err error) {
 	o := bus.Options{Run: r.id(), MaxBytes: r.cfg.Bus.MaxBytes, Name: "loop", Log: r.log}
 	if o.URL = r.cfg.Bus.URL; o.URL == "" {
 		o.Dir, o.Listen = r.path(busDir), r.cfg.Bus.Listen
+	} else {
+		r.log.Info("connecting", "nats", o.URL)
 	}
 	r.bus, err = bus.Open(ctx, o)
 	return err
 }
 
-// saveConfig writes the effective configuration, unless it would change what
-// the run in the directory depends on.
-func (r *Run) saveConfig() error {
-	saved, found, err := SavedConfig(r.dir)
-	if err != nil {
+// tidy removes what a killed process left half written.
+func (r *Run) tidy() error {
+	for _, name := range []string{".", netsDir, trainDir, gateDir} {
+		if err := durable.RemoveTemps(r.path(name)); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(r.path(exportFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if found && fixed(saved) != fixed(r.cfg) {
-		return fmt.Errorf("found a run with %v, expected %v (variant, seed, architecture, width): give another directory, or the settings it began with", fixed(saved), fixed(r.cfg))
+	return nil
+}
+
+// checkConfig refuses settings that would change what the run in the directory
+// depends on.
+func (r *Run) checkConfig() (saved configs.Config, found bool, err error) {
+	saved, found, err = SavedConfig(r.dir)
+	if err != nil || !found {
+		return saved, found, err
 	}
-	return durable.WriteFile(r.path(configFile), r.cfg.YAML())
+	var differ []string
+	for _, d := range configs.Differences(saved, r.cfg) {
+		if key, _, _ := strings.Cut(d, ":"); slices.Contains(fixed, key) {
+			differ = append(differ, d)
+		}
+	}
+	if len(differ) > 0 {
+		return saved, found, fmt.Errorf("found a run whose games and checkpoint depend on other settings (%s): give another directory, or the settings it began with", strings.Join(differ, ", "))
+	}
+	return saved, found, nil
 }
 
 // begin counts this start of the run.

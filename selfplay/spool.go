@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,10 +15,14 @@ import (
 
 const spoolExt = ".game"
 
-// Spool keeps finished games on disk until the bus has acknowledged them: one
+// gameID is what ids of this program's games look like; other files in the
+// spool are not its business.
+var gameID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+// spool keeps finished games on disk until the bus has acknowledged them: one
 // file a game, in the order in which they were added. It is safe for
 // concurrent use.
-type Spool struct {
+type spool struct {
 	dir string
 
 	mu      sync.Mutex
@@ -25,9 +30,9 @@ type Spool struct {
 	added   chan struct{}
 }
 
-// OpenSpool opens the spool in dir, creating it if needed; games left there by
+// openSpool opens the spool in dir, creating it if needed; games left there by
 // an earlier process come first, in the order of their ids.
-func OpenSpool(dir string) (*Spool, error) {
+func openSpool(dir string) (*spool, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
@@ -38,9 +43,9 @@ func OpenSpool(dir string) (*Spool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
-	s := &Spool{dir: dir, added: make(chan struct{}, 1)}
+	s := &spool{dir: dir, added: make(chan struct{}, 1)}
 	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), spoolExt); ok {
+		if id, ok := strings.CutSuffix(e.Name(), spoolExt); ok && e.Type().IsRegular() && gameID.MatchString(id) {
 			s.waiting = append(s.waiting, id)
 		}
 	}
@@ -48,12 +53,12 @@ func OpenSpool(dir string) (*Spool, error) {
 	return s, nil
 }
 
-func (s *Spool) path(id string) string { return filepath.Join(s.dir, id+spoolExt) }
+func (s *spool) path(id string) string { return filepath.Join(s.dir, id+spoolExt) }
 
-// Add stores a game durably. The id must be usable as a file name.
-func (s *Spool) Add(id string, data []byte) error {
-	if id == "" || id == "." || id == ".." || id != filepath.Base(id) {
-		return fmt.Errorf("spool: game id: found %q, expected a plain file name", id)
+// add stores a game durably.
+func (s *spool) add(id string, data []byte) error {
+	if !gameID.MatchString(id) {
+		return fmt.Errorf("spool: game id: found %q, expected letters, digits, - and _", id)
 	}
 	if err := durable.WriteFile(s.path(id), data); err != nil {
 		return fmt.Errorf("spool: %w", err)
@@ -68,18 +73,18 @@ func (s *Spool) Add(id string, data []byte) error {
 	return nil
 }
 
-// Len returns the number of games waiting.
-func (s *Spool) Len() int {
+// size returns the number of games waiting.
+func (s *spool) size() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.waiting)
 }
 
-// Added signals after a game has been added to the spool.
-func (s *Spool) Added() <-chan struct{} { return s.added }
+// news signals after a game has been added to the spool.
+func (s *spool) news() <-chan struct{} { return s.added }
 
-// Oldest returns the game that has waited longest; ok is false when none waits.
-func (s *Spool) Oldest() (id string, data []byte, ok bool, err error) {
+// oldest returns the game that has waited longest; ok is false when none waits.
+func (s *spool) oldest() (id string, data []byte, ok bool, err error) {
 	s.mu.Lock()
 	if len(s.waiting) > 0 {
 		id = s.waiting[0]
@@ -89,14 +94,20 @@ func (s *Spool) Oldest() (id string, data []byte, ok bool, err error) {
 		return "", nil, false, nil
 	}
 	data, err = os.ReadFile(s.path(id))
+	if errors.Is(err, os.ErrNotExist) { // somebody removed it; the next one may be there
+		if err := s.remove(id); err != nil {
+			return id, nil, false, err
+		}
+		return s.oldest()
+	}
 	if err != nil {
 		return id, nil, false, fmt.Errorf("spool: %w", err)
 	}
 	return id, data, true, nil
 }
 
-// Remove forgets a game that has been acknowledged.
-func (s *Spool) Remove(id string) error {
+// remove forgets a game that has been acknowledged.
+func (s *spool) remove(id string) error {
 	s.mu.Lock()
 	if i := slices.Index(s.waiting, id); i >= 0 {
 		s.waiting = slices.Delete(s.waiting, i, i+1)

@@ -9,47 +9,74 @@ import (
 
 func TestSpoolKeepsOrderAcrossRestart(t *testing.T) {
 	dir := t.TempDir()
-	s, err := OpenSpool(dir)
+	s, err := openSpool(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 5 {
-		if err := s.Add(fmt.Sprintf("run-0-0-%06d", i), []byte{byte(i)}); err != nil {
+		if err := s.add(fmt.Sprintf("run-0-0-%06d", i), []byte{byte(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Remove("run-0-0-000000"); err != nil {
+	if err := s.remove("run-0-0-000000"); err != nil {
 		t.Fatal(err)
 	}
 	// A crash may leave a temporary file; it is no game.
 	if err := os.WriteFile(filepath.Join(dir, ".tmp-7"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = OpenSpool(dir); err != nil {
+	// Nor is what somebody else put there.
+	if err := os.WriteFile(filepath.Join(dir, "bad name.game"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder.game"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = openSpool(dir); err != nil {
 		t.Fatal(err)
 	}
 	for i := 1; i < 5; i++ {
-		id, data, ok, err := s.Oldest()
+		id, data, ok, err := s.oldest()
 		if err != nil || !ok || id != fmt.Sprintf("run-0-0-%06d", i) || len(data) != 1 || data[0] != byte(i) {
-			t.Fatalf("Oldest() = %q, %v, %v, %v; want game %d", id, data, ok, err, i)
+			t.Fatalf("oldest() = %q, %v, %v, %v; want game %d", id, data, ok, err, i)
 		}
-		if err := s.Remove(id); err != nil {
+		if err := s.remove(id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, ok, err := s.Oldest(); ok || err != nil || s.Len() != 0 {
-		t.Errorf("emptied spool: ok %v, error %v, length %d", ok, err, s.Len())
+	if _, _, ok, err := s.oldest(); ok || err != nil || s.size() != 0 {
+		t.Errorf("emptied spool: ok %v, error %v, length %d", ok, err, s.size())
 	}
 }
 
 func TestSpoolRefusesNamesThatLeaveIt(t *testing.T) {
-	s, err := OpenSpool(t.TempDir())
+	s, err := openSpool(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"", "../up", "a/b", ".", ".."} {
-		if err := s.Add(id, nil); err == nil {
+		if err := s.add(id, nil); err == nil {
 			t.Errorf("id %q was accepted", id)
 		}
+	}
+}
+
+// A file that somebody removed does not hold up the ones behind it.
+func TestSpoolPassesMissingFile(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openSpool(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a", "b"} {
+		if err := s.add(id, []byte(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "a.game")); err != nil {
+		t.Fatal(err)
+	}
+	if id, _, ok, err := s.oldest(); id != "b" || !ok || err != nil {
+		t.Errorf("oldest() = %q, %v, %v; want b", id, ok, err)
 	}
 }

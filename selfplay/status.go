@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -10,37 +11,37 @@ import (
 // Status is what a run shows of itself. Counters cover the whole run unless
 // said otherwise; rates cover the last seconds.
 type Status struct {
-	Elapsed time.Duration `json:"elapsed_ns"` // since this process started the run
+	Elapsed time.Duration // since this process started the run
 
-	Games           uint64  `json:"games"`            // games in the replay buffer, ever
-	SessionGames    uint64  `json:"session_games"`    // games finished by this process
-	Positions       uint64  `json:"positions"`        // trainable positions in the replay buffer, ever
-	PositionsPerS   float64 `json:"positions_per_s"`  // plies played a second
-	Window          uint64  `json:"window"`           // positions the trainer draws from
-	Spooled         int     `json:"spooled"`          // games waiting for the bus
-	Duplicates      uint64  `json:"duplicates"`       // games delivered twice and dropped
-	Quarantined     uint64  `json:"quarantined"`      // games refused
-	Step            uint64  `json:"step"`             // optimiser steps
-	Samples         uint64  `json:"samples"`          // positions trained on, repeats counted
-	SamplesPerS     float64 `json:"samples_per_s"`    // positions trained on a second
-	SamplesPerRow   float64 `json:"samples_per_row"`  // the same divided by the positions that arrived
-	TrainLoss       float64 `json:"train_loss"`       // running mean; 0 before the first step
-	HeldOutLoss     float64 `json:"held_out_loss"`    // on games never trained on; 0 before the first measurement
-	SignAccuracy    float64 `json:"sign_accuracy"`    // share of held-out decisive positions whose sign the net has right
-	Generation      int     `json:"generation"`       // of the current net; 0 before the first
-	Net             string  `json:"net"`              // id of the current net; "material" before the first
-	ActorNet        string  `json:"actor_net"`        // id of the net the newest game was begun with
-	ActorGeneration int     `json:"actor_generation"` // its generation
-	Candidate       int     `json:"candidate"`        // generation last offered
-	LastGate        string  `json:"last_gate"`        // how the last candidate fared
-	Roles           [4]Role `json:"roles"`            // what each role is doing or waiting for
+	Games           uint64  // games in the replay buffer, ever
+	SessionGames    uint64  // games finished by this process
+	Positions       uint64  // trainable positions in the replay buffer, ever
+	PositionsPerS   float64 // plies played a second
+	Window          uint64  // positions the trainer draws from
+	Spooled         int     // games waiting for the bus
+	Duplicates      uint64  // games delivered twice and dropped
+	Quarantined     uint64  // games refused
+	Step            uint64  // optimiser steps
+	Samples         uint64  // positions trained on, repeats counted
+	SamplesPerS     float64 // positions trained on a second
+	SamplesPerRow   float64 // the same divided by the positions that arrived
+	TrainLoss       float64 // running mean; 0 before the first step
+	HeldOutLoss     float64 // on games never trained on; 0 before the first measurement
+	SignAccuracy    float64 // share of held-out decisive positions whose sign the net has right
+	Generation      int     // of the current net; 0 before the first
+	Net             string  // id of the current net; "material" before the first
+	ActorNet        string  // id of the net the newest game was begun with
+	ActorGeneration int     // its generation
+	Candidate       int     // generation last offered
+	LastGate        string  // how the last candidate fared
+	Roles           [4]Role // what each role is doing or waiting for
 }
 
 // Role is one role's present occupation in words.
 type Role struct {
-	Name  string    `json:"name"`
-	State string    `json:"state"`
-	Since time.Time `json:"since"`
+	Name  string
+	State string
+	Since time.Time
 }
 
 // Indexes into Status.Roles.
@@ -158,7 +159,7 @@ func (r *rate) perSecond(now time.Time) float64 {
 // short cuts a net's id to what a person compares.
 func short(id string) string { return id[:min(len(id), 8)] }
 
-// Line is the status in one line for a terminal.
+// Line is the status in one line for a terminal; Waiting is another.
 func (s Status) Line() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  games %d  %.0f pos/s  window %s", s.Elapsed.Round(time.Second), s.Games, s.PositionsPerS, count(s.Window))
@@ -176,6 +177,22 @@ func (s Status) Line() string {
 		fmt.Fprintf(&b, "  gate: %s", s.LastGate)
 	}
 	return b.String()
+}
+
+// Attrs is the status as pairs of key and value for a structured log.
+func (s Status) Attrs() []any {
+	attrs := []any{
+		"elapsed_s", int(s.Elapsed.Seconds()), "games", s.Games, "positions", s.Positions,
+		"positions_per_s", math.Round(s.PositionsPerS), "window", s.Window, "spooled", s.Spooled,
+		"duplicates", s.Duplicates, "quarantined", s.Quarantined,
+		"step", s.Step, "samples", s.Samples, "samples_per_s", math.Round(s.SamplesPerS), "samples_per_position", s.SamplesPerRow,
+		"train_loss", s.TrainLoss, "held_out_loss", s.HeldOutLoss, "sign_accuracy", s.SignAccuracy,
+		"net", s.Net, "generation", s.Generation, "actor_generation", s.ActorGeneration, "candidate", s.Candidate, "last_gate", s.LastGate,
+	}
+	for _, r := range s.Roles {
+		attrs = append(attrs, r.Name, r.State)
+	}
+	return attrs
 }
 
 // Waiting says which roles are not working and why.

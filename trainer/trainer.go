@@ -112,6 +112,17 @@ func (t *Trainer) Steps() uint64 { return t.state.Step }
 // Samples returns the number of samples learned from, repetitions included.
 func (t *Trainer) Samples() uint64 { return t.state.Samples }
 
+// Average returns the running mean loss, 0 before the first step.
+func (t *Trainer) Average() float64 {
+	if t.state.AverageWeight == 0 {
+		return 0
+	}
+	return t.state.AverageSum / t.state.AverageWeight
+}
+
+// HeldOut returns the last validation, nil before the first.
+func (t *Trainer) HeldOut() *Loss { return t.state.HeldOut }
+
 // Hyper returns what the schedules set for the next step.
 func (t *Trainer) Hyper() Hyper {
 	at := t.state.Step - t.state.Origin
@@ -143,7 +154,7 @@ func (t *Trainer) Step() (Report, error) {
 	s.AverageWeight = averageDecay*s.AverageWeight + (1 - averageDecay)
 	r := Report{
 		Step: s.Step, Samples: s.Samples, Hyper: h, Loss: loss,
-		Average: s.AverageSum / s.AverageWeight, Elapsed: time.Since(began),
+		Average: t.Average(), Elapsed: time.Since(began),
 	}
 	if every := t.cfg.ValidateEvery; every > 0 && s.Step%every == 0 {
 		l, err := t.Validate(h.Lambda)

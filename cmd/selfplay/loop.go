@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -59,6 +61,9 @@ nothing that was acknowledged and is resumed by the same command.`,
 }
 
 func loop(c *cobra.Command, o loopOptions) error {
+	if o.forTime < 0 || o.generation < 0 {
+		return fmt.Errorf("%w: found --for %v --until-generation %d, expected neither negative", errUsage, o.forTime, o.generation)
+	}
 	cfg, resumed, err := o.configuration(c)
 	if err != nil {
 		return err
@@ -75,30 +80,39 @@ func loop(c *cobra.Command, o loopOptions) error {
 	if err != nil {
 		return err
 	}
-	defer run.Close()
-
 	show, stopShowing := context.WithCancel(context.Background())
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		o.showStatus(show, out, run)
+		o.showStatus(show, out, logger, run)
 	}()
 	err = run.Loop(c.Context(), selfplay.Limits{For: o.forTime, Games: o.games, Generation: o.generation})
 	stopShowing()
 	<-shown
 
 	s := run.Status()
-	logger.Info("stopped", "games", s.Games, "positions", s.Positions, "steps", s.Step, "generation", s.Generation, "net", s.Net)
-	if !o.json {
-		fmt.Fprintf(out, "resume with: %s --dir %s\n", os.Args[0], o.dir)
+	err = errors.Join(err, run.Close())
+	if resume := shellWords(os.Args[0], "--dir", o.dir); o.json {
+		logger.Info("resume", "command", resume)
+	} else {
+		fmt.Fprintln(out, "resume with:", resume)
 	}
-	if err != nil {
-		return err
+	if err == nil && o.generation > 0 && s.ActorGeneration < o.generation {
+		err = fmt.Errorf("stopped before the actors loaded a net of generation %d: they have %d", o.generation, s.ActorGeneration)
 	}
-	if o.generation > 0 && s.ActorGeneration < o.generation {
-		return fmt.Errorf("stopped before the actors loaded a net of generation %d: they have %d", o.generation, s.ActorGeneration)
+	return err
+}
+
+// shellWords joins words so that a shell takes them apart again.
+func shellWords(words ...string) string {
+	for i, w := range words {
+		if w == "" || strings.ContainsFunc(w, func(r rune) bool {
+			return !strings.ContainsRune("_./-:=,+@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
 	}
-	return nil
+	return strings.Join(words, " ")
 }
 
 // configuration settles o.dir and the effective configuration: that of the run
@@ -123,44 +137,39 @@ func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resum
 	if err != nil {
 		return cfg, false, err
 	}
-	if o.listen != "" {
+	if c.Flags().Changed("listen") {
 		cfg.Bus.Listen = o.listen
 	}
-	if o.nats != "" {
+	if c.Flags().Changed("nats") {
 		cfg.Bus.URL = o.nats
 	}
 	return cfg, resumed, cfg.Validate()
 }
 
 // showStatus prints the status until ctx ends: two lines rewritten every second
-// on a terminal, one line every ten seconds otherwise.
-func (o *loopOptions) showStatus(ctx context.Context, out *live, run *selfplay.Run) {
-	every := 10 * time.Second
+// on a terminal; otherwise one structured line after the first second and then
+// every ten.
+func (o *loopOptions) showStatus(ctx context.Context, out *live, logger *slog.Logger, run *selfplay.Run) {
 	onTerminal := out.width > 0 && !o.json
 	if onTerminal {
-		every = time.Second
 		defer out.show()
 	}
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for second := 0; ; second++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 		s := run.Status()
-		var err error
 		switch {
-		case o.json:
-			err = json.NewEncoder(out).Encode(s)
 		case onTerminal:
-			err = out.show(s.Line(), s.Waiting())
-		default:
-			_, err = fmt.Fprintf(out, "%s | %s\n", s.Line(), s.Waiting())
-		}
-		if err != nil {
-			return // nobody reads; the run goes on
+			if err := out.show(s.Line(), s.Waiting()); err != nil {
+				return // nobody reads; the run goes on
+			}
+		case second%10 == 0:
+			logger.Info("status", s.Attrs()...)
 		}
 	}
 }

@@ -1,0 +1,156 @@
+package selfplay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
+)
+
+// offerNet stores a net of random weights on the bus, as the learner does.
+func offerNet(t *testing.T, r *Run, generation int) string {
+	t.Helper()
+	network, err := nnuetest.Random(r.architecture(), uint64(generation))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := network.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	size := int64(file.Len())
+	id, _, err := r.store.Put(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := nets.Manifest{Schema: nets.ManifestSchema, ID: id, Size: size, Kind: nets.KindNNUE, Variant: r.cfg.Variant, Generation: generation}
+	if err := m.Sign(r.key); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.store.PutManifest(m); err != nil {
+		t.Fatal(err)
+	}
+	l := &learner{run: r}
+	if err := l.publish(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func pointer(t *testing.T, r *Run, key string) string {
+	t.Helper()
+	p, err := r.bus.Pointer(t.Context(), key)
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
+		t.Fatal(err)
+	}
+	return p.Value
+}
+
+func TestRefereeJudgesOnce(t *testing.T) {
+	cfg := smallConfig(t)
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
+	defer r.Close()
+	j := &referee{run: r}
+	if judged, err := j.judgeNewest(t.Context()); judged || err != nil {
+		t.Fatalf("without a candidate: %v, %v", judged, err)
+	}
+	id := offerNet(t, r, 1)
+	if judged, err := j.judgeNewest(t.Context()); !judged || err != nil {
+		t.Fatalf("first look: %v, %v", judged, err)
+	}
+	if got := pointer(t, r, r.judgedKey()); got != id {
+		t.Errorf("judged %q, want %q", got, id)
+	}
+	if judged, err := j.judgeNewest(t.Context()); judged || err != nil {
+		t.Errorf("second look: %v, %v; the candidate was judged already", judged, err)
+	}
+}
+
+func TestGateOffPublishes(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Gate.Enabled = false
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
+	defer r.Close()
+	j := &referee{run: r}
+	id := offerNet(t, r, 1)
+	if _, err := j.judgeNewest(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := pointer(t, r, r.currentKey()); got != id {
+		t.Errorf("current %q, want %q", got, id)
+	}
+	// Killed after the pointer moved and before the verdict was noted: the next
+	// look notes it and plays nothing.
+	p, err := r.bus.Pointer(t.Context(), r.judgedKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.bus.SetPointer(t.Context(), r.judgedKey(), "", p.Revision); err != nil {
+		t.Fatal(err)
+	}
+	if judged, err := j.judgeNewest(t.Context()); !judged || err != nil || pointer(t, r, r.judgedKey()) != id {
+		t.Errorf("after the kill: %v, %v, judged %q", judged, err, pointer(t, r, r.judgedKey()))
+	}
+}
+
+// Nets in use survive pruning, however old they are.
+func TestPruneKeepsNetsInUse(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Bus.KeepNets = 1
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
+	defer r.Close()
+	ids := make([]string, 9)
+	for g := 1; g < len(ids); g++ {
+		ids[g] = offerNet(t, r, g)
+	}
+	if _, err := r.bus.SetPointer(t.Context(), r.currentKey(), ids[5], 0); err != nil {
+		t.Fatal(err)
+	}
+	r.judging.Store(&ids[6])
+	if err := r.pruneNets(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for g := 1; g < len(ids); g++ {
+		want := g <= firstNets || g == 5 || g == 6 || g == 8
+		_, err := r.bus.NetManifest(t.Context(), ids[g])
+		if r.store.Has(ids[g]) != want || (err == nil) != want {
+			t.Errorf("generation %d: in the store %v, on the bus %v; want %v", g, r.store.Has(ids[g]), err == nil, want)
+		}
+	}
+}
+
+// The follower goes past a net that cannot be had to the next one.
+func TestFollowerPassesMissingNet(t *testing.T) {
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	defer r.Close()
+	good := offerNet(t, r, 1)
+	f := newFollower(r)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- f.follow(ctx) }()
+	revision, err := r.bus.SetPointer(ctx, r.currentKey(), nets.Hash([]byte("nowhere")), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond) // so that the bad one is seen
+	if _, err := r.bus.SetPointer(ctx, r.currentKey(), good, revision); err != nil {
+		t.Fatal(err)
+	}
+	for f.current().id != good && ctx.Err() == nil {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if f.current().id != good {
+		t.Error("the good net was never loaded")
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
