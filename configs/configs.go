@@ -12,6 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"math"
+	"net"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -66,6 +70,7 @@ type Net struct {
 type Bus struct {
 	URL      string `yaml:"url"`       // an existing NATS server; empty starts one inside the process
 	Listen   string `yaml:"listen"`    // host:port on which the embedded server accepts others; empty: none
+	Token    string `yaml:"token"`     // shared secret asked of everyone who connects; empty: none
 	MaxBytes int64  `yaml:"max_bytes"` // size of the games stream; a full stream makes actors wait
 	KeepNets int    `yaml:"keep_nets"` // newest nets kept, beside the first and the current one
 }
@@ -149,29 +154,64 @@ func Preset(name string) (Config, error) {
 	return c, nil
 }
 
+// FilePreset returns the preset that the file's key preset names; "" if it has
+// no such key. A file is meant to be merged over that preset.
+func FilePreset(text []byte, name string) (string, error) {
+	values, err := parse(text, name)
+	if err != nil {
+		return "", err
+	}
+	preset, _ := values["preset"].(string) // Merge says so if it is none
+	return preset, nil
+}
+
 // Merge overlays the YAML text of the file called name. Keys that are absent
-// keep their values; unknown keys and another schema are errors.
+// keep their values; unknown keys, another schema and another preset than the
+// one it is merged over are errors, and then nothing has changed.
 func (c *Config) Merge(text []byte, name string) error {
+	values, err := parse(text, name)
+	if err != nil {
+		return err
+	}
+	if found, ok := values["preset"]; ok && c.Preset != "" && found != c.Preset {
+		return fmt.Errorf("%w: %s: preset: found %v, expected %s, which it is merged over", ErrInvalid, name, found, c.Preset)
+	}
+	next := *c
+	for key, field := range next.fields() {
+		value, ok := values[key]
+		if !ok {
+			continue
+		}
+		if err := assign(field, key, value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	*c = next
+	return nil
+}
+
+// parse reads a file's settings under their dotted names and checks its schema
+// and that every name is known.
+func parse(text []byte, name string) (map[string]any, error) {
 	var raw map[string]any
 	if err := yaml.Unmarshal(text, &raw); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
 	}
 	if found, ok := raw["schema"]; !ok || fmt.Sprint(found) != fmt.Sprint(Schema) {
 		if !ok {
 			found = "none"
 		}
-		return fmt.Errorf("%w: %s: schema: found %v, expected %d as the file's first key", ErrInvalid, name, found, Schema)
+		return nil, fmt.Errorf("%w: %s: schema: found %v, expected %d as the file's first key", ErrInvalid, name, found, Schema)
 	}
+	values := map[string]any{}
+	flatten("", raw, values)
 	known := Keys()
-	for _, key := range flatten("", raw) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := known[key]; !ok {
-			return fmt.Errorf("%w: %s: unknown key %q, the nearest known one is %q", ErrInvalid, name, key, nearest(key, known))
+			return nil, fmt.Errorf("%w: %s: unknown key %q, the nearest known one is %q", ErrInvalid, name, key, nearest(key, known))
 		}
 	}
-	if err := yaml.Unmarshal(text, c); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
-	}
-	return nil
+	return values, nil
 }
 
 // YAML returns the effective configuration as a file that Merge reads back.
@@ -192,9 +232,17 @@ func (c Config) Validate() error {
 		}
 	}
 	positive := func(key string, v int) { check(v > 0, key, v, "a positive number") }
+	natural := func(key string, v int) { check(v >= 0, key, v, "0 or more") }
 	share := func(key string, v float64) { check(v >= 0 && v <= 1, key, v, "a number from 0 to 1") }
 
+	for key, field := range c.fields() {
+		if field.CanFloat() {
+			v := field.Float()
+			check(!math.IsNaN(v) && !math.IsInf(v, 0), key, v, "a finite number")
+		}
+	}
 	check(c.Schema == Schema, "schema", c.Schema, fmt.Sprint(Schema))
+	check(slices.Contains(Presets(), c.Preset), "preset", c.Preset, "one of "+strings.Join(Presets(), ", "))
 	check(c.Variant == "crazyhouse" || c.Variant == "chess", "variant", c.Variant, "crazyhouse or chess")
 
 	check(c.Actor.Workers > 0 && c.Actor.Workers <= 1024, "actor.workers", c.Actor.Workers, "1 to 1024")
@@ -204,9 +252,10 @@ func (c Config) Validate() error {
 	check(c.Actor.OpeningMax <= 64, "actor.opening_max", c.Actor.OpeningMax, "at most 64")
 	check(c.Actor.MaxPlies > c.Actor.OpeningMax && c.Actor.MaxPlies <= 4096, "actor.max_plies", c.Actor.MaxPlies, "more than actor.opening_max, at most 4096")
 	positive("actor.opening_score", c.Actor.OpeningScore)
+	natural("actor.random_plies", c.Actor.RandomPlies)
 	share("actor.random_prob", c.Actor.RandomProb)
 	share("actor.play_out_share", c.Actor.PlayOutShare)
-	check(c.Actor.WinScore >= 0, "actor.win_score", c.Actor.WinScore, "0 or more")
+	natural("actor.win_score", c.Actor.WinScore)
 	positive("actor.win_plies", c.Actor.WinPlies)
 	positive("actor.spool_max_games", c.Actor.SpoolMaxGames)
 
@@ -216,6 +265,8 @@ func (c Config) Validate() error {
 	check(c.Net.Width >= 16 && c.Net.Width <= 1024 && c.Net.Width%16 == 0, "net.width", c.Net.Width, "a multiple of 16 from 16 to 1024")
 
 	check(c.Bus.URL == "" || c.Bus.Listen == "", "bus.listen", c.Bus.Listen, "nothing when bus.url is set")
+	check(c.Bus.Listen == "" || hasPort(c.Bus.Listen), "bus.listen", c.Bus.Listen, "host:port")
+	check(c.Bus.Listen == "" || c.Bus.Token != "" || isLoopback(c.Bus.Listen), "bus.listen", c.Bus.Listen, "an address of this machine only (localhost, 127.0.0.1, ::1) while bus.token is empty")
 	check(c.Bus.MaxBytes >= 1<<20, "bus.max_bytes", c.Bus.MaxBytes, "at least 1 MiB")
 	positive("bus.keep_nets", c.Bus.KeepNets)
 
@@ -233,12 +284,16 @@ func (c Config) Validate() error {
 	check(c.Train.LR > 0 && c.Train.LR < 1, "train.lr", c.Train.LR, "more than 0, less than 1")
 	check(c.Train.LRFinal > 0 && c.Train.LRFinal <= c.Train.LR, "train.lr_final", c.Train.LRFinal, "more than 0, at most train.lr")
 	positive("train.lr_steps", c.Train.LRSteps)
+	natural("train.warmup_steps", c.Train.WarmupSteps)
 	share("train.lambda", c.Train.Lambda)
 	share("train.lambda_final", c.Train.LambdaFinal)
+	natural("train.lambda_steps", c.Train.LambdaSteps)
 	check(c.Train.NetScale >= 20 && c.Train.NetScale <= 10000, "train.net_scale", c.Train.NetScale, "20 to 10000")
 	check(c.Train.Power >= 1 && c.Train.Power <= 4, "train.power", c.Train.Power, "1 to 4")
 	positive("train.per_game", c.Train.PerGame)
-	positive("train.held_out", c.Train.HeldOut)
+	natural("train.min_ply", c.Train.MinPly)
+	natural("train.max_score", c.Train.MaxScore)
+	check(c.Train.HeldOut > 0 && c.Train.HeldOut <= 1<<20, "train.held_out", c.Train.HeldOut, "1 to 1048576")
 	positive("train.checkpoint", c.Train.Checkpoint)
 
 	check(c.Gate.Pairs > 0, "gate.pairs", c.Gate.Pairs, "a positive number")
@@ -247,4 +302,19 @@ func (c Config) Validate() error {
 	check(c.Gate.Elo0 < c.Gate.Elo1, "gate.elo0", c.Gate.Elo0, "less than gate.elo1")
 	check(c.Gate.Alpha > 0 && c.Gate.Beta > 0 && c.Gate.Alpha+c.Gate.Beta < 1, "gate.alpha", c.Gate.Alpha, "alpha and beta above 0, their sum below 1")
 	return errors.Join(wrong...)
+}
+
+func hasPort(listen string) bool {
+	_, port, err := net.SplitHostPort(listen)
+	return err == nil && port != ""
+}
+
+// isLoopback reports whether only this machine can reach the address listen.
+func isLoopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
 }

@@ -49,6 +49,9 @@ func TestYAMLRoundTrip(t *testing.T) {
 		a, _ := Preset(name)
 		a.Seed = 1<<63 + 5
 		a.Bus.Listen = "127.0.0.1:4222"
+		a.Bus.Token = "12 # '\"\\: "
+		a.Train.LRFinal = 1e-5
+		a.Gate.Elo0 = -1e300
 		var b Config
 		if err := b.Merge(a.YAML(), "effective"); err != nil {
 			t.Fatal(err)
@@ -86,10 +89,22 @@ func TestErrorsNameWhatWasFound(t *testing.T) {
 		{"schema missing", "seed: 1\n", []string{"schema", "found none", "expected 1"}},
 		{"other schema", "schema: 9\n", []string{"found 9", "expected 1"}},
 		{"wrong type", "schema: 1\nseed: many\n", []string{"seed"}},
+		{"fraction for a whole number", "schema: 1\nactor:\n  workers: 2.7\n", []string{"actor.workers", "found 2.7", "whole number"}},
+		{"negative for a count", "schema: 1\nactor:\n  nodes: -1\n", []string{"actor.nodes", "found -1"}},
+		{"too large", "schema: 1\nactor:\n  workers: 18446744073709551615\n", []string{"actor.workers", "whole number"}},
+		{"empty number", "schema: 1\ntrain:\n  lr:\n", []string{"train.lr", "found nothing", "a number"}},
+		{"empty switch", "schema: 1\ngate:\n  enabled:\n", []string{"gate.enabled", "found nothing", "true or false"}},
+		{"number for a text", "schema: 1\nbus:\n  token: 12\n", []string{"bus.token", "found 12", "text"}},
+		{"list", "schema: 1\ntrain:\n  lr: [1]\n", []string{"train.lr", "found [1]"}},
+		{"other preset", "schema: 1\npreset: tiny\n", []string{"preset", "found tiny", "expected laptop"}},
 		{"not YAML", "schema: [1\n", []string{"x.yaml"}},
 	} {
 		c, _ := Preset("laptop")
+		before := c
 		err := c.Merge([]byte(tc.text), "x.yaml")
+		if c != before {
+			t.Errorf("%s: the refused file changed %v", tc.name, Differences(before, c))
+		}
 		if !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: error %v does not wrap ErrInvalid", tc.name, err)
 			continue
@@ -113,9 +128,59 @@ func TestValidateReportsEveryMistake(t *testing.T) {
 	}
 }
 
+func TestValidateBounds(t *testing.T) {
+	for _, tc := range []struct {
+		set, want string
+	}{
+		{"actor.random_plies=-1", "actor.random_plies: found -1"},
+		{"train.warmup_steps=-1", "train.warmup_steps: found -1"},
+		{"train.lambda_steps=-1", "train.lambda_steps: found -1"},
+		{"train.min_ply=-1", "train.min_ply: found -1"},
+		{"train.held_out=1048577", "train.held_out: found 1048577"},
+		{"train.samples_per_row=.inf", "train.samples_per_row: found +Inf, expected a finite"},
+		{"gate.elo0=-.inf", "gate.elo0: found -Inf, expected a finite"},
+		{"train.power=.nan", "train.power: found NaN, expected a finite"},
+		{"bus.listen=here", "bus.listen: found here, expected host:port"},
+		{"bus.listen=:4222", "bus.token"},
+		{"bus.listen=0.0.0.0:4222", "bus.token"},
+	} {
+		c, _ := Preset("laptop")
+		if err := c.SetPairs([]string{tc.set}); err != nil {
+			t.Errorf("%s: %v", tc.set, err)
+		} else if err := c.Validate(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: Validate() = %v, lacks %q", tc.set, err, tc.want)
+		}
+	}
+	for _, pairs := range [][]string{
+		{"bus.listen=localhost:4222"}, {"bus.listen=127.0.0.2:4222"}, {"bus.listen=[::1]:4222"},
+		{"bus.listen=:4222", "bus.token=# 12"},
+	} {
+		c, _ := Preset("laptop")
+		if err := errors.Join(c.SetPairs(pairs), c.Validate()); err != nil {
+			t.Errorf("%s: %v", pairs, err)
+		}
+	}
+	c, _ := Preset("laptop")
+	c.Preset = "desktop"
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "preset: found desktop") {
+		t.Errorf("unknown preset: Validate() = %v", err)
+	}
+}
+
+func TestFilePreset(t *testing.T) {
+	for text, want := range map[string]string{"schema: 1\n": "", "schema: 1\npreset: tiny\n": "tiny"} {
+		if got, err := FilePreset([]byte(text), "x.yaml"); got != want || err != nil {
+			t.Errorf("FilePreset(%q) = %q, %v; want %q", text, got, err, want)
+		}
+	}
+	if _, err := FilePreset([]byte("preset: tiny\n"), "x.yaml"); !errors.Is(err, ErrInvalid) {
+		t.Errorf("no schema: error %v", err)
+	}
+}
+
 func TestSetAndEnvironment(t *testing.T) {
 	c, _ := Preset("laptop")
-	if err := c.SetEnv([]string{"HOME=/root", "SELFPLAY_TRAIN_LR=0.01", "SELFPLAY_SEED=7"}); err != nil {
+	if err := c.SetEnv([]string{"HOME=/root", "SELFPLAY_TRAIN_LR=1e-2", "SELFPLAY_SEED=7"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.SetPairs([]string{"gate.enabled=false", "net.width=32"}); err != nil {
@@ -130,6 +195,11 @@ func TestSetAndEnvironment(t *testing.T) {
 	if err := c.Set("net.width", "wide"); err == nil || !strings.Contains(err.Error(), `found "wide"`) {
 		t.Errorf("bad value: %v", err)
 	}
+	for _, pair := range []string{"net.width=", "net.width=16.5", "train.lr=", "gate.enabled=", "preset=tiny"} {
+		if err := c.SetPairs([]string{pair}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: error %v", pair, err)
+		}
+	}
 	if err := c.SetPairs([]string{"seed"}); err == nil {
 		t.Error("a pair without = was accepted")
 	}
@@ -140,6 +210,11 @@ func TestDifferences(t *testing.T) {
 	b := a
 	b.Net.Width = 128
 	if got := Differences(a, b); len(got) != 1 || got[0] != "net.width: 64 → 128" {
+		t.Errorf("Differences = %q", got)
+	}
+	b = a
+	b.Bus.Token = "secret"
+	if got := Differences(a, b); len(got) != 1 || got[0] != "bus.token: changed" {
 		t.Errorf("Differences = %q", got)
 	}
 }

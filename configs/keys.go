@@ -2,9 +2,12 @@ package configs
 
 import (
 	"fmt"
+	"iter"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -17,42 +20,108 @@ const EnvPrefix = "SELFPLAY_"
 // Keys returns the dotted name of every setting with its Go type.
 func Keys() map[string]reflect.Type {
 	keys := map[string]reflect.Type{}
-	walk(reflect.ValueOf(&Config{}).Elem(), "", func(key string, v reflect.Value) { keys[key] = v.Type() })
+	for key, field := range new(Config).fields() {
+		keys[key] = field.Type()
+	}
 	return keys
 }
 
-// walk visits every leaf of a struct under its dotted YAML name.
-func walk(v reflect.Value, prefix string, visit func(key string, v reflect.Value)) {
-	for i := range v.NumField() {
-		key := prefix + v.Type().Field(i).Tag.Get("yaml")
-		if v.Field(i).Kind() == reflect.Struct {
-			walk(v.Field(i), key+".", visit)
-			continue
-		}
-		visit(key, v.Field(i))
+// fields yields every setting under its dotted YAML name, in the order of the
+// file.
+func (c *Config) fields() iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		walk(reflect.ValueOf(c).Elem(), "", yield)
 	}
 }
 
-// Set gives the setting called key the value written in text, read as YAML.
-func (c *Config) Set(key, text string) error {
-	found := false
-	var failed error
-	walk(reflect.ValueOf(c).Elem(), "", func(k string, v reflect.Value) {
-		if k != key {
-			return
+// walk yields the leaves of a struct; it returns false if yield did.
+func walk(v reflect.Value, prefix string, yield func(string, reflect.Value) bool) bool {
+	for i := range v.NumField() {
+		key := prefix + v.Type().Field(i).Tag.Get("yaml")
+		if v.Field(i).Kind() == reflect.Struct {
+			if !walk(v.Field(i), key+".", yield) {
+				return false
+			}
+		} else if !yield(key, v.Field(i)) {
+			return false
 		}
-		found = true
-		into := reflect.New(v.Type())
-		if err := yaml.Unmarshal([]byte(text), into.Interface()); err != nil {
-			failed = fmt.Errorf("%w: %s: found %q, expected a value of type %s", ErrInvalid, key, text, v.Type())
-			return
-		}
-		v.Set(into.Elem())
-	})
-	if !found {
-		return fmt.Errorf("%w: unknown key %q, the nearest known one is %q", ErrInvalid, key, nearest(key, Keys()))
 	}
-	return failed
+	return true
+}
+
+// Set gives the setting called key the value written in text: as it stands for
+// a string, read as YAML for others. The preset cannot be set: it is what all
+// settings are laid over.
+func (c *Config) Set(key, text string) error {
+	if key == "preset" {
+		return fmt.Errorf("%w: preset: found %q among the settings, expected it to be chosen before them", ErrInvalid, text)
+	}
+	for k, field := range c.fields() {
+		if k != key {
+			continue
+		}
+		if field.Kind() == reflect.String {
+			return assign(field, key, text)
+		}
+		var value any
+		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+			value = text // which assign refuses
+		}
+		return assign(field, key, value)
+	}
+	return fmt.Errorf("%w: unknown key %q, the nearest known one is %q", ErrInvalid, key, nearest(key, Keys()))
+}
+
+// assign stores a decoded YAML value in a field. Only a value of the field's
+// own kind will do; nothing is cut off or filled in.
+func assign(field reflect.Value, key string, value any) error {
+	v := reflect.ValueOf(value)
+	ok, expected := false, ""
+	switch field.Kind() {
+	case reflect.String:
+		expected = "a text, in quotes if it looks like a number"
+		if ok = v.Kind() == reflect.String; ok {
+			field.SetString(v.String())
+		}
+	case reflect.Bool:
+		expected = "true or false"
+		if ok = v.Kind() == reflect.Bool; ok {
+			field.SetBool(v.Bool())
+		}
+	case reflect.Float64:
+		expected = "a number"
+		if text, isText := value.(string); isText { // YAML takes 1e-05 for a text
+			n, err := strconv.ParseFloat(text, 64)
+			if ok = err == nil; ok {
+				field.SetFloat(n)
+			}
+		} else if ok = v.CanFloat() || v.CanInt() || v.CanUint(); ok {
+			field.SetFloat(v.Convert(field.Type()).Float())
+		}
+	case reflect.Uint64:
+		expected = "a whole number, not negative"
+		if ok = v.CanUint() || v.CanInt() && v.Int() >= 0; ok {
+			field.SetUint(v.Convert(field.Type()).Uint())
+		}
+	default:
+		expected = "a whole number"
+		if ok = v.CanInt() || v.CanUint() && v.Uint() <= math.MaxInt64; ok {
+			n := v.Convert(reflect.TypeFor[int64]()).Int()
+			if ok = !field.OverflowInt(n); ok {
+				field.SetInt(n)
+			}
+		}
+	}
+	if ok {
+		return nil
+	}
+	found := "nothing"
+	if text, isText := value.(string); isText {
+		found = strconv.Quote(text)
+	} else if value != nil {
+		found = fmt.Sprint(value)
+	}
+	return fmt.Errorf("%w: %s: found %s, expected %s", ErrInvalid, key, found, expected)
 }
 
 // SetEnv applies the variables of environ (each "NAME=value") that begin with
@@ -93,30 +162,35 @@ func (c *Config) SetPairs(pairs []string) error {
 }
 
 // Differences names the settings in which two configurations differ, each as
-// "key: a → b".
+// "key: a → b"; of the bus's token it says only that it changed.
 func Differences(a, b Config) []string {
 	values := map[string]any{}
-	walk(reflect.ValueOf(&a).Elem(), "", func(key string, v reflect.Value) { values[key] = v.Interface() })
+	for key, field := range a.fields() {
+		values[key] = field.Interface()
+	}
 	var out []string
-	walk(reflect.ValueOf(&b).Elem(), "", func(key string, v reflect.Value) {
-		if values[key] != v.Interface() {
-			out = append(out, fmt.Sprintf("%s: %v → %v", key, values[key], v.Interface()))
+	for key, field := range b.fields() {
+		switch {
+		case values[key] == field.Interface():
+		case key == "bus.token":
+			out = append(out, key+": changed")
+		default:
+			out = append(out, fmt.Sprintf("%s: %v → %v", key, values[key], field.Interface()))
 		}
-	})
+	}
 	return out
 }
 
-// flatten returns the dotted names of the leaves of a decoded YAML mapping.
-func flatten(prefix string, m map[string]any) []string {
-	var keys []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if sub, ok := m[k].(map[string]any); ok {
-			keys = append(keys, flatten(prefix+k+".", sub)...)
+// flatten puts the leaves of a decoded YAML mapping into values under their
+// dotted names.
+func flatten(prefix string, m, values map[string]any) {
+	for k, v := range m {
+		if sub, ok := v.(map[string]any); ok {
+			flatten(prefix+k+".", sub, values)
 			continue
 		}
-		keys = append(keys, prefix+k)
+		values[prefix+k] = v
 	}
-	return keys
 }
 
 // nearest returns the key with the smallest edit distance to name.
