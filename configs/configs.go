@@ -270,7 +270,7 @@ func (c Config) Validate() error {
 	check(c.Bus.MaxBytes >= 1<<20, "bus.max_bytes", c.Bus.MaxBytes, "at least 1 MiB")
 	positive("bus.keep_nets", c.Bus.KeepNets)
 
-	check(c.Replay.SegmentBytes >= 1<<12, "replay.segment_bytes", c.Replay.SegmentBytes, "at least 4096")
+	check(c.Replay.SegmentBytes >= 1<<12 && c.Replay.SegmentBytes <= 1<<29, "replay.segment_bytes", c.Replay.SegmentBytes, "4096 to 536870912")
 	check(c.Replay.MaxBytes >= 2*c.Replay.SegmentBytes, "replay.max_bytes", c.Replay.MaxBytes, "at least two segments")
 	positive("replay.window_min", c.Replay.WindowMin)
 	check(c.Replay.WindowExponent > 0 && c.Replay.WindowExponent <= 1, "replay.window_exponent", c.Replay.WindowExponent, "more than 0, at most 1")
