@@ -3,11 +3,13 @@
 package durable
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // TempPattern matches the names of the temporary files that a crash may leave
@@ -24,10 +26,11 @@ func WriteFile(path string, data []byte) error {
 }
 
 // Write replaces path with what write produces. If write fails, path keeps its
-// content and the error is returned as it is.
+// content and the error is returned as it is. The file has the permissions that
+// os.Create gives.
 func Write(path string, write func(w io.Writer) error) error {
 	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, TempPattern)
+	f, err := createTemp(dir)
 	if err != nil {
 		return err
 	}
@@ -42,6 +45,19 @@ func Write(path string, write func(w io.Writer) error) error {
 		return err
 	}
 	return SyncDir(dir)
+}
+
+// createTemp creates a file whose name matches TempPattern. Unlike those of
+// os.CreateTemp it may be read by whom the umask allows: it is to take the place
+// of an ordinary file.
+func createTemp(dir string) (*os.File, error) {
+	for {
+		name := strings.Replace(TempPattern, "*", rand.Text(), 1)
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, os.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 // SyncDir makes the creations, renames and removals in dir durable. Windows

@@ -42,8 +42,34 @@ func TestFailedWriteKeepsOldContent(t *testing.T) {
 	}
 }
 
+// The permissions are those of any other new file: the umask's word.
+func TestPermissions(t *testing.T) {
+	dir := t.TempDir()
+	ordinary, err := os.Create(filepath.Join(dir, "ordinary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ordinary.Close()
+	want, err := ordinary.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "f")
+	if err := WriteFile(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.Stat(path); err != nil || got.Mode() != want.Mode() {
+		t.Errorf("mode %v, error %v; want %v", got.Mode(), err, want.Mode())
+	}
+}
+
 func TestRemoveTemps(t *testing.T) {
 	dir := t.TempDir()
+	f, err := createTemp(dir) // as a crash would leave it
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
 	for _, name := range []string{".tmp-123", "kept"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
