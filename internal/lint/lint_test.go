@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,7 +16,8 @@ import (
 const module = "github.com/crazyhouse-rl/selfplay"
 
 // group gives the layer of every package: a package imports only from lower
-// layers. Sub-packages that a layer-mate may import stand in sameLayer.
+// layers, in its tests too. Sub-packages that a layer-mate may import stand in
+// sameLayer, what only tests may import beyond that in testsOnly.
 var group = map[string]int{
 	"chess":            1,
 	"kernel":           1,
@@ -49,6 +51,12 @@ var sameLayer = map[[2]string]bool{
 	{"match", "match/rating"}:      true,
 }
 
+// testsOnly lists what tests may import beside what the package may.
+var testsOnly = map[[2]string]bool{
+	{"nnue", "nnue/nnuetest"}:      true, // makes the networks
+	{"trainer", "trainer/nnuefit"}: true, // the model to train
+}
+
 // owner names, for an outside dependency, the one package that may import it.
 var owner = map[string]string{
 	"github.com/nats-io/":      "bus",
@@ -58,14 +66,16 @@ var owner = map[string]string{
 }
 
 type pkg struct {
-	ImportPath string
-	Imports    []string
-	Doc        string
+	ImportPath   string
+	Imports      []string
+	TestImports  []string // of test files in the package
+	XTestImports []string // and in package x_test, which may import x itself
+	Doc          string
 }
 
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", module+"/...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports,Doc", module+"/...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
@@ -92,25 +102,34 @@ func TestImports(t *testing.T) {
 	}
 	for _, p := range pkgs {
 		from := short(p.ImportPath)
-		level, known := group[from]
-		if !known {
+		if _, known := group[from]; !known {
 			t.Errorf("package %s has no layer: give it one in internal/lint", from)
 			continue
 		}
 		for _, imp := range p.Imports {
-			for prefix, only := range owner {
-				if strings.HasPrefix(imp, prefix) && from != only {
-					t.Errorf("%s imports %s: only %s may", from, imp, only)
-				}
-			}
-			if !strings.HasPrefix(imp, module) {
-				continue
-			}
-			to := short(imp)
-			if group[to] >= level && !sameLayer[[2]string{from, to}] {
-				t.Errorf("%s (layer %d) imports %s (layer %d): imports go to lower layers only", from, level, to, group[to])
-			}
+			checkImport(t, from, imp, false)
 		}
+		for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
+			checkImport(t, from, imp, true)
+		}
+	}
+}
+
+// checkImport applies the rules to an import of package from or of its tests.
+func checkImport(t *testing.T, from, imp string, test bool) {
+	t.Helper()
+	for prefix, only := range owner {
+		if strings.HasPrefix(imp, prefix) && from != only {
+			t.Errorf("%s imports %s: only %s may", from, imp, only)
+		}
+	}
+	to := short(imp)
+	edge := [2]string{from, to}
+	if !strings.HasPrefix(imp, module) || sameLayer[edge] || test && (from == to || testsOnly[edge]) {
+		return
+	}
+	if group[to] >= group[from] {
+		t.Errorf("%s (layer %d) imports %s (layer %d): imports go to lower layers only", from, group[from], to, group[to])
 	}
 }
 
