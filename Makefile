@@ -54,8 +54,11 @@ fuzz:
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+# Packages whose golden files their tests write with -update.
+GOLDEN := ./configs ./game ./nets ./replay
+
 golden:
-	$(GO) test ./game ./configs ./cmd/selfplay -update
+	$(GO) test $(GOLDEN) -update
 
 # Nothing to a republished net that the actor has loaded, in under a minute.
 loop: build
