@@ -158,7 +158,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 }
 
 func (r *Run) openBus(ctx context.Context) (err error) {
-	o := bus.Options{Run: r.id(), MaxBytes: r.cfg.Bus.MaxBytes, Name: "loop", Log: r.log}
+	o := bus.Options{Run: r.id(), MaxBytes: r.cfg.Bus.MaxBytes, Token: r.cfg.Bus.Token, Name: "loop", Log: r.log}
 	if o.URL = r.cfg.Bus.URL; o.URL == "" {
 		o.Dir, o.Listen = r.path(busDir), r.cfg.Bus.Listen
 	} else {
