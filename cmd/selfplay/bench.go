@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -107,7 +108,7 @@ func benchPerft(ctx context.Context, w io.Writer, o benchPerftOptions) error {
 	if err != nil {
 		return err
 	}
-	count := chess.Perft
+	count := perftFunc(chess.Perft)
 	if o.count {
 		count = chess.PerftCount
 	}
@@ -116,11 +117,14 @@ func benchPerft(ctx context.Context, w io.Writer, o benchPerftOptions) error {
 	var ours, theirs []float64
 	for round := range o.rounds {
 		start := threadCPU()
-		nodes := count(&p, o.depth)
+		nodes, err := perftNodes(ctx, &p, o.depth, count)
+		if err != nil {
+			return err
+		}
 		ours = append(ours, float64(nodes)/(threadCPU()-start).Seconds()/1e6)
 		fmt.Fprintf(w, "round %d  ours %.1f Mnps", round+1, ours[round])
 		if o.peer != "" {
-			peerNodes, cpu, err := peerPerft(ctx, o.peer, p.FEN(), o.depth)
+			peerNodes, cpu, err := peerPerft(ctx, o.peer, p.FEN(), o.depth, 10*time.Second)
 			if err != nil {
 				return fmt.Errorf("peer %s: %w", o.peer, err)
 			}
@@ -140,8 +144,12 @@ func benchPerft(ctx context.Context, w io.Writer, o benchPerftOptions) error {
 }
 
 // peerPerft runs one perft in a fresh process of the peer and returns its
-// nodes and the CPU time of the whole process, start included.
-func peerPerft(ctx context.Context, binary, fen string, depth int) (uint64, time.Duration, error) {
+// nodes and the CPU time of the whole process, start included. The peer has
+// patience's time to answer "uci" and to end after "quit"; its perft may take
+// as long as it needs.
+func peerPerft(ctx context.Context, binary, fen string, depth int, patience time.Duration) (uint64, time.Duration, error) {
+	ctx, kill := context.WithCancelCause(ctx)
+	defer kill(nil)
 	cmd := exec.CommandContext(ctx, binary)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -154,25 +162,61 @@ func peerPerft(ctx context.Context, binary, fen string, depth int) (uint64, time
 	if err := cmd.Start(); err != nil {
 		return 0, 0, err
 	}
-	fmt.Fprintf(in, "uci\nsetoption name UCI_Variant value crazyhouse\nposition fen %s\ngo perft %d\n", fen, depth)
-	nodes, found := uint64(0), false
-	scanner := bufio.NewScanner(out)
-	for !found && scanner.Scan() {
-		if text, ok := strings.CutPrefix(scanner.Text(), "Nodes searched:"); ok {
-			nodes, err = strconv.ParseUint(strings.TrimSpace(text), 10, 64)
-			found = err == nil
-			break
+	// A killed peer may leave children that hold its output open.
+	defer context.AfterFunc(ctx, func() { out.Close() })()
+	within := func(what string) *time.Timer {
+		return time.AfterFunc(patience, func() { kill(fmt.Errorf("found no %s within %s", what, patience)) })
+	}
+
+	nodes, err := askPerft(in, bufio.NewScanner(out), fen, depth, within("answer uciok to uci"))
+	if err == nil {
+		end := within("end after quit")
+		_, _ = io.WriteString(in, "quit\n") // a peer that has gone already is reported by Wait
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		err = cmd.Wait()
+		end.Stop()
+	} else {
+		kill(err)
+		_ = cmd.Wait() // killed; why is in err
+	}
+	if ctx.Err() != nil {
+		return 0, 0, context.Cause(ctx)
+	}
+	return nodes, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+}
+
+// askPerft asks a UCI engine for one perft and returns its nodes. It stops the
+// timer when the engine has said uciok.
+func askPerft(in io.Writer, out *bufio.Scanner, fen string, depth int, greeting *time.Timer) (uint64, error) {
+	defer greeting.Stop()
+	_, _ = io.WriteString(in, "uci\n") // a peer that does not read does not answer either
+	if !scanTo(out, "uciok") {
+		return 0, errors.New("found the end of its output, expected uciok")
+	}
+	greeting.Stop()
+	fmt.Fprintf(in, "setoption name UCI_Variant value crazyhouse\nposition fen %s\ngo perft %d\n", fen, depth)
+	const answer = "Nodes searched:"
+	if !scanTo(out, answer) {
+		return 0, fmt.Errorf("found the end of its output, expected %q", answer)
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(out.Text(), answer))
+	nodes, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("found %q, expected a number of nodes", out.Text())
+	}
+	return nodes, nil
+}
+
+// scanTo reads up to the next line that begins with prefix; false if there is
+// none.
+func scanTo(lines *bufio.Scanner, prefix string) bool {
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), prefix) {
+			return true
 		}
 	}
-	_, _ = io.WriteString(in, "quit\n") // a peer that has gone already is reported by Wait
-	_, _ = io.Copy(io.Discard, out)
-	if err := cmd.Wait(); err != nil {
-		return 0, 0, err
-	}
-	if !found {
-		return 0, 0, fmt.Errorf(`found no line "Nodes searched: N" in its answer to go perft`)
-	}
-	return nodes, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+	return false
 }
 
 func median(values []float64) float64 {

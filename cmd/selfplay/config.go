@@ -16,11 +16,13 @@ type configFlags struct {
 	variant string
 	seed    uint64
 	set     []string
+
+	text []byte // of file, once read
 }
 
 func (f *configFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.preset, "preset", "laptop", "laptop, fairy or tiny")
-	c.Flags().StringVar(&f.file, "config", "", "YAML file over the preset")
+	c.Flags().StringVar(&f.preset, "preset", "laptop", "laptop, fairy or tiny; default the one that --config names")
+	c.Flags().StringVar(&f.file, "config", "", "YAML file over the preset, which its key preset may name")
 	c.Flags().StringVar(&f.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "override one setting, key=value; may be repeated")
@@ -28,6 +30,23 @@ func (f *configFlags) add(c *cobra.Command) {
 
 // load builds the configuration: preset, file, environment, flags.
 func (f *configFlags) load(c *cobra.Command) (configs.Config, error) {
+	if err := f.read(); err != nil {
+		return configs.Config{}, err
+	}
+	if !c.Flags().Changed("preset") && f.file != "" {
+		named, err := configs.FilePreset(f.text, f.file)
+		if err != nil {
+			return configs.Config{}, err
+		}
+		if named != "" {
+			cfg, err := configs.Preset(named)
+			if err != nil {
+				return cfg, fmt.Errorf("%s: %w", f.file, err)
+			}
+			err = f.overlay(c, &cfg)
+			return cfg, err
+		}
+	}
 	cfg, err := configs.Preset(f.preset)
 	if err != nil {
 		return cfg, fmt.Errorf("%w: --preset: %w", errUsage, err)
@@ -36,19 +55,31 @@ func (f *configFlags) load(c *cobra.Command) (configs.Config, error) {
 	return cfg, err
 }
 
-// overlay applies the file, the environment and the flags that were given.
+// read reads the file once: it may be a pipe.
+func (f *configFlags) read() (err error) {
+	if f.file == "" || f.text != nil {
+		return nil
+	}
+	if f.text, err = os.ReadFile(f.file); err != nil {
+		return fmt.Errorf("--config: %w", err)
+	}
+	return nil
+}
+
+// overlay applies the file, the environment and the flags that were given. What
+// the last two make invalid is wrong usage.
 func (f *configFlags) overlay(c *cobra.Command, cfg *configs.Config) error {
+	if err := f.read(); err != nil {
+		return err
+	}
 	if f.file != "" {
-		text, err := os.ReadFile(f.file)
-		if err != nil {
-			return fmt.Errorf("--config: %w", err)
-		}
-		if err := cfg.Merge(text, f.file); err != nil {
+		if err := cfg.Merge(f.text, f.file); err != nil {
 			return err
 		}
 	}
+	before := cfg.Validate()
 	if err := cfg.SetEnv(os.Environ()); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if c.Flags().Changed("variant") {
 		cfg.Variant = f.variant
@@ -59,7 +90,11 @@ func (f *configFlags) overlay(c *cobra.Command, cfg *configs.Config) error {
 	if err := cfg.SetPairs(f.set); err != nil {
 		return fmt.Errorf("%w: --set: %w", errUsage, err)
 	}
-	return cfg.Validate()
+	err := cfg.Validate()
+	if err != nil && before == nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return err
 }
 
 func newConfigCommand() *cobra.Command {

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +38,7 @@ units: 208 are a pawn. docs/formats.md has the formulas.`,
   selfplay eval --net crazyhouse.nnue --file positions.tsv`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return eval(c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr(), o)
+			return eval(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr(), o)
 		},
 	}
 	f := c.Flags()
@@ -48,7 +50,7 @@ units: 208 are a pawn. docs/formats.md has the formulas.`,
 	return c
 }
 
-func eval(stdin io.Reader, stdout, stderr io.Writer, o evalOptions) error {
+func eval(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o evalOptions) error {
 	if o.net == "" {
 		return fmt.Errorf("%w: --net is required (see selfplay eval --help)", errUsage)
 	}
@@ -61,51 +63,43 @@ func eval(stdin io.Reader, stdout, stderr io.Writer, o evalOptions) error {
 		return err
 	}
 	w := bufio.NewWriter(stdout)
-	defer w.Flush()
+	err = evalAll(ctx, stdin, w, stderr, n, v, o)
+	return errors.Join(err, w.Flush())
+}
+
+// evalAll prints the table. Lines that are no position are reported and skipped.
+func evalAll(ctx context.Context, stdin io.Reader, w, stderr io.Writer, n *nnue.Network, v *chess.Variant, o evalOptions) error {
 	fmt.Fprintln(w, "fen\traw\tadjusted\tfinal\tpsqt\tpositional\tbucket\taccumulator")
 	if o.file == "" {
-		return evalLine(w, n, v, o.fen, o.chess960)
-	}
-	in := stdin
-	if o.file != "-" {
-		f, err := os.Open(o.file)
+		p, err := position(v, o.fen, o.chess960)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		in = f
+		return evalLine(w, n, &p, cmp.Or(o.fen, p.FEN()))
 	}
-	failed := 0
-	scanner := bufio.NewScanner(in)
-	for number := 1; scanner.Scan(); number++ {
-		fen, _, _ := strings.Cut(strings.TrimRight(scanner.Text(), "\r"), "\t")
-		if fen == "" || strings.HasPrefix(fen, "#") {
-			continue
+	failed := false
+	err := eachLine(ctx, o.file, stdin, func(l line) error {
+		fen, _, _ := strings.Cut(l.text, "\t")
+		p, err := fenField(v, fen, o.chess960)
+		if err != nil {
+			failed = true
+			fmt.Fprintf(stderr, "%s:%d: %v\n", o.file, l.number, err)
+			return nil
 		}
-		if err := evalLine(w, n, v, fen, o.chess960); err != nil {
-			failed++
-			fmt.Fprintf(stderr, "%s:%d: %v\n", o.file, number, err)
-		}
+		return evalLine(w, n, &p, fen)
+	})
+	if err != nil {
+		return err
 	}
-	if err := scanner.Err(); err != nil {
-		return fmt.Errorf("%s: %w", o.file, err)
-	}
-	if failed > 0 {
+	if failed {
 		return errSilent
 	}
 	return nil
 }
 
-func evalLine(w io.Writer, n *nnue.Network, v *chess.Variant, fen string, chess960 bool) error {
-	p, err := position(v, fen, chess960)
-	if err != nil {
-		return err
-	}
-	if fen == "" {
-		fen = p.FEN()
-	}
-	e := n.Evaluate(&p)
-	_, err = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\t%016x\n", fen, e.Raw, e.Adjusted, e.Final, commas(e.PSQT), commas(e.Positional), e.Bucket, e.Checksum)
+func evalLine(w io.Writer, n *nnue.Network, p *chess.Position, fen string) error {
+	e := n.Evaluate(p)
+	_, err := fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\t%016x\n", fen, e.Raw, e.Adjusted, e.Final, commas(e.PSQT), commas(e.Positional), e.Bucket, e.Checksum)
 	return err
 }
 

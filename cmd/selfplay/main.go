@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -52,12 +53,20 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal kills
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	out := &output{w: stdout}
+	for _, c := range root.Commands() { // not the loop, which goes on when nobody reads
+		c.SetOut(out)
+	}
 	err := root.ExecuteContext(ctx)
+	if out.err != nil && (err == nil || errors.Is(err, errSilent)) {
+		err = out.err
+	}
 	switch {
 	case err == nil:
 		return 0
@@ -95,8 +104,19 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// noArgs refuses positional arguments with an error that exits 2.
-func noArgs(c *cobra.Command, args []string) error { return exactArgs(0)(c, args) }
+// noArgs refuses positional arguments with an error that exits 2. To a group of
+// commands an argument is a command it does not have.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 || !c.HasSubCommands() {
+		return exactArgs(0)(c, args)
+	}
+	c.SuggestionsMinimumDistance = 2
+	hint := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = ", did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("%w: unknown command %q for %q%s (see %s --help)", errUsage, args[0], c.CommandPath(), hint, c.CommandPath())
+}
 
 func exactArgs(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

@@ -157,6 +157,9 @@ func playMatch(ctx context.Context, stdout, stderr io.Writer, a, b string, o mat
 		}
 	}
 	result, err := match.Run(ctx, cfg)
+	if err != nil && result.Games.Games() == 0 {
+		return err // there is nothing to print
+	}
 	if o.json {
 		if encodeErr := json.NewEncoder(stdout).Encode(result); encodeErr != nil {
 			return errors.Join(err, encodeErr)

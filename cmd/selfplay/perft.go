@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ func newPerftCommand() *cobra.Command {
   selfplay perft --fen '2k5/8/8/8/8/8/8/4K3[QRBNPqrbnp] w - - 0 1' --depth 3 --divide
   selfplay perft --file counts.tsv          (lines: FEN, tab, depth, tab, nodes)`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return perft(c.InOrStdin(), c.OutOrStdout(), o) },
+		RunE: func(c *cobra.Command, _ []string) error { return perft(c.Context(), c.InOrStdin(), c.OutOrStdout(), o) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
@@ -46,17 +45,20 @@ func newPerftCommand() *cobra.Command {
 	return c
 }
 
-func perft(in io.Reader, w io.Writer, o perftOptions) error {
+func perft(ctx context.Context, in io.Reader, w io.Writer, o perftOptions) error {
 	v, err := chess.ParseVariant(o.variant)
 	if err != nil {
 		return fmt.Errorf("%w: --variant: %w", errUsage, err)
+	}
+	if o.divide && o.file != "" {
+		return fmt.Errorf("%w: found --divide with --file, expected one of them", errUsage)
 	}
 	count := chess.Perft
 	if o.count {
 		count = chess.PerftCount
 	}
 	if o.file != "" {
-		return perftFile(in, w, o, v, count)
+		return perftFile(ctx, in, w, o, v, count)
 	}
 	if o.depth < 0 {
 		return fmt.Errorf("%w: --depth: found %d, expected 0 or more", errUsage, o.depth)
@@ -68,16 +70,57 @@ func perft(in io.Reader, w io.Writer, o perftOptions) error {
 	start := time.Now()
 	var nodes uint64
 	if o.divide && o.depth > 0 {
-		for _, m := range chess.PerftDivide(&p, o.depth) {
-			fmt.Fprintf(w, "%s\t%d\n", p.UCI(m.Move), m.Nodes)
-			nodes += m.Nodes
-		}
+		nodes, err = perftDivide(ctx, w, &p, o.depth, count)
 	} else {
-		nodes = count(&p, o.depth)
+		nodes, err = perftNodes(ctx, &p, o.depth, count)
+	}
+	if err != nil {
+		return err
 	}
 	elapsed := time.Since(start)
 	fmt.Fprintf(w, "depth %d nodes %d time %s speed %.1f Mnps\n", o.depth, nodes, elapsed.Round(time.Millisecond), float64(nodes)/elapsed.Seconds()/1e6)
 	return nil
+}
+
+// perftFunc is chess.Perft or chess.PerftCount.
+type perftFunc func(*chess.Position, int) uint64
+
+// perftNodes is count, but it returns early with the error of ctx.
+func perftNodes(ctx context.Context, p *chess.Position, depth int, count perftFunc) (uint64, error) {
+	const short = 3 // plies that no position makes long
+	if depth <= short {
+		return count(p, depth), ctx.Err()
+	}
+	var nodes uint64
+	var moves chess.MoveList
+	p.Legal(&moves)
+	for _, m := range moves.Slice() {
+		child := *p
+		child.Make(m)
+		n, err := perftNodes(ctx, &child, depth-1, count)
+		if err != nil {
+			return 0, err
+		}
+		nodes += n
+	}
+	return nodes, nil
+}
+
+// perftDivide prints the count below every move and returns their sum.
+func perftDivide(ctx context.Context, w io.Writer, p *chess.Position, depth int, count perftFunc) (nodes uint64, err error) {
+	var moves chess.MoveList
+	p.Legal(&moves)
+	for _, m := range moves.Slice() {
+		child := *p
+		child.Make(m)
+		n, err := perftNodes(ctx, &child, depth-1, count)
+		if err != nil {
+			return 0, err
+		}
+		fmt.Fprintf(w, "%s\t%d\n", p.UCI(m), n)
+		nodes += n
+	}
+	return nodes, nil
 }
 
 // position parses fen, or gives the start position when it is empty.
@@ -87,6 +130,11 @@ func position(v *chess.Variant, fen string, chess960 bool) (chess.Position, erro
 		p.SetChess960(chess960)
 		return p, nil
 	}
+	return fenField(v, fen, chess960)
+}
+
+// fenField parses a FEN of a file, where nothing stands for the start position.
+func fenField(v *chess.Variant, fen string, chess960 bool) (chess.Position, error) {
 	if chess960 {
 		return chess.ParseFEN960(v, fen)
 	}
@@ -95,34 +143,22 @@ func position(v *chess.Variant, fen string, chess960 bool) (chess.Position, erro
 
 // perftFile checks lines "FEN<tab>depth<tab>nodes"; empty lines and lines that
 // begin with # are skipped.
-func perftFile(in io.Reader, w io.Writer, o perftOptions, v *chess.Variant, count func(*chess.Position, int) uint64) error {
-	if o.file != "-" {
-		f, err := os.Open(o.file)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		in = f
-	}
+func perftFile(ctx context.Context, in io.Reader, w io.Writer, o perftOptions, v *chess.Variant, count perftFunc) error {
 	start := time.Now()
 	var lines, wrong int
 	var total uint64
-	scanner := bufio.NewScanner(in)
-	for number := 1; scanner.Scan(); number++ {
-		line := strings.TrimRight(scanner.Text(), "\r")
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
+	err := eachLine(ctx, o.file, in, func(l line) error {
 		lines++
-		nodes, err := perftLine(line, v, o.chess960, count)
+		nodes, err := perftLine(ctx, l.text, v, o.chess960, count)
 		total += nodes
-		if err != nil {
+		if ctx.Err() == nil && err != nil {
 			wrong++
-			fmt.Fprintf(w, "%s:%d: %v\n", o.file, number, err)
+			fmt.Fprintf(w, "%s:%d: %v\n", o.file, l.number, err)
 		}
-	}
-	if err := scanner.Err(); err != nil {
-		return fmt.Errorf("%s: %w", o.file, err)
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
 	}
 	elapsed := time.Since(start)
 	fmt.Fprintf(w, "%d lines, %d wrong, %d nodes, %s, %.1f Mnps\n", lines, wrong, total, elapsed.Round(time.Millisecond), float64(total)/elapsed.Seconds()/1e6)
@@ -135,12 +171,12 @@ func perftFile(in io.Reader, w io.Writer, o perftOptions, v *chess.Variant, coun
 	return nil
 }
 
-func perftLine(line string, v *chess.Variant, chess960 bool, count func(*chess.Position, int) uint64) (uint64, error) {
+func perftLine(ctx context.Context, line string, v *chess.Variant, chess960 bool, count perftFunc) (uint64, error) {
 	fields := strings.Split(line, "\t")
 	if len(fields) != 3 {
 		return 0, fmt.Errorf("found %d fields, expected 3: FEN, depth, nodes separated by tabs", len(fields))
 	}
-	p, err := position(v, fields[0], chess960)
+	p, err := fenField(v, fields[0], chess960)
 	if err != nil {
 		return 0, err
 	}
@@ -152,7 +188,10 @@ func perftLine(line string, v *chess.Variant, chess960 bool, count func(*chess.P
 	if err != nil {
 		return 0, fmt.Errorf("nodes: found %q, expected a whole number", fields[2])
 	}
-	got := count(&p, depth)
+	got, err := perftNodes(ctx, &p, depth, count)
+	if err != nil {
+		return 0, err
+	}
 	if got != want {
 		return got, fmt.Errorf("%s depth %d: found %d nodes, expected %d", fields[0], depth, got, want)
 	}

@@ -1,0 +1,65 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// One Ctrl-C ends commands that compute or wait for input, with exit code 130.
+func TestInterrupt(t *testing.T) {
+	_, net := narrowNet(t)
+	// While anyone listens the signal cannot kill the test.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt)
+	defer signal.Stop(caught)
+	for _, args := range [][]string{
+		{"perft", "--depth", "20"},
+		{"perft", "--depth", "20", "--divide"},
+		{"perft", "--file", "-"},
+		{"eval", "--net", net, "--file", "-"},
+		{"bench", "perft", "--depth", "12"},
+		{"bench", "--depth", "100"},
+	} {
+		stdin, typed := io.Pipe() // nobody types
+		var stderr strings.Builder
+		code := make(chan int)
+		go func() { code <- run(args, stdin, io.Discard, &stderr) }()
+		timeout := time.After(20 * time.Second)
+		for ended := false; !ended; {
+			select {
+			case c := <-code:
+				if ended = true; c != 130 {
+					t.Errorf("%q: exit %d, error %q", args, c, stderr.String())
+				}
+			case <-time.After(20 * time.Millisecond): // again: the first may have come before run listened
+				if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+					t.Fatal(err)
+				}
+			case <-timeout:
+				t.Fatalf("%q did not end", args)
+			}
+		}
+		typed.Close()
+	}
+}
+
+func TestPeerThatIsNoEngine(t *testing.T) {
+	for _, tc := range []struct{ binary, want string }{
+		{"cat", "found no answer uciok to uci within 100ms"}, // echoes, and never ends
+		{"true", "found the end of its output, expected uciok"},
+		{filepath.Join(t.TempDir(), "none"), "none"},
+	} {
+		_, _, err := peerPerft(t.Context(), tc.binary, "any", 1, 100*time.Millisecond)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, lacks %q", tc.binary, err, tc.want)
+		}
+	}
+}
