@@ -67,12 +67,13 @@ type Config struct {
 
 	// A game is won once WinPlies successive scores, so both players', saw
 	// the same side ahead by at least WinScore, unless check is
-	// pending: attacks in crazyhouse turn round suddenly. WinPlies 0 is never.
+	// pending: attacks in crazyhouse turn round suddenly. Either of them 0 is
+	// never.
 	WinScore search.Score
 	WinPlies int
 	// A game is drawn once DrawPlies successive scores, those of the first
 	// DrawMinPly plies not counted, were within ±DrawScore. DrawPlies 0 is
-	// never.
+	// never; DrawScore 0 asks for scores of exactly 0.
 	DrawScore             search.Score
 	DrawPlies, DrawMinPly int
 	// NoAdjudicateShare of the games, 0 to 1, is played to the end all the
@@ -86,8 +87,8 @@ func (c *Config) validate() error {
 	switch {
 	case c.MaxPlies < 0 || c.MaxPlies > MaxGamePlies:
 		return fmt.Errorf("%w: MaxPlies is %d, expected 0 to %d", ErrConfig, c.MaxPlies, MaxGamePlies)
-	case c.WinPlies < 0 || c.WinPlies > 0 && c.WinScore <= 0:
-		return fmt.Errorf("%w: WinPlies is %d with WinScore %d, expected both positive", ErrConfig, c.WinPlies, c.WinScore)
+	case c.WinPlies < 0 || c.WinScore < 0:
+		return fmt.Errorf("%w: WinPlies is %d with WinScore %d, expected neither negative", ErrConfig, c.WinPlies, c.WinScore)
 	case c.DrawPlies < 0 || c.DrawScore < 0:
 		return fmt.Errorf("%w: DrawPlies is %d with DrawScore %d, expected neither negative", ErrConfig, c.DrawPlies, c.DrawScore)
 	case !(c.NoAdjudicateShare >= 0 && c.NoAdjudicateShare <= 1):
@@ -290,6 +291,7 @@ func (t *table) adjudicate(mover chess.Color, ply Ply) (chess.Outcome, chess.Rea
 	ahead, level := chess.Ongoing, chess.Ongoing
 	if ply.HasScore {
 		switch {
+		case t.cfg.WinScore == 0:
 		case ply.Score >= t.cfg.WinScore:
 			ahead = chess.Win(mover)
 		case ply.Score <= -t.cfg.WinScore:

@@ -169,6 +169,19 @@ func TestWinNeedsBoth(t *testing.T) {
 	}
 }
 
+// TestNoWinAdjudication: no score however large ends a game if either setting
+// is 0.
+func TestNoWinAdjudication(t *testing.T) {
+	p := &fakePlayer{score: whiteAhead(search.MateScore)}
+	for _, cfg := range []Config{{WinPlies: 2}, {WinScore: 2000}} {
+		cfg.MaxPlies = 20
+		g := play(t, p, p, crazyhouseStart(), cfg, 1)
+		if g.Reason != PlyLimit || g.Adjudged != chess.Ongoing || len(g.Plies) != 20 {
+			t.Errorf("%+v: %v by %s at ply %d, verdict %v", cfg, g.Outcome, ReasonText(g.Reason), len(g.Plies), g.Adjudged)
+		}
+	}
+}
+
 func TestDrawAdjudication(t *testing.T) {
 	p := &fakePlayer{score: func(*chess.Position) search.Score { return -10 }}
 	for _, tc := range []struct {
@@ -178,6 +191,8 @@ func TestDrawAdjudication(t *testing.T) {
 		{Config{DrawScore: 10, DrawPlies: 8}, 8},
 		{Config{DrawScore: 10, DrawPlies: 8, DrawMinPly: 10}, 18},
 		{Config{DrawScore: 9, DrawPlies: 8, MaxPlies: 25}, 25},
+		{Config{DrawPlies: 8, MaxPlies: 25}, 25},
+		{Config{DrawScore: 10, MaxPlies: 25}, 25},
 	} {
 		g := play(t, p, p, crazyhouseStart(), tc.cfg, 1)
 		if len(g.Plies) != tc.plies || g.Outcome != chess.Draw {
@@ -374,13 +389,15 @@ func TestPlayRefuses(t *testing.T) {
 		t.Errorf("long: %v", err)
 	}
 	for name, cfg := range map[string]Config{
-		"plies":     {MaxPlies: -1},
-		"too many":  {MaxPlies: MaxGamePlies + 1},
-		"win":       {WinPlies: 3},
-		"draw":      {DrawPlies: -1},
-		"share":     {NoAdjudicateShare: 1.5},
-		"noise":     {Noise: Noise{Prob: -1}},
-		"movestogo": {Limits: search.Limits{MovesToGo: 40}},
+		"plies":      {MaxPlies: -1},
+		"too many":   {MaxPlies: MaxGamePlies + 1},
+		"win plies":  {WinPlies: -1, WinScore: 2000},
+		"win score":  {WinPlies: 3, WinScore: -1},
+		"draw plies": {DrawPlies: -1},
+		"draw score": {DrawPlies: 3, DrawScore: -1},
+		"share":      {NoAdjudicateShare: 1.5},
+		"noise":      {Noise: Noise{Prob: -1}},
+		"movestogo":  {Limits: search.Limits{MovesToGo: 40}},
 	} {
 		if _, err := Play(t.Context(), &fakePlayer{}, &fakePlayer{}, crazyhouseStart(), cfg, newRand(1)); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v", name, err)

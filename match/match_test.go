@@ -251,6 +251,7 @@ func TestResumeRefusesAnotherMatch(t *testing.T) {
 		"seed":         func(c *Config) { c.Seed++ },
 		"a.net":        func(c *Config) { c.A.Net = "another" },
 		"b.limits":     func(c *Config) { c.B.Limits.Nodes++ },
+		"a.settings":   func(c *Config) { c.A.Settings = "hash 64 MB" },
 		"openings":     func(c *Config) { c.Openings = RandomOpenings(chess.Crazyhouse, 6, 2, 7) },
 		"max plies":    func(c *Config) { c.Game.MaxPlies++ },
 		"variant":      func(c *Config) { c.Variant = chess.Chess },
@@ -316,7 +317,7 @@ func TestStoppedMatch(t *testing.T) {
 func TestErrorsOfGame(t *testing.T) {
 	errEngine := errors.New("engine gone")
 	for want, change := range map[error]func(*Config){
-		game.ErrConfig: func(c *Config) { c.Game.WinPlies = 3 },
+		game.ErrConfig: func(c *Config) { c.Game.WinPlies = -1 },
 		errEngine: func(c *Config) {
 			c.Openings.Opening = func(int) (game.Opening, error) { return game.Opening{}, errEngine }
 		},
