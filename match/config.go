@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -30,6 +31,10 @@ type Contestant struct {
 	Limits search.Limits
 	// Net is the id of the net the player uses, for records.
 	Net string
+	// Settings says in free words what else decides the player's moves, e.g.
+	// its hash size or an engine's options. With Name, Net and Limits it is
+	// part of what the log of a match must agree with.
+	Settings string
 }
 
 // Config says what a match is. A, B, Variant, Openings and Pairs are required.
@@ -119,19 +124,22 @@ func (p *Contestant) validate() error {
 	return nil
 }
 
-// schedule names everything the games of the match follow from.
+// schedule names everything the games of the match follow from. What is empty
+// has no name: a name that is added leaves the logs valid that do not use it.
 func (c *Config) schedule() schedule {
 	g := &c.Game
-	return schedule{
+	s := schedule{
 		"variant":         c.Variant.Name,
 		"openings":        c.Openings.ID,
 		"seed":            fmt.Sprint(c.Seed),
 		"a":               c.A.Name,
 		"a.net":           c.A.Net,
 		"a.limits":        game.LimitsText(c.A.Limits),
+		"a.settings":      c.A.Settings,
 		"b":               c.B.Name,
 		"b.net":           c.B.Net,
 		"b.limits":        game.LimitsText(c.B.Limits),
+		"b.settings":      c.B.Settings,
 		"max plies":       fmt.Sprint(g.MaxPlies),
 		"adjudicate win":  fmt.Sprintf("%d cp for %d plies", g.WinScore, g.WinPlies),
 		"adjudicate draw": fmt.Sprintf("%d cp for %d plies from ply %d", g.DrawScore, g.DrawPlies, g.DrawMinPly),
@@ -140,6 +148,8 @@ func (c *Config) schedule() schedule {
 		"time margin":     g.TimeMargin.String(),
 		"move timeout":    c.MoveTimeout.String(),
 	}
+	maps.DeleteFunc(s, func(_, value string) bool { return value == "" })
+	return s
 }
 
 // conditions says in one line what is played.

@@ -19,7 +19,7 @@ import (
 // Errors of the log of a match.
 var (
 	// ErrOtherSchedule: the log belongs to a match with another seed, other
-	// players, limits or openings; the error says which.
+	// players, limits, settings or openings; the error says which.
 	ErrOtherSchedule = errors.New("match: log of another match")
 	// ErrBadLog: the log is damaged elsewhere than at its end.
 	ErrBadLog = errors.New("match: bad log")
@@ -35,7 +35,8 @@ const (
 type schedule map[string]string
 
 // hash identifies the schedule in every line of the log: the first 16 hex
-// digits of the SHA-256 of its line of JSON, whose keys are sorted.
+// digits of the SHA-256 of its line of JSON, newline included, whose keys are
+// sorted.
 func (s schedule) hash() string {
 	sum := sha256.Sum256(encodeLine(s))
 	return hex.EncodeToString(sum[:8])

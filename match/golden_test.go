@@ -1,0 +1,129 @@
+package match
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// goldenConfig sets everything that a schedule names.
+func goldenConfig() Config {
+	a, b := always("a", random(1)), always("b", random(2))
+	a.Settings = "hash 16 MB"
+	b.Limits = search.Limits{Time: [2]time.Duration{time.Minute, time.Minute}, Inc: [2]time.Duration{time.Second, time.Second}}
+	cfg := testConfig(a, b, 3)
+	cfg.MoveTimeout = 10 * time.Second
+	cfg.Game = game.Config{
+		MaxPlies: 400, TimeMargin: 50 * time.Millisecond, WinScore: 2000, WinPlies: 6,
+		DrawScore: 10, DrawPlies: 8, DrawMinPly: 80, NoAdjudicateShare: 0.1, Noise: game.Noise{Plies: 24, Prob: 0.04},
+	}
+	return cfg
+}
+
+// goldenLog is the log of testPairs in the match of goldenConfig.
+func goldenLog() []byte {
+	cfg := goldenConfig()
+	s := cfg.schedule()
+	log := encodeLine(logHeader{logVersion, s})
+	for _, p := range testPairs() {
+		log = append(log, encodeLine(logLine{s.hash(), p})...)
+	}
+	return log
+}
+
+// pairsText says what is in pairs, a line each.
+func pairsText(pairs []Pair) []byte {
+	var text []byte
+	for _, p := range pairs {
+		text = fmt.Appendf(text, "pair %d from %q", p.Number, p.Opening)
+		for i, g := range p.Games {
+			text = fmt.Appendf(text, "; %s by %s in %d plies, %d/2 for A", g.Result, g.Reason, g.Plies, p.Outcome(i))
+			if g.Failed != "" {
+				text = fmt.Appendf(text, ", %s failed: %q", g.Failed, g.Error)
+			}
+		}
+		text = append(text, '\n')
+	}
+	return text
+}
+
+// TestGolden reads the logs of every version ever written; a text beside each
+// says what is in it. A log of the present version must also be written as the
+// same bytes, and its schedule be the one its match has now: a name or value
+// put otherwise would set the logs of matches under way aside.
+func TestGolden(t *testing.T) {
+	present := filepath.Join("testdata", fmt.Sprintf("v%d", logVersion), "match.jsonl")
+	if *update {
+		writeGolden(t, present)
+	}
+	paths, err := filepath.Glob("testdata/v*/match.jsonl")
+	if err != nil || !slices.Contains(paths, present) {
+		t.Fatalf("no %s (%v)", present, err)
+	}
+	for _, path := range paths {
+		data := readFile(t, path)
+		first, _, _ := bytes.Cut(data, []byte{'\n'})
+		var h logHeader
+		if err := json.Unmarshal(first, &h); err != nil {
+			t.Fatal(err)
+		}
+		pairs, whole, err := decodeLog(data, h.Schedule)
+		if err != nil || whole != len(data) {
+			t.Errorf("%s: %d of %d bytes: %v", path, whole, len(data), err)
+		}
+		if got, want := pairsText(pairs), readFile(t, textBeside(path)); !bytes.Equal(got, want) {
+			t.Errorf("%s: pairs are\n%s\nwant\n%s", path, got, want)
+		}
+		if again := goldenLog(); path == present && !bytes.Equal(again, data) {
+			t.Errorf("%s: written as\n%s\nwant\n%s", path, again, data)
+		}
+	}
+}
+
+func textBeside(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".txt" }
+
+func writeGolden(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, data := range map[string][]byte{path: goldenLog(), textBeside(path): pairsText(testPairs())} {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestScheduleOfUnusedSettings: a setting that a match does not have leaves its
+// log as it was before there was such a setting.
+func TestScheduleOfUnusedSettings(t *testing.T) {
+	cfg := goldenConfig()
+	if s := cfg.schedule(); s["a.settings"] != "hash 16 MB" {
+		t.Errorf("settings of A are %q", s["a.settings"])
+	}
+	cfg.A.Settings = ""
+	if text, there := cfg.schedule()["a.settings"]; there {
+		t.Errorf("settings of A are %q, want none", text)
+	}
+}
