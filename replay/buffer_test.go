@@ -271,11 +271,13 @@ func TestRetiredIDsAreBounded(t *testing.T) {
 
 func TestManifestIsChecked(t *testing.T) {
 	for text, want := range map[string]error{
-		"{":              ErrManifest,
-		`{"unknown":1}`:  ErrManifest,
-		`{"schema":2}`:   ErrVersion,
-		`{"schema":1}`:   ErrVariant,
-		`{"schema":"1"}`: ErrManifest,
+		"{":                        ErrManifest,
+		`{"schema":1,"unknown":1}`: ErrManifest,
+		`{"schema":2,"unknown":1}`: ErrVersion,
+		`{"unknown":1}`:            ErrVersion,
+		`{"schema":1}`:             ErrVariant,
+		`{"schema":1}{}`:           ErrManifest,
+		`{"schema":"1"}`:           ErrManifest,
 	} {
 		dir := t.TempDir()
 		writeFile(t, filepath.Join(dir, manifestFile), []byte(text))

@@ -41,6 +41,23 @@
 //	0   8   magic "ZHRI" and the version as four bytes
 //	8   …   64-bit id hashes, oldest first: bytes 0 to 7 of SHA-256(id)
 //
-//	version  since   change
-//	1        0.1     first
+// # Manifest, schema 1
+//
+// One JSON object with these keys and no others, numbers from 0 to 2^64−1:
+//
+//	schema         1
+//	variant        name of the variant
+//	first_segment  number of the first segment that is not deleted, from 1
+//	retired        sums over the deleted segments: games; held_out, those of
+//	               them never trained on; rows, the trainable positions of the
+//	               others
+//	duplicates     games refused because they had been stored before
+//	quarantined    games refused because they failed validation
+//
+// # Versions
+//
+//	file      version  since   change
+//	segment   1        0.1     first
+//	ids       1        0.1     first
+//	manifest  1        0.1     first
 package replay

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -51,42 +53,61 @@ func writeGolden(t *testing.T, golden string) {
 	writeFile(t, filepath.Join(golden, goldenStats), data)
 }
 
+// goldenDir is numbered by the changes made to any of the three formats, so that
+// a new version of one gets files of its own.
+func goldenDir() string {
+	return filepath.Join("testdata", fmt.Sprintf("v%d", segmentVersion+retiredVersion+manifestSchema-2))
+}
+
 // TestGolden keeps the files of every version readable, and those of the
 // present one as they are written.
 func TestGolden(t *testing.T) {
-	golden := filepath.Join("testdata", "v1")
 	if *update {
-		writeGolden(t, golden)
+		writeGolden(t, goldenDir())
 	}
-	var want Stats
-	if err := json.Unmarshal(readFile(t, filepath.Join(golden, goldenStats)), &want); err != nil {
-		t.Fatal(err)
+	dirs, err := filepath.Glob("testdata/v*")
+	if err != nil || !slices.Contains(dirs, goldenDir()) {
+		t.Fatalf("no golden files in %s (%v)", goldenDir(), err)
 	}
-	dir := copyDir(t, golden)
-	b := openBuffer(t, dir, goldenOptions())
-	if got := b.Stats(); got != want || len(b.Damage()) != 0 {
-		t.Errorf("golden buffer: %+v, damage %v; want %+v", got, b.Damage(), want)
+	for _, golden := range dirs {
+		var want Stats
+		if err := json.Unmarshal(readFile(t, filepath.Join(golden, goldenStats)), &want); err != nil {
+			t.Fatal(err)
+		}
+		dir := copyDir(t, golden)
+		b := openBuffer(t, dir, goldenOptions())
+		if got := b.Stats(); got != want || len(b.Damage()) != 0 {
+			t.Errorf("%s: %+v, damage %v; want %+v", golden, got, b.Damage(), want)
+		}
+		if r := audit(t, dir); len(r.Damage) != 0 || r.Games != want.StoredNow {
+			t.Errorf("%s: audit: %+v", golden, r)
+		}
+		ids := b.retired.ids
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if golden == goldenDir() {
+			goldenIsWrittenAgain(t, golden, dir, ids)
+		}
 	}
-	if r := audit(t, dir); len(r.Damage) != 0 || r.Games != want.StoredNow {
-		t.Errorf("audit: %+v", r)
-	}
+}
+
+// goldenIsWrittenAgain compares the golden files with what their contents are
+// written as; dir is a closed buffer made of them, ids what it had retired.
+func goldenIsWrittenAgain(t *testing.T, golden, dir string, ids []uint64) {
+	t.Helper()
 	for _, path := range segmentFiles(t, golden) {
 		data := readFile(t, path)
-		again := appendSegmentHeader(nil, b.opt.Variant)
+		again := appendSegmentHeader(nil, goldenOptions().Variant)
 		scan(data, func(r record) { again = appendFrame(again, r.game, r.trainable) }, nil)
 		if !bytes.Equal(again, data) {
 			t.Errorf("%s would be written differently", path)
 		}
 	}
-	ids := readFile(t, filepath.Join(golden, retiredFile))
-	if again := appendIDs([]byte(retiredMagic), b.retired.ids); !bytes.Equal(again, ids) {
+	if again := appendIDs([]byte(retiredMagic), ids); !bytes.Equal(again, readFile(t, filepath.Join(golden, retiredFile))) {
 		t.Errorf("%s would be written differently", retiredFile)
 	}
-	manifest := readFile(t, filepath.Join(golden, manifestFile))
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(readFile(t, filepath.Join(dir, manifestFile)), manifest) {
+	if again := readFile(t, filepath.Join(dir, manifestFile)); !bytes.Equal(again, readFile(t, filepath.Join(golden, manifestFile))) {
 		t.Errorf("%s is written differently", manifestFile)
 	}
 }

@@ -74,14 +74,24 @@ func readManifest(dir string) (manifest, error) {
 	if err != nil {
 		return manifest{}, err
 	}
+	damaged := func(err error) error {
+		return fmt.Errorf("%w: %s: %w (without the file, deleted games are no longer counted)", ErrManifest, path, err)
+	}
+	// The schema comes first: a later one may have keys unknown here.
+	var head struct {
+		Schema int `json:"schema"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return manifest{}, damaged(err)
+	}
+	if head.Schema != manifestSchema {
+		return manifest{}, fmt.Errorf("%w: %s: found schema %d, expected %d", ErrVersion, path, head.Schema, manifestSchema)
+	}
 	var m manifest
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&m); err != nil {
-		return manifest{}, fmt.Errorf("%w: %s: %w (without the file, deleted games are no longer counted)", ErrManifest, path, err)
-	}
-	if m.Schema != manifestSchema {
-		return manifest{}, fmt.Errorf("%w: %s: found %d, expected %d", ErrVersion, path, m.Schema, manifestSchema)
+		return manifest{}, damaged(err)
 	}
 	return m, nil
 }

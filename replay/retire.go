@@ -14,7 +14,8 @@ import (
 
 const (
 	retiredFile    = "retired.ids"
-	retiredMagic   = "ZHRI\x01\x00\x00\x00" // with version 1
+	retiredVersion = 1
+	retiredMagic   = "ZHRI" + string(rune(retiredVersion)) + "\x00\x00\x00"
 	retiredIDBytes = 8
 
 	// maxRetired bounds the ids remembered of deleted games. A game
