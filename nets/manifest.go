@@ -37,12 +37,12 @@ type Manifest struct {
 	Variant      string `json:"variant"`      // chess.Variant name
 	Features     string `json:"features"`     // canonical name of the feature set
 	Architecture string `json:"architecture"` // layer sizes in words, as package nnue prints them
-	Parent       string `json:"parent"`       // id of the net training began from; empty for fresh weights
+	Parent       string `json:"parent"`       // id of the net its run offered before this one, whether it passed the gate or not; empty for the first
 
-	Generation  int     `json:"generation"`    // nets exported before this one in its run
+	Generation  int     `json:"generation"`    // number of the net among those offered in its run, from 1
 	Step        uint64  `json:"step"`          // optimiser steps taken since fresh weights
 	Samples     uint64  `json:"samples"`       // positions trained on, repeats counted
-	Games       uint64  `json:"games"`         // games the replay buffer had received
+	Games       uint64  `json:"games"`         // distinct games stored in the replay buffer by then, those deleted since included
 	HeldOutLoss float64 `json:"held_out_loss"` // mean loss on games never trained on
 
 	Seed  uint64 `json:"seed"`  // of the run

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,33 +57,44 @@ func TestManifestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestManifestGolden pins the file's bytes and, through the signature, the
-// signed bytes: Ed25519 is deterministic.
+// TestManifestGolden reads and verifies manifests of every schema ever written.
+// One of the present schema pins the file's bytes and, through the signature,
+// the signed bytes: Ed25519 is deterministic.
 func TestManifestGolden(t *testing.T) {
-	path := filepath.Join("testdata", "v1", "manifest.json")
+	present := filepath.Join("testdata", fmt.Sprintf("v%d", ManifestSchema), "manifest.json")
 	m := signedManifest(t)
 	b, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(path, b, 0o644); err != nil {
+		if err := os.MkdirAll(filepath.Dir(present), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(present, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	paths, err := filepath.Glob("testdata/v*/manifest.json")
+	if err != nil || !slices.Contains(paths, present) {
+		t.Fatalf("no %s (%v)", present, err)
 	}
-	if !bytes.Equal(b, want) {
-		t.Errorf("encoding changed:\n%s\nwant\n%s", b, want)
-	}
-	old, err := ParseManifest(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := old.Verify(testKey(1).Public().(ed25519.PublicKey)); err != nil {
-		t.Error(err)
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if path == present && !bytes.Equal(b, data) {
+			t.Errorf("encoding changed:\n%s\nwant\n%s", b, data)
+		}
+		old, err := ParseManifest(data)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if err := old.Verify(testKey(1).Public().(ed25519.PublicKey)); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }
 
