@@ -86,6 +86,6 @@
 // A string is a uint32 length and that many bytes. H is at most 1 MiB, variant
 // and feature set are at most 256 bytes each.
 //
-//	version  since  change
-//	1        first  -
+//	version  since   change
+//	1        0.1     first
 package nnue

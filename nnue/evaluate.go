@@ -124,7 +124,8 @@ func (n *Network) forward(s *Stack, in []uint8) StackTrace {
 	return t
 }
 
-// checksum is FNV-1a with 16-bit entries in place of bytes.
+// checksum repeats FNV-1a's step, with 16-bit entries in place of bytes, from a
+// basis of its own: 1469598103934665603, not FNV-1a's 14695981039346656037.
 func checksum(accumulators [2][]int16) uint64 {
 	h := uint64(1469598103934665603)
 	for _, a := range accumulators {
