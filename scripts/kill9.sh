@@ -1,35 +1,62 @@
 #!/usr/bin/env bash
 # Kill -9 a tiny run at random moments, restart it each time, and audit the
 # replay buffer afterwards: every game that any of the processes finished must
-# be there exactly once, and training must have gone on.
+# be there exactly once, no number may be missing from the games of a process's
+# worker, and training must have gone on.
 #
 #   scripts/kill9.sh [kills=30] [directory]
+#
+# Everything but a directory given is removed at the end, unless a check failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kills=${1:-30}
-dir=${2:-$(mktemp -d)/run}
-make -s build
+temp=$(mktemp -d)
+dir=${2:-$temp/run}
+go build -o "$temp/selfplay" ./cmd/selfplay
+
+fail() {
+  echo "kill9: $*; see $temp and $dir" >&2
+  exit 1
+}
 
 # A game is finished once its file is in the spool: collect every name seen.
-seen=$(mktemp)
-watch_spool() { while :; do ls "$dir/spool" 2>/dev/null >>"$seen" || true; sleep 0.01; done; }
+touch "$temp/seen"
+watch_spool() { while :; do ls "$dir/spool" 2>/dev/null >>"$temp/seen" || true; sleep 0.01; done; }
 watch_spool & watcher=$!
-trap 'kill $watcher 2>/dev/null || true' EXIT
+pid=
+trap 'kill $watcher 2>/dev/null || true; [ -z "$pid" ] || kill -9 $pid 2>/dev/null || true' EXIT
+finished() { sed -n 's/\.game$//p' "$temp/seen" | sort -u; }
 
 for i in $(seq "$kills"); do
-  bin/selfplay --preset tiny --dir "$dir" >>"$dir.log" 2>&1 & pid=$!
+  "$temp/selfplay" --preset tiny --dir "$dir" >"$temp/log" 2>&1 & pid=$!
   sleep "$(awk -v r=$RANDOM 'BEGIN { printf "%.2f", 0.3 + r / 32768 * 3.7 }')"
-  kill -9 $pid
-  wait $pid 2>/dev/null || true
-  echo "kill $i of $kills: $(sort -u "$seen" | grep -c '\.game$' || true) games seen in the spool"
+  code=0
+  kill -9 $pid 2>/dev/null || true
+  wait $pid 2>/dev/null || code=$?
+  pid=
+  if [ $code -ne 137 ]; then # 128 + 9: it did not live to be killed
+    cat "$temp/log" >&2
+    fail "process $i ended by itself with exit code $code"
+  fi
+  echo "kill $i of $kills: $(finished | wc -l) games seen in the spool"
 done
-bin/selfplay --preset tiny --dir "$dir" --for 5s | tail -2
-kill $watcher 2>/dev/null || true
+"$temp/selfplay" --preset tiny --dir "$dir" --for 5s | tail -2
+kill $watcher
 
-bin/selfplay replay audit "$dir/replay"
-bin/selfplay replay audit --ids "$dir/replay" | sort >"$dir.stored"
-lost=$(sort -u "$seen" | sed -n 's/\.game$//p' | comm -23 - "$dir.stored" | wc -l)
-twice=$(uniq -d "$dir.stored" | wc -l)
-steps=$(grep -c '"training resumed"' "$dir/events.jsonl" || true)
-echo "seen $(sort -u "$seen" | grep -c '\.game$'), stored $(wc -l <"$dir.stored"), lost $lost, twice $twice, training resumed $steps times"
-[ "$lost" -eq 0 ] && [ "$twice" -eq 0 ] && [ "$steps" -gt 0 ]
+"$temp/selfplay" replay audit "$dir" || fail "the audit found damage"
+"$temp/selfplay" replay audit --ids "$dir" | sort >"$temp/stored"
+finished >"$temp/finished"
+lost=$(comm -23 "$temp/finished" "$temp/stored" | wc -l)
+twice=$(uniq -d "$temp/stored" | wc -l)
+steps=$(sed -n '/"net offered"/s/.*"step":\([0-9]*\).*/\1/p' "$dir/events.jsonl")
+first=$(head -n 1 <<<"$steps")
+last=$(tail -n 1 <<<"$steps")
+echo "seen $(wc -l <"$temp/finished"), stored $(wc -l <"$temp/stored"), lost $lost, twice $twice, trained from step ${first:-none} to ${last:-none}"
+
+[ "$lost" -eq 0 ] || fail "$lost games lost"
+[ "$twice" -eq 0 ] || fail "$twice games stored twice"
+# Ids are VARIANT-SEED-EPOCH-WORKER-NUMBER, numbers from 0.
+awk -F- '{ k = $1 "-" $2 "-" $3 "-" $4; n[k]++; if ($5 + 0 > m[k]) m[k] = $5 + 0 }
+  END { for (k in n) if (n[k] != m[k] + 1) { print "gap in", k; bad = 1 } exit bad }' "$temp/stored" || fail "numbers are missing"
+[ "${last:-0}" -gt "${first:-0}" ] || fail "training did not go on"
+rm -rf "$temp"
