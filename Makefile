@@ -54,11 +54,9 @@ fuzz:
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-# Packages whose golden files their tests write with -update.
-GOLDEN := ./configs ./game ./nets ./replay
-
+# Rewrites the golden files of every package whose tests can.
 golden:
-	$(GO) test $(GOLDEN) -update
+	$(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
 
 # Nothing to a republished net that the actor has loaded, in under a minute.
 loop: build
