@@ -61,9 +61,8 @@ func TestOwnFormatRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOwnFormatGolden pins version 1: its header byte by byte and the whole
-// file of a network made from a seed.
-func TestOwnFormatGolden(t *testing.T) {
+// TestOwnHeader spells out the header that is written, field by field.
+func TestOwnHeader(t *testing.T) {
 	data := file(t, random(t, tiny(), 1))
 	const header = "53504e4e55450d0a" + // magic
 		"01000000" + "86000000" + "00d80000" + "10000000" + "01000000" + "01000000" + // version, H, features, width, columns, stacks
@@ -74,10 +73,6 @@ func TestOwnFormatGolden(t *testing.T) {
 		"18000000" + "72616e646f6d206e6574776f726b20666f72207465737473" // description
 	if got := hex.EncodeToString(data[:len(header)/2]); got != header {
 		t.Errorf("header\n%s, want\n%s", got, header)
-	}
-	const sum = "e6baa04d8a7593834ff5e675e1240c9a24be736a5104520516f499fb421c4e87"
-	if got := sha256.Sum256(data); hex.EncodeToString(got[:]) != sum {
-		t.Errorf("file has SHA-256 %x, want %s", got, sum)
 	}
 }
 
