@@ -1,0 +1,149 @@
+package nnuefit
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// goldenArchitecture is about the smallest there is.
+func goldenArchitecture() nnue.Architecture {
+	a := nnue.Narrow(16)
+	a.Stacks, a.Buckets, a.L2, a.L3 = 1, nnue.BoardPieces, 2, 3
+	return a
+}
+
+// goldenText says what a model believes: its step and score scale, then the
+// values of the golden positions in raw units.
+func goldenText(m *Model) []byte {
+	text := fmt.Appendf(nil, "%d\t%g\n", m.Steps(), m.ScoreScale())
+	for _, s := range randomSamples(13, 12) {
+		text = fmt.Appendf(text, "%s\t%.3f\n", s.Pos.FEN(), m.Evaluate(&s.Pos))
+	}
+	return text
+}
+
+// TestGolden restores model checkpoints of every version ever written,
+// compressed here; a text beside each says what the model then believes. One of
+// the present version must also be written back as the same bytes. No training is repeated: its last bits
+// depend on whether the processor fuses multiplication and addition.
+func TestGolden(t *testing.T) {
+	present := filepath.Join("testdata", fmt.Sprintf("v%d", checkpointVersion), "model.bin.gz")
+	if *update {
+		writeGolden(t, present)
+	}
+	paths, err := filepath.Glob("testdata/v*/model.bin.gz")
+	if err != nil || !slices.Contains(paths, present) {
+		t.Fatalf("no %s (%v)", present, err)
+	}
+	for _, path := range paths {
+		data := unzip(t, path)
+		m := newModel(t, goldenArchitecture(), 2)
+		if err := m.Restore(bytes.NewReader(data)); err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		checkGoldenText(t, m, textBeside(path))
+		var again bytes.Buffer
+		if err := m.Checkpoint(&again); err != nil {
+			t.Fatal(err)
+		}
+		if path == present && !bytes.Equal(again.Bytes(), data) {
+			t.Errorf("%s is written back differently", path)
+		}
+	}
+}
+
+// checkGoldenText compares a model with the text at path, to within rounding.
+func checkGoldenText(t *testing.T, m *Model, path string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	positions := 0
+	for first := true; lines.Scan(); first = false {
+		name, value, _ := strings.Cut(lines.Text(), "\t")
+		var want float64
+		if _, err := fmt.Sscan(value, &want); err != nil {
+			t.Fatalf("%s: %q: %v", path, lines.Text(), err)
+		}
+		if first {
+			if name != fmt.Sprint(m.Steps()) || want != m.ScoreScale() {
+				t.Errorf("%s: step %d and score scale %g, want %s and %g", path, m.Steps(), m.ScoreScale(), name, want)
+			}
+			continue
+		}
+		p, err := chess.ParseFEN(chess.Crazyhouse, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Evaluate(&p); !(math.Abs(got-want) < 0.01) {
+			t.Errorf("%s: %s: %f raw units, want %f", path, name, got, want)
+		}
+		positions++
+	}
+	if lines.Err() != nil || positions == 0 {
+		t.Fatalf("%s: %d positions, %v", path, positions, lines.Err())
+	}
+}
+
+func unzip(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func textBeside(path string) string { return strings.TrimSuffix(path, ".bin.gz") + ".tsv" }
+
+// writeGolden trains a model for two steps, so that rows are of different steps.
+func writeGolden(t *testing.T, path string) {
+	t.Helper()
+	m := newModel(t, goldenArchitecture(), 1)
+	if err := m.SetScoreScale(300); err != nil {
+		t.Fatal(err)
+	}
+	fit(t, m, randomSamples(12, 2), 1, 2)
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if err := errors.Join(m.Checkpoint(z), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, data := range map[string][]byte{path: zipped.Bytes(), textBeside(path): goldenText(m)} {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
