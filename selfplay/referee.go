@@ -131,9 +131,10 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 	}
 	side := func(n *net, name string) match.Contestant {
 		return match.Contestant{
-			Name:   fmt.Sprintf("%s %s", name, short(n.id)),
-			Net:    n.id,
-			Limits: search.Limits{Nodes: g.Nodes},
+			Name:     fmt.Sprintf("%s %s", name, short(n.id)),
+			Net:      n.id,
+			Limits:   search.Limits{Nodes: g.Nodes},
+			Settings: fmt.Sprintf("hash %d MiB", c.HashMB),
 			New: func() (game.Player, error) {
 				return ab.New(n.evaluator, ab.Options{HashMB: c.HashMB, Threads: 1}), nil
 			},

@@ -118,24 +118,26 @@ func shellWords(words ...string) string {
 // configuration settles o.dir and the effective configuration: that of the run
 // found there, or a new one.
 func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resumed bool, err error) {
+	fresh, err := o.config.load(c)
+	if err != nil {
+		return cfg, false, err
+	}
 	if o.dir == "" {
-		o.dir = filepath.Join("runs", o.config.variant+"-"+o.config.preset)
+		o.dir = filepath.Join("runs", fresh.Variant+"-"+fresh.Preset)
 	}
 	saved, resumed, err := selfplay.SavedConfig(o.dir)
 	if err != nil {
 		return cfg, false, err
 	}
+	cfg = fresh
 	if resumed {
 		if c.Flags().Changed("preset") && saved.Preset != o.config.preset {
 			return cfg, false, fmt.Errorf("%s: found a run of preset %s, expected %s: give another --dir or leave --preset out", o.dir, saved.Preset, o.config.preset)
 		}
 		cfg = saved
-		err = o.config.overlay(c, &cfg)
-	} else {
-		cfg, err = o.config.load(c)
-	}
-	if err != nil {
-		return cfg, false, err
+		if err := o.config.overlay(c, &cfg); err != nil {
+			return cfg, false, err
+		}
 	}
 	if c.Flags().Changed("listen") {
 		cfg.Bus.Listen = o.listen
@@ -143,7 +145,10 @@ func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resum
 	if c.Flags().Changed("nats") {
 		cfg.Bus.URL = o.nats
 	}
-	return cfg, resumed, cfg.Validate()
+	if err := cfg.Validate(); err != nil {
+		return cfg, false, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return cfg, resumed, nil
 }
 
 // showStatus prints the status until ctx ends: two lines rewritten every second

@@ -27,7 +27,7 @@ func contestant(ctx context.Context, text string, v *chess.Variant, limits searc
 		if err != nil {
 			return c, err
 		}
-		c.Name = filepath.Base(cfg.Command)
+		c.Name, c.Settings = filepath.Base(cfg.Command), command
 		c.New = func() (game.Player, error) { return uci.Start(ctx, cfg) }
 		return c, nil
 	}
@@ -42,6 +42,7 @@ func contestant(ctx context.Context, text string, v *chess.Variant, limits searc
 		c.Name = strings.TrimSuffix(filepath.Base(text), filepath.Ext(text))
 		c.Name = c.Name[:min(len(c.Name), 32)]
 	}
+	c.Settings = fmt.Sprintf("hash %d MiB", hashMB)
 	c.New = func() (game.Player, error) {
 		return ab.New(evaluator, ab.Options{HashMB: hashMB, Threads: 1}), nil
 	}
