@@ -61,6 +61,15 @@ func FloatAdd(dst, x []float32) {
 	}
 }
 
+// FloatLerp moves dst the given share of the way to x, element by element; both
+// have the same length.
+func FloatLerp(dst, x []float32, share float32) {
+	x = x[:len(dst)]
+	for i, v := range dst {
+		dst[i] = v + share*(x[i]-v)
+	}
+}
+
 // FloatClampActive writes clamp(src, 0, 1) to dst and returns the indices of
 // the elements above zero, ascending, in active[:n]; the rest contribute
 // nothing to the next layer. NaN stays NaN. dst and active are at least as long

@@ -21,13 +21,17 @@ import (
 //	virtual rows: weights, first moments, second moments float32
 //	dense parameters: the same
 //	number of rows uint32, then per row: feature, last step uint32, three times a row of float32
+//	since version 2: 1 if the averaged net follows, else 0, uint32; then its virtual
+//	rows, dense parameters and, in the order above, rows, float32
 //	CRC-32C of everything before it, uint32
+//
+// Version 1 had no averaged net; read, it begins anew at the parameters.
 //
 // Rows never touched are not stored: they hold their first values, which depend
 // on nothing but the architecture.
 const (
 	checkpointMagic   = "NNUEFIT\n"
-	checkpointVersion = 1
+	checkpointVersion = 2
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -66,7 +70,25 @@ func (m *Model) Checkpoint(w io.Writer) error {
 			e.params(c.rows.row(f))
 		}
 	}
+	e.mean(c)
 	return e.close()
+}
+
+// mean writes the averaged net.
+func (e *encoder) mean(c *core) {
+	if c.mean.decay == 0 {
+		e.uint32(0)
+		return
+	}
+	e.uint32(1)
+	e.table(c.mean.virtual)
+	e.table(c.mean.dense)
+	row := c.row()
+	for f, step := range c.rows.last {
+		if step > 0 {
+			e.table(c.mean.rows[f*row : (f+1)*row])
+		}
+	}
 }
 
 func (m *Model) sizes() [6]int {
@@ -99,8 +121,8 @@ func (m *Model) readHead(d *decoder) error {
 	if magic := d.text(len(checkpointMagic)); d.err == nil && magic != checkpointMagic {
 		return fmt.Errorf("%w: found magic %q, expected %q", ErrCheckpoint, magic, checkpointMagic)
 	}
-	if v := d.uint32(); d.err == nil && v != checkpointVersion {
-		return fmt.Errorf("%w: found version %d, expected %d", ErrCheckpoint, v, checkpointVersion)
+	if d.version = d.uint32(); d.err == nil && (d.version < 1 || d.version > checkpointVersion) {
+		return fmt.Errorf("%w: found version %d, expected 1 to %d", ErrCheckpoint, d.version, checkpointVersion)
 	}
 	for i, want := range m.sizes() {
 		if got := d.uint32(); d.err == nil && got != uint32(want) {
@@ -129,10 +151,16 @@ func (m *Model) readState(d *decoder) error {
 	if err := m.readRows(d); err != nil {
 		return err
 	}
+	c.idle.fill(&c.adam)
+	c.startMean(m.cfg.MeanDecay)
+	if d.version >= 2 {
+		if err := d.mean(c); err != nil {
+			return err
+		}
+	}
 	if err := d.close(); err != nil {
 		return err
 	}
-	c.idle.fill(&c.adam)
 	return m.SetScoreScale(scale)
 }
 
@@ -186,12 +214,16 @@ func (e *encoder) float64(v float64) { e.uint64(math.Float64bits(v)) }
 
 func (e *encoder) params(p params) {
 	for _, table := range [][]float32{p.w, p.m, p.v} {
-		e.buf = e.buf[:0]
-		for _, v := range table {
-			e.buf = binary.LittleEndian.AppendUint32(e.buf, math.Float32bits(v))
-		}
-		e.bytes(e.buf)
+		e.table(table)
 	}
+}
+
+func (e *encoder) table(table []float32) {
+	e.buf = e.buf[:0]
+	for _, v := range table {
+		e.buf = binary.LittleEndian.AppendUint32(e.buf, math.Float32bits(v))
+	}
+	e.bytes(e.buf)
 }
 
 func (e *encoder) close() error {
@@ -204,10 +236,11 @@ func (e *encoder) close() error {
 
 // decoder is the reverse; after an error it returns zeros.
 type decoder struct {
-	r   *bufio.Reader
-	crc hash.Hash32
-	buf []byte
-	err error
+	r       *bufio.Reader
+	crc     hash.Hash32
+	buf     []byte
+	err     error
+	version uint32
 }
 
 func newDecoder(r io.Reader) *decoder {
@@ -235,11 +268,39 @@ func (d *decoder) float64() float64  { return math.Float64frombits(d.uint64()) }
 
 func (d *decoder) params(p params) {
 	for _, table := range [][]float32{p.w, p.m, p.v} {
-		b := d.bytes(4 * len(table))
-		for i := range table {
-			table[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		d.table(table)
+	}
+}
+
+func (d *decoder) table(table []float32) {
+	b := d.bytes(4 * len(table))
+	for i := range table {
+		table[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+}
+
+// mean reads the averaged net, if there is one; the model may do without it.
+func (d *decoder) mean(c *core) error {
+	present := d.uint32()
+	if d.err == nil && present > 1 {
+		return fmt.Errorf("%w: found %d for the averaged net, expected 0 or 1", ErrCheckpoint, present)
+	}
+	if present == 0 {
+		return nil
+	}
+	to := c.mean
+	if to.decay == 0 {
+		to = newMean(0, c)
+	}
+	d.table(to.virtual)
+	d.table(to.dense)
+	row := c.row()
+	for f, step := range c.rows.last {
+		if step > 0 {
+			d.table(to.rows[f*row : (f+1)*row])
 		}
 	}
+	return nil
 }
 
 // failure is the reading error so far; an early end is damage.

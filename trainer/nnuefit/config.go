@@ -43,6 +43,10 @@ type Config struct {
 	// only those with its king square: below 1 it learns what is particular to
 	// that square more slowly, and a small data set is not learned by heart.
 	RowRate float64
+	// MeanDecay is the share that the averaged net keeps per step; what is
+	// measured and exported is that average. 0 exports the parameters as they
+	// are.
+	MeanDecay float64
 	// WeightDecay per step and unit of learning rate, decoupled from the
 	// gradient (AdamW). Biases and PSQT weights do not decay.
 	WeightDecay float64
@@ -64,7 +68,7 @@ const maxHidden = 127.0 / 64
 func DefaultConfig() Config {
 	return Config{
 		NetScale: 361, ScoreScale: 410, Power: 2.5,
-		Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3, RowRate: 0.2, WeightDecay: 0.01,
+		Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3, RowRate: 0.2, MeanDecay: 0.995, WeightDecay: 0.01,
 		HiddenLimit: maxHidden,
 		Workers:     runtime.GOMAXPROCS(0),
 	}
@@ -90,6 +94,9 @@ func (c Config) Validate() error {
 		if !(f.value > f.above && f.value <= f.most) {
 			return fmt.Errorf("%w: %s is %g, expected more than %g and at most %g", ErrConfig, f.name, f.value, f.above, f.most)
 		}
+	}
+	if !(c.MeanDecay >= 0 && c.MeanDecay < 1) {
+		return fmt.Errorf("%w: MeanDecay is %g, expected 0 to less than 1", ErrConfig, c.MeanDecay)
 	}
 	if !(c.WeightDecay >= 0 && c.WeightDecay <= 1) {
 		return fmt.Errorf("%w: WeightDecay is %g, expected 0 to 1", ErrConfig, c.WeightDecay)

@@ -19,6 +19,7 @@ type core struct {
 	dense       params // everything else, as layout says
 	adam        adam
 	idle        idleTable // of the steps up to adam.step
+	mean        mean
 
 	shards   [shardCount]shard
 	gathered gathered
@@ -270,6 +271,7 @@ func (c *core) update(lr float64) {
 			}
 		})
 	}
+	c.updateMean()
 }
 
 // clampDense holds the dense parameters to their limits.

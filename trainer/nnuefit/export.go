@@ -35,7 +35,7 @@ func quantLimits(set features.HalfKAv2, cfg Config) limits {
 	}
 }
 
-// Network rounds the model to an integer network. It fails with ErrOverflow, or
+// Network rounds the averaged net to an integer network. It fails with ErrOverflow, or
 // nnue.ErrOverflow, if a value does not fit or a sum could overflow.
 func (m *Model) Network() (*nnue.Network, error) {
 	n, err := nnue.New(m.arch)
@@ -43,7 +43,7 @@ func (m *Model) Network() (*nnue.Network, error) {
 		return nil, err
 	}
 	q := quantiser{}
-	c := m.core
+	c := m.core.averaged()
 	q.int16s(n.FTBias, c.layout.bias(c.dense.w), transformerFactor, "transformer bias")
 	row := make([]float32, c.row())
 	for f := range c.features {

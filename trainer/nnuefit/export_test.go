@@ -54,6 +54,7 @@ func TestExportFairy(t *testing.T) {
 func TestExportRefusesOverflow(t *testing.T) {
 	m := newModel(t, nnue.Narrow(16), 12)
 	m.core.dense.w[m.core.layout.b1] = 1e6
+	m.core.startMean(m.cfg.MeanDecay)
 	var file bytes.Buffer
 	if _, err := m.Export(&file, nil); !errors.Is(err, ErrOverflow) {
 		t.Fatalf("layer bias of a million: %v", err)

@@ -53,6 +53,7 @@ func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 	}
 	m := &Model{core: newCore(s, cfg, quantLimits(set, cfg)), arch: arch, set: set, cfg: cfg}
 	m.core.start(rand.New(rand.NewPCG(seed, startStream)), m.pieceValue)
+	m.core.startMean(cfg.MeanDecay)
 	return m, nil
 }
 
@@ -150,26 +151,27 @@ func (m *Model) scoreTarget(s *sample.Sample) float64 {
 // resultTarget is a sample's result as a win probability: 0, ½ or 1.
 func resultTarget(s *sample.Sample) float64 { return (float64(s.Result) + 1) / 2 }
 
-// outputs calls f with every sample's net output in raw units, in order.
+// outputs calls f with every sample's output of the averaged net in raw units, in order.
 func (m *Model) outputs(samples []sample.Sample, f func(i int, raw float64)) {
+	c := m.core.averaged()
 	out := make([]float32, min(len(samples), evalChunk))
 	for at := 0; at < len(samples); at += evalChunk {
 		part := samples[at:min(at+evalChunk, len(samples))]
-		m.core.evaluate(m.input(part, 0), out)
+		c.evaluate(m.input(part, 0), out)
 		for i := range part {
 			f(at+i, float64(out[i])*outputUnit)
 		}
 	}
 }
 
-// Evaluate returns the net's value of p in raw units, seen by the side to move.
+// Evaluate returns the averaged net's value of p in raw units, seen by the side to move.
 func (m *Model) Evaluate(p *chess.Position) float64 {
 	var value float64
 	m.outputs([]sample.Sample{{Pos: *p}}, func(_ int, raw float64) { value = raw })
 	return value
 }
 
-// Loss measures the net on samples; it changes nothing.
+// Loss measures the averaged net on samples; it changes nothing.
 func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, error) {
 	var l trainer.Loss
 	agree := 0

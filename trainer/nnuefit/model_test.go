@@ -119,6 +119,7 @@ func TestStartsAsMaterial(t *testing.T) {
 	m := newModel(t, nnue.Narrow(16), 1)
 	l := m.core.layout
 	clear(l.allW3(m.core.dense.w))
+	m.core.startMean(m.cfg.MeanDecay)
 	for fen, want := range map[string]float64{
 		"4k3/8/8/8/8/8/8/R3K3[] w - - 0 1":      1276,
 		"4k3/8/8/8/8/8/8/R3K3[] b - - 0 1":      -1276,
@@ -143,6 +144,7 @@ func TestLearnsMaterial(t *testing.T) {
 	train, held := samples[:15000], samples[15000:]
 	m := newModel(t, nnue.Narrow(32), 2)
 	m.core.startPSQT(func(int) float32 { return 0 })
+	m.core.startMean(m.cfg.MeanDecay)
 	scores := trainer.Hyper{LearningRate: 3e-3, Lambda: 1}
 	before, err := m.Loss(held, 1)
 	if err != nil {

@@ -1,0 +1,76 @@
+package nnuefit
+
+import (
+	"math"
+
+	"github.com/crazyhouse-rl/selfplay/kernel"
+)
+
+// meanPeriod is the number of steps between updates of the averaged net: often
+// enough for horizons of hundreds of steps, seldom enough to cost little.
+const meanPeriod = 8
+
+// mean is an exponential moving average of the parameters: the net that is
+// measured and exported. Training at a high rate hovers around a minimum; the
+// average lies nearer to it, as a net does whose rate has been let down to
+// nothing, without ending the training.
+type mean struct {
+	decay                float64 // share kept per step; 0: no average
+	rows, virtual, dense []float32
+}
+
+// newMean returns an average with room for the parameters of c.
+func newMean(decay float64, c *core) mean {
+	return mean{
+		decay: decay,
+		rows:  make([]float32, len(c.rows.w)), virtual: make([]float32, len(c.virtualRows.w)), dense: make([]float32, len(c.dense.w)),
+	}
+}
+
+// startMean begins the average at the present parameters.
+func (c *core) startMean(decay float64) {
+	if c.mean = (mean{}); decay == 0 {
+		return
+	}
+	c.mean = newMean(decay, c)
+	row := c.row()
+	for f := range c.features {
+		c.rows.peek(c.mean.rows[f*row:(f+1)*row], f, &c.idle, c.adam.step)
+	}
+	copy(c.mean.virtual, c.virtualRows.w)
+	copy(c.mean.dense, c.dense.w)
+}
+
+// updateMean moves the average towards the parameters, if it is due. Early on
+// its memory is short, so that the first nets do not drag the start along. Rows
+// count as of their last touch.
+func (c *core) updateMean() {
+	if c.mean.decay == 0 || c.adam.step%meanPeriod != 0 {
+		return
+	}
+	t := float64(c.adam.step)
+	share := float32(1 - math.Pow(min(c.mean.decay, (1+t)/(10+t)), meanPeriod))
+	row := c.row()
+	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
+		for f := lo; f < hi; f++ {
+			if c.rows.last[f] > 0 {
+				kernel.FloatLerp(c.mean.rows[f*row:(f+1)*row], c.rows.row(f).w, share)
+			}
+		}
+	})
+	kernel.FloatLerp(c.mean.virtual, c.virtualRows.w, share)
+	kernel.FloatLerp(c.mean.dense, c.dense.w, share)
+}
+
+// averaged returns the core with the average in place of the parameters, to
+// evaluate and export; it shares all scratch space with c. Without an average
+// it is c itself.
+func (c *core) averaged() *core {
+	if c.mean.decay == 0 {
+		return c
+	}
+	view := *c
+	view.rows.w, view.virtualRows.w, view.dense.w = c.mean.rows, c.mean.virtual, c.mean.dense
+	view.rows.last = make([]uint32, c.features) // an average is never idle
+	return &view
+}
