@@ -287,7 +287,7 @@ func (c Config) Validate() error {
 	natural("train.warmup_steps", c.Train.WarmupSteps)
 	share("train.lambda", c.Train.Lambda)
 	share("train.lambda_final", c.Train.LambdaFinal)
-	natural("train.lambda_steps", c.Train.LambdaSteps)
+	positive("train.lambda_steps", c.Train.LambdaSteps)
 	check(c.Train.NetScale >= 20 && c.Train.NetScale <= 10000, "train.net_scale", c.Train.NetScale, "20 to 10000")
 	check(c.Train.Power >= 1 && c.Train.Power <= 4, "train.power", c.Train.Power, "1 to 4")
 	positive("train.per_game", c.Train.PerGame)
