@@ -224,6 +224,9 @@ func (b *Bus) drain() error {
 	b.nc.SetClosedHandler(func(*nats.Conn) { close(done) })
 	if err := b.nc.Drain(); err != nil {
 		b.nc.Close()
+		if errors.Is(err, nats.ErrConnectionReconnecting) {
+			return nil // lost since it was looked at: nothing to finish
+		}
 		return fmt.Errorf("drain connection: %w", err)
 	}
 	<-done

@@ -1,6 +1,7 @@
 package uci
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,8 +91,8 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case line, ok := <-in.lines:
-			if !ok {
-				return in.err
+			if !ok { // the end of the stream, or of ctx
+				return cmp.Or(context.Cause(ctx), in.err)
 			}
 			if isQuit(line) {
 				return nil
