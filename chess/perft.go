@@ -47,23 +47,3 @@ func perft(stack []perftPly, count bool) uint64 {
 	}
 	return n
 }
-
-// PerftMove is a move with the number of sequences that begin with it.
-type PerftMove struct {
-	Move  Move
-	Nodes uint64
-}
-
-// PerftDivide returns Perft of every legal move of p, in the order of Legal; the
-// nodes add up to Perft(p, depth). Depth is at least 1.
-func PerftDivide(p *Position, depth int) []PerftMove {
-	var l MoveList
-	p.Legal(&l)
-	moves := make([]PerftMove, l.N)
-	for i, m := range l.Slice() {
-		child := *p
-		child.Make(m)
-		moves[i] = PerftMove{m, PerftCount(&child, depth-1)}
-	}
-	return moves
-}

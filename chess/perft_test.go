@@ -71,17 +71,3 @@ func TestPerft(t *testing.T) {
 		})
 	}
 }
-
-func TestPerftDivide(t *testing.T) {
-	p := mustParse(t, Crazyhouse, middlegameFEN)
-	var sum uint64
-	for _, d := range PerftDivide(&p, 3) {
-		sum += d.Nodes
-	}
-	if want := Perft(&p, 3); sum != want {
-		t.Errorf("PerftDivide adds up to %d, want %d", sum, want)
-	}
-	if n := Perft(&p, 0); n != 1 {
-		t.Errorf("Perft(0) = %d, want 1", n)
-	}
-}

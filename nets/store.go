@@ -101,7 +101,7 @@ func (s *Store) PutAs(id string, r io.Reader) (path string, err error) {
 }
 
 func (s *Store) put(r io.Reader, want string) (id, path string, err error) {
-	f, err := os.CreateTemp(s.dir, durable.TempPattern)
+	f, err := durable.CreateTemp(s.dir)
 	if err != nil {
 		return "", "", fmt.Errorf("put net: %w", err)
 	}

@@ -30,7 +30,7 @@ func WriteFile(path string, data []byte) error {
 // os.Create gives.
 func Write(path string, write func(w io.Writer) error) error {
 	dir := filepath.Dir(path)
-	f, err := createTemp(dir)
+	f, err := CreateTemp(dir)
 	if err != nil {
 		return err
 	}
@@ -47,10 +47,10 @@ func Write(path string, write func(w io.Writer) error) error {
 	return SyncDir(dir)
 }
 
-// createTemp creates a file whose name matches TempPattern. Unlike those of
+// CreateTemp creates a file whose name matches TempPattern. Unlike those of
 // os.CreateTemp it may be read by whom the umask allows: it is to take the place
 // of an ordinary file.
-func createTemp(dir string) (*os.File, error) {
+func CreateTemp(dir string) (*os.File, error) {
 	for {
 		name := strings.Replace(TempPattern, "*", rand.Text(), 1)
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
