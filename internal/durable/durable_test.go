@@ -65,7 +65,7 @@ func TestPermissions(t *testing.T) {
 
 func TestRemoveTemps(t *testing.T) {
 	dir := t.TempDir()
-	f, err := createTemp(dir) // as a crash would leave it
+	f, err := CreateTemp(dir) // as a crash would leave it
 	if err != nil {
 		t.Fatal(err)
 	}
