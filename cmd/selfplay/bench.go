@@ -34,7 +34,7 @@ func newBenchCommand() *cobra.Command {
 			return benchSearch(c.Context(), c.OutOrStdout(), net, depth)
 		},
 	}
-	c.Flags().IntVar(&depth, "depth", 8, "plies")
+	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
 	c.Flags().StringVar(&net, "net", "", "net file; default material")
 	c.AddCommand(newBenchPerftCommand())
 	return c
