@@ -55,7 +55,7 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 		}
 		if n := a.nets.current(); n != playing {
 			engine, playing = a.engine(n), n
-			a.run.board.update(func(s *Status) { s.ActorNet, s.ActorGeneration = n.id, n.generation })
+			a.run.board.update(func(s *Status) { s.ActorGeneration = n.generation })
 		}
 		g, err := a.playOne(abort, engine, playing, number, counter)
 		if err != nil {

@@ -22,10 +22,7 @@ const refereeRetry = 2 * time.Second
 // current pointer when the sequential test says so. Which candidate was judged
 // last is a pointer of its own, and a match's game log is its state, so a
 // killed referee goes on where it was.
-type referee struct {
-	run  *Run
-	nets *follower
-}
+type referee struct{ run *Run }
 
 // judgeAll works until ctx ends.
 func (j *referee) judgeAll(ctx context.Context) error {

@@ -30,8 +30,7 @@ type Status struct {
 	SignAccuracy    float64 // share of held-out decisive positions whose sign the net has right
 	Generation      int     // of the current net; 0 before the first
 	Net             string  // id of the current net; "material" before the first
-	ActorNet        string  // id of the net the newest game was begun with
-	ActorGeneration int     // its generation
+	ActorGeneration int     // of the net the newest game was begun with
 	Candidate       int     // generation last offered
 	LastGate        string  // how the last candidate fared
 	Roles           [4]Role // what each role is doing or waiting for
@@ -41,7 +40,6 @@ type Status struct {
 type Role struct {
 	Name  string
 	State string
-	Since time.Time
 }
 
 // Indexes into Status.Roles.
@@ -65,7 +63,7 @@ func newBoard() *board {
 	b := &board{start: time.Now()}
 	b.status.Net = materialNet
 	for i, name := range []string{"actor", "replay", "trainer", "gate"} {
-		b.status.Roles[i] = Role{Name: name, State: "starting", Since: b.start}
+		b.status.Roles[i] = Role{Name: name, State: "starting"}
 	}
 	return b
 }
@@ -80,11 +78,7 @@ func (b *board) update(change func(s *Status)) {
 // set says what a role is doing now.
 func (b *board) set(role int, format string, args ...any) {
 	state := fmt.Sprintf(format, args...)
-	b.update(func(s *Status) {
-		if r := &s.Roles[role]; r.State != state {
-			r.State, r.Since = state, time.Now()
-		}
-	})
+	b.update(func(s *Status) { s.Roles[role].State = state })
 }
 
 // played counts the plies of a finished game, trained the samples of a step.
