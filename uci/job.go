@@ -15,33 +15,39 @@ import (
 // job is work that goes on while commands are read: a search, perft or bench.
 type job struct {
 	cancel context.CancelFunc
-	done   chan struct{}
+	ending chan struct{} // closed before the last line is written
+	done   chan struct{} // closed after it
 
 	// ponderhit says that the move pondered about was played; nil unless the
 	// job ponders and has neither been hit nor stopped.
 	ponderhit func()
 }
 
-// begin starts work as the current job, after the last one has ended.
-func (s *server) begin(j *job, work func(ctx context.Context)) {
+// begin starts work as the current job, after the last one has ended. What
+// work returns are the last lines of its answer.
+func (s *server) begin(j *job, work func(ctx context.Context) []byte) {
 	s.finish()
 	ctx, cancel := context.WithCancel(s.ctx)
-	j.cancel, j.done = cancel, make(chan struct{})
+	j.cancel, j.ending, j.done = cancel, make(chan struct{}), make(chan struct{})
 	s.job = j
 	go func() {
 		defer close(j.done)
 		defer cancel()
-		work(ctx)
+		last := work(ctx)
+		close(j.ending)
+		s.out.write(last)
 	}()
 }
 
-// busy reports whether a job is running.
+// busy reports whether a job is running. One whose last line has been written
+// is not, however soon after it the next command comes.
 func (s *server) busy() bool {
 	if s.job == nil {
 		return false
 	}
 	select {
-	case <-s.job.done:
+	case <-s.job.ending:
+		<-s.job.done
 		return false
 	default:
 		return true
@@ -133,19 +139,19 @@ func (s *server) goCommand(fields []string) {
 		if lim.Ponder {
 			j.ponderhit = func() { close(hit) }
 		}
-		s.begin(j, func(ctx context.Context) { noMove(ctx, s.out, line.Pos(), lim, hit) })
+		s.begin(j, func(ctx context.Context) []byte { return noMove(ctx, s.out, line.Pos(), lim, hit) })
 		return
 	}
 	e := s.ready()
 	if lim.Ponder {
 		j.ponderhit = e.Ponderhit
 	}
-	s.begin(j, func(ctx context.Context) { answer(ctx, s.out, e, line, lim) })
+	s.begin(j, func(ctx context.Context) []byte { return answer(ctx, s.out, e, line, lim) })
 }
 
 // noMove answers a search where there is nothing to search. It too keeps its
 // bestmove until the GUI may expect one.
-func noMove(ctx context.Context, out *output, p *chess.Position, lim search.Limits, hit <-chan struct{}) {
+func noMove(ctx context.Context, out *output, p *chess.Position, lim search.Limits, hit <-chan struct{}) []byte {
 	score := "cp 0"
 	if p.InCheck() {
 		score = "mate 0"
@@ -160,12 +166,14 @@ func noMove(ctx context.Context, out *output, p *chess.Position, lim search.Limi
 		case <-hit:
 		}
 	}
-	out.printf("bestmove (none)")
+	return []byte(noBestmove)
 }
 
-// answer searches and prints the bestmove. The engine itself holds back the
+const noBestmove = "bestmove (none)\n"
+
+// answer searches and returns the bestmove. The engine itself holds back the
 // result of an infinite or pondering search.
-func answer(ctx context.Context, out *output, e *ab.Engine, line *chess.Line, lim search.Limits) {
+func answer(ctx context.Context, out *output, e *ab.Engine, line *chess.Line, lim search.Limits) []byte {
 	pos := line.Pos()
 	told := false
 	tell := func(i search.Info) {
@@ -176,8 +184,7 @@ func answer(ctx context.Context, out *output, e *ab.Engine, line *chess.Line, li
 	res, err := e.Search(ctx, line, lim)
 	if err != nil {
 		out.comment("search: %v", err)
-		out.printf("bestmove (none)")
-		return
+		return []byte(noBestmove)
 	}
 	if !told { // the limit came before the end of the first iteration
 		tell(search.Info{Depth: res.Depth, Score: res.Score, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: res.PV})
@@ -188,7 +195,7 @@ func answer(ctx context.Context, out *output, e *ab.Engine, line *chess.Line, li
 		after.Make(res.Move)
 		text = after.AppendUCI(append(text, " ponder "...), res.Ponder)
 	}
-	out.write(append(text, '\n'))
+	return append(text, '\n')
 }
 
 // perft obeys "perft N".
@@ -200,7 +207,7 @@ func (s *server) perft(fields []string) {
 
 func (s *server) beginPerft(depth int) {
 	p := s.line.Pos()
-	s.begin(&job{}, func(ctx context.Context) { perft(ctx, s.out, p, depth) })
+	s.begin(&job{}, func(ctx context.Context) []byte { return perft(ctx, s.out, p, depth) })
 }
 
 // depth reads the argument of a command, or takes the default if that is not 0.
@@ -223,8 +230,9 @@ func (s *server) depth(command string, fields []string, def int) (depth int, ok 
 // lies above it can be interrupted.
 const perftLeaf = 3
 
-// perft prints the number of leaves below each move of p and their sum.
-func perft(ctx context.Context, out *output, p *chess.Position, depth int) {
+// perft prints the number of leaves below each move of p, and returns the
+// lines that say their sum.
+func perft(ctx context.Context, out *output, p *chess.Position, depth int) []byte {
 	began := time.Now()
 	var moves chess.MoveList
 	p.Legal(&moves)
@@ -234,13 +242,13 @@ func perft(ctx context.Context, out *output, p *chess.Position, depth int) {
 		child.Make(m)
 		n := perftCount(ctx, &child, depth-1)
 		if ctx.Err() != nil {
-			return
+			return nil
 		}
 		total += n
 		out.printf("%s: %d", p.UCI(m), n)
 	}
 	took := time.Since(began)
-	out.printf("\nNodes searched: %d\ninfo string perft took %d ms, %d nodes per second",
+	return fmt.Appendf(nil, "\nNodes searched: %d\ninfo string perft took %d ms, %d nodes per second\n",
 		total, took.Milliseconds(), perSecond(total, took))
 }
 
@@ -271,13 +279,13 @@ func (s *server) bench(fields []string) {
 	if !ok {
 		return
 	}
-	s.begin(&job{}, func(ctx context.Context) {
+	s.begin(&job{}, func(ctx context.Context) []byte {
 		began := time.Now()
 		nodes, err := ab.Bench(ctx, newMaterial, depth)
 		if err != nil {
 			s.out.comment("bench: %v", err)
-			return
+			return nil
 		}
-		s.out.printf("%d nodes %d nps", nodes, perSecond(nodes, time.Since(began)))
+		return fmt.Appendf(nil, "%d nodes %d nps\n", nodes, perSecond(nodes, time.Since(began)))
 	})
 }
