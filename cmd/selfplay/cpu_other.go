@@ -5,3 +5,5 @@ package main
 import "time"
 
 func threadCPU() time.Duration { return wallClock() }
+
+func processCPU(int) time.Duration { return wallClock() }
