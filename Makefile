@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./match ./replay ./selfplay ./uci ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench golden loop clean
+.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench generate golden loop clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -48,6 +48,10 @@ fuzz:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# Rewrites the assembly of package kernel from its generator.
+generate:
+	$(GO) generate ./kernel
 
 # Rewrites the golden files of every package whose tests can.
 golden:

@@ -1,0 +1,7 @@
+package kernel
+
+// The assembly and its declarations come from kernel/gen, a module of its own,
+// so that nobody who uses this package needs the generator's dependencies.
+
+//go:generate go run -C gen . -set int -out ../int_amd64.s -stubs ../int_stubs_amd64.go -pkg kernel
+//go:generate go run -C gen . -set float -out ../float_amd64.s -stubs ../float_stubs_amd64.go -pkg kernel
