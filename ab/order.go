@@ -15,11 +15,27 @@ const (
 // searched, generating as late and sorting as little as it can.
 type picker struct {
 	list      chess.MoveList
-	scores    [len(chess.MoveList{}.Moves)]int32
-	first     chess.Move // the table's move, handed out before generating
+	ranks     [len(chess.MoveList{}.Moves)]rank // of the moves in list, sorted up to next
+	first     chess.Move                        // the table's move, handed out before generating
 	next      int
 	generated bool
 }
+
+// rank is a move with its ordering score and where it stands in the list, in
+// one word, so that the best of many is found without a branch:
+//
+//	bits 32-63  score, signed
+//	bits 16-31  the complement of the place: among equals the first is best
+//	bits  0-15  move
+type rank int64
+
+func newRank(score int32, place int, m chess.Move) rank {
+	return rank(score)<<32 | rank(^uint16(place))<<16 | rank(m)
+}
+
+func (r rank) score() int32     { return int32(r >> 32) }
+func (r rank) place() int       { return int(^uint16(r >> 16)) }
+func (r rank) move() chess.Move { return chess.Move(uint16(r)) }
 
 func (k *picker) reset(first chess.Move) {
 	k.first, k.next, k.generated, k.list.N = first, 0, false, 0
@@ -28,21 +44,24 @@ func (k *picker) reset(first chess.Move) {
 // best moves the highest-scored remaining move to the front and returns its
 // index, or -1 if none is left.
 func (k *picker) best() int {
-	i, n := k.next, k.list.N
-	if i >= n {
+	if k.next >= k.list.N {
 		return -1
 	}
-	scores := k.scores[:n]
-	at, top := i, scores[i]
-	for j := i + 1; j < n; j++ {
-		if scores[j] > top {
-			at, top = j, scores[j]
-		}
+	left := k.ranks[k.next:k.list.N]
+	front := left[0]
+	// Four maxima at a time, or each comparison would wait for the last.
+	a, b, c, d := front, front, front, front
+	for ; len(left) >= 4; left = left[4:] {
+		a, b, c, d = max(a, left[0]), max(b, left[1]), max(c, left[2]), max(d, left[3])
 	}
-	moves := k.list.Moves[:n]
-	moves[i], moves[at] = moves[at], moves[i]
-	scores[i], scores[at] = scores[at], scores[i]
-	return i
+	for _, r := range left {
+		a = max(a, r)
+	}
+	top := max(a, b, c, d)
+	at := top.place()
+	k.ranks[at&(len(k.ranks)-1)] = newRank(front.score(), at, front.move())
+	k.ranks[k.next] = newRank(top.score(), k.next, top.move())
+	return k.next
 }
 
 // checkSquares returns, by kind of piece, the squares from which a piece of the
@@ -110,9 +129,9 @@ func (w *worker) nextMove(f *frame) (chess.Move, int32) {
 		if i < 0 {
 			return chess.NoMove, 0
 		}
-		m, s := k.list.Moves[i], k.scores[i]
+		m, s := k.ranks[i].move(), k.ranks[i].score()
 		if s >= bandCapture/2 && !w.tune.values.exchangeAtLeast(&f.pos, m, 0) {
-			k.scores[i] = s - bandCapture + bandLosing
+			k.ranks[i] = newRank(s-bandCapture+bandLosing, i, m)
 			continue
 		}
 		k.next++
@@ -127,22 +146,23 @@ func (w *worker) scoreMoves(f *frame) {
 	p, k := &f.pos, &f.picker
 	squares := checkSquares(p)
 	past := w.history.after(p, f.previous)
-	scores := k.scores[:k.list.N]
+	ranks := k.ranks[:k.list.N]
 	for i, m := range k.list.Slice() {
+		var score int32
 		switch {
 		case !m.IsDrop() && isNoisy(p, m):
-			scores[i] = bandCapture + noisyScore(w.tune.values, p, m)
+			score = bandCapture + noisyScore(w.tune.values, p, m)
 		case m == f.killers[0]:
-			scores[i] = bandKiller + 1
+			score = bandKiller + 1
 		case m == f.killers[1]:
-			scores[i] = bandKiller
+			score = bandKiller
 		default:
-			s := past.score(p, m)
+			score = past.score(p, m)
 			if checksDirectly(p, m, &squares) {
-				s += checkBonus
+				score += checkBonus
 			}
-			scores[i] = s
 		}
+		ranks[i] = newRank(score, i, m)
 	}
 }
 
@@ -158,10 +178,12 @@ func (w *worker) generateNoisy(f *frame, drops bool) {
 	}
 	past := w.history.after(p, f.previous)
 	for i, m := range k.list.Slice() {
+		var score int32
 		if i < captures {
-			k.scores[i] = bandCapture + noisyScore(w.tune.values, p, m)
+			score = bandCapture + noisyScore(w.tune.values, p, m)
 		} else {
-			k.scores[i] = past.score(p, m)
+			score = past.score(p, m)
 		}
+		k.ranks[i] = newRank(score, i, m)
 	}
 }
