@@ -40,9 +40,9 @@ type Accumulator struct {
 	sums  []int16 // [ply][perspective][width]
 	psqt  []int32 // [ply][perspective][stacks]
 
-	snapshots [2][64]features.Snapshot // [perspective][square of its king]
-	cacheSums []int16                  // [perspective][square][width], the sums of snapshots
-	cachePSQT []int32                  // [perspective][square][stacks]
+	snapshots [2][64]chess.Position // [perspective][square of its king]
+	cacheSums []int16               // [perspective][square][width], the sums of snapshots
+	cachePSQT []int32               // [perspective][square][stacks]
 
 	// Scratch of one evaluation.
 	added, removed []int32
@@ -99,7 +99,7 @@ func (a *Accumulator) Push(p *chess.Position, m chess.Move) {
 	if a.top == len(a.plies) {
 		a.grow(2 * a.top)
 	}
-	a.plies[a.top] = ply{change: a.net.set.Changed(p, m)}
+	a.plies[a.top] = ply{change: features.Changed(p, m)}
 }
 
 // Pop returns to the position before the last Push.
@@ -176,6 +176,7 @@ func (a *Accumulator) step(i int, c chess.Color, king chess.Square) {
 func (a *Accumulator) refresh(p *chess.Position, c chess.Color) {
 	king := p.King(c)
 	added, removed := a.net.set.Difference(&a.snapshots[c][king], p, c, a.added[:0], a.removed[:0])
+	a.snapshots[c][king] = *p
 	i := 64*int(c) + int(king)
 	sums, psqt := a.cacheSums[i*a.width:][:a.width], a.cachePSQT[i*a.stacks:][:a.stacks]
 	kernel.ApplyRows(sums, sums, a.net.FTWeights, added, removed)

@@ -107,8 +107,13 @@ func (a Architecture) resolve() (features.HalfKAv2, error) {
 	if err != nil {
 		return set, fmt.Errorf("%w: %w", ErrArchitecture, err)
 	}
-	if set, err = features.Parse(a.Features, v); err != nil {
+	parsed, err := features.Parse(a.Features, v)
+	if err != nil {
 		return set, fmt.Errorf("%w: %w", ErrArchitecture, err)
+	}
+	set, ok := parsed.(features.HalfKAv2)
+	if !ok {
+		return set, fmt.Errorf("%w: found features %q, expected %q", ErrArchitecture, a.Features, features.HalfKAv2Name)
 	}
 	for _, f := range []struct {
 		name                   string

@@ -18,9 +18,13 @@ type Change struct {
 //	bit  6    colour
 //	bits 7-9  kind
 //	bit  10   in hand
+//	bit  11   on the board, and promoted
 type element uint16
 
-const inHand element = 1 << 10
+const (
+	inHand   element = 1 << 10
+	promoted element = 1 << 11
+)
 
 func man(c chess.Color, t chess.PieceType, s chess.Square) element {
 	return element(s) | element(c)<<6 | element(t)<<7
@@ -30,13 +34,10 @@ func handStep(c chess.Color, t chess.PieceType, step int) element {
 	return element(step) | element(c)<<6 | element(t)<<7 | inHand
 }
 
-func (v view) feature(e element) int32 {
-	low, c, t := int(e&63), int(e>>6&1), int(e>>7&7)
-	if e&inHand != 0 {
-		return int32(v.base + handOffset + (2*t+(c^v.enemy))*handSteps + low)
-	}
-	return v.man(c, t, low)
-}
+func (e element) square() int { return int(e & 63) } // of a man
+func (e element) step() int   { return int(e & 63) } // of a hand
+func (e element) color() int  { return int(e >> 6 & 1) }
+func (e element) kind() int   { return int(e >> 7 & 7) }
 
 func (c *Change) add(e element) {
 	c.added[c.nAdded] = e
@@ -50,7 +51,7 @@ func (c *Change) remove(e element) {
 
 // Changed returns what the legal move m changes in p, the position before the
 // move. chess.NoMove, a null move, changes nothing.
-func (h HalfKAv2) Changed(p *chess.Position, m chess.Move) Change {
+func Changed(p *chess.Position, m chess.Move) Change {
 	var c Change
 	if m == chess.NoMove {
 		return c
@@ -59,14 +60,14 @@ func (h HalfKAv2) Changed(p *chess.Position, m chess.Move) Change {
 	switch {
 	case m.IsDrop():
 		t := m.DropType()
-		if step := p.Hand(us).Count(t) - 1; h.hands && step < handSteps {
+		if step := p.Hand(us).Count(t) - 1; step < handSteps {
 			c.remove(handStep(us, t, step))
 		}
 		c.add(man(us, t, m.To()))
 	case m.IsCastle():
 		c.castle(us, m)
 	default:
-		h.boardMove(&c, p, m)
+		c.board(p, us, m)
 	}
 	return c
 }
@@ -85,17 +86,23 @@ func (c *Change) castle(us chess.Color, m chess.Move) {
 	c.add(man(us, chess.Rook, rookTo))
 }
 
-func (h HalfKAv2) boardMove(c *Change, p *chess.Position, m chess.Move) {
-	us := p.SideToMove()
+// board moves a man and takes what stands in its way.
+func (c *Change) board(p *chess.Position, us chess.Color, m chess.Move) {
 	t := p.PieceAt(m.From()).Type()
-	c.remove(man(us, t, m.From()))
+	marks := p.Promoted()
+	mark := promotedIf(marks, m.From())
+	c.remove(man(us, t, m.From()) | mark)
 	if t == chess.King {
 		c.king = 1 + uint8(us)
 	}
+	hands := p.Variant().CapturesToHand
 	if m.IsPromotion() {
 		t = m.PromotionType()
+		if hands {
+			mark = promoted
+		}
 	}
-	c.add(man(us, t, m.To()))
+	c.add(man(us, t, m.To()) | mark)
 
 	target := m.To()
 	if m.IsEnPassant() {
@@ -105,12 +112,13 @@ func (h HalfKAv2) boardMove(c *Change, p *chess.Position, m chess.Move) {
 	if taken == chess.NoPiece {
 		return
 	}
-	c.remove(man(us.Other(), taken.Type(), target))
-	if !h.hands {
+	mark = promotedIf(marks, target)
+	c.remove(man(us.Other(), taken.Type(), target) | mark)
+	if !hands {
 		return
 	}
 	gained := taken.Type()
-	if p.Promoted()>>target&1 != 0 {
+	if mark != 0 {
 		gained = chess.Pawn
 	}
 	if step := p.Hand(us).Count(gained); step < handSteps {
@@ -118,55 +126,11 @@ func (h HalfKAv2) boardMove(c *Change, p *chess.Position, m chess.Move) {
 	}
 }
 
-// Refresh reports whether the features of a perspective must be collected anew
-// because its own king has moved.
+// promotedIf returns the mark of a promoted man if one stands on s.
+func promotedIf(marks chess.Bitboard, s chess.Square) element {
+	return element(marks>>s&1) << 11
+}
+
+// Refresh reports whether the own king of a perspective has moved, so that the
+// features of a set with anchors must be collected anew.
 func (c *Change) Refresh(perspective chess.Color) bool { return c.king == 1+uint8(perspective) }
-
-// Append appends the features the change switches on to added and those it
-// switches off to removed, for a perspective whose king stands on king before
-// and after the move. Each grows by two at most.
-func (h HalfKAv2) Append(c *Change, perspective chess.Color, king chess.Square, added, removed []int32) ([]int32, []int32) {
-	v := h.viewFrom(perspective, king)
-	for _, e := range c.added[:c.nAdded] {
-		added = append(added, v.feature(e))
-	}
-	for _, e := range c.removed[:c.nRemoved] {
-		removed = append(removed, v.feature(e))
-	}
-	return added, removed
-}
-
-// Snapshot is the men and hands of a position, from which the features of
-// another can be reached by a difference. The zero value is the empty board.
-type Snapshot struct {
-	men   [2][6]chess.Bitboard
-	hands [2]chess.Hand
-}
-
-// Difference appends to added and removed the features that lead from s to p,
-// seen from perspective with its king where p has it, and makes s equal p.
-func (h HalfKAv2) Difference(s *Snapshot, p *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
-	v := h.view(p, perspective)
-	for c := range s.men {
-		for t := range s.men[c] {
-			now, old := p.Pieces(chess.Color(c), chess.PieceType(t)), s.men[c][t]
-			if now == old {
-				continue
-			}
-			added = v.appendMen(added, c, t, now&^old)
-			removed = v.appendMen(removed, c, t, old&^now)
-			s.men[c][t] = now
-		}
-		now, old := p.Hand(chess.Color(c)), s.hands[c]
-		if now == old || !h.hands {
-			continue
-		}
-		for t := range handKinds {
-			n, o := handCount(now, t), handCount(old, t)
-			added = v.appendHand(added, c, t, o, n)
-			removed = v.appendHand(removed, c, t, n, o)
-		}
-		s.hands[c] = now
-	}
-	return added, removed
-}

@@ -22,9 +22,9 @@ import (
 var ErrUnknownSet = errors.New("unknown feature set")
 
 // Parse returns the set with the given canonical name for a variant.
-func Parse(name string, v *chess.Variant) (HalfKAv2, error) {
+func Parse(name string, v *chess.Variant) (Set, error) {
 	if name != HalfKAv2Name {
-		return HalfKAv2{}, fmt.Errorf("%w: found %q, expected %q", ErrUnknownSet, name, HalfKAv2Name)
+		return nil, fmt.Errorf("%w: found %q, expected %q", ErrUnknownSet, name, HalfKAv2Name)
 	}
 	return NewHalfKAv2(v), nil
 }

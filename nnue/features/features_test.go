@@ -140,7 +140,7 @@ func TestChangesMatchActive(t *testing.T) {
 		h := NewHalfKAv2(start.variant)
 		for range 25 {
 			p := parse(t, start.variant, start.fen, start.chess960)
-			var snapshots [2][64]Snapshot
+			var snapshots [2][64]chess.Position
 			var held [2][64][]int32
 			for range 60 {
 				m := randomMove(rng, &p)
@@ -154,6 +154,7 @@ func TestChangesMatchActive(t *testing.T) {
 				for _, c := range []chess.Color{chess.White, chess.Black} {
 					king := child.King(c)
 					added, removed := h.Difference(&snapshots[c][king], &child, c, nil, nil)
+					snapshots[c][king] = child
 					held[c][king] = apply(t, held[c][king], added, removed)
 					if want := activeSlowly(&child, c); !slices.Equal(held[c][king], want) {
 						t.Fatalf("%s, perspective %v: difference leads to %v, want %v", child.FEN(), c, held[c][king], want)
@@ -188,7 +189,7 @@ func count(kinds map[string]int, p *chess.Position, m chess.Move) {
 
 func checkChange(t *testing.T, h HalfKAv2, p, child *chess.Position, m chess.Move) {
 	t.Helper()
-	change := h.Changed(p, m)
+	change := Changed(p, m)
 	for _, c := range []chess.Color{chess.White, chess.Black} {
 		before, want := activeSlowly(p, c), activeSlowly(child, c)
 		if got := sorted(h.Active(child, c, nil)); !slices.Equal(got, want) {
@@ -212,7 +213,7 @@ func checkChange(t *testing.T, h HalfKAv2, p, child *chess.Position, m chess.Mov
 
 func TestNullMoveChangesNothing(t *testing.T) {
 	p := chess.Crazyhouse.Start()
-	if c := NewHalfKAv2(chess.Crazyhouse).Changed(&p, chess.NoMove); c != (Change{}) {
+	if c := Changed(&p, chess.NoMove); c != (Change{}) {
 		t.Errorf("null move changes %+v", c)
 	}
 }
@@ -302,7 +303,7 @@ func TestVirtual(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	h, err := Parse("HalfKAv2", chess.Crazyhouse)
-	if err != nil || h != NewHalfKAv2(chess.Crazyhouse) || h.Name() != "HalfKAv2" {
+	if err != nil || h != NewHalfKAv2(chess.Crazyhouse) || h.String() != "HalfKAv2" {
 		t.Errorf("Parse = %+v, %v", h, err)
 	}
 	if _, err := Parse("HalfKP", chess.Crazyhouse); !errors.Is(err, ErrUnknownSet) {
@@ -318,10 +319,10 @@ func TestNoAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	added, removed := make([]int32, 0, 64), make([]int32, 0, 64)
-	var snapshot Snapshot
+	var snapshot chess.Position
 	if n := testing.AllocsPerRun(100, func() {
 		_ = h.Active(&p, chess.Black, added)
-		change := h.Changed(&p, m)
+		change := Changed(&p, m)
 		h.Append(&change, chess.Black, p.King(chess.Black), added, removed)
 		h.Difference(&snapshot, &p, chess.White, added, removed)
 	}); n != 0 {

@@ -50,8 +50,16 @@ type HalfKAv2 struct {
 // 45,056 for chess.
 func NewHalfKAv2(v *chess.Variant) HalfKAv2 { return HalfKAv2{hands: v.CapturesToHand} }
 
-// Name returns the canonical name.
-func (h HalfKAv2) Name() string { return HalfKAv2Name }
+// String returns HalfKAv2Name.
+func (h HalfKAv2) String() string { return HalfKAv2Name }
+
+// Describe describes the set.
+func (h HalfKAv2) Describe() string {
+	if h.hands {
+		return "own king square times men and hands, as in Fairy-Stockfish"
+	}
+	return "own king square times men, as in Fairy-Stockfish"
+}
 
 // Size returns the number of features.
 func (h HalfKAv2) Size() int { return kingSquares * h.Block() }
@@ -87,6 +95,51 @@ func (h HalfKAv2) Active(p *chess.Position, perspective chess.Color, dst []int32
 	return dst
 }
 
+// Anchors returns 64.
+func (h HalfKAv2) Anchors() int { return kingAnchors }
+
+// Anchor returns the square of the own king, from a1 = 0, mirrored for Black.
+func (h HalfKAv2) Anchor(p *chess.Position, perspective chess.Color) int {
+	return kingAnchor(p, perspective)
+}
+
+// Append implements Linear. Each slice grows by two at most.
+func (h HalfKAv2) Append(c *Change, perspective chess.Color, king chess.Square, added, removed []int32) ([]int32, []int32) {
+	v := h.viewFrom(perspective, king)
+	for _, e := range c.added[:c.nAdded] {
+		added = append(added, v.feature(e))
+	}
+	for _, e := range c.removed[:c.nRemoved] {
+		removed = append(removed, v.feature(e))
+	}
+	return added, removed
+}
+
+// Difference implements Set.
+func (h HalfKAv2) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
+	v := h.view(to, perspective)
+	for c := chess.White; c <= chess.Black; c++ {
+		for t := chess.Pawn; t <= chess.King; t++ {
+			old, now := from.Pieces(c, t), to.Pieces(c, t)
+			if now == old {
+				continue
+			}
+			added = v.appendMen(added, int(c), int(t), now&^old)
+			removed = v.appendMen(removed, int(c), int(t), old&^now)
+		}
+		old, now := from.Hand(c), to.Hand(c)
+		if now == old || !h.hands {
+			continue
+		}
+		for t := range handKinds {
+			o, n := handCount(old, t), handCount(now, t)
+			added = v.appendHand(added, int(c), t, o, n)
+			removed = v.appendHand(removed, int(c), t, n, o)
+		}
+	}
+	return added, removed
+}
+
 // handCount returns how many men of kind t in a hand the set can express.
 func handCount(hand chess.Hand, t int) int {
 	return min(hand.Count(chess.PieceType(t)), handSteps)
@@ -116,6 +169,14 @@ func (v view) man(c, t, square int) int32 {
 		plane = 2*t + (c ^ v.enemy)
 	}
 	return int32(v.base + plane*64 + (square ^ v.mirror))
+}
+
+// feature returns the feature of an element.
+func (v view) feature(e element) int32 {
+	if e&inHand != 0 {
+		return int32(v.base + handOffset + (2*e.kind()+(e.color()^v.enemy))*handSteps + e.step())
+	}
+	return v.man(e.color(), e.kind(), e.square())
 }
 
 func (v view) appendMen(dst []int32, c, t int, men chess.Bitboard) []int32 {

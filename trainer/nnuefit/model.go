@@ -40,9 +40,13 @@ func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := features.Parse(arch.Features, v)
+	parsed, err := features.Parse(arch.Features, v)
 	if err != nil {
 		return nil, err
+	}
+	set, ok := parsed.(features.HalfKAv2)
+	if !ok {
+		return nil, fmt.Errorf("nnuefit: found features %q, expected %q", arch.Features, features.HalfKAv2Name)
 	}
 	s := shape{
 		features: set.Size(), virtual: set.VirtualSize(), toVirtual: make([]int32, set.Size()),
