@@ -41,6 +41,7 @@ var group = map[string]int{
 	"cmd/selfplay":     8,
 	"internal/dirlock": 1,
 	"internal/durable": 1,
+	"internal/figure":  2,
 	"internal/lint":    8,
 }
 
@@ -63,6 +64,7 @@ var owner = map[string]string{
 	"github.com/spf13/cobra":   "cmd/selfplay",
 	"github.com/spf13/pflag":   "cmd/selfplay",
 	"github.com/goccy/go-yaml": "configs",
+	"gonum.org/":               "internal/figure",
 }
 
 type pkg struct {

@@ -1,0 +1,120 @@
+package figure
+
+import (
+	"errors"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// sample is a figure with every kind of panel and every kind of cell.
+func sample() *Figure {
+	var board [64]float64
+	board[0], board[27], board[63] = -0.5, 2, math.NaN()
+	return &Figure{
+		Title: "neuron 17", Unit: "weight",
+		Rows: [][]Panel{
+			{Board("own pawn", &board), &Heat{Title: "own hand", Columns: 3, Values: make([]float64, 6), YLabels: []string{"P", "N"}}},
+			{&Histogram{Title: "difference", XLabel: "units", YLabel: "share", Low: -1, Width: 0.5, Heights: []float64{0, 0.7, 0.3}, Marks: []float64{-0.25}}},
+		},
+	}
+}
+
+func save(t *testing.T, f *Figure, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := f.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestPNG(t *testing.T) {
+	file, err := os.Open(save(t, sample(), "a.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	img, err := png.Decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[color.RGBA]int{}
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			count[color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)]++
+		}
+	}
+	// A cell is 26 pixels wide; its edges are blended with their neighbours.
+	const least = 20 * 20
+	for name, c := range map[string]color.Color{
+		"the largest value": red,
+		"half the legend":   scaleColours[0],
+		"a quarter below":   scaleColours[96],
+		"zero":              color.White,
+		"no value":          noValue,
+		"a bar":             barColour,
+	} {
+		if n := count[color.RGBAModel.Convert(c).(color.RGBA)]; n < least && name != "half the legend" || n == 0 {
+			t.Errorf("%s: found %d pixels of colour %v, expected %d or more", name, n, c, least)
+		}
+	}
+}
+
+func TestSVG(t *testing.T) {
+	text, err := os.ReadFile(save(t, sample(), "a.SVG"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<svg", "neuron 17", "own pawn", "own hand", "difference", "units", "weight", ">-2<", ">2<", "#B41A28", "</svg>"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the file lacks %q", want)
+		}
+	}
+	again, err := os.ReadFile(save(t, sample(), "b.svg"))
+	if err != nil || string(again) != string(text) {
+		t.Errorf("the same figure gives another file, error %v", err)
+	}
+}
+
+func TestAllZeroIsDrawn(t *testing.T) {
+	text, err := os.ReadFile(save(t, &Figure{Rows: [][]Panel{{Board("empty", new([64]float64))}}}, "a.svg"))
+	if err != nil || !strings.Contains(string(text), ">-1<") {
+		t.Errorf("error %v; expected a scale from -1 to 1", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	dir := t.TempDir()
+	one := func(p Panel) *Figure { return &Figure{Rows: [][]Panel{{p}}} }
+	for name, tc := range map[string]struct {
+		figure *Figure
+		path   string
+		want   error
+	}{
+		"format":       {sample(), "a.jpg", ErrFormat},
+		"no panels":    {&Figure{Title: "a"}, "a.png", ErrShape},
+		"half a row":   {one(&Heat{Columns: 3, Values: make([]float64, 4)}), "a.png", ErrShape},
+		"no values":    {one(&Heat{Columns: 3}), "a.png", ErrShape},
+		"few labels":   {one(&Heat{Columns: 2, Values: make([]float64, 4), XLabels: []string{"a"}}), "a.png", ErrShape},
+		"infinite":     {one(&Heat{Columns: 1, Values: []float64{math.Inf(1)}}), "a.png", ErrShape},
+		"no bars":      {one(&Histogram{Width: 1}), "a.png", ErrShape},
+		"no width":     {one(&Histogram{Heights: []float64{1}}), "a.png", ErrShape},
+		"no mark":      {one(&Histogram{Heights: []float64{1}, Width: 1, Marks: []float64{math.NaN()}}), "a.png", ErrShape},
+		"no directory": {sample(), "none/a.png", os.ErrNotExist},
+	} {
+		if err := tc.figure.Save(filepath.Join(dir, tc.path)); !errors.Is(err, tc.want) {
+			t.Errorf("%s: found error %v, expected %v", name, err, tc.want)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("failed drawings left %v, error %v", left, err)
+	}
+	if err := CheckPath("plot"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `"plot"`) {
+		t.Errorf("a name without extension: error %v", err)
+	}
+}

@@ -1,0 +1,141 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Heat is a heat map: a table of numbers as coloured cells, blue below zero,
+// white at zero, red above. NaN is grey: no number belongs there.
+type Heat struct {
+	Title string
+	// Columns is the number of cells in a row; Values holds the rows from the
+	// bottom up, each from left to right.
+	Columns int
+	Values  []float64
+	// XLabels and YLabels name columns and rows; either may be nil.
+	XLabels, YLabels []string
+}
+
+// Board returns the heat map of a board, a1 first, as White sees it.
+func Board(title string, squares *[64]float64) *Heat {
+	return &Heat{
+		Title: title, Columns: 8, Values: squares[:],
+		XLabels: []string{"a", "b", "c", "d", "e", "f", "g", "h"},
+		YLabels: []string{"1", "2", "3", "4", "5", "6", "7", "8"},
+	}
+}
+
+// Measures of a heat map, in points.
+const (
+	cell       vg.Length = 13
+	heatMargin vg.Length = 32  // for title, labels and gap, in each direction
+	shades               = 257 // odd: the middle one is zero's
+)
+
+var (
+	noValue = color.Gray{Y: 0xa8}
+	blue    = color.NRGBA{R: 0x1f, G: 0x4e, B: 0xb4, A: 0xff}
+	red     = color.NRGBA{R: 0xb4, G: 0x1a, B: 0x28, A: 0xff}
+)
+
+// diverging is the scale of colours: blue, over white in the middle, to red.
+type diverging []color.Color
+
+func (d diverging) Colors() []color.Color { return d }
+
+var scaleColours = newDiverging()
+
+func newDiverging() diverging {
+	d := make(diverging, shades)
+	const middle = shades / 2
+	for i := range d {
+		end, share := blue, float64(middle-i)/middle
+		if i > middle {
+			end, share = red, -share
+		}
+		mix := func(c uint8) uint8 { return uint8(math.Round(255 + share*(float64(c)-255))) }
+		d[i] = color.NRGBA{R: mix(end.R), G: mix(end.G), B: mix(end.B), A: 0xff}
+	}
+	return d
+}
+
+func (h *Heat) rows() int { return len(h.Values) / max(h.Columns, 1) }
+
+func (h *Heat) size() (width, height vg.Length) {
+	return vg.Length(h.Columns)*cell + heatMargin, vg.Length(h.rows())*cell + heatMargin
+}
+
+func (h *Heat) largest() float64 {
+	most := 0.0
+	for _, v := range h.Values {
+		if !math.IsNaN(v) {
+			most = max(most, math.Abs(v))
+		}
+	}
+	return most
+}
+
+func (h *Heat) plot(largest float64) (*plot.Plot, error) {
+	if h.Columns < 1 || len(h.Values) == 0 || len(h.Values)%h.Columns != 0 {
+		return nil, fmt.Errorf("%w: %q: found %d values, expected whole rows of %d", ErrShape, h.Title, len(h.Values), h.Columns)
+	}
+	if h.XLabels != nil && len(h.XLabels) != h.Columns || h.YLabels != nil && len(h.YLabels) != h.rows() {
+		return nil, fmt.Errorf("%w: %q: found %d and %d labels, expected %d and %d", ErrShape, h.Title, len(h.XLabels), len(h.YLabels), h.Columns, h.rows())
+	}
+	if math.IsInf(largest, 0) {
+		return nil, fmt.Errorf("%w: %q: found an infinite value", ErrShape, h.Title)
+	}
+	p := newPlot(h.Title, "", "")
+	m := plotter.NewHeatMap((*grid)(h), scaleColours)
+	m.Min, m.Max, m.NaN = -largest, largest, noValue
+	p.Add(m)
+	nominal(&p.X, h.XLabels)
+	nominal(&p.Y, h.YLabels)
+	return p, nil
+}
+
+// nominal puts names in place of an axis' numbers.
+func nominal(axis *plot.Axis, names []string) {
+	var ticks []plot.Tick
+	for i, name := range names {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
+	}
+	axis.Tick.Marker = plot.ConstantTicks(ticks)
+	axis.Tick.Length, axis.LineStyle.Width = 0, 0
+}
+
+// grid shows a Heat to the plot library.
+type grid Heat
+
+func (g *grid) Dims() (columns, rows int) { return g.Columns, (*Heat)(g).rows() }
+func (g *grid) Z(column, row int) float64 { return g.Values[row*g.Columns+column] }
+func (g *grid) X(column int) float64      { return float64(column) }
+func (g *grid) Y(row int) float64         { return float64(row) }
+
+// newLegend returns the scale of colours from -largest to largest: a heat map of
+// one column.
+func newLegend(largest float64, unit string) (*plot.Plot, error) {
+	const steps, labels = 64, 4
+	h := &Heat{Columns: 1, Values: make([]float64, steps+1)}
+	for i := range h.Values {
+		h.Values[i] = largest * (2*float64(i)/steps - 1)
+	}
+	p, err := h.plot(largest)
+	if err != nil {
+		return nil, err
+	}
+	p.X.Label.Text = unit
+	var ticks []plot.Tick
+	for at := 0; at <= steps; at += steps / labels {
+		ticks = append(ticks, plot.Tick{Value: float64(at), Label: strconv.FormatFloat(h.Values[at], 'g', 3, 64)})
+	}
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	return p, nil
+}

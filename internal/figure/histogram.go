@@ -1,0 +1,59 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Histogram is a row of bars, bar i over the values from Low + i*Width to
+// Low + (i+1)*Width.
+type Histogram struct {
+	Title          string
+	XLabel, YLabel string
+	Low, Width     float64   // Width is above 0
+	Heights        []float64 // of the bars, at least 0
+	// Marks are values at which a dashed line stands.
+	Marks []float64
+}
+
+// Measures of a histogram, in points.
+const (
+	histogramWidth  vg.Length = 300
+	histogramHeight vg.Length = 190
+)
+
+var barColour = color.NRGBA{R: 0x4c, G: 0x78, B: 0xa8, A: 0xff}
+
+func (h *Histogram) size() (width, height vg.Length) { return histogramWidth, histogramHeight }
+
+func (h *Histogram) largest() float64 { return 0 }
+
+func (h *Histogram) plot(float64) (*plot.Plot, error) {
+	if len(h.Heights) == 0 || !(h.Width > 0) {
+		return nil, fmt.Errorf("%w: %q: found %d bars of width %g, expected one or more of width above 0", ErrShape, h.Title, len(h.Heights), h.Width)
+	}
+	p := newPlot(h.Title, h.XLabel, h.YLabel)
+	bars := &plotter.Histogram{Width: h.Width, FillColor: barColour}
+	top := 0.0
+	for i, height := range h.Heights {
+		low := h.Low + float64(i)*h.Width
+		bars.Bins = append(bars.Bins, plotter.HistogramBin{Min: low, Max: low + h.Width, Weight: height})
+		top = max(top, height)
+	}
+	p.Add(bars)
+	for _, x := range h.Marks {
+		mark, err := plotter.NewLine(plotter.XYs{{X: x, Y: 0}, {X: x, Y: top}})
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q: mark at %g: %w", ErrShape, h.Title, x, err)
+		}
+		mark.Dashes = []vg.Length{3, 3}
+		mark.Color = red
+		p.Add(mark)
+	}
+	p.Y.Min = 0
+	return p, nil
+}
