@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./match ./replay ./selfplay ./uci ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench generate golden loop clean
+.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench generate golden loop interop clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -63,3 +63,8 @@ loop: build
 
 clean:
 	rm -rf bin
+
+# Other people's programs load our nets and agree with us. Needs Node.js and npm.
+interop:
+	npm ci --prefix internal/interop --ignore-scripts --no-audit --no-fund
+	$(GO) test -count=1 -tags interop ./internal/interop

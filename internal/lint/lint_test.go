@@ -43,6 +43,7 @@ var group = map[string]int{
 	"internal/durable": 1,
 	"internal/figure":  2,
 	"internal/lint":    8,
+	"internal/interop": 8,
 }
 
 var sameLayer = map[[2]string]bool{
