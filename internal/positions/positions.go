@@ -1,0 +1,194 @@
+// Package positions supplies positions to measure nets and features on: those
+// of a replay buffer, of a file of FENs, or of games it plays itself.
+package positions
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/ab"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+var (
+	// ErrLine says that a line of a file is no position.
+	ErrLine = errors.New("bad position")
+	// ErrVariant says that games are of another variant than asked for.
+	ErrVariant = errors.New("games of another variant"))
+
+// Source is a sequence of positions. A position lasts until the next one comes
+// and must not be changed. An error is the last element; its position is nil.
+type Source = iter.Seq2[*chess.Position, error]
+
+// Replay is the positions of the replay buffer in dir in which a search chose
+// the move: opening and random moves are passed over. The buffer may be in use.
+func Replay(ctx context.Context, dir string, v *chess.Variant) Source {
+	return func(yield func(*chess.Position, error) bool) {
+		var failed error
+		stopped := false
+		err := replay.VisitGames(dir, func(g *game.Game) bool {
+			if g.Variant != v {
+				failed = fmt.Errorf("%s: %w: found %s, expected %s", dir, ErrVariant, g.Variant.Name, v.Name)
+			} else if failed = ctx.Err(); failed == nil {
+				stopped = !visit(g, yield)
+			}
+			return failed == nil && !stopped
+		})
+		if err == nil {
+			err = failed
+		}
+		if err != nil && !stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// visit yields the positions of a game in which a search chose the move. It
+// returns false if no more are wanted.
+func visit(g *game.Game, yield func(*chess.Position, error) bool) bool {
+	p := g.Start
+	for _, ply := range g.Plies {
+		if ply.Train && !yield(&p, nil) {
+			return false
+		}
+		p.Make(ply.Move)
+	}
+	return true
+}
+
+// Lines is the positions of a text with one position a line, as FEN or as EPD,
+// whose operations are ignored; what follows a tab is ignored too. Empty lines
+// and those that begin with # are skipped. Errors wrap ErrLine and begin with
+// name and the line's number.
+func Lines(ctx context.Context, r io.Reader, name string, v *chess.Variant) Source {
+	return func(yield func(*chess.Position, error) bool) {
+		lines := bufio.NewScanner(r)
+		for number := 1; lines.Scan(); number++ {
+			text := strings.TrimSpace(lines.Text())
+			if text == "" || text[0] == '#' {
+				continue
+			}
+			p, err := parseLine(text, v)
+			if err != nil {
+				err = fmt.Errorf("%s:%d: %w: %w", name, number, ErrLine, err)
+			} else {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&p, nil) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(nil, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+}
+
+func parseLine(text string, v *chess.Variant) (chess.Position, error) {
+	text, _, _ = strings.Cut(text, "\t")
+	fields := strings.Fields(text)
+	if len(fields) < 4 {
+		return chess.Position{}, fmt.Errorf("found %d fields, expected a FEN's 6 or at least an EPD's 4", len(fields))
+	}
+	if len(fields) < 6 || !isNumber(fields[4]) || !isNumber(fields[5]) {
+		text = strings.Join(fields[:4], " ") + " 0 1"
+	}
+	return chess.ParseFEN(v, text)
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 32)
+	return err == nil
+}
+
+// Settings of the games that SelfPlay plays: quick, and as varied as those of
+// a run.
+const (
+	openingMin = 4 // random plies
+	openingMax = 11
+	nodes      = 150 // of each search
+	maxPlies   = 300
+	randomPly  = 24 // random moves come before this ply
+	randomProb = 0.04
+)
+
+// SelfPlay is the positions of games that the material evaluation plays against
+// itself, without end. The same seed gives the same positions.
+func SelfPlay(ctx context.Context, v *chess.Variant, seed uint64) Source {
+	return func(yield func(*chess.Position, error) bool) {
+		player := ab.New(func() ab.Evaluator { return ab.NewMaterial() }, ab.Options{HashMB: 1, Threads: 1})
+		cfg := game.Config{
+			Limits: search.Limits{Nodes: nodes}, MaxPlies: maxPlies,
+			Noise: game.Noise{Plies: randomPly, Prob: randomProb},
+		}
+		for i := uint64(0); ; i++ {
+			g, err := playOne(ctx, player, v, cfg, rand.New(rand.NewPCG(seed, i)))
+			if err != nil {
+				yield(nil, fmt.Errorf("self-play: %w", errors.Join(ctx.Err(), err)))
+				return
+			}
+			if !visit(g, yield) {
+				return
+			}
+		}
+	}
+}
+
+// playOne plays one game of a player against itself.
+func playOne(ctx context.Context, player game.Player, v *chess.Variant, cfg game.Config, rng *rand.Rand) (*game.Game, error) {
+	opening, err := game.RandomOpening(v, rng, openingMin, openingMax, nil)
+	if err != nil {
+		return nil, err
+	}
+	return game.Play(ctx, player, player, opening, cfg, rng)
+}
+
+// First returns the first n positions of a source, or all if it has fewer.
+func First(s Source, n int) ([]chess.Position, error) {
+	var list []chess.Position
+	if n <= 0 {
+		return nil, nil
+	}
+	for p, err := range s {
+		if err != nil {
+			return list, err
+		}
+		if list = append(list, *p); len(list) == n {
+			break
+		}
+	}
+	return list, nil
+}
+
+// Draw returns n positions of a source that ends, or all if it has fewer. Each
+// position of the source is as likely as any other to be among them.
+func Draw(s Source, n int, rng *rand.Rand) ([]chess.Position, error) {
+	var list []chess.Position
+	seen := 0
+	for p, err := range s {
+		if err != nil {
+			return list, err
+		}
+		seen++
+		if len(list) < n {
+			list = append(list, *p)
+		} else if at := rng.IntN(seen); at < n { // so that each of those seen stays with equal chance
+			list[at] = *p
+		}
+	}
+	return list, nil
+}

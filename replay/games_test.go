@@ -1,0 +1,50 @@
+package replay
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+)
+
+func TestVisitGames(t *testing.T) {
+	dir := t.TempDir()
+	b := openBuffer(t, dir, testOptions())
+	defer b.Close()
+	ingest(t, b, testGames(t, 0, 40))
+	visit := func(most int) (ids []string) {
+		t.Helper()
+		err := VisitGames(dir, func(g *game.Game) bool {
+			ids = append(ids, g.ID)
+			return len(ids) < most
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	var want []string
+	for i := range 40 {
+		want = append(want, gameID(i))
+	}
+	if ids := visit(1000); !slices.Equal(ids, want) {
+		t.Errorf("found games %q, expected %q", ids, want)
+	}
+	if ids := visit(7); !slices.Equal(ids, want[:7]) {
+		t.Errorf("found games %q before the end asked for, expected %q", ids, want[:7])
+	}
+
+	path := segmentFiles(t, dir)[0]
+	data := readFile(t, path)
+	data[headerBytes+frameBytes+5] ^= 1 // in the first game
+	writeFile(t, path, data)
+	if ids := visit(1000); !slices.Equal(ids, want[1:]) {
+		t.Errorf("found games %q beside a damaged one, expected %q", ids, want[1:])
+	}
+	if err := VisitGames(filepath.Join(dir, "none"), func(*game.Game) bool { return true }); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no directory: error %v", err)
+	}
+}
