@@ -1,118 +1,130 @@
 package kernel
 
-// Int is a lane type of a row table: int16 for accumulators, int32 for
-// piece-square sums.
-type Int interface{ ~int16 | ~int32 }
+import (
+	"fmt"
+	"unsafe"
+)
 
-// unroll is the number of lanes handled per loop iteration. Eight values stay
-// in registers while all rows of a call pass over them.
-const unroll = 8
+const (
+	lineBytes = 64             // a cache line, and the widest vector register
+	lineLanes = lineBytes / 2  // int16
+	maxSums   = lineBytes / 4  // int32: the sums of a row fill one line at most
+	laneStep  = lineLanes >> 1 // lanes of a row are a multiple of this
+)
 
-// ApplyRows sets dst = src + (sum of the rows in add) - (sum of the rows in sub).
+// Rows is a table of weight rows. A row has lanes, int16, and sums, int32: in an
+// NNUE network the feature transformer's weights and the piece-square values of
+// one feature. Both lie side by side in memory, so that one pass adds them
+// together to an accumulator, which is a Row of the same shape.
 //
-// table holds rows of len(dst) lanes one after the other, so row r is
-// table[r*len(dst):(r+1)*len(dst)]. len(src) must be at least len(dst); dst and
-// src may be the same slice.
-// Any width works; multiples of eight are fast. Lanes wrap on overflow.
-func ApplyRows[T Int](dst, src, table []T, add, sub []int32) {
-	width := len(dst)
-	row := func(r int32) []T { return table[int(r)*width:][:width] }
-	switch {
-	case len(add) == 1 && len(sub) == 1:
-		add1sub1(dst, src, row(add[0]), row(sub[0]))
-		return
-	case len(add) == 2 && len(sub) == 2:
-		add2sub2(dst, src, row(add[0]), row(add[1]), row(sub[0]), row(sub[1]))
-		return
-	}
-	copy(dst, src[:width])
-	for len(add) > 0 && len(sub) > 0 {
-		add1sub1(dst, dst, row(add[0]), row(sub[0]))
-		add, sub = add[1:], sub[1:]
-	}
-	for ; len(add) >= 2; add = add[2:] {
-		add2(dst, row(add[0]), row(add[1]))
-	}
-	for _, r := range add {
-		addRow(dst, row(r))
-	}
-	for _, r := range sub {
-		subRow(dst, row(r))
-	}
+// Rows may be read by many goroutines while none writes.
+type Rows struct {
+	shape
+	count int
+	start unsafe.Pointer // of count rows, at a multiple of lineBytes
 }
 
-// add1sub1 sets dst = src + a - b: a quiet move.
-func add1sub1[T Int](dst, src, a, b []T) {
-	src, a, b = src[:len(dst)], a[:len(dst)], b[:len(dst)]
-	for len(dst) >= unroll {
-		d, s, x, y := (*[unroll]T)(dst), (*[unroll]T)(src), (*[unroll]T)(a), (*[unroll]T)(b)
-		d[0] = s[0] + x[0] - y[0]
-		d[1] = s[1] + x[1] - y[1]
-		d[2] = s[2] + x[2] - y[2]
-		d[3] = s[3] + x[3] - y[3]
-		d[4] = s[4] + x[4] - y[4]
-		d[5] = s[5] + x[5] - y[5]
-		d[6] = s[6] + x[6] - y[6]
-		d[7] = s[7] + x[7] - y[7]
-		dst, src, a, b = dst[unroll:], src[unroll:], a[unroll:], b[unroll:]
-	}
-	for i := range dst {
-		dst[i] = src[i] + a[i] - b[i]
-	}
+// shape is how a row lies in memory: its lanes, padded with zeros to whole
+// lines, then one line with its sums if it has any.
+type shape struct {
+	lanes, sums int
+	lines       int // of lanes
+	stride      int // bytes of a row
 }
 
-// add2sub2 sets dst = src + a + b - c - d: a capture.
-func add2sub2[T Int](dst, src, a, b, c, d []T) {
-	src, a, b, c, d = src[:len(dst)], a[:len(dst)], b[:len(dst)], c[:len(dst)], d[:len(dst)]
-	for len(dst) >= unroll {
-		o, s := (*[unroll]T)(dst), (*[unroll]T)(src)
-		w, x, y, z := (*[unroll]T)(a), (*[unroll]T)(b), (*[unroll]T)(c), (*[unroll]T)(d)
-		o[0] = s[0] + w[0] + x[0] - y[0] - z[0]
-		o[1] = s[1] + w[1] + x[1] - y[1] - z[1]
-		o[2] = s[2] + w[2] + x[2] - y[2] - z[2]
-		o[3] = s[3] + w[3] + x[3] - y[3] - z[3]
-		o[4] = s[4] + w[4] + x[4] - y[4] - z[4]
-		o[5] = s[5] + w[5] + x[5] - y[5] - z[5]
-		o[6] = s[6] + w[6] + x[6] - y[6] - z[6]
-		o[7] = s[7] + w[7] + x[7] - y[7] - z[7]
-		dst, src = dst[unroll:], src[unroll:]
-		a, b, c, d = a[unroll:], b[unroll:], c[unroll:], d[unroll:]
-	}
-	for i := range dst {
-		dst[i] = src[i] + a[i] + b[i] - c[i] - d[i]
-	}
+// Row is one row of a Rows, or a row of the same shape outside it. It is a
+// view: copies of a Row share its memory.
+type Row struct {
+	start unsafe.Pointer
+	shape *shape // of the Rows it belongs to
 }
 
-// add2 adds two rows to dst, for rebuilding an accumulator from nothing.
-func add2[T Int](dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for len(dst) >= unroll {
-		d, x, y := (*[unroll]T)(dst), (*[unroll]T)(a), (*[unroll]T)(b)
-		d[0] += x[0] + y[0]
-		d[1] += x[1] + y[1]
-		d[2] += x[2] + y[2]
-		d[3] += x[3] + y[3]
-		d[4] += x[4] + y[4]
-		d[5] += x[5] + y[5]
-		d[6] += x[6] + y[6]
-		d[7] += x[7] + y[7]
-		dst, a, b = dst[unroll:], a[unroll:], b[unroll:]
+// NewRows returns a table of n rows of zeros. It panics unless lanes is a
+// positive multiple of 16 and sums is from 0 to 16.
+func NewRows(n, lanes, sums int) *Rows {
+	if n < 0 || lanes <= 0 || lanes%laneStep != 0 || sums < 0 || sums > maxSums {
+		panic(fmt.Sprintf("kernel: found %d rows of %d lanes and %d sums, expected lanes a multiple of %d and sums to %d",
+			n, lanes, sums, laneStep, maxSums))
 	}
-	for i := range dst {
-		dst[i] += a[i] + b[i]
+	s := shape{lanes: lanes, sums: sums, lines: (lanes + lineLanes - 1) / lineLanes}
+	s.stride = s.lines * lineBytes
+	if sums > 0 {
+		s.stride += lineBytes
 	}
+	return &Rows{shape: s, count: n, start: s.allocate(n)}
 }
 
-func addRow[T Int](dst, row []T) {
-	row = row[:len(dst)]
-	for i := range dst {
-		dst[i] += row[i]
-	}
+// allocate returns memory for n rows that begins at a multiple of lineBytes:
+// rows that straddle cache lines cost a quarter more to read.
+func (s *shape) allocate(n int) unsafe.Pointer {
+	memory := make([]byte, n*s.stride+lineBytes)
+	start := unsafe.Pointer(unsafe.SliceData(memory))
+	return unsafe.Add(start, -uintptr(start)&(lineBytes-1))
 }
 
-func subRow[T Int](dst, row []T) {
-	row = row[:len(dst)]
-	for i := range dst {
-		dst[i] -= row[i]
+// Len returns the number of rows.
+func (r *Rows) Len() int { return r.count }
+
+// Lanes returns the number of int16 lanes of a row.
+func (r *Rows) Lanes() int { return r.lanes }
+
+// Sums returns the number of int32 sums of a row.
+func (r *Rows) Sums() int { return r.sums }
+
+// Row returns row i.
+func (r *Rows) Row(i int) Row { return Row{r.at(i), &r.shape} }
+
+// LanesOf returns the lanes of row i, to read or to fill.
+func (r *Rows) LanesOf(i int) []int16 { return r.Row(i).Lanes() }
+
+// SumsOf returns the sums of row i, to read or to fill.
+func (r *Rows) SumsOf(i int) []int32 { return r.Row(i).Sums() }
+
+// Blank returns n rows of zeros outside the table, to be accumulators.
+func (r *Rows) Blank(n int) []Row {
+	start := r.allocate(n)
+	rows := make([]Row, n)
+	for i := range rows {
+		rows[i] = Row{unsafe.Add(start, i*r.stride), &r.shape}
 	}
+	return rows
+}
+
+// at returns the address of row i.
+func (r *Rows) at(i int) unsafe.Pointer {
+	if uint(i) >= uint(r.count) {
+		panic(fmt.Sprintf("kernel: found row %d, expected one below %d", i, r.count))
+	}
+	return unsafe.Add(r.start, i*r.stride)
+}
+
+// Lanes returns the row's lanes, to read or to fill.
+func (r Row) Lanes() []int16 { return unsafe.Slice((*int16)(r.start), r.shape.lanes) }
+
+// Sums returns the row's sums, to read or to fill.
+func (r Row) Sums() []int32 {
+	if r.shape.sums == 0 {
+		return nil
+	}
+	return unsafe.Slice((*int32)(unsafe.Add(r.start, r.shape.lines*lineBytes)), r.shape.sums)
+}
+
+// Copy sets r to src. Both belong to one Rows.
+func (r Row) Copy(src Row) {
+	if r.shape != src.shape {
+		panic("kernel: rows of different tables")
+	}
+	copy(r.bytes(), src.bytes())
+}
+
+func (r Row) bytes() []byte { return unsafe.Slice((*byte)(r.start), r.shape.stride) }
+
+// Apply sets dst = src + (rows listed in added) - (rows listed in removed), in
+// the lanes and in the sums; both wrap on overflow. dst and src belong to r and
+// may be the same. A row may be listed more than once.
+func (r *Rows) Apply(dst, src Row, added, removed []int32) {
+	if dst.shape != &r.shape || src.shape != &r.shape {
+		panic("kernel: rows of different tables")
+	}
+	r.apply(dst, src, added, removed)
 }

@@ -1,4 +1,21 @@
 package main
 
-// floatKernels writes the kernels of training.
-func floatKernels() {}
+// floatKernels writes the kernels of training, each once per level. The levels
+// add and multiply in the same order, so their results have the same bits.
+func floatKernels() {
+	for _, v := range []vectors{avx2, avx512} {
+		v.add()
+		v.scale()
+		v.lerp()
+		v.clamp()
+		v.clampSum()
+		v.adam()
+		v.adamIdle()
+		v.gatherSum()
+		v.scatterAdd()
+		v.affine()
+		v.panel()
+	}
+	clampActive()
+	affineBack()
+}

@@ -4,9 +4,6 @@ package kernel
 // clipped: weights are stored in units of 1/64.
 const ShiftBits = 6
 
-// MaxActivation is the largest output of the clipped rectifier; it stands for 1.
-const MaxActivation = 127
-
 // Active is one non-zero input of an affine layer: the input's index times 256
 // plus its value, 1..MaxActivation.
 type Active uint32
@@ -40,39 +37,12 @@ func AppendActive32(dst []Active, src []int32) int {
 	return n
 }
 
-// ClipInt16 sets dst[i] = clamp(src[i], 0, 127).
-func ClipInt16(dst []uint8, src []int16) {
-	for i, v := range src {
-		dst[i] = uint8(min(max(v, 0), MaxActivation))
-	}
-}
-
 // ClipInt32 sets dst[i] = clamp(src[i] >> ShiftBits, 0, 127).
 func ClipInt32(dst []uint8, src []int32) {
 	for i, v := range src {
 		dst[i] = uint8(min(max(v>>ShiftBits, 0), MaxActivation))
 	}
 }
-
-// AffineInt8 sets dst = bias + weights * in, plainly: the definition that
-// Matrix must reproduce. Row o of weights is weights[o*stride:o*stride+len(in)].
-func AffineInt8(dst, bias []int32, weights []int8, stride int, in []uint8) {
-	for o := range dst {
-		sum := bias[o]
-		row := weights[o*stride:][:len(in)]
-		for i, x := range in {
-			sum += int32(row[i]) * int32(x)
-		}
-		dst[o] = sum
-	}
-}
-
-// A Matrix computes blocks of outputs side by side, in words of four.
-const (
-	lanes = 4
-	words = 2
-	block = words * lanes
-)
 
 // Matrix is an int8 matrix rearranged for multiplication by a sparse vector of
 // activations without vector instructions. It does not change once made and
@@ -86,9 +56,6 @@ type Matrix struct {
 	inputs, outputs int
 	packed          [][words]uint64 // [block of outputs][input]
 }
-
-// MaxInputs is the most inputs a Matrix may have for its sums to be exact.
-const MaxInputs = 1 << 16
 
 // NewMatrix rearranges a matrix of outputs rows and inputs columns; row o is
 // weights[o*stride:o*stride+inputs].
@@ -123,13 +90,6 @@ func (m *Matrix) Mul(dst, bias []int32, in []Active) {
 	}
 }
 
-const (
-	// laneBias makes the lanes of a word non-negative.
-	laneBias = 0x8000_8000_8000_8000
-	// evenLanes selects lanes 0 and 2.
-	evenLanes = 0x0000_FFFF_0000_FFFF
-)
-
 // mulBlock computes one block of outputs: sums = rows * in, without bias.
 //
 // For each word it keeps the plain total of all products, and beside it the
@@ -158,18 +118,8 @@ func mulBlock(sums *[block]int32, rows [][words]uint64, in []Active) {
 		odd1 += (x*v[1] + laneBias) >> 16 & evenLanes
 	}
 	pairs := (len(in) + 1) / 2
-	split((*[lanes]int32)(sums[:lanes]), all0, odd0, pairs)
-	split((*[lanes]int32)(sums[lanes:]), all1, odd1, pairs)
-}
-
-// split takes the totals of a word apart, into sums.
-func split(sums *[lanes]int32, all, odd uint64, pairs int) {
-	bias := uint32(pairs) << 15
-	one, three := int32(uint32(odd)-bias), int32(uint32(odd>>32)-bias)
-	even := all - uint64(int64(one))<<16 - uint64(int64(three))<<48
-	zero := int32(even)
-	two := int32((even - uint64(int64(zero))) >> 32)
-	sums[0], sums[1], sums[2], sums[3] = zero, one, two, three
+	addLanes((*[lanes]int32)(sums[:lanes]), all0, odd0, pairs)
+	addLanes((*[lanes]int32)(sums[lanes:]), all1, odd1, pairs)
 }
 
 // Dot returns the sum of clamp(in[i] >> ShiftBits, 0, 127) * weights[i]: the

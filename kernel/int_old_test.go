@@ -189,22 +189,6 @@ func TestDotMatchesAffine(t *testing.T) {
 	}
 }
 
-func TestIntKernelsDoNotAllocate(t *testing.T) {
-	table, acc := make([]int16, 10*64), make([]int16, 64)
-	active, sums := make([]Active, 64), make([]int32, 16)
-	m := NewMatrix(make([]int8, 16*64), 16, 64, 64)
-	bias := make([]int32, 16)
-	add, sub := []int32{1, 2, 3}, []int32{4, 5}
-	if n := testing.AllocsPerRun(100, func() {
-		ApplyRows(acc, acc, table, add, sub)
-		n := AppendActive16(active, acc, 0)
-		m.Mul(sums, bias, active[:n])
-		_ = AppendActive32(active, sums)
-	}); n != 0 {
-		t.Errorf("%v allocations per run, want none", n)
-	}
-}
-
 func BenchmarkApplyRows(b *testing.B) {
 	rng := testRand()
 	for _, width := range []int{64, 512} {

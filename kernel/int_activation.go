@@ -1,0 +1,66 @@
+package kernel
+
+import "fmt"
+
+// MaxActivation is the largest output of the clipped rectifier; it stands for 1.
+const MaxActivation = 127
+
+// Transform activates the accumulators of both perspectives, the side to
+// move's first: dst[i] = clamp(us[i], 0, 127), and after them the same of them.
+// len(us) and len(them) are equal and a multiple of 16, len(dst) is their sum.
+func Transform(dst []uint8, us, them []int16) {
+	checkTransform(dst, us, them)
+	transform(dst, us, them)
+}
+
+// TransformSquare is Transform with the squared clipped rectifier:
+// dst[i] = clamp(us[i], 0, 127)² / 127, rounded down.
+func TransformSquare(dst []uint8, us, them []int16) {
+	checkTransform(dst, us, them)
+	transformSquare(dst, us, them)
+}
+
+func checkTransform(dst []uint8, us, them []int16) {
+	if len(us) != len(them) || len(us)%laneStep != 0 || len(dst) != 2*len(us) {
+		badTransform(len(dst), len(us), len(them))
+	}
+}
+
+func badTransform(dst, us, them int) {
+	panic(fmt.Sprintf("kernel: found %d and %d lanes to transform to %d bytes, expected equal multiples of %d and their sum",
+		us, them, dst, laneStep))
+}
+
+func transformGeneric(dst []uint8, us, them []int16) {
+	ClipInt16(dst[:len(us)], us)
+	ClipInt16(dst[len(us):], them)
+}
+
+func transformSquareGeneric(dst []uint8, us, them []int16) {
+	squareInt16(dst[:len(us)], us)
+	squareInt16(dst[len(us):], them)
+}
+
+// ClipInt16 sets dst[i] = clamp(src[i], 0, 127), plainly.
+func ClipInt16(dst []uint8, src []int16) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = uint8(min(max(v, 0), MaxActivation))
+	}
+}
+
+func squareInt16(dst []uint8, src []int16) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		x := uint32(min(max(v, 0), MaxActivation))
+		dst[i] = uint8(x * x / MaxActivation)
+	}
+}
+
+// clipSumsGeneric sets dst[i] = clamp(src[i] >> shift, 0, 127).
+func clipSumsGeneric(dst []uint8, src []int32, shift uint) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = uint8(min(max(v>>(shift&31), 0), MaxActivation))
+	}
+}

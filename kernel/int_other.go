@@ -1,0 +1,14 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func (r *Rows) apply(dst, src Row, added, removed []int32) { r.applyGeneric(dst, src, added, removed) }
+
+func transform(dst []uint8, us, them []int16)       { transformGeneric(dst, us, them) }
+func transformSquare(dst []uint8, us, them []int16) { transformSquareGeneric(dst, us, them) }
+
+func (d *Dense) mul(dst []int32, in []uint8) { d.mulGeneric(dst, in) }
+
+func clipSums(dst []uint8, src []int32, shift uint) { clipSumsGeneric(dst, src, shift) }
+
+func (t *Tail) eval(sums []int32) int32 { return t.evalLayers(sums) }
