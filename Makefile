@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./match ./replay ./selfplay ./uci ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench generate golden loop interop clean
+.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench generate golden cross twins loop interop clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -56,6 +56,19 @@ generate:
 # Rewrites the golden files of every package whose tests can.
 golden:
 	$(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
+
+# The platforms without assembly, or with another system, build as plainly.
+cross:
+	for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do \
+		echo "$$target" && CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./... && \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) vet ./kernel || exit 1; \
+	done
+
+# Fast paths checked against their definitions as they go, and the plain Go
+# kernels in place of assembly.
+twins:
+	$(GO) test -short -tags invariants ./kernel ./nnue/... ./ab
+	$(GO) test -short -tags purego ./kernel ./nnue/... ./trainer/nnuefit
 
 # Nothing to a republished net that the actor has loaded, in under a minute.
 loop: build
