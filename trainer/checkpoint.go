@@ -145,20 +145,37 @@ func (t *Trainer) Resume(dir string) (Resumed, error) {
 }
 
 func (t *Trainer) load(path string) error {
-	f, err := os.Open(path)
+	s, rng, err := restore(path, t.model)
 	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s, rng, err := readState(f)
-	if err != nil {
-		return err
-	}
-	if err := t.model.Restore(f); err != nil {
 		return err
 	}
 	t.state, t.rng = s, rng
 	return nil
+}
+
+// LoadModel replaces the state of m with that in a checkpoint file and returns
+// the step it was written at, for those who want the model and no training.
+// Errors wrap ErrCheckpoint or are the model's; m is then unchanged.
+func LoadModel(path string, m Model) (step uint64, err error) {
+	s, _, err := restore(path, m)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return s.Step, nil
+}
+
+// restore reads a checkpoint file: the model into m, the rest returned.
+func restore(path string, m Model) (state, *rand.PCG, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return state{}, nil, err
+	}
+	defer f.Close()
+	s, rng, err := readState(f)
+	if err != nil {
+		return state{}, nil, err
+	}
+	return s, rng, m.Restore(f)
 }
 
 // readState reads the part of a checkpoint before the model's.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -51,15 +52,20 @@ func config() trainer.Config {
 	}
 }
 
-func newTrainer(t testing.TB, s trainer.Source, cfg trainer.Config, modelSeed uint64) *trainer.Trainer {
+func newModel(t testing.TB, seed uint64) *nnuefit.Model {
 	t.Helper()
 	fit := nnuefit.DefaultConfig()
 	fit.Workers = 2
-	m, err := nnuefit.New(nnue.Narrow(16), fit, modelSeed)
+	m, err := nnuefit.New(nnue.Narrow(16), fit, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trainer.New(m, s, cfg)
+	return m
+}
+
+func newTrainer(t testing.TB, s trainer.Source, cfg trainer.Config, modelSeed uint64) *trainer.Trainer {
+	t.Helper()
+	tr, err := trainer.New(newModel(t, modelSeed), s, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,6 +199,42 @@ func TestResumeFallsBack(t *testing.T) {
 	fresh := newTrainer(t, source, config(), 2)
 	if _, err := fresh.Resume(dir); !errors.Is(err, trainer.ErrCheckpoint) || fresh.Steps() != 0 {
 		t.Fatalf("no checkpoint whole: step %d, %v", fresh.Steps(), err)
+	}
+}
+
+func TestLoadModel(t *testing.T) {
+	source := memory(t)
+	tr := newTrainer(t, source, config(), 1)
+	steps(t, tr, 2)
+	dir := t.TempDir()
+	if err := tr.Checkpoint(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	path := checkpointNames(t, dir)[0]
+	fresh := newModel(t, 2)
+	step, err := trainer.LoadModel(path, fresh)
+	if err != nil || step != 2 || fresh.Steps() != 2 {
+		t.Fatalf("loaded step %d, model of step %d, error %v, expected 2", step, fresh.Steps(), err)
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if err := fresh.Checkpoint(&got); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasSuffix(want, got.Bytes()) {
+		t.Error("the model loaded is not the one stored")
+	}
+	if err := os.WriteFile(path, want[:60], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trainer.LoadModel(path, fresh); !errors.Is(err, trainer.ErrCheckpoint) || !strings.Contains(err.Error(), path) {
+		t.Errorf("cut short: error %v", err)
+	}
+	if _, err := trainer.LoadModel(filepath.Join(dir, "none"), fresh); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: error %v", err)
 	}
 }
 
