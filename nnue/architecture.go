@@ -113,7 +113,7 @@ func (a Architecture) resolve() (features.HalfKAv2, error) {
 	}
 	set, ok := parsed.(features.HalfKAv2)
 	if !ok {
-		return set, fmt.Errorf("%w: found features %q, expected %q", ErrArchitecture, a.Features, features.HalfKAv2Name)
+		return set, fmt.Errorf("%w: features: found %q, expected %q", ErrArchitecture, a.Features, features.HalfKAv2Name)
 	}
 	for _, f := range []struct {
 		name                   string

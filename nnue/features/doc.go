@@ -10,21 +10,3 @@
 // The one set so far is HalfKAv2, the set of Fairy-Stockfish. Parse finds sets
 // by name, as network files store them.
 package features
-
-import (
-	"errors"
-	"fmt"
-
-	"github.com/crazyhouse-rl/selfplay/chess"
-)
-
-// ErrUnknownSet says that no feature set has the name asked for.
-var ErrUnknownSet = errors.New("unknown feature set")
-
-// Parse returns the set with the given canonical name for a variant.
-func Parse(name string, v *chess.Variant) (Set, error) {
-	if name != HalfKAv2Name {
-		return nil, fmt.Errorf("%w: found %q, expected %q", ErrUnknownSet, name, HalfKAv2Name)
-	}
-	return NewHalfKAv2(v), nil
-}

@@ -306,7 +306,7 @@ func TestParse(t *testing.T) {
 	if err != nil || h != NewHalfKAv2(chess.Crazyhouse) || h.String() != "HalfKAv2" {
 		t.Errorf("Parse = %+v, %v", h, err)
 	}
-	if _, err := Parse("HalfKP", chess.Crazyhouse); !errors.Is(err, ErrUnknownSet) {
+	if _, err := Parse("HalfKQ", chess.Crazyhouse); !errors.Is(err, ErrUnknownSet) {
 		t.Errorf("Parse of an unknown name: %v, want %v", err, ErrUnknownSet)
 	}
 }

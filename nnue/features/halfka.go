@@ -13,16 +13,14 @@ const HalfKAv2Name = "HalfKAv2"
 // Planes alternate own and enemy: pawns 0 and 1, knights 2 and 3, … queens 8
 // and 9. Both kings share plane 10, for they never stand on one square.
 const (
-	kingPlane   = 10
-	kingOffset  = kingPlane * 64
-	handOffset  = (kingPlane + 1) * 64             // 704, the size of a block without hands
-	handSteps   = 16                               // features per hand plane
-	fullBlock   = handOffset + kingPlane*handSteps // 864
-	kingSquares = 64
-	rankMirror  = 56                   // square XOR 56 exchanges rank 1 and rank 8
-	handKinds   = int(chess.Queen) + 1 // pawn … queen
-	maxActive   = 32                   // men of both sides, on the board or in a hand
-	virtualGap  = 64                   // size of the enemy king's own plane among virtual features
+	kingPlane  = 10
+	kingOffset = kingPlane * 64
+	handOffset = (kingPlane + 1) * 64             // 704, the size of a block without hands
+	handSteps  = 16                               // features per hand plane
+	fullBlock  = handOffset + kingPlane*handSteps // 864
+	rankMirror = 56                               // square XOR 56 exchanges rank 1 and rank 8
+	rotation   = 63                               // square XOR 63 turns the board by 180 degrees
+	virtualGap = 64                               // size of the enemy king's own plane among virtual features
 )
 
 // HalfKAv2 is the feature set of Fairy-Stockfish: own king square times (piece
@@ -61,8 +59,33 @@ func (h HalfKAv2) Describe() string {
 	return "own king square times men, as in Fairy-Stockfish"
 }
 
+// HalfKAv2Size returns how many features Fairy-Stockfish's set has for a
+// variant with so many kinds of pieces on a board of squares in files:
+//
+//	block = (2*kinds - k)*squares + 2*(kinds - k)*2*files
+//	size  = block * max(kingSquares, 1)
+//
+// kingSquares is the number of squares where the own king can be, which multiply
+// the rest: all of them, or those of its palace. It is 0 where a side has no
+// king, or not exactly one for the whole game: then nothing is multiplied, and
+// the king, if there is one, is a piece like others. k is 1 where there are
+// kingSquares, for the two kings share a plane, and else 0. The second term, for
+// as many men of a kind in hand as two files have squares, is there only with
+// hands. Source: src/variant.cpp, Variant::conclude.
+func HalfKAv2Size(kinds, squares, files, kingSquares int, hands bool) (block, size int) {
+	kings := 0
+	if kingSquares > 0 {
+		kings = 1
+	}
+	block = (2*kinds - kings) * squares
+	if hands {
+		block += 2 * (kinds - kings) * 2 * files
+	}
+	return block, block * max(kingSquares, 1)
+}
+
 // Size returns the number of features.
-func (h HalfKAv2) Size() int { return kingSquares * h.Block() }
+func (h HalfKAv2) Size() int { return kingAnchors * h.Block() }
 
 // Block returns the number of features that share one square of the own king.
 // Feature f belongs to the own king on the oriented square f / Block().
@@ -75,7 +98,7 @@ func (h HalfKAv2) Block() int {
 
 // MaxActive returns the most features that are active at once in a legal game:
 // all 32 men are on the board or in a hand. Set-up positions may have more.
-func (h HalfKAv2) MaxActive() int { return maxActive }
+func (h HalfKAv2) MaxActive() int { return men }
 
 // Active appends the active features of p seen from perspective to dst, in no
 // particular order. It does not allocate if dst has room for MaxActive more.
@@ -93,6 +116,29 @@ func (h HalfKAv2) Active(p *chess.Position, perspective chess.Color, dst []int32
 		}
 	}
 	return dst
+}
+
+func (h HalfKAv2) bound(onBoard int) int {
+	if h.hands {
+		return men
+	}
+	return onBoard
+}
+
+func (h HalfKAv2) room() int { return men }
+
+func (h HalfKAv2) dead(feature, king int) bool {
+	square, f := feature/h.Block(), feature%h.Block()
+	switch {
+	case king != noKing && king != square:
+		return true
+	case f >= handOffset:
+		return handSet.dead(f-handOffset, noKing)
+	case f >= kingOffset && f-kingOffset != square: // the enemy king
+		return allMen.dead(f+virtualGap, square)
+	default:
+		return allMen.dead(f, square)
+	}
 }
 
 // Anchors returns 64.

@@ -7,7 +7,8 @@ import (
 )
 
 // Set is a set of features of one variant. Sets are values: two made alike are
-// equal (==) and may be used by many goroutines at once.
+// equal (==) and may be used by many goroutines at once. Parse, Sum and Product
+// make them.
 //
 // A perspective is the side the position is seen from; positions must be legal
 // and of the set's variant. No method allocates if the slices it appends to
@@ -21,6 +22,7 @@ type Set interface {
 	Size() int
 
 	// MaxActive returns a bound of the features active at once in a legal game.
+	// Set-up positions with more than 32 men may exceed it.
 	MaxActive() int
 
 	// Describe returns a short description in words.
@@ -30,12 +32,12 @@ type Set interface {
 	// particular order.
 	Active(p *chess.Position, perspective chess.Color, dst []int32) []int32
 
-	// Anchors returns 64 if every feature hangs on the square of the own king,
-	// so that a move of that king changes them all, and 1 if none does.
+	// Anchors returns 64 if features hang on the square of the own king, so
+	// that a move of that king changes them all, and 1 if none does.
 	Anchors() int
 
-	// Anchor returns the anchor of p, 0 to Anchors()-1. Positions with the same
-	// anchor are worth a Difference.
+	// Anchor returns the anchor of p, 0 to Anchors()-1: the oriented square of
+	// the own king, or 0.
 	Anchor(p *chess.Position, perspective chess.Color) int
 
 	// Difference appends to added the features active in to and not in from, and
@@ -43,10 +45,19 @@ type Set interface {
 	// positions may be far apart, but must have the same anchor; in the zero
 	// Position, which from may be, nothing is active.
 	Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32)
+
+	// bound returns the most features active in a game with so many men on the
+	// board and the rest in hands.
+	bound(onBoard int) int
+	// room returns the room that Active and Difference need in each slice.
+	room() int
+	// dead reports whether a feature can never be active, where the own king
+	// stands on the oriented square king, or anywhere if it is noKing.
+	dead(feature, king int) bool
 }
 
 // Linear is a set whose features each follow from one man on the board or one
-// step of a hand, and the own king's square where it has anchors. What a move
+// kind in one hand, and the own king's square where it has anchors. What a move
 // changes is then known without looking at a position.
 type Linear interface {
 	Set
@@ -54,14 +65,30 @@ type Linear interface {
 	// Append appends the features that c switches on to added and those it
 	// switches off to removed. A feature may be in both, when a piece castles
 	// on its place; then it stays on. In a set with anchors the own king stands
-	// on king before and after the move; otherwise king has no meaning.
+	// on king before and after the move; otherwise king has no meaning. Each
+	// block of a sum grows a slice by two at most.
 	Append(c *Change, perspective chess.Color, king chess.Square, added, removed []int32) ([]int32, []int32)
 }
 
-// Room returns the room that the slices given to a set's methods need so that
-// no method allocates in legal games: what may be appended, and as much again
-// for intermediate results.
-func Room(s Set) int { return 2*s.MaxActive() + 8 }
+// Room returns the room that the slices given to a set's methods need, so that
+// in legal games nothing is allocated: what may be appended and intermediate
+// results.
+func Room(s Set) int { return s.room() }
+
+// Dead returns, ascending, the features of a set that no legal game can have
+// active: pawns on the first and last rank, a second own king, more men of a
+// kind in hand than there are, unused numbers. Products are judged factor by
+// factor, with regard to the own king's square where that is a factor; beyond
+// that, what two factors exclude together is not found.
+func Dead(s Set) []int32 {
+	var list []int32
+	for f := range s.Size() {
+		if s.dead(f, noKing) {
+			list = append(list, int32(f))
+		}
+	}
+	return list
+}
 
 // kingAnchors is the number of anchors of a set that hangs on the own king.
 const kingAnchors = 64

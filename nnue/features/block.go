@@ -1,0 +1,61 @@
+package features
+
+import "github.com/crazyhouse-rl/selfplay/chess"
+
+const (
+	planes    = 12                   // kinds of men times sides: 2*kind + 0 own, 1 enemy
+	men       = 32                   // on the board and in the hands, in a game
+	noKing    = -1                   // the own king's square is not known
+	handKinds = int(chess.Queen) + 1 // kinds that can be in hand: pawn … queen
+)
+
+// block is what the blocks, the sets that expressions are made of, have in
+// common. Its fields do not change, so that equal blocks are equal pointers.
+type block struct {
+	name, describe string
+	size           int
+
+	// bound gives the most features active with so many men on the board and
+	// the rest of the 32 in hands.
+	most func(onBoard int) int
+
+	// never reports whether no legal game can have a feature active, where the
+	// own king stands on the oriented square king, or anywhere if it is noKing.
+	never func(feature, king int) bool
+}
+
+func (b *block) String() string   { return b.name }
+func (b *block) Describe() string { return b.describe }
+func (b *block) Size() int        { return b.size }
+func (b *block) MaxActive() int   { return maxActiveOf(b) }
+func (b *block) Anchors() int     { return 1 }
+
+func (b *block) Anchor(*chess.Position, chess.Color) int { return 0 }
+
+func (b *block) bound(onBoard int) int { return b.most(onBoard) }
+func (b *block) room() int             { return b.MaxActive() }
+
+func (b *block) dead(feature, king int) bool {
+	return b.never != nil && b.never(feature, king)
+}
+
+// bounded is a set, or a part of one, that knows its bound.
+type bounded interface{ bound(onBoard int) int }
+
+// maxActiveOf returns the bound over all ways of dividing the men between the
+// board, where both kings are, and the hands.
+func maxActiveOf(s bounded) int {
+	most := 0
+	for onBoard := 2; onBoard <= men; onBoard++ {
+		most = max(most, s.bound(onBoard))
+	}
+	return most
+}
+
+func always(n int) func(int) int         { return func(int) int { return n } }
+func perMan(onBoard int) int             { return onBoard }
+func inHands(onBoard int) int            { return men - onBoard }
+func heldKinds(onBoard int) int          { return min(men-onBoard, planes-2) }
+func pawnRank(square int) bool           { return square >= 8 && square < 56 }
+func adjacent(a, b int) bool             { return chess.KingAttacks(chess.Square(a)).Has(chess.Square(b)) }
+func planeOf(kind, color, enemy int) int { return 2*kind + (color ^ enemy) }

@@ -1,0 +1,197 @@
+package features
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+)
+
+// expressions are the sets whose laws are tested beside the blocks.
+var expressions = []struct {
+	hands bool
+	tree  *node
+}{
+	{false, op('+', named("All"), named("PH"))},
+	{false, op('+', named("H"), named("V"), named("D1"), named("D2"), named("All"))},
+	{false, op('+', named("All"), named("PH"), named("PV"))},
+	{false, op('*', named("King"), named("P"))},
+	{false, op('*', named("All"), named("King"))},
+	{false, op('*', named("King"), named("King"))},
+	{false, op('*', named("King"), named("H"))},
+	{false, op('*', named("King"), op('+', named("All"), named("King")))},
+	{false, op('+', named("King"), op('*', named("King"), named("All")), named("MC"))},
+	{false, op('*', op('+', named("H"), named("King")), op('+', named("V"), named("MC")))},
+	{false, op('*', named("H"), named("V"), named("King"))},
+	{false, op('+', named("HalfKP"), named("KingAll"), named("HalfKAv2"))},
+	{false, op('*', named("All"), named("All"))},
+	{true, op('+', named("All"), named("Hand"))},
+	{true, op('*', named("King"), op('+', named("P"), named("Hand")))},
+	{true, op('*', named("HandHeld"), named("All"))},
+	{true, op('*', named("King"), named("HandExact"))},
+	{true, op('*', named("King"), named("All"), named("HandHeld"))},
+	{true, op('+', named("All"), op('*', named("HandHeld"), named("All")), named("HandPairs"), named("DropChecks"))},
+	{true, op('*', named("HandTotal"), named("HandPairs"))},
+}
+
+// randomTree makes an expression with up to depth operations in each other and
+// at most size features.
+func randomTree(rng *rand.Rand, hands bool, depth, size int) *node {
+	for {
+		n := growTree(rng, hands, depth)
+		// A big size here would be slow in the twin, not in the set.
+		if n.size(hands) <= size {
+			return n
+		}
+	}
+}
+
+func growTree(rng *rand.Rand, hands bool, depth int) *node {
+	if depth == 0 || rng.IntN(4) == 0 {
+		names := Blocks(chess.Chess)
+		if hands {
+			names = Blocks(chess.Crazyhouse)
+		}
+		return named(names[rng.IntN(len(names))])
+	}
+	n := &node{operator: "+*"[rng.IntN(2)]}
+	for range 2 + rng.IntN(2) {
+		n.operands = append(n.operands, growTree(rng, hands, depth-1))
+	}
+	return n
+}
+
+// tested is a set with its twin and, by perspective, what is known of it from
+// the last position.
+type tested struct {
+	tree *node
+	set  Set
+	last [2]*chess.Position
+	held [2][]int32
+	far  [2]map[int]*memory
+}
+
+// memory is a position that had an anchor, with its features.
+type memory struct {
+	p    chess.Position
+	held []int32
+}
+
+func testedSets(t *testing.T, v *chess.Variant, rng *rand.Rand) []*tested {
+	t.Helper()
+	var trees []*node
+	for _, name := range Blocks(v) {
+		trees = append(trees, named(name))
+	}
+	for _, e := range expressions {
+		if !e.hands || v.CapturesToHand {
+			trees = append(trees, e.tree)
+		}
+	}
+	for range 12 {
+		trees = append(trees, randomTree(rng, v.CapturesToHand, 2, 1_000_000))
+	}
+	var sets []*tested
+	for _, tree := range trees {
+		set, err := Parse(tree.String(), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets = append(sets, &tested{tree: tree, set: set})
+	}
+	return sets
+}
+
+// TestLaws holds every set against its twin along random games: its active
+// features, and those it reaches by changes and differences.
+func TestLaws(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, start := range starts {
+		sets := testedSets(t, start.variant, rng)
+		for range 3 {
+			for _, s := range sets {
+				s.last, s.far = [2]*chess.Position{}, [2]map[int]*memory{{}, {}}
+			}
+			p := parse(t, start.variant, start.fen, start.chess960)
+			var change Change
+			for range 40 {
+				for _, s := range sets {
+					for _, c := range []chess.Color{chess.White, chess.Black} {
+						s.check(t, &p, &change, c)
+					}
+				}
+				m := randomMove(rng, &p)
+				if m == chess.NoMove {
+					break
+				}
+				change = Changed(&p, m)
+				p.Make(m)
+			}
+		}
+	}
+}
+
+// check compares with the twin the active features of p, which change leads to
+// from the last position, and what differences lead to.
+func (s *tested) check(t *testing.T, p *chess.Position, change *Change, c chess.Color) {
+	t.Helper()
+	want := s.tree.activeOf(p, c)
+	if got := sorted(s.set.Active(p, c, nil)); !slices.Equal(got, want) {
+		t.Fatalf("%v, %s, perspective %v: active %v, want %v", s.set, p.FEN(), c, got, want)
+	}
+	s.checkBounds(t, p, want)
+	if last := s.last[c]; last != nil && (s.set.Anchors() == 1 || last.King(c) == p.King(c)) {
+		s.checkDifference(t, last, p, c, s.held[c], want)
+		if linear, ok := s.set.(Linear); ok && (s.set.Anchors() == 1 || !change.Refresh(c)) {
+			added, removed := linear.Append(change, c, p.King(c), nil, nil)
+			if got := apply(t, s.held[c], added, removed); !slices.Equal(got, want) {
+				t.Fatalf("%v, %s, perspective %v: change leads to %v, want %v", s.set, p.FEN(), c, got, want)
+			}
+		}
+	}
+	anchor := s.set.Anchor(p, c)
+	if anchor < 0 || anchor >= s.set.Anchors() {
+		t.Fatalf("%v: anchor %d of %d", s.set, anchor, s.set.Anchors())
+	}
+	far := s.far[c][anchor]
+	if far == nil {
+		far = &memory{} // the zero Position
+		s.far[c][anchor] = far
+	}
+	// Most often the memory is left alone, to be far from the positions to come.
+	s.checkDifference(t, &far.p, p, c, far.held, want)
+	if len(far.held) == 0 || p.Ply()%9 == 0 {
+		*far = memory{*p, want}
+	}
+	last := *p
+	s.last[c], s.held[c] = &last, want
+}
+
+func (s *tested) checkDifference(t *testing.T, from, to *chess.Position, c chess.Color, before, want []int32) {
+	t.Helper()
+	added, removed := s.set.Difference(from, to, c, nil, nil)
+	if got := apply(t, before, added, removed); !slices.Equal(got, want) {
+		t.Fatalf("%v, %s, perspective %v: difference leads to %v, want %v", s.set, to.FEN(), c, got, want)
+	}
+	for _, f := range added {
+		if slices.Contains(removed, f) {
+			t.Fatalf("%v, %s: feature %d is both added and removed", s.set, to.FEN(), f)
+		}
+	}
+}
+
+func (s *tested) checkBounds(t *testing.T, p *chess.Position, active []int32) {
+	t.Helper()
+	if len(active) > s.set.MaxActive() && p.Warnings() == nil {
+		t.Fatalf("%v, %s: %d active, at most %d expected", s.set, p.FEN(), len(active), s.set.MaxActive())
+	}
+	for i, f := range active {
+		if f < 0 || int(f) >= s.set.Size() || i > 0 && active[i-1] == f {
+			t.Fatalf("%v, %s: feature %d of %d, duplicate or out of range", s.set, p.FEN(), f, s.set.Size())
+		}
+		if s.set.dead(int(f), noKing) && p.Warnings() == nil {
+			t.Fatalf("%v, %s: dead feature %d is active", s.set, p.FEN(), f)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package features
+
+import (
+	"math/bits"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+)
+
+// menBlock has a feature for a man of a kind and side on a square.
+type menBlock struct{ *menTable }
+
+type menTable struct {
+	block
+	// first gives the feature of the square a1, by side (own, enemy) and kind;
+	// -1 where the block has none.
+	first    [2][6]int32
+	mirror   int  // XORed to squares for Black
+	promoted bool // promoted men only
+}
+
+var (
+	allMen = menBlock{&menTable{
+		block: block{name: "All", describe: "men on squares", size: planes * 64,
+			most: perMan, never: neverMan},
+		first:  [2][6]int32{{0, 128, 256, 384, 512, 640}, {64, 192, 320, 448, 576, 704}},
+		mirror: rankMirror,
+	}}
+	piecesOnly = menBlock{&menTable{
+		block: block{name: "P", describe: "men other than kings on squares", size: (planes - 2) * 64,
+			most: butKings, never: neverMan},
+		first:  [2][6]int32{{0, 128, 256, 384, 512, -1}, {64, 192, 320, 448, 576, -1}},
+		mirror: rankMirror,
+	}}
+	// rotatedPieces is P with the orientation of HalfKP's file format.
+	rotatedPieces = menBlock{&menTable{
+		block:  piecesOnly.block,
+		first:  piecesOnly.first,
+		mirror: rotation,
+	}}
+	ownKing = menBlock{&menTable{
+		block: block{name: "King", describe: "own king on a square", size: 64,
+			most: always(1), never: func(f, king int) bool { return king != noKing && f != king }},
+		first:  [2][6]int32{{-1, -1, -1, -1, -1, 0}, {-1, -1, -1, -1, -1, -1}},
+		mirror: rankMirror,
+	}}
+	promotedMen = menBlock{&menTable{
+		block: block{name: "Promoted", describe: "promoted men on squares", size: 8 * 64,
+			most: func(onBoard int) int { return min(onBoard-2, 16) }},
+		first:    [2][6]int32{{-1, 0, 128, 256, 384, -1}, {-1, 64, 192, 320, 448, -1}},
+		mirror:   rankMirror,
+		promoted: true,
+	}}
+)
+
+func butKings(onBoard int) int { return onBoard - 2 }
+
+// neverMan knows what cannot be among the planes of All.
+func neverMan(f, king int) bool {
+	plane, square := f/64, f%64
+	switch plane {
+	case 0, 1:
+		return !pawnRank(square) || square == king
+	case 10:
+		return king != noKing && square != king
+	case 11:
+		return king != noKing && (square == king || adjacent(square, king))
+	default:
+		return square == king
+	}
+}
+
+// squares returns the men of a colour and kind that count.
+func (b menBlock) squares(p *chess.Position, c, t int) chess.Bitboard {
+	set := p.Pieces(chess.Color(c), chess.PieceType(t))
+	if b.promoted {
+		set &= p.Promoted()
+	}
+	return set
+}
+
+func (b menBlock) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
+	enemy := int(perspective)
+	mirror := enemy * b.mirror
+	for c := range 2 {
+		for t, first := range &b.first[c^enemy] {
+			if first >= 0 {
+				dst = appendSquares(dst, first, mirror, b.squares(p, c, t))
+			}
+		}
+	}
+	return dst
+}
+
+func (b menBlock) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
+	enemy := int(perspective)
+	mirror := enemy * b.mirror
+	for c := range 2 {
+		for t, first := range &b.first[c^enemy] {
+			if first < 0 {
+				continue
+			}
+			if old, now := b.squares(from, c, t), b.squares(to, c, t); old != now {
+				added = appendSquares(added, first, mirror, now&^old)
+				removed = appendSquares(removed, first, mirror, old&^now)
+			}
+		}
+	}
+	return added, removed
+}
+
+// appendSquares appends the features of men on the squares of a set.
+func appendSquares(dst []int32, first int32, mirror int, set chess.Bitboard) []int32 {
+	for s := uint64(set); s != 0; s &= s - 1 {
+		dst = append(dst, first+int32(bits.TrailingZeros64(s)^mirror))
+	}
+	return dst
+}
+
+func (b menBlock) Append(c *Change, perspective chess.Color, _ chess.Square, added, removed []int32) ([]int32, []int32) {
+	enemy := int(perspective)
+	mirror := enemy * b.mirror
+	for _, e := range c.added[:c.nAdded] {
+		if first := b.firstOf(e, enemy); first >= 0 {
+			added = append(added, first+int32(e.square()^mirror))
+		}
+	}
+	for _, e := range c.removed[:c.nRemoved] {
+		if first := b.firstOf(e, enemy); first >= 0 {
+			removed = append(removed, first+int32(e.square()^mirror))
+		}
+	}
+	return added, removed
+}
+
+// firstOf returns first for an element, -1 if the block has no feature for it.
+func (b menBlock) firstOf(e element, enemy int) int32 {
+	if e&inHand != 0 || b.promoted && e&promoted == 0 {
+		return -1
+	}
+	return b.first[e.color()^enemy][e.kind()]
+}

@@ -1,0 +1,147 @@
+package features
+
+import (
+	"math/bits"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+)
+
+// Destinations returns the squares to which men of colour c and kind t may go by
+// a pseudo-legal move: the squares they attack, less those of own men; for pawns
+// the enemy men they attack and the squares they push to, double steps
+// included. Castling, en passant and drops are left out.
+//
+// Pseudo-legal rather than legal moves are taken because those of both sides
+// exist at once and do not jump with every check: a legal move belongs to the
+// side to move alone.
+func Destinations(p *chess.Position, c chess.Color, t chess.PieceType) chess.Bitboard {
+	var set chess.Bitboard
+	men, occupied := p.Pieces(c, t), p.Occupied()
+	if t == chess.Pawn {
+		return pawnDestinations(men, c, p.ByColor(c.Other()), occupied)
+	}
+	for m := uint64(men); m != 0; m &= m - 1 {
+		s := chess.Square(bits.TrailingZeros64(m))
+		switch t {
+		case chess.Knight:
+			set |= chess.KnightAttacks(s)
+		case chess.Bishop:
+			set |= chess.BishopAttacks(s, occupied)
+		case chess.Rook:
+			set |= chess.RookAttacks(s, occupied)
+		case chess.Queen:
+			set |= chess.QueenAttacks(s, occupied)
+		default:
+			set |= chess.KingAttacks(s)
+		}
+	}
+	return set &^ p.ByColor(c)
+}
+
+func pawnDestinations(pawns chess.Bitboard, c chess.Color, enemies, occupied chess.Bitboard) chess.Bitboard {
+	const notA, notH chess.Bitboard = 0xfefefefefefefefe, 0x7f7f7f7f7f7f7f7f
+	if c == chess.White {
+		push := pawns << 8 &^ occupied
+		double := (push & 0x0000000000ff0000) << 8 &^ occupied
+		return push | double | (pawns&notA<<7|pawns&notH<<9)&enemies
+	}
+	push := pawns >> 8 &^ occupied
+	double := (push & 0x0000ff0000000000) >> 8 &^ occupied
+	return push | double | (pawns&notA>>9|pawns&notH>>7)&enemies
+}
+
+// Mobility returns the number of Destinations: squares, each counted once
+// however many men may go there.
+func Mobility(p *chess.Position, c chess.Color, t chess.PieceType) int {
+	return Destinations(p, c, t).Count()
+}
+
+// mobilitySet has a feature for a square that some man of a kind and side may
+// go to.
+type mobilitySet struct{ *block }
+
+var mobilityBits = mobilitySet{&block{
+	name: "MB", describe: "squares men may go to", size: planes * 64,
+	// Pawns never go below their third rank, a king goes to eight squares, and
+	// the four other kinds of a side to 63 each at most.
+	most: always(2 * (48 + 8 + 4*63)),
+	never: func(f, _ int) bool {
+		switch plane, rank := f/64, f%64/8; plane {
+		case 0:
+			return rank < 2
+		case 1:
+			return rank > 5
+		default:
+			return false
+		}
+	},
+}}
+
+// destinations returns Destinations mirrored for Black's perspective.
+func (b mobilitySet) destinations(p *chess.Position, c, t int, perspective chess.Color) uint64 {
+	set := uint64(Destinations(p, chess.Color(c), chess.PieceType(t)))
+	if perspective == chess.Black {
+		return bits.ReverseBytes64(set)
+	}
+	return set
+}
+
+func (b mobilitySet) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
+	for c := range 2 {
+		for t := range planes / 2 {
+			dst = appendBits(dst, 64*planeOf(t, c, int(perspective)), b.destinations(p, c, t, perspective))
+		}
+	}
+	return dst
+}
+
+func (b mobilitySet) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
+	for c := range 2 {
+		for t := range planes / 2 {
+			first := 64 * planeOf(t, c, int(perspective))
+			old, now := b.destinations(from, c, t, perspective), b.destinations(to, c, t, perspective)
+			added = appendBits(added, first, now&^old)
+			removed = appendBits(removed, first, old&^now)
+		}
+	}
+	return added, removed
+}
+
+// mobilityTop is the largest mobility with a feature of its own, by kind from
+// pawn to king; see the package comment for how the figures were found.
+var mobilityTop = struct{ chess, crazyhouse [6]int }{
+	chess:      [6]int{16, 14, 20, 22, 24, 8},
+	crazyhouse: [6]int{16, 14, 20, 22, 24, 8},
+}
+
+var (
+	mobilityChess      = newMobilityCounts(mobilityTop.chess)
+	mobilityCrazyhouse = newMobilityCounts(mobilityTop.crazyhouse)
+)
+
+// newMobilityCounts returns MC: for every kind and side one feature per
+// mobility from 1 to top, above which all count as top. 0 has none.
+func newMobilityCounts(top [6]int) valueBlock {
+	var first [planes]int
+	size := 0
+	for plane := range planes {
+		first[plane] = size
+		size += top[plane/2]
+	}
+	return valueBlock{&valueTable{
+		block: block{name: "MC", describe: "number of squares men may go to, by kind", size: size, most: always(planes)},
+		values: func(p *chess.Position, perspective chess.Color) quantities {
+			q := nothing
+			for c := range 2 {
+				for t := range top {
+					n := min(Mobility(p, chess.Color(c), chess.PieceType(t)), top[t])
+					if n > 0 {
+						plane := planeOf(t, c, int(perspective))
+						q[plane] = int32(first[plane] + n - 1)
+					}
+				}
+			}
+			return q
+		},
+	}}
+}
