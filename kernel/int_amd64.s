@@ -4,9 +4,1671 @@
 
 #include "textflag.h"
 
-// func prefetch(p *byte)
-// Requires: MMX+
-TEXT ·prefetch(SB), NOSPLIT, $0-8
-	MOVQ       p+0(FP), AX
-	PREFETCHT0 (AX)
+// func apply11AVX2(dst *byte, src *byte, a *byte, b *byte, lines int, sums int)
+// Requires: AVX, AVX2
+TEXT ·apply11AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ lines+32(FP), SI
+	MOVQ sums+40(FP), DI
+	SUBQ $0x04, SI
+	JLT  rest
+
+lines:
+	VMOVDQU (CX), Y0
+	VPADDW  (DX), Y0, Y0
+	VPSUBW  (BX), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VPADDW  32(DX), Y0, Y0
+	VPSUBW  32(BX), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+	VMOVDQU 64(CX), Y0
+	VPADDW  64(DX), Y0, Y0
+	VPSUBW  64(BX), Y0, Y0
+	VMOVDQU Y0, 64(AX)
+	VMOVDQU 96(CX), Y0
+	VPADDW  96(DX), Y0, Y0
+	VPSUBW  96(BX), Y0, Y0
+	VMOVDQU Y0, 96(AX)
+	VMOVDQU 128(CX), Y0
+	VPADDW  128(DX), Y0, Y0
+	VPSUBW  128(BX), Y0, Y0
+	VMOVDQU Y0, 128(AX)
+	VMOVDQU 160(CX), Y0
+	VPADDW  160(DX), Y0, Y0
+	VPSUBW  160(BX), Y0, Y0
+	VMOVDQU Y0, 160(AX)
+	VMOVDQU 192(CX), Y0
+	VPADDW  192(DX), Y0, Y0
+	VPSUBW  192(BX), Y0, Y0
+	VMOVDQU Y0, 192(AX)
+	VMOVDQU 224(CX), Y0
+	VPADDW  224(DX), Y0, Y0
+	VPSUBW  224(BX), Y0, Y0
+	VMOVDQU Y0, 224(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x00000100, DX
+	ADDQ    $0x00000100, BX
+	SUBQ    $0x04, SI
+	JGE     lines
+
+rest:
+	ADDQ $0x04, SI
+	JZ   sums
+
+line:
+	VMOVDQU (CX), Y0
+	VPADDW  (DX), Y0, Y0
+	VPSUBW  (BX), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VPADDW  32(DX), Y0, Y0
+	VPSUBW  32(BX), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	DECQ    SI
+	JNZ     line
+
+sums:
+	TESTQ   DI, DI
+	JZ      done
+	VMOVDQU (CX), Y0
+	VPADDD  (DX), Y0, Y0
+	VPSUBD  (BX), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VPADDD  32(DX), Y0, Y0
+	VPSUBD  32(BX), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func apply12AVX2(dst *byte, src *byte, a *byte, b *byte, c *byte, lines int, sums int)
+// Requires: AVX, AVX2
+TEXT ·apply12AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ lines+40(FP), DI
+	MOVQ sums+48(FP), R8
+	SUBQ $0x04, DI
+	JLT  rest
+
+lines:
+	VMOVDQU (CX), Y0
+	VPADDW  (DX), Y0, Y0
+	VPSUBW  (BX), Y0, Y0
+	VPSUBW  (SI), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VPADDW  32(DX), Y0, Y0
+	VPSUBW  32(BX), Y0, Y0
+	VPSUBW  32(SI), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+	VMOVDQU 64(CX), Y0
+	VPADDW  64(DX), Y0, Y0
+	VPSUBW  64(BX), Y0, Y0
+	VPSUBW  64(SI), Y0, Y0
+	VMOVDQU Y0, 64(AX)
+	VMOVDQU 96(CX), Y0
+	VPADDW  96(DX), Y0, Y0
+	VPSUBW  96(BX), Y0, Y0
+	VPSUBW  96(SI), Y0, Y0
+	VMOVDQU Y0, 96(AX)
+	VMOVDQU 128(CX), Y0
+	VPADDW  128(DX), Y0, Y0
+	VPSUBW  128(BX), Y0, Y0
+	VPSUBW  128(SI), Y0, Y0
+	VMOVDQU Y0, 128(AX)
+	VMOVDQU 160(CX), Y0
+	VPADDW  160(DX), Y0, Y0
+	VPSUBW  160(BX), Y0, Y0
+	VPSUBW  160(SI), Y0, Y0
+	VMOVDQU Y0, 160(AX)
+	VMOVDQU 192(CX), Y0
+	VPADDW  192(DX), Y0, Y0
+	VPSUBW  192(BX), Y0, Y0
+	VPSUBW  192(SI), Y0, Y0
+	VMOVDQU Y0, 192(AX)
+	VMOVDQU 224(CX), Y0
+	VPADDW  224(DX), Y0, Y0
+	VPSUBW  224(BX), Y0, Y0
+	VPSUBW  224(SI), Y0, Y0
+	VMOVDQU Y0, 224(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x00000100, DX
+	ADDQ    $0x00000100, BX
+	ADDQ    $0x00000100, SI
+	SUBQ    $0x04, DI
+	JGE     lines
+
+rest:
+	ADDQ $0x04, DI
+	JZ   sums
+
+line:
+	VMOVDQU (CX), Y0
+	VPADDW  (DX), Y0, Y0
+	VPSUBW  (BX), Y0, Y0
+	VPSUBW  (SI), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VPADDW  32(DX), Y0, Y0
+	VPSUBW  32(BX), Y0, Y0
+	VPSUBW  32(SI), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	DECQ    DI
+	JNZ     line
+
+sums:
+	TESTQ   R8, R8
+	JZ      done
+	VMOVDQU (CX), Y0
+	VPADDD  (DX), Y0, Y0
+	VPSUBD  (BX), Y0, Y0
+	VPSUBD  (SI), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VPADDD  32(DX), Y0, Y0
+	VPSUBD  32(BX), Y0, Y0
+	VPSUBD  32(SI), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func apply22AVX2(dst *byte, src *byte, a *byte, b *byte, c *byte, d *byte, lines int, sums int)
+// Requires: AVX, AVX2
+TEXT ·apply22AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ d+40(FP), DI
+	MOVQ lines+48(FP), R8
+	MOVQ sums+56(FP), R9
+	SUBQ $0x04, R8
+	JLT  rest
+
+lines:
+	VMOVDQU (CX), Y0
+	VPADDW  (DX), Y0, Y0
+	VPADDW  (BX), Y0, Y0
+	VPSUBW  (SI), Y0, Y0
+	VPSUBW  (DI), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VPADDW  32(DX), Y0, Y0
+	VPADDW  32(BX), Y0, Y0
+	VPSUBW  32(SI), Y0, Y0
+	VPSUBW  32(DI), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+	VMOVDQU 64(CX), Y0
+	VPADDW  64(DX), Y0, Y0
+	VPADDW  64(BX), Y0, Y0
+	VPSUBW  64(SI), Y0, Y0
+	VPSUBW  64(DI), Y0, Y0
+	VMOVDQU Y0, 64(AX)
+	VMOVDQU 96(CX), Y0
+	VPADDW  96(DX), Y0, Y0
+	VPADDW  96(BX), Y0, Y0
+	VPSUBW  96(SI), Y0, Y0
+	VPSUBW  96(DI), Y0, Y0
+	VMOVDQU Y0, 96(AX)
+	VMOVDQU 128(CX), Y0
+	VPADDW  128(DX), Y0, Y0
+	VPADDW  128(BX), Y0, Y0
+	VPSUBW  128(SI), Y0, Y0
+	VPSUBW  128(DI), Y0, Y0
+	VMOVDQU Y0, 128(AX)
+	VMOVDQU 160(CX), Y0
+	VPADDW  160(DX), Y0, Y0
+	VPADDW  160(BX), Y0, Y0
+	VPSUBW  160(SI), Y0, Y0
+	VPSUBW  160(DI), Y0, Y0
+	VMOVDQU Y0, 160(AX)
+	VMOVDQU 192(CX), Y0
+	VPADDW  192(DX), Y0, Y0
+	VPADDW  192(BX), Y0, Y0
+	VPSUBW  192(SI), Y0, Y0
+	VPSUBW  192(DI), Y0, Y0
+	VMOVDQU Y0, 192(AX)
+	VMOVDQU 224(CX), Y0
+	VPADDW  224(DX), Y0, Y0
+	VPADDW  224(BX), Y0, Y0
+	VPSUBW  224(SI), Y0, Y0
+	VPSUBW  224(DI), Y0, Y0
+	VMOVDQU Y0, 224(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x00000100, DX
+	ADDQ    $0x00000100, BX
+	ADDQ    $0x00000100, SI
+	ADDQ    $0x00000100, DI
+	SUBQ    $0x04, R8
+	JGE     lines
+
+rest:
+	ADDQ $0x04, R8
+	JZ   sums
+
+line:
+	VMOVDQU (CX), Y0
+	VPADDW  (DX), Y0, Y0
+	VPADDW  (BX), Y0, Y0
+	VPSUBW  (SI), Y0, Y0
+	VPSUBW  (DI), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VPADDW  32(DX), Y0, Y0
+	VPADDW  32(BX), Y0, Y0
+	VPSUBW  32(SI), Y0, Y0
+	VPSUBW  32(DI), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	ADDQ    $0x00000040, DI
+	DECQ    R8
+	JNZ     line
+
+sums:
+	TESTQ   R9, R9
+	JZ      done
+	VMOVDQU (CX), Y0
+	VPADDD  (DX), Y0, Y0
+	VPADDD  (BX), Y0, Y0
+	VPSUBD  (SI), Y0, Y0
+	VPSUBD  (DI), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(CX), Y0
+	VPADDD  32(DX), Y0, Y0
+	VPADDD  32(BX), Y0, Y0
+	VPSUBD  32(SI), Y0, Y0
+	VPSUBD  32(DI), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func applyManyAVX2(dst *byte, src *byte, table *byte, stride int, added *int32, addedCount int, removed *int32, removedCount int, lines int, sums int)
+// Requires: AVX, AVX2
+TEXT ·applyManyAVX2(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ table+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ added+32(FP), SI
+	MOVQ addedCount+40(FP), DI
+	LEAQ (SI)(DI*4), SI
+	NEGQ DI
+	MOVQ removed+48(FP), R8
+	MOVQ removedCount+56(FP), R9
+	LEAQ (R8)(R9*4), R8
+	NEGQ R9
+	MOVQ lines+64(FP), R10
+	MOVQ sums+72(FP), R11
+
+lines4:
+	CMPQ    R10, $0x04
+	JLT     lines4done
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	VMOVDQU 64(CX), Y2
+	VMOVDQU 96(CX), Y3
+	VMOVDQU 128(CX), Y4
+	VMOVDQU 160(CX), Y5
+	VMOVDQU 192(CX), Y6
+	VMOVDQU 224(CX), Y7
+	MOVQ    DI, R12
+	TESTQ   R12, R12
+	JZ      lines40end
+
+lines40:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Y0, Y0
+	VPADDW  32(R13), Y1, Y1
+	VPADDW  64(R13), Y2, Y2
+	VPADDW  96(R13), Y3, Y3
+	VPADDW  128(R13), Y4, Y4
+	VPADDW  160(R13), Y5, Y5
+	VPADDW  192(R13), Y6, Y6
+	VPADDW  224(R13), Y7, Y7
+	INCQ    R12
+	JNZ     lines40
+
+lines40end:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    lines41end
+
+lines41:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Y0, Y0
+	VPSUBW  32(R13), Y1, Y1
+	VPSUBW  64(R13), Y2, Y2
+	VPSUBW  96(R13), Y3, Y3
+	VPSUBW  128(R13), Y4, Y4
+	VPSUBW  160(R13), Y5, Y5
+	VPSUBW  192(R13), Y6, Y6
+	VPSUBW  224(R13), Y7, Y7
+	INCQ    R12
+	JNZ     lines41
+
+lines41end:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, 64(AX)
+	VMOVDQU Y3, 96(AX)
+	VMOVDQU Y4, 128(AX)
+	VMOVDQU Y5, 160(AX)
+	VMOVDQU Y6, 192(AX)
+	VMOVDQU Y7, 224(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x04, R10
+	JMP     lines4
+
+lines4done:
+lines1:
+	CMPQ    R10, $0x01
+	JLT     lines1done
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	MOVQ    DI, R12
+	TESTQ   R12, R12
+	JZ      lines10end
+
+lines10:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Y0, Y0
+	VPADDW  32(R13), Y1, Y1
+	INCQ    R12
+	JNZ     lines10
+
+lines10end:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    lines11end
+
+lines11:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Y0, Y0
+	VPSUBW  32(R13), Y1, Y1
+	INCQ    R12
+	JNZ     lines11
+
+lines11end:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x01, R10
+	JMP     lines1
+
+lines1done:
+	TESTQ   R11, R11
+	JZ      done
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	MOVQ    DI, CX
+	TESTQ   CX, CX
+	JZ      sums0end
+
+sums0:
+	MOVLQSX (SI)(CX*4), DI
+	IMULQ   BX, DI
+	ADDQ    DX, DI
+	VPADDD  (DI), Y0, Y0
+	VPADDD  32(DI), Y1, Y1
+	INCQ    CX
+	JNZ     sums0
+
+sums0end:
+	MOVQ  R9, CX
+	TESTQ CX, CX
+	JZ    sums1end
+
+sums1:
+	MOVLQSX (R8)(CX*4), SI
+	IMULQ   BX, SI
+	ADDQ    DX, SI
+	VPSUBD  (SI), Y0, Y0
+	VPSUBD  32(SI), Y1, Y1
+	INCQ    CX
+	JNZ     sums1
+
+sums1end:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func transformAVX2(dst *uint8, us *int16, them *int16, n int)
+// Requires: AVX, AVX2
+TEXT ·transformAVX2(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	VPXOR Y0, Y0, Y0
+	MOVQ  us+8(FP), CX
+	MOVQ  n+24(FP), DX
+	SUBQ  $0x20, DX
+	JLT   usrest
+
+us:
+	VMOVDQU   (CX), Y1
+	VMOVDQU   32(CX), Y2
+	VPACKSSWB Y2, Y1, Y1
+	VPMAXSB   Y0, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   Y1, (AX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000020, AX
+	SUBQ      $0x20, DX
+	JGE       us
+
+usrest:
+	ADDQ $0x20, DX
+	JZ   usdone
+
+uslanes:
+	VMOVDQU   (CX), Y1
+	VPACKSSWB Y1, Y1, Y1
+	VPMAXSB   Y0, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   X1, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       uslanes
+
+usdone:
+	MOVQ them+16(FP), CX
+	MOVQ n+24(FP), DX
+	SUBQ $0x20, DX
+	JLT  themrest
+
+them:
+	VMOVDQU   (CX), Y1
+	VMOVDQU   32(CX), Y2
+	VPACKSSWB Y2, Y1, Y1
+	VPMAXSB   Y0, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   Y1, (AX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000020, AX
+	SUBQ      $0x20, DX
+	JGE       them
+
+themrest:
+	ADDQ $0x20, DX
+	JZ   themdone
+
+themlanes:
+	VMOVDQU   (CX), Y1
+	VPACKSSWB Y1, Y1, Y1
+	VPMAXSB   Y0, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   X1, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       themlanes
+
+themdone:
+	VZEROUPPER
+	RET
+
+// func transformSquareAVX2(dst *uint8, us *int16, them *int16, n int)
+// Requires: AVX, AVX2
+TEXT ·transformSquareAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	VPXOR        Y0, Y0, Y0
+	MOVL         $0x007f007f, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x10211021, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	MOVQ         us+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SUBQ         $0x20, DX
+	JLT          usrest
+
+us:
+	VPMAXSW   (CX), Y0, Y3
+	VPMINSW   Y1, Y3, Y3
+	VPMULLW   Y3, Y3, Y3
+	VPMULHUW  Y2, Y3, Y3
+	VPSRLW    $0x03, Y3, Y3
+	VPMAXSW   32(CX), Y0, Y4
+	VPMINSW   Y1, Y4, Y4
+	VPMULLW   Y4, Y4, Y4
+	VPMULHUW  Y2, Y4, Y4
+	VPSRLW    $0x03, Y4, Y4
+	VPACKSSWB Y4, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000020, AX
+	SUBQ      $0x20, DX
+	JGE       us
+
+usrest:
+	ADDQ $0x20, DX
+	JZ   usdone
+
+uslanes:
+	VPMAXSW   (CX), Y0, Y3
+	VPMINSW   Y1, Y3, Y3
+	VPMULLW   Y3, Y3, Y3
+	VPMULHUW  Y2, Y3, Y3
+	VPSRLW    $0x03, Y3, Y3
+	VPACKSSWB Y3, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   X3, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       uslanes
+
+usdone:
+	MOVQ them+16(FP), CX
+	MOVQ n+24(FP), DX
+	SUBQ $0x20, DX
+	JLT  themrest
+
+them:
+	VPMAXSW   (CX), Y0, Y3
+	VPMINSW   Y1, Y3, Y3
+	VPMULLW   Y3, Y3, Y3
+	VPMULHUW  Y2, Y3, Y3
+	VPSRLW    $0x03, Y3, Y3
+	VPMAXSW   32(CX), Y0, Y4
+	VPMINSW   Y1, Y4, Y4
+	VPMULLW   Y4, Y4, Y4
+	VPMULHUW  Y2, Y4, Y4
+	VPSRLW    $0x03, Y4, Y4
+	VPACKSSWB Y4, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000020, AX
+	SUBQ      $0x20, DX
+	JGE       them
+
+themrest:
+	ADDQ $0x20, DX
+	JZ   themdone
+
+themlanes:
+	VPMAXSW   (CX), Y0, Y3
+	VPMINSW   Y1, Y3, Y3
+	VPMULLW   Y3, Y3, Y3
+	VPMULHUW  Y2, Y3, Y3
+	VPSRLW    $0x03, Y3, Y3
+	VPACKSSWB Y3, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   X3, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       themlanes
+
+themdone:
+	VZEROUPPER
+	RET
+
+// func clipSumsAVX2(dst *uint8, src *int32, n int, shift uint64)
+// Requires: AVX, AVX2
+TEXT ·clipSumsAVX2(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VPXOR   Y1, Y1, Y1
+	VMOVQ   shift+24(FP), X0
+	VMOVDQU intClipOrder<>+0(SB), Y2
+
+sums:
+	VMOVDQU   (CX), Y3
+	VPSRAD    X0, Y3, Y3
+	VMOVDQU   32(CX), Y4
+	VPSRAD    X0, Y4, Y4
+	VPACKSSDW Y4, Y3, Y3
+	VPACKSSWB Y3, Y3, Y3
+	VPMAXSB   Y1, Y3, Y3
+	VPERMD    Y3, Y2, Y3
+	VMOVDQU   X3, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       sums
+	VZEROUPPER
+	RET
+
+DATA intClipOrder<>+0(SB)/4, $0x00000000
+DATA intClipOrder<>+4(SB)/4, $0x00000004
+DATA intClipOrder<>+8(SB)/4, $0x00000001
+DATA intClipOrder<>+12(SB)/4, $0x00000005
+DATA intClipOrder<>+16(SB)/4, $0x00000000
+DATA intClipOrder<>+20(SB)/4, $0x00000004
+DATA intClipOrder<>+24(SB)/4, $0x00000001
+DATA intClipOrder<>+28(SB)/4, $0x00000005
+GLOBL intClipOrder<>(SB), RODATA|NOPTR, $32
+
+// func tailAVX2(sums *int32, blocks int, weights *int8, bias *int32, out *int32, shift uint64) int32
+// Requires: AVX, AVX2
+TEXT ·tailAVX2(SB), NOSPLIT, $0-52
+	MOVQ         sums+0(FP), AX
+	MOVQ         blocks+8(FP), CX
+	MOVQ         weights+16(FP), DX
+	MOVQ         bias+24(FP), BX
+	MOVQ         out+32(FP), SI
+	VPXOR        Y1, Y1, Y1
+	VMOVQ        shift+40(FP), X0
+	VMOVDQU      intClipOrder<>+0(SB), Y2
+	MOVL         $0x00010001, DI
+	VMOVD        DI, X3
+	VPBROADCASTD X3, Y3
+	VMOVDQU      (BX), Y4
+	VMOVDQU      32(BX), Y5
+	VMOVDQU      64(BX), Y6
+	VMOVDQU      96(BX), Y7
+
+blocks:
+	VMOVDQU      (AX), Y8
+	VPSRAD       X0, Y8, Y8
+	VMOVDQU      32(AX), Y9
+	VPSRAD       X0, Y9, Y9
+	VPACKSSDW    Y9, Y8, Y8
+	VPACKSSWB    Y8, Y8, Y8
+	VPMAXSB      Y1, Y8, Y8
+	VPERMD       Y8, Y2, Y8
+	VPSHUFD      $0x00, Y8, Y9
+	VPSHUFD      $0x55, Y8, Y10
+	VPSHUFD      $0xaa, Y8, Y11
+	VPSHUFD      $0xff, Y8, Y8
+	VPMADDUBSW   (DX), Y9, Y12
+	VPMADDWD     Y3, Y12, Y12
+	VPADDD       Y12, Y4, Y4
+	VPMADDUBSW   32(DX), Y9, Y12
+	VPMADDWD     Y3, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   64(DX), Y9, Y12
+	VPMADDWD     Y3, Y12, Y12
+	VPADDD       Y12, Y6, Y6
+	VPMADDUBSW   96(DX), Y9, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   128(DX), Y10, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y4, Y4
+	VPMADDUBSW   160(DX), Y10, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y5, Y5
+	VPMADDUBSW   192(DX), Y10, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y6, Y6
+	VPMADDUBSW   224(DX), Y10, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   256(DX), Y11, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y4, Y4
+	VPMADDUBSW   288(DX), Y11, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y5, Y5
+	VPMADDUBSW   320(DX), Y11, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y6, Y6
+	VPMADDUBSW   352(DX), Y11, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   384(DX), Y8, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y4, Y4
+	VPMADDUBSW   416(DX), Y8, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y5, Y5
+	VPMADDUBSW   448(DX), Y8, Y9
+	VPMADDWD     Y3, Y9, Y9
+	VPADDD       Y9, Y6, Y6
+	VPMADDUBSW   480(DX), Y8, Y8
+	VPMADDWD     Y3, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	ADDQ         $0x40, AX
+	ADDQ         $0x00000200, DX
+	DECQ         CX
+	JNZ          blocks
+	MOVL         $0x0000007f, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Y2
+	VPSRAD       X0, Y4, Y4
+	VPMAXSD      Y1, Y4, Y4
+	VPMINSD      Y2, Y4, Y4
+	VPMADDWD     (SI), Y4, Y4
+	VPSRAD       X0, Y5, Y5
+	VPMAXSD      Y1, Y5, Y5
+	VPMINSD      Y2, Y5, Y5
+	VPMADDWD     32(SI), Y5, Y5
+	VPSRAD       X0, Y6, Y6
+	VPMAXSD      Y1, Y6, Y6
+	VPMINSD      Y2, Y6, Y6
+	VPMADDWD     64(SI), Y6, Y6
+	VPSRAD       X0, Y7, Y7
+	VPMAXSD      Y1, Y7, Y7
+	VPMINSD      Y2, Y7, Y7
+	VPMADDWD     96(SI), Y7, Y7
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y7, Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X0
+	VPADDD       X0, X4, X4
+	VPSHUFD      $0x4e, X4, X0
+	VPADDD       X0, X4, X4
+	VPSHUFD      $0xb1, X4, X0
+	VPADDD       X0, X4, X4
+	VMOVD        X4, AX
+	VZEROUPPER
+	MOVL         AX, ret+48(FP)
+	RET
+
+// func apply11AVX512(dst *byte, src *byte, a *byte, b *byte, lines int, sums int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·apply11AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ lines+32(FP), SI
+	MOVQ sums+40(FP), DI
+	SUBQ $0x04, SI
+	JLT  rest
+
+lines:
+	VMOVDQU32 (CX), Z0
+	VPADDW    (DX), Z0, Z0
+	VPSUBW    (BX), Z0, Z0
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 64(CX), Z0
+	VPADDW    64(DX), Z0, Z0
+	VPSUBW    64(BX), Z0, Z0
+	VMOVDQU32 Z0, 64(AX)
+	VMOVDQU32 128(CX), Z0
+	VPADDW    128(DX), Z0, Z0
+	VPSUBW    128(BX), Z0, Z0
+	VMOVDQU32 Z0, 128(AX)
+	VMOVDQU32 192(CX), Z0
+	VPADDW    192(DX), Z0, Z0
+	VPSUBW    192(BX), Z0, Z0
+	VMOVDQU32 Z0, 192(AX)
+	ADDQ      $0x00000100, AX
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000100, DX
+	ADDQ      $0x00000100, BX
+	SUBQ      $0x04, SI
+	JGE       lines
+
+rest:
+	ADDQ $0x04, SI
+	JZ   sums
+
+line:
+	VMOVDQU32 (CX), Z0
+	VPADDW    (DX), Z0, Z0
+	VPSUBW    (BX), Z0, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	DECQ      SI
+	JNZ       line
+
+sums:
+	TESTQ     DI, DI
+	JZ        done
+	VMOVDQU32 (CX), Z0
+	VPADDD    (DX), Z0, Z0
+	VPSUBD    (BX), Z0, Z0
+	VMOVDQU32 Z0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func apply12AVX512(dst *byte, src *byte, a *byte, b *byte, c *byte, lines int, sums int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·apply12AVX512(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ lines+40(FP), DI
+	MOVQ sums+48(FP), R8
+	SUBQ $0x04, DI
+	JLT  rest
+
+lines:
+	VMOVDQU32 (CX), Z0
+	VPADDW    (DX), Z0, Z0
+	VPSUBW    (BX), Z0, Z0
+	VPSUBW    (SI), Z0, Z0
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 64(CX), Z0
+	VPADDW    64(DX), Z0, Z0
+	VPSUBW    64(BX), Z0, Z0
+	VPSUBW    64(SI), Z0, Z0
+	VMOVDQU32 Z0, 64(AX)
+	VMOVDQU32 128(CX), Z0
+	VPADDW    128(DX), Z0, Z0
+	VPSUBW    128(BX), Z0, Z0
+	VPSUBW    128(SI), Z0, Z0
+	VMOVDQU32 Z0, 128(AX)
+	VMOVDQU32 192(CX), Z0
+	VPADDW    192(DX), Z0, Z0
+	VPSUBW    192(BX), Z0, Z0
+	VPSUBW    192(SI), Z0, Z0
+	VMOVDQU32 Z0, 192(AX)
+	ADDQ      $0x00000100, AX
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000100, DX
+	ADDQ      $0x00000100, BX
+	ADDQ      $0x00000100, SI
+	SUBQ      $0x04, DI
+	JGE       lines
+
+rest:
+	ADDQ $0x04, DI
+	JZ   sums
+
+line:
+	VMOVDQU32 (CX), Z0
+	VPADDW    (DX), Z0, Z0
+	VPSUBW    (BX), Z0, Z0
+	VPSUBW    (SI), Z0, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000040, SI
+	DECQ      DI
+	JNZ       line
+
+sums:
+	TESTQ     R8, R8
+	JZ        done
+	VMOVDQU32 (CX), Z0
+	VPADDD    (DX), Z0, Z0
+	VPSUBD    (BX), Z0, Z0
+	VPSUBD    (SI), Z0, Z0
+	VMOVDQU32 Z0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func apply22AVX512(dst *byte, src *byte, a *byte, b *byte, c *byte, d *byte, lines int, sums int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·apply22AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ d+40(FP), DI
+	MOVQ lines+48(FP), R8
+	MOVQ sums+56(FP), R9
+	SUBQ $0x04, R8
+	JLT  rest
+
+lines:
+	VMOVDQU32 (CX), Z0
+	VPADDW    (DX), Z0, Z0
+	VPADDW    (BX), Z0, Z0
+	VPSUBW    (SI), Z0, Z0
+	VPSUBW    (DI), Z0, Z0
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 64(CX), Z0
+	VPADDW    64(DX), Z0, Z0
+	VPADDW    64(BX), Z0, Z0
+	VPSUBW    64(SI), Z0, Z0
+	VPSUBW    64(DI), Z0, Z0
+	VMOVDQU32 Z0, 64(AX)
+	VMOVDQU32 128(CX), Z0
+	VPADDW    128(DX), Z0, Z0
+	VPADDW    128(BX), Z0, Z0
+	VPSUBW    128(SI), Z0, Z0
+	VPSUBW    128(DI), Z0, Z0
+	VMOVDQU32 Z0, 128(AX)
+	VMOVDQU32 192(CX), Z0
+	VPADDW    192(DX), Z0, Z0
+	VPADDW    192(BX), Z0, Z0
+	VPSUBW    192(SI), Z0, Z0
+	VPSUBW    192(DI), Z0, Z0
+	VMOVDQU32 Z0, 192(AX)
+	ADDQ      $0x00000100, AX
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000100, DX
+	ADDQ      $0x00000100, BX
+	ADDQ      $0x00000100, SI
+	ADDQ      $0x00000100, DI
+	SUBQ      $0x04, R8
+	JGE       lines
+
+rest:
+	ADDQ $0x04, R8
+	JZ   sums
+
+line:
+	VMOVDQU32 (CX), Z0
+	VPADDW    (DX), Z0, Z0
+	VPADDW    (BX), Z0, Z0
+	VPSUBW    (SI), Z0, Z0
+	VPSUBW    (DI), Z0, Z0
+	VMOVDQU32 Z0, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000040, DI
+	DECQ      R8
+	JNZ       line
+
+sums:
+	TESTQ     R9, R9
+	JZ        done
+	VMOVDQU32 (CX), Z0
+	VPADDD    (DX), Z0, Z0
+	VPADDD    (BX), Z0, Z0
+	VPSUBD    (SI), Z0, Z0
+	VPSUBD    (DI), Z0, Z0
+	VMOVDQU32 Z0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func applyManyAVX512(dst *byte, src *byte, table *byte, stride int, added *int32, addedCount int, removed *int32, removedCount int, lines int, sums int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·applyManyAVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ table+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ added+32(FP), SI
+	MOVQ addedCount+40(FP), DI
+	LEAQ (SI)(DI*4), SI
+	NEGQ DI
+	MOVQ removed+48(FP), R8
+	MOVQ removedCount+56(FP), R9
+	LEAQ (R8)(R9*4), R8
+	NEGQ R9
+	MOVQ lines+64(FP), R10
+	MOVQ sums+72(FP), R11
+
+lines16:
+	CMPQ      R10, $0x10
+	JLT       lines16done
+	VMOVDQU32 (CX), Z0
+	VMOVDQU32 64(CX), Z1
+	VMOVDQU32 128(CX), Z2
+	VMOVDQU32 192(CX), Z3
+	VMOVDQU32 256(CX), Z4
+	VMOVDQU32 320(CX), Z5
+	VMOVDQU32 384(CX), Z6
+	VMOVDQU32 448(CX), Z7
+	VMOVDQU32 512(CX), Z8
+	VMOVDQU32 576(CX), Z9
+	VMOVDQU32 640(CX), Z10
+	VMOVDQU32 704(CX), Z11
+	VMOVDQU32 768(CX), Z12
+	VMOVDQU32 832(CX), Z13
+	VMOVDQU32 896(CX), Z14
+	VMOVDQU32 960(CX), Z15
+	MOVQ      DI, R12
+	TESTQ     R12, R12
+	JZ        lines160end
+
+lines160:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Z0, Z0
+	VPADDW  64(R13), Z1, Z1
+	VPADDW  128(R13), Z2, Z2
+	VPADDW  192(R13), Z3, Z3
+	VPADDW  256(R13), Z4, Z4
+	VPADDW  320(R13), Z5, Z5
+	VPADDW  384(R13), Z6, Z6
+	VPADDW  448(R13), Z7, Z7
+	VPADDW  512(R13), Z8, Z8
+	VPADDW  576(R13), Z9, Z9
+	VPADDW  640(R13), Z10, Z10
+	VPADDW  704(R13), Z11, Z11
+	VPADDW  768(R13), Z12, Z12
+	VPADDW  832(R13), Z13, Z13
+	VPADDW  896(R13), Z14, Z14
+	VPADDW  960(R13), Z15, Z15
+	INCQ    R12
+	JNZ     lines160
+
+lines160end:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    lines161end
+
+lines161:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Z0, Z0
+	VPSUBW  64(R13), Z1, Z1
+	VPSUBW  128(R13), Z2, Z2
+	VPSUBW  192(R13), Z3, Z3
+	VPSUBW  256(R13), Z4, Z4
+	VPSUBW  320(R13), Z5, Z5
+	VPSUBW  384(R13), Z6, Z6
+	VPSUBW  448(R13), Z7, Z7
+	VPSUBW  512(R13), Z8, Z8
+	VPSUBW  576(R13), Z9, Z9
+	VPSUBW  640(R13), Z10, Z10
+	VPSUBW  704(R13), Z11, Z11
+	VPSUBW  768(R13), Z12, Z12
+	VPSUBW  832(R13), Z13, Z13
+	VPSUBW  896(R13), Z14, Z14
+	VPSUBW  960(R13), Z15, Z15
+	INCQ    R12
+	JNZ     lines161
+
+lines161end:
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 Z1, 64(AX)
+	VMOVDQU32 Z2, 128(AX)
+	VMOVDQU32 Z3, 192(AX)
+	VMOVDQU32 Z4, 256(AX)
+	VMOVDQU32 Z5, 320(AX)
+	VMOVDQU32 Z6, 384(AX)
+	VMOVDQU32 Z7, 448(AX)
+	VMOVDQU32 Z8, 512(AX)
+	VMOVDQU32 Z9, 576(AX)
+	VMOVDQU32 Z10, 640(AX)
+	VMOVDQU32 Z11, 704(AX)
+	VMOVDQU32 Z12, 768(AX)
+	VMOVDQU32 Z13, 832(AX)
+	VMOVDQU32 Z14, 896(AX)
+	VMOVDQU32 Z15, 960(AX)
+	ADDQ      $0x00000400, AX
+	ADDQ      $0x00000400, CX
+	ADDQ      $0x00000400, DX
+	SUBQ      $0x10, R10
+	JMP       lines16
+
+lines16done:
+lines4:
+	CMPQ      R10, $0x04
+	JLT       lines4done
+	VMOVDQU32 (CX), Z0
+	VMOVDQU32 64(CX), Z1
+	VMOVDQU32 128(CX), Z2
+	VMOVDQU32 192(CX), Z3
+	MOVQ      DI, R12
+	TESTQ     R12, R12
+	JZ        lines40end
+
+lines40:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Z0, Z0
+	VPADDW  64(R13), Z1, Z1
+	VPADDW  128(R13), Z2, Z2
+	VPADDW  192(R13), Z3, Z3
+	INCQ    R12
+	JNZ     lines40
+
+lines40end:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    lines41end
+
+lines41:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Z0, Z0
+	VPSUBW  64(R13), Z1, Z1
+	VPSUBW  128(R13), Z2, Z2
+	VPSUBW  192(R13), Z3, Z3
+	INCQ    R12
+	JNZ     lines41
+
+lines41end:
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 Z1, 64(AX)
+	VMOVDQU32 Z2, 128(AX)
+	VMOVDQU32 Z3, 192(AX)
+	ADDQ      $0x00000100, AX
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000100, DX
+	SUBQ      $0x04, R10
+	JMP       lines4
+
+lines4done:
+lines1:
+	CMPQ      R10, $0x01
+	JLT       lines1done
+	VMOVDQU32 (CX), Z0
+	MOVQ      DI, R12
+	TESTQ     R12, R12
+	JZ        lines10end
+
+lines10:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Z0, Z0
+	INCQ    R12
+	JNZ     lines10
+
+lines10end:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    lines11end
+
+lines11:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Z0, Z0
+	INCQ    R12
+	JNZ     lines11
+
+lines11end:
+	VMOVDQU32 Z0, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x01, R10
+	JMP       lines1
+
+lines1done:
+	TESTQ     R11, R11
+	JZ        done
+	VMOVDQU32 (CX), Z0
+	MOVQ      DI, CX
+	TESTQ     CX, CX
+	JZ        sums0end
+
+sums0:
+	MOVLQSX (SI)(CX*4), DI
+	IMULQ   BX, DI
+	ADDQ    DX, DI
+	VPADDD  (DI), Z0, Z0
+	INCQ    CX
+	JNZ     sums0
+
+sums0end:
+	MOVQ  R9, CX
+	TESTQ CX, CX
+	JZ    sums1end
+
+sums1:
+	MOVLQSX (R8)(CX*4), SI
+	IMULQ   BX, SI
+	ADDQ    DX, SI
+	VPSUBD  (SI), Z0, Z0
+	INCQ    CX
+	JNZ     sums1
+
+sums1end:
+	VMOVDQU32 Z0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func transformAVX512(dst *uint8, us *int16, them *int16, n int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F
+TEXT ·transformAVX512(SB), NOSPLIT, $0-32
+	MOVQ      dst+0(FP), AX
+	VMOVDQU64 intPackedOrder<>+0(SB), Z0
+	VPXORD    Z1, Z1, Z1
+	MOVQ      us+8(FP), CX
+	MOVQ      n+24(FP), DX
+	SUBQ      $0x40, DX
+	JLT       usrest
+
+us:
+	VMOVDQU32 (CX), Z2
+	VMOVDQU32 64(CX), Z3
+	VPACKSSWB Z3, Z2, Z2
+	VPMAXSB   Z1, Z2, Z2
+	VPERMQ    Z2, Z0, Z2
+	VMOVDQU32 Z2, (AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000040, AX
+	SUBQ      $0x40, DX
+	JGE       us
+
+usrest:
+	ADDQ $0x40, DX
+	JZ   usdone
+
+uslanes:
+	VMOVDQU   (CX), Y2
+	VPACKSSWB Y2, Y2, Y2
+	VPMAXSB   Y1, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VMOVDQU   X2, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       uslanes
+
+usdone:
+	MOVQ them+16(FP), CX
+	MOVQ n+24(FP), DX
+	SUBQ $0x40, DX
+	JLT  themrest
+
+them:
+	VMOVDQU32 (CX), Z2
+	VMOVDQU32 64(CX), Z3
+	VPACKSSWB Z3, Z2, Z2
+	VPMAXSB   Z1, Z2, Z2
+	VPERMQ    Z2, Z0, Z2
+	VMOVDQU32 Z2, (AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000040, AX
+	SUBQ      $0x40, DX
+	JGE       them
+
+themrest:
+	ADDQ $0x40, DX
+	JZ   themdone
+
+themlanes:
+	VMOVDQU   (CX), Y0
+	VPACKSSWB Y0, Y0, Y0
+	VPMAXSB   Y1, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       themlanes
+
+themdone:
+	VZEROUPPER
+	RET
+
+DATA intPackedOrder<>+0(SB)/8, $0x0000000000000000
+DATA intPackedOrder<>+8(SB)/8, $0x0000000000000002
+DATA intPackedOrder<>+16(SB)/8, $0x0000000000000004
+DATA intPackedOrder<>+24(SB)/8, $0x0000000000000006
+DATA intPackedOrder<>+32(SB)/8, $0x0000000000000001
+DATA intPackedOrder<>+40(SB)/8, $0x0000000000000003
+DATA intPackedOrder<>+48(SB)/8, $0x0000000000000005
+DATA intPackedOrder<>+56(SB)/8, $0x0000000000000007
+GLOBL intPackedOrder<>(SB), RODATA|NOPTR, $64
+
+// func transformSquareAVX512(dst *uint8, us *int16, them *int16, n int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F
+TEXT ·transformSquareAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	VMOVDQU64    intPackedOrder<>+0(SB), Z0
+	VPXORD       Z1, Z1, Z1
+	MOVL         $0x007f007f, CX
+	VPBROADCASTD CX, Z2
+	MOVL         $0x10211021, CX
+	VPBROADCASTD CX, Z3
+	MOVQ         us+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SUBQ         $0x40, DX
+	JLT          usrest
+
+us:
+	VPMAXSW   (CX), Z1, Z4
+	VPMINSW   Z2, Z4, Z4
+	VPMULLW   Z4, Z4, Z4
+	VPMULHUW  Z3, Z4, Z4
+	VPSRLW    $0x03, Z4, Z4
+	VPMAXSW   64(CX), Z1, Z5
+	VPMINSW   Z2, Z5, Z5
+	VPMULLW   Z5, Z5, Z5
+	VPMULHUW  Z3, Z5, Z5
+	VPSRLW    $0x03, Z5, Z5
+	VPACKSSWB Z5, Z4, Z4
+	VPERMQ    Z4, Z0, Z4
+	VMOVDQU32 Z4, (AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000040, AX
+	SUBQ      $0x40, DX
+	JGE       us
+
+usrest:
+	ADDQ $0x40, DX
+	JZ   usdone
+
+uslanes:
+	VPMAXSW   (CX), Y1, Y4
+	VPMINSW   Y2, Y4, Y4
+	VPMULLW   Y4, Y4, Y4
+	VPMULHUW  Y3, Y4, Y4
+	VPSRLW    $0x03, Y4, Y4
+	VPACKSSWB Y4, Y4, Y4
+	VPERMQ    $0xd8, Y4, Y4
+	VMOVDQU   X4, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       uslanes
+
+usdone:
+	MOVQ them+16(FP), CX
+	MOVQ n+24(FP), DX
+	SUBQ $0x40, DX
+	JLT  themrest
+
+them:
+	VPMAXSW   (CX), Z1, Z4
+	VPMINSW   Z2, Z4, Z4
+	VPMULLW   Z4, Z4, Z4
+	VPMULHUW  Z3, Z4, Z4
+	VPSRLW    $0x03, Z4, Z4
+	VPMAXSW   64(CX), Z1, Z5
+	VPMINSW   Z2, Z5, Z5
+	VPMULLW   Z5, Z5, Z5
+	VPMULHUW  Z3, Z5, Z5
+	VPSRLW    $0x03, Z5, Z5
+	VPACKSSWB Z5, Z4, Z4
+	VPERMQ    Z4, Z0, Z4
+	VMOVDQU32 Z4, (AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000040, AX
+	SUBQ      $0x40, DX
+	JGE       them
+
+themrest:
+	ADDQ $0x40, DX
+	JZ   themdone
+
+themlanes:
+	VPMAXSW   (CX), Y1, Y0
+	VPMINSW   Y2, Y0, Y0
+	VPMULLW   Y0, Y0, Y0
+	VPMULHUW  Y3, Y0, Y0
+	VPSRLW    $0x03, Y0, Y0
+	VPACKSSWB Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       themlanes
+
+themdone:
+	VZEROUPPER
+	RET
+
+// func clipSumsAVX512(dst *uint8, src *int32, n int, shift uint64)
+// Requires: AVX, AVX512F
+TEXT ·clipSumsAVX512(SB), NOSPLIT, $0-32
+	MOVQ   dst+0(FP), AX
+	MOVQ   src+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VPXORD Z1, Z1, Z1
+	VMOVQ  shift+24(FP), X0
+
+sums:
+	VMOVDQU32 (CX), Z2
+	VPSRAD    X0, Z2, Z2
+	VPMAXSD   Z1, Z2, Z2
+	VPMOVSDB  Z2, X2
+	VMOVDQU   X2, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, DX
+	JNZ       sums
+	VZEROUPPER
+	RET
+
+// func tailAVX512(sums *int32, blocks int, weights *int8, bias *int32, out *int32, shift uint64) int32
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI
+TEXT ·tailAVX512(SB), NOSPLIT, $0-52
+	MOVQ      sums+0(FP), AX
+	MOVQ      blocks+8(FP), CX
+	MOVQ      weights+16(FP), DX
+	MOVQ      bias+24(FP), BX
+	MOVQ      out+32(FP), SI
+	VPXORD    Z1, Z1, Z1
+	VMOVQ     shift+40(FP), X0
+	VMOVDQU32 (BX), Z2
+	VMOVDQU32 64(BX), Z3
+
+blocks:
+	VMOVDQU32     (AX), Z4
+	VPSRAD        X0, Z4, Z4
+	VPMAXSD       Z1, Z4, Z4
+	VPMOVSDB      Z4, X5
+	VSHUFI32X4    $0x00, Z5, Z5, Z5
+	VPSHUFD       $0x00, Z5, Z4
+	VPSHUFD       $0x55, Z5, Z6
+	VPSHUFD       $0xaa, Z5, Z7
+	VPSHUFD       $0xff, Z5, Z8
+	VPDPBUSD      (DX), Z4, Z2
+	VPDPBUSD      64(DX), Z4, Z3
+	VPDPBUSD      128(DX), Z6, Z2
+	VPDPBUSD      192(DX), Z6, Z3
+	VPDPBUSD      256(DX), Z7, Z2
+	VPDPBUSD      320(DX), Z7, Z3
+	VPDPBUSD      384(DX), Z8, Z2
+	VPDPBUSD      448(DX), Z8, Z3
+	ADDQ          $0x40, AX
+	ADDQ          $0x00000200, DX
+	DECQ          CX
+	JNZ           blocks
+	MOVL          $0x0000007f, AX
+	VPBROADCASTD  AX, Z4
+	VPSRAD        X0, Z2, Z2
+	VPMAXSD       Z1, Z2, Z2
+	VPMINSD       Z4, Z2, Z2
+	VPMADDWD      (SI), Z2, Z2
+	VPSRAD        X0, Z3, Z3
+	VPMAXSD       Z1, Z3, Z3
+	VPMINSD       Z4, Z3, Z3
+	VPMADDWD      64(SI), Z3, Z3
+	VPADDD        Z3, Z2, Z2
+	VEXTRACTI64X4 $0x01, Z2, Y0
+	VPADDD        Y0, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0x4e, X2, X0
+	VPADDD        X0, X2, X2
+	VPSHUFD       $0xb1, X2, X0
+	VPADDD        X0, X2, X2
+	VMOVD         X2, AX
+	VZEROUPPER
+	MOVL          AX, ret+48(FP)
+	RET
+
+// func mulAVX2(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)
+// Requires: AVX, AVX2
+TEXT ·mulAVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         weights+16(FP), CX
+	MOVQ         bias+24(FP), DX
+	MOVQ         outputs+40(FP), BX
+	MOVL         $0x00010001, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Y0
+
+outputs:
+	MOVQ    in+8(FP), SI
+	MOVQ    inputs+32(FP), DI
+	VMOVDQU (DX), Y1
+	VMOVDQU 32(DX), Y2
+
+inputs:
+	VPBROADCASTD (SI), Y3
+	VPMADDUBSW   (CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   32(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 4(SI), Y3
+	VPMADDUBSW   64(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   96(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 8(SI), Y3
+	VPMADDUBSW   128(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   160(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 12(SI), Y3
+	VPMADDUBSW   192(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   224(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 16(SI), Y3
+	VPMADDUBSW   256(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   288(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 20(SI), Y3
+	VPMADDUBSW   320(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   352(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 24(SI), Y3
+	VPMADDUBSW   384(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   416(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 28(SI), Y3
+	VPMADDUBSW   448(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   480(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	ADDQ         $0x20, SI
+	ADDQ         $0x00000200, CX
+	SUBQ         $0x20, DI
+	JNZ          inputs
+	VMOVDQU      Y1, (AX)
+	VMOVDQU      Y2, 32(AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, DX
+	SUBQ         $0x10, BX
+	JNZ          outputs
+	VZEROUPPER
+	RET
+
+// func mulAVX512(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·mulAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ weights+16(FP), CX
+	MOVQ bias+24(FP), DX
+	MOVQ outputs+40(FP), BX
+
+outputs:
+	MOVQ   in+8(FP), SI
+	MOVQ   inputs+32(FP), DI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+inputs:
+	VBROADCASTI32X4 (SI), Z8
+	VPDPBUSD        (CX), Z8, Z0
+	VPDPBUSD        64(CX), Z8, Z1
+	VPDPBUSD        128(CX), Z8, Z2
+	VPDPBUSD        192(CX), Z8, Z3
+	VBROADCASTI32X4 16(SI), Z8
+	VPDPBUSD        256(CX), Z8, Z4
+	VPDPBUSD        320(CX), Z8, Z5
+	VPDPBUSD        384(CX), Z8, Z6
+	VPDPBUSD        448(CX), Z8, Z7
+	ADDQ            $0x20, SI
+	ADDQ            $0x00000200, CX
+	SUBQ            $0x20, DI
+	JNZ             inputs
+	VPADDD          Z4, Z0, Z0
+	VPADDD          Z5, Z1, Z1
+	VPADDD          Z6, Z2, Z2
+	VPADDD          Z7, Z3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z8
+	VPUNPCKHDQ      Z1, Z0, Z9
+	VPADDD          Z9, Z8, Z8
+	VPUNPCKLDQ      Z3, Z2, Z9
+	VPUNPCKHDQ      Z3, Z2, Z10
+	VPADDD          Z10, Z9, Z9
+	VPUNPCKLQDQ     Z9, Z8, Z10
+	VPUNPCKHQDQ     Z9, Z8, Z8
+	VPADDD          Z8, Z10, Z10
+	VPADDD          (DX), Z10, Z10
+	VMOVDQU32       Z10, (AX)
+	ADDQ            $0x40, AX
+	ADDQ            $0x40, DX
+	SUBQ            $0x10, BX
+	JNZ             outputs
+	VZEROUPPER
 	RET

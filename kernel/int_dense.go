@@ -16,8 +16,9 @@ type Dense struct {
 	inputs, outputs             int
 	paddedInputs, paddedOutputs int
 
-	bias   []int32         // [paddedOutputs]
-	packed [][words]uint64 // for the generic level, see packWords
+	bias    []int32         // [paddedOutputs]
+	packed  [][words]uint64 // for the generic level, see packWords
+	layouts                 // for the others
 }
 
 // NewDense returns a layer with the weights of outputs rows and inputs columns,
@@ -36,6 +37,7 @@ func NewDense(weights []int8, bias []int32, outputs, inputs, stride int) *Dense 
 	d.bias = make([]int32, d.paddedOutputs)
 	copy(d.bias, bias[:outputs])
 	d.packed = packWords(weights, outputs, inputs, stride)
+	d.arrange(weights, stride)
 	return d
 }
 

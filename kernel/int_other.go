@@ -12,3 +12,12 @@ func (d *Dense) mul(dst []int32, in []uint8) { d.mulGeneric(dst, in) }
 func clipSums(dst []uint8, src []int32, shift uint) { clipSumsGeneric(dst, src, shift) }
 
 func (t *Tail) eval(sums []int32) int32 { return t.evalLayers(sums) }
+
+// layouts and fused are what only kernels in assembly need.
+type (
+	layouts struct{}
+	fused   struct{}
+)
+
+func (d *Dense) arrange([]int8, int) {}
+func (t *Tail) fuse() *fused         { return nil }

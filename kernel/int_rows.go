@@ -51,14 +51,13 @@ func NewRows(n, lanes, sums int) *Rows {
 	if sums > 0 {
 		s.stride += lineBytes
 	}
-	return &Rows{shape: s, count: n, start: s.allocate(n)}
+	return &Rows{shape: s, count: n, start: aligned(n * s.stride)}
 }
 
-// allocate returns memory for n rows that begins at a multiple of lineBytes:
-// rows that straddle cache lines cost a quarter more to read.
-func (s *shape) allocate(n int) unsafe.Pointer {
-	memory := make([]byte, n*s.stride+lineBytes)
-	start := unsafe.Pointer(unsafe.SliceData(memory))
+// aligned returns memory of n bytes, all zero, that begins at a multiple of
+// lineBytes: vectors that straddle cache lines cost two reads.
+func aligned(n int) unsafe.Pointer {
+	start := unsafe.Pointer(unsafe.SliceData(make([]byte, n+lineBytes)))
 	return unsafe.Add(start, -uintptr(start)&(lineBytes-1))
 }
 
@@ -82,7 +81,7 @@ func (r *Rows) SumsOf(i int) []int32 { return r.Row(i).Sums() }
 
 // Blank returns n rows of zeros outside the table, to be accumulators.
 func (r *Rows) Blank(n int) []Row {
-	start := r.allocate(n)
+	start := aligned(n * r.stride)
 	rows := make([]Row, n)
 	for i := range rows {
 		rows[i] = Row{unsafe.Add(start, i*r.stride), &r.shape}

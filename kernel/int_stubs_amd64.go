@@ -4,7 +4,92 @@
 
 package kernel
 
-// prefetch asks for the cache line at p.
+// apply11AVX2 sets dst = src + the first 1 rows - the other 1.
 //
 //go:noescape
-func prefetch(p *byte)
+func apply11AVX2(dst *byte, src *byte, a *byte, b *byte, lines int, sums int)
+
+// apply12AVX2 sets dst = src + the first 1 rows - the other 2.
+//
+//go:noescape
+func apply12AVX2(dst *byte, src *byte, a *byte, b *byte, c *byte, lines int, sums int)
+
+// apply22AVX2 sets dst = src + the first 2 rows - the other 2.
+//
+//go:noescape
+func apply22AVX2(dst *byte, src *byte, a *byte, b *byte, c *byte, d *byte, lines int, sums int)
+
+// applyManyAVX2 sets dst = src + the rows of table listed in added - those listed in removed.
+//
+//go:noescape
+func applyManyAVX2(dst *byte, src *byte, table *byte, stride int, added *int32, addedCount int, removed *int32, removedCount int, lines int, sums int)
+
+// transformAVX2 sets dst = clamp(us, 0, 127), clamp(them, 0, 127) for n lanes each, n a multiple of 16.
+//
+//go:noescape
+func transformAVX2(dst *uint8, us *int16, them *int16, n int)
+
+// transformSquareAVX2 sets dst = clamp(us, 0, 127)²/127, clamp(them, 0, 127)²/127 for n lanes each, n a multiple of 16.
+//
+//go:noescape
+func transformSquareAVX2(dst *uint8, us *int16, them *int16, n int)
+
+// clipSumsAVX2 sets dst = clamp(src >> shift, 0, 127) for n sums, n a positive multiple of 16.
+//
+//go:noescape
+func clipSumsAVX2(dst *uint8, src *int32, n int, shift uint64)
+
+// tailAVX2 returns out * clamp((bias + weights * clamp(sums >> shift, 0, 127)) >> shift, 0, 127) for 16 sums a block and 32 hidden outputs.
+//
+//go:noescape
+func tailAVX2(sums *int32, blocks int, weights *int8, bias *int32, out *int32, shift uint64) int32
+
+// apply11AVX512 sets dst = src + the first 1 rows - the other 1.
+//
+//go:noescape
+func apply11AVX512(dst *byte, src *byte, a *byte, b *byte, lines int, sums int)
+
+// apply12AVX512 sets dst = src + the first 1 rows - the other 2.
+//
+//go:noescape
+func apply12AVX512(dst *byte, src *byte, a *byte, b *byte, c *byte, lines int, sums int)
+
+// apply22AVX512 sets dst = src + the first 2 rows - the other 2.
+//
+//go:noescape
+func apply22AVX512(dst *byte, src *byte, a *byte, b *byte, c *byte, d *byte, lines int, sums int)
+
+// applyManyAVX512 sets dst = src + the rows of table listed in added - those listed in removed.
+//
+//go:noescape
+func applyManyAVX512(dst *byte, src *byte, table *byte, stride int, added *int32, addedCount int, removed *int32, removedCount int, lines int, sums int)
+
+// transformAVX512 sets dst = clamp(us, 0, 127), clamp(them, 0, 127) for n lanes each, n a multiple of 16.
+//
+//go:noescape
+func transformAVX512(dst *uint8, us *int16, them *int16, n int)
+
+// transformSquareAVX512 sets dst = clamp(us, 0, 127)²/127, clamp(them, 0, 127)²/127 for n lanes each, n a multiple of 16.
+//
+//go:noescape
+func transformSquareAVX512(dst *uint8, us *int16, them *int16, n int)
+
+// clipSumsAVX512 sets dst = clamp(src >> shift, 0, 127) for n sums, n a positive multiple of 16.
+//
+//go:noescape
+func clipSumsAVX512(dst *uint8, src *int32, n int, shift uint64)
+
+// tailAVX512 returns out * clamp((bias + weights * clamp(sums >> shift, 0, 127)) >> shift, 0, 127) for 16 sums a block and 32 hidden outputs.
+//
+//go:noescape
+func tailAVX512(sums *int32, blocks int, weights *int8, bias *int32, out *int32, shift uint64) int32
+
+// mulAVX2 sets dst = bias + weights * in for weights by groups; inputs is a multiple of 32, outputs of 16.
+//
+//go:noescape
+func mulAVX2(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)
+
+// mulAVX512 sets dst = bias + weights * in for weights by vectors; inputs is a multiple of 32, outputs of 16.
+//
+//go:noescape
+func mulAVX512(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)

@@ -11,6 +11,7 @@ const MaxHidden = 128
 type Tail struct {
 	shift  uint
 	layers []*Dense
+	fused  *fused // nil for shapes without a kernel of their own
 }
 
 // NewTail returns a tail of at most two layers, the last with one output and
@@ -32,7 +33,9 @@ func NewTail(shift int, layers ...*Dense) *Tail {
 				i, d.inputs, d.outputs, MaxHidden, outputs))
 		}
 	}
-	return &Tail{shift: uint(shift), layers: layers}
+	t := &Tail{shift: uint(shift), layers: layers}
+	t.fused = t.fuse()
+	return t
 }
 
 // Eval returns the network's output for the sums of its first layer, as that

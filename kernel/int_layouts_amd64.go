@@ -1,0 +1,79 @@
+//go:build !purego
+
+package kernel
+
+import "unsafe"
+
+// layouts is a Dense's weights in the orders of the kernels, padded with zeros.
+// Both begin with the block of 16 outputs:
+//
+//	groups  [block][inputs/4][16 outputs][4 inputs]
+//	vectors [block][inputs/16][output mod 4][output / 4][16 inputs]
+type layouts struct {
+	groups, vectors []int8
+}
+
+const (
+	groupInputs  = 4
+	vectorInputs = 16
+)
+
+// arrange fills the layouts.
+func (d *Dense) arrange(weights []int8, stride int) {
+	d.groups = alignedWeights(d.paddedInputs * d.paddedOutputs)
+	d.vectors = alignedWeights(d.paddedInputs * d.paddedOutputs)
+	for o := range d.outputs {
+		for i := range d.inputs {
+			w := weights[o*stride+i]
+			d.groups[d.groupsIndex(o, i)] = w
+			d.vectors[d.vectorsIndex(o, i)] = w
+		}
+	}
+}
+
+func (d *Dense) groupsIndex(output, input int) int {
+	block, o := output/blockOutputs, output%blockOutputs
+	group := block*d.paddedInputs/groupInputs + input/groupInputs
+	return (group*blockOutputs+o)*groupInputs + input%groupInputs
+}
+
+func (d *Dense) vectorsIndex(output, input int) int {
+	block, o := output/blockOutputs, output%blockOutputs
+	vector := block*d.paddedInputs/vectorInputs + input/vectorInputs
+	return (vector*blockOutputs+o%4*4+o/4)*vectorInputs + input%vectorInputs
+}
+
+func alignedWeights(n int) []int8 { return unsafe.Slice((*int8)(aligned(n)), n) }
+
+// fusedSize is the most inputs and outputs the hidden layer of a fused tail has.
+const fusedSize = 32
+
+// fused is a tail of two layers as its own kernel takes it.
+type fused struct {
+	blocks     int              // of 16 inputs of the hidden layer
+	hiddenBias [fusedSize]int32 // padded with zeros, as all below
+	outWeights [fusedSize]int32
+	outBias    int32
+	weights    []int8 // of the hidden layer, [inputs/4][32 outputs][4 inputs]
+}
+
+// fuse returns nil for tails of another shape.
+func (t *Tail) fuse() *fused {
+	if len(t.layers) != 2 || t.layers[0].inputs > fusedSize || t.layers[0].outputs > fusedSize {
+		return nil
+	}
+	hidden, out := t.layers[0], t.layers[1]
+	f := &fused{
+		blocks:  roundUp(hidden.inputs, blockOutputs) / blockOutputs,
+		outBias: out.bias[0],
+		weights: alignedWeights(fusedSize * fusedSize),
+	}
+	copy(f.hiddenBias[:], hidden.bias)
+	for o := range hidden.outputs {
+		f.outWeights[o] = int32(out.groups[out.groupsIndex(0, o)])
+		for i := range hidden.inputs {
+			f.weights[(i/groupInputs*fusedSize+o)*groupInputs+i%groupInputs] = hidden.groups[hidden.groupsIndex(o, i)]
+		}
+	}
+	return f
+}
