@@ -2,6 +2,7 @@ package nnue
 
 import (
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/invariants"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
@@ -9,9 +10,6 @@ import (
 const (
 	// firstPlies is the depth an Accumulator has room for at first; it grows.
 	firstPlies = 160
-	// maxDifference is the most features that can differ between two positions
-	// of a variant: every square and every step of both hands.
-	maxDifference = 64 + 160
 	// largestCentipawns bounds what Evaluate returns.
 	largestCentipawns = 20000
 	// rawPerPawn is how many raw units Fairy-Stockfish shows as one pawn.
@@ -22,88 +20,124 @@ const (
 // sums up to date along the moves made. A search calls Reset with its root,
 // Push before each move it makes, Pop when it takes it back, and Evaluate where
 // it needs a value. Push only notes what the move changes; Evaluate brings the
-// sums up to date from the nearest ancestor that has them. After a move of a
-// king its perspective starts from a cache, per king square, of the last
-// position collected there.
+// sums up to date from the nearest ancestor that has them. Where a move of the
+// own king changes all features of a perspective, its sums start from a cache,
+// per king square, of the last position collected there. A null move changes
+// no sums and takes none.
 //
 // The results equal Network.Evaluate exactly. No method allocates except Push
 // beyond the greatest depth so far. An Accumulator serves one goroutine; many
-// may share the Network.
+// may share the Network, of which it copies nothing.
 type Accumulator struct {
 	net    *Network
 	layers []layers
-	width  int // lanes of an accumulator
-	stacks int // columns of the piece-square sums
+	linear features.Linear // the feature set, or nil if it is not linear
 
-	plies []ply
-	top   int     // index of the current position's ply
-	sums  []int16 // [ply][perspective][width]
-	psqt  []int32 // [ply][perspective][stacks]
+	anchored bool // a move of the own king changes all features
+	square   bool // the activation is SCReLU
+	keeps    bool // positions are kept along the path
 
-	snapshots [2][64]chess.Position // [perspective][square of its king]
-	cacheSums []int16               // [perspective][square][width], the sums of snapshots
-	cachePSQT []int32               // [perspective][square][stacks]
+	plies     []ply
+	positions []chess.Position // by ply, if kept: where a move was made there
+	top       int              // index of the current position's ply
+
+	cache [2][]entry // by perspective and anchor
 
 	// Scratch of one evaluation.
 	added, removed []int32
-	active         []kernel.Active
-	sum1, sum2     []int32
+	transformed    []uint8
+	sums           []int32
 }
 
-// ply is one position on the path from the root.
+// ply is one position on the path from the root, and the same with the other
+// side to move where null moves lead to it.
 type ply struct {
 	change features.Change // from the ply before
-	ready  [2]bool         // by perspective: sums are up to date
+	nulls  int32           // null moves made here and not taken back
+	ready  [2]bool         // by perspective: its row is up to date
+	rows   [2]kernel.Row   // by perspective
+}
+
+// entry is a position with its sums.
+type entry struct {
+	row kernel.Row
+	pos chess.Position
 }
 
 // NewAccumulator returns an evaluator for a network, which must not change
 // from now on.
 func NewAccumulator(n *Network) *Accumulator {
-	a := n.arch
-	acc := &Accumulator{
-		net: n, layers: n.pack(), width: a.Width, stacks: a.Stacks,
-		cacheSums: make([]int16, 0, 2*64*a.Width),
-		cachePSQT: make([]int32, 2*64*a.Stacks),
-		added:     make([]int32, 0, maxDifference),
-		removed:   make([]int32, 0, maxDifference),
-		active:    make([]kernel.Active, max(2*a.Width, a.L2)),
-		sum1:      make([]int32, a.L2),
-		sum2:      make([]int32, a.L3),
+	room := features.Room(n.set)
+	a := &Accumulator{
+		net: n, layers: n.pack(),
+		anchored:    n.set.Anchors() > 1,
+		square:      n.arch.Activation == SCReLU,
+		added:       make([]int32, 0, room),
+		removed:     make([]int32, 0, room),
+		transformed: make([]uint8, n.arch.Inputs()),
 	}
-	for range 2 * 64 { // an empty board has the biases alone
-		acc.cacheSums = append(acc.cacheSums, n.FTBias...)
+	a.linear, _ = n.set.(features.Linear)
+	a.keeps = a.linear == nil || invariants.Enabled
+	for _, l := range a.layers {
+		a.sums = make([]int32, l.first.PaddedOutputs()) // the same for all
 	}
-	acc.grow(firstPlies)
-	return acc
+	for c := range a.cache {
+		a.cache[c] = make([]entry, n.set.Anchors())
+		for i, row := range n.rows.Blank(n.set.Anchors()) {
+			copy(row.Lanes(), n.FTBias) // nothing is active in the zero position
+			a.cache[c][i].row = row
+		}
+	}
+	a.grow(firstPlies)
+	return a
 }
 
 // grow makes room for a number of plies.
 func (a *Accumulator) grow(plies int) {
-	a.plies = append(a.plies, make([]ply, plies-len(a.plies))...)
-	a.sums = append(a.sums, make([]int16, plies*2*a.width-len(a.sums))...)
-	a.psqt = append(a.psqt, make([]int32, plies*2*a.stacks-len(a.psqt))...)
+	more := plies - len(a.plies)
+	rows := a.net.rows.Blank(2 * more)
+	for i := range more {
+		a.plies = append(a.plies, ply{rows: [2]kernel.Row(rows[2*i:])})
+	}
+	if a.keeps {
+		a.positions = append(a.positions, make([]chess.Position, more)...)
+	}
 }
 
 // Reset makes p the root. It must be of the network's variant.
 func (a *Accumulator) Reset(p *chess.Position) {
 	a.top = 0
-	a.plies[0] = ply{}
+	a.plies[0].begin(features.Change{})
 	a.update(p, chess.White)
 	a.update(p, chess.Black)
 }
 
+// begin makes t the ply that a change leads to.
+func (t *ply) begin(c features.Change) { t.change, t.nulls, t.ready = c, 0, [2]bool{} }
+
 // Push notes the legal move m about to be made in p, the current position;
 // chess.NoMove is a null move.
 func (a *Accumulator) Push(p *chess.Position, m chess.Move) {
+	if m == chess.NoMove {
+		a.plies[a.top].nulls++
+		return
+	}
+	if a.keeps {
+		a.positions[a.top] = *p
+	}
 	a.top++
 	if a.top == len(a.plies) {
 		a.grow(2 * a.top)
 	}
-	a.plies[a.top] = ply{change: features.Changed(p, m)}
+	a.plies[a.top].begin(features.Changed(p, m))
 }
 
 // Pop returns to the position before the last Push.
 func (a *Accumulator) Pop() {
+	if t := &a.plies[a.top]; t.nulls > 0 {
+		t.nulls--
+		return
+	}
 	if a.top == 0 {
 		panic("nnue: Pop without Push")
 	}
@@ -121,68 +155,82 @@ func (a *Accumulator) Evaluate(p *chess.Position) int {
 func (a *Accumulator) Raw(p *chess.Position) int {
 	a.update(p, chess.White)
 	a.update(p, chess.Black)
+	arch := &a.net.arch
 	us := p.SideToMove()
-	them := us.Other()
-	sums, psqt := a.at(a.top, us)
-	sumsThem, psqtThem := a.at(a.top, them)
-	bucket := a.net.arch.Bucket(p)
-	material := int(psqt[bucket]-psqtThem[bucket]) / 2
-	return (material + a.forward(&a.layers[bucket], sums, sumsThem)) / outputScale
-}
-
-// forward runs a stack on both accumulators, the side to move's first.
-func (a *Accumulator) forward(l *layers, us, them []int16) int {
-	n := kernel.AppendActive16(a.active, us, 0)
-	n += kernel.AppendActive16(a.active[n:], them, a.width)
-	l.l1.Mul(a.sum1, l.stack.L1Bias, a.active[:n])
-	n = kernel.AppendActive32(a.active, a.sum1)
-	l.l2.Mul(a.sum2, l.stack.L2Bias, a.active[:n])
-	return int(l.stack.OutBias + kernel.Dot(a.sum2, l.out))
-}
-
-// at returns the sums of a ply from a perspective.
-func (a *Accumulator) at(ply int, c chess.Color) (sums []int16, psqt []int32) {
-	i := 2*ply + int(c)
-	return a.sums[i*a.width:][:a.width], a.psqt[i*a.stacks:][:a.stacks]
+	rows := &a.plies[a.top].rows
+	own, other := rows[us], rows[us.Other()]
+	if a.square {
+		kernel.TransformSquare(a.transformed, own.Lanes(), other.Lanes())
+	} else {
+		kernel.Transform(a.transformed, own.Lanes(), other.Lanes())
+	}
+	bucket := arch.Buckets.choose(p, arch.Stacks)
+	l := &a.layers[bucket]
+	l.first.Mul(a.sums, a.transformed)
+	value := int(l.tail.Eval(a.sums))
+	if arch.PSQT != 0 {
+		value += int(own.Sums()[bucket]-other.Sums()[bucket]) / 2
+	}
+	raw := value / arch.OutputScale
+	if invariants.Enabled {
+		a.checkRaw(p, raw)
+	}
+	return raw
 }
 
 // update brings the current ply's sums for a perspective up to date.
 func (a *Accumulator) update(p *chess.Position, c chess.Color) {
 	i := a.top
 	for !a.plies[i].ready[c] {
-		if i == 0 || a.plies[i].change.Refresh(c) {
+		if i == 0 || a.anchored && a.plies[i].change.Refresh(c) {
 			a.refresh(p, c)
 			return
 		}
 		i--
 	}
-	king := p.King(c) // has not moved since ply i
+	// Ply by ply, though all changes could be summed at once: the plies between
+	// have other children, which will be asked for next.
 	for i++; i <= a.top; i++ {
-		a.step(i, c, king)
+		a.step(i, p, c)
 	}
 }
 
-// step computes the sums of ply i from those of the ply before.
-func (a *Accumulator) step(i int, c chess.Color, king chess.Square) {
-	added, removed := a.net.set.Append(&a.plies[i].change, c, king, a.added[:0], a.removed[:0])
-	src, srcPSQT := a.at(i-1, c)
-	dst, dstPSQT := a.at(i, c)
-	kernel.ApplyRows(dst, src, a.net.FTWeights, added, removed)
-	kernel.ApplyRows(dstPSQT, srcPSQT, a.net.PSQT, added, removed)
-	a.plies[i].ready[c] = true
+// step computes the sums of ply i from those of the ply before; p is the
+// current position. The own king has not moved between ply i and p if the set
+// has anchors.
+func (a *Accumulator) step(i int, p *chess.Position, c chess.Color) {
+	before, t := &a.plies[i-1], &a.plies[i]
+	added, removed := a.added[:0], a.removed[:0]
+	if a.linear != nil {
+		added, removed = a.linear.Append(&t.change, c, p.King(c), added, removed)
+	} else {
+		added, removed = a.net.set.Difference(&a.positions[i-1], a.at(i, p), c, added, removed)
+	}
+	a.net.rows.Apply(t.rows[c], before.rows[c], added, removed)
+	t.ready[c] = true
+	if invariants.Enabled {
+		a.checkRow(t.rows[c], a.at(i, p), c)
+	}
+}
+
+// at returns the position of ply i; p is the current one.
+func (a *Accumulator) at(i int, p *chess.Position) *chess.Position {
+	if i == a.top {
+		return p
+	}
+	return &a.positions[i]
 }
 
 // refresh computes the current ply's sums from the cache.
 func (a *Accumulator) refresh(p *chess.Position, c chess.Color) {
-	king := p.King(c)
-	added, removed := a.net.set.Difference(&a.snapshots[c][king], p, c, a.added[:0], a.removed[:0])
-	a.snapshots[c][king] = *p
-	i := 64*int(c) + int(king)
-	sums, psqt := a.cacheSums[i*a.width:][:a.width], a.cachePSQT[i*a.stacks:][:a.stacks]
-	kernel.ApplyRows(sums, sums, a.net.FTWeights, added, removed)
-	kernel.ApplyRows(psqt, psqt, a.net.PSQT, added, removed)
-	dst, dstPSQT := a.at(a.top, c)
-	copy(dst, sums)
-	copy(dstPSQT, psqt)
-	a.plies[a.top].ready[c] = true
+	e := &a.cache[c][a.net.set.Anchor(p, c)]
+	added, removed := a.net.set.Difference(&e.pos, p, c, a.added[:0], a.removed[:0])
+	a.net.rows.Apply(e.row, e.row, added, removed)
+	e.pos = *p
+	t := &a.plies[a.top]
+	t.rows[c].Copy(e.row)
+	t.ready[c] = true
+	if invariants.Enabled {
+		a.checkRow(t.rows[c], p, c)
+	}
 }

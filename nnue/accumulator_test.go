@@ -70,10 +70,16 @@ func after(p *chess.Position, m chess.Move) chess.Position {
 
 func architectures() []nnue.Architecture {
 	odd := nnue.Narrow(48)
-	odd.Stacks, odd.Buckets, odd.L2, odd.L3 = 3, nnue.BoardPieces, 33, 7
+	odd.Stacks, odd.PSQT, odd.Buckets, odd.L2, odd.L3 = 3, 3, nnue.BoardPieces, 33, 7
 	plain := nnue.Narrow(16)
 	plain.Variant = chess.Chess.Name
-	return []nnue.Architecture{nnue.Narrow(32), odd, plain}
+	square := nnue.Narrow(32)
+	square.Activation, square.LayerScale, square.OutputScale, square.Units = nnue.SCReLU, 128, 33, 400
+	one := nnue.Narrow(64)
+	one.PSQT, one.L2, one.L3, one.LayerScale = 0, 32, 0, 16
+	none := nnue.Narrow(80)
+	none.L2, none.L3, none.Activation = 0, 0, nnue.SCReLU
+	return []nnue.Architecture{nnue.Narrow(32), odd, plain, square, one, none}
 }
 
 // TestIncrementalEqualsRebuilt: after every move of random games, and along

@@ -3,6 +3,8 @@ package nnue
 import (
 	"errors"
 	"fmt"
+	"math/bits"
+	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
@@ -18,8 +20,23 @@ const (
 	MaxStacks = 16
 	MaxLayer  = 128 // outputs of a hidden layer
 
-	widthStep  = 16 // widths are multiples of this
-	paddedStep = 32 // rows of layer weights are padded to multiples of this
+	widthStep     = 16 // widths are multiples of this
+	paddedStep    = 32 // rows of layer weights are padded to multiples of this
+	minLayerScale = 16
+	maxLayerScale = 128
+	maxOutScale   = 1 << 10
+	maxUnits      = 1 << 16
+)
+
+// Scales. ActivationScale is the byte that stands for an activation of 1, fixed
+// by the range of a byte; the others are those of Fairy-Stockfish's networks,
+// and of ours unless they say otherwise.
+const (
+	ActivationScale = 127
+
+	usualLayerScale  = 64
+	usualOutputScale = 16
+	usualUnits       = 600
 )
 
 // BucketRule says how the layer stack, and with it the PSQT column, is chosen
@@ -48,21 +65,67 @@ func (r BucketRule) String() string {
 	return fmt.Sprintf("bucket rule %d", uint32(r))
 }
 
-// handBucket gives the bucket of HandPieces for 0..9 men in hand.
+// choose returns the bucket of a position, one of a number of stacks.
+func (r BucketRule) choose(p *chess.Position, stacks int) int {
+	if r == HandPieces {
+		held := p.Hand(chess.White).Total() + p.Hand(chess.Black).Total()
+		return handBucket[min(held, len(handBucket)-1)]
+	}
+	return min((p.Occupied().Count()-1)*stacks/32, stacks-1)
+}
+
+// handStacks is the number of stacks HandPieces chooses from, handBucket its
+// choice for 0..9 men in hand.
+const handStacks = 8
+
 var handBucket = [10]int{0, 1, 2, 3, 4, 5, 5, 6, 6, 7}
 
+// Activation turns the transformer's sums into the layers' input, bytes 0..127.
+// Hidden layers always clip. Its values are stored in files.
+type Activation uint32
+
+const (
+	// ClippedReLU is clamp(x, 0, 127).
+	ClippedReLU Activation = 1
+	// SCReLU is clamp(x, 0, 127)² / 127, rounded down.
+	SCReLU Activation = 2
+)
+
+// String returns the activation's usual name.
+func (a Activation) String() string {
+	switch a {
+	case ClippedReLU:
+		return "clipped ReLU"
+	case SCReLU:
+		return "SCReLU"
+	}
+	return fmt.Sprintf("activation %d", uint32(a))
+}
+
 // Architecture is the shape of a network. Two networks with equal
-// architectures have parameters of equal meaning.
+// architectures have parameters of equal meaning. To make one, begin with
+// Fairy, Narrow or HalfKP and change what shall differ.
 //
-//	per perspective: Features -> Width int16 and Stacks int32 (PSQT)
+//	per perspective: Features -> Width int16 and PSQT int32
 //	2*Width -> L2 -> L3 -> 1, one such stack of layers per bucket
 type Architecture struct {
-	Variant  string     // name of the chess.Variant played
-	Features string     // canonical name of the feature set
-	Width    int        // transformer outputs per perspective, a multiple of 16
-	Stacks   int        // layer stacks, and PSQT columns
-	Buckets  BucketRule // which stack and column serve a position
-	L2, L3   int        // outputs of the first and second layer
+	Variant    string     // name of the chess.Variant played
+	Features   string     // canonical expression of the feature set
+	Width      int        // transformer outputs per perspective, a multiple of 16
+	PSQT       int        // piece-square columns: Stacks, or 0 for none
+	Stacks     int        // layer stacks
+	Buckets    BucketRule // which stack and column serve a position
+	L2, L3     int        // outputs of the hidden layers; 0: no such layer
+	Activation Activation // of the transformer's outputs
+
+	// LayerScale is the integer that stands for a weight of 1 in the hidden
+	// layers: a power of two, 16..128.
+	LayerScale int
+	// OutputScale is how many units of the output and of the piece-square sums
+	// make a raw unit.
+	OutputScale int
+	// Units is how many raw units stand for 1.0 of the float network.
+	Units int
 }
 
 // Fairy returns the one crazyhouse architecture Fairy-Stockfish loads:
@@ -74,7 +137,9 @@ func Fairy() Architecture { return FairyFor(chess.Crazyhouse) }
 func FairyFor(v *chess.Variant) Architecture {
 	return Architecture{
 		Variant: v.Name, Features: features.HalfKAv2Name,
-		Width: 512, Stacks: 8, Buckets: BoardPieces, L2: 16, L3: 32,
+		Width: 512, PSQT: 8, Stacks: 8, Buckets: BoardPieces, L2: 16, L3: 32,
+		Activation: ClippedReLU,
+		LayerScale: usualLayerScale, OutputScale: usualOutputScale, Units: usualUnits,
 	}
 }
 
@@ -87,83 +152,169 @@ func Narrow(width int) Architecture {
 	return a
 }
 
-// String describes the architecture on one line.
-func (a Architecture) String() string {
-	return fmt.Sprintf("%s %s %d+%d-%d-%d-1 x%d by %s",
-		a.Variant, a.Features, a.Width, a.Stacks, a.L2, a.L3, a.Stacks, a.Buckets)
+// HalfKP returns the chess architecture of Stockfish 12 and 13: HalfKP, 256,
+// 32, 32, 1, a single stack, no piece-square columns.
+func HalfKP() Architecture {
+	a := FairyFor(chess.Chess)
+	a.Features = "HalfKP"
+	a.Width, a.PSQT, a.Stacks, a.L2, a.L3 = 256, 0, 1, 32, 32
+	return a
 }
 
-// Validate reports the first field that is unknown or out of range. The error
-// wraps ErrArchitecture.
+// String describes the architecture on one line, which no other architecture
+// shares. Activation and scales are named where they are not the usual ones.
+func (a Architecture) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %d", a.Variant, a.Features, a.Width)
+	if a.PSQT != 0 {
+		fmt.Fprintf(&b, "+%d", a.PSQT)
+	}
+	for _, outputs := range [...]int{a.L2, a.L3} {
+		if outputs != 0 {
+			fmt.Fprintf(&b, "-%d", outputs)
+		}
+	}
+	fmt.Fprintf(&b, "-1 x%d by %s", a.Stacks, a.Buckets)
+	if a.Activation != ClippedReLU {
+		fmt.Fprintf(&b, ", %v", a.Activation)
+	}
+	for _, s := range [...]struct {
+		name         string
+		value, usual int
+	}{
+		{"layer scale", a.LayerScale, usualLayerScale},
+		{"output scale", a.OutputScale, usualOutputScale},
+		{"units", a.Units, usualUnits},
+	} {
+		if s.value != s.usual {
+			fmt.Fprintf(&b, ", %s %d", s.name, s.value)
+		}
+	}
+	return b.String()
+}
+
+// Validate reports the first field that is unknown or out of range, with what
+// was found and what was expected. The error wraps ErrArchitecture.
 func (a Architecture) Validate() error {
-	_, err := a.resolve()
+	_, err := a.Set()
 	return err
 }
 
-// resolve validates a and returns its feature set.
-func (a Architecture) resolve() (features.HalfKAv2, error) {
-	var set features.HalfKAv2
+// Set returns the feature set of a valid architecture, and else what Validate
+// returns.
+func (a Architecture) Set() (features.Set, error) {
 	v, err := chess.ParseVariant(a.Variant)
 	if err != nil {
-		return set, fmt.Errorf("%w: %w", ErrArchitecture, err)
+		return nil, fmt.Errorf("%w: %w", ErrArchitecture, err)
 	}
-	parsed, err := features.Parse(a.Features, v)
+	set, err := features.Parse(a.Features, v)
 	if err != nil {
-		return set, fmt.Errorf("%w: %w", ErrArchitecture, err)
+		return nil, fmt.Errorf("%w: %w", ErrArchitecture, err)
 	}
-	set, ok := parsed.(features.HalfKAv2)
-	if !ok {
-		return set, fmt.Errorf("%w: features: found %q, expected %q", ErrArchitecture, a.Features, features.HalfKAv2Name)
+	if canonical := set.String(); canonical != a.Features {
+		return nil, fmt.Errorf("%w: found features %q, expected their canonical form %q",
+			ErrArchitecture, a.Features, canonical)
 	}
+	if err := a.checkRanges(); err != nil {
+		return nil, err
+	}
+	if err := a.checkChoices(); err != nil {
+		return nil, err
+	}
+	if n := a.parameterBytes(set.Size()); n > maxParameters {
+		return nil, fmt.Errorf("%w: found %d bytes of parameters in %v, expected %d at most",
+			ErrArchitecture, n, a, maxParameters)
+	}
+	return set, nil
+}
+
+// checkRanges judges the fields that may be any number from a range.
+func (a Architecture) checkRanges() error {
 	for _, f := range []struct {
 		name                   string
 		value, least, most, of int
 	}{
 		{"width", a.Width, widthStep, MaxWidth, widthStep},
 		{"stacks", a.Stacks, 1, MaxStacks, 1},
-		{"first layer", a.L2, 1, MaxLayer, 1},
-		{"second layer", a.L3, 1, MaxLayer, 1},
+		{"first layer", a.L2, 0, MaxLayer, 1},
+		{"second layer", a.L3, 0, MaxLayer, 1},
+		{"output scale", a.OutputScale, 1, maxOutScale, 1},
+		{"units", a.Units, 1, maxUnits, 1},
 	} {
 		if f.value < f.least || f.value > f.most || f.value%f.of != 0 {
-			return set, fmt.Errorf("%w: found %s %d, expected a multiple of %d from %d to %d",
+			return fmt.Errorf("%w: found %s %d, expected a multiple of %d from %d to %d",
 				ErrArchitecture, f.name, f.value, f.of, f.least, f.most)
 		}
 	}
-	switch {
-	case a.Buckets != BoardPieces && a.Buckets != HandPieces:
-		return set, fmt.Errorf("%w: found %v, expected 1 or 2", ErrArchitecture, a.Buckets)
-	case a.Buckets == HandPieces && a.Stacks != 8:
-		return set, fmt.Errorf("%w: found %d stacks, expected 8 to choose by %v", ErrArchitecture, a.Stacks, a.Buckets)
+	return nil
+}
+
+// checkChoices judges the fields of which few values are known or fit others.
+func (a Architecture) checkChoices() error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", ErrArchitecture, fmt.Sprintf(format, args...))
 	}
-	return set, nil
+	switch {
+	case a.PSQT != 0 && a.PSQT != a.Stacks:
+		return refuse("found %d PSQT columns, expected %d, one per stack, or none", a.PSQT, a.Stacks)
+	case a.L2 == 0 && a.L3 != 0:
+		return refuse("found a second layer of %d without a first, expected none", a.L3)
+	case a.Activation != ClippedReLU && a.Activation != SCReLU:
+		return refuse("found %v, expected 1 (%v) or 2 (%v)", a.Activation, ClippedReLU, SCReLU)
+	case a.LayerScale < minLayerScale || a.LayerScale > maxLayerScale || a.LayerScale&(a.LayerScale-1) != 0:
+		return refuse("found layer scale %d, expected a power of two from %d to %d", a.LayerScale, minLayerScale, maxLayerScale)
+	case a.Buckets != BoardPieces && a.Buckets != HandPieces:
+		return refuse("found %v, expected 1 (%v) or 2 (%v)", a.Buckets, BoardPieces, HandPieces)
+	case a.Buckets == HandPieces && a.Stacks != handStacks:
+		return refuse("found %d stacks, expected %d to choose by %v", a.Stacks, handStacks, a.Buckets)
+	}
+	return nil
 }
 
 // Bucket returns the index of the stack and PSQT column for a position,
 // 0..Stacks-1.
-func (a Architecture) Bucket(p *chess.Position) int {
-	if a.Buckets == HandPieces {
-		held := p.Hand(chess.White).Total() + p.Hand(chess.Black).Total()
-		return handBucket[min(held, len(handBucket)-1)]
-	}
-	return min((p.Occupied().Count()-1)*a.Stacks/32, a.Stacks-1)
-}
+func (a Architecture) Bucket(p *chess.Position) int { return a.Buckets.choose(p, a.Stacks) }
+
+// Inputs returns the number of inputs of the layers: both perspectives.
+func (a Architecture) Inputs() int { return 2 * a.Width }
 
 // L2Stride returns the length of a row of Stack.L2Weights: L2 padded to a
 // multiple of 32.
 func (a Architecture) L2Stride() int { return padded(a.L2) }
 
-// L3Stride returns the length of Stack.OutWeights: L3 padded to a multiple of
-// 32.
-func (a Architecture) L3Stride() int { return padded(a.L3) }
+// OutInputs returns the number of inputs of the output layer: the outputs of
+// the last hidden layer, or of the transformer where there is none.
+func (a Architecture) OutInputs() int {
+	switch {
+	case a.L3 != 0:
+		return a.L3
+	case a.L2 != 0:
+		return a.L2
+	}
+	return a.Inputs()
+}
+
+// OutStride returns the length of Stack.OutWeights: OutInputs padded to a
+// multiple of 32.
+func (a Architecture) OutStride() int { return padded(a.OutInputs()) }
+
+// shift is the logarithm of LayerScale, by which sums of hidden layers are
+// shifted.
+func (a Architecture) shift() int { return bits.TrailingZeros(uint(a.LayerScale)) }
 
 func padded(n int) int { return (n + paddedStep - 1) / paddedStep * paddedStep }
 
 // transformerBytes returns the size of the transformer's parameters in a file.
 func (a Architecture) transformerBytes(featureCount int) int64 {
-	return 2*int64(a.Width) + int64(featureCount)*(2*int64(a.Width)+4*int64(a.Stacks))
+	return 2*int64(a.Width) + int64(featureCount)*(2*int64(a.Width)+4*int64(a.PSQT))
 }
 
 // stackBytes returns the size of one stack's parameters in a file.
 func (a Architecture) stackBytes() int64 {
-	return int64(4*a.L2 + a.L2*2*a.Width + 4*a.L3 + a.L3*a.L2Stride() + 4 + a.L3Stride())
+	return int64(4*a.L2 + a.L2*a.Inputs() + 4*a.L3 + a.L3*a.L2Stride() + 4 + a.OutStride())
+}
+
+// parameterBytes returns the size of all parameters in a file.
+func (a Architecture) parameterBytes(featureCount int) int64 {
+	return a.transformerBytes(featureCount) + int64(a.Stacks)*a.stackBytes()
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
 // ErrOverflow says that a network's parameters allow a sum that leaves its
@@ -13,10 +15,11 @@ var ErrOverflow = errors.New("network can overflow")
 
 // Check reports whether the network can be evaluated without overflow in any
 // legal position: no accumulator entry can leave int16, no piece-square sum and
-// no layer sum int32. The bound takes, for every square of the own king, the
-// most active features at their worst values; trained networks stay far inside.
-// Exporters call it before a network is published. It also checks the lengths
-// of the slices. The error wraps ErrOverflow or ErrArchitecture.
+// no layer sum int32. The bound adds, for every summand of the feature set, the
+// worst of as many rows as can be active with the own king on one square;
+// trained networks stay far inside. Exporters call it before a network
+// is published. It also checks the lengths of the slices. The error wraps
+// ErrOverflow or ErrArchitecture.
 func (n *Network) Check() error {
 	if err := n.checkLengths(); err != nil {
 		return err
@@ -35,7 +38,6 @@ func (n *Network) Check() error {
 // checkLengths compares every slice with the architecture.
 func (n *Network) checkLengths() error {
 	a := n.arch
-	size := n.set.Size()
 	check := func(name string, found, expected int) error {
 		if found != expected {
 			return fmt.Errorf("%w: found %d values in %s, expected %d", ErrArchitecture, found, name, expected)
@@ -44,102 +46,154 @@ func (n *Network) checkLengths() error {
 	}
 	errs := []error{
 		check("FTBias", len(n.FTBias), a.Width),
-		check("FTWeights", len(n.FTWeights), size*a.Width),
-		check("PSQT", len(n.PSQT), size*a.Stacks),
 		check("Stacks", len(n.Stacks), a.Stacks),
 	}
 	for i := range n.Stacks {
 		s := &n.Stacks[i]
 		errs = append(errs,
 			check("L1Bias", len(s.L1Bias), a.L2),
-			check("L1Weights", len(s.L1Weights), a.L2*2*a.Width),
+			check("L1Weights", len(s.L1Weights), a.L2*a.Inputs()),
 			check("L2Bias", len(s.L2Bias), a.L3),
 			check("L2Weights", len(s.L2Weights), a.L3*a.L2Stride()),
-			check("OutWeights", len(s.OutWeights), a.L3Stride()))
+			check("OutWeights", len(s.OutWeights), a.OutStride()))
 	}
 	return errors.Join(errs...)
 }
 
-// checkTransformer bounds the accumulators and the piece-square sums, block by
-// block: all active features belong to one square of the own king.
+// checkTransformer bounds the accumulators and the piece-square sums.
 func (n *Network) checkTransformer() error {
-	block := n.set.Block()
-	zero := make([]int32, n.arch.Stacks)
-	for first := 0; first < n.set.Size(); first += block {
-		weights := n.FTWeights[first*n.arch.Width:][:block*n.arch.Width]
-		if err := checkColumns(n, "accumulator", weights, n.FTBias, math.MinInt16, math.MaxInt16); err != nil {
-			return fmt.Errorf("own king on oriented square %d: %w", first/block, err)
+	err := checkColumns(n.set, "accumulator", n.FTRow, n.FTBias, math.MinInt16, math.MaxInt16)
+	if err != nil {
+		return err
+	}
+	// Half the range, for one perspective's sum is subtracted from the other's.
+	zero := make([]int32, n.arch.PSQT)
+	return checkColumns(n.set, "piece-square sum", n.PSQTRow, zero, math.MinInt32/2, math.MaxInt32/2)
+}
+
+// checkColumns bounds bias + (sum of the active rows) in every column.
+func checkColumns[T int16 | int32](set features.Set, what string, row func(feature int) []T, bias []T, least, most int64) error {
+	parts := []part{{set: set}}
+	lowest, highest := make([]int64, len(bias)), make([]int64, len(bias))
+	for i, b := range bias {
+		lowest[i], highest[i] = int64(b), int64(b)
+	}
+	for _, p := range parts {
+		quickReach(p, row, lowest, highest)
+	}
+	for i, b := range bias {
+		low, high := lowest[i], highest[i]
+		if low < least || high > most {
+			// The quick bound fails; take the worst rows one by one.
+			low, high = int64(b), int64(b)
+			for _, p := range parts {
+				l, h := exactReach(p, func(f int) int64 { return int64(row(f)[i]) })
+				low, high = low+l, high+h
+			}
 		}
-		psqt := n.PSQT[first*n.arch.Stacks:][:block*n.arch.Stacks]
-		// Half the range, for one perspective's sum is subtracted from the
-		// other's.
-		if err := checkColumns(n, "piece-square sum", psqt, zero, math.MinInt32/2, math.MaxInt32/2); err != nil {
-			return fmt.Errorf("own king on oriented square %d: %w", first/block, err)
+		if low < least || high > most {
+			return fmt.Errorf("%w: found %s %d between %d and %d, expected %d to %d",
+				ErrOverflow, what, i, low, high, least, most)
 		}
 	}
 	return nil
 }
 
-// checkColumns bounds bias + (sum of any MaxActive rows) in every column of a
-// block of rows.
-func checkColumns[T int16 | int32](n *Network, what string, rows, bias []T, least, most int64) error {
-	width := len(bias)
-	low, high := make([]T, width), make([]T, width) // at most and at least 0: an absent feature adds 0
-	for r := rows; len(r) > 0; r = r[width:] {
-		for i, w := range r[:width] {
+// part is a set whose features begin at a number.
+type part struct {
+	first int
+	set   features.Set
+}
+
+// blockOf returns how many features in a row can be active together: those of
+// one square of the own king if the set numbers them that way, or all.
+func blockOf(set features.Set) int {
+	if s, ok := set.(interface{ Block() int }); ok {
+		return s.Block()
+	}
+	return set.Size()
+}
+
+// quickReach lowers the lowest and raises the highest sum of every column by
+// what a part can at most contribute: its most active rows, all as its worst.
+func quickReach[T int16 | int32](p part, row func(feature int) []T, lowest, highest []int64) {
+	low, high := make([]T, len(lowest)), make([]T, len(highest))
+	for f := range p.set.Size() {
+		for i, w := range row(p.first + f)[:len(low)] { // an absent feature adds 0
 			low[i], high[i] = min(low[i], w), max(high[i], w)
 		}
 	}
-	active := int64(n.set.MaxActive())
-	for i, b := range bias {
-		lowest, highest := int64(b)+active*int64(low[i]), int64(b)+active*int64(high[i])
-		if lowest < least || highest > most {
-			// The quick bound fails; take the worst rows one by one.
-			lowest, highest = extremes(rows, width, i, int(active))
-			lowest, highest = lowest+int64(b), highest+int64(b)
-		}
-		if lowest < least || highest > most {
-			return fmt.Errorf("%w: found %s %d between %d and %d, expected %d to %d",
-				ErrOverflow, what, i, lowest, highest, least, most)
-		}
+	active := int64(p.set.MaxActive())
+	for i := range low {
+		lowest[i] += active * int64(low[i])
+		highest[i] += active * int64(high[i])
 	}
-	return nil
 }
 
-// extremes returns the sums of the active lowest negative and highest positive
-// entries of one column.
-func extremes[T int16 | int32](rows []T, width, column, active int) (lowest, highest int64) {
-	var values []T
-	for i := column; i < len(rows); i += width {
-		values = append(values, rows[i])
-	}
-	slices.Sort(values)
-	for i := range min(active, len(values)) {
-		lowest += min(int64(values[i]), 0)
-		highest += max(int64(values[len(values)-1-i]), 0)
+// exactReach returns the lowest and highest sum of as many values of a part's
+// features as can be active, in the worst of its blocks.
+func exactReach(p part, value func(feature int) int64) (lowest, highest int64) {
+	block, active := blockOf(p.set), p.set.MaxActive()
+	values := make([]int64, block)
+	for first := 0; first < p.set.Size(); first += block {
+		for i := range values {
+			values[i] = value(p.first + first + i)
+		}
+		slices.Sort(values)
+		var low, high int64
+		for i := range min(active, block) {
+			low += min(values[i], 0)
+			high += max(values[block-1-i], 0)
+		}
+		lowest, highest = min(lowest, low), max(highest, high)
 	}
 	return lowest, highest
 }
 
+// layer is one dense layer of a stack, with the name errors give it.
+type layer struct {
+	name           string
+	weights        []int8 // one row of stride per output, the first inputs of it used
+	stride, inputs int
+	bias           []int32
+}
+
+// layersOf returns the layers of a stack that the architecture has, the output
+// layer last.
+func (a Architecture) layersOf(s *Stack) (all []layer) {
+	if a.L2 != 0 {
+		all = append(all, layer{"layer 1", s.L1Weights, a.Inputs(), a.Inputs(), s.L1Bias})
+	}
+	if a.L3 != 0 {
+		all = append(all, layer{"layer 2", s.L2Weights, a.L2Stride(), a.L2, s.L2Bias})
+	}
+	return append(all, layer{"the output layer", s.OutWeights, a.OutStride(), a.OutInputs(), []int32{s.OutBias}})
+}
+
+// row returns the weights of an output.
+func (l *layer) row(output int) []int8 { return l.weights[output*l.stride:][:l.inputs] }
+
 // checkStack bounds the sums of the layers for any activations 0..127.
 func (n *Network) checkStack(s *Stack) error {
-	a := n.arch
-	check := func(layer string, weights []int8, stride, inputs int, bias []int32) error {
-		for o, b := range bias {
-			lowest, highest := int64(b), int64(b)
-			for _, w := range weights[o*stride:][:inputs] {
-				lowest += 127 * min(int64(w), 0)
-				highest += 127 * max(int64(w), 0)
-			}
-			if lowest < math.MinInt32 || highest > math.MaxInt32 {
+	for _, l := range n.arch.layersOf(s) {
+		for o, b := range l.bias {
+			low, high := reach(l.row(o))
+			low, high = low+int64(b), high+int64(b)
+			if low < math.MinInt32 || high > math.MaxInt32 {
 				return fmt.Errorf("%w: found output %d of %s between %d and %d, expected an int32",
-					ErrOverflow, o, layer, lowest, highest)
+					ErrOverflow, o, l.name, low, high)
 			}
 		}
-		return nil
 	}
-	return errors.Join(
-		check("layer 1", s.L1Weights, 2*a.Width, 2*a.Width, s.L1Bias),
-		check("layer 2", s.L2Weights, a.L2Stride(), a.L2, s.L2Bias),
-		check("the output layer", s.OutWeights, a.L3Stride(), a.L3, []int32{s.OutBias}))
+	return nil
+}
+
+// reach returns the least and the greatest sum of products of weights with
+// activations 0..127.
+func reach(weights []int8) (low, high int64) {
+	for _, w := range weights {
+		low += ActivationScale * min(int64(w), 0)
+		high += ActivationScale * max(int64(w), 0)
+	}
+	return low, high
 }

@@ -11,8 +11,10 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	const width = 16
-	block := 864
+	const (
+		width = 16
+		block = 864
+	)
 	for _, c := range []struct {
 		name string
 		edit func(n *nnue.Network)
@@ -22,36 +24,36 @@ func TestCheck(t *testing.T) {
 		{"31 large rows in a block", func(n *nnue.Network) {
 			n.FTBias[3] = 0
 			for i := range 31 {
-				n.FTWeights[(5*block+i)*width+3] = 1000
+				n.FTRow(5*block + i)[3] = 1000
 			}
 		}, ""},
 		{"large rows of two blocks", func(n *nnue.Network) {
 			for i := range 20 {
-				n.FTWeights[i*width+3] = 1000
-				n.FTWeights[(block+i)*width+3] = 1000
+				n.FTRow(i)[3] = 1000
+				n.FTRow(block + i)[3] = 1000
 			}
 		}, ""},
 		{"32 rows reach int16", func(n *nnue.Network) {
 			n.FTBias[3] = 767
 			for i := range 32 {
-				n.FTWeights[(5*block+20*i)*width+3] = 1000
+				n.FTRow(5*block + 20*i)[3] = 1000
 			}
 		}, ""},
 		{"32 rows pass int16", func(n *nnue.Network) {
 			n.FTBias[3] = 768
 			for i := range 32 {
-				n.FTWeights[(5*block+20*i)*width+3] = 1000
+				n.FTRow(5*block + 20*i)[3] = 1000
 			}
-		}, "square 5: network can overflow: found accumulator 3"},
+		}, "network can overflow: found accumulator 3"},
 		{"32 rows pass int16 below", func(n *nnue.Network) {
 			n.FTBias[15] = -769
 			for i := range 32 {
-				n.FTWeights[(63*block+i)*width+15] = -1000
+				n.FTRow(63*block + i)[15] = -1000
 			}
 		}, "-32769"},
 		{"piece-square sum", func(n *nnue.Network) {
 			for i := range 32 {
-				n.PSQT[i*8+7] = math.MaxInt32 / 63
+				n.PSQTRow(i)[7] = math.MaxInt32 / 63
 			}
 		}, "piece-square sum 7"},
 		{"layer 1", func(n *nnue.Network) { n.Stacks[2].L1Bias[1] = math.MaxInt32 }, "stack 2"},
@@ -86,12 +88,22 @@ func TestArchitectureValidate(t *testing.T) {
 		{func(*nnue.Architecture) {}, ""},
 		{func(a *nnue.Architecture) { *a = nnue.Fairy() }, ""},
 		{func(a *nnue.Architecture) { a.Variant = "checkers" }, "checkers"},
-		{func(a *nnue.Architecture) { a.Features = "HalfKP" }, `found "HalfKP", expected "HalfKAv2"`},
+		{func(a *nnue.Architecture) { a.Features = "Nothing" }, "Nothing"},
 		{func(a *nnue.Architecture) { a.Width = 0 }, "width 0"},
 		{func(a *nnue.Architecture) { a.Width = 24 }, "width 24"},
 		{func(a *nnue.Architecture) { a.Width = 4096 }, "width 4096"},
 		{func(a *nnue.Architecture) { a.Stacks = 0 }, "stacks 0"},
-		{func(a *nnue.Architecture) { a.Stacks = 4 }, "found 4 stacks, expected 8"},
+		{func(a *nnue.Architecture) { a.Stacks, a.PSQT = 4, 4 }, "found 4 stacks, expected 8"},
+		{func(a *nnue.Architecture) { a.PSQT = 4 }, "found 4 PSQT columns, expected 8, one per stack, or none"},
+		{func(a *nnue.Architecture) { a.PSQT, a.Buckets, a.Stacks = 0, nnue.BoardPieces, 16 }, ""},
+		{func(a *nnue.Architecture) { a.L3 = 0 }, ""},
+		{func(a *nnue.Architecture) { a.L2, a.L3 = 0, 0 }, ""},
+		{func(a *nnue.Architecture) { a.L2 = 0 }, "second layer of 32 without a first"},
+		{func(a *nnue.Architecture) { a.Activation = 0 }, "activation 0"},
+		{func(a *nnue.Architecture) { a.LayerScale = 8 }, "layer scale 8"},
+		{func(a *nnue.Architecture) { a.LayerScale = 96 }, "layer scale 96"},
+		{func(a *nnue.Architecture) { a.OutputScale = 0 }, "output scale 0"},
+		{func(a *nnue.Architecture) { a.Units = -1 }, "units -1"},
 		{func(a *nnue.Architecture) { a.Buckets = 0 }, "bucket rule 0"},
 		{func(a *nnue.Architecture) { a.L2 = 129 }, "first layer 129"},
 		{func(a *nnue.Architecture) { a.L3 = -1 }, "second layer -1"},

@@ -1,9 +1,6 @@
 package nnue
 
-import (
-	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/kernel"
-)
+import "github.com/crazyhouse-rl/selfplay/chess"
 
 // Eval is everything a network says about a position. All values are from the
 // side to move's point of view; Raw, Adjusted and Final are in
@@ -11,12 +8,13 @@ import (
 type Eval struct {
 	// Bucket is the index of the stack and column in use.
 	Bucket int
-	// PSQT [Stacks] is the piece-square part for every column, half the
-	// difference of both perspectives, in 1/16 of a raw unit.
+	// PSQT [Architecture.PSQT] is the piece-square part for every column, half
+	// the difference of both perspectives. Unit: 1/OutputScale of a raw unit.
 	PSQT []int
-	// Positional [Stacks] is the output of every stack, in 1/16 of a raw unit.
+	// Positional [Stacks] is the output of every stack, in the same unit.
 	Positional []int
-	// Raw is the network's value, (PSQT + Positional) / 16 in the bucket.
+	// Raw is the network's value, (PSQT + Positional) / OutputScale in the
+	// bucket.
 	Raw int
 	// Adjusted is the value Fairy-Stockfish searches with: the positional part
 	// counts a little more where both sides' pieces are nearly equal.
@@ -29,33 +27,30 @@ type Eval struct {
 	Checksum uint64
 }
 
-// outputScale divides the sum of both parts to give raw units.
-const outputScale = 16
-
 // Trace is an Eval with all values on the way to it, for tests, for debugging
 // and for comparing a trainer's numbers layer by layer.
 type Trace struct {
 	Eval
-	// Features, Accumulators [Width] and PSQTSums [Stacks] are indexed by
+	// Features, Accumulators [Width] and PSQTSums [PSQT] are indexed by
 	// perspective, chess.White first; features are in no particular order.
 	Features     [2][]int32
 	Accumulators [2][]int16
 	PSQTSums     [2][]int32
-	// Transformed [2*Width] is the input of the layers: both accumulators
-	// clipped, the side to move's first.
+	// Transformed [2*Width] is the input of the layers: the activations of both
+	// accumulators, the side to move's first.
 	Transformed []uint8
 	// Stacks has the values inside every stack.
 	Stacks []StackTrace
 }
 
 // StackTrace is the values inside one stack: sums before shift and clip,
-// outputs after.
+// outputs after. Slices of a layer that the network lacks are empty.
 type StackTrace struct {
 	Sum1 []int32 // [L2]
 	Out1 []uint8 // [L2]
 	Sum2 []int32 // [L3]
 	Out2 []uint8 // [L3]
-	Out  int32   // in 1/16 of a raw unit
+	Out  int32   // unit 1/OutputScale of a raw unit
 }
 
 // Evaluate computes all values of p from nothing, in the plainest way: it is
@@ -73,21 +68,26 @@ func (n *Network) Trace(p *chess.Position) Trace {
 	}
 	us := p.SideToMove()
 	them := us.Other()
-	width := n.arch.Width
-	t.Transformed = make([]uint8, 2*width)
-	kernel.ClipInt16(t.Transformed[:width], t.Accumulators[us])
-	kernel.ClipInt16(t.Transformed[width:], t.Accumulators[them])
-
+	for _, c := range [...]chess.Color{us, them} {
+		for _, x := range t.Accumulators[c] {
+			t.Transformed = append(t.Transformed, n.arch.Activation.apply(x))
+		}
+	}
 	t.Bucket = n.arch.Bucket(p)
 	t.Checksum = checksum(t.Accumulators)
 	for i := range n.Stacks {
 		t.Stacks = append(t.Stacks, n.forward(&n.Stacks[i], t.Transformed))
 		t.Positional = append(t.Positional, int(t.Stacks[i].Out))
+	}
+	for i := range n.arch.PSQT {
 		t.PSQT = append(t.PSQT, int(t.PSQTSums[us][i]-t.PSQTSums[them][i])/2)
 	}
-	psqt, positional := t.PSQT[t.Bucket], t.Positional[t.Bucket]
-	t.Raw = (psqt + positional) / outputScale
-	t.Adjusted = adjust(p, psqt, positional)
+	psqt, positional := 0, t.Positional[t.Bucket]
+	if n.arch.PSQT != 0 {
+		psqt = t.PSQT[t.Bucket]
+	}
+	t.Raw = (psqt + positional) / n.arch.OutputScale
+	t.Adjusted = adjust(p, psqt, positional, n.arch.OutputScale)
 	t.Final = finish(p, t.Adjusted)
 	return t
 }
@@ -95,33 +95,64 @@ func (n *Network) Trace(p *chess.Position) Trace {
 // transform sums the rows of the active features.
 func (n *Network) transform(active []int32) (accumulator []int16, psqt []int32) {
 	accumulator = append(accumulator, n.FTBias...)
-	psqt = make([]int32, n.arch.Stacks)
+	psqt = make([]int32, n.arch.PSQT)
 	for _, f := range active {
-		for i, w := range n.row(f) {
+		for i, w := range n.FTRow(int(f)) {
 			accumulator[i] += w
 		}
-		for i, w := range n.psqtRow(f) {
+		for i, w := range n.PSQTRow(int(f)) {
 			psqt[i] += w
 		}
 	}
 	return accumulator, psqt
 }
 
-// forward runs one stack.
-func (n *Network) forward(s *Stack, in []uint8) StackTrace {
-	a := n.arch
-	t := StackTrace{
-		Sum1: make([]int32, a.L2), Out1: make([]uint8, a.L2),
-		Sum2: make([]int32, a.L3), Out2: make([]uint8, a.L3),
+// apply returns the activation of a sum.
+func (a Activation) apply(x int16) uint8 {
+	clipped := min(max(int(x), 0), ActivationScale)
+	if a == SCReLU {
+		return uint8(clipped * clipped / ActivationScale)
 	}
-	kernel.AffineInt8(t.Sum1, s.L1Bias, s.L1Weights, 2*a.Width, in)
-	kernel.ClipInt32(t.Out1, t.Sum1)
-	kernel.AffineInt8(t.Sum2, s.L2Bias, s.L2Weights, a.L2Stride(), t.Out1)
-	kernel.ClipInt32(t.Out2, t.Sum2)
-	var output [1]int32
-	kernel.AffineInt8(output[:], []int32{s.OutBias}, s.OutWeights, a.L3Stride(), t.Out2)
-	t.Out = output[0]
+	return uint8(clipped)
+}
+
+// forward runs one stack.
+func (n *Network) forward(s *Stack, in []uint8) (t StackTrace) {
+	a := n.arch
+	last := in
+	if a.L2 != 0 {
+		t.Sum1 = affine(s.L1Bias, s.L1Weights, a.Inputs(), last)
+		t.Out1 = clip(t.Sum1, a.LayerScale)
+		last = t.Out1
+	}
+	if a.L3 != 0 {
+		t.Sum2 = affine(s.L2Bias, s.L2Weights, a.L2Stride(), last)
+		t.Out2 = clip(t.Sum2, a.LayerScale)
+		last = t.Out2
+	}
+	t.Out = affine([]int32{s.OutBias}, s.OutWeights, a.OutStride(), last)[0]
 	return t
+}
+
+// affine returns bias + weights * in, for weights in rows of a given stride.
+func affine(bias []int32, weights []int8, stride int, in []uint8) []int32 {
+	sums := append([]int32(nil), bias...)
+	for o := range sums {
+		for i, x := range in {
+			sums[o] += int32(weights[o*stride+i]) * int32(x)
+		}
+	}
+	return sums
+}
+
+// clip turns the sums of a hidden layer into activations. The scale is a power
+// of two, so that dividing down is a shift.
+func clip(sums []int32, scale int) []uint8 {
+	out := make([]uint8, len(sums))
+	for i, s := range sums {
+		out[i] = uint8(min(max(int(s), 0)/scale, ActivationScale))
+	}
+	return out
 }
 
 // checksum repeats FNV-1a's step, with 16-bit entries in place of bytes, from a
@@ -151,13 +182,13 @@ func nonPawnMaterial(p *chess.Position, c chess.Color) int {
 
 // adjust mixes both parts as Fairy-Stockfish's search does: with material
 // balanced to within bishop for knight, the positional part weighs more.
-func adjust(p *chess.Position, psqt, positional int) int {
+func adjust(p *chess.Position, psqt, positional, scale int) int {
 	entertainment := 0
 	difference := nonPawnMaterial(p, chess.White) - nonPawnMaterial(p, chess.Black)
 	if limit := pieceValues[chess.Bishop] - pieceValues[chess.Knight]; max(difference, -difference) <= limit {
 		entertainment = 7
 	}
-	return ((128-entertainment)*psqt + (128+entertainment)*positional) / 128 / outputScale
+	return ((128-entertainment)*psqt + (128+entertainment)*positional) / 128 / scale
 }
 
 // largestFinal bounds a static evaluation below the values of forced mates.

@@ -1,6 +1,7 @@
 package nnue
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,77 +22,95 @@ var (
 	ErrChecksum = errors.New("network file is damaged")
 )
 
-// maxFile is more than the largest architecture needs.
-const maxFile = 256 << 20
+// maxFile is the longest file that is read, maxParameters the part of it that
+// any header and description leave.
+const (
+	maxFile       = 256 << 20
+	maxParameters = maxFile - 2<<20
+)
 
-// Read reads a crazyhouse network in either format, to the end of r. It keeps
-// no more memory than r has bytes, and at most 256 MiB.
+// Read reads a crazyhouse network in any of the formats, to the end of r. It
+// keeps no more memory than twice what r has bytes, and at most 512 MiB;
+// ReadFile needs half.
 func Read(r io.Reader) (*Network, error) { return ReadVariant(r, chess.Crazyhouse) }
 
-// ReadVariant reads a network for a variant in either format. A network for
-// another variant is refused with ErrVariant, anything else that does not fit
-// with ErrFormat or ErrChecksum.
+// ReadVariant reads a network for a variant in any of the formats. A network
+// for another variant is refused with ErrVariant, anything else that does not
+// fit with ErrFormat or ErrChecksum.
 func ReadVariant(r io.Reader, v *chess.Variant) (*Network, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading network: %w", err)
 	}
-	return parse(data, v)
+	return parse(bytes.NewReader(data), int64(len(data)), v)
 }
 
-// ReadFile reads a crazyhouse network file in either format.
+// ReadFile reads a crazyhouse network file in any of the formats.
 func ReadFile(path string) (*Network, error) { return ReadFileVariant(path, chess.Crazyhouse) }
 
-// ReadFileVariant reads a network file for a variant in either format; its
+// ReadFileVariant reads a network file for a variant in any of the formats; its
 // errors are ReadVariant's.
 func ReadFileVariant(path string, v *chess.Variant) (*Network, error) {
-	info, err := os.Stat(path)
-	if err != nil {
+	// A pipe would wait for its writer when opened.
+	if info, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("reading network: %w", err)
-	}
-	if !info.Mode().IsRegular() {
+	} else if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: %w: found %v, expected a regular file", path, ErrFormat, info.Mode().Type())
 	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: %w: found %d bytes, expected %d at most", path, ErrFormat, info.Size(), maxFile)
-	}
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading network: %w", err)
 	}
-	n, err := parse(data, v)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading network: %w", err)
+	}
+	n, err := parse(f, info.Size(), v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return n, nil
 }
 
-// parse reads a whole file in either format.
-func parse(data []byte, v *chess.Variant) (*Network, error) {
-	switch {
-	case len(data) > maxFile:
-		return nil, fmt.Errorf("%w: found over %d bytes, expected at most that", ErrFormat, maxFile)
-	case len(data) >= len(ownMagic) && string(data[:len(ownMagic)]) == ownMagic:
-		return parseOwn(data, v)
-	case len(data) >= 4 && binary.LittleEndian.Uint32(data) == fairyVersion:
-		return parseFairy(data, v)
+// parse reads a whole file of the given size in any of the formats. What it
+// allocates is bounded by the size.
+func parse(r io.Reader, size int64, v *chess.Variant) (*Network, error) {
+	if size > maxFile {
+		return nil, fmt.Errorf("%w: found %d bytes, expected %d at most", ErrFormat, size, maxFile)
 	}
-	return nil, fmt.Errorf("%w: found first bytes %q, expected %q or the version word %#x",
-		ErrFormat, data[:min(len(data), len(ownMagic))], ownMagic, uint32(fairyVersion))
+	d := newDecoder(r, size)
+	first, err := d.r.Peek(min(len(ownMagic), int(size)))
+	if err != nil {
+		return nil, fmt.Errorf("reading network: %w", err)
+	}
+	if string(first) == ownMagic {
+		return parseOwn(d, v)
+	}
+	if len(first) >= 4 {
+		for _, f := range stockfishFormats {
+			if binary.LittleEndian.Uint32(first) == f.version {
+				return f.parse(d, v)
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w: found first bytes %q, expected %q or one of the version words %#x and %#x",
+		ErrFormat, first, ownMagic, fairyFormat.version, halfKPFormat.version)
 }
 
-// Write writes the network: in Fairy-Stockfish's format if its architecture is
-// one Fairy-Stockfish loads, else in our own. Reading a file and writing it
-// again gives the same bytes.
+// Write writes the network: in the format of Fairy-Stockfish or of Stockfish 12
+// if its architecture is one that these load, else in our own. Reading a file
+// and writing it again gives the same bytes.
 func (n *Network) Write(w io.Writer) error {
-	if err := n.checkLengths(); err != nil {
-		return fmt.Errorf("writing network: %w", err)
+	err := n.checkLengths()
+	if err == nil {
+		if f := n.arch.stockfishFormat(); f != nil {
+			err = f.write(n, w)
+		} else {
+			err = n.writeOwn(w)
+		}
 	}
-	write := n.writeOwn
-	if n.arch.isFairy() {
-		write = n.writeFairy
-	}
-	if err := write(w); err != nil {
+	if err != nil {
 		return fmt.Errorf("writing network: %w", err)
 	}
 	return nil

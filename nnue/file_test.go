@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ import (
 // tiny is about the smallest architecture there is; its files have 2 MB.
 func tiny() nnue.Architecture {
 	a := nnue.Narrow(16)
-	a.Stacks, a.Buckets, a.L2, a.L3 = 1, nnue.BoardPieces, 2, 3
+	a.Stacks, a.PSQT, a.Buckets, a.L2, a.L3 = 1, 1, nnue.BoardPieces, 2, 3
 	return a
 }
 
@@ -34,10 +35,26 @@ func file(t testing.TB, n *nnue.Network) []byte {
 	return b.Bytes()
 }
 
+// equal compares all that two networks hold.
+func equal(a, b *nnue.Network) bool {
+	if a.Architecture() != b.Architecture() || a.Description != b.Description ||
+		!slices.Equal(a.FTBias, b.FTBias) || !reflect.DeepEqual(a.Stacks, b.Stacks) {
+		return false
+	}
+	for f := range a.Features().Size() {
+		if !slices.Equal(a.FTRow(f), b.FTRow(f)) || !slices.Equal(a.PSQTRow(f), b.PSQTRow(f)) {
+			return false
+		}
+	}
+	return true
+}
+
 func TestOwnFormatRoundTrip(t *testing.T) {
-	odd := nnue.Narrow(48)
-	odd.Stacks, odd.Buckets, odd.L2, odd.L3 = 3, nnue.BoardPieces, 33, 7
-	for _, a := range []nnue.Architecture{nnue.Narrow(32), tiny(), odd} {
+	for _, a := range append(architectures(), tiny()) {
+		v, err := chess.ParseVariant(a.Variant)
+		if err != nil {
+			t.Fatal(err)
+		}
 		n := random(t, a, 1)
 		n.Description = "any\x00bytes\xff"
 		for i := range n.Stacks[0].L2Weights {
@@ -48,11 +65,11 @@ func TestOwnFormatRoundTrip(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := nnue.ReadFile(path)
+		got, err := nnue.ReadFileVariant(path, v)
 		if err != nil {
 			t.Fatalf("%v: %v", a, err)
 		}
-		if !reflect.DeepEqual(got, n) {
+		if !equal(got, n) {
 			t.Errorf("%v: network changes when written and read", a)
 		}
 		if !bytes.Equal(file(t, got), data) {
@@ -136,7 +153,8 @@ func TestErrorsNameFoundAndExpected(t *testing.T) {
 	}{
 		{"short", fairy, short, nnue.ErrFormat, []string{"found 58534755 bytes", "expected 58534756"}},
 		{"long", fairy, long, nnue.ErrFormat, []string{"found 58534757 bytes", "expected 58534756"}},
-		{"version", fairy, change(0, 0x7AF32F16), nnue.ErrFormat, []string{"0x7af32f20"}},
+		{"version", fairy, change(0, 0x7AF32F17), nnue.ErrFormat, []string{"0x7af32f20", "0x7af32f16"}},
+		{"HalfKP", fairy, change(0, 0x7AF32F16), nnue.ErrVariant, []string{"HalfKP for chess", "expected one for crazyhouse"}},
 		{"file hash", fairy, change(4, 1), nnue.ErrFormat, []string{"file hash 0x00000001", "0x3c103e72"}},
 		{"transformer", fairy, change(12+n, 1), nnue.ErrFormat, []string{"transformer hash 0x00000001", "0x5f2348b8"}},
 		{"stack", fairy, change(58393616+n+17640, 1), nnue.ErrFormat, []string{"hash of stack 1", "0x633376ca"}},
@@ -144,7 +162,12 @@ func TestErrorsNameFoundAndExpected(t *testing.T) {
 		{"header", own, change(12, 1<<30), nnue.ErrFormat, []string{"header of 1073741824 bytes"}},
 		{"features", own, change(16, 7), nnue.ErrFormat, []string{"found 7 features", "expected 55296"}},
 		{"width", own, change(20, 17), nnue.ErrArchitecture, []string{"width 17", "multiple of 16"}},
-		{"columns", own, change(24, 2), nnue.ErrFormat, []string{"2 PSQT columns", "expected 1"}},
+		{"columns", own, change(24, 2), nnue.ErrArchitecture, []string{"2 PSQT columns", "expected 1"}},
+		{"activation", own, change(44, 3), nnue.ErrArchitecture, []string{"activation 3"}},
+		{"layer scale", own, change(52, 65), nnue.ErrArchitecture, []string{"layer scale 65", "power of two"}},
+		{"output scale", own, change(56, 0), nnue.ErrArchitecture, []string{"output scale 0"}},
+		{"units", own, change(60, 1<<30), nnue.ErrArchitecture, []string{"units 1073741824"}},
+		{"layers", own, change(36, 0), nnue.ErrArchitecture, []string{"second layer of 3 without a first"}},
 		{"rule", own, change(32, 9), nnue.ErrArchitecture, []string{"bucket rule 9"}},
 		{"scale", own, change(48, 255), nnue.ErrFormat, []string{"transformer scale 0x000000ff", "0x0000007f"}},
 		{"name hash", own, change(64, 0), nnue.ErrFormat, []string{`feature set "HalfKAv2"`}},
@@ -221,7 +244,7 @@ func TestReadErrors(t *testing.T) {
 		t.Errorf("broken writer: %v, want %v", err, errBroken)
 	}
 	n := random(t, tiny(), 1)
-	n.PSQT = n.PSQT[1:]
+	n.FTBias = n.FTBias[1:]
 	if err := n.Write(io.Discard); !errors.Is(err, nnue.ErrArchitecture) {
 		t.Errorf("network with a short slice written: %v, want %v", err, nnue.ErrArchitecture)
 	}

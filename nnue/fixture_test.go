@@ -26,15 +26,15 @@ type fixture struct {
 	err  error
 }
 
-func load(f nnuetest.Fixture) fixture {
+func load(f nnuetest.Fixture, v *chess.Variant) fixture {
 	data := f.Bytes()
-	net, err := nnue.Read(bytes.NewReader(data))
+	net, err := nnue.ReadVariant(bytes.NewReader(data), v)
 	return fixture{data: data, net: net, err: err}
 }
 
 var (
-	fixtureA = sync.OnceValue(func() fixture { return load(nnuetest.A) })
-	fixtureS = sync.OnceValue(func() fixture { return load(nnuetest.S) })
+	fixtureA = sync.OnceValue(func() fixture { return load(nnuetest.A, chess.Crazyhouse) })
+	fixtureS = sync.OnceValue(func() fixture { return load(nnuetest.S, chess.Crazyhouse) })
 )
 
 func (f fixture) network(t testing.TB) *nnue.Network {
@@ -67,13 +67,17 @@ func TestFixtureFiles(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		f    nnuetest.Fixture
+		arch nnue.Architecture
 		got  fixture
-	}{{"A", nnuetest.A, fixtureA()}, {"S", nnuetest.S, fixtureS()}} {
+	}{
+		{"A", nnuetest.A, nnue.Fairy(), fixtureA()},
+		{"S", nnuetest.S, nnue.Fairy(), fixtureS()},
+	} {
 		if sum := sha256.Sum256(c.got.data); hex.EncodeToString(sum[:]) != c.f.SHA256 {
 			t.Errorf("fixture %s has SHA-256 %x, want %s", c.name, sum, c.f.SHA256)
 		}
 		n := c.got.network(t)
-		if n.Architecture() != nnue.Fairy() || n.Description != c.f.Description {
+		if n.Architecture() != c.arch || n.Description != c.f.Description {
 			t.Errorf("fixture %s: read %v, %q", c.name, n.Architecture(), n.Description)
 		}
 		var out bytes.Buffer
@@ -101,12 +105,12 @@ func TestFixtureValues(t *testing.T) {
 		}
 	}
 	check("bias", n.FTBias[:8], []int{-14, -72, -2, 63, 24, -24, -2, -7})
-	check("weights 0", n.FTWeights[:8], []int{9, 6, -10, -4, -17, 5, -14, 29})
-	check("weights 12345", n.FTWeights[12345*512+100:][:4], []int{39, -11, 10, -9})
-	check("weights 55295", n.FTWeights[55295*512+508:], []int{-19, 8, 32, -11})
-	check("psqt 0", n.PSQT[:8], []int{3096, 2888, 1620, 2276, 1680, 1656, 1732, 1928})
-	check("psqt 640", n.PSQT[640*8:][:8], []int{-936, 276, -160, 968, 148, 428, 1080, -240})
-	check("psqt 55295", n.PSQT[55295*8:], []int{-41560, -40368, -41272, -40728, -39352, -39660, -41284, -39760})
+	check("weights 0", n.FTRow(0)[:8], []int{9, 6, -10, -4, -17, 5, -14, 29})
+	check("weights 12345", n.FTRow(12345)[100:104], []int{39, -11, 10, -9})
+	check("weights 55295", n.FTRow(55295)[508:], []int{-19, 8, 32, -11})
+	check("psqt 0", n.PSQTRow(0), []int{3096, 2888, 1620, 2276, 1680, 1656, 1732, 1928})
+	check("psqt 640", n.PSQTRow(640), []int{-936, 276, -160, 968, 148, 428, 1080, -240})
+	check("psqt 55295", n.PSQTRow(55295), []int{-41560, -40368, -41272, -40728, -39352, -39660, -41284, -39760})
 	s := n.Stacks[0]
 	check("layer 1 bias", s.L1Bias[:3], []int{1784, -32, -200})
 	check("layer 1 weights", s.L1Weights[:6], []int{37, -2, -4, 0, 0, 9})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -23,18 +24,21 @@ var update = flag.Bool("update", false, "rewrite golden files")
 func goldenNetwork(t *testing.T) *nnue.Network {
 	t.Helper()
 	a := tiny()
-	a.Stacks = 2
+	a.Stacks, a.PSQT = 2, 2
 	n := random(t, a, 1)
 	n.Description = "golden\x00bytes\xff"
-	block := n.Features().Block()
-	for i := range n.FTWeights {
-		if i%997 != 0 {
-			n.FTWeights[i] = n.FTWeights[i%(block*a.Width)]
+	block := n.Features().(features.HalfKAv2).Block()
+	for f := range n.Features().Size() {
+		row, columns := n.FTRow(f), n.PSQTRow(f)
+		for i := range row {
+			if (f*len(row)+i)%997 != 0 {
+				row[i] = n.FTRow(f % block)[i]
+			}
 		}
-	}
-	for i := range n.PSQT {
-		if i%997 != 0 {
-			n.PSQT[i] = n.PSQT[i%(block*a.Stacks)]
+		for i := range columns {
+			if (f*len(columns)+i)%997 != 0 {
+				columns[i] = n.PSQTRow(f % block)[i]
+			}
 		}
 	}
 	return n

@@ -19,13 +19,8 @@ const (
 	ownFixed = 80
 	// ownLongest bounds the header with its strings.
 	ownLongest = 1 << 20
-
-	activationClip = 1 // clamp to 0..127
-	scaleFT        = 127
-	scaleLayers    = 64
-	scaleOutput    = outputScale
-	unitsPerOne    = 600    // raw units per 1.0 of a float network
-	longestName    = 1 << 8 // of variant and feature set
+	// longestName bounds variant and feature set.
+	longestName = 1 << 8
 )
 
 // nameHash identifies a feature set by the FNV-1a hash of its canonical name.
@@ -35,24 +30,19 @@ func nameHash(name string) uint64 {
 	return h.Sum64()
 }
 
-// parametersSize returns the length of the parameters in an own file.
-func (a Architecture) parametersSize(featureCount int) int64 {
-	return a.transformerBytes(featureCount) + int64(a.Stacks)*a.stackBytes()
-}
-
 // ownHeader returns the header of an own file.
 func (n *Network) ownHeader() []byte {
 	a := n.arch
 	h := []byte(ownMagic)
 	length := ownFixed + 4*3 + len(a.Variant) + len(a.Features) + len(n.Description)
 	for _, v := range []int{
-		ownVersion, length, n.set.Size(), a.Width, a.Stacks, a.Stacks, int(a.Buckets), a.L2, a.L3,
-		activationClip, scaleFT, scaleLayers, scaleOutput, unitsPerOne,
+		ownVersion, length, n.set.Size(), a.Width, a.PSQT, a.Stacks, int(a.Buckets), a.L2, a.L3,
+		int(a.Activation), ActivationScale, a.LayerScale, a.OutputScale, a.Units,
 	} {
 		h = binary.LittleEndian.AppendUint32(h, uint32(v))
 	}
 	h = binary.LittleEndian.AppendUint64(h, nameHash(a.Features))
-	h = binary.LittleEndian.AppendUint64(h, uint64(a.parametersSize(n.set.Size())))
+	h = binary.LittleEndian.AppendUint64(h, uint64(a.parameterBytes(n.set.Size())))
 	for _, s := range []string{a.Variant, a.Features, n.Description} {
 		h = binary.LittleEndian.AppendUint32(h, uint32(len(s)))
 		h = append(h, s...)
@@ -62,6 +52,10 @@ func (n *Network) ownHeader() []byte {
 
 // writeOwn writes a network in our own format.
 func (n *Network) writeOwn(w io.Writer) error {
+	if len(n.arch.Features) > longestName {
+		return fmt.Errorf("%w: found a feature set with a name of %d bytes, expected %d at most",
+			ErrFormat, len(n.arch.Features), longestName)
+	}
 	header := n.ownHeader()
 	if len(header) > ownLongest {
 		return fmt.Errorf("%w: found a description of %d bytes, expected a header of %d at most",
@@ -81,129 +75,128 @@ func (n *Network) writeOwn(w io.Writer) error {
 	return err
 }
 
+// ownHeader is what the header of an own file says.
+type ownHeader struct {
+	arch        Architecture
+	description string
+	length      int64  // of the header
+	features    uint32 // in the set
+	parameters  uint64 // bytes
+}
+
 // parseOwn reads a file of our own format for a variant. It allocates only what
 // the file's length has been found to hold.
-func parseOwn(data []byte, v *chess.Variant) (*Network, error) {
-	arch, description, header, err := parseOwnHeader(data)
-	if err != nil {
-		return nil, err
+func parseOwn(d *decoder, v *chess.Variant) (*Network, error) {
+	size := d.left
+	d.hash = sha256.New()
+	h := d.ownHeader()
+	if d.err != nil {
+		return nil, d.err
 	}
-	if arch.Variant != v.Name {
-		return nil, fmt.Errorf("%w: found a network for %q, expected %q", ErrVariant, arch.Variant, v.Name)
+	if h.arch.Variant != v.Name {
+		return nil, fmt.Errorf("%w: found a network for %q, expected %q", ErrVariant, h.arch.Variant, v.Name)
 	}
-	set, err := arch.resolve()
+	set, err := h.arch.Set()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	if arch.isFairy() { // one architecture, one format
-		return nil, fmt.Errorf("%w: found our header on %v, expected Fairy-Stockfish's format", ErrFormat, arch)
+	if h.arch.stockfishFormat() != nil { // one architecture, one format
+		return nil, fmt.Errorf("%w: found our header on %v, expected Stockfish's format", ErrFormat, h.arch)
 	}
-	if err := checkOwnSizes(data, arch, set.Size(), header); err != nil {
+	if err := h.checkSizes(size, set.Size()); err != nil {
 		return nil, err
 	}
-	end := len(data) - sha256.Size
-	if found := sha256.Sum256(data[:end]); !bytes.Equal(found[:], data[end:]) {
-		return nil, fmt.Errorf("%w: found contents with SHA-256 %x, expected %x", ErrChecksum, found, data[end:])
-	}
-	n, err := New(arch)
+	n, err := New(h.arch)
 	if err != nil {
 		return nil, err
 	}
-	n.Description = description
-	d := decoder{rest: data[header:end]}
+	n.Description = h.description
 	d.transformer(n)
 	for i := range n.Stacks {
 		d.stack(&n.Stacks[i])
 	}
+	found := d.hash.Sum(nil)
+	d.hash = nil
+	claimed := d.take(sha256.Size)
+	if d.err != nil {
+		return nil, d.err
+	}
+	if !bytes.Equal(found, claimed) {
+		return nil, fmt.Errorf("%w: found contents with SHA-256 %x, expected %x", ErrChecksum, found, claimed)
+	}
 	return n, nil
 }
 
-// parseOwnHeader reads the header of an own file and checks every field that
-// does not depend on the feature set. It returns the header's length.
-func parseOwnHeader(data []byte) (a Architecture, description string, length int, err error) {
-	fail := func(err error) (Architecture, string, int, error) { return Architecture{}, "", 0, err }
-	if len(data) < ownFixed {
-		return fail(fmt.Errorf("%w: found %d bytes, expected a header of %d", ErrFormat, len(data), ownFixed))
+// ownHeader takes the header of an own file and checks what does not depend on
+// the architecture.
+func (d *decoder) ownHeader() (h ownHeader) {
+	size := d.left
+	if size < ownFixed {
+		d.fail("found %d bytes, expected a header of %d", size, ownFixed)
+		return h
 	}
-	d := decoder{rest: data[len(ownMagic):]}
-	if err := d.expect("version", ownVersion); err != nil {
-		return fail(err)
+	d.take(len(ownMagic))
+	d.expect("version", ownVersion)
+	h.length = int64(d.uint32())
+	if h.length < ownFixed || h.length > ownLongest || h.length > size {
+		d.fail("found a header of %d bytes in a file of %d, expected %d to %d", h.length, size, ownFixed, ownLongest)
 	}
-	claimed := int64(d.uint32())
-	if claimed < ownFixed || claimed > ownLongest || claimed > int64(len(data)) {
-		return fail(fmt.Errorf("%w: found a header of %d bytes in a file of %d, expected %d to %d",
-			ErrFormat, claimed, len(data), ownFixed, ownLongest))
-	}
-	d.uint32() // features, checked by checkOwnSizes
-	a.Width = int(d.uint32())
-	columns := d.uint32()
-	a.Stacks = int(d.uint32())
-	if columns != uint32(a.Stacks) {
-		return fail(fmt.Errorf("%w: found %d PSQT columns, expected %d, one per stack", ErrFormat, columns, a.Stacks))
+	h.features = d.uint32()
+	a := &h.arch
+	for _, field := range []*int{&a.Width, &a.PSQT, &a.Stacks} {
+		*field = int(d.uint32())
 	}
 	a.Buckets = BucketRule(d.uint32())
 	a.L2, a.L3 = int(d.uint32()), int(d.uint32())
-	for _, f := range []struct {
-		name string
-		want uint32
-	}{
-		{"activation", activationClip}, {"transformer scale", scaleFT}, {"layer scale", scaleLayers},
-		{"output scale", scaleOutput}, {"units", unitsPerOne},
-	} {
-		if err := d.expect(f.name, f.want); err != nil {
-			return fail(err)
-		}
-	}
-	hash := binary.LittleEndian.Uint64(d.take(8))
-	d.take(8) // length of the parameters, checked by checkOwnSizes
+	a.Activation = Activation(d.uint32())
+	d.expect("transformer scale", ActivationScale)
+	a.LayerScale, a.OutputScale, a.Units = int(d.uint32()), int(d.uint32()), int(d.uint32())
+	hash := d.uint64()
+	h.parameters = d.uint64()
 
-	d.rest = data[ownFixed:claimed]
-	for _, s := range []struct {
-		name    string
-		dst     *string
-		longest int
-	}{
-		{"variant", &a.Variant, longestName}, {"feature set", &a.Features, longestName},
-		{"description", &description, ownLongest},
-	} {
-		if *s.dst, err = d.text(s.name, s.longest); err != nil {
-			return fail(err)
-		}
-	}
-	if len(d.rest) != 0 {
-		return fail(fmt.Errorf("%w: found %d bytes after the description, expected none", ErrFormat, len(d.rest)))
+	rest := h.length - ownFixed
+	a.Variant = d.bounded("variant", longestName, &rest)
+	a.Features = d.bounded("feature set", longestName, &rest)
+	h.description = d.bounded("description", ownLongest, &rest)
+	if rest != 0 {
+		d.fail("found %d bytes after the description, expected none", rest)
 	}
 	if want := nameHash(a.Features); hash != want {
-		return fail(fmt.Errorf("%w: found hash %#016x for feature set %q, expected %#016x", ErrFormat, hash, a.Features, want))
+		d.fail("found hash %#016x for feature set %q, expected %#016x", hash, a.Features, want)
 	}
-	return a, description, int(claimed), nil
+	return h
 }
 
-// text takes a string with its length in front.
-func (d *decoder) text(name string, longest int) (string, error) {
-	if len(d.rest) < 4 {
-		return "", fmt.Errorf("%w: found %d bytes for the length of the %s, expected 4", ErrFormat, len(d.rest), name)
+// bounded takes a string with its length in front, out of the rest of a header.
+func (d *decoder) bounded(name string, longest int, rest *int64) string {
+	if d.err == nil && *rest < 4 {
+		d.fail("found %d bytes for the length of the %s, expected 4", *rest, name)
 	}
 	n := int64(d.uint32())
-	if n > int64(longest) || n > int64(len(d.rest)) {
-		return "", fmt.Errorf("%w: found a %s of %d bytes, expected %d at most",
-			ErrFormat, name, n, min(longest, len(d.rest)))
+	*rest -= 4
+	if d.err == nil && (n > int64(longest) || n > *rest) {
+		d.fail("found a %s of %d bytes, expected %d at most", name, n, min(int64(longest), *rest))
 	}
-	return string(d.take(int(n))), nil
+	if d.err != nil {
+		return ""
+	}
+	*rest -= n
+	return d.text(int(n))
 }
 
-// checkOwnSizes compares the sizes an own file claims, and its length, with
-// what its architecture makes them.
-func checkOwnSizes(data []byte, a Architecture, featureCount, header int) error {
-	if found := binary.LittleEndian.Uint32(data[16:]); int64(found) != int64(featureCount) {
-		return fmt.Errorf("%w: found %d features, expected %d for %s in %s", ErrFormat, found, featureCount, a.Features, a.Variant)
+// checkSizes compares the sizes an own file claims, and its own, with what its
+// architecture makes them.
+func (h *ownHeader) checkSizes(size int64, featureCount int) error {
+	if int64(h.features) != int64(featureCount) {
+		return fmt.Errorf("%w: found %d features, expected %d for %s in %s",
+			ErrFormat, h.features, featureCount, h.arch.Features, h.arch.Variant)
 	}
-	parameters := a.parametersSize(featureCount)
-	if found := binary.LittleEndian.Uint64(data[ownFixed-8:]); found != uint64(parameters) {
-		return fmt.Errorf("%w: found %d bytes of parameters, expected %d", ErrFormat, found, parameters)
+	parameters := h.arch.parameterBytes(featureCount)
+	if h.parameters != uint64(parameters) {
+		return fmt.Errorf("%w: found %d bytes of parameters, expected %d", ErrFormat, h.parameters, parameters)
 	}
-	if expected := int64(header) + parameters + sha256.Size; int64(len(data)) != expected {
-		return fmt.Errorf("%w: found %d bytes, expected %d for %v", ErrFormat, len(data), expected, a)
+	if expected := h.length + parameters + sha256.Size; size != expected {
+		return fmt.Errorf("%w: found %d bytes, expected %d for %v", ErrFormat, size, expected, h.arch)
 	}
 	return nil
 }

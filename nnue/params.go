@@ -1,36 +1,97 @@
 package nnue
 
 import (
+	"bufio"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
 	"io"
 )
 
-// Both file formats hold the parameters in one order, little endian, without
+// All file formats hold the parameters in one order, little endian, without
 // gaps:
 //
-//	int16 FTBias, int16 FTWeights, int32 PSQT, then per stack
+//	int16 FTBias, int16 FTRow of every feature, int32 PSQTRow of every feature,
+//	then per stack
 //	int32 L1Bias, int8 L1Weights, int32 L2Bias, int8 L2Weights,
 //	int32 OutBias, int8 OutWeights
 //
 // each array in the order Network and Stack document, padding included.
 
-// decoder takes values from the front of bytes whose length has been checked.
-type decoder struct{ rest []byte }
+// chunk is how many bytes a decoder or encoder handles at once: more than a row
+// of the widest transformer.
+const chunk = 1 << 16
 
+// decoder takes values from the front of a file whose length is known and
+// keeps the first error, after which it gives zeros.
+type decoder struct {
+	r    *bufio.Reader
+	left int64     // bytes of the file not yet taken
+	hash hash.Hash // of all that is taken, if not nil
+	err  error
+}
+
+func newDecoder(r io.Reader, size int64) *decoder {
+	return &decoder{r: bufio.NewReaderSize(r, chunk), left: size}
+}
+
+var zeros [chunk]byte
+
+// take returns the next n bytes, at most chunk, until the next call.
 func (d *decoder) take(n int) []byte {
-	b := d.rest[:n]
-	d.rest = d.rest[n:]
+	if d.err != nil {
+		return zeros[:n]
+	}
+	b, err := d.r.Peek(n)
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%w: found the end, expected %d more bytes", ErrFormat, d.left-int64(len(b)))
+		}
+		d.err = err
+		return zeros[:n]
+	}
+	d.left -= int64(n)
+	if d.hash != nil {
+		d.hash.Write(b)
+	}
+	_, _ = d.r.Discard(n) // cannot fail after Peek
 	return b
 }
 
 func (d *decoder) uint32() uint32 { return binary.LittleEndian.Uint32(d.take(4)) }
+func (d *decoder) uint64() uint64 { return binary.LittleEndian.Uint64(d.take(8)) }
+
+// expect takes one word and compares it.
+func (d *decoder) expect(name string, want uint32) {
+	if found := d.uint32(); d.err == nil && found != want {
+		d.fail("found %s %#08x, expected %#08x", name, found, want)
+	}
+}
+
+// fail notes that the file is not as it should be.
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
+	}
+}
+
+func (d *decoder) text(n int) string {
+	text := make([]byte, 0, n)
+	for len(text) < n {
+		text = append(text, d.take(min(n-len(text), chunk))...)
+	}
+	return string(text)
+}
 
 func (d *decoder) int16s(dst []int16) {
 	src := d.take(2 * len(dst))
-	for len(dst) >= 4 { // four at a time: large networks hold 28 million
-		v := binary.LittleEndian.Uint64(src)
-		dst[0], dst[1], dst[2], dst[3] = int16(v), int16(v>>16), int16(v>>32), int16(v>>48)
-		dst, src = dst[4:], src[8:]
+	for len(dst) >= 8 && len(src) >= 16 { // large networks hold 28 million
+		v, w := binary.LittleEndian.Uint64(src), binary.LittleEndian.Uint64(src[8:])
+		x := (*[8]int16)(dst)
+		x[0], x[1], x[2], x[3] = int16(v), int16(v>>16), int16(v>>32), int16(v>>48)
+		x[4], x[5], x[6], x[7] = int16(w), int16(w>>16), int16(w>>32), int16(w>>48)
+		dst, src = dst[8:], src[16:]
 	}
 	for i := range dst {
 		dst[i] = int16(binary.LittleEndian.Uint16(src[2*i:]))
@@ -45,15 +106,26 @@ func (d *decoder) int32s(dst []int32) {
 }
 
 func (d *decoder) int8s(dst []int8) {
-	for i, b := range d.take(len(dst)) {
-		dst[i] = int8(b)
+	for len(dst) > 0 {
+		n := min(len(dst), chunk)
+		for i, b := range d.take(n) {
+			dst[i] = int8(b)
+		}
+		dst = dst[n:]
 	}
 }
 
 func (d *decoder) transformer(n *Network) {
 	d.int16s(n.FTBias)
-	d.int16s(n.FTWeights)
-	d.int32s(n.PSQT)
+	for f := range n.set.Size() {
+		d.int16s(n.FTRow(f))
+	}
+	if n.arch.PSQT == 0 {
+		return
+	}
+	for f := range n.set.Size() {
+		d.int32s(n.PSQTRow(f))
+	}
 }
 
 func (d *decoder) stack(s *Stack) {
@@ -72,11 +144,8 @@ type encoder struct {
 	err error
 }
 
-// encoderBuffer is the size at which an encoder hands bytes on.
-const encoderBuffer = 1 << 16
-
 func newEncoder(w io.Writer) *encoder {
-	return &encoder{w: w, buf: make([]byte, 0, encoderBuffer+8)}
+	return &encoder{w: w, buf: make([]byte, 0, 2*chunk)}
 }
 
 // flush writes what is buffered and returns the first error of all.
@@ -88,9 +157,9 @@ func (e *encoder) flush() error {
 	return e.err
 }
 
-// room makes sure a few bytes fit the buffer.
+// room makes sure that chunk bytes fit the buffer.
 func (e *encoder) room() {
-	if len(e.buf) >= encoderBuffer {
+	if len(e.buf) >= chunk {
 		_ = e.flush() // kept in e.err
 	}
 }
@@ -108,29 +177,41 @@ func (e *encoder) uint32(v uint32) {
 }
 
 func (e *encoder) int16s(src []int16) {
+	e.room()
 	for _, v := range src {
-		e.room()
 		e.buf = binary.LittleEndian.AppendUint16(e.buf, uint16(v))
 	}
 }
 
 func (e *encoder) int32s(src []int32) {
+	e.room()
 	for _, v := range src {
-		e.uint32(uint32(v))
+		e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(v))
 	}
 }
 
 func (e *encoder) int8s(src []int8) {
-	for _, v := range src {
+	for len(src) > 0 {
 		e.room()
-		e.buf = append(e.buf, byte(v))
+		n := min(len(src), chunk)
+		for _, v := range src[:n] {
+			e.buf = append(e.buf, byte(v))
+		}
+		src = src[n:]
 	}
 }
 
 func (e *encoder) transformer(n *Network) {
 	e.int16s(n.FTBias)
-	e.int16s(n.FTWeights)
-	e.int32s(n.PSQT)
+	for f := range n.set.Size() {
+		e.int16s(n.FTRow(f))
+	}
+	if n.arch.PSQT == 0 {
+		return
+	}
+	for f := range n.set.Size() {
+		e.int32s(n.PSQTRow(f))
+	}
 }
 
 func (e *encoder) stack(s *Stack) {

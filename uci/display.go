@@ -2,6 +2,7 @@ package uci
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -57,13 +58,17 @@ func (s *server) evaluate() {
 // [nnue.Eval].
 func describeNet(b *strings.Builder, n *nnue.Network, p *chess.Position) {
 	e := n.Evaluate(p)
-	fmt.Fprintln(b, "bucket       psqt positional (1/16 units)")
-	for i := range e.PSQT {
+	fmt.Fprintf(b, "bucket       psqt positional (1/%d units)\n", n.Architecture().OutputScale)
+	for i, positional := range e.Positional {
 		mark := ' '
 		if i == e.Bucket {
 			mark = '*'
 		}
-		fmt.Fprintf(b, "%c %4d %10d %10d\n", mark, i, e.PSQT[i], e.Positional[i])
+		psqt := "-" // a net may have no such part
+		if len(e.PSQT) > 0 {
+			psqt = strconv.Itoa(e.PSQT[i])
+		}
+		fmt.Fprintf(b, "%c %4d %10s %10d\n", mark, i, psqt, positional)
 	}
 	fmt.Fprintf(b, "raw %d\nadjusted %d\nfinal %d\n", e.Raw, e.Adjusted, e.Final)
 }

@@ -31,8 +31,9 @@ func newEvalCommand() *cobra.Command {
 		Long: `Evaluate one position or a file of them (first tab-separated column FEN).
 
 Columns: fen, raw, adjusted, final, psqt and positional for every bucket
-(comma-separated, before the division by 16), the bucket in use, and a checksum
-over both accumulators. All values are from the side to move's view in the net's own
+(comma-separated, before the division by the net's output scale, 16 as a rule; -
+for a net without piece-square values), the bucket in use, and a checksum over
+both accumulators. All values are from the side to move's view in the net's own
 units: 208 are a pawn. docs/formats.md has the formulas.`,
 		Example: `  selfplay eval --net crazyhouse.nnue
   selfplay eval --net crazyhouse.nnue --file positions.tsv`,
@@ -104,5 +105,8 @@ func evalLine(w io.Writer, n *nnue.Network, p *chess.Position, fen string) error
 }
 
 func commas[T any](values []T) string {
+	if len(values) == 0 {
+		return "-"
+	}
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(values), "[]"), " ", ",")
 }

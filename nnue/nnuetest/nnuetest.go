@@ -9,14 +9,17 @@ import (
 	"encoding/binary"
 
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
-// Fixture is a reproducible network file in Fairy-Stockfish's format.
+// Fixture is a reproducible network file in one of Stockfish's formats.
 type Fixture struct {
 	Seed        uint64
 	Hot         bool   // layer 2 uses all of int8, also in its padding
 	Description string // of the file
 	SHA256      string // of the whole file, in hexadecimal
+
+	layout *layout
 }
 
 // The fixtures on record.
@@ -24,31 +27,56 @@ var (
 	// A has layer weights within ±63, so that no build of Fairy-Stockfish
 	// saturates a 16-bit sum.
 	A = Fixture{
-		Seed: 0x5EEDC0DE00000001, Description: "crazyhouse fixture A",
+		Seed: 0x5EEDC0DE00000001, Description: "crazyhouse fixture A", layout: &fairy,
 		SHA256: "2a213cdb9da9072deedc137ad298014b1db3bc6b466bd72a29f828a40a3bc6de",
 	}
 	// S saturates in some builds, and has garbage in its padding.
 	S = Fixture{
-		Seed: 0x5EEDC0DE00000002, Hot: true, Description: "crazyhouse fixture S",
+		Seed: 0x5EEDC0DE00000002, Hot: true, Description: "crazyhouse fixture S", layout: &fairy,
 		SHA256: "da85cb9a216a2c1f5ebca28dde10227c6df291bd86988feefcd286187b345cc8",
+	}
+	// K is a chess network of Stockfish 12 and 13.
+	K = Fixture{
+		Seed: 0x5EEDC0DE00000006, layout: &halfKP,
+		Description: "Features=HalfKP(Friend)[41024->256x2],Network=AffineTransform[1<-32](ClippedReLU[32](" +
+			"AffineTransform[32<-32](ClippedReLU[32](AffineTransform[32<-512](InputSlice[512(0:512)])))))",
+		SHA256: "a272a036120f60802ea3bc0b821cf8878af5ac8c401b83f38808e3d5edbd3da4",
 	}
 )
 
-// Sizes of the Fairy-Stockfish crazyhouse network.
-const (
-	width    = 512
-	block    = 864
-	features = 64 * block
-	buckets  = 8
-	layer1   = 16
-	layer2   = 32
+// layout is what files of one format have in common.
+type layout struct {
+	version, fileHash, transformerHash, stackHash uint32
+
+	features, width, columns, stacks int
+	layer1, layer2                   int // outputs; rows of layer 2 have 32 weights
+}
+
+var (
+	fairy = layout{
+		version: 0x7AF32F20, fileHash: 0x3C103E72, transformerHash: 0x5F2348B8, stackHash: 0x633376CA,
+		features: 64 * block, width: 512, columns: 8, stacks: 8, layer1: 16, layer2: 32,
+	}
+	halfKP = layout{
+		version: 0x7AF32F16, fileHash: 0x3E5AA6EE, transformerHash: 0x5D69D7B8, stackHash: 0x63337156,
+		features: 41024, width: 256, columns: 0, stacks: 1, layer1: 32, layer2: 32,
+	}
 )
+
+// block is the number of HalfKAv2's features with the own king on one square.
+const block = 864
 
 // Bytes returns the file. It takes about 0.3 s.
 func (f Fixture) Bytes() []byte {
 	r := splitmix{state: f.Seed}
-	out := make([]byte, 0, 58_534_736+len(f.Description))
+	l := f.layout
+	out := make([]byte, 0, 60_000_000)
 	word := func(v uint32) { out = binary.LittleEndian.AppendUint32(out, v) }
+	int32s := func(n, scale int) {
+		for range n {
+			word(uint32(scale * bell(r.next())))
+		}
+	}
 	int16s := func(n int, value func(z uint64) int) {
 		for range n {
 			out = binary.LittleEndian.AppendUint16(out, uint16(value(r.next())))
@@ -60,41 +88,37 @@ func (f Fixture) Bytes() []byte {
 		}
 	}
 
-	word(0x7AF32F20)
-	word(0x3C103E72)
+	word(l.version)
+	word(l.fileHash)
 	word(uint32(len(f.Description)))
 	out = append(out, f.Description...)
-	word(0x5F2348B8)
-	int16s(width, func(z uint64) int { return bell(z) / 4 })
-	int16s(features*width, func(z uint64) int { return spiky(z, 4, 2, 8) })
-	for i := range features * buckets {
-		word(uint32(materialValue(i/buckets%block) + 4*bell(r.next())))
+	word(l.transformerHash)
+	int16s(l.width, func(z uint64) int { return bell(z) / 4 })
+	int16s(l.features*l.width, func(z uint64) int { return spiky(z, 4, 2, 8) })
+	for i := range l.features * l.columns {
+		word(uint32(materialValue(i/l.columns%block) + 4*bell(r.next())))
 	}
-	for range buckets {
-		word(0x633376CA)
-		for range layer1 {
-			word(uint32(8 * bell(r.next())))
-		}
-		int8s(layer1*2*width, func(z uint64) int { return spiky(z, 8, 8, 32) })
-		for range layer2 {
-			word(uint32(16 * bell(r.next())))
-		}
-		for i := range layer2 * 32 {
+	for range l.stacks {
+		word(l.stackHash)
+		int32s(l.layer1, 8)
+		int8s(l.layer1*2*l.width, func(z uint64) int { return spiky(z, 8, 8, 32) })
+		int32s(l.layer2, 16)
+		for i := range l.layer2 * 32 {
 			out = append(out, byte(f.layer2Weight(r.next(), i%32)))
 		}
-		word(uint32(16 * bell(r.next())))
-		int8s(layer2, func(z uint64) int { return bell(z) / 4 })
+		int32s(1, 16)
+		int8s(l.layer2, func(z uint64) int { return bell(z) / 4 })
 	}
 	return out
 }
 
-// layer2Weight returns a weight of the second layer, whose columns from 16 on
-// are padding.
+// layer2Weight returns a weight of the second layer, whose columns past the
+// outputs of the first are padding.
 func (f Fixture) layer2Weight(z uint64, column int) int {
 	switch {
 	case f.Hot:
 		return high(z) - 128
-	case column < 16:
+	case column < f.layout.layer1:
 		return bell(z) / 8
 	}
 	return 0
@@ -119,8 +143,8 @@ func materialValue(offset int) int {
 }
 
 // Random returns a network of any architecture with parameters drawn from a
-// seed, of the fixtures' distribution: a nonsensical but lively evaluation in
-// which men have about their usual values.
+// seed, of the fixtures' distribution: a nonsensical but lively evaluation. With
+// HalfKAv2 and piece-square columns men have about their usual values.
 func Random(a nnue.Architecture, seed uint64) (*nnue.Network, error) {
 	n, err := nnue.New(a)
 	if err != nil {
@@ -131,11 +155,22 @@ func Random(a nnue.Architecture, seed uint64) (*nnue.Network, error) {
 	for i := range n.FTBias {
 		n.FTBias[i] = int16(bell(r.next()) / 4)
 	}
-	for i := range n.FTWeights {
-		n.FTWeights[i] = int16(spiky(r.next(), 4, 2, 8))
+	for f := range n.Features().Size() {
+		row := n.FTRow(f)
+		for i := range row {
+			row[i] = int16(spiky(r.next(), 4, 2, 8))
+		}
 	}
-	for i := range n.PSQT {
-		n.PSQT[i] = int32(materialValue(i/a.Stacks%n.Features().Block()) + 4*bell(r.next()))
+	halfKA, valued := n.Features().(features.HalfKAv2)
+	for f := range n.Features().Size() {
+		value := 0
+		if valued {
+			value = materialValue(f % halfKA.Block())
+		}
+		row := n.PSQTRow(f)
+		for i := range row {
+			row[i] = int32(value + 4*bell(r.next()))
+		}
 	}
 	for i := range n.Stacks {
 		r.fillStack(&n.Stacks[i])

@@ -1,6 +1,7 @@
 // Package nnuefit trains NNUE networks on a CPU.
 //
-// A Model is the float twin of an nnue.Network of any HalfKAv2 architecture. Fit
+// A Model is the float twin of an nnue.Network with the features HalfKAv2,
+// piece-square columns, two hidden layers and clipped ReLU, of any size. Fit
 // makes one optimiser step on a batch of samples, Loss measures samples without
 // training, Export rounds the weights to integers and writes the network file,
 // Checkpoint and Restore move the whole state, optimiser included, to and from a

@@ -50,8 +50,8 @@ func (m *Model) Network() (*nnue.Network, error) {
 		c.rows.peek(row, f, &c.idle, c.adam.step)
 		kernel.FloatAdd(row, c.virtualRow(int(c.toVirtual[f])).w)
 		kernel.FloatClampSum(row[:c.width], nil, c.limits.transformer)
-		q.int16s(n.FTWeights[f*c.width:(f+1)*c.width], row[:c.width], transformerFactor, "transformer row")
-		q.int32s(n.PSQT[f*c.stacks:(f+1)*c.stacks], row[c.width:], outputFactor, "PSQT row")
+		q.int16s(n.FTRow(f), row[:c.width], transformerFactor, "transformer row")
+		q.int32s(n.PSQTRow(f), row[c.width:], outputFactor, "PSQT row")
 	}
 	shared := c.layout.sharedW1(c.dense.w)
 	w1 := make([]float32, len(shared))
@@ -64,7 +64,7 @@ func (m *Model) Network() (*nnue.Network, error) {
 		q.int32s(to.L2Bias, from.b2, hiddenBiasFactor, "layer 2 bias")
 		q.transposed(to.L2Weights, from.w2, c.l3, m.arch.L2Stride(), hiddenFactor, "layer 2 weight")
 		to.OutBias = int32(q.round(from.b3[0], outputFactor, math.MaxInt32, "output bias"))
-		q.transposed(to.OutWeights, from.w3, 1, m.arch.L3Stride(), outWeightFactor, "output weight")
+		q.transposed(to.OutWeights, from.w3, 1, m.arch.OutStride(), outWeightFactor, "output weight")
 	}
 	if q.err != nil {
 		return nil, q.err

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // goldenArchitecture is about the smallest there is.
 func goldenArchitecture() nnue.Architecture {
 	a := nnue.Narrow(16)
-	a.Stacks, a.Buckets, a.L2, a.L3 = 1, nnue.BoardPieces, 2, 3
+	a.Stacks, a.PSQT, a.Buckets, a.L2, a.L3 = 1, 1, nnue.BoardPieces, 2, 3
 	return a
 }
 

@@ -30,23 +30,12 @@ var _ trainer.Model = (*Model)(nil)
 // layers at random, real rows at zero, PSQT at the piece values, all stacks
 // alike. Errors wrap nnue.ErrArchitecture or ErrConfig.
 func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
-	if err := arch.Validate(); err != nil {
-		return nil, err
-	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	v, err := chess.ParseVariant(arch.Variant)
+	set, err := trainable(arch)
 	if err != nil {
 		return nil, err
-	}
-	parsed, err := features.Parse(arch.Features, v)
-	if err != nil {
-		return nil, err
-	}
-	set, ok := parsed.(features.HalfKAv2)
-	if !ok {
-		return nil, fmt.Errorf("nnuefit: found features %q, expected %q", arch.Features, features.HalfKAv2Name)
 	}
 	s := shape{
 		features: set.Size(), virtual: set.VirtualSize(), toVirtual: make([]int32, set.Size()),
@@ -59,6 +48,35 @@ func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 	m.core.start(rand.New(rand.NewPCG(seed, startStream)), m.pieceValue)
 	m.core.startMean(cfg.MeanDecay)
 	return m, nil
+}
+
+// trainable returns the feature set of an architecture that a Model can be the
+// float twin of: HalfKAv2 with piece-square columns, two hidden layers, clipped
+// ReLU and the usual scales. Errors wrap nnue.ErrArchitecture.
+func trainable(arch nnue.Architecture) (features.HalfKAv2, error) {
+	parsed, err := arch.Set()
+	if err != nil {
+		return features.HalfKAv2{}, err
+	}
+	set, ok := parsed.(features.HalfKAv2)
+	usual := nnue.Fairy()
+	switch {
+	case !ok:
+		err = fmt.Errorf("found features %q, expected %s", arch.Features, features.HalfKAv2Name)
+	case arch.PSQT == 0:
+		err = fmt.Errorf("found no PSQT columns, expected %d", arch.Stacks)
+	case arch.L3 == 0:
+		err = fmt.Errorf("found hidden layers of %d and %d, expected two", arch.L2, arch.L3)
+	case arch.Activation != nnue.ClippedReLU:
+		err = fmt.Errorf("found %v, expected %v", arch.Activation, nnue.ClippedReLU)
+	case arch.LayerScale != usual.LayerScale || arch.OutputScale != usual.OutputScale || arch.Units != usual.Units:
+		err = fmt.Errorf("found layer scale %d, output scale %d and %d units, expected %d, %d and %d", arch.LayerScale,
+			arch.OutputScale, arch.Units, usual.LayerScale, usual.OutputScale, usual.Units)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w to train: %w", nnue.ErrArchitecture, err)
+	}
+	return set, err
 }
 
 // startStream separates the first weights from other uses of the same seed.
