@@ -54,7 +54,6 @@ func maxActiveOf(s bounded) int {
 
 func always(n int) func(int) int         { return func(int) int { return n } }
 func perMan(onBoard int) int             { return onBoard }
-func inHands(onBoard int) int            { return men - onBoard }
 func heldKinds(onBoard int) int          { return min(men-onBoard, planes-2) }
 func pawnRank(square int) bool           { return square >= 8 && square < 56 }
 func adjacent(a, b int) bool             { return chess.KingAttacks(chess.Square(a)).Has(chess.Square(b)) }

@@ -143,9 +143,10 @@ func pawnDrops(p *chess.Position, c chess.Color) chess.Bitboard {
 }
 
 // dropBands gives the largest number of squares in each band. The first two
-// hold positions in check, without and with a square to ward it off; the others
-// a third of the remaining positions each.
-var dropBands = [5]int{0, 6, 30, 33, 48}
+// hold positions in check, without and with squares to ward it off; the others
+// a third each of the remaining positions of crazyhouse games (32, 36 and 32% of
+// 623,425 of self-play).
+var dropBands = [5]int{0, 6, 28, 30, 48}
 
 func dropBand(n int) int {
 	band := 0
