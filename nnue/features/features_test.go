@@ -1,7 +1,6 @@
 package features
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -244,15 +243,36 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-func TestSizes(t *testing.T) {
+// TestHalfKAv2Sizes compares the set and the formula with what Fairy-Stockfish
+// reckons with.
+func TestHalfKAv2Sizes(t *testing.T) {
 	for _, c := range []struct {
-		v             *chess.Variant
-		size, virtual int
-	}{{chess.Crazyhouse, 55296, 928}, {chess.Chess, 45056, 768}} {
+		v                    *chess.Variant
+		block, size, virtual int
+	}{{chess.Crazyhouse, 864, 55296, 928}, {chess.Chess, 704, 45056, 768}} {
 		h := NewHalfKAv2(c.v)
-		if h.Size() != c.size || h.VirtualSize() != c.virtual || h.MaxActive() != 32 {
-			t.Errorf("%v: size %d, virtual %d, active %d, want %d, %d, 32",
-				c.v, h.Size(), h.VirtualSize(), h.MaxActive(), c.size, c.virtual)
+		if h.Block() != c.block || h.Size() != c.size || h.VirtualSize() != c.virtual || h.MaxActive() != 32 {
+			t.Errorf("%v: block %d, size %d, virtual %d, active %d, want %d, %d, %d, 32",
+				c.v, h.Block(), h.Size(), h.VirtualSize(), h.MaxActive(), c.block, c.size, c.virtual)
+		}
+		if block, size := HalfKAv2Size(6, 64, 8, 64, c.v.CapturesToHand); block != c.block || size != c.size {
+			t.Errorf("%v by the formula: block %d, size %d, want %d, %d", c.v, block, size, c.block, c.size)
+		}
+	}
+	for _, c := range []struct {
+		variant                      string
+		kinds, squares, files, kings int
+		hands                        bool
+		block, size                  int
+	}{
+		{"giveaway, king-less", 6, 64, 8, 0, false, 768, 768},
+		{"king-less with hands", 6, 64, 8, 0, true, 960, 960},
+		{"ten files, two kinds more", 8, 80, 10, 80, false, 1200, 96000},
+		{"shogi", 10, 81, 9, 81, true, 1863, 150903},
+		{"xiangqi, a palace of nine", 7, 90, 9, 9, false, 1170, 10530},
+	} {
+		if block, size := HalfKAv2Size(c.kinds, c.squares, c.files, c.kings, c.hands); block != c.block || size != c.size {
+			t.Errorf("%s: block %d, size %d, want %d, %d", c.variant, block, size, c.block, c.size)
 		}
 	}
 }
@@ -301,40 +321,104 @@ func TestVirtual(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	h, err := Parse("HalfKAv2", chess.Crazyhouse)
-	if err != nil || h != NewHalfKAv2(chess.Crazyhouse) || h.String() != "HalfKAv2" {
-		t.Errorf("Parse = %+v, %v", h, err)
-	}
-	if _, err := Parse("HalfKQ", chess.Crazyhouse); !errors.Is(err, ErrUnknownSet) {
-		t.Errorf("Parse of an unknown name: %v, want %v", err, ErrUnknownSet)
-	}
-}
-
+// TestNoAllocations gives every set the room it asks for.
 func TestNoAllocations(t *testing.T) {
-	h := NewHalfKAv2(chess.Crazyhouse)
-	p := parse(t, chess.Crazyhouse, starts[1].fen, false)
-	m, err := p.ParseUCI("e1g1")
+	before := parse(t, chess.Crazyhouse, "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R[QNqn] w KQkq - 0 1", false)
+	m, err := before.ParseUCI("e1g1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	added, removed := make([]int32, 0, 64), make([]int32, 0, 64)
-	var snapshot chess.Position
-	if n := testing.AllocsPerRun(100, func() {
-		_ = h.Active(&p, chess.Black, added)
-		change := Changed(&p, m)
-		h.Append(&change, chess.Black, p.King(chess.Black), added, removed)
-		h.Difference(&snapshot, &p, chess.White, added, removed)
-	}); n != 0 {
-		t.Errorf("%v allocations per run, want none", n)
+	change, after, zero := Changed(&before, m), before, chess.Position{}
+	after.Make(m)
+	for _, s := range testedSets(t, chess.Crazyhouse, rand.New(rand.NewPCG(5, 6))) {
+		added, removed := make([]int32, 0, Room(s.set)), make([]int32, 0, Room(s.set))
+		linear, _ := s.set.(Linear)
+		if n := testing.AllocsPerRun(20, func() {
+			s.set.Active(&after, chess.Black, added)
+			s.set.Difference(&before, &after, chess.Black, added, removed)
+			s.set.Difference(&zero, &after, chess.White, added, removed)
+			if linear != nil {
+				linear.Append(&change, chess.Black, after.King(chess.Black), added, removed)
+			}
+		}); n != 0 {
+			t.Errorf("%v: %v allocations per run, want none", s.set, n)
+		}
 	}
 }
 
-func BenchmarkActive(b *testing.B) {
-	h := NewHalfKAv2(chess.Crazyhouse)
+var benchmarked = []string{"HalfKAv2", "All", "All + Hand", "PH", "All + PH", "King * All", "H", "MB", "MC", "HandHeld * All", "DropChecks"}
+
+// benchGame returns the positions of a random game of 64 plies without moves of
+// kings, in which every set can go from one to the next, and their changes.
+func benchGame(b *testing.B) (positions []chess.Position, changes []Change) {
+	rng := rand.New(rand.NewPCG(7, 8))
 	p := chess.Crazyhouse.Start()
-	dst := make([]int32, 0, 32)
+	positions = append(positions, p)
+	for len(positions) <= 64 {
+		m := randomMove(rng, &p)
+		if m == chess.NoMove {
+			b.Fatal("the game ended early")
+		}
+		change := Changed(&p, m)
+		if change.king != 0 {
+			continue
+		}
+		p.Make(m)
+		positions, changes = append(positions, p), append(changes, change)
+	}
+	return positions, changes
+}
+
+func BenchmarkActive(b *testing.B) {
+	positions, _ := benchGame(b)
+	for _, expression := range benchmarked {
+		b.Run(expression, func(b *testing.B) {
+			s := mustParse(b, expression, chess.Crazyhouse)
+			dst := make([]int32, 0, Room(s))
+			for i := 0; b.Loop(); i++ {
+				s.Active(&positions[i%64], chess.Black, dst)
+			}
+		})
+	}
+}
+
+func BenchmarkDifference(b *testing.B) {
+	positions, _ := benchGame(b)
+	for _, expression := range benchmarked {
+		b.Run(expression, func(b *testing.B) {
+			s := mustParse(b, expression, chess.Crazyhouse)
+			added, removed := make([]int32, 0, Room(s)), make([]int32, 0, Room(s))
+			for i := 0; b.Loop(); i++ {
+				s.Difference(&positions[i%64], &positions[i%64+1], chess.Black, added, removed)
+			}
+		})
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	positions, changes := benchGame(b)
+	king := positions[0].King(chess.Black)
+	for _, expression := range benchmarked {
+		s, ok := mustParse(b, expression, chess.Crazyhouse).(Linear)
+		if !ok {
+			continue
+		}
+		b.Run(expression, func(b *testing.B) {
+			added, removed := make([]int32, 0, Room(s)), make([]int32, 0, Room(s))
+			for i := 0; b.Loop(); i++ {
+				s.Append(&changes[i%64], chess.Black, king, added, removed)
+			}
+		})
+	}
+}
+
+func BenchmarkChanged(b *testing.B) {
+	p := chess.Crazyhouse.Start()
+	m, err := p.ParseUCI("e2e4")
+	if err != nil {
+		b.Fatal(err)
+	}
 	for b.Loop() {
-		h.Active(&p, chess.Black, dst)
+		Changed(&p, m)
 	}
 }
