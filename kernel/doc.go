@@ -15,7 +15,21 @@
 // exact: 16-bit saturation, which some engines inherit from an x86
 // instruction, does not occur.
 //
-// The float part (files float*.go) serves training.
+// The float part (files float*.go) serves training. Every kernel adds in a fixed
+// order, so that equal inputs give equal bits again, and the levels differ by
+// this:
+//
+//   - kernels that treat elements alike, and sums of rows, give the same bits at
+//     every level;
+//   - matrix products, FloatAffine, FloatAffineBack and FloatGemm, round once per
+//     product and addition at AVX2 and AVX512, which agree in every bit, and
+//     after each at Generic. An element with n products differs from the exact
+//     sum by at most (n+2)·2⁻²⁴ of the sum of its terms' magnitudes, unless it
+//     leaves the range of float32.
+//
+// The Go compiler fuses nothing here, so each level's bits are those of every
+// architecture. NaN and infinities spread as in ordinary arithmetic, except
+// where a function says otherwise; an input that is not active is not looked at.
 //
 // Slices passed to one call must have the lengths the function documents;
 // a wrong length panics like any index out of range.

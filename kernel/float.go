@@ -1,63 +1,30 @@
 package kernel
 
-import "math"
-
-// The float kernels train what the integer kernels later evaluate. All of them
-// add in a fixed order, so equal inputs give equal bits on one instruction set;
-// architectures whose compiler fuses multiply and add round differently.
-
-// FloatGatherSum adds rows of a table to dst:
-//
-//	dst[j] += table[rows[0]*stride+j] + table[rows[1]*stride+j] + …
-//
-// for every j < len(dst), in the order of rows. It is the forward pass of a
-// sparse layer and, over the transposed index, its gradient as well. Rows lie
-// stride elements apart and len(dst) ≤ stride.
-func FloatGatherSum(dst, table []float32, stride int, rows []int32) {
-	for len(rows) > gatherBlock {
-		gatherSum(dst, table, stride, rows[:gatherBlock])
-		rows = rows[gatherBlock:]
-	}
-	gatherSum(dst, table, stride, rows)
-}
-
-// gatherBlock rows stay in the first-level cache while gatherSum passes over
-// their columns.
-const gatherBlock = 48
-
-func gatherSum(dst, table []float32, stride int, rows []int32) {
-	j := 0
-	for ; j+8 <= len(dst); j += 8 {
-		d := dst[j : j+8 : j+8]
-		a0, a1, a2, a3, a4, a5, a6, a7 := d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]
-		for _, r := range rows {
-			o := int(r)*stride + j
-			t := table[o : o+8 : o+8]
-			a0 += t[0]
-			a1 += t[1]
-			a2 += t[2]
-			a3 += t[3]
-			a4 += t[4]
-			a5 += t[5]
-			a6 += t[6]
-			a7 += t[7]
-		}
-		d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = a0, a1, a2, a3, a4, a5, a6, a7
-	}
-	for ; j < len(dst); j++ {
-		a := dst[j]
-		for _, r := range rows {
-			a += table[int(r)*stride+j]
-		}
-		dst[j] = a
-	}
-}
+// floatBlock is how many elements, and rowBlock and activeBlock how many rows,
+// one call of assembly handles at most: it cannot be preempted, and what stops
+// the world waits for it.
+const (
+	floatBlock  = 1 << 13
+	rowBlock    = 48
+	activeBlock = 1 << 10
+)
 
 // FloatAdd adds x to dst element by element; both have the same length.
 func FloatAdd(dst, x []float32) {
 	x = x[:len(dst)]
-	for i := range dst {
-		dst[i] += x[i]
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatAdd(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+// FloatScale multiplies x by f.
+func FloatScale(x []float32, f float32) {
+	for len(x) > 0 {
+		n := min(len(x), floatBlock)
+		floatScale(x[:n], f)
+		x = x[n:]
 	}
 }
 
@@ -65,102 +32,29 @@ func FloatAdd(dst, x []float32) {
 // have the same length.
 func FloatLerp(dst, x []float32, share float32) {
 	x = x[:len(dst)]
-	for i, v := range dst {
-		dst[i] = v + share*(x[i]-v)
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatLerp(dst[:n], x[:n], share)
+		dst, x = dst[n:], x[n:]
 	}
 }
 
-// FloatClampActive writes clamp(src, 0, 1) to dst and returns the indices of
-// the elements above zero, ascending, in active[:n]; the rest contribute
-// nothing to the next layer. NaN stays NaN. dst and active are at least as long
-// as src.
-func FloatClampActive(dst, src []float32, active []int32) []int32 {
-	dst, active = dst[:len(src)], active[:len(src)]
-	n := 0
-	for i, v := range src {
-		dst[i] = min(max(v, 0), 1)
-		active[n] = int32(i)
-		// As an integer a float has its own sign; half the elements are
-		// negative, which no branch predictor foresees.
-		n += int(uint64(-int64(int32(math.Float32bits(v)))) >> 63)
-	}
-	return active[:n]
-}
-
-// FloatAffine adds a dense layer's products to dst, which holds the biases:
-//
-//	dst[o] += Σ x[k]·w[k*len(dst)+o]   over k in active
-//
-// Weights are stored input-major, [inputs][outputs], so that an input at zero
-// skips one contiguous row.
-func FloatAffine(dst, w, x []float32, active []int32) {
-	n := len(dst)
-	o := 0
-	for ; o+8 <= n; o += 8 {
-		d := dst[o : o+8 : o+8]
-		a0, a1, a2, a3, a4, a5, a6, a7 := d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]
-		for _, k := range active {
-			v := x[k]
-			p := int(k)*n + o
-			r := w[p : p+8 : p+8]
-			a0 += v * r[0]
-			a1 += v * r[1]
-			a2 += v * r[2]
-			a3 += v * r[3]
-			a4 += v * r[4]
-			a5 += v * r[5]
-			a6 += v * r[6]
-			a7 += v * r[7]
+// FloatClampSum moves w so that w+base stays within ±limit element by element;
+// a nil base counts as zero. limit is not negative. NaN stays, in w and in base.
+func FloatClampSum(w, base []float32, limit float32) {
+	if base == nil {
+		for len(w) > 0 {
+			n := min(len(w), floatBlock)
+			floatClamp(w[:n], limit)
+			w = w[n:]
 		}
-		d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = a0, a1, a2, a3, a4, a5, a6, a7
+		return
 	}
-	for ; o < n; o++ {
-		a := dst[o]
-		for _, k := range active {
-			a += x[k] * w[int(k)*n+o]
-		}
-		dst[o] = a
-	}
-}
-
-// FloatAffineBack is the backward pass of FloatAffine behind a clamp to 0..1.
-// d is the loss's derivative with respect to the layer's outputs. For every k in
-// active it adds x[k]·d to row k of the weight gradient gw and writes to dx[k]
-// the derivative with respect to the input before its clamp: Σ d[o]·w[k][o], or
-// zero where x[k] is at the upper bound. dx of the inactive inputs is zero.
-func FloatAffineBack(gw, dx, w, x, d []float32, active []int32) {
-	n := len(d)
-	clear(dx)
-	o := 0
-	for ; o+8 <= n; o += 8 {
-		e := d[o : o+8 : o+8]
-		d0, d1, d2, d3, d4, d5, d6, d7 := e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7]
-		for _, k := range active {
-			v := x[k]
-			p := int(k)*n + o
-			g, r := gw[p:p+8:p+8], w[p:p+8:p+8]
-			g[0] += v * d0
-			g[1] += v * d1
-			g[2] += v * d2
-			g[3] += v * d3
-			g[4] += v * d4
-			g[5] += v * d5
-			g[6] += v * d6
-			g[7] += v * d7
-			dx[k] += ((d0*r[0] + d1*r[1]) + (d2*r[2] + d3*r[3])) + ((d4*r[4] + d5*r[5]) + (d6*r[6] + d7*r[7]))
-		}
-	}
-	for ; o < n; o++ {
-		for _, k := range active {
-			p := int(k)*n + o
-			gw[p] += x[k] * d[o]
-			dx[k] += d[o] * w[p]
-		}
-	}
-	for _, k := range active {
-		if x[k] >= 1 {
-			dx[k] = 0
-		}
+	base = base[:len(w)]
+	for len(w) > 0 {
+		n := min(len(w), floatBlock)
+		floatClampSum(w[:n], base[:n], limit)
+		w, base = w[n:], base[n:]
 	}
 }
 
@@ -179,14 +73,10 @@ type AdamStep struct {
 //	m = β1·m + (1−β1)·g,  v = β2·v + (1−β2)·g²,  w = Keep·w − Rate·m/(√v+ε)
 func FloatAdam(w, m, v, g []float32, s *AdamStep) {
 	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
-	b1, b2, c1, c2 := s.Beta1, s.Beta2, 1-s.Beta1, 1-s.Beta2
-	rate, eps, keep := s.Rate, s.Epsilon, s.Keep
-	for i := range w {
-		gi := g[i]
-		mi := b1*m[i] + c1*gi
-		vi := b2*v[i] + c2*gi*gi
-		m[i], v[i] = mi, vi
-		w[i] = keep*w[i] - rate*mi/(sqrt(vi)+eps)
+	for len(w) > 0 {
+		n := min(len(w), floatBlock)
+		floatAdam(w[:n], m[:n], v[:n], g[:n], s)
+		w, m, v, g = w[n:], m[n:], v[n:], g[n:]
 	}
 }
 
@@ -199,35 +89,97 @@ func FloatAdam(w, m, v, g []float32, s *AdamStep) {
 // each multiplied by the decay of m/√v until then. dst may be w.
 func FloatAdamIdle(dst, w, m, v []float32, keep, drift, epsilon float32) {
 	w, m, v = w[:len(dst)], m[:len(dst)], v[:len(dst)]
-	for i := range dst {
-		dst[i] = keep*w[i] - drift*m[i]/(sqrt(v[i])+epsilon)
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatAdamIdle(dst[:n], w[:n], m[:n], v[:n], keep, drift, epsilon)
+		dst, w, m, v = dst[n:], w[n:], m[n:], v[n:]
 	}
 }
 
-// FloatScale multiplies x by f.
-func FloatScale(x []float32, f float32) {
-	for i := range x {
-		x[i] *= f
-	}
-}
-
-// FloatClampSum moves w so that w+base stays within ±limit element by element;
-// a nil base counts as zero.
-func FloatClampSum(w, base []float32, limit float32) {
-	if base == nil {
-		for i, v := range w {
-			w[i] = min(max(v, -limit), limit)
-		}
+// FloatGatherSum adds rows of a table to dst:
+//
+//	dst[j] += table[rows[0]*stride+j] + table[rows[1]*stride+j] + …
+//
+// for every j < len(dst), in the order of rows. It is the forward pass of a
+// sparse layer and, over the transposed index, its gradient as well. Rows lie
+// stride elements apart and len(dst) ≤ stride.
+func FloatGatherSum(dst, table []float32, stride int, rows []int32) {
+	if len(dst) == 0 {
 		return
 	}
-	base = base[:len(w)]
-	for i, b := range base {
-		if s := w[i] + b; s > limit {
-			w[i] = limit - b
-		} else if s < -limit {
-			w[i] = -limit - b
-		}
+	for len(rows) > 0 {
+		n := min(len(rows), rowBlock)
+		floatGatherSum(dst, table, stride, rows[:n])
+		rows = rows[n:]
 	}
 }
 
-func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+// FloatScatterAdd adds src to rows of a table:
+//
+//	table[rows[i]*stride+j] += src[j]
+//
+// for every j < len(src) and every i, in the order of rows; a row listed twice
+// receives src twice. It is the inverse of FloatGatherSum: its gradient. Rows
+// lie stride elements apart, len(src) ≤ stride, and src is not part of table.
+func FloatScatterAdd(table, src []float32, stride int, rows []int32) {
+	if len(src) == 0 {
+		return
+	}
+	for len(rows) > 0 {
+		n := min(len(rows), rowBlock)
+		floatScatterAdd(table, src, stride, rows[:n])
+		rows = rows[n:]
+	}
+}
+
+// FloatClampActive writes clamp(src, 0, 1) to dst and returns the indices of
+// the elements above zero, ascending, in active[:n]; the rest contribute
+// nothing to the next layer. NaN stays NaN and counts as active, so that it is
+// not lost. dst and active are at least as long as src; what they hold beyond
+// its length stays, what active holds between n and there does not.
+func FloatClampActive(dst, src []float32, active []int32) []int32 {
+	dst, active = dst[:len(src)], active[:len(src)]
+	if len(src) > floatBlock {
+		return floatClampActiveGeneric(dst, src, active)
+	}
+	return floatClampActive(dst, src, active)
+}
+
+// FloatAffine adds a dense layer's products to dst, which holds the biases:
+//
+//	dst[o] += Σ x[k]·w[k*len(dst)+o]   over k in active
+//
+// Weights are stored input-major, [len(x)][len(dst)], so that an input at zero
+// skips one contiguous row.
+func FloatAffine(dst, w, x []float32, active []int32) {
+	if len(dst) == 0 {
+		return
+	}
+	n := len(x) * len(dst)
+	w = w[:n:n]
+	for len(active) > 0 {
+		n := min(len(active), activeBlock)
+		floatAffine(dst, w, x, active[:n])
+		active = active[n:]
+	}
+}
+
+// FloatAffineBack is the backward pass of FloatAffine behind a clamp to 0..1.
+// d is the loss's derivative with respect to the layer's outputs. For every k in
+// active it adds x[k]·d to row k of the weight gradient gw and writes to dx[k]
+// the derivative with respect to the input before its clamp: Σ d[o]·w[k][o], or
+// zero where x[k] is at the upper bound. dx of the inactive inputs is zero.
+// active holds no index twice; dx and x have the same length.
+func FloatAffineBack(gw, dx, w, x, d []float32, active []int32) {
+	clear(dx)
+	if len(d) == 0 {
+		return
+	}
+	n := len(x) * len(d)
+	dx, gw, w = dx[:len(x)], gw[:n:n], w[:n:n]
+	for len(active) > 0 {
+		n := min(len(active), activeBlock)
+		floatAffineBack(gw, dx, w, x, d, active[:n])
+		active = active[n:]
+	}
+}

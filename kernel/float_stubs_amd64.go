@@ -3,3 +3,123 @@
 //go:build !purego
 
 package kernel
+
+// floatAddAVX2 is FloatAdd of n elements.
+//
+//go:noescape
+func floatAddAVX2(dst *float32, x *float32, n int)
+
+// floatScaleAVX2 is FloatScale of n elements.
+//
+//go:noescape
+func floatScaleAVX2(x *float32, n int, f float32)
+
+// floatLerpAVX2 is FloatLerp of n elements.
+//
+//go:noescape
+func floatLerpAVX2(dst *float32, x *float32, n int, share float32)
+
+// floatClampAVX2 is FloatClampSum of n elements without base, low = −high.
+//
+//go:noescape
+func floatClampAVX2(w *float32, n int, low float32, high float32)
+
+// floatClampSumAVX2 is FloatClampSum of n elements with base, low = −high.
+//
+//go:noescape
+func floatClampSumAVX2(w *float32, base *float32, n int, low float32, high float32)
+
+// floatAdamAVX2 is FloatAdam of n elements, rest1 = 1−beta1, rest2 = 1−beta2.
+//
+//go:noescape
+func floatAdamAVX2(w *float32, m *float32, v *float32, gradient *float32, n int, beta1 float32, beta2 float32, rest1 float32, rest2 float32, rate float32, epsilon float32, keep float32)
+
+// floatAdamIdleAVX2 is FloatAdamIdle of n elements.
+//
+//go:noescape
+func floatAdamIdleAVX2(dst *float32, w *float32, m *float32, v *float32, n int, keep float32, drift float32, epsilon float32)
+
+// floatGatherSumAVX2 is FloatGatherSum of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.
+//
+//go:noescape
+func floatGatherSumAVX2(dst *float32, n int, table *float32, stride int, limit int, rows *int32, count int) bool
+
+// floatScatterAddAVX2 is FloatScatterAdd of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.
+//
+//go:noescape
+func floatScatterAddAVX2(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
+
+// floatAffineAVX2 is FloatAffine of n outputs. It stops with false at an index that is not below inputs.
+//
+//go:noescape
+func floatAffineAVX2(dst *float32, n int, w *float32, x *float32, inputs int, active *int32, count int) bool
+
+// floatPanelAVX2 adds A·B to C: m rows, n ≤ 16 columns, k products each. B's rows have 8 columns if n ≤ 8, else 16. Strides are in bytes; C and B lie row by row.
+//
+//go:noescape
+func floatPanelAVX2(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
+
+// floatAddAVX512 is FloatAdd of n elements.
+//
+//go:noescape
+func floatAddAVX512(dst *float32, x *float32, n int)
+
+// floatScaleAVX512 is FloatScale of n elements.
+//
+//go:noescape
+func floatScaleAVX512(x *float32, n int, f float32)
+
+// floatLerpAVX512 is FloatLerp of n elements.
+//
+//go:noescape
+func floatLerpAVX512(dst *float32, x *float32, n int, share float32)
+
+// floatClampAVX512 is FloatClampSum of n elements without base, low = −high.
+//
+//go:noescape
+func floatClampAVX512(w *float32, n int, low float32, high float32)
+
+// floatClampSumAVX512 is FloatClampSum of n elements with base, low = −high.
+//
+//go:noescape
+func floatClampSumAVX512(w *float32, base *float32, n int, low float32, high float32)
+
+// floatAdamAVX512 is FloatAdam of n elements, rest1 = 1−beta1, rest2 = 1−beta2.
+//
+//go:noescape
+func floatAdamAVX512(w *float32, m *float32, v *float32, gradient *float32, n int, beta1 float32, beta2 float32, rest1 float32, rest2 float32, rate float32, epsilon float32, keep float32)
+
+// floatAdamIdleAVX512 is FloatAdamIdle of n elements.
+//
+//go:noescape
+func floatAdamIdleAVX512(dst *float32, w *float32, m *float32, v *float32, n int, keep float32, drift float32, epsilon float32)
+
+// floatGatherSumAVX512 is FloatGatherSum of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.
+//
+//go:noescape
+func floatGatherSumAVX512(dst *float32, n int, table *float32, stride int, limit int, rows *int32, count int) bool
+
+// floatScatterAddAVX512 is FloatScatterAdd of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.
+//
+//go:noescape
+func floatScatterAddAVX512(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
+
+// floatAffineAVX512 is FloatAffine of n outputs. It stops with false at an index that is not below inputs.
+//
+//go:noescape
+func floatAffineAVX512(dst *float32, n int, w *float32, x *float32, inputs int, active *int32, count int) bool
+
+// floatPanelAVX512 adds A·B to C: m rows, n ≤ 32 columns, k products each. B's rows have 16 columns if n ≤ 16, else 32. Strides are in bytes; C and B lie row by row.
+//
+//go:noescape
+func floatPanelAVX512(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
+
+// floatClampActiveAVX512 is FloatClampActive of n elements; it returns the number of active ones.
+//
+//go:noescape
+func floatClampActiveAVX512(dst *float32, src *float32, active *int32, n int) int
+
+// floatAffineBackAVX2 is FloatAffineBack of n outputs, but adds to dx; stride is that of rows of weights, in bytes. It stops with false at an index that is not below inputs.
+//
+//go:noescape
+func floatAffineBackAVX2(gw *float32, dx *float32, w *float32, x *float32, d *float32, n int, stride int, inputs int, active *int32, count int) bool

@@ -6,6 +6,129 @@ import (
 	"testing"
 )
 
+// floatCall is a float kernel with one set of arguments.
+type floatCall struct {
+	name string
+	args [][]float32 // all slices of floats it is given
+	run  func(args [][]float32)
+	// twin computes the call in float64, in place. It returns by how much the
+	// elements of each argument may differ from that; nil where none may change.
+	twin func(args [][]float64) (tolerance [][]float64)
+	// exact says that all levels give the same bits.
+	exact bool
+}
+
+// check runs a call at every level, twice. It must write nothing outside its
+// arguments, give the same bits again, the same bits at all levels if exact and
+// otherwise at all but the plain one, and numbers of the same kind at all. With
+// finite arguments results must be those of the twin.
+func (c *floatCall) check(t *testing.T, finite bool) {
+	t.Helper()
+	var results [AVX512 + 1][][]float32
+	for l := Generic; l <= Best(); l++ {
+		results[l] = c.at(t, l)
+		c.compare(t, l, "run again", c.at(t, l), results[l], sameBits)
+		c.compare(t, l, "plain code", results[l], results[Generic], sameKind)
+		if c.exact {
+			c.compare(t, l, "plain code", results[l], results[Generic], sameBits)
+		} else if l > AVX2 {
+			c.compare(t, l, "AVX2", results[l], results[AVX2], sameBits)
+		}
+		if finite {
+			c.compareTwin(t, l, results[l])
+		}
+	}
+}
+
+// at runs the call at a level with its arguments between guards.
+func (c *floatCall) at(t *testing.T, l Level) [][]float32 {
+	t.Helper()
+	const guards = 40
+	guard := math.Float32frombits(0x7fc12345)
+	var whole, args [][]float32
+	for _, a := range c.args {
+		w := make([]float32, len(a)+2*guards)
+		for i := range w {
+			w[i] = guard
+		}
+		copy(w[guards:], a)
+		whole, args = append(whole, w), append(args, w[guards:guards+len(a)])
+	}
+	restore, err := Force(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.run(args)
+	restore()
+	for i, w := range whole {
+		for j, x := range w {
+			if (j < guards || j >= len(w)-guards) && math.Float32bits(x) != math.Float32bits(guard) {
+				t.Fatalf("%s at level %v writes to element %d of argument %d, which has %d", c.name, l, j-guards, i, len(args[i]))
+			}
+		}
+	}
+	return args
+}
+
+func (c *floatCall) compare(t *testing.T, l Level, with string, got, want [][]float32, same func(a, b float32) bool) {
+	t.Helper()
+	for i := range got {
+		for j, x := range got[i] {
+			if !same(x, want[i][j]) {
+				t.Fatalf("%s at level %v: argument %d is %g at %d, expected %g as by %s", c.name, l, i, x, j, want[i][j], with)
+			}
+		}
+	}
+}
+
+func (c *floatCall) compareTwin(t *testing.T, l Level, got [][]float32) {
+	t.Helper()
+	args := make([][]float64, len(c.args))
+	for i, a := range c.args {
+		args[i] = widen(a)
+	}
+	tolerance := c.twin(args)
+	for i := range got {
+		for j, x := range got[i] {
+			allowed := 0.0
+			if tolerance[i] != nil {
+				allowed = tolerance[i][j]
+			}
+			if d := math.Abs(float64(x) - args[i][j]); !(d <= allowed) {
+				t.Fatalf("%s at level %v: argument %d is %g at %d, expected %g ± %g", c.name, l, i, x, j, args[i][j], allowed)
+			}
+		}
+	}
+}
+
+func widen(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
+// sameBits takes one NaN for another: which one comes out of two is open.
+func sameBits(a, b float32) bool {
+	return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b
+}
+
+// sameKind says whether both are NaN, the same infinity, or neither.
+func sameKind(a, b float32) bool {
+	return a == b || a != a && b != b || !math.IsInf(float64(a), 0) && !math.IsInf(float64(b), 0) && a == a && b == b
+}
+
+// rounding is the relative error of one rounding.
+const rounding = 1.0 / (1 << 24)
+
+// sumTolerance is the error that the package documentation allows a sum of n
+// terms, given the sum of their magnitudes.
+func sumTolerance(n int, magnitude float64) float64 { return float64(n+2) * rounding * magnitude }
+
+// testSizes are lengths around those of vectors and of blocks of vectors.
+var testSizes = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 40, 63, 64, 65, 72, 95, 96, 97, 128, 200, 256, 257, 320, 520}
+
 // randomFloats returns n values in −1..1, about a third of them zero.
 func randomFloats(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
@@ -17,119 +140,101 @@ func randomFloats(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-func floatsClose(t *testing.T, what string, got, want []float32, tol float64) {
-	t.Helper()
-	for i := range want {
-		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tol) {
-			t.Fatalf("%s[%d] = %g, want %g (difference %g)", what, i, got[i], want[i], d)
+// strangeFloats are random ones with a few that follow rules of their own.
+func strangeFloats(r *rand.Rand, n int) []float32 {
+	x := randomFloats(r, n)
+	strange := []float32{
+		float32(math.NaN()), math.Float32frombits(0xffc00000), float32(math.Inf(1)), float32(math.Inf(-1)),
+		math.Float32frombits(1 << 31), math.SmallestNonzeroFloat32, 1, -1, 1e-39,
+	}
+	for range n/8 + 1 {
+		if n > 0 {
+			x[r.IntN(n)] = strange[r.IntN(len(strange))]
 		}
 	}
+	return x
 }
 
-func TestFloatGatherSum(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for _, width := range []int{1, 7, 8, 9, 24, 33} {
-		stride := width + 3
-		table := randomFloats(r, 50*stride)
-		rows := make([]int32, 20)
-		for i := range rows {
-			rows[i] = int32(r.IntN(50))
-		}
-		got := randomFloats(r, width)
-		want := append([]float32(nil), got...)
-		for _, row := range rows {
-			for j := range want {
-				want[j] += table[int(row)*stride+j]
+// floatKernels are the makers of calls of a size, with arguments from random.
+var floatKernels = map[string]func(r *rand.Rand, size int, random func(*rand.Rand, int) []float32) *floatCall{
+	"Add":         addCall,
+	"Scale":       scaleCall,
+	"Lerp":        lerpCall,
+	"Clamp":       clampCall,
+	"ClampSum":    clampSumCall,
+	"Adam":        adamCall,
+	"AdamIdle":    adamIdleCall,
+	"ClampActive": clampActiveCall,
+	"GatherSum":   gatherSumCall,
+	"ScatterAdd":  scatterAddCall,
+	"Affine":      affineCall,
+	"AffineBack":  affineBackCall,
+	"Gemm":        gemmCall,
+}
+
+func TestFloatKernels(t *testing.T) {
+	for name, call := range floatKernels {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			for _, size := range testSizes {
+				call(r, size, randomFloats).check(t, true)
+				call(r, size, strangeFloats).check(t, false)
 			}
-		}
-		FloatGatherSum(got, table, stride, rows)
-		floatsClose(t, "sum", got, want, 0)
+		})
 	}
 }
 
-func TestFloatAffine(t *testing.T) {
+// FuzzFloatKernels checks all kernels on arguments of any size.
+func FuzzFloatKernels(f *testing.F) {
+	for i, size := range testSizes {
+		f.Add(uint64(i), uint16(size), i%2 == 0)
+	}
+	f.Add(uint64(99), uint16(1100), true)
+	f.Fuzz(func(t *testing.T, seed uint64, size uint16, finite bool) {
+		random := strangeFloats
+		if finite {
+			random = randomFloats
+		}
+		for _, call := range floatKernels {
+			call(rand.New(rand.NewPCG(seed, 1)), int(size%2048), random).check(t, finite)
+		}
+	})
+}
+
+// TestFloatBlocks passes over the lengths at which calls are cut into blocks.
+func TestFloatBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, shape := range [][2]int{{1, 1}, {5, 3}, {16, 8}, {64, 16}, {17, 32}, {33, 11}} {
-		in, out := shape[0], shape[1]
-		w, src, d := randomFloats(r, in*out), randomFloats(r, in), randomFloats(r, out)
-		for i := range src {
-			src[i] *= 2
+	for _, name := range []string{"Add", "Scale", "Lerp", "Clamp", "ClampSum", "Adam", "AdamIdle", "ClampActive"} {
+		for _, size := range []int{floatBlock, floatBlock + 1, 2*floatBlock + 17} {
+			floatKernels[name](r, size, randomFloats).check(t, true)
 		}
-		x, idx := make([]float32, in), make([]int32, in)
-		active := FloatClampActive(x, src, idx)
-		for i, v := range src {
-			if want := min(max(v, 0), 1); x[i] != want {
-				t.Fatalf("clamp(%g) = %g", v, x[i])
-			}
-		}
-		got := randomFloats(r, out)
-		want := append([]float32(nil), got...)
-		gw := randomFloats(r, in*out)
-		wantGW := append([]float32(nil), gw...)
-		dx, wantDX := randomFloats(r, in), make([]float32, in)
-		for k := range in {
-			for o := range out {
-				want[o] += x[k] * w[k*out+o]
-				wantGW[k*out+o] += x[k] * d[o]
-				if src[k] > 0 && src[k] < 1 {
-					wantDX[k] += d[o] * w[k*out+o]
-				}
-			}
-		}
-		FloatAffine(got, w, x, active)
-		FloatAffineBack(gw, dx, w, x, d, active)
-		floatsClose(t, "out", got, want, 1e-5)
-		floatsClose(t, "gw", gw, wantGW, 1e-5)
-		floatsClose(t, "dx", dx, wantDX, 1e-5)
 	}
 }
 
-// TestFloatAdamIdle holds the closed form of idle steps against stepping with
-// zero gradients one by one, with a rate that changes on the way.
-func TestFloatAdamIdle(t *testing.T) {
-	const beta1, beta2, steps = 0.9, 0.999, 40
-	r := rand.New(rand.NewPCG(5, 6))
-	w, g := randomFloats(r, 50), randomFloats(r, 50)
-	m, v := make([]float32, 50), make([]float32, 50)
-	step := AdamStep{Beta1: beta1, Beta2: beta2, Rate: 1e-3, Epsilon: 1e-9, Keep: 1}
-	FloatAdam(w, m, v, g, &step)
-
-	drift, keep, ratio := 0.0, 1.0, 1.0
-	stepped := append([]float32(nil), w...)
-	sm, sv := append([]float32(nil), m...), append([]float32(nil), v...)
-	zero := make([]float32, 50)
-	for i := range steps {
-		step.Rate = 1e-3 * float32(1+i%3)
-		step.Keep = 1 - float32(i)*1e-4
-		FloatAdam(stepped, sm, sv, zero, &step)
-		ratio *= beta1 / math.Sqrt(beta2)
-		drift = drift*float64(step.Keep) + float64(step.Rate)*ratio
-		keep *= float64(step.Keep)
-	}
-	FloatAdamIdle(w, w, m, v, float32(keep), float32(drift), 1e-9)
-	floatsClose(t, "w", w, stepped, 1e-6)
-	FloatScale(m, float32(math.Pow(beta1, steps)))
-	floatsClose(t, "m", m, sm, 1e-6)
-}
-
-func TestFloatClampSum(t *testing.T) {
-	w := []float32{-3, -1, 0, 1, 3}
-	FloatClampSum(w, []float32{0, -2, 5, 0.5, 0.25}, 2)
-	floatsClose(t, "w", w, []float32{-2, 0, -3, 1, 1.75}, 0)
-	FloatClampSum(w, nil, 1)
-	floatsClose(t, "w", w, []float32{-1, 0, -1, 1, 1}, 0)
-}
-
-func BenchmarkFloatGatherSum(b *testing.B) {
-	r := rand.New(rand.NewPCG(7, 8))
-	const rows, width = 4000, 64
-	table, dst := randomFloats(r, rows*width), make([]float32, width)
-	idx := make([]int32, 32)
-	for i := range idx {
-		idx[i] = int32(r.IntN(rows))
-	}
-	b.SetBytes(int64(len(idx) * width * 4))
-	for b.Loop() {
-		FloatGatherSum(dst, table, width, idx)
-	}
+func TestFloatKernelsDoNotAllocate(t *testing.T) {
+	const n = 100
+	x, y, z, w := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+	table, active, rows := make([]float32, n*n), make([]int32, n), []int32{1, 2, 3}
+	a, b, c := FloatRows(make([]float32, n*n), n), FloatRows(make([]float32, n*n), n), FloatRows(table, n)
+	atEveryLevel(t, func(t *testing.T) {
+		if allocs := testing.AllocsPerRun(10, func() {
+			step := AdamStep{Epsilon: 1}
+			FloatAdd(x, y)
+			FloatScale(x, 2)
+			FloatLerp(x, y, 0.5)
+			FloatClampSum(x, y, 1)
+			FloatClampSum(x, nil, 1)
+			FloatAdam(x, y, z, w, &step)
+			FloatAdamIdle(x, y, z, w, 1, 1, 1)
+			FloatGatherSum(x, table, n, rows)
+			FloatScatterAdd(table, x, n, rows)
+			on := FloatClampActive(y, x, active)
+			FloatAffine(z, table, x, on)
+			FloatAffineBack(table, y, table, x, z, on)
+			FloatGemm(c, a, b)
+			FloatGemm(c, a, b.T())
+		}); allocs != 0 {
+			t.Errorf("%v allocations per run, want none", allocs)
+		}
+	})
 }

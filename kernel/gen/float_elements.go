@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -31,9 +32,17 @@ func (e *elements) store(r VecVirtual, slice string) {
 	e.vectors.store(r, e.at(slice), e.part)
 }
 
-// each writes the loop of a kernel over the n elements of slices, all by whole
-// vectors but the last.
+// each writes the rest of a kernel that does the same to the n elements of
+// slices.
 func (v vectors) each(body func(e *elements), slices ...string) {
+	v.loop(body, slices...)
+	VZEROUPPER()
+	RET()
+}
+
+// loop writes a loop over the n elements of slices, all by whole vectors but
+// the last.
+func (v vectors) loop(body func(e *elements), slices ...string) {
 	e := &elements{vectors: v, start: map[string]Register{}, offset: GP64()}
 	for _, s := range slices {
 		e.start[s] = param(s)
@@ -53,8 +62,6 @@ func (v vectors) each(body func(e *elements), slices ...string) {
 	e.part = v.leading(left)
 	body(e)
 	Label("done")
-	VZEROUPPER()
-	RET()
 }
 
 func (v vectors) add() {
@@ -130,12 +137,12 @@ func (v vectors) clampSum() {
 }
 
 func (v vectors) adam() {
-	v.function("floatAdam", "func(w, m, v, g *float32, n int, beta1, beta2, rest1, rest2, rate, epsilon, keep float32)",
+	v.function("floatAdam", "func(w, m, v, gradient *float32, n int, beta1, beta2, rest1, rest2, rate, epsilon, keep float32)",
 		"is FloatAdam of n elements, rest1 = 1−beta1, rest2 = 1−beta2.")
 	beta1, beta2, rest1, rest2 := v.argument("beta1"), v.argument("beta2"), v.argument("rest1"), v.argument("rest2")
 	rate, epsilon, keep := v.argument("rate"), v.argument("epsilon"), v.argument("keep")
 	v.each(func(e *elements) {
-		m, g := e.load("m"), e.load("g")
+		m, g := e.load("m"), e.load("gradient")
 		part := v.register()
 		VMULPS(beta1, m, m)
 		VMULPS(rest1, g, part)
@@ -150,7 +157,7 @@ func (v vectors) adam() {
 		w := e.load("w")
 		e.descend(w, m, second, rate, epsilon, keep)
 		e.store(w, "w")
-	}, "w", "m", "v", "g")
+	}, "w", "m", "v", "gradient")
 }
 
 func (v vectors) adamIdle() {
@@ -178,35 +185,41 @@ func (e *elements) descend(w, m, v, rate, epsilon, keep VecVirtual) {
 func clampActive() {
 	v := avx512
 	v.function("floatClampActive", "func(dst, src *float32, active *int32, n int) int",
-		"is FloatClampActive of n elements. It returns the number of active ones.")
+		"is FloatClampActive of n elements; it returns the number of active ones.")
 	const aboveZero = 6 // not less or equal: NaN is active
 	zero, one := v.zero(), v.one()
-	index, next := v.register(), v.register()
-	bits := GP32()
+	index, step := v.register(), v.register()
 	VPMOVZXBD(laneNumbers(), index)
-	MOVL(U32(uint32(v.lanes)), bits)
-	VPBROADCASTD(bits, next)
-	active, count := param("active"), GP64()
-	XORQ(count, count)
-	Store(count, ReturnIndex(0))
-	start := active
-	v.each(func(e *elements) {
-		x, indices, on := e.load("src"), v.register(), K()
-		if e.part == whole {
-			VCMPPS(Imm(aboveZero), zero, x, on)
-		} else {
-			VCMPPS(Imm(aboveZero), zero, x, e.mask, on)
-		}
+	lanes := GP32()
+	MOVL(U32(uint32(v.lanes)), lanes)
+	VPBROADCASTD(lanes, step)
+	free := param("active")
+	v.loop(func(e *elements) {
+		x, indices, on, count := e.load("src"), v.register(), K(), GP64()
+		VCMPPS(Imm(aboveZero), zero, x, on)
 		bounded(x, zero, one)
 		VADDPS(zero, x, x) // −0 becomes 0
 		e.store(x, "dst")
 		VPCOMPRESSD_Z(index, on, indices)
-		// Also the lanes beyond the active ones are within the slice: no more
-		// indices than elements came before.
-		e.store(indices, "active")
-		_ = start
-		VPADDD(next, index, index)
+		// At most as many indices came before as elements, so there is room for
+		// all lanes, active or not.
+		v.store(indices, Mem{Base: free}, e.part)
+		KMOVW(on, count.As32())
+		POPCNTL(count.As32(), count.As32())
+		LEAQ(Mem{Base: free, Index: count, Scale: 4}, free)
+		VPADDD(step, index, index)
 	}, "dst", "src")
+	SUBQ(memory("active"), free)
+	SHRQ(Imm(2), free)
+	Store(free, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
 }
 
-func laneNumbers() Mem { return Mem{} }
+// laneNumbers is the bytes 0 to 15.
+func laneNumbers() Mem {
+	table := GLOBL("floatLaneNumbers", attr.RODATA|attr.NOPTR)
+	DATA(0, U64(0x0706050403020100))
+	DATA(8, U64(0x0f0e0d0c0b0a0908))
+	return table
+}

@@ -1,0 +1,39 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func floatAdd(dst, x []float32)               { floatAddGeneric(dst, x) }
+func floatScale(x []float32, f float32)       { floatScaleGeneric(x, f) }
+func floatLerp(dst, x []float32, s float32)   { floatLerpGeneric(dst, x, s) }
+func floatClamp(w []float32, limit float32)   { floatClampGeneric(w, limit) }
+func floatClampSum(w, b []float32, l float32) { floatClampSumGeneric(w, b, l) }
+
+func floatAdam(w, m, v, g []float32, s *AdamStep) { floatAdamGeneric(w, m, v, g, s) }
+
+func floatAdamIdle(dst, w, m, v []float32, keep, drift, epsilon float32) {
+	floatAdamIdleGeneric(dst, w, m, v, keep, drift, epsilon)
+}
+
+func floatGatherSum(dst, table []float32, stride int, rows []int32) {
+	floatGatherSumGeneric(dst, table, stride, rows)
+}
+
+func floatScatterAdd(table, src []float32, stride int, rows []int32) {
+	floatScatterAddGeneric(table, src, stride, rows)
+}
+
+func floatClampActive(dst, src []float32, active []int32) []int32 {
+	return floatClampActiveGeneric(dst, src, active)
+}
+
+func floatAffine(dst, w, x []float32, active []int32) { floatAffineGeneric(dst, w, x, active) }
+
+func floatAffineBack(gw, dx, w, x, d []float32, active []int32) {
+	floatAffineBackGeneric(gw, dx, w, x, d, active)
+}
+
+func floatPanelWidth() int { return gemmWidth }
+
+func floatPanel(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb int, m, n, k int) {
+	floatPanelGeneric(c, ldc, a, rowA, colA, b, ldb, m, n, k)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// The kernels of this file add rows in the order of their list, column by
+// column as the plain code does, and give the same bits.
+
+// rowPass is what a kernel does with one vector of columns: before the pass
+// over the rows, at each row, and after it. m lies in the kernel's slice, or in
+// the row.
+type rowPass struct {
+	before, row, after func(r VecVirtual, m Mem, p part)
+}
+
+func (v vectors) gatherSum() {
+	v.function("floatGatherSum", "func(dst *float32, n int, table *float32, stride, limit int, rows *int32, count int) bool",
+		"is FloatGatherSum of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.")
+	v.passOverRows("dst", rowPass{
+		before: func(r VecVirtual, m Mem, p part) { v.load(m, p, r) },
+		row:    func(r VecVirtual, m Mem, p part) { v.addTo(r, m, p) },
+		after:  func(r VecVirtual, m Mem, p part) { v.store(r, m, p) },
+	})
+}
+
+func (v vectors) scatterAdd() {
+	v.function("floatScatterAdd", "func(table, src *float32, n, stride, limit int, rows *int32, count int) bool",
+		"is FloatScatterAdd of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.")
+	v.passOverRows("src", rowPass{
+		before: func(r VecVirtual, m Mem, p part) { v.load(m, p, r) },
+		row: func(r VecVirtual, m Mem, p part) {
+			sum := v.register()
+			v.load(m, p, sum)
+			VADDPS(r, sum, sum)
+			v.store(sum, m, p)
+		},
+		after: func(VecVirtual, Mem, part) {},
+	})
+}
+
+// addTo adds memory to r.
+func (v vectors) addTo(r VecVirtual, m Mem, p part) {
+	if p == whole {
+		VADDPS(m, r, r)
+		return
+	}
+	x := v.register()
+	v.load(m, p, x)
+	VADDPS(x, r, r)
+}
+
+// columnBlocks are the numbers of vectors that a pass keeps in registers, while
+// there are so many columns left; then it goes vector by vector.
+func (v vectors) columnBlocks() map[string]int {
+	if v == avx512 {
+		return map[string]int{"wide": 16, "middle": 4}
+	}
+	return map[string]int{"wide": 12, "middle": 4}
+}
+
+// passOverRows writes the rest of a kernel with the arguments table, stride,
+// limit, rows, count and slice, which has n columns.
+func (v vectors) passOverRows(slice string, do rowPass) {
+	columns, table, left := param(slice), param("table"), param("n")
+	stride, limit := param("stride"), param("limit")
+	end, negative := param("rows"), param("count")
+	LEAQ(Mem{Base: end, Index: negative, Scale: 4}, end)
+	NEGQ(negative) // row i is at end[i] and i counts up to zero
+
+	pass := func(name string, n int, p part) {
+		r, i, row := v.registers(n), GP64(), GP64()
+		each := func(do func(VecVirtual, Mem, part), start Register) {
+			for k := range r {
+				do(r[k], Mem{Base: start, Disp: v.bytes(k)}, p)
+			}
+		}
+		each(do.before, columns)
+		MOVQ(negative, i)
+		Label(name + "Row")
+		MOVLQSX(Mem{Base: end, Index: i, Scale: 4}, row)
+		IMULQ(stride, row)
+		CMPQ(row, limit)
+		JHI(LabelRef("outside")) // unsigned: negative rows are, too
+		ADDQ(table, row)
+		each(do.row, row)
+		INCQ(i)
+		JNZ(LabelRef(name + "Row"))
+		each(do.after, columns)
+		ADDQ(U32(uint32(v.bytes(n))), columns)
+		ADDQ(U32(uint32(v.bytes(n))), table)
+		SUBQ(U32(uint32(v.lanes*n)), left)
+	}
+	blocks := v.columnBlocks()
+	for _, name := range []string{"wide", "middle"} {
+		n := blocks[name]
+		Label(name)
+		CMPQ(left, U32(uint32(v.lanes*n)))
+		JLT(LabelRef(name + "Done"))
+		pass(name, n, whole)
+		JMP(LabelRef(name))
+		Label(name + "Done")
+	}
+	CMPQ(left, Imm(0))
+	JLE(LabelRef("done"))
+	Label("single")
+	pass("single", 1, v.leading(left))
+	JGT(LabelRef("single"))
+	Label("done")
+	finish(true)
+	Label("outside")
+	finish(false)
+}
+
+// finish returns whether all indices were within their slice.
+func finish(ok bool) {
+	value := GP8()
+	if ok {
+		MOVB(U8(1), value)
+	} else {
+		MOVB(U8(0), value)
+	}
+	Store(value, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
