@@ -1,25 +1,35 @@
 #!/usr/bin/env bash
-# Run every fuzz target of the module for a while.
+# Run every fuzz target of the module for a while, two at a time with one worker
+# each.
 #
 #   scripts/fuzz.sh [time of each=10s]
 #
 # The go command now and then fails a target whose time is over with "context
-# deadline exceeded" and no failing input: such
-# a run is repeated once.
+# deadline exceeded" and no failing input: such a run is repeated once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-time=${1:-10s}
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+export FUZZ_TIME=${1:-10s}
 
-fuzz() { go test -run '^$' -fuzz "^$2\$" -fuzztime "$time" "$1" 2>&1 | tee "$log"; }
+# Prints the whole log of a target at its end, so that two do not mix.
+target() {
+  local package=$1 name=$2 log
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  for attempt in first second; do
+    if go test -run '^$' -fuzz "^$name\$" -fuzztime "$FUZZ_TIME" -parallel 1 "$package" >"$log" 2>&1; then
+      echo "ok   $package $name: $(grep -o 'execs: [0-9]*' "$log" | tail -1)"
+      return 0
+    fi
+    if [ "$attempt" = second ] || ! grep -q 'context deadline exceeded' "$log" || grep -q 'Failing input' "$log"; then
+      echo "FAIL $package $name"
+      cat "$log"
+      return 1
+    fi
+    echo "     $package $name again: the first run ended without a failing input"
+  done
+}
+export -f target
 
 for package in $(go list ./...); do
-  for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
-    echo "fuzz $package $target"
-    fuzz "$package" "$target" && continue
-    grep -q 'context deadline exceeded' "$log" && ! grep -q 'Failing input' "$log" || exit 1
-    echo "fuzz $package $target again: the first run ended without a failing input"
-    fuzz "$package" "$target"
-  done
-done
+  go test -list '^Fuzz' "$package" | sed -n "s|^Fuzz|$package Fuzz|p"
+done | xargs -P 2 -L 1 bash -c 'target "$0" "$1"'

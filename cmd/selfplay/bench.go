@@ -23,7 +23,8 @@ func newBenchCommand() *cobra.Command {
 		Example: `  selfplay bench
   selfplay bench --net crazyhouse.nnue
   selfplay bench perft --peer fairy-stockfish
-  selfplay bench search --peer fairy-stockfish --net crazyhouse.nnue`,
+  selfplay bench search --peer fairy-stockfish --net crazyhouse.nnue
+  selfplay bench kernel`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return benchSearch(c.Context(), c.OutOrStdout(), net, depth)
@@ -31,7 +32,7 @@ func newBenchCommand() *cobra.Command {
 	}
 	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
 	c.Flags().StringVar(&net, "net", "", "net file; default material")
-	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand())
+	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchKernelCommand())
 	return c
 }
 

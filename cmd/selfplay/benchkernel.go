@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/kernel"
+)
+
+func newBenchKernelCommand() *cobra.Command {
+	var level string
+	var each time.Duration
+	c := &cobra.Command{
+		Use:   "kernel",
+		Short: "Time every numeric kernel at every level of instructions",
+		Long: `Run each kernel on data in the first- or second-level cache, at every level of
+instructions that this machine has, and print the median CPU time of a call and
+its rate: GB/s of what is read and written, GOP/s or GFLOP/s counting a
+multiplication and an addition as two.`,
+		Example: "  selfplay bench kernel\n  selfplay bench kernel --level avx2",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			levels, err := benchLevels(level)
+			if err != nil {
+				return err
+			}
+			if each < time.Microsecond || each > time.Minute {
+				return fmt.Errorf("%w: found --each %s, expected 1µs to 1m", errUsage, each)
+			}
+			return benchKernels(c.Context(), c.OutOrStdout(), levels, each)
+		},
+	}
+	c.Flags().StringVar(&level, "level", "", "generic, avx2 or avx512; default all that this machine has")
+	c.Flags().DurationVar(&each, "each", 20*time.Millisecond, "time of one measurement; the median of five counts")
+	return c
+}
+
+// benchLevels returns the named level, or all.
+func benchLevels(name string) ([]kernel.Level, error) {
+	var all []kernel.Level
+	for l := kernel.Generic; l <= kernel.Best(); l++ {
+		if l.String() == name {
+			return []kernel.Level{l}, nil
+		}
+		all = append(all, l)
+	}
+	if name != "" {
+		return nil, fmt.Errorf("%w: found --level %s, expected one of %v", errUsage, name, all)
+	}
+	return all, nil
+}
+
+func benchKernels(ctx context.Context, w io.Writer, levels []kernel.Level, each time.Duration) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "kernel\tshape\t")
+	for _, l := range levels {
+		fmt.Fprintf(table, "%v ns\trate\t", l)
+	}
+	fmt.Fprintln(table)
+	for _, k := range kernelCases() {
+		fmt.Fprintf(table, "%s\t%s\t", k.name, k.shape)
+		for _, l := range levels {
+			restore, err := kernel.Force(l)
+			if err != nil {
+				return err
+			}
+			ns := timeCall(k.call, each)
+			restore()
+			fmt.Fprintf(table, "%.1f\t%.1f %s\t", ns, k.work/ns, k.unit)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
+}
+
+// timeCall returns the median CPU time of a call in nanoseconds.
+func timeCall(call func(), each time.Duration) float64 {
+	n := 1
+	var runs []float64
+	for len(runs) < 5 {
+		start := threadCPU()
+		for range n {
+			call()
+		}
+		took := threadCPU() - start
+		if took < each/2 && n < 1<<40 {
+			n *= 2
+			continue
+		}
+		runs = append(runs, float64(took.Nanoseconds())/float64(n))
+	}
+	return median(runs)
+}
+
+// kernelCase is a kernel on data of one shape. work is what a call does in
+// billionths of the unit's base: bytes or operations.
+type kernelCase struct {
+	name, shape string
+	work        float64
+	unit        string
+	call        func()
+}
+
+func kernelCases() []kernelCase {
+	rng := rand.New(rand.NewPCG(1, 2))
+	return append(integerCases(rng), floatCases(rng)...)
+}
+
+// block is how many rows share a king square in crazyhouse's HalfKAv2.
+const block = 864
+
+func integerCases(rng *rand.Rand) []kernelCase {
+	var cases []kernelCase
+	for _, width := range []int{512, 64} {
+		rows := kernel.NewRows(block, width, 8)
+		for i := range block {
+			for j, lanes := 0, rows.LanesOf(i); j < width; j++ {
+				lanes[j] = int16(rng.IntN(64) - 32)
+			}
+		}
+		sums := rows.Blank(2)
+		for _, n := range []struct{ added, removed int }{{1, 1}, {1, 2}, {2, 2}, {32, 0}} {
+			picks := make([]int32, 1<<10)
+			for i := range picks {
+				picks[i] = rng.Int32N(block)
+			}
+			at := 0
+			cases = append(cases, kernelCase{
+				name: "apply", shape: fmt.Sprintf("%d lanes +%d -%d", width, n.added, n.removed),
+				work: float64((n.added + n.removed + 2) * (2*width + 32)), unit: "GB/s",
+				call: func() {
+					at = (at + n.added + n.removed) & (len(picks)/2 - 1)
+					add := picks[at : at+n.added]
+					rows.Apply(sums[0], sums[1], add, picks[at+n.added:at+n.added+n.removed])
+				},
+			})
+		}
+		us, them := make([]int16, width), make([]int16, width)
+		for i := range us {
+			us[i], them[i] = int16(rng.IntN(400)-200), int16(rng.IntN(400)-200)
+		}
+		bytes := make([]uint8, 2*width)
+		for _, t := range []struct {
+			name string
+			f    func(dst []uint8, us, them []int16)
+		}{{"transform", kernel.Transform}, {"transform squared", kernel.TransformSquare}} {
+			cases = append(cases, kernelCase{
+				name: t.name, shape: fmt.Sprintf("2x%d", width), work: float64(2 * width * 3), unit: "GB/s",
+				call: func() { t.f(bytes, us, them) },
+			})
+		}
+		kernel.Transform(bytes, us, them)
+		cases = append(cases, denseCases(rng, bytes)...)
+	}
+	return cases
+}
+
+// denseCases are the layers behind a transformer whose outputs are given.
+func denseCases(rng *rand.Rand, in []uint8) []kernelCase {
+	layer := func(outputs, inputs, stride int) *kernel.Dense {
+		weights := make([]int8, outputs*stride)
+		for i := range weights {
+			weights[i] = int8(rng.IntN(128) - 64)
+		}
+		return kernel.NewDense(weights, make([]int32, outputs), outputs, inputs, stride)
+	}
+	first := layer(16, len(in), len(in))
+	padded := make([]uint8, first.PaddedInputs())
+	copy(padded, in)
+	sums := make([]int32, first.PaddedOutputs())
+	first.Mul(sums, padded)
+	tail := kernel.NewTail(6, layer(32, 16, 32), layer(1, 32, 32))
+	return []kernelCase{
+		{"dense", fmt.Sprintf("%d to 16", len(in)), float64(2 * 16 * len(in)), "GOP/s", func() { first.Mul(sums, padded) }},
+		{"tail", "16 to 32 to 1", 2 * (16*32 + 32), "GOP/s", func() { tail.Eval(sums) }},
+	}
+}
+
+func floatCases(rng *rand.Rand) []kernelCase {
+	const width, stride, inputs, outputs = 512, 520, 1024, 16
+	random := func(n int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = rng.Float32() - 0.5
+		}
+		return x
+	}
+	table, sum := random(block*stride), random(width)
+	picks := make([]int32, 32)
+	for i := range picks {
+		picks[i] = rng.Int32N(block)
+	}
+	weights, gradient := random(inputs*outputs), random(inputs*outputs)
+	x, dx, y, dy := random(inputs), random(inputs), random(outputs), random(outputs)
+	active := kernel.FloatClampActive(x, random(inputs), make([]int32, inputs))
+	moment1, moment2 := random(width), make([]float32, width)
+	step := kernel.AdamStep{Beta1: 0.9, Beta2: 0.999, Rate: 1e-6, Epsilon: 1e-8, Keep: 1}
+	products := float64(2 * len(active) * outputs)
+	return []kernelCase{
+		{"gather-sum", "32 rows of 512", 32 * width * 4, "GB/s", func() {
+			clear(sum)
+			kernel.FloatGatherSum(sum, table, stride, picks)
+		}},
+		{"affine", fmt.Sprintf("%d of 1024 to 16", len(active)), products, "GFLOP/s", func() {
+			clear(y)
+			kernel.FloatAffine(y, weights, x, active)
+		}},
+		{"affine back", fmt.Sprintf("%d of 1024 to 16", len(active)), 2 * products, "GFLOP/s", func() {
+			kernel.FloatAffineBack(gradient, dx, weights, x, dy, active)
+		}},
+		{"adam", "512", 7 * width * 4, "GB/s", func() {
+			kernel.FloatAdam(sum, moment1, moment2, table[:width], &step)
+		}},
+	}
+}
