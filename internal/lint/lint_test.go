@@ -25,6 +25,7 @@ var group = map[string]int{
 	"nnue/features":       2,
 	"nnue":                3,
 	"nnue/nnuetest":       3,
+	"nnue/netstat":        4,
 	"ab":                  3,
 	"game":                4,
 	"sample":              4,
