@@ -70,6 +70,8 @@ type tested struct {
 	last [2]*chess.Position
 	held [2][]int32
 	far  [2]map[int]*memory
+
+	changes, differences int // features that were in any
 }
 
 // memory is a position that had an anchor, with its features.
@@ -107,6 +109,7 @@ func testedSets(t *testing.T, v *chess.Variant, rng *rand.Rand) []*tested {
 // features, and those it reaches by changes and differences.
 func TestLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
+	changes, differences := map[string]int{}, map[string]int{} // features, by set
 	for _, start := range starts {
 		sets := testedSets(t, start.variant, rng)
 		for range 3 {
@@ -129,6 +132,16 @@ func TestLaws(t *testing.T) {
 				p.Make(m)
 			}
 		}
+		for _, s := range sets {
+			changes[s.set.String()] += s.changes
+			differences[s.set.String()] += s.differences
+		}
+	}
+	for _, name := range Blocks(chess.Crazyhouse) {
+		_, linear := mustParse(t, name, chess.Crazyhouse).(Linear)
+		if differences[name] == 0 || linear && changes[name] == 0 {
+			t.Errorf("%s: %d differences, %d changes among the random games", name, differences[name], changes[name])
+		}
 	}
 }
 
@@ -145,6 +158,7 @@ func (s *tested) check(t *testing.T, p *chess.Position, change *Change, c chess.
 		s.checkDifference(t, last, p, c, s.held[c], want)
 		if linear, ok := s.set.(Linear); ok && (s.set.Anchors() == 1 || !change.Refresh(c)) {
 			added, removed := linear.Append(change, c, p.King(c), nil, nil)
+			s.changes += len(added) + len(removed)
 			if got := apply(t, s.held[c], added, removed); !slices.Equal(got, want) {
 				t.Fatalf("%v, %s, perspective %v: change leads to %v, want %v", s.set, p.FEN(), c, got, want)
 			}
@@ -171,6 +185,7 @@ func (s *tested) check(t *testing.T, p *chess.Position, change *Change, c chess.
 func (s *tested) checkDifference(t *testing.T, from, to *chess.Position, c chess.Color, before, want []int32) {
 	t.Helper()
 	added, removed := s.set.Difference(from, to, c, nil, nil)
+	s.differences += len(added) + len(removed)
 	if got := apply(t, before, added, removed); !slices.Equal(got, want) {
 		t.Fatalf("%v, %s, perspective %v: difference leads to %v, want %v", s.set, to.FEN(), c, got, want)
 	}

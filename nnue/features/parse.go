@@ -24,8 +24,8 @@ var (
 
 // What an expression may have at most.
 const (
-	MaxExpression = 1000 // bytes
-	maxNesting    = 32   // parentheses in parentheses
+	MaxExpression = 400 // bytes
+	maxNesting    = 32  // parentheses in parentheses
 )
 
 // ParseError says where and why an expression was refused.

@@ -19,21 +19,17 @@ const (
 // same order are equal. The sum is Linear if all sets are. The error wraps
 // ErrTooLarge; there must be one set at least.
 func Sum(sets ...Set) (Set, error) {
-	var total Set
-	for _, s := range sets {
+	if len(sets) == 0 {
+		return nil, fmt.Errorf("features: %w: found no sets to add", ErrSyntax)
+	}
+	total := sets[0] // a sum already has the shape wanted
+	for _, s := range sets[1:] {
 		for _, part := range Parts(s) {
-			if total == nil {
-				total = part.Set
-				continue
-			}
 			var err error
 			if total, err = newSum(total, part.Set); err != nil {
 				return nil, err
 			}
 		}
-	}
-	if total == nil {
-		return nil, fmt.Errorf("features: %w: found no sets to add", ErrSyntax)
 	}
 	return total, nil
 }
