@@ -93,14 +93,14 @@ func TestIncrementalEqualsRebuilt(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := random(t, a, uint64(i))
-			acc := nnue.NewAccumulator(n)
-			rng := rand.New(rand.NewPCG(uint64(i), 7))
-			for _, start := range starts(t, v) {
-				for range 3 {
+			eachLevel(t, func(t *testing.T) {
+				acc := nnue.NewAccumulator(n)
+				rng := rand.New(rand.NewPCG(uint64(i), 7))
+				for _, start := range starts(t, v) {
 					playGame(t, n, acc, rng, start)
 					walkTree(t, n, acc, rng, start)
 				}
-			}
+			})
 		})
 	}
 }
@@ -199,14 +199,6 @@ func TestShared(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func TestAccumulatorDoesNotAllocate(t *testing.T) {
-	acc := nnue.NewAccumulator(random(t, nnue.Narrow(64), 1))
-	line := benchmarkLine(t)
-	if n := testing.AllocsPerRun(20, func() { line.run(acc) }); n != 0 {
-		t.Errorf("%v allocations per run, want none", n)
-	}
 }
 
 // benchLine is a game with the positions before and after each move.

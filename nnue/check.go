@@ -73,7 +73,7 @@ func (n *Network) checkTransformer() error {
 
 // checkColumns bounds bias + (sum of the active rows) in every column.
 func checkColumns[T int16 | int32](set features.Set, what string, row func(feature int) []T, bias []T, least, most int64) error {
-	parts := []part{{set: set}}
+	parts := features.Parts(set)
 	lowest, highest := make([]int64, len(bias)), make([]int64, len(bias))
 	for i, b := range bias {
 		lowest[i], highest[i] = int64(b), int64(b)
@@ -99,12 +99,6 @@ func checkColumns[T int16 | int32](set features.Set, what string, row func(featu
 	return nil
 }
 
-// part is a set whose features begin at a number.
-type part struct {
-	first int
-	set   features.Set
-}
-
 // blockOf returns how many features in a row can be active together: those of
 // one square of the own king if the set numbers them that way, or all.
 func blockOf(set features.Set) int {
@@ -116,14 +110,14 @@ func blockOf(set features.Set) int {
 
 // quickReach lowers the lowest and raises the highest sum of every column by
 // what a part can at most contribute: its most active rows, all as its worst.
-func quickReach[T int16 | int32](p part, row func(feature int) []T, lowest, highest []int64) {
+func quickReach[T int16 | int32](p features.Part, row func(feature int) []T, lowest, highest []int64) {
 	low, high := make([]T, len(lowest)), make([]T, len(highest))
-	for f := range p.set.Size() {
-		for i, w := range row(p.first + f)[:len(low)] { // an absent feature adds 0
+	for f := range p.Set.Size() {
+		for i, w := range row(p.First + f)[:len(low)] { // an absent feature adds 0
 			low[i], high[i] = min(low[i], w), max(high[i], w)
 		}
 	}
-	active := int64(p.set.MaxActive())
+	active := int64(p.Set.MaxActive())
 	for i := range low {
 		lowest[i] += active * int64(low[i])
 		highest[i] += active * int64(high[i])
@@ -132,12 +126,12 @@ func quickReach[T int16 | int32](p part, row func(feature int) []T, lowest, high
 
 // exactReach returns the lowest and highest sum of as many values of a part's
 // features as can be active, in the worst of its blocks.
-func exactReach(p part, value func(feature int) int64) (lowest, highest int64) {
-	block, active := blockOf(p.set), p.set.MaxActive()
+func exactReach(p features.Part, value func(feature int) int64) (lowest, highest int64) {
+	block, active := blockOf(p.Set), p.Set.MaxActive()
 	values := make([]int64, block)
-	for first := 0; first < p.set.Size(); first += block {
+	for first := 0; first < p.Set.Size(); first += block {
 		for i := range values {
-			values[i] = value(p.first + first + i)
+			values[i] = value(p.First + first + i)
 		}
 		slices.Sort(values)
 		var low, high int64

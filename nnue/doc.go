@@ -3,21 +3,24 @@
 //
 // A network sees a position twice, from either side's perspective. In each,
 // the active features of a sparse set (package nnue/features) select rows whose
-// sum is an accumulator of Width int16 values and one piece-square sum per
-// bucket. The accumulators, clipped to bytes and the side to move's first, pass
-// through the bucket's stack of three small layers.
+// sum is an accumulator of Width int16 values and, in most networks, one
+// piece-square sum per bucket. The accumulators, activated and the side to
+// move's first, pass through the bucket's stack of at most three small layers.
 //
-//	x       = clamp(accumulators, 0, 127)           both perspectives
-//	y1      = clamp((b1 + W1 x)  >> 6, 0, 127)
-//	y2      = clamp((b2 + W2 y1) >> 6, 0, 127)
-//	N       = b3 + w3 y2                            positional part
-//	P       = (own - enemy piece-square sum) / 2    material part
-//	raw     = (P + N) / 16
+//	x       = f(clamp(accumulators, 0, 127))             both perspectives
+//	y1      = clamp((b1 + W1 x)  / LayerScale, 0, 127)   rounded down
+//	y2      = clamp((b2 + W2 y1) / LayerScale, 0, 127)   rounded down
+//	N       = b3 + w3 y2                                 positional part
+//	P       = (own - enemy piece-square sum) / 2         material part
+//	raw     = (P + N) / OutputScale
 //
-// in exact integers; / drops the fraction, >> rounds down. Raw units are
+// in exact integers; where not said otherwise, / drops the fraction. f(x) is x
+// or, for SCReLU, x²/127 rounded down. A network with fewer layers leaves out
+// y2, or y1 and y2; one without piece-square columns has P = 0. Raw units are
 // Fairy-Stockfish's, 208 to a displayed pawn, from the side to move's point of
 // view. Network.Evaluate computes this plainly and Accumulator incrementally,
-// with equal results.
+// with equal results. With the build tag invariants an Accumulator compares
+// each of its results with the plain one, and panics where they differ.
 //
 // # Fairy-Stockfish's file format
 //
@@ -51,6 +54,29 @@
 // The hash words do not depend on the number of features: only its length tells
 // a network for chess (45,056 features) from one for crazyhouse.
 //
+// # Stockfish's older file format
+//
+// A network whose architecture is HalfKP() is stored as Stockfish 12 and 13
+// stored theirs (read from commit f90274d8 of Fairy-Stockfish's history), in
+// the same manner but with other words, one stack and no piece-square values.
+//
+//	offset         type    count      content
+//	0              uint32  1          version 0x7AF32F16
+//	4              uint32  1          file hash 0x3E5AA6EE
+//	8              uint32  1          n
+//	12             byte    n          description, any bytes
+//	12+n           uint32  1          transformer hash 0x5D69D7B8
+//	16+n           int16   256        transformer biases
+//	528+n          int16   41024*256  transformer weights, feature by feature
+//	21004816+n     uint32  1          network hash 0x63337156
+//	21004820+n     int32   32         layer 1 biases
+//	21004948+n     int8    32*512     layer 1 weights, output by output
+//	21021332+n     int32   32         layer 2 biases
+//	21021460+n     int8    32*32      layer 2 weights
+//	21022484+n     int32   1          output bias
+//	21022488+n     int8    32         output weights
+//	21022520+n                        end of file
+//
 // # Our own file format
 //
 // Any other architecture is stored behind a header that describes it. All
@@ -62,29 +88,32 @@
 //	12             uint32  H, length of the header, everything before the parameters
 //	16             uint32  features in the set
 //	20             uint32  transformer width, a multiple of 16 up to 2048
-//	24             uint32  piece-square columns, equal to the stacks
+//	24             uint32  piece-square columns: 0 or as many as stacks
 //	28             uint32  stacks, 1..16
 //	32             uint32  bucket rule: 1 pieces on board, 2 pieces in hand
-//	36             uint32  outputs of layer 1, 1..128
-//	40             uint32  outputs of layer 2, 1..128
-//	44             uint32  activation: 1 clamp to 0..127
+//	36             uint32  outputs of layer 1, to 128; 0: neither layer 1 nor 2
+//	40             uint32  outputs of layer 2, to 128; 0: no layer 2
+//	44             uint32  activation: 1 clipped ReLU, 2 SCReLU
 //	48             uint32  transformer scale 127: stored value of an activation of 1
-//	52             uint32  layer scale 64: stored value of a layer weight of 1
-//	56             uint32  output scale 16: N and P per raw unit
-//	60             uint32  raw units per 1.0 of the float network, 600
-//	64             uint64  FNV-1a hash of the feature set's name
+//	52             uint32  layer scale: stored value of a layer weight of 1, a
+//	                       power of two, 16..128
+//	56             uint32  output scale: N and P per raw unit, 1..1024
+//	60             uint32  raw units per 1.0 of the float network, 1..65536
+//	64             uint64  FNV-1a hash of the feature set's expression
 //	72             uint64  S, length of the parameters
 //	80             string  variant
-//	               string  canonical name of the feature set
+//	               string  canonical expression of the feature set
 //	               string  description, any bytes
 //	H                      parameters, as in Fairy-Stockfish's format from the
-//	                       transformer biases on but without hash words; rows of
-//	                       layer weights are padded to a multiple of 32 inputs
+//	                       transformer biases on but without hash words and
+//	                       without what the architecture lacks; rows of layer
+//	                       weights are padded to a multiple of 32 inputs
 //	H+S            byte*32 SHA-256 of everything before
 //	H+S+32                 end of file
 //
-// A string is a uint32 length and that many bytes. H is at most 1 MiB, variant
-// and feature set are at most 256 bytes each.
+// A string is a uint32 length and that many bytes. H is at most 1 MiB, the
+// variant at most 256 bytes, the feature set at most features.MaxExpression. A
+// file of an architecture that Stockfish's formats store must be in those.
 //
 //	version  since   change
 //	1        0.1     first

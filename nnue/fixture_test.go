@@ -35,6 +35,7 @@ func load(f nnuetest.Fixture, v *chess.Variant) fixture {
 var (
 	fixtureA = sync.OnceValue(func() fixture { return load(nnuetest.A, chess.Crazyhouse) })
 	fixtureS = sync.OnceValue(func() fixture { return load(nnuetest.S, chess.Crazyhouse) })
+	fixtureK = sync.OnceValue(func() fixture { return load(nnuetest.K, chess.Chess) })
 )
 
 func (f fixture) network(t testing.TB) *nnue.Network {
@@ -72,6 +73,7 @@ func TestFixtureFiles(t *testing.T) {
 	}{
 		{"A", nnuetest.A, nnue.Fairy(), fixtureA()},
 		{"S", nnuetest.S, nnue.Fairy(), fixtureS()},
+		{"K", nnuetest.K, nnue.HalfKP(), fixtureK()},
 	} {
 		if sum := sha256.Sum256(c.got.data); hex.EncodeToString(sum[:]) != c.f.SHA256 {
 			t.Errorf("fixture %s has SHA-256 %x, want %s", c.name, sum, c.f.SHA256)
@@ -201,6 +203,32 @@ func TestSaturatingFixture(t *testing.T) {
 	}
 	if differ != 72 {
 		t.Errorf("%d rows saturate elsewhere, want 72", differ)
+	}
+}
+
+// TestHalfKPFixture compares the output of a network of the older format with
+// Stockfish's, before division and raw.
+func TestHalfKPFixture(t *testing.T) {
+	n := fixtureK().network(t)
+	acc := nnue.NewAccumulator(n)
+	table := rows(t, "nnue-halfkp-eval.tsv")
+	if len(table) != 200 {
+		t.Fatalf("found %d rows, want 200", len(table))
+	}
+	for _, row := range table {
+		p := position(t, chess.Chess, row[0])
+		e := n.Evaluate(&p)
+		got := []string{row[0], commas(e.Positional), strconv.Itoa(e.Raw)}
+		if !slices.Equal(got, row) {
+			t.Errorf("got  %v\nwant %v", got, row)
+		}
+		if len(e.PSQT) != 0 {
+			t.Errorf("%s: found piece-square values %v, want none", row[0], e.PSQT)
+		}
+		acc.Reset(&p)
+		if raw := acc.Raw(&p); raw != e.Raw {
+			t.Errorf("%s: accumulator says %d, want %d", row[0], raw, e.Raw)
+		}
 	}
 }
 

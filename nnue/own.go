@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
 // Constants of the own format; the package comment has the layout.
@@ -19,7 +20,7 @@ const (
 	ownFixed = 80
 	// ownLongest bounds the header with its strings.
 	ownLongest = 1 << 20
-	// longestName bounds variant and feature set.
+	// longestName bounds the variant.
 	longestName = 1 << 8
 )
 
@@ -52,10 +53,6 @@ func (n *Network) ownHeader() []byte {
 
 // writeOwn writes a network in our own format.
 func (n *Network) writeOwn(w io.Writer) error {
-	if len(n.arch.Features) > longestName {
-		return fmt.Errorf("%w: found a feature set with a name of %d bytes, expected %d at most",
-			ErrFormat, len(n.arch.Features), longestName)
-	}
 	header := n.ownHeader()
 	if len(header) > ownLongest {
 		return fmt.Errorf("%w: found a description of %d bytes, expected a header of %d at most",
@@ -156,7 +153,7 @@ func (d *decoder) ownHeader() (h ownHeader) {
 
 	rest := h.length - ownFixed
 	a.Variant = d.bounded("variant", longestName, &rest)
-	a.Features = d.bounded("feature set", longestName, &rest)
+	a.Features = d.bounded("feature set", features.MaxExpression, &rest)
 	h.description = d.bounded("description", ownLongest, &rest)
 	if rest != 0 {
 		d.fail("found %d bytes after the description, expected none", rest)
