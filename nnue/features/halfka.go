@@ -164,15 +164,16 @@ func (h HalfKAv2) Append(c *Change, perspective chess.Color, king chess.Square, 
 // Difference implements Set.
 func (h HalfKAv2) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
 	v := h.view(to, perspective)
-	for c := chess.White; c <= chess.Black; c++ {
-		for t := chess.Pawn; t <= chess.King; t++ {
-			old, now := from.Pieces(c, t), to.Pieces(c, t)
-			if now == old {
-				continue
-			}
-			added = v.appendMen(added, int(c), int(t), now&^old)
-			removed = v.appendMen(removed, int(c), int(t), old&^now)
+	for changed := changedSquares(from, to); changed != 0; changed &= changed - 1 {
+		s := changed.First()
+		if man := to.PieceAt(s); man != chess.NoPiece {
+			added = append(added, v.man(int(man.Color()), int(man.Type()), int(s)))
 		}
+		if man := from.PieceAt(s); man != chess.NoPiece {
+			removed = append(removed, v.man(int(man.Color()), int(man.Type()), int(s)))
+		}
+	}
+	for c := chess.White; c <= chess.Black; c++ {
 		old, now := from.Hand(c), to.Hand(c)
 		if now == old || !h.hands {
 			continue

@@ -91,21 +91,36 @@ func (b menBlock) Active(p *chess.Position, perspective chess.Color, dst []int32
 	return dst
 }
 
+// Difference looks at the squares that do not have the same man.
 func (b menBlock) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
 	enemy := int(perspective)
-	mirror := enemy * b.mirror
-	for c := range 2 {
-		for t, first := range &b.first[c^enemy] {
-			if first < 0 {
-				continue
-			}
-			if old, now := b.squares(from, c, t), b.squares(to, c, t); old != now {
-				added = appendSquares(added, first, mirror, now&^old)
-				removed = appendSquares(removed, first, mirror, old&^now)
-			}
+	changed := changedSquares(from, to)
+	if b.promoted {
+		changed |= from.Promoted() ^ to.Promoted()
+	}
+	for ; changed != 0; changed &= changed - 1 {
+		s := changed.First()
+		if f := b.at(to, s, enemy); f >= 0 {
+			added = append(added, f)
+		}
+		if f := b.at(from, s, enemy); f >= 0 {
+			removed = append(removed, f)
 		}
 	}
 	return added, removed
+}
+
+// at returns the feature of the man on a square, -1 if there is none.
+func (b menBlock) at(p *chess.Position, s chess.Square, enemy int) int32 {
+	man := p.PieceAt(s)
+	if man == chess.NoPiece || b.promoted && !p.Promoted().Has(s) {
+		return -1
+	}
+	first := b.first[int(man.Color())^enemy][man.Type()]
+	if first < 0 {
+		return -1
+	}
+	return first + int32(int(s)^enemy*b.mirror)
 }
 
 // appendSquares appends the features of men on the squares of a set.

@@ -55,13 +55,10 @@ func (b pairBlock) line(p *chess.Position, line int, enemy int) (set [(linePairs
 	if squares&(squares-1) == 0 {
 		return set // one man has no neighbour
 	}
-	plane := func(s int) int {
-		man := p.PieceAt(chess.Square(s))
-		return planeOf(int(man.Type()), int(man.Color()), enemy)
-	}
-	left := plane(bits.TrailingZeros64(squares))
+	plane := &planeOfMan[enemy]
+	left := int(plane[p.PieceAt(chess.Square(bits.TrailingZeros64(squares)))&15])
 	for squares &= squares - 1; squares != 0; squares &= squares - 1 {
-		right := plane(bits.TrailingZeros64(squares))
+		right := int(plane[p.PieceAt(chess.Square(bits.TrailingZeros64(squares)))&15])
 		pair := planes*left + right
 		if b.upright && enemy != 0 {
 			pair = planes*right + left // White's upper is Black's lower
@@ -71,6 +68,18 @@ func (b pairBlock) line(p *chess.Position, line int, enemy int) (set [(linePairs
 	}
 	return set
 }
+
+// planeOfMan gives the plane of a chess.Piece, by whether Black is the own side.
+var planeOfMan = func() (table [2][16]uint8) {
+	for c := chess.White; c <= chess.Black; c++ {
+		for t := chess.Pawn; t <= chess.King; t++ {
+			for enemy := range table {
+				table[enemy][chess.MakePiece(c, t)&15] = uint8(planeOf(int(t), int(c), enemy))
+			}
+		}
+	}
+	return table
+}()
 
 // first returns the first feature of a line.
 func (b pairBlock) first(line, enemy int) int {
