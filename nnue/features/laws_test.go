@@ -20,6 +20,7 @@ var expressions = []struct {
 	{false, op('*', named("All"), named("King"))},
 	{false, op('*', named("King"), named("King"))},
 	{false, op('*', named("King"), named("H"))},
+	{false, op('*', named("King"), named("HalfKP"))},
 	{false, op('*', named("King"), op('+', named("All"), named("King")))},
 	{false, op('+', named("King"), op('*', named("King"), named("All")), named("MC"))},
 	{false, op('*', op('+', named("H"), named("King")), op('+', named("V"), named("MC")))},
@@ -141,6 +142,43 @@ func TestLaws(t *testing.T) {
 		_, linear := mustParse(t, name, chess.Crazyhouse).(Linear)
 		if differences[name] == 0 || linear && changes[name] == 0 {
 			t.Errorf("%s: %d differences, %d changes among the random games", name, differences[name], changes[name])
+		}
+	}
+}
+
+// TestOddPositions goes between positions that random games hardly see.
+func TestOddPositions(t *testing.T) {
+	var positions []chess.Position
+	for _, fen := range []string{
+		"4k3/8/8/3Q4/8/8/8/4K3[] w - - 0 1",
+		"4k3/8/8/3Q~4/8/8/8/4K3[] w - - 0 1",           // the mark alone differs
+		"4k3/8/8/3q~4/8/8/8/4K3[] w - - 0 1",           // the side alone differs
+		"8/3K4/8/8/8/8/3k4/8[PPpp] w - - 0 1",          // pawns would check from the last rank
+		"4k3/8/8/8/8/8/4r3/4K3[Pp] w - - 0 1",          // in check from beside
+		"4k3/8/8/8/4r3/8/8/4K3[Pp] w - - 0 1",          // with squares between
+		"4k3/8/8/8/4r3/8/3n4/4K3[Pp] w - - 0 1",        // one checker
+		"4k3/8/8/8/4r3/3n4/8/4K3[Pp] w - - 0 1",        // two checkers
+		"6k1/8/R6R/8/8/R6R/8/K7[QRBNPqrbnp] w - - 0 1", // the same pair twice on different lines
+		"7k/8/RRR5/8/8/8/8/K7[QQRRBBNNPPqq] w - - 0 1", // the same pair twice on one line
+		"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1",
+	} {
+		positions = append(positions, parse(t, chess.Crazyhouse, fen, false))
+	}
+	for _, s := range testedSets(t, chess.Crazyhouse, rand.New(rand.NewPCG(9, 10))) {
+		for i := range positions {
+			for j := range positions {
+				from, to := &positions[i], &positions[j]
+				for _, c := range []chess.Color{chess.White, chess.Black} {
+					want := s.tree.activeOf(to, c)
+					s.checkBounds(t, to, want)
+					if got := sorted(s.set.Active(to, c, nil)); !slices.Equal(got, want) {
+						t.Fatalf("%v, %s, perspective %v: active %v, want %v", s.set, to.FEN(), c, got, want)
+					}
+					if s.set.Anchor(from, c) == s.set.Anchor(to, c) {
+						s.checkDifference(t, from, to, c, s.tree.activeOf(from, c), want)
+					}
+				}
+			}
 		}
 	}
 }

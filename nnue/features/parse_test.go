@@ -114,6 +114,7 @@ func TestCanonical(t *testing.T) {
 		{"All + (HandHeld * All)", "All + HandHeld * All"},
 		{"((King + H) * King) * (H + V)", "(King + H) * King * (H + V)"},
 		{"King * King * King", "King * King * King"},
+		{strings.Repeat("(H)+", 40) + "(H)", strings.Repeat("H + ", 40) + "H"}, // closed ones are not counted
 	} {
 		s := mustParse(t, c.expression, chess.Crazyhouse)
 		if s.String() != c.want {
