@@ -9,21 +9,18 @@ const MaxActivation = 127
 // move's first: dst[i] = clamp(us[i], 0, 127), and after them the same of them.
 // len(us) and len(them) are equal and a multiple of 16, len(dst) is their sum.
 func Transform(dst []uint8, us, them []int16) {
-	checkTransform(dst, us, them)
 	transform(dst, us, them)
 }
 
 // TransformSquare is Transform with the squared clipped rectifier:
 // dst[i] = clamp(us[i], 0, 127)² / 127, rounded down.
 func TransformSquare(dst []uint8, us, them []int16) {
-	checkTransform(dst, us, them)
 	transformSquare(dst, us, them)
 }
 
-func checkTransform(dst []uint8, us, them []int16) {
-	if len(us) != len(them) || len(us)%laneStep != 0 || len(dst) != 2*len(us) {
-		badTransform(len(dst), len(us), len(them))
-	}
+// transforms returns whether lengths are right for Transform.
+func transforms(dst []uint8, us, them []int16) bool {
+	return len(us) == len(them) && len(us)%laneStep == 0 && len(dst) == 2*len(us)
 }
 
 func badTransform(dst, us, them int) {

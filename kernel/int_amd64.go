@@ -5,28 +5,31 @@ package kernel
 import "unsafe"
 
 func (r *Rows) apply(dst, src Row, added, removed []int32) {
+	r.checkOwn(dst, src)
 	if !useAVX2 {
 		r.applyGeneric(dst, src, added, removed)
 		return
 	}
-	d, s := (*byte)(dst.start), (*byte)(src.start)
-	row := func(i int32) *byte { return (*byte)(r.at(int(i))) }
+	// Rows out of range are left to applyMany, which panics.
+	d, s := dst.start, src.start
+	row := func(i int32) *byte { return offset(r.start, int(i)*r.stride) }
 	switch {
-	case len(added) == 1 && len(removed) == 1:
+	case len(added) == 1 && len(removed) == 1 && r.has(int(added[0])) && r.has(int(removed[0])):
 		a, b := row(added[0]), row(removed[0])
 		if useAVX512 {
 			apply11AVX512(d, s, a, b, r.lines, r.sums)
 		} else {
 			apply11AVX2(d, s, a, b, r.lines, r.sums)
 		}
-	case len(added) == 1 && len(removed) == 2:
+	case len(added) == 1 && len(removed) == 2 && r.has(int(added[0])) && r.has(int(removed[0])) && r.has(int(removed[1])):
 		a, b, c := row(added[0]), row(removed[0]), row(removed[1])
 		if useAVX512 {
 			apply12AVX512(d, s, a, b, c, r.lines, r.sums)
 		} else {
 			apply12AVX2(d, s, a, b, c, r.lines, r.sums)
 		}
-	case len(added) == 2 && len(removed) == 2:
+	case len(added) == 2 && len(removed) == 2 &&
+		r.has(int(added[0])) && r.has(int(added[1])) && r.has(int(removed[0])) && r.has(int(removed[1])):
 		a, b, c, e := row(added[0]), row(added[1]), row(removed[0]), row(removed[1])
 		if useAVX512 {
 			apply22AVX512(d, s, a, b, c, e, r.lines, r.sums)
@@ -34,45 +37,47 @@ func (r *Rows) apply(dst, src Row, added, removed []int32) {
 			apply22AVX2(d, s, a, b, c, e, r.lines, r.sums)
 		}
 	default:
-		r.checkIndices(added)
-		r.checkIndices(removed)
-		a, b := unsafe.SliceData(added), unsafe.SliceData(removed)
-		if useAVX512 {
-			applyManyAVX512(d, s, (*byte)(r.start), r.stride, a, len(added), b, len(removed), r.lines, r.sums)
-		} else {
-			applyManyAVX2(d, s, (*byte)(r.start), r.stride, a, len(added), b, len(removed), r.lines, r.sums)
-		}
+		r.applyMany(d, s, added, removed)
 	}
 }
 
-// checkIndices panics if a row is out of range.
-func (r *Rows) checkIndices(rows []int32) {
-	for _, i := range rows {
-		if uint(i) >= uint(r.count) {
-			r.at(int(i))
+func (r *Rows) applyMany(dst, src *byte, added, removed []int32) {
+	for _, list := range [...][]int32{added, removed} {
+		for _, i := range list {
+			r.at(int(i)) // panics if out of range
 		}
+	}
+	a, b := unsafe.SliceData(added), unsafe.SliceData(removed)
+	if useAVX512 {
+		applyManyAVX512(dst, src, r.start, r.stride, a, len(added), b, len(removed), r.lines, r.sums)
+	} else {
+		applyManyAVX2(dst, src, r.start, r.stride, a, len(added), b, len(removed), r.lines, r.sums)
 	}
 }
 
 func transform(dst []uint8, us, them []int16) {
+	if !transforms(dst, us, them) {
+		badTransform(len(dst), len(us), len(them))
+	}
 	switch {
-	case len(us) == 0:
 	case useAVX512:
-		transformAVX512(&dst[0], &us[0], &them[0], len(us))
+		transformAVX512(unsafe.SliceData(dst), unsafe.SliceData(us), unsafe.SliceData(them), len(us))
 	case useAVX2:
-		transformAVX2(&dst[0], &us[0], &them[0], len(us))
+		transformAVX2(unsafe.SliceData(dst), unsafe.SliceData(us), unsafe.SliceData(them), len(us))
 	default:
 		transformGeneric(dst, us, them)
 	}
 }
 
 func transformSquare(dst []uint8, us, them []int16) {
+	if !transforms(dst, us, them) {
+		badTransform(len(dst), len(us), len(them))
+	}
 	switch {
-	case len(us) == 0:
 	case useAVX512:
-		transformSquareAVX512(&dst[0], &us[0], &them[0], len(us))
+		transformSquareAVX512(unsafe.SliceData(dst), unsafe.SliceData(us), unsafe.SliceData(them), len(us))
 	case useAVX2:
-		transformSquareAVX2(&dst[0], &us[0], &them[0], len(us))
+		transformSquareAVX2(unsafe.SliceData(dst), unsafe.SliceData(us), unsafe.SliceData(them), len(us))
 	default:
 		transformSquareGeneric(dst, us, them)
 	}

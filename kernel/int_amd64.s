@@ -482,73 +482,55 @@ done:
 // Requires: AVX, AVX2
 TEXT ·transformAVX2(SB), NOSPLIT, $0-32
 	MOVQ  dst+0(FP), AX
+	MOVQ  n+24(FP), CX
 	VPXOR Y0, Y0, Y0
-	MOVQ  us+8(FP), CX
-	MOVQ  n+24(FP), DX
-	SUBQ  $0x20, DX
-	JLT   usrest
+	LEAQ  (AX)(CX*1), DX
+	MOVQ  us+8(FP), BX
+	MOVQ  them+16(FP), SI
+	SUBQ  $0x20, CX
+	JLT   rest
 
-us:
-	VMOVDQU   (CX), Y1
-	VMOVDQU   32(CX), Y2
-	VPACKSSWB Y2, Y1, Y1
+vectors:
+	VMOVDQU   (BX), Y1
+	VPACKSSWB 32(BX), Y1, Y1
 	VPMAXSB   Y0, Y1, Y1
 	VPERMQ    $0xd8, Y1, Y1
 	VMOVDQU   Y1, (AX)
-	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, BX
 	ADDQ      $0x00000020, AX
-	SUBQ      $0x20, DX
-	JGE       us
+	VMOVDQU   (SI), Y1
+	VPACKSSWB 32(SI), Y1, Y1
+	VPMAXSB   Y0, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VMOVDQU   Y1, (DX)
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000020, DX
+	SUBQ      $0x20, CX
+	JGE       vectors
 
-usrest:
-	ADDQ $0x20, DX
-	JZ   usdone
+rest:
+	ADDQ $0x20, CX
+	JZ   done
 
-uslanes:
-	VMOVDQU   (CX), Y1
+halves:
+	VMOVDQU   (BX), Y1
 	VPACKSSWB Y1, Y1, Y1
 	VPMAXSB   Y0, Y1, Y1
 	VPERMQ    $0xd8, Y1, Y1
 	VMOVDQU   X1, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x10, AX
-	SUBQ      $0x10, DX
-	JNZ       uslanes
-
-usdone:
-	MOVQ them+16(FP), CX
-	MOVQ n+24(FP), DX
-	SUBQ $0x20, DX
-	JLT  themrest
-
-them:
-	VMOVDQU   (CX), Y1
-	VMOVDQU   32(CX), Y2
-	VPACKSSWB Y2, Y1, Y1
-	VPMAXSB   Y0, Y1, Y1
-	VPERMQ    $0xd8, Y1, Y1
-	VMOVDQU   Y1, (AX)
-	ADDQ      $0x00000040, CX
-	ADDQ      $0x00000020, AX
-	SUBQ      $0x20, DX
-	JGE       them
-
-themrest:
-	ADDQ $0x20, DX
-	JZ   themdone
-
-themlanes:
-	VMOVDQU   (CX), Y1
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000010, AX
+	VMOVDQU   (SI), Y1
 	VPACKSSWB Y1, Y1, Y1
 	VPMAXSB   Y0, Y1, Y1
 	VPERMQ    $0xd8, Y1, Y1
-	VMOVDQU   X1, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x10, AX
-	SUBQ      $0x10, DX
-	JNZ       themlanes
+	VMOVDQU   X1, (DX)
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, DX
+	SUBQ      $0x10, CX
+	JNZ       halves
 
-themdone:
+done:
 	VZEROUPPER
 	RET
 
@@ -556,25 +538,27 @@ themdone:
 // Requires: AVX, AVX2
 TEXT ·transformSquareAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
 	VPXOR        Y0, Y0, Y0
-	MOVL         $0x007f007f, CX
-	VMOVD        CX, X1
+	MOVL         $0x007f007f, DX
+	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
-	MOVL         $0x10211021, CX
-	VMOVD        CX, X2
+	MOVL         $0x10211021, DX
+	VMOVD        DX, X2
 	VPBROADCASTD X2, Y2
-	MOVQ         us+8(FP), CX
-	MOVQ         n+24(FP), DX
-	SUBQ         $0x20, DX
-	JLT          usrest
+	LEAQ         (AX)(CX*1), DX
+	MOVQ         us+8(FP), BX
+	MOVQ         them+16(FP), SI
+	SUBQ         $0x20, CX
+	JLT          rest
 
-us:
-	VPMAXSW   (CX), Y0, Y3
+vectors:
+	VPMAXSW   (BX), Y0, Y3
 	VPMINSW   Y1, Y3, Y3
 	VPMULLW   Y3, Y3, Y3
 	VPMULHUW  Y2, Y3, Y3
 	VPSRLW    $0x03, Y3, Y3
-	VPMAXSW   32(CX), Y0, Y4
+	VPMAXSW   32(BX), Y0, Y4
 	VPMINSW   Y1, Y4, Y4
 	VPMULLW   Y4, Y4, Y4
 	VPMULHUW  Y2, Y4, Y4
@@ -582,60 +566,32 @@ us:
 	VPACKSSWB Y4, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVDQU   Y3, (AX)
-	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, BX
 	ADDQ      $0x00000020, AX
-	SUBQ      $0x20, DX
-	JGE       us
-
-usrest:
-	ADDQ $0x20, DX
-	JZ   usdone
-
-uslanes:
-	VPMAXSW   (CX), Y0, Y3
+	VPMAXSW   (SI), Y0, Y3
 	VPMINSW   Y1, Y3, Y3
 	VPMULLW   Y3, Y3, Y3
 	VPMULHUW  Y2, Y3, Y3
 	VPSRLW    $0x03, Y3, Y3
-	VPACKSSWB Y3, Y3, Y3
-	VPERMQ    $0xd8, Y3, Y3
-	VMOVDQU   X3, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x10, AX
-	SUBQ      $0x10, DX
-	JNZ       uslanes
-
-usdone:
-	MOVQ them+16(FP), CX
-	MOVQ n+24(FP), DX
-	SUBQ $0x20, DX
-	JLT  themrest
-
-them:
-	VPMAXSW   (CX), Y0, Y3
-	VPMINSW   Y1, Y3, Y3
-	VPMULLW   Y3, Y3, Y3
-	VPMULHUW  Y2, Y3, Y3
-	VPSRLW    $0x03, Y3, Y3
-	VPMAXSW   32(CX), Y0, Y4
+	VPMAXSW   32(SI), Y0, Y4
 	VPMINSW   Y1, Y4, Y4
 	VPMULLW   Y4, Y4, Y4
 	VPMULHUW  Y2, Y4, Y4
 	VPSRLW    $0x03, Y4, Y4
 	VPACKSSWB Y4, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
-	VMOVDQU   Y3, (AX)
-	ADDQ      $0x00000040, CX
-	ADDQ      $0x00000020, AX
-	SUBQ      $0x20, DX
-	JGE       them
+	VMOVDQU   Y3, (DX)
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000020, DX
+	SUBQ      $0x20, CX
+	JGE       vectors
 
-themrest:
-	ADDQ $0x20, DX
-	JZ   themdone
+rest:
+	ADDQ $0x20, CX
+	JZ   done
 
-themlanes:
-	VPMAXSW   (CX), Y0, Y3
+halves:
+	VPMAXSW   (BX), Y0, Y3
 	VPMINSW   Y1, Y3, Y3
 	VPMULLW   Y3, Y3, Y3
 	VPMULHUW  Y2, Y3, Y3
@@ -643,12 +599,22 @@ themlanes:
 	VPACKSSWB Y3, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVDQU   X3, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x10, AX
-	SUBQ      $0x10, DX
-	JNZ       themlanes
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000010, AX
+	VPMAXSW   (SI), Y0, Y3
+	VPMINSW   Y1, Y3, Y3
+	VPMULLW   Y3, Y3, Y3
+	VPMULHUW  Y2, Y3, Y3
+	VPSRLW    $0x03, Y3, Y3
+	VPACKSSWB Y3, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   X3, (DX)
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, DX
+	SUBQ      $0x10, CX
+	JNZ       halves
 
-themdone:
+done:
 	VZEROUPPER
 	RET
 
@@ -1268,74 +1234,56 @@ done:
 // Requires: AVX, AVX2, AVX512BW, AVX512F
 TEXT ·transformAVX512(SB), NOSPLIT, $0-32
 	MOVQ      dst+0(FP), AX
+	MOVQ      n+24(FP), CX
 	VMOVDQU64 intPackedOrder<>+0(SB), Z0
 	VPXORD    Z1, Z1, Z1
-	MOVQ      us+8(FP), CX
-	MOVQ      n+24(FP), DX
-	SUBQ      $0x40, DX
-	JLT       usrest
+	LEAQ      (AX)(CX*1), DX
+	MOVQ      us+8(FP), BX
+	MOVQ      them+16(FP), SI
+	SUBQ      $0x40, CX
+	JLT       rest
 
-us:
-	VMOVDQU32 (CX), Z2
-	VMOVDQU32 64(CX), Z3
-	VPACKSSWB Z3, Z2, Z2
+vectors:
+	VMOVDQU32 (BX), Z2
+	VPACKSSWB 64(BX), Z2, Z2
 	VPMAXSB   Z1, Z2, Z2
 	VPERMQ    Z2, Z0, Z2
 	VMOVDQU32 Z2, (AX)
-	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000080, BX
 	ADDQ      $0x00000040, AX
-	SUBQ      $0x40, DX
-	JGE       us
-
-usrest:
-	ADDQ $0x40, DX
-	JZ   usdone
-
-uslanes:
-	VMOVDQU   (CX), Y2
-	VPACKSSWB Y2, Y2, Y2
-	VPMAXSB   Y1, Y2, Y2
-	VPERMQ    $0xd8, Y2, Y2
-	VMOVDQU   X2, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x10, AX
-	SUBQ      $0x10, DX
-	JNZ       uslanes
-
-usdone:
-	MOVQ them+16(FP), CX
-	MOVQ n+24(FP), DX
-	SUBQ $0x40, DX
-	JLT  themrest
-
-them:
-	VMOVDQU32 (CX), Z2
-	VMOVDQU32 64(CX), Z3
-	VPACKSSWB Z3, Z2, Z2
+	VMOVDQU32 (SI), Z2
+	VPACKSSWB 64(SI), Z2, Z2
 	VPMAXSB   Z1, Z2, Z2
 	VPERMQ    Z2, Z0, Z2
-	VMOVDQU32 Z2, (AX)
-	ADDQ      $0x00000080, CX
-	ADDQ      $0x00000040, AX
-	SUBQ      $0x40, DX
-	JGE       them
+	VMOVDQU32 Z2, (DX)
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x40, CX
+	JGE       vectors
 
-themrest:
-	ADDQ $0x40, DX
-	JZ   themdone
+rest:
+	ADDQ $0x40, CX
+	JZ   done
 
-themlanes:
-	VMOVDQU   (CX), Y0
+halves:
+	VMOVDQU   (BX), Y0
 	VPACKSSWB Y0, Y0, Y0
 	VPMAXSB   Y1, Y0, Y0
 	VPERMQ    $0xd8, Y0, Y0
 	VMOVDQU   X0, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x10, AX
-	SUBQ      $0x10, DX
-	JNZ       themlanes
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000010, AX
+	VMOVDQU   (SI), Y0
+	VPACKSSWB Y0, Y0, Y0
+	VPMAXSB   Y1, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (DX)
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, DX
+	SUBQ      $0x10, CX
+	JNZ       halves
 
-themdone:
+done:
 	VZEROUPPER
 	RET
 
@@ -1353,24 +1301,26 @@ GLOBL intPackedOrder<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX2, AVX512BW, AVX512F
 TEXT ·transformSquareAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
 	VMOVDQU64    intPackedOrder<>+0(SB), Z0
 	VPXORD       Z1, Z1, Z1
-	MOVL         $0x007f007f, CX
-	VPBROADCASTD CX, Z2
-	MOVL         $0x10211021, CX
-	VPBROADCASTD CX, Z3
-	MOVQ         us+8(FP), CX
-	MOVQ         n+24(FP), DX
-	SUBQ         $0x40, DX
-	JLT          usrest
+	MOVL         $0x007f007f, DX
+	VPBROADCASTD DX, Z2
+	MOVL         $0x10211021, DX
+	VPBROADCASTD DX, Z3
+	LEAQ         (AX)(CX*1), DX
+	MOVQ         us+8(FP), BX
+	MOVQ         them+16(FP), SI
+	SUBQ         $0x40, CX
+	JLT          rest
 
-us:
-	VPMAXSW   (CX), Z1, Z4
+vectors:
+	VPMAXSW   (BX), Z1, Z4
 	VPMINSW   Z2, Z4, Z4
 	VPMULLW   Z4, Z4, Z4
 	VPMULHUW  Z3, Z4, Z4
 	VPSRLW    $0x03, Z4, Z4
-	VPMAXSW   64(CX), Z1, Z5
+	VPMAXSW   64(BX), Z1, Z5
 	VPMINSW   Z2, Z5, Z5
 	VPMULLW   Z5, Z5, Z5
 	VPMULHUW  Z3, Z5, Z5
@@ -1378,60 +1328,32 @@ us:
 	VPACKSSWB Z5, Z4, Z4
 	VPERMQ    Z4, Z0, Z4
 	VMOVDQU32 Z4, (AX)
-	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000080, BX
 	ADDQ      $0x00000040, AX
-	SUBQ      $0x40, DX
-	JGE       us
-
-usrest:
-	ADDQ $0x40, DX
-	JZ   usdone
-
-uslanes:
-	VPMAXSW   (CX), Y1, Y4
-	VPMINSW   Y2, Y4, Y4
-	VPMULLW   Y4, Y4, Y4
-	VPMULHUW  Y3, Y4, Y4
-	VPSRLW    $0x03, Y4, Y4
-	VPACKSSWB Y4, Y4, Y4
-	VPERMQ    $0xd8, Y4, Y4
-	VMOVDQU   X4, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x10, AX
-	SUBQ      $0x10, DX
-	JNZ       uslanes
-
-usdone:
-	MOVQ them+16(FP), CX
-	MOVQ n+24(FP), DX
-	SUBQ $0x40, DX
-	JLT  themrest
-
-them:
-	VPMAXSW   (CX), Z1, Z4
+	VPMAXSW   (SI), Z1, Z4
 	VPMINSW   Z2, Z4, Z4
 	VPMULLW   Z4, Z4, Z4
 	VPMULHUW  Z3, Z4, Z4
 	VPSRLW    $0x03, Z4, Z4
-	VPMAXSW   64(CX), Z1, Z5
+	VPMAXSW   64(SI), Z1, Z5
 	VPMINSW   Z2, Z5, Z5
 	VPMULLW   Z5, Z5, Z5
 	VPMULHUW  Z3, Z5, Z5
 	VPSRLW    $0x03, Z5, Z5
 	VPACKSSWB Z5, Z4, Z4
 	VPERMQ    Z4, Z0, Z4
-	VMOVDQU32 Z4, (AX)
-	ADDQ      $0x00000080, CX
-	ADDQ      $0x00000040, AX
-	SUBQ      $0x40, DX
-	JGE       them
+	VMOVDQU32 Z4, (DX)
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x40, CX
+	JGE       vectors
 
-themrest:
-	ADDQ $0x40, DX
-	JZ   themdone
+rest:
+	ADDQ $0x40, CX
+	JZ   done
 
-themlanes:
-	VPMAXSW   (CX), Y1, Y0
+halves:
+	VPMAXSW   (BX), Y1, Y0
 	VPMINSW   Y2, Y0, Y0
 	VPMULLW   Y0, Y0, Y0
 	VPMULHUW  Y3, Y0, Y0
@@ -1439,12 +1361,22 @@ themlanes:
 	VPACKSSWB Y0, Y0, Y0
 	VPERMQ    $0xd8, Y0, Y0
 	VMOVDQU   X0, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x10, AX
-	SUBQ      $0x10, DX
-	JNZ       themlanes
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000010, AX
+	VPMAXSW   (SI), Y1, Y0
+	VPMINSW   Y2, Y0, Y0
+	VPMULLW   Y0, Y0, Y0
+	VPMULHUW  Y3, Y0, Y0
+	VPSRLW    $0x03, Y0, Y0
+	VPACKSSWB Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (DX)
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, DX
+	SUBQ      $0x10, CX
+	JNZ       halves
 
-themdone:
+done:
 	VZEROUPPER
 	RET
 
@@ -1603,9 +1535,65 @@ inputs:
 	VPMADDUBSW   480(CX), Y3, Y3
 	VPMADDWD     Y0, Y3, Y3
 	VPADDD       Y3, Y2, Y2
-	ADDQ         $0x20, SI
-	ADDQ         $0x00000200, CX
-	SUBQ         $0x20, DI
+	VPBROADCASTD 32(SI), Y3
+	VPMADDUBSW   512(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   544(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 36(SI), Y3
+	VPMADDUBSW   576(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   608(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 40(SI), Y3
+	VPMADDUBSW   640(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   672(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 44(SI), Y3
+	VPMADDUBSW   704(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   736(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 48(SI), Y3
+	VPMADDUBSW   768(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   800(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 52(SI), Y3
+	VPMADDUBSW   832(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   864(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 56(SI), Y3
+	VPMADDUBSW   896(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   928(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPBROADCASTD 60(SI), Y3
+	VPMADDUBSW   960(CX), Y3, Y4
+	VPMADDWD     Y0, Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VPMADDUBSW   992(CX), Y3, Y3
+	VPMADDWD     Y0, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	ADDQ         $0x40, SI
+	ADDQ         $0x00000400, CX
+	SUBQ         $0x40, DI
 	JNZ          inputs
 	VMOVDQU      Y1, (AX)
 	VMOVDQU      Y2, 32(AX)
@@ -1635,37 +1623,63 @@ outputs:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
 
 inputs:
-	VBROADCASTI32X4 (SI), Z8
-	VPDPBUSD        (CX), Z8, Z0
-	VPDPBUSD        64(CX), Z8, Z1
-	VPDPBUSD        128(CX), Z8, Z2
-	VPDPBUSD        192(CX), Z8, Z3
-	VBROADCASTI32X4 16(SI), Z8
-	VPDPBUSD        256(CX), Z8, Z4
-	VPDPBUSD        320(CX), Z8, Z5
-	VPDPBUSD        384(CX), Z8, Z6
-	VPDPBUSD        448(CX), Z8, Z7
-	ADDQ            $0x20, SI
-	ADDQ            $0x00000200, CX
-	SUBQ            $0x20, DI
+	VBROADCASTI32X4 (SI), Z16
+	VPDPBUSD        (CX), Z16, Z0
+	VPDPBUSD        64(CX), Z16, Z1
+	VPDPBUSD        128(CX), Z16, Z2
+	VPDPBUSD        192(CX), Z16, Z3
+	VBROADCASTI32X4 16(SI), Z16
+	VPDPBUSD        256(CX), Z16, Z4
+	VPDPBUSD        320(CX), Z16, Z5
+	VPDPBUSD        384(CX), Z16, Z6
+	VPDPBUSD        448(CX), Z16, Z7
+	VBROADCASTI32X4 32(SI), Z16
+	VPDPBUSD        512(CX), Z16, Z8
+	VPDPBUSD        576(CX), Z16, Z9
+	VPDPBUSD        640(CX), Z16, Z10
+	VPDPBUSD        704(CX), Z16, Z11
+	VBROADCASTI32X4 48(SI), Z16
+	VPDPBUSD        768(CX), Z16, Z12
+	VPDPBUSD        832(CX), Z16, Z13
+	VPDPBUSD        896(CX), Z16, Z14
+	VPDPBUSD        960(CX), Z16, Z15
+	ADDQ            $0x40, SI
+	ADDQ            $0x00000400, CX
+	SUBQ            $0x40, DI
 	JNZ             inputs
 	VPADDD          Z4, Z0, Z0
+	VPADDD          Z12, Z8, Z8
+	VPADDD          Z8, Z0, Z0
 	VPADDD          Z5, Z1, Z1
+	VPADDD          Z13, Z9, Z9
+	VPADDD          Z9, Z1, Z1
 	VPADDD          Z6, Z2, Z2
+	VPADDD          Z14, Z10, Z10
+	VPADDD          Z10, Z2, Z2
 	VPADDD          Z7, Z3, Z3
-	VPUNPCKLDQ      Z1, Z0, Z8
-	VPUNPCKHDQ      Z1, Z0, Z9
-	VPADDD          Z9, Z8, Z8
-	VPUNPCKLDQ      Z3, Z2, Z9
-	VPUNPCKHDQ      Z3, Z2, Z10
-	VPADDD          Z10, Z9, Z9
-	VPUNPCKLQDQ     Z9, Z8, Z10
-	VPUNPCKHQDQ     Z9, Z8, Z8
-	VPADDD          Z8, Z10, Z10
-	VPADDD          (DX), Z10, Z10
-	VMOVDQU32       Z10, (AX)
+	VPADDD          Z15, Z11, Z11
+	VPADDD          Z11, Z3, Z3
+	VPUNPCKLDQ      Z1, Z0, Z16
+	VPUNPCKHDQ      Z1, Z0, Z17
+	VPADDD          Z17, Z16, Z16
+	VPUNPCKLDQ      Z3, Z2, Z17
+	VPUNPCKHDQ      Z3, Z2, Z18
+	VPADDD          Z18, Z17, Z17
+	VPUNPCKLQDQ     Z17, Z16, Z18
+	VPUNPCKHQDQ     Z17, Z16, Z16
+	VPADDD          Z16, Z18, Z18
+	VPADDD          (DX), Z18, Z18
+	VMOVDQU32       Z18, (AX)
 	ADDQ            $0x40, AX
 	ADDQ            $0x40, DX
 	SUBQ            $0x10, BX

@@ -43,7 +43,7 @@ func (d *Dense) vectorsIndex(output, input int) int {
 	return (vector*blockOutputs+o%4*4+o/4)*vectorInputs + input%vectorInputs
 }
 
-func alignedWeights(n int) []int8 { return unsafe.Slice((*int8)(aligned(n)), n) }
+func alignedWeights(n int) []int8 { return unsafe.Slice((*int8)(unsafe.Pointer(aligned(n))), n) }
 
 // fusedSize is the most inputs and outputs the hidden layer of a fused tail has.
 const fusedSize = 32

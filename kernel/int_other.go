@@ -2,10 +2,24 @@
 
 package kernel
 
-func (r *Rows) apply(dst, src Row, added, removed []int32) { r.applyGeneric(dst, src, added, removed) }
+func (r *Rows) apply(dst, src Row, added, removed []int32) {
+	r.checkOwn(dst, src)
+	r.applyGeneric(dst, src, added, removed)
+}
 
-func transform(dst []uint8, us, them []int16)       { transformGeneric(dst, us, them) }
-func transformSquare(dst []uint8, us, them []int16) { transformSquareGeneric(dst, us, them) }
+func transform(dst []uint8, us, them []int16) {
+	if !transforms(dst, us, them) {
+		badTransform(len(dst), len(us), len(them))
+	}
+	transformGeneric(dst, us, them)
+}
+
+func transformSquare(dst []uint8, us, them []int16) {
+	if !transforms(dst, us, them) {
+		badTransform(len(dst), len(us), len(them))
+	}
+	transformSquareGeneric(dst, us, them)
+}
 
 func (d *Dense) mul(dst []int32, in []uint8) { d.mulGeneric(dst, in) }
 

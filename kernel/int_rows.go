@@ -21,7 +21,7 @@ const (
 type Rows struct {
 	shape
 	count int
-	start unsafe.Pointer // of count rows, at a multiple of lineBytes
+	start *byte // of count rows, at a multiple of lineBytes
 }
 
 // shape is how a row lies in memory: its lanes, padded with zeros to whole
@@ -35,7 +35,7 @@ type shape struct {
 // Row is one row of a Rows, or a row of the same shape outside it. It is a
 // view: copies of a Row share its memory.
 type Row struct {
-	start unsafe.Pointer
+	start *byte
 	shape *shape // of the Rows it belongs to
 }
 
@@ -56,10 +56,13 @@ func NewRows(n, lanes, sums int) *Rows {
 
 // aligned returns memory of n bytes, all zero, that begins at a multiple of
 // lineBytes: vectors that straddle cache lines cost two reads.
-func aligned(n int) unsafe.Pointer {
-	start := unsafe.Pointer(unsafe.SliceData(make([]byte, n+lineBytes)))
-	return unsafe.Add(start, -uintptr(start)&(lineBytes-1))
+func aligned(n int) *byte {
+	start := unsafe.SliceData(make([]byte, n+lineBytes))
+	return offset(start, int(-uintptr(unsafe.Pointer(start))&(lineBytes-1)))
 }
+
+// offset returns the address n bytes on.
+func offset(p *byte, n int) *byte { return (*byte)(unsafe.Add(unsafe.Pointer(p), n)) }
 
 // Len returns the number of rows.
 func (r *Rows) Len() int { return r.count }
@@ -84,28 +87,31 @@ func (r *Rows) Blank(n int) []Row {
 	start := aligned(n * r.stride)
 	rows := make([]Row, n)
 	for i := range rows {
-		rows[i] = Row{unsafe.Add(start, i*r.stride), &r.shape}
+		rows[i] = Row{offset(start, i*r.stride), &r.shape}
 	}
 	return rows
 }
 
 // at returns the address of row i.
-func (r *Rows) at(i int) unsafe.Pointer {
-	if uint(i) >= uint(r.count) {
+func (r *Rows) at(i int) *byte {
+	if !r.has(i) {
 		panic(fmt.Sprintf("kernel: found row %d, expected one below %d", i, r.count))
 	}
-	return unsafe.Add(r.start, i*r.stride)
+	return offset(r.start, i*r.stride)
 }
 
+// has returns whether there is a row i.
+func (r *Rows) has(i int) bool { return uint(i) < uint(r.count) }
+
 // Lanes returns the row's lanes, to read or to fill.
-func (r Row) Lanes() []int16 { return unsafe.Slice((*int16)(r.start), r.shape.lanes) }
+func (r Row) Lanes() []int16 { return unsafe.Slice((*int16)(unsafe.Pointer(r.start)), r.shape.lanes) }
 
 // Sums returns the row's sums, to read or to fill.
 func (r Row) Sums() []int32 {
 	if r.shape.sums == 0 {
 		return nil
 	}
-	return unsafe.Slice((*int32)(unsafe.Add(r.start, r.shape.lines*lineBytes)), r.shape.sums)
+	return unsafe.Slice((*int32)(unsafe.Pointer(offset(r.start, r.shape.lines*lineBytes))), r.shape.sums)
 }
 
 // Copy sets r to src. Both belong to one Rows.
@@ -116,14 +122,18 @@ func (r Row) Copy(src Row) {
 	copy(r.bytes(), src.bytes())
 }
 
-func (r Row) bytes() []byte { return unsafe.Slice((*byte)(r.start), r.shape.stride) }
+func (r Row) bytes() []byte { return unsafe.Slice(r.start, r.shape.stride) }
 
 // Apply sets dst = src + (rows listed in added) - (rows listed in removed), in
 // the lanes and in the sums; both wrap on overflow. dst and src belong to r and
 // may be the same. A row may be listed more than once.
 func (r *Rows) Apply(dst, src Row, added, removed []int32) {
+	r.apply(dst, src, added, removed)
+}
+
+// checkOwn panics if a row is not of this table's shape, or not a row at all.
+func (r *Rows) checkOwn(dst, src Row) {
 	if dst.shape != &r.shape || src.shape != &r.shape {
 		panic("kernel: rows of different tables")
 	}
-	r.apply(dst, src, added, removed)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 )
 
 // slowRow is a row as ordinary slices.
@@ -123,7 +124,7 @@ func TestRowsShape(t *testing.T) {
 		t.Errorf("views of %d and %d", len(r.LanesOf(2)), len(r.SumsOf(2)))
 	}
 	for i := range 3 {
-		if uintptr(r.at(i))%lineBytes != 0 {
+		if uintptr(unsafe.Pointer(r.at(i)))%lineBytes != 0 {
 			t.Errorf("row %d begins inside a cache line", i)
 		}
 		for j := range r.LanesOf(i) {

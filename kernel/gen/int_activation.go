@@ -20,7 +20,7 @@ func (v vectors) transform(square bool) {
 		name, doc = "transformSquare", "sets dst = clamp(us, 0, 127)²/127, clamp(them, 0, 127)²/127 for n lanes each, n a multiple of 16."
 	}
 	v.function(name, "func(dst *uint8, us, them *int16, n int)", doc)
-	dst := param("dst")
+	dst, n := param("dst"), param("n")
 	a := activation{vectors: v}
 	if v == avx512 {
 		// Packing takes turns between the 128-bit parts of its sources.
@@ -31,70 +31,90 @@ func (v vectors) transform(square bool) {
 	if square {
 		a.most, a.factor = v.repeat(pairs(127)), v.repeat(pairs(squareFactor))
 	}
-	for _, side := range []string{"us", "them"} {
-		src, n := param(side), param("n")
-		a.loop(side, dst, src, n)
+	second := GP64()
+	LEAQ(Mem{Base: dst, Index: n, Scale: 1}, second)
+	sides := []side{{param("us"), dst}, {param("them"), second}}
+
+	step := a.width() // lanes, which give as many bytes
+	SUBQ(Imm(uint64(step)), n)
+	JLT(LabelRef("rest"))
+	Label("vectors")
+	for _, s := range sides {
+		r := v.register()
+		a.bytes(s.lanes, r)
+		v.move(r, Mem{Base: s.bytes})
+		s.advance(step)
 	}
+	SUBQ(Imm(uint64(step)), n)
+	JGE(LabelRef("vectors"))
+	Label("rest")
+	ADDQ(Imm(uint64(step)), n)
+	JZ(LabelRef("done"))
+	half := a.narrow()
+	Label("halves")
+	for _, s := range sides {
+		r := YMM()
+		half.bytes(s.lanes, r)
+		VMOVDQU(r.AsX(), Mem{Base: s.bytes})
+		s.advance(16)
+	}
+	SUBQ(Imm(16), n)
+	JNZ(LabelRef("halves"))
+	Label("done")
 	leave()
+}
+
+// side is the accumulator of a perspective and where its activation goes.
+type side struct{ lanes, bytes Register }
+
+func (s side) advance(lanes int) {
+	ADDQ(U32(uint32(2*lanes)), s.lanes)
+	ADDQ(U32(uint32(lanes)), s.bytes)
 }
 
 // activation is the registers of transform; most and factor are nil for the
 // clipped rectifier.
 type activation struct {
 	vectors
+	half                      bool // gives bytes in the lower half only
 	order, zero, most, factor VecVirtual
 }
 
-// loop activates n lanes at src, and leaves dst behind the last byte written.
-func (a activation) loop(name string, dst, src, n Register) {
-	step := a.width() // lanes, which give as many bytes
-	SUBQ(Imm(uint64(step)), n)
-	JLT(LabelRef(name + "rest"))
-	Label(name)
-	x, y := a.register(), a.register()
-	a.load(src, 0, x)
-	a.load(src, a.width(), y)
-	a.pack(x, y, x)
-	if a.vectors == avx512 {
-		VPERMQ(x, a.order, x)
-	} else {
-		VPERMQ(U8(0b11_01_10_00), x, x)
-	}
-	a.move(x, Mem{Base: dst})
-	ADDQ(U32(uint32(2*step)), src)
-	ADDQ(U32(uint32(step)), dst)
-	SUBQ(Imm(uint64(step)), n)
-	JGE(LabelRef(name))
-
-	Label(name + "rest")
-	ADDQ(Imm(uint64(step)), n)
-	JZ(LabelRef(name + "done"))
-	half := a.narrow()
-	Label(name + "lanes")
-	z := YMM()
-	half.load(src, 0, z)
-	half.pack(z, z, z)
-	VPERMQ(U8(0b11_01_10_00), z, z)
-	VMOVDQU(z.AsX(), Mem{Base: dst})
-	ADDQ(Imm(32), src)
-	ADDQ(Imm(16), dst)
-	SUBQ(Imm(16), n)
-	JNZ(LabelRef(name + "lanes"))
-	Label(name + "done")
-}
-
-// narrow is the same activation in the lower parts of its registers.
+// narrow is the same activation of 16 lanes.
 func (a activation) narrow() activation {
-	n := activation{vectors: avx2, zero: a.zero.AsY().(VecVirtual)}
+	n := activation{vectors: avx2, half: true, zero: a.zero.AsY().(VecVirtual)}
 	if a.most != nil {
 		n.most, n.factor = a.most.AsY().(VecVirtual), a.factor.AsY().(VecVirtual)
 	}
 	return n
 }
 
+// bytes fills a vector with the activations of two vectors of lanes.
+func (a activation) bytes(lanes Register, r VecVirtual) {
+	high := Op(r)
+	a.load(Mem{Base: lanes}, r)
+	switch {
+	case a.half:
+	case a.most == nil:
+		high = Mem{Base: lanes, Disp: a.width()}
+	default:
+		y := a.register()
+		a.load(Mem{Base: lanes, Disp: a.width()}, y)
+		high = y
+	}
+	VPACKSSWB(high, r, r)
+	if a.most == nil { // squares are in range already
+		VPMAXSB(a.zero, r, r)
+	}
+	if a.vectors == avx512 {
+		VPERMQ(r, a.order, r)
+	} else {
+		VPERMQ(U8(0b11_01_10_00), r, r)
+	}
+}
+
 // load reads lanes, and squares them if that is the activation.
-func (a activation) load(src Register, offset int, r Register) {
-	m := Mem{Base: src, Disp: offset}
+func (a activation) load(m Mem, r VecVirtual) {
 	if a.most == nil {
 		a.move(m, r)
 		return
@@ -104,15 +124,6 @@ func (a activation) load(src Register, offset int, r Register) {
 	VPMULLW(r, r, r)
 	VPMULHUW(a.factor, r, r)
 	VPSRLW(Imm(squareShift), r, r)
-}
-
-// pack narrows the lanes of x and y to bytes: packed = clamp(x, 0, 127) and the
-// same of y, in alternating parts.
-func (a activation) pack(x, y, packed Register) {
-	VPACKSSWB(y, x, packed)
-	if a.most == nil { // squares are in range already
-		VPMAXSB(a.zero, packed, packed)
-	}
 }
 
 // clipSums writes the activation of a layer's sums.

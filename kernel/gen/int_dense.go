@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	blockInputs  = 32 // inputs of a layer are a multiple of this
+	blockInputs  = 64 // inputs of a layer are a multiple of this
 	blockOutputs = 16 // and outputs of this
 	groupInputs  = 4  // inputs whose products one 32-bit lane adds up
 )
@@ -47,7 +47,7 @@ func (p products) add(weights Mem, in, sum Register) {
 func mulAVX2() {
 	v := avx2
 	v.function("mul", "func(dst *int32, in *uint8, weights *int8, bias *int32, inputs, outputs int)",
-		"sets dst = bias + weights * in for weights by groups; inputs is a multiple of 32, outputs of 16.")
+		"sets dst = bias + weights * in for weights by groups; inputs is a multiple of 64, outputs of 16.")
 	dst, weights, bias, outputs := param("dst"), param("weights"), param("bias"), param("outputs")
 	p := v.newProducts()
 	Label("outputs")
@@ -90,11 +90,13 @@ func nextOutputs(dst, bias, outputs Register) {
 func mulAVX512() {
 	v := avx512
 	v.function("mul", "func(dst *int32, in *uint8, weights *int8, bias *int32, inputs, outputs int)",
-		"sets dst = bias + weights * in for weights by vectors; inputs is a multiple of 32, outputs of 16.")
+		"sets dst = bias + weights * in for weights by vectors; inputs is a multiple of 64, outputs of 16.")
 	dst, weights, bias, outputs := param("dst"), param("weights"), param("bias"), param("outputs")
 	p := v.newProducts()
 	Label("outputs")
 	in, inputs := param("in"), param("inputs")
+	// Four sums for every vector: with fewer, a sum is not ready when its next
+	// products are.
 	const step, vectors = 16, 4 // inputs of a vector, and vectors of 16 outputs
 	var sums [blockInputs / step][vectors]VecVirtual
 	for i := range sums {
@@ -116,6 +118,8 @@ func mulAVX512() {
 	JNZ(LabelRef("inputs"))
 	for j, s := range sums[0] {
 		VPADDD(sums[1][j], s, s)
+		VPADDD(sums[3][j], sums[2][j], sums[2][j])
+		VPADDD(sums[2][j], s, s)
 	}
 	total := transposeAdd(sums[0])
 	VPADDD(Mem{Base: bias}, total, total)
