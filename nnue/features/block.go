@@ -4,7 +4,7 @@ import "github.com/crazyhouse-rl/selfplay/chess"
 
 const (
 	planes    = 12                   // kinds of men times sides: 2*kind + 0 own, 1 enemy
-	men       = 32                   // on the board and in the hands, in a game
+	totalMen  = 32                   // on the board and in the hands, in a game
 	noKing    = -1                   // the own king's square is not known
 	handKinds = int(chess.Queen) + 1 // kinds that can be in hand: pawn … queen
 )
@@ -15,7 +15,7 @@ type block struct {
 	name, describe string
 	size           int
 
-	// bound gives the most features active with so many men on the board and
+	// most gives the most features active with so many men on the board and
 	// the rest of the 32 in hands.
 	most func(onBoard int) int
 
@@ -27,7 +27,7 @@ type block struct {
 func (b *block) String() string   { return b.name }
 func (b *block) Describe() string { return b.describe }
 func (b *block) Size() int        { return b.size }
-func (b *block) MaxActive() int   { return maxActiveOf(b) }
+func (b *block) MaxActive() int   { return maxActiveOf(b.most) }
 func (b *block) Anchors() int     { return 1 }
 
 func (b *block) Anchor(*chess.Position, chess.Color) int { return 0 }
@@ -39,22 +39,27 @@ func (b *block) dead(feature, king int) bool {
 	return b.never != nil && b.never(feature, king)
 }
 
-// bounded is a set, or a part of one, that knows its bound.
-type bounded interface{ bound(onBoard int) int }
-
-// maxActiveOf returns the bound over all ways of dividing the men between the
-// board, where both kings are, and the hands.
-func maxActiveOf(s bounded) int {
+// maxActiveOf returns the largest bound over all ways of dividing the men
+// between the board, where both kings are, and the hands.
+func maxActiveOf(bound func(onBoard int) int) int {
 	most := 0
-	for onBoard := 2; onBoard <= men; onBoard++ {
-		most = max(most, s.bound(onBoard))
+	for onBoard := 2; onBoard <= totalMen; onBoard++ {
+		most = max(most, bound(onBoard))
 	}
 	return most
 }
 
-func always(n int) func(int) int         { return func(int) int { return n } }
-func perMan(onBoard int) int             { return onBoard }
-func heldKinds(onBoard int) int          { return min(men-onBoard, planes-2) }
-func pawnRank(square int) bool           { return square >= 8 && square < 56 }
-func adjacent(a, b int) bool             { return chess.KingAttacks(chess.Square(a)).Has(chess.Square(b)) }
+// Bounds of blocks.
+func always(n int) func(int) int { return func(int) int { return n } }
+func perMan(onBoard int) int     { return onBoard }
+func heldKinds(onBoard int) int  { return min(totalMen-onBoard, planes-2) }
+
+// planeOf returns the plane of a kind of a colour, where enemy is 0 if White is
+// the own side, else 1.
 func planeOf(kind, color, enemy int) int { return 2*kind + (color ^ enemy) }
+
+func pawnRank(square int) bool { return square >= 8 && square < 56 }
+
+func adjacent(a, b int) bool {
+	return chess.KingAttacks(chess.Square(a)).Has(chess.Square(b))
+}

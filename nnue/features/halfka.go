@@ -98,7 +98,7 @@ func (h HalfKAv2) Block() int {
 
 // MaxActive returns the most features that are active at once in a legal game:
 // all 32 men are on the board or in a hand. Set-up positions may have more.
-func (h HalfKAv2) MaxActive() int { return men }
+func (h HalfKAv2) MaxActive() int { return totalMen }
 
 // Active appends the active features of p seen from perspective to dst, in no
 // particular order. It does not allocate if dst has room for MaxActive more.
@@ -120,12 +120,12 @@ func (h HalfKAv2) Active(p *chess.Position, perspective chess.Color, dst []int32
 
 func (h HalfKAv2) bound(onBoard int) int {
 	if h.hands {
-		return men
+		return totalMen
 	}
 	return onBoard
 }
 
-func (h HalfKAv2) room() int { return men }
+func (h HalfKAv2) room() int { return totalMen }
 
 func (h HalfKAv2) dead(feature, king int) bool {
 	square, f := feature/h.Block(), feature%h.Block()

@@ -41,7 +41,7 @@ func newHandBlock(name, describe string, caps [handKinds]int, exact bool) handBl
 	case exact:
 		t.most = heldKinds
 	default:
-		t.most = func(onBoard int) int { return min(men-onBoard, most) }
+		t.most = func(onBoard int) int { return min(totalMen-onBoard, most) }
 	}
 	t.never = func(f, _ int) bool {
 		for kind, n := range caps {

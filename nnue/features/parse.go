@@ -18,7 +18,7 @@ var (
 	// ErrNoHands: the block is about hands, which the variant does not have.
 	ErrNoHands = errors.New("feature set needs hands")
 	// ErrTooLarge: the set has more features than MaxSize, or more active at
-	// once than MaxActiveMax.
+	// once than MaxActiveLimit.
 	ErrTooLarge = errors.New("feature set too large")
 )
 

@@ -315,7 +315,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if s.Size() < 1 || s.Size() > MaxSize || s.MaxActive() < 1 || s.MaxActive() > MaxActiveMax {
+		if s.Size() < 1 || s.Size() > MaxSize || s.MaxActive() < 1 || s.MaxActive() > MaxActiveLimit {
 			t.Fatalf("%q: %d features, %d active", expression, s.Size(), s.MaxActive())
 		}
 		again, err := Parse(s.String(), v)

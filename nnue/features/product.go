@@ -169,7 +169,7 @@ func (x product) Describe() string {
 }
 
 func (x product) Size() int             { return x.a.Size() * x.stride }
-func (x product) MaxActive() int        { return maxActiveOf(x) }
+func (x product) MaxActive() int        { return maxActiveOf(x.bound) }
 func (x product) bound(onBoard int) int { return x.a.bound(onBoard) * x.b.bound(onBoard) }
 func (x product) room() int             { return x.MaxActive() + 2*(x.a.room()+x.b.room()) }
 func (x product) Anchors() int          { return max(x.a.Anchors(), x.b.Anchors()) }

@@ -10,8 +10,8 @@ import (
 // What a set may have at most, in order that hostile expressions cannot use up
 // memory or overflow an index.
 const (
-	MaxSize      = 10_000_000 // features
-	MaxActiveMax = 1 << 16    // features active at once
+	MaxSize        = 10_000_000 // features
+	MaxActiveLimit = 1 << 16    // features active at once
 )
 
 // Sum returns the sum of sets: their features side by side, the first set's
@@ -85,13 +85,13 @@ func (e *limitError) Error() string {
 
 func (e *limitError) Unwrap() error { return ErrTooLarge }
 
-// checkLimits refuses what MaxSize and MaxActiveMax do not allow.
+// checkLimits refuses what MaxSize and MaxActiveLimit do not allow.
 func checkLimits(size, active int64) error {
 	switch {
 	case size > MaxSize:
 		return &limitError{fmt.Sprintf("%d features", size), fmt.Sprintf("at most %d", MaxSize)}
-	case active > MaxActiveMax:
-		return &limitError{fmt.Sprintf("%d features active at once", active), fmt.Sprintf("at most %d", MaxActiveMax)}
+	case active > MaxActiveLimit:
+		return &limitError{fmt.Sprintf("%d features active at once", active), fmt.Sprintf("at most %d", MaxActiveLimit)}
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (s sum) String() string { return s.a.String() + " + " + s.b.String() }
 func (s sum) Describe() string { return s.a.Describe() + "; " + s.b.Describe() }
 
 func (s sum) Size() int             { return s.offset + s.b.Size() }
-func (s sum) MaxActive() int        { return maxActiveOf(s) }
+func (s sum) MaxActive() int        { return maxActiveOf(s.bound) }
 func (s sum) bound(onBoard int) int { return s.a.bound(onBoard) + s.b.bound(onBoard) }
 func (s sum) room() int             { return s.a.room() + s.b.room() }
 func (s sum) Anchors() int          { return max(s.a.Anchors(), s.b.Anchors()) }

@@ -91,7 +91,7 @@ var (
 	}}
 	dropMoves = valueBlock{&valueTable{
 		block: block{name: "DropMoves", describe: "squares for a pawn in hand, in bands",
-			size: 2 * len(dropBands), most: func(onBoard int) int { return min(men-onBoard, 2) }},
+			size: 2 * len(dropBands), most: func(onBoard int) int { return min(totalMen-onBoard, 2) }},
 		values: func(p *chess.Position, perspective chess.Color) quantities {
 			q := nothing
 			for c := range 2 {
