@@ -42,16 +42,22 @@ func (r *Rows) apply(dst, src Row, added, removed []int32) {
 }
 
 func (r *Rows) applyMany(dst, src *byte, added, removed []int32) {
-	for _, list := range [...][]int32{added, removed} {
-		for _, i := range list {
-			r.at(int(i)) // panics if out of range
-		}
-	}
+	r.check(added)
+	r.check(removed)
 	a, b := unsafe.SliceData(added), unsafe.SliceData(removed)
 	if useAVX512 {
 		applyManyAVX512(dst, src, r.start, r.stride, a, len(added), b, len(removed), r.lines, r.sums)
 	} else {
 		applyManyAVX2(dst, src, r.start, r.stride, a, len(added), b, len(removed), r.lines, r.sums)
+	}
+}
+
+// check panics if a row is out of range.
+func (r *Rows) check(list []int32) {
+	for _, i := range list {
+		if !r.has(int(i)) {
+			r.at(int(i))
+		}
 	}
 }
 

@@ -316,24 +316,25 @@ done:
 // func applyManyAVX2(dst *byte, src *byte, table *byte, stride int, added *int32, addedCount int, removed *int32, removedCount int, lines int, sums int)
 // Requires: AVX, AVX2
 TEXT ·applyManyAVX2(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ table+16(FP), DX
-	MOVQ stride+24(FP), BX
-	MOVQ added+32(FP), SI
-	MOVQ addedCount+40(FP), DI
-	LEAQ (SI)(DI*4), SI
-	NEGQ DI
-	MOVQ removed+48(FP), R8
-	MOVQ removedCount+56(FP), R9
-	LEAQ (R8)(R9*4), R8
-	NEGQ R9
-	MOVQ lines+64(FP), R10
-	MOVQ sums+72(FP), R11
-
-lines4:
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    table+16(FP), DX
+	MOVQ    stride+24(FP), BX
+	MOVQ    added+32(FP), SI
+	MOVQ    addedCount+40(FP), DI
+	LEAQ    (SI)(DI*4), SI
+	NEGQ    DI
+	MOVQ    removed+48(FP), R8
+	MOVQ    removedCount+56(FP), R9
+	LEAQ    (R8)(R9*4), R8
+	NEGQ    R9
+	MOVQ    lines+64(FP), R10
+	CMPQ    sums+72(FP), $0x00
+	JEQ     plain
+	MOVQ    R10, R11
+	SHLQ    $0x06, R11
 	CMPQ    R10, $0x04
-	JLT     lines4done
+	JLT     fewer4
 	VMOVDQU (CX), Y0
 	VMOVDQU 32(CX), Y1
 	VMOVDQU 64(CX), Y2
@@ -342,11 +343,13 @@ lines4:
 	VMOVDQU 160(CX), Y5
 	VMOVDQU 192(CX), Y6
 	VMOVDQU 224(CX), Y7
+	VMOVDQU (CX)(R11*1), Y8
+	VMOVDQU 32(CX)(R11*1), Y9
 	MOVQ    DI, R12
 	TESTQ   R12, R12
-	JZ      lines40end
+	JZ      both4addedend
 
-lines40:
+both4added:
 	MOVLQSX (SI)(R12*4), R13
 	IMULQ   BX, R13
 	ADDQ    DX, R13
@@ -358,15 +361,17 @@ lines40:
 	VPADDW  160(R13), Y5, Y5
 	VPADDW  192(R13), Y6, Y6
 	VPADDW  224(R13), Y7, Y7
+	VPADDD  (R13)(R11*1), Y8, Y8
+	VPADDD  32(R13)(R11*1), Y9, Y9
 	INCQ    R12
-	JNZ     lines40
+	JNZ     both4added
 
-lines40end:
+both4addedend:
 	MOVQ  R9, R12
 	TESTQ R12, R12
-	JZ    lines41end
+	JZ    both4removedend
 
-lines41:
+both4removed:
 	MOVLQSX (R8)(R12*4), R13
 	IMULQ   BX, R13
 	ADDQ    DX, R13
@@ -378,10 +383,183 @@ lines41:
 	VPSUBW  160(R13), Y5, Y5
 	VPSUBW  192(R13), Y6, Y6
 	VPSUBW  224(R13), Y7, Y7
+	VPSUBD  (R13)(R11*1), Y8, Y8
+	VPSUBD  32(R13)(R11*1), Y9, Y9
 	INCQ    R12
-	JNZ     lines41
+	JNZ     both4removed
 
-lines41end:
+both4removedend:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, 64(AX)
+	VMOVDQU Y3, 96(AX)
+	VMOVDQU Y4, 128(AX)
+	VMOVDQU Y5, 160(AX)
+	VMOVDQU Y6, 192(AX)
+	VMOVDQU Y7, 224(AX)
+	VMOVDQU Y8, (AX)(R11*1)
+	VMOVDQU Y9, 32(AX)(R11*1)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x04, R10
+	JMP     plain
+
+fewer4:
+	CMPQ    R10, $0x02
+	JLT     fewer2
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	VMOVDQU 64(CX), Y2
+	VMOVDQU 96(CX), Y3
+	VMOVDQU (CX)(R11*1), Y4
+	VMOVDQU 32(CX)(R11*1), Y5
+	MOVQ    DI, R12
+	TESTQ   R12, R12
+	JZ      both2addedend
+
+both2added:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Y0, Y0
+	VPADDW  32(R13), Y1, Y1
+	VPADDW  64(R13), Y2, Y2
+	VPADDW  96(R13), Y3, Y3
+	VPADDD  (R13)(R11*1), Y4, Y4
+	VPADDD  32(R13)(R11*1), Y5, Y5
+	INCQ    R12
+	JNZ     both2added
+
+both2addedend:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    both2removedend
+
+both2removed:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Y0, Y0
+	VPSUBW  32(R13), Y1, Y1
+	VPSUBW  64(R13), Y2, Y2
+	VPSUBW  96(R13), Y3, Y3
+	VPSUBD  (R13)(R11*1), Y4, Y4
+	VPSUBD  32(R13)(R11*1), Y5, Y5
+	INCQ    R12
+	JNZ     both2removed
+
+both2removedend:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, 64(AX)
+	VMOVDQU Y3, 96(AX)
+	VMOVDQU Y4, (AX)(R11*1)
+	VMOVDQU Y5, 32(AX)(R11*1)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x02, R10
+	JMP     plain
+
+fewer2:
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	VMOVDQU (CX)(R11*1), Y2
+	VMOVDQU 32(CX)(R11*1), Y3
+	MOVQ    DI, R12
+	TESTQ   R12, R12
+	JZ      both1addedend
+
+both1added:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Y0, Y0
+	VPADDW  32(R13), Y1, Y1
+	VPADDD  (R13)(R11*1), Y2, Y2
+	VPADDD  32(R13)(R11*1), Y3, Y3
+	INCQ    R12
+	JNZ     both1added
+
+both1addedend:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    both1removedend
+
+both1removed:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Y0, Y0
+	VPSUBW  32(R13), Y1, Y1
+	VPSUBD  (R13)(R11*1), Y2, Y2
+	VPSUBD  32(R13)(R11*1), Y3, Y3
+	INCQ    R12
+	JNZ     both1removed
+
+both1removedend:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, (AX)(R11*1)
+	VMOVDQU Y3, 32(AX)(R11*1)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x01, R10
+
+plain:
+plain4:
+	CMPQ    R10, $0x04
+	JLT     plain4done
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	VMOVDQU 64(CX), Y2
+	VMOVDQU 96(CX), Y3
+	VMOVDQU 128(CX), Y4
+	VMOVDQU 160(CX), Y5
+	VMOVDQU 192(CX), Y6
+	VMOVDQU 224(CX), Y7
+	MOVQ    DI, R11
+	TESTQ   R11, R11
+	JZ      plain4addedend
+
+plain4added:
+	MOVLQSX (SI)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPADDW  (R12), Y0, Y0
+	VPADDW  32(R12), Y1, Y1
+	VPADDW  64(R12), Y2, Y2
+	VPADDW  96(R12), Y3, Y3
+	VPADDW  128(R12), Y4, Y4
+	VPADDW  160(R12), Y5, Y5
+	VPADDW  192(R12), Y6, Y6
+	VPADDW  224(R12), Y7, Y7
+	INCQ    R11
+	JNZ     plain4added
+
+plain4addedend:
+	MOVQ  R9, R11
+	TESTQ R11, R11
+	JZ    plain4removedend
+
+plain4removed:
+	MOVLQSX (R8)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPSUBW  (R12), Y0, Y0
+	VPSUBW  32(R12), Y1, Y1
+	VPSUBW  64(R12), Y2, Y2
+	VPSUBW  96(R12), Y3, Y3
+	VPSUBW  128(R12), Y4, Y4
+	VPSUBW  160(R12), Y5, Y5
+	VPSUBW  192(R12), Y6, Y6
+	VPSUBW  224(R12), Y7, Y7
+	INCQ    R11
+	JNZ     plain4removed
+
+plain4removedend:
 	VMOVDQU Y0, (AX)
 	VMOVDQU Y1, 32(AX)
 	VMOVDQU Y2, 64(AX)
@@ -394,87 +572,101 @@ lines41end:
 	ADDQ    $0x00000100, CX
 	ADDQ    $0x00000100, DX
 	SUBQ    $0x04, R10
-	JMP     lines4
+	JMP     plain4
 
-lines4done:
-lines1:
-	CMPQ    R10, $0x01
-	JLT     lines1done
+plain4done:
+plain2:
+	CMPQ    R10, $0x02
+	JLT     plain2done
 	VMOVDQU (CX), Y0
 	VMOVDQU 32(CX), Y1
-	MOVQ    DI, R12
-	TESTQ   R12, R12
-	JZ      lines10end
+	VMOVDQU 64(CX), Y2
+	VMOVDQU 96(CX), Y3
+	MOVQ    DI, R11
+	TESTQ   R11, R11
+	JZ      plain2addedend
 
-lines10:
-	MOVLQSX (SI)(R12*4), R13
-	IMULQ   BX, R13
-	ADDQ    DX, R13
-	VPADDW  (R13), Y0, Y0
-	VPADDW  32(R13), Y1, Y1
-	INCQ    R12
-	JNZ     lines10
+plain2added:
+	MOVLQSX (SI)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPADDW  (R12), Y0, Y0
+	VPADDW  32(R12), Y1, Y1
+	VPADDW  64(R12), Y2, Y2
+	VPADDW  96(R12), Y3, Y3
+	INCQ    R11
+	JNZ     plain2added
 
-lines10end:
-	MOVQ  R9, R12
-	TESTQ R12, R12
-	JZ    lines11end
+plain2addedend:
+	MOVQ  R9, R11
+	TESTQ R11, R11
+	JZ    plain2removedend
 
-lines11:
-	MOVLQSX (R8)(R12*4), R13
-	IMULQ   BX, R13
-	ADDQ    DX, R13
-	VPSUBW  (R13), Y0, Y0
-	VPSUBW  32(R13), Y1, Y1
-	INCQ    R12
-	JNZ     lines11
+plain2removed:
+	MOVLQSX (R8)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPSUBW  (R12), Y0, Y0
+	VPSUBW  32(R12), Y1, Y1
+	VPSUBW  64(R12), Y2, Y2
+	VPSUBW  96(R12), Y3, Y3
+	INCQ    R11
+	JNZ     plain2removed
 
-lines11end:
+plain2removedend:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	VMOVDQU Y2, 64(AX)
+	VMOVDQU Y3, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x02, R10
+	JMP     plain2
+
+plain2done:
+plain1:
+	CMPQ    R10, $0x01
+	JLT     plain1done
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	MOVQ    DI, R11
+	TESTQ   R11, R11
+	JZ      plain1addedend
+
+plain1added:
+	MOVLQSX (SI)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPADDW  (R12), Y0, Y0
+	VPADDW  32(R12), Y1, Y1
+	INCQ    R11
+	JNZ     plain1added
+
+plain1addedend:
+	MOVQ  R9, R11
+	TESTQ R11, R11
+	JZ    plain1removedend
+
+plain1removed:
+	MOVLQSX (R8)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPSUBW  (R12), Y0, Y0
+	VPSUBW  32(R12), Y1, Y1
+	INCQ    R11
+	JNZ     plain1removed
+
+plain1removedend:
 	VMOVDQU Y0, (AX)
 	VMOVDQU Y1, 32(AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x01, R10
-	JMP     lines1
+	JMP     plain1
 
-lines1done:
-	TESTQ   R11, R11
-	JZ      done
-	VMOVDQU (CX), Y0
-	VMOVDQU 32(CX), Y1
-	MOVQ    DI, CX
-	TESTQ   CX, CX
-	JZ      sums0end
-
-sums0:
-	MOVLQSX (SI)(CX*4), DI
-	IMULQ   BX, DI
-	ADDQ    DX, DI
-	VPADDD  (DI), Y0, Y0
-	VPADDD  32(DI), Y1, Y1
-	INCQ    CX
-	JNZ     sums0
-
-sums0end:
-	MOVQ  R9, CX
-	TESTQ CX, CX
-	JZ    sums1end
-
-sums1:
-	MOVLQSX (R8)(CX*4), SI
-	IMULQ   BX, SI
-	ADDQ    DX, SI
-	VPSUBD  (SI), Y0, Y0
-	VPSUBD  32(SI), Y1, Y1
-	INCQ    CX
-	JNZ     sums1
-
-sums1end:
-	VMOVDQU Y0, (AX)
-	VMOVDQU Y1, 32(AX)
-
-done:
+plain1done:
 	VZEROUPPER
 	RET
 
@@ -994,24 +1186,25 @@ done:
 // func applyManyAVX512(dst *byte, src *byte, table *byte, stride int, added *int32, addedCount int, removed *int32, removedCount int, lines int, sums int)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·applyManyAVX512(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ table+16(FP), DX
-	MOVQ stride+24(FP), BX
-	MOVQ added+32(FP), SI
-	MOVQ addedCount+40(FP), DI
-	LEAQ (SI)(DI*4), SI
-	NEGQ DI
-	MOVQ removed+48(FP), R8
-	MOVQ removedCount+56(FP), R9
-	LEAQ (R8)(R9*4), R8
-	NEGQ R9
-	MOVQ lines+64(FP), R10
-	MOVQ sums+72(FP), R11
-
-lines16:
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      table+16(FP), DX
+	MOVQ      stride+24(FP), BX
+	MOVQ      added+32(FP), SI
+	MOVQ      addedCount+40(FP), DI
+	LEAQ      (SI)(DI*4), SI
+	NEGQ      DI
+	MOVQ      removed+48(FP), R8
+	MOVQ      removedCount+56(FP), R9
+	LEAQ      (R8)(R9*4), R8
+	NEGQ      R9
+	MOVQ      lines+64(FP), R10
+	CMPQ      sums+72(FP), $0x00
+	JEQ       plain
+	MOVQ      R10, R11
+	SHLQ      $0x06, R11
 	CMPQ      R10, $0x10
-	JLT       lines16done
+	JLT       fewer16
 	VMOVDQU32 (CX), Z0
 	VMOVDQU32 64(CX), Z1
 	VMOVDQU32 128(CX), Z2
@@ -1028,11 +1221,12 @@ lines16:
 	VMOVDQU32 832(CX), Z13
 	VMOVDQU32 896(CX), Z14
 	VMOVDQU32 960(CX), Z15
+	VMOVDQU32 (CX)(R11*1), Z16
 	MOVQ      DI, R12
 	TESTQ     R12, R12
-	JZ        lines160end
+	JZ        both16addedend
 
-lines160:
+both16added:
 	MOVLQSX (SI)(R12*4), R13
 	IMULQ   BX, R13
 	ADDQ    DX, R13
@@ -1052,15 +1246,16 @@ lines160:
 	VPADDW  832(R13), Z13, Z13
 	VPADDW  896(R13), Z14, Z14
 	VPADDW  960(R13), Z15, Z15
+	VPADDD  (R13)(R11*1), Z16, Z16
 	INCQ    R12
-	JNZ     lines160
+	JNZ     both16added
 
-lines160end:
+both16addedend:
 	MOVQ  R9, R12
 	TESTQ R12, R12
-	JZ    lines161end
+	JZ    both16removedend
 
-lines161:
+both16removed:
 	MOVLQSX (R8)(R12*4), R13
 	IMULQ   BX, R13
 	ADDQ    DX, R13
@@ -1080,10 +1275,315 @@ lines161:
 	VPSUBW  832(R13), Z13, Z13
 	VPSUBW  896(R13), Z14, Z14
 	VPSUBW  960(R13), Z15, Z15
+	VPSUBD  (R13)(R11*1), Z16, Z16
 	INCQ    R12
-	JNZ     lines161
+	JNZ     both16removed
 
-lines161end:
+both16removedend:
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 Z1, 64(AX)
+	VMOVDQU32 Z2, 128(AX)
+	VMOVDQU32 Z3, 192(AX)
+	VMOVDQU32 Z4, 256(AX)
+	VMOVDQU32 Z5, 320(AX)
+	VMOVDQU32 Z6, 384(AX)
+	VMOVDQU32 Z7, 448(AX)
+	VMOVDQU32 Z8, 512(AX)
+	VMOVDQU32 Z9, 576(AX)
+	VMOVDQU32 Z10, 640(AX)
+	VMOVDQU32 Z11, 704(AX)
+	VMOVDQU32 Z12, 768(AX)
+	VMOVDQU32 Z13, 832(AX)
+	VMOVDQU32 Z14, 896(AX)
+	VMOVDQU32 Z15, 960(AX)
+	VMOVDQU32 Z16, (AX)(R11*1)
+	ADDQ      $0x00000400, AX
+	ADDQ      $0x00000400, CX
+	ADDQ      $0x00000400, DX
+	SUBQ      $0x10, R10
+	JMP       plain
+
+fewer16:
+	CMPQ      R10, $0x08
+	JLT       fewer8
+	VMOVDQU32 (CX), Z0
+	VMOVDQU32 64(CX), Z1
+	VMOVDQU32 128(CX), Z2
+	VMOVDQU32 192(CX), Z3
+	VMOVDQU32 256(CX), Z4
+	VMOVDQU32 320(CX), Z5
+	VMOVDQU32 384(CX), Z6
+	VMOVDQU32 448(CX), Z7
+	VMOVDQU32 (CX)(R11*1), Z8
+	MOVQ      DI, R12
+	TESTQ     R12, R12
+	JZ        both8addedend
+
+both8added:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Z0, Z0
+	VPADDW  64(R13), Z1, Z1
+	VPADDW  128(R13), Z2, Z2
+	VPADDW  192(R13), Z3, Z3
+	VPADDW  256(R13), Z4, Z4
+	VPADDW  320(R13), Z5, Z5
+	VPADDW  384(R13), Z6, Z6
+	VPADDW  448(R13), Z7, Z7
+	VPADDD  (R13)(R11*1), Z8, Z8
+	INCQ    R12
+	JNZ     both8added
+
+both8addedend:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    both8removedend
+
+both8removed:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Z0, Z0
+	VPSUBW  64(R13), Z1, Z1
+	VPSUBW  128(R13), Z2, Z2
+	VPSUBW  192(R13), Z3, Z3
+	VPSUBW  256(R13), Z4, Z4
+	VPSUBW  320(R13), Z5, Z5
+	VPSUBW  384(R13), Z6, Z6
+	VPSUBW  448(R13), Z7, Z7
+	VPSUBD  (R13)(R11*1), Z8, Z8
+	INCQ    R12
+	JNZ     both8removed
+
+both8removedend:
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 Z1, 64(AX)
+	VMOVDQU32 Z2, 128(AX)
+	VMOVDQU32 Z3, 192(AX)
+	VMOVDQU32 Z4, 256(AX)
+	VMOVDQU32 Z5, 320(AX)
+	VMOVDQU32 Z6, 384(AX)
+	VMOVDQU32 Z7, 448(AX)
+	VMOVDQU32 Z8, (AX)(R11*1)
+	ADDQ      $0x00000200, AX
+	ADDQ      $0x00000200, CX
+	ADDQ      $0x00000200, DX
+	SUBQ      $0x08, R10
+	JMP       plain
+
+fewer8:
+	CMPQ      R10, $0x04
+	JLT       fewer4
+	VMOVDQU32 (CX), Z0
+	VMOVDQU32 64(CX), Z1
+	VMOVDQU32 128(CX), Z2
+	VMOVDQU32 192(CX), Z3
+	VMOVDQU32 (CX)(R11*1), Z4
+	MOVQ      DI, R12
+	TESTQ     R12, R12
+	JZ        both4addedend
+
+both4added:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Z0, Z0
+	VPADDW  64(R13), Z1, Z1
+	VPADDW  128(R13), Z2, Z2
+	VPADDW  192(R13), Z3, Z3
+	VPADDD  (R13)(R11*1), Z4, Z4
+	INCQ    R12
+	JNZ     both4added
+
+both4addedend:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    both4removedend
+
+both4removed:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Z0, Z0
+	VPSUBW  64(R13), Z1, Z1
+	VPSUBW  128(R13), Z2, Z2
+	VPSUBW  192(R13), Z3, Z3
+	VPSUBD  (R13)(R11*1), Z4, Z4
+	INCQ    R12
+	JNZ     both4removed
+
+both4removedend:
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 Z1, 64(AX)
+	VMOVDQU32 Z2, 128(AX)
+	VMOVDQU32 Z3, 192(AX)
+	VMOVDQU32 Z4, (AX)(R11*1)
+	ADDQ      $0x00000100, AX
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000100, DX
+	SUBQ      $0x04, R10
+	JMP       plain
+
+fewer4:
+	CMPQ      R10, $0x02
+	JLT       fewer2
+	VMOVDQU32 (CX), Z0
+	VMOVDQU32 64(CX), Z1
+	VMOVDQU32 (CX)(R11*1), Z2
+	MOVQ      DI, R12
+	TESTQ     R12, R12
+	JZ        both2addedend
+
+both2added:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Z0, Z0
+	VPADDW  64(R13), Z1, Z1
+	VPADDD  (R13)(R11*1), Z2, Z2
+	INCQ    R12
+	JNZ     both2added
+
+both2addedend:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    both2removedend
+
+both2removed:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Z0, Z0
+	VPSUBW  64(R13), Z1, Z1
+	VPSUBD  (R13)(R11*1), Z2, Z2
+	INCQ    R12
+	JNZ     both2removed
+
+both2removedend:
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 Z1, 64(AX)
+	VMOVDQU32 Z2, (AX)(R11*1)
+	ADDQ      $0x00000080, AX
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000080, DX
+	SUBQ      $0x02, R10
+	JMP       plain
+
+fewer2:
+	VMOVDQU32 (CX), Z0
+	VMOVDQU32 (CX)(R11*1), Z1
+	MOVQ      DI, R12
+	TESTQ     R12, R12
+	JZ        both1addedend
+
+both1added:
+	MOVLQSX (SI)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPADDW  (R13), Z0, Z0
+	VPADDD  (R13)(R11*1), Z1, Z1
+	INCQ    R12
+	JNZ     both1added
+
+both1addedend:
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JZ    both1removedend
+
+both1removed:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VPSUBW  (R13), Z0, Z0
+	VPSUBD  (R13)(R11*1), Z1, Z1
+	INCQ    R12
+	JNZ     both1removed
+
+both1removedend:
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 Z1, (AX)(R11*1)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x01, R10
+
+plain:
+plain16:
+	CMPQ      R10, $0x10
+	JLT       plain16done
+	VMOVDQU32 (CX), Z0
+	VMOVDQU32 64(CX), Z1
+	VMOVDQU32 128(CX), Z2
+	VMOVDQU32 192(CX), Z3
+	VMOVDQU32 256(CX), Z4
+	VMOVDQU32 320(CX), Z5
+	VMOVDQU32 384(CX), Z6
+	VMOVDQU32 448(CX), Z7
+	VMOVDQU32 512(CX), Z8
+	VMOVDQU32 576(CX), Z9
+	VMOVDQU32 640(CX), Z10
+	VMOVDQU32 704(CX), Z11
+	VMOVDQU32 768(CX), Z12
+	VMOVDQU32 832(CX), Z13
+	VMOVDQU32 896(CX), Z14
+	VMOVDQU32 960(CX), Z15
+	MOVQ      DI, R11
+	TESTQ     R11, R11
+	JZ        plain16addedend
+
+plain16added:
+	MOVLQSX (SI)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPADDW  (R12), Z0, Z0
+	VPADDW  64(R12), Z1, Z1
+	VPADDW  128(R12), Z2, Z2
+	VPADDW  192(R12), Z3, Z3
+	VPADDW  256(R12), Z4, Z4
+	VPADDW  320(R12), Z5, Z5
+	VPADDW  384(R12), Z6, Z6
+	VPADDW  448(R12), Z7, Z7
+	VPADDW  512(R12), Z8, Z8
+	VPADDW  576(R12), Z9, Z9
+	VPADDW  640(R12), Z10, Z10
+	VPADDW  704(R12), Z11, Z11
+	VPADDW  768(R12), Z12, Z12
+	VPADDW  832(R12), Z13, Z13
+	VPADDW  896(R12), Z14, Z14
+	VPADDW  960(R12), Z15, Z15
+	INCQ    R11
+	JNZ     plain16added
+
+plain16addedend:
+	MOVQ  R9, R11
+	TESTQ R11, R11
+	JZ    plain16removedend
+
+plain16removed:
+	MOVLQSX (R8)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPSUBW  (R12), Z0, Z0
+	VPSUBW  64(R12), Z1, Z1
+	VPSUBW  128(R12), Z2, Z2
+	VPSUBW  192(R12), Z3, Z3
+	VPSUBW  256(R12), Z4, Z4
+	VPSUBW  320(R12), Z5, Z5
+	VPSUBW  384(R12), Z6, Z6
+	VPSUBW  448(R12), Z7, Z7
+	VPSUBW  512(R12), Z8, Z8
+	VPSUBW  576(R12), Z9, Z9
+	VPSUBW  640(R12), Z10, Z10
+	VPSUBW  704(R12), Z11, Z11
+	VPSUBW  768(R12), Z12, Z12
+	VPSUBW  832(R12), Z13, Z13
+	VPSUBW  896(R12), Z14, Z14
+	VPSUBW  960(R12), Z15, Z15
+	INCQ    R11
+	JNZ     plain16removed
+
+plain16removedend:
 	VMOVDQU32 Z0, (AX)
 	VMOVDQU32 Z1, 64(AX)
 	VMOVDQU32 Z2, 128(AX)
@@ -1104,48 +1604,114 @@ lines161end:
 	ADDQ      $0x00000400, CX
 	ADDQ      $0x00000400, DX
 	SUBQ      $0x10, R10
-	JMP       lines16
+	JMP       plain16
 
-lines16done:
-lines4:
-	CMPQ      R10, $0x04
-	JLT       lines4done
+plain16done:
+plain8:
+	CMPQ      R10, $0x08
+	JLT       plain8done
 	VMOVDQU32 (CX), Z0
 	VMOVDQU32 64(CX), Z1
 	VMOVDQU32 128(CX), Z2
 	VMOVDQU32 192(CX), Z3
-	MOVQ      DI, R12
-	TESTQ     R12, R12
-	JZ        lines40end
+	VMOVDQU32 256(CX), Z4
+	VMOVDQU32 320(CX), Z5
+	VMOVDQU32 384(CX), Z6
+	VMOVDQU32 448(CX), Z7
+	MOVQ      DI, R11
+	TESTQ     R11, R11
+	JZ        plain8addedend
 
-lines40:
-	MOVLQSX (SI)(R12*4), R13
-	IMULQ   BX, R13
-	ADDQ    DX, R13
-	VPADDW  (R13), Z0, Z0
-	VPADDW  64(R13), Z1, Z1
-	VPADDW  128(R13), Z2, Z2
-	VPADDW  192(R13), Z3, Z3
-	INCQ    R12
-	JNZ     lines40
+plain8added:
+	MOVLQSX (SI)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPADDW  (R12), Z0, Z0
+	VPADDW  64(R12), Z1, Z1
+	VPADDW  128(R12), Z2, Z2
+	VPADDW  192(R12), Z3, Z3
+	VPADDW  256(R12), Z4, Z4
+	VPADDW  320(R12), Z5, Z5
+	VPADDW  384(R12), Z6, Z6
+	VPADDW  448(R12), Z7, Z7
+	INCQ    R11
+	JNZ     plain8added
 
-lines40end:
-	MOVQ  R9, R12
-	TESTQ R12, R12
-	JZ    lines41end
+plain8addedend:
+	MOVQ  R9, R11
+	TESTQ R11, R11
+	JZ    plain8removedend
 
-lines41:
-	MOVLQSX (R8)(R12*4), R13
-	IMULQ   BX, R13
-	ADDQ    DX, R13
-	VPSUBW  (R13), Z0, Z0
-	VPSUBW  64(R13), Z1, Z1
-	VPSUBW  128(R13), Z2, Z2
-	VPSUBW  192(R13), Z3, Z3
-	INCQ    R12
-	JNZ     lines41
+plain8removed:
+	MOVLQSX (R8)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPSUBW  (R12), Z0, Z0
+	VPSUBW  64(R12), Z1, Z1
+	VPSUBW  128(R12), Z2, Z2
+	VPSUBW  192(R12), Z3, Z3
+	VPSUBW  256(R12), Z4, Z4
+	VPSUBW  320(R12), Z5, Z5
+	VPSUBW  384(R12), Z6, Z6
+	VPSUBW  448(R12), Z7, Z7
+	INCQ    R11
+	JNZ     plain8removed
 
-lines41end:
+plain8removedend:
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 Z1, 64(AX)
+	VMOVDQU32 Z2, 128(AX)
+	VMOVDQU32 Z3, 192(AX)
+	VMOVDQU32 Z4, 256(AX)
+	VMOVDQU32 Z5, 320(AX)
+	VMOVDQU32 Z6, 384(AX)
+	VMOVDQU32 Z7, 448(AX)
+	ADDQ      $0x00000200, AX
+	ADDQ      $0x00000200, CX
+	ADDQ      $0x00000200, DX
+	SUBQ      $0x08, R10
+	JMP       plain8
+
+plain8done:
+plain4:
+	CMPQ      R10, $0x04
+	JLT       plain4done
+	VMOVDQU32 (CX), Z0
+	VMOVDQU32 64(CX), Z1
+	VMOVDQU32 128(CX), Z2
+	VMOVDQU32 192(CX), Z3
+	MOVQ      DI, R11
+	TESTQ     R11, R11
+	JZ        plain4addedend
+
+plain4added:
+	MOVLQSX (SI)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPADDW  (R12), Z0, Z0
+	VPADDW  64(R12), Z1, Z1
+	VPADDW  128(R12), Z2, Z2
+	VPADDW  192(R12), Z3, Z3
+	INCQ    R11
+	JNZ     plain4added
+
+plain4addedend:
+	MOVQ  R9, R11
+	TESTQ R11, R11
+	JZ    plain4removedend
+
+plain4removed:
+	MOVLQSX (R8)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPSUBW  (R12), Z0, Z0
+	VPSUBW  64(R12), Z1, Z1
+	VPSUBW  128(R12), Z2, Z2
+	VPSUBW  192(R12), Z3, Z3
+	INCQ    R11
+	JNZ     plain4removed
+
+plain4removedend:
 	VMOVDQU32 Z0, (AX)
 	VMOVDQU32 Z1, 64(AX)
 	VMOVDQU32 Z2, 128(AX)
@@ -1154,79 +1720,89 @@ lines41end:
 	ADDQ      $0x00000100, CX
 	ADDQ      $0x00000100, DX
 	SUBQ      $0x04, R10
-	JMP       lines4
+	JMP       plain4
 
-lines4done:
-lines1:
-	CMPQ      R10, $0x01
-	JLT       lines1done
+plain4done:
+plain2:
+	CMPQ      R10, $0x02
+	JLT       plain2done
 	VMOVDQU32 (CX), Z0
-	MOVQ      DI, R12
-	TESTQ     R12, R12
-	JZ        lines10end
+	VMOVDQU32 64(CX), Z1
+	MOVQ      DI, R11
+	TESTQ     R11, R11
+	JZ        plain2addedend
 
-lines10:
-	MOVLQSX (SI)(R12*4), R13
-	IMULQ   BX, R13
-	ADDQ    DX, R13
-	VPADDW  (R13), Z0, Z0
-	INCQ    R12
-	JNZ     lines10
+plain2added:
+	MOVLQSX (SI)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPADDW  (R12), Z0, Z0
+	VPADDW  64(R12), Z1, Z1
+	INCQ    R11
+	JNZ     plain2added
 
-lines10end:
-	MOVQ  R9, R12
-	TESTQ R12, R12
-	JZ    lines11end
+plain2addedend:
+	MOVQ  R9, R11
+	TESTQ R11, R11
+	JZ    plain2removedend
 
-lines11:
-	MOVLQSX (R8)(R12*4), R13
-	IMULQ   BX, R13
-	ADDQ    DX, R13
-	VPSUBW  (R13), Z0, Z0
-	INCQ    R12
-	JNZ     lines11
+plain2removed:
+	MOVLQSX (R8)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPSUBW  (R12), Z0, Z0
+	VPSUBW  64(R12), Z1, Z1
+	INCQ    R11
+	JNZ     plain2removed
 
-lines11end:
+plain2removedend:
+	VMOVDQU32 Z0, (AX)
+	VMOVDQU32 Z1, 64(AX)
+	ADDQ      $0x00000080, AX
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000080, DX
+	SUBQ      $0x02, R10
+	JMP       plain2
+
+plain2done:
+plain1:
+	CMPQ      R10, $0x01
+	JLT       plain1done
+	VMOVDQU32 (CX), Z0
+	MOVQ      DI, R11
+	TESTQ     R11, R11
+	JZ        plain1addedend
+
+plain1added:
+	MOVLQSX (SI)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPADDW  (R12), Z0, Z0
+	INCQ    R11
+	JNZ     plain1added
+
+plain1addedend:
+	MOVQ  R9, R11
+	TESTQ R11, R11
+	JZ    plain1removedend
+
+plain1removed:
+	MOVLQSX (R8)(R11*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	VPSUBW  (R12), Z0, Z0
+	INCQ    R11
+	JNZ     plain1removed
+
+plain1removedend:
 	VMOVDQU32 Z0, (AX)
 	ADDQ      $0x00000040, AX
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x01, R10
-	JMP       lines1
+	JMP       plain1
 
-lines1done:
-	TESTQ     R11, R11
-	JZ        done
-	VMOVDQU32 (CX), Z0
-	MOVQ      DI, CX
-	TESTQ     CX, CX
-	JZ        sums0end
-
-sums0:
-	MOVLQSX (SI)(CX*4), DI
-	IMULQ   BX, DI
-	ADDQ    DX, DI
-	VPADDD  (DI), Z0, Z0
-	INCQ    CX
-	JNZ     sums0
-
-sums0end:
-	MOVQ  R9, CX
-	TESTQ CX, CX
-	JZ    sums1end
-
-sums1:
-	MOVLQSX (R8)(CX*4), SI
-	IMULQ   BX, SI
-	ADDQ    DX, SI
-	VPSUBD  (SI), Z0, Z0
-	INCQ    CX
-	JNZ     sums1
-
-sums1end:
-	VMOVDQU32 Z0, (AX)
-
-done:
+plain1done:
 	VZEROUPPER
 	RET
 
@@ -1535,65 +2111,9 @@ inputs:
 	VPMADDUBSW   480(CX), Y3, Y3
 	VPMADDWD     Y0, Y3, Y3
 	VPADDD       Y3, Y2, Y2
-	VPBROADCASTD 32(SI), Y3
-	VPMADDUBSW   512(CX), Y3, Y4
-	VPMADDWD     Y0, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDUBSW   544(CX), Y3, Y3
-	VPMADDWD     Y0, Y3, Y3
-	VPADDD       Y3, Y2, Y2
-	VPBROADCASTD 36(SI), Y3
-	VPMADDUBSW   576(CX), Y3, Y4
-	VPMADDWD     Y0, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDUBSW   608(CX), Y3, Y3
-	VPMADDWD     Y0, Y3, Y3
-	VPADDD       Y3, Y2, Y2
-	VPBROADCASTD 40(SI), Y3
-	VPMADDUBSW   640(CX), Y3, Y4
-	VPMADDWD     Y0, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDUBSW   672(CX), Y3, Y3
-	VPMADDWD     Y0, Y3, Y3
-	VPADDD       Y3, Y2, Y2
-	VPBROADCASTD 44(SI), Y3
-	VPMADDUBSW   704(CX), Y3, Y4
-	VPMADDWD     Y0, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDUBSW   736(CX), Y3, Y3
-	VPMADDWD     Y0, Y3, Y3
-	VPADDD       Y3, Y2, Y2
-	VPBROADCASTD 48(SI), Y3
-	VPMADDUBSW   768(CX), Y3, Y4
-	VPMADDWD     Y0, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDUBSW   800(CX), Y3, Y3
-	VPMADDWD     Y0, Y3, Y3
-	VPADDD       Y3, Y2, Y2
-	VPBROADCASTD 52(SI), Y3
-	VPMADDUBSW   832(CX), Y3, Y4
-	VPMADDWD     Y0, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDUBSW   864(CX), Y3, Y3
-	VPMADDWD     Y0, Y3, Y3
-	VPADDD       Y3, Y2, Y2
-	VPBROADCASTD 56(SI), Y3
-	VPMADDUBSW   896(CX), Y3, Y4
-	VPMADDWD     Y0, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDUBSW   928(CX), Y3, Y3
-	VPMADDWD     Y0, Y3, Y3
-	VPADDD       Y3, Y2, Y2
-	VPBROADCASTD 60(SI), Y3
-	VPMADDUBSW   960(CX), Y3, Y4
-	VPMADDWD     Y0, Y4, Y4
-	VPADDD       Y4, Y1, Y1
-	VPMADDUBSW   992(CX), Y3, Y3
-	VPMADDWD     Y0, Y3, Y3
-	VPADDD       Y3, Y2, Y2
-	ADDQ         $0x40, SI
-	ADDQ         $0x00000400, CX
-	SUBQ         $0x40, DI
+	ADDQ         $0x20, SI
+	ADDQ         $0x00000200, CX
+	SUBQ         $0x20, DI
 	JNZ          inputs
 	VMOVDQU      Y1, (AX)
 	VMOVDQU      Y2, 32(AX)
@@ -1631,6 +2151,8 @@ outputs:
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
+	SUBQ   $0x40, DI
+	JLT    last
 
 inputs:
 	VBROADCASTI32X4 (SI), Z16
@@ -1656,33 +2178,51 @@ inputs:
 	ADDQ            $0x40, SI
 	ADDQ            $0x00000400, CX
 	SUBQ            $0x40, DI
-	JNZ             inputs
-	VPADDD          Z4, Z0, Z0
-	VPADDD          Z12, Z8, Z8
-	VPADDD          Z8, Z0, Z0
-	VPADDD          Z5, Z1, Z1
-	VPADDD          Z13, Z9, Z9
-	VPADDD          Z9, Z1, Z1
-	VPADDD          Z6, Z2, Z2
-	VPADDD          Z14, Z10, Z10
-	VPADDD          Z10, Z2, Z2
-	VPADDD          Z7, Z3, Z3
-	VPADDD          Z15, Z11, Z11
-	VPADDD          Z11, Z3, Z3
-	VPUNPCKLDQ      Z1, Z0, Z16
-	VPUNPCKHDQ      Z1, Z0, Z17
-	VPADDD          Z17, Z16, Z16
-	VPUNPCKLDQ      Z3, Z2, Z17
-	VPUNPCKHDQ      Z3, Z2, Z18
-	VPADDD          Z18, Z17, Z17
-	VPUNPCKLQDQ     Z17, Z16, Z18
-	VPUNPCKHQDQ     Z17, Z16, Z16
-	VPADDD          Z16, Z18, Z18
-	VPADDD          (DX), Z18, Z18
-	VMOVDQU32       Z18, (AX)
-	ADDQ            $0x40, AX
-	ADDQ            $0x40, DX
-	SUBQ            $0x10, BX
-	JNZ             outputs
+	JGE             inputs
+
+last:
+	CMPQ            DI, $-32
+	JLT             total
+	VBROADCASTI32X4 (SI), Z16
+	VPDPBUSD        (CX), Z16, Z0
+	VPDPBUSD        64(CX), Z16, Z1
+	VPDPBUSD        128(CX), Z16, Z2
+	VPDPBUSD        192(CX), Z16, Z3
+	VBROADCASTI32X4 16(SI), Z16
+	VPDPBUSD        256(CX), Z16, Z4
+	VPDPBUSD        320(CX), Z16, Z5
+	VPDPBUSD        384(CX), Z16, Z6
+	VPDPBUSD        448(CX), Z16, Z7
+	ADDQ            $0x20, SI
+	ADDQ            $0x00000200, CX
+
+total:
+	VPADDD      Z4, Z0, Z0
+	VPADDD      Z12, Z8, Z8
+	VPADDD      Z8, Z0, Z0
+	VPADDD      Z5, Z1, Z1
+	VPADDD      Z13, Z9, Z9
+	VPADDD      Z9, Z1, Z1
+	VPADDD      Z6, Z2, Z2
+	VPADDD      Z14, Z10, Z10
+	VPADDD      Z10, Z2, Z2
+	VPADDD      Z7, Z3, Z3
+	VPADDD      Z15, Z11, Z11
+	VPADDD      Z11, Z3, Z3
+	VPUNPCKLDQ  Z1, Z0, Z16
+	VPUNPCKHDQ  Z1, Z0, Z17
+	VPADDD      Z17, Z16, Z16
+	VPUNPCKLDQ  Z3, Z2, Z17
+	VPUNPCKHDQ  Z3, Z2, Z18
+	VPADDD      Z18, Z17, Z17
+	VPUNPCKLQDQ Z17, Z16, Z18
+	VPUNPCKHQDQ Z17, Z16, Z16
+	VPADDD      Z16, Z18, Z18
+	VPADDD      (DX), Z18, Z18
+	VMOVDQU32   Z18, (AX)
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, DX
+	SUBQ        $0x10, BX
+	JNZ         outputs
 	VZEROUPPER
 	RET

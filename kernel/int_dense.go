@@ -3,7 +3,7 @@ package kernel
 import "fmt"
 
 const (
-	blockInputs  = 64 // inputs of a Dense are padded to a multiple of this
+	blockInputs  = 32 // inputs of a Dense are padded to a multiple of this
 	blockOutputs = 16 // and outputs to a multiple of this
 )
 
@@ -50,7 +50,7 @@ func (d *Dense) Inputs() int { return d.inputs }
 // Outputs returns the number of outputs.
 func (d *Dense) Outputs() int { return d.outputs }
 
-// PaddedInputs returns the length of Mul's input, a multiple of 64.
+// PaddedInputs returns the length of Mul's input, a multiple of 32.
 func (d *Dense) PaddedInputs() int { return d.paddedInputs }
 
 // PaddedOutputs returns the length of Mul's output, a multiple of 16.

@@ -84,12 +84,12 @@ func clipSumsAVX512(dst *uint8, src *int32, n int, shift uint64)
 //go:noescape
 func tailAVX512(sums *int32, blocks int, weights *int8, bias *int32, out *int32, shift uint64) int32
 
-// mulAVX2 sets dst = bias + weights * in for weights by groups; inputs is a multiple of 64, outputs of 16.
+// mulAVX2 sets dst = bias + weights * in for weights by groups; inputs is a multiple of 32, outputs of 16.
 //
 //go:noescape
 func mulAVX2(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)
 
-// mulAVX512 sets dst = bias + weights * in for weights by vectors; inputs is a multiple of 64, outputs of 16.
+// mulAVX512 sets dst = bias + weights * in for weights by vectors; inputs is a multiple of 32, outputs of 16.
 //
 //go:noescape
 func mulAVX512(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -84,58 +83,100 @@ func (v vectors) applyFew(added, removed int) {
 // op gives the instructions of avo, some of which take a writemask too, one type.
 func op(f func(...Op)) func(m, x, y Op) { return func(m, x, y Op) { f(m, x, y) } }
 
-// applyMany writes the kernel for any number of rows: blocks of lines stay in
-// registers while all rows pass over them.
+// applyMany writes the kernel for any number of rows: as many lines as there are
+// registers for stay in them while all rows pass over. The sums go along with
+// the first lines, for what costs most with few rows is that the end of every
+// pass is not foreseen.
 func (v vectors) applyMany() {
 	v.function("applyMany",
 		"func(dst, src, table *byte, stride int, added *int32, addedCount int, removed *int32, removedCount int, lines, sums int)",
 		"sets dst = src + the rows of table listed in added - those listed in removed.")
-	dst, src, table, stride := param("dst"), param("src"), param("table"), param("stride")
-	lists := [2]list{newList("added"), newList("removed")}
-	lines, sums := param("lines"), param("sums")
-
-	block := func(name string, n int, add, subtract func(m, x, y Op)) {
-		acc := v.registers(n * lineBytes / v.width())
-		for i, r := range acc {
-			v.move(Mem{Base: src, Disp: i * v.width()}, r)
-		}
-		for i, combine := range []func(m, x, y Op){add, subtract} {
-			lists[i].each(name+strconv.Itoa(i), func(index Register) {
-				IMULQ(stride, index)
-				ADDQ(table, index)
-				for j, r := range acc {
-					combine(Mem{Base: index, Disp: j * v.width()}, r, r)
-				}
-			})
-		}
-		for i, r := range acc {
-			v.move(r, Mem{Base: dst, Disp: i * v.width()})
-		}
+	m := many{
+		vectors: v, dst: param("dst"), src: param("src"), table: param("table"), stride: param("stride"),
+		lists: [2]list{newList("added"), newList("removed")},
 	}
-	// blocks handles n lines at a time while as many are left.
-	blocks := func(n int) {
-		name := "lines" + strconv.Itoa(n)
-		Label(name)
-		CMPQ(lines, Imm(uint64(n)))
-		JLT(LabelRef(name + "done"))
-		block(name, n, op(VPADDW), op(VPSUBW))
-		for _, r := range []Register{dst, src, table} {
-			ADDQ(U32(uint32(n*lineBytes)), r)
+	lines, sums := param("lines"), GP64()
+	sizes := []int{16, 8, 4, 2, 1}
+	if v == avx2 {
+		sizes = sizes[2:] // two registers a line
+	}
+	CMPQ(memory("sums"), Imm(0))
+	JEQ(LabelRef("plain"))
+	MOVQ(lines, sums)
+	SHLQ(Imm(6), sums) // lines of lineBytes
+	for _, n := range sizes {
+		next := fmt.Sprintf("fewer%d", n)
+		if n > 1 {
+			CMPQ(lines, Imm(uint64(n)))
+			JLT(LabelRef(next))
 		}
+		m.pass(fmt.Sprintf("both%d", n), n, sums)
 		SUBQ(Imm(uint64(n)), lines)
-		JMP(LabelRef(name))
-		Label(name + "done")
+		if n > 1 {
+			JMP(LabelRef("plain"))
+			Label(next)
+		}
 	}
-	if v == avx512 {
-		blocks(16)
+	Label("plain")
+	for _, n := range sizes {
+		loop := fmt.Sprintf("plain%d", n)
+		Label(loop)
+		CMPQ(lines, Imm(uint64(n)))
+		JLT(LabelRef(loop + "done"))
+		m.pass(loop, n, nil)
+		SUBQ(Imm(uint64(n)), lines)
+		JMP(LabelRef(loop))
+		Label(loop + "done")
 	}
-	blocks(4)
-	blocks(1)
-	TESTQ(sums, sums)
-	JZ(LabelRef("done"))
-	block("sums", 1, op(VPADDD), op(VPSUBD))
-	Label("done")
 	leave()
+}
+
+// many is the arguments of applyMany.
+type many struct {
+	vectors
+	dst, src, table, stride Register
+	lists                   [2]list
+}
+
+// pass handles n lines, and the line of sums at an offset unless that is nil,
+// and moves on.
+func (m many) pass(name string, n int, sums Register) {
+	w := m.width()
+	acc := m.registers(n * lineBytes / w)
+	at := func(start Register, i int) Mem { return Mem{Base: start, Disp: i * w} }
+	var sumAcc []VecVirtual
+	if sums != nil {
+		sumAcc = m.registers(lineBytes / w)
+	}
+	sumsAt := func(start Register, i int) Mem { return Mem{Base: start, Index: sums, Scale: 1, Disp: i * w} }
+
+	for i, r := range acc {
+		m.move(at(m.src, i), r)
+	}
+	for i, r := range sumAcc {
+		m.move(sumsAt(m.src, i), r)
+	}
+	for i, combine := range [][2]func(m, x, y Op){{op(VPADDW), op(VPADDD)}, {op(VPSUBW), op(VPSUBD)}} {
+		m.lists[i].each(name+[]string{"added", "removed"}[i], func(row Register) {
+			IMULQ(m.stride, row)
+			ADDQ(m.table, row)
+			for j, r := range acc {
+				combine[0](at(row, j), r, r)
+			}
+			for j, r := range sumAcc {
+				combine[1](sumsAt(row, j), r, r)
+			}
+		})
+	}
+	for i, r := range acc {
+		m.move(r, at(m.dst, i))
+	}
+	for i, r := range sumAcc {
+		m.move(r, sumsAt(m.dst, i))
+	}
+	for _, r := range []Register{m.dst, m.src, m.table} {
+		ADDQ(U32(uint32(n*lineBytes)), r)
+	}
 }
 
 // list is an argument of row numbers, held as its end and minus its length.

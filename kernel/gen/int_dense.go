@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	blockInputs  = 64 // inputs of a layer are a multiple of this
+	blockInputs  = 32 // inputs of a layer are a multiple of this
 	blockOutputs = 16 // and outputs of this
 	groupInputs  = 4  // inputs whose products one 32-bit lane adds up
 )
@@ -47,7 +47,7 @@ func (p products) add(weights Mem, in, sum Register) {
 func mulAVX2() {
 	v := avx2
 	v.function("mul", "func(dst *int32, in *uint8, weights *int8, bias *int32, inputs, outputs int)",
-		"sets dst = bias + weights * in for weights by groups; inputs is a multiple of 64, outputs of 16.")
+		"sets dst = bias + weights * in for weights by groups; inputs is a multiple of 32, outputs of 16.")
 	dst, weights, bias, outputs := param("dst"), param("weights"), param("bias"), param("outputs")
 	p := v.newProducts()
 	Label("outputs")
@@ -90,7 +90,7 @@ func nextOutputs(dst, bias, outputs Register) {
 func mulAVX512() {
 	v := avx512
 	v.function("mul", "func(dst *int32, in *uint8, weights *int8, bias *int32, inputs, outputs int)",
-		"sets dst = bias + weights * in for weights by vectors; inputs is a multiple of 64, outputs of 16.")
+		"sets dst = bias + weights * in for weights by vectors; inputs is a multiple of 32, outputs of 16.")
 	dst, weights, bias, outputs := param("dst"), param("weights"), param("bias"), param("outputs")
 	p := v.newProducts()
 	Label("outputs")
@@ -98,24 +98,34 @@ func mulAVX512() {
 	// Four sums for every vector: with fewer, a sum is not ready when its next
 	// products are.
 	const step, vectors = 16, 4 // inputs of a vector, and vectors of 16 outputs
-	var sums [blockInputs / step][vectors]VecVirtual
+	var sums [4][vectors]VecVirtual
 	for i := range sums {
 		for j := range sums[i] {
 			sums[i][j] = v.zeroInts()
 		}
 	}
-	Label("inputs")
-	for i := range sums {
-		x := v.register()
-		VBROADCASTI32X4(Mem{Base: in, Disp: i * step}, x)
-		for j, s := range sums[i] {
-			p.add(Mem{Base: weights, Disp: (i*vectors + j) * lineBytes}, x, s)
+	add := func(n int) {
+		for i := range n / step {
+			x := v.register()
+			VBROADCASTI32X4(Mem{Base: in, Disp: i * step}, x)
+			for j, s := range sums[i] {
+				p.add(Mem{Base: weights, Disp: (i*vectors + j) * lineBytes}, x, s)
+			}
 		}
+		ADDQ(Imm(uint64(n)), in)
+		ADDQ(U32(uint32(n*blockOutputs)), weights)
 	}
-	ADDQ(Imm(blockInputs), in)
-	ADDQ(U32(blockInputs*blockOutputs), weights)
-	SUBQ(Imm(blockInputs), inputs)
-	JNZ(LabelRef("inputs"))
+	SUBQ(Imm(2*blockInputs), inputs)
+	JLT(LabelRef("last"))
+	Label("inputs")
+	add(2 * blockInputs)
+	SUBQ(Imm(2*blockInputs), inputs)
+	JGE(LabelRef("inputs"))
+	Label("last")
+	CMPQ(inputs, I8(-blockInputs))
+	JLT(LabelRef("total"))
+	add(blockInputs)
+	Label("total")
 	for j, s := range sums[0] {
 		VPADDD(sums[1][j], s, s)
 		VPADDD(sums[3][j], sums[2][j], sums[2][j])
