@@ -88,6 +88,24 @@ func TestAllZeroIsDrawn(t *testing.T) {
 	}
 }
 
+func TestWholeNumbers(t *testing.T) {
+	for bars, want := range map[int]string{1: ">1<", 3: ">1< >2< >3<", 20: ">2< >4< >20<", 28: ">5< >25<", 200: ">20< >200<"} {
+		h := &Histogram{Low: 0.5, Width: 1, Heights: make([]float64, bars)}
+		text, err := os.ReadFile(save(t, &Figure{Rows: [][]Panel{{h}}}, "a.svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, label := range strings.Fields(want) {
+			if !strings.Contains(string(text), label) {
+				t.Errorf("%d bars: the axis lacks %s", bars, label)
+			}
+		}
+		if strings.Contains(string(text), ".5<") {
+			t.Errorf("%d bars: the axis has fractions", bars)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	one := func(p Panel) *Figure { return &Figure{Rows: [][]Panel{{p}}} }

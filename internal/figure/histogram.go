@@ -3,6 +3,8 @@ package figure
 import (
 	"fmt"
 	"image/color"
+	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -10,7 +12,8 @@ import (
 )
 
 // Histogram is a row of bars, bar i over the values from Low + i*Width to
-// Low + (i+1)*Width.
+// Low + (i+1)*Width. Bars of width 1 stand for whole numbers, which are what the
+// axis then shows.
 type Histogram struct {
 	Title          string
 	XLabel, YLabel string
@@ -55,5 +58,26 @@ func (h *Histogram) plot(float64) (*plot.Plot, error) {
 		p.Add(mark)
 	}
 	p.Y.Min = 0
+	p.X.Tick.Marker = h.ticks()
 	return p, nil
+}
+
+// ticks returns at most a dozen round numbers along the axis.
+func (h *Histogram) ticks() plot.ConstantTicks {
+	const most = 12
+	reach := h.Width * float64(len(h.Heights))
+	step := math.Pow(10, math.Floor(math.Log10(reach/most)))
+	for _, larger := range []float64{2, 2.5, 2} { // 1, 2, 5, 10 times a power of ten
+		if reach/step > most {
+			step *= larger
+		}
+	}
+	if h.Width == 1 {
+		step = max(step, 1)
+	}
+	var ticks plot.ConstantTicks
+	for i := math.Ceil(h.Low / step); i*step <= h.Low+reach; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
+	}
+	return ticks
 }

@@ -24,7 +24,8 @@ var (
 	// ErrLine says that a line of a file is no position.
 	ErrLine = errors.New("bad position")
 	// ErrVariant says that games are of another variant than asked for.
-	ErrVariant = errors.New("games of another variant"))
+	ErrVariant = errors.New("games of another variant")
+)
 
 // Source is a sequence of positions. A position lasts until the next one comes
 // and must not be changed. An error is the last element; its position is nil.

@@ -2,6 +2,7 @@ package netstat
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -21,6 +22,7 @@ const (
 type Atlas struct {
 	men   [2][kinds][64]effect // own, enemy
 	hands [2][handKinds][handSteps]effect
+	dead  map[int32]bool // features that no game has, whatever their weights
 }
 
 // effect is the features that something adds to the active ones and removes
@@ -34,7 +36,10 @@ type effect struct {
 // asked with the king on each square, for the mean, or with it on king alone if
 // that is not chess.NoSquare.
 func NewAtlas(set features.Set, v *chess.Variant, king chess.Square) *Atlas {
-	a := new(Atlas)
+	a := &Atlas{dead: map[int32]bool{}}
+	for _, f := range features.Dead(set) {
+		a.dead[f] = true
+	}
 	squares := []chess.Square{king}
 	switch {
 	case set.Anchors() == 1:
@@ -62,7 +67,7 @@ func (a *Atlas) lookFrom(set features.Set, v *chess.Variant, own chess.Square) {
 		enemy := farFrom(own, s)
 		for kind := chess.Pawn; kind < chess.King; kind++ {
 			for side := chess.White; side <= chess.Black; side++ {
-				a.men[side][kind][s].compare(set,
+				a.compare(&a.men[side][kind][s], set,
 					setup{own: own, enemy: enemy, side: side}.position(v),
 					setup{own: own, enemy: enemy, man: chess.MakePiece(side, kind), on: s, side: side}.position(v))
 			}
@@ -80,7 +85,7 @@ func (a *Atlas) lookFrom(set features.Set, v *chess.Variant, own chess.Square) {
 			for n := range handSteps {
 				before := at.position(v)
 				at.count = n + 1
-				a.hands[side][kind][n].compare(set, before, at.position(v))
+				a.compare(&a.hands[side][kind][n], set, before, at.position(v))
 			}
 		}
 	}
@@ -92,7 +97,7 @@ func (a *Atlas) lookAtKings(set features.Set, v *chess.Variant, own chess.Square
 	for s := range chess.Square(64) {
 		here := setup{own: own, enemy: s}.position(v)
 		e := &a.men[1][chess.King][s]
-		e.compare(set, setup{own: own, enemy: farFrom(own, s)}.position(v), here)
+		a.compare(e, set, setup{own: own, enemy: farFrom(own, s)}.position(v), here)
 		e.removed = nil // the enemy king's elsewhere
 	}
 	first, second := farFrom(own, own), farFrom(own, farFrom(own, own))
@@ -104,7 +109,7 @@ func (a *Atlas) lookAtKings(set features.Set, v *chess.Variant, own chess.Square
 	e.kings++
 	moved, _ := set.Difference(q, p, chess.White, nil, nil)
 	for _, f := range set.Active(p, chess.White, nil) {
-		if !contains(moved, f) {
+		if !slices.Contains(moved, f) {
 			e.added = append(e.added, f)
 		}
 	}
@@ -112,21 +117,20 @@ func (a *Atlas) lookAtKings(set features.Set, v *chess.Variant, own chess.Square
 
 // compare notes what leads from one position to another. A position that cannot
 // be is nil.
-func (e *effect) compare(set features.Set, from, to *chess.Position) {
+func (a *Atlas) compare(e *effect, set features.Set, from, to *chess.Position) {
 	if from == nil || to == nil {
 		return
 	}
 	e.kings++
+	n, m := len(e.added), len(e.removed)
 	e.added, e.removed = set.Difference(from, to, chess.White, e.added, e.removed)
+	e.added, e.removed = a.withoutDead(e.added, n), a.withoutDead(e.removed, m)
 }
 
-func contains(list []int32, f int32) bool {
-	for _, g := range list {
-		if f == g {
-			return true
-		}
-	}
-	return false
+// withoutDead removes the dead features from first on.
+func (a *Atlas) withoutDead(list []int32, first int) []int32 {
+	alive := slices.DeleteFunc(list[first:], func(f int32) bool { return a.dead[f] })
+	return list[:first+len(alive)]
 }
 
 // farFrom returns a square for the enemy king that is on no line with either of
@@ -219,7 +223,7 @@ func (a *Atlas) Single(set features.Set, king chess.Square) bool {
 			}
 		}
 	}
-	alive := set.Size() - len(features.Dead(set))
+	alive := set.Size() - len(a.dead)
 	if set.Anchors() != 1 && king != chess.NoSquare {
 		alive /= set.Anchors()
 	}

@@ -54,13 +54,14 @@ func TestAtlas(t *testing.T) {
 		}
 		p := a.Picture(number)
 		for name, f := range map[string][2]float64{
-			"pawn e4":       {p.Men[0][chess.Pawn][e4], tc.pawn},
-			"knight f3":     {p.Men[1][chess.Knight][f3], tc.knight},
-			"own king":      {p.Men[0][chess.King][g1], tc.king1},
-			"enemy king":    {p.Men[1][chess.King][a8], tc.king2},
-			"third bishop":  {p.Hands[0][chess.Bishop][2], tc.held},
-			"pawn on a8":    {p.Men[0][chess.Pawn][a8], math.NaN()},
-			"seventh queen": {p.Hands[1][chess.Queen][6] - p.Hands[1][chess.Queen][5], step(tc.held)},
+			"pawn e4":      {p.Men[0][chess.Pawn][e4], tc.pawn},
+			"knight f3":    {p.Men[1][chess.Knight][f3], tc.knight},
+			"own king":     {p.Men[0][chess.King][g1], tc.king1},
+			"enemy king":   {p.Men[1][chess.King][a8], tc.king2},
+			"third bishop": {p.Hands[0][chess.Bishop][2], tc.held},
+			"pawn on a8":   {p.Men[0][chess.Pawn][a8], math.NaN()},
+			"fourth rook":  {p.Hands[1][chess.Rook][3] - p.Hands[1][chess.Rook][2], step(tc.held)},
+			"third queen":  {p.Hands[1][chess.Queen][2], math.NaN()},
 		} {
 			if f[0] != f[1] && !(math.IsNaN(f[0]) && math.IsNaN(f[1])) {
 				t.Errorf("%s: %s: found %g, expected %g", tc.set, name, f[0], f[1])
