@@ -36,7 +36,7 @@ func NewDense(weights []int8, bias []int32, outputs, inputs, stride int) *Dense 
 	}
 	d.bias = make([]int32, d.paddedOutputs)
 	copy(d.bias, bias[:outputs])
-	d.packed = packWords(weights, outputs, inputs, stride)
+	d.packWords(weights, stride)
 	d.arrange(weights, stride)
 	return d
 }

@@ -15,60 +15,65 @@ const (
 // active is one non-zero input: its index times 256 plus its value.
 type active uint32
 
-// packWords rearranges a matrix: [block of outputs][input].
+// packWords fills packed: [block of outputs][input].
 //
 // A 64-bit word holds the weights from one input to four outputs as the number
 // w0 + w1<<16 + w2<<32 + w3<<48, negative weights borrowing from the lanes
 // above. Multiplied by an activation it holds four products. Two such words may
 // be added before a lane can overflow, for 2*127*128 < 1<<15; see addBlock.
-func packWords(weights []int8, outputs, inputs, stride int) [][words]uint64 {
-	packed := make([][words]uint64, roundUp(outputs, block)/block*inputs)
-	for o := range outputs {
+func (d *Dense) packWords(weights []int8, stride int) {
+	d.packed = make([][words]uint64, roundUp(d.outputs, block)/block*d.paddedInputs)
+	for o := range d.outputs {
 		word, lane := o%block/lanes, o%lanes
-		for i := range inputs {
+		for i := range d.inputs {
 			w := uint64(int64(weights[o*stride+i]))
-			packed[o/block*inputs+i][word] += w << (16 * lane)
+			d.packed[o/block*d.paddedInputs+i][word] += w << (16 * lane)
 		}
 	}
-	return packed
 }
 
 // mulGeneric is Mul in plain Go.
 func (d *Dense) mulGeneric(dst []int32, in []uint8) {
 	copy(dst, d.bias)
-	var list [chunk]active
-	for first := 0; first < d.inputs; first += chunk {
-		n := appendActive(&list, in[first:min(first+chunk, d.inputs)], first)
+	var list activeList
+	for first := 0; first < len(in); first += chunk {
+		n := list.fill(in[first:min(first+chunk, len(in))], first)
 		for o := 0; o < d.outputs; o += block {
-			addBlock((*[block]int32)(dst[o:]), d.packed[o/block*d.inputs:][:d.inputs], list[:n])
+			addBlock((*[block]int32)(dst[o:]), d.packed[o/block*d.paddedInputs:][:d.paddedInputs], list[:n])
 		}
 	}
 }
 
-// appendActive lists the inputs that are not zero and returns how many there
-// are; their indices begin at first.
-func appendActive(list *[chunk]active, in []uint8, first int) int {
-	n, i := 0, 0
-	for ; i+8 <= len(in); i += 8 {
-		w := binary.LittleEndian.Uint64(in[i:])
-		if w == 0 {
-			continue
+// activeList is room for the inputs of a chunk that are not zero.
+type activeList [chunk]active
+
+// fill lists the inputs that are not zero and returns how many there are; their
+// indices begin at first. len(in) is a multiple of eight.
+func (l *activeList) fill(in []uint8, first int) int {
+	n := 0
+	next := active(first) << 8
+	for ; len(in) >= 8; in = in[8:] {
+		if binary.LittleEndian.Uint64(in) != 0 {
+			x := (*[8]uint8)(in)
+			n = l.append(n, next, x[0])
+			n = l.append(n, next+1<<8, x[1])
+			n = l.append(n, next+2<<8, x[2])
+			n = l.append(n, next+3<<8, x[3])
+			n = l.append(n, next+4<<8, x[4])
+			n = l.append(n, next+5<<8, x[5])
+			n = l.append(n, next+6<<8, x[6])
+			n = l.append(n, next+7<<8, x[7])
 		}
-		for j := range 8 {
-			// Storing always and counting by the value keeps an unpredictable
-			// branch out of the loop; n never passes i+j.
-			x := uint32(w >> (8 * j) & 0xff)
-			list[n%chunk] = active(uint32(first+i+j)<<8 | x)
-			n += int((x + 0xff) >> 8)
-		}
-	}
-	for ; i < len(in); i++ {
-		if in[i] != 0 {
-			list[n] = active(uint32(first+i)<<8 | uint32(in[i]))
-			n++
-		}
+		next += 8 << 8
 	}
 	return n
+}
+
+// append adds an input to the n there are, unless it is zero. Storing always and
+// counting by the value keeps an unpredictable branch out of the loop.
+func (l *activeList) append(n int, index active, x uint8) int {
+	l[n%chunk] = index | active(x)
+	return n + int((uint32(x)+0xff)>>8)
 }
 
 const (
