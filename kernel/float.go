@@ -139,7 +139,7 @@ func FloatScatterAdd(table, src []float32, stride int, rows []int32) {
 // its length stays, what active holds between n and there does not.
 func FloatClampActive(dst, src []float32, active []int32) []int32 {
 	dst, active = dst[:len(src)], active[:len(src)]
-	if len(src) > floatBlock {
+	if len(src) == 0 || len(src) > floatBlock {
 		return floatClampActiveGeneric(dst, src, active)
 	}
 	return floatClampActive(dst, src, active)

@@ -116,10 +116,12 @@ func floatScatterAdd(table, src []float32, stride int, rows []int32) {
 	}
 }
 
-// floatClampActive also takes empty slices.
 func floatClampActive(dst, src []float32, active []int32) []int32 {
-	if useAVX512 && len(src) > 0 {
+	switch {
+	case useAVX512:
 		return active[:floatClampActiveAVX512(&dst[0], &src[0], &active[0], len(src))]
+	case useAVX2:
+		return active[:floatClampActiveAVX2(&dst[0], &src[0], &active[0], len(src))]
 	}
 	return floatClampActiveGeneric(dst, src, active)
 }
@@ -139,7 +141,8 @@ func floatAffine(dst, w, x []float32, active []int32) {
 }
 
 func floatAffineBack(gw, dx, w, x, d []float32, active []int32) {
-	if !useAVX2 || len(x) == 0 ||
+	const few = 8 // outputs, of which the assembly takes no fewer at once
+	if !useAVX2 || len(d) < few || len(x) == 0 ||
 		!floatAffineBackAVX2(&gw[0], &dx[0], &w[0], &x[0], &d[0], len(d), len(d)*floatSize, len(x), &active[0], len(active)) {
 		floatAffineBackGeneric(gw, dx, w, x, d, active)
 	}

@@ -496,7 +496,7 @@ outside:
 	RET
 
 // func floatScatterAddAVX2(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
-// Requires: AVX, CMOV
+// Requires: AVX, CMOV, MMX+
 TEXT ·floatScatterAddAVX2(SB), NOSPLIT, $0-57
 	MOVQ src+8(FP), AX
 	MOVQ table+0(FP), CX
@@ -507,6 +507,7 @@ TEXT ·floatScatterAddAVX2(SB), NOSPLIT, $0-57
 	MOVQ count+48(FP), R8
 	LEAQ (DI)(R8*4), DI
 	NEGQ R8
+	MOVQ $-1, R9
 
 wide:
 	CMPQ    DX, $0x00000060
@@ -523,56 +524,68 @@ wide:
 	VMOVUPS 288(AX), Y9
 	VMOVUPS 320(AX), Y10
 	VMOVUPS 352(AX), Y11
-	MOVQ    R8, R9
+	MOVQ    R8, R10
 
 wideRow:
-	MOVLQSX (DI)(R9*4), R10
-	IMULQ   BX, R10
-	CMPQ    R10, SI
-	JHI     outside
-	ADDQ    CX, R10
-	VMOVUPS (R10), Y12
-	VADDPS  Y0, Y12, Y12
-	VMOVUPS Y12, (R10)
-	VMOVUPS 32(R10), Y12
-	VADDPS  Y1, Y12, Y12
-	VMOVUPS Y12, 32(R10)
-	VMOVUPS 64(R10), Y12
-	VADDPS  Y2, Y12, Y12
-	VMOVUPS Y12, 64(R10)
-	VMOVUPS 96(R10), Y12
-	VADDPS  Y3, Y12, Y12
-	VMOVUPS Y12, 96(R10)
-	VMOVUPS 128(R10), Y12
-	VADDPS  Y4, Y12, Y12
-	VMOVUPS Y12, 128(R10)
-	VMOVUPS 160(R10), Y12
-	VADDPS  Y5, Y12, Y12
-	VMOVUPS Y12, 160(R10)
-	VMOVUPS 192(R10), Y12
-	VADDPS  Y6, Y12, Y12
-	VMOVUPS Y12, 192(R10)
-	VMOVUPS 224(R10), Y12
-	VADDPS  Y7, Y12, Y12
-	VMOVUPS Y12, 224(R10)
-	VMOVUPS 256(R10), Y12
-	VADDPS  Y8, Y12, Y12
-	VMOVUPS Y12, 256(R10)
-	VMOVUPS 288(R10), Y12
-	VADDPS  Y9, Y12, Y12
-	VMOVUPS Y12, 288(R10)
-	VMOVUPS 320(R10), Y12
-	VADDPS  Y10, Y12, Y12
-	VMOVUPS Y12, 320(R10)
-	VMOVUPS 352(R10), Y12
-	VADDPS  Y11, Y12, Y12
-	VMOVUPS Y12, 352(R10)
-	INCQ    R9
-	JNZ     wideRow
-	ADDQ    $0x00000180, AX
-	ADDQ    $0x00000180, CX
-	SUBQ    $0x00000060, DX
-	JMP     wide
+	MOVLQSX    (DI)(R10*4), R11
+	IMULQ      BX, R11
+	CMPQ       R11, SI
+	JHI        outside
+	ADDQ       CX, R11
+	LEAQ       4(R10), R12
+	CMPQ       R12, R9
+	CMOVQGT    R9, R12
+	MOVLQSX    (DI)(R12*4), R12
+	IMULQ      BX, R12
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	PREFETCHT0 256(R12)
+	PREFETCHT0 320(R12)
+	VMOVUPS    (R11), Y12
+	VADDPS     Y0, Y12, Y12
+	VMOVUPS    Y12, (R11)
+	VMOVUPS    32(R11), Y12
+	VADDPS     Y1, Y12, Y12
+	VMOVUPS    Y12, 32(R11)
+	VMOVUPS    64(R11), Y12
+	VADDPS     Y2, Y12, Y12
+	VMOVUPS    Y12, 64(R11)
+	VMOVUPS    96(R11), Y12
+	VADDPS     Y3, Y12, Y12
+	VMOVUPS    Y12, 96(R11)
+	VMOVUPS    128(R11), Y12
+	VADDPS     Y4, Y12, Y12
+	VMOVUPS    Y12, 128(R11)
+	VMOVUPS    160(R11), Y12
+	VADDPS     Y5, Y12, Y12
+	VMOVUPS    Y12, 160(R11)
+	VMOVUPS    192(R11), Y12
+	VADDPS     Y6, Y12, Y12
+	VMOVUPS    Y12, 192(R11)
+	VMOVUPS    224(R11), Y12
+	VADDPS     Y7, Y12, Y12
+	VMOVUPS    Y12, 224(R11)
+	VMOVUPS    256(R11), Y12
+	VADDPS     Y8, Y12, Y12
+	VMOVUPS    Y12, 256(R11)
+	VMOVUPS    288(R11), Y12
+	VADDPS     Y9, Y12, Y12
+	VMOVUPS    Y12, 288(R11)
+	VMOVUPS    320(R11), Y12
+	VADDPS     Y10, Y12, Y12
+	VMOVUPS    Y12, 320(R11)
+	VMOVUPS    352(R11), Y12
+	VADDPS     Y11, Y12, Y12
+	VMOVUPS    Y12, 352(R11)
+	INCQ       R10
+	JNZ        wideRow
+	ADDQ       $0x00000180, AX
+	ADDQ       $0x00000180, CX
+	SUBQ       $0x00000060, DX
+	JMP        wide
 
 wideDone:
 middle:
@@ -582,57 +595,72 @@ middle:
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
 	VMOVUPS 96(AX), Y3
-	MOVQ    R8, R9
+	MOVQ    R8, R10
 
 middleRow:
-	MOVLQSX (DI)(R9*4), R10
-	IMULQ   BX, R10
-	CMPQ    R10, SI
-	JHI     outside
-	ADDQ    CX, R10
-	VMOVUPS (R10), Y4
-	VADDPS  Y0, Y4, Y4
-	VMOVUPS Y4, (R10)
-	VMOVUPS 32(R10), Y4
-	VADDPS  Y1, Y4, Y4
-	VMOVUPS Y4, 32(R10)
-	VMOVUPS 64(R10), Y4
-	VADDPS  Y2, Y4, Y4
-	VMOVUPS Y4, 64(R10)
-	VMOVUPS 96(R10), Y4
-	VADDPS  Y3, Y4, Y4
-	VMOVUPS Y4, 96(R10)
-	INCQ    R9
-	JNZ     middleRow
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	SUBQ    $0x00000020, DX
-	JMP     middle
+	MOVLQSX    (DI)(R10*4), R11
+	IMULQ      BX, R11
+	CMPQ       R11, SI
+	JHI        outside
+	ADDQ       CX, R11
+	LEAQ       4(R10), R12
+	CMPQ       R12, R9
+	CMOVQGT    R9, R12
+	MOVLQSX    (DI)(R12*4), R12
+	IMULQ      BX, R12
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	VMOVUPS    (R11), Y4
+	VADDPS     Y0, Y4, Y4
+	VMOVUPS    Y4, (R11)
+	VMOVUPS    32(R11), Y4
+	VADDPS     Y1, Y4, Y4
+	VMOVUPS    Y4, 32(R11)
+	VMOVUPS    64(R11), Y4
+	VADDPS     Y2, Y4, Y4
+	VMOVUPS    Y4, 64(R11)
+	VMOVUPS    96(R11), Y4
+	VADDPS     Y3, Y4, Y4
+	VMOVUPS    Y4, 96(R11)
+	INCQ       R10
+	JNZ        middleRow
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, CX
+	SUBQ       $0x00000020, DX
+	JMP        middle
 
 middleDone:
 	CMPQ DX, $0x00
 	JLE  done
 
 single:
-	MOVQ       $0x00000008, R9
-	CMPQ       DX, R9
-	CMOVQLT    DX, R9
-	NEGQ       R9
-	LEAQ       floatLeadingLanes<>+0(SB), R10
-	VMOVUPS    32(R10)(R9*4), Y0
+	MOVQ       $0x00000008, R10
+	CMPQ       DX, R10
+	CMOVQLT    DX, R10
+	NEGQ       R10
+	LEAQ       floatLeadingLanes<>+0(SB), R11
+	VMOVUPS    32(R11)(R10*4), Y0
 	VMASKMOVPS (AX), Y0, Y1
-	MOVQ       R8, R9
+	MOVQ       R8, R10
 
 singleRow:
-	MOVLQSX    (DI)(R9*4), R10
-	IMULQ      BX, R10
-	CMPQ       R10, SI
+	MOVLQSX    (DI)(R10*4), R11
+	IMULQ      BX, R11
+	CMPQ       R11, SI
 	JHI        outside
-	ADDQ       CX, R10
-	VMASKMOVPS (R10), Y0, Y2
+	ADDQ       CX, R11
+	LEAQ       4(R10), R12
+	CMPQ       R12, R9
+	CMOVQGT    R9, R12
+	MOVLQSX    (DI)(R12*4), R12
+	IMULQ      BX, R12
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	VMASKMOVPS (R11), Y0, Y2
 	VADDPS     Y1, Y2, Y2
-	VMASKMOVPS Y2, Y0, (R10)
-	INCQ       R9
+	VMASKMOVPS Y2, Y0, (R11)
+	INCQ       R10
 	JNZ        singleRow
 	ADDQ       $0x00000020, AX
 	ADDQ       $0x00000020, CX
@@ -650,6 +678,332 @@ outside:
 	MOVB AL, ret+56(FP)
 	VZEROUPPER
 	RET
+
+// func floatClampActiveAVX2(dst *float32, src *float32, active *int32, n int) int
+// Requires: AVX, AVX2, CMOV, POPCNT
+TEXT ·floatClampActiveAVX2(SB), NOSPLIT, $0-40
+	VXORPS       Y0, Y0, Y0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Y1
+	VXORPS       Y2, Y2, Y2
+	MOVL         $0x00000008, AX
+	VMOVD        AX, X3
+	VPBROADCASTD X3, Y3
+	LEAQ         floatLaneSubsets<>+0(SB), AX
+	MOVQ         active+16(FP), CX
+	MOVQ         dst+0(FP), BX
+	MOVQ         src+8(FP), SI
+	MOVQ         n+24(FP), DI
+	XORQ         DX, DX
+	SUBQ         $0x08, DI
+	JLT          tail
+
+loop:
+	VMOVUPS   (SI)(DX*1), Y4
+	VCMPPS    $0x06, Y0, Y4, Y5
+	VMOVMSKPS Y5, R8
+	VPMOVZXBD (AX)(R8*8), Y5
+	VPADDD    Y2, Y5, Y5
+	VMAXPS    Y4, Y0, Y4
+	VMINPS    Y4, Y1, Y4
+	VADDPS    Y0, Y4, Y4
+	VMOVUPS   Y4, (BX)(DX*1)
+	VMOVUPS   Y5, (CX)
+	POPCNTL   R8, R8
+	LEAQ      (CX)(R8*4), CX
+	VPADDD    Y3, Y2, Y2
+	ADDQ      $0x20, DX
+	SUBQ      $0x08, DI
+	JGE       loop
+
+tail:
+	ADDQ       $0x08, DI
+	JZ         done
+	MOVQ       $0x00000008, R8
+	CMPQ       DI, R8
+	CMOVQLT    DI, R8
+	NEGQ       R8
+	LEAQ       floatLeadingLanes<>+0(SB), DI
+	VMOVUPS    32(DI)(R8*4), Y4
+	VMASKMOVPS (SI)(DX*1), Y4, Y5
+	VCMPPS     $0x06, Y0, Y5, Y6
+	VMOVMSKPS  Y6, SI
+	VPMOVZXBD  (AX)(SI*8), Y6
+	VPADDD     Y2, Y6, Y6
+	VMAXPS     Y5, Y0, Y5
+	VMINPS     Y5, Y1, Y5
+	VADDPS     Y0, Y5, Y5
+	VMASKMOVPS Y5, Y4, (BX)(DX*1)
+	VMASKMOVPS Y6, Y4, (CX)
+	POPCNTL    SI, SI
+	LEAQ       (CX)(SI*4), CX
+	VPADDD     Y3, Y2, Y2
+
+done:
+	SUBQ active+16(FP), CX
+	SHRQ $0x02, CX
+	MOVQ CX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+DATA floatLaneSubsets<>+0(SB)/8, $0x0000000000000000
+DATA floatLaneSubsets<>+8(SB)/8, $0x0000000000000000
+DATA floatLaneSubsets<>+16(SB)/8, $0x0000000000000001
+DATA floatLaneSubsets<>+24(SB)/8, $0x0000000000000100
+DATA floatLaneSubsets<>+32(SB)/8, $0x0000000000000002
+DATA floatLaneSubsets<>+40(SB)/8, $0x0000000000000200
+DATA floatLaneSubsets<>+48(SB)/8, $0x0000000000000201
+DATA floatLaneSubsets<>+56(SB)/8, $0x0000000000020100
+DATA floatLaneSubsets<>+64(SB)/8, $0x0000000000000003
+DATA floatLaneSubsets<>+72(SB)/8, $0x0000000000000300
+DATA floatLaneSubsets<>+80(SB)/8, $0x0000000000000301
+DATA floatLaneSubsets<>+88(SB)/8, $0x0000000000030100
+DATA floatLaneSubsets<>+96(SB)/8, $0x0000000000000302
+DATA floatLaneSubsets<>+104(SB)/8, $0x0000000000030200
+DATA floatLaneSubsets<>+112(SB)/8, $0x0000000000030201
+DATA floatLaneSubsets<>+120(SB)/8, $0x0000000003020100
+DATA floatLaneSubsets<>+128(SB)/8, $0x0000000000000004
+DATA floatLaneSubsets<>+136(SB)/8, $0x0000000000000400
+DATA floatLaneSubsets<>+144(SB)/8, $0x0000000000000401
+DATA floatLaneSubsets<>+152(SB)/8, $0x0000000000040100
+DATA floatLaneSubsets<>+160(SB)/8, $0x0000000000000402
+DATA floatLaneSubsets<>+168(SB)/8, $0x0000000000040200
+DATA floatLaneSubsets<>+176(SB)/8, $0x0000000000040201
+DATA floatLaneSubsets<>+184(SB)/8, $0x0000000004020100
+DATA floatLaneSubsets<>+192(SB)/8, $0x0000000000000403
+DATA floatLaneSubsets<>+200(SB)/8, $0x0000000000040300
+DATA floatLaneSubsets<>+208(SB)/8, $0x0000000000040301
+DATA floatLaneSubsets<>+216(SB)/8, $0x0000000004030100
+DATA floatLaneSubsets<>+224(SB)/8, $0x0000000000040302
+DATA floatLaneSubsets<>+232(SB)/8, $0x0000000004030200
+DATA floatLaneSubsets<>+240(SB)/8, $0x0000000004030201
+DATA floatLaneSubsets<>+248(SB)/8, $0x0000000403020100
+DATA floatLaneSubsets<>+256(SB)/8, $0x0000000000000005
+DATA floatLaneSubsets<>+264(SB)/8, $0x0000000000000500
+DATA floatLaneSubsets<>+272(SB)/8, $0x0000000000000501
+DATA floatLaneSubsets<>+280(SB)/8, $0x0000000000050100
+DATA floatLaneSubsets<>+288(SB)/8, $0x0000000000000502
+DATA floatLaneSubsets<>+296(SB)/8, $0x0000000000050200
+DATA floatLaneSubsets<>+304(SB)/8, $0x0000000000050201
+DATA floatLaneSubsets<>+312(SB)/8, $0x0000000005020100
+DATA floatLaneSubsets<>+320(SB)/8, $0x0000000000000503
+DATA floatLaneSubsets<>+328(SB)/8, $0x0000000000050300
+DATA floatLaneSubsets<>+336(SB)/8, $0x0000000000050301
+DATA floatLaneSubsets<>+344(SB)/8, $0x0000000005030100
+DATA floatLaneSubsets<>+352(SB)/8, $0x0000000000050302
+DATA floatLaneSubsets<>+360(SB)/8, $0x0000000005030200
+DATA floatLaneSubsets<>+368(SB)/8, $0x0000000005030201
+DATA floatLaneSubsets<>+376(SB)/8, $0x0000000503020100
+DATA floatLaneSubsets<>+384(SB)/8, $0x0000000000000504
+DATA floatLaneSubsets<>+392(SB)/8, $0x0000000000050400
+DATA floatLaneSubsets<>+400(SB)/8, $0x0000000000050401
+DATA floatLaneSubsets<>+408(SB)/8, $0x0000000005040100
+DATA floatLaneSubsets<>+416(SB)/8, $0x0000000000050402
+DATA floatLaneSubsets<>+424(SB)/8, $0x0000000005040200
+DATA floatLaneSubsets<>+432(SB)/8, $0x0000000005040201
+DATA floatLaneSubsets<>+440(SB)/8, $0x0000000504020100
+DATA floatLaneSubsets<>+448(SB)/8, $0x0000000000050403
+DATA floatLaneSubsets<>+456(SB)/8, $0x0000000005040300
+DATA floatLaneSubsets<>+464(SB)/8, $0x0000000005040301
+DATA floatLaneSubsets<>+472(SB)/8, $0x0000000504030100
+DATA floatLaneSubsets<>+480(SB)/8, $0x0000000005040302
+DATA floatLaneSubsets<>+488(SB)/8, $0x0000000504030200
+DATA floatLaneSubsets<>+496(SB)/8, $0x0000000504030201
+DATA floatLaneSubsets<>+504(SB)/8, $0x0000050403020100
+DATA floatLaneSubsets<>+512(SB)/8, $0x0000000000000006
+DATA floatLaneSubsets<>+520(SB)/8, $0x0000000000000600
+DATA floatLaneSubsets<>+528(SB)/8, $0x0000000000000601
+DATA floatLaneSubsets<>+536(SB)/8, $0x0000000000060100
+DATA floatLaneSubsets<>+544(SB)/8, $0x0000000000000602
+DATA floatLaneSubsets<>+552(SB)/8, $0x0000000000060200
+DATA floatLaneSubsets<>+560(SB)/8, $0x0000000000060201
+DATA floatLaneSubsets<>+568(SB)/8, $0x0000000006020100
+DATA floatLaneSubsets<>+576(SB)/8, $0x0000000000000603
+DATA floatLaneSubsets<>+584(SB)/8, $0x0000000000060300
+DATA floatLaneSubsets<>+592(SB)/8, $0x0000000000060301
+DATA floatLaneSubsets<>+600(SB)/8, $0x0000000006030100
+DATA floatLaneSubsets<>+608(SB)/8, $0x0000000000060302
+DATA floatLaneSubsets<>+616(SB)/8, $0x0000000006030200
+DATA floatLaneSubsets<>+624(SB)/8, $0x0000000006030201
+DATA floatLaneSubsets<>+632(SB)/8, $0x0000000603020100
+DATA floatLaneSubsets<>+640(SB)/8, $0x0000000000000604
+DATA floatLaneSubsets<>+648(SB)/8, $0x0000000000060400
+DATA floatLaneSubsets<>+656(SB)/8, $0x0000000000060401
+DATA floatLaneSubsets<>+664(SB)/8, $0x0000000006040100
+DATA floatLaneSubsets<>+672(SB)/8, $0x0000000000060402
+DATA floatLaneSubsets<>+680(SB)/8, $0x0000000006040200
+DATA floatLaneSubsets<>+688(SB)/8, $0x0000000006040201
+DATA floatLaneSubsets<>+696(SB)/8, $0x0000000604020100
+DATA floatLaneSubsets<>+704(SB)/8, $0x0000000000060403
+DATA floatLaneSubsets<>+712(SB)/8, $0x0000000006040300
+DATA floatLaneSubsets<>+720(SB)/8, $0x0000000006040301
+DATA floatLaneSubsets<>+728(SB)/8, $0x0000000604030100
+DATA floatLaneSubsets<>+736(SB)/8, $0x0000000006040302
+DATA floatLaneSubsets<>+744(SB)/8, $0x0000000604030200
+DATA floatLaneSubsets<>+752(SB)/8, $0x0000000604030201
+DATA floatLaneSubsets<>+760(SB)/8, $0x0000060403020100
+DATA floatLaneSubsets<>+768(SB)/8, $0x0000000000000605
+DATA floatLaneSubsets<>+776(SB)/8, $0x0000000000060500
+DATA floatLaneSubsets<>+784(SB)/8, $0x0000000000060501
+DATA floatLaneSubsets<>+792(SB)/8, $0x0000000006050100
+DATA floatLaneSubsets<>+800(SB)/8, $0x0000000000060502
+DATA floatLaneSubsets<>+808(SB)/8, $0x0000000006050200
+DATA floatLaneSubsets<>+816(SB)/8, $0x0000000006050201
+DATA floatLaneSubsets<>+824(SB)/8, $0x0000000605020100
+DATA floatLaneSubsets<>+832(SB)/8, $0x0000000000060503
+DATA floatLaneSubsets<>+840(SB)/8, $0x0000000006050300
+DATA floatLaneSubsets<>+848(SB)/8, $0x0000000006050301
+DATA floatLaneSubsets<>+856(SB)/8, $0x0000000605030100
+DATA floatLaneSubsets<>+864(SB)/8, $0x0000000006050302
+DATA floatLaneSubsets<>+872(SB)/8, $0x0000000605030200
+DATA floatLaneSubsets<>+880(SB)/8, $0x0000000605030201
+DATA floatLaneSubsets<>+888(SB)/8, $0x0000060503020100
+DATA floatLaneSubsets<>+896(SB)/8, $0x0000000000060504
+DATA floatLaneSubsets<>+904(SB)/8, $0x0000000006050400
+DATA floatLaneSubsets<>+912(SB)/8, $0x0000000006050401
+DATA floatLaneSubsets<>+920(SB)/8, $0x0000000605040100
+DATA floatLaneSubsets<>+928(SB)/8, $0x0000000006050402
+DATA floatLaneSubsets<>+936(SB)/8, $0x0000000605040200
+DATA floatLaneSubsets<>+944(SB)/8, $0x0000000605040201
+DATA floatLaneSubsets<>+952(SB)/8, $0x0000060504020100
+DATA floatLaneSubsets<>+960(SB)/8, $0x0000000006050403
+DATA floatLaneSubsets<>+968(SB)/8, $0x0000000605040300
+DATA floatLaneSubsets<>+976(SB)/8, $0x0000000605040301
+DATA floatLaneSubsets<>+984(SB)/8, $0x0000060504030100
+DATA floatLaneSubsets<>+992(SB)/8, $0x0000000605040302
+DATA floatLaneSubsets<>+1000(SB)/8, $0x0000060504030200
+DATA floatLaneSubsets<>+1008(SB)/8, $0x0000060504030201
+DATA floatLaneSubsets<>+1016(SB)/8, $0x0006050403020100
+DATA floatLaneSubsets<>+1024(SB)/8, $0x0000000000000007
+DATA floatLaneSubsets<>+1032(SB)/8, $0x0000000000000700
+DATA floatLaneSubsets<>+1040(SB)/8, $0x0000000000000701
+DATA floatLaneSubsets<>+1048(SB)/8, $0x0000000000070100
+DATA floatLaneSubsets<>+1056(SB)/8, $0x0000000000000702
+DATA floatLaneSubsets<>+1064(SB)/8, $0x0000000000070200
+DATA floatLaneSubsets<>+1072(SB)/8, $0x0000000000070201
+DATA floatLaneSubsets<>+1080(SB)/8, $0x0000000007020100
+DATA floatLaneSubsets<>+1088(SB)/8, $0x0000000000000703
+DATA floatLaneSubsets<>+1096(SB)/8, $0x0000000000070300
+DATA floatLaneSubsets<>+1104(SB)/8, $0x0000000000070301
+DATA floatLaneSubsets<>+1112(SB)/8, $0x0000000007030100
+DATA floatLaneSubsets<>+1120(SB)/8, $0x0000000000070302
+DATA floatLaneSubsets<>+1128(SB)/8, $0x0000000007030200
+DATA floatLaneSubsets<>+1136(SB)/8, $0x0000000007030201
+DATA floatLaneSubsets<>+1144(SB)/8, $0x0000000703020100
+DATA floatLaneSubsets<>+1152(SB)/8, $0x0000000000000704
+DATA floatLaneSubsets<>+1160(SB)/8, $0x0000000000070400
+DATA floatLaneSubsets<>+1168(SB)/8, $0x0000000000070401
+DATA floatLaneSubsets<>+1176(SB)/8, $0x0000000007040100
+DATA floatLaneSubsets<>+1184(SB)/8, $0x0000000000070402
+DATA floatLaneSubsets<>+1192(SB)/8, $0x0000000007040200
+DATA floatLaneSubsets<>+1200(SB)/8, $0x0000000007040201
+DATA floatLaneSubsets<>+1208(SB)/8, $0x0000000704020100
+DATA floatLaneSubsets<>+1216(SB)/8, $0x0000000000070403
+DATA floatLaneSubsets<>+1224(SB)/8, $0x0000000007040300
+DATA floatLaneSubsets<>+1232(SB)/8, $0x0000000007040301
+DATA floatLaneSubsets<>+1240(SB)/8, $0x0000000704030100
+DATA floatLaneSubsets<>+1248(SB)/8, $0x0000000007040302
+DATA floatLaneSubsets<>+1256(SB)/8, $0x0000000704030200
+DATA floatLaneSubsets<>+1264(SB)/8, $0x0000000704030201
+DATA floatLaneSubsets<>+1272(SB)/8, $0x0000070403020100
+DATA floatLaneSubsets<>+1280(SB)/8, $0x0000000000000705
+DATA floatLaneSubsets<>+1288(SB)/8, $0x0000000000070500
+DATA floatLaneSubsets<>+1296(SB)/8, $0x0000000000070501
+DATA floatLaneSubsets<>+1304(SB)/8, $0x0000000007050100
+DATA floatLaneSubsets<>+1312(SB)/8, $0x0000000000070502
+DATA floatLaneSubsets<>+1320(SB)/8, $0x0000000007050200
+DATA floatLaneSubsets<>+1328(SB)/8, $0x0000000007050201
+DATA floatLaneSubsets<>+1336(SB)/8, $0x0000000705020100
+DATA floatLaneSubsets<>+1344(SB)/8, $0x0000000000070503
+DATA floatLaneSubsets<>+1352(SB)/8, $0x0000000007050300
+DATA floatLaneSubsets<>+1360(SB)/8, $0x0000000007050301
+DATA floatLaneSubsets<>+1368(SB)/8, $0x0000000705030100
+DATA floatLaneSubsets<>+1376(SB)/8, $0x0000000007050302
+DATA floatLaneSubsets<>+1384(SB)/8, $0x0000000705030200
+DATA floatLaneSubsets<>+1392(SB)/8, $0x0000000705030201
+DATA floatLaneSubsets<>+1400(SB)/8, $0x0000070503020100
+DATA floatLaneSubsets<>+1408(SB)/8, $0x0000000000070504
+DATA floatLaneSubsets<>+1416(SB)/8, $0x0000000007050400
+DATA floatLaneSubsets<>+1424(SB)/8, $0x0000000007050401
+DATA floatLaneSubsets<>+1432(SB)/8, $0x0000000705040100
+DATA floatLaneSubsets<>+1440(SB)/8, $0x0000000007050402
+DATA floatLaneSubsets<>+1448(SB)/8, $0x0000000705040200
+DATA floatLaneSubsets<>+1456(SB)/8, $0x0000000705040201
+DATA floatLaneSubsets<>+1464(SB)/8, $0x0000070504020100
+DATA floatLaneSubsets<>+1472(SB)/8, $0x0000000007050403
+DATA floatLaneSubsets<>+1480(SB)/8, $0x0000000705040300
+DATA floatLaneSubsets<>+1488(SB)/8, $0x0000000705040301
+DATA floatLaneSubsets<>+1496(SB)/8, $0x0000070504030100
+DATA floatLaneSubsets<>+1504(SB)/8, $0x0000000705040302
+DATA floatLaneSubsets<>+1512(SB)/8, $0x0000070504030200
+DATA floatLaneSubsets<>+1520(SB)/8, $0x0000070504030201
+DATA floatLaneSubsets<>+1528(SB)/8, $0x0007050403020100
+DATA floatLaneSubsets<>+1536(SB)/8, $0x0000000000000706
+DATA floatLaneSubsets<>+1544(SB)/8, $0x0000000000070600
+DATA floatLaneSubsets<>+1552(SB)/8, $0x0000000000070601
+DATA floatLaneSubsets<>+1560(SB)/8, $0x0000000007060100
+DATA floatLaneSubsets<>+1568(SB)/8, $0x0000000000070602
+DATA floatLaneSubsets<>+1576(SB)/8, $0x0000000007060200
+DATA floatLaneSubsets<>+1584(SB)/8, $0x0000000007060201
+DATA floatLaneSubsets<>+1592(SB)/8, $0x0000000706020100
+DATA floatLaneSubsets<>+1600(SB)/8, $0x0000000000070603
+DATA floatLaneSubsets<>+1608(SB)/8, $0x0000000007060300
+DATA floatLaneSubsets<>+1616(SB)/8, $0x0000000007060301
+DATA floatLaneSubsets<>+1624(SB)/8, $0x0000000706030100
+DATA floatLaneSubsets<>+1632(SB)/8, $0x0000000007060302
+DATA floatLaneSubsets<>+1640(SB)/8, $0x0000000706030200
+DATA floatLaneSubsets<>+1648(SB)/8, $0x0000000706030201
+DATA floatLaneSubsets<>+1656(SB)/8, $0x0000070603020100
+DATA floatLaneSubsets<>+1664(SB)/8, $0x0000000000070604
+DATA floatLaneSubsets<>+1672(SB)/8, $0x0000000007060400
+DATA floatLaneSubsets<>+1680(SB)/8, $0x0000000007060401
+DATA floatLaneSubsets<>+1688(SB)/8, $0x0000000706040100
+DATA floatLaneSubsets<>+1696(SB)/8, $0x0000000007060402
+DATA floatLaneSubsets<>+1704(SB)/8, $0x0000000706040200
+DATA floatLaneSubsets<>+1712(SB)/8, $0x0000000706040201
+DATA floatLaneSubsets<>+1720(SB)/8, $0x0000070604020100
+DATA floatLaneSubsets<>+1728(SB)/8, $0x0000000007060403
+DATA floatLaneSubsets<>+1736(SB)/8, $0x0000000706040300
+DATA floatLaneSubsets<>+1744(SB)/8, $0x0000000706040301
+DATA floatLaneSubsets<>+1752(SB)/8, $0x0000070604030100
+DATA floatLaneSubsets<>+1760(SB)/8, $0x0000000706040302
+DATA floatLaneSubsets<>+1768(SB)/8, $0x0000070604030200
+DATA floatLaneSubsets<>+1776(SB)/8, $0x0000070604030201
+DATA floatLaneSubsets<>+1784(SB)/8, $0x0007060403020100
+DATA floatLaneSubsets<>+1792(SB)/8, $0x0000000000070605
+DATA floatLaneSubsets<>+1800(SB)/8, $0x0000000007060500
+DATA floatLaneSubsets<>+1808(SB)/8, $0x0000000007060501
+DATA floatLaneSubsets<>+1816(SB)/8, $0x0000000706050100
+DATA floatLaneSubsets<>+1824(SB)/8, $0x0000000007060502
+DATA floatLaneSubsets<>+1832(SB)/8, $0x0000000706050200
+DATA floatLaneSubsets<>+1840(SB)/8, $0x0000000706050201
+DATA floatLaneSubsets<>+1848(SB)/8, $0x0000070605020100
+DATA floatLaneSubsets<>+1856(SB)/8, $0x0000000007060503
+DATA floatLaneSubsets<>+1864(SB)/8, $0x0000000706050300
+DATA floatLaneSubsets<>+1872(SB)/8, $0x0000000706050301
+DATA floatLaneSubsets<>+1880(SB)/8, $0x0000070605030100
+DATA floatLaneSubsets<>+1888(SB)/8, $0x0000000706050302
+DATA floatLaneSubsets<>+1896(SB)/8, $0x0000070605030200
+DATA floatLaneSubsets<>+1904(SB)/8, $0x0000070605030201
+DATA floatLaneSubsets<>+1912(SB)/8, $0x0007060503020100
+DATA floatLaneSubsets<>+1920(SB)/8, $0x0000000007060504
+DATA floatLaneSubsets<>+1928(SB)/8, $0x0000000706050400
+DATA floatLaneSubsets<>+1936(SB)/8, $0x0000000706050401
+DATA floatLaneSubsets<>+1944(SB)/8, $0x0000070605040100
+DATA floatLaneSubsets<>+1952(SB)/8, $0x0000000706050402
+DATA floatLaneSubsets<>+1960(SB)/8, $0x0000070605040200
+DATA floatLaneSubsets<>+1968(SB)/8, $0x0000070605040201
+DATA floatLaneSubsets<>+1976(SB)/8, $0x0007060504020100
+DATA floatLaneSubsets<>+1984(SB)/8, $0x0000000706050403
+DATA floatLaneSubsets<>+1992(SB)/8, $0x0000070605040300
+DATA floatLaneSubsets<>+2000(SB)/8, $0x0000070605040301
+DATA floatLaneSubsets<>+2008(SB)/8, $0x0007060504030100
+DATA floatLaneSubsets<>+2016(SB)/8, $0x0000070605040302
+DATA floatLaneSubsets<>+2024(SB)/8, $0x0007060504030200
+DATA floatLaneSubsets<>+2032(SB)/8, $0x0007060504030201
+DATA floatLaneSubsets<>+2040(SB)/8, $0x0706050403020100
+GLOBL floatLaneSubsets<>(SB), RODATA|NOPTR, $2048
 
 // func floatAffineAVX2(dst *float32, n int, w *float32, x *float32, inputs int, active *int32, count int) bool
 // Requires: AVX, CMOV, FMA3
@@ -1993,7 +2347,7 @@ outside:
 	RET
 
 // func floatScatterAddAVX512(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·floatScatterAddAVX512(SB), NOSPLIT, $0-57
 	MOVQ src+8(FP), AX
 	MOVQ table+0(FP), DX
@@ -2004,6 +2358,7 @@ TEXT ·floatScatterAddAVX512(SB), NOSPLIT, $0-57
 	MOVQ count+48(FP), R9
 	LEAQ (R8)(R9*4), R8
 	NEGQ R9
+	MOVQ $-1, R10
 
 wide:
 	CMPQ    BX, $0x00000100
@@ -2027,65 +2382,87 @@ wide:
 	MOVQ    R9, CX
 
 wideRow:
-	MOVLQSX (R8)(CX*4), R10
-	IMULQ   SI, R10
-	CMPQ    R10, DI
-	JHI     outside
-	ADDQ    DX, R10
-	VMOVUPS (R10), Z16
-	VADDPS  Z0, Z16, Z16
-	VMOVUPS Z16, (R10)
-	VMOVUPS 64(R10), Z16
-	VADDPS  Z1, Z16, Z16
-	VMOVUPS Z16, 64(R10)
-	VMOVUPS 128(R10), Z16
-	VADDPS  Z2, Z16, Z16
-	VMOVUPS Z16, 128(R10)
-	VMOVUPS 192(R10), Z16
-	VADDPS  Z3, Z16, Z16
-	VMOVUPS Z16, 192(R10)
-	VMOVUPS 256(R10), Z16
-	VADDPS  Z4, Z16, Z16
-	VMOVUPS Z16, 256(R10)
-	VMOVUPS 320(R10), Z16
-	VADDPS  Z5, Z16, Z16
-	VMOVUPS Z16, 320(R10)
-	VMOVUPS 384(R10), Z16
-	VADDPS  Z6, Z16, Z16
-	VMOVUPS Z16, 384(R10)
-	VMOVUPS 448(R10), Z16
-	VADDPS  Z7, Z16, Z16
-	VMOVUPS Z16, 448(R10)
-	VMOVUPS 512(R10), Z16
-	VADDPS  Z8, Z16, Z16
-	VMOVUPS Z16, 512(R10)
-	VMOVUPS 576(R10), Z16
-	VADDPS  Z9, Z16, Z16
-	VMOVUPS Z16, 576(R10)
-	VMOVUPS 640(R10), Z16
-	VADDPS  Z10, Z16, Z16
-	VMOVUPS Z16, 640(R10)
-	VMOVUPS 704(R10), Z16
-	VADDPS  Z11, Z16, Z16
-	VMOVUPS Z16, 704(R10)
-	VMOVUPS 768(R10), Z16
-	VADDPS  Z12, Z16, Z16
-	VMOVUPS Z16, 768(R10)
-	VMOVUPS 832(R10), Z16
-	VADDPS  Z13, Z16, Z16
-	VMOVUPS Z16, 832(R10)
-	VMOVUPS 896(R10), Z16
-	VADDPS  Z14, Z16, Z16
-	VMOVUPS Z16, 896(R10)
-	VMOVUPS 960(R10), Z16
-	VADDPS  Z15, Z16, Z16
-	VMOVUPS Z16, 960(R10)
-	INCQ    CX
-	JNZ     wideRow
-	ADDQ    $0x00000400, AX
-	ADDQ    $0x00000400, DX
-	SUBQ    $0x00000100, BX
-	JMP     wide
+	MOVLQSX    (R8)(CX*4), R11
+	IMULQ      SI, R11
+	CMPQ       R11, DI
+	JHI        outside
+	ADDQ       DX, R11
+	LEAQ       4(CX), R12
+	CMPQ       R12, R10
+	CMOVQGT    R10, R12
+	MOVLQSX    (R8)(R12*4), R12
+	IMULQ      SI, R12
+	ADDQ       DX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	PREFETCHT0 256(R12)
+	PREFETCHT0 320(R12)
+	PREFETCHT0 384(R12)
+	PREFETCHT0 448(R12)
+	PREFETCHT0 512(R12)
+	PREFETCHT0 576(R12)
+	PREFETCHT0 640(R12)
+	PREFETCHT0 704(R12)
+	PREFETCHT0 768(R12)
+	PREFETCHT0 832(R12)
+	PREFETCHT0 896(R12)
+	PREFETCHT0 960(R12)
+	VMOVUPS    (R11), Z16
+	VADDPS     Z0, Z16, Z16
+	VMOVUPS    Z16, (R11)
+	VMOVUPS    64(R11), Z16
+	VADDPS     Z1, Z16, Z16
+	VMOVUPS    Z16, 64(R11)
+	VMOVUPS    128(R11), Z16
+	VADDPS     Z2, Z16, Z16
+	VMOVUPS    Z16, 128(R11)
+	VMOVUPS    192(R11), Z16
+	VADDPS     Z3, Z16, Z16
+	VMOVUPS    Z16, 192(R11)
+	VMOVUPS    256(R11), Z16
+	VADDPS     Z4, Z16, Z16
+	VMOVUPS    Z16, 256(R11)
+	VMOVUPS    320(R11), Z16
+	VADDPS     Z5, Z16, Z16
+	VMOVUPS    Z16, 320(R11)
+	VMOVUPS    384(R11), Z16
+	VADDPS     Z6, Z16, Z16
+	VMOVUPS    Z16, 384(R11)
+	VMOVUPS    448(R11), Z16
+	VADDPS     Z7, Z16, Z16
+	VMOVUPS    Z16, 448(R11)
+	VMOVUPS    512(R11), Z16
+	VADDPS     Z8, Z16, Z16
+	VMOVUPS    Z16, 512(R11)
+	VMOVUPS    576(R11), Z16
+	VADDPS     Z9, Z16, Z16
+	VMOVUPS    Z16, 576(R11)
+	VMOVUPS    640(R11), Z16
+	VADDPS     Z10, Z16, Z16
+	VMOVUPS    Z16, 640(R11)
+	VMOVUPS    704(R11), Z16
+	VADDPS     Z11, Z16, Z16
+	VMOVUPS    Z16, 704(R11)
+	VMOVUPS    768(R11), Z16
+	VADDPS     Z12, Z16, Z16
+	VMOVUPS    Z16, 768(R11)
+	VMOVUPS    832(R11), Z16
+	VADDPS     Z13, Z16, Z16
+	VMOVUPS    Z16, 832(R11)
+	VMOVUPS    896(R11), Z16
+	VADDPS     Z14, Z16, Z16
+	VMOVUPS    Z16, 896(R11)
+	VMOVUPS    960(R11), Z16
+	VADDPS     Z15, Z16, Z16
+	VMOVUPS    Z16, 960(R11)
+	INCQ       CX
+	JNZ        wideRow
+	ADDQ       $0x00000400, AX
+	ADDQ       $0x00000400, DX
+	SUBQ       $0x00000100, BX
+	JMP        wide
 
 wideDone:
 middle:
@@ -2098,29 +2475,39 @@ middle:
 	MOVQ    R9, CX
 
 middleRow:
-	MOVLQSX (R8)(CX*4), R10
-	IMULQ   SI, R10
-	CMPQ    R10, DI
-	JHI     outside
-	ADDQ    DX, R10
-	VMOVUPS (R10), Z4
-	VADDPS  Z0, Z4, Z4
-	VMOVUPS Z4, (R10)
-	VMOVUPS 64(R10), Z4
-	VADDPS  Z1, Z4, Z4
-	VMOVUPS Z4, 64(R10)
-	VMOVUPS 128(R10), Z4
-	VADDPS  Z2, Z4, Z4
-	VMOVUPS Z4, 128(R10)
-	VMOVUPS 192(R10), Z4
-	VADDPS  Z3, Z4, Z4
-	VMOVUPS Z4, 192(R10)
-	INCQ    CX
-	JNZ     middleRow
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, DX
-	SUBQ    $0x00000040, BX
-	JMP     middle
+	MOVLQSX    (R8)(CX*4), R11
+	IMULQ      SI, R11
+	CMPQ       R11, DI
+	JHI        outside
+	ADDQ       DX, R11
+	LEAQ       4(CX), R12
+	CMPQ       R12, R10
+	CMOVQGT    R10, R12
+	MOVLQSX    (R8)(R12*4), R12
+	IMULQ      SI, R12
+	ADDQ       DX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	VMOVUPS    (R11), Z4
+	VADDPS     Z0, Z4, Z4
+	VMOVUPS    Z4, (R11)
+	VMOVUPS    64(R11), Z4
+	VADDPS     Z1, Z4, Z4
+	VMOVUPS    Z4, 64(R11)
+	VMOVUPS    128(R11), Z4
+	VADDPS     Z2, Z4, Z4
+	VMOVUPS    Z4, 128(R11)
+	VMOVUPS    192(R11), Z4
+	VADDPS     Z3, Z4, Z4
+	VMOVUPS    Z4, 192(R11)
+	INCQ       CX
+	JNZ        middleRow
+	ADDQ       $0x00000100, AX
+	ADDQ       $0x00000100, DX
+	SUBQ       $0x00000040, BX
+	JMP        middle
 
 middleDone:
 	CMPQ BX, $0x00
@@ -2130,28 +2517,35 @@ single:
 	MOVQ      $0x00000010, CX
 	CMPQ      BX, CX
 	CMOVQLT   BX, CX
-	MOVL      $0x00000001, R10
-	SHLL      CL, R10
-	DECL      R10
-	KMOVW     R10, K1
+	MOVL      $0x00000001, R11
+	SHLL      CL, R11
+	DECL      R11
+	KMOVW     R11, K1
 	VMOVUPS.Z (AX), K1, Z0
 	MOVQ      R9, CX
 
 singleRow:
-	MOVLQSX   (R8)(CX*4), R10
-	IMULQ     SI, R10
-	CMPQ      R10, DI
-	JHI       outside
-	ADDQ      DX, R10
-	VMOVUPS.Z (R10), K1, Z1
-	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (R10)
-	INCQ      CX
-	JNZ       singleRow
-	ADDQ      $0x00000040, AX
-	ADDQ      $0x00000040, DX
-	SUBQ      $0x00000010, BX
-	JGT       single
+	MOVLQSX    (R8)(CX*4), R11
+	IMULQ      SI, R11
+	CMPQ       R11, DI
+	JHI        outside
+	ADDQ       DX, R11
+	LEAQ       4(CX), R12
+	CMPQ       R12, R10
+	CMOVQGT    R10, R12
+	MOVLQSX    (R8)(R12*4), R12
+	IMULQ      SI, R12
+	ADDQ       DX, R12
+	PREFETCHT0 (R12)
+	VMOVUPS.Z  (R11), K1, Z1
+	VADDPS     Z0, Z1, Z1
+	VMOVUPS    Z1, K1, (R11)
+	INCQ       CX
+	JNZ        singleRow
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, DX
+	SUBQ       $0x00000010, BX
+	JGT        single
 
 done:
 	MOVB $0x01, AL
@@ -2164,6 +2558,77 @@ outside:
 	MOVB AL, ret+56(FP)
 	VZEROUPPER
 	RET
+
+// func floatClampActiveAVX512(dst *float32, src *float32, active *int32, n int) int
+// Requires: AVX, AVX512F, CMOV, POPCNT
+TEXT ·floatClampActiveAVX512(SB), NOSPLIT, $0-40
+	VPXORD       Z0, Z0, Z0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Z1
+	VPXORD       Z2, Z2, Z2
+	MOVL         $0x00000010, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Z3
+	VPMOVZXBD    floatLaneNumbers<>+0(SB), Z2
+	MOVQ         active+16(FP), AX
+	MOVQ         dst+0(FP), BX
+	MOVQ         src+8(FP), SI
+	MOVQ         n+24(FP), DI
+	XORQ         DX, DX
+	SUBQ         $0x10, DI
+	JLT          tail
+
+loop:
+	VMOVUPS       (SI)(DX*1), Z4
+	VCMPPS        $0x06, Z0, Z4, K1
+	VPCOMPRESSD.Z Z2, K1, Z5
+	KMOVW         K1, CX
+	VMAXPS        Z4, Z0, Z4
+	VMINPS        Z4, Z1, Z4
+	VADDPS        Z0, Z4, Z4
+	VMOVUPS       Z4, (BX)(DX*1)
+	VMOVUPS       Z5, (AX)
+	POPCNTL       CX, CX
+	LEAQ          (AX)(CX*4), AX
+	VPADDD        Z3, Z2, Z2
+	ADDQ          $0x40, DX
+	SUBQ          $0x10, DI
+	JGE           loop
+
+tail:
+	ADDQ          $0x10, DI
+	JZ            done
+	MOVQ          $0x00000010, CX
+	CMPQ          DI, CX
+	CMOVQLT       DI, CX
+	MOVL          $0x00000001, DI
+	SHLL          CL, DI
+	DECL          DI
+	KMOVW         DI, K1
+	VMOVUPS.Z     (SI)(DX*1), K1, Z4
+	VCMPPS        $0x06, Z0, Z4, K2
+	VPCOMPRESSD.Z Z2, K2, Z5
+	KMOVW         K2, CX
+	VMAXPS        Z4, Z0, Z4
+	VMINPS        Z4, Z1, Z4
+	VADDPS        Z0, Z4, Z4
+	VMOVUPS       Z4, K1, (BX)(DX*1)
+	VMOVUPS       Z5, K1, (AX)
+	POPCNTL       CX, CX
+	LEAQ          (AX)(CX*4), AX
+	VPADDD        Z3, Z2, Z2
+
+done:
+	SUBQ active+16(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+DATA floatLaneNumbers<>+0(SB)/8, $0x0706050403020100
+DATA floatLaneNumbers<>+8(SB)/8, $0x0f0e0d0c0b0a0908
+GLOBL floatLaneNumbers<>(SB), RODATA|NOPTR, $16
 
 // func floatAffineAVX512(dst *float32, n int, w *float32, x *float32, inputs int, active *int32, count int) bool
 // Requires: AVX, AVX512F, CMOV
@@ -2638,48 +3103,40 @@ tile8x1:
 	MOVQ      k+72(FP), R14
 
 tile8x1Loop:
-	VMOVUPS      (R13), Z8
-	VBROADCASTSS (CX), Z9
-	VFMADD231PS  Z8, Z9, Z0
-	VBROADCASTSS (CX)(SI*1), Z9
-	VFMADD231PS  Z8, Z9, Z1
-	VBROADCASTSS (CX)(SI*2), Z9
-	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS (CX)(R10*1), Z9
-	VFMADD231PS  Z8, Z9, Z3
-	VBROADCASTSS (CX)(SI*4), Z9
-	VFMADD231PS  Z8, Z9, Z4
-	VBROADCASTSS (CX)(R11*1), Z9
-	VFMADD231PS  Z8, Z9, Z5
-	VBROADCASTSS (CX)(R10*2), Z9
-	VFMADD231PS  Z8, Z9, Z6
-	VBROADCASTSS (CX)(R12*1), Z9
-	VFMADD231PS  Z8, Z9, Z7
-	ADDQ         DI, CX
-	ADDQ         R8, R13
-	DECQ         R14
-	JNZ          tile8x1Loop
-	MOVQ         AX, CX
-	VMOVUPS      Z0, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z2, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z3, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z4, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z5, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z6, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z7, K1, (CX)
-	ADDQ         DX, CX
-	MOVQ         CX, AX
-	LEAQ         (BX)(SI*8), BX
-	SUBQ         $0x08, R9
-	JMP          tile8x1
+	VMOVUPS          (R13), Z8
+	VFMADD231PS.BCST (CX), Z8, Z0
+	VFMADD231PS.BCST (CX)(SI*1), Z8, Z1
+	VFMADD231PS.BCST (CX)(SI*2), Z8, Z2
+	VFMADD231PS.BCST (CX)(R10*1), Z8, Z3
+	VFMADD231PS.BCST (CX)(SI*4), Z8, Z4
+	VFMADD231PS.BCST (CX)(R11*1), Z8, Z5
+	VFMADD231PS.BCST (CX)(R10*2), Z8, Z6
+	VFMADD231PS.BCST (CX)(R12*1), Z8, Z7
+	ADDQ             DI, CX
+	ADDQ             R8, R13
+	DECQ             R14
+	JNZ              tile8x1Loop
+	MOVQ             AX, CX
+	VMOVUPS          Z0, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z1, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z2, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z3, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z4, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z5, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z6, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z7, K1, (CX)
+	ADDQ             DX, CX
+	MOVQ             CX, AX
+	LEAQ             (BX)(SI*8), BX
+	SUBQ             $0x08, R9
+	JMP              tile8x1
 
 tile8x1Done:
 tile4x1:
@@ -2699,32 +3156,28 @@ tile4x1:
 	MOVQ      k+72(FP), R12
 
 tile4x1Loop:
-	VMOVUPS      (R11), Z4
-	VBROADCASTSS (CX), Z5
-	VFMADD231PS  Z4, Z5, Z0
-	VBROADCASTSS (CX)(SI*1), Z5
-	VFMADD231PS  Z4, Z5, Z1
-	VBROADCASTSS (CX)(SI*2), Z5
-	VFMADD231PS  Z4, Z5, Z2
-	VBROADCASTSS (CX)(R10*1), Z5
-	VFMADD231PS  Z4, Z5, Z3
-	ADDQ         DI, CX
-	ADDQ         R8, R11
-	DECQ         R12
-	JNZ          tile4x1Loop
-	MOVQ         AX, CX
-	VMOVUPS      Z0, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z2, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z3, K1, (CX)
-	ADDQ         DX, CX
-	MOVQ         CX, AX
-	LEAQ         (BX)(SI*4), BX
-	SUBQ         $0x04, R9
-	JMP          tile4x1
+	VMOVUPS          (R11), Z4
+	VFMADD231PS.BCST (CX), Z4, Z0
+	VFMADD231PS.BCST (CX)(SI*1), Z4, Z1
+	VFMADD231PS.BCST (CX)(SI*2), Z4, Z2
+	VFMADD231PS.BCST (CX)(R10*1), Z4, Z3
+	ADDQ             DI, CX
+	ADDQ             R8, R11
+	DECQ             R12
+	JNZ              tile4x1Loop
+	MOVQ             AX, CX
+	VMOVUPS          Z0, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z1, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z2, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z3, K1, (CX)
+	ADDQ             DX, CX
+	MOVQ             CX, AX
+	LEAQ             (BX)(SI*4), BX
+	SUBQ             $0x04, R9
+	JMP              tile4x1
 
 tile4x1Done:
 tile2x1:
@@ -2740,24 +3193,22 @@ tile2x1:
 	MOVQ      k+72(FP), R11
 
 tile2x1Loop:
-	VMOVUPS      (R10), Z2
-	VBROADCASTSS (CX), Z3
-	VFMADD231PS  Z2, Z3, Z0
-	VBROADCASTSS (CX)(SI*1), Z3
-	VFMADD231PS  Z2, Z3, Z1
-	ADDQ         DI, CX
-	ADDQ         R8, R10
-	DECQ         R11
-	JNZ          tile2x1Loop
-	MOVQ         AX, CX
-	VMOVUPS      Z0, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	MOVQ         CX, AX
-	LEAQ         (BX)(SI*2), BX
-	SUBQ         $0x02, R9
-	JMP          tile2x1
+	VMOVUPS          (R10), Z2
+	VFMADD231PS.BCST (CX), Z2, Z0
+	VFMADD231PS.BCST (CX)(SI*1), Z2, Z1
+	ADDQ             DI, CX
+	ADDQ             R8, R10
+	DECQ             R11
+	JNZ              tile2x1Loop
+	MOVQ             AX, CX
+	VMOVUPS          Z0, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z1, K1, (CX)
+	ADDQ             DX, CX
+	MOVQ             CX, AX
+	LEAQ             (BX)(SI*2), BX
+	SUBQ             $0x02, R9
+	JMP              tile2x1
 
 tile2x1Done:
 tile1x1:
@@ -2771,93 +3222,23 @@ tile1x1:
 	MOVQ      k+72(FP), R11
 
 tile1x1Loop:
-	VMOVUPS      (R10), Z1
-	VBROADCASTSS (CX), Z2
-	VFMADD231PS  Z1, Z2, Z0
-	ADDQ         DI, CX
-	ADDQ         R8, R10
-	DECQ         R11
-	JNZ          tile1x1Loop
-	MOVQ         AX, CX
-	VMOVUPS      Z0, K1, (CX)
-	ADDQ         DX, CX
-	MOVQ         CX, AX
-	LEAQ         (BX)(SI*1), BX
-	SUBQ         $0x01, R9
-	JMP          tile1x1
+	VMOVUPS          (R10), Z1
+	VFMADD231PS.BCST (CX), Z1, Z0
+	ADDQ             DI, CX
+	ADDQ             R8, R10
+	DECQ             R11
+	JNZ              tile1x1Loop
+	MOVQ             AX, CX
+	VMOVUPS          Z0, K1, (CX)
+	ADDQ             DX, CX
+	MOVQ             CX, AX
+	LEAQ             (BX)(SI*1), BX
+	SUBQ             $0x01, R9
+	JMP              tile1x1
 
 tile1x1Done:
 	VZEROUPPER
 	RET
-
-// func floatClampActiveAVX512(dst *float32, src *float32, active *int32, n int) int
-// Requires: AVX, AVX512F, CMOV, POPCNT
-TEXT ·floatClampActiveAVX512(SB), NOSPLIT, $0-40
-	VPXORD       Z0, Z0, Z0
-	MOVL         $0x3f800000, AX
-	VMOVD        AX, X1
-	VBROADCASTSS X1, Z1
-	VPMOVZXBD    floatLaneNumbers<>+0(SB), Z2
-	MOVL         $0x00000010, AX
-	VPBROADCASTD AX, Z3
-	MOVQ         active+16(FP), AX
-	MOVQ         dst+0(FP), BX
-	MOVQ         src+8(FP), SI
-	MOVQ         n+24(FP), DI
-	XORQ         DX, DX
-	SUBQ         $0x10, DI
-	JLT          tail
-
-loop:
-	VMOVUPS       (SI)(DX*1), Z4
-	VCMPPS        $0x06, Z0, Z4, K1
-	VMAXPS        Z4, Z0, Z4
-	VMINPS        Z4, Z1, Z4
-	VADDPS        Z0, Z4, Z4
-	VMOVUPS       Z4, (BX)(DX*1)
-	VPCOMPRESSD.Z Z2, K1, Z4
-	VMOVUPS       Z4, (AX)
-	KMOVW         K1, CX
-	POPCNTL       CX, CX
-	LEAQ          (AX)(CX*4), AX
-	VPADDD        Z3, Z2, Z2
-	ADDQ          $0x40, DX
-	SUBQ          $0x10, DI
-	JGE           loop
-
-tail:
-	ADDQ          $0x10, DI
-	JZ            done
-	MOVQ          $0x00000010, CX
-	CMPQ          DI, CX
-	CMOVQLT       DI, CX
-	MOVL          $0x00000001, DI
-	SHLL          CL, DI
-	DECL          DI
-	KMOVW         DI, K1
-	VMOVUPS.Z     (SI)(DX*1), K1, Z4
-	VCMPPS        $0x06, Z0, Z4, K2
-	VMAXPS        Z4, Z0, Z4
-	VMINPS        Z4, Z1, Z4
-	VADDPS        Z0, Z4, Z4
-	VMOVUPS       Z4, K1, (BX)(DX*1)
-	VPCOMPRESSD.Z Z2, K2, Z0
-	VMOVUPS       Z0, K1, (AX)
-	KMOVW         K2, CX
-	POPCNTL       CX, CX
-	LEAQ          (AX)(CX*4), AX
-	VPADDD        Z3, Z2, Z2
-
-done:
-	SUBQ active+16(FP), AX
-	SHRQ $0x02, AX
-	MOVQ AX, ret+32(FP)
-	VZEROUPPER
-	RET
-
-DATA floatLaneNumbers<>+0(SB)/8, $0x0706050403020100
-DATA floatLaneNumbers<>+8(SB)/8, $0x0f0e0d0c0b0a0908
-GLOBL floatLaneNumbers<>(SB), RODATA|NOPTR, $16
 
 // func floatAffineBackAVX2(gw *float32, dx *float32, w *float32, x *float32, d *float32, n int, stride int, inputs int, active *int32, count int) bool
 // Requires: AVX, AVX2, CMOV, FMA3

@@ -46,8 +46,11 @@ const (
 // of m×n elements. Products are added to each element of C in the order of k.
 //
 // One stride of C must be 1. A's strides do not matter, so that A may be a
-// transpose; B is read in place where its rows are contiguous and copied
-// otherwise. C overlaps neither A nor B. It panics if shapes do not fit.
+// transpose; B is read in place where its rows are contiguous, copied otherwise.
+// Rows a large power of two apart share few sets of the caches: leave a gap of
+// 16 elements between them. C overlaps neither A nor B.
+//
+// It panics if shapes do not fit or a matrix ends beyond its data.
 func FloatGemm(c, a, b FloatMatrix) {
 	c.check("C")
 	a.check("A")

@@ -49,6 +49,11 @@ func floatGatherSumAVX2(dst *float32, n int, table *float32, stride int, limit i
 //go:noescape
 func floatScatterAddAVX2(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
 
+// floatClampActiveAVX2 is FloatClampActive of n elements; it returns the number of active ones.
+//
+//go:noescape
+func floatClampActiveAVX2(dst *float32, src *float32, active *int32, n int) int
+
 // floatAffineAVX2 is FloatAffine of n outputs. It stops with false at an index that is not below inputs.
 //
 //go:noescape
@@ -104,6 +109,11 @@ func floatGatherSumAVX512(dst *float32, n int, table *float32, stride int, limit
 //go:noescape
 func floatScatterAddAVX512(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
 
+// floatClampActiveAVX512 is FloatClampActive of n elements; it returns the number of active ones.
+//
+//go:noescape
+func floatClampActiveAVX512(dst *float32, src *float32, active *int32, n int) int
+
 // floatAffineAVX512 is FloatAffine of n outputs. It stops with false at an index that is not below inputs.
 //
 //go:noescape
@@ -113,11 +123,6 @@ func floatAffineAVX512(dst *float32, n int, w *float32, x *float32, inputs int, 
 //
 //go:noescape
 func floatPanelAVX512(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
-
-// floatClampActiveAVX512 is FloatClampActive of n elements; it returns the number of active ones.
-//
-//go:noescape
-func floatClampActiveAVX512(dst *float32, src *float32, active *int32, n int) int
 
 // floatAffineBackAVX2 is FloatAffineBack of n outputs, but adds to dx; stride is that of rows of weights, in bytes. It stops with false at an index that is not below inputs.
 //

@@ -13,9 +13,9 @@ func floatKernels() {
 		v.adamIdle()
 		v.gatherSum()
 		v.scatterAdd()
+		v.clampActive()
 		v.affine()
 		v.panel()
 	}
-	clampActive()
 	affineBack()
 }

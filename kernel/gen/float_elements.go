@@ -180,31 +180,44 @@ func (e *elements) descend(w, m, v, rate, epsilon, keep VecVirtual) {
 	VSUBPS(m, w, w)
 }
 
-// clampActive exists with AVX-512 only, which can compress the indices of the
-// active elements.
-func clampActive() {
-	v := avx512
+func (v vectors) clampActive() {
 	v.function("floatClampActive", "func(dst, src *float32, active *int32, n int) int",
 		"is FloatClampActive of n elements; it returns the number of active ones.")
 	const aboveZero = 6 // not less or equal: NaN is active
 	zero, one := v.zero(), v.one()
-	index, step := v.register(), v.register()
-	VPMOVZXBD(laneNumbers(), index)
-	lanes := GP32()
-	MOVL(U32(uint32(v.lanes)), lanes)
+	index, step := v.zero(), v.register()
+	lanes := XMM()
+	bits := GP32()
+	MOVL(U32(uint32(v.lanes)), bits)
+	VMOVD(bits, lanes)
 	VPBROADCASTD(lanes, step)
+	table := GP64()
+	if v == avx512 {
+		VPMOVZXBD(laneNumbers(), index)
+	} else {
+		LEAQ(laneSubsets(), table)
+	}
 	free := param("active")
 	v.loop(func(e *elements) {
-		x, indices, on, count := e.load("src"), v.register(), K(), GP64()
-		VCMPPS(Imm(aboveZero), zero, x, on)
+		x, indices, count := e.load("src"), v.register(), GP64()
+		if v == avx512 {
+			on := K()
+			VCMPPS(Imm(aboveZero), zero, x, on)
+			VPCOMPRESSD_Z(index, on, indices)
+			KMOVW(on, count.As32())
+		} else {
+			on := v.register()
+			VCMPPS(Imm(aboveZero), zero, x, on)
+			VMOVMSKPS(on, count.As32())
+			VPMOVZXBD(Mem{Base: table, Index: count, Scale: 8}, indices)
+			VPADDD(index, indices, indices)
+		}
 		bounded(x, zero, one)
 		VADDPS(zero, x, x) // −0 becomes 0
 		e.store(x, "dst")
-		VPCOMPRESSD_Z(index, on, indices)
 		// At most as many indices came before as elements, so there is room for
 		// all lanes, active or not.
 		v.store(indices, Mem{Base: free}, e.part)
-		KMOVW(on, count.As32())
 		POPCNTL(count.As32(), count.As32())
 		LEAQ(Mem{Base: free, Index: count, Scale: 4}, free)
 		VPADDD(step, index, index)
@@ -221,5 +234,22 @@ func laneNumbers() Mem {
 	table := GLOBL("floatLaneNumbers", attr.RODATA|attr.NOPTR)
 	DATA(0, U64(0x0706050403020100))
 	DATA(8, U64(0x0f0e0d0c0b0a0908))
+	return table
+}
+
+// laneSubsets has for every set of eight lanes, a byte of bits, their numbers as
+// bytes, ascending.
+func laneSubsets() Mem {
+	table := GLOBL("floatLaneSubsets", attr.RODATA|attr.NOPTR)
+	for set := range 256 {
+		numbers, n := uint64(0), 0
+		for lane := range 8 {
+			if set>>lane&1 != 0 {
+				numbers |= uint64(lane) << (8 * n)
+				n++
+			}
+		}
+		DATA(8*set, U64(numbers))
+	}
 	return table
 }

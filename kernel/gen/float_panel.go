@@ -95,6 +95,10 @@ func (p *panel) tile(name string, height, width int, mask part) {
 	right := p.registers(width)
 	p.eachVector(right, b, whole, func(r VecVirtual, m Mem, part part) { p.load(m, part, r) })
 	for i, sum := range sums {
+		if p.vectors == avx512 && width == 1 {
+			VFMADD231PS_BCST(column[i], right[0], sum[0])
+			continue
+		}
 		value := p.register()
 		VBROADCASTSS(column[i], value)
 		for j, r := range sum {

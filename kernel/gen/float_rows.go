@@ -14,6 +14,7 @@ import (
 // the row.
 type rowPass struct {
 	before, row, after func(r VecVirtual, m Mem, p part)
+	ahead              int // how many rows ahead memory is asked for; 0: not at all
 }
 
 func (v vectors) gatherSum() {
@@ -38,6 +39,9 @@ func (v vectors) scatterAdd() {
 			v.store(sum, m, p)
 		},
 		after: func(VecVirtual, Mem, part) {},
+		// Stores retire in order, so one that waits for its line holds up all
+		// that follow. Loads, as in the sum, run ahead by themselves.
+		ahead: 4,
 	})
 }
 
@@ -69,6 +73,10 @@ func (v vectors) passOverRows(slice string, do rowPass) {
 	end, negative := param("rows"), param("count")
 	LEAQ(Mem{Base: end, Index: negative, Scale: 4}, end)
 	NEGQ(negative) // row i is at end[i] and i counts up to zero
+	last := GP64()
+	if do.ahead > 0 {
+		MOVQ(I32(-1), last)
+	}
 
 	pass := func(name string, n int, p part) {
 		r, i, row := v.registers(n), GP64(), GP64()
@@ -85,6 +93,18 @@ func (v vectors) passOverRows(slice string, do rowPass) {
 		CMPQ(row, limit)
 		JHI(LabelRef("outside")) // unsigned: negative rows are, too
 		ADDQ(table, row)
+		if do.ahead > 0 {
+			later := GP64()
+			LEAQ(Mem{Base: i, Disp: do.ahead}, later)
+			CMPQ(later, last)
+			CMOVQGT(last, later)
+			MOVLQSX(Mem{Base: end, Index: later, Scale: 4}, later)
+			IMULQ(stride, later)
+			ADDQ(table, later)
+			for line := 0; line < v.bytes(n); line += 64 {
+				PREFETCHT0(Mem{Base: later, Disp: line})
+			}
+		}
 		each(do.row, row)
 		INCQ(i)
 		JNZ(LabelRef(name + "Row"))

@@ -9,7 +9,7 @@ import (
 
 func BenchmarkFit(b *testing.B) {
 	samples := randomSamples(30, 4*16384)
-	for _, width := range []int{32, 64, 128} {
+	for _, width := range []int{64, 512} {
 		for _, batch := range []int{4096, 16384} {
 			for _, workers := range []int{1, 2} {
 				b.Run(fmt.Sprintf("width=%d/batch=%d/workers=%d", width, batch, workers), func(b *testing.B) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
 // The tests of the core use a made-up feature set: kings squares times men
@@ -314,6 +316,42 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 		}
 	}
 	sameBits(t, cores[0], cores[1])
+}
+
+// TestLevelsOfKernels trains alike at every level of the kernels. Those with
+// vectors give the same bits; plain code rounds differently, which changes
+// outputs after some steps by little.
+func TestLevelsOfKernels(t *testing.T) {
+	var vector *core
+	var plain []float32
+	for l := kernel.Generic; l <= kernel.Best(); l++ {
+		restore, err := kernel.Force(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer restore()
+		c, rng := testCore(24, testConfig(), 8), rand.New(rand.NewPCG(8, 8))
+		for range 20 {
+			if _, err := c.fit(randomBatch(rng, 200).input(), 1e-3); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := make([]float32, 50)
+		c.evaluate(randomBatch(rng, len(out)).input(), out)
+		switch {
+		case l == kernel.Generic:
+			plain = out
+		case vector == nil:
+			vector = c
+		default:
+			sameBits(t, vector, c)
+		}
+		for i, got := range out {
+			if d := math.Abs(float64(got - plain[i])); !(d < 1e-4) {
+				t.Errorf("output %d at level %v is %g, %g by plain code", i, l, got, plain[i])
+			}
+		}
+	}
 }
 
 func sameBits(t *testing.T, a, b *core) {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 )
 
@@ -40,8 +41,8 @@ func goldenText(m *Model) []byte {
 
 // TestGolden restores model checkpoints of every version ever written,
 // compressed here; a text beside each says what the model then believes. One of
-// the present version must also be written back as the same bytes. No training is repeated: its last bits
-// depend on whether the processor fuses multiplication and addition.
+// the present version must also be written back as the same bytes. No training is
+// repeated: its last bits depend on the level of the kernels.
 func TestGolden(t *testing.T) {
 	present := filepath.Join("testdata", fmt.Sprintf("v%d", checkpointVersion), "model.bin.gz")
 	if *update {
@@ -125,9 +126,15 @@ func unzip(t *testing.T, path string) []byte {
 
 func textBeside(path string) string { return strings.TrimSuffix(path, ".bin.gz") + ".tsv" }
 
-// writeGolden trains a model for two steps, so that rows are of different steps.
+// writeGolden trains a model for two steps, so that rows are of different steps,
+// with plain kernels, so that the file does not depend on the machine.
 func writeGolden(t *testing.T, path string) {
 	t.Helper()
+	restore, err := kernel.Force(kernel.Generic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer restore()
 	m := newModel(t, goldenArchitecture(), 1)
 	if err := m.SetScoreScale(300); err != nil {
 		t.Fatal(err)
