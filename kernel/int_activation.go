@@ -29,8 +29,8 @@ func badTransform(dst, us, them int) {
 }
 
 func transformGeneric(dst []uint8, us, them []int16) {
-	ClipInt16(dst[:len(us)], us)
-	ClipInt16(dst[len(us):], them)
+	clipInt16(dst[:len(us)], us)
+	clipInt16(dst[len(us):], them)
 }
 
 func transformSquareGeneric(dst []uint8, us, them []int16) {
@@ -38,8 +38,7 @@ func transformSquareGeneric(dst []uint8, us, them []int16) {
 	squareInt16(dst[len(us):], them)
 }
 
-// ClipInt16 sets dst[i] = clamp(src[i], 0, 127), plainly.
-func ClipInt16(dst []uint8, src []int16) {
+func clipInt16(dst []uint8, src []int16) {
 	dst = dst[:len(src)]
 	for len(src) >= 4 {
 		d, s := (*[4]uint8)(dst), (*[4]int16)(src)

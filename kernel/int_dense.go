@@ -62,16 +62,3 @@ func (d *Dense) PaddedOutputs() int { return d.paddedOutputs }
 func (d *Dense) Mul(dst []int32, in []uint8) {
 	d.mul(dst[:d.paddedOutputs], in[:d.paddedInputs])
 }
-
-// AffineInt8 sets dst = bias + weights * in, plainly: the definition that
-// Dense must reproduce. Row o of weights is weights[o*stride:o*stride+len(in)].
-func AffineInt8(dst, bias []int32, weights []int8, stride int, in []uint8) {
-	for o := range dst {
-		sum := bias[o]
-		row := weights[o*stride:][:len(in)]
-		for i, x := range in {
-			sum += int32(row[i]) * int32(x)
-		}
-		dst[o] = sum
-	}
-}

@@ -8,6 +8,8 @@ import (
 	"testing"
 )
 
+func testRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
 // extremes are accumulator lanes and sums at which clipping changes its mind.
 var extremes = []int32{math.MinInt32, math.MinInt16, -1, 0, 1, 63, 64, 126, 127, 128, 8127, 8128, 8191, 8192,
 	math.MaxInt16, math.MaxInt16 + 1, math.MaxInt32}
@@ -151,8 +153,12 @@ func (l layer) dense() *Dense { return NewDense(l.weights, l.bias, l.outputs, l.
 
 // slowMul is the definition of Mul.
 func (l layer) slowMul(in []uint8) []int32 {
-	out := make([]int32, l.outputs)
-	AffineInt8(out, l.bias, l.weights, l.stride, in[:l.inputs])
+	out := slices.Clone(l.bias)
+	for o := range out {
+		for i, w := range l.weights[o*l.stride:][:l.inputs] {
+			out[o] += int32(w) * int32(in[i])
+		}
+	}
 	return out
 }
 
