@@ -92,9 +92,9 @@ func transformSquare(dst []uint8, us, them []int16) {
 func (d *Dense) mul(dst []int32, in []uint8) {
 	switch {
 	case useAVX512:
-		mulAVX512(&dst[0], &in[0], &d.vectors[0], &d.bias[0], len(in), len(dst))
+		mulAVX512(&dst[0], &in[0], &d.layouts.vectors[0], &d.bias[0], len(in), len(dst))
 	case useAVX2:
-		mulAVX2(&dst[0], &in[0], &d.groups[0], &d.bias[0], len(in), len(dst))
+		mulAVX2(&dst[0], &in[0], &d.layouts.groups[0], &d.bias[0], len(in), len(dst))
 	default:
 		d.mulGeneric(dst, in)
 	}

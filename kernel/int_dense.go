@@ -37,7 +37,7 @@ func NewDense(weights []int8, bias []int32, outputs, inputs, stride int) *Dense 
 	d.bias = make([]int32, d.paddedOutputs)
 	copy(d.bias, bias[:outputs])
 	d.packWords(weights, stride)
-	d.arrange(weights, stride)
+	d.layouts.arrange(d, weights, stride)
 	return d
 }
 

@@ -18,15 +18,15 @@ const (
 	vectorInputs = 16
 )
 
-// arrange fills the layouts.
-func (d *Dense) arrange(weights []int8, stride int) {
-	d.groups = alignedWeights(d.paddedInputs * d.paddedOutputs)
-	d.vectors = alignedWeights(d.paddedInputs * d.paddedOutputs)
+// arrange fills the layouts of d.
+func (l *layouts) arrange(d *Dense, weights []int8, stride int) {
+	l.groups = alignedWeights(d.paddedInputs * d.paddedOutputs)
+	l.vectors = alignedWeights(d.paddedInputs * d.paddedOutputs)
 	for o := range d.outputs {
 		for i := range d.inputs {
 			w := weights[o*stride+i]
-			d.groups[d.groupsIndex(o, i)] = w
-			d.vectors[d.vectorsIndex(o, i)] = w
+			l.groups[d.groupsIndex(o, i)] = w
+			l.vectors[d.vectorsIndex(o, i)] = w
 		}
 	}
 }
@@ -70,9 +70,9 @@ func (t *Tail) fuse() *fused {
 	}
 	copy(f.hiddenBias[:], hidden.bias)
 	for o := range hidden.outputs {
-		f.outWeights[o] = int32(out.groups[out.groupsIndex(0, o)])
+		f.outWeights[o] = int32(out.layouts.groups[out.groupsIndex(0, o)])
 		for i := range hidden.inputs {
-			f.weights[(i/groupInputs*fusedSize+o)*groupInputs+i%groupInputs] = hidden.groups[hidden.groupsIndex(o, i)]
+			f.weights[(i/groupInputs*fusedSize+o)*groupInputs+i%groupInputs] = hidden.layouts.groups[hidden.groupsIndex(o, i)]
 		}
 	}
 	return f
