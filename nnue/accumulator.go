@@ -74,13 +74,12 @@ func NewAccumulator(n *Network) *Accumulator {
 		square:      n.arch.Activation == SCReLU,
 		added:       make([]int32, 0, room),
 		removed:     make([]int32, 0, room),
-		transformed: make([]uint8, n.arch.Inputs()),
 	}
 	a.linear, _ = n.set.(features.Linear)
 	a.keeps = a.linear == nil || invariants.Enabled
-	for _, l := range a.layers {
-		a.sums = make([]int32, l.first.PaddedOutputs()) // the same for all
-	}
+	first := a.layers[0].first // all stacks have equal sizes
+	a.transformed = make([]uint8, first.PaddedInputs())
+	a.sums = make([]int32, first.PaddedOutputs())
 	for c := range a.cache {
 		a.cache[c] = make([]entry, n.set.Anchors())
 		for i, row := range n.rows.Blank(n.set.Anchors()) {
@@ -156,26 +155,30 @@ func (a *Accumulator) Raw(p *chess.Position) int {
 	a.update(p, chess.White)
 	a.update(p, chess.Black)
 	arch := &a.net.arch
-	us := p.SideToMove()
-	rows := &a.plies[a.top].rows
-	own, other := rows[us], rows[us.Other()]
-	if a.square {
-		kernel.TransformSquare(a.transformed, own.Lanes(), other.Lanes())
-	} else {
-		kernel.Transform(a.transformed, own.Lanes(), other.Lanes())
+	raw := a.forward(&a.plies[a.top].rows, p.SideToMove(), arch.Buckets.choose(p, arch.Stacks))
+	if invariants.Enabled {
+		a.checkRaw(p, raw)
 	}
-	bucket := arch.Buckets.choose(p, arch.Stacks)
+	return raw
+}
+
+// forward returns the raw value for the sums of both perspectives, with us to
+// move.
+func (a *Accumulator) forward(rows *[2]kernel.Row, us chess.Color, bucket int) int {
+	arch := &a.net.arch
+	own, other := rows[us], rows[us.Other()]
+	if inputs := a.transformed[:2*arch.Width]; a.square {
+		kernel.TransformSquare(inputs, own.Lanes(), other.Lanes())
+	} else {
+		kernel.Transform(inputs, own.Lanes(), other.Lanes())
+	}
 	l := &a.layers[bucket]
 	l.first.Mul(a.sums, a.transformed)
 	value := int(l.tail.Eval(a.sums))
 	if arch.PSQT != 0 {
 		value += int(own.Sums()[bucket]-other.Sums()[bucket]) / 2
 	}
-	raw := value / arch.OutputScale
-	if invariants.Enabled {
-		a.checkRaw(p, raw)
-	}
-	return raw
+	return value / arch.OutputScale
 }
 
 // update brings the current ply's sums for a perspective up to date.
@@ -226,6 +229,7 @@ func (a *Accumulator) refresh(p *chess.Position, c chess.Color) {
 	e := &a.cache[c][a.net.set.Anchor(p, c)]
 	added, removed := a.net.set.Difference(&e.pos, p, c, a.added[:0], a.removed[:0])
 	a.net.rows.Apply(e.row, e.row, added, removed)
+	a.added, a.removed = added, removed // grown where there are more men than in a game
 	e.pos = *p
 	t := &a.plies[a.top]
 	t.rows[c].Copy(e.row)

@@ -1,7 +1,6 @@
 package nnue_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -207,7 +206,7 @@ type benchLine struct {
 	moves     []chess.Move
 }
 
-// benchmarkLine returns a random game of 64 moves from the start position.
+// benchmarkLine returns a random game of 64 moves from a middle game.
 func benchmarkLine(t testing.TB) benchLine {
 	rng := rand.New(rand.NewPCG(5, 5))
 	line := benchLine{positions: []chess.Position{starts(t, chess.Crazyhouse)[4]}}
@@ -232,39 +231,5 @@ func (l benchLine) run(acc *nnue.Accumulator) {
 	}
 	for range l.moves {
 		acc.Pop()
-	}
-}
-
-// BenchmarkEvaluateIncremental makes a move and evaluates, both perspectives,
-// moves already known.
-func BenchmarkEvaluateIncremental(b *testing.B) {
-	line := benchmarkLine(b)
-	for _, width := range []int{32, 64, 128, 512} {
-		b.Run(fmt.Sprint(width), func(b *testing.B) {
-			acc := nnue.NewAccumulator(random(b, nnue.Narrow(width), 1))
-			evaluations := 0
-			for b.Loop() {
-				line.run(acc)
-				evaluations += len(line.moves)
-			}
-			b.ReportMetric(float64(evaluations)/b.Elapsed().Seconds(), "evals/s")
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(evaluations), "ns/eval")
-		})
-	}
-}
-
-// BenchmarkRefresh evaluates unrelated positions, each from the cache of its
-// kings' squares.
-func BenchmarkRefresh(b *testing.B) {
-	line := benchmarkLine(b)
-	for _, width := range []int{64, 512} {
-		b.Run(fmt.Sprint(width), func(b *testing.B) {
-			acc := nnue.NewAccumulator(random(b, nnue.Narrow(width), 1))
-			i := 0
-			for b.Loop() {
-				acc.Reset(&line.positions[i])
-				i = (i + 37) % len(line.positions)
-			}
-		})
 	}
 }

@@ -15,9 +15,9 @@ var ErrOverflow = errors.New("network can overflow")
 
 // Check reports whether the network can be evaluated without overflow in any
 // legal position: no accumulator entry can leave int16, no piece-square sum and
-// no layer sum int32. The bound adds, for every summand of the feature set, the
-// worst of as many rows as can be active with the own king on one square;
-// trained networks stay far inside. Exporters call it before a network
+// no layer sum int32. The bound takes the worst of as many rows as can be
+// active, of the feature set and of its summands, for HalfKAv2 with the own king
+// on one square; trained networks stay far inside. Exporters call it before a network
 // is published. It also checks the lengths of the slices. The error wraps
 // ErrOverflow or ErrArchitecture.
 func (n *Network) Check() error {
@@ -62,41 +62,107 @@ func (n *Network) checkLengths() error {
 
 // checkTransformer bounds the accumulators and the piece-square sums.
 func (n *Network) checkTransformer() error {
-	err := checkColumns(n.set, "accumulator", n.FTRow, n.FTBias, math.MinInt16, math.MaxInt16)
+	err := checkColumns(n.set, "accumulator", n.FTRow, n.FTBias, span{math.MinInt16, math.MaxInt16})
 	if err != nil {
 		return err
 	}
 	// Half the range, for one perspective's sum is subtracted from the other's.
 	zero := make([]int32, n.arch.PSQT)
-	return checkColumns(n.set, "piece-square sum", n.PSQTRow, zero, math.MinInt32/2, math.MaxInt32/2)
+	return checkColumns(n.set, "piece-square sum", n.PSQTRow, zero, span{math.MinInt32 / 2, math.MaxInt32 / 2})
 }
 
+// span is the range a sum can take.
+type span struct{ low, high int64 }
+
+func (s span) plus(t span) span   { return span{s.low + t.low, s.high + t.high} }
+func (s span) meet(t span) span   { return span{max(s.low, t.low), min(s.high, t.high)} }
+func (s span) within(t span) bool { return s.low >= t.low && s.high <= t.high }
+
 // checkColumns bounds bias + (sum of the active rows) in every column.
-func checkColumns[T int16 | int32](set features.Set, what string, row func(feature int) []T, bias []T, least, most int64) error {
-	parts := features.Parts(set)
-	lowest, highest := make([]int64, len(bias)), make([]int64, len(bias))
-	for i, b := range bias {
-		lowest[i], highest[i] = int64(b), int64(b)
+func checkColumns[T int16 | int32](set features.Set, what string, row func(feature int) []T, bias []T, allowed span) error {
+	ways := groupings(set)
+	quick := make([][]span, len(ways))
+	for i, parts := range ways {
+		quick[i] = quickSpans(parts, row, bias)
 	}
-	for _, p := range parts {
-		quickReach(p, row, lowest, highest)
-	}
-	for i, b := range bias {
-		low, high := lowest[i], highest[i]
-		if low < least || high > most {
-			// The quick bound fails; take the worst rows one by one.
-			low, high = int64(b), int64(b)
-			for _, p := range parts {
-				l, h := exactReach(p, func(f int) int64 { return int64(row(f)[i]) })
-				low, high = low+l, high+h
-			}
+	for column, b := range bias {
+		found := quick[0][column]
+		for _, spans := range quick[1:] {
+			found = found.meet(spans[column])
 		}
-		if low < least || high > most {
+		if found.within(allowed) {
+			continue
+		}
+		// The quick bound fails; take the worst rows one by one.
+		for _, parts := range ways {
+			exact := span{int64(b), int64(b)}
+			for _, p := range parts {
+				exact = exact.plus(exactSpan(p, func(f int) int64 { return int64(row(f)[column]) }))
+			}
+			found = found.meet(exact)
+		}
+		if !found.within(allowed) {
 			return fmt.Errorf("%w: found %s %d between %d and %d, expected %d to %d",
-				ErrOverflow, what, i, low, high, least, most)
+				ErrOverflow, what, column, found.low, found.high, allowed.low, allowed.high)
 		}
 	}
 	return nil
+}
+
+// groupings returns ways to bound the sum of a set's active rows. A sum of sets
+// is bounded as a whole, for its parts are not at their most at once, and part
+// by part, for each has its own number of rows.
+func groupings(set features.Set) [][]features.Part {
+	ways := [][]features.Part{features.Parts(set)}
+	if len(ways[0]) > 1 {
+		ways = append(ways, []features.Part{{Set: set}})
+	}
+	return ways
+}
+
+// quickSpans bounds every column of bias + (sum of the active rows of parts),
+// with all active rows of a part as its worst.
+func quickSpans[T int16 | int32](parts []features.Part, row func(feature int) []T, bias []T) []span {
+	spans := make([]span, len(bias))
+	for i, b := range bias {
+		spans[i] = span{int64(b), int64(b)}
+	}
+	low, high := make([]T, len(bias)), make([]T, len(bias))
+	for _, p := range parts {
+		clear(low) // an absent feature adds 0
+		clear(high)
+		for f := range p.Set.Size() {
+			for i, w := range row(p.First + f)[:len(low)] {
+				low[i], high[i] = min(low[i], w), max(high[i], w)
+			}
+		}
+		active := int64(p.Set.MaxActive())
+		for i := range spans {
+			spans[i] = spans[i].plus(span{active * int64(low[i]), active * int64(high[i])})
+		}
+	}
+	return spans
+}
+
+// exactSpan bounds the sum of as many values of a part's features as can be
+// active, in the worst of its blocks.
+func exactSpan(p features.Part, value func(feature int) int64) span {
+	block, active := blockOf(p.Set), p.Set.MaxActive()
+	values := make([]int64, block)
+	var worst span
+	for first := 0; first < p.Set.Size(); first += block {
+		for i := range values {
+			values[i] = value(p.First + first + i)
+		}
+		slices.Sort(values)
+		var s span
+		for i := range min(active, block) {
+			s.low += min(values[i], 0)
+			s.high += max(values[block-1-i], 0)
+		}
+		worst = span{min(worst.low, s.low), max(worst.high, s.high)}
+	}
+	return worst
 }
 
 // blockOf returns how many features in a row can be active together: those of
@@ -106,42 +172,6 @@ func blockOf(set features.Set) int {
 		return s.Block()
 	}
 	return set.Size()
-}
-
-// quickReach lowers the lowest and raises the highest sum of every column by
-// what a part can at most contribute: its most active rows, all as its worst.
-func quickReach[T int16 | int32](p features.Part, row func(feature int) []T, lowest, highest []int64) {
-	low, high := make([]T, len(lowest)), make([]T, len(highest))
-	for f := range p.Set.Size() {
-		for i, w := range row(p.First + f)[:len(low)] { // an absent feature adds 0
-			low[i], high[i] = min(low[i], w), max(high[i], w)
-		}
-	}
-	active := int64(p.Set.MaxActive())
-	for i := range low {
-		lowest[i] += active * int64(low[i])
-		highest[i] += active * int64(high[i])
-	}
-}
-
-// exactReach returns the lowest and highest sum of as many values of a part's
-// features as can be active, in the worst of its blocks.
-func exactReach(p features.Part, value func(feature int) int64) (lowest, highest int64) {
-	block, active := blockOf(p.Set), p.Set.MaxActive()
-	values := make([]int64, block)
-	for first := 0; first < p.Set.Size(); first += block {
-		for i := range values {
-			values[i] = value(p.First + first + i)
-		}
-		slices.Sort(values)
-		var low, high int64
-		for i := range min(active, block) {
-			low += min(values[i], 0)
-			high += max(values[block-1-i], 0)
-		}
-		lowest, highest = min(lowest, low), max(highest, high)
-	}
-	return lowest, highest
 }
 
 // layer is one dense layer of a stack, with the name errors give it.
@@ -171,23 +201,21 @@ func (l *layer) row(output int) []int8 { return l.weights[output*l.stride:][:l.i
 func (n *Network) checkStack(s *Stack) error {
 	for _, l := range n.arch.layersOf(s) {
 		for o, b := range l.bias {
-			low, high := reach(l.row(o))
-			low, high = low+int64(b), high+int64(b)
-			if low < math.MinInt32 || high > math.MaxInt32 {
+			found := reach(l.row(o)).plus(span{int64(b), int64(b)})
+			if !found.within(span{math.MinInt32, math.MaxInt32}) {
 				return fmt.Errorf("%w: found output %d of %s between %d and %d, expected an int32",
-					ErrOverflow, o, l.name, low, high)
+					ErrOverflow, o, l.name, found.low, found.high)
 			}
 		}
 	}
 	return nil
 }
 
-// reach returns the least and the greatest sum of products of weights with
-// activations 0..127.
-func reach(weights []int8) (low, high int64) {
+// reach bounds the sum of products of weights with activations 0..127.
+func reach(weights []int8) (s span) {
 	for _, w := range weights {
-		low += ActivationScale * min(int64(w), 0)
-		high += ActivationScale * max(int64(w), 0)
+		s.low += ActivationScale * min(int64(w), 0)
+		s.high += ActivationScale * max(int64(w), 0)
 	}
-	return low, high
+	return s
 }

@@ -3,6 +3,7 @@ package nnue_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,85 @@ func TestCheck(t *testing.T) {
 	n.Stacks[0].OutWeights = nil
 	if err := n.Check(); !errors.Is(err, nnue.ErrArchitecture) {
 		t.Errorf("missing weights: %v, want %v", err, nnue.ErrArchitecture)
+	}
+}
+
+// TestCheckSum: a sum of sets is bounded as a whole and part by part. All has at
+// most 32 active features, Hand 30, both together 32, HandTotal 2.
+func TestCheckSum(t *testing.T) {
+	for _, c := range []struct {
+		features string
+		first    int   // row of the second part
+		large    int16 // in all rows from there on
+		says     string
+	}{
+		{"All + Hand", 768, 1000, ""},
+		{"All + Hand", 768, 1100, "between 0 and 33000"},
+		{"All + Hand", 0, 1000, ""},
+		{"All + Hand", 0, 1100, "between 0 and 35200"},
+		{"All + HandTotal", 768, 16000, ""},
+		{"All + HandTotal", 768, 16400, "between 0 and 32800"},
+	} {
+		a := nnue.Narrow(16)
+		a.Features = c.features
+		n, err := nnue.New(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for f := c.first; f < n.Features().Size(); f++ {
+			n.FTRow(f)[5] = c.large
+		}
+		err = n.Check()
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s, %d from row %d on: %v, want %q", c.features, c.large, c.first, err, c.says)
+		}
+	}
+}
+
+// TestSaturations: four weights that are added in 16 bits, in the order the
+// instructions take them, and no others.
+func TestSaturations(t *testing.T) {
+	n, err := nnue.New(nnue.Narrow(16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack := &n.Stacks[3]
+	for _, i := range []int{8, 9, 10, 11} { // two of either group of eight inputs
+		stack.L1Weights[5*32+i] = 127
+	}
+	for _, i := range []int{0, 1, 4, 5} {
+		stack.L2Weights[7*32+i] = -65
+		stack.L2Weights[8*32+i] = 64
+	}
+	for i := range stack.L2Weights {
+		if i%32 >= 16 {
+			stack.L2Weights[i] = 127 // padding
+		}
+	}
+	want := []nnue.Saturation{{Stack: 3, Layer: 2, Output: 7, Inputs: [4]int{0, 1, 4, 5}, Lowest: -4 * 65 * 127}}
+	if got := n.Saturations(); !slices.Equal(got, want) {
+		t.Errorf("found %+v, want %+v", got, want)
+	}
+	stack.L1Weights[5*32+15] = 5
+	stack.L1Weights[5*32+14] = 127
+	stack.L1Weights[5*32+12] = 4
+	want = append([]nnue.Saturation{
+		{Stack: 3, Layer: 1, Output: 5, Inputs: [4]int{8, 9, 12, 13}},
+		{Stack: 3, Layer: 1, Output: 5, Inputs: [4]int{10, 11, 14, 15}, Highest: 386 * 127},
+	}, want...)
+	if got := n.Saturations(); !slices.Equal(got, want[1:]) {
+		t.Errorf("found %+v, want %+v", got, want[1:])
+	}
+	stack.L1Weights[5*32+13] = 1
+	want[0].Highest = 259 * 127
+	if got := n.Saturations(); !slices.Equal(got, want) {
+		t.Errorf("found %+v, want %+v", got, want)
+	}
+	if found := fixtureA().network(t).Saturations(); len(found) != 0 {
+		t.Errorf("fixture A: found %+v, want none", found)
+	}
+	if found := fixtureS().network(t).Saturations(); len(found) == 0 {
+		t.Errorf("fixture S: found none, want some")
 	}
 }
 

@@ -289,13 +289,3 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkRead(b *testing.B) {
-	data := fixtureA().data
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		if _, err := nnue.Parse(data, chess.Crazyhouse); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

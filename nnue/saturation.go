@@ -49,8 +49,8 @@ func saturations(row []int8) (found []Saturation) {
 					weights = append(weights, row[s.Inputs[i]])
 				}
 			}
-			low, high := reach(weights)
-			if s.Lowest, s.Highest = int(low), int(high); s.Lowest < math.MinInt16 || s.Highest > math.MaxInt16 {
+			sum := reach(weights)
+			if s.Lowest, s.Highest = int(sum.low), int(sum.high); !sum.within(span{math.MinInt16, math.MaxInt16}) {
 				found = append(found, s)
 			}
 		}
