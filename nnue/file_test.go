@@ -50,7 +50,7 @@ func equal(a, b *nnue.Network) bool {
 }
 
 func TestOwnFormatRoundTrip(t *testing.T) {
-	for _, a := range append(architectures(), tiny()) {
+	for _, a := range append(architectures()[:2], tiny()) {
 		v, err := chess.ParseVariant(a.Variant)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestReadRefusesTruncated(t *testing.T) {
 	}
 	for i := 0; i < len(data); i++ {
 		if i > 4096 && i < len(data)-4096 {
-			i += 60 // amid the weights only the length tells; try every 61st
+			i += 996 // amid the weights only the length tells
 		}
 		if _, err := nnue.Parse(data[:i:i], chess.Crazyhouse); !errors.Is(err, nnue.ErrFormat) {
 			t.Fatalf("%d of %d bytes: %v, want %v", i, len(data), err, nnue.ErrFormat)
@@ -273,6 +273,7 @@ func FuzzRead(f *testing.F) {
 	header := int(binary.LittleEndian.Uint32(data[12:]))
 	f.Add(data[:header])
 	f.Add(fixtureA().data[:36])
+	f.Add(fixtureK().data[:193])
 	f.Add([]byte("SPNNUE\r\n"))
 	parameters := data[header : len(data)-sha256.Size]
 	f.Fuzz(func(t *testing.T, head []byte) {

@@ -77,7 +77,7 @@ func randomArchitecture(t *testing.T, rng *rand.Rand) nnue.Architecture {
 // unchanged, and the accumulator says what a rebuild says.
 func TestRandomArchitectures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
-	for i := range 30 {
+	for i := range 20 {
 		a := randomArchitecture(t, rng)
 		v, err := chess.ParseVariant(a.Variant)
 		if err != nil {
