@@ -24,6 +24,7 @@ func newBenchCommand() *cobra.Command {
   selfplay bench --net crazyhouse.nnue
   selfplay bench perft --peer fairy-stockfish
   selfplay bench search --peer fairy-stockfish --net crazyhouse.nnue
+  selfplay bench nnue
   selfplay bench kernel`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -32,7 +33,7 @@ func newBenchCommand() *cobra.Command {
 	}
 	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
 	c.Flags().StringVar(&net, "net", "", "net file; default material")
-	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchKernelCommand())
+	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchKernelCommand())
 	return c
 }
 

@@ -1,0 +1,45 @@
+package nnue_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
+)
+
+// All ways through the trees give the same values.
+func TestReplay(t *testing.T) {
+	n, err := nnuetest.Random(nnue.Narrow(16), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := nnue.NewReplay(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Nodes() != 651539 {
+		t.Errorf("found %d nodes, expected 651539", r.Nodes())
+	}
+	want := r.Values()
+	for name, got := range map[string]int{
+		"again": r.Values(), "live": r.Live(), "refreshed": r.Refresh(false), "refreshed from the cache": r.Refresh(true),
+	} {
+		if got != want {
+			t.Errorf("%s: found a sum of %d, expected %d", name, got, want)
+		}
+	}
+	if want == 0 {
+		t.Error("found a sum of 0, expected a network that says something")
+	}
+}
+
+func TestReplayRefuses(t *testing.T) {
+	n, err := nnuetest.Random(nnue.HalfKP(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nnue.NewReplay(n); !errors.Is(err, nnue.ErrArchitecture) {
+		t.Errorf("found %v, expected %v", err, nnue.ErrArchitecture)
+	}
+}
