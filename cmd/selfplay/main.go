@@ -96,6 +96,7 @@ func newRoot() *cobra.Command {
 		newMatchCommand(),
 		newReplayCommand(),
 		newNetCommand(),
+		newStatsCommand(),
 		newEvalCommand(),
 		newPerftCommand(),
 		newBenchCommand(),

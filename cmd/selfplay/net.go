@@ -1,87 +1,121 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
-	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 )
 
 func newNetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "net",
-		Short: "Inspect, import and export net files",
+		Short: "Inspect, check, import and export net files",
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		&cobra.Command{
-			Use:     "inspect FILE",
-			Short:   "Print a net's architecture, size and id",
-			Example: "  selfplay net inspect crazyhouse.nnue",
-			Args:    exactArgs(1),
-			RunE:    func(c *cobra.Command, args []string) error { return netInspect(c.OutOrStdout(), args[0]) },
-		},
+		newInspectCommand(),
+		newQuantcheckCommand(),
 		&cobra.Command{
 			Use:   "import IN OUT",
 			Short: "Read a net in any known format and write it in its own",
-			Long: `Read a net, check it and write it again. A Fairy-Stockfish file comes out byte
-for byte as it went in.`,
+			Long: `Read a net, check it and write it again. Files of Fairy-Stockfish and of
+Stockfish 12 come out byte for byte as they went in.`,
 			Example: "  selfplay net import crazyhouse.nnue copy.nnue",
 			Args:    exactArgs(2),
 			RunE: func(c *cobra.Command, args []string) error {
-				return netCopy(c.OutOrStdout(), args[0], args[1], false)
+				return netImport(c.OutOrStdout(), args[0], args[1])
 			},
 		},
-		&cobra.Command{
-			Use:   "export IN OUT",
-			Short: "Write a net as a file that Fairy-Stockfish loads",
-			Long: `Write a net as Fairy-Stockfish's own file. Nets of another architecture are
-refused: that engine has no place for them.`,
-			Example: "  selfplay net export runs/fsf/nets/ID.nnue crazyhouse-mine.nnue",
-			Args:    exactArgs(2),
-			RunE: func(c *cobra.Command, args []string) error {
-				return netCopy(c.OutOrStdout(), args[0], args[1], true)
-			},
-		},
+		newExportCommand(),
 	)
 	return c
 }
 
-func netInspect(w io.Writer, path string) error {
-	n, err := nnue.ReadFile(path)
+// readNet reads a net of any variant.
+func readNet(path string) (*nnue.Network, error) {
+	var refused error
+	for _, v := range chess.Variants() {
+		n, err := nnue.ReadFileVariant(path, v)
+		if !errors.Is(err, nnue.ErrVariant) {
+			return n, err
+		}
+		refused = err
+	}
+	return nil, refused
+}
+
+func netImport(w io.Writer, in, out string) error {
+	n, err := readNet(in)
 	if err != nil {
 		return err
 	}
-	id, err := nets.HashFile(path)
+	return writeNet(w, n, out)
+}
+
+func writeNet(w io.Writer, n *nnue.Network, path string) error {
+	if err := durable.Write(path, n.Write); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	_, err := fmt.Fprintf(w, "wrote %s\n", path)
+	return err
+}
+
+// exportTargets are the programs whose files net export writes, by what --to
+// calls them, each with the architecture it loads for a variant.
+var exportTargets = map[string]struct {
+	program      string
+	architecture func(*chess.Variant) nnue.Architecture
+}{
+	"fairy-stockfish": {"Fairy-Stockfish", nnue.FairyFor},
+	"stockfish-12":    {"Stockfish 12", func(*chess.Variant) nnue.Architecture { return nnue.HalfKP() }},
+}
+
+func newExportCommand() *cobra.Command {
+	var to string
+	c := &cobra.Command{
+		Use:   "export NET OUT",
+		Short: "Write a net as a file that another engine loads",
+		Long: `Write a net as Fairy-Stockfish's own file, or Stockfish 12's. A net of another
+architecture is refused, with the fields in which it differs: that engine has no
+place for it. So is a net whose sums could overflow.`,
+		Example: `  selfplay net export runs/fsf/nets/ID.nnue crazyhouse-mine.nnue
+  selfplay net export --to stockfish-12 halfkp.nnue nn-mine.nnue`,
+		Args: exactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return netExport(c.OutOrStdout(), args[0], args[1], to)
+		},
+	}
+	c.Flags().StringVar(&to, "to", "fairy-stockfish", "whose file: fairy-stockfish or stockfish-12")
+	return c
+}
+
+func netExport(w io.Writer, in, out, to string) error {
+	target, known := exportTargets[to]
+	if !known {
+		return fmt.Errorf("%w: --to: found %q, expected fairy-stockfish or stockfish-12", errUsage, to)
+	}
+	n, err := readNet(in)
 	if err != nil {
 		return err
 	}
 	a := n.Architecture()
-	fmt.Fprintf(w, "id            %s\nvariant       %s\narchitecture  %s\ndescription   %q\n", id, a.Variant, a, n.Description)
-	if err := n.Check(); err != nil {
-		fmt.Fprintf(w, "overflow      possible: %v\n", err)
-	} else {
-		fmt.Fprintln(w, "overflow      impossible")
-	}
-	return nil
-}
-
-func netCopy(w io.Writer, in, out string, fairyOnly bool) error {
-	n, err := nnue.ReadFile(in)
+	v, err := chess.ParseVariant(a.Variant)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", in, err)
 	}
-	if a := n.Architecture(); fairyOnly && a != nnue.Fairy() {
-		return fmt.Errorf("%s: found %s, expected Fairy-Stockfish's %s", in, a, nnue.Fairy())
+	if err := netstat.Fits(a, target.architecture(v)); err != nil {
+		return fmt.Errorf("%s: %s does not load such a net: %w", in, target.program, err)
 	}
-	if err := durable.Write(out, n.Write); err != nil {
-		return fmt.Errorf("%s: %w", out, err)
+	if err := n.Check(); err != nil {
+		return fmt.Errorf("%s: %w", in, err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s\n", out)
-	return err
+	return writeNet(w, n, out)
 }

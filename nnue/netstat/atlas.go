@@ -36,10 +36,7 @@ type effect struct {
 // asked with the king on each square, for the mean, or with it on king alone if
 // that is not chess.NoSquare.
 func NewAtlas(set features.Set, v *chess.Variant, king chess.Square) *Atlas {
-	a := &Atlas{dead: map[int32]bool{}}
-	for _, f := range features.Dead(set) {
-		a.dead[f] = true
-	}
+	a := &Atlas{dead: deadOf(set)}
 	squares := []chess.Square{king}
 	switch {
 	case set.Anchors() == 1:
@@ -59,6 +56,15 @@ func NewAtlas(set features.Set, v *chess.Variant, king chess.Square) *Atlas {
 		}
 	}
 	return a
+}
+
+// deadOf returns the features that no game has.
+func deadOf(set features.Set) map[int32]bool {
+	dead := map[int32]bool{}
+	for _, f := range features.Dead(set) {
+		dead[f] = true
+	}
+	return dead
 }
 
 // lookFrom notes what men and hands add with the own king on a square.

@@ -39,7 +39,8 @@ type Drawer struct {
 // drawnPart is a summand of the feature set and how it is drawn.
 type drawnPart struct {
 	features.Part
-	atlas *Atlas // nil: draw features by number
+	atlas *Atlas         // nil: draw features by number
+	dead  map[int32]bool // of those, by number within the part
 }
 
 // NewDrawer returns a drawer. Features that hang on the own king's square are
@@ -51,9 +52,9 @@ func NewDrawer(n *nnue.Network, king chess.Square) *Drawer {
 		atlas := NewAtlas(part.Set, variant(n), king)
 		switch {
 		case atlas.Single(part.Set, king):
-			d.parts = append(d.parts, drawnPart{part, atlas})
+			d.parts = append(d.parts, drawnPart{part, atlas, nil})
 		case part.Set.Size() <= stripMost || isPairs(part.Set):
-			d.parts = append(d.parts, drawnPart{part, nil})
+			d.parts = append(d.parts, drawnPart{part, nil, deadOf(part.Set)})
 		default:
 			d.left = append(d.left, part.Set.String())
 		}
@@ -83,6 +84,9 @@ func (d *Drawer) Neuron(neuron int) *figure.Figure {
 	}
 	for _, part := range d.parts {
 		weight := func(feature int) float64 {
+			if part.dead[int32(feature)] {
+				return math.NaN()
+			}
 			return float64(d.net.FTRow(part.First + feature)[neuron]) / nnue.ActivationScale
 		}
 		prefix := ""

@@ -69,6 +69,9 @@ func TestDrawer(t *testing.T) {
 			}
 		}
 	}
+	if v := found["PH: rank 1"].Values[0]; !math.IsNaN(v) {
+		t.Errorf("two pawns on the first rank have the weight %g", v)
+	}
 	if err := f.Save(filepath.Join(t.TempDir(), "neuron.png")); err != nil {
 		t.Error(err)
 	}
@@ -91,7 +94,7 @@ func TestDrawerOfKings(t *testing.T) {
 		t.Errorf("mean: found %g in %q", v, f.Title)
 	}
 
-	a := testArchitecture("HandHeld * HalfKAv2")
+	a := testArchitecture("HandPairs * HandPairs")
 	d := NewDrawer(newNet(t, a), chess.NoSquare)
 	if !slices.Equal(d.LeftOut(), []string{a.Features}) {
 		t.Errorf("found %v left out, expected %s", d.LeftOut(), a.Features)

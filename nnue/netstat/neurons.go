@@ -2,7 +2,6 @@ package netstat
 
 import (
 	"math"
-	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
@@ -54,18 +53,54 @@ func variant(n *nnue.Network) *chess.Variant {
 // features of a part add which can be active with the own king on a square.
 func addExtremes(sum []Bound, n *nnue.Network, part features.Part, v *chess.Variant, king chess.Square) {
 	first, stride, count := block(part.Set, v, king)
-	active := part.Set.MaxActive()
-	column := make([]int16, count)
-	for i := range sum {
-		for j := range column {
-			column[j] = n.FTRow(part.First + first + j*stride)[i]
-		}
-		slices.Sort(column)
-		for j := range min(active, count) {
-			sum[i].Low += int64(min(column[j], 0))
-			sum[i].High += int64(max(column[count-1-j], 0))
-		}
+	active := min(part.Set.MaxActive(), count)
+	if active == 0 {
+		return
 	}
+	low, high := newLargest(len(sum), active), newLargest(len(sum), active)
+	for j := range count {
+		row := n.FTRow(part.First + first + j*stride)
+		low.note(row, -1)
+		high.note(row, 1)
+	}
+	for i := range sum {
+		sum[i].Low -= low.sum(i)
+		sum[i].High += high.sum(i)
+	}
+}
+
+// largest keeps the few largest positive values of every column of a table.
+type largest struct {
+	few    int
+	values []int32 // [column][few], rising, zeros first: a feature that is not active adds 0
+}
+
+func newLargest(columns, few int) *largest {
+	return &largest{few: few, values: make([]int32, columns*few)}
+}
+
+func (l *largest) column(i int) []int32 { return l.values[i*l.few:][:l.few] }
+
+// note takes a row of the table, times sign.
+func (l *largest) note(row []int16, sign int32) {
+	for i, w := range row {
+		v, kept := sign*int32(w), l.column(i)
+		if v <= kept[0] {
+			continue
+		}
+		at := 1
+		for ; at < len(kept) && kept[at] < v; at++ {
+			kept[at-1] = kept[at]
+		}
+		kept[at-1] = v
+	}
+}
+
+func (l *largest) sum(i int) (sum int64) {
+	for _, v := range l.column(i) {
+		sum += int64(v)
+	}
+	return sum
 }
 
 // block returns the features of a set that can be active with the own king on a

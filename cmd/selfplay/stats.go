@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/figure"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
+	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
+)
+
+func newStatsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "stats",
+		Short: "Statistics of positions",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newMobilityCommand())
+	return c
+}
+
+type mobilityOptions struct {
+	positionsOptions
+	variant string
+	cover   float64
+	plot    string
+	json    bool
+}
+
+// selfPlayPositions is how many positions of self-play serve where no number is
+// given.
+const selfPlayPositions = 50_000
+
+func newMobilityCommand() *cobra.Command {
+	var o mobilityOptions
+	c := &cobra.Command{
+		Use:   "mobility",
+		Short: "Count how many squares men may go to, by kind",
+		Long: `Count, over positions and both sides, to how many squares the men of each kind
+may go: the values that the feature block MC has features for. Then propose a
+range for each kind, the smallest that covers --cover of the values above 0;
+value 0, mostly the absence of the kind, has no feature.
+
+` + positionsHelp,
+		Example: `  selfplay stats mobility
+  selfplay stats mobility --replay runs/crazyhouse-laptop --plot mobility.png
+  selfplay stats mobility --positions book.epd --variant chess --json`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return statsMobility(c, o) },
+	}
+	f := c.Flags()
+	o.addFlags(f, 0, fmt.Sprintf("positions at most; 0: all there are, of self-play %d", selfPlayPositions))
+	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
+	f.Float64Var(&o.cover, "cover", 0.999, "share of the values above 0 that a range must hold")
+	f.StringVar(&o.plot, "plot", "", "draw a histogram of each kind into this file, .png or .svg")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	return c
+}
+
+func (o *mobilityOptions) check() error {
+	if err := o.positionsOptions.check(); err != nil {
+		return err
+	}
+	if !(o.cover > 0 && o.cover <= 1) {
+		return fmt.Errorf("%w: --cover: found %g, expected more than 0 and at most 1", errUsage, o.cover)
+	}
+	return checkPlot("--plot", o.plot)
+}
+
+// checkPlot refuses a file name that no figure can be drawn into.
+func checkPlot(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := figure.CheckPath(path); err != nil {
+		return fmt.Errorf("%w: %s: %w", errUsage, flag, err)
+	}
+	return nil
+}
+
+func statsMobility(c *cobra.Command, o mobilityOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	v, err := chess.ParseVariant(o.variant)
+	if err != nil {
+		return fmt.Errorf("%w: --variant: %w", errUsage, err)
+	}
+	source, ends, err := o.source(c.Context(), c.InOrStdin(), v)
+	if err != nil {
+		return err
+	}
+	if !ends && o.count == 0 {
+		o.count = selfPlayPositions
+	}
+	var m netstat.Mobility
+	for p, err := range counted(source, newProgress(c.ErrOrStderr(), "positions counted")) {
+		if err != nil {
+			return err
+		}
+		if m.Add(p); m.Positions == o.count {
+			break
+		}
+	}
+	if m.Positions == 0 {
+		return o.errNone()
+	}
+	report := newMobilityReport(&m, v, o.cover)
+	if o.json {
+		err = json.NewEncoder(c.OutOrStdout()).Encode(report)
+	} else {
+		err = report.print(c.OutOrStdout())
+	}
+	if err != nil || o.plot == "" {
+		return err
+	}
+	title := fmt.Sprintf("Mobility in %s, %d positions; dashed: %g %% of values above 0", v.Name, m.Positions, 100*o.cover)
+	return m.Draw(title, o.cover).Save(o.plot)
+}
+
+// mobilityReport is what stats mobility prints.
+type mobilityReport struct {
+	Variant   string         `json:"variant"`
+	Positions int            `json:"positions"`
+	Cover     float64        `json:"cover"`
+	Kinds     []mobilityKind `json:"kinds"`
+}
+
+type mobilityKind struct {
+	Kind     string          `json:"kind"`     // letter
+	Values   []mobilityValue `json:"values"`   // those that occur
+	Proposed int             `json:"proposed"` // largest value with a feature of its own
+	Present  int             `json:"present"`  // the same in the block MC as it is
+}
+
+type mobilityValue struct {
+	Value int     `json:"value"`
+	Count int     `json:"count"` // of positions and sides
+	Share float64 `json:"share"` // of all
+}
+
+func newMobilityReport(m *netstat.Mobility, v *chess.Variant, cover float64) mobilityReport {
+	r := mobilityReport{Variant: v.Name, Positions: m.Positions, Cover: cover}
+	for kind, counts := range &m.Count {
+		t := chess.PieceType(kind)
+		k := mobilityKind{Kind: t.String(), Proposed: m.Cover(t, cover), Present: features.MobilityTop(v, t)}
+		for value, n := range &counts {
+			if n > 0 {
+				k.Values = append(k.Values, mobilityValue{value, n, float64(n) / float64(2*m.Positions)})
+			}
+		}
+		r.Kinds = append(r.Kinds, k)
+	}
+	return r
+}
+
+func (r *mobilityReport) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "kind\tvalue\tcount\tshare\t")
+	for _, k := range r.Kinds {
+		for _, v := range k.Values {
+			fmt.Fprintf(t, "%s\t%d\t%d\t%.6f\t\n", k.Kind, v.Value, v.Count, v.Share)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	var kinds, proposed, present []string
+	sum, was := 0, 0
+	for _, k := range r.Kinds {
+		kinds = append(kinds, k.Kind)
+		proposed, present = append(proposed, fmt.Sprint(k.Proposed)), append(present, fmt.Sprint(k.Present))
+		sum, was = sum+k.Proposed, was+k.Present
+	}
+	_, err := fmt.Fprintf(w, "\n%s, %d positions\nlargest value with a feature, %s: %s, %d a side, cover %g %% of the values above 0\nin the block MC today: %s, %d a side\n",
+		r.Variant, r.Positions, strings.Join(kinds, " "), strings.Join(proposed, " "), sum, 100*r.Cover, strings.Join(present, " "), was)
+	return err
+}
