@@ -30,13 +30,14 @@
 //     every level;
 //   - matrix products, FloatAffine, FloatAffineBack and FloatGemm, round a
 //     product and its addition at once at AVX2 and AVX512, which agree in every
-//     bit, and one after the other at Generic. An element with n products is
-//     within (n+2)·2⁻²⁴ of the sum of its terms' magnitudes of the exact value,
-//     unless it leaves the range of float32.
+//     bit, and one after the other at Generic. An element with n products
+//     differs from the exact sum by at most (n+2)·2⁻²⁴ times the sum of its
+//     terms' magnitudes, unless it leaves the range of float32.
 //
 // Plain code is written so that no compiler fuses the two: a level's bits are the
-// same on every architecture. NaN and infinities spread as in ordinary arithmetic, except
-// where a function says otherwise; an input that is not active is not looked at.
+// same on every architecture. NaN and infinities spread as in ordinary
+// arithmetic, except where a function says otherwise; an input that is not
+// active is not looked at.
 //
 // Slices passed to one call must have the lengths the function documents;
 // a wrong length panics like any index out of range.

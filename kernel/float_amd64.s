@@ -368,9 +368,9 @@ TEXT ·floatGatherSumAVX2(SB), NOSPLIT, $0-57
 	LEAQ (DI)(R8*4), DI
 	NEGQ R8
 
-wide:
-	CMPQ    DX, $0x00000060
-	JLT     wideDone
+columns64:
+	CMPQ    DX, $0x00000040
+	JLT     columns64Done
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -379,13 +379,9 @@ wide:
 	VMOVUPS 160(AX), Y5
 	VMOVUPS 192(AX), Y6
 	VMOVUPS 224(AX), Y7
-	VMOVUPS 256(AX), Y8
-	VMOVUPS 288(AX), Y9
-	VMOVUPS 320(AX), Y10
-	VMOVUPS 352(AX), Y11
 	MOVQ    R8, R9
 
-wideRow:
+columns64Row:
 	MOVLQSX (DI)(R9*4), R10
 	IMULQ   BX, R10
 	CMPQ    R10, SI
@@ -399,12 +395,8 @@ wideRow:
 	VADDPS  160(R10), Y5, Y5
 	VADDPS  192(R10), Y6, Y6
 	VADDPS  224(R10), Y7, Y7
-	VADDPS  256(R10), Y8, Y8
-	VADDPS  288(R10), Y9, Y9
-	VADDPS  320(R10), Y10, Y10
-	VADDPS  352(R10), Y11, Y11
 	INCQ    R9
-	JNZ     wideRow
+	JNZ     columns64Row
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
@@ -413,26 +405,20 @@ wideRow:
 	VMOVUPS Y5, 160(AX)
 	VMOVUPS Y6, 192(AX)
 	VMOVUPS Y7, 224(AX)
-	VMOVUPS Y8, 256(AX)
-	VMOVUPS Y9, 288(AX)
-	VMOVUPS Y10, 320(AX)
-	VMOVUPS Y11, 352(AX)
-	ADDQ    $0x00000180, AX
-	ADDQ    $0x00000180, CX
-	SUBQ    $0x00000060, DX
-	JMP     wide
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x00000040, DX
+	JMP     columns64
 
-wideDone:
-middle:
-	CMPQ    DX, $0x00000020
-	JLT     middleDone
+columns64Done:
+columns16:
+	CMPQ    DX, $0x00000010
+	JLT     columns16Done
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
 	MOVQ    R8, R9
 
-middleRow:
+columns16Row:
 	MOVLQSX (DI)(R9*4), R10
 	IMULQ   BX, R10
 	CMPQ    R10, SI
@@ -440,20 +426,16 @@ middleRow:
 	ADDQ    CX, R10
 	VADDPS  (R10), Y0, Y0
 	VADDPS  32(R10), Y1, Y1
-	VADDPS  64(R10), Y2, Y2
-	VADDPS  96(R10), Y3, Y3
 	INCQ    R9
-	JNZ     middleRow
+	JNZ     columns16Row
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	SUBQ    $0x00000020, DX
-	JMP     middle
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000010, DX
+	JMP     columns16
 
-middleDone:
+columns16Done:
 	CMPQ DX, $0x00
 	JLE  done
 
@@ -480,7 +462,7 @@ singleRow:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       $0x00000020, AX
 	ADDQ       $0x00000020, CX
-	SUBQ       $0x00000008, DX
+	SUBQ       $0x08, DX
 	JGT        single
 
 done:
@@ -509,9 +491,9 @@ TEXT ·floatScatterAddAVX2(SB), NOSPLIT, $0-57
 	NEGQ R8
 	MOVQ $-1, R9
 
-wide:
-	CMPQ    DX, $0x00000060
-	JLT     wideDone
+columns64:
+	CMPQ    DX, $0x00000040
+	JLT     columns64Done
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -520,13 +502,9 @@ wide:
 	VMOVUPS 160(AX), Y5
 	VMOVUPS 192(AX), Y6
 	VMOVUPS 224(AX), Y7
-	VMOVUPS 256(AX), Y8
-	VMOVUPS 288(AX), Y9
-	VMOVUPS 320(AX), Y10
-	VMOVUPS 352(AX), Y11
 	MOVQ    R8, R10
 
-wideRow:
+columns64Row:
 	MOVLQSX    (DI)(R10*4), R11
 	IMULQ      BX, R11
 	CMPQ       R11, SI
@@ -542,62 +520,46 @@ wideRow:
 	PREFETCHT0 64(R12)
 	PREFETCHT0 128(R12)
 	PREFETCHT0 192(R12)
-	PREFETCHT0 256(R12)
-	PREFETCHT0 320(R12)
-	VMOVUPS    (R11), Y12
-	VADDPS     Y0, Y12, Y12
-	VMOVUPS    Y12, (R11)
-	VMOVUPS    32(R11), Y12
-	VADDPS     Y1, Y12, Y12
-	VMOVUPS    Y12, 32(R11)
-	VMOVUPS    64(R11), Y12
-	VADDPS     Y2, Y12, Y12
-	VMOVUPS    Y12, 64(R11)
-	VMOVUPS    96(R11), Y12
-	VADDPS     Y3, Y12, Y12
-	VMOVUPS    Y12, 96(R11)
-	VMOVUPS    128(R11), Y12
-	VADDPS     Y4, Y12, Y12
-	VMOVUPS    Y12, 128(R11)
-	VMOVUPS    160(R11), Y12
-	VADDPS     Y5, Y12, Y12
-	VMOVUPS    Y12, 160(R11)
-	VMOVUPS    192(R11), Y12
-	VADDPS     Y6, Y12, Y12
-	VMOVUPS    Y12, 192(R11)
-	VMOVUPS    224(R11), Y12
-	VADDPS     Y7, Y12, Y12
-	VMOVUPS    Y12, 224(R11)
-	VMOVUPS    256(R11), Y12
-	VADDPS     Y8, Y12, Y12
-	VMOVUPS    Y12, 256(R11)
-	VMOVUPS    288(R11), Y12
-	VADDPS     Y9, Y12, Y12
-	VMOVUPS    Y12, 288(R11)
-	VMOVUPS    320(R11), Y12
-	VADDPS     Y10, Y12, Y12
-	VMOVUPS    Y12, 320(R11)
-	VMOVUPS    352(R11), Y12
-	VADDPS     Y11, Y12, Y12
-	VMOVUPS    Y12, 352(R11)
+	VMOVUPS    (R11), Y8
+	VADDPS     Y0, Y8, Y8
+	VMOVUPS    Y8, (R11)
+	VMOVUPS    32(R11), Y8
+	VADDPS     Y1, Y8, Y8
+	VMOVUPS    Y8, 32(R11)
+	VMOVUPS    64(R11), Y8
+	VADDPS     Y2, Y8, Y8
+	VMOVUPS    Y8, 64(R11)
+	VMOVUPS    96(R11), Y8
+	VADDPS     Y3, Y8, Y8
+	VMOVUPS    Y8, 96(R11)
+	VMOVUPS    128(R11), Y8
+	VADDPS     Y4, Y8, Y8
+	VMOVUPS    Y8, 128(R11)
+	VMOVUPS    160(R11), Y8
+	VADDPS     Y5, Y8, Y8
+	VMOVUPS    Y8, 160(R11)
+	VMOVUPS    192(R11), Y8
+	VADDPS     Y6, Y8, Y8
+	VMOVUPS    Y8, 192(R11)
+	VMOVUPS    224(R11), Y8
+	VADDPS     Y7, Y8, Y8
+	VMOVUPS    Y8, 224(R11)
 	INCQ       R10
-	JNZ        wideRow
-	ADDQ       $0x00000180, AX
-	ADDQ       $0x00000180, CX
-	SUBQ       $0x00000060, DX
-	JMP        wide
+	JNZ        columns64Row
+	ADDQ       $0x00000100, AX
+	ADDQ       $0x00000100, CX
+	SUBQ       $0x00000040, DX
+	JMP        columns64
 
-wideDone:
-middle:
-	CMPQ    DX, $0x00000020
-	JLT     middleDone
+columns64Done:
+columns16:
+	CMPQ    DX, $0x00000010
+	JLT     columns16Done
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
 	MOVQ    R8, R10
 
-middleRow:
+columns16Row:
 	MOVLQSX    (DI)(R10*4), R11
 	IMULQ      BX, R11
 	CMPQ       R11, SI
@@ -610,27 +572,20 @@ middleRow:
 	IMULQ      BX, R12
 	ADDQ       CX, R12
 	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	VMOVUPS    (R11), Y4
-	VADDPS     Y0, Y4, Y4
-	VMOVUPS    Y4, (R11)
-	VMOVUPS    32(R11), Y4
-	VADDPS     Y1, Y4, Y4
-	VMOVUPS    Y4, 32(R11)
-	VMOVUPS    64(R11), Y4
-	VADDPS     Y2, Y4, Y4
-	VMOVUPS    Y4, 64(R11)
-	VMOVUPS    96(R11), Y4
-	VADDPS     Y3, Y4, Y4
-	VMOVUPS    Y4, 96(R11)
+	VMOVUPS    (R11), Y2
+	VADDPS     Y0, Y2, Y2
+	VMOVUPS    Y2, (R11)
+	VMOVUPS    32(R11), Y2
+	VADDPS     Y1, Y2, Y2
+	VMOVUPS    Y2, 32(R11)
 	INCQ       R10
-	JNZ        middleRow
-	ADDQ       $0x00000080, AX
-	ADDQ       $0x00000080, CX
-	SUBQ       $0x00000020, DX
-	JMP        middle
+	JNZ        columns16Row
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, DX
+	JMP        columns16
 
-middleDone:
+columns16Done:
 	CMPQ DX, $0x00
 	JLE  done
 
@@ -664,7 +619,7 @@ singleRow:
 	JNZ        singleRow
 	ADDQ       $0x00000020, AX
 	ADDQ       $0x00000020, CX
-	SUBQ       $0x00000008, DX
+	SUBQ       $0x08, DX
 	JGT        single
 
 done:
@@ -1018,9 +973,9 @@ TEXT ·floatAffineAVX2(SB), NOSPLIT, $0-57
 	MOVQ CX, R9
 	SHLQ $0x02, R9
 
-pairs:
-	CMPQ    CX, $0x10
-	JLT     pairsDone
+columns16:
+	CMPQ    CX, $0x00000010
+	JLT     columns16Done
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VXORPS  Y2, Y2, Y2
@@ -1032,9 +987,9 @@ pairs:
 	XORQ    R10, R10
 	MOVQ    R8, R12
 	ANDQ    $-4, R12
-	JZ      pairRest
+	JZ      columns16Rest
 
-pairLoop:
+columns16Loop:
 	MOVLQSX      (DI)(R10*4), R11
 	CMPQ         R11, SI
 	JCC          outside
@@ -1069,11 +1024,11 @@ pairLoop:
 	VFMADD231PS  32(R11), Y8, Y7
 	ADDQ         $0x04, R10
 	CMPQ         R10, R12
-	JLT          pairLoop
+	JLT          columns16Loop
 
-pairRest:
+columns16Rest:
 	CMPQ         R10, R8
-	JGE          pairSum
+	JGE          columns16Sum
 	MOVLQSX      (DI)(R10*4), R11
 	CMPQ         R11, SI
 	JCC          outside
@@ -1083,9 +1038,9 @@ pairRest:
 	VFMADD231PS  (R11), Y8, Y0
 	VFMADD231PS  32(R11), Y8, Y1
 	INCQ         R10
-	JMP          pairRest
+	JMP          columns16Rest
 
-pairSum:
+columns16Sum:
 	VADDPS  Y2, Y0, Y0
 	VADDPS  Y6, Y4, Y4
 	VADDPS  Y4, Y0, Y0
@@ -1097,9 +1052,9 @@ pairSum:
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, CX
-	JMP     pairs
+	JMP     columns16
 
-pairsDone:
+columns16Done:
 	CMPQ CX, $0x00
 	JLE  done
 
@@ -1177,7 +1132,7 @@ singleSum:
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       $0x00000020, AX
 	ADDQ       $0x00000020, DX
-	SUBQ       $0x00000008, CX
+	SUBQ       $0x08, CX
 	JGT        single
 
 done:
@@ -2206,9 +2161,9 @@ TEXT ·floatGatherSumAVX512(SB), NOSPLIT, $0-57
 	LEAQ (R8)(R9*4), R8
 	NEGQ R9
 
-wide:
+columns256:
 	CMPQ    BX, $0x00000100
-	JLT     wideDone
+	JLT     columns256Done
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -2227,7 +2182,7 @@ wide:
 	VMOVUPS 960(AX), Z15
 	MOVQ    R9, CX
 
-wideRow:
+columns256Row:
 	MOVLQSX (R8)(CX*4), R10
 	IMULQ   SI, R10
 	CMPQ    R10, DI
@@ -2250,7 +2205,7 @@ wideRow:
 	VADDPS  896(R10), Z14, Z14
 	VADDPS  960(R10), Z15, Z15
 	INCQ    CX
-	JNZ     wideRow
+	JNZ     columns256Row
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -2270,19 +2225,19 @@ wideRow:
 	ADDQ    $0x00000400, AX
 	ADDQ    $0x00000400, DX
 	SUBQ    $0x00000100, BX
-	JMP     wide
+	JMP     columns256
 
-wideDone:
-middle:
+columns256Done:
+columns64:
 	CMPQ    BX, $0x00000040
-	JLT     middleDone
+	JLT     columns64Done
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
 	MOVQ    R9, CX
 
-middleRow:
+columns64Row:
 	MOVLQSX (R8)(CX*4), R10
 	IMULQ   SI, R10
 	CMPQ    R10, DI
@@ -2293,7 +2248,7 @@ middleRow:
 	VADDPS  128(R10), Z2, Z2
 	VADDPS  192(R10), Z3, Z3
 	INCQ    CX
-	JNZ     middleRow
+	JNZ     columns64Row
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -2301,9 +2256,9 @@ middleRow:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, DX
 	SUBQ    $0x00000040, BX
-	JMP     middle
+	JMP     columns64
 
-middleDone:
+columns64Done:
 	CMPQ BX, $0x00
 	JLE  done
 
@@ -2331,7 +2286,7 @@ singleRow:
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      $0x00000040, AX
 	ADDQ      $0x00000040, DX
-	SUBQ      $0x00000010, BX
+	SUBQ      $0x10, BX
 	JGT       single
 
 done:
@@ -2360,9 +2315,9 @@ TEXT ·floatScatterAddAVX512(SB), NOSPLIT, $0-57
 	NEGQ R9
 	MOVQ $-1, R10
 
-wide:
+columns256:
 	CMPQ    BX, $0x00000100
-	JLT     wideDone
+	JLT     columns256Done
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -2381,7 +2336,7 @@ wide:
 	VMOVUPS 960(AX), Z15
 	MOVQ    R9, CX
 
-wideRow:
+columns256Row:
 	MOVLQSX    (R8)(CX*4), R11
 	IMULQ      SI, R11
 	CMPQ       R11, DI
@@ -2458,23 +2413,23 @@ wideRow:
 	VADDPS     Z15, Z16, Z16
 	VMOVUPS    Z16, 960(R11)
 	INCQ       CX
-	JNZ        wideRow
+	JNZ        columns256Row
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, DX
 	SUBQ       $0x00000100, BX
-	JMP        wide
+	JMP        columns256
 
-wideDone:
-middle:
+columns256Done:
+columns64:
 	CMPQ    BX, $0x00000040
-	JLT     middleDone
+	JLT     columns64Done
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
 	MOVQ    R9, CX
 
-middleRow:
+columns64Row:
 	MOVLQSX    (R8)(CX*4), R11
 	IMULQ      SI, R11
 	CMPQ       R11, DI
@@ -2503,13 +2458,13 @@ middleRow:
 	VADDPS     Z3, Z4, Z4
 	VMOVUPS    Z4, 192(R11)
 	INCQ       CX
-	JNZ        middleRow
+	JNZ        columns64Row
 	ADDQ       $0x00000100, AX
 	ADDQ       $0x00000100, DX
 	SUBQ       $0x00000040, BX
-	JMP        middle
+	JMP        columns64
 
-middleDone:
+columns64Done:
 	CMPQ BX, $0x00
 	JLE  done
 
@@ -2544,7 +2499,7 @@ singleRow:
 	JNZ        singleRow
 	ADDQ       $0x00000040, AX
 	ADDQ       $0x00000040, DX
-	SUBQ       $0x00000010, BX
+	SUBQ       $0x10, BX
 	JGT        single
 
 done:
@@ -2643,9 +2598,9 @@ TEXT ·floatAffineAVX512(SB), NOSPLIT, $0-57
 	MOVQ DX, R10
 	SHLQ $0x02, R10
 
-pairs:
-	CMPQ    DX, $0x20
-	JLT     pairsDone
+columns32:
+	CMPQ    DX, $0x00000020
+	JLT     columns32Done
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VPXORD  Z2, Z2, Z2
@@ -2657,9 +2612,9 @@ pairs:
 	XORQ    CX, CX
 	MOVQ    R9, R12
 	ANDQ    $-4, R12
-	JZ      pairRest
+	JZ      columns32Rest
 
-pairLoop:
+columns32Loop:
 	MOVLQSX      (R8)(CX*4), R11
 	CMPQ         R11, DI
 	JCC          outside
@@ -2694,11 +2649,11 @@ pairLoop:
 	VFMADD231PS  64(R11), Z8, Z7
 	ADDQ         $0x04, CX
 	CMPQ         CX, R12
-	JLT          pairLoop
+	JLT          columns32Loop
 
-pairRest:
+columns32Rest:
 	CMPQ         CX, R9
-	JGE          pairSum
+	JGE          columns32Sum
 	MOVLQSX      (R8)(CX*4), R11
 	CMPQ         R11, DI
 	JCC          outside
@@ -2708,9 +2663,9 @@ pairRest:
 	VFMADD231PS  (R11), Z8, Z0
 	VFMADD231PS  64(R11), Z8, Z1
 	INCQ         CX
-	JMP          pairRest
+	JMP          columns32Rest
 
-pairSum:
+columns32Sum:
 	VADDPS  Z2, Z0, Z0
 	VADDPS  Z6, Z4, Z4
 	VADDPS  Z4, Z0, Z0
@@ -2722,9 +2677,9 @@ pairSum:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, BX
 	SUBQ    $0x00000020, DX
-	JMP     pairs
+	JMP     columns32
 
-pairsDone:
+columns32Done:
 	CMPQ DX, $0x00
 	JLE  done
 
@@ -2803,7 +2758,7 @@ singleSum:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, BX
-	SUBQ    $0x00000010, DX
+	SUBQ    $0x10, DX
 	JGT     single
 
 done:
@@ -3258,14 +3213,14 @@ TEXT ·floatAffineBackAVX2(SB), NOSPLIT, $0-81
 	VMOVD        R11, X0
 	VBROADCASTSS X0, Y0
 
-pairs:
-	CMPQ    BX, $0x10
-	JLT     pairsDone
+columns16:
+	CMPQ    BX, $0x00000010
+	JLT     columns16Done
 	VMOVUPS (DX), Y1
 	VMOVUPS 32(DX), Y2
 	MOVQ    R10, R11
 
-pairLoop:
+columns16Loop:
 	MOVLQSX      (R9)(R11*4), R12
 	CMPQ         R12, inputs+56(FP)
 	JCC          outside
@@ -3293,14 +3248,14 @@ pairLoop:
 	VADDSS       (SI)(R12*4), X4, X4
 	VMOVSS       X4, (SI)(R12*4)
 	INCQ         R11
-	JNZ          pairLoop
+	JNZ          columns16Loop
 	ADDQ         $0x00000040, DX
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, BX
-	JMP          pairs
+	JMP          columns16
 
-pairsDone:
+columns16Done:
 	CMPQ BX, $0x00
 	JLE  done
 
@@ -3341,7 +3296,7 @@ singleLoop:
 	ADDQ         $0x00000020, DX
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, CX
-	SUBQ         $0x00000008, BX
+	SUBQ         $0x08, BX
 	JGT          single
 
 done:

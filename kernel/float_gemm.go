@@ -10,9 +10,9 @@ type FloatMatrix struct {
 	RowStride, ColStride int
 }
 
-// FloatRows returns data as a matrix of contiguous rows, cols columns each.
-func FloatRows(data []float32, cols int) FloatMatrix {
-	return FloatMatrix{Data: data, Rows: len(data) / cols, Cols: cols, RowStride: cols, ColStride: 1}
+// NewFloatMatrix returns data as a matrix of contiguous rows.
+func NewFloatMatrix(data []float32, rows, cols int) FloatMatrix {
+	return FloatMatrix{Data: data, Rows: rows, Cols: cols, RowStride: cols, ColStride: 1}
 }
 
 // T returns the transpose, over the same data.
@@ -42,6 +42,9 @@ const (
 	gemmWidth = 32
 )
 
+// gemmFewRows is up to how many rows of A copying B's panels does not pay.
+const gemmFewRows = 64
+
 // FloatGemm adds a product of matrices: C += A·B, for A of m×k, B of k×n and C
 // of m×n elements. Products are added to each element of C in the order of k.
 //
@@ -67,7 +70,7 @@ func FloatGemm(c, a, b FloatMatrix) {
 	if c.Rows == 0 || c.Cols == 0 || a.Cols == 0 {
 		return
 	}
-	if width := floatPanelWidth(); b.ColStride == 1 && c.Cols%(width/2) == 0 && (c.Rows <= 2*gemmWidth || c.Cols <= width) {
+	if width := floatPanelWidth(); b.ColStride == 1 && c.Cols%(width/2) == 0 && (c.Rows <= gemmFewRows || c.Cols <= width) {
 		gemm(&c, &a, &b, width, nil)
 	} else {
 		gemmPacked(&c, &a, &b, width)

@@ -82,7 +82,7 @@ func TestFloatGemmShapes(t *testing.T) {
 
 // TestFloatGemmRefuses wants a panic for shapes that do not fit.
 func TestFloatGemmRefuses(t *testing.T) {
-	rows := func(rows, cols int) FloatMatrix { return FloatRows(make([]float32, rows*cols), cols) }
+	rows := func(rows, cols int) FloatMatrix { return NewFloatMatrix(make([]float32, rows*cols), rows, cols) }
 	short := rows(4, 5)
 	short.Data = short.Data[:19]
 	sparse := FloatMatrix{Data: make([]float32, 100), Rows: 2, Cols: 3, RowStride: 10, ColStride: 2}

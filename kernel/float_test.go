@@ -215,7 +215,8 @@ func TestFloatKernelsDoNotAllocate(t *testing.T) {
 	const n = 100
 	x, y, z, w := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
 	table, active, rows := make([]float32, n*n), make([]int32, n), []int32{1, 2, 3}
-	a, b, c := FloatRows(make([]float32, n*n), n), FloatRows(make([]float32, n*n), n), FloatRows(table, n)
+	matrix := func() FloatMatrix { return NewFloatMatrix(make([]float32, n*n), n, n) }
+	a, b, c := matrix(), matrix(), matrix()
 	atEveryLevel(t, func(t *testing.T) {
 		if allocs := testing.AllocsPerRun(10, func() {
 			step := AdamStep{Epsilon: 1}

@@ -6,8 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// chains is the number of sums per output that FloatAffine keeps: product j
-// belongs to chain j mod chains, so that additions need not wait for each other.
+// chains is the number of sums per output that FloatAffine keeps, so that
+// additions need not wait for each other: product j belongs to sum j mod chains,
+// but those left over from groups of so many belong to the first.
 const chains = 4
 
 func (v vectors) affine() {
@@ -19,10 +20,10 @@ func (v vectors) affine() {
 	MOVQ(left, stride)
 	SHLQ(Imm(2), stride)
 
-	pass := func(name string, n int, p part) {
+	pass := func(name string, width int, p part) {
 		sums := make([][]VecVirtual, chains)
 		for c := range sums {
-			sums[c] = v.registers(n)
+			sums[c] = v.registers(width)
 			for j, r := range sums[c] {
 				if c == 0 {
 					v.load(Mem{Base: dst, Disp: v.bytes(j)}, p, r)
@@ -69,31 +70,17 @@ func (v vectors) affine() {
 		INCQ(i)
 		JMP(LabelRef(name + "Rest"))
 		Label(name + "Sum")
-		for j := range n {
+		for j := range width {
 			VADDPS(sums[1][j], sums[0][j], sums[0][j])
 			VADDPS(sums[3][j], sums[2][j], sums[2][j])
 			VADDPS(sums[2][j], sums[0][j], sums[0][j])
 			v.store(sums[0][j], Mem{Base: dst, Disp: v.bytes(j)}, p)
 		}
-		ADDQ(U32(uint32(v.bytes(n))), dst)
-		ADDQ(U32(uint32(v.bytes(n))), w)
-		SUBQ(U32(uint32(v.lanes*n)), left)
+		ADDQ(U32(uint32(v.bytes(width))), dst)
+		ADDQ(U32(uint32(v.bytes(width))), w)
 	}
-	Label("pairs")
-	CMPQ(left, Imm(uint64(2*v.lanes)))
-	JLT(LabelRef("pairsDone"))
-	pass("pair", 2, whole)
-	JMP(LabelRef("pairs"))
-	Label("pairsDone")
-	CMPQ(left, Imm(0))
-	JLE(LabelRef("done"))
-	Label("single")
-	pass("single", 1, v.leading(left))
-	JGT(LabelRef("single"))
-	Label("done")
-	finish(true)
-	Label("outside")
-	finish(false)
+	v.columnPasses(left, []int{2}, pass)
+	finish()
 }
 
 // affineBack exists for AVX2 alone and serves both levels: what takes its time
@@ -109,8 +96,8 @@ func affineBack() {
 	NEGQ(negative) // index i is at end[i] and i counts up to zero
 	one := v.one()
 
-	pass := func(name string, n int, p part) {
-		out := v.registers(n)
+	pass := func(name string, width int, p part) {
+		out := v.registers(width)
 		for j, r := range out {
 			v.load(Mem{Base: d, Disp: v.bytes(j)}, p, r)
 		}
@@ -146,25 +133,11 @@ func affineBack() {
 		INCQ(i)
 		JNZ(LabelRef(name + "Loop"))
 		for _, r := range []Register{d, gw, w} {
-			ADDQ(U32(uint32(v.bytes(n))), r)
+			ADDQ(U32(uint32(v.bytes(width))), r)
 		}
-		SUBQ(U32(uint32(v.lanes*n)), left)
 	}
-	Label("pairs")
-	CMPQ(left, Imm(uint64(2*v.lanes)))
-	JLT(LabelRef("pairsDone"))
-	pass("pair", 2, whole)
-	JMP(LabelRef("pairs"))
-	Label("pairsDone")
-	CMPQ(left, Imm(0))
-	JLE(LabelRef("done"))
-	Label("single")
-	pass("single", 1, v.leading(left))
-	JGT(LabelRef("single"))
-	Label("done")
-	finish(true)
-	Label("outside")
-	finish(false)
+	v.columnPasses(left, []int{2}, pass)
+	finish()
 }
 
 // sumAcross returns the sum of the lanes of a YMM register in the lowest lane:

@@ -56,13 +56,13 @@ func (v vectors) addTo(r VecVirtual, m Mem, p part) {
 	VADDPS(x, r, r)
 }
 
-// columnBlocks are the numbers of vectors that a pass keeps in registers, while
-// there are so many columns left; then it goes vector by vector.
-func (v vectors) columnBlocks() map[string]int {
+// rowWidths are the numbers of vectors that passes keep in registers: so many
+// that memory is the limit, and so that the usual widths need few passes.
+func (v vectors) rowWidths() []int {
 	if v == avx512 {
-		return map[string]int{"wide": 16, "middle": 4}
+		return []int{16, 4}
 	}
-	return map[string]int{"wide": 12, "middle": 4}
+	return []int{8, 2}
 }
 
 // passOverRows writes the rest of a kernel with the arguments table, stride,
@@ -78,8 +78,8 @@ func (v vectors) passOverRows(slice string, do rowPass) {
 		MOVQ(I32(-1), last)
 	}
 
-	pass := func(name string, n int, p part) {
-		r, i, row := v.registers(n), GP64(), GP64()
+	pass := func(name string, width int, p part) {
+		r, i, row := v.registers(width), GP64(), GP64()
 		each := func(do func(VecVirtual, Mem, part), start Register) {
 			for k := range r {
 				do(r[k], Mem{Base: start, Disp: v.bytes(k)}, p)
@@ -101,7 +101,7 @@ func (v vectors) passOverRows(slice string, do rowPass) {
 			MOVLQSX(Mem{Base: end, Index: later, Scale: 4}, later)
 			IMULQ(stride, later)
 			ADDQ(table, later)
-			for line := 0; line < v.bytes(n); line += 64 {
+			for line := 0; line < v.bytes(width); line += 64 {
 				PREFETCHT0(Mem{Base: later, Disp: line})
 			}
 		}
@@ -109,40 +109,9 @@ func (v vectors) passOverRows(slice string, do rowPass) {
 		INCQ(i)
 		JNZ(LabelRef(name + "Row"))
 		each(do.after, columns)
-		ADDQ(U32(uint32(v.bytes(n))), columns)
-		ADDQ(U32(uint32(v.bytes(n))), table)
-		SUBQ(U32(uint32(v.lanes*n)), left)
+		ADDQ(U32(uint32(v.bytes(width))), columns)
+		ADDQ(U32(uint32(v.bytes(width))), table)
 	}
-	blocks := v.columnBlocks()
-	for _, name := range []string{"wide", "middle"} {
-		n := blocks[name]
-		Label(name)
-		CMPQ(left, U32(uint32(v.lanes*n)))
-		JLT(LabelRef(name + "Done"))
-		pass(name, n, whole)
-		JMP(LabelRef(name))
-		Label(name + "Done")
-	}
-	CMPQ(left, Imm(0))
-	JLE(LabelRef("done"))
-	Label("single")
-	pass("single", 1, v.leading(left))
-	JGT(LabelRef("single"))
-	Label("done")
-	finish(true)
-	Label("outside")
-	finish(false)
-}
-
-// finish returns whether all indices were within their slice.
-func finish(ok bool) {
-	value := GP8()
-	if ok {
-		MOVB(U8(1), value)
-	} else {
-		MOVB(U8(0), value)
-	}
-	Store(value, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	v.columnPasses(left, v.rowWidths(), pass)
+	finish()
 }

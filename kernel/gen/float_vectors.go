@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -153,5 +155,45 @@ func (v vectors) store(r VecVirtual, m Mem, p part) {
 		VMOVUPS(r, p.mask, m)
 	default:
 		VMASKMOVPS(r, p.mask, m)
+	}
+}
+
+// columnPasses writes passes over blocks of columns until left is used up: of so
+// many vectors as widths says while there are enough, then vector by vector, the
+// last in part. pass starts its labels with name.
+func (v vectors) columnPasses(left Register, widths []int, pass func(name string, width int, p part)) {
+	for _, width := range widths {
+		name := fmt.Sprintf("columns%d", v.lanes*width)
+		Label(name)
+		CMPQ(left, U32(uint32(v.lanes*width)))
+		JLT(LabelRef(name + "Done"))
+		pass(name, width, whole)
+		SUBQ(U32(uint32(v.lanes*width)), left)
+		JMP(LabelRef(name))
+		Label(name + "Done")
+	}
+	CMPQ(left, Imm(0))
+	JLE(LabelRef("done"))
+	Label("single")
+	pass("single", 1, v.leading(left))
+	SUBQ(Imm(uint64(v.lanes)), left)
+	JGT(LabelRef("single"))
+	Label("done")
+}
+
+// finish returns whether all indices were within their slices. Kernels jump to
+// the label outside if one is not.
+func finish() {
+	for _, inside := range []bool{true, false} {
+		value := GP8()
+		if inside {
+			MOVB(U8(1), value)
+		} else {
+			Label("outside")
+			MOVB(U8(0), value)
+		}
+		Store(value, ReturnIndex(0))
+		VZEROUPPER()
+		RET()
 	}
 }
