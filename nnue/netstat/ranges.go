@@ -17,7 +17,7 @@ type Range struct {
 	AtLimit float64 `json:"at_limit"`
 }
 
-// collect measures rows of values.
+// collector adds up the values of a layer.
 type collector struct {
 	Range
 	sum     float64
