@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 )
 
@@ -51,7 +52,15 @@ func NewRows(n, lanes, sums int) *Rows {
 	if sums > 0 {
 		s.stride += lineBytes
 	}
-	return &Rows{shape: s, count: n, start: aligned(n * s.stride)}
+	return &Rows{shape: s, count: n, start: s.allocate(n)}
+}
+
+// allocate returns memory for n rows.
+func (s *shape) allocate(n int) *byte {
+	if n > (math.MaxInt-lineBytes)/s.stride {
+		panic(fmt.Sprintf("kernel: found %d rows of %d bytes, expected them to fit the address space", n, s.stride))
+	}
+	return aligned(n * s.stride)
 }
 
 // aligned returns memory of n bytes, all zero, that begins at a multiple of
@@ -84,7 +93,7 @@ func (r *Rows) SumsOf(i int) []int32 { return r.Row(i).Sums() }
 
 // Blank returns n rows of zeros outside the table, to be accumulators.
 func (r *Rows) Blank(n int) []Row {
-	start := aligned(n * r.stride)
+	start := r.allocate(n)
 	rows := make([]Row, n)
 	for i := range rows {
 		rows[i] = Row{offset(start, i*r.stride), &r.shape}

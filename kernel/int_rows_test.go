@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -148,6 +149,7 @@ func TestRowsRefuse(t *testing.T) {
 		"lanes not in steps": func() { NewRows(1, 24, 0) },
 		"too many sums":      func() { NewRows(1, 16, 17) },
 		"negative count":     func() { NewRows(-1, 16, 0) },
+		"too many rows":      func() { NewRows(math.MaxInt/64, 64, 0) },
 		"row past the end":   func() { r.LanesOf(3) },
 		"row below zero":     func() { r.SumsOf(-1) },
 		"added past the end": func() { r.Apply(r.Row(0), r.Row(0), []int32{3}, nil) },
