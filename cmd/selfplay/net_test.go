@@ -136,9 +136,9 @@ func TestNetUsageErrors(t *testing.T) {
 		{[]string{"quantcheck", path, "--count=-1"}, []string{"--count", "found -1"}},
 		{[]string{"quantcheck", path, "--count", "0"}, []string{"--count", "found 0"}},
 	} {
-		_, stderr, code := selfplayCommand(t, "", append([]string{"net"}, tc.args...)...)
-		if code != 2 {
-			t.Errorf("%q: exit %d, expected 2", tc.args, code)
+		out, stderr, code := selfplayCommand(t, "", append([]string{"net"}, tc.args...)...)
+		if code != 2 || out != "" {
+			t.Errorf("%q: exit %d, output %q, expected 2 and none", tc.args, code, out)
 		}
 		for _, want := range tc.want {
 			if !strings.Contains(stderr, want) {

@@ -68,6 +68,10 @@ func netInspect(c *cobra.Command, path string, o inspectOptions) error {
 	if err != nil {
 		return err
 	}
+	drawing, err := o.drawing(n)
+	if err != nil {
+		return err
+	}
 	r, err := inspect(path, n)
 	if err != nil {
 		return err
@@ -85,7 +89,7 @@ func netInspect(c *cobra.Command, path string, o inspectOptions) error {
 	if err != nil || o.draw == "" {
 		return err
 	}
-	return drawNeurons(c.OutOrStdout(), c.ErrOrStderr(), n, o)
+	return drawing.write(c.OutOrStdout(), c.ErrOrStderr(), n)
 }
 
 // netReport is what net inspect prints.
@@ -266,29 +270,40 @@ func mean(values []float64) float64 {
 	return sum / float64(max(len(values), 1))
 }
 
-// drawNeurons writes a figure of each neuron asked for.
-func drawNeurons(stdout, stderr io.Writer, n *nnue.Network, o inspectOptions) error {
-	king := chess.NoSquare
-	var err error
+// drawing says which neurons to draw, and how.
+type drawing struct {
+	dir, format string
+	neurons     []int
+	king        chess.Square // or chess.NoSquare
+}
+
+// drawing reads what the flags say about drawings of a net, if there are any.
+func (o *inspectOptions) drawing(n *nnue.Network) (d drawing, err error) {
+	if o.draw == "" {
+		return d, nil
+	}
+	d = drawing{dir: o.draw, format: o.format, king: chess.NoSquare}
 	if o.king != "" {
-		if king, err = chess.ParseSquare(o.king); err != nil {
-			return fmt.Errorf("%w: --king: %w", errUsage, err)
+		if d.king, err = chess.ParseSquare(o.king); err != nil {
+			return d, fmt.Errorf("%w: --king: %w", errUsage, err)
 		}
 	}
-	numbers, err := parseNeurons(o.neurons, n.Architecture().Width)
-	if err != nil {
-		return err
-	}
-	d := netstat.NewDrawer(n, king)
-	for _, set := range d.LeftOut() {
+	d.neurons, err = parseNeurons(o.neurons, n.Architecture().Width)
+	return d, err
+}
+
+// write draws each neuron into a file of its own.
+func (d *drawing) write(stdout, stderr io.Writer, n *nnue.Network) error {
+	drawer := netstat.NewDrawer(n, d.king)
+	for _, set := range drawer.LeftOut() {
 		fmt.Fprintf(stderr, "not drawn: %s, which has no place on a board\n", set)
 	}
-	if err := os.MkdirAll(o.draw, 0o755); err != nil {
+	if err := os.MkdirAll(d.dir, 0o755); err != nil {
 		return err
 	}
-	for _, i := range numbers {
-		path := filepath.Join(o.draw, fmt.Sprintf("neuron-%04d.%s", i, o.format))
-		if err := d.Neuron(i).Save(path); err != nil {
+	for _, i := range d.neurons {
+		path := filepath.Join(d.dir, fmt.Sprintf("neuron-%04d.%s", i, d.format))
+		if err := drawer.Neuron(i).Save(path); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(stdout, "wrote %s\n", path); err != nil {

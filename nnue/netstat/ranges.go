@@ -5,14 +5,15 @@ import "math"
 // Range says how the parameters of one layer are spread, as the file stores
 // them: in integers of which One make 1.0.
 type Range struct {
-	Layer string  `json:"layer"` // "transformer weights", "stack 3 layer 1 biases"
+	Layer string  `json:"layer"` // "transformer weights", "layer 1 biases"
 	Count int     `json:"count"` // padding left out
 	One   float64 `json:"one"`
 	Min   int64   `json:"min"`
 	Max   int64   `json:"max"`
 	Mean  float64 `json:"mean_abs"` // of the magnitudes
-	// Limit is the largest magnitude that the type, or a trainer's clipping,
-	// allows; 0 if it is never in reach. AtLimit is the share that lies there.
+	// Limit is the magnitude at which layer weights are clipped, and that of
+	// transformer parameters up to which no accumulator can overflow; 0 where
+	// there is none. AtLimit is the share there or beyond.
 	Limit   int64   `json:"limit,omitempty"`
 	AtLimit float64 `json:"at_limit"`
 }
