@@ -220,8 +220,23 @@ func floatCases(rng *rand.Rand) []kernelCase {
 		{"affine back", fmt.Sprintf("%d of 1024 to 16", len(active)), 2 * products, "GFLOP/s", func() {
 			kernel.FloatAffineBack(gradient, dx, weights, x, dy, active)
 		}},
+		{"scatter-add", "32 rows of 512", 2 * 32 * width * 4, "GB/s", func() {
+			kernel.FloatScatterAdd(table, sum, stride, picks)
+		}},
+		gemmCase(random, 64, outputs, inputs),
+		gemmCase(random, 256, 256, 256),
 		{"adam", "512", 7 * width * 4, "GB/s", func() {
 			kernel.FloatAdam(sum, moment1, moment2, table[:width], &step)
 		}},
 	}
+}
+
+// gemmCase multiplies matrices of m×k and k×n.
+func gemmCase(random func(int) []float32, m, n, k int) kernelCase {
+	a, b := kernel.NewFloatMatrix(random(m*k), m, k), kernel.NewFloatMatrix(random(k*n), k, n)
+	c := kernel.NewFloatMatrix(make([]float32, m*n), m, n)
+	return kernelCase{"gemm", fmt.Sprintf("%dx%d by %dx%d", m, k, k, n), float64(2 * m * n * k), "GFLOP/s", func() {
+		clear(c.Data)
+		kernel.FloatGemm(c, a, b)
+	}}
 }
