@@ -70,10 +70,10 @@ func NewAccumulator(n *Network) *Accumulator {
 	room := features.Room(n.set)
 	a := &Accumulator{
 		net: n, layers: n.pack(),
-		anchored:    n.set.Anchors() > 1,
-		square:      n.arch.Activation == SCReLU,
-		added:       make([]int32, 0, room),
-		removed:     make([]int32, 0, room),
+		anchored: n.set.Anchors() > 1,
+		square:   n.arch.Activation == SCReLU,
+		added:    make([]int32, 0, room),
+		removed:  make([]int32, 0, room),
 	}
 	a.linear, _ = n.set.(features.Linear)
 	a.keeps = a.linear == nil || invariants.Enabled
