@@ -2,7 +2,6 @@ package uci
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -199,19 +198,9 @@ func (s *server) setEvalFile(path string) error {
 		s.net, s.netName, s.engine = s.opts.Net, builtIn, nil
 		return nil
 	}
-	if info, err := os.Stat(path); err != nil {
-		return err
-	} else if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: found %v, expected a regular file", path, info.Mode().Type())
-	}
-	f, err := os.Open(path)
+	net, err := nnue.ReadFileVariant(path, s.variant)
 	if err != nil {
 		return err
-	}
-	defer f.Close()
-	net, err := nnue.ReadVariant(f, s.variant)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
 	}
 	s.net, s.netName, s.engine = net, filepath.Base(path), nil
 	return nil
