@@ -39,17 +39,11 @@ func transformSquareGeneric(dst []uint8, us, them []int16) {
 }
 
 func clipInt16(dst []uint8, src []int16) {
-	dst = dst[:len(src)]
-	for len(src) >= 4 {
-		d, s := (*[4]uint8)(dst), (*[4]int16)(src)
-		d[0] = uint8(min(max(int(s[0]), 0), MaxActivation))
-		d[1] = uint8(min(max(int(s[1]), 0), MaxActivation))
-		d[2] = uint8(min(max(int(s[2]), 0), MaxActivation))
-		d[3] = uint8(min(max(int(s[3]), 0), MaxActivation))
-		dst, src = dst[4:], src[4:]
-	}
-	for i, v := range src {
-		dst[i] = uint8(min(max(v, 0), MaxActivation))
+	for i := 0; i+laneStep <= len(src); i += laneStep {
+		d, s := (*[laneStep]uint8)(dst[i:]), (*[laneStep]int16)(src[i:])
+		for j, v := range s {
+			d[j] = uint8(min(max(int(v), 0), MaxActivation))
+		}
 	}
 }
 

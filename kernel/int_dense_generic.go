@@ -2,12 +2,11 @@ package kernel
 
 import "encoding/binary"
 
-// Without vector instructions a Dense computes blocks of outputs side by side,
-// in words of four, and skips inputs that are zero: most are.
+// Without vector instructions a Dense computes a block of outputs side by side,
+// in words of two, and skips inputs that are zero: most are.
 const (
-	lanes = 4
-	words = 2
-	block = words * lanes
+	words = 4
+	block = 2 * words
 
 	chunk = 256 // inputs looked through at once
 )
@@ -17,17 +16,17 @@ type active uint32
 
 // packWords fills packed: [block of outputs][input].
 //
-// A 64-bit word holds the weights from one input to four outputs as the number
-// w0 + w1<<16 + w2<<32 + w3<<48, negative weights borrowing from the lanes
-// above. Multiplied by an activation it holds four products. Two such words may
-// be added before a lane can overflow, for 2*127*128 < 1<<15; see addBlock.
+// A 64-bit word holds the weights from one input to two outputs as the number
+// w0 + w1<<32, a negative w0 borrowing from w1. Multiplied by an activation it
+// holds two products, and added up two sums, which the borrow does not disturb
+// until they are taken apart.
 func (d *Dense) packWords(weights []int8, stride int) {
-	d.packed = make([][words]uint64, roundUp(d.outputs, block)/block*d.paddedInputs)
+	d.packed = make([][words]uint64, d.paddedOutputs/block*d.paddedInputs)
 	for o := range d.outputs {
-		word, lane := o%block/lanes, o%lanes
+		word, lane := o%block/2, o%2
 		for i := range d.inputs {
 			w := uint64(int64(weights[o*stride+i]))
-			d.packed[o/block*d.paddedInputs+i][word] += w << (16 * lane)
+			d.packed[o/block*d.paddedInputs+i][word] += w << (32 * lane)
 		}
 	}
 }
@@ -39,7 +38,8 @@ func (d *Dense) mulGeneric(dst []int32, in []uint8) {
 	for first := 0; first < len(in); first += chunk {
 		n := list.fill(in[first:min(first+chunk, len(in))], first)
 		for o := 0; o < d.outputs; o += block {
-			addBlock((*[block]int32)(dst[o:]), d.packed[o/block*d.paddedInputs:][:d.paddedInputs], list[:n])
+			rows := d.packed[o/block*d.paddedInputs:][:d.paddedInputs]
+			addProducts((*[block]int32)(dst[o:]), rows, list[:n])
 		}
 	}
 }
@@ -50,7 +50,7 @@ type activeList [chunk]active
 // fill lists the inputs that are not zero and returns how many there are; their
 // indices begin at first. len(in) is a multiple of eight.
 func (l *activeList) fill(in []uint8, first int) int {
-	n := 0
+	n := uint(0)
 	next := active(first) << 8
 	for ; len(in) >= 8; in = in[8:] {
 		if binary.LittleEndian.Uint64(in) != 0 {
@@ -66,64 +66,30 @@ func (l *activeList) fill(in []uint8, first int) int {
 		}
 		next += 8 << 8
 	}
-	return n
+	return int(n)
 }
 
 // append adds an input to the n there are, unless it is zero. Storing always and
 // counting by the value keeps an unpredictable branch out of the loop.
-func (l *activeList) append(n int, index active, x uint8) int {
+func (l *activeList) append(n uint, index active, x uint8) uint {
 	l[n%chunk] = index | active(x)
-	return n + int((uint32(x)+0xff)>>8)
+	return n + uint(x+0x7f)>>7
 }
 
-const (
-	// laneBias makes the lanes of a word non-negative.
-	laneBias = 0x8000_8000_8000_8000
-	// evenLanes selects lanes 0 and 2.
-	evenLanes = 0x0000_FFFF_0000_FFFF
-)
-
-// addBlock adds the products of a block of outputs: sums += rows * in.
-//
-// For each word it keeps the plain total of all products, and beside it the
-// total of lanes 1 and 3 alone, which are biased, shifted down and thereby
-// given 32 bits each. What is left of the plain total without lanes 1 and 3 is
-// lanes 0 and 2.
-func addBlock(sums *[block]int32, rows [][words]uint64, in []active) {
-	var all0, odd0, all1, odd1 uint64
-	i := 0
-	for ; i+1 < len(in); i += 2 {
-		a, b := in[i], in[i+1]
-		x, y := uint64(a&0xff), uint64(b&0xff)
-		v, w := &rows[a>>8], &rows[b>>8]
-		t := x*v[0] + y*w[0]
-		all0 += t
-		odd0 += (t + laneBias) >> 16 & evenLanes
-		t = x*v[1] + y*w[1]
-		all1 += t
-		odd1 += (t + laneBias) >> 16 & evenLanes
+// addProducts adds the products of a block of outputs: sums += rows * in. A
+// larger block would not stay in registers.
+func addProducts(sums *[block]int32, rows [][words]uint64, in []active) {
+	var t0, t1, t2, t3 uint64
+	for _, a := range in {
+		x, v := uint64(a&0xff), &rows[a>>8]
+		t0 += x * v[0]
+		t1 += x * v[1]
+		t2 += x * v[2]
+		t3 += x * v[3]
 	}
-	if i < len(in) {
-		x, v := uint64(in[i]&0xff), &rows[in[i]>>8]
-		all0 += x * v[0]
-		odd0 += (x*v[0] + laneBias) >> 16 & evenLanes
-		all1 += x * v[1]
-		odd1 += (x*v[1] + laneBias) >> 16 & evenLanes
+	for i, t := range [words]uint64{t0, t1, t2, t3} {
+		low := int32(t)
+		sums[2*i] += low
+		sums[2*i+1] += int32((t - uint64(int64(low))) >> 32)
 	}
-	pairs := (len(in) + 1) / 2
-	addLanes((*[lanes]int32)(sums[:lanes]), all0, odd0, pairs)
-	addLanes((*[lanes]int32)(sums[lanes:]), all1, odd1, pairs)
-}
-
-// addLanes takes the totals of a word apart and adds them to sums.
-func addLanes(sums *[lanes]int32, all, odd uint64, pairs int) {
-	bias := uint32(pairs) << 15
-	one, three := int32(uint32(odd)-bias), int32(uint32(odd>>32)-bias)
-	even := all - uint64(int64(one))<<16 - uint64(int64(three))<<48
-	zero := int32(even)
-	two := int32((even - uint64(int64(zero))) >> 32)
-	sums[0] += zero
-	sums[1] += one
-	sums[2] += two
-	sums[3] += three
 }
