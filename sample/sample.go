@@ -1,6 +1,7 @@
 // Package sample makes training samples of games: positions with the move
 // played, the search's score and the game's result, all from the side to move's
-// point of view.
+// point of view. It also has what the codecs of sample files share: Reader,
+// Writer, the units of scores.
 package sample
 
 import (
@@ -14,12 +15,20 @@ import (
 
 // Sample is one position to train on.
 type Sample struct {
-	Pos   chess.Position
-	Move  chess.Move   // best move of the search, which was played
-	Score search.Score // centipawns, side to move
+	Pos chess.Position
+	// Move is the move played or, in formats that keep it instead, the best
+	// move of the search.
+	Move chess.Move
+	// Score is for the side to move, in centipawns where it comes from a game
+	// and in the Unit of the Reader where it comes from a file.
+	Score search.Score
 	// Result is the game's result for the side to move: 1 win, 0 draw, −1 loss.
 	Result int8
 	Ply    uint16 // plies since the start of the game, opening moves counted
+	// Partial says that the piece that Move drops or promotes to is not known,
+	// because the format does not keep it. Move then names a pawn dropped or a
+	// promotion to queen, as a placeholder only.
+	Partial bool
 }
 
 // Filter says which positions not to train on, besides those before opening
