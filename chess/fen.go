@@ -9,8 +9,8 @@ import (
 // a full board of promoted pieces and full hands, is shorter.
 const maxFENLength = 512
 
-// maxClock bounds the two clocks of a FEN.
-const maxClock = 9999
+// maxClock bounds the halfmove clock of a FEN.
+const maxClock = 1<<16 - 1
 
 // maxInHand is the most pieces of one kind that a FEN may put in one hand.
 const maxInHand = 16
@@ -88,16 +88,15 @@ func (p *Position) parseFields(fields []string) error {
 	if err := p.parseEnPassant(fields[3]); err != nil {
 		return err
 	}
-	halfmove, err := parseClock("halfmove clock", fields[4])
+	halfmove, err := parseClock("halfmove clock", fields[4], maxClock)
 	if err != nil {
 		return err
 	}
-	fullmove, err := parseClock("move number", fields[5])
+	fullmove, err := parseClock("move number", fields[5], MaxFullmoveNumber)
 	if err != nil {
 		return err
 	}
-	p.halfmove = uint16(halfmove)
-	p.ply = uint16(2*max(fullmove-1, 0) + int(p.side))
+	p.SetClocks(halfmove, fullmove)
 	return nil
 }
 
@@ -321,13 +320,20 @@ func (p *Position) parseEnPassant(field string) error {
 	if s == NoSquare {
 		return &FENError{"en passant", quote(field), "- or a square"}
 	}
+	p.setEnPassant(s)
+	return nil
+}
+
+// setEnPassant makes s the en passant square unless no pawn can have made the
+// double step or none attacks the square.
+func (p *Position) setEnPassant(s Square) {
 	us := p.side & 1
 	rank := rank6
 	if us == Black {
 		rank = rank3
 	}
 	if !rank.Has(s) {
-		return nil
+		return
 	}
 	pushed, origin := s-8, s+8 // as White captures
 	if us == Black {
@@ -339,21 +345,24 @@ func (p *Position) parseEnPassant(field string) error {
 		pawnTable[us^1][s]&p.Pieces(us, Pawn) != 0 {
 		p.ep = s
 	}
-	return nil
 }
 
-// parseClock reads a number from 0 to maxClock.
-func parseClock(field, text string) (int, error) {
+// parseClock reads a number from 0 to most.
+func parseClock(field, text string, most int) (int, error) {
 	n := 0
 	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' || n > maxClock {
-			n = maxClock + 1
+		if text[i] < '0' || text[i] > '9' || n > most {
+			n = most + 1
 			break
 		}
 		n = n*10 + int(text[i]-'0')
 	}
-	if n > maxClock {
-		return 0, &FENError{field, quote(text), "a number from 0 to " + strconv.Itoa(maxClock)}
+	if n > most {
+		return 0, clockError(field, quote(text), most)
 	}
 	return n, nil
+}
+
+func clockError(field, found string, most int) error {
+	return &FENError{field, found, "a number from 0 to " + strconv.Itoa(most)}
 }

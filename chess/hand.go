@@ -8,6 +8,9 @@ type Hand uint32
 // maxHand is the largest count of one kind that a Hand can hold.
 const maxHand = 63
 
+// handMask covers the counts of all five kinds.
+const handMask Hand = 1<<30 - 1
+
 func handShift(t PieceType) uint { return uint(t) * 6 & 31 }
 
 // Count returns the number of pieces of kind t in hand.
