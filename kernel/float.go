@@ -58,6 +58,52 @@ func FloatClampSum(w, base []float32, limit float32) {
 	}
 }
 
+// FloatClip is the clipped ReLU: it writes clamp(src, 0, 1) to dst, element by
+// element; both have the same length and may be one. NaN stays.
+func FloatClip(dst, src []float32) {
+	src = src[:len(dst)]
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatClip(dst[:n], src[:n])
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// FloatClipBack is the derivative of FloatClip: it writes to dst the derivative
+// with respect to src given d, the one with respect to the result. It is d where
+// src lies within 0 and 1, zero elsewhere and on the bounds. All have the same
+// length; dst may be one of the others.
+func FloatClipBack(dst, src, d []float32) {
+	src, d = src[:len(dst)], d[:len(dst)]
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatClipBack(dst[:n], src[:n], d[:n])
+		dst, src, d = dst[n:], src[n:], d[n:]
+	}
+}
+
+// FloatSquareClip is the squared clipped ReLU, clamp(src, 0, 1)², otherwise as
+// FloatClip.
+func FloatSquareClip(dst, src []float32) {
+	src = src[:len(dst)]
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatSquareClip(dst[:n], src[:n])
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// FloatSquareClipBack is the derivative of FloatSquareClip, 2·src·d within 0 and
+// 1, otherwise as FloatClipBack.
+func FloatSquareClipBack(dst, src, d []float32) {
+	src, d = src[:len(dst)], d[:len(dst)]
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatSquareClipBack(dst[:n], src[:n], d[:n])
+		dst, src, d = dst[n:], src[n:], d[n:]
+	}
+}
+
 // AdamStep holds what one Adam step needs beside the numbers themselves, with
 // the bias corrections of step t folded in.
 type AdamStep struct {

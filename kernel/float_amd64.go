@@ -63,6 +63,50 @@ func floatClampSum(w, base []float32, limit float32) {
 	}
 }
 
+func floatClip(dst, src []float32) {
+	switch {
+	case useAVX512:
+		floatClipAVX512(&dst[0], &src[0], len(dst))
+	case useAVX2:
+		floatClipAVX2(&dst[0], &src[0], len(dst))
+	default:
+		floatClipGeneric(dst, src)
+	}
+}
+
+func floatSquareClip(dst, src []float32) {
+	switch {
+	case useAVX512:
+		floatSquareClipAVX512(&dst[0], &src[0], len(dst))
+	case useAVX2:
+		floatSquareClipAVX2(&dst[0], &src[0], len(dst))
+	default:
+		floatSquareClipGeneric(dst, src)
+	}
+}
+
+func floatClipBack(dst, src, d []float32) {
+	switch {
+	case useAVX512:
+		floatClipBackAVX512(&dst[0], &src[0], &d[0], len(dst))
+	case useAVX2:
+		floatClipBackAVX2(&dst[0], &src[0], &d[0], len(dst))
+	default:
+		floatClipBackGeneric(dst, src, d)
+	}
+}
+
+func floatSquareClipBack(dst, src, d []float32) {
+	switch {
+	case useAVX512:
+		floatSquareClipBackAVX512(&dst[0], &src[0], &d[0], len(dst))
+	case useAVX2:
+		floatSquareClipBackAVX2(&dst[0], &src[0], &d[0], len(dst))
+	default:
+		floatSquareClipBackGeneric(dst, src, d)
+	}
+}
+
 func floatAdam(w, m, v, g []float32, s *AdamStep) {
 	switch {
 	case useAVX512:

@@ -223,6 +223,192 @@ done:
 	VZEROUPPER
 	RET
 
+// func floatClipAVX2(dst *float32, src *float32, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floatClipAVX2(SB), NOSPLIT, $0-24
+	VXORPS       Y0, Y0, Y0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Y1
+	MOVQ         dst+0(FP), CX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+16(FP), BX
+	XORQ         AX, AX
+	SUBQ         $0x08, BX
+	JLT          tail
+
+loop:
+	VMOVUPS (DX)(AX*1), Y2
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VADDPS  Y0, Y2, Y2
+	VMOVUPS Y2, (CX)(AX*1)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, BX
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, BX
+	JZ         done
+	MOVQ       $0x00000008, SI
+	CMPQ       BX, SI
+	CMOVQLT    BX, SI
+	NEGQ       SI
+	LEAQ       floatLeadingLanes<>+0(SB), BX
+	VMOVUPS    32(BX)(SI*4), Y2
+	VMASKMOVPS (DX)(AX*1), Y2, Y3
+	VMAXPS     Y3, Y0, Y3
+	VMINPS     Y3, Y1, Y3
+	VADDPS     Y0, Y3, Y3
+	VMASKMOVPS Y3, Y2, (CX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatClipBackAVX2(dst *float32, src *float32, d *float32, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floatClipBackAVX2(SB), NOSPLIT, $0-32
+	VXORPS       Y0, Y0, Y0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Y1
+	MOVQ         dst+0(FP), CX
+	MOVQ         src+8(FP), DX
+	MOVQ         d+16(FP), BX
+	MOVQ         n+24(FP), SI
+	XORQ         AX, AX
+	SUBQ         $0x08, SI
+	JLT          tail
+
+loop:
+	VMOVUPS (DX)(AX*1), Y2
+	VMOVUPS (BX)(AX*1), Y3
+	VCMPPS  $0x1e, Y0, Y2, Y4
+	VCMPPS  $0x11, Y1, Y2, Y2
+	VANDPS  Y4, Y2, Y2
+	VANDPS  Y2, Y3, Y3
+	VMOVUPS Y3, (CX)(AX*1)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, SI
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, SI
+	JZ         done
+	MOVQ       $0x00000008, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	NEGQ       DI
+	LEAQ       floatLeadingLanes<>+0(SB), SI
+	VMOVUPS    32(SI)(DI*4), Y2
+	VMASKMOVPS (DX)(AX*1), Y2, Y3
+	VMASKMOVPS (BX)(AX*1), Y2, Y4
+	VCMPPS     $0x1e, Y0, Y3, Y0
+	VCMPPS     $0x11, Y1, Y3, Y1
+	VANDPS     Y0, Y1, Y1
+	VANDPS     Y1, Y4, Y4
+	VMASKMOVPS Y4, Y2, (CX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatSquareClipAVX2(dst *float32, src *float32, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floatSquareClipAVX2(SB), NOSPLIT, $0-24
+	VXORPS       Y0, Y0, Y0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Y1
+	MOVQ         dst+0(FP), CX
+	MOVQ         src+8(FP), DX
+	MOVQ         n+16(FP), BX
+	XORQ         AX, AX
+	SUBQ         $0x08, BX
+	JLT          tail
+
+loop:
+	VMOVUPS (DX)(AX*1), Y2
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VMULPS  Y2, Y2, Y2
+	VMOVUPS Y2, (CX)(AX*1)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, BX
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, BX
+	JZ         done
+	MOVQ       $0x00000008, SI
+	CMPQ       BX, SI
+	CMOVQLT    BX, SI
+	NEGQ       SI
+	LEAQ       floatLeadingLanes<>+0(SB), BX
+	VMOVUPS    32(BX)(SI*4), Y2
+	VMASKMOVPS (DX)(AX*1), Y2, Y3
+	VMAXPS     Y3, Y0, Y3
+	VMINPS     Y3, Y1, Y3
+	VMULPS     Y3, Y3, Y3
+	VMASKMOVPS Y3, Y2, (CX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatSquareClipBackAVX2(dst *float32, src *float32, d *float32, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floatSquareClipBackAVX2(SB), NOSPLIT, $0-32
+	VXORPS       Y0, Y0, Y0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Y1
+	MOVQ         dst+0(FP), CX
+	MOVQ         src+8(FP), DX
+	MOVQ         d+16(FP), BX
+	MOVQ         n+24(FP), SI
+	XORQ         AX, AX
+	SUBQ         $0x08, SI
+	JLT          tail
+
+loop:
+	VMOVUPS (DX)(AX*1), Y2
+	VMOVUPS (BX)(AX*1), Y3
+	VCMPPS  $0x1e, Y0, Y2, Y4
+	VCMPPS  $0x11, Y1, Y2, Y5
+	VANDPS  Y4, Y5, Y5
+	VADDPS  Y2, Y2, Y2
+	VMULPS  Y2, Y3, Y3
+	VANDPS  Y5, Y3, Y3
+	VMOVUPS Y3, (CX)(AX*1)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, SI
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, SI
+	JZ         done
+	MOVQ       $0x00000008, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	NEGQ       DI
+	LEAQ       floatLeadingLanes<>+0(SB), SI
+	VMOVUPS    32(SI)(DI*4), Y2
+	VMASKMOVPS (DX)(AX*1), Y2, Y3
+	VMASKMOVPS (BX)(AX*1), Y2, Y4
+	VCMPPS     $0x1e, Y0, Y3, Y0
+	VCMPPS     $0x11, Y1, Y3, Y1
+	VANDPS     Y0, Y1, Y1
+	VADDPS     Y3, Y3, Y3
+	VMULPS     Y3, Y4, Y4
+	VANDPS     Y1, Y4, Y4
+	VMASKMOVPS Y4, Y2, (CX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
 // func floatAdamAVX2(w *float32, m *float32, v *float32, gradient *float32, n int, beta1 float32, beta2 float32, rest1 float32, rest2 float32, rate float32, epsilon float32, keep float32)
 // Requires: AVX, CMOV
 TEXT ·floatAdamAVX2(SB), NOSPLIT, $0-68
@@ -2009,6 +2195,192 @@ tail:
 	VCMPPS    $0x0c, Z0, Z4, K2
 	VSUBPS    Z3, Z0, K2, Z2
 	VMOVUPS   Z2, K1, (DX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatClipAVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·floatClipAVX512(SB), NOSPLIT, $0-24
+	VPXORD       Z0, Z0, Z0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Z1
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         n+16(FP), SI
+	XORQ         AX, AX
+	SUBQ         $0x10, SI
+	JLT          tail
+
+loop:
+	VMOVUPS (BX)(AX*1), Z2
+	VMAXPS  Z2, Z0, Z2
+	VMINPS  Z2, Z1, Z2
+	VADDPS  Z0, Z2, Z2
+	VMOVUPS Z2, (DX)(AX*1)
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, SI
+	JGE     loop
+
+tail:
+	ADDQ      $0x10, SI
+	JZ        done
+	MOVQ      $0x00000010, CX
+	CMPQ      SI, CX
+	CMOVQLT   SI, CX
+	MOVL      $0x00000001, SI
+	SHLL      CL, SI
+	DECL      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (BX)(AX*1), K1, Z2
+	VMAXPS    Z2, Z0, Z2
+	VMINPS    Z2, Z1, Z2
+	VADDPS    Z0, Z2, Z2
+	VMOVUPS   Z2, K1, (DX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatClipBackAVX512(dst *float32, src *float32, d *float32, n int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·floatClipBackAVX512(SB), NOSPLIT, $0-32
+	VPXORD       Z0, Z0, Z0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Z1
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         d+16(FP), SI
+	MOVQ         n+24(FP), DI
+	XORQ         AX, AX
+	SUBQ         $0x10, DI
+	JLT          tail
+
+loop:
+	VMOVUPS   (BX)(AX*1), Z2
+	VMOVUPS   (SI)(AX*1), Z3
+	VCMPPS    $0x1e, Z0, Z2, K1
+	VCMPPS    $0x11, Z1, Z2, K1, K1
+	VMOVAPS.Z Z3, K1, Z3
+	VMOVUPS   Z3, (DX)(AX*1)
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DI
+	JGE       loop
+
+tail:
+	ADDQ      $0x10, DI
+	JZ        done
+	MOVQ      $0x00000010, CX
+	CMPQ      DI, CX
+	CMOVQLT   DI, CX
+	MOVL      $0x00000001, DI
+	SHLL      CL, DI
+	DECL      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (BX)(AX*1), K1, Z2
+	VMOVUPS.Z (SI)(AX*1), K1, Z3
+	VCMPPS    $0x1e, Z0, Z2, K2
+	VCMPPS    $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z Z3, K2, Z3
+	VMOVUPS   Z3, K1, (DX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatSquareClipAVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·floatSquareClipAVX512(SB), NOSPLIT, $0-24
+	VPXORD       Z0, Z0, Z0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Z1
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         n+16(FP), SI
+	XORQ         AX, AX
+	SUBQ         $0x10, SI
+	JLT          tail
+
+loop:
+	VMOVUPS (BX)(AX*1), Z2
+	VMAXPS  Z2, Z0, Z2
+	VMINPS  Z2, Z1, Z2
+	VMULPS  Z2, Z2, Z2
+	VMOVUPS Z2, (DX)(AX*1)
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, SI
+	JGE     loop
+
+tail:
+	ADDQ      $0x10, SI
+	JZ        done
+	MOVQ      $0x00000010, CX
+	CMPQ      SI, CX
+	CMOVQLT   SI, CX
+	MOVL      $0x00000001, SI
+	SHLL      CL, SI
+	DECL      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (BX)(AX*1), K1, Z2
+	VMAXPS    Z2, Z0, Z2
+	VMINPS    Z2, Z1, Z2
+	VMULPS    Z2, Z2, Z2
+	VMOVUPS   Z2, K1, (DX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatSquareClipBackAVX512(dst *float32, src *float32, d *float32, n int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·floatSquareClipBackAVX512(SB), NOSPLIT, $0-32
+	VPXORD       Z0, Z0, Z0
+	MOVL         $0x3f800000, AX
+	VMOVD        AX, X1
+	VBROADCASTSS X1, Z1
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	MOVQ         d+16(FP), SI
+	MOVQ         n+24(FP), DI
+	XORQ         AX, AX
+	SUBQ         $0x10, DI
+	JLT          tail
+
+loop:
+	VMOVUPS   (BX)(AX*1), Z2
+	VMOVUPS   (SI)(AX*1), Z3
+	VCMPPS    $0x1e, Z0, Z2, K1
+	VCMPPS    $0x11, Z1, Z2, K1, K1
+	VADDPS    Z2, Z2, Z2
+	VMULPS    Z2, Z3, Z3
+	VMOVAPS.Z Z3, K1, Z3
+	VMOVUPS   Z3, (DX)(AX*1)
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DI
+	JGE       loop
+
+tail:
+	ADDQ      $0x10, DI
+	JZ        done
+	MOVQ      $0x00000010, CX
+	CMPQ      DI, CX
+	CMOVQLT   DI, CX
+	MOVL      $0x00000001, DI
+	SHLL      CL, DI
+	DECL      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (BX)(AX*1), K1, Z2
+	VMOVUPS.Z (SI)(AX*1), K1, Z3
+	VCMPPS    $0x1e, Z0, Z2, K2
+	VCMPPS    $0x11, Z1, Z2, K2, K2
+	VADDPS    Z2, Z2, Z2
+	VMULPS    Z2, Z3, Z3
+	VMOVAPS.Z Z3, K2, Z3
+	VMOVUPS   Z3, K1, (DX)(AX*1)
 
 done:
 	VZEROUPPER

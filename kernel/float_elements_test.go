@@ -86,6 +86,57 @@ func clampSumCall(r *rand.Rand, n int, random randomSlice) *floatCall {
 		})
 }
 
+func clipped(x float64) float64 { return min(max(x, 0), 1) }
+
+// around returns values of which some lie within 0 and 1, some on either side.
+func around(r *rand.Rand, n int, random randomSlice) []float32 {
+	x := random(r, n)
+	for i := range x {
+		x[i] *= 2
+	}
+	return x
+}
+
+func clipCall(r *rand.Rand, n int, random randomSlice) *floatCall {
+	return elementwise("FloatClip", [][]float32{random(r, n), around(r, n, random)},
+		func(a [][]float32) { FloatClip(a[0], a[1]) },
+		0, 0, func(x []float64) float64 {
+			x[0] = clipped(x[1])
+			return 0
+		})
+}
+
+func squareClipCall(r *rand.Rand, n int, random randomSlice) *floatCall {
+	return elementwise("FloatSquareClip", [][]float32{random(r, n), around(r, n, random)},
+		func(a [][]float32) { FloatSquareClip(a[0], a[1]) },
+		1, 1, func(x []float64) float64 {
+			x[0] = clipped(x[1]) * clipped(x[1])
+			return x[0]
+		})
+}
+
+func clipBackCall(r *rand.Rand, n int, random randomSlice) *floatCall {
+	return elementwise("FloatClipBack", [][]float32{random(r, n), around(r, n, random), random(r, n)},
+		func(a [][]float32) { FloatClipBack(a[0], a[1], a[2]) },
+		0, 0, func(x []float64) float64 {
+			if x[0] = 0; x[1] > 0 && x[1] < 1 {
+				x[0] = x[2]
+			}
+			return 0
+		})
+}
+
+func squareClipBackCall(r *rand.Rand, n int, random randomSlice) *floatCall {
+	return elementwise("FloatSquareClipBack", [][]float32{random(r, n), around(r, n, random), random(r, n)},
+		func(a [][]float32) { FloatSquareClipBack(a[0], a[1], a[2]) },
+		1, 1, func(x []float64) float64 {
+			if x[0] = 0; x[1] > 0 && x[1] < 1 {
+				x[0] = 2 * x[1] * x[2]
+			}
+			return math.Abs(x[0])
+		})
+}
+
 // squares returns values that second moments have.
 func squares(r *rand.Rand, n int, random randomSlice) []float32 {
 	x := random(r, n)

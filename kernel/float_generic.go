@@ -43,6 +43,39 @@ func floatClampSumGeneric(w, base []float32, limit float32) {
 	}
 }
 
+func floatClipGeneric(dst, src []float32) {
+	for i, v := range src {
+		dst[i] = min(max(v, 0), 1)
+	}
+}
+
+func floatClipBackGeneric(dst, src, d []float32) {
+	for i, v := range src {
+		x := float32(0)
+		if v > 0 && v < 1 {
+			x = d[i]
+		}
+		dst[i] = x
+	}
+}
+
+func floatSquareClipGeneric(dst, src []float32) {
+	for i, v := range src {
+		x := min(max(v, 0), 1)
+		dst[i] = x * x
+	}
+}
+
+func floatSquareClipBackGeneric(dst, src, d []float32) {
+	for i, v := range src {
+		x := float32(0)
+		if v > 0 && v < 1 {
+			x = (v + v) * d[i]
+		}
+		dst[i] = x
+	}
+}
+
 func floatAdamGeneric(w, m, v, g []float32, s *AdamStep) {
 	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
 	b1, b2, c1, c2 := s.Beta1, s.Beta2, 1-s.Beta1, 1-s.Beta2

@@ -8,6 +8,11 @@ func floatLerp(dst, x []float32, s float32)   { floatLerpGeneric(dst, x, s) }
 func floatClamp(w []float32, limit float32)   { floatClampGeneric(w, limit) }
 func floatClampSum(w, b []float32, l float32) { floatClampSumGeneric(w, b, l) }
 
+func floatClip(dst, src []float32)              { floatClipGeneric(dst, src) }
+func floatClipBack(dst, src, d []float32)       { floatClipBackGeneric(dst, src, d) }
+func floatSquareClip(dst, src []float32)        { floatSquareClipGeneric(dst, src) }
+func floatSquareClipBack(dst, src, d []float32) { floatSquareClipBackGeneric(dst, src, d) }
+
 func floatAdam(w, m, v, g []float32, s *AdamStep) { floatAdamGeneric(w, m, v, g, s) }
 
 func floatAdamIdle(dst, w, m, v []float32, keep, drift, epsilon float32) {

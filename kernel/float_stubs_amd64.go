@@ -29,6 +29,26 @@ func floatClampAVX2(w *float32, n int, low float32, high float32)
 //go:noescape
 func floatClampSumAVX2(w *float32, base *float32, n int, low float32, high float32)
 
+// floatClipAVX2 is FloatClip of n elements.
+//
+//go:noescape
+func floatClipAVX2(dst *float32, src *float32, n int)
+
+// floatClipBackAVX2 is FloatClipBack of n elements.
+//
+//go:noescape
+func floatClipBackAVX2(dst *float32, src *float32, d *float32, n int)
+
+// floatSquareClipAVX2 is FloatSquareClip of n elements.
+//
+//go:noescape
+func floatSquareClipAVX2(dst *float32, src *float32, n int)
+
+// floatSquareClipBackAVX2 is FloatSquareClipBack of n elements.
+//
+//go:noescape
+func floatSquareClipBackAVX2(dst *float32, src *float32, d *float32, n int)
+
 // floatAdamAVX2 is FloatAdam of n elements, rest1 = 1−beta1, rest2 = 1−beta2.
 //
 //go:noescape
@@ -88,6 +108,26 @@ func floatClampAVX512(w *float32, n int, low float32, high float32)
 //
 //go:noescape
 func floatClampSumAVX512(w *float32, base *float32, n int, low float32, high float32)
+
+// floatClipAVX512 is FloatClip of n elements.
+//
+//go:noescape
+func floatClipAVX512(dst *float32, src *float32, n int)
+
+// floatClipBackAVX512 is FloatClipBack of n elements.
+//
+//go:noescape
+func floatClipBackAVX512(dst *float32, src *float32, d *float32, n int)
+
+// floatSquareClipAVX512 is FloatSquareClip of n elements.
+//
+//go:noescape
+func floatSquareClipAVX512(dst *float32, src *float32, n int)
+
+// floatSquareClipBackAVX512 is FloatSquareClipBack of n elements.
+//
+//go:noescape
+func floatSquareClipBackAVX512(dst *float32, src *float32, d *float32, n int)
 
 // floatAdamAVX512 is FloatAdam of n elements, rest1 = 1−beta1, rest2 = 1−beta2.
 //

@@ -157,19 +157,23 @@ func strangeFloats(r *rand.Rand, n int) []float32 {
 
 // floatKernels are the makers of calls of a size, with arguments from random.
 var floatKernels = map[string]func(r *rand.Rand, size int, random func(*rand.Rand, int) []float32) *floatCall{
-	"Add":         addCall,
-	"Scale":       scaleCall,
-	"Lerp":        lerpCall,
-	"Clamp":       clampCall,
-	"ClampSum":    clampSumCall,
-	"Adam":        adamCall,
-	"AdamIdle":    adamIdleCall,
-	"ClampActive": clampActiveCall,
-	"GatherSum":   gatherSumCall,
-	"ScatterAdd":  scatterAddCall,
-	"Affine":      affineCall,
-	"AffineBack":  affineBackCall,
-	"Gemm":        gemmCall,
+	"Add":            addCall,
+	"Scale":          scaleCall,
+	"Lerp":           lerpCall,
+	"Clamp":          clampCall,
+	"ClampSum":       clampSumCall,
+	"Clip":           clipCall,
+	"ClipBack":       clipBackCall,
+	"SquareClip":     squareClipCall,
+	"SquareClipBack": squareClipBackCall,
+	"Adam":           adamCall,
+	"AdamIdle":       adamIdleCall,
+	"ClampActive":    clampActiveCall,
+	"GatherSum":      gatherSumCall,
+	"ScatterAdd":     scatterAddCall,
+	"Affine":         affineCall,
+	"AffineBack":     affineBackCall,
+	"Gemm":           gemmCall,
 }
 
 func TestFloatKernels(t *testing.T) {

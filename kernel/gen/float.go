@@ -9,6 +9,10 @@ func floatKernels() {
 		v.lerp()
 		v.clamp()
 		v.clampSum()
+		for _, square := range []bool{false, true} {
+			v.clip(square)
+			v.clipBack(square)
+		}
 		v.adam()
 		v.adamIdle()
 		v.gatherSum()

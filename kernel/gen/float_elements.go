@@ -180,6 +180,64 @@ func (e *elements) descend(w, m, v, rate, epsilon, keep VecVirtual) {
 	VSUBPS(m, w, w)
 }
 
+// clip writes the activation of a layer: bounded to 0..1, squared or not.
+func (v vectors) clip(square bool) {
+	name := "floatClip"
+	if square {
+		name = "floatSquareClip"
+	}
+	v.function(name, "func(dst, src *float32, n int)", "is "+exported(name)+" of n elements.")
+	zero, one := v.zero(), v.one()
+	v.each(func(e *elements) {
+		x := e.load("src")
+		bounded(x, zero, one)
+		if square {
+			VMULPS(x, x, x)
+		} else {
+			VADDPS(zero, x, x) // −0 becomes 0
+		}
+		e.store(x, "dst")
+	}, "dst", "src")
+}
+
+// clipBack writes the derivative of clip.
+func (v vectors) clipBack(square bool) {
+	name := "floatClipBack"
+	if square {
+		name = "floatSquareClipBack"
+	}
+	v.function(name, "func(dst, src, d *float32, n int)", "is "+exported(name)+" of n elements.")
+	const below, above = 17, 30 // false for NaN
+	zero, one := v.zero(), v.one()
+	v.each(func(e *elements) {
+		x, d := e.load("src"), e.load("d")
+		if v == avx512 {
+			low, inside := K(), K()
+			VCMPPS(Imm(above), zero, x, low)
+			VCMPPS(Imm(below), one, x, low, inside)
+			if square {
+				VADDPS(x, x, x)
+				VMULPS(x, d, d)
+			}
+			VMOVAPS_Z(d, inside, d)
+		} else {
+			low, high := v.register(), v.register()
+			VCMPPS(Imm(above), zero, x, low)
+			VCMPPS(Imm(below), one, x, high)
+			VANDPS(low, high, high)
+			if square {
+				VADDPS(x, x, x)
+				VMULPS(x, d, d)
+			}
+			VANDPS(high, d, d)
+		}
+		e.store(d, "dst")
+	}, "dst", "src", "d")
+}
+
+// exported returns the name of the function that a kernel serves.
+func exported(kernel string) string { return "F" + kernel[1:] }
+
 func (v vectors) clampActive() {
 	v.function("floatClampActive", "func(dst, src *float32, active *int32, n int) int",
 		"is FloatClampActive of n elements; it returns the number of active ones.")
