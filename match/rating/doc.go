@@ -1,7 +1,7 @@
 // Package rating holds the arithmetic of engine matches as pure functions:
 // Elo and normalised Elo with their intervals, likelihood of superiority, and
 // the generalised sequential probability ratio test (GSPRT) in its exact
-// logistic and normalised forms.
+// logistic and normalised forms. A [Pool] rates any number of players together.
 //
 // Two kinds of counts feed it. A [Trinomial] counts single games. A
 // [Pentanomial] counts pairs of games that two players played from the same
