@@ -195,10 +195,10 @@ func (e *Engine) result(c *control) search.Result {
 		best.score = w.evaluate(0)
 	}
 	r := search.Result{
-		Move:    best.move,
-		Score:   search.Score(best.score),
-		PV:      slices.Clone(best.line()),
-		Depth:   w.completed,
+		Move:  best.move,
+		Score: search.Score(best.score),
+		PV:    slices.Clone(best.line()),
+		Depth: w.completed, SelDepth: best.depth,
 		Elapsed: time.Since(c.began),
 	}
 	for _, w := range e.workers {

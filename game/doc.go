@@ -49,7 +49,8 @@
 // game by the rules of package chess. A game must not go on after the rules
 // have ended it, and its outcome must be theirs where they give one.
 //
-// The record keeps everything in a Game but Ply.Depth.
+// The record keeps everything in a Game but what is there for PGN: see Ply and
+// Game.
 //
 //	version  since   change
 //	1        0.1     first

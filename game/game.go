@@ -3,6 +3,7 @@ package game
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -25,6 +26,11 @@ const (
 	EngineFailure
 	// Abandoned marks a game that was stopped: it has no outcome.
 	Abandoned
+	// NoAnswer is a loss because the player never answered, though its search
+	// had no limit of time.
+	NoAnswer
+	// Resigned is a loss because the loser's own scores said so.
+	Resigned
 )
 
 // ReasonText returns r in words, for the reasons of this package and those of
@@ -45,6 +51,10 @@ func ReasonText(r chess.Reason) string {
 		return "engine failure"
 	case Abandoned:
 		return "abandoned"
+	case NoAnswer:
+		return "no answer"
+	case Resigned:
+		return "resigned"
 	}
 	return r.String()
 }
@@ -52,20 +62,28 @@ func ReasonText(r chess.Reason) string {
 // MaxGamePlies is the most plies a game may have.
 const MaxGamePlies = 4096
 
-// Ply is one half-move of a game and what the search said before it.
+// Ply is one half-move of a game and what the search said before it. The record
+// keeps Move, Score, HasScore and Train; the rest is for PGN, and 0 if unknown.
 type Ply struct {
 	Move chess.Move
-	// Score is the search's value of the position before the move, in
-	// centipawns from the mover's side, within ±search.MateScore.
-	Score search.Score
-	// Depth is the last iteration the search finished, in plies; 0 if unknown.
-	// It is for PGN and not part of the record.
-	Depth uint8
+	// Depth is the last iteration the search finished, SelDepth the greatest
+	// distance from the root it reached, both in plies, at most 255.
+	Depth, SelDepth uint8
 	// HasScore says that Score was set: opening and random moves have none.
 	HasScore bool
 	// Train says that Move is the search's own choice, so that the position
 	// may be trained on. It is false for opening and random moves.
 	Train bool
+	// Score is the search's value of the position before the move, in
+	// centipawns from the mover's side, within ±search.MateScore.
+	Score search.Score
+	// Nodes is the number of positions the search visited.
+	Nodes uint64
+	// Elapsed is the time of the search, as the player measured it.
+	Elapsed time.Duration
+	// Clock is what the mover had left after the move, increment included, in
+	// a game it has a clock in.
+	Clock time.Duration
 }
 
 // Game is a game played, with its provenance. Texts are at most 250 bytes.
@@ -88,6 +106,18 @@ type Game struct {
 	Nets   [2]string // ids of the nets of White and Black, or "material"
 	Limits string    // of each search, as LimitsText gives them
 	Build  string    // version of the program that played
+
+	// What follows is for PGN and not part of the record.
+
+	// TimeControls are those of White and Black in the form of the tag
+	// TimeControl, "-" for none, "" if unknown.
+	TimeControls [2]string
+	// Began and Ended are the wall-clock times of the game; the caller of Play
+	// sets them if it wants them in the PGN.
+	Began, Ended time.Time
+	// PVs holds, for every ply, the line the search expected, its own move
+	// first; nil unless Config.KeepPV asked for it.
+	PVs [][]chess.Move
 }
 
 // Line returns the start position with all moves made.
@@ -107,6 +137,41 @@ func (g *Game) AdjudicationTested() (tested, wrong bool) {
 	return tested, tested && g.Adjudged != g.Outcome
 }
 
+// EndText says in one sentence how a game ended, as match runners print it:
+// "White mates", "Black loses on time", "Draw by adjudication: ply limit". It is
+// "unterminated" for a game without an outcome.
+func EndText(o chess.Outcome, r chess.Reason) string {
+	winner, loser := "White", "Black"
+	switch o {
+	case chess.BlackWins:
+		winner, loser = loser, winner
+	case chess.Draw:
+		if adjudicated(r) || r == PlyLimit {
+			return "Draw by adjudication: " + ReasonText(r)
+		}
+		return "Draw by " + ReasonText(r)
+	case chess.Ongoing:
+		return "unterminated"
+	}
+	switch r {
+	case chess.Checkmate:
+		return winner + " mates"
+	case AdjudicatedWin:
+		return winner + " wins by adjudication"
+	case Resigned:
+		return winner + " wins by adjudication: " + loser + " resigns"
+	case TimeForfeit:
+		return loser + " loses on time"
+	case IllegalMove:
+		return loser + " makes an illegal move"
+	case NoAnswer:
+		return loser + "'s connection stalls"
+	case EngineFailure:
+		return loser + " disconnects"
+	}
+	return winner + " wins by " + ReasonText(r)
+}
+
 // Forfeit ends g as lost for the given side, for a reason such as
 // IllegalMove or EngineFailure.
 func (g *Game) Forfeit(loser chess.Color, why chess.Reason) {
@@ -115,6 +180,11 @@ func (g *Game) Forfeit(loser chess.Color, why chess.Reason) {
 
 // byRules reports whether r is an end by the rules of chess.
 func byRules(r chess.Reason) bool { return r != chess.NoReason && r < PlyLimit }
+
+// adjudicated reports whether r is a verdict of the score adjudication.
+func adjudicated(r chess.Reason) bool {
+	return r == AdjudicatedWin || r == AdjudicatedDraw || r == Resigned
+}
 
 // ErrOutcome says that a game's outcome contradicts its reason, or the rules.
 var ErrOutcome = errors.New("game: inconsistent outcome")
@@ -136,9 +206,9 @@ func (g *Game) checkOutcome(line *chess.Line) error {
 		ok = g.Outcome == chess.Draw
 	case AdjudicatedDraw:
 		ok = g.Outcome == chess.Draw && g.Adjudged == chess.Draw
-	case AdjudicatedWin:
+	case AdjudicatedWin, Resigned:
 		ok = isWin(g.Outcome) && g.Adjudged == g.Outcome
-	case TimeForfeit, IllegalMove, EngineFailure:
+	case TimeForfeit, IllegalMove, EngineFailure, NoAnswer:
 		ok = isWin(g.Outcome)
 	}
 	if !ok {

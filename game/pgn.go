@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -20,16 +21,33 @@ const pgnWidth = 79
 // sevenTags is the roster every PGN game must begin with, in its order.
 var sevenTags = []string{"Event", "Site", "Date", "Round", "White", "Black", "Result"}
 
-// WritePGN writes g as a PGN game. Tags are added to those that follow from g
+// PGNOptions say what the comments behind the moves hold beyond score, depth,
+// time, nodes and clock.
+type PGNOptions struct {
+	// Eval writes the comments of lichess instead: {[%eval 0.31,8] [%clk 0:01:00]},
+	// the score from White's side, mate in 3 as #3.
+	Eval bool
+	// PV adds the line of Game.PVs.
+	PV bool
+}
+
+// WritePGN writes g as a PGN game with the default [PGNOptions].
+func WritePGN(w io.Writer, g *Game, tags map[string]string) error {
+	return PGNOptions{}.Write(w, g, tags)
+}
+
+// Write writes g as a PGN game. Tags are added to those that follow from g
 // and replace those of the same name; the seven of the roster come first, then
 // Variant, SetUp and FEN, then the others by name. Tags without a value in g
 // or tags are left out, but for the roster.
 //
-// A comment behind a move is score and depth of the search, {+0.31/8}, seen
-// from the mover: pawns, or +M3 for mate in 3 moves and -M3 for being mated.
-// The comment behind the last move ends with the reason the game ended. Drops
-// are written piece@square, pawns included.
-func WritePGN(w io.Writer, g *Game, tags map[string]string) error {
+// A comment behind a move is what its search said, seen from the mover:
+// {+0.31/8 0.123s, n=5000, sd=12, tl=59.9s}, which is the score in pawns, or +M3
+// for mate in 3 moves and -M3 for being mated, the depth, the time, the nodes,
+// the selective depth and the time left. What is not known is left out. The
+// comment behind the last move ends with the reason the game ended. Drops are
+// written piece@square, pawns included.
+func (o PGNOptions) Write(w io.Writer, g *Game, tags map[string]string) error {
 	all := g.pgnTags()
 	maps.Copy(all, tags)
 	b := bufio.NewWriter(w)
@@ -38,7 +56,7 @@ func WritePGN(w io.Writer, g *Game, tags map[string]string) error {
 	}
 	fmt.Fprintln(b)
 	column := 0
-	for _, word := range g.movetext() {
+	for _, word := range o.movetext(g) {
 		switch {
 		case column == 0:
 		case column+1+len(word) > pgnWidth:
@@ -77,7 +95,44 @@ func (g *Game) pgnTags() map[string]string {
 			tags[name] = value
 		}
 	}
+	if g.Adjudged != chess.Ongoing && !adjudicated(g.Reason) {
+		tags["Adjudged"] = g.Adjudged.String() // but the game went on
+	}
+	g.timeTags(tags)
 	return tags
+}
+
+// timeTags sets the tags about time: those of the clocks, and those of the
+// wall clock.
+func (g *Game) timeTags(tags map[string]string) {
+	switch white, black := g.TimeControls[chess.White], g.TimeControls[chess.Black]; {
+	case white != black:
+		tags["WhiteTimeControl"], tags["BlackTimeControl"] = white, black
+	case white != "":
+		tags["TimeControl"] = white
+	}
+	if !g.Began.IsZero() {
+		tags["Date"] = g.Began.Format("2006.01.02")
+		tags["UTCDate"] = g.Began.UTC().Format("2006.01.02")
+		tags["UTCTime"] = g.Began.UTC().Format("15:04:05")
+		tags["GameStartTime"] = g.Began.Format(pgnTime)
+	}
+	if !g.Ended.IsZero() {
+		tags["GameEndTime"] = g.Ended.Format(pgnTime)
+	}
+	if !g.Began.IsZero() && !g.Ended.IsZero() {
+		tags["GameDuration"] = clockText(g.Ended.Sub(g.Began))
+	}
+}
+
+// pgnTime is the form of a time with its zone in tags of match runners.
+const pgnTime = "2006-01-02T15:04:05.000 -0700"
+
+// clockText returns a time in the form of the tag GameDuration and of [%clk],
+// h:mm:ss, whole seconds.
+func clockText(d time.Duration) string {
+	s := int(max(0, d).Seconds())
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
 // playerName shortens the hash of a net to a name one can tell apart.
@@ -109,13 +164,13 @@ func variantTag(g *Game) string {
 // termination returns the value of the tag Termination.
 func termination(g *Game) string {
 	switch g.Reason {
-	case PlyLimit, AdjudicatedWin, AdjudicatedDraw:
+	case PlyLimit, AdjudicatedWin, AdjudicatedDraw, Resigned:
 		return "adjudication"
 	case TimeForfeit:
 		return "time forfeit"
 	case IllegalMove:
 		return "illegal move"
-	case EngineFailure, Abandoned:
+	case EngineFailure, NoAnswer, Abandoned:
 		return "abandoned"
 	}
 	if byRules(g.Reason) {
@@ -144,22 +199,23 @@ func quoteTag(s string) string {
 
 // movetext returns the words behind the tags: move numbers, moves, comments and
 // the result.
-func (g *Game) movetext() []string {
+func (o PGNOptions) movetext(g *Game) []string {
 	var words []string
 	pos := g.Start
 	for i, ply := range g.Plies {
-		if pos.SideToMove() == chess.White {
+		mover := pos.SideToMove()
+		if mover == chess.White {
 			words = append(words, strconv.Itoa(pos.FullmoveNumber())+".")
 		} else if i == 0 {
 			words = append(words, strconv.Itoa(pos.FullmoveNumber())+"...")
 		}
 		words = append(words, pos.SAN(ply.Move))
-		comment := plyComment(ply)
+		comment := o.comment(g, i, mover)
+		if o.PV && i < len(g.PVs) && len(g.PVs[i]) > 0 {
+			comment = join(comment, `pv="`+sanLine(pos, g.PVs[i])+`"`)
+		}
 		if i == len(g.Plies)-1 && g.Outcome != chess.Ongoing {
-			if comment != "" {
-				comment += ", "
-			}
-			comment += ReasonText(g.Reason)
+			comment = join(comment, ReasonText(g.Reason))
 		}
 		if comment != "" {
 			words = append(words, strings.Fields("{"+comment+"}")...)
@@ -169,14 +225,77 @@ func (g *Game) movetext() []string {
 	return append(words, g.Outcome.String())
 }
 
-// plyComment returns score and depth of a ply, or nothing if it has none.
-func plyComment(p Ply) string {
-	if !p.HasScore {
-		return ""
+// join puts a comma between two parts of a comment.
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
 	}
+	return a + ", " + b
+}
+
+// sanLine writes moves made one after the other from pos, up to the first that
+// is not legal.
+func sanLine(pos chess.Position, moves []chess.Move) string {
+	var words []string
+	for _, m := range moves {
+		if !pos.IsLegal(m) {
+			break
+		}
+		words = append(words, pos.SAN(m))
+		pos.Make(m)
+	}
+	return strings.Join(words, " ")
+}
+
+// comment returns what the search of ply i said, or nothing if there was none.
+func (o PGNOptions) comment(g *Game, i int, mover chess.Color) string {
+	p := &g.Plies[i]
+	switch {
+	case !p.HasScore:
+		return ""
+	case o.Eval:
+		return evalComment(p, mover)
+	}
+	return engineComment(p)
+}
+
+// engineComment is the comment of match runners.
+func engineComment(p *Ply) string {
 	text := scoreText(p.Score)
 	if p.Depth > 0 {
 		text += "/" + strconv.Itoa(int(p.Depth))
+	}
+	if p.Elapsed > 0 {
+		text += fmt.Sprintf(" %.3fs", p.Elapsed.Seconds())
+	}
+	if p.Nodes > 0 {
+		text += fmt.Sprintf(", n=%d", p.Nodes)
+	}
+	if p.SelDepth > 0 {
+		text += fmt.Sprintf(", sd=%d", p.SelDepth)
+	}
+	if p.Clock > 0 {
+		text += fmt.Sprintf(", tl=%.3fs", p.Clock.Seconds())
+	}
+	return text
+}
+
+// evalComment is the comment of lichess.
+func evalComment(p *Ply, mover chess.Color) string {
+	white := p.Score
+	if mover == chess.Black {
+		white = -white
+	}
+	text := fmt.Sprintf("[%%eval %.2f", float64(white)/100)
+	if white.IsMate() {
+		text = fmt.Sprintf("[%%eval #%d", white.MateIn())
+	}
+	if p.Depth > 0 {
+		text += "," + strconv.Itoa(int(p.Depth))
+	}
+	text += "]"
+	if p.Clock > 0 {
+		text += " [%clk " + clockText(p.Clock) + "]"
 	}
 	return text
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -31,6 +30,20 @@ var (
 	ErrConfig = errors.New("game: bad settings")
 )
 
+// Fault is the error of a player that knows by which reason it loses the game,
+// such as [TimeForfeit], [NoAnswer] or [IllegalMove]. Other errors of players are
+// an [EngineFailure].
+type Fault struct {
+	Reason chess.Reason
+	Err    error
+}
+
+// Error is that of the cause.
+func (f *Fault) Error() string { return f.Err.Error() }
+
+// Unwrap returns the cause.
+func (f *Fault) Unwrap() error { return f.Err }
+
 // PlayerError says that a player failed and in which place. It wraps ErrIllegal
 // if the player answered with an illegal move, else what the player returned.
 type PlayerError struct {
@@ -55,11 +68,15 @@ type Noise struct {
 
 // Config says how Play plays. Scores are centipawns.
 type Config struct {
-	// Limits go to every search. If they hold clocks, these are the clocks of
-	// the game: they run down by the time each search takes, and a player that
-	// oversteps its clock by more than TimeMargin forfeits.
-	Limits     search.Limits
+	// Limits go to the searches of White and Black. Limits[c].Time[c] and
+	// Limits[c].Inc[c], if set, are the clock of colour c: it runs down by the
+	// time each search takes, and a player that oversteps it by more than
+	// TimeMargin forfeits. Every search is told both clocks.
+	Limits     [2]search.Limits
 	TimeMargin time.Duration
+	// A player that takes longer than its MoveTime by more than MoveTimeMargin
+	// forfeits; 0 is never.
+	MoveTimeMargin time.Duration
 
 	// MaxPlies ends the game as a draw, opening moves counted; 0 means
 	// MaxGamePlies.
@@ -71,6 +88,11 @@ type Config struct {
 	// never.
 	WinScore search.Score
 	WinPlies int
+	// A player has resigned once it saw itself behind by at least ResignScore
+	// in ResignMoves successive moves of its own, whatever the other thinks.
+	// Either of them 0 is never.
+	ResignScore search.Score
+	ResignMoves int
 	// A game is drawn once DrawPlies successive scores, those of the first
 	// DrawMinPly plies not counted, were within ±DrawScore. DrawPlies 0 is
 	// never; DrawScore 0 asks for scores of exactly 0.
@@ -81,6 +103,9 @@ type Config struct {
 	NoAdjudicateShare float64
 
 	Noise Noise
+
+	// KeepPV fills Game.PVs.
+	KeepPV bool
 }
 
 func (c *Config) validate() error {
@@ -89,22 +114,29 @@ func (c *Config) validate() error {
 		return fmt.Errorf("%w: MaxPlies is %d, expected 0 to %d", ErrConfig, c.MaxPlies, MaxGamePlies)
 	case c.WinPlies < 0 || c.WinScore < 0:
 		return fmt.Errorf("%w: WinPlies is %d with WinScore %d, expected neither negative", ErrConfig, c.WinPlies, c.WinScore)
+	case c.ResignMoves < 0 || c.ResignScore < 0:
+		return fmt.Errorf("%w: ResignMoves is %d with ResignScore %d, expected neither negative", ErrConfig, c.ResignMoves, c.ResignScore)
 	case c.DrawPlies < 0 || c.DrawScore < 0:
 		return fmt.Errorf("%w: DrawPlies is %d with DrawScore %d, expected neither negative", ErrConfig, c.DrawPlies, c.DrawScore)
 	case !(c.NoAdjudicateShare >= 0 && c.NoAdjudicateShare <= 1):
 		return fmt.Errorf("%w: NoAdjudicateShare is %v, expected 0 to 1", ErrConfig, c.NoAdjudicateShare)
 	case !(c.Noise.Prob >= 0 && c.Noise.Prob <= 1):
 		return fmt.Errorf("%w: Noise.Prob is %v, expected 0 to 1", ErrConfig, c.Noise.Prob)
-	case c.Limits.MovesToGo != 0:
-		return fmt.Errorf("%w: MovesToGo is %d, expected 0: a game has one time control", ErrConfig, c.Limits.MovesToGo)
+	case c.TimeMargin < 0 || c.MoveTimeMargin < 0:
+		return fmt.Errorf("%w: TimeMargin is %v with MoveTimeMargin %v, expected neither negative", ErrConfig, c.TimeMargin, c.MoveTimeMargin)
+	}
+	for _, l := range c.Limits {
+		if l.MovesToGo != 0 {
+			return fmt.Errorf("%w: MovesToGo is %d, expected 0: a game has one time control", ErrConfig, l.MovesToGo)
+		}
 	}
 	return nil
 }
 
 // Play plays a game from the opening to its end by the rules, by adjudication,
 // on time or at the ply limit. With players that answer the same to the same,
-// the game depends on opening, cfg and rng alone. The caller fills in the id and
-// provenance of the game returned; Limits is set.
+// the game depends on opening, cfg and rng alone, but for the times in it. The
+// caller fills in the id and provenance of the game returned; Limits is set.
 //
 // If the context ends, the error wraps ErrAbandoned; if a player fails or
 // answers with an illegal move, it is a *PlayerError. In both cases the
@@ -118,12 +150,16 @@ func Play(ctx context.Context, white, black Player, opening Opening, cfg Config,
 	}
 	t := &table{
 		cfg: cfg, rng: rng, players: [2]Player{white, black},
-		clocks: cfg.Limits.Time, line: chess.NewLine(opening.Start),
+		line: chess.NewLine(opening.Start),
 		g: &Game{
-			Variant: opening.Start.Variant(), Start: opening.Start, Limits: LimitsText(cfg.Limits),
+			Variant: opening.Start.Variant(), Start: opening.Start, Limits: limitsText(cfg.Limits),
 			Outcome: chess.Ongoing, Reason: Abandoned,
 		},
 		playOut: rng.Float64() < cfg.NoAdjudicateShare,
+	}
+	for c := range t.clocks {
+		t.clocks[c], t.incs[c] = cfg.Limits[c].Time[c], cfg.Limits[c].Inc[c]
+		t.g.TimeControls[c] = TimeControl(cfg.Limits[c], chess.Color(c))
 	}
 	if err := t.open(opening.Moves); err != nil {
 		return nil, err
@@ -147,9 +183,11 @@ type table struct {
 	rng     *rand.Rand
 	players [2]Player
 	clocks  [2]time.Duration
+	incs    [2]time.Duration
 	line    *chess.Line
 	g       *Game
 	ahead   streak // successive scores that agree on a winner
+	behind  [2]int // successive scores of each side's own that would have it resign
 	level   streak // successive scores near zero
 	playOut bool   // go on after the adjudication's verdict
 }
@@ -202,27 +240,9 @@ func (t *table) turn(ctx context.Context) error {
 	if t.noisy() {
 		ply = Ply{Move: RandomMove(t.line.Pos(), t.rng)}
 	} else {
-		began := time.Now()
-		res, err := t.players[mover].Search(ctx, t.line, t.limits())
-		if ctx.Err() != nil { // even if there is an answer: it was cut short
-			return t.abandon(ctx)
-		}
-		if err != nil {
-			return t.failure(mover, err)
-		}
-		if !t.line.Pos().IsLegal(res.Move) {
-			t.g.Reason = IllegalMove
-			return &PlayerError{mover, len(t.g.Plies), fmt.Errorf("%w: answered %04x in %s", ErrIllegal, uint16(res.Move), t.line.Pos().FEN())}
-		}
-		if t.overstepped(mover, time.Since(began)) {
-			t.g.Forfeit(mover, TimeForfeit)
-			return nil
-		}
-		ply = Ply{
-			Move:     res.Move,
-			Score:    max(-search.MateScore, min(search.MateScore, res.Score)),
-			Depth:    uint8(max(0, min(255, res.Depth))),
-			HasScore: true, Train: true,
+		var err error
+		if ply, err = t.ask(ctx, mover); err != nil || t.g.Outcome != chess.Ongoing {
+			return err
 		}
 	}
 	t.push(ply)
@@ -230,12 +250,56 @@ func (t *table) turn(ctx context.Context) error {
 	return nil
 }
 
+// ask has the mover search. If it oversteps its time, that ends the game.
+func (t *table) ask(ctx context.Context, mover chess.Color) (Ply, error) {
+	lim := t.limits(mover)
+	began := time.Now()
+	res, err := t.players[mover].Search(ctx, t.line, lim)
+	took := time.Since(began)
+	if ctx.Err() != nil { // even if there is an answer: it was cut short
+		return Ply{}, t.abandon(ctx)
+	}
+	if err != nil {
+		return Ply{}, t.failure(mover, err)
+	}
+	if !t.line.Pos().IsLegal(res.Move) {
+		return Ply{}, t.failure(mover, fmt.Errorf("%w: answered %04x in %s", ErrIllegal, uint16(res.Move), t.line.Pos().FEN()))
+	}
+	// The player's own figure leaves out what the transport costs.
+	if res.Elapsed > 0 {
+		took = min(took, res.Elapsed)
+	}
+	if t.overstepped(mover, &lim, took) {
+		t.g.Forfeit(mover, TimeForfeit)
+		return Ply{}, nil
+	}
+	if t.cfg.KeepPV {
+		t.g.PVs = append(t.g.PVs, make([][]chess.Move, len(t.g.Plies)-len(t.g.PVs)+1)...)
+		t.g.PVs[len(t.g.Plies)] = res.PV
+	}
+	return Ply{
+		Move:     res.Move,
+		Score:    max(-search.MateScore, min(search.MateScore, res.Score)),
+		Depth:    uint8(max(0, min(255, res.Depth))),
+		SelDepth: uint8(max(0, min(255, res.SelDepth))),
+		HasScore: true, Train: true,
+		Nodes: res.Nodes, Elapsed: res.Elapsed, Clock: t.clocks[mover],
+	}, nil
+}
+
 func (t *table) abandon(ctx context.Context) error {
 	return fmt.Errorf("%w at ply %d: %w", ErrAbandoned, len(t.g.Plies), context.Cause(ctx))
 }
 
+// failure notes by which reason the side to move loses because of err. The
+// caller of Play decides whether it does.
 func (t *table) failure(c chess.Color, err error) error {
 	t.g.Reason = EngineFailure
+	if fault, ok := errors.AsType[*Fault](err); ok {
+		t.g.Reason = fault.Reason
+	} else if errors.Is(err, ErrIllegal) {
+		t.g.Reason = IllegalMove
+	}
 	return &PlayerError{c, len(t.g.Plies), err}
 }
 
@@ -244,24 +308,26 @@ func (t *table) noisy() bool {
 	return len(t.g.Plies) < n.Plies && t.rng.Float64() < n.Prob
 }
 
-// limits returns the limits of the next search, clocks as they stand.
-func (t *table) limits() search.Limits {
-	lim := t.cfg.Limits
-	lim.Time = t.clocks
+// limits returns the limits of the mover's next search, clocks as they stand.
+func (t *table) limits(mover chess.Color) search.Limits {
+	lim := t.cfg.Limits[mover]
+	lim.Time, lim.Inc = t.clocks, t.incs
 	return lim
 }
 
-// overstepped takes the time a move took off the mover's clock, if it has one.
-func (t *table) overstepped(mover chess.Color, took time.Duration) bool {
-	if !t.cfg.Limits.Clock(mover) {
-		return false
-	}
-	t.clocks[mover] -= took
-	if t.clocks[mover] < -t.cfg.TimeMargin {
+// overstepped takes the time a move took off the mover's clock, if it has one,
+// and reports whether it took too much.
+func (t *table) overstepped(mover chess.Color, lim *search.Limits, took time.Duration) bool {
+	if margin := t.cfg.MoveTimeMargin; margin > 0 && lim.MoveTime > 0 && took > lim.MoveTime+margin {
 		return true
 	}
-	t.clocks[mover] = max(0, t.clocks[mover]) + t.cfg.Limits.Inc[mover]
-	return false
+	if !lim.Clock(mover) {
+		return false
+	}
+	left := t.clocks[mover] - took
+	// A clock at zero would be no clock at all.
+	t.clocks[mover] = max(max(0, left)+t.incs[mover], time.Millisecond)
+	return left < -t.cfg.TimeMargin
 }
 
 // judge ends the game if the ply just made does so: by the rules first, by
@@ -303,36 +369,17 @@ func (t *table) adjudicate(mover chess.Color, ply Ply) (chess.Outcome, chess.Rea
 	}
 	t.ahead.add(ahead)
 	t.level.add(level)
+	t.behind[mover]++
+	if !ply.HasScore || ply.Score > -t.cfg.ResignScore {
+		t.behind[mover] = 0
+	}
 	switch {
 	case t.cfg.WinPlies > 0 && t.ahead.len >= t.cfg.WinPlies && !t.line.Pos().InCheck():
 		return t.ahead.of, AdjudicatedWin
+	case t.cfg.ResignScore > 0 && t.cfg.ResignMoves > 0 && t.behind[mover] >= t.cfg.ResignMoves:
+		return chess.Win(mover.Other()), Resigned
 	case t.cfg.DrawPlies > 0 && t.level.len >= t.cfg.DrawPlies:
 		return chess.Draw, AdjudicatedDraw
 	}
 	return chess.Ongoing, chess.NoReason
-}
-
-// LimitsText returns the limits of a search in the words of UCI's go command,
-// as game records and PGN tags carry them.
-func LimitsText(l search.Limits) string {
-	var words []string
-	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
-	if l.Depth > 0 {
-		add("depth %d", l.Depth)
-	}
-	if l.Nodes > 0 {
-		add("nodes %d", l.Nodes)
-	}
-	if l.MoveTime > 0 {
-		add("movetime %d", l.MoveTime.Milliseconds())
-	}
-	for c, side := range []string{"w", "b"} {
-		if l.Time[c] > 0 || l.Inc[c] > 0 {
-			add("%stime %d %sinc %d", side, l.Time[c].Milliseconds(), side, l.Inc[c].Milliseconds())
-		}
-	}
-	if l.Mate > 0 {
-		add("mate %d", l.Mate)
-	}
-	return strings.Join(words, " ")
 }

@@ -28,7 +28,7 @@ func crazyhouseStart() Opening { return Opening{Start: chess.Crazyhouse.Start()}
 
 func TestPlayDeterministic(t *testing.T) {
 	cfg := Config{
-		Limits: search.Limits{Depth: 4}, MaxPlies: 120, WinScore: 300, WinPlies: 4, NoAdjudicateShare: 0.5,
+		Limits: Both(search.Limits{Depth: 4}), MaxPlies: 120, WinScore: 300, WinPlies: 4, NoAdjudicateShare: 0.5,
 		Noise: Noise{Plies: 30, Prob: 0.3},
 	}
 	records := map[string]bool{}
@@ -353,8 +353,10 @@ func TestClocks(t *testing.T) {
 		}
 		white, black := player(100*time.Millisecond), player(300*time.Millisecond)
 		cfg := Config{TimeMargin: 10 * time.Millisecond}
-		cfg.Limits.Time = [2]time.Duration{time.Second, time.Second}
-		cfg.Limits.Inc = [2]time.Duration{100 * time.Millisecond, 100 * time.Millisecond}
+		cfg.Limits = Both(search.Limits{
+			Time: [2]time.Duration{time.Second, time.Second},
+			Inc:  [2]time.Duration{100 * time.Millisecond, 100 * time.Millisecond},
+		})
 		g := play(t, white, black, crazyhouseStart(), cfg, 1)
 		if g.Outcome != chess.WhiteWins || g.Reason != TimeForfeit {
 			t.Errorf("%v by %s", g.Outcome, ReasonText(g.Reason))
@@ -377,14 +379,14 @@ func TestPlayRefuses(t *testing.T) {
 	start := chess.Crazyhouse.Start()
 	fool := playMoves(t, chess.Crazyhouse, "f2f3 e7e5 g2g4 d8h4").Line().Moves()
 	for name, o := range map[string]Opening{
-		"illegal": {start, []chess.Move{fool[0], fool[0]}},
-		"mate":    {start, fool},
+		"illegal": {Start: start, Moves: []chess.Move{fool[0], fool[0]}},
+		"mate":    {Start: start, Moves: fool},
 	} {
 		if _, err := Play(t.Context(), &fakePlayer{}, &fakePlayer{}, o, Config{}, newRand(1)); !errors.Is(err, ErrOpening) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	long := Opening{start, fool[:3]}
+	long := Opening{Start: start, Moves: fool[:3]}
 	if _, err := Play(t.Context(), &fakePlayer{}, &fakePlayer{}, long, Config{MaxPlies: 3}, newRand(1)); !errors.Is(err, ErrOpening) {
 		t.Errorf("long: %v", err)
 	}
@@ -397,7 +399,7 @@ func TestPlayRefuses(t *testing.T) {
 		"draw score": {DrawPlies: 3, DrawScore: -1},
 		"share":      {NoAdjudicateShare: 1.5},
 		"noise":      {Noise: Noise{Prob: -1}},
-		"movestogo":  {Limits: search.Limits{MovesToGo: 40}},
+		"movestogo":  {Limits: Both(search.Limits{MovesToGo: 40})},
 	} {
 		if _, err := Play(t.Context(), &fakePlayer{}, &fakePlayer{}, crazyhouseStart(), cfg, newRand(1)); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v", name, err)

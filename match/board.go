@@ -52,10 +52,8 @@ type failure struct {
 // playGame plays one game to its end. The player that fails loses and leaves
 // its seat.
 func playGame(ctx context.Context, seats [2]*seat, opening game.Opening, cfg game.Config, rng *rand.Rand) (*game.Game, failure, error) {
-	cfg.Limits = search.Limits{}
 	for c, s := range seats {
-		own := &s.contestant.Limits
-		cfg.Limits.Time[c], cfg.Limits.Inc[c] = own.Time[c], own.Inc[c]
+		cfg.Limits[c] = s.contestant.Limits
 	}
 	g, err := game.Play(ctx, seats[chess.White], seats[chess.Black], opening, cfg, rng)
 	var broken *game.PlayerError

@@ -167,13 +167,16 @@ type Info struct {
 
 // Result is the answer of a finished search.
 type Result struct {
-	Move    chess.Move    // best move, legal
-	Ponder  chess.Move    // expected reply, legal after Move; chess.NoMove if unknown
-	Score   Score         // of Move, side to move at the root
-	PV      []chess.Move  // principal variation; PV[0] == Move
-	Nodes   uint64        // positions visited, all threads
-	Depth   int           // last finished iteration, in plies; 0 if none finished
-	Elapsed time.Duration // wall-clock time of the search
+	Move   chess.Move   // best move, legal
+	Ponder chess.Move   // expected reply, legal after Move; chess.NoMove if unknown
+	Score  Score        // of Move, side to move at the root
+	PV     []chess.Move // principal variation; PV[0] == Move
+	Nodes  uint64       // positions visited, all threads
+	Depth  int          // last finished iteration, in plies; 0 if none finished
+	// SelDepth is the greatest distance from the root reached in it; 0 if
+	// unknown.
+	SelDepth int
+	Elapsed  time.Duration // wall-clock time of the search; 0 if unknown
 	// Lines are the best root moves, best first, when more than one was
 	// asked for by MultiPV; empty otherwise. Lines[0] agrees with Move,
 	// Score and PV.

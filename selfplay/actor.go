@@ -120,7 +120,7 @@ func (a *actor) playOne(ctx context.Context, engine *ab.Engine, n *net, worker i
 		return nil, err
 	}
 	g, err := game.Play(ctx, engine, engine, opening, game.Config{
-		Limits:            search.Limits{Nodes: c.Nodes},
+		Limits:            game.Both(search.Limits{Nodes: c.Nodes}),
 		MaxPlies:          c.MaxPlies,
 		WinScore:          search.Score(c.WinScore),
 		WinPlies:          c.WinPlies,

@@ -133,7 +133,7 @@ func SelfPlay(ctx context.Context, v *chess.Variant, seed uint64) Source {
 	return func(yield func(*chess.Position, error) bool) {
 		player := ab.New(func() ab.Evaluator { return ab.NewMaterial() }, ab.Options{HashMB: 1, Threads: 1})
 		cfg := game.Config{
-			Limits: search.Limits{Nodes: nodes}, MaxPlies: maxPlies,
+			Limits: game.Both(search.Limits{Nodes: nodes}), MaxPlies: maxPlies,
 			Noise: game.Noise{Plies: randomPly, Prob: randomProb},
 		}
 		for i := uint64(0); ; i++ {
