@@ -102,19 +102,29 @@ func (t *idleTable) fill(a *adam) {
 	}
 }
 
+// table is a table of transformer rows.
+type table struct {
+	params                // [rows][stride]
+	count, length, stride int
+}
+
+func newTable(count int, s *shape) table {
+	return table{newParams(count * s.stride()), count, s.row(), s.stride()}
+}
+
+// row returns row r without what fills it up to the stride.
+func (t *table) row(r int) params { return t.part(r*t.stride, t.length) }
+
 // rows is the transformer's table of real rows under lazy Adam.
 type rows struct {
-	params          // [features][width+stacks]
-	last   []uint32 // [features] step up to which a row is current; 0: never touched
-	width  int
-	length int // width + stacks
+	table
+	last  []uint32 // [features] step up to which a row is current; 0: never touched
+	width int
 }
 
 func newRows(s *shape) rows {
-	return rows{params: newParams(s.features * s.row()), last: make([]uint32, s.features), width: s.width, length: s.row()}
+	return rows{table: newTable(s.features, s), last: make([]uint32, s.features), width: s.width}
 }
-
-func (r *rows) row(f int) params { return r.part(f*r.length, r.length) }
 
 // peek writes row f as of the last step done to dst and changes nothing.
 func (r *rows) peek(dst []float32, f int, t *idleTable, step uint64) {

@@ -2,13 +2,14 @@ package nnuefit
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
-// shardCount is the fixed number of parts a batch is cut into. Sums over
-// positions are formed inside a shard and then over the shards in order, so the
-// result has the same bits whatever the number of workers.
+// shardCount is the fixed number of parts the work on a batch is cut into. Sums
+// are formed inside a shard and then over the shards in order, so the result has
+// the same bits whatever the number of workers.
 const shardCount = 16
 
 // rowBlock is how many transformer rows one parallel task handles.
@@ -21,44 +22,52 @@ type input struct {
 	// features appends the active features of position i, seen by the side to
 	// move (side 0) or its opponent (side 1), to dst.
 	features func(i, side int, dst []int32) []int32
-	bucket   func(i int) int     // stack and PSQT column of position i
-	target   func(i int) float64 // wanted win probability; not asked for in evaluation
+	anchor   func(i, side int) int // what these features have in common
+	bucket   func(i int) int       // stack and PSQT column of position i
+	target   func(i int) float64   // wanted win probability; not asked for in evaluation
 }
 
-// shard is one part of a batch with the buffers to work on it.
-//
 // An item is one perspective of one position: item 2i is position i seen by the
-// side to move, item 2i+1 by the opponent.
-type shard struct {
-	lo, hi int      // positions of the batch
-	feats  []int32  // active features of the shard's items, later their slots
-	start  []int32  // start[j]..start[j+1] are the features of item 2·lo+j
-	mark   []uint64 // bit set of the features that occur
-	fill   []int32  // [slots] number of occurrences, then next free place in the transposed index
-	grad   []float32
-	loss   float64
-	finite bool
-	scratch
+// side to move, item 2i+1 by the opponent. The transformer works through the
+// items anchor by anchor, so that the rows it needs stay in the cache; the
+// layers work through the positions stack by stack.
+type batch struct {
+	items  []int32 // in the transformer's order: by anchor
+	start  []int32 // the slots of items[r] are slots[start[r]:start[r+1]]
+	slots  []int32
+	bucket []uint8 // [positions]
+	chunks []chunk // in the layers' order
+
+	// Every transformer row that occurs has a slot; slots ascend with the
+	// feature.
+	feats  []int32   // [slots] feature
+	slotOf []int32   // [features], valid for the features that occur
+	weight []float32 // [slots][stride] as used in this batch: caught-up real row + virtual row
+
+	// sums has per item the accumulator and the PSQT sums, and after the
+	// backward pass the derivatives with respect to them.
+	sums []float32 // [items][stride]
+
+	listed [shardCount]listing
+	shards [shardCount]shard
 }
 
-// gathered is the transformer's side of a batch: every row that occurs has a
-// slot, slots ascend with the feature, and uses lists per slot the items in
-// which it is active, in order: the transposed index.
-type gathered struct {
-	slotOf []int32   // [features], valid for the features that occur
-	feats  []int32   // [slots] feature
-	eff    []float32 // [slots][row] weights used in this batch: caught-up real row + virtual row
-	grad   []float32 // [slots][row]
+// listing is the features of a part of the positions, as they are asked for.
+type listing struct {
+	lo, hi int      // positions
+	feats  []int32  // of item 2·lo, 2·lo+1 …
+	start  []int32  // the features of item 2·lo+j are feats[start[j]:start[j+1]]
+	anchor []int32  // [items]
+	mark   []uint64 // bit set of the features that occur
+}
 
-	usesAt []int32 // [slots+1]
-	uses   []int32 // items
-	// Virtual row r receives the gradients of the slots byVirtual[virtualAt[r]:virtualAt[r+1]].
-	virtualAt []int32
-	byVirtual []int32
-
-	delta  []float32 // [items][width] derivative with respect to the accumulators
-	psqt   []float32 // [items] derivative with respect to the item's PSQT sum
-	bucket []uint8   // [positions]
+// shard is a part of the transformer's work: some items in order.
+type shard struct {
+	lo, hi int       // items[lo:hi]
+	mine   []int32   // the slots that occur, ascending
+	place  []int32   // [slots] index in mine; −1 if it does not occur
+	grad   []float32 // [mine][stride]
+	bias   []float32 // [width] gradient
 }
 
 // grow returns x with length n, reallocated when too small; contents are lost.
@@ -69,95 +78,178 @@ func grow[T any](x []T, n int) []T {
 	return x[:n]
 }
 
-// collect cuts the batch into shards and lists every position's features.
-func (c *core) collect(in *input) {
-	c.gathered.bucket = grow(c.gathered.bucket, in.n)
+// prepare lists the batch's features and computes the weights used for it.
+func (c *core) prepare(in *input) {
+	c.list(in)
+	c.assignSlots()
+	c.orderItems(2 * in.n)
+	c.cutChunks(in.n)
+	c.gatherWeights()
+	c.layerWeights()
+}
+
+// list asks for every position's features.
+func (c *core) list(in *input) {
+	b := &c.batch
+	b.bucket = grow(b.bucket, in.n)
 	parallel(c.workers, shardCount, func(k int) {
-		s := &c.shards[k]
-		s.lo, s.hi = in.n*k/shardCount, in.n*(k+1)/shardCount
-		s.feats, s.start = s.feats[:0], append(s.start[:0], 0)
-		clear(s.mark)
-		for i := s.lo; i < s.hi; i++ {
-			c.gathered.bucket[i] = uint8(in.bucket(i))
+		l := &b.listed[k]
+		l.lo, l.hi = in.n*k/shardCount, in.n*(k+1)/shardCount
+		l.feats, l.start, l.anchor = l.feats[:0], append(l.start[:0], 0), l.anchor[:0]
+		clear(l.mark)
+		for i := l.lo; i < l.hi; i++ {
+			b.bucket[i] = uint8(in.bucket(i))
 			for side := range 2 {
-				s.feats = in.features(i, side, s.feats)
-				s.start = append(s.start, int32(len(s.feats)))
+				l.feats = in.features(i, side, l.feats)
+				l.start = append(l.start, int32(len(l.feats)))
+				l.anchor = append(l.anchor, int32(in.anchor(i, side)))
 			}
 		}
-		for _, f := range s.feats {
-			s.mark[f>>6] |= 1 << (f & 63)
+		for _, f := range l.feats {
+			l.mark[f>>6] |= 1 << (f & 63)
 		}
 	})
 }
 
-// assignSlots gives every feature of the batch a slot and computes the weights
-// used for it.
+// assignSlots gives every feature of the batch a slot.
 func (c *core) assignSlots() {
-	g := &c.gathered
-	g.feats = g.feats[:0]
-	for word := range c.shards[0].mark {
+	b := &c.batch
+	b.feats = b.feats[:0]
+	for word := range b.listed[0].mark {
 		var union uint64
-		for k := range c.shards {
-			union |= c.shards[k].mark[word]
+		for k := range b.listed {
+			union |= b.listed[k].mark[word]
 		}
 		for ; union != 0; union &= union - 1 {
 			f := word<<6 + bits.TrailingZeros64(union)
-			g.slotOf[f] = int32(len(g.feats))
-			g.feats = append(g.feats, int32(f))
+			b.slotOf[f] = int32(len(b.feats))
+			b.feats = append(b.feats, int32(f))
 		}
 	}
-	row := c.row()
-	g.eff = grow(g.eff, len(g.feats)*row)
-	blocks(c.workers, len(g.feats), rowBlock, func(lo, hi int) {
-		for slot := lo; slot < hi; slot++ {
-			f := int(g.feats[slot])
-			dst := g.eff[slot*row : (slot+1)*row]
-			c.rows.peek(dst, f, &c.idle, c.adam.step)
-			kernel.FloatAdd(dst, c.virtualRow(int(c.toVirtual[f])).w)
+}
+
+// orderItems sorts the items by anchor, lists their slots in that order and
+// cuts them into shards.
+func (c *core) orderItems(n int) {
+	b := &c.batch
+	next := make([]int32, c.anchors+1)
+	for k := range b.listed {
+		for _, a := range b.listed[k].anchor {
+			next[a+1]++
+		}
+	}
+	for a := range c.anchors {
+		next[a+1] += next[a]
+	}
+	b.items, b.start = grow(b.items, n), grow(b.start, n+1)
+	rank := next[:c.anchors] // now the first place of each anchor
+	total := int32(0)
+	lengths := b.start[1:]
+	for k := range b.listed {
+		l := &b.listed[k]
+		for j, a := range l.anchor {
+			r := rank[a]
+			rank[a]++
+			b.items[r] = int32(2*l.lo + j)
+			lengths[r] = l.start[j+1] - l.start[j]
+			total += lengths[r]
+		}
+	}
+	b.start[0] = 0
+	for r := range n {
+		b.start[r+1] += b.start[r]
+	}
+	b.slots = grow(b.slots, int(total))
+	parallel(c.workers, shardCount, func(k int) {
+		s := &b.shards[k]
+		s.lo, s.hi = n*k/shardCount, n*(k+1)/shardCount
+		for r := s.lo; r < s.hi; r++ {
+			dst := b.slots[b.start[r]:b.start[r+1]]
+			for j, f := range b.features(int(b.items[r])) {
+				dst[j] = b.slotOf[f]
+			}
 		}
 	})
 }
 
-// transpose builds the lists of uses per slot from the shards' counts, and the
-// lists of slots per virtual row.
-func (c *core) transpose(items int) {
-	g := &c.gathered
-	slots := len(g.feats)
-	g.usesAt = grow(g.usesAt, slots+1)
-	at := int32(0)
-	for slot := range slots {
-		g.usesAt[slot] = at
-		for k := range c.shards {
-			n := c.shards[k].fill[slot]
-			c.shards[k].fill[slot] = at
-			at += n
-		}
+// features returns the features of an item.
+func (b *batch) features(item int) []int32 {
+	n := len(b.bucket)
+	k := item / 2 * shardCount / n // or one before: positions are cut at rounded places
+	for item >= 2*b.listed[k].hi {
+		k++
 	}
-	g.usesAt[slots] = at
-	g.uses = grow(g.uses, int(at))
-	parallel(c.workers, shardCount, func(k int) {
-		s := &c.shards[k]
-		for j := range 2 * (s.hi - s.lo) {
-			for _, slot := range s.feats[s.start[j]:s.start[j+1]] {
-				g.uses[s.fill[slot]] = int32(2*s.lo + j)
-				s.fill[slot]++
+	l := &b.listed[k]
+	j := item - 2*l.lo
+	return l.feats[l.start[j]:l.start[j+1]]
+}
+
+// gatherWeights computes the transformer's weights used in this batch.
+func (c *core) gatherWeights() {
+	b := &c.batch
+	row, stride := c.row(), c.stride()
+	b.weight = grow(b.weight, len(b.feats)*stride)
+	blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
+		for slot := lo; slot < hi; slot++ {
+			f := int(b.feats[slot])
+			dst := b.weight[slot*stride:][:row:row]
+			c.rows.peek(dst, f, &c.idle, c.adam.step)
+			if c.virtual > 0 {
+				kernel.FloatAdd(dst, c.virtualRows.row(int(c.toVirtual[f])).w)
 			}
 		}
 	})
+}
 
-	g.virtualAt = grow(g.virtualAt, c.virtual+1)
-	clear(g.virtualAt)
-	for _, f := range g.feats {
-		g.virtualAt[c.toVirtual[f]+1]++
+// listSlots finds the slots that occur in a shard.
+func (b *batch) listSlots(s *shard) {
+	s.place = grow(s.place, len(b.feats))
+	clear(s.place)
+	for _, slot := range b.slots[b.start[s.lo]:b.start[s.hi]] {
+		s.place[slot] = 1
 	}
-	for r := range c.virtual {
-		g.virtualAt[r+1] += g.virtualAt[r]
+	s.mine = s.mine[:0]
+	for slot, occurs := range s.place {
+		if occurs == 0 {
+			s.place[slot] = -1
+			continue
+		}
+		s.place[slot] = int32(len(s.mine))
+		s.mine = append(s.mine, int32(slot))
 	}
-	g.byVirtual = grow(g.byVirtual, slots)
-	next := append([]int32(nil), g.virtualAt...)
-	for slot, f := range g.feats {
-		r := c.toVirtual[f]
-		g.byVirtual[next[r]] = int32(slot)
-		next[r]++
+}
+
+// chunk is a few positions of one stack, which the layers take at a time.
+type chunk struct {
+	bucket    int
+	positions []int32
+}
+
+// chunkSize is the most positions of a chunk: their activations stay in the
+// second-level cache.
+const chunkSize = 64
+
+// cutChunks sorts the positions by stack and cuts them into chunks.
+func (c *core) cutChunks(n int) {
+	b := &c.batch
+	var next [257]int
+	for _, k := range b.bucket {
+		next[int(k)+1]++
+	}
+	for k := range c.stacks {
+		next[k+1] += next[k]
+	}
+	order := make([]int32, n)
+	for i, k := range b.bucket {
+		order[next[k]] = int32(i)
+		next[k]++
+	}
+	b.chunks = b.chunks[:0]
+	first := 0
+	for k := range c.stacks { // next[k] is now the end of stack k
+		for positions := range slices.Chunk(order[first:next[k]], chunkSize) {
+			b.chunks = append(b.chunks, chunk{k, positions})
+		}
+		first = next[k]
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+	"iter"
 	"math"
 )
 
@@ -27,8 +28,8 @@ import (
 //
 // Version 1 had no averaged net; read, it begins anew at the parameters.
 //
-// Rows never touched are not stored: they hold their first values, which depend
-// on nothing but the architecture.
+// With a factoriser, rows never touched are not stored: they hold their first
+// values, which depend on nothing but the architecture. Without one, all are.
 const (
 	checkpointMagic   = "NNUEFIT\n"
 	checkpointVersion = 2
@@ -54,21 +55,19 @@ func (m *Model) Checkpoint(w io.Writer) error {
 		e.float64(p.rate)
 		e.float64(p.keep)
 	}
-	e.params(c.virtualRows)
-	e.params(c.dense)
-	touched := 0
-	for _, step := range c.rows.last {
-		if step > 0 {
-			touched++
-		}
+	for _, part := range [...][]float32{c.virtualRows.w, c.virtualRows.m, c.virtualRows.v} {
+		e.rows(part, &c.virtualRows)
 	}
-	e.uint32(uint32(touched))
-	for f, step := range c.rows.last {
-		if step > 0 {
-			e.uint32(uint32(f))
-			e.uint32(step)
-			e.params(c.rows.row(f))
-		}
+	e.params(c.dense)
+	stored := 0
+	for range c.storedRows() {
+		stored++
+	}
+	e.uint32(uint32(stored))
+	for f := range c.storedRows() {
+		e.uint32(uint32(f))
+		e.uint32(c.rows.last[f])
+		e.params(c.rows.row(f))
 	}
 	e.mean(c)
 	return e.close()
@@ -81,12 +80,20 @@ func (e *encoder) mean(c *core) {
 		return
 	}
 	e.uint32(1)
-	e.table(c.mean.virtual)
+	e.rows(c.mean.virtual, &c.virtualRows)
 	e.table(c.mean.dense)
-	row := c.row()
-	for f, step := range c.rows.last {
-		if step > 0 {
-			e.table(c.mean.rows[f*row : (f+1)*row])
+	for f := range c.storedRows() {
+		e.table(c.mean.row(f, c))
+	}
+}
+
+// storedRows gives the real rows that a checkpoint holds.
+func (c *core) storedRows() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for f, step := range c.rows.last {
+			if (step > 0 || c.virtual == 0) && !yield(f) {
+				return
+			}
 		}
 	}
 }
@@ -146,7 +153,9 @@ func (m *Model) readState(d *decoder) error {
 	for i := range c.adam.ring {
 		c.adam.ring[i] = past{rate: d.float64(), keep: d.float64()}
 	}
-	d.params(c.virtualRows)
+	for _, part := range [...][]float32{c.virtualRows.w, c.virtualRows.m, c.virtualRows.v} {
+		d.rows(part, &c.virtualRows)
+	}
 	d.params(c.dense)
 	if err := m.readRows(d); err != nil {
 		return err
@@ -179,7 +188,7 @@ func (m *Model) readRows(d *decoder) error {
 		if f < next || f >= uint32(c.features) {
 			return fmt.Errorf("%w: found row %d, expected %d to %d", ErrCheckpoint, f, next, c.features-1)
 		}
-		if last == 0 || uint64(last) > c.adam.step || c.adam.step-uint64(last) > settlePeriod {
+		if last == 0 && c.virtual > 0 || uint64(last) > c.adam.step || last > 0 && c.adam.step-uint64(last) > settlePeriod {
 			return fmt.Errorf("%w: row %d is of step %d, expected at most %d before %d", ErrCheckpoint, f, last, settlePeriod, c.adam.step)
 		}
 		c.rows.last[f] = last
@@ -224,6 +233,13 @@ func (e *encoder) table(table []float32) {
 		e.buf = binary.LittleEndian.AppendUint32(e.buf, math.Float32bits(v))
 	}
 	e.bytes(e.buf)
+}
+
+// rows writes data of the shape of t.
+func (e *encoder) rows(data []float32, t *table) {
+	for r := range t.count {
+		e.table(data[r*t.stride:][:t.length])
+	}
 }
 
 func (e *encoder) close() error {
@@ -279,6 +295,13 @@ func (d *decoder) table(table []float32) {
 	}
 }
 
+// rows reads data of the shape of t.
+func (d *decoder) rows(data []float32, t *table) {
+	for r := range t.count {
+		d.table(data[r*t.stride:][:t.length])
+	}
+}
+
 // mean reads the averaged net, if there is one; the model may do without it.
 func (d *decoder) mean(c *core) error {
 	present := d.uint32()
@@ -292,13 +315,10 @@ func (d *decoder) mean(c *core) error {
 	if to.decay == 0 {
 		to = newMean(0, c)
 	}
-	d.table(to.virtual)
+	d.rows(to.virtual, &c.virtualRows)
 	d.table(to.dense)
-	row := c.row()
-	for f, step := range c.rows.last {
-		if step > 0 {
-			d.table(to.rows[f*row : (f+1)*row])
-		}
+	for f := range c.storedRows() {
+		d.table(to.row(f, c))
 	}
 	return nil
 }

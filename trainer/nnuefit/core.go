@@ -15,17 +15,18 @@ type core struct {
 	workers   int
 
 	rows        rows   // real transformer rows
-	virtualRows params // [virtual][row] the factoriser
+	virtualRows table  // the factoriser
 	dense       params // everything else, as layout says
 	adam        adam
 	idle        idleTable // of the steps up to adam.step
 	mean        mean
 
-	shards   [shardCount]shard
-	gathered gathered
-	w1       []float32 // [stacks][inputs][l2] stack plus shared part
-	gradV    []float32 // [virtual][row]
-	gradD    []float32 // dense gradient of the batch
+	batch batch
+	heads [shardCount]head
+	w1    []float32 // [stacks][inputs][l2] stack plus shared part
+	w1T   []float32 // [stacks][l2][inputs]
+	gradV []float32 // [virtual][stride]
+	gradD []float32 // dense gradient of the batch
 }
 
 // limits are the magnitudes parameters are held to after every step, so that
@@ -38,20 +39,21 @@ func newCore(s shape, cfg Config, lim limits) *core {
 		layout: newLayout(s), limits: lim, workers: cfg.Workers,
 		objective:   objective{power: cfg.Power, gain: outputUnit / cfg.NetScale},
 		rows:        newRows(&s),
-		virtualRows: newParams(s.virtual * s.row()),
+		virtualRows: newTable(s.virtual, &s),
 		adam: adam{beta1: cfg.Beta1, beta2: cfg.Beta2, epsilon: cfg.Epsilon,
 			weightDecay: cfg.WeightDecay, rowShare: cfg.RowRate},
 		w1:    make([]float32, s.stacks*s.inputs()*s.l2),
-		gradV: make([]float32, s.virtual*s.row()),
+		w1T:   make([]float32, s.stacks*s.inputs()*s.l2),
+		gradV: make([]float32, s.virtual*s.stride()),
 	}
 	c.dense = newParams(c.size)
 	c.gradD = make([]float32, c.size)
 	c.idle.fill(&c.adam)
-	c.gathered.slotOf = make([]int32, s.features)
-	for k := range c.shards {
-		c.shards[k].mark = make([]uint64, (s.features+63)/64)
-		c.shards[k].grad = make([]float32, c.size)
-		c.shards[k].scratch = newScratch(&s)
+	c.batch.slotOf = make([]int32, s.features)
+	for k := range shardCount {
+		c.batch.listed[k].mark = make([]uint64, (s.features+63)/64)
+		c.batch.shards[k].bias = make([]float32, s.width)
+		c.heads[k] = newHead(&c.layout)
 	}
 	return c
 }
@@ -66,16 +68,21 @@ const (
 
 // start gives every parameter its first value. The virtual rows carry the
 // random start and the real rows begin at zero, so a king square never seen in
-// training plays by what all the others have taught. Stacks begin equal. psqt
-// returns the first PSQT weight of a real row, for all stacks alike.
+// training plays by what all the others have taught; without factoriser the real
+// rows carry it. Stacks begin equal. psqt returns the first PSQT weight of a real
+// row, for all stacks alike.
 func (c *core) start(rng *rand.Rand, psqt func(feature int) float32) {
 	uniform := func(x []float32, bound float64) {
 		for i := range x {
 			x[i] = float32((2*rng.Float64() - 1) * bound)
 		}
 	}
-	for r := range c.virtual {
-		uniform(c.virtualRow(r).w[:c.width], startBound)
+	random := &c.virtualRows
+	if c.virtual == 0 {
+		random = &c.rows.table
+	}
+	for r := range random.count {
+		uniform(random.row(r).w[:c.width], startBound)
 	}
 	c.startPSQT(psqt)
 	bias := c.layout.bias(c.dense.w)
@@ -86,7 +93,7 @@ func (c *core) start(rng *rand.Rand, psqt func(feature int) float32) {
 	for _, layer := range []struct {
 		w, b  []float32
 		fanIn int
-	}{{first.w1, first.b1, c.inputs()}, {first.w2, first.b2, c.l2}, {first.w3, nil, c.l3}} {
+	}{{first.w1, first.b1, c.inputs()}, {first.w2, first.b2, c.l2}, {first.w3, nil, c.last()}} {
 		bound := 1 / math.Sqrt(float64(layer.fanIn))
 		uniform(layer.w, bound)
 		uniform(layer.b, bound)
@@ -113,34 +120,15 @@ func (c *core) startPSQT(psqt func(feature int) float32) {
 	}
 }
 
-func (c *core) virtualRow(r int) params { return c.virtualRows.part(r*c.row(), c.row()) }
-
-// stackW1 is layer 1 of stack b as used in this batch.
-func (c *core) stackW1(b int) []float32 {
-	n := c.inputs() * c.l2
-	return c.w1[b*n : (b+1)*n]
-}
-
-// prepare lists the batch's features and computes the weights used for it.
-func (c *core) prepare(in *input) {
-	c.collect(in)
-	c.assignSlots()
-	own, shared := c.layout.stacksW1(c.dense.w), c.layout.sharedW1(c.dense.w)
-	copy(c.w1, own)
-	for b := range c.stacks {
-		kernel.FloatAdd(c.stackW1(b), shared)
-	}
-}
-
-// evaluate writes the net's outputs for the batch to out, in units of 600 raw
-// units seen by the side to move. It changes no parameter.
+// evaluate writes the net's outputs for the batch to out, in units of 1.0 seen by
+// the side to move. It changes no parameter.
 func (c *core) evaluate(in *input, out []float32) {
 	c.prepare(in)
-	parallel(c.workers, shardCount, func(k int) {
-		s := &c.shards[k]
-		c.remap(s, false)
-		for i := s.lo; i < s.hi; i++ {
-			out[i] = c.forward(s, i)
+	c.transform(2 * in.n)
+	c.eachHead(func(*head) {}, func(h *head, ch *chunk) {
+		c.forward(h, ch)
+		for q, i := range ch.positions {
+			out[i] = h.out[q]
 		}
 	})
 }
@@ -150,110 +138,41 @@ func (c *core) evaluate(in *input, out []float32) {
 func (c *core) fit(in *input, lr float64) (float64, error) {
 	c.prepare(in)
 	loss, err := c.differentiate(in)
-	if err != nil {
-		return loss, err
+	if err == nil {
+		c.update(lr)
 	}
-	c.sumGradients(in)
-	c.update(lr)
-	return loss, nil
-}
-
-// differentiate runs forward and backward over all positions.
-func (c *core) differentiate(in *input) (float64, error) {
-	g := &c.gathered
-	g.delta = grow(g.delta, 2*in.n*c.width)
-	g.psqt = grow(g.psqt, 2*in.n)
-	parallel(c.workers, shardCount, func(k int) {
-		s := &c.shards[k]
-		c.remap(s, true)
-		clear(s.grad)
-		s.loss, s.finite = 0, true
-		for i := s.lo; i < s.hi; i++ {
-			out := float64(c.forward(s, i))
-			loss, d := c.objective.at(out, in.target(i))
-			s.loss += loss
-			s.finite = s.finite && !math.IsNaN(loss) && !math.IsInf(out, 0)
-			c.backward(s, i, float32(d))
-		}
-	})
-	var loss float64
-	finite := true
-	for k := range c.shards {
-		loss += c.shards[k].loss
-		finite = finite && c.shards[k].finite
-	}
-	loss /= float64(in.n)
-	if !finite {
-		return loss, ErrDiverged
-	}
-	return loss, nil
-}
-
-// sumGradients gathers what the positions left behind into one gradient per
-// parameter: the sum over the batch.
-func (c *core) sumGradients(in *input) {
-	g := &c.gathered
-	c.transpose(2 * in.n)
-	w, row := c.width, c.row()
-	g.grad = grow(g.grad, len(g.feats)*row)
-	blocks(c.workers, len(g.feats), rowBlock, func(lo, hi int) {
-		for slot := lo; slot < hi; slot++ {
-			uses := g.uses[g.usesAt[slot]:g.usesAt[slot+1]]
-			dst := g.grad[slot*row : (slot+1)*row]
-			clear(dst)
-			kernel.FloatGatherSum(dst[:w], g.delta, w, uses)
-			for _, item := range uses {
-				dst[w+int(g.bucket[item>>1])] += g.psqt[item]
-			}
-		}
-	})
-	clear(c.gradV)
-	blocks(c.workers, c.virtual, rowBlock, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			kernel.FloatGatherSum(c.gradV[r*row:(r+1)*row], g.grad, row, g.byVirtual[g.virtualAt[r]:g.virtualAt[r+1]])
-		}
-	})
-	blocks(c.workers, c.size, 4096, func(lo, hi int) {
-		copy(c.gradD[lo:hi], c.shards[0].grad[lo:hi])
-		for k := 1; k < shardCount; k++ {
-			kernel.FloatAdd(c.gradD[lo:hi], c.shards[k].grad[lo:hi])
-		}
-	})
-	shared, n := c.layout.sharedW1(c.gradD), c.inputs()*c.l2
-	for b := range c.stacks {
-		kernel.FloatAdd(shared, c.layout.stacksW1(c.gradD)[b*n:(b+1)*n])
-	}
+	return loss, err
 }
 
 // update makes the Adam step with the summed gradients and clamps the result.
 func (c *core) update(lr float64) {
-	g := &c.gathered
+	b := &c.batch
 	p, damped := c.adam.next(lr)
 	undamped := damped
 	undamped.Keep = 1
-	w, row := c.width, c.row()
+	w, row, stride := c.width, c.row(), c.stride()
 
 	stepRow := func(x params, grad []float32, rate float32) {
 		columns, psqt := damped, undamped
 		columns.Rate, psqt.Rate = rate, rate
 		kernel.FloatAdam(x.w[:w], x.m[:w], x.v[:w], grad[:w], &columns)
-		kernel.FloatAdam(x.w[w:], x.m[w:], x.v[w:], grad[w:], &psqt)
+		kernel.FloatAdam(x.w[w:], x.m[w:], x.v[w:], grad[w:row], &psqt)
 	}
 	blocks(c.workers, c.virtual, rowBlock, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			x := c.virtualRow(r)
-			stepRow(x, c.gradV[r*row:(r+1)*row], damped.Rate)
+			x := c.virtualRows.row(r)
+			stepRow(x, c.gradV[r*stride:][:row], damped.Rate)
 			kernel.FloatClampSum(x.w[:w], nil, c.limits.transformer)
 		}
 	})
 	step := uint32(c.adam.step + 1)
-	blocks(c.workers, len(g.feats), rowBlock, func(lo, hi int) {
+	blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
 		for slot := lo; slot < hi; slot++ {
-			f := int(g.feats[slot])
+			f := int(b.feats[slot])
 			c.rows.settle(f, &c.idle, c.adam.step)
 			x := c.rows.row(f)
-			stepRow(x, g.grad[slot*row:(slot+1)*row], float32(p.rate))
-			kernel.FloatClampSum(x.w[:w], c.virtualRow(int(c.toVirtual[f])).w[:w], c.limits.transformer)
+			stepRow(x, c.gradient(slot), float32(p.rate))
+			kernel.FloatClampSum(x.w[:w], c.virtualPart(f), c.limits.transformer)
 			c.rows.last[f] = step
 		}
 	})
@@ -272,6 +191,15 @@ func (c *core) update(lr float64) {
 		})
 	}
 	c.updateMean()
+}
+
+// virtualPart returns the accumulator columns of the virtual row that feature f
+// adds to its own; nil without factoriser.
+func (c *core) virtualPart(f int) []float32 {
+	if c.virtual == 0 {
+		return nil
+	}
+	return c.virtualRows.row(int(c.toVirtual[f])).w[:c.width]
 }
 
 // clampDense holds the dense parameters to their limits.

@@ -17,8 +17,8 @@ const (
 
 func testShape(width int) shape {
 	s := shape{
-		features: testKings * testMen, virtual: testMen,
-		width: width, stacks: 3, l2: 5, l3: 9,
+		features: testKings * testMen, anchors: testKings, virtual: testMen,
+		width: width, psqt: 3, stacks: 3, l2: 5, l3: 9,
 	}
 	for f := range s.features {
 		s.toVirtual = append(s.toVirtual, int32(f%testMen))
@@ -69,6 +69,7 @@ func (b *testBatch) input() *input {
 	return &input{
 		n:        len(b.feats),
 		features: func(i, side int, dst []int32) []int32 { return append(dst, b.feats[i][side]...) },
+		anchor:   func(i, side int) int { return int(b.feats[i][side][0]) / testMen },
 		bucket:   func(i int) int { return b.buckets[i] },
 		target:   func(i int) float64 { return b.targets[i] },
 	}
@@ -91,7 +92,14 @@ func newTwin(c *core) *twin {
 		}
 		return y
 	}
-	return &twin{shape: c.shape, rows: wide(c.rows.w), virtual: wide(c.virtualRows.w), dense: wide(c.dense.w),
+	table := func(t *table) []float64 {
+		var y []float64
+		for r := range t.count {
+			y = append(y, wide(t.row(r).w)...)
+		}
+		return y
+	}
+	return &twin{shape: c.shape, rows: table(&c.rows.table), virtual: table(&c.virtualRows), dense: wide(c.dense.w),
 		layout: c.layout, objective: c.objective}
 }
 
@@ -176,7 +184,6 @@ func TestGradientsAgainstFiniteDifferences(t *testing.T) {
 		if _, err := c.differentiate(in); err != nil {
 			t.Fatal(err)
 		}
-		c.sumGradients(in)
 
 		tw := newTwin(c)
 		check := func(group string, x []float64, i int, got float32) bool {
@@ -195,23 +202,23 @@ func TestGradientsAgainstFiniteDifferences(t *testing.T) {
 		}
 		live := map[string]int{}
 		row := c.row()
-		for slot, f := range c.gathered.feats {
+		for slot, f := range c.batch.feats {
 			for j := range row {
 				group := "row"
 				if j >= c.width {
 					group = "PSQT"
 				}
-				if check(group, tw.rows, int(f)*row+j, c.gathered.grad[slot*row+j]) {
+				if check(group, tw.rows, int(f)*row+j, c.gradient(slot)[j]) {
 					live[group]++
 				}
 			}
 		}
-		for i, g := range c.gradV {
+		for i := range tw.virtual {
 			group := "virtual row"
 			if i%row >= c.width {
 				group = "virtual PSQT"
 			}
-			if check(group, tw.virtual, i, g) {
+			if check(group, tw.virtual, i, c.gradV[i/row*c.stride()+i%row]) {
 				live[group]++
 			}
 		}
@@ -263,12 +270,12 @@ func TestLazyAdamEqualsDense(t *testing.T) {
 func lazyEqualsDense(t *testing.T, cfg Config) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	c := testCore(8, cfg, 3)
-	n := len(c.rows.w)
-	tw := denseAdam{make([]float64, n), make([]float64, n), make([]float64, n)}
-	for i, w := range c.rows.w {
-		tw.w[i] = float64(w)
-	}
 	row := c.row()
+	n := c.features * row
+	tw := denseAdam{make([]float64, n), make([]float64, n), make([]float64, n)}
+	for i := range n {
+		tw.w[i] = float64(c.rows.row(i / row).w[i%row])
+	}
 	decays := func(i int) bool { return i%row < c.width && c.rows.last[i/row] > 0 }
 	buf := make([]float32, row)
 	for step := 1; step <= 600; step++ {
@@ -279,11 +286,10 @@ func lazyEqualsDense(t *testing.T, cfg Config) {
 		if _, err := c.differentiate(in); err != nil {
 			t.Fatal(err)
 		}
-		c.sumGradients(in)
 		g := make([]float64, n)
-		for slot, f := range c.gathered.feats {
+		for slot, f := range c.batch.feats {
 			for j := range row {
-				g[int(f)*row+j] = float64(c.gathered.grad[slot*row+j])
+				g[int(f)*row+j] = float64(c.gradient(slot)[j])
 			}
 		}
 		c.update(lr)
@@ -356,7 +362,7 @@ func TestLevelsOfKernels(t *testing.T) {
 
 func sameBits(t *testing.T, a, b *core) {
 	t.Helper()
-	pairs := [][2]params{{a.rows.params, b.rows.params}, {a.virtualRows, b.virtualRows}, {a.dense, b.dense}}
+	pairs := [][2]params{{a.rows.params, b.rows.params}, {a.virtualRows.params, b.virtualRows.params}, {a.dense, b.dense}}
 	for k, p := range pairs {
 		for j, x := range [][2][]float32{{p[0].w, p[1].w}, {p[0].m, p[1].m}, {p[0].v, p[1].v}} {
 			for i := range x[0] {

@@ -48,7 +48,9 @@ func (m *Model) Network() (*nnue.Network, error) {
 	row := make([]float32, c.row())
 	for f := range c.features {
 		c.rows.peek(row, f, &c.idle, c.adam.step)
-		kernel.FloatAdd(row, c.virtualRow(int(c.toVirtual[f])).w)
+		if c.virtual > 0 {
+			kernel.FloatAdd(row, c.virtualRows.row(int(c.toVirtual[f])).w)
+		}
 		kernel.FloatClampSum(row[:c.width], nil, c.limits.transformer)
 		q.int16s(n.FTRow(f), row[:c.width], transformerFactor, "transformer row")
 		q.int32s(n.PSQTRow(f), row[c.width:], outputFactor, "PSQT row")

@@ -27,15 +27,17 @@ func newMean(decay float64, c *core) mean {
 	}
 }
 
+// row returns the average of a real row.
+func (m *mean) row(f int, c *core) []float32 { return m.rows[f*c.stride():][:c.row()] }
+
 // startMean begins the average at the present parameters.
 func (c *core) startMean(decay float64) {
 	if c.mean = (mean{}); decay == 0 {
 		return
 	}
 	c.mean = newMean(decay, c)
-	row := c.row()
 	for f := range c.features {
-		c.rows.peek(c.mean.rows[f*row:(f+1)*row], f, &c.idle, c.adam.step)
+		c.rows.peek(c.mean.row(f, c), f, &c.idle, c.adam.step)
 	}
 	copy(c.mean.virtual, c.virtualRows.w)
 	copy(c.mean.dense, c.dense.w)
@@ -50,11 +52,10 @@ func (c *core) updateMean() {
 	}
 	t := float64(c.adam.step)
 	share := float32(1 - math.Pow(min(c.mean.decay, (1+t)/(10+t)), meanPeriod))
-	row := c.row()
 	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
 		for f := lo; f < hi; f++ {
 			if c.rows.last[f] > 0 {
-				kernel.FloatLerp(c.mean.rows[f*row:(f+1)*row], c.rows.row(f).w, share)
+				kernel.FloatLerp(c.mean.row(f, c), c.rows.row(f).w, share)
 			}
 		}
 	})

@@ -38,8 +38,8 @@ func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 		return nil, err
 	}
 	s := shape{
-		features: set.Size(), virtual: set.VirtualSize(), toVirtual: make([]int32, set.Size()),
-		width: arch.Width, stacks: arch.Stacks, l2: arch.L2, l3: arch.L3,
+		features: set.Size(), anchors: set.Anchors(), virtual: set.VirtualSize(), toVirtual: make([]int32, set.Size()),
+		width: arch.Width, psqt: arch.PSQT, stacks: arch.Stacks, l2: arch.L2, l3: arch.L3,
 	}
 	for f := range s.toVirtual {
 		s.toVirtual[f] = int32(set.Virtual(f))
@@ -157,6 +157,10 @@ func (m *Model) input(batch []sample.Sample, lambda float64) *input {
 		features: func(i, side int, dst []int32) []int32 {
 			p := &batch[i].Pos
 			return m.set.Active(p, p.SideToMove()^chess.Color(side), dst)
+		},
+		anchor: func(i, side int) int {
+			p := &batch[i].Pos
+			return m.set.Anchor(p, p.SideToMove()^chess.Color(side))
 		},
 		bucket: func(i int) int { return m.arch.Bucket(&batch[i].Pos) },
 		target: func(i int) float64 {
