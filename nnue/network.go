@@ -3,6 +3,7 @@ package nnue
 import (
 	"sync"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
@@ -23,9 +24,10 @@ type Network struct {
 	// Stacks [Stacks] holds the layers, one stack per bucket.
 	Stacks []Stack
 
-	arch Architecture
-	set  features.Set
-	rows *kernel.Rows // transformer weights and piece-square values, one row per feature
+	arch    Architecture
+	variant *chess.Variant
+	set     features.Set
+	rows    *kernel.Rows // transformer weights and piece-square values, one row per feature
 
 	packOnce sync.Once
 	packed   []layers
@@ -51,8 +53,12 @@ func New(a Architecture) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
+	v, err := chess.ParseVariant(a.Variant)
+	if err != nil {
+		return nil, err
+	}
 	n := &Network{
-		arch: a, set: set,
+		arch: a, variant: v, set: set,
 		FTBias: make([]int16, a.Width),
 		Stacks: make([]Stack, a.Stacks),
 		rows:   kernel.NewRows(set.Size(), a.Width, a.PSQT),
@@ -71,6 +77,9 @@ func New(a Architecture) (*Network, error) {
 
 // Architecture returns the network's shape.
 func (n *Network) Architecture() Architecture { return n.arch }
+
+// Variant returns the variant the network plays.
+func (n *Network) Variant() *chess.Variant { return n.variant }
 
 // Features returns the network's feature set.
 func (n *Network) Features() features.Set { return n.set }
@@ -104,8 +113,8 @@ func (n *Network) pack() []layers {
 
 func (a Architecture) pack(s *Stack) layers {
 	var all []*kernel.Dense
-	for _, l := range a.layersOf(s) {
-		all = append(all, kernel.NewDense(l.weights, l.bias, len(l.bias), l.inputs, l.stride))
+	for _, l := range a.Layers(s) {
+		all = append(all, kernel.NewDense(l.Weights, l.Bias, len(l.Bias), l.Inputs, l.Stride))
 	}
 	return layers{first: all[0], tail: kernel.NewTail(a.shift(), all[1:]...)}
 }

@@ -24,10 +24,10 @@ var saturating = [2][4]int{{0, 1, 4, 5}, {2, 3, 6, 7}}
 // output and input. Weights within ±64 never do, nor does the output layer.
 func (n *Network) Saturations() (found []Saturation) {
 	for stack := range n.Stacks {
-		layers := n.arch.layersOf(&n.Stacks[stack])
+		layers := n.arch.Layers(&n.Stacks[stack])
 		for i, l := range layers[:len(layers)-1] {
-			for o := range l.bias {
-				for _, s := range saturations(l.row(o)) {
+			for o := range l.Bias {
+				for _, s := range saturations(l.Row(o)) {
 					s.Stack, s.Layer, s.Output = stack, i+1, o
 					found = append(found, s)
 				}
@@ -50,7 +50,7 @@ func saturations(row []int8) (found []Saturation) {
 				}
 			}
 			sum := reach(weights)
-			if s.Lowest, s.Highest = int(sum.low), int(sum.high); !sum.within(span{math.MinInt16, math.MaxInt16}) {
+			if s.Lowest, s.Highest = int(sum.Low), int(sum.High); !sum.within(Span{math.MinInt16, math.MaxInt16}) {
 				found = append(found, s)
 			}
 		}

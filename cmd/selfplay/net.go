@@ -106,12 +106,7 @@ func netExport(w io.Writer, in, out, to string) error {
 	if err != nil {
 		return err
 	}
-	a := n.Architecture()
-	v, err := chess.ParseVariant(a.Variant)
-	if err != nil {
-		return fmt.Errorf("%s: %w", in, err)
-	}
-	if err := netstat.Fits(a, target.architecture(v)); err != nil {
+	if err := netstat.Fits(n.Architecture(), target.architecture(n.Variant())); err != nil {
 		return fmt.Errorf("%s: %s does not load such a net: %w", in, target.program, err)
 	}
 	if err := n.Check(); err != nil {

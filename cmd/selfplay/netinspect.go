@@ -101,7 +101,7 @@ type netReport struct {
 	Features     featuresReport    `json:"features"`
 	Manifest     *nets.Manifest    `json:"manifest,omitempty"`
 	Overflow     string            `json:"overflow,omitempty"` // how it could happen
-	Accumulator  netstat.Bound     `json:"accumulator"`
+	Accumulator  nnue.Span         `json:"accumulator"`
 	Saturations  []nnue.Saturation `json:"saturations,omitempty"`
 	Ranges       []netstat.Range   `json:"ranges"`
 	Dead         []netstat.Neuron  `json:"dead_by_weights"`
@@ -130,12 +130,13 @@ func inspect(path string, n *nnue.Network) (r netReport, err error) {
 	if err := n.Check(); err != nil {
 		r.Overflow = err.Error()
 	}
-	for _, b := range netstat.Bounds(n) {
+	bounds := n.AccumulatorBounds()
+	for _, b := range bounds {
 		r.Accumulator.Low, r.Accumulator.High = min(r.Accumulator.Low, b.Low), max(r.Accumulator.High, b.High)
 	}
 	r.Saturations = n.Saturations()
 	r.Ranges = netstat.Ranges(n)
-	r.Dead = netstat.DeadByWeights(n)
+	r.Dead = netstat.DeadByWeights(n, bounds)
 	return r, nil
 }
 
@@ -159,11 +160,7 @@ func manifestBeside(path string) (*nets.Manifest, error) {
 
 // watch runs positions through a net.
 func watch(ctx context.Context, stdin io.Reader, stderr io.Writer, n *nnue.Network, o *positionsOptions) (*netstat.Activity, error) {
-	v, err := chess.ParseVariant(n.Architecture().Variant)
-	if err != nil {
-		return nil, err
-	}
-	list, err := o.draw(ctx, stdin, stderr, v)
+	list, err := o.draw(ctx, stdin, stderr, n.Variant())
 	if err != nil {
 		return nil, err
 	}

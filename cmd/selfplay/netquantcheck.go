@@ -84,10 +84,6 @@ func quantcheck(c *cobra.Command, path string, o quantcheckOptions) error {
 	if err != nil {
 		return err
 	}
-	v, err := chess.ParseVariant(n.Architecture().Variant)
-	if err != nil {
-		return err
-	}
 	r := quantReport{Float: "the net without rounded activations"}
 	var model *nnuefit.Model
 	if o.checkpoint != "" {
@@ -95,7 +91,7 @@ func quantcheck(c *cobra.Command, path string, o quantcheckOptions) error {
 			return err
 		}
 	}
-	list, err := o.draw(c.Context(), c.InOrStdin(), c.ErrOrStderr(), v)
+	list, err := o.draw(c.Context(), c.InOrStdin(), c.ErrOrStderr(), n.Variant())
 	if err != nil {
 		return err
 	}

@@ -66,11 +66,12 @@ func growTree(rng *rand.Rand, hands bool, depth int) *node {
 // tested is a set with its twin and, by perspective, what is known of it from
 // the last position.
 type tested struct {
-	tree *node
-	set  Set
-	last [2]*chess.Position
-	held [2][]int32
-	far  [2]map[int]*memory
+	tree  *node
+	set   Set
+	last  [2]*chess.Position
+	group []int8 // by feature
+	held  [2][]int32
+	far   [2]map[int]*memory
 
 	changes, differences int // features that were in any
 }
@@ -101,9 +102,32 @@ func testedSets(t *testing.T, v *chess.Variant, rng *rand.Rand) []*tested {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sets = append(sets, &tested{tree: tree, set: set})
+		sets = append(sets, &tested{tree: tree, set: set, group: groupOfEach(t, set)})
 	}
 	return sets
+}
+
+// groupOfEach returns the group of every feature, and checks that each has one.
+func groupOfEach(t *testing.T, set Set) []int8 {
+	t.Helper()
+	group := make([]int8, set.Size())
+	for f := range group {
+		group[f] = -1
+	}
+	groups := GroupsOf(set)
+	for g := range groups.Count {
+		for i := range groups.Size {
+			if f := groups.Feature(g, i); group[f] >= 0 {
+				t.Fatalf("%v: feature %d is in groups %d and %d", set, f, group[f], g)
+			} else {
+				group[f] = int8(g)
+			}
+		}
+	}
+	if slices.Contains(group, -1) {
+		t.Fatalf("%v: feature %d is in no group", set, slices.Index(group, -1))
+	}
+	return group
 }
 
 // TestLaws holds every set against its twin along random games: its active
@@ -242,6 +266,9 @@ func (s *tested) checkBounds(t *testing.T, p *chess.Position, active []int32) {
 	for i, f := range active {
 		if f < 0 || int(f) >= s.set.Size() || i > 0 && active[i-1] == f {
 			t.Fatalf("%v, %s: feature %d of %d, duplicate or out of range", s.set, p.FEN(), f, s.set.Size())
+		}
+		if s.group[f] != s.group[active[0]] {
+			t.Fatalf("%v, %s: features %d and %d of two groups are active", s.set, p.FEN(), f, active[0])
 		}
 		if s.set.dead(int(f), noKing) && p.Warnings() == nil {
 			t.Fatalf("%v, %s: dead feature %d is active", s.set, p.FEN(), f)

@@ -110,6 +110,11 @@ func (a anchored) Anchor(p *chess.Position, perspective chess.Color) int {
 	return kingAnchor(p, perspective)
 }
 
+// groups has the unused numbers of a square among its features.
+func (a anchored) groups() Groups {
+	return Groups{Count: kingAnchors, Size: a.size / kingAnchors, step: a.kingStride, stride: a.stride}
+}
+
 func (a anchored) dead(feature, king int) bool {
 	square, f := feature/a.kingStride, feature%a.kingStride-a.offset
 	if a.kingStride == 1 {

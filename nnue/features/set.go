@@ -90,6 +90,33 @@ func Dead(s Set) []int32 {
 	return list
 }
 
+// Groups is a division of a set's features such that only one group has active
+// features at a time, seen from one perspective: those of one square of the own
+// king, or all features in one group.
+type Groups struct {
+	Count int // groups
+	Size  int // features in each
+
+	step, stride int // between groups, and between features of a group
+}
+
+// Feature returns feature i of a group.
+func (g Groups) Feature(group, i int) int { return group*g.step + i*g.stride }
+
+// GroupsOf returns the groups of HalfKAv2 and of products with King. Other sets
+// have one group.
+func GroupsOf(s Set) Groups {
+	switch s := s.(type) {
+	case HalfKAv2:
+		return Groups{Count: kingAnchors, Size: s.Block(), step: s.Block(), stride: 1}
+	case linearAnchored:
+		return s.groups()
+	case anchored:
+		return s.groups()
+	}
+	return Groups{Count: 1, Size: s.Size(), stride: 1}
+}
+
 // kingAnchors is the number of anchors of a set that hangs on the own king.
 const kingAnchors = 64
 

@@ -34,9 +34,9 @@ func NewWatch(n *nnue.Network) *Watch {
 	w := &Watch{net: n, buckets: make([]int, a.Stacks)}
 	w.add("transformer", -1, a.Width)
 	for i := range n.Stacks {
-		list := layers(a, &n.Stacks[i])
+		list := a.Layers(&n.Stacks[i])
 		for _, l := range list[:len(list)-1] {
-			w.add(fmt.Sprintf("stack %d %s", i, l.name), i, l.outputs)
+			w.add(fmt.Sprintf("stack %d %s", i, l.Name), i, len(l.Bias))
 		}
 	}
 	return w

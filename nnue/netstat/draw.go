@@ -49,7 +49,7 @@ type drawnPart struct {
 func NewDrawer(n *nnue.Network, king chess.Square) *Drawer {
 	d := &Drawer{net: n, king: king}
 	for _, part := range features.Parts(n.Features()) {
-		atlas := NewAtlas(part.Set, variant(n), king)
+		atlas := NewAtlas(part.Set, n.Variant(), king)
 		switch {
 		case atlas.Single(part.Set, king):
 			d.parts = append(d.parts, drawnPart{part, atlas, nil})

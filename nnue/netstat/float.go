@@ -12,14 +12,14 @@ import (
 // from.
 type Float struct {
 	net    *nnue.Network
-	stacks [][]layer
+	stacks [][]nnue.Layer
 }
 
 // NewFloat returns the float twin of a network.
 func NewFloat(n *nnue.Network) *Float {
 	f := &Float{net: n}
 	for i := range n.Stacks {
-		f.stacks = append(f.stacks, layers(n.Architecture(), &n.Stacks[i]))
+		f.stacks = append(f.stacks, n.Architecture().Layers(&n.Stacks[i]))
 	}
 	return f
 }
@@ -34,7 +34,7 @@ func (f *Float) Evaluate(p *chess.Position) float64 {
 	x := append(own, enemy...)
 	list := f.stacks[bucket]
 	for i := range list {
-		x = list[i].float(x)
+		x = floatLayer(&list[i], x)
 		if i < len(list)-1 {
 			for j := range x {
 				x[j] = clip(x[j])
@@ -67,13 +67,13 @@ func (f *Float) perspective(p *chess.Position, c chess.Color, bucket int) (x []f
 	return x, psqt
 }
 
-// float runs a layer on activations from 0 to 1.
-func (l *layer) float(x []float64) []float64 {
-	y := make([]float64, l.outputs)
+// floatLayer runs a layer on activations from 0 to 1.
+func floatLayer(l *nnue.Layer, x []float64) []float64 {
+	y := make([]float64, len(l.Bias))
 	for o := range y {
-		y[o] = float64(l.bias[o]) / l.biasOne
-		for i, w := range l.row(o) {
-			y[o] += float64(w) / l.weightOne * x[i]
+		y[o] = float64(l.Bias[o]) / l.BiasOne
+		for i, w := range l.Row(o) {
+			y[o] += float64(w) / l.WeightOne * x[i]
 		}
 	}
 	return y

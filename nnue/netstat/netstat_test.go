@@ -110,41 +110,9 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestBounds plants rows in the features of two squares of the own king, which
-// are never active together.
-func TestBounds(t *testing.T) {
-	n := newNet(t, testArchitecture("HalfKAv2"))
-	const block = 864
-	n.FTBias[1] = 7
-	for i := range 40 { // 32 at most are active
-		n.FTRow(2*block + i)[1] = 1000
-		n.FTRow(3*block + i)[1] = 1001
-		n.FTRow(3*block + 100 + i)[1] = -10
-	}
-	bounds := Bounds(n)
-	if want := (Bound{7 - 320, 7 + 32*1001}); bounds[1] != want {
-		t.Errorf("found %+v, expected %+v", bounds[1], want)
-	}
-	if bounds[0] != (Bound{}) {
-		t.Errorf("found %+v of a neuron without weights", bounds[0])
-	}
-
-	// The summands of a set add up; a product is known by either order.
-	n = newNet(t, testArchitecture("King + All * King"))
-	for king := range 64 {
-		n.FTRow(king)[0] = int16(king)
-		for f := range 768 {
-			n.FTRow(64 + 64*f + king)[0] = int16(2 * king)
-		}
-	}
-	if want := (Bound{0, 63 + 32*2*63}); Bounds(n)[0] != want {
-		t.Errorf("found %+v, expected %+v", Bounds(n)[0], want)
-	}
-}
-
 func TestDeadByWeights(t *testing.T) {
 	n := lively(t, testSet)
-	if dead := DeadByWeights(n); len(dead) != 0 {
+	if dead := DeadByWeights(n, n.AccumulatorBounds()); len(dead) != 0 {
 		t.Fatalf("a lively net has dead neurons: %v", dead)
 	}
 	for f := range n.Features().Size() {
@@ -169,7 +137,7 @@ func TestDeadByWeights(t *testing.T) {
 		{"stack 2 layer 2", 9, alwaysFull},
 		{"stack 7 layer 2", 31, unheard},
 	}
-	if dead := DeadByWeights(n); !slices.Equal(dead, want) {
+	if dead := DeadByWeights(n, n.AccumulatorBounds()); !slices.Equal(dead, want) {
 		t.Errorf("found %v, expected %v", dead, want)
 	}
 }

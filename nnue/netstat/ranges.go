@@ -1,6 +1,10 @@
 package netstat
 
-import "math"
+import (
+	"math"
+
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
 
 // Range says how the parameters of one layer are spread, as the file stores
 // them: in integers of which One make 1.0.
@@ -49,4 +53,40 @@ func (c *collector) done() Range {
 	c.Mean = c.sum / float64(c.Count)
 	c.AtLimit = float64(c.limited) / float64(c.Count)
 	return c.Range
+}
+
+// Ranges measures all parameters of a network, the stacks together.
+func Ranges(n *nnue.Network) []Range {
+	a := n.Architecture()
+	// Sums of the most active rows at once and a bias stay within int16 if no
+	// value is larger than this.
+	safe := int64(math.MaxInt16 / (n.Features().MaxActive() + 1))
+	biases := newCollector("transformer biases", nnue.ActivationScale, safe)
+	add(biases, n.FTBias)
+	weights := newCollector("transformer weights", nnue.ActivationScale, safe)
+	psqt := newCollector("piece-square values", float64(a.OutputScale*a.Units), 0)
+	for f := range n.Features().Size() {
+		add(weights, n.FTRow(f))
+		add(psqt, n.PSQTRow(f))
+	}
+	list := []Range{biases.done(), weights.done()}
+	if psqt.Count > 0 {
+		list = append(list, psqt.done())
+	}
+	var dense []*collector
+	for i := range n.Stacks {
+		for j, l := range a.Layers(&n.Stacks[i]) {
+			if i == 0 {
+				dense = append(dense, newCollector(l.Name+" biases", l.BiasOne, 0), newCollector(l.Name+" weights", l.WeightOne, math.MaxInt8))
+			}
+			add(dense[2*j], l.Bias)
+			for o := range l.Bias {
+				add(dense[2*j+1], l.Row(o))
+			}
+		}
+	}
+	for _, c := range dense {
+		list = append(list, c.done())
+	}
+	return list
 }
