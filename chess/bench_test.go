@@ -61,6 +61,28 @@ func BenchmarkLegal(b *testing.B) {
 	}
 }
 
+func BenchmarkParseFEN(b *testing.B) {
+	fen := []byte(middlegameFEN)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ParseFENBytes(Crazyhouse, fen); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAppendFEN(b *testing.B) {
+	p, err := ParseFEN(Crazyhouse, middlegameFEN)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = p.AppendFEN(buf[:0])
+	}
+}
+
 func BenchmarkCountLegal(b *testing.B) {
 	p, err := ParseFEN(Crazyhouse, middlegameFEN)
 	if err != nil {

@@ -52,3 +52,6 @@ func quote(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// quoteBytes is quote for text in a buffer.
+func quoteBytes(b []byte) string { return quote(string(b)) }

@@ -1,6 +1,7 @@
 package chess
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 )
@@ -28,31 +29,26 @@ const maxInHand = 16
 // on the first or last rank, the side not to move in check, and more than 16
 // pieces of one kind in a hand. Castling rights and an en passant square that
 // cannot be used are dropped. See Warnings for what is accepted but impossible.
-func ParseFEN(v *Variant, fen string) (Position, error) { return parseFEN(v, fen, false) }
+func ParseFEN(v *Variant, fen string) (Position, error) { return parseString(v, fen, false) }
 
 // ParseFEN960 is ParseFEN for Chess960, which it sets: KQkq stand for the
 // outermost rook on each side of the king, wherever the two are.
-func ParseFEN960(v *Variant, fen string) (Position, error) { return parseFEN(v, fen, true) }
+func ParseFEN960(v *Variant, fen string) (Position, error) { return parseString(v, fen, true) }
 
-func parseFEN(v *Variant, fen string, chess960 bool) (Position, error) {
+// ParseFENBytes is ParseFEN for text in a buffer, of which it keeps nothing. It
+// allocates nothing but errors.
+func ParseFENBytes(v *Variant, fen []byte) (Position, error) { return parseFEN(v, fen, false) }
+
+// parseString copies the text to the stack, so that the parser proper has but
+// one type to read.
+func parseString(v *Variant, fen string, chess960 bool) (Position, error) {
+	var buf [maxFENLength + 1]byte // room for one byte that is too many
+	return parseFEN(v, buf[:copy(buf[:], fen)], chess960)
+}
+
+func parseFEN(v *Variant, fen []byte, chess960 bool) (Position, error) {
 	p := Position{variant: v.index, ep: NoSquare, chess960: chess960}
-	if len(fen) > maxFENLength {
-		return Position{}, &FENError{"length", strconv.Itoa(len(fen)) + " bytes", "at most " + strconv.Itoa(maxFENLength)}
-	}
-	fields := strings.Fields(fen)
-	for i, missing := range [...]string{"", "w", "-", "-", "0", "1"} {
-		if i < len(fields) {
-			continue
-		}
-		if i == 0 {
-			return Position{}, &FENError{"board", "nothing", "eight ranks separated by /"}
-		}
-		fields = append(fields, missing)
-	}
-	if len(fields) > 6 {
-		return Position{}, &FENError{"end", quote(fields[6]), "nothing after the move number"}
-	}
-	if err := p.parseFields(fields); err != nil {
+	if err := p.parseFields(fen); err != nil {
 		return Position{}, err
 	}
 	p.key = p.computeKey()
@@ -60,136 +56,184 @@ func parseFEN(v *Variant, fen string, chess960 bool) (Position, error) {
 }
 
 // parseFields reads the six fields, each of which may rely on those before.
-func (p *Position) parseFields(fields []string) error {
-	board, pocket, err := splitPocket(fields[0])
+func (p *Position) parseFields(fen []byte) error {
+	if len(fen) > maxFENLength {
+		return &FENError{"length", "more than " + strconv.Itoa(maxFENLength) + " bytes", "at most that"}
+	}
+	field, fen := nextField(fen)
+	if field == nil {
+		return &FENError{"board", "nothing", "eight ranks separated by /"}
+	}
+	if err := p.parsePieces(field); err != nil {
+		return err
+	}
+	field, fen = nextField(fen)
+	if err := p.parseSide(field); err != nil {
+		return err
+	}
+	if err := p.checkPieces(); err != nil {
+		return err
+	}
+	field, fen = nextField(fen)
+	if err := p.parseCastling(field); err != nil {
+		return err
+	}
+	field, fen = nextField(fen)
+	if err := p.parseEnPassant(field); err != nil {
+		return err
+	}
+	field, fen = nextField(fen)
+	halfmove, err := parseClock("halfmove clock", field, maxClock)
+	if err != nil {
+		return err
+	}
+	field, fen = nextField(fen)
+	fullmove, err := parseClock("move number", field, MaxFullmoveNumber)
+	if err != nil {
+		return err
+	}
+	if field, _ = nextField(fen); field != nil {
+		return &FENError{"end", quoteBytes(field), "nothing after the move number"}
+	}
+	p.SetClocks(halfmove, fullmove)
+	return nil
+}
+
+// nextField returns the text up to white space, nil if there is none left, and
+// what follows it.
+func nextField(text []byte) (field, rest []byte) {
+	for len(text) > 0 && isSpace(text[0]) {
+		text = text[1:]
+	}
+	for i, c := range text {
+		if isSpace(c) {
+			return text[:i], text[i:]
+		}
+	}
+	if len(text) == 0 {
+		return nil, nil
+	}
+	return text, nil
+}
+
+// isSpace reports whether c is ASCII white space.
+func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c-'\t' <= '\r'-'\t') }
+
+// parsePieces reads the first field: board, promoted marks and hands.
+func (p *Position) parsePieces(field []byte) error {
+	board, pocket, err := splitPocket(field)
 	if err != nil {
 		return err
 	}
 	if err := p.parseBoard(board); err != nil {
 		return err
 	}
-	if err := p.parsePocket(pocket); err != nil {
-		return err
-	}
-	switch fields[1] {
-	case "w":
+	return p.parsePocket(pocket)
+}
+
+// parseSide reads the side to move, White if missing.
+func (p *Position) parseSide(field []byte) error {
+	switch string(field) {
+	case "w", "":
 		p.side = White
 	case "b":
 		p.side = Black
 	default:
-		return &FENError{"side to move", quote(fields[1]), "w or b"}
+		return &FENError{"side to move", quoteBytes(field), "w or b"}
 	}
-	if err := p.checkPieces(); err != nil {
-		return err
-	}
-	if err := p.parseCastling(fields[2]); err != nil {
-		return err
-	}
-	if err := p.parseEnPassant(fields[3]); err != nil {
-		return err
-	}
-	halfmove, err := parseClock("halfmove clock", fields[4], maxClock)
-	if err != nil {
-		return err
-	}
-	fullmove, err := parseClock("move number", fields[5], MaxFullmoveNumber)
-	if err != nil {
-		return err
-	}
-	p.SetClocks(halfmove, fullmove)
 	return nil
 }
 
 // splitPocket separates the ranks of the board from the pieces in hand, given in
 // brackets, as a ninth rank or not at all.
-func splitPocket(field string) (board, pocket string, err error) {
-	if open := strings.IndexByte(field, '['); open >= 0 {
+func splitPocket(field []byte) (board, pocket []byte, err error) {
+	if open := bytes.IndexByte(field, '['); open >= 0 {
 		pocket = field[open+1:]
-		end := strings.IndexByte(pocket, ']')
+		end := bytes.IndexByte(pocket, ']')
 		if end < 0 {
-			return "", "", &FENError{"pocket", quote(field[open:]), "] after the pieces in hand"}
+			return nil, nil, &FENError{"pocket", quoteBytes(field[open:]), "] after the pieces in hand"}
 		}
 		if end != len(pocket)-1 {
-			return "", "", &FENError{"pocket", quote(pocket[end+1:]) + " after ]", "the end of the field"}
+			return nil, nil, &FENError{"pocket", quoteBytes(pocket[end+1:]) + " after ]", "the end of the field"}
 		}
 		return field[:open], pocket[:end], nil
 	}
-	if strings.Count(field, "/") == 8 {
-		last := strings.LastIndexByte(field, '/')
+	if bytes.Count(field, slash) == 8 {
+		last := bytes.LastIndexByte(field, '/')
 		return field[:last], field[last+1:], nil
 	}
-	return field, "", nil
+	return field, nil, nil
 }
+
+var slash = []byte{'/'}
 
 // parseBoard places the pieces and promoted marks of eight ranks.
-func (p *Position) parseBoard(board string) error {
-	ranks := strings.Split(board, "/")
-	if len(ranks) != 8 {
-		return &FENError{"board", strconv.Itoa(len(ranks)) + " ranks", "8"}
-	}
-	for i, rank := range ranks {
-		if err := p.parseRank(rank, 7-i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *Position) parseRank(text string, rank int) error {
-	name := "rank " + strconv.Itoa(rank+1)
-	file := 0
-	for i := range len(text) {
-		c := text[i]
+func (p *Position) parseBoard(board []byte) error {
+	file, rank := 0, 7
+	for i, c := range board {
 		pc := pieceOf(c)
 		switch {
-		case c >= '1' && c <= '8':
-			file += int(c - '0')
-		case c == '~':
-			if err := p.parseMark(text, i, NewSquare(file-1, rank)); err != nil {
-				return err
-			}
-		case pc == NoPiece:
-			return &FENError{"board", quote(text[i:i+1]) + " on " + name, "a piece letter, 1-8 or ~"}
-		case file < 8:
+		case pc != NoPiece && file < 8:
 			p.put(pc, NewSquare(file, rank))
 			file++
+		case c >= '1' && c <= '8' && file+int(c-'0') <= 8:
+			file += int(c - '0')
+		case c == '/' && file == 8 && rank > 0:
+			file = 0
+			rank--
+		case c == '~':
+			if err := p.parseMark(board, i, NewSquare(file-1, rank)); err != nil {
+				return err
+			}
 		default:
-			file++
-		}
-		if file > 8 {
-			return &FENError{"board", "more than 8 squares on " + name, "8"}
+			return boardError(board, c, file, rank)
 		}
 	}
-	if file != 8 {
-		return &FENError{"board", strconv.Itoa(file) + " squares on " + name, "8"}
+	if file != 8 || rank != 0 {
+		return boardError(board, '/', file, rank)
 	}
 	return nil
 }
 
-// parseMark marks the piece before text[i], which stands on s, as promoted.
-func (p *Position) parseMark(text string, i int, s Square) error {
+// boardError says what is wrong with a board whose parser, come to the given
+// square, finds c.
+func boardError(board []byte, c byte, file, rank int) error {
+	name := " on rank " + strconv.Itoa(rank+1)
+	switch {
+	case c == '/' && file < 8:
+		return &FENError{"board", strconv.Itoa(file) + " squares" + name, "8"}
+	case c == '/':
+		return &FENError{"board", strconv.Itoa(bytes.Count(board, slash)+1) + " ranks", "8"}
+	case pieceOf(c) != NoPiece, c >= '1' && c <= '8':
+		return &FENError{"board", "more than 8 squares" + name, "8"}
+	}
+	return &FENError{"board", quoteBytes([]byte{c}) + name, "a piece letter, 1-8 or ~"}
+}
+
+// parseMark marks the piece before board[i], which stands on s, as promoted.
+func (p *Position) parseMark(board []byte, i int, s Square) error {
 	switch {
 	case !p.Variant().CapturesToHand:
 		return &FENError{"board", "~", "no marks in " + p.Variant().Name}
-	case i == 0 || !strings.ContainsRune("NBRQnbrq", rune(text[i-1])):
-		return &FENError{"board", "~ in " + quote(text), "it only after a knight, bishop, rook or queen"}
+	case i == 0 || strings.IndexByte("NBRQnbrq", board[i-1]) < 0:
+		return &FENError{"board", "~ in " + quoteBytes(board[max(i-8, 0):i+1]), "it only after a knight, bishop, rook or queen"}
 	}
 	p.promoted |= s.Bitboard()
 	return nil
 }
 
 // parsePocket puts the pieces of both hands, upper case for White, in place.
-func (p *Position) parsePocket(pocket string) error {
-	if pocket == "" || pocket == "-" {
+func (p *Position) parsePocket(pocket []byte) error {
+	if isNone(pocket) {
 		return nil
 	}
 	if !p.Variant().CapturesToHand {
-		return &FENError{"pocket", quote(pocket), "no pieces in hand in " + p.Variant().Name}
+		return &FENError{"pocket", quoteBytes(pocket), "no pieces in hand in " + p.Variant().Name}
 	}
-	for i := range len(pocket) {
+	for i := range pocket {
 		pc := pieceOf(pocket[i])
 		if pc == NoPiece || pc.Type() == King {
-			return &FENError{"pocket", quote(pocket[i : i+1]), "a letter of PNBRQpnbrq for each piece"}
+			return &FENError{"pocket", quoteBytes(pocket[i : i+1]), "a letter of PNBRQpnbrq for each piece"}
 		}
 		hand := &p.hands[pc.Color()]
 		if hand.Count(pc.Type()) == maxInHand {
@@ -235,29 +279,33 @@ func (p *Position) material(t PieceType) int {
 
 // parseCastling reads the castling rights and drops those without king or rook
 // in place.
-func (p *Position) parseCastling(field string) error {
-	if field == "-" {
+func (p *Position) parseCastling(field []byte) error {
+	if isNone(field) {
 		return nil
 	}
-	if strings.ContainsAny(field, "ABCDEFGHabcdefgh") {
-		p.chess960 = true
+	for _, c := range field {
+		if c&^0x20 >= 'A' && c&^0x20 <= 'H' {
+			p.chess960 = true
+		}
 	}
-	for i := range len(field) {
-		c := field[i]
-		if strings.IndexByte("KQABCDEFGH", c&^0x20) < 0 || strings.IndexByte(field[:i], c) >= 0 {
-			return &FENError{"castling", quote(field), "-, or letters of KQkq or files such as HAha, each once"}
+	for i, c := range field {
+		if strings.IndexByte("KQABCDEFGH", c&^0x20) < 0 || bytes.IndexByte(field[:i], c) >= 0 {
+			return &FENError{"castling", quoteBytes(field), "-, or letters of KQkq or files such as HAha, each once"}
 		}
 		rook := p.rookOfRight(c)
 		if rook == NoSquare {
 			continue
 		}
 		if old := p.rightBeside(rook); old != NoSquare && old != rook {
-			return &FENError{"castling", quote(field), "one rook on each side of a king"}
+			return &FENError{"castling", quoteBytes(field), "one rook on each side of a king"}
 		}
 		p.castling |= rook.Bitboard()
 	}
 	return nil
 }
+
+// isNone reports whether a field is "-", empty or missing.
+func isNone(field []byte) bool { return len(field) == 0 || string(field) == "-" }
 
 // rookOfRight returns the rook that a letter of the castling field gives the
 // right to castle, NoSquare if king or rook is not in place.
@@ -312,13 +360,13 @@ func (p *Position) rightBeside(rook Square) Square {
 
 // parseEnPassant reads the en passant square and drops it if no pawn can have
 // made the double step or none attacks the square.
-func (p *Position) parseEnPassant(field string) error {
-	if field == "-" {
+func (p *Position) parseEnPassant(field []byte) error {
+	if isNone(field) {
 		return nil
 	}
-	s := parseSquare(field)
+	s := parseSquare(string(field))
 	if s == NoSquare {
-		return &FENError{"en passant", quote(field), "- or a square"}
+		return &FENError{"en passant", quoteBytes(field), "- or a square"}
 	}
 	p.setEnPassant(s)
 	return nil
@@ -347,18 +395,18 @@ func (p *Position) setEnPassant(s Square) {
 	}
 }
 
-// parseClock reads a number from 0 to most.
-func parseClock(field, text string, most int) (int, error) {
+// parseClock reads a number from 0 to most; a missing one is 0.
+func parseClock(field string, text []byte, most int) (int, error) {
 	n := 0
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' || n > most {
+	for _, c := range text {
+		if c < '0' || c > '9' || n > most {
 			n = most + 1
 			break
 		}
-		n = n*10 + int(text[i]-'0')
+		n = n*10 + int(c-'0')
 	}
 	if n > most {
-		return 0, clockError(field, quote(text), most)
+		return 0, clockError(field, quoteBytes(text), most)
 	}
 	return n, nil
 }

@@ -75,6 +75,26 @@ func TestFENDialects(t *testing.T) {
 	}
 }
 
+// TestFENAllocations: neither direction needs memory of its own.
+func TestFENAllocations(t *testing.T) {
+	fen := []byte(middlegameFEN)
+	buf := make([]byte, 0, 2*len(fen))
+	if n := testing.AllocsPerRun(100, func() {
+		p, err := ParseFENBytes(Crazyhouse, fen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if buf = p.AppendFEN(buf[:0]); string(buf) != middlegameFEN {
+			t.Fatalf("%s, expected %s", buf, fen)
+		}
+		if m, ok := p.ReadUCI("f3e5"); !ok || !p.IsLegal(m) {
+			t.Fatalf("f3e5 is read as %v", m)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations a FEN", n)
+	}
+}
+
 func TestFENErrors(t *testing.T) {
 	const rest = " w - - 0 1"
 	for _, c := range []struct{ field, fen string }{
@@ -124,7 +144,7 @@ func TestFENErrors(t *testing.T) {
 		{"halfmove clock", "4k3/8/8/8/8/8/8/4K3[] w - - -1 1"},
 		{"halfmove clock", "4k3/8/8/8/8/8/8/4K3[] w - - x 1"},
 		{"halfmove clock", "4k3/8/8/8/8/8/8/4K3[] w - - 65536 1"},
-		{"move number", "4k3/8/8/8/8/8/8/4K3[] w - - 0 32769"},
+		{"move number", "4k3/8/8/8/8/8/8/4K3[] w - - 0 65536"},
 		{"move number", "4k3/8/8/8/8/8/8/4K3[] w - - 0 99999999999999999999999"},
 		{"move number", "4k3/8/8/8/8/8/8/4K3[] w - - 0 1.5"},
 		{"end", "4k3/8/8/8/8/8/8/4K3[] w - - 0 1 2"},

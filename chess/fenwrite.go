@@ -22,43 +22,49 @@ func (p *Position) AppendFEN(dst []byte) []byte {
 	}
 	dst = append(dst, ' ', "wb"[p.side&1], ' ')
 	dst = append(p.appendCastling(dst), ' ')
-	dst = append(dst, p.ep.String()...)
+	if p.ep == NoSquare {
+		dst = append(dst, '-')
+	} else {
+		dst = appendSquare(dst, p.ep)
+	}
 	dst = strconv.AppendInt(append(dst, ' '), int64(p.halfmove), 10)
 	return strconv.AppendInt(append(dst, ' '), int64(p.FullmoveNumber()), 10)
 }
 
+// appendBoard goes from piece to piece, rank by rank.
 func (p *Position) appendBoard(dst []byte) []byte {
-	for rank := 7; rank >= 0; rank-- {
-		empty := byte(0)
-		for file := range 8 {
-			s := NewSquare(file, rank)
-			if p.board[s] == NoPiece {
-				empty++
-				continue
+	occ := p.Occupied()
+	for rank := Square(56); ; rank -= 8 {
+		next := rank // the first square of the rank not yet written
+		for pieces := occ >> (rank & 63) & 0xff; pieces != 0; pieces &= pieces - 1 {
+			s := rank + pieces.First()
+			if s != next {
+				dst = append(dst, '0'+byte(s-next))
 			}
-			if empty > 0 {
-				dst = append(dst, '0'+empty)
-				empty = 0
-			}
-			dst = append(dst, p.board[s].letter())
+			next = s + 1
+			dst = append(dst, letterOfPiece[p.board[s&63]&15])
 			if p.promoted.Has(s) {
 				dst = append(dst, '~')
 			}
 		}
-		if empty > 0 {
-			dst = append(dst, '0'+empty)
+		if next != rank+8 {
+			dst = append(dst, '0'+byte(rank+8-next))
 		}
-		if rank > 0 {
-			dst = append(dst, '/')
+		if rank == 0 {
+			return dst
 		}
+		dst = append(dst, '/')
 	}
-	return dst
 }
 
 // appendHand appends the letters of the pieces c has in hand.
 func (p *Position) appendHand(dst []byte, c Color) []byte {
+	hand := p.hands[c&1]
+	if hand == 0 {
+		return dst
+	}
 	for _, t := range handOrder {
-		for range p.hands[c].Count(t) {
+		for range hand.Count(t) {
 			dst = append(dst, MakePiece(c, t).letter())
 		}
 	}
@@ -71,13 +77,11 @@ func (p *Position) appendCastling(dst []byte) []byte {
 		return append(dst, '-')
 	}
 	for c := White; c <= Black; c++ {
-		king := p.King(c)
-		for s := backRank(c).First() + 7; ; s-- {
-			if p.castling.Has(s) {
-				dst = append(dst, p.castlingLetter(s, s > king)|byte(c)<<5)
-			}
-			if s.File() == 0 {
-				break
+		rooks := p.castling & backRank(c)
+		kingside := rooks &^ (p.King(c).Bitboard() - 1)
+		for _, side := range [...]Bitboard{kingside, rooks &^ kingside} {
+			if side != 0 {
+				dst = append(dst, p.castlingLetter(side.First(), side == kingside)|byte(c)<<5)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ func (p *Position) Make(m Move) {
 	us := p.side & 1
 	from, to, kind := m.From(), m.To(), m.Kind()
 	p.side ^= 1
-	p.ply++
+	p.moves += uint16(us)
 	key := p.key ^ keySide
 	if p.ep != NoSquare {
 		key ^= keyEP[p.ep&7]
@@ -132,7 +132,7 @@ func (p *Position) MakeNull() {
 		p.key ^= keyEP[p.ep&7]
 		p.ep = NoSquare
 	}
+	p.moves += uint16(p.side & 1)
 	p.side ^= 1
-	p.ply++
 	p.halfmove++
 }

@@ -16,7 +16,7 @@ type Position struct {
 	board    [64]Piece
 	hands    [2]Hand
 	halfmove uint16 // plies since a pawn move, capture or drop
-	ply      uint16 // plies since White's first move
+	moves    uint16 // full moves made: the move number less one
 	side     Color
 	ep       Square // NoSquare, or a square an enemy pawn attacks
 	variant  uint8
@@ -88,10 +88,10 @@ func (p *Position) EnPassant() Square { return p.ep }
 func (p *Position) HalfmoveClock() int { return int(p.halfmove) }
 
 // FullmoveNumber returns the number of the move to be made, from 1.
-func (p *Position) FullmoveNumber() int { return 1 + int(p.ply)/2 }
+func (p *Position) FullmoveNumber() int { return 1 + int(p.moves) }
 
 // Ply returns the plies made before p by its move number, from 0.
-func (p *Position) Ply() int { return int(p.ply) }
+func (p *Position) Ply() int { return 2*int(p.moves) + int(p.side&1) }
 
 // Key returns the Zobrist key of p: board, promoted marks, hands, castling
 // rights, side to move, and the en passant square as EnPassant gives it. Clocks

@@ -12,11 +12,11 @@ type Setup struct {
 	CastlingRooks  Bitboard // rooks that may still castle, as Position.CastlingRooks
 	EnPassant      Square   // behind a pawn that made a double step, or NoSquare
 	HalfmoveClock  uint16   // plies since a pawn move, capture or drop
-	FullmoveNumber uint16   // from 1 to MaxFullmoveNumber; 0 is read as 1
+	FullmoveNumber uint16   // from 1; 0 is read as 1
 }
 
-// MaxFullmoveNumber is the largest move number a Position can count to.
-const MaxFullmoveNumber = 1 << 15
+// MaxFullmoveNumber is the largest move number a Position begins with.
+const MaxFullmoveNumber = 1<<16 - 1
 
 // Position returns the position of v that s describes. It refuses and drops what
 // ParseFEN does; the error is a *FENError that names the field of the FEN in
@@ -36,9 +36,6 @@ func (s *Setup) Position(v *Variant) (Position, error) {
 		}
 	}
 	p.setEnPassant(s.EnPassant)
-	if s.FullmoveNumber > MaxFullmoveNumber {
-		return Position{}, clockError("move number", strconv.Itoa(int(s.FullmoveNumber)), MaxFullmoveNumber)
-	}
 	p.SetClocks(int(s.HalfmoveClock), int(s.FullmoveNumber))
 	p.key = p.computeKey()
 	return p, nil
@@ -101,7 +98,7 @@ func (p *Position) addCastling(rooks Bitboard) error {
 // 1 to MaxFullmoveNumber; what is outside is taken as the nearest inside.
 func (p *Position) SetClocks(halfmove, fullmove int) {
 	p.halfmove = uint16(min(max(halfmove, 0), 1<<16-1))
-	p.ply = uint16(2*(min(max(fullmove, 1), MaxFullmoveNumber)-1) + int(p.side&1))
+	p.moves = uint16(min(max(fullmove, 1), MaxFullmoveNumber) - 1)
 }
 
 // ClearEnPassant takes the en passant square away, for formats that keep it only

@@ -82,17 +82,29 @@ func (p Piece) String() string {
 // letter returns the FEN letter of p, which must not be NoPiece.
 func (p Piece) letter() byte { return pieceLetters[p.Type()] | byte(p.Color())<<5 }
 
-// pieceOf returns the piece a FEN letter stands for, NoPiece if it stands for
-// none.
-func pieceOf(letter byte) Piece {
-	c := Color(letter >> 5 & 1)
-	for t := Pawn; t <= King; t++ {
-		if letter == MakePiece(c, t).letter() {
-			return MakePiece(c, t)
+// letterOfPiece holds the FEN letters by Piece.
+var letterOfPiece = func() (table [16]byte) {
+	for c := White; c <= Black; c++ {
+		for t := Pawn; t <= King; t++ {
+			table[MakePiece(c, t)] = MakePiece(c, t).letter()
 		}
 	}
-	return NoPiece
-}
+	return table
+}()
+
+// pieceOf returns the piece a FEN letter stands for, NoPiece if it stands for
+// none.
+func pieceOf(letter byte) Piece { return pieceOfLetter[letter] }
+
+var pieceOfLetter = func() (table [256]Piece) {
+	for c := White; c <= Black; c++ {
+		for t := Pawn; t <= King; t++ {
+			pc := MakePiece(c, t)
+			table[pc.letter()] = pc
+		}
+	}
+	return table
+}()
 
 // Square is a square of the board, a1 = 0, b1 = 1, …, h8 = 63.
 type Square uint8

@@ -34,7 +34,7 @@ const uciForms = `a move such as "e2e4", "e7e8q" or "N@f3"`
 // not set it also understands castling as king takes rook. Errors are of type
 // *MoveError, wrapping ErrMoveSyntax or ErrIllegalMove.
 func (p *Position) ParseUCI(s string) (Move, error) {
-	m, ok := p.readUCI(s)
+	m, ok := p.ReadUCI(s)
 	if !ok {
 		return NoMove, &MoveError{quote(s), quote(s), uciForms, ErrMoveSyntax}
 	}
@@ -44,9 +44,10 @@ func (p *Position) ParseUCI(s string) (Move, error) {
 	return m, nil
 }
 
-// readUCI reads the text of a move and finds the kind of move it must be in p,
-// legal or not.
-func (p *Position) readUCI(s string) (m Move, ok bool) {
+// ReadUCI reads a move in the form UCI writes it, legal or not, and finds the
+// kind of move it must be in p. Moves that are not known to be legal must not be
+// made. It reports whether s has the form of a move; NoMove has none.
+func (p *Position) ReadUCI(s string) (m Move, ok bool) {
 	if len(s) != 4 && len(s) != 5 {
 		return NoMove, false
 	}
