@@ -68,6 +68,11 @@ type shard struct {
 	place  []int32   // [slots] index in mine; −1 if it does not occur
 	grad   []float32 // [mine][stride]
 	bias   []float32 // [width] gradient
+
+	// The transposed index of a few items: used[i] is an index in mine, used by
+	// the items uses[usesAt[i]:usesAt[i+1]].
+	used, uses, usesAt []int32
+	next               []int32 // [mine] where to put the next use; zero between blocks
 }
 
 // grow returns x with length n, reallocated when too small; contents are lost.
@@ -217,6 +222,8 @@ func (b *batch) listSlots(s *shard) {
 		s.place[slot] = int32(len(s.mine))
 		s.mine = append(s.mine, int32(slot))
 	}
+	s.next = grow(s.next, len(s.mine))
+	clear(s.next)
 }
 
 // chunk is a few positions of one stack, which the layers take at a time.

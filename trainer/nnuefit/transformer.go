@@ -18,6 +18,10 @@ func (c *core) transform(items int) {
 	})
 }
 
+// backBlock is how many items the transformer goes back through at a time: their
+// derivatives stay in the second-level cache while they are added up row by row.
+const backBlock = 256
+
 // transformBack sums the derivatives of the items, which lie where their sums
 // were, into gradients: in every shard one per row and one of the bias.
 func (c *core) transformBack() {
@@ -29,17 +33,51 @@ func (c *core) transformBack() {
 		s.grad = grow(s.grad, len(s.mine)*stride)
 		clear(s.grad)
 		clear(s.bias)
-		places := make([]int32, 0, 64)
-		for r := s.lo; r < s.hi; r++ {
-			d := b.sums[int(b.items[r])*stride:][:stride:stride]
-			places = places[:0]
-			for _, slot := range b.slots[b.start[r]:b.start[r+1]] {
-				places = append(places, s.place[slot])
+		for lo := s.lo; lo < s.hi; lo += backBlock {
+			hi := min(lo+backBlock, s.hi)
+			b.transpose(s, lo, hi)
+			for i, place := range s.used {
+				sum := s.grad[int(place)*stride:][:stride:stride]
+				kernel.FloatGatherSum(sum, b.sums, stride, s.uses[s.usesAt[i]:s.usesAt[i+1]])
 			}
-			kernel.FloatScatterAdd(s.grad, d, stride, places)
-			kernel.FloatAdd(s.bias, d[:c.width])
+			for _, item := range b.items[lo:hi] {
+				kernel.FloatAdd(s.bias, b.sums[int(item)*stride:][:c.width])
+			}
 		}
 	})
+}
+
+// transpose lists for the items[lo:hi] of a shard which rows they use, and for
+// each row the items that use it, in order.
+func (b *batch) transpose(s *shard, lo, hi int) {
+	slots := b.slots[b.start[lo]:b.start[hi]]
+	s.used = s.used[:0]
+	for _, slot := range slots {
+		place := s.place[slot]
+		if s.next[place] == 0 {
+			s.used = append(s.used, place)
+		}
+		s.next[place]++
+	}
+	s.usesAt = append(s.usesAt[:0], 0)
+	at := int32(0)
+	for _, place := range s.used {
+		n := s.next[place]
+		s.next[place] = at
+		at += n
+		s.usesAt = append(s.usesAt, at)
+	}
+	s.uses = grow(s.uses, len(slots))
+	for r := lo; r < hi; r++ {
+		for _, slot := range b.slots[b.start[r]:b.start[r+1]] {
+			place := s.place[slot]
+			s.uses[s.next[place]] = b.items[r]
+			s.next[place]++
+		}
+	}
+	for _, place := range s.used {
+		s.next[place] = 0
+	}
 }
 
 // sumRows adds up the shards' gradients and hands those of the slots and of the
