@@ -12,6 +12,9 @@ import (
 type Opening struct {
 	Start chess.Position
 	Moves []chess.Move
+	// ID tells the opening from others of the same source, for records; it
+	// may be empty.
+	ID string
 }
 
 // dropShare is the share of drops among random moves where both drops and
@@ -65,7 +68,7 @@ func RandomOpening(v *chess.Variant, rng *rand.Rand, minPlies, maxPlies int, acc
 	}
 	start := v.Start()
 	for range openingTries {
-		line := walk(start, rng, openingPlies(rng, minPlies, maxPlies))
+		line := walk(start, rng, OpeningPlies(rng, minPlies, maxPlies))
 		if line == nil || matesAtOnce(line.Pos()) {
 			continue
 		}
@@ -83,8 +86,9 @@ func RandomOpening(v *chess.Variant, rng *rand.Rand, minPlies, maxPlies int, acc
 	return Opening{}, fmt.Errorf("%w: none accepted of %d walks of %d to %d plies", ErrOpening, openingTries, minPlies, maxPlies)
 }
 
-// openingPlies draws a length: its parity first, then evenly.
-func openingPlies(rng *rand.Rand, lo, hi int) int {
+// OpeningPlies draws a number of plies from lo to hi: its parity first, if the
+// range has both, then evenly.
+func OpeningPlies(rng *rand.Rand, lo, hi int) int {
 	if lo == hi {
 		return lo
 	}

@@ -47,7 +47,7 @@ func TestOpeningPlies(t *testing.T) {
 		for hi := lo; hi < lo+5; hi++ {
 			seen := map[int]bool{}
 			for range 200 {
-				seen[openingPlies(rng, lo, hi)] = true
+				seen[OpeningPlies(rng, lo, hi)] = true
 			}
 			for n := range seen {
 				if n < lo || n > hi {

@@ -94,6 +94,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newUCICommand(),
 		newMatchCommand(),
+		newBookCommand(),
 		newReplayCommand(),
 		newNetCommand(),
 		newStatsCommand(),

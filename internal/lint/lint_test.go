@@ -39,6 +39,7 @@ var group = map[string]int{
 	"trainer/nnuefit":     5,
 	"match":               5,
 	"match/rating":        5,
+	"match/book":          4,
 	"uci":                 5,
 	"bus":                 6,
 	"selfplay":            7,
@@ -55,6 +56,7 @@ var group = map[string]int{
 var sameLayer = map[[2]string]bool{
 	{"nnue/nnuetest", "nnue"}:      true,
 	{"sample", "game"}:             true,
+	{"match/book", "game"}:         true,
 	{"trainer/nnuefit", "trainer"}: true,
 	{"match", "match/rating"}:      true,
 }
