@@ -18,10 +18,10 @@ const maxInHand = 16
 
 // ParseFEN reads a position of v.
 //
-// It understands the dialects of Fairy-Stockfish, lichess, python-chess and
-// shakmaty: the hands in brackets after the board, "[QNPpp]" in any order, as a
-// ninth rank, "/QNPpp", or not given; "-" for empty hands; promoted pieces
-// marked by "~". Fields missing at the end default to "w - - 0 1", and move
+// It understands the dialects of Fairy-Stockfish, lichess, python-chess,
+// shakmaty and older Cute Chess: the hands in brackets after the board,
+// "[QNPpp]" in any order, as a ninth rank, "/QNPpp", or not given; equal pieces
+// counted, "[QN3P]"; "-" for empty hands; promoted pieces marked by "~". Fields missing at the end default to "w - - 0 1", and move
 // number 0 is read as 1. Castling rights are KQkq, of standard chess, or the
 // files of rooks, which set Chess960.
 //
@@ -230,16 +230,28 @@ func (p *Position) parsePocket(pocket []byte) error {
 	if !p.Variant().CapturesToHand {
 		return &FENError{"pocket", quoteBytes(pocket), "no pieces in hand in " + p.Variant().Name}
 	}
-	for i := range pocket {
-		pc := pieceOf(pocket[i])
+	count := 0 // the number before a letter; 0: there is none
+	for i, c := range pocket {
+		if c >= '0' && c <= '9' && (c != '0' || count > 0) && count <= maxInHand {
+			count = 10*count + int(c-'0')
+			continue
+		}
+		pc := pieceOf(c)
 		if pc == NoPiece || pc.Type() == King {
-			return &FENError{"pocket", quoteBytes(pocket[i : i+1]), "a letter of PNBRQpnbrq for each piece"}
+			return &FENError{"pocket", quoteBytes(pocket[i : i+1]), "a letter of PNBRQpnbrq for each piece, or its number and a letter"}
 		}
 		hand := &p.hands[pc.Color()]
-		if hand.Count(pc.Type()) == maxInHand {
+		n := max(count, 1)
+		if hand.Count(pc.Type())+n > maxInHand {
 			return &FENError{"pocket", "more than " + strconv.Itoa(maxInHand) + " of " + pc.String(), "at most " + strconv.Itoa(maxInHand)}
 		}
-		*hand = hand.Add(pc.Type())
+		for range n {
+			*hand = hand.Add(pc.Type())
+		}
+		count = 0
+	}
+	if count > 0 {
+		return &FENError{"pocket", quoteBytes(pocket), "a letter after each number"}
 	}
 	return nil
 }
