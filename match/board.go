@@ -12,30 +12,36 @@ import (
 )
 
 // playPair plays an opening twice, colours swapped, with the players of a
-// table: A and B.
-func (m *run) playPair(ctx context.Context, table [2]*seat, number int) (Pair, [2]*game.Game, error) {
-	var games [2]*game.Game
+// table: A and B. It returns the games also as PGN, if that is wanted.
+func (m *run) playPair(ctx context.Context, table [2]*seat, number int) (pair Pair, games [2]*game.Game, pgn []byte, err error) {
 	opening, text, err := m.opening(number)
 	if err != nil {
-		return Pair{}, games, err
+		return Pair{}, games, nil, err
 	}
-	pair := Pair{Number: number, Opening: text}
+	_, encounter := place(number, len(m.encounters))
+	pair = Pair{Number: number, Players: m.encounters[encounter], Opening: text}
 	for i := range games {
 		for _, s := range table {
 			if err := s.sitAgain(ctx); err != nil {
-				return Pair{}, games, err
+				return Pair{}, games, nil, err
 			}
 		}
+		seats := seating(table, i)
+		event := GameEvent{Pair: number, Game: i, White: seats[chess.White].contestant.Name, Black: seats[chess.Black].contestant.Name}
+		m.announce(event)
 		rng := rand.New(rand.NewPCG(m.cfg.Seed, uint64(2*number+i)))
-		g, failed, err := playGame(ctx, seating(table, i), opening, m.cfg.Game, rng)
+		g, failed, err := playGame(ctx, seats, opening, m.cfg.Game, rng)
 		if err != nil {
-			return Pair{}, games, fmt.Errorf("match: pair %d, game %d: %w", number, i, err)
+			return Pair{}, games, nil, fmt.Errorf("match: pair %d, game %d: %w", number, i, err)
 		}
 		g.Seed, g.Build = m.cfg.Seed, m.cfg.Build
 		games[i] = g
 		pair.Games[i] = gameResult(g, len(opening.Moves), table, failed)
+		event.Played, event.Failure = g, pair.Games[i].Error
+		m.announce(event)
 	}
-	return pair, games, nil
+	pgn, err = m.encodePGN(&pair, games)
+	return pair, games, pgn, err
 }
 
 // seating gives the table by colour: A is White in game 0, Black in game 1.
@@ -94,28 +100,35 @@ func gameResult(g *game.Game, openingPlies int, table [2]*seat, failed failure) 
 			r.Failed, r.Error = name, shorten(failed.err.Error())
 		}
 	}
+	if tested, _ := g.AdjudicationTested(); tested {
+		r.Adjudged = g.Adjudged.String()
+	}
 	return r
 }
 
 // tags returns the PGN tags of game i of a pair.
 func (m *run) tags(p *Pair, i int) map[string]string {
-	white, black := &m.cfg.A, &m.cfg.B
-	if i == 1 {
-		white, black = black, white
-	}
+	white, black := &m.cfg.Players[p.Players[i]], &m.cfg.Players[p.Players[1-i]]
+	round, _ := place(p.Number, len(m.encounters))
 	tags := map[string]string{
-		"Event": fmt.Sprintf("%s vs %s", m.cfg.A.Name, m.cfg.B.Name),
-		"Round": fmt.Sprintf("%d.%d", p.Number+1, i+1),
+		"Event": m.cfg.event(),
+		"Round": fmt.Sprintf("%d.%d", round+1, i+1),
 		"White": white.Name, "Black": black.Name,
 		"PairId": fmt.Sprint(p.Number), "OpeningId": m.cfg.Openings.ID,
-	}
-	if m.cfg.RunID != "" {
-		tags["RunId"] = m.cfg.RunID
+		"RunId": m.cfg.RunID,
 	}
 	if p.Games[i].Error != "" {
 		tags["Failure"] = p.Games[i].Error
 	}
 	return tags
+}
+
+// event names the match in a PGN tag.
+func (c *Config) event() string {
+	if len(c.Players) == 2 {
+		return fmt.Sprintf("%s vs %s", c.Players[0].Name, c.Players[1].Name)
+	}
+	return fmt.Sprintf("%s of %d players", c.Format, len(c.Players))
 }
 
 // limitsText describes the limits of both sides in words.

@@ -3,7 +3,6 @@ package match
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"time"
 
@@ -16,19 +15,26 @@ import (
 // ErrConfig is wrapped by every error about the settings of a match.
 var ErrConfig = errors.New("match: bad configuration")
 
-// Contestant is one of the two sides of a match.
+// MaxPlayers is the most players of a match.
+const MaxPlayers = 64
+
+// Contestant is one of the players of a match.
 type Contestant struct {
-	// Name stands in results and PGN; the two names differ.
+	// Name stands in results and PGN; no two players have the same.
 	Name string
-	// New makes a player. It is called once for every pair played at a time,
-	// and again after a player has failed. A player that is an io.Closer is
-	// closed when it is no longer used. The result of a match can only be
-	// repeated if a player's answers depend on nothing before NewGame.
+	// New makes a player. It is called once for every pair of this contestant
+	// played at a time, and again after a player has failed. A player that is
+	// an io.Closer is closed when it is no longer used. The result of a match
+	// can only be repeated if a player's answers depend on nothing before
+	// NewGame.
 	New func() (game.Player, error)
 	// Limits bound every search, by depth, nodes or time for the move, or give
 	// the player a clock for the game: Time[c] and Inc[c] when it plays colour
 	// c.
 	Limits search.Limits
+	// Threads is how many threads a search uses; 0 means 1. Nothing depends on
+	// it but [Config.Load].
+	Threads int
 	// Net is the id of the net the player uses, for records.
 	Net string
 	// Settings says in free words what else decides the player's moves, e.g.
@@ -37,19 +43,28 @@ type Contestant struct {
 	Settings string
 }
 
-// Config says what a match is. A, B, Variant, Openings and Pairs are required.
+// Config says what a match is. Players, Variant, Openings and Pairs are
+// required.
 type Config struct {
-	A, B     Contestant
-	Variant  *chess.Variant
-	Openings Openings
+	// Players are the 2 to MaxPlayers contestants. Their order is part of the
+	// schedule.
+	Players []Contestant
+	// Format says who meets whom.
+	Format Format
+	// Seeds is the number of players, from the first, that a Gauntlet is for;
+	// 0 means 1. A RoundRobin has none.
+	Seeds int
 
-	// Pairs is the most pairs to play. A match that was played to its end may
-	// be continued with a greater number.
+	Variant *chess.Variant
+	// Openings gives every round its opening, which all encounters play.
+	Openings Openings
+	// Pairs is the most pairs to play in each encounter of two players. A
+	// match that was played to its end may be continued with a greater number.
 	Pairs int
 	// Concurrency is the number of pairs played at a time; 0 means 1. It does
 	// not change the result.
 	Concurrency int
-	// SPRT ends the match once it decides; nil plays all pairs.
+	// SPRT ends a match of two players once it decides; nil plays all pairs.
 	SPRT *rating.SPRT
 
 	// Game holds the ply limit, the adjudication and the margin of clocks. Its
@@ -64,16 +79,47 @@ type Config struct {
 	MoveTimeout time.Duration
 
 	// Log is the path of the match log; empty keeps none. If the file holds
-	// pairs of this match they are not played again.
+	// pairs of this match they are not played again. No two matches use a log
+	// at the same time.
 	Log string
-	// PGN, if not nil, gets every game of a pair once the pair is in the log.
-	// Pairs come in the order they finish.
-	PGN io.Writer
+	// PGN is the path of a file the games are added to, pair by pair in the
+	// order they finish; empty keeps none. With a Log, every pair in the log
+	// has its games there once, whenever the match was killed: what a pair not
+	// in the log left behind is cut off.
+	PGN string
 	// RunID and Build are written into the PGN.
 	RunID, Build string
-	// OnPair, if not nil, is called after every pair played, one call at a
-	// time, with its two games and the result so far.
+
+	// OnGame, if not nil, is called when a game begins and when it ends, and
+	// OnPair after every pair played, once it is in the log, with its two games
+	// and the result so far. There is one call of either at a time.
+	OnGame func(e GameEvent)
 	OnPair func(p Pair, games [2]*game.Game, r Result)
+}
+
+// GameEvent says that a game of a match begins or has ended.
+type GameEvent struct {
+	Pair, Game int    // number of the pair, and 0 or 1
+	White      string // names
+	Black      string
+	Played     *game.Game // nil: the game begins
+	Failure    string     // how the loser failed, if it did
+}
+
+// Number counts the games of a match from 1, those of a pair together.
+func (e *GameEvent) Number() int { return 2*e.Pair + e.Game + 1 }
+
+// Games returns the number of games of the whole match.
+func (c *Config) Games() int { return 2 * c.Pairs * len(c.encounters()) }
+
+// Load returns the number of threads the match keeps busy at most: in each pair
+// played at a time, one of the players thinks.
+func (c *Config) Load() int {
+	threads := 1
+	for i := range c.Players {
+		threads = max(threads, c.Players[i].Threads)
+	}
+	return threads * max(1, min(c.Concurrency, c.Games()/2))
 }
 
 func (c *Config) validate() error {
@@ -85,19 +131,35 @@ func (c *Config) validate() error {
 		return bad("no variant")
 	case c.Openings.Opening == nil:
 		return bad("no openings")
-	case c.Pairs < 1:
-		return bad("%d pairs, expected at least 1", c.Pairs)
+	case len(c.Players) < 2 || len(c.Players) > MaxPlayers:
+		return bad("%d players, expected 2 to %d", len(c.Players), MaxPlayers)
+	case c.Format != RoundRobin && c.Format != Gauntlet:
+		return bad("format %d", c.Format)
+	case c.Format == RoundRobin && c.Seeds != 0:
+		return bad("%d seeds in a round robin, expected none", c.Seeds)
+	case c.Seeds < 0 || c.Seeds >= len(c.Players):
+		return bad("%d seeds, expected fewer than the %d players", c.Seeds, len(c.Players))
+	case c.Pairs < 1 || c.Pairs > maxPairs:
+		return bad("%d pairs, expected 1 to %d", c.Pairs, maxPairs)
 	case c.Concurrency < 0:
 		return bad("concurrency %d, expected 0 or more", c.Concurrency)
 	case c.MoveTimeout < 0:
 		return bad("move timeout %v, expected 0 or more", c.MoveTimeout)
-	case c.A.Name == c.B.Name:
-		return bad("both players are called %q, expected different names", c.A.Name)
+	case c.SPRT != nil && len(c.Players) != 2:
+		return bad("a sequential test of %d players, expected 2", len(c.Players))
+	case c.PGN != "" && c.PGN == c.Log:
+		return bad("log and PGN are both %s, expected two files", c.Log)
 	}
-	for _, p := range []*Contestant{&c.A, &c.B} {
+	names := make(map[string]bool)
+	for i := range c.Players {
+		p := &c.Players[i]
 		if err := p.validate(); err != nil {
-			return fmt.Errorf("%w: player %q: %w", ErrConfig, p.Name, err)
+			return fmt.Errorf("%w: player %d (%q): %w", ErrConfig, i+1, p.Name, err)
 		}
+		if names[p.Name] {
+			return bad("two players are called %q, expected different names", p.Name)
+		}
+		names[p.Name] = true
 	}
 	if c.SPRT != nil {
 		return c.SPRT.Validate()
@@ -112,6 +174,8 @@ func (p *Contestant) validate() error {
 		return errors.New("no name")
 	case p.New == nil:
 		return errors.New("no way to make one")
+	case p.Threads < 0:
+		return fmt.Errorf("%d threads, expected 0 or more", p.Threads)
 	case l.Infinite || l.Ponder:
 		return errors.New("limits without end or on the opponent's time, expected depth, nodes, time for the move or clocks")
 	case l.MovesToGo != 0:
@@ -132,14 +196,6 @@ func (c *Config) schedule() schedule {
 		"variant":         c.Variant.Name,
 		"openings":        c.Openings.ID,
 		"seed":            fmt.Sprint(c.Seed),
-		"a":               c.A.Name,
-		"a.net":           c.A.Net,
-		"a.limits":        game.LimitsText(c.A.Limits),
-		"a.settings":      c.A.Settings,
-		"b":               c.B.Name,
-		"b.net":           c.B.Net,
-		"b.limits":        game.LimitsText(c.B.Limits),
-		"b.settings":      c.B.Settings,
 		"max plies":       fmt.Sprint(g.MaxPlies),
 		"adjudicate win":  fmt.Sprintf("%d cp for %d plies", g.WinScore, g.WinPlies),
 		"adjudicate draw": fmt.Sprintf("%d cp for %d plies from ply %d", g.DrawScore, g.DrawPlies, g.DrawMinPly),
@@ -148,11 +204,38 @@ func (c *Config) schedule() schedule {
 		"time margin":     g.TimeMargin.String(),
 		"move timeout":    c.MoveTimeout.String(),
 	}
+	if len(c.Players) > 2 {
+		s["format"] = c.formatText()
+	}
+	for i := range c.Players {
+		p, key := &c.Players[i], playerKey(i)
+		s[key] = p.Name
+		s[key+".net"] = p.Net
+		s[key+".limits"] = game.LimitsText(p.Limits)
+		s[key+".settings"] = p.Settings
+	}
 	maps.DeleteFunc(s, func(_, value string) bool { return value == "" })
 	return s
 }
 
+// playerKey is the name in the schedule of the player with an index.
+func playerKey(i int) string { return fmt.Sprintf("player %d", i+1) }
+
 // conditions says in one line what is played.
 func (c *Config) conditions() string {
-	return fmt.Sprintf("%s, %s, %s", c.Variant.Name, limitsText(&c.A.Limits, &c.B.Limits), c.Openings.ID)
+	limits := game.LimitsText(c.Players[0].Limits)
+	for i := range c.Players[1:] {
+		if other := game.LimitsText(c.Players[i+1].Limits); other != limits {
+			limits = "each its own limits"
+			if len(c.Players) == 2 {
+				limits = limitsText(&c.Players[0].Limits, &c.Players[1].Limits)
+			}
+			break
+		}
+	}
+	text := fmt.Sprintf("%s, %s, %s", c.Variant.Name, limits, c.Openings.ID)
+	if len(c.Players) > 2 {
+		text = c.formatText() + ", " + text
+	}
+	return text
 }

@@ -25,8 +25,8 @@ const (
 
 // GateConfig says how a candidate is measured against the incumbent.
 type GateConfig struct {
-	// Config is the match: A is the candidate, B the incumbent. SPRT is
-	// required.
+	// Config is the match: the first player is the candidate, the second
+	// the incumbent. SPRT is required.
 	Config
 	Undecided UndecidedRule
 	// MaxFailures is the number of games each player may lose by failing.
@@ -47,8 +47,8 @@ type GateResult struct {
 // rule for undecided tests. With an error the candidate has not passed; errors
 // are those of [Run].
 func Gate(ctx context.Context, cfg GateConfig) (GateResult, error) {
-	if cfg.SPRT == nil {
-		return GateResult{}, fmt.Errorf("%w: a gate without SPRT", ErrConfig)
+	if cfg.SPRT == nil || len(cfg.Players) != 2 {
+		return GateResult{}, fmt.Errorf("%w: a gate of %d players, SPRT %v, expected 2 and a test", ErrConfig, len(cfg.Players), cfg.SPRT)
 	}
 	if cfg.Undecided < UndecidedElo || cfg.Undecided > UndecidedFail {
 		return GateResult{}, fmt.Errorf("%w: rule %d for undecided tests", ErrConfig, cfg.Undecided)
@@ -63,18 +63,20 @@ func Gate(ctx context.Context, cfg GateConfig) (GateResult, error) {
 
 // judge decides on a finished match.
 func (cfg *GateConfig) judge(r *Result) (passed bool, reason string) {
-	for i, name := range []string{"candidate", "incumbent"} {
-		if n := r.Failures[i]; n > cfg.MaxFailures {
-			return false, fmt.Sprintf("the %s failed in %d of %d games, at most %d allowed", name, n, r.Games.Games(), cfg.MaxFailures)
+	e := &r.Encounters[0]
+	for _, s := range r.Standings {
+		if n := s.Failures.Total(); n > cfg.MaxFailures {
+			role := [2]string{"candidate", "incumbent"}[s.Player]
+			return false, fmt.Sprintf("the %s failed in %d of %d games, at most %d allowed", role, n, e.Games.Games(), cfg.MaxFailures)
 		}
 	}
 	if r.Verdict != rating.Continue {
-		return r.Verdict == rating.AcceptH1, fmt.Sprintf("SPRT [%g, %g] accepted %v after %d pairs", r.SPRT.Elo0, r.SPRT.Elo1, r.Verdict, r.Pairs.Pairs())
+		return r.Verdict == rating.AcceptH1, fmt.Sprintf("SPRT [%g, %g] accepted %v after %d pairs", r.SPRT.Elo0, r.SPRT.Elo1, r.Verdict, r.Pairs())
 	}
-	undecided := fmt.Sprintf("SPRT [%g, %g] undecided after %d pairs", r.SPRT.Elo0, r.SPRT.Elo1, r.Pairs.Pairs())
+	undecided := fmt.Sprintf("SPRT [%g, %g] undecided after %d pairs", r.SPRT.Elo0, r.SPRT.Elo1, r.Pairs())
 	switch cfg.Undecided {
 	case UndecidedElo:
-		score, _ := r.Games.Score()
+		score, _ := e.Games.Score()
 		return score > 0.5, fmt.Sprintf("%s, %.2f %% of the points", undecided, 100*score)
 	case UndecidedLLR:
 		return r.LLR > 0, fmt.Sprintf("%s, LLR %.2f", undecided, r.LLR)

@@ -2,7 +2,6 @@ package match
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -36,9 +35,9 @@ func goldenConfig() Config {
 func goldenLog() []byte {
 	cfg := goldenConfig()
 	s := cfg.schedule()
-	log := encodeLine(logHeader{logVersion, s})
-	for _, p := range testPairs() {
-		log = append(log, encodeLine(logLine{s.hash(), p})...)
+	log := encodeLine(logHeader{logVersion, s, true})
+	for i, p := range testPairs() {
+		log = append(log, encodeLine(logLine{s.hash(), p, int64(1000 * (i + 1))})...)
 	}
 	return log
 }
@@ -47,11 +46,14 @@ func goldenLog() []byte {
 func pairsText(pairs []Pair) []byte {
 	var text []byte
 	for _, p := range pairs {
-		text = fmt.Appendf(text, "pair %d from %q", p.Number, p.Opening)
+		text = fmt.Appendf(text, "pair %d of %v from %q", p.Number, p.Players, p.Opening)
 		for i, g := range p.Games {
 			text = fmt.Appendf(text, "; %s by %s in %d plies, %d/2 for A", g.Result, g.Reason, g.Plies, p.Outcome(i))
 			if g.Failed != "" {
 				text = fmt.Appendf(text, ", %s failed: %q", g.Failed, g.Error)
+			}
+			if g.Adjudged != "" {
+				text = fmt.Appendf(text, ", adjudged %s", g.Adjudged)
 			}
 		}
 		text = append(text, '\n')
@@ -74,16 +76,11 @@ func TestGolden(t *testing.T) {
 	}
 	for _, path := range paths {
 		data := readFile(t, path)
-		first, _, _ := bytes.Cut(data, []byte{'\n'})
-		var h logHeader
-		if err := json.Unmarshal(first, &h); err != nil {
-			t.Fatal(err)
+		log, err := ReadLog(bytes.NewReader(data))
+		if err != nil || log.whole != len(data) || !slices.Equal(log.Players, []string{"a", "b"}) {
+			t.Errorf("%s: %d of %d bytes, players %q: %v", path, log.whole, len(data), log.Players, err)
 		}
-		pairs, whole, err := decodeLog(data, h.Schedule)
-		if err != nil || whole != len(data) {
-			t.Errorf("%s: %d of %d bytes: %v", path, whole, len(data), err)
-		}
-		if got, want := pairsText(pairs), readFile(t, textBeside(path)); !bytes.Equal(got, want) {
+		if got, want := pairsText(log.Pairs), readFile(t, textBeside(path)); !bytes.Equal(got, want) {
 			t.Errorf("%s: pairs are\n%s\nwant\n%s", path, got, want)
 		}
 		if again := goldenLog(); path == present && !bytes.Equal(again, data) {
@@ -106,7 +103,7 @@ func writeGolden(t *testing.T, path string) {
 	}
 }
 
-func readFile(t *testing.T, path string) []byte {
+func readFile(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -119,11 +116,11 @@ func readFile(t *testing.T, path string) []byte {
 // log as it was before there was such a setting.
 func TestScheduleOfUnusedSettings(t *testing.T) {
 	cfg := goldenConfig()
-	if s := cfg.schedule(); s["a.settings"] != "hash 16 MB" {
-		t.Errorf("settings of A are %q", s["a.settings"])
+	if s := cfg.schedule(); s["player 1.settings"] != "hash 16 MB" {
+		t.Errorf("settings of A are %q", s["player 1.settings"])
 	}
-	cfg.A.Settings = ""
-	if text, there := cfg.schedule()["a.settings"]; there {
+	cfg.Players[0].Settings = ""
+	if text, there := cfg.schedule()["player 1.settings"]; there {
 		t.Errorf("settings of A are %q, want none", text)
 	}
 }

@@ -8,12 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 // Errors of the log of a match.
@@ -21,12 +17,15 @@ var (
 	// ErrOtherSchedule: the log belongs to a match with another seed, other
 	// players, limits, settings or openings; the error says which.
 	ErrOtherSchedule = errors.New("match: log of another match")
-	// ErrBadLog: the log is damaged elsewhere than at its end.
+	// ErrBadLog: the log is damaged elsewhere than at its end, or of a version
+	// that cannot be read or gone on with.
 	ErrBadLog = errors.New("match: bad log")
+	// ErrLogInUse: another match plays with the log.
+	ErrLogInUse = errors.New("match: log in use")
 )
 
 const (
-	logVersion = 1
+	logVersion = 2
 	maxLogSize = 1 << 30 // bytes; two million pairs and more
 )
 
@@ -63,143 +62,126 @@ func (s schedule) difference(found schedule) string {
 	return strings.Join(parts, "; ")
 }
 
+// players returns the names of the players in order.
+func (s schedule) players(version int) []string {
+	if version == 1 {
+		return []string{s["a"], s["b"]}
+	}
+	var names []string
+	for name, ok := s[playerKey(0)]; ok; name, ok = s[playerKey(len(names))] {
+		names = append(names, name)
+	}
+	return names
+}
+
 // The log is lines of JSON. The first is a logHeader, every other a logLine.
+// Version 1 had two players, called a and b in the schedule, and no PGN.
 type (
 	logHeader struct {
 		Version  int      `json:"version"`
 		Schedule schedule `json:"schedule"`
+		PGN      bool     `json:"pgn,omitempty"` // the games are kept too
 	}
 	logLine struct {
 		Schedule string `json:"schedule"` // hash
 		Pair
+		PGN int64 `json:"pgn,omitempty"` // bytes of the PGN file with this pair; 0: the games are not kept
 	}
 )
 
-// pairLog appends finished pairs to a file. With an empty path there is no
-// file and the log remembers nothing.
-type pairLog struct {
-	file *os.File
-	hash string
+// Log is what the log of a match says.
+type Log struct {
+	Version int
+	// Players are the names of the players.
+	Players []string
+	// Settings are those that the games follow from, by name: seed, openings,
+	// "player 1.limits" and so on.
+	Settings map[string]string
+	// Pairs are the finished pairs, each once, in the order they finished.
+	Pairs []Pair
+
+	withPGN bool
+	pgn     int64 // size of the PGN file with the last pair
+	whole   int   // bytes up to the end of the last whole line
 }
 
-// openLog opens the log at path, or starts it, and returns the pairs it holds,
-// each once, in the order they were written. A last line cut short by a crash
-// is removed.
-func openLog(path string, s schedule) (*pairLog, []Pair, error) {
-	if path == "" {
-		return &pairLog{}, nil, nil
-	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+// ReadLog reads the log of a match, one under way as well: a last line that is
+// not finished is left out. Errors wrap [ErrBadLog] or are those of r.
+func ReadLog(r io.Reader) (Log, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxLogSize+1))
 	if err != nil {
-		return nil, nil, fmt.Errorf("match: log: %w", err)
-	}
-	l := &pairLog{file: file, hash: s.hash()}
-	pairs, err := l.load(s)
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("log %s: %w", path, err), file.Close())
-	}
-	return l, pairs, nil
-}
-
-// load reads the file and leaves it ready for the next line.
-func (l *pairLog) load(s schedule) ([]Pair, error) {
-	data, err := io.ReadAll(io.LimitReader(l.file, maxLogSize+1))
-	if err != nil {
-		return nil, err
+		return Log{}, fmt.Errorf("match: log: %w", err)
 	}
 	if len(data) > maxLogSize {
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrBadLog, maxLogSize)
+		return Log{}, fmt.Errorf("%w: more than %d bytes", ErrBadLog, maxLogSize)
 	}
-	pairs, whole, err := decodeLog(data, s)
-	if err != nil {
-		return nil, err
+	log, err := decodeLog(data)
+	if err == nil && log.Version == 0 {
+		err = fmt.Errorf("%w: no whole line", ErrBadLog)
 	}
-	if err := l.file.Truncate(int64(whole)); err != nil {
-		return nil, err
-	}
-	if _, err := l.file.Seek(int64(whole), io.SeekStart); err != nil {
-		return nil, err
-	}
-	if whole > 0 {
-		return pairs, nil
-	}
-	if err := l.write(logHeader{logVersion, s}); err != nil {
-		return nil, err
-	}
-	return nil, durable.SyncDir(filepath.Dir(l.file.Name()))
+	return log, err
 }
 
-// decodeLog reads the lines of a log that must be one of the schedule. It
-// returns the pairs and the number of bytes up to the end of the last whole
-// line; what follows is the beginning of a line whose writing was cut short.
-func decodeLog(data []byte, s schedule) (pairs []Pair, whole int, err error) {
-	hash := s.hash()
-	seen := make(map[int]bool)
+// decodeLog reads the lines of a log. Without a whole line, its Version is 0.
+func decodeLog(data []byte) (Log, error) {
+	var log Log
+	hash, seen := "", make(map[int]bool)
 	for line := 1; ; line++ {
-		text, _, ok := bytes.Cut(data[whole:], []byte{'\n'})
+		text, _, ok := bytes.Cut(data[log.whole:], []byte{'\n'})
 		if !ok {
-			return pairs, whole, nil
+			return log, nil
 		}
-		whole += len(text) + 1
+		log.whole += len(text) + 1
+		var err error
 		if line == 1 {
-			if err := decodeHeader(text, s); err != nil {
-				return nil, 0, err
-			}
-			continue
-		}
-		pair, err := decodeLine(text, hash)
-		if err == nil && seen[pair.Number] {
-			err = fmt.Errorf("pair %d is there twice", pair.Number)
+			err = log.decodeHeader(text)
+			hash = schedule(log.Settings).hash()
+		} else {
+			err = log.decodeLine(text, hash, seen)
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("%w: line %d: %w", ErrBadLog, line, err)
+			return Log{}, fmt.Errorf("%w: line %d: %w", ErrBadLog, line, err)
 		}
-		seen[pair.Number] = true
-		pairs = append(pairs, pair)
 	}
 }
 
-func decodeHeader(text []byte, s schedule) error {
+func (l *Log) decodeHeader(text []byte) error {
 	var h logHeader
 	if err := json.Unmarshal(text, &h); err != nil {
-		return fmt.Errorf("%w: line 1: %w", ErrBadLog, err)
-	}
-	if h.Version != logVersion {
-		return fmt.Errorf("%w: line 1: version %d, expected %d", ErrBadLog, h.Version, logVersion)
-	}
-	if diff := s.difference(h.Schedule); diff != "" {
-		return fmt.Errorf("%w: %s", ErrOtherSchedule, diff)
-	}
-	return nil
-}
-
-func decodeLine(text []byte, hash string) (Pair, error) {
-	var l logLine
-	if err := json.Unmarshal(text, &l); err != nil {
-		return Pair{}, err
-	}
-	if l.Schedule != hash {
-		return Pair{}, fmt.Errorf("schedule %.20q, expected %q", l.Schedule, hash)
-	}
-	return l.Pair, l.Pair.check()
-}
-
-// append makes a finished pair durable before it returns.
-func (l *pairLog) append(p Pair) error {
-	if l.file == nil {
-		return nil
-	}
-	if err := l.write(logLine{l.hash, p}); err != nil {
-		return fmt.Errorf("match: log: %w", err)
-	}
-	return nil
-}
-
-func (l *pairLog) write(v any) error {
-	if _, err := l.file.Write(encodeLine(v)); err != nil {
 		return err
 	}
-	return l.file.Sync()
+	if h.Version < 1 || h.Version > logVersion {
+		return fmt.Errorf("version %d, expected 1 to %d", h.Version, logVersion)
+	}
+	l.Version, l.Settings, l.withPGN = h.Version, h.Schedule, h.PGN
+	if l.Players = h.Schedule.players(h.Version); len(l.Players) < 2 || len(l.Players) > MaxPlayers {
+		return fmt.Errorf("%d players, expected 2 to %d", len(l.Players), MaxPlayers)
+	}
+	return nil
+}
+
+func (l *Log) decodeLine(text []byte, hash string, seen map[int]bool) error {
+	var line logLine
+	if err := json.Unmarshal(text, &line); err != nil {
+		return err
+	}
+	if l.Version == 1 {
+		line.Pair.Players = [2]int{0, 1}
+	}
+	switch {
+	case line.Schedule != hash:
+		return fmt.Errorf("schedule %.20q, expected %q", line.Schedule, hash)
+	case seen[line.Number]:
+		return fmt.Errorf("pair %d is there twice", line.Number)
+	case !l.withPGN && line.PGN != 0:
+		return fmt.Errorf("a PGN of %d bytes in a log without", line.PGN)
+	case l.withPGN && line.PGN <= l.pgn:
+		return fmt.Errorf("a PGN of %d bytes, expected more than the %d before", line.PGN, l.pgn)
+	}
+	seen[line.Number] = true
+	l.pgn = line.PGN
+	l.Pairs = append(l.Pairs, line.Pair)
+	return line.Pair.check(len(l.Players))
 }
 
 // encodeLine returns a part of the log as a line of JSON.
@@ -209,11 +191,4 @@ func encodeLine(v any) []byte {
 		panic(fmt.Sprintf("match: strings and numbers are always JSON: %v", err))
 	}
 	return append(text, '\n')
-}
-
-func (l *pairLog) close() error {
-	if l.file == nil {
-		return nil
-	}
-	return l.file.Close()
 }

@@ -3,7 +3,6 @@ package match
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,13 +10,13 @@ import (
 	"testing"
 )
 
-var testSchedule = schedule{"variant": "crazyhouse", "seed": "7", "a": "one", "b": "two"}
+var testSchedule = schedule{"variant": "crazyhouse", "seed": "7", "player 1": "one", "player 2": "two"}
 
 func testPairs() []Pair {
 	return []Pair{
-		{Number: 1, Opening: "fen x", Games: [2]GameResult{{Result: whiteWins, Reason: "checkmate", Plies: 41}, {Result: drawn, Reason: "repetition", Plies: 80}}},
-		{Number: 0, Opening: "fen y", Games: [2]GameResult{{Result: blackWins, Reason: "failure", Plies: 3, Failed: "A", Error: "crash <é>\n"}, {Result: blackWins, Reason: "checkmate"}}},
-		{Number: 2, Opening: "fen z moves e2e4", Games: [2]GameResult{{Result: drawn, Reason: "ply limit", Plies: 300}, {Result: whiteWins, Reason: "checkmate", Plies: 9}}},
+		{Number: 1, Players: [2]int{0, 1}, Opening: "fen x", Games: [2]GameResult{{Result: whiteWins, Reason: "checkmate", Plies: 41}, {Result: drawn, Reason: "repetition", Plies: 80, Adjudged: blackWins}}},
+		{Number: 0, Players: [2]int{0, 1}, Opening: "fen y", Games: [2]GameResult{{Result: blackWins, Reason: "failure", Plies: 3, Failed: "A", Error: "crash <é>\n"}, {Result: blackWins, Reason: "checkmate"}}},
+		{Number: 2, Players: [2]int{0, 1}, Opening: "fen z moves e2e4", Games: [2]GameResult{{Result: drawn, Reason: "ply limit", Plies: 300}, {Result: whiteWins, Reason: "checkmate", Plies: 9}}},
 	}
 }
 
@@ -25,12 +24,12 @@ func testPairs() []Pair {
 func writeLog(t testing.TB) (string, []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "match.jsonl")
-	log, pairs, err := openLog(path, testSchedule)
+	log, pairs, err := openRecords(path, "", testSchedule)
 	if err != nil || len(pairs) != 0 {
 		t.Fatalf("new log: %v, %d pairs", err, len(pairs))
 	}
 	for _, p := range testPairs() {
-		if err := log.append(p); err != nil {
+		if err := log.append(p, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,13 +47,14 @@ func writeLog(t testing.TB) (string, []byte) {
 func TestLogCutAnywhere(t *testing.T) {
 	_, data := writeLog(t)
 	for size := range len(data) + 1 {
-		pairs, whole, err := decodeLog(data[:size], testSchedule)
+		log, err := decodeLog(data[:size])
 		if err != nil {
 			t.Fatalf("cut at %d: %v", size, err)
 		}
-		if wantWhole := bytes.LastIndexByte(data[:size], '\n') + 1; whole != wantWhole {
-			t.Fatalf("cut at %d: %d whole bytes, want %d", size, whole, wantWhole)
+		if wantWhole := bytes.LastIndexByte(data[:size], '\n') + 1; log.whole != wantWhole {
+			t.Fatalf("cut at %d: %d whole bytes, want %d", size, log.whole, wantWhole)
 		}
+		pairs := log.Pairs
 		want := testPairs()[:max(0, bytes.Count(data[:size], []byte{'\n'})-1)]
 		if !reflect.DeepEqual(append([]Pair{}, pairs...), want) {
 			t.Fatalf("cut at %d: pairs %+v, want %+v", size, pairs, want)
@@ -74,12 +74,12 @@ func TestCutLogGoesOn(t *testing.T) {
 		if err := os.WriteFile(path, data[:size], 0o644); err != nil {
 			t.Fatal(err)
 		}
-		log, pairs, err := openLog(path, testSchedule)
+		log, pairs, err := openRecords(path, "", testSchedule)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", size, err)
 		}
 		for _, p := range testPairs()[len(pairs):] {
-			if err := log.append(p); err != nil {
+			if err := log.append(p, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -94,11 +94,11 @@ func TestCutLogGoesOn(t *testing.T) {
 
 func TestLogOfAnotherSchedule(t *testing.T) {
 	path, before := writeLog(t)
-	_, _, err := openLog(path, schedule{"variant": "crazyhouse", "seed": "8", "a": "one", "openings": "book"})
+	_, _, err := openRecords(path, "", schedule{"variant": "crazyhouse", "seed": "8", "player 1": "one", "openings": "book"})
 	if !errors.Is(err, ErrOtherSchedule) {
 		t.Fatalf("error %v, want ErrOtherSchedule", err)
 	}
-	for _, word := range []string{path, `b is "two" in the log, "" here`, `openings is "" in the log, "book" here`, `seed is "7" in the log, "8" here`} {
+	for _, word := range []string{path, `player 2 is "two" in the log, "" here`, `openings is "" in the log, "book" here`, `seed is "7" in the log, "8" here`} {
 		if !strings.Contains(err.Error(), word) {
 			t.Errorf("error %q does not say %q", err, word)
 		}
@@ -131,56 +131,98 @@ func TestDamagedLog(t *testing.T) {
 		"negative plies":   change(3, `"plies":9`, `"plies":-9`),
 		"unknown failure":  change(2, `"failed":"A"`, `"failed":"C"`),
 		"winner failed":    change(2, `"failed":"A"`, `"failed":"B"`),
-		"other version":    change(0, `"version":1`, `"version":2`),
+		"other version":    change(0, `"version":2`, `"version":3`),
+		"earlier version":  change(0, `"version":2`, `"version":1`),
+		"one player":       change(0, `"player 1"`, `"player 3"`),
+		"unknown player":   change(1, `"players":[0,1]`, `"players":[0,2]`),
+		"one player twice": change(1, `"players":[0,1]`, `"players":[1,1]`),
+		"unknown verdict":  change(1, `"adjudged":"0-1"`, `"adjudged":"0-2"`),
+		"PGN in one line":  change(1, `"pair":1`, `"pgn":9,"pair":1`),
+		"no PGN sizes":     change(0, `{"version"`, `{"pgn":true,"version"`),
 		"no header":        strings.Join(lines[1:], ""),
 		"empty line":       lines[0] + "\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := openLog(path, testSchedule); !errors.Is(err, ErrBadLog) {
+		if _, _, err := openRecords(path, "", testSchedule); !errors.Is(err, ErrBadLog) {
 			t.Errorf("%s: error %v, want ErrBadLog", name, err)
 		}
 	}
 }
 
+// Only one match at a time has a log.
+func TestLogInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "match.jsonl")
+	first, _, err := openRecords(path, "", testSchedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := openRecords(path, "", testSchedule); !errors.Is(err, ErrLogInUse) || !strings.Contains(err.Error(), path) {
+		t.Errorf("second opening: %v, want ErrLogInUse", err)
+	}
+	if err := first.close(); err != nil {
+		t.Fatal(err)
+	}
+	second, _, err := openRecords(path, "", testSchedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.close()
+}
+
 func TestNoLog(t *testing.T) {
-	log, pairs, err := openLog("", testSchedule)
+	log, pairs, err := openRecords("", "", testSchedule)
 	if err != nil || pairs != nil {
 		t.Fatal(err, pairs)
 	}
-	if err := errors.Join(log.append(testPairs()[0]), log.close()); err != nil {
+	if err := errors.Join(log.append(testPairs()[0], nil), log.close()); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := openLog(t.TempDir(), testSchedule); err == nil {
+	if _, _, err := openRecords(t.TempDir(), "", testSchedule); err == nil {
 		t.Error("a directory was opened as a log")
 	}
 }
 
 // Any bytes give an error or pairs that, written again, are read as they were.
-func FuzzDecodeLog(f *testing.F) {
+func FuzzReadLog(f *testing.F) {
 	_, data := writeLog(f)
 	f.Add(data)
 	f.Add(data[:len(data)-9])
+	f.Add(readFile(f, "testdata/v1/match.jsonl"))
 	f.Add([]byte("{}\n"))
-	f.Add([]byte(fmt.Sprintf(`{"version":1,"schedule":%s}`, `{"a":"x"}`) + "\n"))
+	f.Add([]byte(`{"version":2,"schedule":{"player 1":"x","player 2":"y"},"pgn":true}` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		pairs, whole, err := decodeLog(data, testSchedule)
+		log, err := ReadLog(bytes.NewReader(data))
 		if err != nil {
+			if !errors.Is(err, ErrBadLog) {
+				t.Fatalf("error %v, want ErrBadLog", err)
+			}
 			return
 		}
-		if whole > len(data) || bytes.IndexByte(data[whole:], '\n') >= 0 {
-			t.Fatalf("%d whole bytes of %d", whole, len(data))
+		if log.whole > len(data) || bytes.IndexByte(data[log.whole:], '\n') >= 0 {
+			t.Fatalf("%d whole bytes of %d", log.whole, len(data))
 		}
-		text := encodeLine(logHeader{logVersion, testSchedule})
-		for _, p := range pairs {
-			text = append(text, encodeLine(logLine{testSchedule.hash(), p})...)
-		}
-		again, _, err := decodeLog(text, testSchedule)
-		if err != nil || !reflect.DeepEqual(again, pairs) {
-			t.Fatalf("written again: %v\n%+v\nwant\n%+v", err, again, pairs)
+		again, err := ReadLog(bytes.NewReader(log.encode()))
+		log.whole = again.whole
+		if err != nil || !reflect.DeepEqual(again, log) {
+			t.Fatalf("written again: %v\n%+v\nwant\n%+v", err, again, log)
 		}
 	})
+}
+
+// encode writes the log as it would be now.
+func (l *Log) encode() []byte {
+	s := schedule(l.Settings)
+	text := encodeLine(logHeader{l.Version, s, l.withPGN})
+	for i, p := range l.Pairs {
+		line := logLine{Schedule: s.hash(), Pair: p}
+		if l.withPGN { // only the last size is known
+			line.PGN = l.pgn - int64(len(l.Pairs)-1-i)
+		}
+		text = append(text, encodeLine(line)...)
+	}
+	return text
 }
 
 func TestShorten(t *testing.T) {

@@ -1,14 +1,13 @@
 package match
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,7 @@ import (
 
 func testConfig(a, b Contestant, pairs int) Config {
 	return Config{
-		A: a, B: b, Variant: chess.Crazyhouse, Openings: RandomOpenings(chess.Crazyhouse, 5, 2, 7),
+		Players: []Contestant{a, b}, Variant: chess.Crazyhouse, Openings: RandomOpenings(chess.Crazyhouse, 5, 2, 7),
 		Pairs: pairs, Game: game.Config{MaxPlies: 60}, Seed: 9, RunID: "test",
 	}
 }
@@ -39,8 +38,22 @@ func mustRun(t *testing.T, cfg Config) Result {
 
 // settled is what of a result must not depend on concurrency.
 func settled(r Result) Result {
-	r.Ahead = rating.Pentanomial{}
+	r.Encounters = slices.Clone(r.Encounters)
+	for i := range r.Encounters {
+		r.Encounters[i].Ahead = rating.Pentanomial{}
+	}
+	r.Timing = Timing{}
 	return r
+}
+
+// failures returns the games each player lost by failing, in the order of the
+// players.
+func failures(r Result) []int {
+	n := make([]int, len(r.Players))
+	for _, s := range r.Standings {
+		n[s.Player] = s.Failures.Total()
+	}
+	return n
 }
 
 func TestResultDoesNotDependOnConcurrency(t *testing.T) {
@@ -56,13 +69,13 @@ func TestResultDoesNotDependOnConcurrency(t *testing.T) {
 		if !reflect.DeepEqual(settled(one), settled(four)) {
 			t.Errorf("%s: one pair at a time\n%v\nfour\n%v", name, one, four)
 		}
-		if one.Ahead.Pairs() != 0 {
-			t.Errorf("%s: one at a time left %d pairs ahead", name, one.Ahead.Pairs())
+		if one.Finished() != one.Pairs() {
+			t.Errorf("%s: one at a time left %d pairs ahead", name, one.Finished()-one.Pairs())
 		}
-		if sprt == nil && one.Pairs.Pairs() != 30 {
-			t.Errorf("%s: %d pairs", name, one.Pairs.Pairs())
+		if sprt == nil && one.Pairs() != 30 {
+			t.Errorf("%s: %d pairs", name, one.Pairs())
 		}
-		if sprt != nil && (one.Verdict != rating.AcceptH1 || one.Pairs.Pairs() >= 30) {
+		if sprt != nil && (one.Verdict != rating.AcceptH1 || one.Pairs() >= 30) {
 			t.Errorf("%s: not stopped in time\n%v", name, four)
 		}
 	}
@@ -124,15 +137,14 @@ func TestFailingPlayerLoses(t *testing.T) {
 			cfg := testConfig(always("good", random(1)), bad, 4)
 			cfg.MoveTimeout = 20 * time.Millisecond
 			cfg.Concurrency = 2
-			var pgn bytes.Buffer
-			cfg.PGN = &pgn
-			failures := 0
+			cfg.PGN = filepath.Join(t.TempDir(), "games.pgn")
+			failed := 0
 			cfg.OnPair = func(p Pair, games [2]*game.Game, _ Result) {
 				for i, g := range p.Games {
 					if g.Failed == "" {
 						continue
 					}
-					failures++
+					failed++
 					if g.Failed != "B" || p.Outcome(i) != rating.Win || g.Reason != game.ReasonText(c.reason) || !strings.Contains(g.Error, c.word) {
 						t.Errorf("game %+v", g)
 					}
@@ -142,13 +154,13 @@ func TestFailingPlayerLoses(t *testing.T) {
 				}
 			}
 			r := mustRun(t, cfg)
-			if failures < 3 || r.Failures != [2]int{0, failures} || r.Endings[game.ReasonText(c.reason)] != failures {
-				t.Errorf("%d failures seen, result\n%v", failures, r)
+			if failed < 3 || !slices.Equal(failures(r), []int{0, failed}) || r.Endings[game.ReasonText(c.reason)] != failed {
+				t.Errorf("%d failures seen, result\n%v", failed, r)
 			}
-			if r.Pairs.Pairs() != 4 || int(made.Load()) < failures {
-				t.Errorf("%d pairs, %d players made for %d failures", r.Pairs.Pairs(), made.Load(), failures)
+			if r.Pairs() != 4 || int(made.Load()) < failed {
+				t.Errorf("%d pairs, %d players made for %d failures", r.Pairs(), made.Load(), failed)
 			}
-			if n := strings.Count(pgn.String(), "[Result "); n != 8 {
+			if n := strings.Count(string(readFile(t, cfg.PGN)), "[Result "); n != 8 {
 				t.Errorf("%d games in the PGN", n)
 			}
 		})
@@ -193,8 +205,8 @@ func TestPlayerThatCannotBeMade(t *testing.T) {
 		if !errors.Is(err, ErrNoPlayer) || !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "bad") {
 			t.Errorf("made %d times: error %v", good, err)
 		}
-		if want := max(0, good-1); r.Pairs.Pairs() != want {
-			t.Errorf("made %d times: %d pairs, want %d", good, r.Pairs.Pairs(), want)
+		if want := max(0, good-1); r.Pairs() != want {
+			t.Errorf("made %d times: %d pairs, want %d", good, r.Pairs(), want)
 		}
 	}
 }
@@ -235,8 +247,8 @@ func TestResume(t *testing.T) {
 		if again > min(stop, 1) {
 			t.Errorf("stopped after %d pairs: %d pairs played twice", stop, again)
 		}
-		cfg.A.New = nil
-		cfg.A.New = func() (game.Player, error) { t.Error("player made for a match that is over"); return nil, errCrash }
+		cfg.Players = slices.Clone(cfg.Players)
+		cfg.Players[0].New = func() (game.Player, error) { t.Error("player made for a match that is over"); return nil, errCrash }
 		if r := mustRun(t, cfg); !reflect.DeepEqual(settled(r), settled(straight)) {
 			t.Errorf("read from the log:\n%v\nstraight:\n%v", r, straight)
 		}
@@ -248,30 +260,31 @@ func TestResumeRefusesAnotherMatch(t *testing.T) {
 	cfg.Log = filepath.Join(t.TempDir(), "match.jsonl")
 	mustRun(t, cfg)
 	for word, change := range map[string]func(*Config){
-		"seed":         func(c *Config) { c.Seed++ },
-		"a.net":        func(c *Config) { c.A.Net = "another" },
-		"b.limits":     func(c *Config) { c.B.Limits.Nodes++ },
-		"a.settings":   func(c *Config) { c.A.Settings = "hash 64 MB" },
-		"openings":     func(c *Config) { c.Openings = RandomOpenings(chess.Crazyhouse, 6, 2, 7) },
-		"max plies":    func(c *Config) { c.Game.MaxPlies++ },
-		"variant":      func(c *Config) { c.Variant = chess.Chess },
-		"move timeout": func(c *Config) { c.MoveTimeout = time.Hour },
+		"seed":              func(c *Config) { c.Seed++ },
+		"player 1.net":      func(c *Config) { c.Players[0].Net = "another" },
+		"player 2.limits":   func(c *Config) { c.Players[1].Limits.Nodes++ },
+		"player 1.settings": func(c *Config) { c.Players[0].Settings = "hash 64 MB" },
+		"openings":          func(c *Config) { c.Openings = RandomOpenings(chess.Crazyhouse, 6, 2, 7) },
+		"max plies":         func(c *Config) { c.Game.MaxPlies++ },
+		"variant":           func(c *Config) { c.Variant = chess.Chess },
+		"move timeout":      func(c *Config) { c.MoveTimeout = time.Hour },
 		"pair 0 began": func(c *Config) {
 			c.Openings.Opening = func(int) (game.Opening, error) { return game.Opening{Start: chess.Crazyhouse.Start()}, nil }
 		},
 	} {
 		other := cfg
+		other.Players = slices.Clone(cfg.Players)
 		change(&other)
 		if _, err := Run(context.Background(), other); !errors.Is(err, ErrOtherSchedule) || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s changed: error %v", word, err)
 		}
 	}
 	cfg.Pairs, cfg.Concurrency, cfg.SPRT = 3, 2, &rating.SPRT{Elo1: 300, Alpha: 0.001, Beta: 0.001}
-	if r := mustRun(t, cfg); r.Pairs.Pairs() != 3 {
+	if r := mustRun(t, cfg); r.Pairs() != 3 {
 		t.Errorf("a longer match: %v", r)
 	}
 	cfg.Pairs = 1
-	if r := mustRun(t, cfg); r.Pairs.Pairs() != 1 {
+	if r := mustRun(t, cfg); r.Pairs() != 1 {
 		t.Errorf("a shorter match: %v", r)
 	}
 }
@@ -284,15 +297,16 @@ func TestConfigErrors(t *testing.T) {
 		"pairs":       func(c *Config) { c.Pairs = 0 },
 		"concurrency": func(c *Config) { c.Concurrency = -1 },
 		"timeout":     func(c *Config) { c.MoveTimeout = -1 },
-		"same name":   func(c *Config) { c.B.Name = "a" },
-		"no name":     func(c *Config) { c.B.Name = "" },
-		"no player":   func(c *Config) { c.A.New = nil },
-		"no limits":   func(c *Config) { c.A.Limits.Nodes = 0 },
-		"clock":       func(c *Config) { c.A.Limits.Time[1] = time.Second },
-		"moves to go": func(c *Config) { c.A.Limits.MovesToGo = 40 },
-		"infinite":    func(c *Config) { c.A.Limits.Infinite = true },
+		"same name":   func(c *Config) { c.Players[1].Name = "a" },
+		"no name":     func(c *Config) { c.Players[1].Name = "" },
+		"no player":   func(c *Config) { c.Players[0].New = nil },
+		"no limits":   func(c *Config) { c.Players[0].Limits.Nodes = 0 },
+		"clock":       func(c *Config) { c.Players[0].Limits.Time[1] = time.Second },
+		"moves to go": func(c *Config) { c.Players[0].Limits.MovesToGo = 40 },
+		"infinite":    func(c *Config) { c.Players[0].Limits.Infinite = true },
 	} {
 		cfg := good
+		cfg.Players = slices.Clone(good.Players)
 		change(&cfg)
 		if _, err := Run(context.Background(), cfg); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: error %v, want ErrConfig", name, err)
@@ -308,7 +322,7 @@ func TestStoppedMatch(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	r, err := Run(ctx, testConfig(always("a", sleeping), always("b", sleeping), 2))
-	if !errors.Is(err, context.DeadlineExceeded) || r.Pairs.Pairs() != 0 || r.Failures != [2]int{} {
+	if !errors.Is(err, context.DeadlineExceeded) || r.Pairs() != 0 || !slices.Equal(failures(r), []int{0, 0}) {
 		t.Errorf("error %v, result %v", err, r)
 	}
 }
@@ -350,66 +364,8 @@ func TestClocks(t *testing.T) {
 		return c
 	}
 	r := mustRun(t, testConfig(clocked("fast", time.Hour, 0), clocked("slow", 10*time.Millisecond, 3*time.Millisecond), 2))
-	if r.Failures != [2]int{0, 4} || r.Endings["time forfeit"] != 4 || r.Games != (rating.Trinomial{0, 0, 4}) {
+	if !slices.Equal(failures(r), []int{0, 4}) || r.Endings["time forfeit"] != 4 || r.Encounters[0].Games != (rating.Trinomial{0, 0, 4}) {
 		t.Errorf("result %v, endings %v", r, r.Endings)
-	}
-}
-
-func TestPGN(t *testing.T) {
-	var pgn bytes.Buffer
-	cfg := testConfig(always("a", random(1)), always("b", random(2)), 2)
-	cfg.PGN, cfg.Build = &pgn, "v1"
-	mustRun(t, cfg)
-	for _, tag := range []string{
-		`[White "a"]`, `[Black "a"]`, `[Variant "Crazyhouse"]`, `[WhiteNet "net-of-b"]`, `[BlackNet "net-of-b"]`,
-		`[RunId "test"]`, `[PairId "1"]`, `[Build "v1"]`, `[OpeningId "`, `[Seed "`,
-	} {
-		if !strings.Contains(pgn.String(), tag) {
-			t.Errorf("no %s in\n%s", tag, pgn.String())
-		}
-	}
-	cfg.PGN = failingWriter{}
-	if _, err := Run(context.Background(), cfg); !errors.Is(err, errFull) {
-		t.Errorf("PGN to a full disk: %v", err)
-	}
-}
-
-var errFull = errors.New("disk full")
-
-type failingWriter struct{}
-
-func (failingWriter) Write([]byte) (int, error) { return 0, errFull }
-
-func TestResultText(t *testing.T) {
-	count := newTally(Result{A: "new", B: "old", Conditions: "crazyhouse, nodes 5000, book", SPRT: &rating.SPRT{Elo0: 0.5, Elo1: 2.5, Alpha: 0.05, Beta: 0.05, Normalized: true}})
-	count.result.Pairs = rating.Pentanomial{LL: 39, LD: 8843, LW: 14603, DD: 12072, DW: 9240, WW: 44}
-	count.result.LLR, count.result.Verdict = 2.9417, rating.Continue
-	want := `Results of new vs old (crazyhouse, nodes 5000, book):
-Elo: 1.58 +/- 1.03, nElo: 3.48 +/- 2.27
-LOS: 99.86 %, DrawRatio: 59.49 %, PairsRatio: 1.05
-Games: 89682, Wins: 23931, Losses: 23524, Draws: 42227, Points: 45044.5 (50.23 %)
-Ptnml(0-2): [39, 8843, 26675, 9240, 44], WL/DD Ratio: 1.21
-LLR: 2.94 (99.9%) (-2.94, 2.94) [0.50, 2.50] normalised
-`
-	if got := count.snapshot().String(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	count.result.Verdict = rating.AcceptH1
-	count.result.Failures = [2]int{1, 2}
-	count.ahead[99999] = Pair{Games: [2]GameResult{{Result: whiteWins}, {Result: drawn}}}
-	want += `SPRT: H1 accepted; the estimates are from a stopped test
-Failures: new 1, old 2
-Not counted: 1 more finished pairs (1.5 points of 2)
-`
-	if got := count.snapshot().String(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	empty := newTally(Result{A: "a", B: "b"}).snapshot()
-	if s := empty.String(); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") || !strings.Contains(s, "Elo: n/a") {
-		t.Errorf("empty match:\n%s", s)
-	}
-	if _, err := json.Marshal(empty); err != nil {
-		t.Errorf("empty match as JSON: %v", err)
 	}
 }
 

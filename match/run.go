@@ -1,10 +1,12 @@
 package match
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,42 +19,58 @@ import (
 //
 // With an error there is a result too, of the pairs finished before it. Errors:
 // [ErrConfig], [rating.ErrSPRT] and [game.ErrConfig] for settings,
-// [ErrOtherSchedule] and [ErrBadLog] for the log, [ErrNoPlayer] if a player
-// cannot be made, [game.ErrOpening] or what else Openings return, the context's
-// error if the match was stopped, and those of writing log and PGN.
+// [ErrOtherSchedule], [ErrBadLog] and [ErrLogInUse] for the log, [ErrNoPlayer]
+// if a player cannot be made, [game.ErrOpening] or what else Openings return,
+// the context's error if the match was stopped, and those of writing log and
+// PGN.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := cfg.validate(); err != nil {
 		return Result{}, err
 	}
-	log, pairs, err := openLog(cfg.Log, cfg.schedule())
+	s := cfg.schedule()
+	records, pairs, err := openRecords(cfg.Log, cfg.PGN, s)
 	if err != nil {
 		return Result{}, err
 	}
-	m := &run{cfg: &cfg, log: log, done: make(map[int]bool), tally: newTally(Result{
-		A: cfg.A.Name, B: cfg.B.Name, Conditions: cfg.conditions(), SPRT: cfg.SPRT,
-	})}
+	if cfg.RunID == "" {
+		cfg.RunID = s.hash()
+	}
+	m := &run{
+		cfg: &cfg, encounters: cfg.encounters(), records: records,
+		lobby: newLobby(&cfg), done: make(map[int]bool),
+	}
+	m.tally = newTally(&cfg, m.encounters)
 	err = m.resume(pairs)
 	if err == nil {
 		err = m.play(ctx)
 	}
-	return m.tally.snapshot(), errors.Join(err, log.close())
+	return m.tally.snapshot(), errors.Join(err, records.close())
 }
 
 // run is a match being played.
 type run struct {
-	cfg *Config
+	cfg        *Config
+	encounters [][2]int
+	lobby      *lobby
 
-	mu    sync.Mutex // guards all below
-	log   *pairLog
-	tally *tally
-	done  map[int]bool // pairs of the log
-	next  int          // no pair from here on has been handed out
+	mu      sync.Mutex // guards all below, and the calls of cfg's functions
+	records *records
+	tally   *tally
+	done    map[int]bool // pairs of the log
+	next    int          // no pair from here on has been handed out
 }
+
+// pairs is the number of pairs to play in all.
+func (m *run) pairs() int { return m.cfg.Pairs * len(m.encounters) }
 
 // resume counts the pairs of the log.
 func (m *run) resume(pairs []Pair) error {
 	for i, p := range pairs {
-		if p.Number >= m.cfg.Pairs {
+		_, encounter := place(p.Number, len(m.encounters))
+		if p.Players != m.encounters[encounter] {
+			return fmt.Errorf("%w: pair %d is of players %v, expected %v", ErrBadLog, p.Number, p.Players, m.encounters[encounter])
+		}
+		if p.Number >= m.pairs() {
 			continue // of a longer match
 		}
 		if i == 0 { // one opening tells whether the generator is the same
@@ -70,7 +88,8 @@ func (m *run) resume(pairs []Pair) error {
 
 // opening returns the opening of a pair, and its text for the record.
 func (m *run) opening(pair int) (game.Opening, string, error) {
-	o, err := m.cfg.Openings.Opening(pair)
+	round, _ := place(pair, len(m.encounters))
+	o, err := m.cfg.Openings.Opening(round)
 	if err != nil {
 		return o, "", fmt.Errorf("match: opening of pair %d: %w", pair, err)
 	}
@@ -83,53 +102,71 @@ func (m *run) opening(pair int) (game.Opening, string, error) {
 
 // play plays the missing pairs, several at a time.
 func (m *run) play(ctx context.Context) error {
-	missing := m.cfg.Pairs - len(m.done)
+	missing := m.pairs() - len(m.done)
 	if m.tally.decided() || missing == 0 {
 		return nil
 	}
-	tables := make([][2]*seat, min(max(m.cfg.Concurrency, 1), missing))
-	for i := range tables {
-		for side, c := range []*Contestant{&m.cfg.A, &m.cfg.B} {
-			s := &seat{contestant: c, timeout: m.cfg.MoveTimeout}
-			defer s.leave()
-			if err := s.sit(); err != nil {
-				return err
-			}
-			tables[i][side] = s
-		}
+	defer m.lobby.close()
+	if err := m.lobby.fill(m.wanted()); err != nil {
+		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	for _, table := range tables {
-		group.Go(func() error { return m.work(ctx, table) })
+	for range min(max(m.cfg.Concurrency, 1), missing) {
+		group.Go(func() error { return m.work(ctx) })
 	}
 	return group.Wait()
 }
 
-// work plays pairs at one table until there are none left.
-func (m *run) work(ctx context.Context, table [2]*seat) error {
+// wanted says of every player whether it has pairs to play.
+func (m *run) wanted() []bool {
+	wanted := make([]bool, len(m.cfg.Players))
+	for number := range m.pairs() {
+		if !m.done[number] {
+			_, e := place(number, len(m.encounters))
+			wanted[m.encounters[e][0]], wanted[m.encounters[e][1]] = true, true
+		}
+	}
+	return wanted
+}
+
+// work plays pairs until there are none left.
+func (m *run) work(ctx context.Context) error {
 	for {
 		number, ok := m.take()
 		if !ok {
 			return nil
 		}
-		pair, games, err := m.playPair(ctx, table, number)
-		if err != nil {
-			return err
-		}
-		if err := m.record(pair, games); err != nil {
+		if err := m.playAndRecord(ctx, number); err != nil {
 			return err
 		}
 	}
+}
+
+// playAndRecord plays a pair with players from the lobby.
+func (m *run) playAndRecord(ctx context.Context, number int) error {
+	began := time.Now()
+	_, e := place(number, len(m.encounters))
+	var table [2]*seat
+	for side, player := range m.encounters[e] {
+		table[side] = m.lobby.take(player)
+		table[side].searched = 0
+		defer m.lobby.give(table[side])
+	}
+	pair, games, pgn, err := m.playPair(ctx, table, number)
+	if err != nil {
+		return err
+	}
+	return m.record(pair, games, pgn, Timing{Pairs: 1, Playing: time.Since(began), Searching: table[0].searched + table[1].searched})
 }
 
 // take hands out the next pair to play.
 func (m *run) take() (number int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for m.next < m.cfg.Pairs && m.done[m.next] {
+	for m.next < m.pairs() && m.done[m.next] {
 		m.next++
 	}
-	if m.next >= m.cfg.Pairs || m.tally.decided() {
+	if m.next >= m.pairs() || m.tally.decided() {
 		return 0, false
 	}
 	m.next++
@@ -137,22 +174,43 @@ func (m *run) take() (number int, ok bool) {
 }
 
 // record makes a finished pair durable, then counts and announces it.
-func (m *run) record(p Pair, games [2]*game.Game) error {
+func (m *run) record(p Pair, games [2]*game.Game, pgn []byte, spent Timing) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.log.append(p); err != nil {
+	began := time.Now()
+	if err := m.records.append(p, pgn); err != nil {
 		return err
 	}
 	m.tally.add(p)
-	if m.cfg.PGN != nil {
-		for i, g := range games {
-			if err := game.WritePGN(m.cfg.PGN, g, m.tags(&p, i)); err != nil {
-				return fmt.Errorf("match: PGN: %w", err)
-			}
-		}
-	}
+	spent.Playing += time.Since(began)
+	m.tally.result.Timing.add(spent)
 	if m.cfg.OnPair != nil {
 		m.cfg.OnPair(p, games, m.tally.snapshot())
 	}
 	return nil
+}
+
+// announce tells OnGame of a game that begins or has ended.
+func (m *run) announce(e GameEvent) {
+	if m.cfg.OnGame == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cfg.OnGame(e)
+}
+
+// encodePGN returns the two games of a pair as they go into the PGN file;
+// nothing if there is none.
+func (m *run) encodePGN(p *Pair, games [2]*game.Game) ([]byte, error) {
+	if m.cfg.PGN == "" {
+		return nil, nil
+	}
+	var text bytes.Buffer
+	for i, g := range games {
+		if err := game.WritePGN(&text, g, m.tags(p, i)); err != nil {
+			return nil, fmt.Errorf("match: PGN: %w", err)
+		}
+	}
+	return text.Bytes(), nil
 }

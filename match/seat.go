@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -16,8 +18,8 @@ import (
 // or several times in a row after it had failed.
 var ErrNoPlayer = errors.New("match: no player")
 
-// A failed player is tried to be made anew maxAttempts times in a row, with a
-// pause between that doubles each time, before the match is given up.
+// A player that is missing is tried to be made maxAttempts times in a row,
+// with a pause between that doubles each time, before the match is given up.
 const (
 	maxAttempts  = 3
 	attemptPause = 50 * time.Millisecond
@@ -33,6 +35,7 @@ type seat struct {
 	contestant *Contestant
 	timeout    time.Duration // 0: none
 	player     game.Player   // nil before the first sit and after a failure
+	searched   time.Duration // spent in searches
 }
 
 // sit makes a player unless there is one.
@@ -78,6 +81,17 @@ func (s *seat) NewGame() error { return s.player.NewGame() }
 func (s *seat) Search(ctx context.Context, line *chess.Line, clocks search.Limits) (search.Result, error) {
 	lim := s.contestant.Limits
 	lim.Time, lim.Inc = clocks.Time, clocks.Inc
+	began := time.Now()
+	result, err := s.watched(ctx, line, lim)
+	if result.Elapsed == 0 { // a player that does not say, or has failed
+		result.Elapsed = time.Since(began)
+	}
+	s.searched += result.Elapsed
+	return result, err
+}
+
+// watched searches, for no longer than the timeout.
+func (s *seat) watched(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
 	if s.timeout == 0 {
 		return s.player.Search(ctx, line, lim)
 	}
@@ -88,4 +102,77 @@ func (s *seat) Search(ctx context.Context, line *chess.Line, clocks search.Limit
 		return search.Result{}, fmt.Errorf("%w: %v", errTimeout, s.timeout)
 	}
 	return result, err
+}
+
+// lobby keeps the players that are not at a board until they are wanted again.
+type lobby struct {
+	contestants []Contestant
+	timeout     time.Duration
+	most        int // seats kept
+
+	mu   sync.Mutex
+	idle []*seat // the longest idle first
+}
+
+// newLobby keeps at least one seat of every contestant, and enough for all
+// boards.
+func newLobby(cfg *Config) *lobby {
+	return &lobby{contestants: cfg.Players, timeout: cfg.MoveTimeout, most: max(len(cfg.Players), 2*cfg.Concurrency)}
+}
+
+// take returns a seat of the contestant with an index, with its player still
+// there if possible.
+func (l *lobby) take(contestant int) *seat {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &l.contestants[contestant]
+	for i, s := range slices.Backward(l.idle) {
+		if s.contestant == c {
+			l.idle = slices.Delete(l.idle, i, i+1)
+			return s
+		}
+	}
+	return &seat{contestant: c, timeout: l.timeout}
+}
+
+// give takes a seat back. If there are too many, the one that was idle for the
+// longest time loses its player.
+func (l *lobby) give(s *seat) {
+	l.mu.Lock()
+	l.idle = append(l.idle, s)
+	var oldest *seat
+	if len(l.idle) > l.most {
+		oldest, l.idle = l.idle[0], slices.Delete(l.idle, 0, 1)
+	}
+	l.mu.Unlock()
+	if oldest != nil {
+		oldest.leave()
+	}
+}
+
+// fill makes a player of each contestant wanted, so that one that cannot be
+// made is known before the first game.
+func (l *lobby) fill(wanted []bool) error {
+	for i, want := range wanted {
+		if !want {
+			continue
+		}
+		s := l.take(i)
+		err := s.sit()
+		l.give(s)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close closes all players, several at a time: an engine may take seconds to
+// end. No seat is away.
+func (l *lobby) close() {
+	var all sync.WaitGroup
+	for _, s := range l.idle {
+		all.Go(s.leave)
+	}
+	all.Wait()
 }

@@ -99,8 +99,9 @@ func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) err
 			return err
 		}
 		passed, reason = result.Passed, result.Reason
+		figures := &result.Result.Encounters[0]
 		j.run.event("gate", "candidate", candidate.generation, "net", id, "incumbent", incumbent.id, "passed", passed, "reason", reason,
-			"elo", result.Result.Elo.String(), "games", result.Result.Games.Games())
+			"elo", figures.Elo.String(), "games", figures.Games.Games())
 	}
 	j.run.board.update(func(s *Status) {
 		verdict := "failed"
@@ -141,8 +142,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 	log := filepath.Join(dir, short(candidate.id)+"-"+short(incumbent.id)+".jsonl")
 	cfg := match.GateConfig{
 		Config: match.Config{
-			A:           side(candidate, "candidate"),
-			B:           side(incumbent, "incumbent"),
+			Players:     []match.Contestant{side(candidate, "candidate"), side(incumbent, "incumbent")},
 			Variant:     j.run.variant,
 			Openings:    match.RandomOpenings(j.run.variant, seed, c.OpeningMin, c.OpeningMax),
 			Pairs:       g.Pairs,
@@ -154,7 +154,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 			RunID:       j.run.id(),
 			Build:       j.run.opt.Build,
 			OnPair: func(_ match.Pair, _ [2]*game.Game, r match.Result) {
-				j.run.board.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f", candidate.generation, r.Pairs.Pairs(), g.Pairs, r.LLR)
+				j.run.board.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f", candidate.generation, r.Pairs(), g.Pairs, r.LLR)
 			},
 		},
 		Undecided: match.UndecidedElo,

@@ -1,9 +1,10 @@
-// Package dirlock gives one process the sole use of a directory.
+// Package dirlock gives one process the sole use of a directory or a file.
 //
 // The lock belongs to the operating system (flock, LockFileEx), not to the
 // existence of a file, so it goes away with the process that holds it,
-// however that process ends. The file itself stays and holds the process id
-// of its last owner, which is only read to tell a person who is in the way.
+// however that process ends. The lock file of a directory stays and holds the
+// process id of its last owner, which is only read to tell a person who is in
+// the way.
 package dirlock
 
 import (
@@ -22,6 +23,10 @@ const FileName = "LOCK"
 // ErrHeld says that another process, or this one through another Acquire,
 // has the directory. Errors that wrap it are of type *HeldError.
 var ErrHeld = errors.New("directory is in use")
+
+// ErrFileHeld says that another process, or this one through another LockFile,
+// has the file.
+var ErrFileHeld = errors.New("file is in use by another process")
 
 // HeldError names the directory and the process that has it.
 type HeldError struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -79,4 +80,30 @@ func TestKilledOwnerReleases(t *testing.T) {
 		t.Fatalf("after kill: %v", err)
 	}
 	l.Release()
+}
+
+func TestLockFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	open := func() *os.File {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	first, second := open(), open()
+	defer second.Close()
+	if err := LockFile(first); err != nil {
+		t.Fatal(err)
+	}
+	if err := LockFile(second); !errors.Is(err, ErrFileHeld) {
+		t.Fatalf("second lock: got %v, want ErrFileHeld", err)
+	}
+	if _, err := second.WriteString("text"); err != nil {
+		t.Errorf("writing to a file another has locked: %v", err)
+	}
+	first.Close()
+	if err := LockFile(second); err != nil {
+		t.Errorf("after the first was closed: %v", err)
+	}
 }

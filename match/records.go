@@ -1,0 +1,176 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+)
+
+// records are the files of a match: its log and its games as PGN. The games of
+// a pair are made durable before the pair's line in the log, which holds the
+// size the PGN then has. So whatever lies behind the size in the last line
+// belongs to a pair that does not count, and is cut off.
+type records struct {
+	log     *os.File // nil: none
+	hash    string   // of the schedule
+	pgn     *os.File // nil: none
+	pgnSize int64
+}
+
+// openRecords opens the files, or starts them, and returns the pairs they hold.
+// What a crash left half-written is removed. Empty paths keep nothing.
+func openRecords(logPath, pgnPath string, s schedule) (r *records, pairs []Pair, err error) {
+	r = &records{hash: s.hash()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	var log Log
+	if logPath != "" {
+		if log, err = r.openLog(logPath, s, pgnPath != ""); err != nil {
+			return r, nil, fmt.Errorf("log %s: %w", logPath, err)
+		}
+	}
+	if pgnPath != "" {
+		if err = r.openPGN(pgnPath, &log); err != nil {
+			return r, nil, fmt.Errorf("PGN %s: %w", pgnPath, err)
+		}
+	}
+	if logPath != "" && log.Version == 0 { // the PGN is known to be new
+		if err = r.startLog(s); err != nil {
+			return r, nil, fmt.Errorf("log %s: %w", logPath, err)
+		}
+	}
+	return r, log.Pairs, nil
+}
+
+// openLog opens, locks and reads the log, and leaves it ready for its next
+// line.
+func (r *records) openLog(path string, s schedule, withPGN bool) (Log, error) {
+	var err error
+	if r.log, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return Log{}, err
+	}
+	if err := dirlock.LockFile(r.log); errors.Is(err, dirlock.ErrFileHeld) {
+		return Log{}, fmt.Errorf("%w by another match", ErrLogInUse)
+	} else if err != nil {
+		return Log{}, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r.log, maxLogSize+1))
+	if err != nil {
+		return Log{}, err
+	}
+	if len(data) > maxLogSize {
+		return Log{}, fmt.Errorf("%w: more than %d bytes", ErrBadLog, maxLogSize)
+	}
+	log, err := decodeLog(data)
+	if err != nil {
+		return Log{}, err
+	}
+	if log.Version != 0 {
+		if err := log.continues(s, withPGN); err != nil {
+			return Log{}, err
+		}
+	}
+	if err := r.log.Truncate(int64(log.whole)); err != nil {
+		return Log{}, err
+	}
+	_, err = r.log.Seek(int64(log.whole), io.SeekStart)
+	return log, err
+}
+
+// continues returns an error unless a match of the schedule may go on from the
+// log.
+func (l *Log) continues(s schedule, withPGN bool) error {
+	if l.Version != logVersion {
+		return fmt.Errorf("%w: version %d, from an earlier build: its pairs can be read but not added to, begin another log", ErrBadLog, l.Version)
+	}
+	if diff := s.difference(l.Settings); diff != "" {
+		return fmt.Errorf("%w: %s", ErrOtherSchedule, diff)
+	}
+	if withPGN != l.withPGN {
+		found, wanted := "without", "with"
+		if l.withPGN {
+			found, wanted = wanted, found
+		}
+		return fmt.Errorf("%w: it was begun %s PGN, found a match %s", ErrOtherSchedule, found, wanted)
+	}
+	return nil
+}
+
+// openPGN opens the PGN and cuts off what is not of a pair in the log.
+func (r *records) openPGN(path string, log *Log) error {
+	var err error
+	if r.pgn, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return err
+	}
+	info, err := r.pgn.Stat()
+	if err != nil {
+		return err
+	}
+	switch {
+	case log.Version == 0 && info.Size() > 0:
+		return fmt.Errorf("found a file of %d bytes, expected a new one: with a log a match goes on, without one it begins anew", info.Size())
+	case info.Size() < log.pgn:
+		return fmt.Errorf("found %d bytes, expected at least the %d of the pairs in the log", info.Size(), log.pgn)
+	}
+	r.pgnSize = log.pgn
+	if err := r.pgn.Truncate(r.pgnSize); err != nil {
+		return err
+	}
+	if _, err := r.pgn.Seek(r.pgnSize, io.SeekStart); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(path))
+}
+
+func (r *records) startLog(s schedule) error {
+	if err := r.writeLog(logHeader{logVersion, s, r.pgn != nil}); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(r.log.Name()))
+}
+
+// append makes a finished pair and its games durable before it returns.
+func (r *records) append(p Pair, games []byte) error {
+	if r.pgn != nil {
+		n, err := r.pgn.Write(games)
+		r.pgnSize += int64(n)
+		if err == nil && r.log != nil {
+			err = r.pgn.Sync()
+		}
+		if err != nil {
+			return fmt.Errorf("match: PGN: %w", err)
+		}
+	}
+	if r.log == nil {
+		return nil
+	}
+	if err := r.writeLog(logLine{r.hash, p, r.pgnSize}); err != nil {
+		return fmt.Errorf("match: log: %w", err)
+	}
+	return nil
+}
+
+func (r *records) writeLog(v any) error {
+	if _, err := r.log.Write(encodeLine(v)); err != nil {
+		return err
+	}
+	return r.log.Sync()
+}
+
+func (r *records) close() error {
+	var errs []error
+	for _, f := range []*os.File{r.log, r.pgn} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
