@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
@@ -15,55 +17,93 @@ import (
 	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
-// playersHelp says how a player is written on the command line.
-const playersHelp = `A player is a net file, the word "material", or uci:COMMAND[,OPTION=VALUE]... for
-any UCI engine, e.g. uci:fairy-stockfish,Hash=64.`
-
-// contestant makes a player of its name on the command line.
-func contestant(ctx context.Context, text string, v *chess.Variant, limits search.Limits, hashMB int) (match.Contestant, error) {
-	c := match.Contestant{Name: text, Net: text, Limits: limits}
-	if command, ok := strings.CutPrefix(text, "uci:"); ok {
-		cfg, err := engineConfig(command, v)
-		if err != nil {
-			return c, err
+// contestants makes players of their texts on the command line. Those of the
+// same name are told apart by their limits, or else by a number.
+func contestants(ctx context.Context, texts []string, v *chess.Variant, limits search.Limits, hashMB int) ([]match.Contestant, error) {
+	all := make([]match.Contestant, len(texts))
+	count := map[string]int{}
+	for i, text := range texts {
+		var err error
+		if all[i], err = contestant(ctx, text, v, limits, hashMB); err != nil {
+			return nil, err
 		}
-		c.Name, c.Settings = filepath.Base(cfg.Command), command
-		c.New = func() (game.Player, error) { return uci.Start(ctx, cfg) }
-		return c, nil
+		count[all[i].Name]++
 	}
-	evaluator, network, err := newEvaluator(text, v)
+	used := map[string]bool{}
+	for i := range all {
+		c := &all[i]
+		if count[c.Name] > 1 {
+			c.Name += " " + game.LimitsText(c.Limits)
+		}
+		name := c.Name
+		for n := 2; used[c.Name]; n++ {
+			c.Name = fmt.Sprintf("%s (%d)", name, n)
+		}
+		used[c.Name] = true
+	}
+	return all, nil
+}
+
+// contestant makes a player of its text on the command line. The limits and the
+// size of the table are for players that have none of their own.
+func contestant(ctx context.Context, text string, v *chess.Variant, limits search.Limits, hashMB int) (match.Contestant, error) {
+	s, err := parsePlayer(text)
 	if err != nil {
+		return match.Contestant{}, err
+	}
+	if s.limited {
+		limits = s.limits
+	}
+	c := match.Contestant{Limits: limits}
+	if s.engine {
+		s.engineContestant(ctx, &c, v)
+	} else if err := s.ownContestant(&c, v, hashMB); err != nil {
 		return c, err
 	}
-	if network != nil {
-		if c.Net, err = nets.HashFile(text); err != nil {
-			return c, err
-		}
-		c.Name = strings.TrimSuffix(filepath.Base(text), filepath.Ext(text))
-		c.Name = c.Name[:min(len(c.Name), 32)]
-	}
-	c.Settings = fmt.Sprintf("hash %d MiB", hashMB)
-	c.New = func() (game.Player, error) {
-		return ab.New(evaluator, ab.Options{HashMB: hashMB, Threads: 1}), nil
+	if s.name != "" {
+		c.Name = s.name
 	}
 	return c, nil
 }
 
-// engineConfig reads COMMAND[,OPTION=VALUE]...; the command's words are
-// separated by spaces.
-func engineConfig(text string, v *chess.Variant) (uci.ClientConfig, error) {
-	parts := strings.Split(text, ",")
-	words := strings.Fields(parts[0])
-	if len(words) == 0 {
-		return uci.ClientConfig{}, fmt.Errorf("%w: player: found %q, expected uci:COMMAND", errUsage, "uci:"+text)
+// ownContestant fills in a player of this program.
+func (s *playerSpec) ownContestant(c *match.Contestant, v *chess.Variant, hashMB int) error {
+	evaluator, network, err := newEvaluator(s.program, v)
+	if err != nil {
+		return err
 	}
-	cfg := uci.ClientConfig{Command: words[0], Args: words[1:], Variant: v, Options: map[string]string{}}
-	for _, part := range parts[1:] {
-		name, value, ok := strings.Cut(part, "=")
-		if !ok {
-			return uci.ClientConfig{}, fmt.Errorf("%w: player %s: found option %q, expected NAME=VALUE", errUsage, words[0], part)
+	c.Name, c.Net = s.program, s.program
+	if network != nil {
+		if c.Net, err = nets.HashFile(s.program); err != nil {
+			return err
 		}
-		cfg.Options[name] = value
+		c.Name = strings.TrimSuffix(filepath.Base(s.program), filepath.Ext(s.program))
+		c.Name = c.Name[:min(len(c.Name), 32)]
 	}
-	return cfg, nil
+	options := ab.Options{HashMB: hashMB, Threads: max(s.threads, 1)}
+	if s.hashMB > 0 {
+		options.HashMB = s.hashMB
+	}
+	c.Settings = fmt.Sprintf("hash %d MiB", options.HashMB)
+	if options.Threads > 1 {
+		c.Settings += fmt.Sprintf(", %d threads", options.Threads)
+	}
+	c.New = func() (game.Player, error) { return ab.New(evaluator, options), nil }
+	return nil
+}
+
+// engineContestant fills in a UCI engine. Its id is its command with the
+// options, as there is no telling which program or net that is.
+func (s *playerSpec) engineContestant(ctx context.Context, c *match.Contestant, v *chess.Variant) {
+	cfg := uci.ClientConfig{
+		Command: s.program, Args: s.args, Dir: s.dir, Variant: v, Options: s.options,
+		SearchTimeout: s.timeout,
+	}
+	words := []string{strings.Join(append([]string{s.program}, s.args...), " ")}
+	for _, name := range slices.Sorted(maps.Keys(s.options)) {
+		words = append(words, name+"="+s.options[name])
+	}
+	c.Name, c.Settings = filepath.Base(s.program), strings.Join(words, ",")
+	c.Net = "uci:" + c.Settings
+	c.New = func() (game.Player, error) { return uci.Start(ctx, cfg) }
 }

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// playersHelp says how a player is written on the command line.
+const playersHelp = `A player is a net file, the word "material", or uci:COMMAND for any UCI engine,
+with settings behind it, each after a comma:
+
+  nodes=N depth=N movetime=50ms tc=60+0.6   limits of this player alone, in place
+                                            of those of the flags; k and M are
+                                            thousands and millions, tc is base
+                                            and increment as [MIN:]SEC[+SEC]
+  name=NAME                                 its name in results and games
+  hash=MIB threads=N                        of a net or material
+  dir=DIR timeout=60s                       of an engine: where it runs, and when
+                                            a search without a time limit is
+                                            given up
+  OPTION=VALUE                              of an engine: any of its UCI options,
+                                            in whatever case
+
+Quotes, "" or '', hold together what has commas or spaces:
+
+  best.nnue,nodes=800
+  uci:fairy-stockfish,Hash=64,tc=10+0.1
+  'uci:"/opt/my engine/sf" --quiet,EvalFile="a,b.nnue",Skill Level=5'`
+
+// playerSpec is a player as the command line writes it, taken apart.
+type playerSpec struct {
+	engine  bool   // behind UCI
+	program string // the engine's command, or the net file, or "material"
+	args    []string
+
+	name    string // empty: not given
+	limits  search.Limits
+	limited bool // limits were given
+
+	hashMB, threads int // 0: not given; not of an engine
+
+	dir     string
+	timeout time.Duration
+	options map[string]string // UCI options, by name as written
+}
+
+// parsePlayer reads a player as playersHelp describes it. Errors wrap errUsage.
+func parsePlayer(text string) (playerSpec, error) {
+	s, err := parseSpec(text)
+	if err != nil {
+		return playerSpec{}, fmt.Errorf("%w: player %q: %w", errUsage, text, err)
+	}
+	return s, nil
+}
+
+func parseSpec(text string) (playerSpec, error) {
+	var s playerSpec
+	parts, err := splitQuoted(text, ',')
+	if err != nil {
+		return s, err
+	}
+	head := parts[0]
+	if head, s.engine = strings.CutPrefix(head, "uci:"); s.engine {
+		words, err := splitQuoted(strings.TrimSpace(head), ' ')
+		if err != nil {
+			return s, err
+		}
+		for i, w := range words {
+			words[i] = unquote(w)
+		}
+		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+		if len(words) == 0 {
+			return s, errors.New("found no command, expected uci:COMMAND")
+		}
+		s.program, s.args, s.options = words[0], words[1:], map[string]string{}
+	} else if s.program = unquote(head); s.program == "" {
+		return s, errors.New(`found no name, expected a net file, "material" or uci:COMMAND`)
+	}
+	seen := map[string]bool{}
+	for _, part := range parts[1:] {
+		key, value, ok := strings.Cut(part, "=")
+		key, value = strings.TrimSpace(key), unquote(value)
+		if !ok || key == "" {
+			return s, fmt.Errorf("found %q, expected NAME=VALUE", part)
+		}
+		// Options of engines are the same in every case, settings are not.
+		id := key
+		if s.engine && !slices.Contains(engineKeys, key) {
+			id = "option " + strings.ToLower(key)
+		}
+		if seen[id] {
+			return s, fmt.Errorf("found %s twice, expected it once", key)
+		}
+		seen[id] = true
+		if err := s.set(key, value); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// The settings of players, those of both kinds first.
+var (
+	commonKeys = []string{"nodes", "depth", "movetime", "tc", "name"}
+	ownKeys    = slices.Concat(commonKeys, []string{"hash", "threads"})
+	engineKeys = slices.Concat(commonKeys, []string{"dir", "timeout"})
+)
+
+// set takes one setting.
+func (s *playerSpec) set(key, value string) (err error) {
+	keys := ownKeys
+	if s.engine {
+		keys = engineKeys
+	}
+	if !slices.Contains(keys, key) {
+		if s.engine {
+			s.options[key] = value
+			return nil
+		}
+		return fmt.Errorf("found setting %q%s; expected one of %s", key, didYouMean(key, keys), strings.Join(keys, ", "))
+	}
+	switch key {
+	case "nodes":
+		s.limits.Nodes, err = parseCount(value)
+	case "depth":
+		s.limits.Depth, err = parseRange(value, 1, search.MaxPly)
+	case "movetime":
+		s.limits.MoveTime, err = parseSpan(value)
+	case "tc":
+		var base, inc time.Duration
+		base, inc, err = parseTimeControl(value)
+		s.limits.Time, s.limits.Inc = [2]time.Duration{base, base}, [2]time.Duration{inc, inc}
+	case "name":
+		if s.name = value; value == "" {
+			err = errors.New("found nothing, expected a name")
+		}
+	case "hash":
+		s.hashMB, err = parseRange(value, 1, 1<<20)
+	case "threads":
+		s.threads, err = parseRange(value, 1, 1<<10)
+	case "dir":
+		s.dir = value
+	case "timeout":
+		s.timeout, err = parseSpan(value)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	s.limited = s.limited || slices.Contains(commonKeys[:4], key)
+	return nil
+}
+
+// splitQuoted cuts text at every sep that does not stand in quotes. The quotes
+// stay.
+func splitQuoted(text string, sep rune) ([]string, error) {
+	var quote rune
+	var parts []string
+	begin := 0
+	for i, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'':
+			quote = r
+		case r == sep:
+			parts = append(parts, text[begin:i])
+			begin = i + 1
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("found a quote %c that does not end", quote)
+	}
+	return append(parts, text[begin:]), nil
+}
+
+// unquote removes space around text and the quotes in it: one kind may stand
+// inside the other.
+func unquote(text string) string {
+	var quote rune
+	return strings.Map(func(r rune) rune {
+		switch {
+		case quote == 0 && (r == '"' || r == '\''):
+			quote = r
+			return -1
+		case r == quote:
+			quote = 0
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(text))
+}
+
+// parseCount reads a positive number, of thousands with a k behind it, of
+// millions with an M.
+func parseCount(text string) (uint64, error) {
+	digits, scale := text, uint64(1)
+	if rest, ok := strings.CutSuffix(text, "k"); ok {
+		digits, scale = rest, 1e3
+	} else if rest, ok := strings.CutSuffix(text, "M"); ok {
+		digits, scale = rest, 1e6
+	}
+	const most = 1e15
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || n == 0 || n > most/scale {
+		return 0, fmt.Errorf("found %q, expected a number such as 400 or 10k", text)
+	}
+	return n * scale, nil
+}
+
+// parseRange reads a whole number from lo to hi.
+func parseRange(text string, lo, hi int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < lo || n > hi {
+		return 0, fmt.Errorf("found %q, expected a whole number from %d to %d", text, lo, hi)
+	}
+	return n, nil
+}
+
+// maxSpan bounds every time a player may be given.
+const maxSpan = 24 * time.Hour
+
+// parseSpan reads a time with its unit, at least a millisecond.
+func parseSpan(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Millisecond || d > maxSpan {
+		return 0, fmt.Errorf("found %q, expected a time with its unit such as 50ms", text)
+	}
+	return d, nil
+}
+
+// parseTimeControl reads base time and increment, [MIN:]SEC[+SEC].
+func parseTimeControl(text string) (base, inc time.Duration, err error) {
+	bad := func() (time.Duration, time.Duration, error) {
+		return 0, 0, fmt.Errorf("found %q, expected [MIN:]SEC[+SEC] such as 10+0.1 or 1:30", text)
+	}
+	if strings.Contains(text, "/") {
+		return 0, 0, fmt.Errorf("found %q, expected one time for the whole game: moves to a control are not supported", text)
+	}
+	main, extra, hasInc := strings.Cut(text, "+")
+	minutes, secs, hasMinutes := strings.Cut(main, ":")
+	if !hasMinutes {
+		minutes, secs = "0", main
+	}
+	m, ok1 := parseSeconds(minutes)
+	s, ok2 := parseSeconds(secs)
+	i, ok3 := parseSeconds(extra)
+	if !ok1 || !ok2 || hasInc && !ok3 {
+		return bad()
+	}
+	base, inc = 60*m+s, i
+	if base+inc < time.Millisecond || base > maxSpan || inc > maxSpan {
+		return bad()
+	}
+	return base, inc, nil
+}
+
+// parseSeconds reads a decimal number of seconds, to the millisecond.
+func parseSeconds(text string) (time.Duration, bool) {
+	if text == "" || strings.Trim(text, "0123456789.") != "" {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f > maxSpan.Seconds() {
+		return 0, false
+	}
+	return time.Duration(f*1000+0.5) * time.Millisecond, true
+}
+
+// didYouMean proposes the word that is nearest to one not known, or nothing if
+// none is near.
+func didYouMean(word string, words []string) string {
+	best, least := "", len(word)/2+1
+	for _, w := range words {
+		if d := editDistance(strings.ToLower(word), strings.ToLower(w)); d < least {
+			best, least = w, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", best)
+}
+
+// editDistance is the least number of bytes to insert, remove or replace that
+// make b of a.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}
