@@ -114,7 +114,7 @@ func (m *Model) Restore(r io.Reader) error {
 		return fmt.Errorf("restore model: %w", err)
 	}
 	fresh := *m
-	fresh.core = newCore(m.core.shape, m.cfg, m.core.limits)
+	fresh.core = newCore(m.core.shape, m.cfg, m.core.scales, m.core.limits)
 	fresh.core.startPSQT(m.pieceValue)
 	if err := fresh.readState(d); err != nil {
 		return fmt.Errorf("restore model: %w", err)

@@ -38,6 +38,9 @@ type Config struct {
 	// averaged, over a batch. It damps the steps of rows that occur seldom,
 	// which otherwise learn single games by heart.
 	Beta1, Beta2, Epsilon float64
+	// Factorise gives rows that differ in the own king's square only a virtual
+	// row in common, for feature sets that have such rows.
+	Factorise bool
 	// RowRate is the learning rate of the transformer's real rows as a share of
 	// everything else's. The factoriser's rows see every position, a real row
 	// only those with its king square: below 1 it learns what is particular to
@@ -52,7 +55,7 @@ type Config struct {
 	WeightDecay float64
 
 	// HiddenLimit is the largest magnitude of weights of layers 1 and 2, at
-	// most 127/64. At 1 no engine build that adds products in 16 bits can
+	// most 127/64, and less where the architecture's layer scale asks for it. At 1 no engine build that adds products in 16 bits can
 	// saturate.
 	HiddenLimit float64
 
@@ -68,7 +71,7 @@ const maxHidden = 127.0 / 64
 func DefaultConfig() Config {
 	return Config{
 		NetScale: 361, ScoreScale: 410, Power: 2.5,
-		Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3, RowRate: 0.2, MeanDecay: 0.995, WeightDecay: 0.01,
+		Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3, Factorise: true, RowRate: 0.2, MeanDecay: 0.995, WeightDecay: 0.01,
 		HiddenLimit: maxHidden,
 		Workers:     runtime.GOMAXPROCS(0),
 	}

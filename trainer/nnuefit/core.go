@@ -10,6 +10,7 @@ import (
 // core is the float net with its optimiser: all the arithmetic and no chess.
 type core struct {
 	layout
+	scales    scales
 	limits    limits
 	objective objective
 	workers   int
@@ -34,10 +35,10 @@ type core struct {
 // real plus virtual row.
 type limits struct{ hidden, output, transformer float32 }
 
-func newCore(s shape, cfg Config, lim limits) *core {
+func newCore(s shape, cfg Config, sc scales, lim limits) *core {
 	c := &core{
-		layout: newLayout(s), limits: lim, workers: cfg.Workers,
-		objective:   objective{power: cfg.Power, gain: outputUnit / cfg.NetScale},
+		layout: newLayout(s), scales: sc, limits: lim, workers: cfg.Workers,
+		objective:   objective{power: cfg.Power, gain: sc.unit / cfg.NetScale},
 		rows:        newRows(&s),
 		virtualRows: newTable(s.virtual, &s),
 		adam: adam{beta1: cfg.Beta1, beta2: cfg.Beta2, epsilon: cfg.Epsilon,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/nnue"
 )
 
 // The tests of the core use a made-up feature set: kings squares times men
@@ -26,16 +27,41 @@ func testShape(width int) shape {
 	return s
 }
 
+// plainShape has no factoriser.
+func plainShape(width int) shape {
+	s := testShape(width)
+	s.virtual, s.toVirtual = 0, nil
+	return s
+}
+
+// testShapes are kinds of nets, as changes to the usual one.
+var testShapes = map[string]func(s *shape){
+	"two layers":        func(*shape) {},
+	"one layer":         func(s *shape) { s.l3 = 0 },
+	"no layer":          func(s *shape) { s.l2, s.l3 = 0, 0 },
+	"squared":           func(s *shape) { s.square = true },
+	"squared to output": func(s *shape) { s.square, s.l2, s.l3 = true, 0, 0 },
+	"no PSQT":           func(s *shape) { s.psqt = 0 },
+	"no factoriser":     func(s *shape) { *s = plainShape(s.width) },
+	"one stack":         func(s *shape) { s.stacks, s.psqt = 1, 1 },
+}
+
 func testConfig() Config {
 	cfg := DefaultConfig()
 	cfg.Workers = 1
 	return cfg
 }
 
+var testScales = newScales(nnue.Fairy())
+
 var testLimits = limits{hidden: maxHidden, output: 127.0 * 127 / 9600, transformer: 7.5}
 
 func testCore(width int, cfg Config, seed uint64) *core {
-	c := newCore(testShape(width), cfg, testLimits)
+	return shapedCore(testShape(width), cfg, seed)
+}
+
+func shapedCore(s shape, cfg Config, seed uint64) *core {
+	c := newCore(s, cfg, testScales, testLimits)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	c.start(rng, func(f int) float32 { return float32(f%testMen)/20 - 0.5 })
 	return c
@@ -48,7 +74,10 @@ type testBatch struct {
 	targets []float64
 }
 
-func randomBatch(rng *rand.Rand, n int) *testBatch {
+func randomBatch(rng *rand.Rand, n int) *testBatch { return batchFor(rng, n, 3) }
+
+// batchFor makes a batch for nets of so many stacks.
+func batchFor(rng *rand.Rand, n, stacks int) *testBatch {
 	b := &testBatch{}
 	for range n {
 		var p [2][]int32
@@ -59,7 +88,7 @@ func randomBatch(rng *rand.Rand, n int) *testBatch {
 			}
 		}
 		b.feats = append(b.feats, p)
-		b.buckets = append(b.buckets, rng.IntN(3))
+		b.buckets = append(b.buckets, rng.IntN(stacks))
 		b.targets = append(b.targets, float64(rng.IntN(5))/4)
 	}
 	return b
@@ -79,7 +108,7 @@ func (b *testBatch) input() *input {
 // batch from the parameters as they are, with every row summed on the spot.
 type twin struct {
 	shape
-	rows, virtual, dense []float64
+	rows, factors, dense []float64
 	layout               layout
 	objective            objective
 }
@@ -99,41 +128,65 @@ func newTwin(c *core) *twin {
 		}
 		return y
 	}
-	return &twin{shape: c.shape, rows: table(&c.rows.table), virtual: table(&c.virtualRows), dense: wide(c.dense.w),
+	return &twin{shape: c.shape, rows: table(&c.rows.table), factors: table(&c.virtualRows), dense: wide(c.dense.w),
 		layout: c.layout, objective: c.objective}
+}
+
+// weight is column j of feature f's row, with its virtual row's.
+func (t *twin) weight(f int32, j int) float64 {
+	sum := t.rows[int(f)*t.row()+j]
+	if t.virtual > 0 {
+		sum += t.factors[int(t.toVirtual[f])*t.row()+j]
+	}
+	return sum
 }
 
 func (t *twin) output(p [2][]int32, bucket int) float64 {
 	l := t.layout
 	x := make([]float64, t.inputs())
-	psqt := 0.0
+	out := t.dense[l.b3+bucket]
 	for side := range 2 {
 		for j := range t.width {
 			sum := t.dense[j]
 			for _, f := range p[side] {
-				sum += t.rows[int(f)*t.row()+j] + t.virtual[int(t.toVirtual[f])*t.row()+j]
+				sum += t.weight(f, j)
 			}
-			x[side*t.width+j] = min(max(sum, 0), 1)
+			sum = min(max(sum, 0), 1)
+			if t.square {
+				sum *= sum
+			}
+			x[side*t.width+j] = sum
 		}
-		for _, f := range p[side] {
-			psqt += float64(1-2*side) * (t.rows[int(f)*t.row()+t.width+bucket] + t.virtual[int(t.toVirtual[f])*t.row()+t.width+bucket]) / 2
+		if t.psqt > 0 {
+			for _, f := range p[side] {
+				out += float64(1-2*side) * t.weight(f, t.width+bucket) / 2
+			}
 		}
 	}
-	h1 := make([]float64, t.l2)
-	for o := range h1 {
-		sum := t.dense[l.b1+bucket*t.l2+o]
-		for k := range x {
-			sum += x[k] * (t.dense[l.fact+k*t.l2+o] + t.dense[l.w1+(bucket*len(x)+k)*t.l2+o])
+	if t.l2 > 0 {
+		h := make([]float64, t.l2)
+		for o := range h {
+			sum := t.dense[l.b1+bucket*t.l2+o]
+			for k := range x {
+				sum += x[k] * (t.dense[l.fact+k*t.l2+o] + t.dense[l.w1+(bucket*len(x)+k)*t.l2+o])
+			}
+			h[o] = min(max(sum, 0), 1)
 		}
-		h1[o] = min(max(sum, 0), 1)
+		x = h
 	}
-	out := t.dense[l.b3+bucket] + psqt
-	for o := range t.l3 {
-		sum := t.dense[l.b2+bucket*t.l3+o]
-		for k := range h1 {
-			sum += h1[k] * t.dense[l.w2+(bucket*t.l2+k)*t.l3+o]
+	if t.l3 > 0 {
+		h := make([]float64, t.l3)
+		for o := range h {
+			sum := t.dense[l.b2+bucket*t.l3+o]
+			for k := range x {
+				sum += x[k] * t.dense[l.w2+(bucket*t.l2+k)*t.l3+o]
+			}
+			h[o] = min(max(sum, 0), 1)
 		}
-		out += min(max(sum, 0), 1) * t.dense[l.w3+bucket*t.l3+o]
+		x = h
+	}
+	for k := range x {
+		out += x[k] * t.dense[l.w3+bucket*len(x)+k]
 	}
 	return out
 }
@@ -157,88 +210,93 @@ func disturb(c *core, rng *rand.Rand) {
 }
 
 func TestForwardEqualsTwin(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	c := testCore(16, testConfig(), 1)
-	disturb(c, rng)
-	b := randomBatch(rng, 100)
-	out := make([]float32, 100)
-	c.evaluate(b.input(), out)
-	tw := newTwin(c)
-	for i, got := range out {
-		if want := tw.output(b.feats[i], b.buckets[i]); math.Abs(float64(got)-want) > 1e-5 {
-			t.Fatalf("position %d: output %g, want %g", i, got, want)
+	for name, change := range testShapes {
+		s := testShape(16)
+		change(&s)
+		rng := rand.New(rand.NewPCG(1, 1))
+		c := shapedCore(s, testConfig(), 1)
+		disturb(c, rng)
+		b := batchFor(rng, 300, s.stacks)
+		out := make([]float32, len(b.feats))
+		c.evaluate(b.input(), out)
+		tw := newTwin(c)
+		for i, got := range out {
+			if want := tw.output(b.feats[i], b.buckets[i]); math.Abs(float64(got)-want) > 1e-5 {
+				t.Fatalf("%s: position %d: output %g, want %g", name, i, got, want)
+			}
 		}
 	}
 }
 
 func TestGradientsAgainstFiniteDifferences(t *testing.T) {
-	for _, power := range []float64{2, 2.5} {
-		cfg := testConfig()
-		cfg.Power = power
-		rng := rand.New(rand.NewPCG(2, 2))
-		c := testCore(8, cfg, 2)
-		disturb(c, rng)
-		b := randomBatch(rng, 40)
-		in := b.input()
-		c.prepare(in)
-		if _, err := c.differentiate(in); err != nil {
-			t.Fatal(err)
-		}
+	for name, change := range testShapes {
+		s := testShape(8)
+		change(&s)
+		t.Run(name, func(t *testing.T) { finiteDifferences(t, s, 2.5) })
+	}
+	t.Run("power 2", func(t *testing.T) { finiteDifferences(t, testShape(8), 2) })
+}
 
-		tw := newTwin(c)
-		check := func(group string, x []float64, i int, got float32) bool {
-			const eps = 1e-6
-			old := x[i]
-			x[i] = old + eps
-			up := tw.loss(b)
-			x[i] = old - eps
-			down := tw.loss(b)
-			x[i] = old
-			want := (up - down) / (2 * eps)
-			if math.Abs(want-float64(got)) > 1e-4+1e-3*math.Abs(want) {
-				t.Errorf("power %g: d loss / d %s[%d] = %g, want %g", power, group, i, got, want)
-			}
-			return want != 0
+func finiteDifferences(t *testing.T, s shape, power float64) {
+	cfg := testConfig()
+	cfg.Power = power
+	rng := rand.New(rand.NewPCG(2, 2))
+	c := shapedCore(s, cfg, 2)
+	disturb(c, rng)
+	b := batchFor(rng, 40, s.stacks)
+	in := b.input()
+	c.prepare(in)
+	if _, err := c.differentiate(in); err != nil {
+		t.Fatal(err)
+	}
+
+	tw := newTwin(c)
+	live := map[string]int{} // parameters with a gradient, by group
+	check := func(group string, x []float64, i int, got float32) {
+		live[group] += 0
+		const eps = 1e-6
+		old := x[i]
+		x[i] = old + eps
+		up := tw.loss(b)
+		x[i] = old - eps
+		down := tw.loss(b)
+		x[i] = old
+		want := (up - down) / (2 * eps)
+		if math.Abs(want-float64(got)) > 1e-4+1e-3*math.Abs(want) {
+			t.Errorf("d loss / d %s[%d] = %g, want %g", group, i, got, want)
 		}
-		live := map[string]int{}
-		row := c.row()
-		for slot, f := range c.batch.feats {
-			for j := range row {
-				group := "row"
-				if j >= c.width {
-					group = "PSQT"
-				}
-				if check(group, tw.rows, int(f)*row+j, c.gradient(slot)[j]) {
-					live[group]++
-				}
-			}
+		if want != 0 {
+			live[group]++
 		}
-		for i := range tw.virtual {
-			group := "virtual row"
-			if i%row >= c.width {
-				group = "virtual PSQT"
-			}
-			if check(group, tw.virtual, i, c.gradV[i/row*c.stride()+i%row]) {
-				live[group]++
-			}
+	}
+	row := c.row()
+	group := func(of string, column int) string {
+		if column >= c.width {
+			return of + " PSQT"
 		}
-		l := c.layout
-		ends := []struct {
-			group string
-			end   int
-		}{{"bias", l.b1}, {"b1", l.b2}, {"b2", l.b3}, {"b3", l.fact}, {"fact", l.w1}, {"w1", l.w2}, {"w2", l.w3}, {"w3", l.size}}
-		at := 0
-		for _, e := range ends {
-			for ; at < e.end; at++ {
-				if check(e.group, tw.dense, at, c.gradD[at]) {
-					live[e.group]++
-				}
-			}
+		return of
+	}
+	for slot, f := range c.batch.feats {
+		for j := range row {
+			check(group("row", j), tw.rows, int(f)*row+j, c.gradient(slot)[j])
 		}
-		for _, group := range []string{"row", "PSQT", "virtual row", "virtual PSQT", "bias", "b1", "b2", "b3", "fact", "w1", "w2", "w3"} {
-			if live[group] == 0 {
-				t.Errorf("no parameter of group %s has a gradient; the test shows nothing about it", group)
-			}
+	}
+	for i := range tw.factors {
+		check(group("virtual row", i%row), tw.factors, i, c.gradV[i/row*c.stride()+i%row])
+	}
+	l := c.layout
+	at := 0
+	for _, e := range []struct {
+		group string
+		end   int
+	}{{"bias", l.b1}, {"b1", l.b2}, {"b2", l.b3}, {"b3", l.fact}, {"fact", l.w1}, {"w1", l.w2}, {"w2", l.w3}, {"w3", l.size}} {
+		for ; at < e.end; at++ {
+			check(e.group, tw.dense, at, c.gradD[at])
+		}
+	}
+	for group, n := range live {
+		if n == 0 {
+			t.Errorf("no parameter of group %s has a gradient; the test shows nothing about it", group)
 		}
 	}
 }

@@ -12,26 +12,41 @@ import (
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
-// Integers per 1.0 of float, as the network file wants them (the factors of
-// variant-nnue-pytorch's serialiser). Every value is rounded to the nearest
-// integer, ties to even.
-const (
-	transformerFactor = 127
-	outputFactor      = outputUnit * 16
-	hiddenFactor      = 64
-	hiddenBiasFactor  = hiddenFactor * transformerFactor
-	outWeightFactor   = outputFactor / 127.0
-)
+// scales are the integers per 1.0 of float, as an architecture wants them. For
+// Fairy-Stockfish's they are the factors of variant-nnue-pytorch's serialiser.
+// Every value is rounded to the nearest integer, ties to even.
+type scales struct {
+	unit        float64 // raw units of the output
+	transformer float64
+	hidden      float64 // weights of hidden layers
+	hiddenBias  float64
+	output      float64 // output bias and PSQT
+	outWeight   float64
+}
+
+func newScales(arch nnue.Architecture) scales {
+	const activation = nnue.ActivationScale
+	output := float64(arch.Units * arch.OutputScale)
+	return scales{
+		unit:        float64(arch.Units),
+		transformer: activation,
+		hidden:      float64(arch.LayerScale),
+		hiddenBias:  float64(arch.LayerScale * activation),
+		output:      output,
+		outWeight:   output / activation,
+	}
+}
 
 // quantLimits are the magnitudes that fit the integer net: int8 layer weights,
 // and transformer entries of which bias and the most active rows together stay
 // within int16.
-func quantLimits(set features.HalfKAv2, cfg Config) limits {
+func quantLimits(set features.Set, arch nnue.Architecture, cfg Config) limits {
+	sc := newScales(arch)
 	entry := math.MaxInt16 / (set.MaxActive() + 1)
 	return limits{
-		hidden:      float32(cfg.HiddenLimit),
-		output:      127 / outWeightFactor,
-		transformer: float32(entry) / transformerFactor,
+		hidden:      float32(min(cfg.HiddenLimit, math.MaxInt8/sc.hidden)),
+		output:      float32(math.MaxInt8 / sc.outWeight),
+		transformer: float32(float64(entry) / sc.transformer),
 	}
 }
 
@@ -43,8 +58,8 @@ func (m *Model) Network() (*nnue.Network, error) {
 		return nil, err
 	}
 	q := quantiser{}
-	c := m.core.averaged()
-	q.int16s(n.FTBias, c.layout.bias(c.dense.w), transformerFactor, "transformer bias")
+	c, sc := m.core.averaged(), m.core.scales
+	q.int16s(n.FTBias, c.layout.bias(c.dense.w), sc.transformer, "transformer bias")
 	row := make([]float32, c.row())
 	for f := range c.features {
 		c.rows.peek(row, f, &c.idle, c.adam.step)
@@ -52,8 +67,8 @@ func (m *Model) Network() (*nnue.Network, error) {
 			kernel.FloatAdd(row, c.virtualRows.row(int(c.toVirtual[f])).w)
 		}
 		kernel.FloatClampSum(row[:c.width], nil, c.limits.transformer)
-		q.int16s(n.FTRow(f), row[:c.width], transformerFactor, "transformer row")
-		q.int32s(n.PSQTRow(f), row[c.width:], outputFactor, "PSQT row")
+		q.int16s(n.FTRow(f), row[:c.width], sc.transformer, "transformer row")
+		q.int32s(n.PSQTRow(f), row[c.width:], sc.output, "PSQT row")
 	}
 	shared := c.layout.sharedW1(c.dense.w)
 	w1 := make([]float32, len(shared))
@@ -61,12 +76,12 @@ func (m *Model) Network() (*nnue.Network, error) {
 		from, to := c.layout.stack(c.dense.w, b), &n.Stacks[b]
 		copy(w1, from.w1)
 		kernel.FloatAdd(w1, shared)
-		q.int32s(to.L1Bias, from.b1, hiddenBiasFactor, "layer 1 bias")
-		q.transposed(to.L1Weights, w1, c.l2, c.inputs(), hiddenFactor, "layer 1 weight")
-		q.int32s(to.L2Bias, from.b2, hiddenBiasFactor, "layer 2 bias")
-		q.transposed(to.L2Weights, from.w2, c.l3, m.arch.L2Stride(), hiddenFactor, "layer 2 weight")
-		to.OutBias = int32(q.round(from.b3[0], outputFactor, math.MaxInt32, "output bias"))
-		q.transposed(to.OutWeights, from.w3, 1, m.arch.OutStride(), outWeightFactor, "output weight")
+		q.int32s(to.L1Bias, from.b1, sc.hiddenBias, "layer 1 bias")
+		q.transposed(to.L1Weights, w1, c.l2, c.inputs(), sc.hidden, "layer 1 weight")
+		q.int32s(to.L2Bias, from.b2, sc.hiddenBias, "layer 2 bias")
+		q.transposed(to.L2Weights, from.w2, c.l3, m.arch.L2Stride(), sc.hidden, "layer 2 weight")
+		to.OutBias = int32(q.round(from.b3[0], sc.output, math.MaxInt32, "output bias"))
+		q.transposed(to.OutWeights, from.w3, 1, m.arch.OutStride(), sc.outWeight, "output weight")
 	}
 	if q.err != nil {
 		return nil, q.err

@@ -4,10 +4,6 @@ import (
 	"math"
 )
 
-// outputUnit is the number of raw units per 1.0 of net output (nnue-pytorch's
-// and its variant fork's nnue2score).
-const outputUnit = 600
-
 // rawPerCentipawn converts centipawns to the net's raw units: 208 raw units are
 // one pawn.
 const rawPerCentipawn = 208.0 / 100

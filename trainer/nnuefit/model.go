@@ -20,63 +20,59 @@ const evalChunk = 4096
 type Model struct {
 	core *core
 	arch nnue.Architecture
-	set  features.HalfKAv2
+	set  features.Set
 	cfg  Config
 }
 
 var _ trainer.Model = (*Model)(nil)
 
-// New returns a model with its first weights drawn from seed: virtual rows and
-// layers at random, real rows at zero, PSQT at the piece values, all stacks
-// alike. Errors wrap nnue.ErrArchitecture or ErrConfig.
+// New returns a model with its first weights drawn from seed: layers at random,
+// virtual rows at random and real rows at zero, or without factoriser real rows
+// at random, HalfKAv2's PSQT at the piece values, all stacks alike. Errors wrap
+// nnue.ErrArchitecture or ErrConfig.
 func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	set, err := trainable(arch)
+	set, err := arch.Set()
 	if err != nil {
 		return nil, err
 	}
 	s := shape{
-		features: set.Size(), anchors: set.Anchors(), virtual: set.VirtualSize(), toVirtual: make([]int32, set.Size()),
+		features: set.Size(), anchors: set.Anchors(),
 		width: arch.Width, psqt: arch.PSQT, stacks: arch.Stacks, l2: arch.L2, l3: arch.L3,
+		square: arch.Activation == nnue.SCReLU,
 	}
-	for f := range s.toVirtual {
-		s.toVirtual[f] = int32(set.Virtual(f))
+	if cfg.Factorise {
+		s.virtual, s.toVirtual = factoriser(set)
 	}
-	m := &Model{core: newCore(s, cfg, quantLimits(set, cfg)), arch: arch, set: set, cfg: cfg}
+	m := &Model{core: newCore(s, cfg, newScales(arch), quantLimits(set, arch, cfg)), arch: arch, set: set, cfg: cfg}
 	m.core.start(rand.New(rand.NewPCG(seed, startStream)), m.pieceValue)
 	m.core.startMean(cfg.MeanDecay)
 	return m, nil
 }
 
-// trainable returns the feature set of an architecture that a Model can be the
-// float twin of: HalfKAv2 with piece-square columns, two hidden layers, clipped
-// ReLU and the usual scales. Errors wrap nnue.ErrArchitecture.
-func trainable(arch nnue.Architecture) (features.HalfKAv2, error) {
-	parsed, err := arch.Set()
-	if err != nil {
-		return features.HalfKAv2{}, err
+// factoriser returns the number of virtual rows of a set and which of them each
+// feature adds to its own: the one it shares with the features that differ in
+// the own king's square only. A set without king squares has none.
+func factoriser(set features.Set) (virtual int, toVirtual []int32) {
+	groups := features.GroupsOf(set)
+	if groups.Count == 1 {
+		return 0, nil
 	}
-	set, ok := parsed.(features.HalfKAv2)
-	usual := nnue.Fairy()
-	switch {
-	case !ok:
-		err = fmt.Errorf("found features %q, expected %s", arch.Features, features.HalfKAv2Name)
-	case arch.PSQT == 0:
-		err = fmt.Errorf("found no PSQT columns, expected %d", arch.Stacks)
-	case arch.L3 == 0:
-		err = fmt.Errorf("found hidden layers of %d and %d, expected two", arch.L2, arch.L3)
-	case arch.Activation != nnue.ClippedReLU:
-		err = fmt.Errorf("found %v, expected %v", arch.Activation, nnue.ClippedReLU)
-	case arch.LayerScale != usual.LayerScale || arch.OutputScale != usual.OutputScale || arch.Units != usual.Units:
-		err = fmt.Errorf("found layer scale %d, output scale %d and %d units, expected %d, %d and %d", arch.LayerScale,
-			arch.OutputScale, arch.Units, usual.LayerScale, usual.OutputScale, usual.Units)
+	toVirtual = make([]int32, set.Size())
+	if h, ok := set.(features.HalfKAv2); ok {
+		for f := range toVirtual {
+			toVirtual[f] = int32(h.Virtual(f))
+		}
+		return h.VirtualSize(), toVirtual
 	}
-	if err != nil {
-		err = fmt.Errorf("%w to train: %w", nnue.ErrArchitecture, err)
+	for group := range groups.Count {
+		for i := range groups.Size {
+			toVirtual[groups.Feature(group, i)] = int32(i)
+		}
 	}
-	return set, err
+	return groups.Size, toVirtual
 }
 
 // startStream separates the first weights from other uses of the same seed.
@@ -87,15 +83,19 @@ const startStream = 0x6e6e7565666974 // "nnuefit"
 // variant trainer also starts. Men in hand start like men on the board.
 var pieceValues = [5]float32{126, 781, 825, 1276, 2538}
 
-// pieceValue returns the first PSQT weight of a feature: own men positive,
-// enemy men negative, kings 0.
+// pieceValue returns the first PSQT weight of a feature of HalfKAv2: own men
+// positive, enemy men negative, kings 0. Other sets' begin at 0.
 func (m *Model) pieceValue(feature int) float32 {
+	set, ok := m.set.(features.HalfKAv2)
+	if !ok {
+		return 0
+	}
 	const (
 		kingPlane  = 10 * 64
 		handPlanes = 11 * 64
 		handSteps  = 16
 	)
-	at := feature % m.set.Block()
+	at := feature % set.Block()
 	plane := at / 64
 	switch {
 	case at >= handPlanes:
@@ -103,7 +103,7 @@ func (m *Model) pieceValue(feature int) float32 {
 	case at >= kingPlane:
 		return 0
 	}
-	value := pieceValues[plane/2] / outputUnit
+	value := pieceValues[plane/2] / float32(m.core.scales.unit)
 	if plane%2 == 1 {
 		return -value
 	}
@@ -185,7 +185,7 @@ func (m *Model) outputs(samples []sample.Sample, f func(i int, raw float64)) {
 		part := samples[at:min(at+evalChunk, len(samples))]
 		c.evaluate(m.input(part, 0), out)
 		for i := range part {
-			f(at+i, float64(out[i])*outputUnit)
+			f(at+i, float64(out[i])*m.core.scales.unit)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 		s := &samples[i]
 		score, result := m.scoreTarget(s), resultTarget(s)
 		at := func(target float64) float64 {
-			loss, _ := m.core.objective.at(raw/outputUnit, target)
+			loss, _ := m.core.objective.at(raw/m.core.scales.unit, target)
 			return loss
 		}
 		l.Mean += at(lambda*score + (1-lambda)*result)

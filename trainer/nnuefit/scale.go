@@ -18,6 +18,9 @@ const (
 	maxScale = 10000
 )
 
+// fitUnit keeps the numbers of the fit near 1, in raw units.
+const fitUnit = 600
+
 // FitScale fits W = σ((s − a)/b) to samples by maximum likelihood, s being the
 // score in raw units seen by the side to move, draws counting half. b is what
 // Config.ScoreScale wants; a, the score of an even chance, should be near zero.
@@ -29,7 +32,7 @@ func FitScale(samples []sample.Sample) (a, b float64, err error) {
 	sum := 0.0
 	for i := range samples {
 		if s := &samples[i]; !s.Score.IsMate() {
-			xs = append(xs, float64(s.Score)*rawPerCentipawn/outputUnit)
+			xs = append(xs, float64(s.Score)*rawPerCentipawn/fitUnit)
 			ys = append(ys, resultTarget(s))
 			sum += resultTarget(s)
 		}
@@ -41,11 +44,11 @@ func FitScale(samples []sample.Sample) (a, b float64, err error) {
 		return 0, 0, fmt.Errorf("%w: all results are alike", ErrNoFit)
 	}
 	intercept, slope := fitLogistic(xs, ys)
-	b = outputUnit / slope
+	b = fitUnit / slope
 	if !(slope > 0 && b >= minScale && b <= maxScale) {
 		return 0, 0, fmt.Errorf("%w: fitted scale %.4g, expected %d to %d raw units", ErrNoFit, b, minScale, maxScale)
 	}
-	return -intercept / slope * outputUnit, b, nil
+	return -intercept / slope * fitUnit, b, nil
 }
 
 // fitLogistic maximises the likelihood of y under σ(intercept + slope·x) by
