@@ -1,0 +1,166 @@
+package binpack
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// The fixtures are chess.binpack, five files of variant-nnue-tools' convert
+// appended to one another, and chess.plain, what the same program reads in it.
+// splits are the records with which the second to fifth file begin.
+var splits = []int{1200, 1600, 2000, 2036}
+
+// plainText returns s as a record of a .plain file.
+func plainText(s *sample.Sample) string {
+	return fmt.Sprintf("fen %s\nmove %s\nscore %d\nply %d\nresult %d\ne\n", s.Pos.FEN(), s.Pos.UCI(s.Move), int(s.Score), s.Ply, s.Result)
+}
+
+// readFixture returns a file of testdata.
+func readFixture(tb testing.TB, name string) []byte {
+	tb.Helper()
+	b, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+// readPlain returns the samples of a .plain text, which must be right.
+func readPlain(tb testing.TB, text string) []sample.Sample {
+	tb.Helper()
+	var samples []sample.Sample
+	for i, record := range strings.Split(strings.TrimSuffix(text, "e\n"), "\ne\n") {
+		var s sample.Sample
+		lines := strings.Split(record, "\n")
+		fen, move := strings.TrimPrefix(lines[0], "fen "), strings.TrimPrefix(lines[1], "move ")
+		var score int
+		_, err := fmt.Sscanf(strings.Join(lines[2:], "\n"), "score %d\nply %d\nresult %d", &score, &s.Ply, &s.Result)
+		if err == nil {
+			s.Pos, err = chess.ParseFEN(chess.Chess, fen)
+		}
+		if err == nil {
+			s.Move, err = s.Pos.ParseUCI(move)
+		}
+		if err != nil {
+			tb.Fatalf("record %d: %v\n%s", i, err, record)
+		}
+		s.Score = search.Score(score)
+		samples = append(samples, s)
+	}
+	return samples
+}
+
+// decodeAll returns the samples of data up to the first error.
+func decodeAll(data []byte) ([]sample.Sample, error) {
+	var samples []sample.Sample
+	for r := NewReader(bytes.NewReader(data)); ; {
+		var s sample.Sample
+		if err := r.Read(&s); err == io.EOF {
+			return samples, nil
+		} else if err != nil {
+			return samples, err
+		}
+		samples = append(samples, s)
+	}
+}
+
+// encodeAll returns samples as the file that one Writer makes of them.
+func encodeAll(tb testing.TB, samples []sample.Sample) []byte {
+	tb.Helper()
+	var buf bytes.Buffer
+	w := NewWriter(&buf)
+	for i := range samples {
+		if err := w.Write(&samples[i]); err != nil {
+			tb.Fatalf("record %d: %v", i, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func TestDecodeFixture(t *testing.T) {
+	samples, err := decodeAll(readFixture(t, "chess.binpack"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.SplitAfter(string(readFixture(t, "chess.plain")), "\ne\n")
+	want = want[:len(want)-1]
+	if len(samples) != len(want) {
+		t.Fatalf("%d records, expected %d", len(samples), len(want))
+	}
+	for i := range samples {
+		if got := plainText(&samples[i]); got != want[i] {
+			t.Fatalf("record %d:\n%sexpected\n%s", i, got, want[i])
+		}
+	}
+}
+
+func TestEncodeFixture(t *testing.T) {
+	samples := readPlain(t, string(readFixture(t, "chess.plain")))
+	var got []byte
+	from := 0
+	for _, to := range append(splits, len(samples)) {
+		got = append(got, encodeAll(t, samples[from:to])...)
+		from = to
+	}
+	if want := readFixture(t, "chess.binpack"); !bytes.Equal(got, want) {
+		i := 0
+		for i < len(got) && i < len(want) && got[i] == want[i] {
+			i++
+		}
+		t.Fatalf("%d bytes, expected %d; they differ from byte %d on", len(got), len(want), i)
+	}
+}
+
+// TestTruncated cuts the last two blocks of the fixture at every length, and the
+// whole at some: what is read before the cut is right, and the cut is seen unless
+// it is between two blocks.
+func TestTruncated(t *testing.T) {
+	whole := readFixture(t, "chess.binpack")
+	samples, err := decodeAll(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[int]bool{0: true}
+	for rest := whole; len(rest) > 0; {
+		size := headerSize + int(rest[4]) + int(rest[5])<<8 + int(rest[6])<<16
+		rest = rest[size:]
+		ends[len(whole)-len(rest)] = true
+	}
+	for n := range whole {
+		if n%101 == 0 || ends[n] {
+			checkTruncated(t, whole[:n], samples, ends[n])
+		}
+	}
+	samples = samples[splits[2]:]
+	const lastTwo = 9458 // where the fourth block begins
+	for n := lastTwo; n < len(whole); n++ {
+		checkTruncated(t, whole[lastTwo:n], samples, ends[n])
+	}
+}
+
+// checkTruncated reads the beginning of a file that holds samples, whole blocks of
+// it or not.
+func checkTruncated(t *testing.T, data []byte, samples []sample.Sample, whole bool) {
+	t.Helper()
+	got, err := decodeAll(data)
+	if whole != (err == nil) || err != nil && (!errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, sample.ErrFormat)) {
+		t.Fatalf("%d bytes: %v", len(data), err)
+	}
+	for i := range got {
+		if got[i] != samples[i] {
+			t.Fatalf("%d bytes: record %d differs", len(data), i)
+		}
+	}
+}
