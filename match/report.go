@@ -54,9 +54,19 @@ func (r *Result) writeTest(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "LLR: %.2f (%.1f%%) (%.2f, %.2f) [%.2f, %.2f] %s\n",
 		r.LLR, 100*math.Abs(reached), lower, upper, r.SPRT.Elo0, r.SPRT.Elo1, scale)
-	if r.Verdict != rating.Continue {
-		fmt.Fprintf(b, "SPRT: %v accepted; the estimates are from a stopped test\n", r.Verdict)
+	if elo, nElo, ok := r.Unbiased(); ok {
+		fmt.Fprintf(b, "SPRT: %v accepted. Median-unbiased after the stop: Elo: %v, nElo: %v\n", r.Verdict, elo, nElo)
 	}
+}
+
+// Unbiased returns the median-unbiased estimates of a match of two players
+// that its sequential test has stopped; it is false for any other.
+func (r *Result) Unbiased() (elo, nElo rating.Estimate, ok bool) {
+	if r.SPRT == nil || r.Verdict == rating.Continue {
+		return elo, nElo, false
+	}
+	elo, nElo = r.SPRT.Unbiased(r.Encounters[0].Pairs)
+	return elo, nElo, true
 }
 
 func (r *Result) writeTable(b *strings.Builder) {

@@ -38,12 +38,14 @@ LLR: 2.94 (99.9%) (-2.94, 2.94) [0.50, 2.50] normalised
 	if got := count.snapshot().String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	count.result.Verdict = rating.AcceptH1
+	count.result.SPRT.Elo0, count.result.Verdict = 0.4, rating.AcceptH1
+	count.result.LLR = count.result.SPRT.LLR(count.result.Encounters[0].Pairs)
 	count.failures[0] = Failures{Time: 1}
 	count.failures[1] = Failures{Illegal: 2, Crash: 3}
 	count.result.Adjudication = Adjudication{Score: 44841, Length: 10, Tested: 40, Wrong: 1}
 	count.ahead[99999] = Pair{Games: [2]GameResult{{Result: whiteWins}, {Result: drawn}}}
-	want += `SPRT: H1 accepted; the estimates are from a stopped test
+	want = strings.Replace(want, "LLR: 2.94 (99.9%) (-2.94, 2.94) [0.50", "LLR: 3.17 (107.6%) (-2.94, 2.94) [0.40", 1)
+	want += `SPRT: H1 accepted. Median-unbiased after the stop: Elo: 1.36 +/- 1.08, nElo: 2.99 +/- 2.38
 Not counted: 1 more finished pairs (1.5 points of 2)
 new failed in 1 games: 1 on time, 0 by illegal moves, 0 otherwise
 old failed in 5 games: 0 on time, 2 by illegal moves, 3 otherwise

@@ -114,10 +114,10 @@ type lobby struct {
 	idle []*seat // the longest idle first
 }
 
-// newLobby keeps at least one seat of every contestant, and enough for all
+// newLobby keeps one seat of every contestant, and as many again as sit at the
 // boards.
 func newLobby(cfg *Config) *lobby {
-	return &lobby{contestants: cfg.Players, timeout: cfg.MoveTimeout, most: max(len(cfg.Players), 2*cfg.Concurrency)}
+	return &lobby{contestants: cfg.Players, timeout: cfg.MoveTimeout, most: len(cfg.Players) + 2*cfg.Concurrency}
 }
 
 // take returns a seat of the contestant with an index, with its player still
@@ -142,7 +142,8 @@ func (l *lobby) give(s *seat) {
 	l.idle = append(l.idle, s)
 	var oldest *seat
 	if len(l.idle) > l.most {
-		oldest, l.idle = l.idle[0], slices.Delete(l.idle, 0, 1)
+		oldest = l.idle[0]
+		l.idle = slices.Delete(l.idle, 0, 1)
 	}
 	l.mu.Unlock()
 	if oldest != nil {
