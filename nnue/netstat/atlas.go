@@ -15,11 +15,11 @@ const (
 	handSteps = 16 // men of a kind in hand that are looked at
 )
 
-// Atlas says which features stand for a man on a square and for a man in hand,
+// atlas says which features stand for a man on a square and for a man in hand,
 // seen from White's perspective. It is found by asking the set: from positions
 // of two kings and from the same with one man more. So it knows any set whose
 // features follow from single men, and tells which sets those are.
-type Atlas struct {
+type atlas struct {
 	men   [2][kinds][64]effect // own, enemy
 	hands [2][handKinds][handSteps]effect
 	dead  map[int32]bool // features that no game has, whatever their weights
@@ -32,11 +32,11 @@ type effect struct {
 	kings          int
 }
 
-// NewAtlas asks a set of a variant. Sets that hang on the own king's square are
+// newAtlas asks a set of a variant. Sets that hang on the own king's square are
 // asked with the king on each square, for the mean, or with it on king alone if
 // that is not chess.NoSquare.
-func NewAtlas(set features.Set, v *chess.Variant, king chess.Square) *Atlas {
-	a := &Atlas{dead: deadOf(set)}
+func newAtlas(set features.Set, v *chess.Variant, king chess.Square) *atlas {
+	a := &atlas{dead: deadOf(set)}
 	squares := []chess.Square{king}
 	switch {
 	case set.Anchors() == 1:
@@ -68,7 +68,7 @@ func deadOf(set features.Set) map[int32]bool {
 }
 
 // lookFrom notes what men and hands add with the own king on a square.
-func (a *Atlas) lookFrom(set features.Set, v *chess.Variant, own chess.Square) {
+func (a *atlas) lookFrom(set features.Set, v *chess.Variant, own chess.Square) {
 	for s := range chess.Square(64) {
 		enemy := farFrom(own, s)
 		for kind := chess.Pawn; kind < chess.King; kind++ {
@@ -99,7 +99,7 @@ func (a *Atlas) lookFrom(set features.Set, v *chess.Variant, own chess.Square) {
 
 // lookAtKings notes what the kings add with the own one on a square: the enemy's
 // is what changes as it moves, the own what stays then.
-func (a *Atlas) lookAtKings(set features.Set, v *chess.Variant, own chess.Square) {
+func (a *atlas) lookAtKings(set features.Set, v *chess.Variant, own chess.Square) {
 	for s := range chess.Square(64) {
 		here := setup{own: own, enemy: s}.position(v)
 		e := &a.men[1][chess.King][s]
@@ -123,7 +123,7 @@ func (a *Atlas) lookAtKings(set features.Set, v *chess.Variant, own chess.Square
 
 // compare notes what leads from one position to another. A position that cannot
 // be is nil.
-func (a *Atlas) compare(e *effect, set features.Set, from, to *chess.Position) {
+func (a *atlas) compare(e *effect, set features.Set, from, to *chess.Position) {
 	if from == nil || to == nil {
 		return
 	}
@@ -134,7 +134,7 @@ func (a *Atlas) compare(e *effect, set features.Set, from, to *chess.Position) {
 }
 
 // withoutDead removes the dead features from first on.
-func (a *Atlas) withoutDead(list []int32, first int) []int32 {
+func (a *atlas) withoutDead(list []int32, first int) []int32 {
 	alive := slices.DeleteFunc(list[first:], func(f int32) bool { return a.dead[f] })
 	return list[:first+len(alive)]
 }
@@ -203,10 +203,10 @@ func (s setup) position(v *chess.Variant) *chess.Position {
 	return &p
 }
 
-// Single reports whether the set's features follow from single men: whether men
+// single reports whether the set's features follow from single men: whether men
 // and hands account for at least half of its features, and none for more than
-// a few at once. king is as NewAtlas was given it.
-func (a *Atlas) Single(set features.Set, king chess.Square) bool {
+// a few at once. king is as newAtlas was given it.
+func (a *atlas) single(set features.Set, king chess.Square) bool {
 	const few = 4
 	met := map[int32]bool{}
 	note := func(e *effect) bool {
@@ -236,18 +236,18 @@ func (a *Atlas) Single(set features.Set, king chess.Square) bool {
 	return 2*len(met) >= alive
 }
 
-// Picture is what a neuron adds up for men on squares, a1 first, and in hand:
+// picture is what a neuron adds up for men on squares, a1 first, and in hand:
 // hand i is the man i+1 of a kind. NaN is where no feature is. Own side first,
 // then the enemy.
-type Picture struct {
+type picture struct {
 	Men   [2][kinds][64]float64
 	Hands [2][handKinds][handSteps]float64
 }
 
-// Picture fills in a weight for every feature, the mean over the squares of the
+// picture fills in a weight for every feature, the mean over the squares of the
 // own king.
-func (a *Atlas) Picture(weight func(feature int) float64) *Picture {
-	p := new(Picture)
+func (a *atlas) picture(weight func(feature int) float64) *picture {
+	p := new(picture)
 	for side := range a.men {
 		for kind := range a.men[side] {
 			for s := range a.men[side][kind] {

@@ -48,11 +48,11 @@ func TestAtlas(t *testing.T) {
 		{"King * (All + Hand)", g1, 6*928 + 28, 6*928 + 192 + 21, 6*928 + 640 + 6, 6*928 + 704 + 56, 6*928 + 768 + 66},
 	} {
 		set := parse(t, tc.set, chess.Crazyhouse)
-		a := NewAtlas(set, chess.Crazyhouse, tc.king)
-		if !a.Single(set, tc.king) {
+		a := newAtlas(set, chess.Crazyhouse, tc.king)
+		if !a.single(set, tc.king) {
 			t.Errorf("%s: found not to follow from single men", tc.set)
 		}
-		p := a.Picture(number)
+		p := a.picture(number)
 		for name, f := range map[string][2]float64{
 			"pawn e4":      {p.Men[0][chess.Pawn][e4], tc.pawn},
 			"knight f3":    {p.Men[1][chess.Knight][f3], tc.knight},
@@ -70,7 +70,7 @@ func TestAtlas(t *testing.T) {
 	}
 
 	set := parse(t, "HalfKAv2", chess.Crazyhouse)
-	p := NewAtlas(set, chess.Crazyhouse, chess.NoSquare).Picture(number)
+	p := newAtlas(set, chess.Crazyhouse, chess.NoSquare).picture(number)
 	if got, want := p.Men[0][chess.Knight][f3], mean+128+21; math.Abs(got-want) > 1e-6 {
 		t.Errorf("mean over the own king's squares: found %g, expected %g", got, want)
 	}
@@ -90,7 +90,7 @@ func step(held float64) float64 {
 func TestNotSingle(t *testing.T) {
 	for _, expression := range []string{"PH", "PV", "MB", "MC", "DropChecks", "HandPairs"} {
 		set := parse(t, expression, chess.Crazyhouse)
-		if NewAtlas(set, chess.Crazyhouse, chess.NoSquare).Single(set, chess.NoSquare) {
+		if newAtlas(set, chess.Crazyhouse, chess.NoSquare).single(set, chess.NoSquare) {
 			t.Errorf("%s: found to follow from single men", expression)
 		}
 	}
@@ -98,11 +98,11 @@ func TestNotSingle(t *testing.T) {
 
 func TestAtlasOfChess(t *testing.T) {
 	set := parse(t, "HalfKP", chess.Chess)
-	a := NewAtlas(set, chess.Chess, chess.NoSquare)
-	if !a.Single(set, chess.NoSquare) {
+	a := newAtlas(set, chess.Chess, chess.NoSquare)
+	if !a.single(set, chess.NoSquare) {
 		t.Error("HalfKP: found not to follow from single men")
 	}
-	p := a.Picture(func(f int) float64 { return float64(f % 641) })
+	p := a.picture(func(f int) float64 { return float64(f % 641) })
 	if got := p.Men[0][chess.Rook][f3]; math.Abs(got-(1+6*64+21)) > 1e-9 {
 		t.Errorf("found %g, expected %d", got, 1+6*64+21)
 	}

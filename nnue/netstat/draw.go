@@ -39,7 +39,7 @@ type Drawer struct {
 // drawnPart is a summand of the feature set and how it is drawn.
 type drawnPart struct {
 	features.Part
-	atlas *Atlas         // nil: draw features by number
+	atlas *atlas         // nil: draw features by number
 	dead  map[int32]bool // of those, by number within the part
 }
 
@@ -49,10 +49,10 @@ type drawnPart struct {
 func NewDrawer(n *nnue.Network, king chess.Square) *Drawer {
 	d := &Drawer{net: n, king: king}
 	for _, part := range features.Parts(n.Features()) {
-		atlas := NewAtlas(part.Set, n.Variant(), king)
+		a := newAtlas(part.Set, n.Variant(), king)
 		switch {
-		case atlas.Single(part.Set, king):
-			d.parts = append(d.parts, drawnPart{part, atlas, nil})
+		case a.single(part.Set, king):
+			d.parts = append(d.parts, drawnPart{part, a, nil})
 		case part.Set.Size() <= stripMost || isPairs(part.Set):
 			d.parts = append(d.parts, drawnPart{part, nil, deadOf(part.Set)})
 		default:
@@ -95,7 +95,7 @@ func (d *Drawer) Neuron(neuron int) *figure.Figure {
 		}
 		switch {
 		case part.atlas != nil:
-			f.Rows = append(f.Rows, pictureRows(prefix, part.atlas.Picture(weight))...)
+			f.Rows = append(f.Rows, pictureRows(prefix, part.atlas.picture(weight))...)
 		case isPairs(part.Set):
 			f.Rows = append(f.Rows, pairRows(prefix, part.Set, weight)...)
 		case part.Set.String() == "MB":
@@ -108,7 +108,7 @@ func (d *Drawer) Neuron(neuron int) *figure.Figure {
 }
 
 // pictureRows draws boards, a row for each side, and hands below.
-func pictureRows(prefix string, p *Picture) (rows [][]figure.Panel) {
+func pictureRows(prefix string, p *picture) (rows [][]figure.Panel) {
 	var hands []figure.Panel
 	for side := range p.Men {
 		var row []figure.Panel
@@ -226,10 +226,10 @@ func (m *Mobility) Draw(title string, share float64) *figure.Figure {
 	f := &figure.Figure{Title: title}
 	for kind, name := range kindNames {
 		k := chess.PieceType(kind)
-		sum := m.Sum(k, true)
+		sum := m.positive(k)
 		h := &figure.Histogram{
 			Title: name, XLabel: "squares", YLabel: "share where above 0",
-			Low: 0.5, Width: 1, Heights: make([]float64, max(m.Largest(k), 1)),
+			Low: 0.5, Width: 1, Heights: make([]float64, max(m.largest(k), 1)),
 		}
 		for i := range h.Heights {
 			h.Heights[i] = float64(m.Count[kind][i+1]) / float64(max(sum, 1))

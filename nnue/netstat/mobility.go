@@ -24,20 +24,17 @@ func (m *Mobility) Add(p *chess.Position) {
 	}
 }
 
-// Sum returns how many counts a kind has, those of mobility 0 left out if
-// positive is set.
-func (m *Mobility) Sum(kind chess.PieceType, positive bool) int {
+// positive returns how many counts of a kind have a mobility above 0.
+func (m *Mobility) positive(kind chess.PieceType) int {
 	sum := 0
-	for value, n := range &m.Count[kind] {
-		if value > 0 || !positive {
-			sum += n
-		}
+	for _, n := range m.Count[kind][1:] {
+		sum += n
 	}
 	return sum
 }
 
-// Largest returns the largest mobility seen of a kind.
-func (m *Mobility) Largest(kind chess.PieceType) int {
+// largest returns the largest mobility seen of a kind.
+func (m *Mobility) largest(kind chess.PieceType) int {
 	largest := 0
 	for value, n := range &m.Count[kind] {
 		if n > 0 {
@@ -51,7 +48,7 @@ func (m *Mobility) Largest(kind chess.PieceType) int {
 // its positive counts does not exceed: how many values need a feature of their
 // own. It is 0 if the kind was never mobile.
 func (m *Mobility) Cover(kind chess.PieceType, share float64) int {
-	need, sum := share*float64(m.Sum(kind, true)), 0
+	need, sum := share*float64(m.positive(kind)), 0
 	if need == 0 {
 		return 0
 	}
@@ -60,5 +57,5 @@ func (m *Mobility) Cover(kind chess.PieceType, share float64) int {
 			return value
 		}
 	}
-	return m.Largest(kind)
+	return m.largest(kind)
 }

@@ -27,8 +27,8 @@ func TestMobility(t *testing.T) {
 			t.Errorf("%v: found %v, expected %v", kind, m.Count[kind], want)
 		}
 	}
-	if m.Positions != 1000 || m.Sum(chess.Knight, false) != 2000 || m.Sum(chess.Knight, true) != 1998 || m.Largest(chess.Queen) != 27 {
-		t.Errorf("found %d positions, sums %d and %d, largest %d", m.Positions, m.Sum(chess.Knight, false), m.Sum(chess.Knight, true), m.Largest(chess.Queen))
+	if m.Positions != 1000 || m.Count[chess.Knight][0] != 2 || m.positive(chess.Knight) != 1998 || m.largest(chess.Queen) != 27 {
+		t.Errorf("found %d positions, %d counts of 0 and %d above, largest %d", m.Positions, m.Count[chess.Knight][0], m.positive(chess.Knight), m.largest(chess.Queen))
 	}
 
 	m = Mobility{}
