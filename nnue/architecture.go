@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
@@ -18,7 +19,7 @@ var ErrArchitecture = errors.New("unsupported network architecture")
 const (
 	MaxWidth  = 2048 // of the transformer
 	MaxStacks = 16
-	MaxLayer  = 128 // outputs of a hidden layer
+	MaxLayer  = kernel.MaxHidden // outputs of a hidden layer
 
 	widthStep     = 16 // widths are multiples of this
 	paddedStep    = 32 // rows of layer weights are padded to multiples of this
@@ -32,7 +33,7 @@ const (
 // by the range of a byte; the others are those of Fairy-Stockfish's networks,
 // and of ours unless they say otherwise.
 const (
-	ActivationScale = 127
+	ActivationScale = kernel.MaxActivation
 
 	usualLayerScale  = 64
 	usualOutputScale = 16

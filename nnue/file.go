@@ -22,6 +22,10 @@ var (
 	ErrChecksum = errors.New("network file is damaged")
 )
 
+func errVariant(found string, expected *chess.Variant) error {
+	return fmt.Errorf("%w: found one for %q, expected one for %q", ErrVariant, found, expected.Name)
+}
+
 // maxFile is the longest file that is read, maxParameters the part of it that
 // any header and description leave.
 const (
@@ -55,7 +59,11 @@ func ReadFileVariant(path string, v *chess.Variant) (*Network, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("reading network: %w", err)
 	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w: found %v, expected a regular file", path, ErrFormat, info.Mode().Type())
+		kind := "a special file"
+		if info.IsDir() {
+			kind = "a directory"
+		}
+		return nil, fmt.Errorf("%s: %w: found %s, expected a regular file", path, ErrFormat, kind)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -154,7 +154,7 @@ func TestErrorsNameFoundAndExpected(t *testing.T) {
 		{"short", fairy, short, nnue.ErrFormat, []string{"found 58534755 bytes", "expected 58534756"}},
 		{"long", fairy, long, nnue.ErrFormat, []string{"found 58534757 bytes", "expected 58534756"}},
 		{"version", fairy, change(0, 0x7AF32F17), nnue.ErrFormat, []string{"0x7af32f20", "0x7af32f16"}},
-		{"HalfKP", fairy, change(0, 0x7AF32F16), nnue.ErrVariant, []string{"HalfKP for chess", "expected one for crazyhouse"}},
+		{"HalfKP", fairy, change(0, 0x7AF32F16), nnue.ErrVariant, []string{`found one for "chess"`, `expected one for "crazyhouse"`}},
 		{"file hash", fairy, change(4, 1), nnue.ErrFormat, []string{"file hash 0x00000001", "0x3c103e72"}},
 		{"transformer", fairy, change(12+n, 1), nnue.ErrFormat, []string{"transformer hash 0x00000001", "0x5f2348b8"}},
 		{"stack", fairy, change(58393616+n+17640, 1), nnue.ErrFormat, []string{"hash of stack 1", "0x633376ca"}},

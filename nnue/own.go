@@ -91,7 +91,7 @@ func parseOwn(d *decoder, v *chess.Variant) (*Network, error) {
 		return nil, d.err
 	}
 	if h.arch.Variant != v.Name {
-		return nil, fmt.Errorf("%w: found a network for %q, expected %q", ErrVariant, h.arch.Variant, v.Name)
+		return nil, errVariant(h.arch.Variant, v)
 	}
 	set, err := h.arch.Set()
 	if err != nil {
@@ -136,7 +136,7 @@ func (d *decoder) ownHeader() (h ownHeader) {
 	d.expect("version", ownVersion)
 	h.length = int64(d.uint32())
 	if h.length < ownFixed || h.length > ownLongest || h.length > size {
-		d.fail("found a header of %d bytes in a file of %d, expected %d to %d", h.length, size, ownFixed, ownLongest)
+		d.fail("found a header of %d bytes in a file of %d, expected %d to %d", h.length, size, ownFixed, min(ownLongest, size))
 	}
 	h.features = d.uint32()
 	a := &h.arch

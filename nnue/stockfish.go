@@ -77,8 +77,7 @@ func (f *stockfishFormat) size(a Architecture, featureCount int) int64 {
 func (f *stockfishFormat) parse(d *decoder, v *chess.Variant) (*Network, error) {
 	arch := f.architecture(v)
 	if arch.Variant != v.Name {
-		return nil, fmt.Errorf("%w: found a network of %s for %s, expected one for %s",
-			ErrVariant, arch.Features, arch.Variant, v.Name)
+		return nil, errVariant(arch.Variant, v)
 	}
 	set, err := arch.Set()
 	if err != nil {
@@ -136,8 +135,7 @@ func (f *stockfishFormat) otherVariant(size int64, v *chess.Variant) error {
 		if err != nil || other == v || arch.Variant != other.Name || size != f.size(arch, set.Size()) {
 			continue
 		}
-		return fmt.Errorf("%w: found %d bytes, a network for %s with %d features, expected one for %s",
-			ErrVariant, size, other.Name, set.Size(), v.Name)
+		return errVariant(other.Name, v)
 	}
 	return nil
 }
