@@ -2,8 +2,8 @@
 
 package kernel
 
-// The functions of this file choose the level. Their slices are not empty and
-// of one length unless said otherwise; elementsize is 4 bytes.
+// The functions of this file choose the level. Slices are not empty, and where
+// their lengths must agree they do: the exported functions see to both.
 
 // floatSize is the size of an element in bytes, in which the assembly counts.
 const floatSize = 4
