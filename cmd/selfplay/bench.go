@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 func newBenchCommand() *cobra.Command {
@@ -28,7 +29,10 @@ func newBenchCommand() *cobra.Command {
   selfplay bench kernel`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return benchSearch(c.Context(), c.OutOrStdout(), net, depth)
+			if depth < 1 || depth >= search.MaxPly {
+				return fmt.Errorf("%w: found --depth %d, expected 1 to %d", errUsage, depth, search.MaxPly-1)
+			}
+			return benchSignature(c.Context(), c.OutOrStdout(), net, depth)
 		},
 	}
 	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
@@ -37,7 +41,7 @@ func newBenchCommand() *cobra.Command {
 	return c
 }
 
-func benchSearch(ctx context.Context, w io.Writer, net string, depth int) error {
+func benchSignature(ctx context.Context, w io.Writer, net string, depth int) error {
 	evaluator, _, err := newEvaluator(net, chess.Crazyhouse)
 	if err != nil {
 		return err

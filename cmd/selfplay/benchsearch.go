@@ -49,7 +49,7 @@ evaluates by hand without one; --peer-net none asks for that.`,
   selfplay bench search --net crazyhouse.nnue --peer fairy-stockfish`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return benchSpeed(c.Context(), c.OutOrStdout(), o)
+			return benchSearch(c.Context(), c.OutOrStdout(), o)
 		},
 	}
 	f := c.Flags()
@@ -62,7 +62,7 @@ evaluates by hand without one; --peer-net none asks for that.`,
 	return c
 }
 
-func benchSpeed(ctx context.Context, w io.Writer, o benchSearchOptions) error {
+func benchSearch(ctx context.Context, w io.Writer, o benchSearchOptions) error {
 	if o.nodes < 1000 || o.rounds < 1 || o.rounds > 1000 || o.hashMB < 1 || o.hashMB > 1<<16 {
 		return fmt.Errorf("%w: found --nodes %d --rounds %d --hash %d, expected at least 1000, 1 to 1000 and 1 to 65536",
 			errUsage, o.nodes, o.rounds, o.hashMB)

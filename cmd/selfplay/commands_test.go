@@ -244,6 +244,25 @@ func TestMatchErrorPrintsNoEmptyResult(t *testing.T) {
 	}
 }
 
+func TestWrongUse(t *testing.T) {
+	_, path := narrowNet(t)
+	for _, tc := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"bench", "--depth", "0"}, 2, "found --depth 0, expected 1 to 127"},
+		{[]string{"bench", "--depth", "128"}, 2, "found --depth 128"},
+		{[]string{"eval", "--net", path, "--variant", "chess"}, 1, `found one for "crazyhouse", expected one for "chess"; --variant`},
+		{[]string{"eval", "--net", filepath.Dir(path)}, 1, "found a directory, expected a regular file"},
+	} {
+		out, stderr, code := selfplayCommand(t, "", tc.args...)
+		if code != tc.code || out != "" || !strings.Contains(stderr, tc.want) {
+			t.Errorf("%q: exit %d, error %q, output %q; expected exit %d and %q", tc.args, code, stderr, out, tc.code, tc.want)
+		}
+	}
+}
+
 // fullDisk takes no byte.
 type fullDisk struct{}
 

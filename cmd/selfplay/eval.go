@@ -60,6 +60,9 @@ func eval(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o eval
 		return fmt.Errorf("%w: --variant: %w", errUsage, err)
 	}
 	n, err := nnue.ReadFileVariant(o.net, v)
+	if errors.Is(err, nnue.ErrVariant) {
+		err = fmt.Errorf("%w; --variant says which", err)
+	}
 	if err != nil {
 		return err
 	}

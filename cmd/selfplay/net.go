@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +18,11 @@ func newNetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "net",
 		Short: "Inspect, check, import and export net files",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: `  selfplay net inspect crazyhouse.nnue
+  selfplay net quantcheck crazyhouse.nnue
+  selfplay net export runs/fsf/nets/ID.nnue crazyhouse-mine.nnue`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		newInspectCommand(),
@@ -61,6 +65,9 @@ func netImport(w io.Writer, in, out string) error {
 }
 
 func writeNet(w io.Writer, n *nnue.Network, path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%w: found the directory %s, expected the name of a file to write", errUsage, path)
+	}
 	if err := durable.Write(path, n.Write); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -127,9 +127,11 @@ func TestNetUsageErrors(t *testing.T) {
 	}{
 		{[]string{"inspect", path, "--draw", "x", "--neurons", "1,16"}, []string{`"16"`, "0 to 15"}},
 		{[]string{"inspect", path, "--draw", "x", "--king", "k9"}, []string{"--king", "k9"}},
-		{[]string{"inspect", path, "--format", "gif"}, []string{`"gif"`, "png or svg"}},
+		{[]string{"inspect", path, "--king", "g1"}, []string{"--king", "without --draw"}},
+		{[]string{"inspect", path, "--draw", "x", "--format", "gif"}, []string{`"gif"`, "png or svg"}},
 		{[]string{"inspect", path, "--positions", "a", "--replay", "b"}, []string{"--positions", "--replay"}},
 		{[]string{"export", "--to", "shredder", path, "x"}, []string{`"shredder"`, "fairy-stockfish"}},
+		{[]string{"import", path, filepath.Dir(path)}, []string{"directory", "name of a file"}},
 		{[]string{"quantcheck", path, "--plot", "x.jpg"}, []string{"--plot", `"x.jpg"`, ".png or .svg"}},
 		{[]string{"quantcheck", path, "--scale", "0"}, []string{"--scale", "found 0"}},
 		{[]string{"quantcheck", path, "--max-p999=-1"}, []string{"--max-p999", "found -1"}},

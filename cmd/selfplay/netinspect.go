@@ -61,6 +61,11 @@ func netInspect(c *cobra.Command, path string, o inspectOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	for _, flag := range []string{"neurons", "format", "king"} {
+		if o.draw == "" && c.Flags().Changed(flag) {
+			return fmt.Errorf("%w: found --%s without --draw, which names the directory to draw into", errUsage, flag)
+		}
+	}
 	if o.format != "png" && o.format != "svg" {
 		return fmt.Errorf("%w: --format: found %q, expected png or svg", errUsage, o.format)
 	}

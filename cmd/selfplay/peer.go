@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,12 +31,10 @@ type peer struct {
 func startPeer(ctx context.Context, binary string, patience time.Duration) (*peer, error) {
 	ctx, kill := context.WithCancelCause(ctx)
 	p := &peer{cmd: exec.CommandContext(ctx, binary), patience: patience, ctx: ctx, kill: kill}
-	in, err := p.cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
+	in, errIn := p.cmd.StdinPipe()
+	out, errOut := p.cmd.StdoutPipe()
+	if err := cmp.Or(errIn, errOut); err != nil {
+		kill(nil)
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {

@@ -17,10 +17,11 @@ import (
 
 func newStatsCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "stats",
-		Short: "Statistics of positions",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:     "stats",
+		Short:   "Statistics of positions",
+		Example: "  selfplay stats mobility --replay runs/crazyhouse-laptop",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newMobilityCommand())
 	return c
