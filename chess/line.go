@@ -32,6 +32,13 @@ func (l *Line) Len() int { return len(l.moves) }
 // last, sharing the line's memory.
 func (l *Line) Keys() []uint64 { return l.keys }
 
+// Grow makes room for n more moves, so that pushing them allocates nothing.
+func (l *Line) Grow(n int) {
+	l.positions = slices.Grow(l.positions, n)
+	l.moves = slices.Grow(l.moves, n)
+	l.keys = slices.Grow(l.keys, n)
+}
+
 // Push makes the legal move m.
 func (l *Line) Push(m Move) {
 	p := *l.Pos()
@@ -120,16 +127,27 @@ func (l *Line) Outcome() (Outcome, Reason) {
 		}
 		return Draw, Stalemate
 	}
+	if r := l.DrawReason(); r != NoReason {
+		return Draw, r
+	}
+	return Ongoing, NoReason
+}
+
+// DrawReason returns why the game is drawn by the rules of its variant although
+// there may be legal moves, NoReason if it is not. It is Outcome for those who
+// know that there is a legal move, which takes longest to find out.
+func (l *Line) DrawReason() Reason {
+	p := l.Pos()
 	v := p.Variant()
 	switch {
 	case l.Repetitions() >= 2:
-		return Draw, Repetition
+		return Repetition
 	case v.FiftyMoveRule && p.halfmove >= 100:
-		return Draw, FiftyMoves
+		return FiftyMoves
 	case v.InsufficientMaterial && p.InsufficientMaterial():
-		return Draw, InsufficientMaterial
+		return InsufficientMaterial
 	}
-	return Ongoing, NoReason
+	return NoReason
 }
 
 // InsufficientMaterial reports whether the pieces on the board cannot mate by
