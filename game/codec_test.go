@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game/plycode"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -173,7 +174,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"empty", func(b []byte) []byte { return nil }, ErrTruncated, "found 0 bytes, expected at least 25"},
 		{"magic", func(b []byte) []byte { b[0] = 'X'; return b }, ErrMagic, `found magic "XHGM", expected "ZHGM"`},
-		{"version", func(b []byte) []byte { b[4] = 2; return b }, ErrVersion, "byte 4: found 2, expected 1"},
+		{"version", func(b []byte) []byte { b[4] = 3; return b }, ErrVersion, "byte 4: found 3, expected 1 to 2"},
+		{"version 0", func(b []byte) []byte { b[4] = 0; return b }, ErrVersion, "byte 4: found 0, expected 1 to 2"},
 		{"variant", func(b []byte) []byte { b[11] = 9; return reseal(b) }, ErrVariant, "byte 11: found number 9, expected 1 to 2"},
 		{"variant 0", func(b []byte) []byte { b[11] = 0; return reseal(b) }, ErrVariant, "byte 11: found number 0, expected 1 to 2"},
 		{"flags", func(b []byte) []byte { b[12] |= 4; return reseal(b) }, ErrMalformed, "byte 12: found flags 0x4"},
@@ -184,7 +186,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"reason unknown", func(b []byte) []byte { b[14] = 99; return reseal(b) }, ErrOutcome, "found 1/2-1/2 by other"},
 		{"plies", func(b []byte) []byte { b[16] = 0xff; return reseal(b) }, ErrTooLarge, "byte 15: found 65310 plies, expected at most 4096"},
 		{"one ply less", func(b []byte) []byte { b[15]--; return reseal(b) }, ErrMalformed, "after 29 plies"},
-		{"one ply more", func(b []byte) []byte { b[15]++; return reseal(b) }, ErrMalformed, "ply 30: "},
+		{"two plies more", func(b []byte) []byte { b[15] += 2; return reseal(b) }, ErrMalformed, "ply 31: cut short"},
 		{"many plies", func(b []byte) []byte { b[16] = 8; return reseal(b) }, ErrMalformed, "2078 plies in "},
 		{"byte after the plies", func(b []byte) []byte { return reseal(append(b, 0)) }, ErrMalformed, "bits after 30 plies"},
 		{"UUID in full", func(b []byte) []byte {
@@ -214,8 +216,9 @@ func withFEN(b []byte, fen string) []byte {
 	return slices.Concat(b[:next], []byte{byte(len(fen))}, []byte(fen), b[next:])
 }
 
-// TestIllegalMoveIndex names a move beyond the legal ones: 20 moves take 5 bits.
-func TestIllegalMoveIndex(t *testing.T) {
+// TestPliesRefused puts plies into a record that package plycode has and games do
+// not.
+func TestPliesRefused(t *testing.T) {
 	g := randomGame(chess.Crazyhouse.Start(), newRand(7), 1)
 	g.Plies[0] = Ply{Move: g.Plies[0].Move, HasScore: true, Train: true}
 	b := mustEncode(t, g)
@@ -223,22 +226,33 @@ func TestIllegalMoveIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for index := range 32 {
-		bits := bitReader{b: b[next:]}
-		w := bitWriter{b: bytes.Clone(b[:next])}
-		for _, n := range []uint{4, 1} {
-			v, err := bits.read(n)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.write(v, n)
+	var other chess.MoveList
+	g.Start.Legal(&other)
+	for name, ply := range map[string]plycode.Ply{
+		"illegal":      {Move: chess.NewMove(chess.A1, chess.H8, chess.Normal)},
+		"partial":      {Move: g.Plies[0].Move, Partial: true},
+		"another made": {Move: g.Plies[0].Move, Other: other.Moves[g.Plies[0].Move&1]},
+		"score":        {Move: g.Plies[0].Move, HasScore: true, Score: search.MateScore + 1},
+	} {
+		if ply.Other == ply.Move {
+			ply.Other = other.Moves[2]
 		}
-		w.write(uint32(index), 5)
-		w.golomb(0, 0)
-		_, err := Decode(reseal(w.b))
-		if index < 20 && err != nil || index >= 20 && !errors.Is(err, ErrIllegal) {
-			t.Errorf("index %d: %v", index, err)
+		var e plycode.Encoder
+		e.Reset(bytes.Clone(b[:next]), &g.Start, 0)
+		if err := e.Add(&ply); err != nil {
+			t.Fatal(err)
 		}
+		if _, err := Decode(reseal(e.Bytes())); !errors.Is(err, ErrIllegal) && !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var e plycode.Encoder
+	e.Reset(bytes.Clone(b[:next]), &g.Start, plycode.MaxOrder)
+	if err := e.Add(&plycode.Ply{Move: g.Plies[0].Move, HasScore: true, Train: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(reseal(e.Bytes())); !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), "score order 15") {
+		t.Errorf("score order: %v", err)
 	}
 }
 
@@ -383,13 +397,15 @@ func FuzzDecode(f *testing.F) {
 		if len(b) >= offTexts && len(b) <= MaxRecordBytes {
 			b = bytes.Clone(b)
 			copy(b, magic)
-			b[offVersion] = version
-			checkCanonical(t, reseal(b))
+			for v := byte(1); v <= version; v++ {
+				b[offVersion] = v
+				checkCanonical(t, reseal(b))
+			}
 		}
 	})
 }
 
-// checkCanonical: what Decode accepts, Encode writes.
+// checkCanonical: what Decode accepts, Encode writes, be it in a new version.
 func checkCanonical(t *testing.T, b []byte) {
 	h, headerErr := DecodeHeader(b)
 	g, err := Decode(b)
@@ -400,31 +416,10 @@ func checkCanonical(t *testing.T, b []byte) {
 		t.Fatalf("header %+v (%v) of %+v", h, headerErr, g)
 	}
 	again, err := Encode(nil, g)
-	if err != nil || !bytes.Equal(again, b) {
+	if err != nil || b[offVersion] == version && !bytes.Equal(again, b) {
 		t.Fatalf("decoded\n%x\nbut encodes to\n%x (%v)", b, again, err)
 	}
-}
-
-// TestNthMove compares selection with sorting.
-func TestNthMove(t *testing.T) {
-	rng := newRand(13)
-	for _, start := range starts(t) {
-		line := randomGame(start, rng, 50).Line()
-		for line.Len() > 0 {
-			line.Pop()
-			var list chess.MoveList
-			line.Pos().Legal(&list)
-			sorted := slices.Sorted(slices.Values(list.Slice()))
-			for i, m := range sorted {
-				shuffled := slices.Clone(sorted)
-				rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-				if rank, ok := rankOf(shuffled, m); rank != i || !ok {
-					t.Fatalf("rankOf gives %d, %v, expected %d", rank, ok, i)
-				}
-				if got := nthMove(shuffled, i); got != m {
-					t.Fatalf("nthMove(%d) is %04x, expected %04x", i, got, m)
-				}
-			}
-		}
+	if then, err := Decode(again); err != nil || !reflect.DeepEqual(then, g) {
+		t.Fatalf("record of version %d encodes to another game (%v)", b[offVersion], err)
 	}
 }

@@ -6,11 +6,11 @@
 //
 // A game is encoded once, by the actor that played it. That byte string is the
 // message on the bus, the actor's spool file and the record in the replay
-// buffer's segments. Integers are little-endian. Version 1 is
+// buffer's segments. Integers are little-endian. Version 2 is
 //
 //	offset  bytes  field
 //	0       4      magic "ZHGM"
-//	4       1      version, 1
+//	4       1      version
 //	5       2      n, length of the whole record
 //	7       4      CRC-32C (Castagnoli) of bytes 0 to 6 and 11 to n−1
 //	11      1      variant: 1 crazyhouse, 2 chess
@@ -31,27 +31,17 @@
 // takes the highest of these that fits. A game without a start FEN begins
 // at the start position of its variant.
 //
-// The plies begin with 4 bits, the order k of the score code. Then each ply is
-//
-//	1 bit    0: flags as before; 1: two bits follow, has-score and train.
-//	         The ply before the first counts as having both.
-//	w bits   the move: its index among the legal moves of the position, sorted
-//	         by their 16-bit code (chess.Move); w = ⌈log2(number of them)⌉
-//	…        if the ply has a score: the sum s of the score and that of the
-//	         latest ply before it that had one (0 if none), mapped by
-//	         s ≥ 0 → 2s, s < 0 → −2s−1, in an Exp-Golomb code of order k: for
-//	         u = value + 2^k with b bits, b−1−k zeros and then u in b bits
-//
-// and zeros fill the last byte. The two players see the game from opposite
-// sides, so the sum of successive scores is near 0. Every field is in its one
-// shortest form, flag changes and k (the lowest of equals) included, so a game
-// has one record only. An illegal move has no encoding: decoding replays the
-// game by the rules of package chess. A game must not go on after the rules
-// have ended it, and its outcome must be theirs where they give one.
+// The plies are coded as package plycode says, by version 2 with every move the
+// one that was made, by version 1 as its DecoderV1 says. Every field is in its one
+// shortest form, the order of the score code (the lowest of equals) included, so
+// a game has one record only. Decoding replays it by the rules of package chess:
+// a record with an illegal move is refused. A game must not go on after the
+// rules have ended it, and its outcome must be theirs where they give one.
 //
 // The record keeps everything in a Game but what is there for PGN: see Ply and
 // Game.
 //
 //	version  since   change
 //	1        0.1     first
+//	2        0.1     plies: moves are read without generating moves
 package game

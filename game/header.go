@@ -14,7 +14,7 @@ import (
 
 const (
 	magic   = "ZHGM"
-	version = 1
+	version = 2 // of what Encode writes; all from 1 are read
 
 	// MaxRecordBytes bounds the length of an encoded game. The largest one
 	// possible, of MaxGamePlies plies with wild scores, is within it.
@@ -213,8 +213,8 @@ func checkFrame(b []byte) error {
 	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
 		return fmt.Errorf("%w: byte 0: found magic %q, expected %q", ErrMagic, b[:n], magic)
 	}
-	if len(b) > offVersion && b[offVersion] != version {
-		return fmt.Errorf("%w: byte %d: found %d, expected %d", ErrVersion, offVersion, b[offVersion], version)
+	if len(b) > offVersion && (b[offVersion] < 1 || b[offVersion] > version) {
+		return fmt.Errorf("%w: byte %d: found %d, expected 1 to %d", ErrVersion, offVersion, b[offVersion], version)
 	}
 	if len(b) < offTexts {
 		return fmt.Errorf("%w: found %d bytes, expected at least %d", ErrTruncated, len(b), offTexts)

@@ -27,6 +27,7 @@ var group = map[string]int{
 	"nnue/nnuetest":       3,
 	"nnue/netstat":        4,
 	"ab":                  3,
+	"game/plycode":        3,
 	"game":                4,
 	"sample":              4,
 	"nets":                4,
@@ -49,6 +50,8 @@ var group = map[string]int{
 	"internal/figure":     2,
 	"internal/positions":  6,
 	"internal/invariants": 1,
+	"internal/mockengine": 2,
+	"internal/words":      1,
 	"internal/lint":       8,
 	"internal/interop":    8,
 }
@@ -63,8 +66,9 @@ var sameLayer = map[[2]string]bool{
 
 // testsOnly lists what tests may import beside what the package may.
 var testsOnly = map[[2]string]bool{
-	{"nnue", "nnue/nnuetest"}:      true, // makes the networks
-	{"trainer", "trainer/nnuefit"}: true, // the model to train
+	{"nnue", "nnue/nnuetest"}:          true, // makes the networks
+	{"trainer", "trainer/nnuefit"}:     true, // the model to train
+	{"sample/binpack", "sample/plain"}: true, // the same samples as text
 }
 
 // owner names, for an outside dependency, the one package that may import it.
