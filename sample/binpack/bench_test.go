@@ -16,7 +16,7 @@ var benchmarks = []struct {
 }{{"games", 0, 1200}, {"gaps", 1200, 1600}}
 
 func BenchmarkRead(b *testing.B) {
-	samples := readPlain(b, string(readFixture(b, "chess.plain")))
+	samples := plainFixture(b)
 	for _, part := range benchmarks {
 		b.Run(part.name, func(b *testing.B) {
 			file := bytes.Repeat(encodeAll(b, samples[part.from:part.to]), 100)
@@ -37,7 +37,7 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	samples := readPlain(b, string(readFixture(b, "chess.plain")))
+	samples := plainFixture(b)
 	for _, part := range benchmarks {
 		b.Run(part.name, func(b *testing.B) {
 			in := samples[part.from:part.to]

@@ -47,5 +47,6 @@ const (
 // Unit is the unit of the scores in .binpack files.
 const Unit = sample.InternalUnit
 
-// Loses says what a .binpack file does not keep of the samples that it holds.
-const Loses = "move numbers other than ply/2+1; halfmove clocks that do not follow from the sample before in the same chain; en passant squares on which no capture is possible"
+// Loses says what of a sample the format does not keep, in words that complete
+// "does not keep".
+const Loses = "a move number other than ply/2+1, a halfmove clock that does not follow from the sample before, and an en passant square that no pawn may capture on"

@@ -3,7 +3,6 @@ package binpack
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/sample"
-	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/sample/plain"
 )
 
 // The fixtures are chess.binpack, five files of variant-nnue-tools' convert
@@ -21,7 +20,12 @@ var splits = []int{1200, 1600, 2000, 2036}
 
 // plainText returns s as a record of a .plain file.
 func plainText(s *sample.Sample) string {
-	return fmt.Sprintf("fen %s\nmove %s\nscore %d\nply %d\nresult %d\ne\n", s.Pos.FEN(), s.Pos.UCI(s.Move), int(s.Score), s.Ply, s.Result)
+	var b strings.Builder
+	w := plain.NewWriter(&b)
+	if err := errors.Join(w.Write(s), w.Close()); err != nil {
+		return err.Error()
+	}
+	return b.String()
 }
 
 // readFixture returns a file of testdata.
@@ -34,35 +38,10 @@ func readFixture(tb testing.TB, name string) []byte {
 	return b
 }
 
-// readPlain returns the samples of a .plain text, which must be right.
-func readPlain(tb testing.TB, text string) []sample.Sample {
-	tb.Helper()
+// readAll returns the samples of r up to the first error.
+func readAll(r sample.Reader) ([]sample.Sample, error) {
 	var samples []sample.Sample
-	for i, record := range strings.Split(strings.TrimSuffix(text, "e\n"), "\ne\n") {
-		var s sample.Sample
-		lines := strings.Split(record, "\n")
-		fen, move := strings.TrimPrefix(lines[0], "fen "), strings.TrimPrefix(lines[1], "move ")
-		var score int
-		_, err := fmt.Sscanf(strings.Join(lines[2:], "\n"), "score %d\nply %d\nresult %d", &score, &s.Ply, &s.Result)
-		if err == nil {
-			s.Pos, err = chess.ParseFEN(chess.Chess, fen)
-		}
-		if err == nil {
-			s.Move, err = s.Pos.ParseUCI(move)
-		}
-		if err != nil {
-			tb.Fatalf("record %d: %v\n%s", i, err, record)
-		}
-		s.Score = search.Score(score)
-		samples = append(samples, s)
-	}
-	return samples
-}
-
-// decodeAll returns the samples of data up to the first error.
-func decodeAll(data []byte) ([]sample.Sample, error) {
-	var samples []sample.Sample
-	for r := NewReader(bytes.NewReader(data)); ; {
+	for {
 		var s sample.Sample
 		if err := r.Read(&s); err == io.EOF {
 			return samples, nil
@@ -71,6 +50,21 @@ func decodeAll(data []byte) ([]sample.Sample, error) {
 		}
 		samples = append(samples, s)
 	}
+}
+
+// plainFixture returns the samples of chess.plain.
+func plainFixture(tb testing.TB) []sample.Sample {
+	tb.Helper()
+	samples, err := readAll(plain.NewReader(bytes.NewReader(readFixture(tb, "chess.plain")), chess.Chess))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return samples
+}
+
+// decodeAll returns the samples of data up to the first error.
+func decodeAll(data []byte) ([]sample.Sample, error) {
+	return readAll(NewReader(bytes.NewReader(data)))
 }
 
 // encodeAll returns samples as the file that one Writer makes of them.
@@ -107,7 +101,7 @@ func TestDecodeFixture(t *testing.T) {
 }
 
 func TestEncodeFixture(t *testing.T) {
-	samples := readPlain(t, string(readFixture(t, "chess.plain")))
+	samples := plainFixture(t)
 	var got []byte
 	from := 0
 	for _, to := range append(splits, len(samples)) {

@@ -359,7 +359,7 @@ func TestWriterBroken(t *testing.T) {
 
 // TestWriteAllocates: nothing per sample, and blocks take their memory once.
 func TestWriteAllocates(t *testing.T) {
-	samples := readPlain(t, string(readFixture(t, "chess.plain")))
+	samples := plainFixture(t)
 	w := NewWriter(io.Discard)
 	if n := testing.AllocsPerRun(20, func() {
 		for i := range samples[:2000] {
