@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -289,25 +288,21 @@ func (v vectors) clampActive() {
 
 // laneNumbers is the bytes 0 to 15.
 func laneNumbers() Mem {
-	table := GLOBL("floatLaneNumbers", attr.RODATA|attr.NOPTR)
-	DATA(0, U64(0x0706050403020100))
-	DATA(8, U64(0x0f0e0d0c0b0a0908))
-	return table
+	return constants[uint64]("floatLaneNumbers", 0x0706050403020100, 0x0f0e0d0c0b0a0908)
 }
 
 // laneSubsets has for every set of eight lanes, a byte of bits, their numbers as
 // bytes, ascending.
 func laneSubsets() Mem {
-	table := GLOBL("floatLaneSubsets", attr.RODATA|attr.NOPTR)
-	for set := range 256 {
-		numbers, n := uint64(0), 0
+	subsets := make([]uint64, 256)
+	for set := range subsets {
+		n := 0
 		for lane := range 8 {
 			if set>>lane&1 != 0 {
-				numbers |= uint64(lane) << (8 * n)
+				subsets[set] |= uint64(lane) << (8 * n)
 				n++
 			}
 		}
-		DATA(8*set, U64(numbers))
 	}
-	return table
+	return constants("floatLaneSubsets", subsets...)
 }

@@ -3,14 +3,13 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// vectors is the float vector of one level. Its methods hide what differs
-// between the levels: the registers, and how part of a vector is moved.
+// vectors is the vectors of one level. Its methods hide what differs between the
+// levels: the registers, and how part of a vector is moved.
 type vectors struct {
 	suffix string // of the kernels' names
 	lanes  int    // floats in a vector
@@ -117,23 +116,14 @@ func (v vectors) leading(n Register) part {
 	return part{mask}
 }
 
-var leadingLanesTable *Mem
-
 // leadingLanes is eight lanes of ones and eight of zeros: at element 8−n begins
 // the mask of n leading lanes.
 func leadingLanes() Mem {
-	if leadingLanesTable == nil {
-		table := GLOBL("floatLeadingLanes", attr.RODATA|attr.NOPTR)
-		for i := range 2 * avx2.lanes {
-			ones := uint32(0)
-			if i < avx2.lanes {
-				ones = 0xffffffff
-			}
-			DATA(4*i, U32(ones))
-		}
-		leadingLanesTable = &table
+	lanes := make([]uint32, 2*avx2.lanes)
+	for i := range avx2.lanes {
+		lanes[i] = 0xffffffff
 	}
-	return *leadingLanesTable
+	return constants("floatLeadingLanes", lanes...)
 }
 
 func (v vectors) load(m Mem, p part, r VecVirtual) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -66,30 +65,6 @@ func (v vectors) repeat(pattern uint32) VecVirtual {
 
 // pairs is a pattern for repeat: the same 16 bits twice.
 func pairs(n uint16) uint32 { return uint32(n)<<16 | uint32(n) }
-
-// constants defines read-only data, once per name, and returns where it lies.
-func constants[T uint32 | uint64](name string, values ...T) Mem {
-	if m, ok := defined[name]; ok {
-		return m
-	}
-	m := GLOBL(name, attr.RODATA|attr.NOPTR)
-	offset := 0
-	for _, v := range values {
-		var c Constant
-		switch v := any(v).(type) {
-		case uint32:
-			c = U32(v)
-		case uint64:
-			c = U64(v)
-		}
-		DATA(offset, c)
-		offset += c.Bytes()
-	}
-	defined[name] = m
-	return m
-}
-
-var defined = map[string]Mem{}
 
 // leave ends a kernel without a result.
 func leave() {
