@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // EnvPrefix begins the name of every environment variable that sets a key:
@@ -195,32 +197,5 @@ func flatten(prefix string, m, values map[string]any) {
 
 // nearest returns the key with the smallest edit distance to name.
 func nearest[T any](name string, keys map[string]T) string {
-	best, bestDistance := "", 1<<30
-	for _, k := range slices.Sorted(maps.Keys(keys)) {
-		if d := distance(name, k); d < bestDistance {
-			best, bestDistance = k, d
-		}
-	}
-	return best
-}
-
-// distance is the Levenshtein distance of two ASCII strings.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+	return words.Nearest(name, slices.Sorted(maps.Keys(keys)))
 }

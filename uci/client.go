@@ -1,7 +1,6 @@
 package uci
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // ClientConfig says which engine to run, and how. Only Command is required.
@@ -42,7 +42,8 @@ type ClientConfig struct {
 	// is killed; 2 s.
 	QuitGrace time.Duration
 
-	// Stderr receives the engine's standard error; nil discards it.
+	// Stderr receives the engine's standard error; nil keeps but its last
+	// line, for the error if the engine dies.
 	Stderr io.Writer
 }
 
@@ -83,7 +84,8 @@ type Client struct {
 	// down says why there is no process; nil while there is one.
 	down error
 	// last is the engine's last line worth quoting if it dies; see note.
-	last string
+	last   string
+	stderr *lastLine
 }
 
 // listedOption is one "option" line of an engine.
@@ -114,7 +116,8 @@ func (c *Client) Name() string { return c.name }
 func (c *Client) Restart(ctx context.Context) error {
 	c.shut(0, nil)
 	cmd := exec.Command(c.cfg.Command, c.cfg.Args...)
-	cmd.Dir, cmd.Stderr = c.cfg.Dir, c.cfg.Stderr
+	c.stderr = &lastLine{next: c.cfg.Stderr}
+	cmd.Dir, cmd.Stderr = c.cfg.Dir, c.stderr
 	proc, err := startProcess(cmd)
 	if err != nil {
 		c.down = fmt.Errorf("%w: %s: %w", ErrStart, c.cfg.Command, err)
@@ -139,13 +142,33 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// NewGame tells the engine that another game begins and waits until it is
-// ready. Errors wrap [ErrCrashed], [ErrTimeout] or [ErrProtocol].
+// NewGame tells the engine that another game begins, with new threads if the
+// option Threads is configured, and waits until it is ready. Errors wrap
+// [ErrCrashed], [ErrTimeout], which is a [game.Fault], or [ErrProtocol].
 func (c *Client) NewGame() error {
-	if err := c.send("ucinewgame"); err != nil {
-		return err
+	err := c.renewThreads()
+	if err == nil {
+		err = c.send("ucinewgame")
 	}
-	return c.sync(context.Background())
+	if err == nil {
+		err = c.sync(context.Background())
+	}
+	if err != nil {
+		return fault(err)
+	}
+	return nil
+}
+
+// renewThreads sets the number of threads again, if it was among the options:
+// engines make new threads then. Fairy-Stockfish 11 keeps tables in its threads
+// that ucinewgame does not clear and that make searches depend on earlier games.
+func (c *Client) renewThreads() error {
+	for name, value := range c.cfg.Options {
+		if strings.EqualFold(name, "Threads") {
+			return c.setOption(name, value)
+		}
+	}
+	return nil
 }
 
 // shut ends the process, if there is one, and remembers why.
@@ -269,8 +292,12 @@ func (c *Client) setOption(name, value string) error {
 		for _, o := range c.listed {
 			names = append(names, o.name)
 		}
-		slices.SortFunc(names, cmp.Compare)
-		return fmt.Errorf("%w: engine %s has no %q; it has %s", ErrOption, c.name, name, abridge(names))
+		slices.Sort(names)
+		if len(names) == 0 {
+			return fmt.Errorf("%w: engine %s has no %q, nor any other", ErrOption, c.name, name)
+		}
+		return fmt.Errorf("%w: engine %s has no %q, the nearest is %q; it has %s",
+			ErrOption, c.name, name, words.Nearest(name, names), abridge(names))
 	}
 	if strings.ContainsAny(value, "\r\n") {
 		return fmt.Errorf("%w: value of %q has more than one line", ErrOption, name)
@@ -336,11 +363,11 @@ func (c *Client) await(ctx context.Context, limit time.Duration, what string, ta
 			if !ok {
 				return c.crashed()
 			}
-			fields := strings.Fields(line)
+			fields := strings.Fields(line.text)
 			if len(fields) == 0 {
 				continue
 			}
-			if done, err := take(fields, line); err != nil {
+			if done, err := take(fields, line.text); err != nil {
 				return c.fail(err)
 			} else if done {
 				return nil
@@ -357,7 +384,7 @@ func (c *Client) await(ctx context.Context, limit time.Duration, what string, ta
 func (c *Client) crashed() error {
 	p := c.proc
 	for line := range p.lines { // what it said before it died
-		c.note(line)
+		c.note(line.text)
 	}
 	if errors.Is(p.readErr, errLineTooLong) {
 		return c.fail(fmt.Errorf("%w: engine %s wrote a %w", ErrProtocol, c.name, p.readErr))
@@ -365,6 +392,9 @@ func (c *Client) crashed() error {
 	err := fmt.Errorf("%w: engine %s: %s", ErrCrashed, c.name, p.endState())
 	if c.last != "" {
 		err = fmt.Errorf("%w; its last line: %.200q", err, c.last)
+	}
+	if text := c.stderr.String(); text != "" {
+		err = fmt.Errorf("%w; on standard error: %.200q", err, text)
 	}
 	return c.fail(err)
 }

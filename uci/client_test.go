@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -47,7 +48,7 @@ func checkGoroutines(t *testing.T) {
 
 func TestClientPlays(t *testing.T) {
 	checkGoroutines(t)
-	c := start(t, mockConfig("good"))
+	c := start(t, mockConfig(""))
 	if c.Name() != "Mock 1.0" {
 		t.Errorf("name %q", c.Name())
 	}
@@ -85,7 +86,7 @@ func TestClientPlays(t *testing.T) {
 }
 
 func TestClientMultiPV(t *testing.T) {
-	c := start(t, mockConfig("good"))
+	c := start(t, mockConfig(""))
 	r, err := c.Search(t.Context(), startLine(), search.Limits{Depth: 1, MultiPV: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -103,33 +104,41 @@ func TestClientSearchFailures(t *testing.T) {
 		cfg.SearchTimeout, cfg.MoveMargin = 50*time.Millisecond, 50*time.Millisecond
 	}
 	for _, test := range []struct {
-		mode string
-		want error
-		text string // part of the message
-		up   bool   // the engine is still usable
-		edit func(*ClientConfig)
+		script string
+		want   error
+		text   string       // part of the message
+		reason chess.Reason // by which the game is lost; 0: package game says
+		up     bool         // the engine is still usable
+		edit   func(*ClientConfig)
 	}{
-		{"crash", ErrCrashed, "king in hand", false, nil},
-		{"crash", ErrCrashed, "exit status 134", false, nil},
-		{"close-output", ErrCrashed, "still runs", false, nil},
-		{"holder", ErrCrashed, "exit status 1", false, nil},
-		{"hang", ErrTimeout, "after stop", false, short},
-		{"until-stop", ErrTimeout, "no bestmove after 50ms", true, func(cfg *ClientConfig) { cfg.SearchTimeout = 50 * time.Millisecond }},
-		{"illegal", ErrIllegalMove, `"e2e5" in rnbqkbnr/`, true, nil},
-		{"none", ErrIllegalMove, `"(none)" in rnbqkbnr/`, true, nil},
-		{"garbage", ErrProtocol, "not a move", false, nil},
-		{"bare", ErrProtocol, "without a move", false, nil},
-		{"endless-line", ErrProtocol, "line of more than", false, nil},
+		{"go: print assertion failed: king in hand | exit 134", ErrCrashed, `exit status 134; its last line: "assertion failed: king in hand"`, 0, false, nil},
+		{"go: complain out of memory | exit 1", ErrCrashed, `on standard error: "out of memory"`, 0, false, nil},
+		{"go: print info depth 1 score cp 3 pv e2e4 | kill", ErrCrashed, "signal: killed", 0, false, nil},
+		{"go: close | hang", ErrCrashed, "still runs", 0, false, nil},
+		{"go: child | exit 1", ErrCrashed, "exit status 1", 0, false, nil},
+		{hanging, ErrTimeout, "after stop", game.NoAnswer, false, short},
+		{"go: flood", ErrTimeout, "after stop", game.NoAnswer, false, short},
+		{"isready#2: hang", ErrTimeout, "no readyok after 50ms", game.NoAnswer, false, func(cfg *ClientConfig) { cfg.ReadyTimeout = 50 * time.Millisecond }},
+		{"isready#2: flood", ErrTimeout, "no readyok after 50ms", game.NoAnswer, false, func(cfg *ClientConfig) { cfg.ReadyTimeout = 50 * time.Millisecond }},
+		{untilStop, ErrTimeout, "no bestmove after 50ms", game.NoAnswer, true, func(cfg *ClientConfig) { cfg.SearchTimeout = 50 * time.Millisecond }},
+		{illegal, ErrIllegalMove, `"e2e5" in rnbqkbnr/`, game.IllegalMove, true, nil},
+		{"go: print bestmove (none)", ErrIllegalMove, `"(none)" in rnbqkbnr/`, game.IllegalMove, true, nil},
+		{"go: print bestmove 0000", ErrIllegalMove, `"0000" in rnbqkbnr/`, game.IllegalMove, true, nil},
+		{"go: print bestmove NULL ponder NULL", ErrIllegalMove, `"NULL" in rnbqkbnr/`, game.IllegalMove, true, nil},
+		{"go: print bestmove \x01\xffmove", ErrProtocol, "not a move", 0, false, nil},
+		{"go: print bestmove", ErrProtocol, "without a move", 0, false, nil},
+		{"go: endless", ErrProtocol, "line of more than", 0, false, nil},
 	} {
-		t.Run(test.mode, func(t *testing.T) {
+		t.Run(test.script, func(t *testing.T) {
 			checkGoroutines(t)
-			cfg := mockConfig(test.mode)
+			cfg := mockConfig(test.script)
 			if test.edit != nil {
 				test.edit(&cfg)
 			}
 			c := start(t, cfg)
 			began := time.Now()
 			_, err := c.Search(t.Context(), startLine(), depthOne)
+			checkFault(t, err, test.reason)
 			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) || !strings.Contains(err.Error(), "Mock 1.0") {
 				t.Fatalf("error %v, expected %v with %q and the engine's name", err, test.want, test.text)
 			}
@@ -139,7 +148,7 @@ func TestClientSearchFailures(t *testing.T) {
 			if err := c.NewGame(); (err == nil) != test.up || err != nil && !errors.Is(err, ErrCrashed) {
 				t.Errorf("new game after the failure: %v", err)
 			}
-			c.cfg = mockConfig("good").withDefaults()
+			c.cfg = mockConfig("").withDefaults()
 			if err := c.Restart(t.Context()); err != nil {
 				t.Fatalf("restart: %v", err)
 			}
@@ -150,6 +159,25 @@ func TestClientSearchFailures(t *testing.T) {
 	}
 }
 
+// checkFault fails unless err loses a game by the given reason; 0 is none.
+func checkFault(t *testing.T, err error, want chess.Reason) {
+	t.Helper()
+	fault, ok := errors.AsType[*game.Fault](err)
+	if ok != (want != 0) || ok && fault.Reason != want {
+		t.Errorf("error %v is the fault %+v, expected reason %d", err, fault, want)
+	}
+}
+
+// TestClientMeasuresSearch: the time of a search is that of the engine alone.
+func TestClientMeasuresSearch(t *testing.T) {
+	const pause = 60 * time.Millisecond
+	c := start(t, mockConfig("isready#2: sleep 200ms | obey; go: sleep 60ms | obey"))
+	r, err := c.Search(t.Context(), startLine(), depthOne)
+	if err != nil || r.Elapsed < pause || r.Elapsed > pause+100*time.Millisecond || r.SelDepth != 9 {
+		t.Errorf("%+v, %v: expected %v", r, err, pause)
+	}
+}
+
 // TestClientNoticesDeathBetweenSearches: the next call says so, whichever it is.
 func TestClientNoticesDeathBetweenSearches(t *testing.T) {
 	for _, call := range []func(c *Client) error{
@@ -157,7 +185,7 @@ func TestClientNoticesDeathBetweenSearches(t *testing.T) {
 		func(c *Client) error { _, err := c.Search(t.Context(), startLine(), depthOne); return err },
 	} {
 		for _, wait := range []time.Duration{0, 50 * time.Millisecond} {
-			c := start(t, mockConfig("die-after-move"))
+			c := start(t, mockConfig("go: obey | exit 9"))
 			if _, err := c.Search(t.Context(), startLine(), depthOne); err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +198,7 @@ func TestClientNoticesDeathBetweenSearches(t *testing.T) {
 }
 
 func TestIllegalMoveError(t *testing.T) {
-	c := start(t, mockConfig("illegal"))
+	c := start(t, mockConfig(illegal))
 	line := startLine()
 	_, err := c.Search(t.Context(), line, depthOne)
 	illegal, ok := errors.AsType[*IllegalMoveError](err)
@@ -181,28 +209,34 @@ func TestIllegalMoveError(t *testing.T) {
 
 func TestClientStartFailures(t *testing.T) {
 	for _, test := range []struct {
-		mode string
-		want error
-		text string
-		edit func(*ClientConfig)
+		script string
+		want   error
+		text   string
+		edit   func(*ClientConfig)
 	}{
-		{"exit-at-once", ErrCrashed, "opening book", nil},
-		{"never-uciok", ErrTimeout, "no uciok after 50ms", func(c *ClientConfig) { c.StartTimeout = 50 * time.Millisecond }},
-		{"never-ready", ErrTimeout, "no readyok after 50ms", func(c *ClientConfig) { c.ReadyTimeout = 50 * time.Millisecond }},
-		{"no-variants", ErrVariant, "no option UCI_Variant", nil},
-		{"chess-only", ErrVariant, `lists chess, atomic, wanted "crazyhouse"`, nil},
-		{"no-variants", ErrVariant, "no option UCI_Chess960", func(c *ClientConfig) { c.Variant, c.Chess960 = chess.Chess, true }},
-		{"good", ErrOption, `no "Tempo"; it has MultiPV, Skill Level, UCI_Chess960, UCI_Variant`, func(c *ClientConfig) {
-			c.Options = map[string]string{"Tempo": "1"}
+		{"start: print ERROR: cannot find my opening book | exit 3", ErrCrashed, "opening book", nil},
+		{"start: hang", ErrTimeout, "no uciok after 50ms", func(c *ClientConfig) { c.StartTimeout = 50 * time.Millisecond }},
+		{"uci: hang", ErrTimeout, "no uciok after 50ms", func(c *ClientConfig) { c.StartTimeout = 50 * time.Millisecond }},
+		{"uci: flood", ErrTimeout, "no uciok after 50ms", func(c *ClientConfig) { c.StartTimeout = 50 * time.Millisecond }},
+		{"isready: hang", ErrTimeout, "no readyok after 50ms", func(c *ClientConfig) { c.ReadyTimeout = 50 * time.Millisecond }},
+		{"setoption: complain what is crazyhouse? | exit 1", ErrCrashed, "what is crazyhouse?", nil},
+		{noVariants, ErrVariant, "no option UCI_Variant", nil},
+		{chessOnly, ErrVariant, `lists chess, atomic, wanted "crazyhouse"`, nil},
+		{noVariants, ErrVariant, "no option UCI_Chess960", func(c *ClientConfig) { c.Variant, c.Chess960 = chess.Chess, true }},
+		{"uci: print uciok", ErrOption, "nor any other", func(c *ClientConfig) {
+			c.Variant, c.Options = chess.Chess, map[string]string{"Hash": "1"}
 		}},
-		{"good", ErrOption, "more than one line", func(c *ClientConfig) {
+		{"", ErrOption, `no "SkillLevel", the nearest is "Skill Level"; it has MultiPV, Skill Level, UCI_Chess960, UCI_Variant`, func(c *ClientConfig) {
+			c.Options = map[string]string{"SkillLevel": "1"}
+		}},
+		{"", ErrOption, "more than one line", func(c *ClientConfig) {
 			c.Options = map[string]string{"Skill Level": "1\nquit"}
 		}},
-		{"good", ErrStart, "nowhere", func(c *ClientConfig) { c.Command = filepath.Join(os.TempDir(), "nowhere", "engine") }},
+		{"", ErrStart, "nowhere", func(c *ClientConfig) { c.Command = filepath.Join(os.TempDir(), "nowhere", "engine") }},
 	} {
-		t.Run(test.mode+"/"+test.text, func(t *testing.T) {
+		t.Run(test.script+"/"+test.text, func(t *testing.T) {
 			checkGoroutines(t)
-			cfg := mockConfig(test.mode)
+			cfg := mockConfig(test.script)
 			if test.edit != nil {
 				test.edit(&cfg)
 			}
@@ -218,7 +252,7 @@ func TestClientStartFailures(t *testing.T) {
 }
 
 func TestPlainChessNeedsNoVariantOption(t *testing.T) {
-	cfg := mockConfig("no-variants")
+	cfg := mockConfig(noVariants)
 	cfg.Variant = chess.Chess
 	c := start(t, cfg)
 	if _, err := c.Search(t.Context(), startLine(), depthOne); !errors.Is(err, ErrVariant) {
@@ -246,7 +280,7 @@ func (s *syncBuffer) String() string {
 
 func TestClientSetsOptions(t *testing.T) {
 	var stderr syncBuffer
-	cfg := mockConfig("echo")
+	cfg := mockConfig("setoption: echo | obey; ucinewgame: echo")
 	cfg.Stderr, cfg.Chess960 = &stderr, true
 	cfg.Options = map[string]string{"skill level": "7", "MultiPV": "3"}
 	c := start(t, cfg)
@@ -265,7 +299,7 @@ func TestClientSetsOptions(t *testing.T) {
 // answers, and leaves the engine usable.
 func TestClientContext(t *testing.T) {
 	checkGoroutines(t)
-	c := start(t, mockConfig("until-stop"))
+	c := start(t, mockConfig(untilStop))
 	for _, lim := range []search.Limits{{Infinite: true}, {}, {Depth: 90}} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		r, err := c.Search(ctx, startLine(), lim)
@@ -285,7 +319,7 @@ func TestClientContext(t *testing.T) {
 // TestClientWatchesTheClock: a search with a limit of time is given that and
 // the margin.
 func TestClientWatchesTheClock(t *testing.T) {
-	cfg := mockConfig("until-stop")
+	cfg := mockConfig(untilStop)
 	cfg.MoveMargin = 100 * time.Millisecond
 	c := start(t, cfg)
 	for _, lim := range []search.Limits{
@@ -296,6 +330,7 @@ func TestClientWatchesTheClock(t *testing.T) {
 		began := time.Now()
 		_, err := c.Search(t.Context(), startLine(), lim)
 		took := time.Since(began)
+		checkFault(t, err, game.TimeForfeit)
 		if !errors.Is(err, ErrTimeout) || took < 200*time.Millisecond || took > 5*time.Second {
 			t.Errorf("limits %+v: %v after %v", lim, err, took)
 		}
@@ -303,13 +338,14 @@ func TestClientWatchesTheClock(t *testing.T) {
 }
 
 func TestClientDropsNoise(t *testing.T) {
-	for _, mode := range []string{"noise", "twice"} {
-		c := start(t, mockConfig(mode))
+	noise := strings.Repeat("print info string 7 | print noise \x01 7 | print info depth zebra score cp 9z pv | print | ", 300)
+	for _, script := range []string{"go: " + noise + "obey", "go: obey | obey"} {
+		c := start(t, mockConfig(script))
 		line := startLine()
 		for range 4 { // a second bestmove must not answer the next search
 			r, err := c.Search(t.Context(), line, depthOne)
 			if err != nil {
-				t.Fatalf("%s: %v", mode, err)
+				t.Fatalf("%.20s: %v", script, err)
 			}
 			line.Push(r.Move)
 		}
@@ -318,7 +354,7 @@ func TestClientDropsNoise(t *testing.T) {
 
 func TestClientKillsWhatDoesNotQuit(t *testing.T) {
 	checkGoroutines(t)
-	cfg := mockConfig("ignore-quit")
+	cfg := mockConfig("quit: hang")
 	cfg.QuitGrace = 50 * time.Millisecond
 	c := start(t, cfg)
 	began := time.Now()
@@ -329,7 +365,7 @@ func TestClientKillsWhatDoesNotQuit(t *testing.T) {
 }
 
 func TestClientNoLegalMoves(t *testing.T) {
-	c := start(t, mockConfig("good"))
+	c := start(t, mockConfig(""))
 	mated, err := chess.ParseFEN(chess.Crazyhouse, "7k/6Q1/6K1/8/8/8/8/8[] b - - 0 1")
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +376,7 @@ func TestClientNoLegalMoves(t *testing.T) {
 }
 
 func TestClientNeedsChess960(t *testing.T) {
-	c := start(t, mockConfig("good"))
+	c := start(t, mockConfig(""))
 	p, err := chess.ParseFEN960(chess.Crazyhouse, "1r2k1r1/8/8/8/8/8/8/1R2K1R1[] w KQkq - 0 1")
 	if err != nil {
 		t.Fatal(err)

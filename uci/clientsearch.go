@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -19,10 +20,22 @@ import (
 // Score, depth and principal variation are those of the engine's last line
 // with an exact score for its best move.
 //
+// Result.Elapsed is the time from the moment the engine was told to search to
+// the moment its answer was read, whatever else this program did meanwhile.
+//
 // Errors wrap [search.ErrNoLegalMoves], [ErrVariant] (the position is not of
 // the game the engine was started for), [ErrCrashed], [ErrTimeout],
-// [ErrProtocol] or [ErrIllegalMove].
+// [ErrProtocol] or [ErrIllegalMove]. Those that lose the game by another reason
+// than [game.EngineFailure] are a [game.Fault].
 func (c *Client) Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+	res, err := c.search(ctx, line, lim)
+	if err != nil {
+		return search.Result{}, fault(err)
+	}
+	return res, nil
+}
+
+func (c *Client) search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
 	start, pos := *line.Start(), *line.Pos()
 	start.SetChess960(c.cfg.Chess960)
 	pos.SetChess960(c.cfg.Chess960)
@@ -46,12 +59,14 @@ func (c *Client) Search(ctx context.Context, line *chess.Line, lim search.Limits
 	if err := c.sync(context.WithoutCancel(ctx)); err != nil {
 		return search.Result{}, err
 	}
-	if err := c.send(string(appendGo(nil, &pos, &lim))); err != nil {
+	command := string(appendGo(nil, &pos, &lim))
+	began := time.Now()
+	if err := c.send(command); err != nil {
 		return search.Result{}, err
 	}
 	t := transcript{pos: &pos, multiPV: max(lim.MultiPV, 1)}
-	began := time.Now()
-	best, err := c.awaitMove(ctx, c.timeFor(&pos, &lim), &t)
+	limit, late := c.timeFor(&pos, &lim)
+	best, answered, err := c.awaitMove(ctx, limit, late, &t)
 	if err != nil {
 		return search.Result{}, err
 	}
@@ -62,7 +77,7 @@ func (c *Client) Search(ctx context.Context, line *chess.Line, lim search.Limits
 	case err != nil:
 		return search.Result{}, &IllegalMoveError{Engine: c.name, Move: best[0], FEN: pos.FEN()}
 	}
-	res.Elapsed = time.Since(began)
+	res.Elapsed = answered.Sub(began)
 	return res, nil
 }
 
@@ -107,26 +122,28 @@ func (c *Client) appendPosition(dst []byte, start *chess.Position, moves []chess
 	return appendMoves(append(dst, " moves"...), start, moves)
 }
 
-// timeFor returns how long the engine may take for its answer, 0 for ever.
-func (c *Client) timeFor(p *chess.Position, lim *search.Limits) time.Duration {
+// timeFor returns how long the engine may take for its answer, 0 for ever, and
+// the reason for which it loses if it takes longer.
+func (c *Client) timeFor(p *chess.Position, lim *search.Limits) (time.Duration, chess.Reason) {
 	side := p.SideToMove()
 	switch {
 	case lim.Infinite || !bounded(lim, side):
-		return 0
+		return 0, game.NoAnswer
 	case lim.MoveTime > 0 && lim.Clock(side):
-		return min(lim.MoveTime, lim.Time[side]+lim.Inc[side]) + c.cfg.MoveMargin
+		return min(lim.MoveTime, lim.Time[side]+lim.Inc[side]) + c.cfg.MoveMargin, game.TimeForfeit
 	case lim.MoveTime > 0:
-		return lim.MoveTime + c.cfg.MoveMargin
+		return lim.MoveTime + c.cfg.MoveMargin, game.TimeForfeit
 	case lim.Clock(side):
-		return lim.Time[side] + lim.Inc[side] + c.cfg.MoveMargin
+		return lim.Time[side] + lim.Inc[side] + c.cfg.MoveMargin, game.TimeForfeit
 	}
-	return c.cfg.SearchTimeout
+	return c.cfg.SearchTimeout, game.NoAnswer
 }
 
 // awaitMove reads what a search says until its bestmove, and returns what
-// follows that word. When ctx ends, or the time is up, the engine is told to
-// stop and given the margin to answer; without an answer it is taken down.
-func (c *Client) awaitMove(ctx context.Context, limit time.Duration, t *transcript) ([]string, error) {
+// follows that word and when it was read. When ctx ends, or the time is up, the
+// engine is told to stop and given the margin to answer; without an answer it is
+// taken down. An engine that overran its limit has lost by the given reason.
+func (c *Client) awaitMove(ctx context.Context, limit time.Duration, overrun chess.Reason, t *transcript) ([]string, time.Time, error) {
 	margin := time.NewTimer(c.cfg.MoveMargin)
 	margin.Stop()
 	defer margin.Stop()
@@ -147,30 +164,30 @@ func (c *Client) awaitMove(ctx context.Context, limit time.Duration, t *transcri
 		select {
 		case line, ok := <-c.proc.lines:
 			if !ok {
-				return nil, c.crashed()
+				return nil, time.Time{}, c.crashed()
 			}
-			c.note(line)
-			best, err := t.add(line)
+			c.note(line.text)
+			best, err := t.add(line.text)
 			if err != nil {
-				return nil, c.fail(fmt.Errorf("%w: engine %s: %w", ErrProtocol, c.name, err))
+				return nil, time.Time{}, c.fail(fmt.Errorf("%w: engine %s: %w", ErrProtocol, c.name, err))
 			}
 			if best != nil {
-				return best, late
+				return best, line.at, late
 			}
 		case <-timeUp:
-			late = fmt.Errorf("%w: engine %s: no bestmove after %v", ErrTimeout, c.name, limit)
+			late = &game.Fault{Reason: overrun, Err: fmt.Errorf("%w: engine %s: no bestmove after %v", ErrTimeout, c.name, limit)}
 			if err := stop(); err != nil {
-				return nil, err
+				return nil, time.Time{}, err
 			}
 		case <-cancelled:
 			if err := stop(); err != nil {
-				return nil, err
+				return nil, time.Time{}, err
 			}
 		case <-margin.C:
 			if late == nil {
 				late = fmt.Errorf("%w: engine %s: no bestmove", ErrTimeout, c.name)
 			}
-			return nil, c.fail(fmt.Errorf("%w, nor %v after stop", late, c.cfg.MoveMargin))
+			return nil, time.Time{}, c.fail(fmt.Errorf("%w, nor %v after stop", late, c.cfg.MoveMargin))
 		}
 	}
 }

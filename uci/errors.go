@@ -3,6 +3,8 @@ package uci
 import (
 	"errors"
 	"fmt"
+
+	"github.com/crazyhouse-rl/selfplay/game"
 )
 
 // The ways in which an engine fails its [Client]. Errors of the client wrap
@@ -36,6 +38,22 @@ var (
 	// ErrClosed: the client was closed by its owner.
 	ErrClosed = errors.New("uci: engine closed")
 )
+
+// fault says by which reason of package game an engine loses that fails with
+// err. Where err does not say, a crash or what is not UCI, package game has the
+// word for it.
+func fault(err error) error {
+	if _, ok := errors.AsType[*game.Fault](err); ok {
+		return err
+	}
+	switch {
+	case errors.Is(err, ErrTimeout):
+		return &game.Fault{Reason: game.NoAnswer, Err: err}
+	case errors.Is(err, ErrIllegalMove):
+		return &game.Fault{Reason: game.IllegalMove, Err: err}
+	}
+	return err
+}
 
 // IllegalMoveError is an engine's answer that is not legal in the position it
 // was asked about. It wraps [ErrIllegalMove].

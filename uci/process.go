@@ -27,7 +27,7 @@ type process struct {
 
 	// lines carries the engine's output and is closed when that has ended.
 	// readErr says why (io.EOF in the usual case) and may be read only then.
-	lines   chan string
+	lines   chan outputLine
 	readErr error
 
 	// exited is closed when the process has ended; waitErr may be read then.
@@ -36,6 +36,13 @@ type process struct {
 
 	// gone is closed when nobody takes lines any more.
 	gone chan struct{}
+}
+
+// outputLine is a line of the engine's output and when it was read, which is
+// what its time is counted by, however late it is looked at.
+type outputLine struct {
+	text string
+	at   time.Time
 }
 
 // startProcess runs cmd with pipes on its input and output.
@@ -59,7 +66,7 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	}
 	p := &process{
 		cmd: cmd, stdin: stdin, stdout: stdout,
-		lines:  make(chan string, 64),
+		lines:  make(chan outputLine, 64),
 		exited: make(chan struct{}),
 		gone:   make(chan struct{}),
 	}
@@ -79,7 +86,7 @@ func (p *process) read() {
 			return
 		}
 		select {
-		case p.lines <- line:
+		case p.lines <- outputLine{line, time.Now()}:
 		case <-p.gone:
 			p.readErr = io.EOF
 			return

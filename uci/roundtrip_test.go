@@ -52,7 +52,7 @@ func TestRoundTrip(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			checkGoroutines(t)
-			cfg := mockConfig("serve")
+			cfg := serveConfig()
 			cfg.Variant, cfg.Chess960 = test.variant, test.chess960
 			cfg.Options = map[string]string{"Hash": "2", "Threads": "1"}
 			players := [2]*Client{start(t, cfg), start(t, cfg)}
@@ -85,7 +85,7 @@ func parseFor(v *chess.Variant, chess960 bool, fen string) (chess.Position, erro
 
 // TestRoundTripIsDeterministic: the same game twice, move by move.
 func TestRoundTripIsDeterministic(t *testing.T) {
-	c := start(t, mockConfig("serve"))
+	c := start(t, serveConfig())
 	var first []chess.Move
 	for round := range 2 {
 		if err := c.NewGame(); err != nil {

@@ -64,7 +64,7 @@ func (t *transcript) result(best []string) (search.Result, error) {
 	res := search.Result{Move: m, PV: []chess.Move{m}, Nodes: t.nodes}
 	if len(t.lines) > 0 {
 		first := &t.lines[0]
-		res.Score, res.Depth = first.score, first.depth
+		res.Score, res.Depth, res.SelDepth = first.score, first.depth, first.selDepth
 		if pv := t.legal(first.pv); len(pv) > 0 && pv[0] == m {
 			res.PV = pv
 			res.Lines = t.rootLines()

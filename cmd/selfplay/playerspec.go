@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -67,18 +68,18 @@ func parseSpec(text string) (playerSpec, error) {
 	}
 	head := parts[0]
 	if head, s.engine = strings.CutPrefix(head, "uci:"); s.engine {
-		words, err := splitQuoted(strings.TrimSpace(head), ' ')
+		command, err := splitQuoted(strings.TrimSpace(head), ' ')
 		if err != nil {
 			return s, err
 		}
-		for i, w := range words {
-			words[i] = unquote(w)
+		for i, w := range command {
+			command[i] = unquote(w)
 		}
-		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-		if len(words) == 0 {
+		command = slices.DeleteFunc(command, func(w string) bool { return w == "" })
+		if len(command) == 0 {
 			return s, errors.New("found no command, expected uci:COMMAND")
 		}
-		s.program, s.args, s.options = words[0], words[1:], map[string]string{}
+		s.program, s.args, s.options = command[0], command[1:], map[string]string{}
 	} else if s.program = unquote(head); s.program == "" {
 		return s, errors.New(`found no name, expected a net file, "material" or uci:COMMAND`)
 	}
@@ -123,7 +124,7 @@ func (s *playerSpec) set(key, value string) (err error) {
 			s.options[key] = value
 			return nil
 		}
-		return fmt.Errorf("found setting %q%s; expected one of %s", key, didYouMean(key, keys), strings.Join(keys, ", "))
+		return fmt.Errorf("found setting %q, the nearest is %s; expected one of %s", key, words.Nearest(key, keys), strings.Join(keys, ", "))
 	}
 	switch key {
 	case "nodes":
@@ -272,40 +273,4 @@ func parseSeconds(text string) (time.Duration, bool) {
 		return 0, false
 	}
 	return time.Duration(f*1000+0.5) * time.Millisecond, true
-}
-
-// didYouMean proposes the word that is nearest to one not known, or nothing if
-// none is near.
-func didYouMean(word string, words []string) string {
-	best, least := "", len(word)/2+1
-	for _, w := range words {
-		if d := editDistance(strings.ToLower(word), strings.ToLower(w)); d < least {
-			best, least = w, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", best)
-}
-
-// editDistance is the least number of bytes to insert, remove or replace that
-// make b of a.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }
