@@ -3,6 +3,7 @@ package nnuefit
 import (
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
@@ -28,6 +29,8 @@ type core struct {
 	w1T   []float32 // [stacks][l2][inputs]
 	gradV []float32 // [virtual][stride]
 	gradD []float32 // dense gradient of the batch
+
+	times Times // of the last step
 }
 
 // limits are the magnitudes parameters are held to after every step, so that
@@ -137,13 +140,30 @@ func (c *core) evaluate(in *input, out []float32) {
 // fit makes one optimiser step on the batch and returns the mean loss before it.
 // On ErrDiverged no parameter has changed.
 func (c *core) fit(in *input, lr float64) (float64, error) {
+	begin := time.Now()
 	c.prepare(in)
+	c.times.Features = time.Since(begin)
 	loss, err := c.differentiate(in)
 	if err == nil {
+		begin = time.Now()
 		c.update(lr)
+		c.times.Update = time.Since(begin)
 	}
 	return loss, err
 }
+
+// Times says where the time of a step went.
+type Times struct {
+	Features  time.Duration // the batch's features listed, ordered and their weights gathered
+	Transform time.Duration // accumulators
+	Layers    time.Duration // layers forward, loss, layers back
+	Back      time.Duration // gradients of transformer rows
+	Sums      time.Duration // gradients of the parts of the batch added up
+	Update    time.Duration // optimiser
+}
+
+// Times returns where the time of the last Fit went.
+func (m *Model) Times() Times { return m.core.times }
 
 // update makes the Adam step with the summed gradients and clamps the result.
 func (c *core) update(lr float64) {

@@ -2,6 +2,7 @@ package nnuefit
 
 import (
 	"math"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
@@ -205,7 +206,33 @@ func (c *core) backward(h *head, ch *chunk) {
 // differentiate runs forward and backward over all positions and returns the
 // mean loss. What it leaves behind are the gradients.
 func (c *core) differentiate(in *input) (float64, error) {
-	c.transform(2 * in.n)
+	timed := func(d *time.Duration, f func()) {
+		begin := time.Now()
+		f()
+		*d = time.Since(begin)
+	}
+	timed(&c.times.Transform, func() { c.transform(2 * in.n) })
+	timed(&c.times.Layers, func() { c.passLayers(in) })
+	var loss float64
+	finite := true
+	for k := range c.heads {
+		loss += c.heads[k].loss
+		finite = finite && c.heads[k].finite
+	}
+	loss /= float64(in.n)
+	if !finite {
+		return loss, ErrDiverged
+	}
+	timed(&c.times.Back, c.transformBack)
+	timed(&c.times.Sums, func() {
+		c.sumRows()
+		c.sumLayers()
+	})
+	return loss, nil
+}
+
+// passLayers goes forward and back through the layers.
+func (c *core) passLayers(in *input) {
 	c.eachHead(func(h *head) {
 		clear(h.touched)
 		h.loss, h.finite = 0, true
@@ -220,20 +247,6 @@ func (c *core) differentiate(in *input) (float64, error) {
 		}
 		c.backward(h, ch)
 	})
-	var loss float64
-	finite := true
-	for k := range c.heads {
-		loss += c.heads[k].loss
-		finite = finite && c.heads[k].finite
-	}
-	loss /= float64(in.n)
-	if !finite {
-		return loss, ErrDiverged
-	}
-	c.transformBack()
-	c.sumRows()
-	c.sumLayers()
-	return loss, nil
 }
 
 // sumLayers adds up the heads' gradients, stack by stack, and those of the part
