@@ -106,6 +106,25 @@ func TestWholeNumbers(t *testing.T) {
 	}
 }
 
+func TestIntervals(t *testing.T) {
+	long := strings.Repeat("ä", 100)
+	v := &Intervals{Title: "ratings", XLabel: "Elo", Names: []string{"first", long, "last"},
+		Values: []float64{120, 0, -500}, Low: []float64{100, 0, -700}, High: []float64{140, 0, -450}}
+	text, err := os.ReadFile(save(t, &Figure{Rows: [][]Panel{{v}}}, "a.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">first<", ">" + long[:2*longestName] + "<", ">last<", ">ratings<", ">Elo<", ">-600<", ">0<"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the file lacks %q", want)
+		}
+	}
+	if first, last := strings.Index(string(text), ">first<"), strings.Index(string(text), ">last<"); first < last {
+		t.Error("names are written from the bottom up, so the first comes last in the file")
+	}
+	save(t, &Figure{Rows: [][]Panel{{&Intervals{Names: []string{"one"}, Values: []float64{3}, Low: []float64{3}, High: []float64{3}}}}}, "a.png")
+}
+
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	one := func(p Panel) *Figure { return &Figure{Rows: [][]Panel{{p}}} }
@@ -123,6 +142,10 @@ func TestErrors(t *testing.T) {
 		"no bars":      {one(&Histogram{Width: 1}), "a.png", ErrShape},
 		"no width":     {one(&Histogram{Heights: []float64{1}}), "a.png", ErrShape},
 		"no mark":      {one(&Histogram{Heights: []float64{1}, Width: 1, Marks: []float64{math.NaN()}}), "a.png", ErrShape},
+		"few values":   {one(&Intervals{Names: []string{"a"}}), "a.png", ErrShape},
+		"no names":     {one(&Intervals{}), "a.png", ErrShape},
+		"wrong order":  {one(&Intervals{Names: []string{"a"}, Values: []float64{1}, Low: []float64{2}, High: []float64{3}}), "a.png", ErrShape},
+		"no end":       {one(&Intervals{Names: []string{"a"}, Values: []float64{1}, Low: []float64{1}, High: []float64{math.Inf(1)}}), "a.png", ErrShape},
 		"no directory": {sample(), "none/a.png", os.ErrNotExist},
 	} {
 		if err := tc.figure.Save(filepath.Join(dir, tc.path)); !errors.Is(err, tc.want) {

@@ -62,21 +62,30 @@ func (h *Histogram) plot(float64) (*plot.Plot, error) {
 	return p, nil
 }
 
-// ticks returns at most a dozen round numbers along the axis.
+// ticks returns round numbers along the axis, whole ones if the bars stand for
+// such.
 func (h *Histogram) ticks() plot.ConstantTicks {
+	least := 0.0
+	if h.Width == 1 {
+		least = 1
+	}
+	return roundTicks(h.Low, h.Low+h.Width*float64(len(h.Heights)), least)
+}
+
+// roundTicks returns at most a dozen round numbers from low to high, at least
+// as far apart as given.
+func roundTicks(low, high, least float64) plot.ConstantTicks {
 	const most = 12
-	reach := h.Width * float64(len(h.Heights))
+	reach := high - low
 	step := math.Pow(10, math.Floor(math.Log10(reach/most)))
 	for _, larger := range []float64{2, 2.5, 2} { // 1, 2, 5, 10 times a power of ten
 		if reach/step > most {
 			step *= larger
 		}
 	}
-	if h.Width == 1 {
-		step = max(step, 1)
-	}
+	step = max(step, least)
 	var ticks plot.ConstantTicks
-	for i := math.Ceil(h.Low / step); i*step <= h.Low+reach; i++ {
+	for i := math.Ceil(low / step); i*step <= high; i++ {
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
 	}
 	return ticks

@@ -64,6 +64,10 @@ func (p *Pool) Resample(ctx context.Context, c PoolConfig, fit *Ratings, samples
 	return r, nil
 }
 
+// WhiteInterval returns White's advantage as fitted, with its 95 % interval by
+// resampling.
+func (r *Resampling) WhiteInterval(fit *Ratings) Estimate { return interval(fit.White, r.WhiteSD) }
+
 // draw counts the outcomes of as many blocks as there are, drawn with
 // replacement, by edge.
 func (p *Pool) draw(rng *rand.Rand) []Trinomial {

@@ -57,7 +57,7 @@ func TestLogNormalCDF(t *testing.T) {
 // Whatever the true strength, half the estimates are above it, and 95 in 100
 // intervals hold it; the plain estimate is too far out.
 func TestUnbiased(t *testing.T) {
-	const runs = 700
+	const runs = 500
 	test := SPRT{Elo0: 0, Elo1: 40, Alpha: 0.05, Beta: 0.05}
 	for _, truth := range []float64{-100, 0, 20, 40, 100} {
 		source := pairSource{rand.New(rand.NewPCG(21, uint64(truth+100))), ExpectedScore(truth) - 0.5}
@@ -83,7 +83,7 @@ func TestUnbiased(t *testing.T) {
 		slices.Sort(estimates)
 		t.Logf("true Elo %g: median %.1f, above %.3f (plain %.3f), in the interval %.3f", truth,
 			estimates[runs/2], float64(above)/runs, float64(plainAbove)/runs, float64(inside)/runs)
-		if share := float64(above) / runs; math.Abs(share-0.5) > 0.07 {
+		if share := float64(above) / runs; math.Abs(share-0.5) > 0.08 {
 			t.Errorf("true Elo %g: %.3f of the estimates above it, want 0.5", truth, share)
 		}
 		if share := float64(inside) / runs; math.Abs(share-0.95) > 0.03 {
