@@ -1,25 +1,16 @@
 package match
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/match/book"
 )
-
-// ErrBadBook is wrapped by every error about the content of an opening book.
-var ErrBadBook = errors.New("match: bad opening book")
-
-// maxBook bounds the number of positions in a book.
-const maxBook = 1 << 20
 
 // Openings gives every pair its opening.
 type Openings struct {
@@ -57,73 +48,38 @@ func RandomOpenings(v *chess.Variant, seed uint64, minPlies, maxPlies int) Openi
 	return Openings{
 		ID: fmt.Sprintf("random %d-%d seed %d", minPlies, maxPlies, seed),
 		Opening: func(pair int) (game.Opening, error) {
-			return game.RandomOpening(v, rand.New(rand.NewPCG(seed, uint64(pair))), minPlies, maxPlies, nil)
+			o, err := game.RandomOpening(v, rand.New(rand.NewPCG(seed, uint64(pair))), minPlies, maxPlies, nil)
+			o.ID = strconv.Itoa(pair)
+			return o, err
 		},
 	}
 }
 
-// BookOpenings reads a book of positions, one a line, as FEN or as EPD, whose
-// operations are ignored. Empty lines and lines that start with # are skipped.
-// The positions are shuffled by the seed; a match with more pairs than the book
-// has positions goes through it again. Errors wrap [ErrBadBook] and name the
-// line.
+// BookOpenings reads a book of openings as [book.Read] does, in the order that
+// FromBook gives them. Errors wrap [book.ErrBad] and name the line, or are those
+// of r.
 func BookOpenings(v *chess.Variant, r io.Reader, seed uint64) (Openings, error) {
-	hash := sha256.New()
-	lines := bufio.NewScanner(io.TeeReader(r, hash))
-	var book []chess.Position
-	for n := 1; lines.Scan(); n++ {
-		text := strings.TrimSpace(lines.Text())
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		if len(book) == maxBook {
-			return Openings{}, fmt.Errorf("%w: line %d: more than %d positions", ErrBadBook, n, maxBook)
-		}
-		p, err := parseBookLine(v, text)
-		if err != nil {
-			return Openings{}, fmt.Errorf("%w: line %d: %w", ErrBadBook, n, err)
-		}
-		book = append(book, p)
-	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return Openings{}, fmt.Errorf("%w: a line of more than %d bytes", ErrBadBook, bufio.MaxScanTokenSize)
-	} else if err != nil {
-		return Openings{}, fmt.Errorf("match: opening book: %w", err)
-	}
-	if len(book) == 0 {
-		return Openings{}, fmt.Errorf("%w: no positions", ErrBadBook)
-	}
-	rng := rand.New(rand.NewPCG(seed, 0))
-	rng.Shuffle(len(book), func(i, j int) { book[i], book[j] = book[j], book[i] })
-	return Openings{
-		ID: fmt.Sprintf("book %s seed %d", hex.EncodeToString(hash.Sum(nil)[:8]), seed),
-		Opening: func(pair int) (game.Opening, error) {
-			return game.Opening{Start: book[pair%len(book)]}, nil
-		},
-	}, nil
-}
-
-// parseBookLine reads one position, in which the game must not be over.
-func parseBookLine(v *chess.Variant, text string) (chess.Position, error) {
-	fields := strings.Fields(text)
-	if len(fields) < 4 {
-		return chess.Position{}, fmt.Errorf("%d fields, expected a FEN or at least the 4 of an EPD", len(fields))
-	}
-	fen := strings.Join(fields[:4], " ") + " 0 1"
-	if len(fields) == 6 && isNumber(fields[4]) && isNumber(fields[5]) {
-		fen = text
-	}
-	p, err := chess.ParseFEN(v, fen)
+	b, err := book.Read(r, v, book.Options{})
 	if err != nil {
-		return chess.Position{}, err
+		return Openings{}, err
 	}
-	if outcome, reason := chess.NewLine(p).Outcome(); outcome != chess.Ongoing {
-		return chess.Position{}, fmt.Errorf("the game is over before it begins: %s", game.ReasonText(reason))
-	}
-	return p, nil
+	return FromBook(b, seed), nil
 }
 
-func isNumber(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 32)
-	return err == nil
+// FromBook gives the openings of a book in an order shuffled by the seed; a match
+// with more rounds than the book has openings goes through it again.
+func FromBook(b *book.Book, seed uint64) Openings {
+	entries := slices.Clone(b.Entries)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rng.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+	id := fmt.Sprintf("book %s seed %d", b.SHA256[:16], seed)
+	if b.Plies > 0 {
+		id += fmt.Sprintf(" plies %d", b.Plies)
+	}
+	return Openings{
+		ID: id,
+		Opening: func(pair int) (game.Opening, error) {
+			return entries[pair%len(entries)].Opening, nil
+		},
+	}
 }

@@ -3,10 +3,12 @@ package match
 import (
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/match/book"
 )
 
 func readBook(t *testing.T, v *chess.Variant, text string, seed uint64) Openings {
@@ -61,32 +63,44 @@ func TestBookFiles(t *testing.T) {
 	}
 }
 
-func TestBookLines(t *testing.T) {
-	const board = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq -"
-	want := text(t, readBook(t, chess.Crazyhouse, board+" 0 1", 1), 0)
-	for _, line := range []string{board, board + ` id "start"; bm e4;`, board + " hmvc 0; fmvn 1;", "\n# comment\n\n  " + board + "  \r\n"} {
-		if got := text(t, readBook(t, chess.Crazyhouse, line, 1), 0); got != want {
-			t.Errorf("%q gives %s, want %s", line, got, want)
+// Openings keep the IDs they have in the book, wherever the seed puts them.
+func TestBookIDs(t *testing.T) {
+	o := readBook(t, chess.Crazyhouse, "4k3/8/8/8/8/8/8/4K3[Q] w - - id \"first\";\n4k3/8/8/8/8/8/8/4K3[Q] b - -", 1)
+	for pair := range 4 {
+		opening, err := o.Opening(pair)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "first"
+		if opening.Start.SideToMove() == chess.Black {
+			want = "2"
+		}
+		if opening.ID != want {
+			t.Errorf("pair %d: %s has ID %q, expected %q", pair, opening.Start.FEN(), opening.ID, want)
 		}
 	}
 }
 
-func TestBadBooks(t *testing.T) {
-	const start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1\n"
-	for name, text := range map[string]string{
-		"empty":        "# nothing\n",
-		"few fields":   start + "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq\n",
-		"bad FEN":      start + "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNX[] w KQkq - 0 1\n",
-		"game is over": start + "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR[] w KQkq - 1 3\n",
-		"long line":    start + strings.Repeat("x", 1<<17),
-	} {
-		_, err := BookOpenings(chess.Crazyhouse, strings.NewReader(text), 1)
-		if !errors.Is(err, ErrBadBook) {
-			t.Errorf("%s: error %v", name, err)
-		}
-		if lines := strings.Contains(text, start) && name != "long line"; lines && !strings.Contains(err.Error(), "line 2") {
-			t.Errorf("%s: error %v does not name the line", name, err)
-		}
+func TestBadBook(t *testing.T) {
+	if _, err := BookOpenings(chess.Crazyhouse, strings.NewReader("x"), 1); !errors.Is(err, book.ErrBad) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestFromBook(t *testing.T) {
+	b, err := book.Read(strings.NewReader("[Event \"x\"]\n\n1. e4 e5 *\n"), chess.Crazyhouse, book.Options{Plies: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := book.Read(strings.NewReader("[Event \"x\"]\n\n1. e4 e5 *\n"), chess.Crazyhouse, book.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if FromBook(b, 1).ID == FromBook(all, 1).ID {
+		t.Error("a book cut after one ply has the ID of the whole book")
+	}
+	if got := text(t, FromBook(b, 1), 0); !strings.HasSuffix(got, " moves e2e4") {
+		t.Errorf("opening %s", got)
 	}
 }
 
@@ -105,23 +119,11 @@ func TestRandomOpenings(t *testing.T) {
 			t.Errorf("pair %d: the opening is not a function of the seed", pair)
 		}
 		black += len(opening.Moves) % 2
+		if opening.ID != strconv.Itoa(pair) {
+			t.Errorf("pair %d: ID %q", pair, opening.ID)
+		}
 	}
 	if black == 0 || black == 40 {
 		t.Errorf("%d of 40 openings leave Black to move", black)
 	}
-}
-
-// No bytes make the reader of books panic, and what it accepts can be played.
-func FuzzBook(f *testing.F) {
-	f.Add("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1")
-	f.Add("8/2P1k3/8/8/3K4/8/6p1/8[Qn] w - - acd 3;\n# x\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		o, err := BookOpenings(chess.Crazyhouse, strings.NewReader(text), 1)
-		if err != nil {
-			return
-		}
-		if opening, err := o.Opening(0); err != nil || !opening.Start.HasLegalMove() {
-			t.Errorf("no move in %s, error %v", opening.Start.FEN(), err)
-		}
-	})
 }

@@ -35,6 +35,7 @@ type bookOptions struct {
 	multiPV     int
 	temperature float64
 	maxLoss     int
+	bonus       int
 	maxScore    int
 	judge       string
 	judgeNodes  uint64
@@ -83,6 +84,7 @@ the same walks. The book depends on the settings and the seed alone, not on
 	f.IntVar(&o.multiPV, "multipv", 8, "best moves that a ply is drawn from")
 	f.Float64Var(&o.temperature, "temperature", 60, "a move worse by so many centipawns is drawn 1/e times as often")
 	f.IntVar(&o.maxLoss, "max-loss", 150, "a move drawn is worse than the best by so many centipawns at most")
+	f.IntVar(&o.bonus, "capture-bonus", 40, "captures are drawn as if better by so many centipawns, which fills the hands")
 	f.IntVar(&o.maxScore, "max-score", 400, "a walk is given up when the walker sees a side ahead by more centipawns")
 	f.StringVar(&o.judge, "judge", "", "who scores the ends of walks; default the walker")
 	f.Uint64Var(&o.judgeNodes, "judge-nodes", 5000, "nodes of the judge's search")
@@ -102,7 +104,7 @@ func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFa
 	if err != nil {
 		return nil, book.WalkFacts{}, fmt.Errorf("%w: --variant: %w", errUsage, err)
 	}
-	minPlies, maxPlies, err := parseRange(o.plies, "-")
+	minPlies, maxPlies, err := parseFromTo(o.plies, "-")
 	if err != nil {
 		return nil, book.WalkFacts{}, fmt.Errorf("%w: --plies: %w", errUsage, err)
 	}
@@ -114,7 +116,7 @@ func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFa
 		Settings: book.Settings{
 			Variant: v, Seed: o.seed, MinPlies: minPlies, MaxPlies: maxPlies,
 			Moves: walker.Limits, Temperature: o.temperature,
-			MaxLoss: search.Score(o.maxLoss), MaxScore: search.Score(o.maxScore),
+			MaxLoss: search.Score(o.maxLoss), CaptureBonus: search.Score(o.bonus), MaxScore: search.Score(o.maxScore),
 			Judge: search.Limits{Nodes: o.judgeNodes},
 		},
 		NewWalker: walker.New, Concurrency: o.concurrency,
@@ -127,20 +129,36 @@ func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFa
 		}
 		e.NewJudge, e.Settings.Judge = judge.New, judge.Limits
 	}
-	return e, e.Settings.Facts(bookPlayer(walker), bookPlayer(judge)), nil
+	first, err := bookPlayer(walker)
+	if err != nil {
+		return nil, book.WalkFacts{}, err
+	}
+	second, err := bookPlayer(judge)
+	return e, e.Settings.Facts(first, second), err
 }
 
-// bookPlayer describes a player for a book's manifest.
-func bookPlayer(c match.Contestant) book.Player {
+// bookPlayer describes a player for a book's manifest. An engine behind UCI is
+// started for its name, which tells its version.
+func bookPlayer(c match.Contestant) (book.Player, error) {
 	p := book.Player{Name: c.Name, Settings: c.Settings}
 	if len(c.Net) == hex.EncodedLen(sha256.Size) {
 		p.Net = c.Net
 	}
-	return p
+	player, err := c.New()
+	if err != nil {
+		return p, fmt.Errorf("player %s: %w", c.Name, err)
+	}
+	if named, ok := player.(interface{ Name() string }); ok {
+		p.Name = named.Name()
+	}
+	if closer, ok := player.(io.Closer); ok {
+		return p, closer.Close()
+	}
+	return p, nil
 }
 
 func (o *bookOptions) selection() (book.Selection, error) {
-	lo, hi, err := parseRange(o.band, "..")
+	lo, hi, err := parseFromTo(o.band, "..")
 	if err != nil {
 		return book.Selection{}, fmt.Errorf("%w: --band: %w", errUsage, err)
 	}
@@ -150,8 +168,8 @@ func (o *bookOptions) selection() (book.Selection, error) {
 	}, nil
 }
 
-// parseRange reads two numbers with a separator between them.
-func parseRange(text, separator string) (from, to int, err error) {
+// parseFromTo reads two numbers with a separator between them.
+func parseFromTo(text, separator string) (from, to int, err error) {
 	first, second, ok := strings.Cut(text, separator)
 	if from, err = strconv.Atoi(first); err == nil && ok {
 		to, err = strconv.Atoi(second)

@@ -1,8 +1,15 @@
 package book
 
 import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
 	"strconv"
+	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -12,13 +19,16 @@ import (
 // ErrBad is wrapped by every error about the content of a book.
 var ErrBad = errors.New("bad opening book")
 
-// maxBook bounds the number of openings in a book.
-const maxBook = 1 << 20
+// Bounds of what Read accepts.
+const (
+	maxBook = 1 << 20   // openings
+	maxText = 256 << 20 // bytes, unpacked
+)
 
 // Entry is one opening of a book.
 type Entry struct {
-	// Opening has an ID: the id the book gives it, else its number in the book,
-	// from 1.
+	// Opening has an ID: the one the book gives it, else its number in the
+	// book, from 1.
 	game.Opening
 	// Score, in centipawns from White's side, is how the book values the
 	// opening's end, if HasScore.
@@ -32,37 +42,102 @@ type Book struct {
 	Entries []Entry
 	// SHA256 is the hash of the text, unpacked, in hexadecimal.
 	SHA256 string
+	// Plies is Options.Plies.
+	Plies int
 }
 
-// appendEPD appends the line a book has for a walk: the first four fields of a
-// FEN, the two others as hmvc and fmvn, the score as ce, which is from the side to
-// move's view, and the walk's number as id.
-func appendEPD(dst []byte, w *Walk) []byte {
-	fen := w.End.FEN()
-	for range 2 {
-		fen = fen[:lastSpace(fen)]
-	}
-	dst = append(append(dst, fen...), " hmvc "...)
-	dst = strconv.AppendInt(dst, int64(w.End.HalfmoveClock()), 10)
-	dst = strconv.AppendInt(append(dst, "; fmvn "...), int64(w.End.FullmoveNumber()), 10)
-	dst = strconv.AppendInt(append(dst, "; ce "...), int64(whiteScore(&w.End, w.Score)), 10)
-	dst = strconv.AppendInt(append(dst, `; id "w`...), int64(w.Number), 10)
-	return append(dst, "\";\n"...)
+// Options say how to read a book.
+type Options struct {
+	// Plies is how many plies of the games in a PGN book an opening has at
+	// most; 0 means all.
+	Plies int
 }
 
-func lastSpace(s string) int {
-	i := len(s) - 1
-	for s[i] != ' ' {
-		i--
+// Read reads a book of v: PGN if it begins with a tag, else EPD or FEN, one
+// position a line; either may be packed by gzip. Empty lines of EPD and those
+// that begin with # or % are skipped. In no opening may the game be over.
+// Errors wrap [ErrBad], and name the line, or are those of r.
+func Read(r io.Reader, v *chess.Variant, o Options) (*Book, error) {
+	text, err := unpack(r)
+	if err != nil {
+		return nil, err
 	}
-	return i
+	sum := sha256.Sum256(text)
+	b := &Book{Variant: v, SHA256: hex.EncodeToString(sum[:]), Plies: o.Plies}
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if bytes.HasPrefix(text, []byte("[")) {
+		err = b.readPGN(text, o.Plies)
+	} else {
+		err = b.readEPD(string(text))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(b.Entries) == 0 {
+		return nil, fmt.Errorf("%w: no openings", ErrBad)
+	}
+	return b, nil
 }
 
-// EPD returns the text of a book of these positions.
-func EPD(walks []Walk) []byte {
-	var text []byte
-	for i := range walks {
-		text = appendEPD(text, &walks[i])
+// unpack reads all of r, through gzip if it is packed.
+func unpack(r io.Reader) ([]byte, error) {
+	text, err := readBounded(r)
+	if err != nil || !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
+		return text, err
 	}
-	return text
+	z, err := gzip.NewReader(bytes.NewReader(text))
+	if err == nil {
+		text, err = readBounded(z)
+	}
+	if err != nil && !errors.Is(err, ErrBad) {
+		err = fmt.Errorf("%w: gzip: %w", ErrBad, err)
+	}
+	return text, err
+}
+
+func readBounded(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxText+1))
+	if err == nil && len(text) > maxText {
+		err = fmt.Errorf("%w: more than %d bytes", ErrBad, maxText)
+	}
+	return text, err
+}
+
+// readEPD reads the openings of a text with one position a line.
+func (b *Book) readEPD(text string) error {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == '%' {
+			continue
+		}
+		e, err := parseEPD(b.Variant, line)
+		if err == nil {
+			err = b.add(e)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: line %d: %w", ErrBad, number, err)
+		}
+	}
+	return nil
+}
+
+// add adds an opening, which gets its number as its ID if it has none.
+func (b *Book) add(e Entry) error {
+	if len(b.Entries) == maxBook {
+		return fmt.Errorf("more than %d openings", maxBook)
+	}
+	line := chess.NewLine(e.Start)
+	for _, m := range e.Moves {
+		line.Push(m)
+	}
+	if outcome, reason := line.Outcome(); outcome != chess.Ongoing {
+		return fmt.Errorf("the game is over before it begins: %s", game.ReasonText(reason))
+	}
+	if e.ID == "" {
+		e.ID = strconv.Itoa(len(b.Entries) + 1)
+	}
+	b.Entries = append(b.Entries, e)
+	return nil
 }

@@ -3,6 +3,7 @@ package book
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -25,9 +26,10 @@ type WalkFacts struct {
 	Plies       [2]int       `json:"plies"` // from and to
 	Walker      Player       `json:"walker"`
 	MultiPV     int          `json:"multipv"`
-	Temperature float64      `json:"temperature"` // centipawns
-	MaxLoss     search.Score `json:"max_loss"`    // centipawns
-	MaxScore    search.Score `json:"max_score"`   // centipawns
+	Temperature float64      `json:"temperature"`   // centipawns
+	MaxLoss     search.Score `json:"max_loss"`      // centipawns
+	Bonus       search.Score `json:"capture_bonus"` // centipawns
+	MaxScore    search.Score `json:"max_score"`     // centipawns
 	Judge       Player       `json:"judge"`
 }
 
@@ -41,7 +43,7 @@ func (s *Settings) Facts(walker, judge Player) WalkFacts {
 	walker.Limits, judge.Limits = game.LimitsText(s.Moves), game.LimitsText(s.Judge)
 	return WalkFacts{
 		Format: walkFormat, Variant: s.Variant.Name, Seed: s.Seed, Plies: [2]int{s.MinPlies, s.MaxPlies},
-		Walker: walker, MultiPV: s.Moves.MultiPV, Temperature: s.Temperature, MaxLoss: s.MaxLoss, MaxScore: s.MaxScore,
+		Walker: walker, MultiPV: s.Moves.MultiPV, Temperature: s.Temperature, MaxLoss: s.MaxLoss, Bonus: s.CaptureBonus, MaxScore: s.MaxScore,
 		Judge: judge,
 	}
 }
@@ -65,22 +67,20 @@ type Manifest struct {
 	Expectation []WhiteScore    `json:"expectation,omitempty"` // measured by games
 }
 
-// WhiteScore is what White scored in games played from a book.
-type WhiteScore struct {
-	Player  Player  `json:"player"` // against itself
-	Games   int     `json:"games"`
-	Wins    int     `json:"wins"` // White's
-	Draws   int     `json:"draws"`
-	Percent float64 `json:"percent"` // wins and half the draws
-	Error   float64 `json:"error"`   // half the 95 % interval, percent
-	Seed    uint64  `json:"seed"`    // of the choice of openings
-}
-
-// Encode returns the manifest as indented JSON, a line for each stratum.
+// Encode returns the manifest as indented JSON.
 func (m *Manifest) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	err := enc.Encode(m)
 	return b.Bytes(), err
+}
+
+// ParseManifest reads what Encode writes. Errors wrap [ErrBad].
+func ParseManifest(text []byte) (*Manifest, error) {
+	m := new(Manifest)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("%w: manifest: %w", ErrBad, err)
+	}
+	return m, nil
 }

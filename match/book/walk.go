@@ -32,6 +32,9 @@ type Settings struct {
 	// MaxLoss, in centipawns, is by how much the drawn move may be worse than
 	// the best.
 	MaxLoss search.Score
+	// CaptureBonus, in centipawns, is by how much captures are drawn as if they
+	// were better than they are, which fills the hands.
+	CaptureBonus search.Score
 	// MaxScore, in centipawns, gives a walk up once the best move is worth
 	// more, to either side.
 	MaxScore search.Score
@@ -40,8 +43,12 @@ type Settings struct {
 	Judge search.Limits
 }
 
-// maxMultiPV bounds the number of moves that a ply is drawn from.
-const maxMultiPV = 256
+// Bounds of settings: the number of moves that a ply is drawn from, and
+// centipawns.
+const (
+	maxMultiPV = 256
+	maxBonus   = 1000
+)
 
 func (s *Settings) validate() error {
 	switch {
@@ -56,8 +63,9 @@ func (s *Settings) validate() error {
 		return fmt.Errorf("%w: moves are drawn from the best %d, expected 1 to %d", ErrSettings, s.Moves.MultiPV, maxMultiPV)
 	case !(s.Temperature > 0) || math.IsInf(s.Temperature, 0):
 		return fmt.Errorf("%w: temperature is %v centipawns, expected more than 0", ErrSettings, s.Temperature)
-	case s.MaxLoss < 0 || s.MaxScore <= 0:
-		return fmt.Errorf("%w: a loss of %d and a score of %d centipawns at most, expected 0 or more and more than 0", ErrSettings, s.MaxLoss, s.MaxScore)
+	case s.MaxLoss < 0 || s.CaptureBonus < 0 || s.CaptureBonus > maxBonus || s.MaxScore <= 0:
+		return fmt.Errorf("%w: a loss of %d, a bonus of %d and a score of %d centipawns, expected 0 or more, 0 to %d, and more than 0",
+			ErrSettings, s.MaxLoss, s.CaptureBonus, s.MaxScore, maxBonus)
 	}
 	return nil
 }
@@ -127,7 +135,7 @@ func (s *Settings) walk(ctx context.Context, number int, walker, judge game.Play
 		if max(res.Score, -res.Score) > s.MaxScore {
 			return Walk{Number: number, Verdict: Lopsided}, nil
 		}
-		m := s.draw(&res, rng)
+		m := s.draw(line.Pos(), &res, rng)
 		if !line.Pos().IsLegal(m) {
 			return Walk{}, fmt.Errorf("walker: %w: answered %04x in %s", game.ErrIllegal, uint16(m), line.Pos().FEN())
 		}
@@ -164,8 +172,8 @@ func searchError(ctx context.Context, err error) error {
 	return err
 }
 
-// draw draws one of the best moves of a search, the better the likelier.
-func (s *Settings) draw(res *search.Result, rng *rand.Rand) chess.Move {
+// draw draws one of the best moves of a search in p, the better the likelier.
+func (s *Settings) draw(p *chess.Position, res *search.Result, rng *rand.Rand) chess.Move {
 	if len(res.Lines) == 0 {
 		return res.Move
 	}
@@ -173,10 +181,15 @@ func (s *Settings) draw(res *search.Result, rng *rand.Rand) chess.Move {
 	weights := make([]float64, len(res.Lines))
 	sum := 0.0
 	for i, l := range res.Lines {
-		if loss := best - l.Score; loss <= s.MaxLoss && len(l.PV) > 0 {
-			weights[i] = math.Exp(-float64(loss) / s.Temperature)
-			sum += weights[i]
+		loss := best - l.Score
+		if loss > s.MaxLoss || len(l.PV) == 0 {
+			continue
 		}
+		if p.IsCapture(l.PV[0]) {
+			loss -= s.CaptureBonus
+		}
+		weights[i] = math.Exp(-float64(loss) / s.Temperature)
+		sum += weights[i]
 	}
 	left := rng.Float64() * sum
 	for i, w := range weights {
