@@ -31,30 +31,33 @@ func (p *Position) AppendFEN(dst []byte) []byte {
 	return strconv.AppendInt(append(dst, ' '), int64(p.FullmoveNumber()), 10)
 }
 
-// appendBoard goes from piece to piece, rank by rank.
+// appendBoard goes from piece to piece, rank by rank. What may follow or not, the
+// number of empty squares and the promoted mark, is written in any case and kept
+// or not: whether it is cannot be foreseen, by the processor neither.
 func (p *Position) appendBoard(dst []byte) []byte {
+	var buf [8*16 + 8]byte // eight pieces with mark, and the slash
+	n := 0
 	occ := p.Occupied()
-	for rank := Square(56); ; rank -= 8 {
+	for rank := Square(56); rank <= 56; rank -= 8 {
 		next := rank // the first square of the rank not yet written
 		for pieces := occ >> (rank & 63) & 0xff; pieces != 0; pieces &= pieces - 1 {
 			s := rank + pieces.First()
-			if s != next {
-				dst = append(dst, '0'+byte(s-next))
-			}
+			gap := s - next
 			next = s + 1
-			dst = append(dst, letterOfPiece[p.board[s&63]&15])
-			if p.promoted.Has(s) {
-				dst = append(dst, '~')
-			}
+			buf[n] = '0' + byte(gap)
+			n += int(gap+7) >> 3
+			buf[n] = letterOfPiece[p.board[s&63]&15]
+			buf[n+1] = '~'
+			n += 1 + int(p.promoted>>(s&63)&1)
 		}
 		if next != rank+8 {
-			dst = append(dst, '0'+byte(rank+8-next))
+			buf[n] = '0' + byte(rank+8-next)
+			n++
 		}
-		if rank == 0 {
-			return dst
-		}
-		dst = append(dst, '/')
+		buf[n] = '/'
+		n++
 	}
+	return append(dst, buf[:n-1]...)
 }
 
 // appendHand appends the letters of the pieces c has in hand.

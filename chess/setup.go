@@ -43,14 +43,17 @@ func (s *Setup) Position(v *Variant) (Position, error) {
 
 // place puts the pieces of s on the board and in the hands of p, which are empty.
 func (s *Setup) place(p *Position) error {
-	for i, pc := range &s.Board {
-		if pc == NoPiece {
-			continue
+	var pieces Bitboard
+	for i, pc := range &s.Board { // without a branch that cannot be foreseen
+		pieces |= Bitboard((uint32(pc)+0xff)>>8) << i
+	}
+	for ; pieces != 0; pieces &= pieces - 1 {
+		sq := pieces.First()
+		pc := s.Board[sq&63]
+		if pc&7 == 0 || pc&7 > 1+Piece(King) || pc > MakePiece(Black, King) {
+			return &FENError{"board", "piece " + strconv.Itoa(int(pc)) + " on " + sq.String(), "a piece of either colour"}
 		}
-		if pc.Type() >= NoPieceType || pc > MakePiece(Black, King) {
-			return &FENError{"board", "piece " + strconv.Itoa(int(pc)) + " on " + Square(i).String(), "a piece of either colour"}
-		}
-		p.put(pc, Square(i))
+		p.put(pc, sq)
 	}
 	if !p.Variant().CapturesToHand {
 		if s.Promoted != 0 {
