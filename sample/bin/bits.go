@@ -2,60 +2,62 @@ package bin
 
 import "encoding/binary"
 
-// stream is a position as a stream of bits. Bit n is bit n mod 64 of word n/64.
-// Words beyond those of the record let reads and writes run over its end.
-type stream struct {
-	words [10]uint64
-	at    uint // next bit
+// bitReader takes numbers from a stream of bits, the lowest bits first.
+type bitReader struct {
+	data [96]byte // zeros behind the record, so that reads may run over its end
+	at   uint     // next bit
 }
 
-// load makes s the stream of the bytes of b, as far as they fit.
-func (s *stream) load(b []byte) {
-	*s = stream{}
-	for i := range min(len(b)/8, len(s.words)) {
-		s.words[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
+// peekBits is how many bits peek returns at least.
+const peekBits = 57
+
+// peek returns the next bits; those from peekBits on may be missing.
+func (r *bitReader) peek() uint64 {
+	return binary.LittleEndian.Uint64(r.data[r.at>>3:]) >> (r.at & 7)
 }
 
-// store writes the first bytes of s to b, at most 64.
-func (s *stream) store(b []byte) {
-	for i := range len(b) / 8 {
-		binary.LittleEndian.PutUint64(b[8*i:], s.words[i])
-	}
-}
-
-// peek returns the next 64 bits.
-func (s *stream) peek() uint64 {
-	i, shift := s.at>>6, s.at&63
-	return s.words[i]>>shift | s.words[i+1]<<(64-shift)
-}
-
-// read returns the next n bits, fewer than 64.
-func (s *stream) read(n uint) uint64 {
-	v := s.peek() & (1<<n - 1)
-	s.at += n
+// read returns the next n bits, at most peekBits.
+func (r *bitReader) read(n uint) uint64 {
+	v := r.peek() & (1<<n - 1)
+	r.at += n
 	return v
 }
 
-// put sets the bits of v, which are still 0 in s, from bit at on.
-func (s *stream) put(v uint64, at uint) {
-	i, shift := at>>6, at&63
-	s.words[i] |= v << shift
-	s.words[i+1] |= v >> (64 - shift)
-}
-
-// write appends v, which must fit in n bits.
-func (s *stream) write(v uint64, n uint) {
-	s.put(v, s.at)
-	s.at += n
-}
-
-// rest reports whether a bit from the next one on is set.
-func (s *stream) rest() bool {
-	i := s.at >> 6
-	bits := s.words[i] >> (s.at & 63)
-	for _, w := range s.words[i+1:] {
-		bits |= w
+// empty reports whether there are only zeros from the next bit on.
+func (r *bitReader) empty() bool {
+	rest := r.data[r.at>>3:]
+	bits := rest[0] >> (r.at & 7)
+	for _, b := range rest[1:] {
+		bits |= b
 	}
-	return bits != 0
+	return bits == 0
+}
+
+// bitWriter makes a stream of bits, the lowest bits first.
+type bitWriter struct {
+	words [8]uint64
+	full  uint   // words complete
+	part  uint64 // the next word
+	n     uint   // bits in part
+}
+
+// write appends v, which must fit in n bits, at most 64. The stream must not
+// become longer than words.
+func (w *bitWriter) write(v uint64, n uint) {
+	w.part |= v << (w.n & 63)
+	w.n += n
+	if w.n >= 64 {
+		w.words[w.full&7] = w.part
+		w.full++
+		w.n -= 64
+		w.part = v >> (n - w.n)
+	}
+}
+
+// store writes the first bytes of the stream to b, at most 64.
+func (w *bitWriter) store(b []byte) {
+	w.words[w.full&7] = w.part
+	for i := range len(b) / 8 {
+		binary.LittleEndian.PutUint64(b[8*i:], w.words[i&7])
+	}
 }

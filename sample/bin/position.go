@@ -27,8 +27,8 @@ func order(s chess.Square) uint { return uint(s) ^ 56 }
 // decodePosition reads the position in data. setup is memory to work with. The
 // error wraps sample.ErrRecord.
 func (l *layout) decodePosition(data []byte, v *chess.Variant, setup *chess.Setup) (chess.Position, error) {
-	var s stream
-	s.load(data)
+	var s bitReader
+	copy(s.data[:], data)
 	*setup = chess.Setup{SideToMove: chess.Color(s.read(1)), EnPassant: chess.NoSquare}
 	if err := l.decodeBoard(&s, setup); err != nil {
 		return chess.Position{}, err
@@ -60,7 +60,7 @@ func (l *layout) decodePosition(data []byte, v *chess.Variant, setup *chess.Setu
 	setup.HalfmoveClock = uint16(s.read(6))
 	setup.FullmoveNumber = uint16(s.read(16))
 	setup.HalfmoveClock |= uint16(s.read(1)) << 6
-	if int(s.at) > 8*l.position || s.rest() {
+	if int(s.at) > 8*l.position || !s.empty() {
 		return chess.Position{}, fmt.Errorf("%w: position: found bits set beyond its %d, expected zeros in the rest of %d bytes",
 			sample.ErrRecord, s.at, l.position)
 	}
@@ -77,7 +77,7 @@ func (l *layout) decodePosition(data []byte, v *chess.Variant, setup *chess.Setu
 
 // decodeBoard reads the kings and the other squares. Runs of empty squares are
 // taken at once.
-func (l *layout) decodeBoard(s *stream, setup *chess.Setup) error {
+func (l *layout) decodeBoard(s *bitReader, setup *chess.Setup) error {
 	white, black := s.read(l.king), s.read(l.king)
 	if white > uint64(chess.H8) || black > uint64(chess.H8) || white == black {
 		return fmt.Errorf("%w: kings: found squares %d and %d, expected two different ones from 0 to 63", sample.ErrRecord, white, black)
@@ -88,19 +88,25 @@ func (l *layout) decodeBoard(s *stream, setup *chess.Setup) error {
 	if first > second {
 		first, second = second, first
 	}
-	for n := uint(0); ; n++ {
-		empty := uint(bits.TrailingZeros64(s.peek()))
+	for n := uint(0); ; {
+		bit := s.peek()
+		empty := uint(bits.TrailingZeros64(bit))
 		if n+empty >= others {
 			s.at += others - n
 			return nil
 		}
-		n += empty
-		s.at += empty
-		kind := s.read(l.kind) >> 1
-		c := chess.Color(s.read(1))
+		if empty+l.kind >= peekBits { // the piece is not all there
+			n += empty - l.kind
+			s.at += empty - l.kind
+			continue
+		}
+		code := bit >> (empty & 63)
+		s.at += empty + l.kind + 1
+		kind := code >> 1 & (1<<(l.kind-1) - 1)
 		if kind > uint64(chess.Queen) {
 			return bad("piece on the board", kind, "0 to 4, pawn to queen")
 		}
+		n += empty
 		at := n
 		if at >= first {
 			at++
@@ -108,7 +114,8 @@ func (l *layout) decodeBoard(s *stream, setup *chess.Setup) error {
 		if at >= second {
 			at++
 		}
-		setup.Board[(at^56)&63] = chess.MakePiece(c, chess.PieceType(kind))
+		n++
+		setup.Board[(at^56)&63] = chess.MakePiece(chess.Color(code>>l.kind&1), chess.PieceType(kind))
 	}
 }
 
@@ -117,7 +124,7 @@ func (l *layout) encodePosition(data []byte, p *chess.Position) error {
 	if err := l.checkPosition(p); err != nil {
 		return err
 	}
-	var s stream
+	var s bitWriter
 	s.write(uint64(p.SideToMove()), 1)
 	l.encodeBoard(&s, p)
 	if l.hand != 0 {
@@ -146,7 +153,7 @@ func (l *layout) encodePosition(data []byte, p *chess.Position) error {
 }
 
 // encodeBoard writes the kings and the other squares.
-func (l *layout) encodeBoard(s *stream, p *chess.Position) {
+func (l *layout) encodeBoard(s *bitWriter, p *chess.Position) {
 	white, black := p.King(chess.White), p.King(chess.Black)
 	s.write(uint64(white), l.king)
 	s.write(uint64(black), l.king)
@@ -155,20 +162,21 @@ func (l *layout) encodeBoard(s *stream, p *chess.Position) {
 		first, second = second, first
 	}
 	kings := p.ByType(chess.King)
+	next := uint(0) // square not yet written
 	for b := bits.ReverseBytes64(uint64(p.Occupied() &^ kings)); b != 0; b &= b - 1 {
 		n := uint(bits.TrailingZeros64(b)) // counts from a8
 		pc := p.PieceAt(chess.Square(n ^ 56))
-		at := s.at + n
 		if n > first {
-			at--
+			n--
 		}
-		if n > second {
-			at--
+		if n > second-1 {
+			n--
 		}
-		s.put(2*uint64(pc.Type())+1|uint64(pc.Color())<<l.kind, at)
-		s.at += l.kind
+		s.write(0, n-next)
+		s.write(2*uint64(pc.Type())+1|uint64(pc.Color())<<l.kind, l.kind+1)
+		next = n + 1
 	}
-	s.at += others
+	s.write(0, others-next)
 }
 
 // checkPosition refuses what does not fit into a record, or would overflow in

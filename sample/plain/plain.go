@@ -19,7 +19,6 @@ package plain
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -116,14 +115,26 @@ func (r *Reader) Read(s *sample.Sample) error {
 // split returns the first word of a line and the rest, without the blanks and the
 // line's end around them.
 func split(line []byte) (key, value []byte) {
-	line = bytes.TrimSpace(line)
+	for len(line) > 0 && isBlank(line[len(line)-1]) {
+		line = line[:len(line)-1]
+	}
+	for len(line) > 0 && isBlank(line[0]) {
+		line = line[1:]
+	}
 	for i, c := range line {
-		if c == ' ' || c == '\t' {
-			return line[:i], bytes.TrimLeft(line[i:], " \t")
+		if !isBlank(c) {
+			continue
 		}
+		for value = line[i+1:]; isBlank(value[0]); { // ends, as line ends in no blank
+			value = value[1:]
+		}
+		return line[:i], value
 	}
 	return line, nil
 }
+
+// isBlank reports whether c is a blank or a character of the line's end.
+func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
 // skipLine skips the rest of a line too long for the buffer.
 func (r *Reader) skipLine() error {
