@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
@@ -84,6 +85,7 @@ func (s *playerSpec) ownContestant(c *match.Contestant, v *chess.Variant, hashMB
 	if s.hashMB > 0 {
 		options.HashMB = s.hashMB
 	}
+	c.Threads = options.Threads
 	c.Settings = fmt.Sprintf("hash %d MiB", options.HashMB)
 	if options.Threads > 1 {
 		c.Settings += fmt.Sprintf(", %d threads", options.Threads)
@@ -97,7 +99,7 @@ func (s *playerSpec) ownContestant(c *match.Contestant, v *chess.Variant, hashMB
 func (s *playerSpec) engineContestant(ctx context.Context, c *match.Contestant, v *chess.Variant) {
 	cfg := uci.ClientConfig{
 		Command: s.program, Args: s.args, Dir: s.dir, Variant: v, Options: s.options,
-		SearchTimeout: s.timeout,
+		StartTimeout: s.timeout, ReadyTimeout: s.timeout, SearchTimeout: s.timeout, MoveMargin: s.margin,
 	}
 	words := []string{strings.Join(append([]string{s.program}, s.args...), " ")}
 	for _, name := range slices.Sorted(maps.Keys(s.options)) {
@@ -105,5 +107,10 @@ func (s *playerSpec) engineContestant(ctx context.Context, c *match.Contestant, 
 	}
 	c.Name, c.Settings = filepath.Base(s.program), strings.Join(words, ",")
 	c.Net = "uci:" + c.Settings
+	for name, value := range s.options {
+		if n, err := strconv.Atoi(value); err == nil && strings.EqualFold(name, "Threads") {
+			c.Threads = n
+		}
+	}
 	c.New = func() (game.Player, error) { return uci.Start(ctx, cfg) }
 }

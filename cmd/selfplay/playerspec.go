@@ -22,9 +22,10 @@ with settings behind it, each after a comma:
                                             and increment as [MIN:]SEC[+SEC]
   name=NAME                                 its name in results and games
   hash=MIB threads=N                        of a net or material
-  dir=DIR timeout=60s                       of an engine: where it runs, and when
-                                            a search without a time limit is
-                                            given up
+  dir=DIR timeout=60s margin=5s             of an engine: where it runs, when it
+                                            is given up if it says nothing and
+                                            has no limit of time, and how long
+                                            beyond one, or after "stop"
   OPTION=VALUE                              of an engine: any of its UCI options,
                                             in whatever case
 
@@ -47,7 +48,8 @@ type playerSpec struct {
 	hashMB, threads int // 0: not given; not of an engine
 
 	dir     string
-	timeout time.Duration
+	timeout time.Duration     // 0: not given
+	margin  time.Duration     // 0: not given
 	options map[string]string // UCI options, by name as written
 }
 
@@ -72,11 +74,11 @@ func parseSpec(text string) (playerSpec, error) {
 		if err != nil {
 			return s, err
 		}
+		command = slices.DeleteFunc(command, func(w string) bool { return w == "" })
 		for i, w := range command {
 			command[i] = unquote(w)
 		}
-		command = slices.DeleteFunc(command, func(w string) bool { return w == "" })
-		if len(command) == 0 {
+		if len(command) == 0 || command[0] == "" {
 			return s, errors.New("found no command, expected uci:COMMAND")
 		}
 		s.program, s.args, s.options = command[0], command[1:], map[string]string{}
@@ -110,7 +112,7 @@ func parseSpec(text string) (playerSpec, error) {
 var (
 	commonKeys = []string{"nodes", "depth", "movetime", "tc", "name"}
 	ownKeys    = slices.Concat(commonKeys, []string{"hash", "threads"})
-	engineKeys = slices.Concat(commonKeys, []string{"dir", "timeout"})
+	engineKeys = slices.Concat(commonKeys, []string{"dir", "timeout", "margin"})
 )
 
 // set takes one setting.
@@ -149,6 +151,8 @@ func (s *playerSpec) set(key, value string) (err error) {
 		s.dir = value
 	case "timeout":
 		s.timeout, err = parseSpan(value)
+	case "margin":
+		s.margin, err = parseSpan(value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)

@@ -28,11 +28,11 @@ func TestParsePlayer(t *testing.T) {
 			engine: true, program: "fairy-stockfish", args: []string{}, limited: true,
 			limits: search.Limits{MoveTime: 50 * time.Millisecond}, options: map[string]string{"Hash": "64", "hash size": "1"},
 		},
-		`uci:"/opt/my engine/sf"  --book 'x y'  -v,EvalFile="a,b.nnue",Clear Hash=,tc=1:30+0.5,dir=/tmp,timeout=2m,name='a "b"'`: {
-			engine: true, program: "/opt/my engine/sf", args: []string{"--book", "x y", "-v"}, limited: true,
+		`uci:"/opt/my engine/sf"  --book 'x y'  -v "",EvalFile="a,b.nnue",Clear Hash=,tc=1:30+0.5,dir=/tmp,timeout=2m,margin=1s,name='a "b"'`: {
+			engine: true, program: "/opt/my engine/sf", args: []string{"--book", "x y", "-v", ""}, limited: true,
 			limits:  search.Limits{Time: bothColors(90 * time.Second), Inc: bothColors(500 * time.Millisecond)},
 			options: map[string]string{"EvalFile": "a,b.nnue", "Clear Hash": ""},
-			dir:     "/tmp", timeout: 2 * time.Minute, name: `a "b"`,
+			dir:     "/tmp", timeout: 2 * time.Minute, margin: time.Second, name: `a "b"`,
 		},
 		"uci:sf,Nodes=7": {engine: true, program: "sf", args: []string{}, options: map[string]string{"Nodes": "7"}},
 		"uci:sf,tc=0+1": {
@@ -51,6 +51,7 @@ func TestParsePlayerErrors(t *testing.T) {
 		"":                          "found no name",
 		"uci:":                      "found no command",
 		"uci:  ,Hash=1":             "found no command",
+		`uci:"" x`:                  "found no command",
 		"x.nnue,nodes":              `found "nodes", expected NAME=VALUE`,
 		"x.nnue,":                   `found "", expected NAME=VALUE`,
 		"x.nnue,=3":                 "expected NAME=VALUE",
@@ -154,6 +155,11 @@ func TestContestants(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nexpected\n%q", got, want)
+	}
+	for i, want := range []int{1, 1, 1, 0, 2} {
+		if cs[i].Threads != want {
+			t.Errorf("player %d has %d threads, expected %d", i, cs[i].Threads, want)
+		}
 	}
 	if l := cs[0].Limits; l.Nodes != 400 || l.Depth != 5 {
 		t.Errorf("limits %+v", l)
