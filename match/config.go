@@ -24,10 +24,13 @@ type Contestant struct {
 	Name string
 	// New makes a player. It is called once for every pair of this contestant
 	// played at a time, and again after a player has failed. A player that is
-	// an io.Closer is closed when it is no longer used. The result of a match
-	// can only be repeated if a player's answers depend on nothing before
-	// NewGame.
+	// an io.Closer is closed when it is no longer used.
 	New func() (game.Player, error)
+	// Fresh has a player made for every pair. The result of a match can only
+	// be repeated, and a resumed one be what it would have been, if a player's
+	// answers depend on nothing before NewGame, or before New if it is Fresh.
+	// Some engines keep tables from one game to the next.
+	Fresh bool
 	// Limits bound every search, by depth, nodes or time for the move, or give
 	// the player a clock for the game: Time[c] and Inc[c] when it plays colour
 	// c.
@@ -213,6 +216,9 @@ func (c *Config) schedule() schedule {
 		s[key+".net"] = p.Net
 		s[key+".limits"] = game.LimitsText(p.Limits)
 		s[key+".settings"] = p.Settings
+		if p.Fresh {
+			s[key+".fresh"] = "every pair"
+		}
 	}
 	maps.DeleteFunc(s, func(_, value string) bool { return value == "" })
 	return s

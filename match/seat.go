@@ -135,9 +135,18 @@ func (l *lobby) take(contestant int) *seat {
 	return &seat{contestant: c, timeout: l.timeout}
 }
 
-// give takes a seat back. If there are too many, the one that was idle for the
-// longest time loses its player.
+// give takes a seat back after a pair.
 func (l *lobby) give(s *seat) {
+	if s.contestant.Fresh {
+		s.leave()
+		return
+	}
+	l.keep(s)
+}
+
+// keep adds an idle seat. If there are too many, the one that was idle for the
+// longest time loses its player.
+func (l *lobby) keep(s *seat) {
 	l.mu.Lock()
 	l.idle = append(l.idle, s)
 	var oldest *seat
@@ -160,7 +169,7 @@ func (l *lobby) fill(wanted []bool) error {
 		}
 		s := l.take(i)
 		err := s.sit()
-		l.give(s)
+		l.keep(s)
 		if err != nil {
 			return err
 		}

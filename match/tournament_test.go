@@ -257,6 +257,46 @@ func TestLobby(t *testing.T) {
 	if made.Load() != 4 {
 		t.Errorf("%d players made for 4 contestants and 1 board", made.Load())
 	}
+	made.Store(0)
+	cfg.Players[1].Fresh = true
+	mustRun(t, cfg)
+	if made.Load() != 3+12 || open.Load() != 0 {
+		t.Errorf("%d players made for 3 contestants and one that is fresh in its 12 pairs, %d not closed", made.Load(), open.Load())
+	}
+}
+
+// hoarding is a player whose moves depend on all its games before.
+type hoarding struct {
+	answer
+	games uint64
+}
+
+func (h *hoarding) NewGame() error { h.games++; return nil }
+
+func (h *hoarding) Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+	return random(h.games)(ctx, line, lim)
+}
+
+// A player that keeps something from game to game does not spoil a resumed
+// tournament if it is fresh for every pair.
+func TestFreshPlayers(t *testing.T) {
+	cfg := tournament(3)
+	cfg.Players[1].New = func() (game.Player, error) { return &hoarding{}, nil }
+	cfg.Players[1].Fresh = true
+	cfg.Log = filepath.Join(t.TempDir(), "one.jsonl")
+	mustRun(t, cfg)
+	want := sortedLines(t, cfg.Log)
+	cfg.Log = filepath.Join(t.TempDir(), "four.jsonl")
+	cfg.Concurrency = 4
+	mustRun(t, cfg)
+	if got := sortedLines(t, cfg.Log); !slices.Equal(got, want) {
+		t.Errorf("four at a time\n%s\nwant\n%s", got, want)
+	}
+	cfg.Players = slices.Clone(cfg.Players)
+	cfg.Players[1].Fresh = false
+	if _, err := Run(t.Context(), cfg); !errors.Is(err, ErrOtherSchedule) {
+		t.Errorf("gone on with another sort of player: %v", err)
+	}
 }
 
 // counted is a player that counts those that are open.

@@ -2,8 +2,9 @@
 // over NATS JetStream into a replay buffer, a trainer learns from that and
 // publishes nets, and the actors pick those up.
 //
-// Exit codes: 0 done, 1 failed or a check found something, 2 wrong usage,
-// 130 interrupted before it could finish in order.
+// Exit codes: 0 done, 1 failed or a check found something, 2 wrong usage, 3 a
+// sequential test has not decided, 4 interrupted and to be continued by the
+// same command, 130 interrupted before it could finish in order.
 package main
 
 import (
@@ -42,6 +43,12 @@ func build() string {
 // errUsage marks errors in how the command was called.
 var errUsage = errors.New("wrong usage")
 
+// errUndecided says that a match ended before its sequential test decided.
+var errUndecided = errors.New("the sequential test has not decided")
+
+// errResumable says that what was interrupted goes on with the same command.
+var errResumable = errors.New("interrupted")
+
 // errSilent is returned when what went wrong has been printed already.
 var errSilent = errors.New("failed")
 
@@ -77,6 +84,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case errors.Is(err, errUsage):
 		return 2
+	case errors.Is(err, errUndecided):
+		return 3
+	case errors.Is(err, errResumable):
+		return 4
 	case errors.Is(err, context.Canceled):
 		return 130
 	}

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"time"
@@ -20,55 +17,96 @@ import (
 )
 
 type matchOptions struct {
-	variant     string
-	games       int
+	variant string
+	format  string
+	seeds   int
+	games   int
+
 	nodes       uint64
 	depth       int
 	moveTime    time.Duration
+	timeControl string
+	timeMargin  time.Duration
+	moveTimeout time.Duration
 	hashMB      int
 	concurrency int
-	seed        uint64
-	book        string
-	openingMin  int
-	openingMax  int
-	maxPlies    int
-	winScore    int
-	winPlies    int
+
+	seed       uint64
+	book       string
+	openingMin int
+	openingMax int
+
+	maxPlies   int
+	winScore   int
+	winPlies   int
+	drawScore  int
+	drawPlies  int
+	drawMinPly int
+	playOut    float64
+
 	sprt        bool
 	elo0, elo1  float64
 	alpha, beta float64
-	log         string
-	pgn         string
-	json        bool
+	normalized  bool
+
+	log    string
+	pgn    string
+	output string
+	json   bool
 }
 
 func newMatchCommand() *cobra.Command {
 	var o matchOptions
 	c := &cobra.Command{
-		Use:   "match A B",
-		Short: "Play a match of opening pairs and print Elo with its error",
-		Long: `Play every opening with both colours and print the result of A against B: Elo
-and normalised Elo with 95 % intervals, the five pair counts, and with --sprt
-the sequential test's verdict. With --log a killed match goes on where it was
-when the same command is run again.
+		Use:   "match A B [C D ...]",
+		Short: "Play a match or a tournament of opening pairs and print Elo with its error",
+		Long: `Play every opening with both colours and print the result: for two players Elo
+and normalised Elo of the first with 95 % intervals, the five pair counts, and
+with --sprt the sequential test's verdict; for more a table and every encounter.
 
-` + playersHelp,
+With --log the match can be killed at any moment: the same command goes on where
+it was, and ends as if it had not been stopped as long as players answer the
+same to the same, as they do with one thread and limits of nodes or depth. The
+games of --pgn are kept in step with the log.
+
+` + playersHelp + `
+
+Exit codes: 0 played to the end, 1 failed, 2 wrong usage, 3 the sequential test
+has not decided, 4 interrupted but to be continued by the same command, 130
+interrupted without a log.`,
 		Example: `  selfplay match new.nnue old.nnue --games 400 --nodes 400
-  selfplay match new.nnue material --games 1000 --nodes 400 --sprt --elo0 0 --elo1 20
-  selfplay match new.nnue uci:fairy-stockfish,Hash=16 --games 100 --movetime 50ms --pgn games.pgn`,
-		Args: exactArgs(2),
+  selfplay match new.nnue material --games 10000 --sprt --elo0 0 --elo1 20 --log test.jsonl
+  selfplay match new.nnue,nodes=400 uci:fairy-stockfish,Hash=16,nodes=1000 --games 100 --pgn games.pgn
+  selfplay match a.nnue b.nnue material uci:fairy-stockfish --games 100 --log cup.jsonl
+  selfplay match new.nnue a.nnue b.nnue --format gauntlet --tc 10+0.1 --output fastchess`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 || len(args) > match.MaxPlayers {
+				return fmt.Errorf("%w: found %d players, expected 2 to %d (see %s --help)", errUsage, len(args), match.MaxPlayers, c.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return playMatch(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args[0], args[1], o)
+			cfg, err := o.config(c.Context(), args)
+			if err != nil {
+				return err
+			}
+			_, err = playMatch(c, cfg, o.printer(c))
+			return err
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
-	f.IntVar(&o.games, "games", 400, "games at most, an even number")
+	f.StringVar(&o.format, "format", "roundrobin", "who meets whom: roundrobin, or gauntlet (the first against all others)")
+	f.IntVar(&o.seeds, "seeds", 1, "of a gauntlet: how many first players meet all others")
+	f.IntVar(&o.games, "games", 400, "games of every two players at most, an even number")
 	f.Uint64Var(&o.nodes, "nodes", 0, "nodes a move; 400 if no other limit is given")
 	f.IntVar(&o.depth, "depth", 0, "depth of each search, plies")
 	f.DurationVar(&o.moveTime, "movetime", 0, "time a move, e.g. 50ms")
+	f.StringVar(&o.timeControl, "tc", "", "clock for the game, [MIN:]SEC[+SEC], e.g. 10+0.1")
+	f.DurationVar(&o.timeMargin, "time-margin", 20*time.Millisecond, "how far a clock may be overstepped")
+	f.DurationVar(&o.moveTimeout, "move-timeout", 0, "a player that does not answer for so long loses, whatever its limits; 0: only as its own limits say")
 	f.IntVar(&o.hashMB, "hash", 4, "transposition table of our own players, MiB")
-	f.IntVar(&o.concurrency, "concurrency", runtime.NumCPU(), "pairs played at the same time")
+	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core, less if players have several threads")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of openings")
 	f.StringVar(&o.book, "book", "", "EPD or FEN lines to begin from; default random openings")
 	f.IntVar(&o.openingMin, "opening-min", 4, "random plies of an opening, at least")
@@ -76,99 +114,119 @@ when the same command is run again.
 	f.IntVar(&o.maxPlies, "max-plies", 400, "a longer game is a draw")
 	f.IntVar(&o.winScore, "win-score", 2500, "adjudicate when both players agree on this score, centipawns; 0: never")
 	f.IntVar(&o.winPlies, "win-plies", 6, "for so many plies")
+	f.IntVar(&o.drawScore, "draw-score", 0, "adjudicate a draw when both players' scores stay within this, centipawns")
+	f.IntVar(&o.drawPlies, "draw-plies", 0, "for so many plies; 0: never")
+	f.IntVar(&o.drawMinPly, "draw-min-ply", 80, "but not before this ply")
+	f.Float64Var(&o.playOut, "play-out", 0, "share of games, 0 to 1, played to their end all the same, which tells how often adjudication is wrong")
 	f.BoolVar(&o.sprt, "sprt", false, "stop when a sequential test of --elo0 against --elo1 decides")
-	f.Float64Var(&o.elo0, "elo0", 0, "logistic Elo of H0")
-	f.Float64Var(&o.elo1, "elo1", 20, "logistic Elo of H1")
+	f.Float64Var(&o.elo0, "elo0", 0, "Elo of H0")
+	f.Float64Var(&o.elo1, "elo1", 20, "Elo of H1")
 	f.Float64Var(&o.alpha, "alpha", 0.05, "error rate of accepting H1 under H0")
 	f.Float64Var(&o.beta, "beta", 0.05, "error rate of accepting H0 under H1")
+	f.BoolVar(&o.normalized, "nelo", false, "hypotheses are normalised Elo, not logistic")
 	f.StringVar(&o.log, "log", "", "game log; makes the match resumable")
-	f.StringVar(&o.pgn, "pgn", "", "append the games to this file")
-	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.StringVar(&o.pgn, "pgn", "", "write the games to this file, which must be new or the one of --log")
+	f.StringVar(&o.output, "output", outputCompact, "compact, or fastchess: a line for every game as that program prints it")
+	f.BoolVar(&o.json, "json", false, "print a JSON object for every pair and for the result")
 	return c
 }
 
-func (o *matchOptions) config(ctx context.Context, a, b string) (match.Config, error) {
+// config makes the match of the players given.
+func (o *matchOptions) config(ctx context.Context, players []string) (match.Config, error) {
 	var cfg match.Config
 	v, err := chess.ParseVariant(o.variant)
 	if err != nil {
 		return cfg, fmt.Errorf("%w: --variant: %w", errUsage, err)
 	}
-	if o.games < 2 || o.games%2 != 0 {
-		return cfg, fmt.Errorf("%w: --games: found %d, expected an even number: every opening is played with both colours", errUsage, o.games)
+	if err := o.check(); err != nil {
+		return cfg, err
 	}
-	limits := search.Limits{Nodes: o.nodes, Depth: o.depth, MoveTime: o.moveTime}
-	if o.nodes == 0 && o.depth == 0 && o.moveTime == 0 {
-		limits.Nodes = 400
+	limits, err := o.limits()
+	if err != nil {
+		return cfg, err
 	}
 	cfg = match.Config{
 		Variant:     v,
-		Openings:    match.RandomOpenings(v, o.seed, o.openingMin, o.openingMax),
 		Pairs:       o.games / 2,
 		Concurrency: o.concurrency,
 		Seed:        o.seed,
-		Game:        game.Config{MaxPlies: o.maxPlies, WinScore: search.Score(o.winScore), WinPlies: o.winPlies},
+		Game: game.Config{
+			MaxPlies: o.maxPlies, TimeMargin: o.timeMargin,
+			WinScore: search.Score(o.winScore), WinPlies: o.winPlies,
+			DrawScore: search.Score(o.drawScore), DrawPlies: o.drawPlies, DrawMinPly: o.drawMinPly,
+			NoAdjudicateShare: o.playOut,
+		},
+		MoveTimeout: o.moveTimeout,
 		Log:         o.log,
+		PGN:         o.pgn,
 		Build:       build(),
 	}
+	if cfg.Format, err = match.ParseFormat(o.format); err != nil {
+		return cfg, fmt.Errorf("%w: --format: %w", errUsage, err)
+	}
+	if cfg.Format == match.Gauntlet {
+		cfg.Seeds = o.seeds
+	}
 	if o.sprt {
-		cfg.SPRT = &rating.SPRT{Elo0: o.elo0, Elo1: o.elo1, Alpha: o.alpha, Beta: o.beta}
+		cfg.SPRT = &rating.SPRT{Elo0: o.elo0, Elo1: o.elo1, Alpha: o.alpha, Beta: o.beta, Normalized: o.normalized}
 	}
-	if o.book != "" {
-		f, err := os.Open(o.book)
-		if err != nil {
-			return cfg, fmt.Errorf("--book: %w", err)
-		}
-		defer f.Close()
-		if cfg.Openings, err = match.BookOpenings(v, f, o.seed); err != nil {
-			return cfg, fmt.Errorf("%s: %w", o.book, err)
-		}
-	}
-	if cfg.A, err = contestant(ctx, a, v, limits, o.hashMB); err != nil {
+	if cfg.Openings, err = o.openings(v); err != nil {
 		return cfg, err
 	}
-	if cfg.B, err = contestant(ctx, b, v, limits, o.hashMB); err != nil {
+	if cfg.Players, err = contestants(ctx, players, v, limits, o.hashMB); err != nil {
 		return cfg, err
 	}
-	if cfg.A.Name == cfg.B.Name {
-		cfg.A.Name += " (A)"
-		cfg.B.Name += " (B)"
+	if cfg.Concurrency == 0 {
+		cfg.Concurrency = 1
+		cfg.Concurrency = max(1, runtime.NumCPU()/cfg.Load())
 	}
 	return cfg, nil
 }
 
-func playMatch(ctx context.Context, stdout, stderr io.Writer, a, b string, o matchOptions) error {
-	cfg, err := o.config(ctx, a, b)
-	if err != nil {
-		return err
+// check refuses flags that package match would refuse in other words.
+func (o *matchOptions) check() error {
+	switch {
+	case o.games < 2 || o.games%2 != 0:
+		return fmt.Errorf("%w: --games: found %d, expected an even number: every opening is played with both colours", errUsage, o.games)
+	case o.concurrency < 0:
+		return fmt.Errorf("%w: --concurrency: found %d, expected 0 or more", errUsage, o.concurrency)
+	case o.output != outputCompact && o.output != outputFastchess:
+		return fmt.Errorf("%w: --output: found %q, expected %s or %s", errUsage, o.output, outputCompact, outputFastchess)
+	case o.json && o.output != outputCompact:
+		return fmt.Errorf("%w: found --json with --output %s, expected one of them", errUsage, o.output)
 	}
-	if o.pgn != "" {
-		f, err := os.OpenFile(o.pgn, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	return nil
+}
+
+// limits are those of players that have none of their own.
+func (o *matchOptions) limits() (search.Limits, error) {
+	limits := search.Limits{Nodes: o.nodes, Depth: o.depth, MoveTime: o.moveTime}
+	if o.timeControl != "" {
+		base, inc, err := parseTimeControl(o.timeControl)
 		if err != nil {
-			return fmt.Errorf("--pgn: %w", err)
+			return limits, fmt.Errorf("%w: --tc: %w", errUsage, err)
 		}
-		defer f.Close()
-		cfg.PGN = f
+		limits.Time, limits.Inc = [2]time.Duration{base, base}, [2]time.Duration{inc, inc}
 	}
-	shown := time.Now()
-	cfg.OnPair = func(_ match.Pair, _ [2]*game.Game, r match.Result) {
-		if now := time.Now(); now.Sub(shown) > 10*time.Second {
-			shown = now
-			fmt.Fprintf(stderr, "%d of %d games, Elo %v\n", r.Games.Games(), o.games, r.Elo)
-		}
+	if o.nodes == 0 && o.depth == 0 && o.moveTime == 0 && o.timeControl == "" {
+		limits.Nodes = 400
 	}
-	result, err := match.Run(ctx, cfg)
-	if err != nil && result.Games.Games() == 0 {
-		return err // there is nothing to print
+	return limits, nil
+}
+
+// openings are those of the book, or random ones.
+func (o *matchOptions) openings(v *chess.Variant) (match.Openings, error) {
+	if o.book == "" {
+		return match.RandomOpenings(v, o.seed, o.openingMin, o.openingMax), nil
 	}
-	if o.json {
-		if encodeErr := json.NewEncoder(stdout).Encode(result); encodeErr != nil {
-			return errors.Join(err, encodeErr)
-		}
-	} else {
-		fmt.Fprint(stdout, result)
+	f, err := os.Open(o.book)
+	if err != nil {
+		return match.Openings{}, fmt.Errorf("--book: %w", err)
 	}
-	if errors.Is(err, context.Canceled) && o.log != "" {
-		fmt.Fprintln(stderr, "interrupted; the same command goes on from the log")
+	defer f.Close()
+	openings, err := match.BookOpenings(v, f, o.seed)
+	if err != nil {
+		return openings, fmt.Errorf("%s: %w", o.book, err)
 	}
-	return err
+	return openings, nil
 }

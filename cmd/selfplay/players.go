@@ -113,4 +113,7 @@ func (s *playerSpec) engineContestant(ctx context.Context, c *match.Contestant, 
 		}
 	}
 	c.New = func() (game.Player, error) { return uci.Start(ctx, cfg) }
+	// Not every engine forgets all at ucinewgame. Where limits let games be
+	// repeated, that must not stand in the way.
+	c.Fresh = c.Limits.MoveTime == 0 && !c.Limits.Clock(chess.White)
 }

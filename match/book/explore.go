@@ -25,7 +25,7 @@ type Explorer struct {
 // one goroutine, until that returns false. Errors wrap [ErrSettings] or are those
 // of the players, of visit or of the context.
 func (e *Explorer) Run(ctx context.Context, first int, visit func(Walk) (more bool, err error)) error {
-	if err := e.Settings.validate(); err != nil {
+	if err := e.Settings.Validate(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -50,7 +50,9 @@ const (
 	maxBonus   = 1000
 )
 
-func (s *Settings) validate() error {
+// Validate returns an error that wraps [ErrSettings] if the settings contradict
+// each other.
+func (s *Settings) Validate() error {
 	switch {
 	case s.Variant == nil:
 		return fmt.Errorf("%w: no variant", ErrSettings)
