@@ -100,7 +100,7 @@ func Decode(b []byte) (*Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, err := h.start()
+	start, err := h.Start()
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +126,9 @@ func Decode(b []byte) (*Game, error) {
 	return g, nil
 }
 
-// start returns the start position, whose FEN must be as Position.FEN writes it.
-func (h *Header) start() (chess.Position, error) {
+// Start returns the start position, whose FEN must be as Position.FEN writes it.
+// The error wraps ErrMalformed.
+func (h *Header) Start() (chess.Position, error) {
 	fen := h.StartFEN
 	if fen == "" {
 		fen = h.Variant.StartFEN

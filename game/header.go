@@ -104,7 +104,9 @@ func textForm(s, before string) int {
 	return len(s)
 }
 
-func appendText(dst []byte, s, before string) ([]byte, error) {
+// AppendText appends a text as records hold it; before is the text in front of
+// it, which it is cheap to repeat. The error wraps ErrTooLarge.
+func AppendText(dst []byte, s, before string) ([]byte, error) {
 	form := textForm(s, before)
 	switch form {
 	case textRepeat:
@@ -121,8 +123,9 @@ func appendText(dst []byte, s, before string) ([]byte, error) {
 	return append(append(dst, byte(form)), s...), nil
 }
 
-// readText reads the text at b[at:] and returns where the next field begins.
-func readText(b []byte, at int, before string) (s string, next int, err error) {
+// ReadText reads the text at b[at:] and returns where the next field begins. The
+// error wraps ErrMalformed.
+func ReadText(b []byte, at int, before string) (s string, next int, err error) {
 	if at >= len(b) {
 		return "", at, fmt.Errorf("%w: byte %d: no text before the end of the record", ErrMalformed, at)
 	}
@@ -185,7 +188,7 @@ func appendHeader(dst []byte, h *Header) ([]byte, error) {
 	before := ""
 	for _, s := range h.texts() {
 		var err error
-		if dst, err = appendText(dst, *s, before); err != nil {
+		if dst, err = AppendText(dst, *s, before); err != nil {
 			return nil, err
 		}
 		before = *s
@@ -270,7 +273,7 @@ func readHeader(b []byte) (h Header, next int, err error) {
 	next = offTexts
 	before := ""
 	for _, s := range h.texts() {
-		if *s, next, err = readText(b, next, before); err != nil {
+		if *s, next, err = ReadText(b, next, before); err != nil {
 			return Header{}, 0, err
 		}
 		before = *s
@@ -287,6 +290,36 @@ func readHeader(b []byte) (h Header, next int, err error) {
 func DecodeHeader(b []byte) (Header, error) {
 	h, _, err := readHeader(b)
 	return h, err
+}
+
+// Split takes apart a record of the present version: its header, and its plies as
+// package plycode has them. Like DecodeHeader it checks the checksum only. The
+// error wraps ErrVersion for a record of another version.
+func Split(b []byte) (Header, []byte, error) {
+	h, next, err := readHeader(b)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	if b[offVersion] != version {
+		return Header{}, nil, fmt.Errorf("%w: byte %d: found %d, expected %d", ErrVersion, offVersion, b[offVersion], version)
+	}
+	return h, b[next:], nil
+}
+
+// Join appends to dst the record that Split takes apart. It checks sizes and
+// texts, but neither start position nor plies; dst is returned as it was after an
+// error.
+func Join(dst []byte, h *Header, plies []byte) ([]byte, error) {
+	at := len(dst)
+	record, err := appendHeader(dst, h)
+	if err != nil {
+		return dst, err
+	}
+	record = append(record, plies...)
+	if err := seal(record[at:]); err != nil {
+		return dst, err
+	}
+	return record, nil
 }
 
 // header returns the header of g.

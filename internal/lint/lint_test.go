@@ -34,6 +34,7 @@ var group = map[string]int{
 	"configs":             4,
 	"sample/bin":          5,
 	"sample/binpack":      5,
+	"sample/chain":        5,
 	"sample/plain":        5,
 	"replay":              5,
 	"trainer":             5,
@@ -69,6 +70,7 @@ var testsOnly = map[[2]string]bool{
 	{"nnue", "nnue/nnuetest"}:          true, // makes the networks
 	{"trainer", "trainer/nnuefit"}:     true, // the model to train
 	{"sample/binpack", "sample/plain"}: true, // the same samples as text
+	{"sample/chain", "sample/plain"}:   true,
 }
 
 // owner names, for an outside dependency, the one package that may import it.

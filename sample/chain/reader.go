@@ -1,0 +1,434 @@
+package chain
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/game/plycode"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+// Reader reads the samples of a .chain stream, or the records of its games. It
+// implements sample.Reader and holds one block in memory.
+//
+// Every move made is checked for being legal, and every position a chain begins
+// with; that the outcome of a game is true to its moves is not, game.Decode does
+// that. A damaged block or item is a *sample.ReadError that wraps
+// sample.ErrRecord.
+type Reader struct {
+	// EveryPly has Read return the plies of games that are not to be trained on
+	// too: opening and random moves.
+	EveryPly bool
+
+	in     *bufio.Reader
+	offset int64 // of what in gives next
+	until  int64 // no block from here on is read, unless 0
+	begun  bool
+	head   header // of the block; variant and unit are those of all
+
+	block   []byte // rest of the payload; bytes of in's buffer
+	blockAt int64
+	toSkip  int // bytes of in that block lies in
+	items   uint32
+	plies   uint32
+	spoilt  bool // an item was bad, so the counts will not fit
+	before  game.Header
+
+	dec    plycode.Decoder
+	itemAt int64
+	left   int // plies of the item to be read
+	result int8
+	ply    uint16
+
+	record int64
+	rest   int64
+	err    error // returned from now on
+}
+
+// NewReader returns a Reader of a stream from its beginning.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, headerSize+MaxPayload)}
+}
+
+// NewSection returns a Reader of the blocks of a file of the given size that begin
+// at the offsets from ≤ o < to. Sections that cover the file without overlapping
+// have each of its samples once, but that damage is reported by the section of
+// the block before it only.
+func NewSection(r io.ReaderAt, size, from, to int64) *Reader {
+	s := NewReader(io.NewSectionReader(r, from, size-from))
+	s.offset, s.until = from, to
+	if from > 0 {
+		s.begun = true
+		s.err = s.resync(0)
+	}
+	return s
+}
+
+// Unit returns the unit of the scores, that of games if there are none.
+func (r *Reader) Unit() sample.Unit {
+	if r.begin(); r.head.unit == 0 {
+		return sample.CentipawnUnit
+	}
+	return r.head.unit
+}
+
+// Variant returns the variant of the positions, nil if there are none.
+func (r *Reader) Variant() *chess.Variant {
+	r.begin()
+	return r.head.variant
+}
+
+// Trailing returns, after io.EOF, the bytes at the end that are no whole block.
+func (r *Reader) Trailing() int64 { return r.rest }
+
+// begin looks at the first header without reading it.
+func (r *Reader) begin() {
+	if r.begun {
+		return
+	}
+	r.begun = true
+	b, _ := r.in.Peek(headerSize)
+	if len(b) >= len(magic) && string(b[:len(magic)]) != magic {
+		r.err = r.errorAt(r.offset, fmt.Errorf("%w: found magic %q, expected %q of a %s file", sample.ErrFormat, b[:len(magic)], magic, Extension))
+		return
+	}
+	if len(b) == headerSize {
+		if h, err := parseHeader(b); err == nil {
+			r.head.variant, r.head.unit = h.variant, h.unit
+		}
+	}
+}
+
+// Read reads the next sample; see sample.Reader.
+func (r *Reader) Read(s *sample.Sample) error {
+	r.begin()
+	for {
+		for r.left == 0 {
+			if err := r.nextItem(); err != nil {
+				return err
+			}
+		}
+		var p plycode.Ply
+		s.Pos = *r.dec.Pos()
+		s.Ply = r.ply
+		if err := r.nextPly(&p); err != nil {
+			return err
+		}
+		if !p.Train && !r.EveryPly {
+			continue
+		}
+		s.Move, s.Score, s.Partial = p.Move, p.Score, p.Partial
+		if s.Result = r.result; s.Pos.SideToMove() == chess.Black {
+			s.Result = -r.result
+		}
+		if p.Partial || p.Other != chess.NoMove || r.dec.Ended() {
+			if err := checkRaw(s); err != nil {
+				return r.bad(err)
+			}
+		}
+		r.record++
+		return nil
+	}
+}
+
+// checkRaw refuses moves that no sample has.
+func checkRaw(s *sample.Sample) error {
+	if s.Partial && !s.Move.IsDrop() && !s.Move.IsPromotion() {
+		return fmt.Errorf("%w: move: found %s without its piece, expected a drop or promotion", sample.ErrRecord, s.Pos.UCI(s.Move))
+	}
+	return sample.CheckMove(&s.Pos, s.Move)
+}
+
+// nextPly reads a ply of the item. Behind the last it checks that nothing is
+// left.
+func (r *Reader) nextPly(p *plycode.Ply) error {
+	err := r.dec.Next(p)
+	r.left--
+	r.ply++
+	if err == nil && r.left == 0 {
+		err = r.dec.End()
+	}
+	if err != nil {
+		r.left = 0
+		return r.bad(fmt.Errorf("%w: %w", sample.ErrRecord, err))
+	}
+	return nil
+}
+
+// Record appends to dst the record of the next game, which is then passed over,
+// if the next sample is the first of a game. If not, it returns dst as it is: the
+// samples up to the next game, or the end, are for Read. The record's checksum is
+// right; game.Decode is needed to know that its game is.
+func (r *Reader) Record(dst []byte) ([]byte, error) {
+	r.begin()
+	for r.left == 0 {
+		item, err := r.takeItem()
+		if err != nil {
+			return dst, err
+		}
+		c := cursor{b: item}
+		if item[0]&itemGame == 0 {
+			if err := r.openChain(&c); err != nil {
+				return dst, err
+			}
+			continue
+		}
+		if _, err := readGame(&c, &r.before, r.head.variant); err != nil {
+			return dst, r.bad(err)
+		}
+		r.plies += uint32(r.before.Plies)
+		record, err := game.Join(dst, &r.before, c.b)
+		if err != nil {
+			return dst, r.bad(fmt.Errorf("%w: %w", sample.ErrRecord, err))
+		}
+		r.record += int64(r.before.Plies)
+		return record, nil
+	}
+	return dst, nil
+}
+
+// nextItem goes on to the plies of the next item.
+func (r *Reader) nextItem() error {
+	item, err := r.takeItem()
+	if err != nil {
+		return err
+	}
+	c := cursor{b: item}
+	if item[0]&itemGame == 0 {
+		return r.openChain(&c)
+	}
+	start, err := readGame(&c, &r.before, r.head.variant)
+	if err != nil {
+		return r.bad(err)
+	}
+	r.plies += uint32(r.before.Plies)
+	r.left, r.ply = r.before.Plies, 0
+	r.result = sample.ResultFor(chess.White, r.before.Outcome)
+	r.dec.Reset(c.b, &start)
+	return nil
+}
+
+func (r *Reader) openChain(c *cursor) error {
+	var h chainHead
+	start, err := h.read(c, r.head.variant)
+	if err != nil {
+		return r.bad(err)
+	}
+	r.plies += uint32(h.plies)
+	r.left, r.ply, r.result = h.plies, h.ply, h.result
+	r.dec.Reset(c.b, &start)
+	return nil
+}
+
+// takeItem returns the next item, of at least one byte, in the next block if need
+// be.
+func (r *Reader) takeItem() ([]byte, error) {
+	for len(r.block) == 0 {
+		if err := r.nextBlock(); err != nil {
+			return nil, err
+		}
+	}
+	r.itemAt = r.offset + int64(r.toSkip-len(r.block))
+	size, n := binary.Uvarint(r.block)
+	if n <= 0 || size == 0 || size > uint64(len(r.block)-n) {
+		left := len(r.block)
+		r.block = nil
+		return nil, r.bad(fmt.Errorf("%w: item: found length %d, expected 1 to %d", sample.ErrRecord, size, left-n))
+	}
+	item := r.block[n : n+int(size)]
+	r.block = r.block[n+int(size):]
+	r.items++
+	return item, nil
+}
+
+// nextBlock reads and checks the next block, after it has compared the last one
+// with its header.
+func (r *Reader) nextBlock() error {
+	if r.err != nil {
+		return r.err
+	}
+	if err := r.endBlock(); err != nil {
+		return err
+	}
+	if r.until != 0 && r.offset >= r.until {
+		r.err = io.EOF
+		return r.err
+	}
+	b, err := r.in.Peek(headerSize)
+	if err != nil {
+		return r.end(len(b), err)
+	}
+	h, err := parseHeader(b)
+	if errors.Is(err, errNoHeader) {
+		return r.damage(err)
+	}
+	if err == nil && r.head.variant != nil && (h.variant != r.head.variant || h.unit != r.head.unit) {
+		err = fmt.Errorf("%w: found a block of %s with scores in %v, expected %s and %v as before",
+			sample.ErrFormat, h.variant.Name, h.unit, r.head.variant.Name, r.head.unit)
+	}
+	if err != nil {
+		r.err = r.errorAt(r.offset, err)
+		return r.err
+	}
+	size := headerSize + h.size
+	if b, err = r.in.Peek(size); err != nil {
+		return r.end(len(b), err)
+	}
+	r.head = h
+	r.blockAt, r.toSkip = r.offset, size
+	if found := crc32.Checksum(b[headerSize:], castagnoli); found != h.crc {
+		r.spoilt = true
+		return r.badAt(r.offset, fmt.Errorf("%w: block of %d bytes left out: checksum %08x, its bytes give %08x", sample.ErrRecord, size, h.crc, found))
+	}
+	r.block = b[headerSize:]
+	r.items, r.plies, r.spoilt = 0, 0, false
+	r.before = game.Header{}
+	return nil
+}
+
+// endBlock passes over the block that has been read.
+func (r *Reader) endBlock() error {
+	if r.toSkip == 0 {
+		return nil
+	}
+	if err := r.skip(r.toSkip); err != nil {
+		return err
+	}
+	r.toSkip = 0
+	if !r.spoilt && (r.items != r.head.items || r.plies != r.head.plies) {
+		return r.badAt(r.blockAt, fmt.Errorf("%w: block: found %d items with %d plies, expected %d and %d as its header says",
+			sample.ErrRecord, r.items, r.plies, r.head.items, r.head.plies))
+	}
+	return nil
+}
+
+func (r *Reader) skip(n int) error {
+	done, err := r.in.Discard(n)
+	r.offset += int64(done)
+	if err != nil {
+		r.err = r.errorAt(r.offset, err)
+	}
+	return r.err
+}
+
+// end is the end of the stream, or an error of it, with n bytes left.
+func (r *Reader) end(n int, err error) error {
+	if r.err = io.EOF; !errors.Is(err, io.EOF) {
+		r.err = r.errorAt(r.offset, err)
+	}
+	r.rest = int64(n)
+	return r.err
+}
+
+// damage goes on to the next whole block. What is behind the last one is not
+// damage but the rest.
+func (r *Reader) damage(why error) error {
+	at := r.offset
+	if err := r.resync(1); err != nil {
+		if errors.Is(err, io.EOF) {
+			r.rest = r.offset - at
+		}
+		r.err = err
+		return err
+	}
+	return r.badAt(at, fmt.Errorf("%w: %d bytes left out: %w", sample.ErrRecord, r.offset-at, why))
+}
+
+// resync passes over the stream up to the next whole block that begins skip bytes
+// from here or later.
+func (r *Reader) resync(skip int) error {
+	for {
+		if err := r.skip(skip); err != nil {
+			return err
+		}
+		b, err := r.in.Peek(headerSize)
+		if err != nil {
+			n := len(b)
+			if skipErr := r.skip(n); skipErr != nil {
+				return skipErr
+			}
+			return r.end(0, err)
+		}
+		if r.wholeBlock(b) {
+			return nil
+		}
+		b, _ = r.in.Peek(r.in.Buffered())
+		if skip = bytes.Index(b[1:], []byte(magic)) + 1; skip == 0 {
+			skip = len(b) - len(magic) + 1
+		}
+	}
+}
+
+// wholeBlock reports whether the stream goes on with one, whose header may begin
+// in b.
+func (r *Reader) wholeBlock(b []byte) bool {
+	h, err := parseHeader(b)
+	if err != nil {
+		return errors.Is(err, sample.ErrFormat) // to be told by nextBlock
+	}
+	b, err = r.in.Peek(headerSize + h.size)
+	return err == nil && crc32.Checksum(b[headerSize:], castagnoli) == h.crc
+}
+
+func (r *Reader) errorAt(offset int64, err error) error {
+	return &sample.ReadError{Record: r.record, Offset: offset, Err: err}
+}
+
+// bad is the error of an item, badAt that of anything at an offset. Either counts
+// as a record.
+func (r *Reader) bad(err error) error {
+	r.spoilt = true
+	return r.badAt(r.itemAt, err)
+}
+
+func (r *Reader) badAt(offset int64, err error) error {
+	err = r.errorAt(offset, err)
+	r.record++
+	return err
+}
+
+// Info is what Recover finds out about a file.
+type Info struct {
+	Variant *chess.Variant // nil if there are no blocks
+	Unit    sample.Unit
+	Blocks  int64
+	Items   int64 // games and chains
+	Plies   int64
+	Damaged int64 // places that hold no whole block, before End
+	End     int64 // of the last whole block: where another may be written
+}
+
+// Recover reads the blocks of a stream, without looking into them, to find where
+// the last whole one ends.
+func Recover(in io.Reader) (Info, error) {
+	r := NewReader(in)
+	r.begin()
+	var info Info
+	damaged := int64(0)
+	for {
+		err := r.nextBlock()
+		switch {
+		case err == nil:
+			info.Blocks++
+			info.Items += int64(r.head.items)
+			info.Plies += int64(r.head.plies)
+			info.End = r.offset + int64(r.toSkip)
+			info.Damaged = damaged
+			r.spoilt = true // nobody counts
+		case errors.Is(err, io.EOF):
+			info.Variant, info.Unit = r.head.variant, r.Unit()
+			return info, nil
+		case errors.Is(err, sample.ErrRecord):
+			damaged++
+		default:
+			return info, err
+		}
+	}
+}
