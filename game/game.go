@@ -146,7 +146,10 @@ func EndText(o chess.Outcome, r chess.Reason) string {
 	case chess.BlackWins:
 		winner, loser = loser, winner
 	case chess.Draw:
-		if adjudicated(r) || r == PlyLimit {
+		switch r {
+		case AdjudicatedDraw:
+			return "Draw by adjudication"
+		case PlyLimit:
 			return "Draw by adjudication: " + ReasonText(r)
 		}
 		return "Draw by " + ReasonText(r)

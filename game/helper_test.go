@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -140,6 +141,7 @@ type fakePlayer struct {
 	newGames int
 	searches int
 	limits   []search.Limits
+	elapsed  time.Duration // to answer with
 	// at, if set, may answer instead; the bool says whether it does.
 	at func(ctx context.Context, ply int) (search.Result, error, bool)
 }
@@ -160,7 +162,8 @@ func (p *fakePlayer) Search(ctx context.Context, line *chess.Line, lim search.Li
 	pos := line.Pos()
 	var list chess.MoveList
 	pos.Legal(&list)
-	res := search.Result{Move: list.Moves[pos.Key()%uint64(list.N)], Depth: 4}
+	res := search.Result{Move: list.Moves[pos.Key()%uint64(list.N)], Depth: 4, Elapsed: p.elapsed}
+	res.PV = []chess.Move{res.Move}
 	if p.score != nil {
 		res.Score = p.score(pos)
 	}

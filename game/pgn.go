@@ -212,10 +212,10 @@ func (o PGNOptions) movetext(g *Game) []string {
 		words = append(words, pos.SAN(ply.Move))
 		comment := o.comment(g, i, mover)
 		if o.PV && i < len(g.PVs) && len(g.PVs[i]) > 0 {
-			comment = join(comment, `pv="`+sanLine(pos, g.PVs[i])+`"`)
+			comment = o.join(comment, `pv="`+sanLine(pos, g.PVs[i])+`"`)
 		}
 		if i == len(g.Plies)-1 && g.Outcome != chess.Ongoing {
-			comment = join(comment, ReasonText(g.Reason))
+			comment = o.join(comment, ReasonText(g.Reason))
 		}
 		if comment != "" {
 			words = append(words, strings.Fields("{"+comment+"}")...)
@@ -225,10 +225,14 @@ func (o PGNOptions) movetext(g *Game) []string {
 	return append(words, g.Outcome.String())
 }
 
-// join puts a comma between two parts of a comment.
-func join(a, b string) string {
-	if a == "" || b == "" {
+// join puts two parts of a comment together: with a comma, but for that of
+// lichess, which has its own brackets.
+func (o PGNOptions) join(a, b string) string {
+	switch {
+	case a == "" || b == "":
 		return a + b
+	case o.Eval:
+		return a + " " + b
 	}
 	return a + ", " + b
 }
@@ -282,13 +286,13 @@ func engineComment(p *Ply) string {
 
 // evalComment is the comment of lichess.
 func evalComment(p *Ply, mover chess.Color) string {
-	white := p.Score
+	sign := 1
 	if mover == chess.Black {
-		white = -white
+		sign = -1
 	}
-	text := fmt.Sprintf("[%%eval %.2f", float64(white)/100)
-	if white.IsMate() {
-		text = fmt.Sprintf("[%%eval #%d", white.MateIn())
+	text := fmt.Sprintf("[%%eval %.2f", float64(sign*int(p.Score))/100)
+	if p.Score.IsMate() {
+		text = fmt.Sprintf("[%%eval #%d", sign*p.Score.MateIn())
 	}
 	if p.Depth > 0 {
 		text += "," + strconv.Itoa(int(p.Depth))
