@@ -106,15 +106,17 @@ func gameResult(g *game.Game, openingPlies int, table [2]*seat, failed failure) 
 	return r
 }
 
-// tags returns the PGN tags of game i of a pair.
-func (m *run) tags(p *Pair, i int) map[string]string {
+// tags returns the PGN tags of game i of a pair, which began from the opening
+// with the id given.
+func (m *run) tags(p *Pair, i int, opening string) map[string]string {
 	white, black := &m.cfg.Players[p.Players[i]], &m.cfg.Players[p.Players[1-i]]
 	round, _ := place(p.Number, len(m.encounters))
 	tags := map[string]string{
 		"Event": m.cfg.event(),
 		"Round": fmt.Sprintf("%d.%d", round+1, i+1),
 		"White": white.Name, "Black": black.Name,
-		"PairId": fmt.Sprint(p.Number), "OpeningId": m.cfg.Openings.ID,
+		"PairId":    fmt.Sprint(p.Number),
+		"OpeningId": opening, "Openings": m.cfg.Openings.ID,
 		"RunId": m.cfg.RunID,
 	}
 	if p.Games[i].Error != "" {

@@ -206,9 +206,13 @@ func (m *run) encodePGN(p *Pair, games [2]*game.Game) ([]byte, error) {
 	if m.cfg.PGN == "" {
 		return nil, nil
 	}
+	opening, _, err := m.opening(p.Number)
+	if err != nil {
+		return nil, err
+	}
 	var text bytes.Buffer
 	for i, g := range games {
-		if err := game.WritePGN(&text, g, m.tags(p, i)); err != nil {
+		if err := game.WritePGN(&text, g, m.tags(p, i, opening.ID)); err != nil {
 			return nil, fmt.Errorf("match: PGN: %w", err)
 		}
 	}

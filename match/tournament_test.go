@@ -222,7 +222,7 @@ func TestPGN(t *testing.T) {
 	for _, tag := range []string{
 		`[Event "roundrobin of 4 players"]`, `[White "greedy too"]`, `[Black "crashing"]`, `[Variant "Crazyhouse"]`,
 		`[WhiteNet "net-of-random"]`, `[BlackNet "net-of-random"]`, `[RunId "test"]`, `[PairId "5"]`, `[Round "1.2"]`,
-		`[Build "v1"]`, `[OpeningId "`, `[Seed "`,
+		`[Build "v1"]`, `[OpeningId "0"]`, `[Openings "random `, `[Seed "`,
 	} {
 		if !strings.Contains(text, tag) {
 			t.Errorf("no %s in\n%s", tag, text)

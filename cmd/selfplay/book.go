@@ -95,6 +95,7 @@ the same walks. The book depends on the settings and the seed alone, not on
 	f.IntVar(&o.maxWalks, "max-walks", 0, "walks at most; 0: 50 for each position found")
 	f.IntVar(&o.hashMB, "hash", 1, "transposition table of our own players, MiB")
 	f.IntVar(&o.concurrency, "concurrency", runtime.NumCPU(), "walks made at the same time")
+	c.AddCommand(newBookCheckCommand())
 	return c
 }
 
@@ -128,6 +129,9 @@ func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFa
 			return nil, book.WalkFacts{}, err
 		}
 		e.NewJudge, e.Settings.Judge = judge.New, judge.Limits
+	}
+	if err := e.Settings.Validate(); err != nil {
+		return nil, book.WalkFacts{}, err
 	}
 	first, err := bookPlayer(walker)
 	if err != nil {

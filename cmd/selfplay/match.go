@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"time"
 
@@ -31,10 +30,8 @@ type matchOptions struct {
 	hashMB      int
 	concurrency int
 
-	seed       uint64
-	book       string
-	openingMin int
-	openingMax int
+	seed    uint64
+	opening openingOptions
 
 	maxPlies   int
 	winScore   int
@@ -108,9 +105,7 @@ interrupted without a log.`,
 	f.IntVar(&o.hashMB, "hash", 4, "transposition table of our own players, MiB")
 	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core, less if players have several threads")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of openings")
-	f.StringVar(&o.book, "book", "", "EPD or FEN lines to begin from; default random openings")
-	f.IntVar(&o.openingMin, "opening-min", 4, "random plies of an opening, at least")
-	f.IntVar(&o.openingMax, "opening-max", 9, "and at most")
+	o.opening.addFlags(f)
 	f.IntVar(&o.maxPlies, "max-plies", 400, "a longer game is a draw")
 	f.IntVar(&o.winScore, "win-score", 2500, "adjudicate when both players agree on this score, centipawns; 0: never")
 	f.IntVar(&o.winPlies, "win-plies", 6, "for so many plies")
@@ -170,7 +165,7 @@ func (o *matchOptions) config(ctx context.Context, players []string) (match.Conf
 	if o.sprt {
 		cfg.SPRT = &rating.SPRT{Elo0: o.elo0, Elo1: o.elo1, Alpha: o.alpha, Beta: o.beta, Normalized: o.normalized}
 	}
-	if cfg.Openings, err = o.openings(v); err != nil {
+	if cfg.Openings, err = o.opening.openings(v, o.seed); err != nil {
 		return cfg, err
 	}
 	if cfg.Players, err = contestants(ctx, players, v, limits, o.hashMB); err != nil {
@@ -212,21 +207,4 @@ func (o *matchOptions) limits() (search.Limits, error) {
 		limits.Nodes = 400
 	}
 	return limits, nil
-}
-
-// openings are those of the book, or random ones.
-func (o *matchOptions) openings(v *chess.Variant) (match.Openings, error) {
-	if o.book == "" {
-		return match.RandomOpenings(v, o.seed, o.openingMin, o.openingMax), nil
-	}
-	f, err := os.Open(o.book)
-	if err != nil {
-		return match.Openings{}, fmt.Errorf("--book: %w", err)
-	}
-	defer f.Close()
-	openings, err := match.BookOpenings(v, f, o.seed)
-	if err != nil {
-		return openings, fmt.Errorf("%s: %w", o.book, err)
-	}
-	return openings, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -70,15 +71,20 @@ type Journal struct {
 
 // OpenJournal opens the journal at path, or makes it. Its first line is
 // header, which names the settings that walks depend on; a journal with another
-// one is refused. A last line cut short, by a crash, is taken away. Errors wrap
-// [ErrJournal] or are the file's.
+// one is refused. A last line cut short, by a crash, is taken away. The journal is
+// locked until it is closed. Errors wrap [ErrJournal] or
+// [dirlock.ErrFileHeld], or are the file's.
 func OpenJournal(path string, v *chess.Variant, header string) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	j := &Journal{file: f, w: bufio.NewWriter(f)}
-	if err := j.load(v, header); err != nil {
+	err = dirlock.LockFile(f)
+	if err == nil {
+		err = j.load(v, header)
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

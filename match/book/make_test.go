@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -288,6 +289,22 @@ func TestBadJournals(t *testing.T) {
 			t.Errorf("%s: the file is now %q", name, got)
 		}
 	}
+}
+
+func TestJournalIsLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "walks")
+	j, err := OpenJournal(path, chess.Crazyhouse, "header")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenJournal(path, chess.Crazyhouse, "header"); !errors.Is(err, dirlock.ErrFileHeld) {
+		t.Errorf("opened twice: %v", err)
+	}
+	j.Close()
+	if j, err = OpenJournal(path, chess.Crazyhouse, "header"); err != nil {
+		t.Fatalf("opened after it was closed: %v", err)
+	}
+	j.Close()
 }
 
 func FuzzWalk(f *testing.F) {
