@@ -90,6 +90,8 @@ type Config struct {
 	// has its games there once, whenever the match was killed: what a pair not
 	// in the log left behind is cut off.
 	PGN string
+	// PGNOptions say what the comments of the PGN hold.
+	PGNOptions game.PGNOptions
 	// RunID and Build are written into the PGN.
 	RunID, Build string
 
@@ -206,6 +208,12 @@ func (c *Config) schedule() schedule {
 		"noise":           fmt.Sprintf("%g before ply %d", g.Noise.Prob, g.Noise.Plies),
 		"time margin":     g.TimeMargin.String(),
 		"move timeout":    c.MoveTimeout.String(),
+	}
+	if g.ResignMoves > 0 && g.ResignScore > 0 {
+		s["adjudicate resign"] = fmt.Sprintf("%d cp for %d moves", g.ResignScore, g.ResignMoves)
+	}
+	if g.MoveTimeMargin > 0 {
+		s["move time margin"] = g.MoveTimeMargin.String()
 	}
 	if len(c.Players) > 2 {
 		s["format"] = c.formatText()
