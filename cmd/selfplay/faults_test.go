@@ -19,6 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	mockengine.Main()
+	maybeSelfplay()
 	os.Exit(m.Run())
 }
 

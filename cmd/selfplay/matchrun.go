@@ -29,9 +29,12 @@ func playMatch(c *cobra.Command, cfg match.Config, p *matchPrinter) (match.Resul
 	if endErr := p.end(&result, err); endErr != nil {
 		return result, errors.Join(err, endErr)
 	}
+	if errors.Is(err, match.ErrConfig) || errors.Is(err, rating.ErrSPRT) {
+		return result, fmt.Errorf("%w: %w", errUsage, err)
+	}
 	if errors.Is(err, context.Canceled) && cfg.Log != "" {
 		fmt.Fprintln(stderr, "resume with:", shellWords(os.Args...))
-		return result, fmt.Errorf("%w: %w", errResumable, err)
+		return result, fmt.Errorf("%w after %d games", errResumable, 2*result.Finished())
 	}
 	if err == nil && cfg.SPRT != nil && result.Verdict == rating.Continue {
 		return result, fmt.Errorf("%w after %d pairs: a greater number of games goes on with it", errUndecided, result.Pairs())
@@ -75,7 +78,7 @@ func expectedLength(t rating.SPRT, v *chess.Variant, limit int) []string {
 	for _, elo := range []float64{t.Elo0, middle, t.Elo1} {
 		_, pairs := t.ExpectedLength(elo, variance)
 		longest = max(longest, pairs)
-		parts = append(parts, fmt.Sprintf("%.0f if the difference is %g", math.Ceil(pairs), elo))
+		parts = append(parts, fmt.Sprintf("%.0f if the difference is %g", pairs, elo))
 	}
 	lines := []string{fmt.Sprintf("expected pairs of the test [%g, %g]: %s; at most %d", t.Elo0, t.Elo1, strings.Join(parts, ", "), limit)}
 	if longest > float64(limit) {
