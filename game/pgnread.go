@@ -57,20 +57,24 @@ type PGNMove struct {
 // line, quotation marks inside tag values, line ends of all systems, a byte
 // order mark, and games without tags or without result.
 type PGNReader struct {
-	in    *bufio.Reader
+	in     *bufio.Reader
+	window []byte // what in holds
+	at     int    // bytes of window already read
+	ends   error  // why nothing follows the window
+	err    error  // the same, once the window is read
+
 	line  int  // of the next byte
 	begun bool // the line of the next byte has something before it
 	lost  bool // after an error: look for the next tags first
-	err   error
 }
 
 // NewPGNReader returns a reader of the games in r.
 func NewPGNReader(r io.Reader) *PGNReader {
-	in := bufio.NewReaderSize(r, 1<<16)
-	if mark, err := in.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
-		in.Discard(3)
+	reader := &PGNReader{in: bufio.NewReaderSize(r, 1<<16), line: 1}
+	if mark := "\xef\xbb\xbf"; reader.starts(mark) {
+		reader.at += len(mark)
 	}
-	return &PGNReader{in: in, line: 1}
+	return reader
 }
 
 // Next returns the next game. A game that cannot be read gives a [*PGNError],
@@ -129,22 +133,32 @@ func (r *PGNReader) fail(found, expected string) error {
 	return &PGNError{r.line, fmt.Errorf("%w: found %s, expected %s", ErrPGN, found, expected)}
 }
 
+// ahead returns the next n bytes, fewer before the end or an error.
+func (r *PGNReader) ahead(n int) []byte {
+	if len(r.window)-r.at < n && r.ends == nil {
+		r.in.Discard(r.at) // they are in its buffer
+		r.at = 0
+		_, r.ends = r.in.Peek(n)
+		r.window, _ = r.in.Peek(r.in.Buffered())
+	}
+	if r.at == len(r.window) {
+		r.err = r.ends
+	}
+	return r.window[r.at:min(r.at+n, len(r.window))]
+}
+
 // peek returns the next byte; 0 and false at the end. All ends of lines
 // are '\n'.
 func (r *PGNReader) peek() (byte, bool) {
-	if r.err != nil {
+	if r.at == len(r.window) && len(r.ahead(1)) == 0 {
 		return 0, false
 	}
-	b, err := r.in.Peek(1)
-	if err != nil {
-		r.err = err
-		return 0, false
+	c := r.window[r.at]
+	if c != '\r' {
+		return c, true
 	}
-	if b[0] != '\r' {
-		return b[0], true
-	}
-	if two, _ := r.in.Peek(2); len(two) == 2 && two[1] == '\n' {
-		r.in.Discard(1)
+	if two := r.ahead(2); len(two) == 2 && two[1] == '\n' {
+		r.at++
 	}
 	return '\n', true
 }
@@ -155,7 +169,7 @@ func (r *PGNReader) next() (byte, bool) {
 	if !ok {
 		return 0, false
 	}
-	r.in.Discard(1)
+	r.at++
 	r.begun = c != '\n' && (r.begun || c > ' ')
 	if c == '\n' {
 		r.line++
@@ -164,10 +178,7 @@ func (r *PGNReader) next() (byte, bool) {
 }
 
 // starts reports whether the text follows.
-func (r *PGNReader) starts(text string) bool {
-	ahead, _ := r.in.Peek(len(text))
-	return string(ahead) == text
-}
+func (r *PGNReader) starts(text string) bool { return string(r.ahead(len(text))) == text }
 
 func (r *PGNReader) skipLine() {
 	for c, ok := r.next(); ok && c != '\n'; c, ok = r.next() {
@@ -290,12 +301,11 @@ func (r *PGNReader) readTag() (name, value string, err error) {
 // closes reports whether ] follows, behind blanks, and goes past it.
 func (r *PGNReader) closes() bool {
 	const most = 8
-	ahead, _ := r.in.Peek(most)
-	for i, c := range ahead {
+	for i, c := range r.ahead(most) {
 		switch c {
 		case ' ', '\t':
 		case ']':
-			r.in.Discard(i + 1)
+			r.at += i + 1
 			return true
 		default:
 			return false
@@ -384,7 +394,11 @@ func (r *PGNReader) addMove(rec *PGNRecord, move string) error {
 
 // isWordByte reports whether c may stand in a move, a number or a result.
 func isWordByte(c byte) bool {
-	return c > ' ' && strings.IndexByte("{}()[]<>;$\"", c) < 0
+	switch c {
+	case '{', '}', '(', ')', '[', ']', '<', '>', ';', '$', '"':
+		return false
+	}
+	return c > ' '
 }
 
 // readWord reads to the end of a word, of which it returns the start if it is

@@ -389,6 +389,31 @@ func TestPGNMemory(t *testing.T) {
 	}
 }
 
+func BenchmarkPGNReader(b *testing.B) {
+	var text bytes.Buffer
+	for _, g := range engineGames(b) {
+		if err := WritePGN(&text, g, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, replay := range []bool{false, true} {
+		b.Run(map[bool]string{false: "text", true: "game"}[replay], func(b *testing.B) {
+			b.SetBytes(int64(text.Len()))
+			for b.Loop() {
+				recs, _ := readAll(b, bytes.NewReader(text.Bytes()))
+				for _, rec := range recs {
+					if !replay {
+						continue
+					}
+					if _, err := rec.Game(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
 // FuzzPGN reads any bytes; what it reads as a game can be written and read
 // again as the same game.
 func FuzzPGN(f *testing.F) {
