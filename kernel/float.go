@@ -1,12 +1,11 @@
 package kernel
 
-// floatBlock is how many elements, and rowBlock and activeBlock how many rows,
-// one call of assembly handles at most: it cannot be preempted, and what stops
-// the world waits for it.
+// floatBlock is how many elements, and rowBlock how many rows, one call of
+// assembly handles at most: it cannot be preempted, and what stops the world
+// waits for it.
 const (
-	floatBlock  = 1 << 13
-	rowBlock    = 48
-	activeBlock = 1 << 10
+	floatBlock = 1 << 13
+	rowBlock   = 48
 )
 
 // FloatAdd adds x to dst element by element; both have the same length.
@@ -36,6 +35,39 @@ func FloatLerp(dst, x []float32, share float32) {
 		n := min(len(dst), floatBlock)
 		floatLerp(dst[:n], x[:n], share)
 		dst, x = dst[n:], x[n:]
+	}
+}
+
+// FloatMix writes a·dst + b·x to dst, element by element; both have the same
+// length.
+func FloatMix(dst, x []float32, a, b float32) {
+	x = x[:len(dst)]
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatMix(dst[:n], x[:n], a, b)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+// FloatAddSquares adds the squares of x to dst element by element; both have
+// the same length.
+func FloatAddSquares(dst, x []float32) {
+	x = x[:len(dst)]
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatAddSquares(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+// FloatQuantise moves the elements of x to multiples of 1/scale: to
+// round(scale·x + offset)/scale, ties to even. An offset of 0 takes the nearest
+// multiple, one of −½ that below. Infinities and NaN stay.
+func FloatQuantise(x []float32, scale, offset float32) {
+	for len(x) > 0 {
+		n := min(len(x), floatBlock)
+		floatQuantise(x[:n], scale, offset)
+		x = x[n:]
 	}
 }
 
@@ -157,75 +189,5 @@ func FloatGatherSum(dst, table []float32, stride int, rows []int32) {
 		n := min(len(rows), rowBlock)
 		floatGatherSum(dst, table, stride, rows[:n])
 		rows = rows[n:]
-	}
-}
-
-// FloatScatterAdd adds src to rows of a table:
-//
-//	table[rows[i]*stride+j] += src[j]
-//
-// for every j < len(src) and every i, in the order of rows; a row listed twice
-// receives src twice. It is the inverse of FloatGatherSum: its gradient. Rows
-// lie stride elements apart, len(src) ≤ stride, and src is not part of table.
-func FloatScatterAdd(table, src []float32, stride int, rows []int32) {
-	if len(src) == 0 {
-		return
-	}
-	for len(rows) > 0 {
-		n := min(len(rows), rowBlock)
-		floatScatterAdd(table, src, stride, rows[:n])
-		rows = rows[n:]
-	}
-}
-
-// FloatClampActive writes clamp(src, 0, 1) to dst and returns the indices of
-// the elements above zero, ascending, in active[:n]; the rest contribute
-// nothing to the next layer. NaN stays NaN and counts as active, so that it is
-// not lost. dst and active are at least as long as src; what they hold beyond
-// its length stays, what active holds between n and there does not.
-func FloatClampActive(dst, src []float32, active []int32) []int32 {
-	dst, active = dst[:len(src)], active[:len(src)]
-	if len(src) == 0 || len(src) > floatBlock {
-		return floatClampActiveGeneric(dst, src, active)
-	}
-	return floatClampActive(dst, src, active)
-}
-
-// FloatAffine adds a dense layer's products to dst, which holds the biases:
-//
-//	dst[o] += Σ x[k]·w[k*len(dst)+o]   over k in active
-//
-// Weights are stored input-major, [len(x)][len(dst)], so that an input at zero
-// skips one contiguous row.
-func FloatAffine(dst, w, x []float32, active []int32) {
-	if len(dst) == 0 {
-		return
-	}
-	n := len(x) * len(dst)
-	w = w[:n:n]
-	for len(active) > 0 {
-		n := min(len(active), activeBlock)
-		floatAffine(dst, w, x, active[:n])
-		active = active[n:]
-	}
-}
-
-// FloatAffineBack is the backward pass of FloatAffine behind a clamp to 0..1.
-// d is the loss's derivative with respect to the layer's outputs. For every k in
-// active it adds x[k]·d to row k of the weight gradient gw and writes to dx[k]
-// the derivative with respect to the input before its clamp: Σ d[o]·w[k][o], or
-// zero where x[k] is at the upper bound. dx of the inactive inputs is zero.
-// active holds no index twice; dx and x have the same length.
-func FloatAffineBack(gw, dx, w, x, d []float32, active []int32) {
-	clear(dx)
-	if len(d) == 0 {
-		return
-	}
-	n := len(x) * len(d)
-	dx, gw, w = dx[:len(x)], gw[:n:n], w[:n:n]
-	for len(active) > 0 {
-		n := min(len(active), activeBlock)
-		floatAffineBack(gw, dx, w, x, d, active[:n])
-		active = active[n:]
 	}
 }

@@ -41,6 +41,39 @@ func floatLerp(dst, x []float32, share float32) {
 	}
 }
 
+func floatMix(dst, x []float32, a, b float32) {
+	switch {
+	case useAVX512:
+		floatMixAVX512(&dst[0], &x[0], len(dst), a, b)
+	case useAVX2:
+		floatMixAVX2(&dst[0], &x[0], len(dst), a, b)
+	default:
+		floatMixGeneric(dst, x, a, b)
+	}
+}
+
+func floatAddSquares(dst, x []float32) {
+	switch {
+	case useAVX512:
+		floatAddSquaresAVX512(&dst[0], &x[0], len(dst))
+	case useAVX2:
+		floatAddSquaresAVX2(&dst[0], &x[0], len(dst))
+	default:
+		floatAddSquaresGeneric(dst, x)
+	}
+}
+
+func floatQuantise(x []float32, scale, offset float32) {
+	switch {
+	case useAVX512:
+		floatQuantiseAVX512(&x[0], len(x), scale, offset, 1/scale)
+	case useAVX2:
+		floatQuantiseAVX2(&x[0], len(x), scale, offset, 1/scale)
+	default:
+		floatQuantiseGeneric(x, scale, offset)
+	}
+}
+
 func floatClamp(w []float32, limit float32) {
 	switch {
 	case useAVX512:
@@ -129,9 +162,9 @@ func floatAdamIdle(dst, w, m, v []float32, keep, drift, epsilon float32) {
 	}
 }
 
-// The assembly checks indices and gives up at one that is outside, before it
-// touches memory there. Its plain twin, called then, panics as Go does.
-
+// floatGatherSum leaves it to the assembly to check indices. That gives up at one
+// that is outside, before it touches memory there; its plain twin, called then,
+// panics as Go does.
 func floatGatherSum(dst, table []float32, stride int, rows []int32) {
 	done, last := false, len(table)-len(dst)
 	switch {
@@ -143,52 +176,6 @@ func floatGatherSum(dst, table []float32, stride int, rows []int32) {
 	}
 	if !done {
 		floatGatherSumGeneric(dst, table, stride, rows)
-	}
-}
-
-func floatScatterAdd(table, src []float32, stride int, rows []int32) {
-	done, last := false, len(table)-len(src)
-	switch {
-	case last < 0:
-	case useAVX512:
-		done = floatScatterAddAVX512(&table[0], &src[0], len(src), stride*floatSize, last*floatSize, &rows[0], len(rows))
-	case useAVX2:
-		done = floatScatterAddAVX2(&table[0], &src[0], len(src), stride*floatSize, last*floatSize, &rows[0], len(rows))
-	}
-	if !done {
-		floatScatterAddGeneric(table, src, stride, rows)
-	}
-}
-
-func floatClampActive(dst, src []float32, active []int32) []int32 {
-	switch {
-	case useAVX512:
-		return active[:floatClampActiveAVX512(&dst[0], &src[0], &active[0], len(src))]
-	case useAVX2:
-		return active[:floatClampActiveAVX2(&dst[0], &src[0], &active[0], len(src))]
-	}
-	return floatClampActiveGeneric(dst, src, active)
-}
-
-func floatAffine(dst, w, x []float32, active []int32) {
-	done := false
-	switch {
-	case len(x) == 0:
-	case useAVX512:
-		done = floatAffineAVX512(&dst[0], len(dst), &w[0], &x[0], len(x), &active[0], len(active))
-	case useAVX2:
-		done = floatAffineAVX2(&dst[0], len(dst), &w[0], &x[0], len(x), &active[0], len(active))
-	}
-	if !done {
-		floatAffineGeneric(dst, w, x, active)
-	}
-}
-
-func floatAffineBack(gw, dx, w, x, d []float32, active []int32) {
-	const few = 8 // outputs, of which the assembly takes no fewer at once
-	if !useAVX2 || len(d) < few || len(x) == 0 ||
-		!floatAffineBackAVX2(&gw[0], &dx[0], &w[0], &x[0], &d[0], len(d), len(d)*floatSize, len(x), &active[0], len(active)) {
-		floatAffineBackGeneric(gw, dx, w, x, d, active)
 	}
 }
 

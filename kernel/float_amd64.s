@@ -136,6 +136,131 @@ done:
 	VZEROUPPER
 	RET
 
+// func floatMixAVX2(dst *float32, x *float32, n int, a float32, b float32)
+// Requires: AVX, CMOV
+TEXT ·floatMixAVX2(SB), NOSPLIT, $0-32
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y1
+	MOVQ         dst+0(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         n+16(FP), BX
+	XORQ         AX, AX
+	SUBQ         $0x08, BX
+	JLT          tail
+
+loop:
+	VMOVUPS (CX)(AX*1), Y2
+	VMOVUPS (DX)(AX*1), Y3
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y1, Y3, Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, (CX)(AX*1)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, BX
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, BX
+	JZ         done
+	MOVQ       $0x00000008, SI
+	CMPQ       BX, SI
+	CMOVQLT    BX, SI
+	NEGQ       SI
+	LEAQ       floatLeadingLanes<>+0(SB), BX
+	VMOVUPS    32(BX)(SI*4), Y2
+	VMASKMOVPS (CX)(AX*1), Y2, Y3
+	VMASKMOVPS (DX)(AX*1), Y2, Y4
+	VMULPS     Y0, Y3, Y3
+	VMULPS     Y1, Y4, Y4
+	VADDPS     Y4, Y3, Y3
+	VMASKMOVPS Y3, Y2, (CX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatAddSquaresAVX2(dst *float32, x *float32, n int)
+// Requires: AVX, CMOV
+TEXT ·floatAddSquaresAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), CX
+	MOVQ x+8(FP), DX
+	MOVQ n+16(FP), BX
+	XORQ AX, AX
+	SUBQ $0x08, BX
+	JLT  tail
+
+loop:
+	VMOVUPS (CX)(AX*1), Y0
+	VMOVUPS (DX)(AX*1), Y1
+	VMULPS  Y1, Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, BX
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, BX
+	JZ         done
+	MOVQ       $0x00000008, SI
+	CMPQ       BX, SI
+	CMOVQLT    BX, SI
+	NEGQ       SI
+	LEAQ       floatLeadingLanes<>+0(SB), BX
+	VMOVUPS    32(BX)(SI*4), Y0
+	VMASKMOVPS (CX)(AX*1), Y0, Y1
+	VMASKMOVPS (DX)(AX*1), Y0, Y2
+	VMULPS     Y2, Y2, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatQuantiseAVX2(x *float32, n int, scale float32, offset float32, step float32)
+// Requires: AVX, CMOV
+TEXT ·floatQuantiseAVX2(SB), NOSPLIT, $0-28
+	VBROADCASTSS scale+16(FP), Y0
+	VBROADCASTSS offset+20(FP), Y1
+	VBROADCASTSS step+24(FP), Y2
+	MOVQ         x+0(FP), CX
+	MOVQ         n+8(FP), DX
+	XORQ         AX, AX
+	SUBQ         $0x08, DX
+	JLT          tail
+
+loop:
+	VMOVUPS  (CX)(AX*1), Y3
+	VMULPS   Y0, Y3, Y3
+	VADDPS   Y1, Y3, Y3
+	VROUNDPS $0x00, Y3, Y3
+	VMULPS   Y2, Y3, Y3
+	VMOVUPS  Y3, (CX)(AX*1)
+	ADDQ     $0x20, AX
+	SUBQ     $0x08, DX
+	JGE      loop
+
+tail:
+	ADDQ       $0x08, DX
+	JZ         done
+	MOVQ       $0x00000008, BX
+	CMPQ       DX, BX
+	CMOVQLT    DX, BX
+	NEGQ       BX
+	LEAQ       floatLeadingLanes<>+0(SB), DX
+	VMOVUPS    32(DX)(BX*4), Y3
+	VMASKMOVPS (CX)(AX*1), Y3, Y4
+	VMULPS     Y0, Y4, Y4
+	VADDPS     Y1, Y4, Y4
+	VROUNDPS   $0x00, Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VMASKMOVPS Y4, Y3, (CX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
 // func floatClampAVX2(w *float32, n int, low float32, high float32)
 // Requires: AVX, CMOV
 TEXT ·floatClampAVX2(SB), NOSPLIT, $0-24
@@ -649,676 +774,6 @@ singleRow:
 	ADDQ       $0x00000020, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x08, DX
-	JGT        single
-
-done:
-	MOVB $0x01, AL
-	MOVB AL, ret+56(FP)
-	VZEROUPPER
-	RET
-
-outside:
-	MOVB $0x00, AL
-	MOVB AL, ret+56(FP)
-	VZEROUPPER
-	RET
-
-// func floatScatterAddAVX2(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
-// Requires: AVX, CMOV, MMX+
-TEXT ·floatScatterAddAVX2(SB), NOSPLIT, $0-57
-	MOVQ src+8(FP), AX
-	MOVQ table+0(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ stride+24(FP), BX
-	MOVQ limit+32(FP), SI
-	MOVQ rows+40(FP), DI
-	MOVQ count+48(FP), R8
-	LEAQ (DI)(R8*4), DI
-	NEGQ R8
-	MOVQ $-1, R9
-
-columns64:
-	CMPQ    DX, $0x00000040
-	JLT     columns64Done
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	MOVQ    R8, R10
-
-columns64Row:
-	MOVLQSX    (DI)(R10*4), R11
-	IMULQ      BX, R11
-	CMPQ       R11, SI
-	JHI        outside
-	ADDQ       CX, R11
-	LEAQ       4(R10), R12
-	CMPQ       R12, R9
-	CMOVQGT    R9, R12
-	MOVLQSX    (DI)(R12*4), R12
-	IMULQ      BX, R12
-	ADDQ       CX, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
-	VMOVUPS    (R11), Y8
-	VADDPS     Y0, Y8, Y8
-	VMOVUPS    Y8, (R11)
-	VMOVUPS    32(R11), Y8
-	VADDPS     Y1, Y8, Y8
-	VMOVUPS    Y8, 32(R11)
-	VMOVUPS    64(R11), Y8
-	VADDPS     Y2, Y8, Y8
-	VMOVUPS    Y8, 64(R11)
-	VMOVUPS    96(R11), Y8
-	VADDPS     Y3, Y8, Y8
-	VMOVUPS    Y8, 96(R11)
-	VMOVUPS    128(R11), Y8
-	VADDPS     Y4, Y8, Y8
-	VMOVUPS    Y8, 128(R11)
-	VMOVUPS    160(R11), Y8
-	VADDPS     Y5, Y8, Y8
-	VMOVUPS    Y8, 160(R11)
-	VMOVUPS    192(R11), Y8
-	VADDPS     Y6, Y8, Y8
-	VMOVUPS    Y8, 192(R11)
-	VMOVUPS    224(R11), Y8
-	VADDPS     Y7, Y8, Y8
-	VMOVUPS    Y8, 224(R11)
-	INCQ       R10
-	JNZ        columns64Row
-	ADDQ       $0x00000100, AX
-	ADDQ       $0x00000100, CX
-	SUBQ       $0x00000040, DX
-	JMP        columns64
-
-columns64Done:
-columns16:
-	CMPQ    DX, $0x00000010
-	JLT     columns16Done
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    R8, R10
-
-columns16Row:
-	MOVLQSX    (DI)(R10*4), R11
-	IMULQ      BX, R11
-	CMPQ       R11, SI
-	JHI        outside
-	ADDQ       CX, R11
-	LEAQ       4(R10), R12
-	CMPQ       R12, R9
-	CMOVQGT    R9, R12
-	MOVLQSX    (DI)(R12*4), R12
-	IMULQ      BX, R12
-	ADDQ       CX, R12
-	PREFETCHT0 (R12)
-	VMOVUPS    (R11), Y2
-	VADDPS     Y0, Y2, Y2
-	VMOVUPS    Y2, (R11)
-	VMOVUPS    32(R11), Y2
-	VADDPS     Y1, Y2, Y2
-	VMOVUPS    Y2, 32(R11)
-	INCQ       R10
-	JNZ        columns16Row
-	ADDQ       $0x00000040, AX
-	ADDQ       $0x00000040, CX
-	SUBQ       $0x00000010, DX
-	JMP        columns16
-
-columns16Done:
-	CMPQ DX, $0x00
-	JLE  done
-
-single:
-	MOVQ       $0x00000008, R10
-	CMPQ       DX, R10
-	CMOVQLT    DX, R10
-	NEGQ       R10
-	LEAQ       floatLeadingLanes<>+0(SB), R11
-	VMOVUPS    32(R11)(R10*4), Y0
-	VMASKMOVPS (AX), Y0, Y1
-	MOVQ       R8, R10
-
-singleRow:
-	MOVLQSX    (DI)(R10*4), R11
-	IMULQ      BX, R11
-	CMPQ       R11, SI
-	JHI        outside
-	ADDQ       CX, R11
-	LEAQ       4(R10), R12
-	CMPQ       R12, R9
-	CMOVQGT    R9, R12
-	MOVLQSX    (DI)(R12*4), R12
-	IMULQ      BX, R12
-	ADDQ       CX, R12
-	PREFETCHT0 (R12)
-	VMASKMOVPS (R11), Y0, Y2
-	VADDPS     Y1, Y2, Y2
-	VMASKMOVPS Y2, Y0, (R11)
-	INCQ       R10
-	JNZ        singleRow
-	ADDQ       $0x00000020, AX
-	ADDQ       $0x00000020, CX
-	SUBQ       $0x08, DX
-	JGT        single
-
-done:
-	MOVB $0x01, AL
-	MOVB AL, ret+56(FP)
-	VZEROUPPER
-	RET
-
-outside:
-	MOVB $0x00, AL
-	MOVB AL, ret+56(FP)
-	VZEROUPPER
-	RET
-
-// func floatClampActiveAVX2(dst *float32, src *float32, active *int32, n int) int
-// Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·floatClampActiveAVX2(SB), NOSPLIT, $0-40
-	VXORPS       Y0, Y0, Y0
-	MOVL         $0x3f800000, AX
-	VMOVD        AX, X1
-	VBROADCASTSS X1, Y1
-	VXORPS       Y2, Y2, Y2
-	MOVL         $0x00000008, AX
-	VMOVD        AX, X3
-	VPBROADCASTD X3, Y3
-	LEAQ         floatLaneSubsets<>+0(SB), AX
-	MOVQ         active+16(FP), CX
-	MOVQ         dst+0(FP), BX
-	MOVQ         src+8(FP), SI
-	MOVQ         n+24(FP), DI
-	XORQ         DX, DX
-	SUBQ         $0x08, DI
-	JLT          tail
-
-loop:
-	VMOVUPS   (SI)(DX*1), Y4
-	VCMPPS    $0x06, Y0, Y4, Y5
-	VMOVMSKPS Y5, R8
-	VPMOVZXBD (AX)(R8*8), Y5
-	VPADDD    Y2, Y5, Y5
-	VMAXPS    Y4, Y0, Y4
-	VMINPS    Y4, Y1, Y4
-	VADDPS    Y0, Y4, Y4
-	VMOVUPS   Y4, (BX)(DX*1)
-	VMOVUPS   Y5, (CX)
-	POPCNTL   R8, R8
-	LEAQ      (CX)(R8*4), CX
-	VPADDD    Y3, Y2, Y2
-	ADDQ      $0x20, DX
-	SUBQ      $0x08, DI
-	JGE       loop
-
-tail:
-	ADDQ       $0x08, DI
-	JZ         done
-	MOVQ       $0x00000008, R8
-	CMPQ       DI, R8
-	CMOVQLT    DI, R8
-	NEGQ       R8
-	LEAQ       floatLeadingLanes<>+0(SB), DI
-	VMOVUPS    32(DI)(R8*4), Y4
-	VMASKMOVPS (SI)(DX*1), Y4, Y5
-	VCMPPS     $0x06, Y0, Y5, Y6
-	VMOVMSKPS  Y6, SI
-	VPMOVZXBD  (AX)(SI*8), Y6
-	VPADDD     Y2, Y6, Y6
-	VMAXPS     Y5, Y0, Y5
-	VMINPS     Y5, Y1, Y5
-	VADDPS     Y0, Y5, Y5
-	VMASKMOVPS Y5, Y4, (BX)(DX*1)
-	VMASKMOVPS Y6, Y4, (CX)
-	POPCNTL    SI, SI
-	LEAQ       (CX)(SI*4), CX
-	VPADDD     Y3, Y2, Y2
-
-done:
-	SUBQ active+16(FP), CX
-	SHRQ $0x02, CX
-	MOVQ CX, ret+32(FP)
-	VZEROUPPER
-	RET
-
-DATA floatLaneSubsets<>+0(SB)/8, $0x0000000000000000
-DATA floatLaneSubsets<>+8(SB)/8, $0x0000000000000000
-DATA floatLaneSubsets<>+16(SB)/8, $0x0000000000000001
-DATA floatLaneSubsets<>+24(SB)/8, $0x0000000000000100
-DATA floatLaneSubsets<>+32(SB)/8, $0x0000000000000002
-DATA floatLaneSubsets<>+40(SB)/8, $0x0000000000000200
-DATA floatLaneSubsets<>+48(SB)/8, $0x0000000000000201
-DATA floatLaneSubsets<>+56(SB)/8, $0x0000000000020100
-DATA floatLaneSubsets<>+64(SB)/8, $0x0000000000000003
-DATA floatLaneSubsets<>+72(SB)/8, $0x0000000000000300
-DATA floatLaneSubsets<>+80(SB)/8, $0x0000000000000301
-DATA floatLaneSubsets<>+88(SB)/8, $0x0000000000030100
-DATA floatLaneSubsets<>+96(SB)/8, $0x0000000000000302
-DATA floatLaneSubsets<>+104(SB)/8, $0x0000000000030200
-DATA floatLaneSubsets<>+112(SB)/8, $0x0000000000030201
-DATA floatLaneSubsets<>+120(SB)/8, $0x0000000003020100
-DATA floatLaneSubsets<>+128(SB)/8, $0x0000000000000004
-DATA floatLaneSubsets<>+136(SB)/8, $0x0000000000000400
-DATA floatLaneSubsets<>+144(SB)/8, $0x0000000000000401
-DATA floatLaneSubsets<>+152(SB)/8, $0x0000000000040100
-DATA floatLaneSubsets<>+160(SB)/8, $0x0000000000000402
-DATA floatLaneSubsets<>+168(SB)/8, $0x0000000000040200
-DATA floatLaneSubsets<>+176(SB)/8, $0x0000000000040201
-DATA floatLaneSubsets<>+184(SB)/8, $0x0000000004020100
-DATA floatLaneSubsets<>+192(SB)/8, $0x0000000000000403
-DATA floatLaneSubsets<>+200(SB)/8, $0x0000000000040300
-DATA floatLaneSubsets<>+208(SB)/8, $0x0000000000040301
-DATA floatLaneSubsets<>+216(SB)/8, $0x0000000004030100
-DATA floatLaneSubsets<>+224(SB)/8, $0x0000000000040302
-DATA floatLaneSubsets<>+232(SB)/8, $0x0000000004030200
-DATA floatLaneSubsets<>+240(SB)/8, $0x0000000004030201
-DATA floatLaneSubsets<>+248(SB)/8, $0x0000000403020100
-DATA floatLaneSubsets<>+256(SB)/8, $0x0000000000000005
-DATA floatLaneSubsets<>+264(SB)/8, $0x0000000000000500
-DATA floatLaneSubsets<>+272(SB)/8, $0x0000000000000501
-DATA floatLaneSubsets<>+280(SB)/8, $0x0000000000050100
-DATA floatLaneSubsets<>+288(SB)/8, $0x0000000000000502
-DATA floatLaneSubsets<>+296(SB)/8, $0x0000000000050200
-DATA floatLaneSubsets<>+304(SB)/8, $0x0000000000050201
-DATA floatLaneSubsets<>+312(SB)/8, $0x0000000005020100
-DATA floatLaneSubsets<>+320(SB)/8, $0x0000000000000503
-DATA floatLaneSubsets<>+328(SB)/8, $0x0000000000050300
-DATA floatLaneSubsets<>+336(SB)/8, $0x0000000000050301
-DATA floatLaneSubsets<>+344(SB)/8, $0x0000000005030100
-DATA floatLaneSubsets<>+352(SB)/8, $0x0000000000050302
-DATA floatLaneSubsets<>+360(SB)/8, $0x0000000005030200
-DATA floatLaneSubsets<>+368(SB)/8, $0x0000000005030201
-DATA floatLaneSubsets<>+376(SB)/8, $0x0000000503020100
-DATA floatLaneSubsets<>+384(SB)/8, $0x0000000000000504
-DATA floatLaneSubsets<>+392(SB)/8, $0x0000000000050400
-DATA floatLaneSubsets<>+400(SB)/8, $0x0000000000050401
-DATA floatLaneSubsets<>+408(SB)/8, $0x0000000005040100
-DATA floatLaneSubsets<>+416(SB)/8, $0x0000000000050402
-DATA floatLaneSubsets<>+424(SB)/8, $0x0000000005040200
-DATA floatLaneSubsets<>+432(SB)/8, $0x0000000005040201
-DATA floatLaneSubsets<>+440(SB)/8, $0x0000000504020100
-DATA floatLaneSubsets<>+448(SB)/8, $0x0000000000050403
-DATA floatLaneSubsets<>+456(SB)/8, $0x0000000005040300
-DATA floatLaneSubsets<>+464(SB)/8, $0x0000000005040301
-DATA floatLaneSubsets<>+472(SB)/8, $0x0000000504030100
-DATA floatLaneSubsets<>+480(SB)/8, $0x0000000005040302
-DATA floatLaneSubsets<>+488(SB)/8, $0x0000000504030200
-DATA floatLaneSubsets<>+496(SB)/8, $0x0000000504030201
-DATA floatLaneSubsets<>+504(SB)/8, $0x0000050403020100
-DATA floatLaneSubsets<>+512(SB)/8, $0x0000000000000006
-DATA floatLaneSubsets<>+520(SB)/8, $0x0000000000000600
-DATA floatLaneSubsets<>+528(SB)/8, $0x0000000000000601
-DATA floatLaneSubsets<>+536(SB)/8, $0x0000000000060100
-DATA floatLaneSubsets<>+544(SB)/8, $0x0000000000000602
-DATA floatLaneSubsets<>+552(SB)/8, $0x0000000000060200
-DATA floatLaneSubsets<>+560(SB)/8, $0x0000000000060201
-DATA floatLaneSubsets<>+568(SB)/8, $0x0000000006020100
-DATA floatLaneSubsets<>+576(SB)/8, $0x0000000000000603
-DATA floatLaneSubsets<>+584(SB)/8, $0x0000000000060300
-DATA floatLaneSubsets<>+592(SB)/8, $0x0000000000060301
-DATA floatLaneSubsets<>+600(SB)/8, $0x0000000006030100
-DATA floatLaneSubsets<>+608(SB)/8, $0x0000000000060302
-DATA floatLaneSubsets<>+616(SB)/8, $0x0000000006030200
-DATA floatLaneSubsets<>+624(SB)/8, $0x0000000006030201
-DATA floatLaneSubsets<>+632(SB)/8, $0x0000000603020100
-DATA floatLaneSubsets<>+640(SB)/8, $0x0000000000000604
-DATA floatLaneSubsets<>+648(SB)/8, $0x0000000000060400
-DATA floatLaneSubsets<>+656(SB)/8, $0x0000000000060401
-DATA floatLaneSubsets<>+664(SB)/8, $0x0000000006040100
-DATA floatLaneSubsets<>+672(SB)/8, $0x0000000000060402
-DATA floatLaneSubsets<>+680(SB)/8, $0x0000000006040200
-DATA floatLaneSubsets<>+688(SB)/8, $0x0000000006040201
-DATA floatLaneSubsets<>+696(SB)/8, $0x0000000604020100
-DATA floatLaneSubsets<>+704(SB)/8, $0x0000000000060403
-DATA floatLaneSubsets<>+712(SB)/8, $0x0000000006040300
-DATA floatLaneSubsets<>+720(SB)/8, $0x0000000006040301
-DATA floatLaneSubsets<>+728(SB)/8, $0x0000000604030100
-DATA floatLaneSubsets<>+736(SB)/8, $0x0000000006040302
-DATA floatLaneSubsets<>+744(SB)/8, $0x0000000604030200
-DATA floatLaneSubsets<>+752(SB)/8, $0x0000000604030201
-DATA floatLaneSubsets<>+760(SB)/8, $0x0000060403020100
-DATA floatLaneSubsets<>+768(SB)/8, $0x0000000000000605
-DATA floatLaneSubsets<>+776(SB)/8, $0x0000000000060500
-DATA floatLaneSubsets<>+784(SB)/8, $0x0000000000060501
-DATA floatLaneSubsets<>+792(SB)/8, $0x0000000006050100
-DATA floatLaneSubsets<>+800(SB)/8, $0x0000000000060502
-DATA floatLaneSubsets<>+808(SB)/8, $0x0000000006050200
-DATA floatLaneSubsets<>+816(SB)/8, $0x0000000006050201
-DATA floatLaneSubsets<>+824(SB)/8, $0x0000000605020100
-DATA floatLaneSubsets<>+832(SB)/8, $0x0000000000060503
-DATA floatLaneSubsets<>+840(SB)/8, $0x0000000006050300
-DATA floatLaneSubsets<>+848(SB)/8, $0x0000000006050301
-DATA floatLaneSubsets<>+856(SB)/8, $0x0000000605030100
-DATA floatLaneSubsets<>+864(SB)/8, $0x0000000006050302
-DATA floatLaneSubsets<>+872(SB)/8, $0x0000000605030200
-DATA floatLaneSubsets<>+880(SB)/8, $0x0000000605030201
-DATA floatLaneSubsets<>+888(SB)/8, $0x0000060503020100
-DATA floatLaneSubsets<>+896(SB)/8, $0x0000000000060504
-DATA floatLaneSubsets<>+904(SB)/8, $0x0000000006050400
-DATA floatLaneSubsets<>+912(SB)/8, $0x0000000006050401
-DATA floatLaneSubsets<>+920(SB)/8, $0x0000000605040100
-DATA floatLaneSubsets<>+928(SB)/8, $0x0000000006050402
-DATA floatLaneSubsets<>+936(SB)/8, $0x0000000605040200
-DATA floatLaneSubsets<>+944(SB)/8, $0x0000000605040201
-DATA floatLaneSubsets<>+952(SB)/8, $0x0000060504020100
-DATA floatLaneSubsets<>+960(SB)/8, $0x0000000006050403
-DATA floatLaneSubsets<>+968(SB)/8, $0x0000000605040300
-DATA floatLaneSubsets<>+976(SB)/8, $0x0000000605040301
-DATA floatLaneSubsets<>+984(SB)/8, $0x0000060504030100
-DATA floatLaneSubsets<>+992(SB)/8, $0x0000000605040302
-DATA floatLaneSubsets<>+1000(SB)/8, $0x0000060504030200
-DATA floatLaneSubsets<>+1008(SB)/8, $0x0000060504030201
-DATA floatLaneSubsets<>+1016(SB)/8, $0x0006050403020100
-DATA floatLaneSubsets<>+1024(SB)/8, $0x0000000000000007
-DATA floatLaneSubsets<>+1032(SB)/8, $0x0000000000000700
-DATA floatLaneSubsets<>+1040(SB)/8, $0x0000000000000701
-DATA floatLaneSubsets<>+1048(SB)/8, $0x0000000000070100
-DATA floatLaneSubsets<>+1056(SB)/8, $0x0000000000000702
-DATA floatLaneSubsets<>+1064(SB)/8, $0x0000000000070200
-DATA floatLaneSubsets<>+1072(SB)/8, $0x0000000000070201
-DATA floatLaneSubsets<>+1080(SB)/8, $0x0000000007020100
-DATA floatLaneSubsets<>+1088(SB)/8, $0x0000000000000703
-DATA floatLaneSubsets<>+1096(SB)/8, $0x0000000000070300
-DATA floatLaneSubsets<>+1104(SB)/8, $0x0000000000070301
-DATA floatLaneSubsets<>+1112(SB)/8, $0x0000000007030100
-DATA floatLaneSubsets<>+1120(SB)/8, $0x0000000000070302
-DATA floatLaneSubsets<>+1128(SB)/8, $0x0000000007030200
-DATA floatLaneSubsets<>+1136(SB)/8, $0x0000000007030201
-DATA floatLaneSubsets<>+1144(SB)/8, $0x0000000703020100
-DATA floatLaneSubsets<>+1152(SB)/8, $0x0000000000000704
-DATA floatLaneSubsets<>+1160(SB)/8, $0x0000000000070400
-DATA floatLaneSubsets<>+1168(SB)/8, $0x0000000000070401
-DATA floatLaneSubsets<>+1176(SB)/8, $0x0000000007040100
-DATA floatLaneSubsets<>+1184(SB)/8, $0x0000000000070402
-DATA floatLaneSubsets<>+1192(SB)/8, $0x0000000007040200
-DATA floatLaneSubsets<>+1200(SB)/8, $0x0000000007040201
-DATA floatLaneSubsets<>+1208(SB)/8, $0x0000000704020100
-DATA floatLaneSubsets<>+1216(SB)/8, $0x0000000000070403
-DATA floatLaneSubsets<>+1224(SB)/8, $0x0000000007040300
-DATA floatLaneSubsets<>+1232(SB)/8, $0x0000000007040301
-DATA floatLaneSubsets<>+1240(SB)/8, $0x0000000704030100
-DATA floatLaneSubsets<>+1248(SB)/8, $0x0000000007040302
-DATA floatLaneSubsets<>+1256(SB)/8, $0x0000000704030200
-DATA floatLaneSubsets<>+1264(SB)/8, $0x0000000704030201
-DATA floatLaneSubsets<>+1272(SB)/8, $0x0000070403020100
-DATA floatLaneSubsets<>+1280(SB)/8, $0x0000000000000705
-DATA floatLaneSubsets<>+1288(SB)/8, $0x0000000000070500
-DATA floatLaneSubsets<>+1296(SB)/8, $0x0000000000070501
-DATA floatLaneSubsets<>+1304(SB)/8, $0x0000000007050100
-DATA floatLaneSubsets<>+1312(SB)/8, $0x0000000000070502
-DATA floatLaneSubsets<>+1320(SB)/8, $0x0000000007050200
-DATA floatLaneSubsets<>+1328(SB)/8, $0x0000000007050201
-DATA floatLaneSubsets<>+1336(SB)/8, $0x0000000705020100
-DATA floatLaneSubsets<>+1344(SB)/8, $0x0000000000070503
-DATA floatLaneSubsets<>+1352(SB)/8, $0x0000000007050300
-DATA floatLaneSubsets<>+1360(SB)/8, $0x0000000007050301
-DATA floatLaneSubsets<>+1368(SB)/8, $0x0000000705030100
-DATA floatLaneSubsets<>+1376(SB)/8, $0x0000000007050302
-DATA floatLaneSubsets<>+1384(SB)/8, $0x0000000705030200
-DATA floatLaneSubsets<>+1392(SB)/8, $0x0000000705030201
-DATA floatLaneSubsets<>+1400(SB)/8, $0x0000070503020100
-DATA floatLaneSubsets<>+1408(SB)/8, $0x0000000000070504
-DATA floatLaneSubsets<>+1416(SB)/8, $0x0000000007050400
-DATA floatLaneSubsets<>+1424(SB)/8, $0x0000000007050401
-DATA floatLaneSubsets<>+1432(SB)/8, $0x0000000705040100
-DATA floatLaneSubsets<>+1440(SB)/8, $0x0000000007050402
-DATA floatLaneSubsets<>+1448(SB)/8, $0x0000000705040200
-DATA floatLaneSubsets<>+1456(SB)/8, $0x0000000705040201
-DATA floatLaneSubsets<>+1464(SB)/8, $0x0000070504020100
-DATA floatLaneSubsets<>+1472(SB)/8, $0x0000000007050403
-DATA floatLaneSubsets<>+1480(SB)/8, $0x0000000705040300
-DATA floatLaneSubsets<>+1488(SB)/8, $0x0000000705040301
-DATA floatLaneSubsets<>+1496(SB)/8, $0x0000070504030100
-DATA floatLaneSubsets<>+1504(SB)/8, $0x0000000705040302
-DATA floatLaneSubsets<>+1512(SB)/8, $0x0000070504030200
-DATA floatLaneSubsets<>+1520(SB)/8, $0x0000070504030201
-DATA floatLaneSubsets<>+1528(SB)/8, $0x0007050403020100
-DATA floatLaneSubsets<>+1536(SB)/8, $0x0000000000000706
-DATA floatLaneSubsets<>+1544(SB)/8, $0x0000000000070600
-DATA floatLaneSubsets<>+1552(SB)/8, $0x0000000000070601
-DATA floatLaneSubsets<>+1560(SB)/8, $0x0000000007060100
-DATA floatLaneSubsets<>+1568(SB)/8, $0x0000000000070602
-DATA floatLaneSubsets<>+1576(SB)/8, $0x0000000007060200
-DATA floatLaneSubsets<>+1584(SB)/8, $0x0000000007060201
-DATA floatLaneSubsets<>+1592(SB)/8, $0x0000000706020100
-DATA floatLaneSubsets<>+1600(SB)/8, $0x0000000000070603
-DATA floatLaneSubsets<>+1608(SB)/8, $0x0000000007060300
-DATA floatLaneSubsets<>+1616(SB)/8, $0x0000000007060301
-DATA floatLaneSubsets<>+1624(SB)/8, $0x0000000706030100
-DATA floatLaneSubsets<>+1632(SB)/8, $0x0000000007060302
-DATA floatLaneSubsets<>+1640(SB)/8, $0x0000000706030200
-DATA floatLaneSubsets<>+1648(SB)/8, $0x0000000706030201
-DATA floatLaneSubsets<>+1656(SB)/8, $0x0000070603020100
-DATA floatLaneSubsets<>+1664(SB)/8, $0x0000000000070604
-DATA floatLaneSubsets<>+1672(SB)/8, $0x0000000007060400
-DATA floatLaneSubsets<>+1680(SB)/8, $0x0000000007060401
-DATA floatLaneSubsets<>+1688(SB)/8, $0x0000000706040100
-DATA floatLaneSubsets<>+1696(SB)/8, $0x0000000007060402
-DATA floatLaneSubsets<>+1704(SB)/8, $0x0000000706040200
-DATA floatLaneSubsets<>+1712(SB)/8, $0x0000000706040201
-DATA floatLaneSubsets<>+1720(SB)/8, $0x0000070604020100
-DATA floatLaneSubsets<>+1728(SB)/8, $0x0000000007060403
-DATA floatLaneSubsets<>+1736(SB)/8, $0x0000000706040300
-DATA floatLaneSubsets<>+1744(SB)/8, $0x0000000706040301
-DATA floatLaneSubsets<>+1752(SB)/8, $0x0000070604030100
-DATA floatLaneSubsets<>+1760(SB)/8, $0x0000000706040302
-DATA floatLaneSubsets<>+1768(SB)/8, $0x0000070604030200
-DATA floatLaneSubsets<>+1776(SB)/8, $0x0000070604030201
-DATA floatLaneSubsets<>+1784(SB)/8, $0x0007060403020100
-DATA floatLaneSubsets<>+1792(SB)/8, $0x0000000000070605
-DATA floatLaneSubsets<>+1800(SB)/8, $0x0000000007060500
-DATA floatLaneSubsets<>+1808(SB)/8, $0x0000000007060501
-DATA floatLaneSubsets<>+1816(SB)/8, $0x0000000706050100
-DATA floatLaneSubsets<>+1824(SB)/8, $0x0000000007060502
-DATA floatLaneSubsets<>+1832(SB)/8, $0x0000000706050200
-DATA floatLaneSubsets<>+1840(SB)/8, $0x0000000706050201
-DATA floatLaneSubsets<>+1848(SB)/8, $0x0000070605020100
-DATA floatLaneSubsets<>+1856(SB)/8, $0x0000000007060503
-DATA floatLaneSubsets<>+1864(SB)/8, $0x0000000706050300
-DATA floatLaneSubsets<>+1872(SB)/8, $0x0000000706050301
-DATA floatLaneSubsets<>+1880(SB)/8, $0x0000070605030100
-DATA floatLaneSubsets<>+1888(SB)/8, $0x0000000706050302
-DATA floatLaneSubsets<>+1896(SB)/8, $0x0000070605030200
-DATA floatLaneSubsets<>+1904(SB)/8, $0x0000070605030201
-DATA floatLaneSubsets<>+1912(SB)/8, $0x0007060503020100
-DATA floatLaneSubsets<>+1920(SB)/8, $0x0000000007060504
-DATA floatLaneSubsets<>+1928(SB)/8, $0x0000000706050400
-DATA floatLaneSubsets<>+1936(SB)/8, $0x0000000706050401
-DATA floatLaneSubsets<>+1944(SB)/8, $0x0000070605040100
-DATA floatLaneSubsets<>+1952(SB)/8, $0x0000000706050402
-DATA floatLaneSubsets<>+1960(SB)/8, $0x0000070605040200
-DATA floatLaneSubsets<>+1968(SB)/8, $0x0000070605040201
-DATA floatLaneSubsets<>+1976(SB)/8, $0x0007060504020100
-DATA floatLaneSubsets<>+1984(SB)/8, $0x0000000706050403
-DATA floatLaneSubsets<>+1992(SB)/8, $0x0000070605040300
-DATA floatLaneSubsets<>+2000(SB)/8, $0x0000070605040301
-DATA floatLaneSubsets<>+2008(SB)/8, $0x0007060504030100
-DATA floatLaneSubsets<>+2016(SB)/8, $0x0000070605040302
-DATA floatLaneSubsets<>+2024(SB)/8, $0x0007060504030200
-DATA floatLaneSubsets<>+2032(SB)/8, $0x0007060504030201
-DATA floatLaneSubsets<>+2040(SB)/8, $0x0706050403020100
-GLOBL floatLaneSubsets<>(SB), RODATA|NOPTR, $2048
-
-// func floatAffineAVX2(dst *float32, n int, w *float32, x *float32, inputs int, active *int32, count int) bool
-// Requires: AVX, CMOV, FMA3
-TEXT ·floatAffineAVX2(SB), NOSPLIT, $0-57
-	MOVQ dst+0(FP), AX
-	MOVQ n+8(FP), CX
-	MOVQ w+16(FP), DX
-	MOVQ x+24(FP), BX
-	MOVQ inputs+32(FP), SI
-	MOVQ active+40(FP), DI
-	MOVQ count+48(FP), R8
-	MOVQ CX, R9
-	SHLQ $0x02, R9
-
-columns16:
-	CMPQ    CX, $0x00000010
-	JLT     columns16Done
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	XORQ    R10, R10
-	MOVQ    R8, R12
-	ANDQ    $-4, R12
-	JZ      columns16Rest
-
-columns16Loop:
-	MOVLQSX      (DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y8
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VFMADD231PS  (R11), Y8, Y0
-	VFMADD231PS  32(R11), Y8, Y1
-	MOVLQSX      4(DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y8
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VFMADD231PS  (R11), Y8, Y2
-	VFMADD231PS  32(R11), Y8, Y3
-	MOVLQSX      8(DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y8
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VFMADD231PS  (R11), Y8, Y4
-	VFMADD231PS  32(R11), Y8, Y5
-	MOVLQSX      12(DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y8
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VFMADD231PS  (R11), Y8, Y6
-	VFMADD231PS  32(R11), Y8, Y7
-	ADDQ         $0x04, R10
-	CMPQ         R10, R12
-	JLT          columns16Loop
-
-columns16Rest:
-	CMPQ         R10, R8
-	JGE          columns16Sum
-	MOVLQSX      (DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y8
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VFMADD231PS  (R11), Y8, Y0
-	VFMADD231PS  32(R11), Y8, Y1
-	INCQ         R10
-	JMP          columns16Rest
-
-columns16Sum:
-	VADDPS  Y2, Y0, Y0
-	VADDPS  Y6, Y4, Y4
-	VADDPS  Y4, Y0, Y0
-	VMOVUPS Y0, (AX)
-	VADDPS  Y3, Y1, Y1
-	VADDPS  Y7, Y5, Y5
-	VADDPS  Y5, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000010, CX
-	JMP     columns16
-
-columns16Done:
-	CMPQ CX, $0x00
-	JLE  done
-
-single:
-	MOVQ       $0x00000008, R10
-	CMPQ       CX, R10
-	CMOVQLT    CX, R10
-	NEGQ       R10
-	LEAQ       floatLeadingLanes<>+0(SB), R11
-	VMOVUPS    32(R11)(R10*4), Y0
-	VMASKMOVPS (AX), Y0, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	XORQ       R10, R10
-	MOVQ       R8, R12
-	ANDQ       $-4, R12
-	JZ         singleRest
-
-singleLoop:
-	MOVLQSX      (DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y5
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VMASKMOVPS   (R11), Y0, Y6
-	VFMADD231PS  Y6, Y5, Y1
-	MOVLQSX      4(DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y5
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VMASKMOVPS   (R11), Y0, Y6
-	VFMADD231PS  Y6, Y5, Y2
-	MOVLQSX      8(DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y5
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VMASKMOVPS   (R11), Y0, Y6
-	VFMADD231PS  Y6, Y5, Y3
-	MOVLQSX      12(DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y5
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VMASKMOVPS   (R11), Y0, Y6
-	VFMADD231PS  Y6, Y5, Y4
-	ADDQ         $0x04, R10
-	CMPQ         R10, R12
-	JLT          singleLoop
-
-singleRest:
-	CMPQ         R10, R8
-	JGE          singleSum
-	MOVLQSX      (DI)(R10*4), R11
-	CMPQ         R11, SI
-	JCC          outside
-	VBROADCASTSS (BX)(R11*4), Y5
-	IMULQ        R9, R11
-	LEAQ         (DX)(R11*1), R11
-	VMASKMOVPS   (R11), Y0, Y6
-	VFMADD231PS  Y6, Y5, Y1
-	INCQ         R10
-	JMP          singleRest
-
-singleSum:
-	VADDPS     Y2, Y1, Y1
-	VADDPS     Y4, Y3, Y3
-	VADDPS     Y3, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)
-	ADDQ       $0x00000020, AX
-	ADDQ       $0x00000020, DX
-	SUBQ       $0x08, CX
 	JGT        single
 
 done:
@@ -2113,6 +1568,134 @@ done:
 	VZEROUPPER
 	RET
 
+// func floatMixAVX512(dst *float32, x *float32, n int, a float32, b float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·floatMixAVX512(SB), NOSPLIT, $0-32
+	VBROADCASTSS a+24(FP), Z0
+	VBROADCASTSS b+28(FP), Z1
+	MOVQ         dst+0(FP), DX
+	MOVQ         x+8(FP), BX
+	MOVQ         n+16(FP), SI
+	XORQ         AX, AX
+	SUBQ         $0x10, SI
+	JLT          tail
+
+loop:
+	VMOVUPS (DX)(AX*1), Z2
+	VMOVUPS (BX)(AX*1), Z3
+	VMULPS  Z0, Z2, Z2
+	VMULPS  Z1, Z3, Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, (DX)(AX*1)
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, SI
+	JGE     loop
+
+tail:
+	ADDQ      $0x10, SI
+	JZ        done
+	MOVQ      $0x00000010, CX
+	CMPQ      SI, CX
+	CMOVQLT   SI, CX
+	MOVL      $0x00000001, SI
+	SHLL      CL, SI
+	DECL      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (DX)(AX*1), K1, Z2
+	VMOVUPS.Z (BX)(AX*1), K1, Z3
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z1, Z3, Z3
+	VADDPS    Z3, Z2, Z2
+	VMOVUPS   Z2, K1, (DX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatAddSquaresAVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·floatAddSquaresAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ n+16(FP), SI
+	XORQ AX, AX
+	SUBQ $0x10, SI
+	JLT  tail
+
+loop:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VMULPS  Z1, Z1, Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (DX)(AX*1)
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, SI
+	JGE     loop
+
+tail:
+	ADDQ      $0x10, SI
+	JZ        done
+	MOVQ      $0x00000010, CX
+	CMPQ      SI, CX
+	CMOVQLT   SI, CX
+	MOVL      $0x00000001, SI
+	SHLL      CL, SI
+	DECL      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VMULPS    Z1, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (DX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatQuantiseAVX512(x *float32, n int, scale float32, offset float32, step float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·floatQuantiseAVX512(SB), NOSPLIT, $0-28
+	VBROADCASTSS scale+16(FP), Z0
+	VBROADCASTSS offset+20(FP), Z1
+	VBROADCASTSS step+24(FP), Z2
+	MOVQ         x+0(FP), DX
+	MOVQ         n+8(FP), BX
+	XORQ         AX, AX
+	SUBQ         $0x10, BX
+	JLT          tail
+
+loop:
+	VMOVUPS     (DX)(AX*1), Z3
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VRNDSCALEPS $0x00, Z3, Z3
+	VMULPS      Z2, Z3, Z3
+	VMOVUPS     Z3, (DX)(AX*1)
+	ADDQ        $0x40, AX
+	SUBQ        $0x10, BX
+	JGE         loop
+
+tail:
+	ADDQ        $0x10, BX
+	JZ          done
+	MOVQ        $0x00000010, CX
+	CMPQ        BX, CX
+	CMOVQLT     BX, CX
+	MOVL        $0x00000001, BX
+	SHLL        CL, BX
+	DECL        BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (DX)(AX*1), K1, Z3
+	VMULPS      Z0, Z3, Z3
+	VADDPS      Z1, Z3, Z3
+	VRNDSCALEPS $0x00, Z3, Z3
+	VMULPS      Z2, Z3, Z3
+	VMOVUPS     Z3, K1, (DX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
 // func floatClampAVX512(w *float32, n int, low float32, high float32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·floatClampAVX512(SB), NOSPLIT, $0-24
@@ -2673,478 +2256,6 @@ outside:
 	VZEROUPPER
 	RET
 
-// func floatScatterAddAVX512(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·floatScatterAddAVX512(SB), NOSPLIT, $0-57
-	MOVQ src+8(FP), AX
-	MOVQ table+0(FP), DX
-	MOVQ n+16(FP), BX
-	MOVQ stride+24(FP), SI
-	MOVQ limit+32(FP), DI
-	MOVQ rows+40(FP), R8
-	MOVQ count+48(FP), R9
-	LEAQ (R8)(R9*4), R8
-	NEGQ R9
-	MOVQ $-1, R10
-
-columns256:
-	CMPQ    BX, $0x00000100
-	JLT     columns256Done
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	VMOVUPS 512(AX), Z8
-	VMOVUPS 576(AX), Z9
-	VMOVUPS 640(AX), Z10
-	VMOVUPS 704(AX), Z11
-	VMOVUPS 768(AX), Z12
-	VMOVUPS 832(AX), Z13
-	VMOVUPS 896(AX), Z14
-	VMOVUPS 960(AX), Z15
-	MOVQ    R9, CX
-
-columns256Row:
-	MOVLQSX    (R8)(CX*4), R11
-	IMULQ      SI, R11
-	CMPQ       R11, DI
-	JHI        outside
-	ADDQ       DX, R11
-	LEAQ       4(CX), R12
-	CMPQ       R12, R10
-	CMOVQGT    R10, R12
-	MOVLQSX    (R8)(R12*4), R12
-	IMULQ      SI, R12
-	ADDQ       DX, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
-	PREFETCHT0 256(R12)
-	PREFETCHT0 320(R12)
-	PREFETCHT0 384(R12)
-	PREFETCHT0 448(R12)
-	PREFETCHT0 512(R12)
-	PREFETCHT0 576(R12)
-	PREFETCHT0 640(R12)
-	PREFETCHT0 704(R12)
-	PREFETCHT0 768(R12)
-	PREFETCHT0 832(R12)
-	PREFETCHT0 896(R12)
-	PREFETCHT0 960(R12)
-	VMOVUPS    (R11), Z16
-	VADDPS     Z0, Z16, Z16
-	VMOVUPS    Z16, (R11)
-	VMOVUPS    64(R11), Z16
-	VADDPS     Z1, Z16, Z16
-	VMOVUPS    Z16, 64(R11)
-	VMOVUPS    128(R11), Z16
-	VADDPS     Z2, Z16, Z16
-	VMOVUPS    Z16, 128(R11)
-	VMOVUPS    192(R11), Z16
-	VADDPS     Z3, Z16, Z16
-	VMOVUPS    Z16, 192(R11)
-	VMOVUPS    256(R11), Z16
-	VADDPS     Z4, Z16, Z16
-	VMOVUPS    Z16, 256(R11)
-	VMOVUPS    320(R11), Z16
-	VADDPS     Z5, Z16, Z16
-	VMOVUPS    Z16, 320(R11)
-	VMOVUPS    384(R11), Z16
-	VADDPS     Z6, Z16, Z16
-	VMOVUPS    Z16, 384(R11)
-	VMOVUPS    448(R11), Z16
-	VADDPS     Z7, Z16, Z16
-	VMOVUPS    Z16, 448(R11)
-	VMOVUPS    512(R11), Z16
-	VADDPS     Z8, Z16, Z16
-	VMOVUPS    Z16, 512(R11)
-	VMOVUPS    576(R11), Z16
-	VADDPS     Z9, Z16, Z16
-	VMOVUPS    Z16, 576(R11)
-	VMOVUPS    640(R11), Z16
-	VADDPS     Z10, Z16, Z16
-	VMOVUPS    Z16, 640(R11)
-	VMOVUPS    704(R11), Z16
-	VADDPS     Z11, Z16, Z16
-	VMOVUPS    Z16, 704(R11)
-	VMOVUPS    768(R11), Z16
-	VADDPS     Z12, Z16, Z16
-	VMOVUPS    Z16, 768(R11)
-	VMOVUPS    832(R11), Z16
-	VADDPS     Z13, Z16, Z16
-	VMOVUPS    Z16, 832(R11)
-	VMOVUPS    896(R11), Z16
-	VADDPS     Z14, Z16, Z16
-	VMOVUPS    Z16, 896(R11)
-	VMOVUPS    960(R11), Z16
-	VADDPS     Z15, Z16, Z16
-	VMOVUPS    Z16, 960(R11)
-	INCQ       CX
-	JNZ        columns256Row
-	ADDQ       $0x00000400, AX
-	ADDQ       $0x00000400, DX
-	SUBQ       $0x00000100, BX
-	JMP        columns256
-
-columns256Done:
-columns64:
-	CMPQ    BX, $0x00000040
-	JLT     columns64Done
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	MOVQ    R9, CX
-
-columns64Row:
-	MOVLQSX    (R8)(CX*4), R11
-	IMULQ      SI, R11
-	CMPQ       R11, DI
-	JHI        outside
-	ADDQ       DX, R11
-	LEAQ       4(CX), R12
-	CMPQ       R12, R10
-	CMOVQGT    R10, R12
-	MOVLQSX    (R8)(R12*4), R12
-	IMULQ      SI, R12
-	ADDQ       DX, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
-	VMOVUPS    (R11), Z4
-	VADDPS     Z0, Z4, Z4
-	VMOVUPS    Z4, (R11)
-	VMOVUPS    64(R11), Z4
-	VADDPS     Z1, Z4, Z4
-	VMOVUPS    Z4, 64(R11)
-	VMOVUPS    128(R11), Z4
-	VADDPS     Z2, Z4, Z4
-	VMOVUPS    Z4, 128(R11)
-	VMOVUPS    192(R11), Z4
-	VADDPS     Z3, Z4, Z4
-	VMOVUPS    Z4, 192(R11)
-	INCQ       CX
-	JNZ        columns64Row
-	ADDQ       $0x00000100, AX
-	ADDQ       $0x00000100, DX
-	SUBQ       $0x00000040, BX
-	JMP        columns64
-
-columns64Done:
-	CMPQ BX, $0x00
-	JLE  done
-
-single:
-	MOVQ      $0x00000010, CX
-	CMPQ      BX, CX
-	CMOVQLT   BX, CX
-	MOVL      $0x00000001, R11
-	SHLL      CL, R11
-	DECL      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z (AX), K1, Z0
-	MOVQ      R9, CX
-
-singleRow:
-	MOVLQSX    (R8)(CX*4), R11
-	IMULQ      SI, R11
-	CMPQ       R11, DI
-	JHI        outside
-	ADDQ       DX, R11
-	LEAQ       4(CX), R12
-	CMPQ       R12, R10
-	CMOVQGT    R10, R12
-	MOVLQSX    (R8)(R12*4), R12
-	IMULQ      SI, R12
-	ADDQ       DX, R12
-	PREFETCHT0 (R12)
-	VMOVUPS.Z  (R11), K1, Z1
-	VADDPS     Z0, Z1, Z1
-	VMOVUPS    Z1, K1, (R11)
-	INCQ       CX
-	JNZ        singleRow
-	ADDQ       $0x00000040, AX
-	ADDQ       $0x00000040, DX
-	SUBQ       $0x10, BX
-	JGT        single
-
-done:
-	MOVB $0x01, AL
-	MOVB AL, ret+56(FP)
-	VZEROUPPER
-	RET
-
-outside:
-	MOVB $0x00, AL
-	MOVB AL, ret+56(FP)
-	VZEROUPPER
-	RET
-
-// func floatClampActiveAVX512(dst *float32, src *float32, active *int32, n int) int
-// Requires: AVX, AVX512F, CMOV, POPCNT
-TEXT ·floatClampActiveAVX512(SB), NOSPLIT, $0-40
-	VPXORD       Z0, Z0, Z0
-	MOVL         $0x3f800000, AX
-	VMOVD        AX, X1
-	VBROADCASTSS X1, Z1
-	VPXORD       Z2, Z2, Z2
-	MOVL         $0x00000010, AX
-	VMOVD        AX, X2
-	VPBROADCASTD X2, Z3
-	VPMOVZXBD    floatLaneNumbers<>+0(SB), Z2
-	MOVQ         active+16(FP), AX
-	MOVQ         dst+0(FP), BX
-	MOVQ         src+8(FP), SI
-	MOVQ         n+24(FP), DI
-	XORQ         DX, DX
-	SUBQ         $0x10, DI
-	JLT          tail
-
-loop:
-	VMOVUPS       (SI)(DX*1), Z4
-	VCMPPS        $0x06, Z0, Z4, K1
-	VPCOMPRESSD.Z Z2, K1, Z5
-	KMOVW         K1, CX
-	VMAXPS        Z4, Z0, Z4
-	VMINPS        Z4, Z1, Z4
-	VADDPS        Z0, Z4, Z4
-	VMOVUPS       Z4, (BX)(DX*1)
-	VMOVUPS       Z5, (AX)
-	POPCNTL       CX, CX
-	LEAQ          (AX)(CX*4), AX
-	VPADDD        Z3, Z2, Z2
-	ADDQ          $0x40, DX
-	SUBQ          $0x10, DI
-	JGE           loop
-
-tail:
-	ADDQ          $0x10, DI
-	JZ            done
-	MOVQ          $0x00000010, CX
-	CMPQ          DI, CX
-	CMOVQLT       DI, CX
-	MOVL          $0x00000001, DI
-	SHLL          CL, DI
-	DECL          DI
-	KMOVW         DI, K1
-	VMOVUPS.Z     (SI)(DX*1), K1, Z4
-	VCMPPS        $0x06, Z0, Z4, K2
-	VPCOMPRESSD.Z Z2, K2, Z5
-	KMOVW         K2, CX
-	VMAXPS        Z4, Z0, Z4
-	VMINPS        Z4, Z1, Z4
-	VADDPS        Z0, Z4, Z4
-	VMOVUPS       Z4, K1, (BX)(DX*1)
-	VMOVUPS       Z5, K1, (AX)
-	POPCNTL       CX, CX
-	LEAQ          (AX)(CX*4), AX
-	VPADDD        Z3, Z2, Z2
-
-done:
-	SUBQ active+16(FP), AX
-	SHRQ $0x02, AX
-	MOVQ AX, ret+32(FP)
-	VZEROUPPER
-	RET
-
-DATA floatLaneNumbers<>+0(SB)/8, $0x0706050403020100
-DATA floatLaneNumbers<>+8(SB)/8, $0x0f0e0d0c0b0a0908
-GLOBL floatLaneNumbers<>(SB), RODATA|NOPTR, $16
-
-// func floatAffineAVX512(dst *float32, n int, w *float32, x *float32, inputs int, active *int32, count int) bool
-// Requires: AVX, AVX512F, CMOV
-TEXT ·floatAffineAVX512(SB), NOSPLIT, $0-57
-	MOVQ dst+0(FP), AX
-	MOVQ n+8(FP), DX
-	MOVQ w+16(FP), BX
-	MOVQ x+24(FP), SI
-	MOVQ inputs+32(FP), DI
-	MOVQ active+40(FP), R8
-	MOVQ count+48(FP), R9
-	MOVQ DX, R10
-	SHLQ $0x02, R10
-
-columns32:
-	CMPQ    DX, $0x00000020
-	JLT     columns32Done
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	XORQ    CX, CX
-	MOVQ    R9, R12
-	ANDQ    $-4, R12
-	JZ      columns32Rest
-
-columns32Loop:
-	MOVLQSX      (R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z8
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VFMADD231PS  (R11), Z8, Z0
-	VFMADD231PS  64(R11), Z8, Z1
-	MOVLQSX      4(R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z8
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VFMADD231PS  (R11), Z8, Z2
-	VFMADD231PS  64(R11), Z8, Z3
-	MOVLQSX      8(R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z8
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VFMADD231PS  (R11), Z8, Z4
-	VFMADD231PS  64(R11), Z8, Z5
-	MOVLQSX      12(R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z8
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VFMADD231PS  (R11), Z8, Z6
-	VFMADD231PS  64(R11), Z8, Z7
-	ADDQ         $0x04, CX
-	CMPQ         CX, R12
-	JLT          columns32Loop
-
-columns32Rest:
-	CMPQ         CX, R9
-	JGE          columns32Sum
-	MOVLQSX      (R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z8
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VFMADD231PS  (R11), Z8, Z0
-	VFMADD231PS  64(R11), Z8, Z1
-	INCQ         CX
-	JMP          columns32Rest
-
-columns32Sum:
-	VADDPS  Z2, Z0, Z0
-	VADDPS  Z6, Z4, Z4
-	VADDPS  Z4, Z0, Z0
-	VMOVUPS Z0, (AX)
-	VADDPS  Z3, Z1, Z1
-	VADDPS  Z7, Z5, Z5
-	VADDPS  Z5, Z1, Z1
-	VMOVUPS Z1, 64(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, BX
-	SUBQ    $0x00000020, DX
-	JMP     columns32
-
-columns32Done:
-	CMPQ DX, $0x00
-	JLE  done
-
-single:
-	MOVQ      $0x00000010, CX
-	CMPQ      DX, CX
-	CMOVQLT   DX, CX
-	MOVL      $0x00000001, R11
-	SHLL      CL, R11
-	DECL      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z (AX), K1, Z0
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	XORQ      CX, CX
-	MOVQ      R9, R12
-	ANDQ      $-4, R12
-	JZ        singleRest
-
-singleLoop:
-	MOVLQSX      (R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z1
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VMOVUPS.Z    (R11), K1, Z2
-	VFMADD231PS  Z2, Z1, Z0
-	MOVLQSX      4(R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z1
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VMOVUPS.Z    (R11), K1, Z2
-	VFMADD231PS  Z2, Z1, Z9
-	MOVLQSX      8(R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z1
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VMOVUPS.Z    (R11), K1, Z2
-	VFMADD231PS  Z2, Z1, Z10
-	MOVLQSX      12(R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z1
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VMOVUPS.Z    (R11), K1, Z2
-	VFMADD231PS  Z2, Z1, Z11
-	ADDQ         $0x04, CX
-	CMPQ         CX, R12
-	JLT          singleLoop
-
-singleRest:
-	CMPQ         CX, R9
-	JGE          singleSum
-	MOVLQSX      (R8)(CX*4), R11
-	CMPQ         R11, DI
-	JCC          outside
-	VBROADCASTSS (SI)(R11*4), Z1
-	IMULQ        R10, R11
-	LEAQ         (BX)(R11*1), R11
-	VMOVUPS.Z    (R11), K1, Z2
-	VFMADD231PS  Z2, Z1, Z0
-	INCQ         CX
-	JMP          singleRest
-
-singleSum:
-	VADDPS  Z9, Z0, Z0
-	VADDPS  Z11, Z10, Z10
-	VADDPS  Z10, Z0, Z0
-	VMOVUPS Z0, K1, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x10, DX
-	JGT     single
-
-done:
-	MOVB $0x01, AL
-	MOVB AL, ret+56(FP)
-	VZEROUPPER
-	RET
-
-outside:
-	MOVB $0x00, AL
-	MOVB AL, ret+56(FP)
-	VZEROUPPER
-	RET
-
 // func floatPanelAVX512(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·floatPanelAVX512(SB), NOSPLIT, $0-80
@@ -3564,121 +2675,5 @@ tile1x1Loop:
 	JMP              tile1x1
 
 tile1x1Done:
-	VZEROUPPER
-	RET
-
-// func floatAffineBackAVX2(gw *float32, dx *float32, w *float32, x *float32, d *float32, n int, stride int, inputs int, active *int32, count int) bool
-// Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·floatAffineBackAVX2(SB), NOSPLIT, $0-81
-	MOVQ         gw+0(FP), AX
-	MOVQ         w+16(FP), CX
-	MOVQ         d+32(FP), DX
-	MOVQ         n+40(FP), BX
-	MOVQ         dx+8(FP), SI
-	MOVQ         x+24(FP), DI
-	MOVQ         stride+48(FP), R8
-	MOVQ         active+64(FP), R9
-	MOVQ         count+72(FP), R10
-	LEAQ         (R9)(R10*4), R9
-	NEGQ         R10
-	MOVL         $0x3f800000, R11
-	VMOVD        R11, X0
-	VBROADCASTSS X0, Y0
-
-columns16:
-	CMPQ    BX, $0x00000010
-	JLT     columns16Done
-	VMOVUPS (DX), Y1
-	VMOVUPS 32(DX), Y2
-	MOVQ    R10, R11
-
-columns16Loop:
-	MOVLQSX      (R9)(R11*4), R12
-	CMPQ         R12, inputs+56(FP)
-	JCC          outside
-	VBROADCASTSS (DI)(R12*4), Y3
-	MOVQ         R12, R13
-	IMULQ        R8, R13
-	VMOVUPS      (AX)(R13*1), Y4
-	VFMADD231PS  Y1, Y3, Y4
-	VMOVUPS      Y4, (AX)(R13*1)
-	VMOVUPS      (CX)(R13*1), Y4
-	VMULPS       Y1, Y4, Y4
-	VMOVUPS      32(AX)(R13*1), Y5
-	VFMADD231PS  Y2, Y3, Y5
-	VMOVUPS      Y5, 32(AX)(R13*1)
-	VMOVUPS      32(CX)(R13*1), Y5
-	VFMADD231PS  Y2, Y5, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPS       X5, X4, X4
-	VPERMILPS    $0x4e, X4, X5
-	VADDPS       X5, X4, X4
-	VMOVSHDUP    X4, X5
-	VADDSS       X5, X4, X4
-	VCMPSS       $0x09, X0, X3, X3
-	VANDPS       X3, X4, X4
-	VADDSS       (SI)(R12*4), X4, X4
-	VMOVSS       X4, (SI)(R12*4)
-	INCQ         R11
-	JNZ          columns16Loop
-	ADDQ         $0x00000040, DX
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, CX
-	SUBQ         $0x00000010, BX
-	JMP          columns16
-
-columns16Done:
-	CMPQ BX, $0x00
-	JLE  done
-
-single:
-	MOVQ       $0x00000008, R11
-	CMPQ       BX, R11
-	CMOVQLT    BX, R11
-	NEGQ       R11
-	LEAQ       floatLeadingLanes<>+0(SB), R12
-	VMOVUPS    32(R12)(R11*4), Y1
-	VMASKMOVPS (DX), Y1, Y2
-	MOVQ       R10, R11
-
-singleLoop:
-	MOVLQSX      (R9)(R11*4), R12
-	CMPQ         R12, inputs+56(FP)
-	JCC          outside
-	VBROADCASTSS (DI)(R12*4), Y3
-	MOVQ         R12, R13
-	IMULQ        R8, R13
-	VMASKMOVPS   (AX)(R13*1), Y1, Y4
-	VFMADD231PS  Y2, Y3, Y4
-	VMASKMOVPS   Y4, Y1, (AX)(R13*1)
-	VMASKMOVPS   (CX)(R13*1), Y1, Y4
-	VMULPS       Y2, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPS       X5, X4, X4
-	VPERMILPS    $0x4e, X4, X5
-	VADDPS       X5, X4, X4
-	VMOVSHDUP    X4, X5
-	VADDSS       X5, X4, X4
-	VCMPSS       $0x09, X0, X3, X3
-	VANDPS       X3, X4, X4
-	VADDSS       (SI)(R12*4), X4, X4
-	VMOVSS       X4, (SI)(R12*4)
-	INCQ         R11
-	JNZ          singleLoop
-	ADDQ         $0x00000020, DX
-	ADDQ         $0x00000020, AX
-	ADDQ         $0x00000020, CX
-	SUBQ         $0x08, BX
-	JGT          single
-
-done:
-	MOVB $0x01, AL
-	MOVB AL, ret+80(FP)
-	VZEROUPPER
-	RET
-
-outside:
-	MOVB $0x00, AL
-	MOVB AL, ret+80(FP)
 	VZEROUPPER
 	RET

@@ -49,8 +49,7 @@ func BenchmarkFloatGemm(b *testing.B) {
 	}
 }
 
-// BenchmarkFloatRows gathers and scatters 32 rows, of a table in the cache and of
-// one of 16 MB.
+// BenchmarkFloatRows gathers 32 rows, of a table in the cache and of one of 16 MB.
 func BenchmarkFloatRows(b *testing.B) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, width := range []int{64, 512} {
@@ -62,43 +61,11 @@ func BenchmarkFloatRows(b *testing.B) {
 					lists[i][j] = r.Int32N(int32(rows))
 				}
 			}
-			run := func(name string, kernel func(rows []int32)) {
-				b.Run(fmt.Sprintf("%s/width=%d/rows=%d", name, width, rows), func(b *testing.B) {
-					benchEveryLevel(b, func(b *testing.B) {
-						b.SetBytes(int64(len(lists[0]) * width * 4))
-						for i := 0; b.Loop(); i++ {
-							kernel(lists[i%len(lists)][:])
-						}
-					})
-				})
-			}
-			run("gather", func(rows []int32) { FloatGatherSum(dst, table, width+8, rows) })
-			run("scatter", func(rows []int32) { FloatScatterAdd(table, dst, width+8, rows) })
-		}
-	}
-}
-
-// BenchmarkFloatLayer runs layers of the trainer, half of their inputs active.
-func BenchmarkFloatLayer(b *testing.B) {
-	r := rand.New(rand.NewPCG(9, 9))
-	for _, shape := range [][2]int{{128, 16}, {1024, 16}, {16, 32}, {32, 1}} {
-		inputs, outputs := shape[0], shape[1]
-		src, x, active := randomFloats(r, inputs), make([]float32, inputs), make([]int32, inputs)
-		for i := range src {
-			src[i] = 2*r.Float32() - 1
-		}
-		w, gw := randomFloats(r, inputs*outputs), make([]float32, inputs*outputs)
-		dst, dx := make([]float32, outputs), make([]float32, inputs)
-		on := FloatClampActive(x, src, active)
-		for name, kernel := range map[string]func(){
-			"clamp":    func() { FloatClampActive(x, src, active) },
-			"forward":  func() { clear(dst); FloatAffine(dst, w, x, on) },
-			"backward": func() { FloatAffineBack(gw, dx, w, x, dst, on) },
-		} {
-			b.Run(fmt.Sprintf("%s/%dx%d", name, inputs, outputs), func(b *testing.B) {
+			b.Run(fmt.Sprintf("width=%d/rows=%d", width, rows), func(b *testing.B) {
 				benchEveryLevel(b, func(b *testing.B) {
-					for b.Loop() {
-						kernel()
+					b.SetBytes(int64(len(lists[0]) * width * 4))
+					for i := 0; b.Loop(); i++ {
+						FloatGatherSum(dst, table, width+8, lists[i%len(lists)][:])
 					}
 				})
 			})
@@ -122,6 +89,8 @@ func BenchmarkFloatElements(b *testing.B) {
 	for name, kernel := range map[string]func(){
 		"add":      func() { FloatAdd(w, g) },
 		"lerp":     func() { FloatLerp(w, g, 0.1) },
+		"mix":      func() { FloatMix(w, g, 1, 0) },
+		"quantise": func() { FloatQuantise(w, 127, 0) },
 		"scale":    func() { FloatScale(m, 1) },
 		"clampsum": func() { FloatClampSum(w, g, 1) },
 		"adam":     func() { FloatAdam(w, m, v, g, &step) },

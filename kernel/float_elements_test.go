@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -62,6 +63,40 @@ func lerpCall(r *rand.Rand, n int, random randomSlice) *floatCall {
 			magnitude := math.Abs(x[0]) + math.Abs(x[1])
 			x[0] += float64(share) * (x[1] - x[0])
 			return magnitude
+		})
+}
+
+func mixCall(r *rand.Rand, n int, random randomSlice) *floatCall {
+	a, b := r.Float32(), r.Float32()
+	return elementwise("FloatMix", [][]float32{random(r, n), random(r, n)},
+		func(x [][]float32) { FloatMix(x[0], x[1], a, b) },
+		1, 2, func(x []float64) float64 {
+			magnitude := math.Abs(x[0]) + math.Abs(x[1])
+			x[0] = float64(a)*x[0] + float64(b)*x[1]
+			return magnitude
+		})
+}
+
+func addSquaresCall(r *rand.Rand, n int, random randomSlice) *floatCall {
+	return elementwise("FloatAddSquares", [][]float32{random(r, n), random(r, n)},
+		func(a [][]float32) { FloatAddSquares(a[0], a[1]) },
+		1, 2, func(x []float64) float64 {
+			magnitude := math.Abs(x[0]) + x[1]*x[1]
+			x[0] += x[1] * x[1]
+			return magnitude
+		})
+}
+
+// quantiseCall's twin rounds before it looks for an integer as the kernel does:
+// beside a tie a bit decides.
+func quantiseCall(r *rand.Rand, n int, random randomSlice) *floatCall {
+	const scale, offset = 9600.0 / 127, -0.49
+	return elementwise("FloatQuantise", [][]float32{random(r, n)},
+		func(a [][]float32) { FloatQuantise(a[0], scale, offset) },
+		1, 3, func(x []float64) float64 {
+			product := float32(float64(float32(scale)) * x[0])
+			x[0] = math.RoundToEven(float64(product+float32(offset))) / float64(float32(scale))
+			return math.Abs(x[0])
 		})
 }
 
@@ -242,69 +277,41 @@ func TestFloatClampSumValues(t *testing.T) {
 	})
 }
 
-// clampActiveCall has the indices as an argument, as floats, and −1 behind them.
-func clampActiveCall(r *rand.Rand, n int, random randomSlice) *floatCall {
-	src, free := random(r, n), make([]float32, n)
-	for i := range src {
-		src[i] *= 2
-	}
-	return &floatCall{name: "FloatClampActive", args: [][]float32{make([]float32, n), free, src}, exact: true,
-		run: func(a [][]float32) {
-			const guard = -7
-			buf := make([]int32, n+20)
-			for i := range buf {
-				buf[i] = guard
-			}
-			active := FloatClampActive(a[0], a[2], buf)
-			for i := range n {
-				a[1][i] = -1
-				if i < len(active) {
-					a[1][i] = float32(active[i])
-				}
-			}
-			for _, x := range buf[n:] {
-				if x != guard {
-					a[1] = append(a[1], 0) // reaches into the guard
-				}
-			}
-		},
-		twin: func(a [][]float64) [][]float64 {
-			k := 0
-			for i, x := range a[2] {
-				a[0][i] = min(max(x, 0), 1)
-				a[1][i] = -1
-				if x > 0 {
-					a[1][k] = float64(i)
-					k++
-				}
-			}
-			return make([][]float64, 3)
-		}}
-}
-
-// TestFloatClampActiveValues shows the edges: zero of both signs is inactive,
-// NaN of both signs active.
-func TestFloatClampActiveValues(t *testing.T) {
+// TestFloatClipValues shows the edges: zero of both signs, NaN of both signs.
+func TestFloatClipValues(t *testing.T) {
 	nan, negative := float32(math.NaN()), math.Float32frombits(0xffc00000)
 	zero, inf := math.Float32frombits(1<<31), float32(math.Inf(1))
 	src := []float32{0, zero, 1e-45, -1e-45, 1, 1.5, nan, negative, inf, -inf}
 	want := []float32{0, 0, 1e-45, 0, 1, 1, nan, nan, 1, 0}
 	atEveryLevel(t, func(t *testing.T) {
 		dst := make([]float32, len(src))
-		active := FloatClampActive(dst, src, make([]int32, len(src)))
+		FloatClip(dst, src)
 		for i := range want {
 			if !sameBits(dst[i], want[i]) {
-				t.Errorf("clamp(%g) = %g, want %g", src[i], dst[i], want[i])
-			}
-		}
-		indices := []int32{2, 4, 5, 6, 7, 8}
-		if len(active) != len(indices) {
-			t.Fatalf("active %v, want %v", active, indices)
-		}
-		for i, k := range indices {
-			if active[i] != k {
-				t.Fatalf("active %v, want %v", active, indices)
+				t.Errorf("clip(%g) = %g, want %g", src[i], dst[i], want[i])
 			}
 		}
 	})
+}
+
+// TestFloatQuantiseValues shows ties, offsets and what is no number.
+func TestFloatQuantiseValues(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, c := range []struct {
+		offset    float32
+		src, want []float32
+	}{
+		{0, []float32{0, 0.125, 0.375, -0.125, -0.375, 0.13, 100.2, nan, inf, -inf}, []float32{0, 0, 0.5, 0, -0.5, 0.25, 100.25, nan, inf, -inf}},
+		{-0.49, []float32{0, 0.2, 0.25, 0.49, 0.5, 0.99, 1}, []float32{0, 0, 0.25, 0.25, 0.5, 0.75, 1}},
+	} {
+		atEveryLevel(t, func(t *testing.T) {
+			x := slices.Clone(c.src)
+			FloatQuantise(x, 4, c.offset)
+			for i, want := range c.want {
+				if x[i] != want && !sameBits(x[i], want) {
+					t.Errorf("quarters of %g, offset %g: %g, want %g", c.src[i], c.offset, x[i], want)
+				}
+			}
+		})
+	}
 }

@@ -26,6 +26,27 @@ func floatLerpGeneric(dst, x []float32, share float32) {
 	}
 }
 
+func floatMixGeneric(dst, x []float32, a, b float32) {
+	x = x[:len(dst)]
+	for i, v := range dst {
+		dst[i] = float32(a*v) + float32(b*x[i])
+	}
+}
+
+func floatAddSquaresGeneric(dst, x []float32) {
+	x = x[:len(dst)]
+	for i, v := range x {
+		dst[i] += float32(v * v)
+	}
+}
+
+func floatQuantiseGeneric(x []float32, scale, offset float32) {
+	step := 1 / scale
+	for i, v := range x {
+		x[i] = float32(math.RoundToEven(float64(float32(scale*v)+offset))) * step
+	}
+}
+
 func floatClampGeneric(w []float32, limit float32) {
 	for i, v := range w {
 		w[i] = min(max(v, -limit), limit)
@@ -125,95 +146,6 @@ func floatGatherSumGeneric(dst, table []float32, stride int, rows []int32) {
 			a += table[int(r)*stride+j]
 		}
 		dst[j] = a
-	}
-}
-
-func floatScatterAddGeneric(table, src []float32, stride int, rows []int32) {
-	table = table[:len(table):len(table)]
-	for _, r := range rows {
-		o := int(r) * stride
-		floatAddGeneric(table[o:o+len(src)], src)
-	}
-}
-
-func floatClampActiveGeneric(dst, src []float32, active []int32) []int32 {
-	dst, active = dst[:len(src)], active[:len(src)]
-	n := 0
-	for i, v := range src {
-		c := min(max(v, 0), 1)
-		dst[i] = c
-		active[n] = int32(i)
-		// Half the elements are negative, which no branch predictor foresees.
-		// All bits of c are zero for them.
-		n += int((uint64(math.Float32bits(c)) + math.MaxUint32) >> 32)
-	}
-	return active[:n]
-}
-
-func floatAffineGeneric(dst, w, x []float32, active []int32) {
-	n := len(dst)
-	o := 0
-	for ; o+8 <= n; o += 8 {
-		d := dst[o : o+8 : o+8]
-		a0, a1, a2, a3, a4, a5, a6, a7 := d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]
-		for _, k := range active {
-			v := x[k]
-			p := int(k)*n + o
-			r := w[p : p+8 : p+8]
-			a0 += float32(v * r[0])
-			a1 += float32(v * r[1])
-			a2 += float32(v * r[2])
-			a3 += float32(v * r[3])
-			a4 += float32(v * r[4])
-			a5 += float32(v * r[5])
-			a6 += float32(v * r[6])
-			a7 += float32(v * r[7])
-		}
-		d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = a0, a1, a2, a3, a4, a5, a6, a7
-	}
-	for ; o < n; o++ {
-		a := dst[o]
-		for _, k := range active {
-			a += float32(x[k] * w[int(k)*n+o])
-		}
-		dst[o] = a
-	}
-}
-
-// floatAffineBackGeneric adds to dx what FloatAffineBack writes there.
-func floatAffineBackGeneric(gw, dx, w, x, d []float32, active []int32) {
-	n := len(d)
-	o := 0
-	for ; o+8 <= n; o += 8 {
-		e := d[o : o+8 : o+8]
-		d0, d1, d2, d3, d4, d5, d6, d7 := e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7]
-		for _, k := range active {
-			v := x[k]
-			p := int(k)*n + o
-			g, r := gw[p:p+8:p+8], w[p:p+8:p+8]
-			g[0] += float32(v * d0)
-			g[1] += float32(v * d1)
-			g[2] += float32(v * d2)
-			g[3] += float32(v * d3)
-			g[4] += float32(v * d4)
-			g[5] += float32(v * d5)
-			g[6] += float32(v * d6)
-			g[7] += float32(v * d7)
-			dx[k] += ((float32(d0*r[0]) + float32(d1*r[1])) + (float32(d2*r[2]) + float32(d3*r[3]))) +
-				((float32(d4*r[4]) + float32(d5*r[5])) + (float32(d6*r[6]) + float32(d7*r[7])))
-		}
-	}
-	for ; o < n; o++ {
-		for _, k := range active {
-			p := int(k)*n + o
-			gw[p] += float32(x[k] * d[o])
-			dx[k] += float32(d[o] * w[p])
-		}
-	}
-	for _, k := range active {
-		if x[k] >= 1 {
-			dx[k] = 0
-		}
 	}
 }
 

@@ -5,6 +5,9 @@ package kernel
 func floatAdd(dst, x []float32)               { floatAddGeneric(dst, x) }
 func floatScale(x []float32, f float32)       { floatScaleGeneric(x, f) }
 func floatLerp(dst, x []float32, s float32)   { floatLerpGeneric(dst, x, s) }
+func floatMix(dst, x []float32, a, b float32) { floatMixGeneric(dst, x, a, b) }
+func floatAddSquares(dst, x []float32)        { floatAddSquaresGeneric(dst, x) }
+func floatQuantise(x []float32, s, o float32) { floatQuantiseGeneric(x, s, o) }
 func floatClamp(w []float32, limit float32)   { floatClampGeneric(w, limit) }
 func floatClampSum(w, b []float32, l float32) { floatClampSumGeneric(w, b, l) }
 
@@ -21,20 +24,6 @@ func floatAdamIdle(dst, w, m, v []float32, keep, drift, epsilon float32) {
 
 func floatGatherSum(dst, table []float32, stride int, rows []int32) {
 	floatGatherSumGeneric(dst, table, stride, rows)
-}
-
-func floatScatterAdd(table, src []float32, stride int, rows []int32) {
-	floatScatterAddGeneric(table, src, stride, rows)
-}
-
-func floatClampActive(dst, src []float32, active []int32) []int32 {
-	return floatClampActiveGeneric(dst, src, active)
-}
-
-func floatAffine(dst, w, x []float32, active []int32) { floatAffineGeneric(dst, w, x, active) }
-
-func floatAffineBack(gw, dx, w, x, d []float32, active []int32) {
-	floatAffineBackGeneric(gw, dx, w, x, d, active)
 }
 
 func floatPanelWidth() int { return gemmWidth }

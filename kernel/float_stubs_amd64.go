@@ -19,6 +19,21 @@ func floatScaleAVX2(x *float32, n int, f float32)
 //go:noescape
 func floatLerpAVX2(dst *float32, x *float32, n int, share float32)
 
+// floatMixAVX2 is FloatMix of n elements.
+//
+//go:noescape
+func floatMixAVX2(dst *float32, x *float32, n int, a float32, b float32)
+
+// floatAddSquaresAVX2 is FloatAddSquares of n elements.
+//
+//go:noescape
+func floatAddSquaresAVX2(dst *float32, x *float32, n int)
+
+// floatQuantiseAVX2 is FloatQuantise of n elements, step = 1/scale.
+//
+//go:noescape
+func floatQuantiseAVX2(x *float32, n int, scale float32, offset float32, step float32)
+
 // floatClampAVX2 is FloatClampSum of n elements without base, low = −high.
 //
 //go:noescape
@@ -64,21 +79,6 @@ func floatAdamIdleAVX2(dst *float32, w *float32, m *float32, v *float32, n int, 
 //go:noescape
 func floatGatherSumAVX2(dst *float32, n int, table *float32, stride int, limit int, rows *int32, count int) bool
 
-// floatScatterAddAVX2 is FloatScatterAdd of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.
-//
-//go:noescape
-func floatScatterAddAVX2(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
-
-// floatClampActiveAVX2 is FloatClampActive of n elements; it returns the number of active ones.
-//
-//go:noescape
-func floatClampActiveAVX2(dst *float32, src *float32, active *int32, n int) int
-
-// floatAffineAVX2 is FloatAffine of n outputs. It stops with false at an index that is not below inputs.
-//
-//go:noescape
-func floatAffineAVX2(dst *float32, n int, w *float32, x *float32, inputs int, active *int32, count int) bool
-
 // floatPanelAVX2 adds A·B to C: m rows, n ≤ 16 columns, k products each. B's rows have 8 columns if n ≤ 8, else 16. Strides are in bytes; C and B lie row by row.
 //
 //go:noescape
@@ -98,6 +98,21 @@ func floatScaleAVX512(x *float32, n int, f float32)
 //
 //go:noescape
 func floatLerpAVX512(dst *float32, x *float32, n int, share float32)
+
+// floatMixAVX512 is FloatMix of n elements.
+//
+//go:noescape
+func floatMixAVX512(dst *float32, x *float32, n int, a float32, b float32)
+
+// floatAddSquaresAVX512 is FloatAddSquares of n elements.
+//
+//go:noescape
+func floatAddSquaresAVX512(dst *float32, x *float32, n int)
+
+// floatQuantiseAVX512 is FloatQuantise of n elements, step = 1/scale.
+//
+//go:noescape
+func floatQuantiseAVX512(x *float32, n int, scale float32, offset float32, step float32)
 
 // floatClampAVX512 is FloatClampSum of n elements without base, low = −high.
 //
@@ -144,27 +159,7 @@ func floatAdamIdleAVX512(dst *float32, w *float32, m *float32, v *float32, n int
 //go:noescape
 func floatGatherSumAVX512(dst *float32, n int, table *float32, stride int, limit int, rows *int32, count int) bool
 
-// floatScatterAddAVX512 is FloatScatterAdd of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.
-//
-//go:noescape
-func floatScatterAddAVX512(table *float32, src *float32, n int, stride int, limit int, rows *int32, count int) bool
-
-// floatClampActiveAVX512 is FloatClampActive of n elements; it returns the number of active ones.
-//
-//go:noescape
-func floatClampActiveAVX512(dst *float32, src *float32, active *int32, n int) int
-
-// floatAffineAVX512 is FloatAffine of n outputs. It stops with false at an index that is not below inputs.
-//
-//go:noescape
-func floatAffineAVX512(dst *float32, n int, w *float32, x *float32, inputs int, active *int32, count int) bool
-
 // floatPanelAVX512 adds A·B to C: m rows, n ≤ 32 columns, k products each. B's rows have 16 columns if n ≤ 16, else 32. Strides are in bytes; C and B lie row by row.
 //
 //go:noescape
 func floatPanelAVX512(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
-
-// floatAffineBackAVX2 is FloatAffineBack of n outputs, but adds to dx; stride is that of rows of weights, in bytes. It stops with false at an index that is not below inputs.
-//
-//go:noescape
-func floatAffineBackAVX2(gw *float32, dx *float32, w *float32, x *float32, d *float32, n int, stride int, inputs int, active *int32, count int) bool

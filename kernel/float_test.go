@@ -160,6 +160,9 @@ var floatKernels = map[string]func(r *rand.Rand, size int, random func(*rand.Ran
 	"Add":            addCall,
 	"Scale":          scaleCall,
 	"Lerp":           lerpCall,
+	"Mix":            mixCall,
+	"AddSquares":     addSquaresCall,
+	"Quantise":       quantiseCall,
 	"Clamp":          clampCall,
 	"ClampSum":       clampSumCall,
 	"Clip":           clipCall,
@@ -168,11 +171,7 @@ var floatKernels = map[string]func(r *rand.Rand, size int, random func(*rand.Ran
 	"SquareClipBack": squareClipBackCall,
 	"Adam":           adamCall,
 	"AdamIdle":       adamIdleCall,
-	"ClampActive":    clampActiveCall,
 	"GatherSum":      gatherSumCall,
-	"ScatterAdd":     scatterAddCall,
-	"Affine":         affineCall,
-	"AffineBack":     affineBackCall,
 	"Gemm":           gemmCall,
 }
 
@@ -208,7 +207,7 @@ func FuzzFloatKernels(f *testing.F) {
 // TestFloatBlocks passes over the lengths at which calls are cut into blocks.
 func TestFloatBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, name := range []string{"Add", "Scale", "Lerp", "Clamp", "ClampSum", "Adam", "AdamIdle", "ClampActive"} {
+	for _, name := range []string{"Add", "Scale", "Lerp", "Mix", "AddSquares", "Quantise", "Clamp", "ClampSum", "Adam", "AdamIdle"} {
 		for _, size := range []int{floatBlock, floatBlock + 1, 2*floatBlock + 17} {
 			floatKernels[name](r, size, randomFloats).check(t, true)
 		}
@@ -218,7 +217,7 @@ func TestFloatBlocks(t *testing.T) {
 func TestFloatKernelsDoNotAllocate(t *testing.T) {
 	const n = 100
 	x, y, z, w := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
-	table, active, rows := make([]float32, n*n), make([]int32, n), []int32{1, 2, 3}
+	table, rows := make([]float32, n*n), []int32{1, 2, 3}
 	matrix := func() FloatMatrix { return NewFloatMatrix(make([]float32, n*n), n, n) }
 	a, b, c := matrix(), matrix(), matrix()
 	atEveryLevel(t, func(t *testing.T) {
@@ -227,15 +226,14 @@ func TestFloatKernelsDoNotAllocate(t *testing.T) {
 			FloatAdd(x, y)
 			FloatScale(x, 2)
 			FloatLerp(x, y, 0.5)
+			FloatMix(x, y, 1, 2)
+			FloatAddSquares(x, y)
+			FloatQuantise(x, 127, 0)
 			FloatClampSum(x, y, 1)
 			FloatClampSum(x, nil, 1)
 			FloatAdam(x, y, z, w, &step)
 			FloatAdamIdle(x, y, z, w, 1, 1, 1)
 			FloatGatherSum(x, table, n, rows)
-			FloatScatterAdd(table, x, n, rows)
-			on := FloatClampActive(y, x, active)
-			FloatAffine(z, table, x, on)
-			FloatAffineBack(table, y, table, x, z, on)
 			FloatGemm(c, a, b)
 			FloatGemm(c, a, b.T())
 		}); allocs != 0 {

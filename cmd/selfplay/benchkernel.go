@@ -189,7 +189,7 @@ func denseCases(rng *rand.Rand, in []uint8) []kernelCase {
 }
 
 func floatCases(rng *rand.Rand) []kernelCase {
-	const width, stride, inputs, outputs = 512, 520, 1024, 16
+	const width, stride = 512, 520
 	random := func(n int) []float32 {
 		x := make([]float32, n)
 		for i := range x {
@@ -202,28 +202,14 @@ func floatCases(rng *rand.Rand) []kernelCase {
 	for i := range picks {
 		picks[i] = rng.Int32N(block)
 	}
-	weights, gradient := random(inputs*outputs), random(inputs*outputs)
-	x, dx, y, dy := random(inputs), random(inputs), random(outputs), random(outputs)
-	active := kernel.FloatClampActive(x, random(inputs), make([]int32, inputs))
 	moment1, moment2 := random(width), make([]float32, width)
 	step := kernel.AdamStep{Beta1: 0.9, Beta2: 0.999, Rate: 1e-6, Epsilon: 1e-8, Keep: 1}
-	products := float64(2 * len(active) * outputs)
 	return []kernelCase{
 		{"gather-sum", "32 rows of 512", 32 * width * 4, "GB/s", func() {
 			clear(sum)
 			kernel.FloatGatherSum(sum, table, stride, picks)
 		}},
-		{"affine", fmt.Sprintf("%d of 1024 to 16", len(active)), products, "GFLOP/s", func() {
-			clear(y)
-			kernel.FloatAffine(y, weights, x, active)
-		}},
-		{"affine back", fmt.Sprintf("%d of 1024 to 16", len(active)), 2 * products, "GFLOP/s", func() {
-			kernel.FloatAffineBack(gradient, dx, weights, x, dy, active)
-		}},
-		{"scatter-add", "32 rows of 512", 2 * 32 * width * 4, "GB/s", func() {
-			kernel.FloatScatterAdd(table, sum, stride, picks)
-		}},
-		gemmCase(random, 64, outputs, inputs),
+		gemmCase(random, 64, 16, 1024),
 		gemmCase(random, 256, 256, 256),
 		{"adam", "512", 7 * width * 4, "GB/s", func() {
 			kernel.FloatAdam(sum, moment1, moment2, table[:width], &step)

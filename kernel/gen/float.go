@@ -7,6 +7,9 @@ func floatKernels() {
 		v.add()
 		v.scale()
 		v.lerp()
+		v.mix()
+		v.addSquares()
+		v.quantise()
 		v.clamp()
 		v.clampSum()
 		for _, square := range []bool{false, true} {
@@ -16,10 +19,6 @@ func floatKernels() {
 		v.adam()
 		v.adamIdle()
 		v.gatherSum()
-		v.scatterAdd()
-		v.clampActive()
-		v.affine()
 		v.panel()
 	}
-	affineBack()
 }

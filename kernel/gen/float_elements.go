@@ -32,16 +32,8 @@ func (e *elements) store(r VecVirtual, slice string) {
 }
 
 // each writes the rest of a kernel that does the same to the n elements of
-// slices.
+// slices: a loop by whole vectors but the last.
 func (v vectors) each(body func(e *elements), slices ...string) {
-	v.loop(body, slices...)
-	VZEROUPPER()
-	RET()
-}
-
-// loop writes a loop over the n elements of slices, all by whole vectors but
-// the last.
-func (v vectors) loop(body func(e *elements), slices ...string) {
 	e := &elements{vectors: v, start: map[string]Register{}, offset: GP64()}
 	for _, s := range slices {
 		e.start[s] = param(s)
@@ -61,6 +53,8 @@ func (v vectors) loop(body func(e *elements), slices ...string) {
 	e.part = v.leading(left)
 	body(e)
 	Label("done")
+	VZEROUPPER()
+	RET()
 }
 
 func (v vectors) add() {
@@ -92,6 +86,46 @@ func (v vectors) lerp() {
 		VADDPS(x, d, d)
 		e.store(d, "dst")
 	}, "dst", "x")
+}
+
+func (v vectors) mix() {
+	v.function("floatMix", "func(dst, x *float32, n int, a, b float32)", "is FloatMix of n elements.")
+	a, b := v.argument("a"), v.argument("b")
+	v.each(func(e *elements) {
+		d, x := e.load("dst"), e.load("x")
+		VMULPS(a, d, d)
+		VMULPS(b, x, x)
+		VADDPS(x, d, d)
+		e.store(d, "dst")
+	}, "dst", "x")
+}
+
+func (v vectors) addSquares() {
+	v.function("floatAddSquares", "func(dst, x *float32, n int)", "is FloatAddSquares of n elements.")
+	v.each(func(e *elements) {
+		d, x := e.load("dst"), e.load("x")
+		VMULPS(x, x, x)
+		VADDPS(x, d, d)
+		e.store(d, "dst")
+	}, "dst", "x")
+}
+
+func (v vectors) quantise() {
+	v.function("floatQuantise", "func(x *float32, n int, scale, offset, step float32)", "is FloatQuantise of n elements, step = 1/scale.")
+	scale, offset, step := v.argument("scale"), v.argument("offset"), v.argument("step")
+	v.each(func(e *elements) {
+		const nearestEven = 0
+		x := e.load("x")
+		VMULPS(scale, x, x)
+		VADDPS(offset, x, x)
+		if v == avx512 {
+			VRNDSCALEPS(Imm(nearestEven), x, x)
+		} else {
+			VROUNDPS(Imm(nearestEven), x, x)
+		}
+		VMULPS(step, x, x)
+		e.store(x, "x")
+	}, "x")
 }
 
 // bounded limits x to low..high; NaN stays NaN, as the second source of both
@@ -236,73 +270,3 @@ func (v vectors) clipBack(square bool) {
 
 // exported returns the name of the function that a kernel serves.
 func exported(kernel string) string { return "F" + kernel[1:] }
-
-func (v vectors) clampActive() {
-	v.function("floatClampActive", "func(dst, src *float32, active *int32, n int) int",
-		"is FloatClampActive of n elements; it returns the number of active ones.")
-	const aboveZero = 6 // not less or equal: NaN is active
-	zero, one := v.zero(), v.one()
-	index, step := v.zero(), v.register()
-	lanes := XMM()
-	bits := GP32()
-	MOVL(U32(uint32(v.lanes)), bits)
-	VMOVD(bits, lanes)
-	VPBROADCASTD(lanes, step)
-	table := GP64()
-	if v == avx512 {
-		VPMOVZXBD(laneNumbers(), index)
-	} else {
-		LEAQ(laneSubsets(), table)
-	}
-	free := param("active")
-	v.loop(func(e *elements) {
-		x, indices, count := e.load("src"), v.register(), GP64()
-		if v == avx512 {
-			on := K()
-			VCMPPS(Imm(aboveZero), zero, x, on)
-			VPCOMPRESSD_Z(index, on, indices)
-			KMOVW(on, count.As32())
-		} else {
-			on := v.register()
-			VCMPPS(Imm(aboveZero), zero, x, on)
-			VMOVMSKPS(on, count.As32())
-			VPMOVZXBD(Mem{Base: table, Index: count, Scale: 8}, indices)
-			VPADDD(index, indices, indices)
-		}
-		bounded(x, zero, one)
-		VADDPS(zero, x, x) // −0 becomes 0
-		e.store(x, "dst")
-		// At most as many indices came before as elements, so there is room for
-		// all lanes, active or not.
-		v.store(indices, Mem{Base: free}, e.part)
-		POPCNTL(count.As32(), count.As32())
-		LEAQ(Mem{Base: free, Index: count, Scale: 4}, free)
-		VPADDD(step, index, index)
-	}, "dst", "src")
-	SUBQ(memory("active"), free)
-	SHRQ(Imm(2), free)
-	Store(free, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
-}
-
-// laneNumbers is the bytes 0 to 15.
-func laneNumbers() Mem {
-	return constants[uint64]("floatLaneNumbers", 0x0706050403020100, 0x0f0e0d0c0b0a0908)
-}
-
-// laneSubsets has for every set of eight lanes, a byte of bits, their numbers as
-// bytes, ascending.
-func laneSubsets() Mem {
-	subsets := make([]uint64, 256)
-	for set := range subsets {
-		n := 0
-		for lane := range 8 {
-			if set>>lane&1 != 0 {
-				subsets[set] |= uint64(lane) << (8 * n)
-				n++
-			}
-		}
-	}
-	return constants("floatLaneSubsets", subsets...)
-}
