@@ -18,8 +18,12 @@ type Reader interface {
 	// Read fills in every field of s, or returns an error and leaves s without
 	// meaning. The error is io.EOF itself at the end of the data, else a
 	// *ReadError. After one that wraps ErrRecord Read may be called again, for
-	// the record behind the bad one; after any other it returns the same error.
+	// the record behind the bad one; after any other, none of which wraps
+	// ErrRecord, it returns the same error.
 	Read(s *Sample) error
+	// Offset returns where in the data the record begins that Read returned
+	// last. In formats that chain records it may be the beginning of the chain.
+	Offset() int64
 	// Unit returns the unit of the scores.
 	Unit() Unit
 	// Trailing returns, once Read has returned io.EOF, the number of bytes at

@@ -39,6 +39,9 @@ func NewReader(r io.Reader, v *chess.Variant, f Format) *Reader {
 // Unit returns sample.InternalUnit.
 func (r *Reader) Unit() sample.Unit { return sample.InternalUnit }
 
+// Offset returns where the record begins that Read returned last.
+func (r *Reader) Offset() int64 { return max(r.record-1, 0) * int64(r.format.RecordSize()) }
+
 // Trailing returns the bytes after the last whole record, once Read has returned
 // io.EOF.
 func (r *Reader) Trailing() int64 { return r.rest }
@@ -147,7 +150,7 @@ func (r *Reader) sniff() error {
 		}
 	}
 	if n := len(data) / size; 2*good < n {
-		return r.errorAt(fmt.Errorf("%w: found %d of the first %d records unreadable, expected a %v of %s%s; the first: %w",
+		return r.errorAt(fmt.Errorf("%w: found %d of the first %d records unreadable, expected a %v of %s%s; the first: %v",
 			sample.ErrFormat, n-good, n, r.format, r.variant, r.guess(data), first))
 	}
 	if r.format == Bits512 && wrongLarge < wrong512 {

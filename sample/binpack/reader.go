@@ -27,6 +27,7 @@ const readBuffer = 64 << 10
 type Reader struct {
 	in     *bufio.Reader
 	offset int64 // of the next byte
+	at     int64 // of the record read last
 	record int64 // number of the next record
 	err    error // returned from now on, unless nil
 
@@ -51,6 +52,10 @@ func NewReader(in io.Reader) *Reader {
 
 // Unit returns the unit of the scores.
 func (r *Reader) Unit() sample.Unit { return Unit }
+
+// Offset returns where the record begins that Read returned last: its stem, or
+// the byte its continuation begins in.
+func (r *Reader) Offset() int64 { return r.at }
 
 // Trailing returns, after io.EOF, the number of bytes at the end of the last
 // block, too few for a chain, that were not read.
@@ -84,6 +89,7 @@ func (r *Reader) Read(s *sample.Sample) error {
 	}
 	*s = r.current
 	r.record++
+	r.at = at
 	return nil
 }
 

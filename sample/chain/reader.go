@@ -85,6 +85,10 @@ func (r *Reader) Variant() *chess.Variant {
 	return r.head.variant
 }
 
+// Offset returns where the chain or game begins whose sample, or record, was read
+// last.
+func (r *Reader) Offset() int64 { return r.itemAt }
+
 // Trailing returns, after io.EOF, the bytes at the end that are no whole block.
 func (r *Reader) Trailing() int64 { return r.rest }
 

@@ -48,6 +48,7 @@ type Reader struct {
 	sensed  bool          // a known key was met, ever
 	record  int64
 	start   int64 // offset of the record
+	last    int64 // and of the one before
 	offset  int64 // of the next line
 	err     error // returned from now on
 }
@@ -75,6 +76,9 @@ func NewReader(r io.Reader, v *chess.Variant) *Reader {
 
 // Unit returns sample.InternalUnit.
 func (r *Reader) Unit() sample.Unit { return sample.InternalUnit }
+
+// Offset returns where the record begins that Read returned last.
+func (r *Reader) Offset() int64 { return r.last }
 
 // Trailing returns the bytes after the last complete record, once Read has
 // returned io.EOF.
@@ -221,7 +225,7 @@ func (r *Reader) finish(s *sample.Sample) error {
 		err = r.errorAt(err)
 	}
 	r.record++
-	r.start = r.offset
+	r.last, r.start = r.start, r.offset
 	r.begun, r.invalid = false, nil
 	return err
 }
