@@ -26,7 +26,8 @@ func newBenchCommand() *cobra.Command {
   selfplay bench perft --peer fairy-stockfish
   selfplay bench search --peer fairy-stockfish --net crazyhouse.nnue
   selfplay bench nnue
-  selfplay bench kernel`,
+  selfplay bench kernel
+  selfplay bench train`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if depth < 1 || depth >= search.MaxPly {
@@ -37,7 +38,7 @@ func newBenchCommand() *cobra.Command {
 	}
 	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
 	c.Flags().StringVar(&net, "net", "", "net file; default material")
-	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchKernelCommand())
+	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchKernelCommand(), newBenchTrainCommand())
 	return c
 }
 
