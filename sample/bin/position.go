@@ -90,7 +90,7 @@ func (l *layout) decodeBoard(s *bitReader, setup *chess.Setup) error {
 	}
 	for n := uint(0); ; {
 		bit := s.peek()
-		empty := uint(bits.TrailingZeros64(bit))
+		empty := min(uint(bits.TrailingZeros64(bit)), peekBits)
 		if n+empty >= others {
 			s.at += others - n
 			return nil
