@@ -344,9 +344,16 @@ func (c *Client) sync(ctx context.Context) error {
 }
 
 // note remembers a line that may turn out to be the engine's last words:
-// anything but the progress of a search.
+// anything but progress and answers.
 func (c *Client) note(line string) {
-	if !strings.HasPrefix(line, "info ") || strings.HasPrefix(line, "info string") {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "readyok", "bestmove":
+	case "info":
+		if strings.HasPrefix(rest, "string") {
+			c.last = line
+		}
+	default:
 		c.last = line
 	}
 }
