@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -30,10 +31,14 @@ func (m *run) playPair(ctx context.Context, table [2]*seat, number int) (pair Pa
 		event := GameEvent{Pair: number, Game: i, White: seats[chess.White].contestant.Name, Black: seats[chess.Black].contestant.Name}
 		m.announce(event)
 		rng := rand.New(rand.NewPCG(m.cfg.Seed, uint64(2*number+i)))
-		g, failed, err := playGame(ctx, seats, opening, m.cfg.Game, rng)
+		cfg := m.cfg.Game
+		cfg.KeepPV = m.cfg.PGNOptions.PV
+		began := time.Now()
+		g, failed, err := playGame(ctx, seats, opening, cfg, rng)
 		if err != nil {
 			return Pair{}, games, nil, fmt.Errorf("match: pair %d, game %d: %w", number, i, err)
 		}
+		g.Began, g.Ended = began, time.Now()
 		g.Seed, g.Build = m.cfg.Seed, m.cfg.Build
 		games[i] = g
 		pair.Games[i] = gameResult(g, len(opening.Moves), table, failed)

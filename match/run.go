@@ -212,7 +212,7 @@ func (m *run) encodePGN(p *Pair, games [2]*game.Game) ([]byte, error) {
 	}
 	var text bytes.Buffer
 	for i, g := range games {
-		if err := game.WritePGN(&text, g, m.tags(p, i, opening.ID)); err != nil {
+		if err := m.cfg.PGNOptions.Write(&text, g, m.tags(p, i, opening.ID)); err != nil {
 			return nil, fmt.Errorf("match: PGN: %w", err)
 		}
 	}
