@@ -140,7 +140,7 @@ func (r *rateReport) printModel(w io.Writer) error {
 	if err == nil && r.Samples != nil {
 		_, err = fmt.Fprintf(w, "± pairs by %d samples, seed %d\n", r.Samples.Done, r.Samples.Seed)
 		if err == nil && r.Samples.Failed > 0 {
-			_, err = fmt.Fprintf(w, "%d more samples gave no finite ratings, so ± pairs is too small: there are too few games, or --prior-draws helps\n", r.Samples.Failed)
+			_, err = fmt.Fprintf(w, "%d more samples gave no finite ratings and were left out, so ± pairs is not to be trusted; more games would help, or --prior-draws\n", r.Samples.Failed)
 		}
 	}
 	return err
