@@ -137,9 +137,9 @@ func (g *Game) AdjudicationTested() (tested, wrong bool) {
 	return tested, tested && g.Adjudged != g.Outcome
 }
 
-// EndText says in one sentence how a game ended, as match runners print it:
-// "White mates", "Black loses on time", "Draw by adjudication: ply limit". It is
-// "unterminated" for a game without an outcome.
+// EndText says in one sentence how a game ended, in the words of fastchess that
+// programs look for in its output: "White mates", "Black loses on time", "Draw by
+// adjudication: ply limit". It is "unterminated" for a game without an outcome.
 func EndText(o chess.Outcome, r chess.Reason) string {
 	winner, loser := "White", "Black"
 	switch o {
@@ -151,6 +151,12 @@ func EndText(o chess.Outcome, r chess.Reason) string {
 			return "Draw by adjudication"
 		case PlyLimit:
 			return "Draw by adjudication: " + ReasonText(r)
+		case chess.Repetition:
+			return "Draw by 3-fold repetition"
+		case chess.FiftyMoves:
+			return "Draw by fifty moves rule"
+		case chess.InsufficientMaterial:
+			return "Draw by insufficient mating material"
 		}
 		return "Draw by " + ReasonText(r)
 	case chess.Ongoing:

@@ -26,6 +26,7 @@ type matchOptions struct {
 	moveTime    time.Duration
 	timeControl string
 	timeMargin  time.Duration
+	moveMargin  time.Duration
 	moveTimeout time.Duration
 	hashMB      int
 	concurrency int
@@ -39,7 +40,11 @@ type matchOptions struct {
 	drawScore  int
 	drawPlies  int
 	drawMinPly int
-	playOut    float64
+
+	resignScore int
+	resignMoves int
+
+	playOut float64
 
 	sprt        bool
 	elo0, elo1  float64
@@ -48,6 +53,8 @@ type matchOptions struct {
 
 	log    string
 	pgn    string
+	eval   bool
+	pv     bool
 	output string
 	json   bool
 }
@@ -101,6 +108,7 @@ interrupted without a log.`,
 	f.DurationVar(&o.moveTime, "movetime", 0, "time a move, e.g. 50ms")
 	f.StringVar(&o.timeControl, "tc", "", "clock for the game, [MIN:]SEC[+SEC], e.g. 10+0.1")
 	f.DurationVar(&o.timeMargin, "time-margin", 20*time.Millisecond, "how far a clock may be overstepped")
+	f.DurationVar(&o.moveMargin, "movetime-margin", 0, "how far a time for the move may be overstepped; 0: until the engine is given up")
 	f.DurationVar(&o.moveTimeout, "move-timeout", 0, "a player that does not answer for so long loses, whatever its limits; 0: only as its own limits say")
 	f.IntVar(&o.hashMB, "hash", 4, "transposition table of our own players, MiB")
 	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core, less if players have several threads")
@@ -112,6 +120,8 @@ interrupted without a log.`,
 	f.IntVar(&o.drawScore, "draw-score", 0, "adjudicate a draw when both players' scores stay within this, centipawns")
 	f.IntVar(&o.drawPlies, "draw-plies", 0, "for so many plies; 0: never")
 	f.IntVar(&o.drawMinPly, "draw-min-ply", 80, "but not before this ply")
+	f.IntVar(&o.resignScore, "resign-score", 0, "a player that sees itself behind by this, centipawns, resigns, whatever the other thinks; 0: never")
+	f.IntVar(&o.resignMoves, "resign-moves", 3, "after so many of its own moves")
 	f.Float64Var(&o.playOut, "play-out", 0, "share of games, 0 to 1, played to their end all the same, which tells how often adjudication is wrong")
 	f.BoolVar(&o.sprt, "sprt", false, "stop when a sequential test of --elo0 against --elo1 decides")
 	f.Float64Var(&o.elo0, "elo0", 0, "Elo of H0")
@@ -120,6 +130,8 @@ interrupted without a log.`,
 	f.Float64Var(&o.beta, "beta", 0.05, "error rate of accepting H0 under H1")
 	f.BoolVar(&o.normalized, "nelo", false, "hypotheses are normalised Elo, not logistic")
 	f.StringVar(&o.log, "log", "", "game log; makes the match resumable")
+	f.BoolVar(&o.eval, "eval", false, "comments of the games as lichess writes them, %eval and %clk from White's side")
+	f.BoolVar(&o.pv, "pv", false, "comments of the games hold the line each search expected")
 	f.StringVar(&o.pgn, "pgn", "", "write the games to this file, which must be new or the one of --log")
 	f.StringVar(&o.output, "output", outputCompact, "compact, or fastchess: a line for every game as that program prints it")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for every pair and for the result")
@@ -146,14 +158,16 @@ func (o *matchOptions) config(ctx context.Context, players []string) (match.Conf
 		Concurrency: o.concurrency,
 		Seed:        o.seed,
 		Game: game.Config{
-			MaxPlies: o.maxPlies, TimeMargin: o.timeMargin,
+			MaxPlies: o.maxPlies, TimeMargin: o.timeMargin, MoveTimeMargin: o.moveMargin,
 			WinScore: search.Score(o.winScore), WinPlies: o.winPlies,
+			ResignScore: search.Score(o.resignScore), ResignMoves: o.resignMoves,
 			DrawScore: search.Score(o.drawScore), DrawPlies: o.drawPlies, DrawMinPly: o.drawMinPly,
 			NoAdjudicateShare: o.playOut,
 		},
 		MoveTimeout: o.moveTimeout,
 		Log:         o.log,
 		PGN:         o.pgn,
+		PGNOptions:  game.PGNOptions{Eval: o.eval, PV: o.pv},
 		Build:       build(),
 	}
 	if cfg.Format, err = match.ParseFormat(o.format); err != nil {

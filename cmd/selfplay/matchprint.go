@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
@@ -64,40 +63,7 @@ func (p *matchPrinter) game(e match.GameEvent) {
 		fmt.Fprintf(p.stdout, "Started game %d of %d (%s vs %s)\n", e.Number(), p.cfg.Games(), e.White, e.Black)
 		return
 	}
-	fmt.Fprintf(p.stdout, "Finished game %d (%s vs %s): %v {%s}\n", e.Number(), e.White, e.Black, e.Played.Outcome, endingWords(e.Played))
-}
-
-// endingWords says how a game ended in the words that programs which read
-// fastchess's output know.
-func endingWords(g *game.Game) string {
-	winner, loser := chess.White, chess.Black
-	if g.Outcome == chess.BlackWins {
-		winner, loser = loser, winner
-	}
-	side := func(c chess.Color) string { return [2]string{"White", "Black"}[c] }
-	switch g.Reason {
-	case chess.Checkmate:
-		return side(winner) + " mates"
-	case chess.Stalemate:
-		return "Draw by stalemate"
-	case chess.Repetition:
-		return "Draw by 3-fold repetition"
-	case chess.FiftyMoves:
-		return "Draw by fifty moves rule"
-	case chess.InsufficientMaterial:
-		return "Draw by insufficient mating material"
-	case game.AdjudicatedWin:
-		return side(winner) + " wins by adjudication"
-	case game.AdjudicatedDraw, game.PlyLimit:
-		return "Draw by adjudication"
-	case game.TimeForfeit:
-		return side(loser) + " loses on time"
-	case game.IllegalMove:
-		return side(loser) + " makes an illegal move"
-	case game.EngineFailure:
-		return side(loser) + " disconnects"
-	}
-	return game.ReasonText(g.Reason)
+	fmt.Fprintf(p.stdout, "Finished game %d (%s vs %s): %v {%s}\n", e.Number(), e.White, e.Black, e.Played.Outcome, game.EndText(e.Played.Outcome, e.Played.Reason))
 }
 
 // pair prints that a pair is in the log.
