@@ -24,7 +24,7 @@ var sevenTags = []string{"Event", "Site", "Date", "Round", "White", "Black", "Re
 // PGNOptions say what the comments behind the moves hold beyond score, depth,
 // time, nodes and clock.
 type PGNOptions struct {
-	// Eval writes the comments of lichess instead: {[%eval 0.31,8] [%clk 0:01:00]},
+	// Eval writes the comments of lichess instead: {[%eval 0.31,8] [%clk 0:01:00.0]},
 	// the score from White's side, mate in 3 as #3.
 	Eval bool
 	// PV adds the line of Game.PVs.
@@ -128,8 +128,8 @@ func (g *Game) timeTags(tags map[string]string) {
 // pgnTime is the form of a time with its zone in tags of match runners.
 const pgnTime = "2006-01-02T15:04:05.000 -0700"
 
-// clockText returns a time in the form of the tag GameDuration and of [%clk],
-// h:mm:ss, whole seconds.
+// clockText returns a time in the form of the tag GameDuration, h:mm:ss, whole
+// seconds. [%clk] has tenths behind it.
 func clockText(d time.Duration) string {
 	s := int(max(0, d).Seconds())
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
@@ -299,7 +299,7 @@ func evalComment(p *Ply, mover chess.Color) string {
 	}
 	text += "]"
 	if p.Clock > 0 {
-		text += " [%clk " + clockText(p.Clock) + "]"
+		text += fmt.Sprintf(" [%%clk %s.%d]", clockText(p.Clock), p.Clock/(time.Second/10)%10)
 	}
 	return text
 }

@@ -200,7 +200,7 @@ func (t *tally) count(p *Pair) {
 
 func (a *Adjudication) count(g *GameResult) {
 	switch g.Reason {
-	case game.ReasonText(game.AdjudicatedWin), game.ReasonText(game.AdjudicatedDraw):
+	case game.ReasonText(game.AdjudicatedWin), game.ReasonText(game.AdjudicatedDraw), game.ReasonText(game.Resigned):
 		a.Score++
 	case game.ReasonText(game.PlyLimit):
 		a.Length++
