@@ -31,7 +31,7 @@ var (
 //	the model's checkpoint, to the end of the file
 const (
 	checkpointMagic   = "TRAINER\n"
-	checkpointVersion = 1
+	checkpointVersion = 2
 	headerSize        = len(checkpointMagic) + 8
 	maxState          = 1 << 20
 	keepCheckpoints   = 2
@@ -145,12 +145,15 @@ func (t *Trainer) Resume(dir string) (Resumed, error) {
 }
 
 func (t *Trainer) load(path string) error {
+	if err := t.Close(); err != nil {
+		return err
+	}
 	s, rng, err := restore(path, t.model)
 	if err != nil {
 		return err
 	}
 	t.state, t.rng = s, rng
-	return nil
+	return t.seek()
 }
 
 // LoadModel replaces the state of m with that in a checkpoint file and returns
@@ -190,8 +193,8 @@ func readState(r io.Reader) (state, *rand.PCG, error) {
 	}
 	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
 	length := binary.LittleEndian.Uint32(head[len(checkpointMagic)+4:])
-	if version != checkpointVersion {
-		return s, nil, fmt.Errorf("%w: found version %d, expected %d", ErrCheckpoint, version, checkpointVersion)
+	if version < 1 || version > checkpointVersion {
+		return s, nil, fmt.Errorf("%w: found version %d, expected 1 to %d", ErrCheckpoint, version, checkpointVersion)
 	}
 	if length > maxState {
 		return s, nil, fmt.Errorf("%w: found state of %d bytes, expected at most %d", ErrCheckpoint, length, maxState)
@@ -216,5 +219,8 @@ func readState(r io.Reader) (state, *rand.PCG, error) {
 		return s, nil, fmt.Errorf("%w: schedules begin at step %d, after step %d", ErrCheckpoint, s.Origin, s.Step)
 	}
 	s.RNG = nil
+	if version == 1 {
+		s.Drawn = s.Samples
+	}
 	return s, rng, nil
 }

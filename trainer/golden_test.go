@@ -20,7 +20,7 @@ func goldenHeader(t *testing.T) []byte {
 	t.Helper()
 	tr := &Trainer{
 		state: state{
-			Step: 1234, Samples: 1 << 60, Origin: 1000, AverageSum: 0.0625, AverageWeight: 0.75,
+			Step: 1234, Samples: 1 << 60, Drawn: 1<<60 + 8, Origin: 1000, RateScale: 0.25, AverageSum: 0.0625, AverageWeight: 0.75,
 			HeldOut: &Loss{Mean: 0.02, Score: 0.01, Result: 0.1, SignAccuracy: 0.7, Positions: 5000, Decided: 4900},
 		},
 		rng: rand.NewPCG(5, drawStream),
@@ -35,8 +35,12 @@ func goldenHeader(t *testing.T) []byte {
 // stateText says what readState found, the generator by what it draws next.
 func stateText(s state, rng *rand.PCG) []byte {
 	draws := *rng
-	return fmt.Appendf(nil, "step %d, samples %d, schedules from %d\naverage %v/%v\nheld out %+v\ncaller %q\nnext draws %d %d\n",
+	text := fmt.Appendf(nil, "step %d, samples %d, schedules from %d\naverage %v/%v\nheld out %+v\ncaller %q\nnext draws %d %d\n",
 		s.Step, s.Samples, s.Origin, s.AverageSum, s.AverageWeight, *s.HeldOut, s.Caller, draws.Uint64(), draws.Uint64())
+	if s.RateScale != 0 || s.Drawn != s.Samples { // since version 2
+		text = fmt.Appendf(text, "drawn %d, rate times %v\n", s.Drawn, s.RateScale)
+	}
+	return text
 }
 
 // TestGolden reads the trainer's part of checkpoints of every version ever

@@ -38,6 +38,13 @@ type Source interface {
 	HeldOut(dst []sample.Sample) []sample.Sample
 }
 
+// Seeker is a Source whose draws depend on how many samples it has given.
+type Seeker interface {
+	Source
+	// Seek goes to where the source is after drawn samples.
+	Seek(drawn uint64) error
+}
+
 // Loss is how well a model foretells samples. Losses are means per position in
 // the model's own measure; lower is better.
 type Loss struct {

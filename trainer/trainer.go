@@ -32,6 +32,11 @@ type Config struct {
 	// 0 for none.
 	HeldOut       int
 	ValidateEvery uint64
+	// Prefetch draws the next batch in a goroutine of its own while the model
+	// learns the present one. The source's Draw then runs beside its HeldOut.
+	// A source that gives the same samples for the same generator gives the
+	// same ones so; Close ends it.
+	Prefetch bool
 	// OnReport, if not nil, is called after every ReportEvery-th step and after
 	// every step that validated, from within Step.
 	OnReport    func(Report)
@@ -75,6 +80,15 @@ type Trainer struct {
 	rng     *rand.PCG
 	batch   []sample.Sample
 	heldOut []sample.Sample
+	ahead   chan prefetched // the batch being drawn, nil if none is
+	spare   []sample.Sample // the next batch to fill
+}
+
+// prefetched is a batch drawn ahead and what the generator was then.
+type prefetched struct {
+	batch []sample.Sample
+	rng   *rand.PCG
+	err   error
 }
 
 // state is what a checkpoint holds beside the model.
@@ -82,6 +96,11 @@ type state struct {
 	Step    uint64 `json:"step"`
 	Samples uint64 `json:"samples"`
 	Origin  uint64 `json:"schedule_origin"` // step at which the schedules began
+	// Drawn is Samples and those of batches that the model refused, since
+	// version 2: a Seeker's position.
+	Drawn uint64 `json:"drawn"`
+	// RateScale multiplies the learning rate, since version 2; 0 stands for 1.
+	RateScale float64 `json:"rate_scale,omitempty"`
 	// AverageSum/AverageWeight is the running mean loss.
 	AverageSum    float64 `json:"average_sum"`
 	AverageWeight float64 `json:"average_weight"`
@@ -126,8 +145,20 @@ func (t *Trainer) HeldOut() *Loss { return t.state.HeldOut }
 // Hyper returns what the schedules set for the next step.
 func (t *Trainer) Hyper() Hyper {
 	at := t.state.Step - t.state.Origin
-	return Hyper{LearningRate: t.cfg.LearningRate.At(at), Lambda: t.cfg.Lambda.At(at)}
+	h := Hyper{LearningRate: t.cfg.LearningRate.At(at), Lambda: t.cfg.Lambda.At(at)}
+	if t.state.RateScale != 0 {
+		h.LearningRate *= t.state.RateScale
+	}
+	return h
 }
+
+// ScaleRate multiplies the scheduled learning rate by scale, above 0, from the
+// next step on, in place of the scale before.
+func (t *Trainer) ScaleRate(scale float64) { t.state.RateScale = scale }
+
+// Batch returns the batch drawn last: after an error of the model, the one it
+// could not learn. It is valid until the next Step.
+func (t *Trainer) Batch() []sample.Sample { return t.batch }
 
 // RestartSchedules lets both schedules begin anew with the next step.
 func (t *Trainer) RestartSchedules() { t.state.Origin = t.state.Step }
@@ -137,9 +168,7 @@ func (t *Trainer) RestartSchedules() { t.state.Origin = t.state.Step }
 // the next call draws another one.
 func (t *Trainer) Step() (Report, error) {
 	began := time.Now()
-	before := *t.rng
-	if err := t.source.Draw(rand.New(t.rng), t.batch); err != nil {
-		*t.rng = before
+	if err := t.draw(); err != nil {
 		return Report{}, fmt.Errorf("draw batch: %w", err)
 	}
 	h := t.Hyper()
@@ -168,6 +197,63 @@ func (t *Trainer) Step() (Report, error) {
 		t.cfg.OnReport(r)
 	}
 	return r, nil
+}
+
+// draw puts the next batch into t.batch and lets another one be drawn ahead.
+func (t *Trainer) draw() error {
+	if t.ahead == nil {
+		t.drawAhead()
+	}
+	next := <-t.ahead
+	t.ahead = nil
+	if next.err != nil {
+		t.spare = next.batch
+		return errors.Join(next.err, t.seek())
+	}
+	t.batch, t.spare, t.rng = next.batch, t.batch, next.rng
+	t.state.Drawn += uint64(len(t.batch))
+	if t.cfg.Prefetch {
+		t.drawAhead()
+	}
+	return nil
+}
+
+// drawAhead begins to draw the next batch.
+func (t *Trainer) drawAhead() {
+	if t.spare == nil {
+		t.spare = make([]sample.Sample, t.cfg.BatchSize)
+	}
+	rng := *t.rng
+	ahead, batch, source := make(chan prefetched, 1), t.spare, t.source
+	t.ahead, t.spare = ahead, nil
+	fill := func() {
+		err := source.Draw(rand.New(&rng), batch)
+		ahead <- prefetched{batch, &rng, err}
+	}
+	if t.cfg.Prefetch {
+		go fill()
+	} else {
+		fill()
+	}
+}
+
+// Close waits for the batch being drawn ahead, and forgets it. A trainer may be
+// used on after it.
+func (t *Trainer) Close() error {
+	if t.ahead == nil {
+		return nil
+	}
+	t.spare = (<-t.ahead).batch
+	t.ahead = nil
+	return t.seek()
+}
+
+// seek brings a Seeker to where the trainer is.
+func (t *Trainer) seek() error {
+	if s, ok := t.source.(Seeker); ok {
+		return s.Seek(t.state.Drawn)
+	}
+	return nil
 }
 
 // Validate measures the model on held-out positions with a target of share

@@ -1,5 +1,6 @@
-// Package figure draws histograms, estimates with their errors and heat maps of
-// numbers, chess boards among them, as PNG and SVG files. It is the only user of gonum's plot library.
+// Package figure draws histograms, curves, estimates with their errors and heat
+// maps of numbers, chess boards among them, as PNG and SVG files. It is the only
+// user of gonum's plot library.
 package figure
 
 import (
@@ -33,7 +34,8 @@ type Figure struct {
 	Rows [][]Panel
 }
 
-// Panel is one of a figure's drawings: a *Histogram, a *Heat or an *Intervals.
+// Panel is one of a figure's drawings: a *Histogram, a *Lines, a *Heat or an
+// *Intervals.
 type Panel interface {
 	// size is the room the panel takes.
 	size() (width, height vg.Length)

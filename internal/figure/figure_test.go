@@ -159,3 +159,29 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a name without extension: error %v", err)
 	}
 }
+
+func TestLines(t *testing.T) {
+	l := &Lines{Title: "loss", XLabel: "positions", YLabel: "loss", Curves: []Curve{
+		{Name: "training", X: []float64{1, 2, 3}, Y: []float64{3, math.NaN(), 1}},
+		{Name: "held out", X: []float64{1}, Y: []float64{2}, Dashed: true},
+		{Name: "none"},
+	}}
+	text, err := os.ReadFile(save(t, &Figure{Title: "run", Rows: [][]Panel{{l}}}, "lines.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"loss", "positions", "training", "held out"} {
+		if !strings.Contains(string(text), ">"+want+"<") {
+			t.Errorf("the drawing lacks %q", want)
+		}
+	}
+	for _, bad := range []*Lines{
+		{},
+		{Curves: []Curve{{Name: "a", X: []float64{1}}}},
+		{Curves: []Curve{{Name: "a", X: []float64{1}, Y: []float64{math.Inf(1)}}}},
+	} {
+		if err := (&Figure{Rows: [][]Panel{{bad}}}).Save(filepath.Join(t.TempDir(), "a.png")); !errors.Is(err, ErrShape) {
+			t.Errorf("%+v: error %v, want ErrShape", bad, err)
+		}
+	}
+}

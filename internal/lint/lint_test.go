@@ -39,6 +39,8 @@ var group = map[string]int{
 	"replay":              5,
 	"trainer":             5,
 	"trainer/nnuefit":     5,
+	"trainer/dataset":     6,
+	"trainer/learn":       7,
 	"match":               5,
 	"match/rating":        5,
 	"match/book":          4,
@@ -53,6 +55,7 @@ var group = map[string]int{
 	"internal/invariants": 1,
 	"internal/mockengine": 2,
 	"internal/words":      1,
+	"internal/tfevents":   1,
 	"internal/lint":       8,
 	"internal/interop":    8,
 }

@@ -1,0 +1,102 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Lines is a panel of curves with their names. Points whose value is not finite
+// are left out.
+type Lines struct {
+	Title          string
+	XLabel, YLabel string
+	Curves         []Curve
+}
+
+// Curve is one of the lines: as many X as Y, X ascending.
+type Curve struct {
+	Name   string
+	X, Y   []float64
+	Dashed bool
+}
+
+// Measures of a panel of curves, in points.
+const (
+	linesWidth  vg.Length = 440
+	linesHeight vg.Length = 260
+)
+
+// curveColours tell curves apart, for the colour-blind too (after P. Tol).
+var curveColours = []color.NRGBA{
+	{R: 0x44, G: 0x77, B: 0xaa, A: 0xff}, {R: 0xee, G: 0x66, B: 0x77, A: 0xff}, {R: 0x22, G: 0x88, B: 0x33, A: 0xff},
+	{R: 0xaa, G: 0x33, B: 0x77, A: 0xff}, {R: 0xcc, G: 0xbb, B: 0x44, A: 0xff}, {R: 0x66, G: 0xcc, B: 0xee, A: 0xff},
+	{R: 0x77, G: 0x77, B: 0x77, A: 0xff},
+}
+
+func (l *Lines) size() (width, height vg.Length) { return linesWidth, linesHeight }
+
+func (l *Lines) largest() float64 { return 0 }
+
+func (l *Lines) plot(float64) (*plot.Plot, error) {
+	if len(l.Curves) == 0 {
+		return nil, fmt.Errorf("%w: %q: found no curves, expected one or more", ErrShape, l.Title)
+	}
+	p := newPlot(l.Title, l.XLabel, l.YLabel)
+	p.Add(plotter.NewGrid())
+	drawn := 0
+	for i, c := range l.Curves {
+		points, err := c.points()
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", l.Title, err)
+		}
+		if len(points) == 0 {
+			continue
+		}
+		line, err := plotter.NewLine(points)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q: %w", ErrShape, c.Name, err)
+		}
+		line.Color = curveColours[i%len(curveColours)]
+		if c.Dashed {
+			line.Dashes = []vg.Length{4, 2}
+		}
+		p.Add(line)
+		p.Legend.Add(c.Name, line)
+		drawn++
+	}
+	if drawn == 0 {
+		return nil, fmt.Errorf("%w: %q: found no finite point, expected one or more", ErrShape, l.Title)
+	}
+	p.Legend.Top = true
+	setFont(&p.Legend.TextStyle, textSize)
+	if p.X.Min == p.X.Max { // a single point
+		p.X.Min, p.X.Max = p.X.Min-1, p.X.Max+1
+	}
+	if p.Y.Min == p.Y.Max {
+		p.Y.Min, p.Y.Max = p.Y.Min-1, p.Y.Max+1
+	}
+	p.X.Tick.Marker = roundTicks(p.X.Min, p.X.Max, 0)
+	p.Y.Tick.Marker = roundTicks(p.Y.Min, p.Y.Max, 0)
+	return p, nil
+}
+
+// points are the finite points of a curve.
+func (c *Curve) points() (plotter.XYs, error) {
+	if len(c.X) != len(c.Y) {
+		return nil, fmt.Errorf("%w: %q: found %d abscissae for %d values, expected as many", ErrShape, c.Name, len(c.X), len(c.Y))
+	}
+	points := make(plotter.XYs, 0, len(c.X))
+	for i, x := range c.X {
+		if finite(x) && finite(c.Y[i]) {
+			points = append(points, plotter.XY{X: x, Y: c.Y[i]})
+		}
+	}
+	return points, nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,105 @@
+package trainer
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+func TestParseSchedule(t *testing.T) {
+	for _, tc := range []struct {
+		text   string
+		values map[uint64]float64 // by step, of a run of 1000
+	}{
+		{"0.5", map[uint64]float64{0: 0.5, 5000: 0.5}},
+		{"constant:0.5", map[uint64]float64{7: 0.5}},
+		{"linear:1:0", map[uint64]float64{0: 1, 500: 0.5, 1000: 0, 2000: 0}},
+		{"linear:1:0:100", map[uint64]float64{50: 0.5, 100: 0, 999: 0}},
+		{"cosine:1:0:50%", map[uint64]float64{0: 1, 250: 0.5, 500: 0}},
+		{"exponential:1:0.01", map[uint64]float64{0: 1, 500: 0.1, 1000: 0.01, 3000: 0.01}},
+		{"onecycle:1:0.2", map[uint64]float64{0: 0.04, 150: 0.52, 300: 1, 650: 0.6, 1000: 0.2}},
+		{"step:1:0.1:10%", map[uint64]float64{0: 1, 99: 1, 100: 0.1, 250: 0.01}},
+		{"warmup:9,0.5", map[uint64]float64{0: 0.05, 4: 0.25, 9: 0.5}},
+		{"warmup:1, linear:0:1:10, 1:10, linear:1:0:20", map[uint64]float64{0: 0, 5: 0.5, 12: 1, 30: 0.5, 100: 0}},
+		{"linear:0:1:100,cosine:1:0", map[uint64]float64{50: 0.5, 100: 1, 550: 0.5, 1000: 0}},
+	} {
+		s, err := ParseSchedule(tc.text, 1000)
+		if err != nil {
+			t.Errorf("%q: %v", tc.text, err)
+			continue
+		}
+		for step, want := range tc.values {
+			if got := s.At(step); math.Abs(got-want) > 1e-12 {
+				t.Errorf("%q at %d: %g, want %g", tc.text, step, got, want)
+			}
+		}
+	}
+	for _, text := range []string{
+		"", "warmup:5", "a", "linear:1", "linear:1:0:0", "linear:1:0:101%", "cosine:1:0,0.5", "step:1:2:5", "exponential:1:0",
+		"linear:-1:0", "linear:NaN:0", "0.1,warmup:3", "warmup:3:4,1", "1:2:3", "linear:1:x", "step:1:0.5:0",
+	} {
+		if _, err := ParseSchedule(text, 1000); !errors.Is(err, ErrSchedule) {
+			t.Errorf("%q: error %v, want ErrSchedule", text, err)
+		}
+	}
+}
+
+func FuzzParseSchedule(f *testing.F) {
+	for _, text := range []string{"0.5", "warmup:1,linear:0:1:10,1:10,cosine:1:0", "step:1:0.5:10%", "onecycle:1:0.1", "exponential:1:0.1:3"} {
+		f.Add(text, uint64(1000), uint64(500))
+	}
+	f.Fuzz(func(t *testing.T, text string, total, step uint64) {
+		s, err := ParseSchedule(text, total)
+		if err != nil {
+			if !errors.Is(err, ErrSchedule) {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		if v := s.At(step); !(v >= 0) || math.IsInf(v, 0) {
+			t.Errorf("%q of %d at %d: %g", text, total, step, v)
+		}
+	})
+}
+
+func TestSequenceRefusals(t *testing.T) {
+	for _, s := range []Schedule{
+		{Curve: Sequence},
+		{Curve: Sequence, Parts: []Part{{Schedule: Schedule{From: 1}}, {Schedule: Schedule{From: 1}}}},
+		{Curve: Sequence, Parts: []Part{{Schedule: Schedule{Curve: Sequence}}}},
+		{Curve: Sequence, Parts: []Part{{Schedule: Schedule{Curve: Linear}}}},
+	} {
+		if err := s.Validate(); !errors.Is(err, ErrSchedule) {
+			t.Errorf("%+v: error %v, want ErrSchedule", s, err)
+		}
+	}
+}
+
+func TestNewbob(t *testing.T) {
+	n := Newbob{Decay: 0.5, Trials: 2}
+	var s NewbobState
+	for i, tc := range []struct {
+		loss  float64
+		want  Verdict
+		scale float64
+	}{
+		{1.0, Accepted, 1},
+		{0.9, Accepted, 1},
+		{0.9, Rejected, 0.5}, // as good is not better
+		{0.8, Accepted, 0.5},
+		{0.85, Rejected, 0.25},
+		{0.81, Finished, 0.25},
+	} {
+		if got := n.Judge(&s, tc.loss); got != tc.want || s.Scale != tc.scale {
+			t.Errorf("loss %d: %s at rate times %g, want %s at %g", i, got, s.Scale, tc.want, tc.scale)
+		}
+	}
+	if s.Best != 0.8 {
+		t.Errorf("best %g, want 0.8", s.Best)
+	}
+	for _, bad := range []Newbob{{}, {Decay: 0.5}, {Decay: 2, Trials: 1}, {Decay: math.NaN(), Trials: 1}} {
+		if err := bad.Validate(); !errors.Is(err, ErrConfig) {
+			t.Errorf("%+v: error %v, want ErrConfig", bad, err)
+		}
+	}
+}
