@@ -10,36 +10,58 @@ import (
 )
 
 // CheckMove refuses a move whose kind does not fit the pieces of pos: castling
-// other than from the own king to an own rook, en passant elsewhere than on the
-// en passant square, a promotion by anything but a pawn on its seventh rank, a
-// pawn that arrives on its last rank unpromoted, and drops where there are no
-// hands. Only such moves can be written as text and read again. The move may
-// still be illegal. The error wraps ErrRecord.
+// without the right to it, other moves of kings by more than a step or on own
+// pieces, en passant elsewhere than on the en passant square, double steps other
+// than by pawns, promotions by other pieces, pawns that arrive on their last rank
+// unpromoted, and drops where there are no hands. Only what is left can be
+// written as text and read again. The move may still be illegal; NoMove is
+// accepted. The error wraps ErrRecord.
 func CheckMove(pos *chess.Position, m chess.Move) error {
+	if m == chess.NoMove {
+		return nil
+	}
 	us := pos.SideToMove()
-	from, to := m.From(), m.To()
+	from, to, kind := m.From(), m.To(), m.Kind()
 	mover := pos.PieceAt(from)
-	pawn := mover == chess.MakePiece(us, chess.Pawn)
-	back := 7 * int(us.Other())
-	switch kind := m.Kind(); {
+	own := mover == chess.MakePiece(us, mover.Type())
+	switch {
 	case m.IsDrop():
-		if !pos.Variant().CapturesToHand {
-			return moveError(pos, m, "no drops in "+pos.Variant().Name)
+		if !pos.Variant().CapturesToHand || from != chess.A1 {
+			return moveError(pos, m, "drops in variants with hands only, without an origin")
+		}
+	case kind > chess.DropQueen:
+		return moveError(pos, m, "kinds of move up to "+strconv.Itoa(int(chess.DropQueen)))
+	case mover.Type() == chess.Pawn:
+		if kind != pawnKind(pos, m, own) {
+			return moveError(pos, m, "a pawn's move of the kind for its squares")
 		}
 	case kind == chess.Castle:
-		if mover != chess.MakePiece(us, chess.King) || pos.PieceAt(to) != chess.MakePiece(us, chess.Rook) || from.Rank() != to.Rank() {
-			return moveError(pos, m, "castling from the own king's square to that of an own rook beside it")
+		if from != pos.King(us) || !(pos.CastlingRooks() & pos.ByColor(us)).Has(to) {
+			return moveError(pos, m, "castling from the king's square to that of a rook with the right to it")
 		}
-	case kind == chess.EnPassant:
-		if !pawn || to != pos.EnPassant() || from.File() == to.File() {
-			return moveError(pos, m, "en passant by a pawn on the square "+pos.EnPassant().String())
-		}
-	case pawn && to.Rank() == back != m.IsPromotion(), m.IsPromotion() && !pawn:
-		return moveError(pos, m, "promotions by pawns that arrive on their last rank, and by no others")
-	case kind > chess.DropQueen:
-		return moveError(pos, m, "a kind of move")
+	case kind != chess.Normal:
+		return moveError(pos, m, "en passant, double steps and promotions by pawns only")
+	case mover.Type() == chess.King && (!chess.KingAttacks(from).Has(to) || pos.ByColor(us).Has(to)):
+		return moveError(pos, m, "a king's step to the next square, or castling as such")
 	}
 	return nil
+}
+
+// pawnKind returns the kind that the move m of a pawn must have.
+func pawnKind(pos *chess.Position, m chess.Move, own bool) chess.MoveKind {
+	from, to := m.From(), m.To()
+	switch lastRank := 7 * int(pos.SideToMove().Other()); {
+	case own && to.Rank() == lastRank:
+		if m.IsPromotion() {
+			return m.Kind()
+		}
+		return chess.PromoteQueen
+	case from+16 == to || to+16 == from:
+		return chess.DoublePush
+	case to == pos.EnPassant() && from.File() != to.File():
+		return chess.EnPassant
+	}
+	return chess.Normal
 }
 
 func moveError(pos *chess.Position, m chess.Move, expected string) error {
@@ -135,6 +157,9 @@ func (s *Sample) Check() error {
 		return fmt.Errorf("%w: score: found %d, expected %d to %d", ErrRecord, int(s.Score), int(MinScore), int(MaxScore))
 	case s.Result < -1 || s.Result > 1:
 		return fmt.Errorf("%w: result: found %d, expected -1, 0 or 1", ErrRecord, s.Result)
+	}
+	if s.Partial && !s.Move.IsDrop() && !s.Move.IsPromotion() {
+		return moveError(&s.Pos, s.Move, "a drop or a promotion, as its piece is said to be unknown")
 	}
 	return CheckMove(&s.Pos, s.Move)
 }

@@ -468,8 +468,9 @@ func FuzzReader(f *testing.F) {
 				t.Fatal(err)
 			}
 			var again sample.Sample
-			if err := NewReader(bytes.NewReader(b.Bytes()), v, format).Read(&again); err != nil || again != s {
-				t.Fatalf("%s came back as %s, %v", s.Pos.FEN(), again.Pos.FEN(), err)
+			back := NewReader(bytes.NewReader(b.Bytes()), v, format)
+			if err := back.Read(&again); (err != nil || again != s) && !back.LargeBoards() { // which an illegal move may look like
+				t.Fatalf("%s came back as %s, %v: %+v, expected %+v", s.Pos.FEN(), again.Pos.FEN(), err, again, s)
 			}
 			if r.setup.EnPassant != s.Pos.EnPassant() || r.setup.FullmoveNumber == 0 {
 				continue // read as none and as 1

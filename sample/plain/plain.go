@@ -28,8 +28,12 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
-// maxLine is the longest line of which the value is read.
-const maxLine = 64 << 10
+const (
+	// maxLine is the longest line of which the value is read.
+	maxLine = 64 << 10
+	// maxSearch is how far the first line of a known key is searched for.
+	maxSearch = 1 << 20
+)
 
 // Reader reads the records of a .plain file. It implements sample.Reader; the
 // scores are taken to be in sample.InternalUnit.
@@ -109,7 +113,7 @@ func (r *Reader) Read(s *sample.Sample) error {
 			return r.finish(s)
 		}
 		r.take(key, value)
-		if !r.sensed && r.offset > maxLine {
+		if !r.sensed && r.offset > maxSearch {
 			r.err = r.notPlain()
 			return r.err
 		}

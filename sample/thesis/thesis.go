@@ -274,7 +274,7 @@ func (w *Writer) played(next *chess.Position) (chess.Move, bool) {
 }
 
 // leads reports whether the legal move m leads from prev to next, of which the
-// clocks do not matter.
+// clocks and the manner of writing castling do not matter.
 func leads(prev *chess.Position, m chess.Move, next *chess.Position) bool {
 	got, want := *prev, *next
 	got.Make(m)
@@ -286,6 +286,7 @@ func leads(prev *chess.Position, m chess.Move, next *chess.Position) bool {
 			p.ClearEnPassant()
 		}
 		p.SetClocks(0, 1)
+		p.SetChess960(false) // unless a right says it, as a FEN
 	}
 	return got == want
 }
