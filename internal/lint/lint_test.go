@@ -36,10 +36,11 @@ var group = map[string]int{
 	"sample/binpack":      5,
 	"sample/chain":        5,
 	"sample/plain":        5,
+	"sample/thesis":       5,
 	"replay":              5,
 	"trainer":             5,
 	"trainer/nnuefit":     5,
-	"trainer/dataset":     6,
+	"trainer/pool":        6,
 	"trainer/learn":       7,
 	"match":               5,
 	"match/rating":        5,
@@ -74,6 +75,8 @@ var testsOnly = map[[2]string]bool{
 	{"trainer", "trainer/nnuefit"}:     true, // the model to train
 	{"sample/binpack", "sample/plain"}: true, // the same samples as text
 	{"sample/chain", "sample/plain"}:   true,
+	{"sample/plain", "sample/bin"}:     true, // the same samples in both
+	{"sample/thesis", "sample/plain"}:  true,
 }
 
 // owner names, for an outside dependency, the one package that may import it.
