@@ -319,7 +319,7 @@ func (c *Client) send(command string) error {
 		return fmt.Errorf("%w: engine %s is down since: %v", ErrCrashed, c.name, c.down)
 	}
 	if err := c.proc.send(command); err != nil {
-		if c.proc.waitExit(drainTime) {
+		if c.proc.waitExit(exitTime) {
 			return c.crashed()
 		}
 		word, _, _ := strings.Cut(command, " ")

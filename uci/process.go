@@ -14,6 +14,10 @@ const (
 	// read. It only matters if another process holds the pipe open.
 	drainTime = 200 * time.Millisecond
 
+	// exitTime is how long a process that has closed its pipes is given to end,
+	// so that its exit status can be told.
+	exitTime = 2 * time.Second
+
 	// writeTime bounds one command to an engine that does not read.
 	writeTime = 5 * time.Second
 )
@@ -148,7 +152,7 @@ func (p *process) waitExit(d time.Duration) bool {
 
 // endState describes how the process ended, for error messages.
 func (p *process) endState() string {
-	if !p.waitExit(drainTime) {
+	if !p.waitExit(exitTime) {
 		return "closed its output but still runs"
 	}
 	if s := p.cmd.ProcessState; s != nil {
