@@ -20,13 +20,13 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // goldenConfig sets everything that a schedule names.
 func goldenConfig() Config {
 	a, b := always("a", random(1)), always("b", random(2))
-	a.Settings = "hash 16 MB"
+	a.Settings, a.Fresh = "hash 16 MB", true
 	b.Limits = search.Limits{Time: [2]time.Duration{time.Minute, time.Minute}, Inc: [2]time.Duration{time.Second, time.Second}}
 	cfg := testConfig(a, b, 3)
 	cfg.MoveTimeout = 10 * time.Second
 	cfg.Game = game.Config{
 		MaxPlies: 400, TimeMargin: 50 * time.Millisecond, WinScore: 2000, WinPlies: 6,
-		DrawScore: 10, DrawPlies: 8, DrawMinPly: 80, NoAdjudicateShare: 0.1, Noise: game.Noise{Plies: 24, Prob: 0.04},
+		DrawScore: 10, DrawPlies: 8, DrawMinPly: 80, NoAdjudicateShare: 0.1, ResignScore: 900, ResignMoves: 3, MoveTimeMargin: time.Second, Noise: game.Noise{Plies: 24, Prob: 0.04},
 	}
 	return cfg
 }

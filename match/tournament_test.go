@@ -179,6 +179,34 @@ func TestKilledTournament(t *testing.T) {
 	}
 }
 
+// A log belongs to one list of players in one format.
+func TestLogOfAnotherTournament(t *testing.T) {
+	cfg := tournament(1)
+	cfg.Log = filepath.Join(t.TempDir(), "match.jsonl")
+	mustRun(t, cfg)
+	for word, change := range map[string]func(*Config){
+		`format is "roundrobin" in the log, "gauntlet of 2" here`: func(c *Config) { c.Format, c.Seeds = Gauntlet, 2 },
+		`player 5 is "" in the log, "fifth" here`:                 func(c *Config) { c.Players = append(c.Players, always("fifth", random(9))) },
+		`player 4 is "greedy too" in the log, "" here`:            func(c *Config) { c.Players = c.Players[:3] },
+		`player 1 is "greedy" in the log, "greedy too" here`:      func(c *Config) { slices.Reverse(c.Players) },
+	} {
+		other := cfg
+		other.Players = slices.Clone(cfg.Players)
+		change(&other)
+		if _, err := Run(t.Context(), other); !errors.Is(err, ErrOtherSchedule) || !strings.Contains(err.Error(), word) {
+			t.Errorf("error %v, want %s", err, word)
+		}
+	}
+	// A pair of other players than its number says is damage, not another match.
+	text := strings.Replace(string(readFile(t, cfg.Log)), `"pair":1,"players":[0,2]`, `"pair":1,"players":[1,2]`, 1)
+	if err := os.WriteFile(cfg.Log, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), cfg); !errors.Is(err, ErrBadLog) || !strings.Contains(err.Error(), "pair 1 is of players [1 2]") {
+		t.Errorf("pair of other players: %v", err)
+	}
+}
+
 // A log and a PGN belong together from the beginning.
 func TestPGNWithoutItsLog(t *testing.T) {
 	dir := t.TempDir()
@@ -266,10 +294,7 @@ func TestLobby(t *testing.T) {
 }
 
 // hoarding is a player whose moves depend on all its games before.
-type hoarding struct {
-	answer
-	games uint64
-}
+type hoarding struct{ games uint64 }
 
 func (h *hoarding) NewGame() error { h.games++; return nil }
 
