@@ -272,7 +272,7 @@ func TestCut(t *testing.T) {
 			t.Fatalf("cut at %d: %d samples, %d bytes left", n, len(got), r.Trailing())
 		}
 		info, err := Recover(bytes.NewReader(file[:n]))
-		if err != nil || info.End != int64(2*len(one)) || info.Items != 8 || info.Blocks != 2 {
+		if err != nil || info.Last != int64(len(one)) || info.End != int64(2*len(one)) || info.Items != 8 || info.Blocks != 2 {
 			t.Fatalf("cut at %d: %+v, %v", n, info, err)
 		}
 	}

@@ -406,6 +406,7 @@ type Info struct {
 	Items   int64 // games and chains
 	Plies   int64
 	Damaged int64 // places that hold no whole block, before End
+	Last    int64 // where the last whole block begins
 	End     int64 // of the last whole block: where another may be written
 }
 
@@ -423,6 +424,7 @@ func Recover(in io.Reader) (Info, error) {
 			info.Blocks++
 			info.Items += int64(r.head.items)
 			info.Plies += int64(r.head.plies)
+			info.Last = r.offset
 			info.End = r.offset + int64(r.toSkip)
 			info.Damaged = damaged
 			r.spoilt = true // nobody counts

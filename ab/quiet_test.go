@@ -1,0 +1,34 @@
+package ab
+
+import (
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+)
+
+func TestQuiet(t *testing.T) {
+	e := New(func() Evaluator { return NewMaterial() }, Options{HashMB: 1})
+	for _, tc := range []struct {
+		fen   string
+		quiet bool
+	}{
+		{"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1", true},
+		{"4k3/8/8/3q4/4P3/8/8/4K3[] w - - 0 1", false}, // wins the queen
+	} {
+		p, err := chess.ParseFEN(chess.Crazyhouse, tc.fen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := chess.NewLine(p)
+		static, settled := e.Quiet(line)
+		if want := NewMaterial().Evaluate(&p); int(static) != want {
+			t.Errorf("%s: static %d, evaluator says %d", tc.fen, static, want)
+		}
+		if diff := settled - static; (diff == 0) != tc.quiet || diff < 0 {
+			t.Errorf("%s: static %d, settled %d, want quiet %v", tc.fen, static, settled, tc.quiet)
+		}
+		if again, _ := e.Quiet(line); again != static {
+			t.Errorf("%s: static %d, then %d", tc.fen, static, again)
+		}
+	}
+}

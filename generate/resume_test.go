@@ -1,0 +1,187 @@
+package generate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// counted stops a run after a number of searches.
+type counted struct {
+	game.Player
+	left *atomic.Int64
+	stop context.CancelFunc
+}
+
+func (c counted) Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+	if c.left.Add(-1) == 0 {
+		c.stop()
+	}
+	return c.Player.Search(ctx, line, lim)
+}
+
+// Quiet keeps the games those of the player.
+func (c counted) Quiet(line *chess.Line) (static, settled search.Score) {
+	return c.Player.(Quieter).Quiet(line)
+}
+
+// stopAfter runs until so many searches were made.
+func stopAfter(t *testing.T, cfg Config, searches int64) error {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var left atomic.Int64
+	left.Store(searches)
+	cfg.New = func() (game.Player, error) {
+		p, err := newEngine()
+		return counted{p, &left, stop}, err
+	}
+	_, err := Run(ctx, cfg)
+	return err
+}
+
+// contents returns the files of a run, one after the other, and their number.
+func contents(t *testing.T, path string) (all []byte, files int) {
+	t.Helper()
+	for {
+		b, err := os.ReadFile(fileName(path, files))
+		if errors.Is(err, os.ErrNotExist) {
+			return all, files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b...)
+		files++
+	}
+}
+
+func TestInterruptedRunsEndTheSame(t *testing.T) {
+	for _, f := range []Format{Chain, Bin, Plain} {
+		t.Run(f.String(), func(t *testing.T) {
+			cfg := config(t, f)
+			cfg.SaveEvery = 250
+			mustRun(t, cfg)
+			want, files := contents(t, cfg.Output)
+			if files < 2 {
+				t.Fatalf("%d files", files)
+			}
+			cfg.Output = filepath.Join(t.TempDir(), "stopped."+f.String())
+			cfg.Threads, cfg.SaveInterval = 2, 5*time.Millisecond
+			stops := 0
+			for searches := int64(100); ; searches += 150 {
+				err := stopAfter(t, cfg, searches)
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, context.Canceled) {
+					t.Fatal(err)
+				}
+				stops++
+			}
+			if got, n := contents(t, cfg.Output); !bytes.Equal(got, want) || n != files || stops < 3 {
+				t.Errorf("after %d stops %d bytes in %d files, want %d in %d", stops, len(got), n, len(want), files)
+			}
+			cfg.Count *= 2
+			mustRun(t, cfg)
+			if got, _ := contents(t, cfg.Output); len(got) < len(want)*3/2 {
+				t.Errorf("%d bytes after a greater count, %d before", len(got), len(want))
+			}
+		})
+	}
+}
+
+// A file cut anywhere, as by a crash, or with anything behind its end, is completed
+// to what it would have been.
+func TestTornChain(t *testing.T) {
+	cfg := config(t, Chain)
+	cfg.Count = 150
+	short, _ := mustRun(t, cfg)
+	cfg.Count = 300
+	want, _ := mustRun(t, cfg)
+	for _, torn := range [][]byte{nil, short[:3], short[:40], short[:len(short)-1], short, append(bytes.Clone(short), "ZHCB junk"...), want[:len(want)-7]} {
+		path := filepath.Join(t.TempDir(), "torn.chain")
+		if err := os.WriteFile(path, torn, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Output = path
+		if got, _ := mustRun(t, cfg); !bytes.Equal(got, want) {
+			t.Errorf("torn at %d: %d bytes, want %d", len(torn), len(got), len(want))
+		}
+	}
+}
+
+// What a crash leaves behind the length in the state is cut off.
+func TestTornBin(t *testing.T) {
+	cfg := config(t, Bin)
+	cfg.Count = 150
+	short, _ := mustRun(t, cfg)
+	state := read(t, stateName(cfg.Output))
+	cfg.Count = 300
+	want, _ := mustRun(t, cfg)
+	for _, n := range []int{len(short), len(short) + 1, len(short) + 72, len(want)} {
+		if err := errors.Join(os.WriteFile(cfg.Output, want[:n], 0o666), os.WriteFile(stateName(cfg.Output), state, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := mustRun(t, cfg); !bytes.Equal(got, want) {
+			t.Errorf("%d bytes: %d, want %d", n, len(got), len(want))
+		}
+	}
+	if err := os.Truncate(cfg.Output, 72); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), cfg); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a file cut short: %v", err)
+	}
+}
+
+func TestOtherRunsAreRefused(t *testing.T) {
+	for _, f := range []Format{Chain, Bin, Plain} {
+		cfg := config(t, f)
+		cfg.Count = 50
+		before, _ := mustRun(t, cfg)
+		if seed, found, err := FindSeed(cfg.Output, f); seed != cfg.Seed || !found || err != nil {
+			t.Errorf("%v: seed %d, %v, %v", f, seed, found, err)
+		}
+		other := cfg
+		other.EvalLimit++
+		if _, err := Run(t.Context(), other); !errors.Is(err, ErrOther) {
+			t.Errorf("%v: %v", f, err)
+		}
+		if !bytes.Equal(read(t, cfg.Output), before) {
+			t.Errorf("%v: the file has changed", f)
+		}
+		foreign := filepath.Join(t.TempDir(), "foreign."+f.String())
+		if err := os.WriteFile(foreign, []byte("something else, and enough of it to be no header\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Output = foreign
+		if _, err := Run(t.Context(), cfg); err == nil {
+			t.Errorf("%v: a foreign file was taken", f)
+		}
+		if got := read(t, foreign); string(got[:9]) != "something" {
+			t.Errorf("%v: a foreign file has changed", f)
+		}
+	}
+}
+
+func TestOneProcessAtATime(t *testing.T) {
+	cfg := config(t, Chain)
+	o, err := openOutput(&cfg, "run", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.close()
+	if _, err := Run(t.Context(), cfg); err == nil {
+		t.Error("two runs write one file")
+	}
+}
