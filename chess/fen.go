@@ -167,61 +167,6 @@ func splitPocket(field []byte) (board, pocket []byte, err error) {
 
 var slash = []byte{'/'}
 
-// parseBoard places the pieces and promoted marks of eight ranks.
-func (p *Position) parseBoard(board []byte) error {
-	file, rank := 0, 7
-	for i, c := range board {
-		pc := pieceOf(c)
-		switch {
-		case pc != NoPiece && file < 8:
-			p.put(pc, NewSquare(file, rank))
-			file++
-		case c >= '1' && c <= '8' && file+int(c-'0') <= 8:
-			file += int(c - '0')
-		case c == '/' && file == 8 && rank > 0:
-			file = 0
-			rank--
-		case c == '~':
-			if err := p.parseMark(board, i, NewSquare(file-1, rank)); err != nil {
-				return err
-			}
-		default:
-			return boardError(board, c, file, rank)
-		}
-	}
-	if file != 8 || rank != 0 {
-		return boardError(board, '/', file, rank)
-	}
-	return nil
-}
-
-// boardError says what is wrong with a board whose parser, come to the given
-// square, finds c.
-func boardError(board []byte, c byte, file, rank int) error {
-	name := " on rank " + strconv.Itoa(rank+1)
-	switch {
-	case c == '/' && file < 8:
-		return &FENError{"board", strconv.Itoa(file) + " squares" + name, "8"}
-	case c == '/':
-		return &FENError{"board", strconv.Itoa(bytes.Count(board, slash)+1) + " ranks", "8"}
-	case pieceOf(c) != NoPiece, c >= '1' && c <= '8':
-		return &FENError{"board", "more than 8 squares" + name, "8"}
-	}
-	return &FENError{"board", quoteBytes([]byte{c}) + name, "a piece letter, 1-8 or ~"}
-}
-
-// parseMark marks the piece before board[i], which stands on s, as promoted.
-func (p *Position) parseMark(board []byte, i int, s Square) error {
-	switch {
-	case !p.Variant().CapturesToHand:
-		return &FENError{"board", "~", "no marks in " + p.Variant().Name}
-	case i == 0 || strings.IndexByte("NBRQnbrq", board[i-1]) < 0:
-		return &FENError{"board", "~ in " + quoteBytes(board[max(i-8, 0):i+1]), "it only after a knight, bishop, rook or queen"}
-	}
-	p.promoted |= s.Bitboard()
-	return nil
-}
-
 // parsePocket puts the pieces of both hands, upper case for White, in place.
 func (p *Position) parsePocket(pocket []byte) error {
 	if isNone(pocket) {

@@ -98,9 +98,13 @@ func (p *Position) Ply() int { return 2*int(p.moves) + int(p.side&1) }
 // and the manner of writing castling are no part of it.
 func (p *Position) Key() uint64 { return p.key }
 
-// put places a piece on an empty square without touching the key.
-func (p *Position) put(pc Piece, s Square) {
-	p.byType[pc.Type()] |= s.Bitboard()
-	p.byColor[pc.Color()] |= s.Bitboard()
-	p.board[s&63] = pc
+// placeAll makes the bitboards of p, which are empty, from the squares of every
+// Piece.
+func (p *Position) placeAll(squares *[16]Bitboard) {
+	for t := range p.byType {
+		white, black := squares[1+t], squares[9+t]
+		p.byType[t] = white | black
+		p.byColor[White] |= white
+		p.byColor[Black] |= black
+	}
 }

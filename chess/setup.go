@@ -43,18 +43,21 @@ func (s *Setup) Position(v *Variant) (Position, error) {
 
 // place puts the pieces of s on the board and in the hands of p, which are empty.
 func (s *Setup) place(p *Position) error {
-	var pieces Bitboard
+	var occupied Bitboard
 	for i, pc := range &s.Board { // without a branch that cannot be foreseen
-		pieces |= Bitboard((uint32(pc)+0xff)>>8) << i
+		occupied |= Bitboard((uint32(pc)+0xff)>>8) << i
 	}
-	for ; pieces != 0; pieces &= pieces - 1 {
-		sq := pieces.First()
+	var squares [16]Bitboard // by Piece
+	for rest := occupied; rest != 0; rest &= rest - 1 {
+		sq := rest.First()
 		pc := s.Board[sq&63]
 		if pc&7 == 0 || pc&7 > 1+Piece(King) || pc > MakePiece(Black, King) {
 			return &FENError{"board", "piece " + strconv.Itoa(int(pc)) + " on " + sq.String(), "a piece of either colour"}
 		}
-		p.put(pc, sq)
+		squares[pc&15] |= bit(sq)
 	}
+	p.placeAll(&squares)
+	p.board = s.Board
 	if !p.Variant().CapturesToHand {
 		if s.Promoted != 0 {
 			return &FENError{"board", "a promoted piece on " + s.Promoted.First().String(), "no marks in " + p.Variant().Name}
