@@ -11,6 +11,8 @@ import (
 const (
 	// others is the number of squares coded one by one: all but the kings'.
 	others = 62
+	// handKinds is the number of kinds counted in hand, kings among them.
+	handKinds = 6
 	// maxPieces is the most pieces, on the board and in hand, that trainers
 	// which read the format have room for.
 	maxPieces = 32
@@ -35,18 +37,22 @@ func (l *layout) decodePosition(data []byte, v *chess.Variant, setup *chess.Setu
 	}
 	if l.hand != 0 {
 		for c := range setup.Hands {
-			for t := chess.Pawn; t <= chess.Queen; t++ {
-				for range s.read(l.hand) {
+			counts := s.read(handKinds * l.hand)
+			for t := chess.Pawn; counts != 0; t++ {
+				n := counts & (1<<l.hand - 1)
+				counts >>= l.hand
+				if t == chess.King {
+					return chess.Position{}, bad("kings in hand", n, "0")
+				}
+				for range n {
 					setup.Hands[c] = setup.Hands[c].Add(t)
 				}
 			}
-			if n := s.read(l.hand); n != 0 {
-				return chess.Position{}, bad("kings in hand", n, "0")
-			}
 		}
 	}
-	for _, corner := range corners {
-		if s.read(1) != 0 {
+	rights := s.read(4)
+	for i, corner := range corners {
+		if rights>>i&1 != 0 {
 			setup.CastlingRooks |= corner.Bitboard()
 		}
 	}
@@ -88,25 +94,30 @@ func (l *layout) decodeBoard(s *bitReader, setup *chess.Setup) error {
 	if first > second {
 		first, second = second, first
 	}
-	for n := uint(0); ; {
-		bit := s.peek()
-		empty := min(uint(bits.TrailingZeros64(bit)), peekBits)
+	piece := l.kind + 1                    // bits
+	next, left := s.peek(), uint(peekBits) // what comes, and how many bits of it are there
+	for n := uint(0); ; n++ {
+		empty := min(uint(bits.TrailingZeros64(next)), left)
+		for empty+piece > left && n+empty < others {
+			n += empty
+			s.at += empty
+			next, left = s.peek(), peekBits
+			empty = min(uint(bits.TrailingZeros64(next)), left)
+		}
 		if n+empty >= others {
 			s.at += others - n
 			return nil
 		}
-		if empty+l.kind >= peekBits { // the piece is not all there
-			n += empty - l.kind
-			s.at += empty - l.kind
-			continue
-		}
-		code := bit >> (empty & 63)
-		s.at += empty + l.kind + 1
+		code := next >> (empty & 63)
+		next = code >> (piece & 63)
+		left -= empty + piece
+		s.at += empty + piece
+		n += empty
+
 		kind := code >> 1 & (1<<(l.kind-1) - 1)
 		if kind > uint64(chess.Queen) {
 			return bad("piece on the board", kind, "0 to 4, pawn to queen")
 		}
-		n += empty
 		at := n
 		if at >= first {
 			at++
@@ -114,7 +125,6 @@ func (l *layout) decodeBoard(s *bitReader, setup *chess.Setup) error {
 		if at >= second {
 			at++
 		}
-		n++
 		setup.Board[(at^56)&63] = chess.MakePiece(chess.Color(code>>l.kind&1), chess.PieceType(kind))
 	}
 }
@@ -129,16 +139,20 @@ func (l *layout) encodePosition(data []byte, p *chess.Position) error {
 	l.encodeBoard(&s, p)
 	if l.hand != 0 {
 		for c := chess.White; c <= chess.Black; c++ {
-			hand := p.Hand(c)
-			for t := chess.Pawn; t <= chess.Queen; t++ {
-				s.write(uint64(hand.Count(t)), l.hand)
+			counts := uint64(0)
+			if hand := p.Hand(c); hand != 0 {
+				for t := chess.Pawn; t <= chess.Queen; t++ {
+					counts |= uint64(hand.Count(t)) << (l.hand * uint(t) & 63)
+				}
 			}
-			s.write(0, l.hand) // kings
+			s.write(counts, handKinds*l.hand)
 		}
 	}
-	for _, corner := range corners {
-		s.write(uint64(p.CastlingRooks()>>corner&1), 1)
+	rights := uint64(0)
+	for i, corner := range corners {
+		rights |= uint64(p.CastlingRooks()>>corner&1) << i
 	}
+	s.write(rights, 4)
 	if ep := p.EnPassant(); ep == chess.NoSquare {
 		s.write(0, 1)
 	} else {
@@ -172,8 +186,13 @@ func (l *layout) encodeBoard(s *bitWriter, p *chess.Position) {
 		if n > second-1 {
 			n--
 		}
-		s.write(0, n-next)
-		s.write(2*uint64(pc.Type())+1|uint64(pc.Color())<<l.kind, l.kind+1)
+		code := 2*uint64(pc.Type()) + 1 | uint64(pc.Color())<<l.kind
+		gap := n - next
+		if gap > 64-1-l.kind {
+			s.write(0, gap)
+			gap = 0
+		}
+		s.write(code<<(gap&63), gap+l.kind+1)
 		next = n + 1
 	}
 	s.write(0, others-next)

@@ -39,11 +39,11 @@ func benchConvert(b *testing.B, data []byte, open func(io.Reader) sample.Reader,
 }
 
 func BenchmarkPlainToBin(b *testing.B) {
-	data := bytes.Repeat(readFile(b, "crazyhouse.plain"), 5)
+	data := bytes.Repeat(readFile(b, "crazyhouse.plain"), 20)
 	benchConvert(b, data, func(r io.Reader) sample.Reader { return plain.NewReader(r, chess.Crazyhouse) }, bin.NewWriter(io.Discard, bin.Bits512))
 }
 
 func BenchmarkBinToPlain(b *testing.B) {
-	data := bytes.Repeat(readFile(b, "crazyhouse.bin"), 5)
+	data := bytes.Repeat(readFile(b, "crazyhouse.bin"), 20)
 	benchConvert(b, data, func(r io.Reader) sample.Reader { return bin.NewReader(r, chess.Crazyhouse, bin.Bits512) }, plain.NewWriter(io.Discard))
 }
