@@ -211,9 +211,11 @@ func (p *Position) checkPieces() error {
 	if pawns := p.byType[Pawn] & (rank1 | rank8); pawns != 0 {
 		return &FENError{"pawns", "a pawn on " + pawns.First().String(), "none on the first and last rank"}
 	}
-	for t := Pawn; t <= Queen; t++ {
-		if n := p.material(t); n > maxHand {
-			return &FENError{"pieces", strconv.Itoa(n) + " of kind " + t.String(), "at most " + strconv.Itoa(maxHand)}
+	if p.Occupied().Count()+p.hands[White].Total()+p.hands[Black].Total() > maxHand { // else no kind can
+		for t := Pawn; t <= Queen; t++ {
+			if n := p.material(t); n > maxHand {
+				return &FENError{"pieces", strconv.Itoa(n) + " of kind " + t.String(), "at most " + strconv.Itoa(maxHand)}
+			}
 		}
 	}
 	them := p.side ^ 1
