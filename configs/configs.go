@@ -130,6 +130,7 @@ const base = "laptop"
 // Presets lists the names that Preset knows, sorted.
 func Presets() []string {
 	files, _ := fs.Glob(presets, "*.yaml")
+	files = slices.DeleteFunc(files, func(f string) bool { return f == ladderFile })
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(f, ".yaml")
 	}
@@ -143,7 +144,7 @@ func Preset(name string) (Config, error) {
 	var c Config
 	for _, layer := range []string{base, name} {
 		text, err := presets.ReadFile(layer + ".yaml")
-		if err != nil {
+		if err != nil || layer+".yaml" == ladderFile {
 			return Config{}, fmt.Errorf("%w: preset: found %q, expected one of %s", ErrInvalid, name, strings.Join(Presets(), ", "))
 		}
 		if err := c.Merge(text, layer+".yaml"); err != nil {

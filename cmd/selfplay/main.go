@@ -105,6 +105,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newUCICommand(),
 		newMatchCommand(),
+		newLadderCommand(),
 		newRateCommand(),
 		newBookCommand(),
 		newReplayCommand(),

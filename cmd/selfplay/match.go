@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -94,11 +95,15 @@ interrupted without a log.`,
 			if err != nil {
 				return err
 			}
-			_, err = playMatch(c, cfg, o.printer(c))
-			return err
+			return playMatch(c, cfg, o.printer(c), o.log != "")
 		},
 	}
-	f := c.Flags()
+	o.addFlags(c.Flags())
+	return c
+}
+
+// addFlags declares the flags of match, which also sets their defaults.
+func (o *matchOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	f.StringVar(&o.format, "format", "roundrobin", "who meets whom: roundrobin, or gauntlet (the first against all others)")
 	f.IntVar(&o.seeds, "seeds", 1, "of a gauntlet: how many first players meet all others")
@@ -135,7 +140,6 @@ interrupted without a log.`,
 	f.StringVar(&o.pgn, "pgn", "", "write the games to this file, which must be new or the one of --log")
 	f.StringVar(&o.output, "output", outputCompact, "compact, or fastchess: a line for every game as that program prints it")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for every pair and for the result")
-	return c
 }
 
 // config makes the match of the players given.

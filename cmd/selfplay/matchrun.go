@@ -18,8 +18,8 @@ import (
 
 // playMatch plays a match and prints it. The error wraps errUndecided if a
 // sequential test has not decided, and errResumable if the match was
-// interrupted and its log says how far it came.
-func playMatch(c *cobra.Command, cfg match.Config, p *matchPrinter) (match.Result, error) {
+// interrupted and is resumable: the same command goes on from its log.
+func playMatch(c *cobra.Command, cfg match.Config, p *matchPrinter, resumable bool) error {
 	stderr := c.ErrOrStderr()
 	for _, line := range foresight(&cfg) {
 		fmt.Fprintln(stderr, line)
@@ -27,19 +27,18 @@ func playMatch(c *cobra.Command, cfg match.Config, p *matchPrinter) (match.Resul
 	p.begin(&cfg)
 	result, err := match.Run(c.Context(), cfg)
 	if endErr := p.end(&result, err); endErr != nil {
-		return result, errors.Join(err, endErr)
+		return errors.Join(err, endErr)
 	}
-	if errors.Is(err, match.ErrConfig) || errors.Is(err, rating.ErrSPRT) {
-		return result, fmt.Errorf("%w: %w", errUsage, err)
-	}
-	if errors.Is(err, context.Canceled) && cfg.Log != "" {
+	switch {
+	case errors.Is(err, match.ErrConfig), errors.Is(err, rating.ErrSPRT):
+		return fmt.Errorf("%w: %w", errUsage, err)
+	case errors.Is(err, context.Canceled) && resumable:
 		fmt.Fprintln(stderr, "resume with:", shellWords(os.Args...))
-		return result, fmt.Errorf("%w after %d games", errResumable, 2*result.Finished())
+		return fmt.Errorf("%w after %d games", errResumable, 2*result.Finished())
+	case err == nil && cfg.SPRT != nil && result.Verdict == rating.Continue:
+		return fmt.Errorf("%w after %d pairs: a greater number of games goes on with it", errUndecided, result.Pairs())
 	}
-	if err == nil && cfg.SPRT != nil && result.Verdict == rating.Continue {
-		return result, fmt.Errorf("%w after %d pairs: a greater number of games goes on with it", errUndecided, result.Pairs())
-	}
-	return result, err
+	return err
 }
 
 // foresight is what a person should know before the first game.

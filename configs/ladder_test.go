@@ -1,0 +1,54 @@
+package configs
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDefaultLadder(t *testing.T) {
+	l := DefaultLadder()
+	if l.Anchors[0].Name != "material-400" || l.Anchors[0].Elo != 0 {
+		t.Errorf("the first anchor, the origin, is %+v", l.Anchors[0])
+	}
+	for i, a := range l.Anchors[1:] {
+		if a.Elo <= l.Anchors[i].Elo {
+			t.Errorf("%s has %g Elo, not more than %s before it", a.Name, a.Elo, l.Anchors[i].Name)
+		}
+	}
+	if slices.Contains(Presets(), "ladder") {
+		t.Error("the ladder is a preset")
+	}
+	if _, err := Preset("ladder"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "expected one of") {
+		t.Errorf("preset ladder: %v", err)
+	}
+}
+
+func TestParseLadder(t *testing.T) {
+	good := string(ladder)
+	if _, err := ParseLadder([]byte(good), "x"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"schema: 1", "schema: 2", "schema: found 2"},
+		{"variant: crazyhouse", "variant: shogi", "variant: found shogi"},
+		{"games: 60", "games: 61", "games: found 61"},
+		{"nodes: 400 #", "nodes: 0 #", "nodes: found 0"},
+		{"seed: 1 #", "sed: 1 #", "sed"},
+		{"name: fsf-1k\n", "name: fsf-10k\n", "anchors[3].name: found fsf-10k"},
+		{"name: fsf-1k\n", "name: 'a,b'\n", `anchors[2].name: found "a,b"`},
+		{"    player: material,nodes=400\n", "", "anchors[0].player: found nothing"},
+		{"elo: 0\n", "elo: .nan\n", "anchors[0].elo: found NaN"},
+		{"elo: 0\n", "elo: high\n", "high"},
+		{good[strings.Index(good, "anchors:"):], "anchors: []", "anchors: found 0"},
+	} {
+		text := strings.Replace(good, c.old, c.new, 1)
+		if text == good {
+			t.Fatalf("no %q in the ladder", c.old)
+		}
+		if _, err := ParseLadder([]byte(text), "my.yaml"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "my.yaml") {
+			t.Errorf("%q: error %v, want %q", c.new, err, c.want)
+		}
+	}
+}
