@@ -18,13 +18,18 @@ const rowBlock = 64
 // input is what the numeric core sees of a batch. The functions are called from
 // several goroutines at once.
 type input struct {
-	n int // positions
+	n        int // positions
+	examples int // what losses are means over: positions, or groups of them
 	// features appends the active features of position i, seen by the side to
 	// move (side 0) or its opponent (side 1), to dst.
 	features func(i, side int, dst []int32) []int32
 	anchor   func(i, side int) int // what these features have in common
 	bucket   func(i int) int       // stack and PSQT column of position i
-	target   func(i int) float64   // wanted win probability; not asked for in evaluation
+	// loss returns what position i adds to the loss, given the net's output, and
+	// the derivative with respect to that. It is not asked for in evaluation.
+	loss func(i int, output float64) (loss, derivative float64)
+	// outputs, if not nil, is told all outputs before loss is asked for any.
+	outputs func(all []float32)
 }
 
 // An item is one perspective of one position: item 2i is position i seen by the
@@ -198,10 +203,11 @@ func (c *core) gatherWeights() {
 		for slot := lo; slot < hi; slot++ {
 			f := int(b.feats[slot])
 			dst := b.weight[slot*stride:][:row:row]
-			c.rows.peek(dst, f, &c.idle, c.adam.step)
+			c.rows.peek(dst, f, &c.idle, c.clock.step)
 			if c.virtual > 0 {
 				kernel.FloatAdd(dst, c.virtualRows.row(int(c.toVirtual[f])).w)
 			}
+			c.quantiseRow(dst)
 		}
 	})
 }

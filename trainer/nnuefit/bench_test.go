@@ -33,3 +33,33 @@ func BenchmarkFit(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSettings shows what optimisers and other settings cost a step.
+func BenchmarkSettings(b *testing.B) {
+	const batch = 16384
+	samples := randomSamples(30, batch)
+	settings := map[string]func(*Config){
+		"cross-entropy": func(c *Config) { c.Loss = CrossEntropy },
+		"gradient norm": func(c *Config) { c.GradientNorm = 1e-9 },
+		"quantise":      func(c *Config) { c.Quantise = true },
+		"no factoriser": func(c *Config) { c.Factorise = false },
+	}
+	for _, o := range Optimisers() {
+		settings[string(o)] = func(c *Config) { c.Optimiser = o }
+	}
+	for name, set := range settings {
+		b.Run(name, func(b *testing.B) {
+			cfg := testConfig()
+			set(&cfg)
+			m, err := New(nnue.Narrow(512), cfg, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			fit(b, m, samples, batch, 2)
+			for b.Loop() {
+				fit(b, m, samples, batch, 1)
+			}
+			b.ReportMetric(float64(b.N)*batch/b.Elapsed().Seconds(), "positions/s")
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 )
 
 // A checkpoint, little-endian throughout:
@@ -17,22 +18,26 @@ import (
 //	magic [8], version uint32
 //	features, virtual, width, stacks, l2, l3 uint32
 //	length uint32 and text of the architecture
+//	since version 3: optimiser, its place among Optimisers, uint32
 //	score scale float64, steps uint64
-//	settlePeriod × (rate, keep float64)
+//	since version 3: steps at which the moments began uint64
+//	settlePeriod × (rate, since version 3 plain rate, keep float64)
 //	virtual rows: weights, first moments, second moments float32
 //	dense parameters: the same
 //	number of rows uint32, then per row: feature, last step uint32, three times a row of float32
 //	since version 2: 1 if the averaged net follows, else 0, uint32; then its virtual
 //	rows, dense parameters and, in the order above, rows, float32
+//	since version 3: the slow weights of Ranger, in the order of the averaged net
 //	CRC-32C of everything before it, uint32
 //
 // Version 1 had no averaged net; read, it begins anew at the parameters.
+// Versions 1 and 2 were AdamW's.
 //
 // With a factoriser, rows never touched are not stored: they hold their first
 // values, which depend on nothing but the architecture. Without one, all are.
 const (
 	checkpointMagic   = "NNUEFIT\n"
-	checkpointVersion = 2
+	checkpointVersion = 3
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -49,10 +54,13 @@ func (m *Model) Checkpoint(w io.Writer) error {
 	}
 	e.uint32(uint32(len(m.arch.String())))
 	e.bytes([]byte(m.arch.String()))
+	e.uint32(uint32(slices.Index(Optimisers(), c.clock.kind)))
 	e.float64(m.cfg.ScoreScale)
-	e.uint64(c.adam.step)
-	for _, p := range c.adam.ring {
+	e.uint64(c.clock.step)
+	e.uint64(c.clock.born)
+	for _, p := range c.clock.ring {
 		e.float64(p.rate)
+		e.float64(p.plain)
 		e.float64(p.keep)
 	}
 	for _, part := range [...][]float32{c.virtualRows.w, c.virtualRows.m, c.virtualRows.v} {
@@ -69,21 +77,24 @@ func (m *Model) Checkpoint(w io.Writer) error {
 		e.uint32(c.rows.last[f])
 		e.params(c.rows.row(f))
 	}
-	e.mean(c)
+	if c.mean.decay == 0 {
+		e.uint32(0)
+	} else {
+		e.uint32(1)
+		e.shadow(&c.mean.shadow, c)
+	}
+	if c.clock.kind == Ranger {
+		e.shadow(&c.slow, c)
+	}
 	return e.close()
 }
 
-// mean writes the averaged net.
-func (e *encoder) mean(c *core) {
-	if c.mean.decay == 0 {
-		e.uint32(0)
-		return
-	}
-	e.uint32(1)
-	e.rows(c.mean.virtual, &c.virtualRows)
-	e.table(c.mean.dense)
+// shadow writes weights that follow the parameters.
+func (e *encoder) shadow(s *shadow, c *core) {
+	e.rows(s.virtual, &c.virtualRows)
+	e.table(s.dense)
 	for f := range c.storedRows() {
-		e.table(c.mean.row(f, c))
+		e.table(s.row(f, c))
 	}
 }
 
@@ -105,7 +116,8 @@ func (m *Model) sizes() [6]int {
 
 // Restore replaces the whole state with a checkpoint's. The model must have been
 // made for the same architecture; seed and settings other than the score scale
-// are not part of a checkpoint. On error, which wraps ErrCheckpoint unless r
+// are not part of a checkpoint. After another optimiser's checkpoint the model's
+// own begins anew at its weights. On error, which wraps ErrCheckpoint unless r
 // itself failed, nothing has changed. Restore reads to the end of r, which must
 // be the end of the checkpoint.
 func (m *Model) Restore(r io.Reader) error {
@@ -147,12 +159,13 @@ func (m *Model) readHead(d *decoder) error {
 }
 
 func (m *Model) readState(d *decoder) error {
+	kind, err := d.optimiser()
+	if err != nil {
+		return err
+	}
 	scale := d.float64()
 	c := m.core
-	c.adam.step = d.uint64()
-	for i := range c.adam.ring {
-		c.adam.ring[i] = past{rate: d.float64(), keep: d.float64()}
-	}
+	d.clock(&c.clock)
 	for _, part := range [...][]float32{c.virtualRows.w, c.virtualRows.m, c.virtualRows.v} {
 		d.rows(part, &c.virtualRows)
 	}
@@ -160,15 +173,25 @@ func (m *Model) readState(d *decoder) error {
 	if err := m.readRows(d); err != nil {
 		return err
 	}
-	c.idle.fill(&c.adam)
+	c.idle.fill(&c.clock)
 	c.startMean(m.cfg.MeanDecay)
 	if d.version >= 2 {
 		if err := d.mean(c); err != nil {
 			return err
 		}
 	}
+	c.startSlow()
+	if kind == Ranger {
+		if kind != c.clock.kind {
+			c.slow = newShadow(c)
+		}
+		d.shadow(&c.slow, c)
+	}
 	if err := d.close(); err != nil {
 		return err
+	}
+	if kind != c.clock.kind {
+		c.restart()
 	}
 	return m.SetScoreScale(scale)
 }
@@ -188,8 +211,8 @@ func (m *Model) readRows(d *decoder) error {
 		if f < next || f >= uint32(c.features) {
 			return fmt.Errorf("%w: found row %d, expected %d to %d", ErrCheckpoint, f, next, c.features-1)
 		}
-		if last == 0 && c.virtual > 0 || uint64(last) > c.adam.step || last > 0 && c.adam.step-uint64(last) > settlePeriod {
-			return fmt.Errorf("%w: row %d is of step %d, expected at most %d before %d", ErrCheckpoint, f, last, settlePeriod, c.adam.step)
+		if last == 0 && c.virtual > 0 || uint64(last) > c.clock.step || last > 0 && c.clock.step-uint64(last) > settlePeriod {
+			return fmt.Errorf("%w: row %d is of step %d, expected at most %d before %d", ErrCheckpoint, f, last, settlePeriod, c.clock.step)
 		}
 		c.rows.last[f] = last
 		d.params(c.rows.row(int(f)))
@@ -311,16 +334,50 @@ func (d *decoder) mean(c *core) error {
 	if present == 0 {
 		return nil
 	}
-	to := c.mean
-	if to.decay == 0 {
-		to = newMean(0, c)
+	to := c.mean.shadow
+	if c.mean.decay == 0 {
+		to = newShadow(c)
 	}
-	d.rows(to.virtual, &c.virtualRows)
-	d.table(to.dense)
-	for f := range c.storedRows() {
-		d.table(to.row(f, c))
-	}
+	d.shadow(&to, c)
 	return nil
+}
+
+// shadow reads weights that follow the parameters.
+func (d *decoder) shadow(s *shadow, c *core) {
+	d.rows(s.virtual, &c.virtualRows)
+	d.table(s.dense)
+	for f := range c.storedRows() {
+		d.table(s.row(f, c))
+	}
+}
+
+// optimiser reads which one wrote the checkpoint.
+func (d *decoder) optimiser() (Optimiser, error) {
+	if d.version < 3 {
+		return AdamW, nil
+	}
+	all := Optimisers()
+	n := d.uint32()
+	if n >= uint32(len(all)) {
+		return "", fmt.Errorf("%w: found optimiser %d, expected 0 to %d", ErrCheckpoint, n, len(all)-1)
+	}
+	return all[n], d.failure()
+}
+
+// clock reads the optimiser's steps.
+func (d *decoder) clock(k *clock) {
+	k.step = d.uint64()
+	if d.version >= 3 {
+		k.born = d.uint64()
+	}
+	for i := range k.ring {
+		p := &k.ring[i]
+		p.rate = d.float64()
+		if d.version >= 3 {
+			p.plain = d.float64()
+		}
+		p.keep = d.float64()
+	}
 }
 
 // failure is the reading error so far; an early end is damage.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+
+	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 var (
@@ -30,10 +32,22 @@ type Config struct {
 	// ScoreScale does the same for the scores of samples:
 	// σ(score in raw units / ScoreScale). FitScale measures it.
 	ScoreScale float64
-	// Power is the exponent of the loss |q − t|^Power, more than 1.
+	// Loss measures how far the net's win probability lies from the target.
+	Loss Loss
+	// Power is the exponent of PowerLoss, more than 1.
 	Power float64
+	// LambdaBeyond takes the place of the step's λ where a sample's score is
+	// beyond ±LambdaLimit: one so high says little more than that the game is
+	// won. A limit of 0 is none.
+	LambdaBeyond float64
+	LambdaLimit  search.Score
 
-	// Beta1, Beta2 and Epsilon are Adam's. Epsilon is added to √v before its
+	// Optimiser is the rule by which parameters follow their gradients.
+	Optimiser Optimiser
+	// Momentum is SGD's, 0 for none; Nesterov says to look one step ahead.
+	Momentum float64
+	Nesterov bool
+	// Beta1, Beta2 and Epsilon are those of Adam and its kin. Epsilon is added to √v before its
 	// bias correction and measured against gradients that are summed, not
 	// averaged, over a batch. It damps the steps of rows that occur seldom,
 	// which otherwise learn single games by heart.
@@ -51,13 +65,21 @@ type Config struct {
 	// are.
 	MeanDecay float64
 	// WeightDecay per step and unit of learning rate, decoupled from the
-	// gradient (AdamW). Biases and PSQT weights do not decay.
+	// gradient; Adam has none. Biases and PSQT weights do not decay.
 	WeightDecay float64
+	// GradientNorm is the largest norm of a batch's mean gradient; a larger one
+	// is scaled down. 0 is no limit.
+	GradientNorm float64
 
-	// HiddenLimit is the largest magnitude of weights of layers 1 and 2, at
-	// most 127/64, and less where the architecture's layer scale asks for it. At 1 no engine build that adds products in 16 bits can
-	// saturate.
-	HiddenLimit float64
+	// HiddenLimit, OutputLimit and TransformerLimit are the largest magnitudes
+	// of weights of layers 1 and 2, of the output and of the transformer: the
+	// most the integer net holds or, above 0, less. With a HiddenLimit of 1 no
+	// engine build that adds products in 16 bits can saturate.
+	HiddenLimit, OutputLimit, TransformerLimit float64
+	// Quantise lets the net compute as its integer net does, weights and
+	// activations rounded, while derivatives ignore the rounding: it learns to
+	// do without the fractions that export takes away.
+	Quantise bool
 
 	// Workers is the number of goroutines that share a batch. It does not
 	// influence results.
@@ -70,10 +92,10 @@ const maxHidden = 127.0 / 64
 // DefaultConfig returns the usual settings, with one worker per CPU.
 func DefaultConfig() Config {
 	return Config{
-		NetScale: 361, ScoreScale: 410, Power: 2.5,
-		Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3, Factorise: true, RowRate: 0.2, MeanDecay: 0.995, WeightDecay: 0.01,
-		HiddenLimit: maxHidden,
-		Workers:     runtime.GOMAXPROCS(0),
+		NetScale: 361, ScoreScale: 410, Loss: PowerLoss, Power: 2.5,
+		Optimiser: AdamW, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3,
+		Factorise: true, RowRate: 0.2, MeanDecay: 0.995, WeightDecay: 0.01,
+		Workers: runtime.GOMAXPROCS(0),
 	}
 }
 
@@ -82,7 +104,7 @@ func DefaultConfig() Config {
 func (c Config) Validate() error {
 	for _, f := range []struct {
 		name               string
-		value, above, most float64
+		value, above, most float64 // more than above
 	}{
 		{"NetScale", c.NetScale, 0, math.MaxFloat32},
 		{"ScoreScale", c.ScoreScale, 0, math.MaxFloat32},
@@ -91,18 +113,35 @@ func (c Config) Validate() error {
 		{"Beta2", c.Beta2, 0, 0.999999},
 		{"Epsilon", c.Epsilon, 0, 1},
 		{"RowRate", c.RowRate, 0, 1},
-		{"HiddenLimit", c.HiddenLimit, 0, maxHidden},
 		{"Workers", float64(c.Workers), 0, 1 << 16},
 	} {
 		if !(f.value > f.above && f.value <= f.most) {
 			return fmt.Errorf("%w: %s is %g, expected more than %g and at most %g", ErrConfig, f.name, f.value, f.above, f.most)
 		}
 	}
-	if !(c.MeanDecay >= 0 && c.MeanDecay < 1) {
-		return fmt.Errorf("%w: MeanDecay is %g, expected 0 to less than 1", ErrConfig, c.MeanDecay)
+	for _, f := range []struct {
+		name        string
+		value, most float64 // from 0
+	}{
+		{"LambdaBeyond", c.LambdaBeyond, 1},
+		{"LambdaLimit", float64(c.LambdaLimit), float64(search.Infinite)},
+		{"Momentum", c.Momentum, 0.999},
+		{"MeanDecay", c.MeanDecay, 0.999999},
+		{"WeightDecay", c.WeightDecay, 1},
+		{"GradientNorm", c.GradientNorm, math.MaxFloat32},
+		{"HiddenLimit", c.HiddenLimit, maxHidden},
+		{"OutputLimit", c.OutputLimit, math.MaxFloat32},
+		{"TransformerLimit", c.TransformerLimit, math.MaxFloat32},
+	} {
+		if !(f.value >= 0 && f.value <= f.most) {
+			return fmt.Errorf("%w: %s is %g, expected 0 to %g", ErrConfig, f.name, f.value, f.most)
+		}
 	}
-	if !(c.WeightDecay >= 0 && c.WeightDecay <= 1) {
-		return fmt.Errorf("%w: WeightDecay is %g, expected 0 to 1", ErrConfig, c.WeightDecay)
+	if !c.Optimiser.known() {
+		return fmt.Errorf("%w: Optimiser is %q, expected one of %q", ErrConfig, c.Optimiser, Optimisers())
+	}
+	if !c.Loss.known() {
+		return fmt.Errorf("%w: Loss is %q, expected one of %q", ErrConfig, c.Loss, Losses())
 	}
 	if c.Beta1*c.Beta1 >= c.Beta2 {
 		return fmt.Errorf("%w: Beta1 %g is too large for Beta2 %g, expected Beta1² < Beta2", ErrConfig, c.Beta1, c.Beta2)

@@ -13,22 +13,26 @@ type core struct {
 	layout
 	scales    scales
 	limits    limits
-	objective objective
+	quantised bool    // fake quantisation
+	maxNorm   float64 // of the gradient; 0: any
 	workers   int
 
 	rows        rows   // real transformer rows
 	virtualRows table  // the factoriser
 	dense       params // everything else, as layout says
-	adam        adam
-	idle        idleTable // of the steps up to adam.step
+	clock       clock
+	idle        idleTable // of the steps up to clock.step
 	mean        mean
+	slow        shadow // Lookahead's slow weights; nothing without it
 
-	batch batch
-	heads [shardCount]head
-	w1    []float32 // [stacks][inputs][l2] stack plus shared part
-	w1T   []float32 // [stacks][l2][inputs]
-	gradV []float32 // [virtual][stride]
-	gradD []float32 // dense gradient of the batch
+	batch   batch
+	heads   [shardCount]head
+	used    []float32 // dense parameters as used in this batch
+	rounded []float32 // room for them where they are not the parameters themselves
+	w1      []float32 // [stacks][inputs][l2] stack plus shared part
+	w1T     []float32 // [stacks][l2][inputs]
+	gradV   []float32 // [virtual][stride]
+	gradD   []float32 // dense gradient of the batch
 
 	times Times // of the last step
 }
@@ -41,18 +45,18 @@ type limits struct{ hidden, output, transformer float32 }
 func newCore(s shape, cfg Config, sc scales, lim limits) *core {
 	c := &core{
 		layout: newLayout(s), scales: sc, limits: lim, workers: cfg.Workers,
-		objective:   objective{power: cfg.Power, gain: sc.unit / cfg.NetScale},
+		quantised:   cfg.Quantise,
+		maxNorm:     cfg.GradientNorm,
 		rows:        newRows(&s),
 		virtualRows: newTable(s.virtual, &s),
-		adam: adam{beta1: cfg.Beta1, beta2: cfg.Beta2, epsilon: cfg.Epsilon,
-			weightDecay: cfg.WeightDecay, rowShare: cfg.RowRate},
-		w1:    make([]float32, s.stacks*s.inputs()*s.l2),
-		w1T:   make([]float32, s.stacks*s.inputs()*s.l2),
-		gradV: make([]float32, s.virtual*s.stride()),
+		clock:       newClock(cfg),
+		w1:          make([]float32, s.stacks*s.inputs()*s.l2),
+		w1T:         make([]float32, s.stacks*s.inputs()*s.l2),
+		gradV:       make([]float32, s.virtual*s.stride()),
 	}
 	c.dense = newParams(c.size)
 	c.gradD = make([]float32, c.size)
-	c.idle.fill(&c.adam)
+	c.idle.fill(&c.clock)
 	c.batch.slotOf = make([]int32, s.features)
 	for k := range shardCount {
 		c.batch.listed[k].mark = make([]uint64, (s.features+63)/64)
@@ -111,6 +115,7 @@ func (c *core) start(rng *rand.Rand, psqt func(feature int) float32) {
 		copy(s.w3, first.w3)
 	}
 	c.clampDense()
+	c.startSlow()
 }
 
 // startPSQT gives the real rows their first values, which need no random source.
@@ -124,17 +129,12 @@ func (c *core) startPSQT(psqt func(feature int) float32) {
 	}
 }
 
-// evaluate writes the net's outputs for the batch to out, in units of 1.0 seen by
-// the side to move. It changes no parameter.
-func (c *core) evaluate(in *input, out []float32) {
+// evaluate returns the net's outputs for the batch, in units of 1.0 seen by the
+// side to move. It changes no parameter.
+func (c *core) evaluate(in *input) []float32 {
 	c.prepare(in)
 	c.transform(2 * in.n)
-	c.eachHead(func(*head) {}, func(h *head, ch *chunk) {
-		c.forward(h, ch)
-		for q, i := range ch.positions {
-			out[i] = h.out[q]
-		}
-	})
+	return c.passForward(in.n)
 }
 
 // fit makes one optimiser step on the batch and returns the mean loss before it.
@@ -144,12 +144,16 @@ func (c *core) fit(in *input, lr float64) (float64, error) {
 	c.prepare(in)
 	c.times.Features = time.Since(begin)
 	loss, err := c.differentiate(in)
-	if err == nil {
-		begin = time.Now()
-		c.update(lr)
-		c.times.Update = time.Since(begin)
+	if err != nil {
+		return loss, err
 	}
-	return loss, err
+	begin = time.Now()
+	if err := c.clipGradient(in.examples); err != nil {
+		return loss, err
+	}
+	c.update(lr, in.examples)
+	c.times.Update = time.Since(begin)
+	return loss, nil
 }
 
 // Times says where the time of a step went.
@@ -159,59 +163,73 @@ type Times struct {
 	Layers    time.Duration // layers forward, loss, layers back
 	Back      time.Duration // gradients of transformer rows
 	Sums      time.Duration // gradients of the parts of the batch added up
-	Update    time.Duration // optimiser
+	Update    time.Duration // clipping of the gradient, optimiser
 }
 
 // Times returns where the time of the last Fit went.
 func (m *Model) Times() Times { return m.core.times }
 
-// update makes the Adam step with the summed gradients and clamps the result.
-func (c *core) update(lr float64) {
-	b := &c.batch
-	p, damped := c.adam.next(lr)
-	undamped := damped
-	undamped.Keep = 1
+// update makes the optimiser's step with the gradients, summed over so many
+// examples, and clamps the result.
+func (c *core) update(lr float64, examples int) {
+	b, k := &c.batch, &c.clock
 	w, row, stride := c.width, c.row(), c.stride()
+	p := k.next(lr, examples)
+	ofRows := p.share(k.rowShare)
+	damped, undamped := k.rule(p, true, lr, examples), k.rule(p, false, lr, examples)
+	lr *= k.rowShare
+	rowDamped, rowUndamped := k.rule(ofRows, true, lr, examples), k.rule(ofRows, false, lr, examples)
 
-	stepRow := func(x params, grad []float32, rate float32) {
-		columns, psqt := damped, undamped
-		columns.Rate, psqt.Rate = rate, rate
-		kernel.FloatAdam(x.w[:w], x.m[:w], x.v[:w], grad[:w], &columns)
-		kernel.FloatAdam(x.w[w:], x.m[w:], x.v[w:], grad[w:row], &psqt)
-	}
 	blocks(c.workers, c.virtual, rowBlock, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			x := c.virtualRows.row(r)
-			stepRow(x, c.gradV[r*stride:][:row], damped.Rate)
+			x, g := c.virtualRows.row(r), c.gradV[r*stride:]
+			damped.apply(x.part(0, w), g[:w])
+			undamped.apply(x.part(w, row-w), g[w:row])
 			kernel.FloatClampSum(x.w[:w], nil, c.limits.transformer)
 		}
 	})
-	step := uint32(c.adam.step + 1)
+	step := uint32(k.step + 1)
 	blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
 		for slot := lo; slot < hi; slot++ {
 			f := int(b.feats[slot])
-			c.rows.settle(f, &c.idle, c.adam.step)
-			x := c.rows.row(f)
-			stepRow(x, c.gradient(slot), float32(p.rate))
+			c.rows.settle(f, &c.idle, k.step)
+			x, g := c.rows.row(f), c.gradient(slot)
+			rowDamped.apply(x.part(0, w), g[:w])
+			rowUndamped.apply(x.part(w, row-w), g[w:row])
 			kernel.FloatClampSum(x.w[:w], c.virtualPart(f), c.limits.transformer)
 			c.rows.last[f] = step
 		}
 	})
-	d, at := &c.dense, c.fact
-	kernel.FloatAdam(d.w[:at], d.m[:at], d.v[:at], c.gradD[:at], &undamped)
-	kernel.FloatAdam(d.w[at:], d.m[at:], d.v[at:], c.gradD[at:], &damped)
+	undamped.apply(c.dense.part(0, c.fact), c.gradD[:c.fact])
+	damped.apply(c.dense.part(c.fact, c.size-c.fact), c.gradD[c.fact:])
 	c.clampDense()
 
-	c.adam.advance(p)
-	c.idle.fill(&c.adam)
-	if c.adam.step%settlePeriod == 0 {
-		blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
-			for f := lo; f < hi; f++ {
-				c.rows.settle(f, &c.idle, c.adam.step)
-			}
-		})
+	k.advance(ofRows)
+	c.idle.fill(k)
+	if k.step%settlePeriod == 0 {
+		c.settleRows()
 	}
+	c.lookAhead()
 	c.updateMean()
+}
+
+// settleRows brings every row up to the last step done.
+func (c *core) settleRows() {
+	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
+		for f := lo; f < hi; f++ {
+			c.rows.settle(f, &c.idle, c.clock.step)
+		}
+	})
+}
+
+// restart lets the optimiser begin anew at the present weights.
+func (c *core) restart() {
+	c.settleRows()
+	for _, p := range [...]*params{&c.rows.params, &c.virtualRows.params, &c.dense} {
+		p.forget()
+	}
+	c.clock.born = c.clock.step
+	c.startSlow()
 }
 
 // virtualPart returns the accumulator columns of the virtual row that feature f

@@ -69,16 +69,19 @@ func shapedCore(s shape, cfg Config, seed uint64) *core {
 
 // testBatch is a batch of made-up positions.
 type testBatch struct {
-	feats   [][2][]int32
-	buckets []int
-	targets []float64
+	feats     [][2][]int32
+	buckets   []int
+	targets   []float64
+	objective objective
 }
+
+var testObjective = objective{PowerLoss, 2.5, 600.0 / 361}
 
 func randomBatch(rng *rand.Rand, n int) *testBatch { return batchFor(rng, n, 3) }
 
 // batchFor makes a batch for nets of so many stacks.
 func batchFor(rng *rand.Rand, n, stacks int) *testBatch {
-	b := &testBatch{}
+	b := &testBatch{objective: testObjective}
 	for range n {
 		var p [2][]int32
 		for side := range p {
@@ -96,11 +99,11 @@ func batchFor(rng *rand.Rand, n, stacks int) *testBatch {
 
 func (b *testBatch) input() *input {
 	return &input{
-		n:        len(b.feats),
+		n: len(b.feats), examples: len(b.feats),
 		features: func(i, side int, dst []int32) []int32 { return append(dst, b.feats[i][side]...) },
 		anchor:   func(i, side int) int { return int(b.feats[i][side][0]) / testMen },
 		bucket:   func(i int) int { return b.buckets[i] },
-		target:   func(i int) float64 { return b.targets[i] },
+		loss:     func(i int, output float64) (float64, float64) { return b.objective.at(output, b.targets[i]) },
 	}
 }
 
@@ -110,7 +113,6 @@ type twin struct {
 	shape
 	rows, factors, dense []float64
 	layout               layout
-	objective            objective
 }
 
 func newTwin(c *core) *twin {
@@ -129,7 +131,7 @@ func newTwin(c *core) *twin {
 		return y
 	}
 	return &twin{shape: c.shape, rows: table(&c.rows.table), factors: table(&c.virtualRows), dense: wide(c.dense.w),
-		layout: c.layout, objective: c.objective}
+		layout: c.layout}
 }
 
 // weight is column j of feature f's row, with its virtual row's.
@@ -194,7 +196,7 @@ func (t *twin) output(p [2][]int32, bucket int) float64 {
 func (t *twin) loss(b *testBatch) float64 {
 	sum := 0.0
 	for i := range b.feats {
-		loss, _ := t.objective.at(t.output(b.feats[i], b.buckets[i]), b.targets[i])
+		loss, _ := b.objective.at(t.output(b.feats[i], b.buckets[i]), b.targets[i])
 		sum += loss
 	}
 	return sum
@@ -217,8 +219,7 @@ func TestForwardEqualsTwin(t *testing.T) {
 		c := shapedCore(s, testConfig(), 1)
 		disturb(c, rng)
 		b := batchFor(rng, 300, s.stacks)
-		out := make([]float32, len(b.feats))
-		c.evaluate(b.input(), out)
+		out := c.evaluate(b.input())
 		tw := newTwin(c)
 		for i, got := range out {
 			if want := tw.output(b.feats[i], b.buckets[i]); math.Abs(float64(got)-want) > 1e-5 {
@@ -232,18 +233,18 @@ func TestGradientsAgainstFiniteDifferences(t *testing.T) {
 	for name, change := range testShapes {
 		s := testShape(8)
 		change(&s)
-		t.Run(name, func(t *testing.T) { finiteDifferences(t, s, 2.5) })
+		t.Run(name, func(t *testing.T) { finiteDifferences(t, s, testObjective) })
 	}
-	t.Run("power 2", func(t *testing.T) { finiteDifferences(t, testShape(8), 2) })
+	t.Run("power 2", func(t *testing.T) { finiteDifferences(t, testShape(8), objective{PowerLoss, 2, 1.5}) })
+	t.Run("cross-entropy", func(t *testing.T) { finiteDifferences(t, testShape(8), objective{CrossEntropy, 0, 1.5}) })
 }
 
-func finiteDifferences(t *testing.T, s shape, power float64) {
-	cfg := testConfig()
-	cfg.Power = power
+func finiteDifferences(t *testing.T, s shape, loss objective) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	c := shapedCore(s, cfg, 2)
+	c := shapedCore(s, testConfig(), 2)
 	disturb(c, rng)
 	b := batchFor(rng, 40, s.stacks)
+	b.objective = loss
 	in := b.input()
 	c.prepare(in)
 	if _, err := c.differentiate(in); err != nil {
@@ -301,71 +302,6 @@ func finiteDifferences(t *testing.T, s shape, power float64) {
 	}
 }
 
-// denseAdam is the twin of the lazy optimiser: every row, touched or not, takes
-// part in every step, in float64.
-type denseAdam struct{ w, m, v []float64 }
-
-func (d *denseAdam) step(g []float64, cfg Config, lr float64, t int, decays func(i int) bool) {
-	for i := range d.w {
-		d.m[i] = cfg.Beta1*d.m[i] + (1-cfg.Beta1)*g[i]
-		d.v[i] = cfg.Beta2*d.v[i] + (1-cfg.Beta2)*g[i]*g[i]
-		correction := math.Sqrt(1-math.Pow(cfg.Beta2, float64(t))) / (1 - math.Pow(cfg.Beta1, float64(t)))
-		if decays(i) {
-			d.w[i] -= lr * cfg.WeightDecay * d.w[i]
-		}
-		d.w[i] -= lr * cfg.RowRate * correction * d.m[i] / (math.Sqrt(d.v[i]) + cfg.Epsilon)
-	}
-}
-
-func TestLazyAdamEqualsDense(t *testing.T) {
-	for _, epsilon := range []float64{1e-8, 1e-4, DefaultConfig().Epsilon} {
-		cfg := testConfig()
-		cfg.Epsilon = epsilon
-		lazyEqualsDense(t, cfg)
-	}
-}
-
-func lazyEqualsDense(t *testing.T, cfg Config) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	c := testCore(8, cfg, 3)
-	row := c.row()
-	n := c.features * row
-	tw := denseAdam{make([]float64, n), make([]float64, n), make([]float64, n)}
-	for i := range n {
-		tw.w[i] = float64(c.rows.row(i / row).w[i%row])
-	}
-	decays := func(i int) bool { return i%row < c.width && c.rows.last[i/row] > 0 }
-	buf := make([]float32, row)
-	for step := 1; step <= 600; step++ {
-		lr := 1e-3 * (1 + math.Sin(float64(step)/20)/2)
-		// Two positions touch few rows, so most sleep through many steps.
-		in := randomBatch(rng, 2).input()
-		c.prepare(in)
-		if _, err := c.differentiate(in); err != nil {
-			t.Fatal(err)
-		}
-		g := make([]float64, n)
-		for slot, f := range c.batch.feats {
-			for j := range row {
-				g[int(f)*row+j] = float64(c.gradient(slot)[j])
-			}
-		}
-		c.update(lr)
-		tw.step(g, cfg, lr, step, decays)
-		if step%200 != 0 {
-			continue
-		}
-		for f := range c.features {
-			c.rows.peek(buf, f, &c.idle, c.adam.step)
-			for j, got := range buf {
-				if want := tw.w[f*row+j]; math.Abs(float64(got)-want) > 1e-5 {
-					t.Fatalf("epsilon %g, step %d: row %d column %d is %g, dense Adam gives %g", cfg.Epsilon, step, f, j, got, want)
-				}
-			}
-		}
-	}
-}
-
 func TestWorkersDoNotChangeBits(t *testing.T) {
 	cores := make([]*core, 2)
 	for i, workers := range []int{1, 4} {
@@ -400,8 +336,7 @@ func TestLevelsOfKernels(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		out := make([]float32, 50)
-		c.evaluate(randomBatch(rng, len(out)).input(), out)
+		out := c.evaluate(randomBatch(rng, 50).input())
 		switch {
 		case l == kernel.Generic:
 			plain = out
@@ -501,7 +436,7 @@ func TestDivergenceChangesNothing(t *testing.T) {
 		}
 		c.dense.w[i] = old
 		sameBits(t, c, untouched)
-		if c.adam != untouched.adam {
+		if c.clock != untouched.clock {
 			t.Fatal("the optimiser's clock moved")
 		}
 	}

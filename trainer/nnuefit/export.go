@@ -37,16 +37,22 @@ func newScales(arch nnue.Architecture) scales {
 	}
 }
 
-// quantLimits are the magnitudes that fit the integer net: int8 layer weights,
-// and transformer entries of which bias and the most active rows together stay
-// within int16.
+// quantLimits are the magnitudes that fit the integer net, or less where the
+// settings say so: int8 layer weights, and transformer entries of which bias and
+// the most active rows together stay within int16.
 func quantLimits(set features.Set, arch nnue.Architecture, cfg Config) limits {
 	sc := newScales(arch)
 	entry := math.MaxInt16 / (set.MaxActive() + 1)
+	limit := func(asked, most float64) float32 {
+		if asked > 0 {
+			most = min(asked, most)
+		}
+		return float32(most)
+	}
 	return limits{
-		hidden:      float32(min(cfg.HiddenLimit, math.MaxInt8/sc.hidden)),
-		output:      float32(math.MaxInt8 / sc.outWeight),
-		transformer: float32(float64(entry) / sc.transformer),
+		hidden:      limit(cfg.HiddenLimit, math.MaxInt8/sc.hidden),
+		output:      limit(cfg.OutputLimit, math.MaxInt8/sc.outWeight),
+		transformer: limit(cfg.TransformerLimit, float64(entry)/sc.transformer),
 	}
 }
 
@@ -59,23 +65,26 @@ func (m *Model) Network() (*nnue.Network, error) {
 	}
 	q := quantiser{}
 	c, sc := m.core.averaged(), m.core.scales
-	q.int16s(n.FTBias, c.layout.bias(c.dense.w), sc.transformer, "transformer bias")
+	c.denseWeights()
+	q.int16s(n.FTBias, c.layout.bias(c.used), sc.transformer, "transformer bias")
 	row := make([]float32, c.row())
 	for f := range c.features {
-		c.rows.peek(row, f, &c.idle, c.adam.step)
+		c.rows.peek(row, f, &c.idle, c.clock.step)
 		if c.virtual > 0 {
 			kernel.FloatAdd(row, c.virtualRows.row(int(c.toVirtual[f])).w)
 		}
 		kernel.FloatClampSum(row[:c.width], nil, c.limits.transformer)
+		c.quantiseRow(row)
 		q.int16s(n.FTRow(f), row[:c.width], sc.transformer, "transformer row")
 		q.int32s(n.PSQTRow(f), row[c.width:], sc.output, "PSQT row")
 	}
 	shared := c.layout.sharedW1(c.dense.w)
 	w1 := make([]float32, len(shared))
 	for b := range n.Stacks {
-		from, to := c.layout.stack(c.dense.w, b), &n.Stacks[b]
-		copy(w1, from.w1)
+		from, to := c.layout.stack(c.used, b), &n.Stacks[b]
+		copy(w1, c.layout.stack(c.dense.w, b).w1)
 		kernel.FloatAdd(w1, shared)
+		c.quantise(w1, sc.hidden)
 		q.int32s(to.L1Bias, from.b1, sc.hiddenBias, "layer 1 bias")
 		q.transposed(to.L1Weights, w1, c.l2, c.inputs(), sc.hidden, "layer 1 weight")
 		q.int32s(to.L2Bias, from.b2, sc.hiddenBias, "layer 2 bias")
@@ -144,7 +153,7 @@ func (m *Model) Export(w io.Writer, check []sample.Sample) (trainer.ExportReport
 func (m *Model) Compare(n *nnue.Network, samples []sample.Sample) trainer.ExportReport {
 	r := trainer.ExportReport{Positions: len(samples), NetScale: m.cfg.NetScale, ScoreScale: m.cfg.ScoreScale}
 	acc := nnue.NewAccumulator(n)
-	m.outputs(samples, func(i int, raw float64) {
+	m.sampleOutputs(samples, func(i int, raw float64) {
 		acc.Reset(&samples[i].Pos)
 		integer := float64(acc.Raw(&samples[i].Pos))
 		units := math.Abs(integer - raw)

@@ -29,6 +29,20 @@ func goldenArchitecture() nnue.Architecture {
 	return a
 }
 
+// goldenModel returns a model of the optimiser that wrote a golden checkpoint:
+// the first two versions knew only AdamW, since the third Ranger shows most.
+func goldenModel(t *testing.T, path string, seed uint64) *Model {
+	cfg := testConfig()
+	if dir := filepath.Base(filepath.Dir(path)); dir != "v1" && dir != "v2" {
+		cfg.Optimiser = Ranger
+	}
+	m, err := New(goldenArchitecture(), cfg, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // goldenText says what a model believes: its step and score scale, then the
 // values of the golden positions in raw units.
 func goldenText(m *Model) []byte {
@@ -54,7 +68,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, path := range paths {
 		data := unzip(t, path)
-		m := newModel(t, goldenArchitecture(), 2)
+		m := goldenModel(t, path, 2)
 		if err := m.Restore(bytes.NewReader(data)); err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -135,7 +149,7 @@ func writeGolden(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer restore()
-	m := newModel(t, goldenArchitecture(), 1)
+	m := goldenModel(t, path, 1)
 	if err := m.SetScoreScale(300); err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,9 @@ func newHead(l *layout) head {
 	}
 }
 
-// layerWeights computes the weights of layer 1 used in this batch.
+// layerWeights computes the layers' weights used in this batch.
 func (c *core) layerWeights() {
+	c.denseWeights()
 	if c.l2 == 0 {
 		return
 	}
@@ -46,6 +47,7 @@ func (c *core) layerWeights() {
 	for b := range c.stacks {
 		w := c.stackW1(b)
 		kernel.FloatAdd(w, c.layout.sharedW1(c.dense.w))
+		c.quantise(w, c.scales.hidden)
 		t := c.stackW1T(b)
 		for k := range c.inputs() {
 			for o, v := range w[k*c.l2 : (k+1)*c.l2] {
@@ -94,7 +96,7 @@ func (c *core) wide(data []float32, n int) kernel.FloatMatrix {
 // move.
 func (c *core) forward(h *head, ch *chunk) {
 	n, stride, b := len(ch.positions), c.stride(), ch.bucket
-	st := c.layout.stack(c.dense.w, b)
+	st := c.layout.stack(c.used, b)
 	clip := kernel.FloatClip
 	if c.square {
 		clip = kernel.FloatSquareClip
@@ -105,6 +107,9 @@ func (c *core) forward(h *head, ch *chunk) {
 		x := h.x[q*(c.inputs()+inputGap):][:c.inputs()]
 		clip(x[:c.width], own[:c.width])
 		clip(x[c.width:], other[:c.width])
+		if c.square {
+			c.floor(x, c.scales.transformer)
+		}
 		h.out[q] = st.b3[0]
 		if c.psqt > 0 {
 			h.out[q] += (own[c.width+b] - other[c.width+b]) / 2
@@ -115,12 +120,14 @@ func (c *core) forward(h *head, ch *chunk) {
 		spread(h.a1[:n*c.l2], st.b1)
 		kernel.FloatGemm(matrix(h.a1, n, c.l2), last, matrix(c.stackW1(b), c.inputs(), c.l2))
 		kernel.FloatClip(h.h1[:n*c.l2], h.a1[:n*c.l2])
+		c.floor(h.h1[:n*c.l2], c.scales.hidden)
 		last = matrix(h.h1, n, c.l2)
 	}
 	if c.l3 > 0 {
 		spread(h.a2[:n*c.l3], st.b2)
 		kernel.FloatGemm(matrix(h.a2, n, c.l3), last, matrix(st.w2, c.l2, c.l3))
 		kernel.FloatClip(h.h2[:n*c.l3], h.a2[:n*c.l3])
+		c.floor(h.h2[:n*c.l3], c.scales.hidden)
 		last = matrix(h.h2, n, c.l3)
 	}
 	kernel.FloatGemm(matrix(h.out, n, 1), last, matrix(st.w3, c.last(), 1))
@@ -138,7 +145,7 @@ func spread(dst, row []float32) {
 // replaces the items' sums by the derivatives with respect to them.
 func (c *core) backward(h *head, ch *chunk) {
 	n, stride, b := len(ch.positions), c.stride(), ch.bucket
-	st, gr := c.layout.stack(c.dense.w, b), c.layout.stack(h.grad, b)
+	st, gr := c.layout.stack(c.used, b), c.layout.stack(h.grad, b)
 	if !h.touched[b] {
 		h.touched[b] = true
 		gr.each(func(part []float32) { clear(part) })
@@ -204,7 +211,7 @@ func (c *core) backward(h *head, ch *chunk) {
 }
 
 // differentiate runs forward and backward over all positions and returns the
-// mean loss. What it leaves behind are the gradients.
+// mean loss of an example. What it leaves behind are the gradients.
 func (c *core) differentiate(in *input) (float64, error) {
 	timed := func(d *time.Duration, f func()) {
 		begin := time.Now()
@@ -212,14 +219,19 @@ func (c *core) differentiate(in *input) (float64, error) {
 		*d = time.Since(begin)
 	}
 	timed(&c.times.Transform, func() { c.transform(2 * in.n) })
-	timed(&c.times.Layers, func() { c.passLayers(in) })
+	timed(&c.times.Layers, func() {
+		if in.outputs != nil {
+			in.outputs(c.passForward(in.n))
+		}
+		c.passLayers(in)
+	})
 	var loss float64
 	finite := true
 	for k := range c.heads {
 		loss += c.heads[k].loss
 		finite = finite && c.heads[k].finite
 	}
-	loss /= float64(in.n)
+	loss /= float64(in.examples)
 	if !finite {
 		return loss, ErrDiverged
 	}
@@ -231,6 +243,18 @@ func (c *core) differentiate(in *input) (float64, error) {
 	return loss, nil
 }
 
+// passForward returns the outputs of n positions, whose sums transform left.
+func (c *core) passForward(n int) []float32 {
+	out := make([]float32, n)
+	c.eachHead(func(*head) {}, func(h *head, ch *chunk) {
+		c.forward(h, ch)
+		for q, i := range ch.positions {
+			out[i] = h.out[q]
+		}
+	})
+	return out
+}
+
 // passLayers goes forward and back through the layers.
 func (c *core) passLayers(in *input) {
 	c.eachHead(func(h *head) {
@@ -240,9 +264,9 @@ func (c *core) passLayers(in *input) {
 		c.forward(h, ch)
 		for q, i := range ch.positions {
 			out := float64(h.out[q])
-			loss, d := c.objective.at(out, in.target(int(i)))
+			loss, d := in.loss(int(i), out)
 			h.loss += loss
-			h.finite = h.finite && !math.IsNaN(loss) && !math.IsInf(out, 0)
+			h.finite = h.finite && !math.IsNaN(loss) && !math.IsInf(loss, 0) && !math.IsInf(out, 0)
 			h.dOut[q] = float32(d)
 		}
 		c.backward(h, ch)

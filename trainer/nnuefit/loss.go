@@ -2,6 +2,9 @@ package nnuefit
 
 import (
 	"math"
+	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
 // rawPerCentipawn converts centipawns to the net's raw units: 208 raw units are
@@ -10,14 +13,70 @@ const rawPerCentipawn = 208.0 / 100
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// objective is the loss of one position: |q − t|^power with
-// q = σ(gain·output), t the wanted win probability.
-type objective struct{ power, gain float64 }
+// softplus is log(1 + eˣ) = −log σ(−x).
+func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// at returns the loss and its derivative with respect to the output.
+// Loss names a measure of how far a win probability q lies from the wanted one t.
+type Loss string
+
+const (
+	// PowerLoss is |q − t|^Config.Power.
+	PowerLoss Loss = "power"
+	// CrossEntropy is −t·log q − (1−t)·log(1−q), less the least that it can be,
+	// the entropy of t, so that a perfect net has 0.
+	CrossEntropy Loss = "cross-entropy"
+)
+
+// Losses returns all losses.
+func Losses() []Loss { return []Loss{PowerLoss, CrossEntropy} }
+
+func (l Loss) known() bool { return slices.Contains(Losses(), l) }
+
+// objective is the loss of one position with q = σ(gain·output).
+type objective struct {
+	kind        Loss
+	power, gain float64
+}
+
+// at returns the loss and its derivative with respect to the output, given the
+// wanted win probability.
 func (o objective) at(output, target float64) (loss, derivative float64) {
-	q := sigmoid(o.gain * output)
+	x := o.gain * output
+	q := sigmoid(x)
 	e := q - target
+	if o.kind == CrossEntropy {
+		return math.Max(softplus(x)-target*x-entropy(target), 0), e * o.gain
+	}
 	f := math.Pow(math.Abs(e), o.power-1)
 	return math.Abs(e) * f, math.Copysign(o.power*f, e) * q * (1 - q) * o.gain
 }
+
+// entropy of a win probability, in nats.
+func entropy(t float64) float64 {
+	if t <= 0 || t >= 1 {
+		return 0
+	}
+	return -t*math.Log(t) - (1-t)*math.Log1p(-t)
+}
+
+// objective returns the loss that the settings ask for.
+func (m *Model) objective() objective {
+	return objective{kind: m.cfg.Loss, power: m.cfg.Power, gain: m.core.scales.unit / m.cfg.NetScale}
+}
+
+// target is the wanted win probability of a sample's position: its score's with
+// a weight of lambda, its result's with the rest.
+func (m *Model) target(s *sample.Sample, lambda float64) float64 {
+	if limit := m.cfg.LambdaLimit; limit > 0 && (s.Score > limit || s.Score < -limit) {
+		lambda = m.cfg.LambdaBeyond
+	}
+	return lambda*m.scoreTarget(s) + (1-lambda)*resultTarget(s)
+}
+
+// scoreTarget is the win probability that a sample's score stands for.
+func (m *Model) scoreTarget(s *sample.Sample) float64 {
+	return sigmoid(float64(s.Score) * rawPerCentipawn / m.cfg.ScoreScale)
+}
+
+// resultTarget is a sample's result as a win probability: 0, ½ or 1.
+func resultTarget(s *sample.Sample) float64 { return (float64(s.Result) + 1) / 2 }

@@ -15,42 +15,26 @@ const meanPeriod = 8
 // average lies nearer to it, as a net does whose rate has been let down to
 // nothing, without ending the training.
 type mean struct {
-	decay                float64 // share kept per step; 0: no average
-	rows, virtual, dense []float32
+	decay float64 // share kept per step; 0: no average
+	shadow
 }
-
-// newMean returns an average with room for the parameters of c.
-func newMean(decay float64, c *core) mean {
-	return mean{
-		decay: decay,
-		rows:  make([]float32, len(c.rows.w)), virtual: make([]float32, len(c.virtualRows.w)), dense: make([]float32, len(c.dense.w)),
-	}
-}
-
-// row returns the average of a real row.
-func (m *mean) row(f int, c *core) []float32 { return m.rows[f*c.stride():][:c.row()] }
 
 // startMean begins the average at the present parameters.
 func (c *core) startMean(decay float64) {
-	if c.mean = (mean{}); decay == 0 {
-		return
+	if c.mean = (mean{}); decay != 0 {
+		c.mean = mean{decay, newShadow(c)}
+		c.copyTo(&c.mean.shadow)
 	}
-	c.mean = newMean(decay, c)
-	for f := range c.features {
-		c.rows.peek(c.mean.row(f, c), f, &c.idle, c.adam.step)
-	}
-	copy(c.mean.virtual, c.virtualRows.w)
-	copy(c.mean.dense, c.dense.w)
 }
 
 // updateMean moves the average towards the parameters, if it is due. Early on
 // its memory is short, so that the first nets do not drag the start along. Rows
 // count as of their last touch.
 func (c *core) updateMean() {
-	if c.mean.decay == 0 || c.adam.step%meanPeriod != 0 {
+	if c.mean.decay == 0 || c.clock.step%meanPeriod != 0 {
 		return
 	}
-	t := float64(c.adam.step)
+	t := float64(c.clock.step)
 	share := float32(1 - math.Pow(min(c.mean.decay, (1+t)/(10+t)), meanPeriod))
 	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
 		for f := lo; f < hi; f++ {

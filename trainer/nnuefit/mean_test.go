@@ -57,7 +57,7 @@ func TestEvaluatingMeanChangesNothing(t *testing.T) {
 			batch := randomBatch(rng, 50)
 			if i == 1 {
 				other := randomBatch(rand.New(rand.NewPCG(9, 9)), 70)
-				cores[i].averaged().evaluate(other.input(), make([]float32, 70))
+				cores[i].averaged().evaluate(other.input())
 			}
 			if _, err := cores[i].fit(batch.input(), 1e-3); err != nil {
 				t.Fatal(err)

@@ -114,7 +114,7 @@ func (m *Model) pieceValue(feature int) float32 {
 func (m *Model) Architecture() nnue.Architecture { return m.arch }
 
 // Steps returns the number of optimiser steps made.
-func (m *Model) Steps() uint64 { return m.core.adam.step }
+func (m *Model) Steps() uint64 { return m.core.clock.step }
 
 // ScoreScale returns the scale of sample scores in raw units.
 func (m *Model) ScoreScale() float64 { return m.cfg.ScoreScale }
@@ -134,81 +134,92 @@ func (m *Model) SetScoreScale(raw float64) error {
 // Fit makes one step on batch and returns its mean loss before the step. On
 // ErrDiverged nothing has changed.
 func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
-	if len(batch) == 0 {
-		return 0, fmt.Errorf("%w: empty batch", ErrConfig)
+	if err := checkFit(len(batch), h); err != nil {
+		return 0, err
+	}
+	in, loss := m.positions(len(batch), func(i int) *chess.Position { return &batch[i].Pos }), m.objective()
+	in.loss = func(i int, output float64) (float64, float64) {
+		return loss.at(output, m.target(&batch[i], h.Lambda))
+	}
+	return m.fit(in, h.LearningRate)
+}
+
+// checkFit judges what a step is made with: the size of its batch and what the
+// schedules set.
+func checkFit(batch int, h trainer.Hyper) error {
+	if batch == 0 {
+		return fmt.Errorf("%w: empty batch", ErrConfig)
 	}
 	if !(h.LearningRate >= 0 && h.LearningRate <= 1) {
-		return 0, fmt.Errorf("%w: learning rate %g, expected 0 to 1", ErrConfig, h.LearningRate)
+		return fmt.Errorf("%w: learning rate %g, expected 0 to 1", ErrConfig, h.LearningRate)
 	}
 	if !(h.Lambda >= 0 && h.Lambda <= 1) {
-		return 0, fmt.Errorf("%w: lambda %g, expected 0 to 1", ErrConfig, h.Lambda)
+		return fmt.Errorf("%w: lambda %g, expected 0 to 1", ErrConfig, h.Lambda)
 	}
-	loss, err := m.core.fit(m.input(batch, h.Lambda), h.LearningRate)
+	return nil
+}
+
+// fit makes a step of the numeric core.
+func (m *Model) fit(in *input, lr float64) (float64, error) {
+	loss, err := m.core.fit(in, lr)
 	if err != nil {
 		return loss, fmt.Errorf("step %d: %w", m.Steps()+1, err)
 	}
 	return loss, nil
 }
 
-// input shows batch to the numeric core.
-func (m *Model) input(batch []sample.Sample, lambda float64) *input {
+// positions shows n positions to the numeric core.
+func (m *Model) positions(n int, at func(i int) *chess.Position) *input {
 	return &input{
-		n: len(batch),
+		n: n, examples: n,
 		features: func(i, side int, dst []int32) []int32 {
-			p := &batch[i].Pos
+			p := at(i)
 			return m.set.Active(p, p.SideToMove()^chess.Color(side), dst)
 		},
 		anchor: func(i, side int) int {
-			p := &batch[i].Pos
+			p := at(i)
 			return m.set.Anchor(p, p.SideToMove()^chess.Color(side))
 		},
-		bucket: func(i int) int { return m.arch.Bucket(&batch[i].Pos) },
-		target: func(i int) float64 {
-			return lambda*m.scoreTarget(&batch[i]) + (1-lambda)*resultTarget(&batch[i])
-		},
+		bucket: func(i int) int { return m.arch.Bucket(at(i)) },
 	}
 }
 
-// scoreTarget is the win probability that a sample's score stands for.
-func (m *Model) scoreTarget(s *sample.Sample) float64 {
-	return sigmoid(float64(s.Score) * rawPerCentipawn / m.cfg.ScoreScale)
-}
-
-// resultTarget is a sample's result as a win probability: 0, ½ or 1.
-func resultTarget(s *sample.Sample) float64 { return (float64(s.Result) + 1) / 2 }
-
-// outputs calls f with every sample's output of the averaged net in raw units, in order.
-func (m *Model) outputs(samples []sample.Sample, f func(i int, raw float64)) {
+// outputs calls f with the averaged net's output for each of n positions, in raw
+// units, in order.
+func (m *Model) outputs(n int, position func(i int) *chess.Position, f func(i int, raw float64)) {
 	c := m.core.averaged()
-	out := make([]float32, min(len(samples), evalChunk))
-	for at := 0; at < len(samples); at += evalChunk {
-		part := samples[at:min(at+evalChunk, len(samples))]
-		c.evaluate(m.input(part, 0), out)
-		for i := range part {
-			f(at+i, float64(out[i])*m.core.scales.unit)
+	for first := 0; first < n; first += evalChunk {
+		in := m.positions(min(evalChunk, n-first), func(i int) *chess.Position { return position(first + i) })
+		for i, out := range c.evaluate(in) {
+			f(first+i, float64(out)*m.core.scales.unit)
 		}
 	}
+}
+
+// sampleOutputs is outputs for samples.
+func (m *Model) sampleOutputs(samples []sample.Sample, f func(i int, raw float64)) {
+	m.outputs(len(samples), func(i int) *chess.Position { return &samples[i].Pos }, f)
 }
 
 // Evaluate returns the averaged net's value of p in raw units, seen by the side to move.
 func (m *Model) Evaluate(p *chess.Position) float64 {
 	var value float64
-	m.outputs([]sample.Sample{{Pos: *p}}, func(_ int, raw float64) { value = raw })
+	m.outputs(1, func(int) *chess.Position { return p }, func(_ int, raw float64) { value = raw })
 	return value
 }
 
 // Loss measures the averaged net on samples; it changes nothing.
 func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, error) {
 	var l trainer.Loss
-	agree := 0
-	m.outputs(samples, func(i int, raw float64) {
+	agree, objective := 0, m.objective()
+	m.sampleOutputs(samples, func(i int, raw float64) {
 		s := &samples[i]
 		score, result := m.scoreTarget(s), resultTarget(s)
 		at := func(target float64) float64 {
-			loss, _ := m.core.objective.at(raw/m.core.scales.unit, target)
+			loss, _ := objective.at(raw/m.core.scales.unit, target)
 			return loss
 		}
-		l.Mean += at(lambda*score + (1-lambda)*result)
+		l.Mean += at(m.target(s, lambda))
 		l.Score += at(score)
 		l.Result += at(result)
 		if s.Result != 0 {

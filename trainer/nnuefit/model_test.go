@@ -90,6 +90,12 @@ func TestNewRefuses(t *testing.T) {
 		func(c *Config) { c.Beta2 = 0.5 },
 		func(c *Config) { c.WeightDecay = -1 },
 		func(c *Config) { c.HiddenLimit = 2 },
+		func(c *Config) { c.OutputLimit = -1 },
+		func(c *Config) { c.GradientNorm = math.NaN() },
+		func(c *Config) { c.Momentum = 1 },
+		func(c *Config) { c.LambdaBeyond = 1.5 },
+		func(c *Config) { c.Optimiser = "adagrad" },
+		func(c *Config) { c.Loss = "" },
 		func(c *Config) { c.Workers = 0 },
 	} {
 		cfg := testConfig()
@@ -230,7 +236,7 @@ func TestCheckpointIsExact(t *testing.T) {
 	fit(t, a, samples, 8, 20)
 	fit(t, b, samples, 8, 20)
 	sameBits(t, a.core, b.core)
-	if a.core.adam != b.core.adam {
+	if a.core.clock != b.core.clock {
 		t.Fatal("the optimisers' clocks differ")
 	}
 }

@@ -6,7 +6,7 @@ import "github.com/crazyhouse-rl/selfplay/kernel"
 func (c *core) transform(items int) {
 	b := &c.batch
 	stride := c.stride()
-	bias := c.layout.bias(c.dense.w)
+	bias := c.layout.bias(c.used)
 	b.sums = grow(b.sums, items*stride)
 	parallel(c.workers, shardCount, func(k int) {
 		s := &b.shards[k]

@@ -1,0 +1,64 @@
+package nnuefit
+
+import (
+	"math"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+func TestLosses(t *testing.T) {
+	const gain = 1.7
+	for _, o := range []objective{{PowerLoss, 2, gain}, {PowerLoss, 2.6, gain}, {CrossEntropy, 0, gain}} {
+		for _, target := range []float64{0, 0.25, 0.5, 0.9, 1} {
+			for output := -8.0; output <= 8; output += 0.37 {
+				loss, d := o.at(output, target)
+				const eps = 1e-5
+				up, _ := o.at(output+eps, target)
+				down, _ := o.at(output-eps, target)
+				if want := (up - down) / (2 * eps); math.Abs(d-want) > 1e-6 {
+					t.Fatalf("%+v at %g, target %g: derivative %g, want %g", o, output, target, d, want)
+				}
+				q := sigmoid(gain * output)
+				want := math.Pow(math.Abs(q-target), o.power)
+				if o.kind == CrossEntropy {
+					log := func(t, q float64) float64 { // t·log(t/q), of 0 zero
+						if t == 0 {
+							return 0
+						}
+						return t * math.Log(t/q)
+					}
+					want = log(target, q) + log(1-target, 1-q)
+				}
+				if loss < 0 || math.Abs(loss-want) > 1e-9 {
+					t.Fatalf("%+v at %g, target %g: loss %g, want %g", o, output, target, loss, want)
+				}
+			}
+		}
+	}
+	// The loss of a net that is sure and wrong is finite.
+	if loss, d := (objective{CrossEntropy, 0, 1}).at(1000, 0); loss != 1000 || d != 1 {
+		t.Errorf("loss %g, derivative %g", loss, d)
+	}
+}
+
+func TestLambdaBeyond(t *testing.T) {
+	cfg := testConfig()
+	cfg.LambdaLimit, cfg.LambdaBeyond = 1000, 0.25
+	m, err := New(nnue.Narrow(16), cfg, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		score  search.Score
+		lambda float64
+	}{{1000, 0.8}, {-1000, 0.8}, {1001, 0.25}, {-1001, 0.25}, {search.MatedAfter(3), 0.25}} {
+		s := sample.Sample{Score: c.score, Result: 1}
+		want := c.lambda*m.scoreTarget(&s) + 1 - c.lambda
+		if got := m.target(&s, 0.8); math.Abs(got-want) > 1e-12 {
+			t.Errorf("score %d: target %g, want %g", c.score, got, want)
+		}
+	}
+}
