@@ -11,14 +11,14 @@ type Reason uint8
 
 // The reasons, in the order in which they are looked at.
 const (
-	Kept    Reason = iota
-	Drawn          // its move was drawn at random or part of the opening
-	Early          // before Settings.WriteMinPly
-	InCheck        // the side to move
-	Decided        // the score is beyond all bounds
-	Capture        // or promotion, by Settings.SkipCaptures
-	Unquiet        // by Settings.EvalDiffLimit
-	Seen           // the position came before
+	Kept       Reason = iota
+	Unsearched        // its move was random or part of the opening
+	Early             // before Settings.WriteMinPly
+	InCheck           // the side to move
+	Decided           // the score is beyond all bounds
+	Capture           // or promotion, by Settings.SkipCaptures
+	Unquiet           // by Settings.EvalDiffLimit
+	Seen              // the position came before
 	reasons
 )
 

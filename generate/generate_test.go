@@ -136,7 +136,7 @@ func TestGames(t *testing.T) {
 	if trained != int(p.Positions) || p.Counts[Kept] != p.Positions {
 		t.Errorf("%d positions, progress %+v", trained, p)
 	}
-	for _, why := range []Reason{Drawn, Early, Unquiet} {
+	for _, why := range []Reason{Unsearched, Early, Unquiet} {
 		if p.Counts[why] == 0 {
 			t.Errorf("none left out: %v", why)
 		}

@@ -73,7 +73,7 @@ func (w *worker) play(ctx context.Context, number uint64) (*contest, error) {
 		if !c.line.Pos().IsLegal(m) {
 			return nil, fmt.Errorf("%w: move %04x is not legal in %s", game.ErrOpening, uint16(m), c.line.Pos().FEN())
 		}
-		c.push(game.Ply{Move: m}, Drawn)
+		c.push(game.Ply{Move: m}, Unsearched)
 	}
 	if outcome, reason := c.line.Outcome(); outcome != chess.Ongoing {
 		return nil, fmt.Errorf("%w: it ends the game by %s", game.ErrOpening, game.ReasonText(reason))
@@ -114,7 +114,7 @@ func (w *worker) turn(ctx context.Context, c *contest) error {
 		if reply {
 			c.random = slices.Insert(c.random, ply+1, true)
 		}
-		c.push(game.Ply{Move: m}, Drawn)
+		c.push(game.Ply{Move: m}, Unsearched)
 		c.ahead, c.level = 0, 0
 	} else {
 		unquiet := w.unquiet(c.line, ply)
