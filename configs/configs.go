@@ -99,7 +99,10 @@ type Train struct {
 	LambdaFinal   float64 `yaml:"lambda_final"` // the share after lambda_steps
 	LambdaSteps   int     `yaml:"lambda_steps"`
 	NetScale      float64 `yaml:"net_scale"`     // raw units (208 a pawn) of the net's output per unit of log-odds of winning
-	Power         float64 `yaml:"power"`         // exponent of the loss in win-probability space
+	Optimiser     string  `yaml:"optimiser"`     // sgd, adam, adamw, radam or ranger
+	Loss          string  `yaml:"loss"`          // power or cross-entropy, of the net's win probability against the target
+	Power         float64 `yaml:"power"`         // exponent of the loss power
+	Factorise     bool    `yaml:"factorise"`     // rows that differ in the own king's square only have a virtual row in common
 	PerGame       int     `yaml:"per_game"`      // positions drawn from one game at a time
 	MinPly        int     `yaml:"min_ply"`       // earlier plies are not trained on
 	MaxScore      int     `yaml:"max_score"`     // positions beyond this score are not trained on, centipawns; 0: no limit
@@ -123,6 +126,12 @@ type Gate struct {
 
 //go:embed *.yaml
 var presets embed.FS
+
+// What train.optimiser and train.loss may be: the names of package nnuefit.
+var (
+	optimisers = []string{"sgd", "adam", "adamw", "radam", "ranger"}
+	losses     = []string{"power", "cross-entropy"}
+)
 
 // base is the preset that gives every value; the others say what differs.
 const base = "laptop"
@@ -290,6 +299,8 @@ func (c Config) Validate() error {
 	share("train.lambda_final", c.Train.LambdaFinal)
 	positive("train.lambda_steps", c.Train.LambdaSteps)
 	check(c.Train.NetScale >= 20 && c.Train.NetScale <= 10000, "train.net_scale", c.Train.NetScale, "20 to 10000")
+	check(slices.Contains(optimisers, c.Train.Optimiser), "train.optimiser", c.Train.Optimiser, "one of "+strings.Join(optimisers, ", "))
+	check(slices.Contains(losses, c.Train.Loss), "train.loss", c.Train.Loss, "one of "+strings.Join(losses, ", "))
 	check(c.Train.Power >= 1 && c.Train.Power <= 4, "train.power", c.Train.Power, "1 to 4")
 	positive("train.per_game", c.Train.PerGame)
 	natural("train.min_ply", c.Train.MinPly)

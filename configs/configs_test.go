@@ -140,6 +140,8 @@ func TestValidateBounds(t *testing.T) {
 		{"train.samples_per_row=.inf", "train.samples_per_row: found +Inf, expected a finite"},
 		{"gate.elo0=-.inf", "gate.elo0: found -Inf, expected a finite"},
 		{"train.power=.nan", "train.power: found NaN, expected a finite"},
+		{"train.optimiser=adagrad", "train.optimiser: found adagrad, expected one of sgd, adam"},
+		{"train.loss=mse", "train.loss: found mse, expected one of power"},
 		{"bus.listen=here", "bus.listen: found here, expected host:port"},
 		{"bus.listen=:4222", "bus.token"},
 		{"bus.listen=0.0.0.0:4222", "bus.token"},

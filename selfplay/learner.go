@@ -72,7 +72,8 @@ func filterOf(t configs.Train) sample.Filter {
 func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 	t := r.cfg.Train
 	cfg := nnuefit.DefaultConfig()
-	cfg.NetScale, cfg.Power, cfg.Workers = t.NetScale, t.Power, t.Workers
+	cfg.NetScale, cfg.Loss, cfg.Power = t.NetScale, nnuefit.Loss(t.Loss), t.Power
+	cfg.Optimiser, cfg.Factorise, cfg.Workers = nnuefit.Optimiser(t.Optimiser), t.Factorise, t.Workers
 	model, err := nnuefit.New(r.architecture(), cfg, r.cfg.Seed)
 	if err != nil {
 		return nil, err
