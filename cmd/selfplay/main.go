@@ -108,6 +108,7 @@ func newRoot() *cobra.Command {
 		newLadderCommand(),
 		newRateCommand(),
 		newBookCommand(),
+		newGensfenCommand(),
 		newReplayCommand(),
 		newNetCommand(),
 		newStatsCommand(),
