@@ -298,6 +298,28 @@ func TestClientSetsOptions(t *testing.T) {
 	}
 }
 
+// Every game begins with the number of threads, which makes engines forget what
+// they keep in them.
+func TestNewGameRenewsThreads(t *testing.T) {
+	var stderr syncBuffer
+	cfg := mockConfig("uci: print option name Threads type spin default 1 min 1 max 8 | " +
+		"print option name UCI_Variant type combo default chess var chess var crazyhouse | print uciok; setoption: echo; ucinewgame: echo")
+	cfg.Stderr = &stderr
+	cfg.Options = map[string]string{"threads": "1"}
+	c := start(t, cfg)
+	for range 2 {
+		if err := c.NewGame(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Close()
+	const threads = "setoption name Threads value 1\n"
+	want := "setoption name UCI_Variant value crazyhouse\n" + threads + threads + "ucinewgame\n" + threads + "ucinewgame\n"
+	if stderr.String() != want {
+		t.Errorf("commands:\n%s\nexpected:\n%s", stderr.String(), want)
+	}
+}
+
 // TestClientContext: the end of the context stops the search, which still
 // answers, and leaves the engine usable.
 func TestClientContext(t *testing.T) {
