@@ -79,7 +79,10 @@ func (f *Facts) String() string {
 		}
 	}
 	if f.Scored > 0 {
-		fmt.Fprintf(&b, "\nscores of %d, White's side: quartiles %s", f.Scored, strings.Trim(fmt.Sprint(f.Scores), "[]"))
+		fmt.Fprintf(&b, "\nquartiles of %d scores, centipawns from White's side:", f.Scored)
+		for _, s := range f.Scores {
+			fmt.Fprintf(&b, " %d", int(s))
+		}
 	}
 	b.WriteByte('\n')
 	return b.String()
