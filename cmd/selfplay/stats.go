@@ -16,13 +16,23 @@ import (
 )
 
 func newStatsCommand() *cobra.Command {
+	var o dataStatsOptions
 	c := &cobra.Command{
-		Use:     "stats",
-		Short:   "Statistics of positions",
-		Example: "  selfplay stats mobility --replay runs/crazyhouse-laptop",
-		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:   "stats FILE...",
+		Short: "Statistics of training data and of positions",
+		Long:  dataStatsLong,
+		Example: `  selfplay stats crazyhouse.bin
+  selfplay stats replay:runs/crazyhouse-laptop --plot games.png
+  selfplay stats mobility --replay runs/crazyhouse-laptop`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			return dataStats(c, o, args)
+		},
 	}
+	o.addFlags(c)
 	c.AddCommand(newMobilityCommand())
 	return c
 }

@@ -69,12 +69,8 @@ func readText(b []byte, before string) (s string, n int, err error) {
 // appendGame appends the item of a game whose record has the given header and
 // plies; before is the header of the game before.
 func appendGame(dst []byte, h, before *game.Header, plies []byte) ([]byte, error) {
-	start, err := h.Start()
-	if err != nil {
-		return nil, err
-	}
 	head := byte(itemGame)
-	if start != h.Variant.Start() {
+	if h.StartFEN != "" || h.Chess960 {
 		head |= itemPosition
 	}
 	dst = append(dst, head, byte(h.Outcome)|byte(h.Adjudged)<<2, byte(h.Reason))
@@ -82,11 +78,16 @@ func appendGame(dst []byte, h, before *game.Header, plies []byte) ([]byte, error
 	dst = binary.LittleEndian.AppendUint64(dst, h.Seed)
 	last := texts(before)
 	for i, s := range texts(h) {
+		var err error
 		if dst, err = appendText(dst, *s, *last[i]); err != nil {
 			return nil, err
 		}
 	}
 	if head&itemPosition != 0 {
+		start, err := h.Start()
+		if err != nil {
+			return nil, err
+		}
 		if dst, err = appendPosition(dst, &start, 0); err != nil {
 			return nil, err
 		}
@@ -96,7 +97,8 @@ func appendGame(dst []byte, h, before *game.Header, plies []byte) ([]byte, error
 
 // readGame reads the fields of a game but for its plies, which are what is left in
 // c. H holds the header of the game before and is filled in with this one's.
-func readGame(c *cursor, h *game.Header, v *chess.Variant) (start chess.Position, err error) {
+// Usual is the variant's start position.
+func readGame(c *cursor, h *game.Header, usual *chess.Position) (start chess.Position, err error) {
 	head := c.byte()
 	ends := c.byte()
 	h.Outcome, h.Adjudged, h.Reason = chess.Outcome(ends&3), chess.Outcome(ends>>2&3), chess.Reason(c.byte())
@@ -116,8 +118,9 @@ func readGame(c *cursor, h *game.Header, v *chess.Variant) (start chess.Position
 		}
 		*s, c.b = text, c.b[n:]
 	}
+	v := usual.Variant()
 	h.Variant, h.StartFEN = v, ""
-	start = v.Start()
+	start = *usual
 	if head&itemPosition != 0 {
 		if start, err = readPosition(c, v, 0); err != nil {
 			return start, err
@@ -140,22 +143,21 @@ type chainHead struct {
 	ply    uint16 // of the first sample
 }
 
-func (h *chainHead) append(dst []byte, start *chess.Position) ([]byte, error) {
+// append appends h and the position the chain starts from, as appendPosition
+// gives it, which is empty for the variant's start position.
+func (h *chainHead) append(dst, position []byte) []byte {
 	head := resultNumber(h.result) << resultShift
-	usual := *start == start.Variant().Start()
-	if !usual {
+	if len(position) > 0 {
 		head |= itemPosition
 	}
 	dst = append(dst, head)
 	dst = binary.AppendUvarint(dst, uint64(h.plies))
 	dst = binary.AppendUvarint(dst, uint64(h.ply))
-	if usual {
-		return dst, nil
-	}
-	return appendPosition(dst, start, h.ply)
+	return append(dst, position...)
 }
 
-func (h *chainHead) read(c *cursor, v *chess.Variant) (start chess.Position, err error) {
+// read reads h and the position the chain starts from; usual is the variant's.
+func (h *chainHead) read(c *cursor, usual *chess.Position) (start chess.Position, err error) {
 	head := c.byte()
 	number := head >> resultShift & resultMask
 	if head&^(itemPosition|resultMask<<resultShift) != 0 || int(number) >= len(results) {
@@ -168,7 +170,7 @@ func (h *chainHead) read(c *cursor, v *chess.Variant) (start chess.Position, err
 		return start, fmt.Errorf("%w: chain: found %d plies from ply %d, expected 1 to %d, up to ply %d", sample.ErrRecord, h.plies, h.ply, MaxPlies, 1<<16-1)
 	}
 	if head&itemPosition == 0 {
-		return v.Start(), nil
+		return *usual, nil
 	}
-	return readPosition(c, v, h.ply)
+	return readPosition(c, usual.Variant(), h.ply)
 }

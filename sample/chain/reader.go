@@ -32,6 +32,8 @@ type Reader struct {
 	until  int64 // no block from here on is read, unless 0
 	begun  bool
 	head   header // of the block; variant and unit are those of all
+	blocks int64
+	usual  chess.Position // start position of the variant
 
 	block   []byte // rest of the payload; bytes of in's buffer
 	blockAt int64
@@ -184,7 +186,7 @@ func (r *Reader) Record(dst []byte) ([]byte, error) {
 			}
 			continue
 		}
-		if _, err := readGame(&c, &r.before, r.head.variant); err != nil {
+		if _, err := readGame(&c, &r.before, &r.usual); err != nil {
 			return dst, r.bad(err)
 		}
 		r.plies += uint32(r.before.Plies)
@@ -208,7 +210,7 @@ func (r *Reader) nextItem() error {
 	if item[0]&itemGame == 0 {
 		return r.openChain(&c)
 	}
-	start, err := readGame(&c, &r.before, r.head.variant)
+	start, err := readGame(&c, &r.before, &r.usual)
 	if err != nil {
 		return r.bad(err)
 	}
@@ -221,7 +223,7 @@ func (r *Reader) nextItem() error {
 
 func (r *Reader) openChain(c *cursor) error {
 	var h chainHead
-	start, err := h.read(c, r.head.variant)
+	start, err := h.read(c, &r.usual)
 	if err != nil {
 		return r.bad(err)
 	}
@@ -284,6 +286,9 @@ func (r *Reader) nextBlock() error {
 	size := headerSize + h.size
 	if b, err = r.in.Peek(size); err != nil {
 		return r.end(len(b), err)
+	}
+	if r.blocks++; r.blocks == 1 {
+		r.usual = h.variant.Start()
 	}
 	r.head = h
 	r.blockAt, r.toSkip = r.offset, size

@@ -28,11 +28,13 @@ type Writer struct {
 	block  []byte // header and payload so far
 	item   []byte // scratch
 	before game.Header
-	err    error // returned from now on, unless nil
+	usual  chess.Position // start position of the variant
+	err    error          // returned from now on, unless nil
 
 	// The open chain, none if plies is empty.
 	chain  chainHead
 	start  chess.Position
+	stem   []byte // start as it is written
 	plies  []plycode.Ply
 	scores plycode.Scores
 	last   chess.Position // of the last sample
@@ -49,7 +51,7 @@ func NewWriter(out io.Writer, v *chess.Variant, unit sample.Unit) (*Writer, erro
 	if unit < 1 || unit > math.MaxUint16 {
 		return nil, fmt.Errorf("%w: unit: found %d, expected 1 to %d", sample.ErrFormat, int(unit), math.MaxUint16)
 	}
-	w := &Writer{out: out, head: header{variant: v, unit: unit}}
+	w := &Writer{out: out, head: header{variant: v, unit: unit}, usual: v.Start()}
 	w.block = make([]byte, headerSize, headerSize+fullPayload+game.MaxRecordBytes)
 	return w, nil
 }
@@ -71,11 +73,13 @@ func (w *Writer) Write(s *sample.Sample) error {
 			return err
 		}
 		w.chain = chainHead{result: whitesResult(s), ply: s.Ply}
-		w.start = s.Pos
+		w.start, w.stem = s.Pos, w.stem[:0]
 		w.scores = plycode.Scores{}
-		var err error // before anything is kept, whether the position can be
-		if w.item, err = w.chain.append(w.item[:0], &w.start); err != nil {
-			return err
+		if s.Pos != w.usual {
+			var err error
+			if w.stem, err = appendPosition(w.stem, &s.Pos, s.Ply); err != nil {
+				return err
+			}
 		}
 	}
 	w.add(s)
@@ -126,12 +130,8 @@ func (w *Writer) endChain() error {
 		return nil
 	}
 	w.chain.plies = n
-	item, err := w.chain.append(w.item[:0], &w.start)
-	if err != nil {
-		return w.fail(err)
-	}
 	var e plycode.Encoder
-	e.Reset(item, &w.start, w.scores.Order())
+	e.Reset(w.chain.append(w.item[:0], w.stem), &w.start, w.scores.Order())
 	for i := range w.plies {
 		if err := e.Add(&w.plies[i]); err != nil {
 			return w.fail(err)

@@ -1,0 +1,107 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+// Game is what belongs together in a file: a game with all that is known about it,
+// or the samples of one.
+type Game struct {
+	Record  []byte // nil for samples
+	Samples []sample.Sample
+}
+
+// gameReader reads a source game by game. Formats that do not keep games have
+// them told apart by plies and results: a game ends before a sample whose ply is
+// not above the last one's, or whose result is another.
+type gameReader struct {
+	src    *Source
+	whole  bool // return records where there are any
+	next   sample.Sample
+	begun  bool // next is the first sample of the next game
+	record []byte
+	err    error
+}
+
+// read reads the next game into g, whose memory it uses again.
+func (r *gameReader) read(g *Game) error {
+	g.Record, g.Samples = nil, g.Samples[:0]
+	for {
+		if r.err == nil && r.record == nil && !r.begun {
+			r.fetch()
+		}
+		switch {
+		case r.record != nil && len(g.Samples) == 0:
+			g.Record, r.record = r.record, nil
+			return nil
+		case r.err != nil && (len(g.Samples) == 0 || r.err != io.EOF):
+			return r.err
+		case r.err != nil || r.record != nil || len(g.Samples) > 0 && newGame(&g.Samples[len(g.Samples)-1], &r.next):
+			return nil
+		}
+		g.Samples = append(g.Samples, r.next)
+		r.begun = false
+	}
+}
+
+// fetch reads the next record or sample.
+func (r *gameReader) fetch() {
+	if r.whole {
+		if r.record, r.err = r.src.Game(); r.err != nil || r.record != nil {
+			return
+		}
+	}
+	r.err = r.src.Read(&r.next)
+	r.begun = r.err == nil
+}
+
+// newGame reports whether s begins another game than last belongs to.
+func newGame(last, s *sample.Sample) bool {
+	return s.Ply <= last.Ply || whites(last) != whites(s)
+}
+
+// whites is the result of s from White's view.
+func whites(s *sample.Sample) int8 {
+	if s.Pos.SideToMove() == chess.Black {
+		return -s.Result
+	}
+	return s.Result
+}
+
+// HeldOut reports whether one game in so many, to which g belongs, is kept apart.
+// It depends on the game alone: on its id, as in sample.HeldOut, or on its
+// positions.
+func (g *Game) HeldOut(every uint64) (bool, error) {
+	var id []byte
+	if g.Record != nil {
+		h, err := game.DecodeHeader(g.Record)
+		if err != nil {
+			return false, err
+		}
+		id = []byte(h.ID)
+	}
+	for i := range g.Samples {
+		id = binary.LittleEndian.AppendUint64(id, g.Samples[i].Pos.Key())
+	}
+	sum := sha256.Sum256(id)
+	return binary.LittleEndian.Uint64(sum[:])%every == 0, nil
+}
+
+// write writes g with scores in the given unit.
+func (s *Sink) write(g *Game, unit sample.Unit) error {
+	if g.Record != nil {
+		return s.WriteGame(g.Record)
+	}
+	for i := range g.Samples {
+		if err := s.Write(&g.Samples[i], unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/bin"
+	"github.com/crazyhouse-rl/selfplay/sample/binpack"
+	"github.com/crazyhouse-rl/selfplay/sample/chain"
+	"github.com/crazyhouse-rl/selfplay/sample/plain"
+	"github.com/crazyhouse-rl/selfplay/sample/thesis"
+)
+
+// ErrExists says that a file is there already and may not be replaced.
+var ErrExists = errors.New("file exists")
+
+// Target is a file of samples to be written.
+type Target struct {
+	Name    string // "-" is Stdout
+	Format  Format
+	Variant *chess.Variant
+	// Unit is that of the scores where the format leaves a choice.
+	Unit   sample.Unit
+	Append bool // to what is there
+	Force  bool // replace what is there
+	Stdout io.Writer
+	// Note, unless nil, is told what was done to an existing file.
+	Note func(string)
+}
+
+// Sink is a file of samples being written.
+type Sink struct {
+	Target
+	w     sample.Writer
+	games *chain.Writer // nil if the format does not keep games
+	buf   sample.Sample
+}
+
+// Games reports whether WriteGame can be used.
+func (s *Sink) Games() bool { return s.games != nil && s.Unit == sample.CentipawnUnit }
+
+// WriteGame writes a whole game by its record.
+func (s *Sink) WriteGame(record []byte) error { return s.games.WriteRecord(record) }
+
+// Write writes a sample whose score is in the given unit.
+func (s *Sink) Write(x *sample.Sample, unit sample.Unit) error {
+	if unit != s.Unit {
+		s.buf = *x
+		s.buf.Score = sample.Convert(x.Score, unit, s.Unit)
+		x = &s.buf
+	}
+	return s.w.Write(x)
+}
+
+// Create writes the file t by calling write. The file appears, or grows, when
+// write has returned without an error, and stays as it was otherwise. The error
+// wraps ErrExists if there is a file and neither Append nor Force is set.
+func (t Target) Create(write func(*Sink) error) error {
+	if t.Format == Replay {
+		return fmt.Errorf("%w: a replay buffer cannot be written, expected another format", ErrName)
+	}
+	if unit := t.Format.unit(); unit != 0 {
+		t.Unit = unit
+	}
+	if v := t.Format.variant(t.Variant); v != t.Variant {
+		return fmt.Errorf("%w: %s keeps no positions of %s, expected %s", ErrName, t.Format, t.Variant, v)
+	}
+	if t.Name == "-" {
+		return t.write(t.Stdout, write)
+	}
+	_, err := os.Stat(t.Name)
+	switch {
+	case errors.Is(err, os.ErrNotExist) || err == nil && t.Force && !t.Append:
+		return durable.Write(t.Name, func(w io.Writer) error { return t.write(w, write) })
+	case err != nil:
+		return err
+	case t.Append:
+		return t.extend(write)
+	}
+	return fmt.Errorf("%w: %s", ErrExists, t.Name)
+}
+
+// write puts a Writer of the format on w.
+func (t Target) write(w io.Writer, write func(*Sink) error) error {
+	s := &Sink{Target: t}
+	switch t.Format {
+	case Bin:
+		s.w = bin.NewWriter(w, bin.Bits512)
+	case Bin256:
+		s.w = bin.NewWriter(w, bin.Bits256)
+	case Plain:
+		s.w = plain.NewWriter(w)
+	case Binpack:
+		s.w = binpack.NewWriter(w)
+	case Text, Compact:
+		s.w = thesis.NewWriter(w, t.Format == Compact)
+	default:
+		c, err := chain.NewWriter(w, t.Variant, t.Unit)
+		if err != nil {
+			return err
+		}
+		s.w, s.games = c, c
+	}
+	if err := write(s); err != nil {
+		return err
+	}
+	return s.w.Close()
+}
+
+// extend appends to the file, behind the last whole record.
+func (t Target) extend(write func(*Sink) error) (err error) {
+	f, err := os.OpenFile(t.Name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	end, err := t.end(f, info.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
+	if cut := info.Size() - end; cut > 0 {
+		t.note("%s: %d bytes at the end that are no whole record were cut off", t.Name, cut)
+		if err := f.Truncate(end); err != nil {
+			return err
+		}
+	}
+	if _, err := f.Seek(end, io.SeekStart); err != nil {
+		return err
+	}
+	if err := t.write(f, write); err != nil {
+		return errors.Join(err, f.Truncate(end))
+	}
+	return f.Sync()
+}
+
+func (t *Target) note(format string, args ...any) {
+	if t.Note != nil {
+		t.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// end returns where the last whole record of an existing file ends. The unit of a
+// .chain file becomes that of t.
+func (t *Target) end(f *os.File, size int64) (int64, error) {
+	switch t.Format {
+	case Bin:
+		return size - size%int64(bin.Bits512.RecordSize()), nil
+	case Bin256:
+		return size - size%int64(bin.Bits256.RecordSize()), nil
+	case Plain:
+		return lastIndex(f, size, "\ne\n")
+	case Text, Compact:
+		return lastIndex(f, size, "\n")
+	case Binpack:
+		return binpackEnd(f, size)
+	}
+	info, err := chain.Recover(f)
+	if err != nil || info.Blocks == 0 {
+		return 0, err
+	}
+	if info.Variant != t.Variant {
+		return 0, fmt.Errorf("%w: found positions of %s, expected %s", ErrName, info.Variant, t.Variant)
+	}
+	if info.Unit != t.Unit {
+		t.note("%s: scores are converted to its unit, %v", t.Name, info.Unit)
+	}
+	t.Unit = info.Unit
+	return info.End, nil
+}
+
+// lastIndex returns the offset behind the last text in f, which must be near the
+// end, 0 in an empty file.
+func lastIndex(f *os.File, size int64, text string) (int64, error) {
+	const near = 64 << 10
+	tail := make([]byte, min(size, near))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && len(tail) > 0 {
+		return 0, err
+	}
+	i := bytes.LastIndex(tail, []byte(text))
+	if i < 0 && size > 0 {
+		return 0, fmt.Errorf("%w: found no %q in the last %d bytes, expected the end of a record", sample.ErrFormat, text, len(tail))
+	}
+	if i < 0 {
+		return 0, nil
+	}
+	return size - int64(len(tail)-i-len(text)), nil
+}
+
+// binpackEnd returns where the last whole block ends, by the blocks' sizes.
+func binpackEnd(f *os.File, size int64) (int64, error) {
+	var head [8]byte
+	at := int64(0)
+	for at+int64(len(head)) <= size {
+		if _, err := f.ReadAt(head[:], at); err != nil {
+			return 0, err
+		}
+		if string(head[:4]) != "BINP" {
+			return 0, fmt.Errorf("%w: found %q at byte %d, expected a block", sample.ErrFormat, head[:4], at)
+		}
+		next := at + int64(len(head)) + int64(binary.LittleEndian.Uint32(head[4:]))
+		if next > size {
+			break
+		}
+		at = next
+	}
+	return at, nil
+}
