@@ -53,7 +53,7 @@ func (t *Trainer) Checkpoint(dir string, caller []byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	path := filepath.Join(dir, fmt.Sprintf("step-%012d.checkpoint", t.state.Step))
+	path := filepath.Join(dir, CheckpointName(t.state.Step))
 	err = durable.Write(path, func(w io.Writer) error {
 		if _, err := w.Write(head); err != nil {
 			return err
@@ -65,6 +65,9 @@ func (t *Trainer) Checkpoint(dir string, caller []byte) error {
 	}
 	return prune(dir)
 }
+
+// CheckpointName returns the name of the file of the checkpoint after step steps.
+func CheckpointName(step uint64) string { return fmt.Sprintf("step-%012d.checkpoint", step) }
 
 func (t *Trainer) header(caller []byte) ([]byte, error) {
 	s := t.state

@@ -1,0 +1,139 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// ErrConfig says that a setting is out of range.
+var ErrConfig = errors.New("unusable data settings")
+
+// Filter says which samples not to train on, beside the opening and random moves
+// of games, which never serve. The zero Filter keeps all others.
+type Filter struct {
+	sample.Filter
+	// ThinPly leaves out positions of the opening at random: a position k plies
+	// from the start of the game is kept with probability (k+1)/ThinPly.
+	ThinPly    int
+	SkipDraws  bool    // the game was drawn
+	RandomSkip float64 // leaves out RandomSkip positions for each kept
+	// SkipDuplicates leaves out positions that an earlier sample kept has had:
+	// the same board, hands and rights.
+	SkipDuplicates bool
+}
+
+func (f *Filter) validate() error {
+	if f.MinPly < 0 || f.ThinPly < 0 || f.MaxScore < 0 {
+		return fmt.Errorf("%w: first ply %d, thinned to ply %d, scores to %d, expected numbers from 0", ErrConfig, f.MinPly, f.ThinPly, f.MaxScore)
+	}
+	if !(f.RandomSkip >= 0 && f.RandomSkip <= math.MaxUint32) {
+		return fmt.Errorf("%w: found %g positions to skip for each kept, expected a number from 0", ErrConfig, f.RandomSkip)
+	}
+	return nil
+}
+
+// Counts says what became of the samples, each counted under the first reason, in
+// the order of the fields, that speaks against it.
+type Counts struct {
+	Samples    uint64 `json:"samples"`               // all
+	Untrained  uint64 `json:"untrained,omitempty"`   // opening and random moves
+	Early      uint64 `json:"early,omitempty"`       // Filter.MinPly
+	NoScore    uint64 `json:"no_score,omitempty"`    // Filter.RequireScore
+	LargeScore uint64 `json:"large_score,omitempty"` // Filter.MaxScore
+	InCheck    uint64 `json:"in_check,omitempty"`    // Filter.SkipInCheck
+	Captures   uint64 `json:"captures,omitempty"`    // Filter.SkipCaptures
+	Draws      uint64 `json:"draws,omitempty"`       // Filter.SkipDraws
+	Thinned    uint64 `json:"thinned,omitempty"`     // Filter.ThinPly
+	Skipped    uint64 `json:"skipped,omitempty"`     // Filter.RandomSkip
+	Duplicates uint64 `json:"duplicates,omitempty"`  // Filter.SkipDuplicates
+	Kept       uint64 `json:"kept"`
+
+	Games      uint64 `json:"games"`                // games begun
+	Unreadable uint64 `json:"unreadable,omitempty"` // records of files that are damaged
+}
+
+// noScore stands in files of samples for a search that gave no score: VALUE_NONE
+// of Stockfish.
+const noScore = 32002
+
+// against returns the count of the first reason against a sample, or nil. Chance
+// is a number of the sample's own, the same at every reading.
+func (f *Filter) against(c *Counts, s *sample.Sample, scored bool, chance uint64, seen *keySet) *uint64 {
+	switch {
+	case int(s.Ply) < f.MinPly:
+		return &c.Early
+	case f.RequireScore && !scored:
+		return &c.NoScore
+	case f.MaxScore != 0 && (s.Score > f.MaxScore || s.Score < -f.MaxScore):
+		return &c.LargeScore
+	case f.SkipInCheck && s.Pos.InCheck():
+		return &c.InCheck
+	case f.SkipCaptures && s.Move != chess.NoMove && (s.Move.IsPromotion() || s.Pos.IsCapture(s.Move)):
+		return &c.Captures
+	case f.SkipDraws && s.Result == 0:
+		return &c.Draws
+	case int(s.Ply) < f.ThinPly && share(mix(chance)) >= float64(s.Ply+1)/float64(f.ThinPly):
+		return &c.Thinned
+	case f.RandomSkip > 0 && share(mix(chance+1))*(1+f.RandomSkip) >= 1:
+		return &c.Skipped
+	case f.SkipDuplicates && !seen.add(s.Pos.Key()):
+		return &c.Duplicates
+	}
+	return nil
+}
+
+// isScored reports whether a score read from a file is one.
+func isScored(s search.Score) bool { return s != noScore }
+
+// mix is the finaliser of SplitMix64: equal numbers give equal ones, neighbours
+// unrelated ones.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// share turns a random number into one from 0 to less than 1.
+func share(x uint64) float64 { return float64(x>>11) / (1 << 53) }
+
+// keySet is a set of numbers, as hash table with open addressing.
+type keySet struct {
+	table []uint64 // 0 is an empty place
+	n     int
+	zero  bool // 0 is in the set
+}
+
+// add reports whether key is new to the set, and puts it in.
+func (k *keySet) add(key uint64) bool {
+	if key == 0 {
+		was := k.zero
+		k.zero = true
+		return !was
+	}
+	if 4*(k.n+1) > 3*len(k.table) {
+		old := k.table
+		k.table, k.n = make([]uint64, max(1<<10, 2*len(old))), 0
+		for _, known := range old {
+			if known != 0 {
+				k.add(known)
+			}
+		}
+	}
+	mask := uint64(len(k.table) - 1)
+	for i := mix(key) & mask; ; i = (i + 1) & mask {
+		switch k.table[i] {
+		case key:
+			return false
+		case 0:
+			k.table[i] = key
+			k.n++
+			return true
+		}
+	}
+}

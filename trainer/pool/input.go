@@ -1,0 +1,211 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/chain"
+)
+
+// Input is games and samples that are the same whenever they are read.
+type Input struct {
+	Name string
+	// read gives all to the sink, in order, until that wants no more.
+	read func(s *sink) error
+}
+
+// Replay is the games of the replay buffer in dir. It must not grow.
+func Replay(dir string) Input {
+	return Input{Name: dir, read: func(s *sink) error {
+		return replay.VisitGames(dir, s.game)
+	}}
+}
+
+// Chain is the games and chains of a .chain file.
+func Chain(path string) Input {
+	return Input{Name: path, read: func(s *sink) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		r := chain.NewReader(f)
+		for more := true; more; {
+			if more, err = readChain(r, s); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+		}
+		return nil
+	}}
+}
+
+// readChain reads the next game, or the next sample that belongs to none.
+func readChain(r *chain.Reader, s *sink) (more bool, err error) {
+	record, err := r.Record(s.record[:0])
+	s.record = record
+	if err == nil && len(record) > 0 {
+		g, err := game.Decode(record)
+		if err != nil {
+			s.counts.Unreadable++
+			return true, nil
+		}
+		return s.game(g), nil
+	}
+	if err == nil {
+		err = r.Read(&s.sample)
+	}
+	if err != nil {
+		return s.failed(err)
+	}
+	at := r.Offset()
+	begins := at != s.chainAt
+	s.chainAt = at
+	return s.next(r.Unit(), begins), nil
+}
+
+// Samples is what a reader of a file of samples reads. Open opens the file anew,
+// and done closes it. A game begins where the ply does not go up or the result is
+// another.
+func Samples(name string, open func() (r sample.Reader, done func(), err error)) Input {
+	return Input{Name: name, read: func(s *sink) error {
+		r, done, err := open()
+		if err != nil {
+			return err
+		}
+		defer done()
+		last, result := -1, int8(0)
+		for more := true; more; {
+			if err := r.Read(&s.sample); err != nil {
+				if more, err = s.failed(err); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				continue
+			}
+			ply, white := int(s.sample.Ply), s.sample.Result
+			if s.sample.Pos.SideToMove() == chess.Black {
+				white = -white
+			}
+			begins := ply <= last || white != result || last < 0
+			last, result = ply, white
+			more = s.next(r.Unit(), begins)
+		}
+		return nil
+	}}
+}
+
+// sink takes what inputs read and hands on samples in centipawns.
+type sink struct {
+	ctx     context.Context
+	variant *chess.Variant
+	// take is given every sample that may be trained on, which lasts until it
+	// returns.
+	take   func(e *entry)
+	counts Counts
+	err    error
+
+	ordinal uint64 // of the next sample
+	games   uint64
+	gameKey uint64 // decides on which side of the split an unnamed game is
+	sample  sample.Sample
+	samples []sample.Sample
+	record  []byte
+	chainAt int64
+}
+
+// entry is a sample and what is known of its game.
+type entry struct {
+	*sample.Sample
+	ordinal uint64
+	begins  bool // it is the first of its game
+	held    bool // its game is held out
+	scored  bool
+	length  int // plies of its game, 0 if not known
+}
+
+// checkEvery is how many samples lie between two looks at the context.
+const checkEvery = 1 << 12
+
+// game hands on the samples of a game.
+func (s *sink) game(g *game.Game) bool {
+	if g.Variant != s.variant {
+		s.err = fmt.Errorf("%w: found a game of %v, expected %v", sample.ErrFormat, g.Variant, s.variant)
+		return false
+	}
+	var n sample.Counts
+	s.samples = sample.From(g, sample.Filter{}, &n, s.samples[:0])
+	s.counts.Samples += n.Untrained
+	s.counts.Untrained += n.Untrained
+	s.counts.Games++
+	held := sample.HeldOut(g.ID)
+	for i := range s.samples {
+		one := &s.samples[i]
+		e := entry{Sample: one, begins: i == 0, held: held, scored: g.Plies[one.Ply].HasScore, length: len(g.Plies)}
+		if !s.give(&e) {
+			return false
+		}
+	}
+	return true
+}
+
+// next hands on s.sample, of a reader's unit.
+func (s *sink) next(unit sample.Unit, begins bool) bool {
+	one := &s.sample
+	if one.Pos.Variant() != s.variant {
+		s.err = fmt.Errorf("%w: found samples of %v, expected %v", sample.ErrFormat, one.Pos.Variant(), s.variant)
+		return false
+	}
+	scored := isScored(one.Score)
+	one.Score = sample.Convert(one.Score, unit, sample.CentipawnUnit)
+	if begins {
+		s.counts.Games++
+		s.games++
+		s.gameKey = mix(one.Pos.Key() + s.games)
+	}
+	return s.give(&entry{Sample: one, begins: begins, held: s.gameKey%sample.HeldOutEvery == 0, scored: scored})
+}
+
+func (s *sink) give(e *entry) bool {
+	if s.ordinal%checkEvery == 0 && s.ctx.Err() != nil {
+		s.err = s.ctx.Err()
+		return false
+	}
+	e.ordinal = s.ordinal
+	s.ordinal++
+	s.counts.Samples++
+	s.take(e)
+	return true
+}
+
+// failed says whether reading can go on after an error of a reader.
+func (s *sink) failed(err error) (more bool, _ error) {
+	switch {
+	case errors.Is(err, io.EOF):
+		return false, nil
+	case errors.Is(err, sample.ErrRecord):
+		s.counts.Unreadable++
+		return s.ctx.Err() == nil, s.ctx.Err()
+	}
+	return false, err
+}
+
+// readAll gives the samples of all inputs to take.
+func readAll(ctx context.Context, v *chess.Variant, inputs []Input, take func(*entry)) (Counts, error) {
+	s := &sink{ctx: ctx, variant: v, take: take}
+	for _, in := range inputs {
+		s.chainAt = -1
+		if err := in.read(s); err != nil {
+			return s.counts, fmt.Errorf("read samples: %w", err)
+		}
+		if s.err != nil {
+			return s.counts, fmt.Errorf("read samples: %s: %w", in.Name, s.err)
+		}
+	}
+	return s.counts, nil
+}

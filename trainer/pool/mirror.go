@@ -1,0 +1,38 @@
+package pool
+
+import (
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+// mirror reflects a sample left to right and reports whether that may be done: it
+// may not while a right to castle is left, which has no mirror image. A mirrored
+// sample has no move.
+func mirror(s *sample.Sample) bool {
+	p := &s.Pos
+	if p.CastlingRooks() != 0 {
+		return false
+	}
+	setup := chess.Setup{
+		Hands: [2]chess.Hand{p.Hand(chess.White), p.Hand(chess.Black)}, SideToMove: p.SideToMove(),
+		EnPassant: p.EnPassant(), HalfmoveClock: uint16(p.HalfmoveClock()), FullmoveNumber: uint16(p.FullmoveNumber()),
+	}
+	if setup.EnPassant != chess.NoSquare {
+		setup.EnPassant ^= flip
+	}
+	for square := chess.A1; square <= chess.H8; square++ {
+		setup.Board[square^flip] = p.PieceAt(square)
+		if p.Promoted()&square.Bitboard() != 0 {
+			setup.Promoted |= (square ^ flip).Bitboard()
+		}
+	}
+	mirrored, err := setup.Position(p.Variant())
+	if err != nil { // more in hand than a FEN can say
+		return false
+	}
+	s.Pos, s.Move = mirrored, chess.NoMove
+	return true
+}
+
+// flip exchanges the files of a square.
+const flip = 7

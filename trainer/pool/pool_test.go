@@ -1,0 +1,387 @@
+package pool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/chain"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// randomGame plays 60 random moves; the first four may not be trained on.
+func randomGame(rng *rand.Rand, id int) *game.Game {
+	g := &game.Game{ID: fmt.Sprintf("game %d", id), Variant: chess.Crazyhouse, Start: chess.Crazyhouse.Start(), Build: "test"}
+	pos := g.Start
+	var moves chess.MoveList
+	for i := range 60 {
+		moves.N = 0
+		if pos.Legal(&moves); moves.N == 0 {
+			return randomGame(rng, id)
+		}
+		m := moves.Moves[rng.IntN(moves.N)]
+		ply := game.Ply{Move: m, Train: i >= 4}
+		if ply.HasScore = i >= 4 && i != 7; ply.HasScore {
+			ply.Score = search.Score(rng.IntN(4001) - 2000)
+		}
+		g.Plies = append(g.Plies, ply)
+		pos.Make(m)
+	}
+	if !pos.HasLegalMove() {
+		return randomGame(rng, id)
+	}
+	g.Outcome, g.Reason = chess.Win(chess.Color(rng.IntN(2))), game.AdjudicatedWin
+	if rng.IntN(4) == 0 {
+		g.Outcome, g.Reason = chess.Draw, game.AdjudicatedDraw
+	}
+	g.Adjudged = g.Outcome
+	return g
+}
+
+// chainFile writes games into a file and returns them.
+func chainFile(t testing.TB, games int) (string, []*game.Game) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 1))
+	var data bytes.Buffer
+	w, err := chain.NewWriter(&data, chess.Crazyhouse, sample.CentipawnUnit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*game.Game
+	for i := range games {
+		g := randomGame(rng, i)
+		if err := w.WriteGame(g); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, g)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "games.chain")
+	if err := os.WriteFile(path, data.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path, all
+}
+
+func open(t testing.TB, cfg Config, inputs ...Input) *Set {
+	t.Helper()
+	cfg.Variant = chess.Crazyhouse
+	s, err := Open(t.Context(), cfg, inputs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// name tells samples of random games apart.
+func name(s *sample.Sample) string {
+	return fmt.Sprintf("%s %v %d %d %d", s.Pos.FEN(), s.Move, s.Score, s.Result, s.Ply)
+}
+
+func draw(t testing.TB, s *Set, n int) []string {
+	t.Helper()
+	batch := make([]sample.Sample, n)
+	if err := s.Draw(rand.New(rand.NewPCG(9, 9)), batch); err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, n)
+	for i := range batch {
+		names[i] = name(&batch[i])
+	}
+	return names
+}
+
+func sorted(names []string) []string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return names
+}
+
+// Every epoch has every training position once, in another order; with little
+// memory too. Nothing of held-out games or of the newest part is among them.
+func TestEpochs(t *testing.T) {
+	path, games := chainFile(t, 120)
+	const newest = 0.1
+	var want []string
+	var trained [][]string // of games, in order
+	for _, g := range games {
+		var names []string
+		if !sample.HeldOut(g.ID) {
+			for _, s := range sample.From(g, sample.Filter{}, nil, nil) {
+				names = append(names, name(&s))
+			}
+		}
+		trained = append(trained, names)
+		want = append(want, names...)
+	}
+	keep := uint64((1 - newest) * float64(len(want)))
+	n := uint64(0)
+	want = nil
+	for _, names := range trained {
+		if n >= keep {
+			break
+		}
+		n += uint64(len(names))
+		want = append(want, names...)
+	}
+	slices.Sort(want)
+
+	for _, memory := range []int64{0, int64(n) * sampleSize / 3} {
+		cfg := Config{Seed: 4, Split: true, Newest: newest, Measured: 100, Memory: memory}
+		s := open(t, cfg, Chain(path))
+		if s.Len() != n || (s.Windows() > 1) != (memory > 0) {
+			t.Fatalf("%d positions in %d windows, want %d", s.Len(), s.Windows(), n)
+		}
+		var epochs [][]string
+		for range 3 {
+			epochs = append(epochs, draw(t, s, int(n)))
+		}
+		for i, epoch := range epochs {
+			if !slices.Equal(sorted(epoch), want) {
+				t.Fatalf("memory %d: epoch %d lacks positions or has others", memory, i)
+			}
+			if slices.Equal(epoch, epochs[(i+1)%3]) {
+				t.Errorf("memory %d: epochs %d and the next are in the same order", memory, i)
+			}
+		}
+		all := slices.Concat(epochs...)
+
+		// Any place can be gone to, also back.
+		for _, at := range []int{2*int(n) + 17, 5, int(n) - 3, 0} {
+			if err := s.Seek(uint64(at)); err != nil {
+				t.Fatal(err)
+			}
+			if got := draw(t, s, 40); !slices.Equal(got, all[at:at+40]) {
+				t.Errorf("memory %d: samples from %d on differ", memory, at)
+			}
+		}
+		other := open(t, cfg, Chain(path))
+		if got := draw(t, other, 100); !slices.Equal(got, all[:100]) {
+			t.Error("the same seed gives another order")
+		}
+
+		held := s.HeldOut(make([]sample.Sample, 200))
+		if len(held) < 50 || len(held) > 100 || len(s.Newest()) < 50 || len(s.Newest()) > 100 {
+			t.Errorf("%d held out, %d newest, want 50 to 100 of each", len(held), len(s.Newest()))
+		}
+		for _, one := range slices.Concat(held, s.Newest()) {
+			if _, found := slices.BinarySearch(want, name(&one)); found {
+				t.Fatal("a position is measured and trained on")
+			}
+		}
+		cfg.Seed = 5
+		if got := draw(t, open(t, cfg, Chain(path)), 100); slices.Equal(got, all[:100]) {
+			t.Error("another seed gives the same order")
+		}
+	}
+}
+
+func TestFilterCounts(t *testing.T) {
+	path, games := chainFile(t, 60)
+	f := Filter{
+		Filter:    sample.Filter{MinPly: 6, RequireScore: true, MaxScore: 1900, SkipInCheck: true, SkipCaptures: true},
+		SkipDraws: true, ThinPly: 12, RandomSkip: 1,
+	}
+	s := open(t, Config{Filter: f, Seed: 1}, Chain(path))
+	c := s.Counts
+	sum := c.Untrained + c.Early + c.NoScore + c.LargeScore + c.InCheck + c.Captures + c.Draws + c.Thinned + c.Skipped + c.Duplicates + c.Kept
+	plies := uint64(0)
+	var want sample.Counts
+	for _, g := range games {
+		plies += uint64(len(g.Plies))
+		sample.From(g, f.Filter, &want, nil)
+	}
+	if sum != c.Samples || c.Samples != plies || c.Games != uint64(len(games)) {
+		t.Errorf("%+v: sum %d, want %d plies of %d games", c, sum, plies, len(games))
+	}
+	if c.Untrained != want.Untrained || c.Early != want.Early || c.NoScore != want.NoScore || c.LargeScore != want.LargeScore ||
+		c.InCheck != want.InCheck || c.Captures != want.Captures {
+		t.Errorf("%+v, want as %+v", c, want)
+	}
+	if c.Draws == 0 || c.Thinned == 0 || c.Skipped == 0 {
+		t.Errorf("%+v: expected some of every kind", c)
+	}
+	if half := (c.Skipped + c.Kept) / 2; c.Kept < half*8/10 || c.Kept > half*12/10 {
+		t.Errorf("kept %d of %d, want about half", c.Kept, 2*half)
+	}
+
+	// What is there twice is kept once.
+	once := open(t, Config{Filter: Filter{SkipDuplicates: true}}, Chain(path))
+	twice := open(t, Config{Filter: Filter{SkipDuplicates: true}}, Chain(path), Chain(path))
+	if twice.Len() != once.Len() || twice.Counts.Duplicates != 2*once.Counts.Duplicates+once.Counts.Kept {
+		t.Errorf("twice %+v, once %+v", twice.Counts, once.Counts)
+	}
+	var text strings.Builder
+	if err := s.Print(&text); err != nil || !strings.Contains(text.String(), "left out: thinned opening") {
+		t.Errorf("printed %q, error %v", text.String(), err)
+	}
+	if err := s.Stats.Draw("data").Save(filepath.Join(t.TempDir(), "data.png")); err != nil {
+		t.Error(err)
+	}
+}
+
+// list is a reader of samples in memory, in sample.InternalUnit.
+type list struct{ rest []sample.Sample }
+
+func (l *list) Unit() sample.Unit { return sample.InternalUnit }
+func (l *list) Trailing() int64   { return 0 }
+func (l *list) Offset() int64     { return -1 }
+func (l *list) Read(s *sample.Sample) error {
+	if len(l.rest) == 0 {
+		return io.EOF
+	}
+	*s, l.rest = l.rest[0], l.rest[1:]
+	return nil
+}
+
+// Samples of a reader are converted, split by game, and the value for no score
+// is known.
+func TestSamples(t *testing.T) {
+	var all []sample.Sample
+	rng := rand.New(rand.NewPCG(3, 1))
+	for i := range 200 {
+		all = append(all, sample.From(randomGame(rng, i), sample.Filter{}, nil, nil)...)
+	}
+	all[10].Score = noScore
+	input := Samples("list", func() (sample.Reader, func(), error) { return &list{all}, func() {}, nil })
+	s := open(t, Config{Split: true, Measured: 1 << 20, Filter: Filter{Filter: sample.Filter{RequireScore: true}}}, input)
+	if s.Counts.Games != 200 || s.Counts.NoScore != 1 {
+		t.Errorf("%d games, %d without score, want 200, 1", s.Counts.Games, s.Counts.NoScore)
+	}
+	held := map[string]bool{}
+	for _, one := range s.HeldOut(make([]sample.Sample, len(all))) {
+		held[name(&one)] = true
+	}
+	if len(held) < len(all)/50 || len(held) > len(all)/8 {
+		t.Errorf("%d of %d held out, want about a twentieth", len(held), len(all))
+	}
+	games, mixed := 0, 0
+	for i := 0; i < len(all); {
+		out, in := 0, 0
+		for begin := i; i < len(all) && (i == begin || all[i].Ply > all[i-1].Ply); i++ {
+			one := all[i]
+			if one.Score == noScore {
+				continue
+			}
+			one.Score = sample.Convert(one.Score, sample.InternalUnit, sample.CentipawnUnit)
+			if held[name(&one)] {
+				out++
+			} else {
+				in++
+			}
+		}
+		if games++; out > 0 && in > 0 {
+			mixed++
+		}
+	}
+	if games != 200 || mixed > 0 {
+		t.Errorf("%d of %d games are on both sides", mixed, games)
+	}
+}
+
+func TestMirror(t *testing.T) {
+	for _, tc := range []struct{ fen, want string }{
+		{"6k1/5p~p1/8/8/3Pp3/8/8/1K5R[Qn] b - d3 3 9", "1k6/1pp~5/8/8/3pP3/8/8/R5K1[Qn] b - e3 3 9"},
+		{"r3k2r/8/8/8/8/8/8/R3K2R[] w Kq - 0 1", ""},
+	} {
+		fen := strings.Replace(tc.fen, "5p~p1", "5q~p1", 1)
+		want := strings.Replace(tc.want, "1pp~5", "1pq~5", 1)
+		p, err := chess.ParseFEN(chess.Crazyhouse, fen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := sample.Sample{Pos: p, Score: 5}
+		if ok := mirror(&s); ok != (want != "") {
+			t.Errorf("%s: mirrored: %v", fen, ok)
+		} else if ok && s.Pos.FEN() != want {
+			t.Errorf("%s: %s, want %s", fen, s.Pos.FEN(), want)
+		}
+		if want == "" {
+			continue
+		}
+		if mirror(&s); s.Pos.FEN() != p.FEN() || s.Pos.Key() != p.Key() {
+			t.Errorf("%s: mirrored twice it is %s", fen, s.Pos.FEN())
+		}
+	}
+	path, _ := chainFile(t, 20)
+	s := open(t, Config{Mirror: 1}, Chain(path))
+	draw(t, s, 500)
+	if n := s.Refused(); n == 0 || n == 500 {
+		t.Errorf("%d of 500 refused, want some", n)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	path, _ := chainFile(t, 3)
+	for _, tc := range []struct {
+		cfg  Config
+		want error
+	}{
+		{Config{}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Newest: 1}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Mirror: 2}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Memory: -1}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Filter: Filter{RandomSkip: -1}}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Filter: Filter{ThinPly: -1}}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Filter: Filter{Filter: sample.Filter{MinPly: 1000}}}, ErrEmpty},
+		{Config{Variant: chess.Chess}, sample.ErrFormat},
+	} {
+		if _, err := Open(t.Context(), tc.cfg, Chain(path)); !errors.Is(err, tc.want) {
+			t.Errorf("%+v: error %v, want %v", tc.cfg, err, tc.want)
+		}
+	}
+	if _, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Chain(path+"x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want ErrNotExist", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, Config{Variant: chess.Crazyhouse}, Chain(path)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want Canceled", err)
+	}
+}
+
+// Data that change while they are trained on are noticed.
+func TestChanged(t *testing.T) {
+	path, _ := chainFile(t, 30)
+	s := open(t, Config{Memory: 100 * sampleSize}, Chain(path))
+	shorter, _ := chainFile(t, 20)
+	if err := os.Rename(shorter, path); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	for range 20 {
+		if err = s.Draw(nil, make([]sample.Sample, 100)); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, ErrChanged) {
+		t.Errorf("error %v, want ErrChanged", err)
+	}
+}
+
+func TestKeySet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var set keySet
+	twin := map[uint64]bool{}
+	for range 20_000 {
+		key := rng.Uint64() >> rng.IntN(60)
+		if got := set.add(key); got == twin[key] {
+			t.Fatalf("key %d: new %v, want %v", key, got, !twin[key])
+		}
+		twin[key] = true
+	}
+}

@@ -1,0 +1,272 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+)
+
+var (
+	// ErrEmpty says that no samples are left to train on.
+	ErrEmpty = errors.New("no samples to train on")
+	// ErrChanged says that an input was not the same when it was read again.
+	ErrChanged = errors.New("data changed while training")
+)
+
+// sampleSize is the memory a sample takes, its place in the order included.
+const sampleSize = int64(unsafe.Sizeof(sample.Sample{})) + 4
+
+// Config says how a Set is made of its inputs.
+type Config struct {
+	Variant *chess.Variant
+	Seed    uint64 // of the order, of the split into windows, and of filters that leave to chance
+	Filter  Filter
+	// Memory bounds the bytes of samples held at once; 0 is no bound.
+	Memory int64
+	// Split keeps held-out games from training.
+	Split bool
+	// Newest is the share of the positions, at the end of the inputs, that are
+	// kept from training as a second set to measure; below 1.
+	Newest float64
+	// Measured is how many positions of each of the two sets are kept, evenly
+	// from all of it.
+	Measured int
+	// Mirror is the probability that a position drawn is mirrored left to
+	// right. Positions with rights to castle never are.
+	Mirror float64
+	// Bucket says which layer stack serves a position, for the statistics; nil
+	// for none.
+	Bucket func(*chess.Position) int
+}
+
+func (c *Config) validate() error {
+	if err := c.Filter.validate(); err != nil {
+		return err
+	}
+	switch {
+	case c.Variant == nil:
+		return fmt.Errorf("%w: found no variant, expected one", ErrConfig)
+	case c.Memory < 0 || c.Measured < 0:
+		return fmt.Errorf("%w: %d bytes of memory, %d positions measured, expected numbers from 0", ErrConfig, c.Memory, c.Measured)
+	case !(c.Newest >= 0 && c.Newest < 1):
+		return fmt.Errorf("%w: newest share %g, expected 0 to less than 1", ErrConfig, c.Newest)
+	case !(c.Mirror >= 0 && c.Mirror <= 1):
+		return fmt.Errorf("%w: probability %g to mirror, expected 0 to 1", ErrConfig, c.Mirror)
+	}
+	return nil
+}
+
+// Set is a source of samples for a trainer. Only one goroutine may draw.
+type Set struct {
+	cfg    Config
+	inputs []Input
+	ctx    context.Context // of reading ahead, until Close
+	stop   context.CancelFunc
+
+	// Counts says what became of the inputs' samples.
+	Counts Counts
+	// Stats describes the positions kept.
+	Stats Stats
+
+	train, held bitset // by ordinal of the sample
+	cut         uint64 // ordinal where the newest part begins
+	n           uint64 // positions to train on
+	windows     int
+
+	heldOut, newest []sample.Sample
+
+	window  window
+	ahead   chan loaded
+	at      uint64 // samples drawn
+	refused atomic.Uint64
+}
+
+var _ trainer.Seeker = (*Set)(nil)
+
+// Open reads the inputs once and loads the first window. It may take long and
+// ends with ctx. The error wraps ErrConfig, ErrEmpty, or is that of an input.
+func Open(ctx context.Context, cfg Config, inputs ...Input) (*Set, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	s := &Set{cfg: cfg, inputs: inputs, windows: 1}
+	all, err := s.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.n == 0 {
+		return nil, fmt.Errorf("%w: of %d found none passes the filters", ErrEmpty, s.Counts.Samples)
+	}
+	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if all != nil {
+		s.window.samples = *all
+		s.shuffle(&s.window)
+		return s, nil
+	}
+	need := int64(s.n) * sampleSize
+	s.windows = int((2*need + cfg.Memory - 1) / cfg.Memory) // two at a time: one in use, one being read
+	first := s.load(ctx, 0, true)
+	s.window = first.window
+	return s, first.err
+}
+
+// Close ends reading ahead. The set must not be drawn from any more.
+func (s *Set) Close() {
+	s.stop()
+	if s.ahead != nil {
+		<-s.ahead
+	}
+}
+
+// Len returns the number of positions trained on in an epoch.
+func (s *Set) Len() uint64 { return s.n }
+
+// Windows returns the number of parts an epoch is dealt into.
+func (s *Set) Windows() int { return s.windows }
+
+// Refused returns how many positions could not be mirrored so far.
+func (s *Set) Refused() uint64 { return s.refused.Load() }
+
+// HeldOut copies positions of held-out games to dst.
+func (s *Set) HeldOut(dst []sample.Sample) []sample.Sample { return dst[:copy(dst, s.heldOut)] }
+
+// Newest returns positions of the newest part of the data.
+func (s *Set) Newest() []sample.Sample { return s.newest }
+
+// SetHeldOut measures these positions instead of those of held-out games.
+func (s *Set) SetHeldOut(samples []sample.Sample) { s.heldOut = samples }
+
+// group is where a game begins.
+type group struct{ ordinal, trained uint64 }
+
+// survey reads everything and decides what is trained on. It returns the samples
+// to train on, nil if they are more than there is memory for.
+func (s *Set) survey(ctx context.Context) (*store, error) {
+	var counts Counts
+	var groups []group
+	var seen keySet
+	f := &s.cfg.Filter
+	stats := newGatherer(s.cfg.Bucket)
+	all, held := new(store), thinned{most: s.cfg.Measured}
+	read, err := readAll(ctx, s.cfg.Variant, s.inputs, func(e *entry) {
+		if e.begins {
+			groups = append(groups, group{e.ordinal, s.n})
+			stats.game(e)
+		}
+		stats.plies++
+		chance := mix(s.cfg.Seed) ^ 2*e.ordinal
+		if why := f.against(&counts, e.Sample, e.scored, chance, &seen); why != nil {
+			*why++
+			return
+		}
+		counts.Kept++
+		stats.position(e.Sample)
+		if e.held && s.cfg.Split {
+			s.held.set(e.ordinal)
+			held.add(e.Sample)
+			return
+		}
+		s.train.set(e.ordinal)
+		if s.n++; s.cfg.Memory > 0 && int64(s.n)*sampleSize > s.cfg.Memory {
+			all = nil
+		}
+		if all != nil {
+			all.add(e.Sample)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	counts.Samples, counts.Untrained, counts.Games, counts.Unreadable = read.Samples, read.Untrained, read.Games, read.Unreadable
+	s.Counts, s.Stats = counts, stats.finish()
+	s.cutNewest(groups, counts.Samples)
+	if all == nil {
+		return nil, nil
+	}
+	newest := thinned{most: s.cfg.Measured}
+	for i := s.n; i < uint64(all.n); i++ {
+		newest.add(all.at(uint32(i)))
+	}
+	all.cut(int(s.n))
+	s.heldOut, s.newest = held.samples, newest.samples
+	return all, nil
+}
+
+// cutNewest lays the newest games aside that have the wanted share.
+func (s *Set) cutNewest(groups []group, all uint64) {
+	s.cut = all
+	keep := uint64((1 - s.cfg.Newest) * float64(s.n))
+	i := sort.Search(len(groups), func(i int) bool { return groups[i].trained >= keep })
+	if s.cfg.Newest > 0 && i > 0 && i < len(groups) {
+		s.cut, s.n = groups[i].ordinal, groups[i].trained
+	}
+}
+
+// side says what becomes of a sample.
+func (s *Set) side(ordinal uint64) (train, held, newest bool) {
+	train, held = s.train.has(ordinal), s.held.has(ordinal)
+	newest = train && ordinal >= s.cut
+	return train && !newest, held, newest
+}
+
+// Draw fills dst with the next samples of the epoch, and of those after it. Rng
+// decides only which of them are mirrored.
+func (s *Set) Draw(rng *rand.Rand, dst []sample.Sample) error {
+	for n := 0; n < len(dst); {
+		if err := s.reach(s.at); err != nil {
+			return err
+		}
+		w := &s.window
+		from := s.at - w.from
+		got := min(uint64(len(dst)-n), uint64(len(w.order))-from)
+		for i, k := range w.order[from : from+got] {
+			dst[n+i] = *w.samples.at(k)
+		}
+		n += int(got)
+		s.at += got
+	}
+	if s.cfg.Mirror > 0 {
+		for i := range dst {
+			if rng.Float64() < s.cfg.Mirror && !mirror(&dst[i]) {
+				s.refused.Add(1)
+			}
+		}
+	}
+	return nil
+}
+
+// Seek goes to where the set is after drawn samples.
+func (s *Set) Seek(drawn uint64) error {
+	s.at = drawn
+	return nil
+}
+
+// Some returns up to n positions drawn evenly from the window loaded.
+func (s *Set) Some(n int) []sample.Sample {
+	order := s.window.order
+	some := make([]sample.Sample, 0, min(n, len(order)))
+	for _, k := range order[:cap(some)] {
+		some = append(some, *s.window.samples.at(k))
+	}
+	return some
+}
+
+// bitset is a set of ordinals.
+type bitset []uint64
+
+func (b *bitset) set(i uint64) {
+	for uint64(len(*b)) <= i/64 {
+		*b = append(*b, 0)
+	}
+	(*b)[i/64] |= 1 << (i % 64)
+}
+
+func (b bitset) has(i uint64) bool { return i/64 < uint64(len(b)) && b[i/64]>>(i%64)&1 != 0 }
