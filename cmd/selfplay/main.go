@@ -109,6 +109,7 @@ func newRoot() *cobra.Command {
 		newRateCommand(),
 		newBookCommand(),
 		newGensfenCommand(),
+		newLearnCommand(),
 		newReplayCommand(),
 		newNetCommand(),
 		newConvertCommand(),

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/learn"
+	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+	"github.com/crazyhouse-rl/selfplay/trainer/pool"
+)
+
+// learnOptions are the options of learn that are no settings of a run, and the
+// settings given.
+type learnOptions struct {
+	preset, file string
+	out          string
+	jobs         int
+	show         bool
+
+	given []wordValue
+}
+
+// wordValue is a setting as it was given: a word of a flag, or a bare one, and
+// its value.
+type wordValue struct{ word, value string }
+
+func newLearnCommand() *cobra.Command {
+	var o learnOptions
+	c := &cobra.Command{
+		Use:   "learn DATA... [WORD VALUE]...",
+		Short: "Train a net on given data",
+		Long: `Train a net on files of samples, on directories of such files, and on replay
+buffers (replay:DIR, or the directory of a run), in a directory of its own (--out).
+The same command goes on after any interruption and gives the same net, bit for
+bit, as if there had been none.
+
+Settings come from --preset, then --config, a YAML file, then flags. A key of the
+file may list values: then there is a run for every combination, --jobs at a time,
+and a table at the end. --show prints what the settings are and ends.
+
+Schedules (--lr, --lambda) are a number, or curves with commas between:
+  linear:FROM:TO[:STEPS]  cosine:…  exponential:…  onecycle:PEAK:TO[:STEPS]
+  step:FROM:FACTOR:EVERY[:STEPS]  constant:VALUE[:STEPS]  warmup:STEPS first
+STEPS may be a percentage of the run; without them a curve takes what is left.
+
+The words of the learn command of Stockfish's descendants are understood too, as
+flags or bare: targetdir, basedir, loop, batchsize, nn_batch_size, eta, lambda,
+eval_limit, newbob_decay, newbob_num_trials, reduction_gameply, eval_save_interval,
+loss_output_interval, mirror_percentage, EvalSaveDir, EvalFile, SkipLoadingEval,
+validation_set_file_name, use_draw_games_in_training,
+skip_duplicated_positions_in_training. eta chooses plain SGD and cross-entropy with
+scales of 361, unless others are given, at the rate eta·net_scale/600. As the
+shuffle is one of all data, batchsize is only how often the loss is told.`,
+		Example: `  selfplay learn replay:runs/crazyhouse-laptop/replay --features 'All + Hand' --width 128 --epochs 5
+  selfplay learn data.chain --preset fairy --lr warmup:2%,cosine:0.001:0.00002 --out runs/fairy
+  selfplay learn targetdir data loop 100 batchsize 1000000 eta 1.0 lambda 0.5 eval_limit 32000 nn_batch_size 1000 newbob_decay 0.5 loss_output_interval 1000000 mirror_percentage 50 validation_set_file_name val.bin SkipLoadingEval true
+  selfplay learn data.chain --config sweep.yaml --jobs 2 --out runs/widths`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error { return runLearn(c, args, &o) },
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.ReplaceAll(strings.ToLower(name), "_", "-"))
+	})
+	f.StringVar(&o.out, "out", "runs/learn", "directory of the run")
+	f.StringVar(&o.preset, "preset", "small", strings.Join(configs.LearnPresets(), ", ")+", unless the --config file names one")
+	f.StringVar(&o.file, "config", "", "YAML file of settings, which may list values")
+	f.IntVar(&o.jobs, "jobs", 0, "runs at the same time, of several; 0: one per CPU")
+	f.BoolVar(&o.show, "show", false, "print the settings and end")
+	var l configs.Learn
+	for key, usage := range l.Settings() {
+		flag := f.VarPF(&settingFlag{&o, key}, key, "", usage)
+		if l.IsSwitch(key) {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	for _, word := range guideWords {
+		if f.Lookup(word.name) == nil {
+			f.Var(&settingFlag{&o, word.name}, word.name, word.usage)
+		}
+	}
+	return c
+}
+
+// settingFlag notes what a flag says, in the order of the command line.
+type settingFlag struct {
+	o    *learnOptions
+	word string
+}
+
+func (s *settingFlag) String() string { return "" }
+func (s *settingFlag) Type() string   { return "value" }
+func (s *settingFlag) Set(value string) error {
+	s.o.given = append(s.o.given, wordValue{s.word, value})
+	return nil
+}
+
+func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
+	data, err := o.bareWords(args)
+	if err != nil {
+		return err
+	}
+	runs, err := o.settings(c, data)
+	if err != nil {
+		return err
+	}
+	if o.show {
+		for i := range runs {
+			if _, err := c.OutOrStdout().Write(runs[i].YAML()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range runs {
+		if runs[i].Data, err = learn.Files(runs[i].Data); err != nil {
+			return err
+		}
+		if err := learn.Check(runs[i]); err != nil {
+			return usageOf(err)
+		}
+	}
+	opt := learn.Options{Dir: o.out, Out: c.OutOrStdout(), Progress: c.ErrOrStderr()}
+	if len(runs) > 1 {
+		err = learnSweep(c.Context(), runs, learn.SweepOptions{Options: opt, Jobs: o.jobs})
+	} else {
+		err = learnOne(c.Context(), runs[0], opt)
+	}
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w; the same command goes on", errResumable)
+	}
+	return usageOf(err)
+}
+
+func learnOne(ctx context.Context, cfg configs.Learn, opt learn.Options) error {
+	s, err := learn.Run(ctx, cfg, opt)
+	if err != nil {
+		return err
+	}
+	return s.Print(opt.Out)
+}
+
+func learnSweep(ctx context.Context, runs []configs.Learn, opt learn.SweepOptions) error {
+	results, err := learn.Sweep(ctx, runs, opt)
+	if len(results) == 0 || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errors.Join(err, learn.PrintTable(opt.Out, configs.Varied(runs), results))
+}
+
+// usageOf marks errors that come of settings.
+func usageOf(err error) error {
+	for _, setting := range []error{
+		configs.ErrInvalid, learn.ErrConfig, learn.ErrOther, nnue.ErrArchitecture, nnuefit.ErrConfig, trainer.ErrConfig, trainer.ErrSchedule, pool.ErrConfig,
+	} {
+		if errors.Is(err, setting) {
+			return fmt.Errorf("%w: %w", errUsage, err)
+		}
+	}
+	return err
+}
+
+// settings builds the runs: preset, file, flags and words, data.
+func (o *learnOptions) settings(c *cobra.Command, data []string) ([]configs.Learn, error) {
+	preset, text := o.preset, []byte(nil)
+	if o.file != "" {
+		var err error
+		if text, err = os.ReadFile(o.file); err != nil {
+			return nil, fmt.Errorf("--config: %w", err)
+		}
+		named, err := configs.LearnPresetOf(text, o.file)
+		if err != nil {
+			return nil, err
+		}
+		if named != "" && !c.Flags().Changed("preset") {
+			preset = named
+		}
+	}
+	base, err := configs.LearnPreset(preset)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --preset: %w", errUsage, err)
+	}
+	runs := []configs.Learn{base}
+	if text != nil {
+		if runs, err = base.Sweep(text, o.file); err != nil {
+			return nil, err
+		}
+	}
+	for i := range runs {
+		runs[i].Preset = preset
+		if len(data) > 0 {
+			runs[i].Data = data
+		}
+		if err := o.apply(&runs[i]); err != nil {
+			return nil, fmt.Errorf("%w: %w", errUsage, err)
+		}
+	}
+	return runs, nil
+}

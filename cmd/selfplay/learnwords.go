@@ -1,0 +1,220 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// guideWord is a word of the learn command of nodchip's Stockfish and its
+// descendants, and what it means here.
+type guideWord struct {
+	name, usage string
+	set         func(o *learnOptions, l *configs.Learn, value string) error
+}
+
+// setting is a word that only has another name here.
+func setting(key string) func(*learnOptions, *configs.Learn, string) error {
+	return func(_ *learnOptions, l *configs.Learn, value string) error { return l.Set(key, value) }
+}
+
+// guideWords are the words whose name or meaning is not that of a setting. The
+// files and directories among them are dealt with before, see bareWords.
+var guideWords = []guideWord{
+	{"targetdir", "directory of data", nothing},
+	{"basedir", "directory that names of data are relative to", nothing},
+	{"EvalSaveDir", "the same as --out", nothing},
+	{"loop", "the same as --epochs", setting("epochs")},
+	{"batchsize", "the same as --report-every: the shuffle is one of all data", setting("report_every")},
+	{"nn_batch_size", "the same as --batch", setting("batch")},
+	{"eta", "learning rate of plain SGD on cross-entropy, in Stockfish's unit", setEta},
+	{"eval_limit", "leave out scores beyond, 208 a pawn; 32000: none", setEvalLimit},
+	{"newbob_num_trials", "the same as --newbob-trials", setting("newbob_trials")},
+	{"eval_save_interval", "the same as --save-every", setting("save_every")},
+	{"loss_output_interval", "the same as --report-every", setting("report_every")},
+	{"mirror_percentage", "the same as --mirror", setting("mirror")},
+	{"validation_set_file_name", "the same as --validation", setting("validation")},
+	{"reduction_gameply", "the same as --thin-ply", setting("thin_ply")},
+	{"use_draw_games_in_training", "0 is --skip-draws", setNot("skip_draws")},
+	{"skip_duplicated_positions_in_training", "1 is --skip-duplicates", setSwitch("skip_duplicates")},
+	{"EvalFile", "the same as --init", setting("init")},
+	{"SkipLoadingEval", "true: begin at random; false: EvalFile must be given", setSkipLoading},
+}
+
+// nothing is what a word does that has been dealt with.
+func nothing(*learnOptions, *configs.Learn, string) error { return nil }
+
+// oldScale is the scale of win probabilities of the old learner in raw units:
+// 4·208 / ln 10.
+const oldScale = 361
+
+// setEta follows the rate of the old learner. Its steps are eta times the batch's
+// mean of q − t, at an output of which 1.0 is 600 raw units; here the derivative
+// of the cross-entropy has the factor 600/net_scale besides.
+func setEta(o *learnOptions, l *configs.Learn, value string) error {
+	eta, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(eta > 0) {
+		return fmt.Errorf("%w: eta: found %q, expected a number above 0", configs.ErrInvalid, value)
+	}
+	if !o.has("optimiser") {
+		l.Optimiser, l.Momentum = "sgd", 0
+	}
+	if !o.has("loss") {
+		l.Loss = "cross-entropy"
+	}
+	if !o.has("net_scale") {
+		l.NetScale = oldScale
+	}
+	if !o.has("score_scale") {
+		l.ScoreScale = oldScale
+	}
+	l.LR = strconv.FormatFloat(eta*l.NetScale/600, 'g', 6, 64)
+	return nil
+}
+
+// setEvalLimit reads a limit of scores in units of 208 a pawn; 32000 and more
+// limit nothing.
+func setEvalLimit(_ *learnOptions, l *configs.Learn, value string) error {
+	limit, err := strconv.Atoi(value)
+	if err != nil || limit < 1 {
+		return fmt.Errorf("%w: eval_limit: found %q, expected a number above 0", configs.ErrInvalid, value)
+	}
+	const none = 32000
+	if limit >= none {
+		l.MaxScore = 0
+		return nil
+	}
+	l.MaxScore = int(sample.Convert(search.Score(limit), sample.InternalUnit, sample.CentipawnUnit))
+	return nil
+}
+
+func setSwitch(key string) func(*learnOptions, *configs.Learn, string) error {
+	return func(_ *learnOptions, l *configs.Learn, value string) error {
+		on, err := strconv.ParseBool(value)
+		if err != nil {
+			return fmt.Errorf("%w: %s: found %q, expected 0 or 1", configs.ErrInvalid, key, value)
+		}
+		return l.Set(key, strconv.FormatBool(on))
+	}
+}
+
+func setNot(key string) func(*learnOptions, *configs.Learn, string) error {
+	return func(o *learnOptions, l *configs.Learn, value string) error {
+		on, err := strconv.ParseBool(value)
+		if err != nil {
+			return fmt.Errorf("%w: %s: found %q, expected 0 or 1", configs.ErrInvalid, key, value)
+		}
+		return l.Set(key, strconv.FormatBool(!on))
+	}
+}
+
+func setSkipLoading(o *learnOptions, l *configs.Learn, value string) error {
+	skip, err := strconv.ParseBool(value)
+	if err != nil {
+		return fmt.Errorf("%w: SkipLoadingEval: found %q, expected true or false", configs.ErrInvalid, value)
+	}
+	if skip {
+		l.Init = ""
+		return nil
+	}
+	if l.Init == "" && !o.has("EvalFile") && !o.has("init") {
+		return fmt.Errorf("%w: SkipLoadingEval: found false, expected EvalFile beside it: a checkpoint or a run's directory", configs.ErrInvalid)
+	}
+	return nil
+}
+
+// same reports whether two words are the same but for case and dashes.
+func same(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "-", "_"), strings.ReplaceAll(b, "-", "_"))
+}
+
+// has reports whether a word was given.
+func (o *learnOptions) has(word string) bool {
+	for _, g := range o.given {
+		if same(g.word, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// known returns the name of a setting or a word, "" if text is neither.
+func known(text string) string {
+	for _, w := range guideWords {
+		if same(w.name, text) {
+			return w.name
+		}
+	}
+	for key := range new(configs.Learn).Settings() {
+		if same(key, text) {
+			return key
+		}
+	}
+	return ""
+}
+
+// bareWords takes the words with their values out of the arguments and returns
+// the data that are left and that words name.
+func (o *learnOptions) bareWords(args []string) ([]string, error) {
+	var names []string
+	for i := 0; i < len(args); i++ {
+		word := known(args[i])
+		if word == "" {
+			names = append(names, args[i])
+			continue
+		}
+		if i++; i == len(args) {
+			return nil, fmt.Errorf("%w: found no value behind %s", errUsage, word)
+		}
+		o.given = append(o.given, wordValue{word, args[i]})
+	}
+	base := ""
+	var data []string
+	for _, g := range o.given {
+		switch g.word {
+		case "basedir":
+			base = g.value
+		case "targetdir":
+			names = append(names, g.value)
+		case "EvalSaveDir":
+			o.out = g.value
+		}
+	}
+	for _, name := range names {
+		if base != "" && !filepath.IsAbs(name) && !strings.HasPrefix(name, "replay:") {
+			name = filepath.Join(base, name)
+		}
+		data = append(data, name)
+	}
+	return data, nil
+}
+
+// apply gives the settings the values that flags and words have, in their order,
+// but eta last, as it depends on others.
+func (o *learnOptions) apply(l *configs.Learn) error {
+	for _, last := range []bool{false, true} {
+		for _, g := range o.given {
+			if (g.word == "eta") != last {
+				continue
+			}
+			if err := o.set(l, g); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *learnOptions) set(l *configs.Learn, g wordValue) error {
+	for _, w := range guideWords {
+		if w.name == g.word {
+			return w.set(o, l, g.value)
+		}
+	}
+	return l.Set(g.word, g.value)
+}

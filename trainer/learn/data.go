@@ -1,0 +1,186 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/dataset"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/pool"
+)
+
+// Files replaces the directories among the names of data by the sample files in
+// them, sorted; a directory that is a replay buffer, or a run's with one in it,
+// becomes replay:DIR. Names that are of no known format are an error.
+func Files(names []string) ([]string, error) {
+	var files []string
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err == nil && info.IsDir() {
+			in, err := filesIn(name)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, in...)
+			continue
+		}
+		format, known := dataset.FormatOf(name)
+		switch {
+		case known != nil:
+			return nil, known
+		case format != dataset.Replay && err != nil:
+			return nil, err
+		}
+		files = append(files, name)
+	}
+	return files, nil
+}
+
+func filesIn(dir string) ([]string, error) {
+	for _, buffer := range []string{dir, filepath.Join(dir, "replay")} {
+		if segments, _ := filepath.Glob(filepath.Join(buffer, "*.seg")); len(segments) > 0 {
+			return []string{"replay:" + buffer}, nil
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if _, err := dataset.FormatOf(e.Name()); err == nil && e.Type().IsRegular() {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: found no files of samples and no replay buffer, expected either", dir)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// input opens one name of data.
+func input(name string, v *chess.Variant) (pool.Input, error) {
+	format, err := dataset.FormatOf(name)
+	if err != nil {
+		return pool.Input{}, err
+	}
+	switch format {
+	case dataset.Replay:
+		return pool.Replay(strings.TrimPrefix(name, "replay:")), nil
+	case dataset.Chain:
+		return pool.Chain(name), nil
+	}
+	return pool.Samples(name, func() (sample.Reader, func(), error) {
+		s, err := dataset.Open(name, format, v, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		return s.Reader, s.Close, nil
+	}), nil
+}
+
+// source is the data of a run.
+type source struct {
+	trainer.Seeker
+	sets   []*pool.Set // as many as there are weights, or one
+	newest []sample.Sample
+	size   uint64 // positions of an epoch
+}
+
+// openData reads the data.
+func (p *plan) openData(ctx context.Context) (*source, error) {
+	inputs := make([]pool.Input, len(p.cfg.Data))
+	for i, name := range p.cfg.Data {
+		var err error
+		if inputs[i], err = input(name, p.variant); err != nil {
+			return nil, err
+		}
+	}
+	groups, weights := [][]pool.Input{inputs}, []float64{1}
+	if p.weights != nil {
+		groups, weights = slices.Collect(slices.Chunk(inputs, 1)), p.weights
+	}
+	cfg := pool.Config{
+		Variant: p.variant, Seed: p.cfg.Seed, Filter: p.filter,
+		Memory: int64(p.cfg.MemoryMB) << 20 / int64(len(groups)),
+		Split:  p.cfg.Validation == "", Newest: p.cfg.Newest, Measured: p.cfg.HeldOut,
+		Mirror: p.cfg.Mirror / 100, Bucket: p.arch.Bucket,
+	}
+	s := &source{}
+	var sources []trainer.Source
+	for _, g := range groups {
+		set, err := pool.Open(ctx, cfg, g...)
+		if err != nil {
+			s.close()
+			return nil, err
+		}
+		s.sets, sources = append(s.sets, set), append(sources, set)
+		s.newest = append(s.newest, set.Newest()...)
+		s.size += set.Len()
+	}
+	if s.Seeker = s.sets[0]; len(sources) > 1 {
+		mixed, err := trainer.NewMixed(sources, weights)
+		if err != nil {
+			s.close()
+			return nil, err
+		}
+		s.Seeker = mixed
+	}
+	return s, p.openValidation(ctx, s, cfg)
+}
+
+// openValidation reads the file of positions to measure, if there is one.
+func (p *plan) openValidation(ctx context.Context, s *source, cfg pool.Config) error {
+	if p.cfg.Validation == "" {
+		return nil
+	}
+	in, err := input(p.cfg.Validation, p.variant)
+	if err == nil {
+		cfg.Newest, cfg.Mirror, cfg.Measured = 0, 0, 0
+		var set *pool.Set
+		if set, err = pool.Open(ctx, cfg, in); err == nil {
+			defer set.Close()
+			some := set.Some(p.cfg.HeldOut)
+			for _, to := range s.sets {
+				to.SetHeldOut(some)
+			}
+			return nil
+		}
+	}
+	s.close()
+	return fmt.Errorf("validation: %w", err)
+}
+
+// close ends reading ahead.
+func (s *source) close() {
+	for _, set := range s.sets {
+		set.Close()
+	}
+}
+
+// some returns up to n positions of the training data.
+func (s *source) some(n int) []sample.Sample {
+	dst := make([]sample.Sample, 0, n)
+	for _, set := range s.sets {
+		dst = append(dst, set.Some(n/len(s.sets))...)
+	}
+	return dst
+}
+
+// print describes the data.
+func (s *source) print(w io.Writer) error {
+	for _, set := range s.sets {
+		if err := set.Print(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package learn
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/figure"
+	"github.com/crazyhouse-rl/selfplay/internal/tfevents"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+)
+
+// Entry is a line of a run's log.
+type Entry struct {
+	Step    uint64  `json:"step"`
+	Samples uint64  `json:"samples"` // positions learned from, repetitions included
+	Epoch   float64 `json:"epoch"`
+	Seconds float64 `json:"seconds"` // spent on training, validations included
+	LR      float64 `json:"lr"`
+	Lambda  float64 `json:"lambda"`
+
+	Loss     float64         `json:"loss,omitempty"`       // mean since the entry before, 0 if there was no step
+	HeldOut  *trainer.Loss   `json:"held_out,omitempty"`   // of a validation
+	Newest   *trainer.Loss   `json:"newest,omitempty"`     // of the newest part of the data
+	Verdict  trainer.Verdict `json:"verdict,omitempty"`    // newbob's
+	Mirrored uint64          `json:"unmirrored,omitempty"` // positions that could not be mirrored so far
+}
+
+// journal keeps a run's log, for people and for TensorBoard.
+type journal struct {
+	file    *os.File
+	events  *tfevents.Writer
+	entries []Entry
+}
+
+// openJournal opens the log of a run that goes on after step and drops what it
+// says of later steps.
+func openJournal(r *runner, step uint64) (*journal, error) {
+	j := &journal{}
+	path := r.path(logFile)
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var kept bytes.Buffer
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		var e Entry
+		if json.Unmarshal(lines.Bytes(), &e) != nil || e.Step > step {
+			break
+		}
+		j.entries = append(j.entries, e)
+		kept.Write(lines.Bytes())
+		kept.WriteByte('\n')
+	}
+	if err := durable.WriteFile(path, kept.Bytes()); err != nil {
+		return nil, err
+	}
+	if j.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0); err != nil {
+		return nil, err
+	}
+	if j.events, err = tfevents.Create(r.dir, step, time.Now); err != nil {
+		return nil, errors.Join(err, j.file.Close())
+	}
+	return j, nil
+}
+
+func (j *journal) close() error { return errors.Join(j.file.Close(), j.events.Close()) }
+
+// add writes an entry everywhere.
+func (j *journal) add(e Entry) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.Write(append(text, '\n')); err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	scalars := []tfevents.Scalar{{Tag: "rate/lr", Value: e.LR}, {Tag: "rate/lambda", Value: e.Lambda}}
+	if e.Loss != 0 {
+		scalars = append(scalars, tfevents.Scalar{Tag: "loss/training", Value: e.Loss})
+	}
+	if n := len(j.entries); n > 0 && e.Seconds > j.entries[n-1].Seconds && e.Samples > j.entries[n-1].Samples {
+		last := &j.entries[n-1]
+		speed := float64(e.Samples-last.Samples) / (e.Seconds - last.Seconds)
+		scalars = append(scalars, tfevents.Scalar{Tag: "speed/positions per second", Value: speed})
+	}
+	for _, m := range []struct {
+		name string
+		loss *trainer.Loss
+	}{{"held out", e.HeldOut}, {"newest", e.Newest}} {
+		if m.loss != nil && m.loss.Positions > 0 {
+			scalars = append(scalars,
+				tfevents.Scalar{Tag: "loss/" + m.name, Value: m.loss.Mean},
+				tfevents.Scalar{Tag: "loss/" + m.name + ", scores", Value: m.loss.Score},
+				tfevents.Scalar{Tag: "loss/" + m.name + ", results", Value: m.loss.Result},
+				tfevents.Scalar{Tag: "sign accuracy/" + m.name, Value: m.loss.SignAccuracy})
+		}
+	}
+	j.entries = append(j.entries, e)
+	if err := j.events.Write(e.Step, scalars...); err != nil {
+		return fmt.Errorf("TensorBoard events: %w", err)
+	}
+	return nil
+}
+
+// draw draws the losses. Without any there is no drawing.
+func (j *journal) draw(path, title string) error {
+	training, held := figure.Curve{Name: "training"}, figure.Curve{Name: "held-out games"}
+	newest, sign := figure.Curve{Name: "newest games", Dashed: true}, figure.Curve{Name: "held-out games"}
+	put := func(c *figure.Curve, e *Entry, y float64) {
+		c.X, c.Y = append(c.X, e.Epoch), append(c.Y, y)
+	}
+	for i := range j.entries {
+		e := &j.entries[i]
+		if e.Loss != 0 {
+			put(&training, e, e.Loss)
+		}
+		if l := e.HeldOut; l != nil && l.Positions > 0 {
+			put(&held, e, l.Mean)
+			put(&sign, e, l.SignAccuracy)
+		}
+		if l := e.Newest; l != nil && l.Positions > 0 {
+			put(&newest, e, l.Mean)
+		}
+	}
+	if len(training.X)+len(held.X) == 0 {
+		return nil
+	}
+	f := figure.Figure{Title: title, Rows: [][]figure.Panel{{
+		&figure.Lines{Title: "loss", XLabel: "epochs", YLabel: "loss", Curves: []figure.Curve{training, held, newest}},
+	}}}
+	if len(sign.X) > 0 {
+		f.Rows = append(f.Rows, []figure.Panel{
+			&figure.Lines{Title: "winners named", XLabel: "epochs", YLabel: "share", Curves: []figure.Curve{sign}},
+		})
+	}
+	return f.Save(path)
+}

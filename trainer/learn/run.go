@@ -1,0 +1,453 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/chain"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+)
+
+// Names in a run's directory.
+const (
+	configFile   = "config.yaml"
+	dataText     = "data.txt"
+	dataJSON     = "data.json"
+	dataFigure   = "data.png"
+	logFile      = "log.jsonl"
+	lossFigure   = "loss.png"
+	checkpoints  = "checkpoints"
+	bestDir      = "best"
+	netFile      = "net.nnue"
+	netsDir      = "nets"
+	summaryFile  = "summary.json"
+	divergedFile = "diverged.chain"
+)
+
+// ErrOther says that a directory holds a run with other settings.
+var ErrOther = errors.New("the directory holds a run with other settings")
+
+// progressPeriod is the time between two lines of progress.
+const progressPeriod = 10 * time.Second
+
+// scaleSamples is how many positions the scale of scores is fitted to.
+const scaleSamples = 200_000
+
+// Options say where a run happens and who is told of it.
+type Options struct {
+	Dir      string
+	Out      io.Writer // what the run is and what comes of it
+	Progress io.Writer // lines now and then while it lasts
+}
+
+// runner is a run at work.
+type runner struct {
+	*plan
+	Options
+	dir     string
+	source  *source
+	model   *nnuefit.Model
+	trainer *trainer.Trainer
+	journal *journal
+	state   state
+
+	fresh                         bool   // there was no checkpoint to go on from
+	total, reportEvery, saveEvery uint64 // steps
+	measureLambda                 float64
+	began                         time.Time // of this part of the run
+	shown                         time.Time // when progress was last shown
+	shownSamples                  uint64
+	lossSum                       float64 // since the last entry
+	lossSteps                     uint64
+}
+
+// state lies in a checkpoint beside the trainer's own.
+type state struct {
+	Newbob   trainer.NewbobState `json:"newbob"`
+	BestStep uint64              `json:"best_step"`
+	Finished bool                `json:"finished"` // newbob has ended the run
+	Seconds  float64             `json:"seconds"`
+	LossSum  float64             `json:"loss_sum"`
+	LossN    uint64              `json:"loss_steps"`
+}
+
+// Run makes the run that cfg describes in opt.Dir, or goes on with it, until it is
+// over, and returns what came of it; of a run that is over already, what came of
+// it then. If ctx ends it leaves a checkpoint and returns the context's error.
+// Errors wrap ErrOther, nnuefit.ErrDiverged or are those of Check and of the
+// packages beneath.
+func Run(ctx context.Context, cfg configs.Learn, opt Options) (_ Summary, err error) {
+	p, err := newPlan(cfg)
+	if err != nil {
+		return Summary{}, err
+	}
+	r := &runner{plan: p, Options: opt, dir: opt.Dir}
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return Summary{}, err
+	}
+	lock, err := dirlock.Acquire(r.dir)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	if over, err := r.settle(); err != nil || over != nil {
+		return *cmp.Or(over, new(Summary)), err
+	}
+	if err := r.openData(ctx); err != nil {
+		return Summary{}, err
+	}
+	defer r.source.close()
+	if err := r.prepare(); err != nil {
+		return Summary{}, err
+	}
+	defer func() { err = errors.Join(err, r.trainer.Close(), r.journal.close()) }()
+	if err := r.train(ctx); err != nil {
+		return Summary{}, err
+	}
+	return r.finish()
+}
+
+func (r *runner) path(names ...string) string {
+	return filepath.Join(append([]string{r.dir}, names...)...)
+}
+
+// settle writes the settings, or compares them with those of the run that is
+// there and returns what came of it if it is over.
+func (r *runner) settle() (*Summary, error) {
+	if err := durable.RemoveTemps(r.dir); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(r.path(configFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, durable.WriteFile(r.path(configFile), r.cfg.YAML())
+	}
+	if err != nil {
+		return nil, err
+	}
+	there, err := configs.Learn{}.Sweep(text, r.path(configFile))
+	if err != nil {
+		return nil, err
+	}
+	was := there[0]
+	was.Workers = r.cfg.Workers // has no influence on what is learned
+	if differing := configs.Varied([]configs.Learn{was, r.cfg}); len(differing) > 0 {
+		var words []string
+		for _, key := range differing {
+			words = append(words, fmt.Sprintf("%s: %s there, %s now", key, was.Get(key), r.cfg.Get(key)))
+		}
+		return nil, fmt.Errorf("%w: %s: %s; use the same settings to go on, or another directory", ErrOther, r.dir, strings.Join(words, "; "))
+	}
+	text, err = os.ReadFile(r.path(summaryFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	s := new(Summary)
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	return s, err
+}
+
+// openData reads the data and describes them.
+func (r *runner) openData(ctx context.Context) error {
+	fmt.Fprintf(r.Progress, "reading %s\n", strings.Join(r.cfg.Data, ", "))
+	var err error
+	if r.source, err = r.plan.openData(ctx); err != nil {
+		return err
+	}
+	var text strings.Builder
+	if err := r.source.print(&text); err != nil {
+		return err
+	}
+	fmt.Fprint(r.Out, text.String())
+	facts := make([]any, len(r.source.sets))
+	for i, set := range r.source.sets {
+		facts[i] = map[string]any{"counts": set.Counts, "statistics": set.Stats, "windows": set.Windows()}
+	}
+	data, err := json.MarshalIndent(facts, "", "  ")
+	if err != nil {
+		return err
+	}
+	figure := r.source.sets[0].Stats.Draw(fmt.Sprintf("data: %d positions", r.source.sets[0].Stats.Positions))
+	return errors.Join(
+		durable.WriteFile(r.path(dataText), []byte(text.String())),
+		durable.WriteFile(r.path(dataJSON), append(data, '\n')),
+		figure.Save(r.path(dataFigure)))
+}
+
+// steps turns a number of positions into steps; 0 positions stand for so many
+// parts of an epoch.
+func (r *runner) steps(positions int, parts float64) uint64 {
+	n := float64(positions)
+	if positions == 0 {
+		n = float64(r.source.size) / parts
+	}
+	return max(1, uint64(math.Round(n/float64(r.cfg.Batch))))
+}
+
+// prepare makes model and trainer and resumes what there is to resume.
+func (r *runner) prepare() error {
+	r.total = max(1, uint64(math.Ceil(r.cfg.Epochs*float64(r.source.size)/float64(r.cfg.Batch))))
+	r.reportEvery, r.saveEvery = r.steps(r.cfg.ReportEvery, 20), r.steps(r.cfg.SaveEvery, 1)
+	lr, err := trainer.ParseSchedule(r.cfg.LR, r.total)
+	if err != nil {
+		return err
+	}
+	lambda, err := trainer.ParseSchedule(r.cfg.Lambda, r.total)
+	if err != nil {
+		return err
+	}
+	r.measureLambda = lambda.At(r.total)
+	if r.model, err = nnuefit.New(r.arch, r.fit, r.cfg.Seed); err != nil {
+		return err
+	}
+	r.trainer, err = trainer.New(r.model, r.source, trainer.Config{
+		BatchSize: r.cfg.Batch, Seed: r.cfg.Seed, LearningRate: lr, Lambda: lambda, HeldOut: r.cfg.HeldOut, Prefetch: true,
+	})
+	if err != nil {
+		return err
+	}
+	found, err := r.trainer.Resume(r.path(checkpoints))
+	switch {
+	case errors.Is(err, trainer.ErrNoCheckpoint):
+		r.fresh = true
+		err = r.start()
+	case err == nil:
+		for _, damaged := range found.Damaged {
+			fmt.Fprintf(r.Out, "damaged checkpoint skipped: %v\n", damaged)
+		}
+		if err = json.Unmarshal(found.Caller, &r.state); err == nil {
+			r.lossSum, r.lossSteps = r.state.LossSum, r.state.LossN
+			fmt.Fprintf(r.Out, "going on after step %d\n", found.Step)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if r.journal, err = openJournal(r, r.trainer.Steps()); err != nil {
+		return err
+	}
+	r.describe()
+	return nil
+}
+
+// start gives a new run its first net and its scale of scores.
+func (r *runner) start() error {
+	if r.cfg.Init != "" {
+		path, err := checkpointIn(r.cfg.Init)
+		if err != nil {
+			return err
+		}
+		if _, err := trainer.LoadModel(path, r.model); err != nil {
+			return fmt.Errorf("init: %w", err)
+		}
+		fmt.Fprintf(r.Out, "first net from %s\n", path)
+	}
+	if r.cfg.ScoreScale > 0 {
+		return r.model.SetScoreScale(r.cfg.ScoreScale)
+	}
+	a, b, err := nnuefit.FitScale(r.source.some(scaleSamples))
+	if errors.Is(err, nnuefit.ErrNoFit) {
+		fmt.Fprintf(r.Out, "score scale stays at %.0f raw units: %v\n", r.model.ScoreScale(), err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, fitted (offset %.1f)\n", b, a)
+	return r.model.SetScoreScale(b)
+}
+
+// checkpointIn finds the newest checkpoint of a run, or of a directory of
+// checkpoints, or is the file itself.
+func checkpointIn(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return path, err
+	}
+	for _, dir := range []string{path, filepath.Join(path, checkpoints)} {
+		if names, _ := filepath.Glob(filepath.Join(dir, "*.checkpoint")); len(names) > 0 {
+			return names[len(names)-1], nil // their names sort by step
+		}
+	}
+	return "", fmt.Errorf("init: %w in %s", trainer.ErrNoCheckpoint, path)
+}
+
+// describe prints what is about to happen.
+func (r *runner) describe() {
+	fmt.Fprintf(r.Out, "%v\n", r.arch)
+	fmt.Fprintf(r.Out, "%d steps of %d positions, %g epochs; entries every %d steps, validation and checkpoint every %d\n",
+		r.total, r.cfg.Batch, r.cfg.Epochs, r.reportEvery, r.saveEvery)
+	fmt.Fprintf(r.Out, "%s, %s loss; measured with lambda %g\n", r.cfg.Optimiser, r.cfg.Loss, r.measureLambda)
+	fmt.Fprintf(r.Out, "learning rate %s; lambda %s\n", r.cfg.LR, r.cfg.Lambda)
+}
+
+// seconds is the time spent on training.
+func (r *runner) seconds() float64 { return r.state.Seconds + time.Since(r.began).Seconds() }
+
+// train makes the steps that are left.
+func (r *runner) train(ctx context.Context) error {
+	r.began, r.shown, r.shownSamples = time.Now(), time.Now(), r.trainer.Samples()
+	if r.fresh {
+		if err := r.save(); err != nil {
+			return err
+		}
+	}
+	for r.trainer.Steps() < r.total && !r.state.Finished {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, r.checkpoint())
+		}
+		report, err := r.trainer.Step()
+		if err != nil {
+			return r.failed(err)
+		}
+		r.lossSum += report.Loss
+		r.lossSteps++
+		save := report.Step%r.saveEvery == 0 || report.Step == r.total
+		if report.Step%r.reportEvery == 0 && !save {
+			if err := r.journal.add(r.entry()); err != nil {
+				return err
+			}
+		}
+		if save {
+			if err := r.save(); err != nil {
+				return err
+			}
+		}
+		r.progress()
+	}
+	return nil
+}
+
+// failed keeps the batch of a step that diverged.
+func (r *runner) failed(err error) error {
+	if !errors.Is(err, nnuefit.ErrDiverged) {
+		return err
+	}
+	path := r.path(divergedFile)
+	kept := durable.Write(path, func(w io.Writer) error { return writeChain(w, r.plan, r.trainer.Batch()) })
+	if kept != nil {
+		return errors.Join(err, kept)
+	}
+	return fmt.Errorf("%w; its batch is in %s, the state before in %s: lower the learning rate", err, path, r.path(checkpoints))
+}
+
+func writeChain(w io.Writer, p *plan, batch []sample.Sample) error {
+	c, err := chain.NewWriter(w, p.variant, sample.CentipawnUnit)
+	if err != nil {
+		return err
+	}
+	for i := range batch {
+		if err := c.Write(&batch[i]); err != nil && !errors.Is(err, sample.ErrRecord) {
+			return err
+		}
+	}
+	return c.Close()
+}
+
+// entry is the present state of training, and forgets the losses it reports.
+func (r *runner) entry() Entry {
+	h := r.trainer.Hyper()
+	e := Entry{
+		Step: r.trainer.Steps(), Samples: r.trainer.Samples(), Seconds: math.Round(1000*r.seconds()) / 1000,
+		Epoch: float64(r.trainer.Samples()) / float64(r.source.size), LR: h.LearningRate, Lambda: h.Lambda,
+	}
+	if r.lossSteps > 0 {
+		e.Loss = r.lossSum / float64(r.lossSteps)
+	}
+	r.lossSum, r.lossSteps = 0, 0
+	for _, set := range r.source.sets {
+		e.Mirrored += set.Refused()
+	}
+	return e
+}
+
+// save measures the net, lets newbob judge it, and writes checkpoint, net and
+// curves.
+func (r *runner) save() error {
+	e := r.entry()
+	held, err := r.trainer.Validate(r.measureLambda)
+	if err != nil {
+		return err
+	}
+	newest, err := r.model.Loss(r.source.newest, r.measureLambda)
+	if err != nil {
+		return err
+	}
+	e.HeldOut, e.Newest = &held, &newest
+	if r.newbob.Decay > 0 {
+		if e.Verdict, err = r.judge(held.Mean); err != nil {
+			return err
+		}
+	}
+	if err := r.journal.add(e); err != nil {
+		return err
+	}
+	if err := r.checkpoint(); err != nil {
+		return err
+	}
+	if err := r.export(); err != nil {
+		return err
+	}
+	return r.journal.draw(r.path(lossFigure), fmt.Sprintf("%s, %g epochs", filepath.Base(r.dir), e.Epoch))
+}
+
+// judge follows newbob's verdict.
+func (r *runner) judge(loss float64) (trainer.Verdict, error) {
+	verdict := r.newbob.Judge(&r.state.Newbob, loss)
+	if verdict == trainer.Accepted {
+		r.state.BestStep = r.trainer.Steps()
+		return verdict, r.trainer.Checkpoint(r.path(bestDir), nil)
+	}
+	r.state.Finished = verdict == trainer.Finished
+	r.trainer.ScaleRate(r.state.Newbob.Scale)
+	if r.newbob.KeepLatest && !r.state.Finished {
+		return verdict, nil
+	}
+	best := r.path(bestDir, trainer.CheckpointName(r.state.BestStep))
+	if _, err := trainer.LoadModel(best, r.model); err != nil {
+		return verdict, fmt.Errorf("newbob: %w", err)
+	}
+	return verdict, nil
+}
+
+// checkpoint writes the whole state of the run.
+func (r *runner) checkpoint() error {
+	s := r.state
+	s.Seconds, s.LossSum, s.LossN = r.seconds(), r.lossSum, r.lossSteps
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return r.trainer.Checkpoint(r.path(checkpoints), text)
+}
+
+// progress tells now and then how far the run has come.
+func (r *runner) progress() {
+	now := time.Now()
+	passed := now.Sub(r.shown)
+	if passed < progressPeriod {
+		return
+	}
+	step, samples := r.trainer.Steps(), r.trainer.Samples()
+	speed := float64(samples-r.shownSamples) / passed.Seconds()
+	left := time.Duration(float64((r.total-step)*uint64(r.cfg.Batch)) / speed * float64(time.Second))
+	fmt.Fprintf(r.Progress, "step %d of %d, epoch %.2f, loss %.6f, %.0f positions/s, %v left\n",
+		step, r.total, float64(samples)/float64(r.source.size), r.trainer.Average(), speed, left.Round(time.Second))
+	r.shown, r.shownSamples = now, samples
+}

@@ -1,0 +1,140 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+	"github.com/crazyhouse-rl/selfplay/trainer/pool"
+)
+
+// ErrConfig says that a setting is out of range.
+var ErrConfig = errors.New("unusable settings")
+
+// Check reports settings that no run can follow, as far as that can be told
+// without the data. Errors wrap ErrConfig or configs.ErrInvalid, or are those of
+// the packages that the settings are for.
+func Check(cfg configs.Learn) error {
+	_, err := newPlan(cfg)
+	return err
+}
+
+// plan is the settings of a run in the terms of the packages that follow them.
+type plan struct {
+	cfg     configs.Learn
+	variant *chess.Variant
+	arch    nnue.Architecture
+	fit     nnuefit.Config
+	filter  pool.Filter
+	newbob  trainer.Newbob // off if Decay is 0
+	weights []float64      // of the data, nil for all positions alike
+}
+
+// newPlan checks everything that can be checked without the data.
+func newPlan(cfg configs.Learn) (*plan, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	p := &plan{cfg: cfg, fit: fitConfig(cfg), filter: filter(cfg)}
+	var err error
+	if p.variant, err = chess.ParseVariant(cfg.Variant); err != nil {
+		return nil, err
+	}
+	p.arch = architecture(cfg)
+	if err := p.arch.Validate(); err != nil {
+		return nil, err
+	}
+	if err := p.fit.Validate(); err != nil {
+		return nil, err
+	}
+	for _, s := range []struct{ key, text string }{{"lr", cfg.LR}, {"lambda", cfg.Lambda}} {
+		const any = 1000 // steps, to see whether it can be read
+		if _, err := trainer.ParseSchedule(s.text, any); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrConfig, s.key, err)
+		}
+	}
+	if cfg.NewbobDecay > 0 && cfg.NewbobDecay < 1 { // 1 is how the guide switches it off
+		p.newbob = trainer.Newbob{Decay: cfg.NewbobDecay, Trials: cfg.NewbobTries, KeepLatest: cfg.NewbobKeep}
+		if cfg.HeldOut == 0 {
+			return nil, fmt.Errorf("%w: found newbob with 0 positions to measure, expected some", ErrConfig)
+		}
+	}
+	if len(cfg.Data) == 0 {
+		return nil, fmt.Errorf("%w: found no data, expected files or replay:DIR", ErrConfig)
+	}
+	if cfg.Weights != "" {
+		if p.weights, err = parseWeights(cfg.Weights); err != nil || len(p.weights) != len(cfg.Data) {
+			return nil, fmt.Errorf("%w: found weights %q, expected %d numbers above 0 with commas between", ErrConfig, cfg.Weights, len(cfg.Data))
+		}
+	}
+	return p, nil
+}
+
+func parseWeights(text string) ([]float64, error) {
+	var weights []float64
+	for word := range strings.SplitSeq(text, ",") {
+		w, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil || !(w > 0) {
+			return nil, fmt.Errorf("%w: weight %q", ErrConfig, word)
+		}
+		weights = append(weights, w)
+	}
+	return weights, nil
+}
+
+// architecture is Fairy-Stockfish's, or that of the loop's own nets, with what
+// the settings change.
+func architecture(cfg configs.Learn) nnue.Architecture {
+	a := nnue.Fairy()
+	a.Variant, a.Features = cfg.Variant, cfg.Features
+	a.Width, a.L2, a.L3, a.Stacks = cfg.Width, cfg.L2, cfg.L3, cfg.Stacks
+	a.PSQT = 0
+	if cfg.PSQT {
+		a.PSQT = cfg.Stacks
+	}
+	a.Buckets = nnue.BoardPieces
+	if cfg.Buckets == "hand" {
+		a.Buckets = nnue.HandPieces
+	}
+	if cfg.Activation == "screlu" {
+		a.Activation = nnue.SCReLU
+	}
+	return a
+}
+
+func fitConfig(cfg configs.Learn) nnuefit.Config {
+	c := nnuefit.DefaultConfig()
+	c.NetScale, c.Power = cfg.NetScale, cfg.Power
+	if cfg.ScoreScale > 0 {
+		c.ScoreScale = cfg.ScoreScale
+	}
+	c.Loss, c.LambdaLimit, c.LambdaBeyond = nnuefit.Loss(cfg.Loss), search.Score(min(cfg.LambdaLimit, int(sample.MaxScore))), cfg.Lambda2
+	c.Optimiser, c.Momentum, c.Nesterov = nnuefit.Optimiser(cfg.Optimiser), cfg.Momentum, cfg.Nesterov
+	c.HiddenLimit, c.OutputLimit, c.TransformerLimit = cfg.HiddenLimit, cfg.OutputLimit, cfg.TransformerLimit
+	c.GradientNorm, c.Quantise = cfg.GradientNorm, cfg.Quantise
+	c.WeightDecay, c.MeanDecay = cfg.WeightDecay, cfg.MeanDecay
+	c.RowRate, c.Epsilon, c.Factorise = cfg.RowRate, cfg.Epsilon, cfg.Factorise
+	if c.Workers = cfg.Workers; c.Workers == 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	return c
+}
+
+func filter(cfg configs.Learn) pool.Filter {
+	return pool.Filter{
+		Filter: sample.Filter{
+			SkipInCheck: cfg.SkipInCheck, SkipCaptures: cfg.SkipCaptures, RequireScore: cfg.RequireScore,
+			MinPly: cfg.MinPly, MaxScore: search.Score(min(cfg.MaxScore, int(sample.MaxScore))),
+		},
+		ThinPly: cfg.ThinPly, SkipDraws: cfg.SkipDraws, RandomSkip: cfg.RandomSkip, SkipDuplicates: cfg.SkipDuplicates,
+	}
+}

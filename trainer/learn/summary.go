@@ -1,0 +1,163 @@
+package learn
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"text/tabwriter"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+)
+
+// Summary is what came of a run.
+type Summary struct {
+	Architecture string  `json:"architecture"`
+	Positions    uint64  `json:"positions"` // to train on
+	Steps        uint64  `json:"steps"`
+	Samples      uint64  `json:"samples"`
+	Epochs       float64 `json:"epochs"`
+	Seconds      float64 `json:"seconds"`
+	ScoreScale   float64 `json:"score_scale"` // raw units
+	Lambda       float64 `json:"lambda"`      // of the losses
+	BestStep     uint64  `json:"best_step"`   // the net's, if newbob chose it
+
+	HeldOut trainer.Loss         `json:"held_out"`
+	Newest  trainer.Loss         `json:"newest"`
+	Export  trainer.ExportReport `json:"export"`
+	NetFile string               `json:"net"`
+	NetSize int64                `json:"net_bytes"`
+	Values  []Value              `json:"values"` // of a few fixed positions
+}
+
+// Value is what net and model say of a position, for the side to move.
+type Value struct {
+	FEN   string  `json:"fen"`
+	Net   float64 `json:"net_centipawns"`
+	Model float64 `json:"model_centipawns"`
+	Win   float64 `json:"win"` // the net's win probability, 0 to 1
+}
+
+// rawPerCentipawn: 208 raw units are a pawn.
+const rawPerCentipawn = 2.08
+
+// fixed are positions whose values a run ends with: the beginning, a pawn and a
+// queen more, a queen in hand, an attack with pieces in hand, a mate in one.
+func fixed(v *chess.Variant) []string {
+	if v != chess.Crazyhouse {
+		return []string{
+			"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+			"rnbqkbnr/pppp1ppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+			"rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+			"6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1",
+		}
+	}
+	return []string{
+		"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1",
+		"rnbqkbnr/pppp1ppp/8/8/8/8/PPPPPPPP/RNBQKBNR[P] w KQkq - 0 1",
+		"rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[Q] w KQkq - 0 1",
+		"rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[Q] b KQkq - 0 1",
+		"r1bq1rk1/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQ1RK1[NNpp] w - - 0 8",
+		"r4rk1/ppp2p1p/3p2pB/8/8/3P4/PPP2PPP/R4RK1[QNNbbpnq] w - - 0 20",
+	}
+}
+
+// export writes the present net.
+func (r *runner) export() error {
+	facts, err := r.trainer.Export(r.path(netFile))
+	if err != nil {
+		return err
+	}
+	if !r.cfg.KeepNets {
+		return nil
+	}
+	data, err := os.ReadFile(r.path(netFile))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.path(netsDir), 0o755); err != nil {
+		return err
+	}
+	return durable.WriteFile(r.path(netsDir, fmt.Sprintf("step-%012d.nnue", facts.Step)), data)
+}
+
+// finish exports the net once more, measures it, and writes the summary.
+func (r *runner) finish() (Summary, error) {
+	s := Summary{
+		Architecture: r.arch.String(), Positions: r.source.size, Steps: r.trainer.Steps(), Samples: r.trainer.Samples(),
+		Epochs: float64(r.trainer.Samples()) / float64(r.source.size), Seconds: r.seconds(),
+		ScoreScale: r.model.ScoreScale(), Lambda: r.measureLambda, BestStep: r.state.BestStep, NetFile: r.path(netFile),
+	}
+	facts, err := r.trainer.Export(s.NetFile)
+	if err != nil {
+		return s, err
+	}
+	s.Export = facts.Export
+	if s.HeldOut, err = r.trainer.Validate(r.measureLambda); err != nil {
+		return s, err
+	}
+	if s.Newest, err = r.model.Loss(r.source.newest, r.measureLambda); err != nil {
+		return s, err
+	}
+	info, err := os.Stat(s.NetFile)
+	if err != nil {
+		return s, err
+	}
+	s.NetSize = info.Size()
+	if s.Values, err = r.values(); err != nil {
+		return s, err
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return s, err
+	}
+	return s, durable.WriteFile(r.path(summaryFile), append(text, '\n'))
+}
+
+// values evaluates the fixed positions with the net as written.
+func (r *runner) values() ([]Value, error) {
+	net, err := nnue.ReadFileVariant(r.path(netFile), r.variant)
+	if err != nil {
+		return nil, err
+	}
+	var values []Value
+	for _, fen := range fixed(r.variant) {
+		pos, err := chess.ParseFEN(r.variant, fen)
+		if err != nil {
+			return nil, err
+		}
+		raw := float64(net.Evaluate(&pos).Raw)
+		values = append(values, Value{
+			FEN: fen, Net: raw / rawPerCentipawn, Model: r.model.Evaluate(&pos) / rawPerCentipawn,
+			Win: 1 / (1 + math.Exp(-raw/r.cfg.NetScale)),
+		})
+	}
+	return values, nil
+}
+
+// Print writes the summary as text.
+func (s *Summary) Print(w io.Writer) error {
+	fmt.Fprintf(w, "%d steps, %.2f epochs, %d positions in %.0f s, %.0f a second\n",
+		s.Steps, s.Epochs, s.Samples, s.Seconds, float64(s.Samples)/max(s.Seconds, 1e-3))
+	for _, m := range []struct {
+		name string
+		loss *trainer.Loss
+	}{{"held-out games", &s.HeldOut}, {"newest games", &s.Newest}} {
+		if m.loss.Positions > 0 {
+			fmt.Fprintf(w, "%s: loss %.6f, of scores %.6f, of results %.6f; names the winner of %.2f %% of %d decided positions\n",
+				m.name, m.loss.Mean, m.loss.Score, m.loss.Result, 100*m.loss.SignAccuracy, m.loss.Decided)
+		}
+	}
+	fmt.Fprintf(w, "%s: %d bytes; integer net against model on %d positions: mean %.2f, at most %.1f raw units; mean %.5f, at most %.5f of win probability\n",
+		s.NetFile, s.NetSize, s.Export.Positions, s.Export.MeanRaw, s.Export.MaxRaw, s.Export.MeanWin, s.Export.MaxWin)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "net, centipawns\tmodel\twins\tposition")
+	for _, v := range s.Values {
+		fmt.Fprintf(t, "%+.0f\t%+.1f\t%.1f %%\t%s\n", v.Net, v.Model, 100*v.Win, v.FEN)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,184 @@
+package learn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+)
+
+// Names in a sweep's directory, beside one directory for each run.
+const (
+	outputFile = "output.txt" // of a run: what it would have printed
+	tableText  = "table.txt"
+	tableJSON  = "table.json"
+)
+
+// SweepOptions say how the runs of a sweep are made.
+type SweepOptions struct {
+	Options
+	Jobs int // runs at the same time; 0: one per CPU
+}
+
+// Result is what came of a run of a sweep.
+type Result struct {
+	Dir     string            `json:"dir"`
+	Varied  map[string]string `json:"varied"` // the settings in which the runs differ
+	Summary Summary           `json:"summary"`
+	Error   string            `json:"error,omitempty"` // why there is none
+}
+
+// Sweep makes all runs, some at a time, each in a directory within opt.Dir that is
+// named by the settings in which they differ, and a table of what came of them.
+// Runs that are over are not made again, and those begun are continued. A run that
+// fails does not end the others; the error then joins those of all that did.
+func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Result, error) {
+	for _, cfg := range runs {
+		if err := Check(cfg); err != nil {
+			return nil, err
+		}
+	}
+	jobs := opt.Jobs
+	if jobs == 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	jobs = min(jobs, len(runs))
+	keys := configs.Varied(runs)
+	results, failures := make([]Result, len(runs)), make([]error, len(runs))
+	shared := &lockedWriter{w: opt.Progress}
+	var group errgroup.Group
+	group.SetLimit(jobs)
+	for i, cfg := range runs {
+		results[i] = Result{Varied: map[string]string{}}
+		for _, key := range keys {
+			results[i].Varied[key] = cfg.Get(key)
+		}
+		name := dirName(cfg, keys)
+		results[i].Dir = filepath.Join(opt.Dir, name)
+		if cfg.Workers == 0 {
+			cfg.Workers = max(1, runtime.GOMAXPROCS(0)/jobs)
+		}
+		group.Go(func() error {
+			if failures[i] = ctx.Err(); failures[i] == nil {
+				results[i].Summary, failures[i] = runOne(ctx, cfg, results[i].Dir, shared.prefixed(name))
+			}
+			if failures[i] != nil {
+				results[i].Error = failures[i].Error()
+				failures[i] = fmt.Errorf("%s: %w", results[i].Dir, failures[i])
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions return none
+	if err := ctx.Err(); err != nil {
+		return results, err
+	}
+	return results, errors.Join(errors.Join(failures...), saveTable(opt.Dir, keys, results))
+}
+
+// runOne makes a run whose output goes into a file of its directory.
+func runOne(ctx context.Context, cfg configs.Learn, dir string, progress io.Writer) (_ Summary, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Summary{}, err
+	}
+	out, err := os.OpenFile(filepath.Join(dir, outputFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	s, err := Run(ctx, cfg, Options{Dir: dir, Out: out, Progress: progress})
+	if err != nil {
+		return s, err
+	}
+	return s, s.Print(out)
+}
+
+// dirName names a run by the settings in which it differs from the others.
+func dirName(cfg configs.Learn, keys []string) string {
+	var words []string
+	for _, key := range keys {
+		value := strings.Map(func(r rune) rune {
+			if strings.ContainsRune(`/\:*?"<>| `, r) {
+				return '-'
+			}
+			return r
+		}, cfg.Get(key))
+		words = append(words, key+"="+value)
+	}
+	if len(words) == 0 {
+		return "run"
+	}
+	return strings.Join(words, ",")
+}
+
+// saveTable writes the table as text and as JSON.
+func saveTable(dir string, keys []string, results []Result) error {
+	var text strings.Builder
+	if err := PrintTable(&text, keys, results); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(results, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		durable.WriteFile(filepath.Join(dir, tableText), []byte(text.String())),
+		durable.WriteFile(filepath.Join(dir, tableJSON), append(data, '\n')))
+}
+
+// PrintTable writes a line for each run, with the values of the settings given.
+func PrintTable(w io.Writer, keys []string, results []Result) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, key := range keys {
+		fmt.Fprintf(t, "%s\t", key)
+	}
+	fmt.Fprintln(t, "loss held out\tof scores\tof results\tnewest\twinners named\tepochs\tpositions/s\tminutes\texport mean\tnet bytes\t")
+	for _, r := range results {
+		for _, key := range keys {
+			fmt.Fprintf(t, "%s\t", r.Varied[key])
+		}
+		s := &r.Summary
+		if r.Error != "" {
+			fmt.Fprintln(t, "failed\t\t\t\t\t\t\t\t\t\t")
+			continue
+		}
+		fmt.Fprintf(t, "%.6f\t%.6f\t%.6f\t%.6f\t%.2f %%\t%.2f\t%.0f\t%.1f\t%.2f\t%d\t\n", s.HeldOut.Mean, s.HeldOut.Score, s.HeldOut.Result,
+			s.Newest.Mean, 100*s.HeldOut.SignAccuracy, s.Epochs, float64(s.Samples)/max(s.Seconds, 1e-3), s.Seconds/60, s.Export.MeanRaw, s.NetSize)
+	}
+	return t.Flush()
+}
+
+// lockedWriter lets several runs write lines to one writer.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// prefixed returns a writer of whole lines, which begin with a name.
+func (l *lockedWriter) prefixed(name string) io.Writer { return &prefixedWriter{l, name} }
+
+type prefixedWriter struct {
+	to   *lockedWriter
+	name string
+}
+
+func (p *prefixedWriter) Write(line []byte) (int, error) {
+	p.to.mu.Lock()
+	defer p.to.mu.Unlock()
+	if _, err := fmt.Fprintf(p.to.w, "%s: %s", p.name, line); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
