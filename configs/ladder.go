@@ -24,6 +24,7 @@ type Anchor struct {
 	Name   string  `yaml:"name"`
 	Player string  `yaml:"player"` // as the command line of match writes it, with limits but no name
 	Elo    float64 `yaml:"elo"`    // its rating, logistic
+	SD     float64 `yaml:"sd"`     // how sure that is: its standard deviation; 0 fixes it
 }
 
 // ladderFile is the name of the ladder among the embedded files, which are
@@ -86,6 +87,8 @@ func (l *Ladder) validate() error {
 			return wrong(key+".player", "nothing", "a player")
 		case math.IsNaN(a.Elo) || math.Abs(a.Elo) > 1e4:
 			return wrong(key+".elo", a.Elo, "a rating within ±10000")
+		case !(a.SD >= 0 && a.SD <= 1e4):
+			return wrong(key+".sd", a.SD, "0 to 10000")
 		}
 		seen[a.Name] = true
 	}

@@ -12,9 +12,9 @@ func TestDefaultLadder(t *testing.T) {
 	if l.Anchors[0].Name != "material-400" || l.Anchors[0].Elo != 0 {
 		t.Errorf("the first anchor, the origin, is %+v", l.Anchors[0])
 	}
-	for i, a := range l.Anchors[1:] {
-		if a.Elo <= l.Anchors[i].Elo {
-			t.Errorf("%s has %g Elo, not more than %s before it", a.Name, a.Elo, l.Anchors[i].Name)
+	for _, a := range l.Anchors[1:] {
+		if a.Elo <= 0 {
+			t.Errorf("%s has %g Elo, not more than the origin", a.Name, a.Elo)
 		}
 	}
 	if slices.Contains(Presets(), "ladder") {
@@ -41,6 +41,7 @@ func TestParseLadder(t *testing.T) {
 		{"    player: material,nodes=400\n", "", "anchors[0].player: found nothing"},
 		{"elo: 0\n", "elo: .nan\n", "anchors[0].elo: found NaN"},
 		{"elo: 0\n", "elo: high\n", "high"},
+		{"elo: 0\n", "elo: 0\n    sd: -1\n", "anchors[0].sd: found -1"},
 		{good[strings.Index(good, "anchors:"):], "anchors: []", "anchors: found 0"},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)

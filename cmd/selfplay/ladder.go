@@ -212,7 +212,7 @@ func rateClimbs(c *cobra.Command, cfg match.Config, ladder configs.Ladder, nets 
 	fit := rating.PoolConfig{PriorDraws: ladderDraws}
 	for _, a := range ladder.Anchors {
 		if player, ok := loader.pool.Player(a.Name); ok {
-			fit.Anchors = append(fit.Anchors, rating.Anchor{Player: player, Elo: a.Elo})
+			fit.Anchors = append(fit.Anchors, rating.Anchor{Player: player, Elo: a.Elo, SD: a.SD})
 		}
 	}
 	ratings, err := loader.pool.Fit(fit)
