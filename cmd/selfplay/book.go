@@ -62,11 +62,15 @@ FILE is EPD, packed if its name ends in .gz; FILE.json says how it was made. The
 walks are kept in FILE.walks (--walks): the same command goes on from there
 after a kill, and with another band, count or strata it makes another book of
 the same walks. The book depends on the settings and the seed alone, not on
---concurrency or on how often it was interrupted.
+--concurrency or on how often it was interrupted. For that limits are nodes or
+depth, and UCI engines are given Threads=1.
+
+Scores mean what the judge means by them: what White scores from a book tells
+"selfplay book check --games", and the band moves it.
 
 ` + playersHelp,
 		Example: `  selfplay book --out book.epd --player net.nnue --nodes 400
-  selfplay book --out book.epd.gz --player net.nnue --judge uci:fairy-stockfish --judge-nodes 10000 --band -60..140`,
+  selfplay book --out book.epd.gz --player net.nnue --judge uci:fairy-stockfish,Hash=1,Threads=1 --band -60..140`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return makeBook(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), o)
@@ -78,20 +82,20 @@ the same walks. The book depends on the settings and the seed alone, not on
 	f.StringVar(&o.journal, "walks", "", "journal of the walks; default FILE.walks")
 	f.IntVar(&o.count, "count", 5000, "positions of the book")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of walks and of the book's order")
-	f.StringVar(&o.plies, "plies", "6-20", "length of walks, from and to")
+	f.StringVar(&o.plies, "plies", "8-26", "length of walks, from and to")
 	f.StringVar(&o.player, "player", "material", "who walks")
-	f.Uint64Var(&o.nodes, "nodes", 400, "nodes of the walker's search at each ply")
+	f.Uint64Var(&o.nodes, "nodes", 200, "nodes of the walker's search at each ply")
 	f.IntVar(&o.multiPV, "multipv", 8, "best moves that a ply is drawn from")
-	f.Float64Var(&o.temperature, "temperature", 60, "a move worse by so many centipawns is drawn 1/e times as often")
-	f.IntVar(&o.maxLoss, "max-loss", 150, "a move drawn is worse than the best by so many centipawns at most")
-	f.IntVar(&o.bonus, "capture-bonus", 40, "captures are drawn as if better by so many centipawns, which fills the hands")
+	f.Float64Var(&o.temperature, "temperature", 30, "a move worse by so many centipawns is drawn 1/e times as often")
+	f.IntVar(&o.maxLoss, "max-loss", 100, "a move drawn is worse than the best by so many centipawns at most")
+	f.IntVar(&o.bonus, "capture-bonus", 60, "captures are drawn as if better by so many centipawns, which fills the hands")
 	f.IntVar(&o.maxScore, "max-score", 400, "a walk is given up when the walker sees a side ahead by more centipawns")
 	f.StringVar(&o.judge, "judge", "", "who scores the ends of walks; default the walker")
-	f.Uint64Var(&o.judgeNodes, "judge-nodes", 5000, "nodes of the judge's search")
-	f.StringVar(&o.band, "band", "-100..100", "scores of positions, centipawns from White's side, from and to")
+	f.Uint64Var(&o.judgeNodes, "judge-nodes", 3000, "nodes of the judge's search")
+	f.StringVar(&o.band, "band", "0..220", "scores of positions, centipawns from White's side, from and to")
 	f.IntVar(&o.scores, "score-strata", 5, "strata of equal width that the band is cut into")
 	f.IntSliceVar(&o.hands, "hand-strata", []int{0, 1, 2, 4}, "least number of pieces in both hands of each stratum")
-	f.Float64Var(&o.oversample, "oversample", 2, "positions found for each one kept, so that strata come out even")
+	f.Float64Var(&o.oversample, "oversample", 1.5, "positions found for each one kept, so that strata come out even")
 	f.IntVar(&o.maxWalks, "max-walks", 0, "walks at most; 0: 50 for each position found")
 	f.IntVar(&o.hashMB, "hash", 1, "transposition table of our own players, MiB")
 	f.IntVar(&o.concurrency, "concurrency", runtime.NumCPU(), "walks made at the same time")
