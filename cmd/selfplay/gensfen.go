@@ -33,7 +33,7 @@ type gensfenOptions struct {
 	skipCaptures              bool
 	seed                      string
 	threads, hashMB, seenMB   int
-	progress                  time.Duration
+	progress, saveInterval    time.Duration
 }
 
 func newGensfenCommand() *cobra.Command {
@@ -122,6 +122,7 @@ plies count from where they end`)
 	f.IntVar(&o.hashMB, "hash", 16, "transposition table of each player of our own, MiB")
 	f.IntVar(&o.seenMB, "seen", 64, "table of positions that came before, MiB, 8 bytes each; 0: none")
 	f.DurationVar(&o.progress, "progress", 10*time.Second, "time between lines of progress")
+	f.DurationVar(&o.saveInterval, "save-interval", 10*time.Second, "time between savings, which a kill may cost")
 	f.Bool("set-recommended-uci-options", false, "nothing to set, for commands that have it")
 }
 
@@ -134,6 +135,7 @@ func gensfen(c *cobra.Command, o *gensfenOptions) error {
 	}
 	printer := gensfenPrinter{cfg: &cfg, stderr: stderr}
 	cfg.Note, cfg.Progress, cfg.ProgressInterval = printer.note, printer.progress, o.progress
+	cfg.SaveInterval = o.saveInterval
 	done, err := generate.Run(c.Context(), cfg)
 	return printer.end(c.OutOrStdout(), &done, c.Context().Err() == context.Canceled, err)
 }
