@@ -20,9 +20,15 @@ func resealHeader(b []byte) {
 // FuzzReader gives the Reader any bytes, as they are and as the payload of a
 // block whose header fits. What it accepts the Writer writes and reads again.
 func FuzzReader(f *testing.F) {
-	f.Add(writeGames(f, games(f, newRand(9), 3)))
-	f.Add(write(f, chess.Crazyhouse, readFixture(f, fixtures[1].path, chess.Crazyhouse)[:6]))
-	f.Add(write(f, chess.Crazyhouse, readFixture(f, fixtures[2].path, chess.Crazyhouse)[500:506]))
+	for _, g := range games(f, newRand(9), 4) {
+		g.Plies = g.Plies[:min(len(g.Plies), 8)]
+		if g.Outcome, g.Reason = g.Line().Outcome(); g.Outcome == chess.Ongoing {
+			g.Outcome, g.Reason = chess.Draw, game.PlyLimit
+		}
+		f.Add(writeGames(f, []*game.Game{g}))
+	}
+	f.Add(write(f, chess.Crazyhouse, readFixture(f, fixtures[1].path, chess.Crazyhouse)[:4]))
+	f.Add(write(f, chess.Crazyhouse, readFixture(f, fixtures[2].path, chess.Crazyhouse)[500:504]))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		checkAny(t, b)
 		if len(b) <= headerSize || len(b) > headerSize+MaxPayload {
