@@ -37,9 +37,13 @@ func TestSecondAcquireNamesTheOwner(t *testing.T) {
 // directory until it is killed.
 const helperFlag = "-hold"
 
+// held keeps the helper's lock from being collected, which would release it.
+var held *Lock
+
 func TestMain(m *testing.M) {
 	if n := len(os.Args); n > 2 && os.Args[n-2] == helperFlag {
-		if _, err := Acquire(os.Args[n-1]); err != nil {
+		var err error
+		if held, err = Acquire(os.Args[n-1]); err != nil {
 			os.Exit(1)
 		}
 		os.Stdout.WriteString("held\n")
@@ -67,8 +71,8 @@ func TestKilledOwnerReleases(t *testing.T) {
 		t.Fatalf("helper said %q, %v", line, err)
 	}
 	_, err = Acquire(dir)
-	var held *HeldError
-	if !errors.As(err, &held) || held.PID != cmd.Process.Pid {
+	var other *HeldError
+	if !errors.As(err, &other) || other.PID != cmd.Process.Pid {
 		t.Fatalf("while held: got %v, want owner %d", err, cmd.Process.Pid)
 	}
 	if err := cmd.Process.Kill(); err != nil {
