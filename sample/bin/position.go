@@ -16,7 +16,8 @@ const (
 	// maxPieces is the most pieces, on the board and in hand, that trainers
 	// which read the format have room for.
 	maxPieces = 32
-	// maxClock is the largest halfmove clock.
+	// maxClock is the largest halfmove clock; a larger one is written as this.
+	// Only games without a rule of fifty moves get there.
 	maxClock = 127
 )
 
@@ -159,9 +160,10 @@ func (l *layout) encodePosition(data []byte, p *chess.Position) error {
 		s.write(1, 1)
 		s.write(uint64(ep), l.ep)
 	}
-	s.write(uint64(p.HalfmoveClock()&63), 6)
+	clock := uint64(min(p.HalfmoveClock(), maxClock))
+	s.write(clock&63, 6)
 	s.write(uint64(p.FullmoveNumber()), 16)
-	s.write(uint64(p.HalfmoveClock()>>6), 1)
+	s.write(clock>>6, 1)
 	s.store(data[:l.position])
 	return nil
 }
@@ -214,9 +216,6 @@ func (l *layout) checkPosition(p *chess.Position) error {
 				return fmt.Errorf("%w: castling: found rights of Chess960 in %s, expected those of standard chess", sample.ErrRecord, p.FEN())
 			}
 		}
-	}
-	if n := p.HalfmoveClock(); n > maxClock {
-		return bad("halfmove clock", n, "at most 127")
 	}
 	if n := p.FullmoveNumber(); n > chess.MaxFullmoveNumber {
 		return bad("move number", n, "at most 65535")

@@ -27,9 +27,9 @@ func NewWriter(w io.Writer, f Format) *Writer {
 	return out
 }
 
-// Write adds a record. Refused are, beside what no sample may be, halfmove clocks
-// over 127, castling rights of Chess960, more than 32 pieces on the board and in
-// hand, for which trainers have no room, and crazyhouse in Bits256.
+// Write adds a record. Refused are, beside what no sample may be, castling rights
+// of Chess960, more than 32 pieces on the board and in hand, for which trainers
+// have no room, and crazyhouse in Bits256.
 func (w *Writer) Write(s *sample.Sample) error {
 	if err := s.Check(); err != nil {
 		return err
