@@ -25,17 +25,20 @@ func newEngine() (game.Player, error) {
 	return ab.New(func() ab.Evaluator { return ab.NewMaterial() }, ab.Options{HashMB: 1}), nil
 }
 
-// config makes short games quickly.
+// settings make short games quickly.
+func settings() Settings {
+	return Settings{
+		Variant: chess.Crazyhouse, Player: "material", Net: "material",
+		Limits: search.Limits{Nodes: 60}, EvalLimit: 1000, EvalDiffLimit: 240, DrawByScore: true,
+		Random:      Random{MinPly: 1, MaxPly: 24, Count: 5, MultiPVDiff: search.MateScore},
+		WriteMinPly: 4, WriteMaxPly: 200, SeenMB: 1,
+	}
+}
+
 func config(t *testing.T, f Format) Config {
 	t.Helper()
 	return Config{
-		Settings: Settings{
-			Variant: chess.Crazyhouse, Player: "material", Net: "material",
-			Limits: search.Limits{Nodes: 60}, EvalLimit: 1000, EvalDiffLimit: 240, DrawByScore: true,
-			Random:      Random{MinPly: 1, MaxPly: 24, Count: 5, MultiPVDiff: search.MateScore},
-			WriteMinPly: 4, WriteMaxPly: 200, SeenMB: 1,
-		},
-		Seed: 7, New: newEngine, Count: 600, Build: "test", Format: f,
+		Settings: settings(), Seed: 7, New: newEngine, Count: 600, Build: "test", Format: f,
 		Output: filepath.Join(t.TempDir(), "games."+f.String()),
 	}
 }

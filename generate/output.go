@@ -77,7 +77,7 @@ func gameID(run string, number uint64) string { return run + "-" + strconv.Forma
 // parseGameID reads what gameID writes.
 func parseGameID(id string) (run string, number uint64, ok bool) {
 	run, text, _ := strings.Cut(id, "-")
-	number, err := strconv.ParseUint(text, 10, 64)
+	number, err := strconv.ParseUint(text, 10, 63) // there is always a next one
 	return run, number, err == nil && id == gameID(run, number)
 }
 

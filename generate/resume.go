@@ -41,18 +41,39 @@ func stateName(path string) string { return path + ".run" }
 
 // readState reads the state beside the first file; it is empty if there is none.
 func readState(path string) (s state, err error) {
-	name := stateName(path)
-	text, err := os.ReadFile(name)
+	f, err := os.Open(stateName(path))
 	if errors.Is(err, os.ErrNotExist) {
 		return s, nil
 	} else if err != nil {
 		return s, err
 	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxState+1))
+	if err == nil {
+		s, err = parseState(text)
 	}
-	if s.Run == "" || s.Positions < 0 || s.FilePositions < 0 || s.Bytes < 0 || s.File < 0 {
-		return s, fmt.Errorf("%w: %s: found %s, expected the state of a run", ErrDamaged, name, text[:min(len(text), 200)])
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return s, nil
+}
+
+// Bounds of a state.
+const (
+	maxState = 4096 // bytes
+	maxFiles = 1 << 20
+)
+
+// parseState reads what state.write writes. The error wraps ErrDamaged.
+func parseState(text []byte) (s state, err error) {
+	if len(text) > maxState {
+		return s, fmt.Errorf("%w: found more than %d bytes, expected the state of a run", ErrDamaged, maxState)
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if s.Run == "" || s.Positions < 0 || s.FilePositions < 0 || s.FilePositions > s.Positions || s.Bytes < 0 || s.File < 0 || s.File > maxFiles {
+		return s, fmt.Errorf("%w: found %.200s, expected the state of a run", ErrDamaged, text)
 	}
 	return s, nil
 }
