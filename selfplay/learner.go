@@ -90,6 +90,7 @@ func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 		ValidateEvery: uint64(t.Checkpoint),
 		OnReport:      l.show,
 		ReportEvery:   reportEvery,
+		Prefetch:      true,
 	})
 	if err != nil {
 		return nil, err
@@ -125,7 +126,8 @@ func (l *learner) resume() error {
 }
 
 // learn works until ctx ends and leaves a checkpoint.
-func (l *learner) learn(ctx context.Context) error {
+func (l *learner) learn(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, l.trainer.Close()) }()
 	for ctx.Err() == nil {
 		if !l.mayTrain() {
 			sleep(ctx, learnerPause)

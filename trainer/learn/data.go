@@ -18,10 +18,19 @@ import (
 
 // Files replaces the directories among the names of data by the sample files in
 // them, sorted; a directory that is a replay buffer, or a run's with one in it,
-// becomes replay:DIR. Names that are of no known format are an error.
+// becomes replay:DIR, and of replay:DIR the directory may be a run's too. Names
+// that are of no known format are an error.
 func Files(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
+		if dir, ok := strings.CutPrefix(name, replayPrefix); ok {
+			buffer, found := bufferIn(dir)
+			if !found {
+				return nil, fmt.Errorf("%s: found no segments (*.seg), expected those of a replay buffer, there or in %s", dir, filepath.Join(dir, "replay"))
+			}
+			files = append(files, replayPrefix+buffer)
+			continue
+		}
 		info, err := os.Stat(name)
 		if err == nil && info.IsDir() {
 			in, err := filesIn(name)
@@ -31,11 +40,10 @@ func Files(names []string) ([]string, error) {
 			files = append(files, in...)
 			continue
 		}
-		format, known := dataset.FormatOf(name)
-		switch {
-		case known != nil:
-			return nil, known
-		case format != dataset.Replay && err != nil:
+		if _, err := dataset.FormatOf(name); err != nil {
+			return nil, err
+		}
+		if err != nil {
 			return nil, err
 		}
 		files = append(files, name)
@@ -43,11 +51,22 @@ func Files(names []string) ([]string, error) {
 	return files, nil
 }
 
-func filesIn(dir string) ([]string, error) {
+// replayPrefix begins the name of a replay buffer.
+const replayPrefix = "replay:"
+
+// bufferIn finds the replay buffer in a directory, its own or a run's.
+func bufferIn(dir string) (string, bool) {
 	for _, buffer := range []string{dir, filepath.Join(dir, "replay")} {
 		if segments, _ := filepath.Glob(filepath.Join(buffer, "*.seg")); len(segments) > 0 {
-			return []string{"replay:" + buffer}, nil
+			return buffer, true
 		}
+	}
+	return "", false
+}
+
+func filesIn(dir string) ([]string, error) {
+	if buffer, ok := bufferIn(dir); ok {
+		return []string{replayPrefix + buffer}, nil
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -74,7 +93,7 @@ func input(name string, v *chess.Variant) (pool.Input, error) {
 	}
 	switch format {
 	case dataset.Replay:
-		return pool.Replay(strings.TrimPrefix(name, "replay:")), nil
+		return pool.Replay(strings.TrimPrefix(name, replayPrefix)), nil
 	case dataset.Chain:
 		return pool.Chain(name), nil
 	}

@@ -25,11 +25,10 @@ type Entry struct {
 	LR      float64 `json:"lr"`
 	Lambda  float64 `json:"lambda"`
 
-	Loss     float64         `json:"loss,omitempty"`       // mean since the entry before, 0 if there was no step
-	HeldOut  *trainer.Loss   `json:"held_out,omitempty"`   // of a validation
-	Newest   *trainer.Loss   `json:"newest,omitempty"`     // of the newest part of the data
-	Verdict  trainer.Verdict `json:"verdict,omitempty"`    // newbob's
-	Mirrored uint64          `json:"unmirrored,omitempty"` // positions that could not be mirrored so far
+	Loss    float64         `json:"loss,omitempty"`     // mean since the entry before, 0 if there was no step
+	HeldOut *trainer.Loss   `json:"held_out,omitempty"` // of a validation
+	Newest  *trainer.Loss   `json:"newest,omitempty"`   // of the newest part of the data
+	Verdict trainer.Verdict `json:"verdict,omitempty"`  // newbob's
 }
 
 // journal keeps a run's log, for people and for TensorBoard.
@@ -71,6 +70,14 @@ func openJournal(r *runner, step uint64) (*journal, error) {
 }
 
 func (j *journal) close() error { return errors.Join(j.file.Close(), j.events.Close()) }
+
+// seconds is the time spent until the last entry.
+func (j *journal) seconds() float64 {
+	if len(j.entries) == 0 {
+		return 0
+	}
+	return j.entries[len(j.entries)-1].Seconds
+}
 
 // add writes an entry everywhere.
 func (j *journal) add(e Entry) error {

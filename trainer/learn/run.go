@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -39,11 +40,15 @@ const (
 	divergedFile = "diverged.chain"
 )
 
-// ErrOther says that a directory holds a run with other settings.
-var ErrOther = errors.New("the directory holds a run with other settings")
+// ErrOther says that a directory holds a run with other settings or other data.
+var ErrOther = errors.New("the directory holds another run")
 
 // progressPeriod is the time between two lines of progress.
 const progressPeriod = 10 * time.Second
+
+// drawPeriod is the least time between two drawings of the curves before the run
+// is over.
+const drawPeriod = 30 * time.Second
 
 // scaleSamples is how many positions the scale of scores is fitted to.
 const scaleSamples = 200_000
@@ -69,8 +74,10 @@ type runner struct {
 	fresh                         bool   // there was no checkpoint to go on from
 	total, reportEvery, saveEvery uint64 // steps
 	measureLambda                 float64
+	before                        float64   // seconds spent on earlier parts of the run
 	began                         time.Time // of this part of the run
 	shown                         time.Time // when progress was last shown
+	drawn                         time.Time // when the curves were
 	shownSamples                  uint64
 	lossSum                       float64 // since the last entry
 	lossSteps                     uint64
@@ -81,7 +88,6 @@ type state struct {
 	Newbob   trainer.NewbobState `json:"newbob"`
 	BestStep uint64              `json:"best_step"`
 	Finished bool                `json:"finished"` // newbob has ended the run
-	Seconds  float64             `json:"seconds"`
 	LossSum  float64             `json:"loss_sum"`
 	LossN    uint64              `json:"loss_steps"`
 }
@@ -177,17 +183,24 @@ func (r *runner) openData(ctx context.Context) error {
 	fmt.Fprint(r.Out, text.String())
 	facts := make([]any, len(r.source.sets))
 	for i, set := range r.source.sets {
-		facts[i] = map[string]any{"counts": set.Counts, "statistics": set.Stats, "windows": set.Windows()}
+		facts[i] = map[string]any{"counts": set.Counts, "positions": set.Len(), "statistics": set.Stats, "windows": set.Windows()}
 	}
 	data, err := json.MarshalIndent(facts, "", "  ")
 	if err != nil {
 		return err
 	}
+	data = append(data, '\n')
+	if before, err := os.ReadFile(r.path(dataJSON)); err == nil {
+		if !bytes.Equal(before, data) {
+			return fmt.Errorf("%w: %s does not describe the data any more", ErrOther, r.path(dataJSON))
+		}
+		return nil
+	}
 	figure := r.source.sets[0].Stats.Draw(fmt.Sprintf("data: %d positions", r.source.sets[0].Stats.Positions))
 	return errors.Join(
+		figure.Save(r.path(dataFigure)),
 		durable.WriteFile(r.path(dataText), []byte(text.String())),
-		durable.WriteFile(r.path(dataJSON), append(data, '\n')),
-		figure.Save(r.path(dataFigure)))
+		durable.WriteFile(r.path(dataJSON), data))
 }
 
 // steps turns a number of positions into steps; 0 positions stand for so many
@@ -298,11 +311,12 @@ func (r *runner) describe() {
 }
 
 // seconds is the time spent on training.
-func (r *runner) seconds() float64 { return r.state.Seconds + time.Since(r.began).Seconds() }
+func (r *runner) seconds() float64 { return r.before + time.Since(r.began).Seconds() }
 
 // train makes the steps that are left.
 func (r *runner) train(ctx context.Context) error {
-	r.began, r.shown, r.shownSamples = time.Now(), time.Now(), r.trainer.Samples()
+	now := time.Now()
+	r.before, r.began, r.shown, r.drawn, r.shownSamples = r.journal.seconds(), now, now, now, r.trainer.Samples()
 	if r.fresh {
 		if err := r.save(); err != nil {
 			return err
@@ -371,9 +385,6 @@ func (r *runner) entry() Entry {
 		e.Loss = r.lossSum / float64(r.lossSteps)
 	}
 	r.lossSum, r.lossSteps = 0, 0
-	for _, set := range r.source.sets {
-		e.Mirrored += set.Refused()
-	}
 	return e
 }
 
@@ -404,7 +415,16 @@ func (r *runner) save() error {
 	if err := r.export(); err != nil {
 		return err
 	}
-	return r.journal.draw(r.path(lossFigure), fmt.Sprintf("%s, %g epochs", filepath.Base(r.dir), e.Epoch))
+	if time.Since(r.drawn) < drawPeriod {
+		return nil
+	}
+	return r.draw()
+}
+
+// draw draws the curves.
+func (r *runner) draw() error {
+	r.drawn = time.Now()
+	return r.journal.draw(r.path(lossFigure), fmt.Sprintf("%s, %d steps", filepath.Base(r.dir), r.trainer.Steps()))
 }
 
 // judge follows newbob's verdict.
@@ -429,7 +449,7 @@ func (r *runner) judge(loss float64) (trainer.Verdict, error) {
 // checkpoint writes the whole state of the run.
 func (r *runner) checkpoint() error {
 	s := r.state
-	s.Seconds, s.LossSum, s.LossN = r.seconds(), r.lossSum, r.lossSteps
+	s.LossSum, s.LossN = r.lossSum, r.lossSteps
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err

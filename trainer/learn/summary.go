@@ -111,6 +111,9 @@ func (r *runner) finish() (Summary, error) {
 	if s.Values, err = r.values(); err != nil {
 		return s, err
 	}
+	if err := r.draw(); err != nil {
+		return s, err
+	}
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return s, err

@@ -55,6 +55,7 @@ type Counts struct {
 
 	Games      uint64 `json:"games"`                // games begun
 	Unreadable uint64 `json:"unreadable,omitempty"` // records of files that are damaged
+	Unmirrored uint64 `json:"unmirrored,omitempty"` // of those kept, with rights to castle, if there is mirroring
 }
 
 // noScore stands in files of samples for a search that gave no score: VALUE_NONE

@@ -5,12 +5,15 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
-// mirror reflects a sample left to right and reports whether that may be done: it
-// may not while a right to castle is left, which has no mirror image. A mirrored
-// sample has no move.
+// mirrors reports whether a position may be mirrored: it may not while a right to
+// castle is left, which has no mirror image.
+func mirrors(p *chess.Position) bool { return p.CastlingRooks() == 0 }
+
+// mirror reflects a sample left to right if that may be done, and reports whether
+// it did. A mirrored sample has no move.
 func mirror(s *sample.Sample) bool {
 	p := &s.Pos
-	if p.CastlingRooks() != 0 {
+	if !mirrors(p) {
 		return false
 	}
 	setup := chess.Setup{

@@ -175,8 +175,8 @@ func TestEpochs(t *testing.T) {
 		}
 
 		held := s.HeldOut(make([]sample.Sample, 200))
-		if len(held) < 50 || len(held) > 100 || len(s.Newest()) < 50 || len(s.Newest()) > 100 {
-			t.Errorf("%d held out, %d newest, want 50 to 100 of each", len(held), len(s.Newest()))
+		if len(held) != 100 || len(s.Newest()) != 100 {
+			t.Errorf("%d held out, %d newest, want 100 of each", len(held), len(s.Newest()))
 		}
 		for _, one := range slices.Concat(held, s.Newest()) {
 			if _, found := slices.BinarySearch(want, name(&one)); found {
@@ -319,9 +319,20 @@ func TestMirror(t *testing.T) {
 	}
 	path, _ := chainFile(t, 20)
 	s := open(t, Config{Mirror: 1}, Chain(path))
-	draw(t, s, 500)
-	if n := s.Refused(); n == 0 || n == 500 {
-		t.Errorf("%d of 500 refused, want some", n)
+	batch := make([]sample.Sample, s.Len())
+	if err := s.Draw(rand.New(rand.NewPCG(1, 1)), batch); err != nil {
+		t.Fatal(err)
+	}
+	still := uint64(0)
+	for i := range batch {
+		if batch[i].Pos.CastlingRooks() != 0 {
+			still++
+		} else if batch[i].Move != chess.NoMove {
+			t.Fatalf("%s is not mirrored", batch[i].Pos.FEN())
+		}
+	}
+	if still == 0 || still != s.Counts.Unmirrored {
+		t.Errorf("%d not mirrored, counted %d, want some", still, s.Counts.Unmirrored)
 	}
 }
 

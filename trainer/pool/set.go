@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sort"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -83,10 +82,9 @@ type Set struct {
 
 	heldOut, newest []sample.Sample
 
-	window  window
-	ahead   chan loaded
-	at      uint64 // samples drawn
-	refused atomic.Uint64
+	window window
+	ahead  chan loaded
+	at     uint64 // samples drawn
 }
 
 var _ trainer.Seeker = (*Set)(nil)
@@ -132,9 +130,6 @@ func (s *Set) Len() uint64 { return s.n }
 // Windows returns the number of parts an epoch is dealt into.
 func (s *Set) Windows() int { return s.windows }
 
-// Refused returns how many positions could not be mirrored so far.
-func (s *Set) Refused() uint64 { return s.refused.Load() }
-
 // HeldOut copies positions of held-out games to dst.
 func (s *Set) HeldOut(dst []sample.Sample) []sample.Sample { return dst[:copy(dst, s.heldOut)] }
 
@@ -168,6 +163,9 @@ func (s *Set) survey(ctx context.Context) (*store, error) {
 			return
 		}
 		counts.Kept++
+		if s.cfg.Mirror > 0 && !mirrors(&e.Sample.Pos) {
+			counts.Unmirrored++
+		}
 		stats.position(e.Sample)
 		if e.held && s.cfg.Split {
 			s.held.set(e.ordinal)
@@ -196,7 +194,7 @@ func (s *Set) survey(ctx context.Context) (*store, error) {
 		newest.add(all.at(uint32(i)))
 	}
 	all.cut(int(s.n))
-	s.heldOut, s.newest = held.samples, newest.samples
+	s.heldOut, s.newest = held.even(), newest.even()
 	return all, nil
 }
 
@@ -235,8 +233,8 @@ func (s *Set) Draw(rng *rand.Rand, dst []sample.Sample) error {
 	}
 	if s.cfg.Mirror > 0 {
 		for i := range dst {
-			if rng.Float64() < s.cfg.Mirror && !mirror(&dst[i]) {
-				s.refused.Add(1)
+			if rng.Float64() < s.cfg.Mirror {
+				mirror(&dst[i])
 			}
 		}
 	}

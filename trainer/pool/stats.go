@@ -117,6 +117,7 @@ func (s *Set) Print(w io.Writer) error {
 		{"left out: random skip", c.Skipped, false},
 		{"left out: duplicates", c.Duplicates, false},
 		{"kept", c.Kept, true},
+		{"never mirrored: rights to castle", c.Unmirrored, false},
 		{"to train on", s.n, true},
 		{"measured: held-out games", uint64(len(s.heldOut)), true},
 		{"measured: newest games", uint64(len(s.newest)), true},
@@ -142,7 +143,7 @@ func (s *Set) Print(w io.Writer) error {
 	return err
 }
 
-// shares names counts with their share of the sum.
+// shares names counts with their share of the sum, those of a thousandth and more.
 func shares(names []string, counts []uint64) string {
 	var sum uint64
 	for _, n := range counts {
@@ -150,7 +151,7 @@ func shares(names []string, counts []uint64) string {
 	}
 	var words []string
 	for i, n := range counts {
-		if n > 0 {
+		if 1000*n >= sum && n > 0 {
 			words = append(words, fmt.Sprintf("%s %.1f %%", names[i], 100*float64(n)/float64(sum)))
 		}
 	}

@@ -136,7 +136,7 @@ func (s *Set) load(ctx context.Context, number uint64, measured bool) loaded {
 		return loaded{err: err}
 	}
 	if measured {
-		s.heldOut, s.newest = held.samples, newest.samples
+		s.heldOut, s.newest = held.even(), newest.even()
 	}
 	s.shuffle(&w)
 	return loaded{window: w}
@@ -170,8 +170,8 @@ func (s *store) cut(n int) {
 	s.n = n
 }
 
-// thinned keeps at most so many samples, evenly from all: whenever it is full it
-// drops every second one and takes only half as many from then on.
+// thinned keeps at most so many samples, evenly from all: whenever it holds twice
+// as many it drops every second one and takes only half as many from then on.
 type thinned struct {
 	most    int
 	samples []sample.Sample
@@ -187,7 +187,7 @@ func (t *thinned) add(s *sample.Sample) {
 		t.skip--
 		return
 	}
-	if len(t.samples) == t.most {
+	if len(t.samples) == 2*t.most {
 		kept := t.samples[:0]
 		for i := 0; i < len(t.samples); i += 2 {
 			kept = append(kept, t.samples[i])
@@ -197,4 +197,17 @@ func (t *thinned) add(s *sample.Sample) {
 	}
 	t.samples = append(t.samples, *s)
 	t.skip = max(t.every, 1) - 1
+}
+
+// even returns the samples, at most so many of them.
+func (t *thinned) even() []sample.Sample {
+	n := len(t.samples)
+	if n <= t.most {
+		return t.samples
+	}
+	chosen := make([]sample.Sample, t.most)
+	for i := range chosen {
+		chosen[i] = t.samples[i*n/t.most]
+	}
+	return chosen
 }

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+)
+
+// learnData makes a file of games.
+func learnData(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "games.chain")
+	args := []string{"gensfen", "--nodes", "20", "--hash", "1", "--count", "4000", "--output", path}
+	if _, stderr, code := selfplayCommand(t, "", args...); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	return path
+}
+
+// A run whose process is killed three times without warning ends with the net of
+// one that was not, and with its log but for the times.
+func TestKilledLearn(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, dir := learnData(t), t.TempDir()
+	args := func(name string) []string {
+		return []string{"learn", data, "--preset", "tiny", "--batch", "64", "--epochs", "6", "--save-every", "1500", "--report-every", "500",
+			"--mirror", "30", "--newbob-decay", "0.7", "--newbob-trials", "20", "--out", filepath.Join(dir, name)}
+	}
+	if _, stderr, code := selfplayCommand(t, "", args("straight")...); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	lines := func(name string) []string {
+		text, err := os.ReadFile(filepath.Join(dir, name, "log.jsonl"))
+		if err != nil {
+			return nil
+		}
+		return strings.Split(string(text), "\n")
+	}
+	all := len(lines("straight"))
+	for kill := 1; kill <= 3; kill++ {
+		cmd := exec.Command(exe, append([]string{asSelfplay}, args("killed")...)...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); len(lines("killed")) <= all*kill/5; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("kill %d: the log still has %d lines\n%s", kill, len(lines("killed")), stderr.String())
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Errorf("kill %d came too late", kill)
+		}
+	}
+	if _, stderr, code := selfplayCommand(t, "", args("killed")...); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var nets [2][]byte
+	for i, name := range []string{"straight", "killed"} {
+		if nets[i], err = os.ReadFile(filepath.Join(dir, name, "net.nnue")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(nets[0], nets[1]) {
+		t.Error("the nets differ")
+	}
+	timeless := func(line string) string {
+		before, after, _ := strings.Cut(line, `"seconds":`)
+		_, after, _ = strings.Cut(after, ",")
+		return before + after
+	}
+	straight, killed := lines("straight"), lines("killed")
+	if len(straight) != len(killed) {
+		t.Fatalf("%d lines of log, want %d", len(killed), len(straight))
+	}
+	for i := range straight {
+		if got, want := timeless(killed[i]), timeless(straight[i]); got != want {
+			t.Errorf("log: found\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// shown returns the settings that learn --show prints.
+func shown(t *testing.T, args ...string) configs.Learn {
+	t.Helper()
+	out, stderr, code := selfplayCommand(t, "", append([]string{"learn", "--show"}, args...)...)
+	if code != 0 {
+		t.Fatalf("%q: exit %d: %s", args, code, stderr)
+	}
+	all, err := configs.Learn{}.Sweep([]byte(out), "shown")
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d runs, error %v", len(all), err)
+	}
+	return all[0]
+}
+
+// The words of the old guide, bare or as flags, mean what they meant.
+func TestLearnWords(t *testing.T) {
+	guide := strings.Fields("targetdir data loop 100 batchsize 1000000 eta 1.0 lambda 0.5 eval_limit 3000 nn_batch_size 1000 newbob_decay 0.5 newbob_num_trials 3 " +
+		"eval_save_interval 10000000 loss_output_interval 2000000 mirror_percentage 50 validation_set_file_name val.bin SkipLoadingEval true use_draw_games_in_training 0")
+	var flags []string
+	for i := 0; i < len(guide); i += 2 {
+		flags = append(flags, "--"+guide[i], guide[i+1])
+	}
+	for _, args := range [][]string{guide, flags} {
+		l := shown(t, args...)
+		for key, want := range map[string]string{
+			"data": "[data]", "epochs": "100", "lr": "0.601667", "optimiser": "sgd", "momentum": "0", "loss": "cross-entropy", "net_scale": "361",
+			"lambda": "0.5", "max_score": "1442", "batch": "1000", "newbob_decay": "0.5", "newbob_trials": "3", "save_every": "10000000",
+			"report_every": "2000000", "mirror": "50", "validation": "val.bin", "init": "", "skip_draws": "true",
+		} {
+			if got := l.Get(key); got != want {
+				t.Errorf("%q: %s is %q, want %q", args[:4], key, got, want)
+			}
+		}
+	}
+	if l := shown(t, "--eta", "2", "--optimiser", "adam", "--net-scale", "600", "eval_limit", "32000", "a.chain"); l.LR != "2" || l.Optimiser != "adam" || l.MaxScore != 0 {
+		t.Errorf("%+v", l)
+	}
+	if l := shown(t, "--preset", "fairy", "lr", "0.01", "--width=256", "--psqt=false", "--nesterov", "basedir", "d", "a.bin", "b.bin"); l.LR != "0.01" ||
+		l.Width != 256 || l.PSQT || !l.Nesterov || l.Features != "HalfKAv2" || strings.Join(l.Data, " ") != filepath.Join("d", "a.bin")+" "+filepath.Join("d", "b.bin") {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestLearnUsage(t *testing.T) {
+	sweep := filepath.Join(t.TempDir(), "sweep.yaml")
+	if err := os.WriteFile(sweep, []byte("schema: 1\npreset: fairy\nseed: [1, 2]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, code := selfplayCommand(t, "", "learn", "--show", "--config", sweep, "a.chain"); code != 0 || strings.Count(out, "features: HalfKAv2") != 2 {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	file := filepath.Join(t.TempDir(), "a.plain")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{}, "found no data", 2},
+		{[]string{file, "--widht", "3"}, "unknown flag: --widht", 2},
+		{[]string{file, "--width", "17"}, "17", 2},
+		{[]string{file, "--width", "a"}, "width: found \"a\"", 2},
+		{[]string{file, "--lr", "up"}, "schedule \"up\"", 2},
+		{[]string{file, "--preset", "huge"}, "found \"huge\"", 2},
+		{[]string{file, "eta"}, "found no value behind eta", 2},
+		{[]string{file, "eta", "0"}, "eta: found \"0\"", 2},
+		{[]string{file, "eval_limit", "0"}, "eval_limit: found \"0\"", 2},
+		{[]string{file, "SkipLoadingEval", "false"}, "expected EvalFile", 2},
+		{[]string{file, "use_draw_games_in_training", "2"}, "expected 0 or 1", 2},
+		{[]string{file, "--config", file + "x"}, "no such file", 1},
+		{[]string{file + "x"}, "unknown format", 1},
+		{[]string{file, "--out", t.TempDir()}, "no samples to train on", 1},
+	} {
+		_, stderr, code := selfplayCommand(t, "", append([]string{"learn"}, tc.args...)...)
+		if code != tc.code || !strings.Contains(stderr, tc.want) {
+			t.Errorf("%q: exit %d, error %q, want %d with %q", tc.args, code, stderr, tc.code, tc.want)
+		}
+	}
+}

@@ -1,0 +1,401 @@
+package learn
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/chain"
+	"github.com/crazyhouse-rl/selfplay/sample/plain"
+	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+)
+
+// samples are positions of random games, scored by the men in hand; the games
+// are won by who has more at the end.
+func samples(games int) []sample.Sample {
+	rng := rand.New(rand.NewPCG(3, 1))
+	var all []sample.Sample
+	var moves chess.MoveList
+	for range games {
+		p := chess.Crazyhouse.Start()
+		first := len(all)
+		for ply := range 50 {
+			moves.N = 0
+			if p.Legal(&moves); moves.N == 0 {
+				break
+			}
+			m := moves.Moves[rng.IntN(moves.N)]
+			us := p.SideToMove()
+			score := search.Score(100 * (p.Hand(us).Total() - p.Hand(us.Other()).Total()))
+			all = append(all, sample.Sample{Pos: p, Move: m, Score: score, Ply: uint16(ply)})
+			p.Make(m)
+		}
+		white := int8(1)
+		if p.Hand(chess.White).Total() < p.Hand(chess.Black).Total() {
+			white = -1
+		}
+		for i := first; i < len(all); i++ {
+			if all[i].Result = white; all[i].Pos.SideToMove() == chess.Black {
+				all[i].Result = -white
+			}
+		}
+	}
+	return all
+}
+
+// dataFile writes samples into a .chain or a .plain file.
+func dataFile(t testing.TB, name string, all []sample.Sample) string {
+	t.Helper()
+	var data bytes.Buffer
+	var w sample.Writer = plain.NewWriter(&data)
+	if filepath.Ext(name) == chain.Extension {
+		c, err := chain.NewWriter(&data, chess.Crazyhouse, sample.CentipawnUnit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = c
+	}
+	for i := range all {
+		if err := w.Write(&all[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := errors.Join(w.Close(), os.WriteFile(path, data.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// settings are those of a short run.
+func settings(t testing.TB, data ...string) configs.Learn {
+	t.Helper()
+	l, err := configs.LearnPreset("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Data, l.Batch, l.Epochs, l.Workers = data, 64, 3, 1
+	l.SaveEvery, l.ReportEvery = 1500, 500
+	l.SkipInCheck, l.SkipCaptures, l.Newest = false, false, 0.1
+	return l
+}
+
+func quiet(dir string) Options { return Options{Dir: dir, Out: io.Discard, Progress: io.Discard} }
+
+func read(t testing.TB, path ...string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// logOf returns the log of a run without times.
+func logOf(t testing.TB, dir string) (entries []Entry, text string) {
+	t.Helper()
+	for line := range strings.Lines(string(read(t, dir, logFile))) {
+		var e Entry
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		e.Seconds = 0
+		entries = append(entries, e)
+		bare, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(bare) + "\n"
+	}
+	return entries, text
+}
+
+// sameRun compares what two runs left: nets, checkpoints, logs.
+func sameRun(t *testing.T, got, want string) {
+	t.Helper()
+	_, gotLog := logOf(t, got)
+	_, wantLog := logOf(t, want)
+	if gotLog != wantLog {
+		t.Errorf("logs differ:\n%s\nwant\n%s", gotLog, wantLog)
+	}
+	paths := []string{netFile}
+	for _, dir := range []string{checkpoints, bestDir} {
+		names, err := filepath.Glob(filepath.Join(want, dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(names)
+		if n := len(names); dir == checkpoints && n > 1 {
+			names = names[n-1:] // which are older depends on interruptions
+		}
+		for _, name := range names {
+			paths = append(paths, filepath.Join(dir, filepath.Base(name)))
+		}
+	}
+	for _, path := range paths {
+		if !bytes.Equal(read(t, got, path), read(t, want, path)) {
+			t.Errorf("%s differs", path)
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	cfg := settings(t, dataFile(t, "a.chain", samples(60)))
+	cfg.KeepNets = true
+	dir := filepath.Join(t.TempDir(), "run")
+	var out bytes.Buffer
+	s, err := Run(t.Context(), cfg, Options{Dir: dir, Out: &out, Progress: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"games", "to train on", "All + Hand 16", "adamw, power loss"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("output lacks %q:\n%s", want, out.String())
+		}
+	}
+	for _, name := range []string{configFile, dataText, dataJSON, dataFigure, logFile, lossFigure, netFile, summaryFile, "events.out.tfevents.*", "nets/step-000000000000.nnue"} {
+		if found, _ := filepath.Glob(filepath.Join(dir, name)); len(found) != 1 {
+			t.Errorf("%d files %s", len(found), name)
+		}
+	}
+	entries, _ := logOf(t, dir)
+	first, last := entries[0], entries[len(entries)-1]
+	if first.Step != 0 || last.Step != s.Steps || last.HeldOut == nil || last.HeldOut.Mean >= first.HeldOut.Mean {
+		t.Errorf("first %+v, last %+v of %d steps: it did not learn", first, last, s.Steps)
+	}
+	if want := uint64(3*s.Positions+63) / 64; s.Steps != want {
+		t.Errorf("%d steps for 3 epochs of %d, want %d", s.Steps, s.Positions, want)
+	}
+	net, err := nnue.ReadFile(s.NetFile)
+	if err != nil || net.Architecture().String() != s.Architecture || len(s.Values) == 0 {
+		t.Errorf("net %v, summary %+v", err, s)
+	}
+	var text strings.Builder
+	if err := s.Print(&text); err != nil || !strings.Contains(text.String(), "held-out games: loss") {
+		t.Errorf("printed %q, error %v", text.String(), err)
+	}
+
+	// A run that is over stays as it is; other settings and other data are refused.
+	again, err := Run(t.Context(), cfg, quiet(dir))
+	if err != nil || again.HeldOut != s.HeldOut {
+		t.Errorf("again %+v, error %v", again, err)
+	}
+	other := cfg
+	other.Width = 32
+	if _, err := Run(t.Context(), other, quiet(dir)); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), "width: 16 there, 32 now") {
+		t.Errorf("error %v, want ErrOther", err)
+	}
+	if err := os.Remove(filepath.Join(dir, summaryFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(dataFile(t, "a.chain", samples(50)), cfg.Data[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), cfg, quiet(dir)); !errors.Is(err, ErrOther) {
+		t.Errorf("other data: error %v, want ErrOther", err)
+	}
+}
+
+// counting is a context that ends after so many looks at it.
+type counting struct {
+	context.Context
+	left int
+}
+
+func (c *counting) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A run interrupted at any step, or left by a crash as it was at any save, ends
+// as if it had not been: with mirroring, filters by chance, newbob and data
+// beyond the memory too.
+func TestResume(t *testing.T) {
+	data, more := dataFile(t, "a.chain", samples(60)), dataFile(t, "more.chain", samples(250))
+	for name, change := range map[string]func(*configs.Learn){
+		"plain":  func(*configs.Learn) {},
+		"newbob": func(l *configs.Learn) { l.NewbobDecay, l.NewbobTries, l.LR = 0.5, 2, "0.02" },
+		"windows": func(l *configs.Learn) {
+			l.Data, l.MemoryMB, l.Mirror, l.RandomSkip, l.Batch, l.Epochs, l.SaveEvery = []string{more}, 1, 50, 0.2, 128, 1.5, 3000
+		},
+		"mixed": func(l *configs.Learn) { l.Data, l.Weights = []string{data, data}, "2,1" },
+	} {
+		cfg := settings(t, data)
+		change(&cfg)
+		straight, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+		if _, err := Run(t.Context(), cfg, quiet(straight)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		parts := 0
+		for ; ; parts++ {
+			_, err := Run(&counting{t.Context(), 25 + 9*parts}, cfg, quiet(broken))
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, context.Canceled) || parts > 50 {
+				t.Fatalf("%s: part %d: %v", name, parts, err)
+			}
+			if parts%2 == 1 { // as if killed: what came after the last save but one is lost
+				names, _ := filepath.Glob(filepath.Join(broken, checkpoints, "*"))
+				if slices.Sort(names); len(names) > 1 {
+					if err := os.Remove(names[len(names)-1]); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		if parts < 2 {
+			t.Errorf("%s: interrupted %d times only", name, parts)
+		}
+		sameRun(t, broken, straight)
+	}
+}
+
+func TestNewbobKeepsTheBest(t *testing.T) {
+	cfg := settings(t, dataFile(t, "a.chain", samples(60)))
+	cfg.NewbobDecay, cfg.NewbobTries, cfg.LR, cfg.Epochs, cfg.MeanDecay = 0.5, 3, "0.05", 40, 0
+	dir := t.TempDir()
+	s, err := Run(t.Context(), cfg, quiet(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, _ := logOf(t, dir)
+	best := entries[0].HeldOut.Mean
+	for _, e := range entries {
+		if e.Verdict == trainer.Accepted {
+			best = e.HeldOut.Mean
+		}
+	}
+	if last := entries[len(entries)-1]; last.Verdict != trainer.Finished || s.HeldOut.Mean != best {
+		t.Errorf("ended with verdict %q and loss %g, want %q and the best, %g", last.Verdict, s.HeldOut.Mean, trainer.Finished, best)
+	}
+}
+
+// Formats and directories give the same positions; a file may be measured
+// instead of held-out games.
+func TestData(t *testing.T) {
+	all := samples(40)
+	file := dataFile(t, "a.plain", all)
+	files, err := Files([]string{filepath.Dir(file)})
+	if err != nil || !slices.Equal(files, []string{file}) {
+		t.Fatalf("files %q, error %v", files, err)
+	}
+	cfg := settings(t, files...)
+	cfg.Validation = dataFile(t, "v.chain", all[:300])
+	s, err := Run(t.Context(), cfg, quiet(t.TempDir()))
+	if err != nil || s.HeldOut.Positions != 300 {
+		t.Errorf("%d measured, error %v, want 300", s.HeldOut.Positions, err)
+	}
+	for _, names := range [][]string{{t.TempDir()}, {"replay:" + t.TempDir()}, {file + "x"}, {filepath.Join(t.TempDir(), "none.bin")}} {
+		if files, err := Files(names); err == nil {
+			t.Errorf("%q: %q, want an error", names, files)
+		}
+	}
+}
+
+func TestInit(t *testing.T) {
+	data := dataFile(t, "a.chain", samples(40))
+	cfg := settings(t, data)
+	before := t.TempDir()
+	s, err := Run(t.Context(), cfg, quiet(before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Init = before
+	dir := t.TempDir()
+	if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if entries, _ := logOf(t, dir); entries[0].HeldOut.Mean != s.HeldOut.Mean {
+		t.Errorf("begins at loss %g, want %g", entries[0].HeldOut.Mean, s.HeldOut.Mean)
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	data := dataFile(t, "a.chain", samples(1))
+	for _, change := range []func(*configs.Learn){
+		func(l *configs.Learn) { l.Data = nil },
+		func(l *configs.Learn) { l.Weights = "1,2" },
+		func(l *configs.Learn) { l.Weights = "a" },
+		func(l *configs.Learn) { l.LR = "up" },
+		func(l *configs.Learn) { l.Lambda = "linear:0" },
+		func(l *configs.Learn) { l.Width = 17 },
+		func(l *configs.Learn) { l.Features = "Half" },
+		func(l *configs.Learn) { l.Optimiser = "best" },
+		func(l *configs.Learn) { l.Loss = "l3" },
+		func(l *configs.Learn) { l.Variant = "shogi" },
+		func(l *configs.Learn) { l.NewbobDecay, l.HeldOut = 0.5, 0 },
+	} {
+		cfg := settings(t, data)
+		change(&cfg)
+		if err := Check(cfg); err == nil {
+			t.Errorf("accepted: %s", cfg.YAML())
+		}
+	}
+}
+
+func TestSweep(t *testing.T) {
+	base := settings(t, dataFile(t, "a.chain", samples(30)))
+	base.Epochs = 1
+	runs, err := base.Sweep([]byte("schema: 1\nwidth: [16, 32]\nseed: [1, 2]\n"), "sweep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	results, err := Sweep(t.Context(), runs, SweepOptions{Options: quiet(dir), Jobs: 2})
+	if err != nil || len(results) != 4 {
+		t.Fatalf("%d results, error %v", len(results), err)
+	}
+	table := string(read(t, dir, tableText))
+	if lines := strings.Count(table, "\n"); lines != 5 || !strings.Contains(table, "loss held out") {
+		t.Errorf("table of %d lines, want 5:\n%s", lines, table)
+	}
+	if s := results[1].Summary; results[1].Varied["width"] != "32" || !strings.Contains(s.Architecture, "32+8") || s.HeldOut.Mean == 0 {
+		t.Errorf("second result %+v", results[1])
+	}
+	if _, err := os.Stat(filepath.Join(dir, "seed=1,width=16", summaryFile)); err != nil {
+		t.Error(err)
+	}
+
+	// A run that fails does not stop the others.
+	runs[0].Validation, runs[1].Validation = filepath.Join(dir, "none.chain"), ""
+	results, err = Sweep(t.Context(), runs[:2], SweepOptions{Options: quiet(t.TempDir()), Jobs: 1})
+	if !errors.Is(err, os.ErrNotExist) || results[0].Error == "" || results[1].Error != "" || results[1].Summary.Steps == 0 {
+		t.Errorf("results %+v, error %v", results, err)
+	}
+}
+
+func TestDivergedBatchIsKept(t *testing.T) {
+	cfg := settings(t, dataFile(t, "a.chain", samples(20)))
+	p, err := newPlan(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := samples(2)
+	var data bytes.Buffer
+	if err := writeChain(&data, p, batch); err != nil {
+		t.Fatal(err)
+	}
+	r := chain.NewReader(&data)
+	for i := range batch {
+		var s sample.Sample
+		if err := r.Read(&s); err != nil || s.Pos.FEN() != batch[i].Pos.FEN() || s.Score != batch[i].Score {
+			t.Fatalf("sample %d: %s, error %v, want %s", i, s.Pos.FEN(), err, batch[i].Pos.FEN())
+		}
+	}
+}
