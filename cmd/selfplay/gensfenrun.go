@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -177,7 +176,7 @@ func (p *gensfenPrinter) end(stdout io.Writer, at *generate.Progress, interrupte
 	}
 	switch {
 	case interrupted:
-		fmt.Fprintln(p.stderr, "resume with:", shellWords(slices.Clone(os.Args)...))
+		fmt.Fprintln(p.stderr, "resume with:", shellWords(os.Args...))
 		return fmt.Errorf("%w after %d positions", errResumable, at.Positions)
 	case err == nil && at.Games == 0:
 		fmt.Fprintf(stdout, "%s: complete, %d positions\n", p.cfg.Output, at.Positions)

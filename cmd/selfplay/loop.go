@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -105,6 +106,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 
 // shellWords joins words so that a shell takes them apart again.
 func shellWords(words ...string) string {
+	words = slices.Clone(words)
 	for i, w := range words {
 		if w == "" || strings.ContainsFunc(w, func(r rune) bool {
 			return !strings.ContainsRune("_./-:=,+@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
