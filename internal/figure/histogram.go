@@ -86,7 +86,7 @@ func roundTicks(low, high, least float64) plot.ConstantTicks {
 	step = max(step, least)
 	var ticks plot.ConstantTicks
 	for i := math.Ceil(low / step); i*step <= high; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 4, 64)})
 	}
 	return ticks
 }

@@ -396,3 +396,24 @@ func TestKeySet(t *testing.T) {
 		twin[key] = true
 	}
 }
+
+// BenchmarkDraw is the time to get at a position in a random order.
+func BenchmarkDraw(b *testing.B) {
+	path, _ := chainFile(b, 2000)
+	var s *Set
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			s = open(b, Config{}, Chain(path))
+		}
+		b.ReportMetric(float64(s.Counts.Samples)*float64(b.N)/b.Elapsed().Seconds(), "positions/s")
+	})
+	batch := make([]sample.Sample, 16384)
+	b.Run("draw", func(b *testing.B) {
+		for b.Loop() {
+			if err := s.Draw(nil, batch); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(batch))*float64(b.N)/b.Elapsed().Seconds(), "positions/s")
+	})
+}
