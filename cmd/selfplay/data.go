@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -173,7 +174,8 @@ func tellLosses(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
 			fmt.Fprintf(w, "%s: scores are converted from %v to %v\n", s.Name, s.Unit(), sample.InternalUnit)
 		}
 	}
-	if loses := t.Format.Loses(); loses != "" {
+	foreign := func(s *dataset.Source) bool { return s.Format != t.Format }
+	if loses := t.Format.Loses(); loses != "" && slices.ContainsFunc(sources, foreign) {
 		fmt.Fprintf(w, "%s: does not keep %s\n", t.Name, loses)
 	}
 }
