@@ -39,11 +39,15 @@ type field struct {
 func (c moveCode) split(m uint16) field {
 	switch c {
 	case code256:
-		return field{
+		f := field{
 			to: chess.Square(m & 63), from: chess.Square(m >> 6 & 63),
 			typ:   [...]moveType{normal, promotion, enPassant, castling}[m>>14],
 			piece: chess.Knight + chess.PieceType(m>>12&3),
 		}
+		if f.typ != promotion && f.piece != chess.Knight { // a piece without a use
+			f.typ = drop + 1
+		}
+		return f
 	case codeLarge:
 		return field{to: largeSquare(m & 127), from: largeSquare(m >> 7 & 127), typ: moveType(m >> 14), piece: chess.Queen}
 	}
