@@ -58,6 +58,9 @@ func parseWalk(v *chess.Variant, text string) (Walk, error) {
 	if w.End, err = chess.ParseFEN(v, fields[3]); err != nil {
 		return Walk{}, err
 	}
+	if w.End.Chess960() { // walks begin from the variant's own start
+		return Walk{}, fmt.Errorf("found castling of Chess960 in %q, expected that of standard chess", fields[3])
+	}
 	return w, nil
 }
 
