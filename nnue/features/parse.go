@@ -3,10 +3,10 @@ package features
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // Why an expression was refused; a *ParseError wraps one of them.
@@ -183,7 +183,7 @@ func (p *parser) block() (Set, error) {
 			return b.set(p.variant), nil
 		}
 	}
-	return nil, p.errorAt(start, ErrUnknownSet, quote(name), fmt.Sprintf("a block such as %q", nearest(name, Blocks(p.variant))))
+	return nil, p.errorAt(start, ErrUnknownSet, quote(name), fmt.Sprintf("a block such as %q", words.Nearest(name, Blocks(p.variant))))
 }
 
 func isNameByte(c byte) bool {
@@ -239,36 +239,4 @@ func quote(s string) string {
 		s = s[:most] + "…"
 	}
 	return fmt.Sprintf("%q", s)
-}
-
-// nearest returns the name with the smallest edit distance, case aside.
-func nearest(found string, names []string) string {
-	best, least := "", int(^uint(0)>>1)
-	for _, name := range names {
-		if d := editDistance(strings.ToLower(found), strings.ToLower(name)); d < least {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// editDistance returns the fewest letters to insert, delete or replace.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := corner
-			if a[i] != b[j] {
-				replace++
-			}
-			corner = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
