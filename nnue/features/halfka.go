@@ -59,32 +59,8 @@ func (h HalfKAv2) Describe() string {
 	return "own king square times men, as in Fairy-Stockfish"
 }
 
-// HalfKAv2Size returns how many features Fairy-Stockfish's set has for a
-// variant with so many kinds of pieces on a board of squares in files:
-//
-//	block = (2*kinds - k)*squares + 2*(kinds - k)*2*files
-//	size  = block * max(kingSquares, 1)
-//
-// kingSquares is the number of squares where the own king can be, which multiply
-// the rest: all of them, or those of its palace. It is 0 where a side has no
-// king, or not exactly one for the whole game: then nothing is multiplied, and
-// the king, if there is one, is a piece like others. k is 1 where there are
-// kingSquares, for the two kings share a plane, and else 0. The second term, for
-// as many men of a kind in hand as two files have squares, is there only with
-// hands. Source: src/variant.cpp, Variant::conclude.
-func HalfKAv2Size(kinds, squares, files, kingSquares int, hands bool) (block, size int) {
-	kings := 0
-	if kingSquares > 0 {
-		kings = 1
-	}
-	block = (2*kinds - kings) * squares
-	if hands {
-		block += 2 * (kinds - kings) * 2 * files
-	}
-	return block, block * max(kingSquares, 1)
-}
-
-// Size returns the number of features.
+// Size returns the number of features: 64 times Block, as Fairy-Stockfish's
+// Variant::conclude in src/variant.cpp reckons.
 func (h HalfKAv2) Size() int { return kingAnchors * h.Block() }
 
 // Block returns the number of features that share one square of the own king.
