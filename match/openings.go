@@ -2,7 +2,6 @@ package match
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -53,17 +52,6 @@ func RandomOpenings(v *chess.Variant, seed uint64, minPlies, maxPlies int) Openi
 			return o, err
 		},
 	}
-}
-
-// BookOpenings reads a book of openings as [book.Read] does, in the order that
-// FromBook gives them. Errors wrap [book.ErrBad] and name the line, or are those
-// of r.
-func BookOpenings(v *chess.Variant, r io.Reader, seed uint64) (Openings, error) {
-	b, err := book.Read(r, v, book.Options{})
-	if err != nil {
-		return Openings{}, err
-	}
-	return FromBook(b, seed), nil
 }
 
 // FromBook gives the openings of a book in an order shuffled by the seed; a match

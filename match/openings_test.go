@@ -1,7 +1,6 @@
 package match
 
 import (
-	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -13,11 +12,11 @@ import (
 
 func readBook(t *testing.T, v *chess.Variant, text string, seed uint64) Openings {
 	t.Helper()
-	o, err := BookOpenings(v, strings.NewReader(text), seed)
+	b, err := book.Read(strings.NewReader(text), v, book.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return FromBook(b, seed)
 }
 
 // text returns the opening of a pair as the record has it.
@@ -78,12 +77,6 @@ func TestBookIDs(t *testing.T) {
 		if opening.ID != want {
 			t.Errorf("pair %d: %s has ID %q, expected %q", pair, opening.Start.FEN(), opening.ID, want)
 		}
-	}
-}
-
-func TestBadBook(t *testing.T) {
-	if _, err := BookOpenings(chess.Crazyhouse, strings.NewReader("x"), 1); !errors.Is(err, book.ErrBad) {
-		t.Errorf("error %v", err)
 	}
 }
 
