@@ -56,7 +56,7 @@ func TestGolden(t *testing.T) {
 			continue
 		}
 		var pgn bytes.Buffer
-		if err := WritePGN(&pgn, g, nil); err != nil {
+		if err := writePGN(&pgn, g, nil); err != nil {
 			t.Fatal(err)
 		}
 		want, err := os.ReadFile(strings.TrimSuffix(path, ".game") + ".pgn")
@@ -84,7 +84,7 @@ func writeGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		var pgn bytes.Buffer
-		if err := WritePGN(&pgn, g, nil); err != nil {
+		if err := writePGN(&pgn, g, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(base+".pgn", pgn.Bytes(), 0o644); err != nil {

@@ -31,11 +31,6 @@ type PGNOptions struct {
 	PV bool
 }
 
-// WritePGN writes g as a PGN game with the default [PGNOptions].
-func WritePGN(w io.Writer, g *Game, tags map[string]string) error {
-	return PGNOptions{}.Write(w, g, tags)
-}
-
 // Write writes g as a PGN game. Tags are added to those that follow from g
 // and replace those of the same name; the seven of the roster come first, then
 // Variant, SetUp and FEN, then the others by name. Tags without a value in g

@@ -2,6 +2,7 @@ package game
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -9,6 +10,10 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
+
+func writePGN(w io.Writer, g *Game, tags map[string]string) error {
+	return PGNOptions{}.Write(w, g, tags)
+}
 
 // TestPGNGolden writes a game that has everything: a start FEN with Black to
 // move, an opening move without score, drops, mate scores, tags that replace, add
@@ -33,7 +38,7 @@ func TestPGNGolden(t *testing.T) {
 	}
 	g.Outcome, g.Reason = line.Outcome()
 	var b bytes.Buffer
-	err := WritePGN(&b, g, map[string]string{
+	err := writePGN(&b, g, map[string]string{
 		"Event": `the "big" run`, "White": "gen\\3", "RunId": "r1", "PairId": "17", "OpeningId": "4\n5",
 	})
 	if err != nil {
@@ -59,7 +64,7 @@ func TestPGNGolden(t *testing.T) {
 func TestPGNReadsBack(t *testing.T) {
 	for _, g := range engineGames(t) {
 		var b bytes.Buffer
-		if err := WritePGN(&b, g, nil); err != nil {
+		if err := writePGN(&b, g, nil); err != nil {
 			t.Fatal(err)
 		}
 		tags, movetext, _ := strings.Cut(b.String(), "\n\n")

@@ -62,7 +62,7 @@ func (rec *PGNRecord) Start() (chess.Position, error) {
 }
 
 // Game plays the record through by the rules. Comments of match runners and of
-// lichess give what searches said, tags what [WritePGN] writes of a game's
+// lichess give what searches said, tags what [PGNOptions.Write] writes of a game's
 // provenance; the reason of the end is what the rules say, else what the last
 // comment or the tag Termination does, else NoReason. Train is never set. An
 // error is a [*PGNError]: an unknown variant, a bad FEN, an illegal move, or a
@@ -189,7 +189,7 @@ func reasonOf(words string, outcome chess.Outcome) chess.Reason {
 	return chess.NoReason
 }
 
-// provenance sets what WritePGN writes into tags.
+// provenance sets what PGNOptions.Write writes into tags.
 func (rec *PGNRecord) provenance(g *Game) {
 	text := func(tag string) string {
 		if s := rec.Tags[tag]; len(s) <= maxText {

@@ -158,7 +158,7 @@ func TestPGNRoundTrip(t *testing.T) {
 	}
 	var all bytes.Buffer
 	for _, g := range games {
-		if err := WritePGN(&all, g, map[string]string{"White": "Ann \"A\" \\", "Black": "Böb"}); err != nil {
+		if err := writePGN(&all, g, map[string]string{"White": "Ann \"A\" \\", "Black": "Böb"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,7 +175,7 @@ func TestPGNRoundTrip(t *testing.T) {
 		if want := games[i]; g.Reason != want.Reason || g.Adjudged != want.Adjudged || g.Variant != want.Variant || g.ID != want.ID || g.Seed != want.Seed {
 			t.Errorf("game %d: read %s, verdict %v; expected %s, %v", i, ReasonText(g.Reason), g.Adjudged, ReasonText(want.Reason), want.Adjudged)
 		}
-		if err := WritePGN(&again, g, map[string]string{"White": rec.Tags["White"], "Black": rec.Tags["Black"]}); err != nil {
+		if err := writePGN(&again, g, map[string]string{"White": rec.Tags["White"], "Black": rec.Tags["Black"]}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -392,7 +392,7 @@ func TestPGNMemory(t *testing.T) {
 func BenchmarkPGNReader(b *testing.B) {
 	var text bytes.Buffer
 	for _, g := range engineGames(b) {
-		if err := WritePGN(&text, g, nil); err != nil {
+		if err := writePGN(&text, g, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -433,7 +433,7 @@ func FuzzPGN(f *testing.F) {
 				continue
 			}
 			var b bytes.Buffer
-			if err := WritePGN(&b, g, nil); err != nil {
+			if err := writePGN(&b, g, nil); err != nil {
 				t.Fatal(err)
 			}
 			again, bad := readAll(t, &b)

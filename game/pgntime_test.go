@@ -103,7 +103,7 @@ func TestPGNTimeTags(t *testing.T) {
 	g.Ended = time.Time{}
 	g.Reason, g.Adjudged = Resigned, g.Outcome
 	var b strings.Builder
-	if err := WritePGN(&b, g, nil); err != nil {
+	if err := writePGN(&b, g, nil); err != nil {
 		t.Fatal(err)
 	}
 	for tag, want := range map[string]bool{
@@ -116,7 +116,7 @@ func TestPGNTimeTags(t *testing.T) {
 	}
 	g.TimeControls, g.Began = [2]string{}, time.Time{}
 	b.Reset()
-	if err := WritePGN(&b, g, nil); err != nil || strings.Contains(b.String(), "Time") || strings.Contains(b.String(), "UTC") {
+	if err := writePGN(&b, g, nil); err != nil || strings.Contains(b.String(), "Time") || strings.Contains(b.String(), "UTC") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
