@@ -22,7 +22,7 @@ var (
 	kingTable    [64]Bitboard
 	pawnTable    [2][64]Bitboard
 	betweenTable [64][64]Bitboard
-	lineTable    [64][64]Bitboard
+	lineTable    [64][64]Bitboard // the whole rank, file or diagonal through two squares, or none
 )
 
 // direction is one step in files and ranks.
@@ -63,10 +63,6 @@ func PawnAttacks(c Color, s Square) Bitboard { return pawnTable[c&1][s&63] }
 // Between returns the squares strictly between a and b if they share a rank,
 // file or diagonal, else none.
 func Between(a, b Square) Bitboard { return betweenTable[a&63][b&63] }
-
-// LineThrough returns the whole rank, file or diagonal through a and b, both
-// included, or none if they do not share one or are equal.
-func LineThrough(a, b Square) Bitboard { return lineTable[a&63][b&63] }
 
 // attacksOf returns the squares a piece of kind t and colour c on s attacks.
 func attacksOf(t PieceType, c Color, s Square, occ Bitboard) Bitboard {

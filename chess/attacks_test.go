@@ -80,8 +80,8 @@ func TestBetweenAndLine(t *testing.T) {
 					passed |= s.Bitboard()
 				}
 			}
-			if Between(a, b) != between || LineThrough(a, b) != line {
-				t.Fatalf("%v %v: between %#x, line %#x, want %#x, %#x", a, b, Between(a, b), LineThrough(a, b), between, line)
+			if Between(a, b) != between || lineTable[a][b] != line {
+				t.Fatalf("%v %v: between %#x, line %#x, want %#x, %#x", a, b, Between(a, b), lineTable[a][b], between, line)
 			}
 		}
 	}
