@@ -16,6 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/sampletest"
 )
 
 const (
@@ -44,19 +45,7 @@ func open(t testing.TB, name string, v *chess.Variant) *Source {
 
 func readAll(t testing.TB, name string, v *chess.Variant) []sample.Sample {
 	t.Helper()
-	src := open(t, name, v)
-	var all []sample.Sample
-	for {
-		var s sample.Sample
-		err := src.Read(&s)
-		if err == io.EOF {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, s)
-	}
+	return sampletest.ReadAll(t, open(t, name, v))
 }
 
 // target describes the file called name in a directory of its own.

@@ -30,6 +30,7 @@ var group = map[string]int{
 	"game/plycode":        3,
 	"game":                4,
 	"sample":              4,
+	"sample/sampletest":   4,
 	"nets":                4,
 	"configs":             4,
 	"sample/bin":          5,
@@ -64,11 +65,12 @@ var group = map[string]int{
 }
 
 var sameLayer = map[[2]string]bool{
-	{"nnue/nnuetest", "nnue"}:      true,
-	{"sample", "game"}:             true,
-	{"match/book", "game"}:         true,
-	{"trainer/nnuefit", "trainer"}: true,
-	{"match", "match/rating"}:      true,
+	{"nnue/nnuetest", "nnue"}:       true,
+	{"sample", "game"}:              true,
+	{"sample/sampletest", "sample"}: true,
+	{"match/book", "game"}:          true,
+	{"trainer/nnuefit", "trainer"}:  true,
+	{"match", "match/rating"}:       true,
 }
 
 // testsOnly lists what tests may import beside what the package may.

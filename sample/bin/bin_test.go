@@ -12,6 +12,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/sampletest"
 )
 
 func fixture(t testing.TB) []byte {
@@ -152,29 +153,15 @@ func large(data []byte) []byte {
 	return data
 }
 
-func readAll(t testing.TB, r *Reader) []sample.Sample {
-	t.Helper()
-	var all []sample.Sample
-	for {
-		var s sample.Sample
-		if err := r.Read(&s); err == io.EOF {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, s)
-	}
-}
-
 // TestLargeBoards: the other move field is recognised and read, however few
 // records there are to see it by, and the usual one is not taken for it. What
 // cannot be told is a drop from a move of the piece on a1.
 func TestLargeBoards(t *testing.T) {
 	data := fixture(t)
 	ordinary := NewReader(bytes.NewReader(data), chess.Crazyhouse, Bits512)
-	want := readAll(t, ordinary)
+	want := sampletest.ReadAll(t, ordinary)
 	r := NewReader(bytes.NewReader(large(data)), chess.Crazyhouse, Bits512)
-	got := readAll(t, r)
+	got := sampletest.ReadAll(t, r)
 	if ordinary.LargeBoards() || !r.LargeBoards() {
 		t.Fatalf("recognised as large: %v and %v, expected false and true", ordinary.LargeBoards(), r.LargeBoards())
 	}
@@ -191,9 +178,9 @@ func TestLargeBoards(t *testing.T) {
 	for i := 0; i+20 < len(want); i += 20 {
 		part := data[72*i : 72*(i+20)]
 		r := NewReader(bytes.NewReader(large(part)), chess.Crazyhouse, Bits512)
-		readAll(t, r)
+		sampletest.ReadAll(t, r)
 		ordinary := NewReader(bytes.NewReader(part), chess.Crazyhouse, Bits512)
-		readAll(t, ordinary)
+		sampletest.ReadAll(t, ordinary)
 		if !r.LargeBoards() || ordinary.LargeBoards() {
 			t.Errorf("records from %d on: recognised as large: %v and %v", i, r.LargeBoards(), ordinary.LargeBoards())
 		}
@@ -206,7 +193,7 @@ func TestTruncated(t *testing.T) {
 	data := fixture(t)[:72*4]
 	for n := range len(data) + 1 {
 		r := NewReader(bytes.NewReader(data[:n]), chess.Crazyhouse, Bits512)
-		if got := len(readAll(t, r)); got != n/72 || r.Trailing() != int64(n%72) {
+		if got := len(sampletest.ReadAll(t, r)); got != n/72 || r.Trailing() != int64(n%72) {
 			t.Errorf("%d bytes: %d records and %d bytes, expected %d and %d", n, got, r.Trailing(), n/72, n%72)
 		}
 		if err := r.Read(new(sample.Sample)); err != io.EOF {
@@ -217,11 +204,11 @@ func TestTruncated(t *testing.T) {
 
 func TestPaddingIgnored(t *testing.T) {
 	data := fixture(t)
-	want := readAll(t, NewReader(bytes.NewReader(data), chess.Crazyhouse, Bits512))
+	want := sampletest.ReadAll(t, NewReader(bytes.NewReader(data), chess.Crazyhouse, Bits512))
 	for at := 71; at < len(data); at += 72 {
 		data[at] = 0xff
 	}
-	for i, s := range readAll(t, NewReader(bytes.NewReader(data), chess.Crazyhouse, Bits512)) {
+	for i, s := range sampletest.ReadAll(t, NewReader(bytes.NewReader(data), chess.Crazyhouse, Bits512)) {
 		if s != want[i] {
 			t.Fatalf("record %d differs", i)
 		}

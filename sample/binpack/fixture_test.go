@@ -11,6 +11,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/plain"
+	"github.com/crazyhouse-rl/selfplay/sample/sampletest"
 )
 
 // The fixtures are chess.binpack, five files of variant-nnue-tools' convert
@@ -38,33 +39,15 @@ func readFixture(tb testing.TB, name string) []byte {
 	return b
 }
 
-// readAll returns the samples of r up to the first error.
-func readAll(r sample.Reader) ([]sample.Sample, error) {
-	var samples []sample.Sample
-	for {
-		var s sample.Sample
-		if err := r.Read(&s); err == io.EOF {
-			return samples, nil
-		} else if err != nil {
-			return samples, err
-		}
-		samples = append(samples, s)
-	}
-}
-
 // plainFixture returns the samples of chess.plain.
 func plainFixture(tb testing.TB) []sample.Sample {
 	tb.Helper()
-	samples, err := readAll(plain.NewReader(bytes.NewReader(readFixture(tb, "chess.plain")), chess.Chess))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return samples
+	return sampletest.ReadAll(tb, plain.NewReader(bytes.NewReader(readFixture(tb, "chess.plain")), chess.Chess))
 }
 
 // decodeAll returns the samples of data up to the first error.
 func decodeAll(data []byte) ([]sample.Sample, error) {
-	return readAll(NewReader(bytes.NewReader(data)))
+	return sampletest.Read(NewReader(bytes.NewReader(data)))
 }
 
 // encodeAll returns samples as the file that one Writer makes of them.

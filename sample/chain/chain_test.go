@@ -17,6 +17,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/plain"
+	"github.com/crazyhouse-rl/selfplay/sample/sampletest"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -37,22 +38,6 @@ var fixtures = []struct {
 	{"../binpack/testdata/chess.plain", chess.Chess, 6},
 }
 
-func readAll(t testing.TB, r sample.Reader) []sample.Sample {
-	t.Helper()
-	var all []sample.Sample
-	for {
-		var s sample.Sample
-		err := r.Read(&s)
-		if err == io.EOF {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, s)
-	}
-}
-
 func readFixture(t testing.TB, path string, v *chess.Variant) []sample.Sample {
 	t.Helper()
 	f, err := os.Open(path)
@@ -60,7 +45,7 @@ func readFixture(t testing.TB, path string, v *chess.Variant) []sample.Sample {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return readAll(t, plain.NewReader(f, v))
+	return sampletest.ReadAll(t, plain.NewReader(f, v))
 }
 
 // write returns the file of samples.
@@ -91,7 +76,7 @@ func TestFixtures(t *testing.T) {
 		if r.Unit() != sample.InternalUnit || r.Variant() != f.variant {
 			t.Errorf("%s: unit %v, variant %v", f.path, r.Unit(), r.Variant())
 		}
-		got := readAll(t, r)
+		got := sampletest.ReadAll(t, r)
 		if !slices.Equal(got, samples) {
 			for i := range samples {
 				if i >= len(got) || got[i] != samples[i] {
@@ -199,7 +184,7 @@ func TestGames(t *testing.T) {
 	if _, err := r.Record(nil); err != io.EOF {
 		t.Errorf("behind the last game: %v", err)
 	}
-	if got := readAll(t, NewReader(bytes.NewReader(file))); !slices.Equal(got, want) {
+	if got := sampletest.ReadAll(t, NewReader(bytes.NewReader(file))); !slices.Equal(got, want) {
 		t.Errorf("%d samples, expected %d others", len(got), len(want))
 	}
 	r = NewReader(bytes.NewReader(file))
@@ -208,7 +193,7 @@ func TestGames(t *testing.T) {
 	for _, g := range list {
 		plies += len(g.Plies)
 	}
-	if got := readAll(t, r); len(got) != plies {
+	if got := sampletest.ReadAll(t, r); len(got) != plies {
 		t.Errorf("%d plies, expected %d", len(got), plies)
 	}
 }
@@ -265,10 +250,10 @@ func TestMixed(t *testing.T) {
 func TestCut(t *testing.T) {
 	one := writeGames(t, games(t, newRand(3), 4))
 	file := bytes.Repeat(one, 3)
-	per := len(readAll(t, NewReader(bytes.NewReader(one))))
+	per := len(sampletest.ReadAll(t, NewReader(bytes.NewReader(one))))
 	for n := 2 * len(one); n < len(file); n++ {
 		r := NewReader(bytes.NewReader(file[:n]))
-		if got := readAll(t, r); len(got) != 2*per || r.Trailing() != int64(n-2*len(one)) {
+		if got := sampletest.ReadAll(t, r); len(got) != 2*per || r.Trailing() != int64(n-2*len(one)) {
 			t.Fatalf("cut at %d: %d samples, %d bytes left", n, len(got), r.Trailing())
 		}
 		info, err := Recover(bytes.NewReader(file[:n]))
@@ -277,7 +262,7 @@ func TestCut(t *testing.T) {
 		}
 	}
 	for n := range headerSize {
-		if got := readAll(t, NewReader(bytes.NewReader(file[:n]))); len(got) != 0 {
+		if got := sampletest.ReadAll(t, NewReader(bytes.NewReader(file[:n]))); len(got) != 0 {
 			t.Fatalf("cut at %d: %d samples", n, len(got))
 		}
 	}
@@ -288,7 +273,7 @@ func TestCut(t *testing.T) {
 func TestDamage(t *testing.T) {
 	one := writeGames(t, games(t, newRand(4), 2))
 	file := bytes.Repeat(one, 3)
-	want := readAll(t, NewReader(bytes.NewReader(one)))
+	want := sampletest.ReadAll(t, NewReader(bytes.NewReader(one)))
 	for i := range 8 * len(one) {
 		file[len(one)+i/8] ^= 1 << (i % 8)
 		r := NewReader(bytes.NewReader(file))
@@ -323,11 +308,11 @@ func TestSections(t *testing.T) {
 	for seed := range uint64(6) {
 		file = append(file, writeGames(t, games(t, newRand(seed), 1))...)
 	}
-	want := readAll(t, NewReader(bytes.NewReader(file)))
+	want := sampletest.ReadAll(t, NewReader(bytes.NewReader(file)))
 	for _, size := range []int{1, 33, 100, len(file)} {
 		var got []sample.Sample
 		for from := 0; from < len(file); from += size {
-			got = append(got, readAll(t, NewSection(bytes.NewReader(file), int64(len(file)), int64(from), int64(min(from+size, len(file)))))...)
+			got = append(got, sampletest.ReadAll(t, NewSection(bytes.NewReader(file), int64(len(file)), int64(from), int64(min(from+size, len(file)))))...)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("sections of %d bytes have %d samples, expected %d", size, len(got), len(want))
@@ -363,7 +348,7 @@ func TestWrongFormat(t *testing.T) {
 			t.Errorf("%s: %v, then %v", name, err, again)
 		}
 	}
-	if got := readAll(t, NewReader(strings.NewReader(""))); len(got) != 0 {
+	if got := sampletest.ReadAll(t, NewReader(strings.NewReader(""))); len(got) != 0 {
 		t.Error("samples of an empty file")
 	}
 }
@@ -472,7 +457,7 @@ func TestGolden(t *testing.T) {
 		if !bytes.Equal(b, file) {
 			t.Errorf("%s: the writer gives other bytes", path)
 		}
-		got := readAll(t, NewReader(bytes.NewReader(b)))
+		got := sampletest.ReadAll(t, NewReader(bytes.NewReader(b)))
 		if name == "samples.chain" && !slices.Equal(got, samples) {
 			t.Errorf("%s: %d samples, expected %d others", path, len(got), len(samples))
 		}

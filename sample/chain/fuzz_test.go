@@ -11,6 +11,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/sampletest"
 )
 
 func resealHeader(b []byte) {
@@ -76,7 +77,7 @@ func checkAny(t *testing.T, b []byte) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := readAll(t, NewReader(&out))
+	again := sampletest.ReadAll(t, NewReader(&out))
 	for i := range kept {
 		if i >= len(again) || again[i] != kept[i] {
 			t.Fatalf("%d samples for %d, or sample %d differs", len(again), len(kept), i)

@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/plain"
+	"github.com/crazyhouse-rl/selfplay/sample/sampletest"
 	"github.com/crazyhouse-rl/selfplay/sample/thesis"
 )
 
@@ -25,20 +26,6 @@ func readFile(t testing.TB, name string) []byte {
 }
 
 // readAll returns all samples, which must be without errors.
-func readAll(t testing.TB, r sample.Reader) []sample.Sample {
-	t.Helper()
-	var all []sample.Sample
-	for {
-		var s sample.Sample
-		if err := r.Read(&s); err == io.EOF {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, s)
-	}
-}
-
 func write(t testing.TB, all []sample.Sample, chains bool) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -57,7 +44,7 @@ func write(t testing.TB, all []sample.Sample, chains bool) []byte {
 // TestFixtures compares with chains written by another program from the same
 // chess.plain.
 func TestFixtures(t *testing.T) {
-	want := readAll(t, plain.NewReader(bytes.NewReader(readFile(t, "chess.plain")), chess.Chess))
+	want := sampletest.ReadAll(t, plain.NewReader(bytes.NewReader(readFile(t, "chess.plain")), chess.Chess))
 	chains := readFile(t, "chess.compact.txt")
 	if got := write(t, want, true); !bytes.Equal(got, chains) {
 		for i := range got {
@@ -68,7 +55,7 @@ func TestFixtures(t *testing.T) {
 		t.Fatalf("%d bytes, expected %d", len(got), len(chains))
 	}
 	for _, text := range [][]byte{chains, write(t, want, false)} {
-		got := readAll(t, thesis.NewReader(bytes.NewReader(text), chess.Chess))
+		got := sampletest.ReadAll(t, thesis.NewReader(bytes.NewReader(text), chess.Chess))
 		if len(got) != len(want) {
 			t.Fatalf("%d samples, expected %d", len(got), len(want))
 		}
@@ -298,7 +285,7 @@ func FuzzReader(f *testing.F) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for i, got := range readAll(t, thesis.NewReader(&b, v)) {
+		for i, got := range sampletest.ReadAll(t, thesis.NewReader(&b, v)) {
 			want := all[i]
 			for _, p := range []*chess.Position{&got.Pos, &want.Pos} {
 				p.SetClocks(0, 1)
