@@ -1,0 +1,92 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+// TestOutput: existing files stay unless told, and appending begins behind the
+// last whole record.
+func TestOutput(t *testing.T) {
+	for _, ext := range []string{".chain", ".bin", ".plain", ".txt", ".compact"} {
+		src := open(t, wholeGames, chess.Crazyhouse)
+		to := target(t, "x"+ext, src)
+		all := func(s *Sink) error {
+			var c Conversion
+			return c.Run(context.Background(), open(t, wholeGames, chess.Crazyhouse), s)
+		}
+		if err := to.Create(all); err != nil {
+			t.Fatal(err)
+		}
+		once := mustRead(t, to.Name)
+		if err := to.Create(all); !errors.Is(err, ErrExists) {
+			t.Errorf("%s: %v", ext, err)
+		}
+		to.Append = true
+		failed := errors.New("failed")
+		if err := to.Create(func(s *Sink) error { return errors.Join(all(s), failed) }); !errors.Is(err, failed) || !bytes.Equal(mustRead(t, to.Name), once) {
+			t.Errorf("%s: after a failure the file is another, %v", ext, err)
+		}
+		if err := os.WriteFile(to.Name, slices.Concat(once, []byte("torn")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		notes := 0
+		to.Note = func(string) { notes++ }
+		if err := to.Create(all); err != nil {
+			t.Fatalf("%s: %v", ext, err)
+		}
+		if twice := mustRead(t, to.Name); !bytes.Equal(twice, slices.Concat(once, once)) || notes != 1 {
+			t.Errorf("%s: %d bytes after appending, expected twice %d; %d notes", ext, len(twice), len(once), notes)
+		}
+		to.Append, to.Force = false, true
+		if err := to.Create(all); err != nil || !bytes.Equal(mustRead(t, to.Name), once) {
+			t.Errorf("%s: not replaced, %v", ext, err)
+		}
+	}
+}
+
+// TestAppendBinpack does the same where blocks say how long they are.
+func TestAppendBinpack(t *testing.T) {
+	name, _ := convert(t, chessPlain, "x.binpack", chess.Chess, Conversion{})
+	once := mustRead(t, name)
+	if err := os.WriteFile(name, slices.Concat(once, once[:100]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	src := open(t, chessPlain, chess.Chess)
+	to := Target{Name: name, Format: Binpack, Variant: chess.Chess, Append: true}
+	var c Conversion
+	if err := to.Create(func(s *Sink) error { return c.Run(context.Background(), src, s) }); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(mustRead(t, name), slices.Concat(once, once)) {
+		t.Error("appended elsewhere than behind the last block")
+	}
+	to.Variant = chess.Crazyhouse
+	if err := to.Create(nil); !errors.Is(err, ErrName) {
+		t.Errorf("crazyhouse in a .binpack: %v", err)
+	}
+}
+
+// TestAppendUnit converts scores to the unit of the file appended to.
+func TestAppendUnit(t *testing.T) {
+	name, _ := convert(t, wholeGames, "x.chain", chess.Crazyhouse, Conversion{})
+	before := readAll(t, name, nil)
+	games, _ := writeGames(t, 2)
+	src := open(t, games, nil)
+	to := Target{Name: name, Variant: chess.Crazyhouse, Unit: sample.CentipawnUnit, Append: true}
+	var c Conversion
+	if err := to.Create(func(s *Sink) error { return c.Run(context.Background(), src, s) }); err != nil {
+		t.Fatal(err)
+	}
+	after := readAll(t, name, nil)
+	if !slices.Equal(after[:len(before)], before) || len(after) == len(before) || after[len(before)].Score != 15 {
+		t.Errorf("%d samples, then %d, the first new score %d", len(before), len(after), after[len(before)].Score)
+	}
+}
