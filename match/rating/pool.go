@@ -73,7 +73,7 @@ func (p *Pool) Add(block ...PoolGame) error {
 	}
 	for _, g := range block {
 		e := edge{p.player(g.White), p.player(g.Black)}
-		p.results = append(p.results, result{int32(p.edge(e)), uint8(g.Result)})
+		p.results = append(p.results, result{int32(indexOf(&p.edgeOf, &p.edges, e)), uint8(g.Result)})
 		p.records[e.white].games[g.Result]++
 		p.records[e.black].games[Win-g.Result]++
 	}
@@ -100,28 +100,24 @@ func (p *Pool) newcomers(block []PoolGame) int {
 
 // player returns the index of a player, given now if the name is new.
 func (p *Pool) player(name string) int {
-	i, known := p.players[name]
-	if !known {
-		if p.players == nil {
-			p.players = make(map[string]int)
-		}
-		i = len(p.names)
-		p.players[name] = i
-		p.names = append(p.names, name)
+	i := indexOf(&p.players, &p.names, name)
+	if i == len(p.records) {
 		p.records = append(p.records, record{})
 	}
 	return i
 }
 
-func (p *Pool) edge(e edge) int {
-	i, known := p.edgeOf[e]
+// indexOf returns the index of key in list, to whose end it goes if it is new.
+// The map has the indices of all of list.
+func indexOf[K comparable](indices *map[K]int, list *[]K, key K) int {
+	i, known := (*indices)[key]
 	if !known {
-		if p.edgeOf == nil {
-			p.edgeOf = make(map[edge]int)
+		if *indices == nil {
+			*indices = make(map[K]int)
 		}
-		i = len(p.edges)
-		p.edgeOf[e] = i
-		p.edges = append(p.edges, e)
+		i = len(*list)
+		(*indices)[key] = i
+		*list = append(*list, key)
 	}
 	return i
 }
