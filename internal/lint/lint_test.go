@@ -27,6 +27,7 @@ var group = map[string]int{
 	"nnue/nnuetest":       3,
 	"nnue/netstat":        4,
 	"ab":                  3,
+	"planes":              3,
 	"game/plycode":        3,
 	"game":                4,
 	"sample":              4,

@@ -1,0 +1,106 @@
+package planes
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+)
+
+// ErrMeta says that a net is not for what it is asked to do.
+var ErrMeta = errors.New("net does not fit")
+
+// Normalisations of the planes, as a net's metadata name them.
+const (
+	// Scaled is what Encode writes.
+	Scaled = "hand/32 move/500 clock/40"
+	// ScaledClamped is that limited to 1 by Clamp.
+	ScaledClamped = Scaled + " clamped"
+)
+
+// Forms of the policy output, as a net's metadata name them.
+const (
+	PolicyCells  = "81x8x8" // by cell, see Cell
+	PolicyLabels = "2272"   // by label, see Label
+)
+
+// Meta says what the numbers of a net mean. It travels in the metadata_props of
+// an ONNX file.
+type Meta struct {
+	Variant       string // as chess.Variant names itself
+	Encoder       string // EncoderVersion
+	Normalisation string // Scaled or ScaledClamped
+	PolicyMap     string // PolicyCells or PolicyLabels
+	// Probabilities says that the policy output is a softmax over all its
+	// entries, not logits.
+	Probabilities bool
+}
+
+// Keys of metadata_props.
+const (
+	keyVariant       = "selfplay.variant"
+	keyEncoder       = "selfplay.encoder"
+	keyNormalisation = "selfplay.normalisation"
+	keyPolicyMap     = "selfplay.policy_map"
+	keyProbabilities = "selfplay.policy_is_softmax"
+)
+
+// NewMeta returns the Meta of nets on what Encode writes, with logits by cell.
+func NewMeta(v *chess.Variant) Meta {
+	return Meta{Variant: v.Name, Encoder: EncoderVersion, Normalisation: Scaled, PolicyMap: PolicyCells}
+}
+
+// ReadMeta reads the metadata_props of an ONNX file. A key that is missing, as
+// all are in other programs' files, has the value of NewMeta for crazyhouse, but
+// for the policy map: it is left empty, and the length of the output decides. The
+// error wraps ErrMeta.
+func ReadMeta(props map[string]string) (Meta, error) {
+	m := NewMeta(chess.Crazyhouse)
+	m.PolicyMap = ""
+	for key, field := range map[string]*string{
+		keyVariant: &m.Variant, keyEncoder: &m.Encoder, keyNormalisation: &m.Normalisation, keyPolicyMap: &m.PolicyMap,
+	} {
+		if text, ok := props[key]; ok {
+			*field = text
+		}
+	}
+	if text, ok := props[keyProbabilities]; ok {
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return Meta{}, fmt.Errorf("%w: %s: found %q, expected true or false", ErrMeta, keyProbabilities, text)
+		}
+		m.Probabilities = b
+	}
+	return m, m.check()
+}
+
+// Props returns the metadata_props that ReadMeta reads back.
+func (m *Meta) Props() map[string]string {
+	return map[string]string{
+		keyVariant: m.Variant, keyEncoder: m.Encoder, keyNormalisation: m.Normalisation,
+		keyPolicyMap: m.PolicyMap, keyProbabilities: strconv.FormatBool(m.Probabilities),
+	}
+}
+
+// check reports what a Net cannot work with.
+func (m *Meta) check() error {
+	if _, err := chess.ParseVariant(m.Variant); err != nil {
+		return fmt.Errorf("%w: %w", ErrMeta, err)
+	}
+	for _, f := range []struct{ name, found, one, other string }{
+		{"encoder", m.Encoder, EncoderVersion, EncoderVersion},
+		{"normalisation", m.Normalisation, Scaled, ScaledClamped},
+		{"policy map", m.PolicyMap, PolicyCells, PolicyLabels},
+	} {
+		switch {
+		case f.found == f.one, f.found == f.other:
+		case f.name == "policy map" && f.found == "":
+		case f.one == f.other:
+			return fmt.Errorf("%w: %s: found %q, expected %q", ErrMeta, f.name, f.found, f.one)
+		default:
+			return fmt.Errorf("%w: %s: found %q, expected %q or %q", ErrMeta, f.name, f.found, f.one, f.other)
+		}
+	}
+	return nil
+}

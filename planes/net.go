@@ -1,0 +1,175 @@
+package planes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// ErrOutput says that a runtime answered with something no net should say.
+var ErrOutput = errors.New("bad output of a net")
+
+// Net evaluates positions with a Runtime. It is for one goroutine at a time.
+type Net struct {
+	runtime Runtime
+	meta    Meta
+	variant *chess.Variant
+	in      []float32
+	out     Output
+}
+
+// NewNet returns the net that runs on r, whose numbers mean what m says. The error
+// wraps ErrMeta. The net owns the runtime.
+func NewNet(r Runtime, m Meta) (*Net, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	v, err := chess.ParseVariant(m.Variant)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMeta, err)
+	}
+	return &Net{runtime: r, meta: m, variant: v}, nil
+}
+
+// Meta returns what the net's numbers mean.
+func (n *Net) Meta() Meta { return n.meta }
+
+// Close closes the runtime.
+func (n *Net) Close() error { return n.runtime.Close() }
+
+// Evaluate fills Priors, Value, Draw and PliesLeft of the leaves, in one batch.
+//
+// Priors are the softmax of the logits of the legal moves alone. Value is the
+// probability of winning less that of losing if the net tells them, else its value
+// output. Once it has seen its largest batch it allocates nothing but room for
+// Priors in leaves that have none.
+//
+// The error is that of the context if it has ended before, else of the runtime, or
+// it wraps ErrMeta (a position of another variant), search.ErrNoLegalMoves or
+// ErrOutput; the leaves are then not to be used.
+func (n *Net) Evaluate(ctx context.Context, leaves []search.Leaf) error {
+	if err := ctx.Err(); err != nil || len(leaves) == 0 {
+		return err
+	}
+	size := len(leaves) * Size
+	n.in = slices.Grow(n.in[:0], size)[:size]
+	for i := range leaves {
+		l := &leaves[i]
+		if err := n.checkLeaf(l); err != nil {
+			return err
+		}
+		Encode(n.in[i*Size:], l.Pos, l.Repetitions)
+	}
+	if n.meta.Normalisation == ScaledClamped {
+		Clamp(n.in)
+	}
+	if err := n.runtime.Run(n.in, len(leaves), &n.out); err != nil {
+		return err
+	}
+	if err := n.checkOutput(len(leaves)); err != nil {
+		return err
+	}
+	for i := range leaves {
+		if err := n.fill(&leaves[i], i, len(leaves)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Net) checkLeaf(l *search.Leaf) error {
+	if v := l.Pos.Variant(); v != n.variant {
+		return fmt.Errorf("%w: found a position of %s, expected one of %s", ErrMeta, v, n.variant)
+	}
+	if len(l.Moves) == 0 {
+		return fmt.Errorf("%w: %s", search.ErrNoLegalMoves, l.Pos.FEN())
+	}
+	return nil
+}
+
+// checkOutput reports whether the slices of the output are as long as they must
+// be for count positions.
+func (n *Net) checkOutput(count int) error {
+	o := &n.out
+	cells := len(o.Policy) == count*PolicySize && n.meta.PolicyMap != PolicyLabels
+	flat := len(o.Policy) == count*Labels && n.meta.PolicyMap != PolicyCells
+	if !cells && !flat {
+		return fmt.Errorf("%w: policy map %q: found %d numbers for %d positions, expected %d or %d each",
+			ErrOutput, n.meta.PolicyMap, len(o.Policy), count, PolicySize, Labels)
+	}
+	if len(o.WDL) != 0 && len(o.WDL) != 3*count || len(o.WDL) == 0 && len(o.Value) != count || len(o.PliesLeft) != 0 && len(o.PliesLeft) != count {
+		return fmt.Errorf("%w: found %d values, %d results, %d plies left for %d positions", ErrOutput, len(o.Value), len(o.WDL), len(o.PliesLeft), count)
+	}
+	return nil
+}
+
+// fill gives leaf i of count its part of the output.
+func (n *Net) fill(l *search.Leaf, i, count int) error {
+	o := &n.out
+	l.Draw, l.PliesLeft = 0, 0
+	if len(o.WDL) != 0 {
+		wdl := o.WDL[3*i:][:3]
+		l.Value, l.Draw = wdl[2]-wdl[0], wdl[1]
+	} else {
+		l.Value = o.Value[i]
+	}
+	if len(o.PliesLeft) != 0 {
+		l.PliesLeft = o.PliesLeft[i] * PliesScale
+	}
+	// A softmax of single precision may sum to a little more than 1. The
+	// comparison is false for NaN as well.
+	if !(math.Abs(float64(l.Value)) <= 1+1e-4) {
+		return fmt.Errorf("%w: value: found %v, expected -1 to 1", ErrOutput, l.Value)
+	}
+	l.Value = min(max(l.Value, -1), 1)
+	return n.priors(l, o.Policy[i*(len(o.Policy)/count):][:len(o.Policy)/count])
+}
+
+// priors turns one position's policy output into the probabilities of its legal
+// moves.
+func (n *Net) priors(l *search.Leaf, policy []float32) error {
+	l.Priors = slices.Grow(l.Priors[:0], len(l.Moves))[:len(l.Moves)]
+	for j, m := range l.Moves {
+		at := Cell(l.Pos, m)
+		if len(policy) == Labels {
+			at = CellLabel(at)
+		}
+		v := policy[at]
+		if n.meta.Probabilities {
+			v = float32(math.Log(float64(v)))
+		}
+		if v != v || v > math.MaxFloat32 {
+			return fmt.Errorf("%w: policy of %s: found %v, expected a finite number", ErrOutput, l.Pos.UCI(m), policy[at])
+		}
+		l.Priors[j] = v
+	}
+	Softmax(l.Priors)
+	return nil
+}
+
+// Softmax replaces logits by probabilities in the same proportions as their
+// exponentials: a distribution even where those overflow or all vanish. There must
+// be at least one logit, none NaN or +Inf.
+func Softmax(x []float32) {
+	largest := float64(slices.Max(x))
+	if math.IsInf(largest, -1) { // nothing is likelier than anything
+		for i := range x {
+			x[i] = 1 / float32(len(x))
+		}
+		return
+	}
+	sum := 0.0
+	for i, v := range x {
+		e := math.Exp(float64(v) - largest)
+		x[i] = float32(e)
+		sum += e
+	}
+	for i, v := range x {
+		x[i] = float32(float64(v) / sum)
+	}
+}

@@ -1,0 +1,34 @@
+package planes
+
+// Runtime computes a net. It is meant for one goroutine at a time unless an
+// implementation says more.
+type Runtime interface {
+	// Run computes n ≥ 1 positions. in holds n times Size numbers as Encode
+	// writes them: an implementation may rely on planes for which Constant is
+	// true being constant. It fills out.
+	Run(in []float32, n int, out *Output) error
+	// Close frees what the runtime holds outside Go's memory. The runtime
+	// must not be used after it.
+	Close() error
+}
+
+// Output is what a net says of n positions, position after position. A runtime
+// reuses the memory of the slices, gives them the lengths stated here, and
+// shortens to 0 what its net does not have.
+type Output struct {
+	// Value [n] is the expected result of the side to move, from -1 to 1.
+	Value []float32
+	// Policy [n, PolicySize] holds logits by cell. Nets with a flat policy
+	// give [n, Labels], by label.
+	Policy []float32
+	// WDL [n, 3] holds the probabilities of loss, draw and win of the side to
+	// move, in this order.
+	WDL []float32
+	// PliesLeft [n] is the number of plies to the end of the game divided by
+	// PliesScale, from 0 to 1.
+	PliesLeft []float32
+}
+
+// PliesScale is the number of plies to the end that Output.PliesLeft calls 1:
+// all that is longer counts as so long.
+const PliesScale = 100
