@@ -10,7 +10,6 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
@@ -67,9 +66,9 @@ func visit(g *game.Game, yield func(*chess.Position, error) bool) bool {
 	return true
 }
 
-// Lines is the positions of a text with one position a line, as FEN or as EPD,
-// whose operations are ignored; what follows a tab is ignored too. Empty lines
-// and those that begin with # are skipped. Errors wrap ErrLine and begin with
+// Lines is the positions of a text with one position a line, as FEN or as EPD;
+// what follows a tab is ignored. Empty lines and those that begin with # are
+// skipped. Errors wrap ErrLine and begin with
 // name and the line's number.
 func Lines(ctx context.Context, r io.Reader, name string, v *chess.Variant) Source {
 	return func(yield func(*chess.Position, error) bool) {
@@ -79,7 +78,8 @@ func Lines(ctx context.Context, r io.Reader, name string, v *chess.Variant) Sour
 			if text == "" || text[0] == '#' {
 				continue
 			}
-			p, err := parseLine(text, v)
+			text, _, _ = strings.Cut(text, "\t")
+			p, _, err := chess.ParseEPD(v, text)
 			if err != nil {
 				err = fmt.Errorf("%s:%d: %w: %w", name, number, ErrLine, err)
 			} else {
@@ -97,23 +97,6 @@ func Lines(ctx context.Context, r io.Reader, name string, v *chess.Variant) Sour
 			yield(nil, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-}
-
-func parseLine(text string, v *chess.Variant) (chess.Position, error) {
-	text, _, _ = strings.Cut(text, "\t")
-	fields := strings.Fields(text)
-	if len(fields) < 4 {
-		return chess.Position{}, fmt.Errorf("found %d fields, expected a FEN's 6 or at least an EPD's 4", len(fields))
-	}
-	if len(fields) < 6 || !isNumber(fields[4]) || !isNumber(fields[5]) {
-		text = strings.Join(fields[:4], " ") + " 0 1"
-	}
-	return chess.ParseFEN(v, text)
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 32)
-	return err == nil
 }
 
 // Settings of the games that SelfPlay plays: quick, and as varied as those of

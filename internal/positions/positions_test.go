@@ -37,7 +37,7 @@ func TestLines(t *testing.T) {
 		t.Errorf("found %q, error %v, expected %q", fens(list), err, want)
 	}
 	for bad, want := range map[string]string{
-		"8/8/8 w":         "found 2 fields",
+		"8/8/8 w":         "first four fields",
 		"8/8/8/8 w - - x": "",
 	} {
 		list, err := read(text + bad + "\n")

@@ -116,7 +116,7 @@ func TestBadBooks(t *testing.T) {
 	const start = startBoard + " 0 1\n"
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":        {"# nothing\n", "no openings"},
-		"few fields":   {start + "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq\n", "line 2: found"},
+		"few fields":   {start + "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq\n", "line 2: chess: FEN: fields: found"},
 		"bad FEN":      {start + "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNX[] w KQkq - 0 1\n", "line 2: "},
 		"bad hmvc":     {start + startBoard + " hmvc x;\n", "line 2: "},
 		"bad ce":       {start + startBoard + " ce much;\n", "line 2: found ce"},
