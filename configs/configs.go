@@ -60,12 +60,6 @@ type Actor struct {
 	SpoolMaxGames int     `yaml:"spool_max_games"` // games waiting for the bus before an actor pauses
 }
 
-// Net is the architecture that is trained.
-type Net struct {
-	Architecture string `yaml:"architecture"` // "narrow": HalfKAv2 of any width in our own file; "fairy": Fairy-Stockfish's exact one
-	Width        int    `yaml:"width"`        // transformer outputs per perspective; fairy has 512
-}
-
 // Bus says where games and nets travel.
 type Bus struct {
 	URL      string `yaml:"url"`       // an existing NATS server; empty starts one inside the process
@@ -215,6 +209,9 @@ func parse(text []byte, name string) (map[string]any, error) {
 	}
 	values := map[string]any{}
 	flatten("", raw, values)
+	if err := translate(values, name); err != nil {
+		return nil, err
+	}
 	known := Keys()
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := known[key]; !ok {
@@ -269,10 +266,9 @@ func (c Config) Validate() error {
 	positive("actor.win_plies", c.Actor.WinPlies)
 	positive("actor.spool_max_games", c.Actor.SpoolMaxGames)
 
-	check(c.Net.Architecture == "narrow" || c.Net.Architecture == "fairy", "net.architecture", c.Net.Architecture, "narrow or fairy")
-	check(c.Net.Architecture != "fairy" || c.Net.Width == 512, "net.width", c.Net.Width, "512 for the fairy architecture")
-	check(c.Net.Architecture != "fairy" || c.Variant == "crazyhouse", "net.architecture", c.Net.Architecture, "narrow for a variant other than crazyhouse")
-	check(c.Net.Width >= 16 && c.Net.Width <= 1024 && c.Net.Width%16 == 0, "net.width", c.Net.Width, "a multiple of 16 from 16 to 1024")
+	if _, err := c.Net.Architecture(c.Variant); err != nil {
+		wrong = append(wrong, fmt.Errorf("net: %w", err))
+	}
 
 	check(c.Bus.URL == "" || c.Bus.Listen == "", "bus.listen", c.Bus.Listen, "nothing when bus.url is set")
 	check(c.Bus.Listen == "" || hasPort(c.Bus.Listen), "bus.listen", c.Bus.Listen, "host:port")

@@ -36,12 +36,17 @@ func (c *Config) fields() iter.Seq2[string, reflect.Value] {
 	}
 }
 
-// walk yields the leaves of a struct; it returns false if yield did.
+// walk yields the leaves of a struct; it returns false if yield did. The leaves
+// of an inline struct are the outer one's.
 func walk(v reflect.Value, prefix string, yield func(string, reflect.Value) bool) bool {
 	for i := range v.NumField() {
 		key := prefix + v.Type().Field(i).Tag.Get("yaml")
+		inner := key + "."
+		if v.Type().Field(i).Anonymous {
+			inner = prefix
+		}
 		if v.Field(i).Kind() == reflect.Struct {
-			if !walk(v.Field(i), key+".", yield) {
+			if !walk(v.Field(i), inner, yield) {
 				return false
 			}
 		} else if !yield(key, v.Field(i)) {
@@ -58,20 +63,28 @@ func (c *Config) Set(key, text string) error {
 	if key == "preset" {
 		return fmt.Errorf("%w: preset: found %q among the settings, expected it to be chosen before them", ErrInvalid, text)
 	}
+	if key == oldArchitecture {
+		return fmt.Errorf("%w: unknown key %q, replaced by net.features, net.buckets and so on; see also the preset fairy", ErrInvalid, key)
+	}
 	for k, field := range c.fields() {
-		if k != key {
-			continue
+		if k == key {
+			return assignText(field, key, text)
 		}
-		if field.Kind() == reflect.String {
-			return assign(field, key, text)
-		}
-		var value any
-		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
-			value = text // which assign refuses
-		}
-		return assign(field, key, value)
 	}
 	return fmt.Errorf("%w: unknown key %q, the nearest known one is %q", ErrInvalid, key, nearest(key, Keys()))
+}
+
+// assignText stores the value written in text: as it stands for a string, read
+// as YAML for others.
+func assignText(field reflect.Value, key, text string) error {
+	if field.Kind() == reflect.String {
+		return assign(field, key, text)
+	}
+	var value any
+	if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+		value = text // which assign refuses
+	}
+	return assign(field, key, value)
 }
 
 // assign stores a decoded YAML value in a field. Only a value of the field's

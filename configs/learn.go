@@ -33,14 +33,7 @@ type Learn struct {
 	Weights    string   `yaml:"weights" usage:"share of each of the data in every batch, such as 3,1; empty: all positions alike"`
 	Validation string   `yaml:"validation" usage:"file of positions to measure instead of held-out games"`
 
-	Features   string `yaml:"features" usage:"feature set, such as HalfKAv2 or 'All + Hand'"`
-	Width      int    `yaml:"width" usage:"transformer outputs per perspective, a multiple of 16"`
-	L2         int    `yaml:"l2" usage:"outputs of the first hidden layer; 0: none"`
-	L3         int    `yaml:"l3" usage:"outputs of the second hidden layer; 0: none"`
-	Stacks     int    `yaml:"stacks" usage:"layer stacks"`
-	Buckets    string `yaml:"buckets" usage:"what chooses the stack: board or hand, the pieces there"`
-	PSQT       bool   `yaml:"psqt" usage:"piece-square columns"`
-	Activation string `yaml:"activation" usage:"of the transformer: crelu or screlu"`
+	Net `yaml:",inline"`
 
 	Batch            int     `yaml:"batch" usage:"positions a step"`
 	Epochs           float64 `yaml:"epochs" usage:"times each position is learned from"`
@@ -128,10 +121,9 @@ func LearnPreset(name string) (Learn, error) {
 // the file.
 func (l *Learn) Settings() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		t := reflect.TypeFor[Learn]()
-		for i := range t.NumField() {
-			usage := t.Field(i).Tag.Get("usage")
-			if usage != "" && !yield(t.Field(i).Tag.Get("yaml"), usage) {
+		for _, field := range reflect.VisibleFields(reflect.TypeFor[Learn]()) {
+			usage := field.Tag.Get("usage")
+			if usage != "" && !yield(field.Tag.Get("yaml"), usage) {
 				return
 			}
 		}
@@ -183,14 +175,7 @@ func (l *Learn) Set(key, text string) error {
 	if !ok || field.Kind() == reflect.Slice {
 		return fmt.Errorf("%w: unknown key %q, the nearest known one is %q", ErrInvalid, key, words.Nearest(key, l.keys()))
 	}
-	if field.Kind() == reflect.String {
-		return assign(field, key, text)
-	}
-	var value any
-	if err := yaml.Unmarshal([]byte(text), &value); err != nil {
-		value = text // which assign refuses
-	}
-	return assign(field, key, value)
+	return assignText(field, key, text)
 }
 
 // MaxSweep is the most runs that one file may ask for.
@@ -314,8 +299,8 @@ func Varied(runs []Learn) []string {
 	return keys
 }
 
-// Validate checks the values that only this package knows the range of; those
-// of architecture, optimiser and schedules are checked where they are used.
+// Validate checks the architecture and the values that only this package knows
+// the range of; those of optimiser and schedules are checked where they are used.
 func (l Learn) Validate() error {
 	var wrong []error
 	check := func(ok bool, key string, expected string) {
@@ -335,8 +320,9 @@ func (l Learn) Validate() error {
 	check(l.Schema == Schema, "schema", fmt.Sprint(Schema))
 	check(slices.Contains(LearnPresets(), l.Preset), "preset", "one of "+strings.Join(LearnPresets(), ", "))
 	check(l.Variant == "crazyhouse" || l.Variant == "chess", "variant", "crazyhouse or chess")
-	check(l.Buckets == "board" || l.Buckets == "hand", "buckets", "board or hand")
-	check(l.Activation == "crelu" || l.Activation == "screlu", "activation", "crelu or screlu")
+	if _, err := l.Architecture(l.Variant); err != nil {
+		wrong = append(wrong, err)
+	}
 	check(l.Batch >= 1 && l.Batch <= 1<<20, "batch", "1 to 1048576")
 	check(l.Epochs > 0, "epochs", "a number above 0")
 	check(l.Mirror <= 100, "mirror", "0 to 100")

@@ -131,7 +131,7 @@ func (r *Run) loadNet(ctx context.Context, id string) (*net, error) {
 	if err != nil {
 		return nil, fmt.Errorf("net %s: %w", short(id), err)
 	}
-	if found, expected := network.Architecture(), r.architecture(); found != expected {
+	if found, expected := network.Architecture(), r.architecture; found != expected {
 		return nil, fmt.Errorf("net %s: found architecture %s, expected %s", short(id), found, expected)
 	}
 	return &net{id: id, generation: m.Generation, network: network}, nil
@@ -202,16 +202,6 @@ func (r *Run) pruneNets(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// architecture is what this run trains and plays with.
-func (r *Run) architecture() nnue.Architecture {
-	if r.cfg.Net.Architecture == "fairy" {
-		return nnue.Fairy()
-	}
-	a := nnue.Narrow(r.cfg.Net.Width)
-	a.Variant = r.cfg.Variant
-	return a
 }
 
 // sleep waits for d; it is false if ctx ended first.

@@ -74,7 +74,7 @@ func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 	cfg := nnuefit.DefaultConfig()
 	cfg.NetScale, cfg.Loss, cfg.Power = t.NetScale, nnuefit.Loss(t.Loss), t.Power
 	cfg.Optimiser, cfg.Factorise, cfg.Workers = nnuefit.Optimiser(t.Optimiser), t.Factorise, t.Workers
-	model, err := nnuefit.New(r.architecture(), cfg, r.cfg.Seed)
+	model, err := nnuefit.New(r.architecture, cfg, r.cfg.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -147,6 +147,37 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+func TestLoopOfAnotherArchitecture(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := smallConfig(t)
+	cfg.Net = configs.Net{Features: "All + Hand", Width: 32, L2: 8, Stacks: 4, Buckets: "board", Activation: "screlu"}
+	cfg.Gate.Enabled = false // a pass is certain then
+	if s := loopOnce(t, dir, cfg, Limits{Generation: 1, For: time.Minute}); s.ActorGeneration < 1 {
+		t.Errorf("actors play with generation %d after %v", s.ActorGeneration, s.Elapsed)
+	}
+}
+
+// A directory of an earlier build says net.architecture where ours says more.
+func TestOldDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := smallConfig(t)
+	if err := openRun(t, dir, cfg).Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(cfg.YAML()), "net:\n")
+	_, after, _ := strings.Cut(rest, "bus:\n")
+	old := before + "net:\n  architecture: narrow\n  width: 16\nbus:\n" + after
+	if err := os.WriteFile(filepath.Join(dir, configFile), []byte(old), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if saved, found, err := SavedConfig(dir); !found || err != nil || saved != cfg {
+		t.Errorf("found %v, error %v, differences %v", found, err, configs.Differences(cfg, saved))
+	}
+	if err := openRun(t, dir, cfg).Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A net that another trainer signed never evaluates.
 func TestForeignNetIsRefused(t *testing.T) {
 	cfg := smallConfig(t)

@@ -16,7 +16,7 @@ import (
 // offerNet stores a net of random weights on the bus, as the learner does.
 func offerNet(t *testing.T, r *Run, generation int) string {
 	t.Helper()
-	network, err := nnuetest.Random(r.architecture(), uint64(generation))
+	network, err := nnuetest.Random(r.architecture, uint64(generation))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/nnue"
 )
 
 // What lies in a run's directory.
@@ -53,19 +53,20 @@ type Limits struct {
 
 // Run is one run's directory, opened by this process alone, with its bus.
 type Run struct {
-	cfg     configs.Config
-	dir     string
-	opt     Options
-	variant *chess.Variant
-	epoch   int // starts of the run before this one; part of every game id
-	lock    *dirlock.Lock
-	bus     *bus.Bus
-	store   *nets.Store
-	key     ed25519.PrivateKey
-	board   *board
-	events  *os.File
-	log     *slog.Logger
-	judging atomic.Pointer[string] // id of the net the referee is at; kept from pruning
+	cfg          configs.Config
+	dir          string
+	opt          Options
+	variant      *chess.Variant
+	architecture nnue.Architecture // of the nets it trains and plays with
+	epoch        int               // starts of the run before this one; part of every game id
+	lock         *dirlock.Lock
+	bus          *bus.Bus
+	store        *nets.Store
+	key          ed25519.PrivateKey
+	board        *board
+	events       *os.File
+	log          *slog.Logger
+	judging      atomic.Pointer[string] // id of the net the referee is at; kept from pruning
 }
 
 // runState is what a run remembers of its processes.
@@ -97,8 +98,10 @@ func SavedConfig(dir string) (cfg configs.Config, found bool, err error) {
 	return cfg, true, cfg.Merge(text, path)
 }
 
-// fixed names the settings that a run keeps for life.
-var fixed = []string{"variant", "seed", "net.architecture", "net.width"}
+// isFixed says which settings a run keeps for life.
+func isFixed(key string) bool {
+	return key == "variant" || key == "seed" || strings.HasPrefix(key, "net.")
+}
 
 // Open opens the run in dir, or begins one there, with the effective
 // configuration cfg, which is written into the directory first. The error
@@ -117,6 +120,9 @@ func Open(ctx context.Context, dir string, cfg configs.Config, o Options) (*Run,
 
 func (r *Run) open(ctx context.Context) (err error) {
 	if r.variant, err = chess.ParseVariant(r.cfg.Variant); err != nil {
+		return err
+	}
+	if r.architecture, err = r.cfg.Net.Architecture(r.cfg.Variant); err != nil {
 		return err
 	}
 	if r.lock, err = dirlock.Acquire(r.dir); err != nil {
@@ -190,7 +196,7 @@ func (r *Run) checkConfig() (saved configs.Config, found bool, err error) {
 	}
 	var differ []string
 	for _, d := range configs.Differences(saved, r.cfg) {
-		if key, _, _ := strings.Cut(d, ":"); slices.Contains(fixed, key) {
+		if key, _, _ := strings.Cut(d, ":"); isFixed(key) {
 			differ = append(differ, d)
 		}
 	}

@@ -69,12 +69,16 @@ func loop(c *cobra.Command, o loopOptions) error {
 	if err != nil {
 		return err
 	}
+	net, err := cfg.Net.Architecture(cfg.Variant)
+	if err != nil {
+		return err
+	}
 	out := newLive(c.OutOrStdout())
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	if o.json {
 		logger = slog.New(slog.NewJSONHandler(out, nil))
 	}
-	logger.Info("starting", "variant", cfg.Variant, "preset", cfg.Preset, "net", fmt.Sprintf("%s %d", cfg.Net.Architecture, cfg.Net.Width),
+	logger.Info("starting", "variant", cfg.Variant, "preset", cfg.Preset, "net", net.String(),
 		"seed", cfg.Seed, "dir", o.dir, "resumed", resumed, "build", build())
 
 	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: build(), Log: logger})

@@ -49,8 +49,7 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 	if p.variant, err = chess.ParseVariant(cfg.Variant); err != nil {
 		return nil, err
 	}
-	p.arch = architecture(cfg)
-	if err := p.arch.Validate(); err != nil {
+	if p.arch, err = cfg.Architecture(cfg.Variant); err != nil {
 		return nil, err
 	}
 	if err := p.fit.Validate(); err != nil {
@@ -89,26 +88,6 @@ func parseWeights(text string) ([]float64, error) {
 		weights = append(weights, w)
 	}
 	return weights, nil
-}
-
-// architecture is Fairy-Stockfish's, or that of the loop's own nets, with what
-// the settings change.
-func architecture(cfg configs.Learn) nnue.Architecture {
-	a := nnue.Fairy()
-	a.Variant, a.Features = cfg.Variant, cfg.Features
-	a.Width, a.L2, a.L3, a.Stacks = cfg.Width, cfg.L2, cfg.L3, cfg.Stacks
-	a.PSQT = 0
-	if cfg.PSQT {
-		a.PSQT = cfg.Stacks
-	}
-	a.Buckets = nnue.BoardPieces
-	if cfg.Buckets == "hand" {
-		a.Buckets = nnue.HandPieces
-	}
-	if cfg.Activation == "screlu" {
-		a.Activation = nnue.SCReLU
-	}
-	return a
 }
 
 func fitConfig(cfg configs.Learn) nnuefit.Config {

@@ -1,0 +1,82 @@
+package configs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
+
+// Net is the architecture that is trained, of loops (under the key net) as of
+// runs on given data.
+type Net struct {
+	Features   string `yaml:"features" usage:"feature set, such as HalfKAv2 or 'All + Hand'"`
+	Width      int    `yaml:"width" usage:"transformer outputs per perspective, a multiple of 16"`
+	L2         int    `yaml:"l2" usage:"outputs of the first hidden layer; 0: none"`
+	L3         int    `yaml:"l3" usage:"outputs of the second hidden layer; 0: none"`
+	Stacks     int    `yaml:"stacks" usage:"layer stacks"`
+	Buckets    string `yaml:"buckets" usage:"what chooses the stack: board or hand, the pieces there"`
+	PSQT       bool   `yaml:"psqt" usage:"piece-square columns"`
+	Activation string `yaml:"activation" usage:"of the transformer: crelu or screlu"`
+}
+
+// Architecture returns the architecture for a variant that the settings ask for,
+// with the scales of Fairy-Stockfish's nets. Errors wrap ErrInvalid, and
+// nnue.ErrArchitecture if each setting by itself is known.
+func (n Net) Architecture(variant string) (nnue.Architecture, error) {
+	a := nnue.Fairy()
+	a.Variant, a.Features = variant, n.Features
+	a.Width, a.L2, a.L3, a.Stacks, a.PSQT = n.Width, n.L2, n.L3, n.Stacks, 0
+	if n.PSQT {
+		a.PSQT = n.Stacks
+	}
+	switch n.Buckets {
+	case "board":
+		a.Buckets = nnue.BoardPieces
+	case "hand":
+		a.Buckets = nnue.HandPieces
+	default:
+		return a, fmt.Errorf("%w: buckets: found %q, expected board or hand", ErrInvalid, n.Buckets)
+	}
+	switch n.Activation {
+	case "crelu":
+		a.Activation = nnue.ClippedReLU
+	case "screlu":
+		a.Activation = nnue.SCReLU
+	default:
+		return a, fmt.Errorf("%w: activation: found %q, expected crelu or screlu", ErrInvalid, n.Activation)
+	}
+	if err := a.Validate(); err != nil {
+		return a, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return a, nil
+}
+
+// oldArchitecture is the setting that files of earlier builds have for all of Net
+// but the width.
+const oldArchitecture = "net.architecture"
+
+// translate replaces oldArchitecture among a file's values by what it meant.
+func translate(values map[string]any, name string) error {
+	found, ok := values[oldArchitecture]
+	if !ok {
+		return nil
+	}
+	buckets, known := map[string]string{"narrow": "hand", "fairy": "board"}[fmt.Sprint(found)]
+	if !known {
+		return fmt.Errorf("%w: %s: %s: found %v, expected narrow or fairy, or instead the keys net.features, net.buckets and so on", ErrInvalid, name, oldArchitecture, found)
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if strings.HasPrefix(key, "net.") && key != oldArchitecture && key != "net.width" {
+			return fmt.Errorf("%w: %s: found %s beside %s, expected one or the other", ErrInvalid, name, key, oldArchitecture)
+		}
+	}
+	delete(values, oldArchitecture)
+	maps.Copy(values, map[string]any{
+		"net.features": "HalfKAv2", "net.l2": 16, "net.l3": 32, "net.stacks": 8,
+		"net.buckets": buckets, "net.psqt": true, "net.activation": "crelu",
+	})
+	return nil
+}
