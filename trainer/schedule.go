@@ -39,6 +39,11 @@ type Schedule struct {
 	Steps    uint64  // length of the curve, or of one stair; afterwards the value stays at To
 	Factor   float64 // of Stairs, between 0 and 1
 	Warmup   uint64  // the first steps rise linearly from 0 to the curve's value
+	// Cycle, if not 0, lets the value fall from the curve's to To by half a
+	// cosine within every so many steps: the restarts of I. Loshchilov and
+	// F. Hutter, "SGDR" (2017). Whoever takes the net after a whole cycle has
+	// one that was let down to the least rate.
+	Cycle uint64
 	Parts    []Part  // of Sequence
 }
 
@@ -102,6 +107,9 @@ func (s Schedule) validateParts() error {
 // At returns the value for step, counted from 0.
 func (s Schedule) At(step uint64) float64 {
 	v := s.curve(step)
+	if s.Cycle > 1 {
+		v = between(v, s.To, float64(step%s.Cycle)/float64(s.Cycle-1))
+	}
 	if step < s.Warmup {
 		v *= float64(step+1) / float64(s.Warmup+1)
 	}

@@ -18,6 +18,8 @@ func TestSchedule(t *testing.T) {
 		{"cosine", Schedule{Curve: Cosine, From: 1, To: 0, Steps: 10}, map[uint64]float64{0: 1, 5: 0.5, 10: 0, 99: 0}},
 		{"stairs", Schedule{Curve: Stairs, From: 8, To: 1.5, Steps: 10, Factor: 0.5}, map[uint64]float64{0: 8, 9: 8, 10: 4, 20: 2, 30: 1.5}},
 		{"warm-up", Schedule{From: 1, Warmup: 3}, map[uint64]float64{0: 0.25, 1: 0.5, 2: 0.75, 3: 1, 4: 1}},
+		{"cycles", Schedule{Curve: Linear, From: 1, To: 0, Steps: 20, Cycle: 5},
+			map[uint64]float64{0: 1, 2: 0.45, 4: 0, 5: 0.75, 9: 0, 10: 0.5, 40: 0}},
 	} {
 		if err := c.s.Validate(); err != nil {
 			t.Errorf("%s: %v", c.name, err)

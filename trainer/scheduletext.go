@@ -16,6 +16,7 @@ import (
 //	onecycle:PEAK:TO[:STEPS]         up from PEAK/25, and down
 //	step:FROM:FACTOR:EVERY[:STEPS]   times FACTOR after every EVERY steps
 //	warmup:STEPS,SCHEDULE            rising linearly from 0 at first
+//	cycle:STEPS,CURVE                falling to the curve's end within every STEPS
 //	SCHEDULE,SCHEDULE,…              one after the other
 //
 // Without STEPS a schedule takes what is left of the total; only the last of a
@@ -33,17 +34,17 @@ func ParseSchedule(text string, total uint64) (Schedule, error) {
 }
 
 func parseSchedule(text string, total uint64) (Schedule, error) {
-	var warmup uint64
+	var warmup, cycle uint64
 	var parts []Part
 	left := total
-	for i, word := range strings.Split(text, ",") {
+	for _, word := range strings.Split(text, ",") {
 		fields := strings.Split(strings.TrimSpace(word), ":")
-		if fields[0] == "warmup" {
-			if i > 0 || len(fields) != 2 {
-				return Schedule{}, fmt.Errorf("%w: found %q, expected warmup:STEPS at the beginning", ErrSchedule, word)
+		if steps, ok := map[string]*uint64{"warmup": &warmup, "cycle": &cycle}[fields[0]]; ok {
+			if len(parts) > 0 || *steps > 0 || len(fields) != 2 {
+				return Schedule{}, fmt.Errorf("%w: found %q, expected %s:STEPS once, before the curves", ErrSchedule, word, fields[0])
 			}
 			var err error
-			if warmup, err = parseSteps(fields[1], total); err != nil {
+			if *steps, err = parseSteps(fields[1], total); err != nil {
 				return Schedule{}, err
 			}
 			continue
@@ -63,8 +64,11 @@ func parseSchedule(text string, total uint64) (Schedule, error) {
 		return Schedule{}, fmt.Errorf("%w: found %q, expected a value or a curve", ErrSchedule, text)
 	case 1:
 		s := parts[0].Schedule
-		s.Warmup = warmup
+		s.Warmup, s.Cycle = warmup, cycle
 		return s, nil
+	}
+	if cycle > 0 {
+		return Schedule{}, fmt.Errorf("%w: found cycle before %d curves in %q, expected one curve", ErrSchedule, len(parts), text)
 	}
 	return Schedule{Curve: Sequence, Parts: parts, Warmup: warmup}, nil
 }
@@ -83,7 +87,7 @@ func parsePart(fields []string, left, total uint64) (Part, error) {
 	case Stairs:
 		numbers = 3
 	default:
-		return Part{}, fmt.Errorf("%w: found curve %q, expected a number, %s, %s, %s, %s, %s, %s or warmup",
+		return Part{}, fmt.Errorf("%w: found curve %q, expected a number, %s, %s, %s, %s, %s, %s, warmup or cycle",
 			ErrSchedule, fields[0], Constant, Linear, Cosine, Exponential, Stairs, OneCycle)
 	}
 	if len(values) != numbers && len(values) != numbers+1 {

@@ -21,6 +21,8 @@ func TestParseSchedule(t *testing.T) {
 		{"step:1:0.1:10%", map[uint64]float64{0: 1, 99: 1, 100: 0.1, 250: 0.01}},
 		{"warmup:9,0.5", map[uint64]float64{0: 0.05, 4: 0.25, 9: 0.5}},
 		{"warmup:1, linear:0:1:10, 1:10, linear:1:0:20", map[uint64]float64{0: 0, 5: 0.5, 12: 1, 30: 0.5, 100: 0}},
+		{"warmup:1,cycle:11,0.5", map[uint64]float64{0: 0.25, 5: 0.25, 10: 0, 11: 0.5}},
+		{"cycle:1%,cosine:1:0.5", map[uint64]float64{0: 1, 9: 0.5, 19: 0.5, 500: 0.75}},
 		{"linear:0:1:100,cosine:1:0", map[uint64]float64{50: 0.5, 100: 1, 550: 0.5, 1000: 0}},
 	} {
 		s, err := ParseSchedule(tc.text, 1000)
@@ -37,6 +39,7 @@ func TestParseSchedule(t *testing.T) {
 	for _, text := range []string{
 		"", "warmup:5", "a", "linear:1", "linear:1:0:0", "linear:1:0:101%", "cosine:1:0,0.5", "step:1:2:5", "exponential:1:0",
 		"linear:-1:0", "linear:NaN:0", "0.1,warmup:3", "warmup:3:4,1", "1:2:3", "linear:1:x", "step:1:0.5:0",
+		"cycle:5", "cycle:5,cycle:5,1", "1,cycle:5", "cycle:5,1:10,0.5", "cycle:0,1",
 	} {
 		if _, err := ParseSchedule(text, 1000); !errors.Is(err, ErrSchedule) {
 			t.Errorf("%q: error %v, want ErrSchedule", text, err)
@@ -45,7 +48,7 @@ func TestParseSchedule(t *testing.T) {
 }
 
 func FuzzParseSchedule(f *testing.F) {
-	for _, text := range []string{"0.5", "warmup:1,linear:0:1:10,1:10,cosine:1:0", "step:1:0.5:10%", "onecycle:1:0.1", "exponential:1:0.1:3"} {
+	for _, text := range []string{"0.5", "warmup:1,linear:0:1:10,1:10,cosine:1:0", "step:1:0.5:10%", "onecycle:1:0.1", "exponential:1:0.1:3", "cycle:7,cosine:1:0.5"} {
 		f.Add(text, uint64(1000), uint64(500))
 	}
 	f.Fuzz(func(t *testing.T, text string, total, step uint64) {

@@ -49,7 +49,9 @@ and a table at the end. --show prints what the settings are and ends.
 
 Schedules (--lr, --lambda) are a number, or curves with commas between:
   linear:FROM:TO[:STEPS]  cosine:…  exponential:…  onecycle:PEAK:TO[:STEPS]
-  step:FROM:FACTOR:EVERY[:STEPS]  constant:VALUE[:STEPS]  warmup:STEPS first
+  step:FROM:FACTOR:EVERY[:STEPS]  constant:VALUE[:STEPS]
+and before them warmup:STEPS, a rise from 0, or cycle:STEPS, a fall to the curve's
+end within every so many steps.
 STEPS may be a percentage of the run; without them a curve takes what is left.
 
 The words of the learn command of Stockfish's descendants are understood too, as
