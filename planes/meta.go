@@ -76,7 +76,7 @@ func ReadMeta(props map[string]string) (Meta, error) {
 }
 
 // Props returns the metadata_props that ReadMeta reads back.
-func (m *Meta) Props() map[string]string {
+func (m Meta) Props() map[string]string {
 	return map[string]string{
 		keyVariant: m.Variant, keyEncoder: m.Encoder, keyNormalisation: m.Normalisation,
 		keyPolicyMap: m.PolicyMap, keyProbabilities: strconv.FormatBool(m.Probabilities),

@@ -3,9 +3,10 @@ package planes
 // Runtime computes a net. It is meant for one goroutine at a time unless an
 // implementation says more.
 type Runtime interface {
-	// Run computes n ≥ 1 positions. in holds n times Size numbers as Encode
-	// writes them: an implementation may rely on planes for which Constant is
-	// true being constant. It fills out.
+	// Run computes n positions and fills out. in holds n·Size numbers as
+	// Encode writes them: an implementation may rely on planes for which
+	// Constant is true being constant. Another length of in, or n < 1, is an
+	// error.
 	Run(in []float32, n int, out *Output) error
 	// Close frees what the runtime holds outside Go's memory. The runtime
 	// must not be used after it.

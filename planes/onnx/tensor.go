@@ -115,9 +115,10 @@ func count(dims []int) (int, error) {
 		if d < 0 || d > math.MaxInt32 {
 			return 0, fmt.Errorf("found dimension %d, expected 0..%d", d, math.MaxInt32)
 		}
-		if n *= d; n > MaxFile { // no such count can follow, nor does int overflow
-			return 0, fmt.Errorf("found dimensions %v, expected %d elements at most", dims, MaxFile)
+		if d > 0 && n > MaxFile/d {
+			return 0, fmt.Errorf("found dimensions %v, expected at most %d elements", dims, MaxFile)
 		}
+		n *= d
 	}
 	return n, nil
 }
