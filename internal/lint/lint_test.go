@@ -26,6 +26,7 @@ var group = map[string]int{
 	"nnue":                3,
 	"nnue/nnuetest":       3,
 	"nnue/netstat":        4,
+	"planes/onnx":         2,
 	"ab":                  3,
 	"planes":              3,
 	"game/plycode":        3,
@@ -91,6 +92,7 @@ var owner = map[string]string{
 	"github.com/spf13/pflag":   "cmd/selfplay",
 	"github.com/goccy/go-yaml": "configs",
 	"gonum.org/":               "internal/figure",
+	"google.golang.org/proto":  "planes/onnx",
 }
 
 type pkg struct {

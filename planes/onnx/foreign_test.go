@@ -1,0 +1,86 @@
+package onnx_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+)
+
+// foreign reads the files of testdata, which ONNX's own Python package wrote
+// with testdata/make.py, by name.
+func foreign(t testing.TB) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.onnx")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	all := make(map[string][]byte)
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[strings.TrimSuffix(filepath.Base(path), ".onnx")] = b
+	}
+	return all
+}
+
+func TestForeignTypes(t *testing.T) {
+	for _, name := range []string{"typed", "raw"} {
+		m, err := onnx.Decode(foreign(t)[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, _ := m.Property("variant"); v != "crazyhouse" || m.Opset() != 13 || m.Producer != "make.py" {
+			t.Errorf("%s: found variant %q, opset %d, producer %q", name, v, m.Opset(), m.Producer)
+		}
+		c := m.Graph.Constants()
+		for tensor, want := range map[string][]float32{
+			"float": {1.5, -2}, "double": {1.5, -2}, "float16": {1.5, -2}, "bfloat16": {1.5, -2},
+		} {
+			if got := c[tensor]; got == nil || !slices.Equal(got.Floats, want) || got.Type.String() != tensor {
+				t.Errorf("%s: %s: found %+v, expected %v", name, tensor, got, want)
+			}
+		}
+		for tensor, want := range map[string][]int64{
+			"int8": {-7, 9}, "uint8": {7, 200}, "int16": {-7, 900}, "uint16": {7, 60000}, "int32": {-7, 1 << 30},
+			"uint32": {7, 1 << 31}, "int64": {-7, 1 << 40}, "uint64": {7, 1 << 40}, "bool": {1, 0},
+		} {
+			if got := c[tensor]; got == nil || !slices.Equal(got.Ints, want) || got.Type.String() != tensor {
+				t.Errorf("%s: %s: found %+v, expected %v", name, tensor, got, want)
+			}
+		}
+	}
+}
+
+// Version 3 of the format lists initializers among the inputs.
+func TestForeignInputs(t *testing.T) {
+	m, err := onnx.Decode(foreign(t)["inputs"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Graph.Inputs) != 1 || m.Graph.Inputs[0].Name != "x" || len(m.Graph.Initializers) != 1 {
+		t.Errorf("found inputs %+v", m.Graph.Inputs)
+	}
+}
+
+func TestForeignRefused(t *testing.T) {
+	files := foreign(t)
+	for name, text := range map[string]string{
+		"external": `tensor "w": its data are in another file`,
+		"branch":   "attribute else_branch: ONNX model not supported: a value of type graph",
+		"function": "functions",
+		"sparse":   "sparse initializers",
+		"strings":  "a tensor of strings",
+		"sequence": `"x" is not a tensor`,
+	} {
+		if _, err := onnx.Decode(files[name]); !errors.Is(err, onnx.ErrUnsupported) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: found %v, expected %q", name, err, text)
+		}
+	}
+}
