@@ -74,6 +74,7 @@ func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 	cfg := nnuefit.DefaultConfig()
 	cfg.NetScale, cfg.Loss, cfg.Power = t.NetScale, nnuefit.Loss(t.Loss), t.Power
 	cfg.Optimiser, cfg.Factorise, cfg.Workers = nnuefit.Optimiser(t.Optimiser), t.Factorise, t.Workers
+	cfg.MeanDecay = t.MeanDecay
 	model, err := nnuefit.New(r.architecture, cfg, r.cfg.Seed)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 		BatchSize: t.Batch,
 		Seed:      r.cfg.Seed,
 		LearningRate: trainer.Schedule{Curve: trainer.Cosine, From: t.LR, To: t.LRFinal,
-			Steps: uint64(t.LRSteps), Warmup: uint64(t.WarmupSteps)},
+			Steps: uint64(t.LRSteps), Warmup: uint64(t.WarmupSteps), Cycle: uint64(t.LRCycle)},
 		Lambda:        trainer.Schedule{Curve: trainer.Linear, From: t.Lambda, To: t.LambdaFinal, Steps: uint64(t.LambdaSteps)},
 		HeldOut:       t.HeldOut,
 		ValidateEvery: uint64(t.Checkpoint),
