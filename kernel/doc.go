@@ -22,17 +22,17 @@
 // saturation, which some engines inherit from an x86 instruction, does not
 // occur.
 //
-// The float part (files float*.go) serves training. Every kernel adds in a fixed
-// order, so that equal inputs give equal bits again, and the levels differ by
-// this:
+// The float part (files float*.go) serves training and convolutional networks.
+// Every kernel adds in a fixed order, so that equal inputs give equal bits again,
+// and the levels differ by this:
 //
 //   - kernels that treat elements alike, and sums of rows, give the same bits at
 //     every level;
-//   - matrix products, FloatGemm, round a product and its addition at once at
-//     AVX2 and AVX512, which agree in every bit, and one after the other at
-//     Generic. An element with n products differs from the exact sum by at most
-//     (n+2)·2⁻²⁴ times the sum of its terms' magnitudes, unless it leaves the
-//     range of float32.
+//   - matrix products and convolutions, FloatGemm, FloatConv and FloatDepthwise,
+//     round a product and its addition at once at AVX2 and AVX512, which agree
+//     in every bit, and one after the other at Generic. An element with n products
+//     differs from the exact sum by at most (n+2)·2⁻²⁴ times the sum of its terms'
+//     magnitudes, unless it leaves the range of float32.
 //
 // Plain code is written so that no compiler fuses the two: a level's bits are the
 // same on every architecture. NaN and infinities spread as in ordinary

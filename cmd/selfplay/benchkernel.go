@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -115,7 +116,7 @@ type kernelCase struct {
 
 func kernelCases() []kernelCase {
 	rng := rand.New(rand.NewPCG(1, 2))
-	return append(integerCases(rng), floatCases(rng)...)
+	return slices.Concat(integerCases(rng), floatCases(rng), convCases(rng))
 }
 
 // block is how many rows share a king square in crazyhouse's HalfKAv2.
@@ -225,4 +226,27 @@ func gemmCase(random func(int) []float32, m, n, k int) kernelCase {
 		clear(c.Data)
 		kernel.FloatGemm(c, a, b)
 	}}
+}
+
+// convCases convolve one image, from the usual shapes of small residual nets.
+func convCases(rng *rand.Rand) []kernelCase {
+	var cases []kernelCase
+	for _, s := range []struct{ in, out, size int }{{64, 64, 3}, {48, 48, 3}, {64, 96, 3}, {64, 16, 1}, {64, 128, 1}} {
+		weights := make([]float32, s.in*s.out*s.size*s.size)
+		for i := range weights {
+			weights[i] = rng.Float32() - 0.5
+		}
+		conv := kernel.NewFloatConv(weights, nil, s.out, s.in, s.size)
+		src, dst := kernel.NewFloatImages(1, s.in, 1), kernel.NewFloatImages(1, s.out, 1)
+		for square := range 64 {
+			at := src.At(0, square/8, square%8)
+			for i := range src.Data[at : at+s.in] {
+				src.Data[at+i] = rng.Float32()
+			}
+		}
+		cases = append(cases, kernelCase{"conv", fmt.Sprintf("%d to %d, %dx%[3]d", s.in, s.out, s.size), 2 * 64 * float64(len(weights)), "GFLOP/s", func() {
+			conv.Apply(dst, src, kernel.FloatImages{}, 1, kernel.ReLU)
+		}})
+	}
+	return cases
 }

@@ -1,7 +1,7 @@
 // Command gen writes the assembly of package kernel and the Go declarations
 // that go with it. "go generate ./kernel" runs it:
 //
-//	gen -set int|float -out file.s -stubs file.go -pkg kernel
+//	gen -set int|float|conv -out file.s -stubs file.go -pkg kernel
 //
 // The flags other than -set are those of the assembler package avo.
 package main
@@ -18,14 +18,15 @@ import (
 var sets = map[string]func(){
 	"int":   intKernels,
 	"float": floatKernels,
+	"conv":  convKernels,
 }
 
 func main() {
-	set := flag.String("set", "", "which kernels to write: int or float")
+	set := flag.String("set", "", "which kernels to write: int, float or conv")
 	flag.Parse()
 	write, ok := sets[*set]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "gen: found -set %q, expected int or float\n", *set)
+		fmt.Fprintf(os.Stderr, "gen: found -set %q, expected int, float or conv\n", *set)
 		os.Exit(2)
 	}
 	build.ConstraintExpr("!purego")

@@ -1,0 +1,11 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func floatConv(t *imagePass, dst, src, add, weights, bias []float32, inner, size int, b Bounds) {
+	floatConvGeneric(t, dst, src, add, weights, bias, inner, size, b)
+}
+
+func floatDepthwise(t *imagePass, dst, src, add, weights, bias []float32, step, size int, b Bounds) {
+	floatDepthwiseGeneric(t, dst, src, add, weights, bias, step, size, b)
+}
