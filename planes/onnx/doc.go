@@ -7,4 +7,41 @@
 // What a net can do without is refused by name: tensors whose data are in
 // another file, graphs in attributes (If, Loop, Scan), functions, sparse tensors
 // and tensors of strings, complex numbers and less than 8 bits.
+//
+// # Operators of nets
+//
+// What residual nets are made of, by origin: ours (package planes/arch), a plain
+// PyTorch export (torch.onnx, operator sets 9 to 18) and CrazyAra's RISE nets as
+// its MXNet and PyTorch code export them.
+//
+//	operator            ours  PyTorch  RISE  form
+//	Conv                x     x        x     2-D; group 1, the channels (depthwise) or, RISEv1, 2
+//	BatchNormalization  x     x        x     after Conv; PyTorch folds most into it; pre-activation in RISEv1
+//	Relu                x     x        x
+//	Add                 x     x        x     skip of equal shape; bias [n] after MatMul; constant
+//	Flatten             x     x        x     axis 1
+//	MatMul              x     x              constant matrix [in, out] at the right
+//	Gemm                      x        x     transB 1 from PyTorch, alpha and beta 1
+//	Tanh                x     x        x     value
+//	Sigmoid             x     x        x     plies left; gates
+//	Softmax             x     x        x     axis 1; policy of RISE nets made for MXNet
+//	GlobalAveragePool   x     x        x     squeeze
+//	Mul                 x     x        x     gates [N, C, 1, 1]
+//	ReduceMean                x              axes 2 and 3: pooling of newer exporters
+//	Reshape             x     x        x     constant shape: of the batch left alone, -1 or 0
+//	Constant, Identity        x        x     constants, and shared ones
+//	Clip                      x              ReLU6; limits in inputs from operator set 11, else attributes
+//	HardSigmoid               x        x     gates of mobile blocks
+//	HardSwish                 x              may be written as Add, Clip, Div, Mul
+//	LeakyRelu, PRelu, Elu     x
+//	Softplus, Mish            x              mish may be Softplus, Tanh, Mul
+//	Split, Slice              x              gates of scale and bias (lc0's squeeze-excitation)
+//	Concat                    x        x     inputs of heads; shapes
+//	Transpose                 x        x     channels of efficient channel attention
+//	Squeeze, Unsqueeze        x        x     the same; 1-D Conv between them
+//	Shape, Gather, Cast       x              size of the batch for a Reshape, constant otherwise
+//	Dropout                   x              nothing, at inference
+//	LogSoftmax                x              policy
+//
+// Every one has a slow, plain definition in package onnxtest.
 package onnx
