@@ -136,7 +136,7 @@ func Constant(plane int) bool {
 
 // Name says in a few words what a plane shows, "own" being the side to move.
 func Name(plane int) string {
-	kinds := [...]string{"pawns", "knights", "bishops", "rooks", "queens", "kings"}
+	kinds := [...]string{"pawns", "knights", "bishops", "rooks", "queens", "king"}
 	sides := [...]string{"own ", "enemy "}
 	switch {
 	case plane < planeRepetition:
@@ -145,7 +145,7 @@ func Name(plane int) string {
 		return [...]string{"seen before", "seen twice before"}[plane-planeRepetition]
 	case plane < planePromoted:
 		i := plane - planeHands
-		return sides[i/5] + kinds[i%5] + " in hand"
+		return sides[i/5] + "hand: " + kinds[i%5]
 	case plane < planeEnPassant:
 		return sides[plane-planePromoted] + "promoted"
 	case plane >= planeCastling && plane < planeClock:

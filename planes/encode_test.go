@@ -275,7 +275,7 @@ func eachRandom(t testing.TB, games, plies int, do func(*chess.Line)) {
 }
 
 func TestEncodeSlowTwin(t *testing.T) {
-	eachRandom(t, 10, 120, func(l *chess.Line) {
+	eachRandom(t, 4, 120, func(l *chess.Line) {
 		p := search.Current(l)
 		got := encodeLine(l)
 		if !slices.Equal(got, encodeSlowly(&p, l.Repetitions())) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
 // ErrMeta says that a net is not for what it is asked to do.
@@ -25,8 +26,8 @@ const (
 	PolicyLabels = "2272"   // by label, see Label
 )
 
-// Meta says what the numbers of a net mean. It travels in the metadata_props of
-// an ONNX file.
+// Meta says what the numbers of a net mean. It travels in the metadata of an
+// ONNX file.
 type Meta struct {
 	Variant       string // as chess.Variant names itself
 	Encoder       string // EncoderVersion
@@ -37,7 +38,7 @@ type Meta struct {
 	Probabilities bool
 }
 
-// Keys of metadata_props.
+// Keys of the metadata.
 const (
 	keyVariant       = "selfplay.variant"
 	keyEncoder       = "selfplay.encoder"
@@ -51,21 +52,21 @@ func NewMeta(v *chess.Variant) Meta {
 	return Meta{Variant: v.Name, Encoder: EncoderVersion, Normalisation: Scaled, PolicyMap: PolicyCells}
 }
 
-// ReadMeta reads the metadata_props of an ONNX file. A key that is missing, as
-// all are in other programs' files, has the value of NewMeta for crazyhouse, but
-// for the policy map: it is left empty, and the length of the output decides. The
-// error wraps ErrMeta.
-func ReadMeta(props map[string]string) (Meta, error) {
+// ReadMeta reads the metadata of an ONNX file. A key that is missing, as all are in
+// other programs' files, has the value of NewMeta for crazyhouse, but for the
+// policy map: it is left empty, and the length of the output decides. The error
+// wraps ErrMeta.
+func ReadMeta(model *onnx.Model) (Meta, error) {
 	m := NewMeta(chess.Crazyhouse)
 	m.PolicyMap = ""
 	for key, field := range map[string]*string{
 		keyVariant: &m.Variant, keyEncoder: &m.Encoder, keyNormalisation: &m.Normalisation, keyPolicyMap: &m.PolicyMap,
 	} {
-		if text, ok := props[key]; ok {
+		if text, ok := model.Property(key); ok {
 			*field = text
 		}
 	}
-	if text, ok := props[keyProbabilities]; ok {
+	if text, ok := model.Property(keyProbabilities); ok {
 		b, err := strconv.ParseBool(text)
 		if err != nil {
 			return Meta{}, fmt.Errorf("%w: %s: found %q, expected true or false", ErrMeta, keyProbabilities, text)
@@ -75,11 +76,14 @@ func ReadMeta(props map[string]string) (Meta, error) {
 	return m, m.check()
 }
 
-// Props returns the metadata_props that ReadMeta reads back.
-func (m Meta) Props() map[string]string {
-	return map[string]string{
-		keyVariant: m.Variant, keyEncoder: m.Encoder, keyNormalisation: m.Normalisation,
-		keyPolicyMap: m.PolicyMap, keyProbabilities: strconv.FormatBool(m.Probabilities),
+// Properties returns the metadata that ReadMeta reads back.
+func (m Meta) Properties() []onnx.Property {
+	return []onnx.Property{
+		{Key: keyVariant, Value: m.Variant},
+		{Key: keyEncoder, Value: m.Encoder},
+		{Key: keyNormalisation, Value: m.Normalisation},
+		{Key: keyPolicyMap, Value: m.PolicyMap},
+		{Key: keyProbabilities, Value: strconv.FormatBool(m.Probabilities)},
 	}
 }
 

@@ -3,7 +3,6 @@ package planes_test
 import (
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -308,22 +308,21 @@ func TestMeta(t *testing.T) {
 		planes.NewMeta(chess.Crazyhouse),
 		{Variant: "chess", Encoder: planes.EncoderVersion, Normalisation: planes.ScaledClamped, PolicyMap: planes.PolicyLabels, Probabilities: true},
 	} {
-		if got, err := planes.ReadMeta(m.Props()); err != nil || got != m {
+		if got, err := planes.ReadMeta(&onnx.Model{Metadata: m.Properties()}); err != nil || got != m {
 			t.Errorf("found %+v, error %v, expected %+v", got, err, m)
 		}
 	}
-	foreign, err := planes.ReadMeta(nil)
+	foreign, err := planes.ReadMeta(&onnx.Model{Metadata: []onnx.Property{{Key: "author", Value: "somebody"}}})
 	want := planes.NewMeta(chess.Crazyhouse)
 	want.PolicyMap = ""
 	if err != nil || foreign != want {
-		t.Errorf("no metadata: found %+v, error %v, expected %+v", foreign, err, want)
+		t.Errorf("other metadata: found %+v, error %v, expected %+v", foreign, err, want)
 	}
-	props := foreign.Props()
-	for key := range props {
-		bad := maps.Clone(props)
-		bad[key] = "nonsense"
-		if _, err := planes.ReadMeta(bad); !errors.Is(err, planes.ErrMeta) || !strings.Contains(err.Error(), "nonsense") {
-			t.Errorf("%s: found error %v, expected one that says what was found", key, err)
+	for i, p := range foreign.Properties() {
+		bad := foreign.Properties()
+		bad[i].Value = "nonsense"
+		if _, err := planes.ReadMeta(&onnx.Model{Metadata: bad}); !errors.Is(err, planes.ErrMeta) || !strings.Contains(err.Error(), "nonsense") {
+			t.Errorf("%s: found error %v, expected one that says what was found", p.Key, err)
 		}
 	}
 	if _, err := planes.NewNet(&table{}, planes.Meta{}); !errors.Is(err, planes.ErrMeta) {

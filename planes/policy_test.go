@@ -61,7 +61,7 @@ func TestCellOfLegalMoves(t *testing.T) {
 		labels[planes.Label(i)] = i
 	}
 	castlings, promotions, drops := 0, 0, 0
-	eachRandom(t, 10, 120, func(l *chess.Line) {
+	eachRandom(t, 4, 120, func(l *chess.Line) {
 		p := l.Pos()
 		var moves chess.MoveList
 		p.Legal(&moves)

@@ -118,6 +118,7 @@ func newRoot() *cobra.Command {
 		newShuffleCommand(),
 		newSplitCommand(),
 		newEvalCommand(),
+		newPlanesCommand(),
 		newPerftCommand(),
 		newBenchCommand(),
 		newConfigCommand(),

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Heat is a heat map: a table of numbers as coloured cells, blue below zero,
@@ -21,6 +22,8 @@ type Heat struct {
 	Values  []float64
 	// XLabels and YLabels name columns and rows; either may be nil.
 	XLabels, YLabels []string
+	// Grid draws lines around the cells, so that zeros are seen to be there.
+	Grid bool
 }
 
 // Board returns the heat map of a board, a1 first, as White sees it.
@@ -40,9 +43,10 @@ const (
 )
 
 var (
-	noValue = color.Gray{Y: 0xa8}
-	blue    = color.NRGBA{R: 0x1f, G: 0x4e, B: 0xb4, A: 0xff}
-	red     = color.NRGBA{R: 0xb4, G: 0x1a, B: 0x28, A: 0xff}
+	noValue    = color.Gray{Y: 0xa8}
+	gridColour = color.Gray{Y: 0xd0}
+	blue       = color.NRGBA{R: 0x1f, G: 0x4e, B: 0xb4, A: 0xff}
+	red        = color.NRGBA{R: 0xb4, G: 0x1a, B: 0x28, A: 0xff}
 )
 
 // diverging is the scale of colours: blue, over white in the middle, to red.
@@ -96,9 +100,31 @@ func (h *Heat) plot(largest float64) (*plot.Plot, error) {
 	m := plotter.NewHeatMap((*grid)(h), scaleColours)
 	m.Min, m.Max, m.NaN = -largest, largest, noValue
 	p.Add(m)
+	if h.Grid {
+		p.Add(h.lines()...)
+	}
 	nominal(&p.X, h.XLabels)
 	nominal(&p.Y, h.YLabels)
 	return p, nil
+}
+
+// lines are those between the cells and around them.
+func (h *Heat) lines() (list []plot.Plotter) {
+	add := func(x0, y0, x1, y1 float64) {
+		const half = 0.5 // of a cell: whole numbers are the middles of cells
+		list = append(list, &plotter.Line{
+			XYs:       plotter.XYs{{X: x0 - half, Y: y0 - half}, {X: x1 - half, Y: y1 - half}},
+			LineStyle: draw.LineStyle{Color: gridColour, Width: 0.5},
+		})
+	}
+	width, height := float64(h.Columns), float64(h.rows())
+	for x := range h.Columns + 1 {
+		add(float64(x), 0, float64(x), height)
+	}
+	for y := range h.rows() + 1 {
+		add(0, float64(y), width, float64(y))
+	}
+	return list
 }
 
 // nominal puts names in place of an axis' numbers.
