@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
 // Net is the architecture that is trained, of loops (under the key net) as of
@@ -23,7 +25,8 @@ type Net struct {
 }
 
 // Architecture returns the architecture for a variant that the settings ask for,
-// with the scales of Fairy-Stockfish's nets. Errors wrap ErrInvalid, and
+// with the scales of Fairy-Stockfish's nets. Features are understood in any
+// spelling that features.Parse reads. Errors wrap ErrInvalid, and
 // nnue.ErrArchitecture if each setting by itself is known.
 func (n Net) Architecture(variant string) (nnue.Architecture, error) {
 	a := nnue.Fairy()
@@ -47,6 +50,13 @@ func (n Net) Architecture(variant string) (nnue.Architecture, error) {
 		a.Activation = nnue.SCReLU
 	default:
 		return a, fmt.Errorf("%w: activation: found %q, expected crelu or screlu", ErrInvalid, n.Activation)
+	}
+	if v, err := chess.ParseVariant(variant); err == nil { // else Validate says so
+		set, err := features.Parse(n.Features, v)
+		if err != nil {
+			return a, fmt.Errorf("%w: features: %w", ErrInvalid, err)
+		}
+		a.Features = set.String()
 	}
 	if err := a.Validate(); err != nil {
 		return a, fmt.Errorf("%w: %w", ErrInvalid, err)

@@ -12,6 +12,7 @@ func TestNetArchitecture(t *testing.T) {
 	fairy, _ := Preset("fairy")
 	laptop, _ := Preset("laptop")
 	custom := learnPreset(t, "small").Net
+	custom.Features = "All+Hand" // as one may type it
 	custom.L3, custom.PSQT, custom.Activation = 0, false, "screlu"
 	for _, tc := range []struct {
 		net  Net
