@@ -50,11 +50,12 @@ func BenchmarkFloatGemm(b *testing.B) {
 }
 
 // BenchmarkFloatRows gathers 32 rows, of a table in the cache and of one of 16 MB.
+// Rows are as nets have them: outputs and PSQT columns, filled up.
 func BenchmarkFloatRows(b *testing.B) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, width := range []int{64, 512} {
+	for _, width := range []int{80, 144, 272, 528} {
 		for _, rows := range []int{32, 4 << 20 / width} {
-			table, dst := randomFloats(r, rows*(width+8)), make([]float32, width)
+			table, dst := randomFloats(r, rows*width), make([]float32, width)
 			lists := make([][32]int32, 256)
 			for i := range lists {
 				for j := range lists[i] {
@@ -65,7 +66,7 @@ func BenchmarkFloatRows(b *testing.B) {
 				benchEveryLevel(b, func(b *testing.B) {
 					b.SetBytes(int64(len(lists[0]) * width * 4))
 					for i := 0; b.Loop(); i++ {
-						FloatGatherSum(dst, table, width+8, lists[i%len(lists)][:])
+						FloatGatherSum(dst, table, width, lists[i%len(lists)][:])
 					}
 				})
 			})

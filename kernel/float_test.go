@@ -127,7 +127,7 @@ const rounding = 1.0 / (1 << 24)
 func sumTolerance(n int, magnitude float64) float64 { return float64(n+2) * rounding * magnitude }
 
 // testSizes are lengths around those of vectors and of blocks of vectors.
-var testSizes = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 40, 63, 64, 65, 72, 95, 96, 97, 128, 200, 256, 257, 320, 520}
+var testSizes = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 40, 63, 64, 65, 72, 80, 95, 96, 97, 128, 144, 200, 256, 257, 272, 320, 520}
 
 // randomFloats returns n values in −1..1, about a third of them zero.
 func randomFloats(r *rand.Rand, n int) []float32 {

@@ -6,13 +6,14 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rowWidths are the numbers of vectors that passes keep in registers: so many
-// that memory is the limit, and so that the usual widths need few passes.
-func (v vectors) rowWidths() []int {
+// rowPasses are the passes whose columns stay in registers: few, so that a list
+// of rows is not gone through again and again. Rows are a power of two long or,
+// with PSQT columns, a vector of 16 more; their end is no pass of its own.
+func (v vectors) rowPasses() []columnPass {
 	if v == avx512 {
-		return []int{16, 4}
+		return []columnPass{{17, true}, {16, false}, {9, true}, {8, false}, {5, true}, {4, false}}
 	}
-	return []int{8, 2}
+	return []columnPass{{12, false}, {10, true}, {8, false}, {6, true}, {4, false}, {2, false}}
 }
 
 // gatherSum adds rows in the order of their list, column by column as the plain
@@ -49,7 +50,7 @@ func (v vectors) gatherSum() {
 		ADDQ(U32(uint32(v.bytes(width))), dst)
 		ADDQ(U32(uint32(v.bytes(width))), table)
 	}
-	v.columnPasses(left, v.rowWidths(), pass)
+	v.columnPasses(left, v.rowPasses(), pass)
 	finish()
 }
 

@@ -148,18 +148,30 @@ func (v vectors) store(r VecVirtual, m Mem, p part) {
 	}
 }
 
-// columnPasses writes passes over blocks of columns until left is used up: of so
-// many vectors as widths says while there are enough, then vector by vector, the
-// last in part. pass starts its labels with name.
-func (v vectors) columnPasses(left Register, widths []int, pass func(name string, width int, p part)) {
-	for _, width := range widths {
-		name := fmt.Sprintf("columns%d", v.lanes*width)
-		Label(name)
-		CMPQ(left, U32(uint32(v.lanes*width)))
-		JLT(LabelRef(name + "Done"))
-		pass(name, width, whole)
-		SUBQ(U32(uint32(v.lanes*width)), left)
-		JMP(LabelRef(name))
+// columnPass is a pass over a block of columns: so many vectors, and whether it
+// is for blocks at the end only.
+type columnPass struct {
+	width int
+	last  bool
+}
+
+// columnPasses writes passes over blocks of columns until left is used up: the
+// first pass that fits, again and again, then vector by vector, the last in part.
+// pass starts its labels with name.
+func (v vectors) columnPasses(left Register, passes []columnPass, pass func(name string, width int, p part)) {
+	Label("columns")
+	for _, p := range passes {
+		name := fmt.Sprintf("columns%d", v.lanes*p.width)
+		size := U32(uint32(v.lanes * p.width))
+		CMPQ(left, size)
+		if p.last {
+			JNE(LabelRef(name + "Done"))
+		} else {
+			JLT(LabelRef(name + "Done"))
+		}
+		pass(name, p.width, whole)
+		SUBQ(size, left)
+		JMP(LabelRef("columns"))
 		Label(name + "Done")
 	}
 	CMPQ(left, Imm(0))
