@@ -30,6 +30,9 @@ var group = map[string]int{
 	"planes/onnx/onnxtest": 3,
 	"ab":                   3,
 	"planes":               3,
+	"planes/planestest":    3,
+	"planes/arch":          4,
+	"planes/arch/archtest": 4,
 	"game/plycode":         3,
 	"game":                 4,
 	"sample":               4,
@@ -68,22 +71,29 @@ var group = map[string]int{
 }
 
 var sameLayer = map[[2]string]bool{
-	{"nnue/nnuetest", "nnue"}:       true,
-	{"sample", "game"}:              true,
-	{"sample/sampletest", "sample"}: true,
-	{"match/book", "game"}:          true,
-	{"trainer/nnuefit", "trainer"}:  true,
-	{"match", "match/rating"}:       true,
+	{"nnue/nnuetest", "nnue"}:                     true,
+	{"planes/planestest", "planes"}:               true,
+	{"planes/arch/archtest", "planes/arch"}:       true,
+	{"planes/planestest", "planes/onnx/onnxtest"}: true,
+	{"sample", "game"}:                            true,
+	{"sample/sampletest", "sample"}:               true,
+	{"match/book", "game"}:                        true,
+	{"trainer/nnuefit", "trainer"}:                true,
+	{"match", "match/rating"}:                     true,
 }
 
 // testsOnly lists what tests may import beside what the package may.
 var testsOnly = map[[2]string]bool{
-	{"nnue", "nnue/nnuetest"}:          true, // makes the networks
-	{"trainer", "trainer/nnuefit"}:     true, // the model to train
-	{"sample/binpack", "sample/plain"}: true, // the same samples as text
-	{"sample/chain", "sample/plain"}:   true,
-	{"sample/plain", "sample/bin"}:     true, // the same samples in both
-	{"sample/thesis", "sample/plain"}:  true,
+	{"nnue", "nnue/nnuetest"}:                 true, // makes the networks
+	{"trainer", "trainer/nnuefit"}:            true, // the model to train
+	{"sample/binpack", "sample/plain"}:        true, // the same samples as text
+	{"sample/chain", "sample/plain"}:          true,
+	{"sample/plain", "sample/bin"}:            true, // the same samples in both
+	{"sample/thesis", "sample/plain"}:         true,
+	{"planes/arch", "planes/arch/archtest"}:   true, // makes the nets
+	{"planes/native", "planes/arch/archtest"}: true,
+	{"planes/onnxgo", "planes/arch/archtest"}: true,
+	{"planes/ort", "planes/arch/archtest"}:    true,
 }
 
 // owner names, for an outside dependency, the one package that may import it.

@@ -63,8 +63,9 @@ func binary(f func(a, b float64) float64) func(*call) ([]Tensor, error) {
 			return nil, err
 		}
 		y := New(dims...)
+		at := make([]int, len(dims))
 		for i := range y.Data {
-			at := indices(i, dims)
+			setIndices(at, i, dims)
 			y.Data[i] = f(a.at(at), b.at(at))
 		}
 		return []Tensor{y}, nil
@@ -109,11 +110,15 @@ func (t Tensor) at(index []int) float64 {
 // indices splits an offset into one index for each dimension.
 func indices(offset int, dims []int) []int {
 	index := make([]int, len(dims))
+	setIndices(index, offset, dims)
+	return index
+}
+
+func setIndices(index []int, offset int, dims []int) {
 	for i := len(dims) - 1; i >= 0; i-- {
 		index[i] = offset % dims[i]
 		offset /= dims[i]
 	}
-	return index
 }
 
 // axis resolves a dimension counted from the end.

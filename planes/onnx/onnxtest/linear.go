@@ -6,18 +6,17 @@ import (
 	"slices"
 )
 
-// conv is a convolution (as ONNX calls a cross-correlation) over any number of
+// conv is a convolution (as ONNX calls a cross-correlation) over one or two
 // spatial dimensions of [N, C, ...] with weights [M, C/group, ...].
 func conv(c *call) ([]Tensor, error) {
 	x, w := c.in[0], c.in[1]
 	rank := len(x.Dims) - 2
-	if rank < 1 || len(w.Dims) != len(x.Dims) {
-		return nil, fmt.Errorf("found dimensions %v and weights %v, expected as many, 3 or more", x.Dims, w.Dims)
+	if rank < 1 || rank > 2 || len(w.Dims) != len(x.Dims) {
+		return nil, fmt.Errorf("found dimensions %v and weights %v, expected as many, 3 or 4", x.Dims, w.Dims)
 	}
 	group := c.int("group", 1)
-	channels, filters := x.Dims[1], w.Dims[0]
 	kernel := c.ints("kernel_shape", w.Dims[2:]...)
-	if !slices.Equal(kernel, w.Dims[2:]) || group < 1 || channels != w.Dims[1]*group || filters%group != 0 {
+	if !slices.Equal(kernel, w.Dims[2:]) || group < 1 || x.Dims[1] != w.Dims[1]*group || w.Dims[0]%group != 0 {
 		return nil, fmt.Errorf("found input %v, weights %v, kernel %v, %d groups, which do not fit", x.Dims, w.Dims, kernel, group)
 	}
 	ones := slices.Repeat([]int{1}, rank)
@@ -26,42 +25,53 @@ func conv(c *call) ([]Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	dims := []int{x.Dims[0], filters}
-	for i := range rank {
-		dims = append(dims, (x.Dims[2+i]+pads[i]+pads[rank+i]-(kernel[i]-1)*dilations[i]-1)/strides[i]+1)
+	if rank == 1 { // one row
+		x.Dims, w.Dims = slices.Insert(slices.Clone(x.Dims), 2, 1), slices.Insert(slices.Clone(w.Dims), 2, 1)
+		strides, dilations = append([]int{1}, strides...), append([]int{1}, dilations...)
+		pads = []int{0, pads[0], 0, pads[1]}
 	}
-	y := New(dims...)
-	for i := range y.Data {
-		at := indices(i, dims)
-		sum := 0.0
-		if c.has(2) {
-			sum = c.in[2].Data[at[1]]
+	y := convolve(x, w, group, strides, dilations, pads)
+	if c.has(2) {
+		inner := y.Dims[2] * y.Dims[3]
+		for i := range y.Data {
+			y.Data[i] += c.in[2].Data[i/inner%len(c.in[2].Data)]
 		}
-		for j := range product(w.Dims[1:]) {
-			k := indices(j, w.Dims[1:])
-			from := []int{at[0], at[1]/(filters/group)*w.Dims[1] + k[0]}
-			inside := true
-			for d := range rank {
-				p := at[2+d]*strides[d] + k[1+d]*dilations[d] - pads[d]
-				inside = inside && p >= 0 && p < x.Dims[2+d]
-				from = append(from, p)
-			}
-			if inside {
-				sum += offsetOf(x, from) * w.Data[at[1]*product(w.Dims[1:])+j]
-			}
-		}
-		y.Data[i] = sum
+	}
+	if rank == 1 {
+		y.Dims = slices.Delete(y.Dims, 2, 3)
 	}
 	return []Tensor{y}, nil
 }
 
-// offsetOf is at without broadcasting.
-func offsetOf(t Tensor, index []int) float64 {
-	offset := 0
-	for i, d := range t.Dims {
-		offset = offset*d + index[i]
+// convolve is conv over two dimensions, without bias.
+func convolve(x, w Tensor, group int, strides, dilations, pads []int) Tensor {
+	channels, height, width := w.Dims[1], x.Dims[2], x.Dims[3]
+	y := Tensor{Dims: []int{x.Dims[0], w.Dims[0], 0, 0}}
+	for d := range 2 {
+		y.Dims[2+d] = (x.Dims[2+d]+pads[d]+pads[2+d]-(w.Dims[2+d]-1)*dilations[d]-1)/strides[d] + 1
 	}
-	return t.Data[offset]
+	for n := range y.Dims[0] {
+		for m := range y.Dims[1] {
+			first := m / (y.Dims[1] / group) * channels
+			planes := x.Data[(n*x.Dims[1]+first)*height*width:]
+			weights := w.Data[m*product(w.Dims[1:]):]
+			for row := range y.Dims[2] {
+				for column := range y.Dims[3] {
+					sum := 0.0
+					for k := range product(w.Dims[1:]) {
+						i, j := k/w.Dims[3]%w.Dims[2], k%w.Dims[3]
+						r, f := row*strides[0]+i*dilations[0]-pads[0], column*strides[1]+j*dilations[1]-pads[1]
+						if r >= 0 && r < height && f >= 0 && f < width {
+							ch := k / w.Dims[3] / w.Dims[2]
+							sum += planes[(ch*height+r)*width+f] * weights[k]
+						}
+					}
+					y.Data = append(y.Data, sum)
+				}
+			}
+		}
+	}
+	return y
 }
 
 // pads returns what is added before each spatial dimension, then after each.
@@ -97,8 +107,11 @@ func batchNormalization(c *call) ([]Tensor, error) {
 	}
 	epsilon := c.float("epsilon", 1e-5)
 	y := New(x.Dims...)
+	if len(x.Dims) < 2 {
+		return nil, fmt.Errorf("found dimensions %v, expected two or more", x.Dims)
+	}
 	for i, v := range x.Data {
-		ch := indices(i, x.Dims)[1]
+		ch := i / product(x.Dims[2:]) % x.Dims[1]
 		scale, bias, mean, variance := c.in[1].Data[ch], c.in[2].Data[ch], c.in[3].Data[ch], c.in[4].Data[ch]
 		y.Data[i] = scale*(v-mean)/math.Sqrt(variance+epsilon) + bias
 	}

@@ -123,7 +123,7 @@ func permute(x Tensor, order []int) Tensor {
 		for j, d := range order {
 			from[d] = at[j]
 		}
-		y.Data[i] = offsetOf(x, from)
+		y.Data[i] = x.at(from)
 	}
 	return y
 }
@@ -189,7 +189,7 @@ func (t Tensor) picked(a, start, count, step int) (Tensor, error) {
 	for i := range y.Data {
 		at := indices(i, dims)
 		at[a] = start + at[a]*step
-		y.Data[i] = offsetOf(t, at)
+		y.Data[i] = t.at(at)
 	}
 	return y, nil
 }
