@@ -13,6 +13,16 @@ type Runtime interface {
 	Close() error
 }
 
+// Names of the input and the outputs in an ONNX file; the first three are
+// CrazyAra's.
+const (
+	InputName     = "data"
+	ValueName     = "value_out"
+	PolicyName    = "policy_out"
+	WDLName       = "wdl_out"
+	PliesLeftName = "plies_left_out"
+)
+
 // Output is what a net says of n positions, position after position. A runtime
 // reuses the memory of the slices, gives them the lengths stated here, and
 // shortens to 0 what its net does not have.
