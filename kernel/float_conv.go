@@ -179,6 +179,25 @@ func (c *FloatDepthwise) Apply(dst, src, add FloatImages, n int, b Bounds) {
 	}
 }
 
+// FloatScaleChannels writes to dst the first n images of src, every channel times
+// its factor: factors holds src.Channels of them for each image. Images have a
+// multiple of 16 channels; dst may be src.
+func FloatScaleChannels(dst, src FloatImages, factors []float32, n int) {
+	c := src.Channels
+	if c <= 0 || c%convBlock != 0 {
+		panic(fmt.Sprintf("kernel: found images of %d channels, expected a multiple of %d", c, convBlock))
+	}
+	t := newImagePass(dst, src, FloatImages{}, n, c, c, 1)
+	for i := range n {
+		for first := 0; first < c; first += convBlock {
+			dst, src, _ := t.image(i, first)
+			floatDepthwise(&t, dst, src[first:], nil, factors[i*c+first:(i+1)*c], noBias[:], c, 1, Unbounded)
+		}
+	}
+}
+
+var noBias [convBlock]float32
+
 // imagePass is a pass over images: their memory, and how far apart squares and rows
 // are. Windows begin where those of square (0, 0) do.
 type imagePass struct {

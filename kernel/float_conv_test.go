@@ -160,6 +160,29 @@ func TestFloatConvInPlace(t *testing.T) {
 	})
 }
 
+func TestFloatScaleChannels(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	const n, channels = 2, 48
+	dst, src := randomImages(r, n, channels, channels, 0, randomFloats), randomImages(r, n, channels, channels, 1, randomFloats)
+	call := &floatCall{name: "FloatScaleChannels", args: [][]float32{dst.Data, src.Data, randomFloats(r, n*channels)},
+		run: func(args [][]float32) {
+			dst, src := dst, src
+			dst.Data, src.Data = args[0], args[1]
+			FloatScaleChannels(dst, src, args[2], n)
+		},
+		twin: func(args [][]float64) [][]float64 {
+			tolerance := make([]float64, len(dst.Data))
+			for i := range n * ImageSide * ImageSide * channels {
+				image, square, c := i/channels/64, i/channels%64, i%channels
+				at := dst.At(image, square/8, square%8) + c
+				args[0][at] = args[1][src.At(image, square/8, square%8)+c] * args[2][image*channels+c]
+				tolerance[at] = rounding * math.Abs(args[0][at])
+			}
+			return [][]float64{tolerance, nil, nil}
+		}}
+	call.check(t, true)
+}
+
 // TestFloatConvRefuses wants a panic for shapes that do not fit.
 func TestFloatConvRefuses(t *testing.T) {
 	c := NewFloatConv(make([]float32, 16*4*9), nil, 16, 4, 3)

@@ -1,0 +1,314 @@
+package native
+
+import (
+	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+)
+
+// This file translates the operators with weights and those that change the
+// dimensions.
+
+func (g *graph) conv(n *onnx.Node) (*value, error) {
+	v, err := g.value(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	w, err := g.constant(n, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	bias, err := g.constant(n, 2, true)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := n.Int("group", 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.Dims) != 4 || len(v.dims) != 3 || w.Dims[2] != w.Dims[3] || w.Dims[2]%2 == 0 || groups < 1 ||
+		w.Dims[1]*int(groups) != v.dims[0] || w.Dims[0]%int(groups) != 0 || bias != nil && bias.Len() != w.Dims[0] {
+		return nil, refuse(n, "found weights of dimensions %v in %d groups for an input of %v", w.Dims, groups, v.dims)
+	}
+	if err := checkWindow(n, w.Dims[2]); err != nil {
+		return nil, err
+	}
+	o := op{kind: convolve, in: []*value{v}, size: w.Dims[2], weights: w.Floats, bias: make([]float32, w.Dims[0])}
+	if bias != nil {
+		o.bias = bias.Floats
+	}
+	dims := slices.Clone(v.dims)
+	dims[0] = w.Dims[0]
+	switch {
+	case v.images() && groups > 1 && int(groups) == v.dims[0] && w.Dims[0] == v.dims[0]:
+		o.kind = depthwise
+	case v.images():
+		o.weights = ungroup(w, int(groups))
+	case isChannels(v.dims, v.dims[0]) && o.size == 1:
+		o.kind, o.weights = dense, ungroup(w, int(groups))
+	default:
+		return nil, refuse(n, "found a window of %d for dimensions %v", o.size, v.dims)
+	}
+	return g.emit(o, dims...), nil
+}
+
+// checkWindow refuses convolutions whose outputs do not lie where their inputs do.
+func checkWindow(n *onnx.Node, size int) error {
+	want := map[string][]int64{
+		"kernel_shape": {int64(size), int64(size)}, "strides": {1, 1}, "dilations": {1, 1},
+		"pads": slices.Repeat([]int64{int64(size / 2)}, 4),
+	}
+	auto, err := n.Text("auto_pad", "NOTSET")
+	if err != nil {
+		return err
+	}
+	if auto == "SAME_UPPER" || auto == "SAME_LOWER" || auto == "VALID" && size == 1 {
+		delete(want, "pads")
+	} else if auto != "NOTSET" {
+		return refuse(n, "found auto_pad %q", auto)
+	}
+	for name, values := range want {
+		found, err := n.Ints(name)
+		if err != nil {
+			return err
+		}
+		if found == nil && (name != "pads" || size == 1) {
+			continue
+		}
+		if !slices.Equal(found, values) {
+			return refuse(n, "found %s %v, expected %v", name, found, values)
+		}
+	}
+	return nil
+}
+
+// ungroup returns the weights of a convolution in groups as one of all inputs.
+func ungroup(w *onnx.Tensor, groups int) []float32 {
+	if groups == 1 {
+		return w.Floats
+	}
+	out, in, each := w.Dims[0], w.Dims[1], w.Dims[2]*w.Dims[3]
+	all := make([]float32, out*in*groups*each)
+	for o := range out {
+		first := o / (out / groups) * in
+		copy(all[(o*in*groups+first)*each:], w.Floats[o*in*each:(o+1)*in*each])
+	}
+	return all
+}
+
+func (g *graph) gemm(n *onnx.Node) (*value, error) {
+	v, err := g.value(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	transA, errA := n.Int("transA", 0)
+	transB, errB := n.Int("transB", 0)
+	alpha, errAlpha := n.Float("alpha", 1)
+	beta, errBeta := n.Float("beta", 1)
+	for _, err := range []error{errA, errB, errAlpha, errBeta} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if transA != 0 || alpha != 1 || beta != 1 {
+		return nil, refuse(n, "found transA %d, alpha %v, beta %v, expected 0, 1, 1", transA, alpha, beta)
+	}
+	y, err := g.matrix(n, v, transB != 0)
+	if err != nil {
+		return nil, err
+	}
+	c, err := g.constant(n, 2, true)
+	if c == nil || err != nil {
+		return y, err
+	}
+	bias, ok := spread(c, y, y.size())
+	if !ok {
+		return nil, refuse(n, "found a constant of dimensions %v to add to %v", c.Dims, y.dims)
+	}
+	y.maker.bias = bias
+	return y, nil
+}
+
+func (g *graph) matMul(n *onnx.Node) (*value, error) {
+	v, err := g.value(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	return g.matrix(n, v, false)
+}
+
+// matrix multiplies a vector with the node's second input, a constant whose rows
+// are its inputs unless transposed.
+func (g *graph) matrix(n *onnx.Node, v *value, transposed bool) (*value, error) {
+	w, err := g.constant(n, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.Dims) != 2 || len(v.dims) != 1 {
+		return nil, refuse(n, "found dimensions %v and a constant of %v, expected a vector and a matrix", v.dims, w.Dims)
+	}
+	in, out, weights := w.Dims[0], w.Dims[1], w.Floats
+	if transposed {
+		in, out = out, in
+	} else {
+		weights = transpose(weights, in, out)
+	}
+	if in != v.dims[0] {
+		return nil, refuse(n, "found a matrix for %d inputs, expected %d", in, v.dims[0])
+	}
+	return g.emit(op{kind: dense, in: []*value{v}, weights: weights, bias: make([]float32, out)}, out), nil
+}
+
+// transpose returns a matrix of rows·columns elements column by column.
+func transpose(x []float32, rows, columns int) []float32 {
+	y := make([]float32, len(x))
+	for i := range rows {
+		for j := range columns {
+			y[j*rows+i] = x[i*columns+j]
+		}
+	}
+	return y
+}
+
+func (g *graph) flatten(n *onnx.Node) (*value, error) {
+	v, err := g.value(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	if axis, err := n.Int("axis", 1); err != nil || axis != 1 && axis != -int64(len(v.dims)) {
+		return nil, refuse(n, "found axis %d, expected 1", axis)
+	}
+	return g.reshaped(n, v, v.size())
+}
+
+func (g *graph) reshape(n *onnx.Node) (*value, error) {
+	v, err := g.value(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := g.integers(n, 1)
+	if err != nil {
+		return nil, err
+	}
+	// The number of positions must be kept: 0, or inferred.
+	if len(shape) < 2 || shape[0] != 0 && shape[0] != -1 {
+		return nil, refuse(n, "found shape %v, expected 0 or -1 positions", shape)
+	}
+	dims, rest := make([]int, len(shape)-1), v.size()
+	for i, s := range shape[1:] {
+		if s == 0 && i < len(v.dims) {
+			s = int64(v.dims[i])
+		}
+		if s > 0 && s <= int64(rest) {
+			rest /= int(s)
+		}
+		dims[i] = int(s)
+	}
+	if i := slices.Index(dims, -1); i >= 0 && shape[0] == 0 {
+		dims[i] = rest
+	}
+	return g.reshaped(n, v, dims...)
+}
+
+// reshaped returns a value with other dimensions.
+func (g *graph) reshaped(n *onnx.Node, v *value, dims ...int) (*value, error) {
+	to := &value{dims: dims}
+	if slices.ContainsFunc(dims, func(d int) bool { return d <= 0 }) || to.size() != v.size() || to.images() && !slices.Equal(dims, v.dims) {
+		return nil, refuse(n, "found dimensions %v from %v", dims, v.dims)
+	}
+	if v.images() && !to.images() {
+		v = g.flat(v)
+	}
+	return &value{dims: dims, maker: v.maker}, nil
+}
+
+// integers returns the i-th input of a node, a constant list of integers.
+func (g *graph) integers(n *onnx.Node, i int) ([]int64, error) {
+	if i < len(n.Inputs) {
+		if t := g.constants[n.Inputs[i]]; t != nil && t.Type == onnx.Int64 {
+			return t.Ints, nil
+		}
+	}
+	return nil, refuse(n, "found no constant of integers as input %d", i)
+}
+
+// axes returns the axes of a node, an input or, in older operator sets, an
+// attribute. Those counted from the end of rank dimensions are resolved.
+func (g *graph) axes(n *onnx.Node, rank int) ([]int, error) {
+	list, err := n.Ints("axes")
+	if err != nil {
+		return nil, err
+	}
+	if list == nil {
+		if list, err = g.integers(n, 1); err != nil {
+			return nil, err
+		}
+	}
+	var all []int
+	for _, a := range list {
+		if a < 0 {
+			a += int64(rank)
+		}
+		if a < 1 || a >= int64(rank) {
+			return nil, refuse(n, "found axes %v of %d dimensions, the first that of the positions", list, rank)
+		}
+		all = append(all, int(a))
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+func (g *graph) squeeze(n *onnx.Node) (*value, error) {
+	v, err := g.value(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	axes, err := g.axes(n, 1+len(v.dims))
+	if err != nil {
+		return nil, err
+	}
+	dims := slices.Clone(v.dims)
+	for _, a := range slices.Backward(axes) {
+		dims = slices.Delete(dims, a-1, a)
+	}
+	return g.reshaped(n, v, dims...)
+}
+
+func (g *graph) unsqueeze(n *onnx.Node) (*value, error) {
+	v, err := g.value(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	// Only what makes [channels, 1, 1] of a vector has a use here.
+	axes, err := g.axes(n, 4)
+	if err != nil {
+		return nil, err
+	}
+	if len(v.dims) != 1 || !slices.Equal(axes, []int{2, 3}) {
+		return nil, refuse(n, "found axes %v of dimensions %v, expected 2 and 3 of a vector", axes, v.dims)
+	}
+	dims := []int{v.dims[0], 1, 1}
+	return g.reshaped(n, v, dims...)
+}
+
+// reduceMean over the squares of images is a pool.
+func (g *graph) reduceMean(n *onnx.Node) (*value, error) {
+	v, err := g.value(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	axes, err := g.axes(n, 1+len(v.dims))
+	if err != nil {
+		return nil, err
+	}
+	if !v.images() || !slices.Equal(axes, []int{2, 3}) {
+		return nil, refuse(n, "found axes %v of dimensions %v, expected 2 and 3 of 8×8 images", axes, v.dims)
+	}
+	dims := []int{v.dims[0], 1, 1}
+	if keep, err := n.Int("keepdims", 1); err != nil {
+		return nil, err
+	} else if keep == 0 {
+		dims = dims[:1]
+	}
+	return g.emit(op{kind: pool, in: []*value{v}}, dims...), nil
+}

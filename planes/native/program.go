@@ -1,0 +1,146 @@
+package native
+
+import (
+	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+)
+
+// program is a compiled net. It is not changed while it runs, so that many
+// workers may run it.
+type program struct {
+	steps   []step
+	images  []int // channels of each slot for images; the first is for none
+	vectors []int // sizes of each slot for vectors
+	border  int   // of all images
+	outputs [len(outputNames)]struct{ size, slot int }
+}
+
+// step computes the first n positions of a worker's batch.
+type step func(w *worker, n int)
+
+// batch is how many positions go through the net together: enough for the
+// weights to be read seldom, few enough for the images to stay in the
+// second-level cache.
+const batch = 8
+
+func compile(m *onnx.Model) (*program, error) {
+	g, out, err := translate(m)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{images: []int{0}}
+	for _, o := range g.ops {
+		if o.kind == convolve || o.kind == depthwise {
+			p.border = max(p.border, o.size/2)
+		}
+	}
+	p.place(g.ops)
+	for i, v := range out {
+		if v != nil {
+			p.outputs[i].size, p.outputs[i].slot = v.size(), v.maker.slot
+		}
+	}
+	for _, o := range g.ops {
+		p.steps = append(p.steps, p.lower(o))
+	}
+	return p, nil
+}
+
+// place gives each operation the slot of its result. Images take one whose last
+// use is over, so that few stay in the caches.
+func (p *program) place(ops []*op) {
+	last := make([]int, len(ops))
+	for i, o := range ops {
+		for _, m := range o.reads() {
+			last[m.at] = i
+		}
+	}
+	var free []int
+	for i, o := range ops {
+		switch {
+		case !areImages(o.dims):
+			o.slot = len(p.vectors)
+			p.vectors = append(p.vectors, product(o.dims))
+		case o.add != nil && last[o.add.maker.at] == i:
+			o.slot = o.add.maker.slot // a sum may take the place of what is added
+		default:
+			o.slot = p.take(&free, o.channels())
+		}
+		for _, m := range o.reads() {
+			if areImages(m.dims) && last[m.at] == i && m.slot != o.slot && !slices.Contains(free, m.slot) {
+				free = append(free, m.slot)
+			}
+		}
+	}
+}
+
+// reads returns the makers of what an operation reads.
+func (o *op) reads() []*op {
+	var all []*op
+	for _, v := range o.in {
+		all = append(all, v.maker)
+	}
+	if o.add != nil {
+		all = append(all, o.add.maker)
+	}
+	return all
+}
+
+// channelBlock is what the kernels pad channels to.
+const channelBlock = 16
+
+// channels returns how many channels of images are kept, with those that pad.
+func (o *op) channels() int {
+	return (o.dims[0] + channelBlock - 1) / channelBlock * channelBlock
+}
+
+// take returns a free slot for images of so many channels, or a new one.
+func (p *program) take(free *[]int, channels int) int {
+	for i, slot := range *free {
+		if p.images[slot] == channels {
+			*free = slices.Delete(*free, i, i+1)
+			return slot
+		}
+	}
+	p.images = append(p.images, channels)
+	return len(p.images) - 1
+}
+
+// worker runs a program on one goroutine.
+type worker struct {
+	program *program
+	in      []float32
+	images  []kernel.FloatImages
+	vectors [][]float32
+}
+
+func newWorker(p *program) *worker {
+	w := &worker{program: p, images: make([]kernel.FloatImages, len(p.images)), vectors: make([][]float32, len(p.vectors))}
+	for i, channels := range p.images[1:] {
+		w.images[i+1] = kernel.NewFloatImages(batch, channels, p.border)
+	}
+	for i, size := range p.vectors {
+		w.vectors[i] = make([]float32, batch*size)
+	}
+	return w
+}
+
+// run computes the positions of a job. Outputs are vectors that lie where the job
+// wants them.
+func (w *worker) run(j job) {
+	for n := 0; j.n > 0; j.first, j.n = j.first+n, j.n-n {
+		n = min(j.n, batch)
+		w.in = j.in[j.first*planes.Size : (j.first+n)*planes.Size]
+		for i, slice := range outputs(j.out) {
+			if o := w.program.outputs[i]; o.size > 0 {
+				w.vectors[o.slot] = (*slice)[j.first*o.size : (j.first+n)*o.size]
+			}
+		}
+		for _, step := range w.program.steps {
+			step(w, n)
+		}
+	}
+}

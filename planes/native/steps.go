@@ -1,0 +1,232 @@
+package native
+
+import (
+	"math"
+
+	"github.com/crazyhouse-rl/selfplay/kernel"
+)
+
+// lower turns an operation whose operands have slots into a step.
+func (p *program) lower(o *op) step {
+	switch o.kind {
+	case load:
+		return o.load()
+	case convolve, depthwise:
+		return o.convolution()
+	case scale:
+		return p.scale(o)
+	case pool:
+		return o.pool()
+	case flatten:
+		return o.flatten()
+	case dense:
+		return o.dense()
+	case concat:
+		return o.concat()
+	case softmax:
+		return o.rows(func(dst, src []float32) { normalise(dst, src) })
+	case apply:
+		return o.apply()
+	}
+	return o.elementwise()
+}
+
+// from returns the slot of operand i.
+func (o *op) from(i int) int { return o.in[i].maker.slot }
+
+// load brings the planes of the input to the order of images.
+func (o *op) load() step {
+	dst, channels := o.slot, o.dims[0]
+	return func(w *worker, n int) {
+		m := w.images[dst]
+		for i := range n * channels {
+			image, channel := i/channels, i%channels
+			for row := range kernel.ImageSide {
+				to := m.At(image, row, 0) + channel
+				for _, x := range w.in[(i*kernel.ImageSide+row)*kernel.ImageSide:][:kernel.ImageSide] {
+					m.Data[to] = x
+					to += m.Channels
+				}
+			}
+		}
+	}
+}
+
+func (o *op) convolution() step {
+	dst, src, add := o.slot, o.from(0), 0
+	if o.add != nil {
+		add = o.add.maker.slot
+	}
+	bounds, out := o.bounds, o.dims[0]
+	if o.kind == depthwise {
+		conv := kernel.NewFloatDepthwise(o.weights, o.bias, out, o.size)
+		return func(w *worker, n int) { conv.Apply(w.images[dst], w.images[src], w.images[add], n, bounds) }
+	}
+	// The channels that pad the images have no weights.
+	in, padded, window := o.in[0].dims[0], o.in[0].maker.channels(), o.size*o.size
+	weights := make([]float32, out*padded*window)
+	for i := range out {
+		copy(weights[i*padded*window:], o.weights[i*in*window:(i+1)*in*window])
+	}
+	conv := kernel.NewFloatConv(weights, o.bias, out, padded, o.size)
+	return func(w *worker, n int) { conv.Apply(w.images[dst], w.images[src], w.images[add], n, bounds) }
+}
+
+func (p *program) scale(o *op) step {
+	dst, src, factors, channels, padded := o.slot, o.from(0), o.from(1), o.dims[0], o.channels()
+	all := len(p.vectors) // the factors of padded channels
+	p.vectors = append(p.vectors, padded)
+	return func(w *worker, n int) {
+		for i := range n {
+			copy(w.vectors[all][i*padded:], w.vectors[factors][i*channels:(i+1)*channels])
+		}
+		kernel.FloatScaleChannels(w.images[dst], w.images[src], w.vectors[all], n)
+	}
+}
+
+func (o *op) pool() step {
+	const squares = kernel.ImageSide * kernel.ImageSide
+	dst, src, channels := o.slot, o.from(0), o.dims[0]
+	return func(w *worker, n int) {
+		m := w.images[src]
+		for i := range n {
+			means := w.vectors[dst][i*channels:][:channels]
+			clear(means)
+			for square := range squares {
+				at := m.At(i, square/kernel.ImageSide, square%kernel.ImageSide)
+				kernel.FloatAdd(means, m.Data[at:at+channels])
+			}
+			kernel.FloatScale(means, 1.0/squares)
+		}
+	}
+}
+
+// flatten brings images to ONNX's order: channel by channel, row by row.
+func (o *op) flatten() step {
+	const squares = kernel.ImageSide * kernel.ImageSide
+	dst, src, channels := o.slot, o.from(0), o.in[0].dims[0]
+	return func(w *worker, n int) {
+		m := w.images[src]
+		for i := range n {
+			to := w.vectors[dst][i*channels*squares:][:channels*squares]
+			for square := range squares {
+				at := m.At(i, square/kernel.ImageSide, square%kernel.ImageSide)
+				for c, x := range m.Data[at : at+channels] {
+					to[c*squares+square] = x
+				}
+			}
+		}
+	}
+}
+
+func (o *op) dense() step {
+	dst, src, in, out, bounds, bias := o.slot, o.from(0), o.in[0].size(), product(o.dims), o.bounds, o.bias
+	matrix := kernel.NewFloatMatrix(transpose(o.weights, out, in), in, out)
+	return func(w *worker, n int) {
+		y := w.vectors[dst][:n*out]
+		for i := range n {
+			copy(y[i*out:], bias)
+		}
+		kernel.FloatGemm(kernel.NewFloatMatrix(y, n, out), kernel.NewFloatMatrix(w.vectors[src][:n*in], n, in), matrix)
+		clampAll(y, bounds)
+	}
+}
+
+func clampAll(x []float32, b kernel.Bounds) {
+	if b == kernel.Unbounded {
+		return
+	}
+	for i, v := range x {
+		x[i] = min(max(v, b.Low), b.High)
+	}
+}
+
+func (o *op) concat() step {
+	dst, size := o.slot, product(o.dims)
+	return func(w *worker, n int) {
+		for i := range n {
+			y := w.vectors[dst][i*size : (i+1)*size]
+			for _, v := range o.in {
+				each := v.size()
+				y = y[copy(y, w.vectors[v.maker.slot][i*each:(i+1)*each]):]
+			}
+		}
+	}
+}
+
+// rows does the same with the vector of each position.
+func (o *op) rows(do func(dst, src []float32)) step {
+	dst, src, size := o.slot, o.from(0), product(o.dims)
+	return func(w *worker, n int) {
+		for i := range n {
+			do(w.vectors[dst][i*size:(i+1)*size], w.vectors[src][i*size:(i+1)*size])
+		}
+	}
+}
+
+// normalise writes the softmax of src.
+func normalise(dst, src []float32) {
+	highest := float32(math.Inf(-1))
+	for _, x := range src {
+		highest = max(highest, x)
+	}
+	sum := 0.0
+	for i, x := range src {
+		e := math.Exp(float64(x - highest))
+		dst[i] = float32(e)
+		sum += e
+	}
+	for i, x := range dst {
+		dst[i] = float32(float64(x) / sum)
+	}
+}
+
+// apply computes a function of the elements, of images those without padding.
+func (o *op) apply() step {
+	of := o.of
+	if !areImages(o.dims) {
+		return o.rows(func(dst, src []float32) {
+			for i, x := range src {
+				dst[i] = of(x)
+			}
+		})
+	}
+	dst, src, channels := o.slot, o.from(0), o.dims[0]
+	return func(w *worker, n int) {
+		from, to := w.images[src], w.images[dst]
+		for i := range n * kernel.ImageSide * kernel.ImageSide {
+			row, column := i/kernel.ImageSide, i%kernel.ImageSide
+			image := row / kernel.ImageSide
+			row %= kernel.ImageSide
+			x, y := from.Data[from.At(image, row, column):][:channels], to.Data[to.At(image, row, column):][:channels]
+			for c := range y {
+				y[c] = of(x[c])
+			}
+		}
+	}
+}
+
+// elementwise combines vectors.
+func (o *op) elementwise() step {
+	dst, a, size := o.slot, o.from(0), product(o.dims)
+	if o.kind == affine {
+		factors, terms, bounds := o.weights, o.bias, o.bounds
+		return o.rows(func(dst, src []float32) {
+			for i, x := range src {
+				dst[i] = x*factors[i] + terms[i]
+			}
+			clampAll(dst, bounds)
+		})
+	}
+	b, times := o.from(1), o.kind == multiply
+	return func(w *worker, n int) {
+		x, y, z := w.vectors[a][:n*size], w.vectors[b][:n*size], w.vectors[dst][:n*size]
+		for i := range z {
+			if times {
+				z[i] = x[i] * y[i]
+			} else {
+				z[i] = x[i] + y[i]
+			}
+		}
+	}
+}
