@@ -181,6 +181,29 @@ type Result struct {
 	// asked for by MultiPV; empty otherwise. Lines[0] agrees with Move,
 	// Score and PV.
 	Lines []RootLine
+
+	// Visits says how often a tree search tried the legal moves it tried at
+	// all, best first; nil from other engines.
+	Visits []MoveVisits
+	// Policy is what the search has made of the moves' probabilities: what a
+	// net is to learn. Its probabilities sum to 1; moves that have none are left
+	// out. It is nil from other engines and from searches too cheap to teach.
+	Policy []MoveProb
+	// Surprise is the relative entropy of Policy and the priors the search began
+	// with, KL(Policy‖priors) in nats; 0 without a policy.
+	Surprise float64
+}
+
+// MoveVisits is how often a root move was tried.
+type MoveVisits struct {
+	Move   chess.Move
+	Visits uint32
+}
+
+// MoveProb is the probability of a root move.
+type MoveProb struct {
+	Move chess.Move
+	Prob float32
 }
 
 // RootLine is one root move of a search for several best moves.

@@ -22,16 +22,20 @@ var group = map[string]int{
 	"chess":                1,
 	"kernel":               1,
 	"search":               2,
+	"search/clock":         2,
 	"nnue/features":        2,
 	"nnue":                 3,
 	"nnue/nnuetest":        3,
 	"nnue/netstat":         4,
+	"nnue/builtin":         4,
 	"planes/onnx":          2,
 	"planes/onnx/onnxtest": 3,
 	"ab":                   3,
+	"mcts":                 3,
 	"planes":               3,
 	"planes/planestest":    3,
 	"planes/arch":          4,
+	"planes/native":        4,
 	"planes/arch/archtest": 4,
 	"game/plycode":         3,
 	"game":                 4,
@@ -71,6 +75,7 @@ var group = map[string]int{
 }
 
 var sameLayer = map[[2]string]bool{
+	{"search/clock", "search"}:                    true,
 	{"nnue/nnuetest", "nnue"}:                     true,
 	{"planes/planestest", "planes"}:               true,
 	{"planes/arch/archtest", "planes/arch"}:       true,

@@ -1,0 +1,74 @@
+package mcts
+
+import "github.com/crazyhouse-rl/selfplay/chess"
+
+// probe looks for the shortest mate of the side to move in p, whose legal moves
+// are given, in at most the given number of plies, 1 or 3, with checks only. It
+// returns the first move and the length in plies, 0 if there is none.
+func (t *tree) probe(p *chess.Position, moves *chess.MoveList, plies int) (chess.Move, int) {
+	if plies < 1 {
+		return chess.NoMove, 0
+	}
+	checks := &t.mating[0]
+	keepChecks(p, moves, checks)
+	for _, m := range checks.Slice() {
+		child := *p
+		child.Make(m)
+		if !child.HasLegalMove() {
+			return m, 1
+		}
+	}
+	if plies < 3 {
+		return chess.NoMove, 0
+	}
+	for _, m := range checks.Slice() {
+		child := *p
+		child.Make(m)
+		if t.matedInTwo(&child) {
+			return m, 3
+		}
+	}
+	return chess.NoMove, 0
+}
+
+// matedInTwo reports whether every reply of p's side to move, which is in check,
+// lets it be mated by the next move. There must be a reply.
+func (t *tree) matedInTwo(p *chess.Position) bool {
+	replies := &t.mating[1]
+	p.Legal(replies)
+	for _, r := range replies.Slice() {
+		child := *p
+		child.Make(r)
+		if !t.matesAtOnce(&child) {
+			return false
+		}
+	}
+	return true
+}
+
+// matesAtOnce reports whether p's side to move has a move that mates.
+func (t *tree) matesAtOnce(p *chess.Position) bool {
+	list := &t.mating[2]
+	p.Legal(list)
+	for _, m := range list.Slice() {
+		if !p.GivesCheck(m) {
+			continue
+		}
+		child := *p
+		child.Make(m)
+		if !child.HasLegalMove() {
+			return true
+		}
+	}
+	return false
+}
+
+// keepChecks puts those of the legal moves of p that give check in checks.
+func keepChecks(p *chess.Position, moves, checks *chess.MoveList) {
+	checks.N = 0
+	for _, m := range moves.Slice() {
+		if p.GivesCheck(m) {
+			checks.Add(m)
+		}
+	}
+}

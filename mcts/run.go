@@ -1,0 +1,199 @@
+package mcts
+
+import (
+	"context"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/search/clock"
+)
+
+// run is one search.
+type run struct {
+	engine *Engine
+	tree   *tree
+	clock  *clock.Clock
+	plan   plan
+
+	halving *halving // nil unless plan.gumbel
+	nodes   uint64   // playouts counted or waiting
+	full    bool     // memory is, and nothing more can be forgotten
+	idle    bool     // nothing is left that a playout could find out
+
+	reported time.Time // when OnInfo was last called
+	doubled  uint64    // playouts at which it is next
+}
+
+// search makes playouts until a limit ends them. An end of the context is none
+// of its errors.
+func (r *run) search(ctx context.Context, line *chess.Line, only []chess.Move) error {
+	if b, ok := r.engine.eval.(*Batcher); ok {
+		b.enter()
+		defer b.leave()
+	}
+	t := r.tree
+	t.setRoot(line)
+	evaluated, err := t.prepare(ctx, r.engine.eval, only, &r.plan)
+	if err != nil {
+		return r.unevaluated(ctx, err, only)
+	}
+	if evaluated {
+		r.nodes++
+	}
+	if r.plan.gumbel {
+		r.halving = newHalving(t, r.plan.nodes-min(r.nodes, r.plan.nodes))
+	}
+	for !r.finished() {
+		r.gather()
+		if err := t.evaluate(ctx, r.engine.eval); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		r.report(false)
+	}
+	return nil
+}
+
+// unevaluated makes a search that ended before its root was evaluated one that
+// knows nothing.
+func (r *run) unevaluated(ctx context.Context, err error, only []chess.Move) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	_, err = r.tree.prepare(context.Background(), Uniform{}, only, &r.plan)
+	r.plan.full = false
+	r.tree.node(r.tree.root).state = blank
+	return err
+}
+
+// gather makes playouts until enough of them wait for an evaluation.
+func (r *run) gather() {
+	t := r.tree
+	size := min(r.engine.opts.Batch, 1+int(r.nodes/8))
+	for range 64 * size {
+		if len(t.waiting) == size || r.nodes >= r.plan.nodes || r.clock.Stopped() {
+			return
+		}
+		if !t.hasRoom() {
+			if len(t.waiting) > 0 {
+				return
+			}
+			t.root = t.shrink(t.root)
+			if r.full = !t.hasRoom(); r.full {
+				return
+			}
+		}
+		first := r.first()
+		if first < 0 {
+			return
+		}
+		switch t.playout(first) {
+		case collided:
+			return
+		default:
+			r.nodes++
+			if r.halving != nil {
+				r.halving.took(first)
+			}
+		}
+		if p, _ := t.solved(); p != unproven && r.plan.lines == 1 {
+			return
+		}
+	}
+}
+
+// first returns the root's move that the next playout begins with, -1 if none
+// may begin before those waiting are counted, or ever.
+func (r *run) first() int {
+	t := r.tree
+	if r.halving == nil {
+		i := t.chooseRoot()
+		r.idle = i < 0
+		return i
+	}
+	for range 2 {
+		if i := r.halving.next(t); i >= 0 {
+			return i
+		}
+		if len(t.waiting) > 0 {
+			return -1
+		}
+		r.halving.advance(t)
+	}
+	r.idle = true
+	return -1
+}
+
+// finished reports whether the search has done what it was asked for.
+func (r *run) finished() bool {
+	if r.nodes >= r.plan.nodes || r.full || r.idle || r.clock.Stopped() {
+		return true
+	}
+	if p, distance := r.tree.solved(); p != unproven {
+		if r.plan.lines == 1 && (r.plan.mate == 0 || p == drawn || (distance+1)/2 <= r.plan.mate) {
+			return true
+		}
+	}
+	return r.clock.Shared && r.decided()
+}
+
+// decided reports whether the rest of the time on a game's clock would not
+// change the move: there is no other, or no other can catch up.
+func (r *run) decided() bool {
+	spent, ok := r.clock.Running()
+	if !ok {
+		return false
+	}
+	t := r.tree
+	first, second, moves := uint32(0), uint32(0), 0
+	best, bestMean := float32(-2), float32(-2) // mean of the most tried, of all
+	for i, k := range t.kidsOf(t.node(t.root)) {
+		if !t.allowed[i] {
+			continue
+		}
+		moves++
+		if k.visits == 0 {
+			continue
+		}
+		mean := -t.node(k.node).mean
+		bestMean = max(bestMean, mean)
+		if k.visits > first {
+			first, second, best = k.visits, first, mean
+		} else {
+			second = max(second, k.visits)
+		}
+	}
+	if moves == 1 {
+		return true
+	}
+	total := time.Since(r.clock.Began)
+	left := float64(r.nodes) * float64(r.clock.Hard-spent) / float64(max(total, 1))
+	return r.nodes > 64 && best >= bestMean && float64(first-second) > left
+}
+
+// report tells OnInfo how far the search is, if it is time to, or at the end.
+func (r *run) report(last bool) {
+	on := r.engine.OnInfo
+	if on == nil {
+		return
+	}
+	now := time.Now()
+	if !last && r.nodes < r.doubled && now.Sub(r.reported) < time.Second {
+		return
+	}
+	for r.doubled <= r.nodes {
+		r.doubled = max(1, 2*r.doubled)
+	}
+	r.reported = now
+	ranked := r.ranking()
+	for i := range ranked[:min(r.plan.lines, len(ranked))] {
+		on(search.Info{
+			Depth: r.depth(), SelDepth: r.tree.depth, MultiPV: i + 1,
+			Score: r.score(ranked[i]), Nodes: r.nodes, Elapsed: now.Sub(r.clock.Began),
+			Hashfull: r.tree.hashfull(), PV: r.tree.line(ranked[i].index),
+		})
+	}
+}
