@@ -11,7 +11,7 @@ import (
 
 func TestLosses(t *testing.T) {
 	const gain = 1.7
-	for _, o := range []objective{{PowerLoss, 2, gain}, {PowerLoss, 2.6, gain}, {CrossEntropy, 0, gain}} {
+	for _, o := range []objective{{PowerLoss, 2, gain}, {PowerLoss, 2.5, gain}, {PowerLoss, 2.6, gain}, {CrossEntropy, 0, gain}} {
 		for _, target := range []float64{0, 0.25, 0.5, 0.9, 1} {
 			for output := -8.0; output <= 8; output += 0.37 {
 				loss, d := o.at(output, target)

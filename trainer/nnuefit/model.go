@@ -22,7 +22,12 @@ type Model struct {
 	arch nnue.Architecture
 	set  features.Set
 	cfg  Config
+
+	targets []float64 // of the batch, as a win probability
 }
+
+// targetBlock is how many targets one parallel task computes.
+const targetBlock = 1024
 
 var _ trainer.Model = (*Model)(nil)
 
@@ -138,9 +143,14 @@ func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
 		return 0, err
 	}
 	in, loss := m.positions(len(batch), func(i int) *chess.Position { return &batch[i].Pos }), m.objective()
-	in.loss = func(i int, output float64) (float64, float64) {
-		return loss.at(output, m.target(&batch[i], h.Lambda))
-	}
+	// The loss is asked for stack by stack, when samples have left the cache.
+	m.targets = grow(m.targets, len(batch))
+	blocks(m.cfg.Workers, len(batch), targetBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			m.targets[i] = m.target(&batch[i], h.Lambda)
+		}
+	})
+	in.loss = func(i int, output float64) (float64, float64) { return loss.at(output, m.targets[i]) }
 	return m.fit(in, h.LearningRate)
 }
 
