@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/search/clock"
 )
 
 // Defaults of Options.
@@ -36,10 +36,7 @@ type Engine struct {
 
 	table   *table
 	workers []*worker
-
-	mu      sync.Mutex
-	current *control // of the search in progress, nil between searches
-	hit     bool     // a ponder hit came before its search
+	clocks  clock.Switch
 }
 
 // New returns an engine. newEval is called once for each thread, since a line's
@@ -87,15 +84,7 @@ func (e *Engine) Resize(mb int) {
 // been played: its limits of time count from now, and it may answer. If no
 // search runs, the next one is told if it ponders. It may be called from any
 // goroutine.
-func (e *Engine) Ponderhit() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.current != nil {
-		e.current.startClock()
-	} else {
-		e.hit = true
-	}
-}
+func (e *Engine) Ponderhit() { e.clocks.Hit() }
 
 // Search looks for the best move in the last position of line within the
 // limits; the positions before count for repetitions. It stops at once when ctx
@@ -108,13 +97,8 @@ func (e *Engine) Search(ctx context.Context, line *chess.Line, lim search.Limits
 		return search.Result{}, fmt.Errorf("ab: %w in %s", search.ErrNoLegalMoves, p.FEN())
 	}
 	c := newControl(&lim, p.SideToMove())
-	e.start(c, &lim)
-	defer e.finish(c)
-	if ctx.Err() != nil {
-		c.stop.Store(true)
-	}
-	release := context.AfterFunc(ctx, func() { c.stop.Store(true) })
-	defer release()
+	end := e.clocks.Begin(ctx, c.Clock)
+	defer end()
 
 	e.table.newSearch()
 	for _, w := range e.workers {
@@ -126,43 +110,10 @@ func (e *Engine) Search(ctx context.Context, line *chess.Line, lim search.Limits
 		helpers.Go(func() { w.deepen(1+i&1, e) })
 	}
 	e.workers[0].deepen(1, e)
-	hold(ctx, c, &lim)
-	c.stop.Store(true)
+	c.Hold(ctx)
+	c.Stop()
 	helpers.Wait()
 	return e.result(c), nil
-}
-
-// start makes c the current control and starts its clock, unless the search
-// ponders and has not been hit yet.
-func (e *Engine) start(c *control, lim *search.Limits) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.current = c
-	if !lim.Ponder || e.hit {
-		c.startClock()
-	}
-	e.hit = false
-}
-
-func (e *Engine) finish(c *control) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.current = nil
-	c.stopClock()
-}
-
-// hold waits until a search that is done may answer: an infinite one when it is
-// stopped, a pondering one when it is hit or stopped.
-func hold(ctx context.Context, c *control, lim *search.Limits) {
-	switch {
-	case lim.Infinite:
-		<-ctx.Done()
-	case lim.Ponder:
-		select {
-		case <-ctx.Done():
-		case <-c.hit:
-		}
-	}
 }
 
 // report tells OnInfo about the iteration that the main worker w has finished.
@@ -180,7 +131,7 @@ func (e *Engine) report(w *worker, lines int) {
 			Score:    search.Score(r.score),
 			Bound:    r.bound,
 			Nodes:    c.granted() - w.quota,
-			Elapsed:  time.Since(c.began),
+			Elapsed:  c.Elapsed(),
 			Hashfull: e.table.hashfull(),
 			PV:       slices.Clone(r.line()),
 		})
@@ -199,7 +150,7 @@ func (e *Engine) result(c *control) search.Result {
 		Score: search.Score(best.score),
 		PV:    slices.Clone(best.line()),
 		Depth: w.completed, SelDepth: best.depth,
-		Elapsed: time.Since(c.began),
+		Elapsed: c.Elapsed(),
 	}
 	for _, w := range e.workers {
 		r.Nodes += w.visited

@@ -91,7 +91,7 @@ func (w *worker) visit() bool {
 			return false
 		}
 	}
-	if w.shared.stop.Load() {
+	if w.shared.Stopped() {
 		w.halted = true
 		return false
 	}
