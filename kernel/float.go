@@ -1,5 +1,8 @@
 package kernel
 
+// floatSize is the size of an element in bytes, in which the assembly counts.
+const floatSize = 4
+
 // floatBlock is how many elements, and rowBlock how many rows, one call of
 // assembly handles at most: it cannot be preempted, and what stops the world
 // waits for it.

@@ -5,9 +5,6 @@ package kernel
 // The functions of this file choose the level. Slices are not empty, and where
 // their lengths must agree they do: the exported functions see to both.
 
-// floatSize is the size of an element in bytes, in which the assembly counts.
-const floatSize = 4
-
 func floatAdd(dst, x []float32) {
 	switch {
 	case useAVX512:

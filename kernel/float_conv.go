@@ -80,17 +80,7 @@ func NewFloatConv(weights, bias []float32, out, in, size int) *FloatConv {
 	checkConv(len(weights), len(bias), out, in, size)
 	c := &FloatConv{in: roundUp(in, convInner), out: roundUp(out, convBlock), size: size}
 	c.weights, c.bias = alignedFloats(c.out*c.in*size*size), alignedFloats(c.out)
-	copy(c.bias, bias)
-	for o := range out {
-		first, width := convGroup(o/convBlock, c.out/convBlock)
-		first, width = first*convBlock, width*convBlock
-		group := c.weights[first*c.in*size*size:]
-		for i := range in {
-			for s := range size * size {
-				group[(s*c.in+i)*width+o-first] = weights[(o*in+i)*size*size+s]
-			}
-		}
-	}
+	c.SetWeights(weights, bias, out, in)
 	return c
 }
 
@@ -156,12 +146,7 @@ func NewFloatDepthwise(weights, bias []float32, channels, size int) *FloatDepthw
 	checkConv(len(weights), len(bias), channels, 1, size)
 	c := &FloatDepthwise{channels: roundUp(channels, convBlock), size: size}
 	c.weights, c.bias = alignedFloats(c.channels*size*size), alignedFloats(c.channels)
-	copy(c.bias, bias)
-	for i := range channels {
-		for s := range size * size {
-			c.weights[s*c.channels+i] = weights[i*size*size+s]
-		}
-	}
+	c.SetWeights(weights, bias, channels)
 	return c
 }
 

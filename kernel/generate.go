@@ -6,3 +6,4 @@ package kernel
 //go:generate go run -C gen . -set int -out ../int_amd64.s -stubs ../int_stubs_amd64.go -pkg kernel
 //go:generate go run -C gen . -set float -out ../float_amd64.s -stubs ../float_stubs_amd64.go -pkg kernel
 //go:generate go run -C gen . -set conv -out ../conv_amd64.s -stubs ../conv_stubs_amd64.go -pkg kernel
+//go:generate go run -C gen . -set back -out ../conv_back_amd64.s -stubs ../conv_back_stubs_amd64.go -pkg kernel

@@ -1,7 +1,7 @@
 // Command gen writes the assembly of package kernel and the Go declarations
 // that go with it. "go generate ./kernel" runs it:
 //
-//	gen -set int|float|conv -out file.s -stubs file.go -pkg kernel
+//	gen -set int|float|conv|back -out file.s -stubs file.go -pkg kernel
 //
 // The flags other than -set are those of the assembler package avo.
 package main
@@ -19,14 +19,15 @@ var sets = map[string]func(){
 	"int":   intKernels,
 	"float": floatKernels,
 	"conv":  convKernels,
+	"back":  convBackKernels,
 }
 
 func main() {
-	set := flag.String("set", "", "which kernels to write: int, float or conv")
+	set := flag.String("set", "", "which kernels to write: int, float, conv or back")
 	flag.Parse()
 	write, ok := sets[*set]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "gen: found -set %q, expected int, float or conv\n", *set)
+		fmt.Fprintf(os.Stderr, "gen: found -set %q, expected int, float, conv or back\n", *set)
 		os.Exit(2)
 	}
 	build.ConstraintExpr("!purego")
