@@ -57,14 +57,10 @@ func convolve(x, w Tensor, group int, strides, dilations, pads []int) Tensor {
 			weights := w.Data[m*product(w.Dims[1:]):]
 			for row := range y.Dims[2] {
 				for column := range y.Dims[3] {
-					sum := 0.0
-					for k := range product(w.Dims[1:]) {
-						i, j := k/w.Dims[3]%w.Dims[2], k%w.Dims[3]
-						r, f := row*strides[0]+i*dilations[0]-pads[0], column*strides[1]+j*dilations[1]-pads[1]
-						if r >= 0 && r < height && f >= 0 && f < width {
-							ch := k / w.Dims[3] / w.Dims[2]
-							sum += planes[(ch*height+r)*width+f] * weights[k]
-						}
+					sum, top, left := 0.0, row*strides[0]-pads[0], column*strides[1]-pads[1]
+					for ch := range channels {
+						sum += window(planes[ch*height*width:][:height*width], width, weights[ch*w.Dims[2]*w.Dims[3]:],
+							w.Dims[2:], dilations, top, left)
 					}
 					y.Data = append(y.Data, sum)
 				}
@@ -72,6 +68,24 @@ func convolve(x, w Tensor, group int, strides, dilations, pads []int) Tensor {
 		}
 	}
 	return y
+}
+
+// window sums a plane times the weights of a kernel whose first corner is at
+// row top and column left; outside the plane are zeros.
+func window(plane []float64, width int, weights []float64, kernel, dilations []int, top, left int) float64 {
+	sum := 0.0
+	for i := range kernel[0] {
+		row := top + i*dilations[0]
+		if row < 0 || row*width >= len(plane) {
+			continue
+		}
+		for j := range kernel[1] {
+			if column := left + j*dilations[1]; column >= 0 && column < width {
+				sum += plane[row*width+column] * weights[i*kernel[1]+j]
+			}
+		}
+	}
+	return sum
 }
 
 // pads returns what is added before each spatial dimension, then after each.
