@@ -3,6 +3,7 @@ package planes
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -32,7 +33,7 @@ type Meta struct {
 	Variant       string // as chess.Variant names itself
 	Encoder       string // EncoderVersion
 	Normalisation string // Scaled or ScaledClamped
-	PolicyMap     string // PolicyCells or PolicyLabels
+	PolicyMap     string // PolicyCells, PolicyLabels or "": whatever the length says
 	// Probabilities says that the policy output is a softmax over all its
 	// entries, not logits.
 	Probabilities bool
@@ -73,7 +74,8 @@ func ReadMeta(model *onnx.Model) (Meta, error) {
 		}
 		m.Probabilities = b
 	}
-	return m, m.check()
+	_, err := m.check()
+	return m, err
 }
 
 // Properties returns the metadata that ReadMeta reads back.
@@ -87,24 +89,23 @@ func (m Meta) Properties() []onnx.Property {
 	}
 }
 
-// check reports what a Net cannot work with.
-func (m *Meta) check() error {
-	if _, err := chess.ParseVariant(m.Variant); err != nil {
-		return fmt.Errorf("%w: %w", ErrMeta, err)
+// check returns the variant, or what a Net cannot work with.
+func (m *Meta) check() (*chess.Variant, error) {
+	v, err := chess.ParseVariant(m.Variant)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMeta, err)
 	}
-	for _, f := range []struct{ name, found, one, other string }{
-		{"encoder", m.Encoder, EncoderVersion, EncoderVersion},
-		{"normalisation", m.Normalisation, Scaled, ScaledClamped},
-		{"policy map", m.PolicyMap, PolicyCells, PolicyLabels},
+	for _, f := range []struct {
+		name, found string
+		known       []string
+	}{
+		{"encoder", m.Encoder, []string{EncoderVersion}},
+		{"normalisation", m.Normalisation, []string{Scaled, ScaledClamped}},
+		{"policy map", m.PolicyMap, []string{PolicyCells, PolicyLabels, ""}},
 	} {
-		switch {
-		case f.found == f.one, f.found == f.other:
-		case f.name == "policy map" && f.found == "":
-		case f.one == f.other:
-			return fmt.Errorf("%w: %s: found %q, expected %q", ErrMeta, f.name, f.found, f.one)
-		default:
-			return fmt.Errorf("%w: %s: found %q, expected %q or %q", ErrMeta, f.name, f.found, f.one, f.other)
+		if !slices.Contains(f.known, f.found) {
+			return nil, fmt.Errorf("%w: %s: found %q, expected one of %q", ErrMeta, f.name, f.found, f.known)
 		}
 	}
-	return nil
+	return v, nil
 }

@@ -26,12 +26,9 @@ type Net struct {
 // NewNet returns the net that runs on r, whose numbers mean what m says. The error
 // wraps ErrMeta. The net owns the runtime.
 func NewNet(r Runtime, m Meta) (*Net, error) {
-	if err := m.check(); err != nil {
-		return nil, err
-	}
-	v, err := chess.ParseVariant(m.Variant)
+	v, err := m.check()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMeta, err)
+		return nil, err
 	}
 	return &Net{runtime: r, meta: m, variant: v}, nil
 }
@@ -102,7 +99,8 @@ func (n *Net) checkOutput(count int) error {
 		return fmt.Errorf("%w: policy map %q: found %d numbers for %d positions, expected %d or %d each",
 			ErrOutput, n.meta.PolicyMap, len(o.Policy), count, PolicySize, Labels)
 	}
-	if len(o.WDL) != 0 && len(o.WDL) != 3*count || len(o.WDL) == 0 && len(o.Value) != count || len(o.PliesLeft) != 0 && len(o.PliesLeft) != count {
+	fits := len(o.WDL) == 3*count || len(o.WDL) == 0 && len(o.Value) == count
+	if !fits || len(o.PliesLeft) != 0 && len(o.PliesLeft) != count {
 		return fmt.Errorf("%w: found %d values, %d results, %d plies left for %d positions", ErrOutput, len(o.Value), len(o.WDL), len(o.PliesLeft), count)
 	}
 	return nil
