@@ -23,6 +23,7 @@ func newStatsCommand() *cobra.Command {
 		Long:  dataStatsLong,
 		Example: `  selfplay stats crazyhouse.bin
   selfplay stats replay:runs/crazyhouse-laptop --plot games.png
+  selfplay stats wdl replay:runs/crazyhouse-laptop --plot wdl.png
   selfplay stats mobility --replay runs/crazyhouse-laptop`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -33,7 +34,7 @@ func newStatsCommand() *cobra.Command {
 		},
 	}
 	o.addFlags(c)
-	c.AddCommand(newMobilityCommand())
+	c.AddCommand(newMobilityCommand(), newWDLCommand())
 	return c
 }
 

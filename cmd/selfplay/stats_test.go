@@ -38,6 +38,40 @@ func TestMobility(t *testing.T) {
 	}
 }
 
+func TestWDL(t *testing.T) {
+	data := learnData(t)
+	plain := filepath.Join(t.TempDir(), "games.plain")
+	if _, stderr, code := selfplayCommand(t, "", "convert", data, plain); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	plot := filepath.Join(t.TempDir(), "wdl.png")
+	out, stderr, code := selfplayCommand(t, "", "stats", "wdl", data, "--plot", plot)
+	for _, want := range []string{"positions of", "a ", "b ", "raw units", "observed", "-50 to 49"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q", want)
+		}
+	}
+	if _, err := os.Stat(plot); err != nil || code != 0 {
+		t.Fatalf("exit %d, plot: %v\n%s%s", code, err, out, stderr)
+	}
+	var reports [2]wdlReport
+	for i, name := range []string{data, plain} {
+		out, stderr, code := selfplayCommand(t, "", "stats", "wdl", name, "--json", "--min-ply", "20", "--skip-in-check")
+		if err := json.Unmarshal([]byte(out), &reports[i]); err != nil || code != 0 {
+			t.Fatalf("%s: exit %d, error %v, %s", name, code, err, stderr)
+		}
+	}
+	r := &reports[0]
+	if r.B != reports[1].B || r.Positions != reports[1].Positions || r.ErrorB <= 0 || r.Counts.Early == 0 || len(r.Bins) < 10 {
+		t.Errorf("%+v, of the same positions %+v", r, reports[1])
+	}
+	for _, args := range [][]string{{"none.chain"}, {data, "--bin", "0"}, {data, "--variant", "chess"}, {data, "--plot", "x.gif"}, {}} {
+		if _, stderr, code := selfplayCommand(t, "", append([]string{"stats", "wdl"}, args...)...); code == 0 || stderr == "" {
+			t.Errorf("%q: exit %d, error %q", args, code, stderr)
+		}
+	}
+}
+
 func TestMobilitySources(t *testing.T) {
 	dir, _ := smallRun(t)
 	byRun, stderr, code := selfplayCommand(t, "", "stats", "mobility", "--replay", dir)

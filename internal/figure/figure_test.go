@@ -165,12 +165,13 @@ func TestLines(t *testing.T) {
 		{Name: "training", X: []float64{1, 2, 3}, Y: []float64{3, math.NaN(), 1}},
 		{Name: "held out", X: []float64{1}, Y: []float64{2}, Dashed: true},
 		{Name: "none"},
+		{Name: "observed", X: []float64{1, 2}, Y: []float64{2, 3}, Errors: []float64{0.5, math.NaN()}},
 	}}
 	text, err := os.ReadFile(save(t, &Figure{Title: "run", Rows: [][]Panel{{l}}}, "lines.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"loss", "positions", "training", "held out"} {
+	for _, want := range []string{"loss", "positions", "training", "held out", "observed"} {
 		if !strings.Contains(string(text), ">"+want+"<") {
 			t.Errorf("the drawing lacks %q", want)
 		}
@@ -178,6 +179,7 @@ func TestLines(t *testing.T) {
 	for _, bad := range []*Lines{
 		{},
 		{Curves: []Curve{{Name: "a", X: []float64{1}}}},
+		{Curves: []Curve{{Name: "a", X: []float64{1}, Y: []float64{1}, Errors: []float64{1, 2}}}},
 		{Curves: []Curve{{Name: "a", X: []float64{1}, Y: []float64{math.Inf(1)}}}},
 	} {
 		if err := (&Figure{Rows: [][]Panel{{bad}}}).Save(filepath.Join(t.TempDir(), "a.png")); !errors.Is(err, ErrShape) {

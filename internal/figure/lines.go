@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Lines is a panel of curves with their names. Points whose value is not finite
@@ -16,6 +17,7 @@ type Lines struct {
 	Title          string
 	XLabel, YLabel string
 	Curves         []Curve
+	LegendLeft     bool // names at the left, for curves that rise to the right
 }
 
 // Curve is one of the lines: as many X as Y, X ascending.
@@ -23,6 +25,9 @@ type Curve struct {
 	Name   string
 	X, Y   []float64
 	Dashed bool
+	// Errors, if not nil, has a point drawn at each Y, with a bar of so much up
+	// and down, in place of a line.
+	Errors []float64
 }
 
 // Measures of a panel of curves, in points.
@@ -57,22 +62,15 @@ func (l *Lines) plot(float64) (*plot.Plot, error) {
 		if len(points) == 0 {
 			continue
 		}
-		line, err := plotter.NewLine(points)
-		if err != nil {
+		if err := c.draw(p, points, curveColours[i%len(curveColours)]); err != nil {
 			return nil, fmt.Errorf("%w: %q: %w", ErrShape, c.Name, err)
 		}
-		line.Color = curveColours[i%len(curveColours)]
-		if c.Dashed {
-			line.Dashes = []vg.Length{4, 2}
-		}
-		p.Add(line)
-		p.Legend.Add(c.Name, line)
 		drawn++
 	}
 	if drawn == 0 {
 		return nil, fmt.Errorf("%w: %q: found no finite point, expected one or more", ErrShape, l.Title)
 	}
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Left = true, l.LegendLeft
 	setFont(&p.Legend.TextStyle, textSize)
 	if p.X.Min == p.X.Max { // a single point
 		p.X.Min, p.X.Max = p.X.Min-1, p.X.Max+1
@@ -85,18 +83,62 @@ func (l *Lines) plot(float64) (*plot.Plot, error) {
 	return p, nil
 }
 
-// points are the finite points of a curve.
-func (c *Curve) points() (plotter.XYs, error) {
-	if len(c.X) != len(c.Y) {
-		return nil, fmt.Errorf("%w: %q: found %d abscissae for %d values, expected as many", ErrShape, c.Name, len(c.X), len(c.Y))
+// draw adds the curve and its name to a plot.
+func (c *Curve) draw(p *plot.Plot, points barred, colour color.Color) error {
+	if c.Errors == nil {
+		line, err := plotter.NewLine(points)
+		if err != nil {
+			return err
+		}
+		line.Color = colour
+		if c.Dashed {
+			line.Dashes = []vg.Length{4, 2}
+		}
+		p.Add(line)
+		p.Legend.Add(c.Name, line)
+		return nil
 	}
-	points := make(plotter.XYs, 0, len(c.X))
+	bars, err := plotter.NewYErrorBars(points)
+	if err != nil {
+		return err
+	}
+	bars.Color, bars.CapWidth = colour, 3
+	dots, err := plotter.NewScatter(points)
+	if err != nil {
+		return err
+	}
+	dots.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: 2, Shape: draw.CircleGlyph{}}
+	p.Add(bars, dots)
+	p.Legend.Add(c.Name, dots)
+	return nil
+}
+
+// points are the finite points of a curve.
+func (c *Curve) points() (barred, error) {
+	if len(c.X) != len(c.Y) || c.Errors != nil && len(c.Errors) != len(c.X) {
+		return nil, fmt.Errorf("%w: %q: found %d abscissae for %d values and %d errors, expected as many", ErrShape, c.Name, len(c.X), len(c.Y), len(c.Errors))
+	}
+	points := make(barred, 0, len(c.X))
 	for i, x := range c.X {
-		if finite(x) && finite(c.Y[i]) {
-			points = append(points, plotter.XY{X: x, Y: c.Y[i]})
+		p := point{x, c.Y[i], 0}
+		if c.Errors != nil {
+			p.bar = c.Errors[i]
+		}
+		if finite(p.x) && finite(p.y) && finite(p.bar) {
+			points = append(points, p)
 		}
 	}
 	return points, nil
 }
+
+// point is a value with half its error bar, barred shows such to the plot library.
+type (
+	point  struct{ x, y, bar float64 }
+	barred []point
+)
+
+func (b barred) Len() int                       { return len(b) }
+func (b barred) XY(i int) (x, y float64)        { return b[i].x, b[i].y }
+func (b barred) YError(i int) (low, up float64) { return b[i].bar, b[i].bar }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

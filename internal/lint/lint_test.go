@@ -70,6 +70,7 @@ var group = map[string]int{
 	"internal/mockengine":  2,
 	"internal/words":       1,
 	"internal/tfevents":    1,
+	"internal/wdl":         3,
 	"internal/lint":        8,
 	"internal/interop":     8,
 }

@@ -106,6 +106,18 @@ func input(name string, v *chess.Variant) (pool.Input, error) {
 	}), nil
 }
 
+// Inputs opens names of data as Files returns them.
+func Inputs(names []string, v *chess.Variant) ([]pool.Input, error) {
+	inputs := make([]pool.Input, len(names))
+	for i, name := range names {
+		var err error
+		if inputs[i], err = input(name, v); err != nil {
+			return nil, err
+		}
+	}
+	return inputs, nil
+}
+
 // source is the data of a run.
 type source struct {
 	trainer.Seeker
@@ -116,12 +128,9 @@ type source struct {
 
 // openData reads the data.
 func (p *plan) openData(ctx context.Context) (*source, error) {
-	inputs := make([]pool.Input, len(p.cfg.Data))
-	for i, name := range p.cfg.Data {
-		var err error
-		if inputs[i], err = input(name, p.variant); err != nil {
-			return nil, err
-		}
+	inputs, err := Inputs(p.cfg.Data, p.variant)
+	if err != nil {
+		return nil, err
 	}
 	groups, weights := [][]pool.Input{inputs}, []float64{1}
 	if p.weights != nil {

@@ -42,8 +42,8 @@ type Value struct {
 	Win   float64 `json:"win"` // the net's win probability, 0 to 1
 }
 
-// rawPerCentipawn: 208 raw units are a pawn.
-const rawPerCentipawn = 2.08
+// RawPerCentipawn is how many raw units, 208 a pawn, make a centipawn.
+const RawPerCentipawn = 2.08
 
 // fixed are positions whose values a run ends with: the beginning, a pawn and a
 // queen more, a queen in hand, an attack with pieces in hand, a mate in one.
@@ -135,7 +135,7 @@ func (r *runner) values() ([]Value, error) {
 		}
 		raw := float64(net.Evaluate(&pos).Raw)
 		values = append(values, Value{
-			FEN: fen, Net: raw / rawPerCentipawn, Model: r.model.Evaluate(&pos) / rawPerCentipawn,
+			FEN: fen, Net: raw / RawPerCentipawn, Model: r.model.Evaluate(&pos) / RawPerCentipawn,
 			Win: 1 / (1 + math.Exp(-raw/r.cfg.NetScale)),
 		})
 	}

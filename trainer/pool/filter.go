@@ -58,6 +58,11 @@ type Counts struct {
 	Unmirrored uint64 `json:"unmirrored,omitempty"` // of those kept, with rights to castle, if there is mirroring
 }
 
+// of completes the counts of a filter by what was counted while reading.
+func (c *Counts) of(read *Counts) {
+	c.Samples, c.Untrained, c.Games, c.Unreadable = read.Samples, read.Untrained, read.Games, read.Unreadable
+}
+
 // noScore stands in files of samples for a search that gave no score: VALUE_NONE
 // of Stockfish.
 const noScore = 32002

@@ -209,3 +209,28 @@ func readAll(ctx context.Context, v *chess.Variant, inputs []Input, take func(*e
 	}
 	return s.counts, nil
 }
+
+// Visit gives take the samples of the inputs that the filter keeps, in order,
+// with scores in centipawns. Begins says that a sample is the first kept of its
+// game. The sample lasts until take returns. Errors wrap ErrConfig or are those
+// of Open.
+func Visit(ctx context.Context, v *chess.Variant, f Filter, inputs []Input, take func(s *sample.Sample, begins bool)) (Counts, error) {
+	if err := f.validate(); err != nil {
+		return Counts{}, err
+	}
+	var counts Counts
+	var seen keySet
+	begins := false
+	read, err := readAll(ctx, v, inputs, func(e *entry) {
+		begins = begins || e.begins
+		if why := f.against(&counts, e.Sample, e.scored, mix(e.ordinal), &seen); why != nil {
+			*why++
+			return
+		}
+		counts.Kept++
+		take(e.Sample, begins)
+		begins = false
+	})
+	counts.of(&read)
+	return counts, err
+}

@@ -183,7 +183,7 @@ func (s *Set) survey(ctx context.Context) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts.Samples, counts.Untrained, counts.Games, counts.Unreadable = read.Samples, read.Untrained, read.Games, read.Unreadable
+	counts.of(&read)
 	s.Counts, s.Stats = counts, stats.finish()
 	s.cutNewest(groups, counts.Samples)
 	if all == nil {
