@@ -14,7 +14,7 @@ import (
 func BenchmarkPlayout(b *testing.B) {
 	for _, probe := range []int{0, 1, 3} {
 		b.Run(fmt.Sprintf("probe%d", probe), func(b *testing.B) {
-			e := mustNew(b, dice{}, func(o *Options) { o.MateProbe, o.MemoryMB = probe, 64 })
+			e := mustNew(b, &scatter{}, func(o *Options) { o.MateProbe, o.MemoryMB = probe, 64 })
 			l := mustLine(b, chess.Crazyhouse, middleFEN, "")
 			b.ReportAllocs()
 			for left := b.N; left > 0; left -= 10000 {

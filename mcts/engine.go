@@ -25,7 +25,7 @@ type Engine struct {
 
 // New returns an engine whose positions e evaluates. The error wraps ErrOptions.
 func New(e Evaluator, o Options) (*Engine, error) {
-	if err := o.validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	engine := &Engine{eval: e, opts: o}

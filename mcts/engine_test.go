@@ -60,7 +60,7 @@ func TestNodeLimitIsExact(t *testing.T) {
 	l := mustLine(t, chess.Crazyhouse, middleFEN, "")
 	for _, batch := range []int{1, 8, 64} {
 		for _, n := range []uint64{1, 2, 3, 57, 400, 1025} {
-			e := mustNew(t, dice{}, func(o *Options) { o.Batch = batch })
+			e := mustNew(t, &scatter{}, func(o *Options) { o.Batch = batch })
 			if r := mustSearch(t, e, l, search.Limits{Nodes: n}); r.Nodes != n {
 				t.Errorf("batch %d, limit of %d nodes: visited %d", batch, n, r.Nodes)
 			}
@@ -86,10 +86,10 @@ func playOut(t *testing.T, e *Engine, v *chess.Variant, lim search.Limits) []sea
 }
 
 func TestDeterministic(t *testing.T) {
-	used := mustNew(t, dice{}, nil)
+	used := mustNew(t, &scatter{}, nil)
 	for _, v := range chess.Variants() {
 		for _, lim := range []search.Limits{{Nodes: 300}, {Depth: 6}, {Nodes: 400, MultiPV: 3}} {
-			want := playOut(t, mustNew(t, dice{}, nil), v, lim)
+			want := playOut(t, mustNew(t, &scatter{}, nil), v, lim)
 			if err := used.NewGame(); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestDeterministic(t *testing.T) {
 		o.PlayoutCap = PlayoutCap{Full: 0.5, Fast: 10}
 	}
 	lim := search.Limits{Nodes: 32}
-	if a, b := playOut(t, mustNew(t, dice{}, seeded), chess.Crazyhouse, lim), playOut(t, mustNew(t, dice{}, seeded), chess.Crazyhouse, lim); !reflect.DeepEqual(a, b) {
+	if a, b := playOut(t, mustNew(t, &scatter{}, seeded), chess.Crazyhouse, lim), playOut(t, mustNew(t, &scatter{}, seeded), chess.Crazyhouse, lim); !reflect.DeepEqual(a, b) {
 		t.Error("the same seed gives other games")
 	}
 }
@@ -140,7 +140,7 @@ func TestBeatsRandom(t *testing.T) {
 
 func TestStopsAtOnce(t *testing.T) {
 	l := mustLine(t, chess.Crazyhouse, middleFEN, "")
-	e := mustNew(t, dice{}, nil)
+	e := mustNew(t, &scatter{}, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r, err := e.Search(ctx, l, search.Limits{Infinite: true})

@@ -3,7 +3,6 @@ package mcts
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,34 +12,6 @@ import (
 )
 
 const middleFEN = "r4rk1/ppp2ppp/3b2qn/1P1p4/3P1P2/4P1BP/P1P1B2P/R1BQ1RK1[NNnp] w - - 0 20"
-
-// dice is an evaluator that looks at nothing but the key: the same position gets
-// the same answer in every way it is reached.
-type dice struct{ flat bool }
-
-func (d dice) Evaluate(ctx context.Context, leaves []search.Leaf) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	for i := range leaves {
-		l := &leaves[i]
-		rng := rand.New(rand.NewPCG(l.Pos.Key(), 1))
-		l.Value = float32(rng.Float64()*1.6 - 0.8)
-		l.Priors = slices.Grow(l.Priors[:0], len(l.Moves))[:len(l.Moves)]
-		sum := float32(0)
-		for j := range l.Priors {
-			l.Priors[j] = float32(rng.ExpFloat64())
-			if !d.flat {
-				l.Priors[j] *= l.Priors[j] * l.Priors[j]
-			}
-			sum += l.Priors[j]
-		}
-		for j := range l.Priors {
-			l.Priors[j] /= sum
-		}
-	}
-	return nil
-}
 
 func mustLine(t testing.TB, v *chess.Variant, fen, moves string) *chess.Line {
 	t.Helper()

@@ -111,7 +111,8 @@ func SelfPlayOptions(rng *rand.Rand) Options {
 	return o
 }
 
-func (o *Options) validate() error {
+// Validate reports options out of range. The error wraps ErrOptions.
+func (o *Options) Validate() error {
 	for _, c := range []struct {
 		name     string
 		v        float64

@@ -41,6 +41,10 @@ func (s *server) display() {
 
 // evaluate obeys "eval": the static evaluation of the position.
 func (s *server) evaluate() {
+	if s.opts.Tree != nil {
+		s.evaluateTree()
+		return
+	}
 	p := s.line.Pos()
 	newEval, name := s.evaluator()
 	eval := newEval()

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -78,13 +80,48 @@ func (s *server) ponderhit() {
 	}
 }
 
+// engine is what plays: alpha-beta or tree search.
+type engine interface {
+	Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error)
+	NewGame() error
+	Clear()
+	Resize(mb int)
+	Ponderhit()
+}
+
+// player is an engine with what is not in its methods.
+type player struct {
+	engine
+	onInfo *func(search.Info) // the engine's field of that name
+	close  func()             // releases what it holds; nil if there is nothing
+}
+
+// drop takes the engine out of use. The job may still be using it.
+func (s *server) drop() {
+	if s.engine != nil && s.engine.close != nil {
+		s.retired = append(s.retired, s.engine.close)
+	}
+	s.engine = nil
+}
+
+// release closes the engines that are out of use. No search may be running.
+func (s *server) release() {
+	for _, f := range s.retired {
+		f()
+	}
+	s.retired = nil
+}
+
 // ready brings the engine up to date with the settings and returns it. No
 // search may be running.
-func (s *server) ready() *ab.Engine {
+func (s *server) ready() (*player, error) {
+	s.release()
 	if s.engine == nil {
-		newEval, name := s.evaluator()
-		s.out.comment("evaluation: %s", name)
-		s.engine = ab.New(newEval, ab.Options{HashMB: s.hash, Threads: s.threads})
+		e, err := s.newPlayer()
+		if err != nil {
+			return nil, err
+		}
+		s.engine = &e
 		s.tableMB, s.newGame, s.clear = s.hash, false, false
 	}
 	if s.tableMB != s.hash {
@@ -101,7 +138,17 @@ func (s *server) ready() *ab.Engine {
 		s.engine.Clear()
 		s.clear = false
 	}
-	return s.engine
+	return s.engine, nil
+}
+
+func (s *server) newPlayer() (player, error) {
+	if s.opts.Tree != nil {
+		return s.newTree()
+	}
+	newEval, name := s.evaluator()
+	s.out.comment("evaluation: %s", name)
+	e := ab.New(newEval, ab.Options{HashMB: s.hash, Threads: s.threads})
+	return player{engine: e, onInfo: &e.OnInfo}, nil
 }
 
 // evaluator returns what evaluates positions of the variant that is set, and
@@ -142,7 +189,12 @@ func (s *server) goCommand(fields []string) {
 		s.begin(j, func(ctx context.Context) []byte { return noMove(ctx, s.out, line.Pos(), lim, hit) })
 		return
 	}
-	e := s.ready()
+	e, err := s.ready()
+	if err != nil {
+		s.out.comment("%v", err)
+		s.out.printf("%s", strings.TrimSuffix(noBestmove, "\n"))
+		return
+	}
 	if lim.Ponder {
 		j.ponderhit = e.Ponderhit
 	}
@@ -173,14 +225,14 @@ const noBestmove = "bestmove (none)\n"
 
 // answer searches and returns the bestmove. The engine itself holds back the
 // result of an infinite or pondering search.
-func answer(ctx context.Context, out *output, e *ab.Engine, line *chess.Line, lim search.Limits) []byte {
+func answer(ctx context.Context, out *output, e *player, line *chess.Line, lim search.Limits) []byte {
 	pos := line.Pos()
 	told := false
 	tell := func(i search.Info) {
 		told = true
 		out.write(append(appendInfo(nil, pos, &i), '\n'))
 	}
-	e.OnInfo = tell
+	*e.onInfo = tell
 	res, err := e.Search(ctx, line, lim)
 	if err != nil {
 		out.comment("search: %v", err)
@@ -275,6 +327,10 @@ func perftCount(ctx context.Context, p *chess.Position, depth int) uint64 {
 // bench searches the engine's fixed positions, evaluated by material whatever
 // EvalFile is, and prints how many nodes that took: the engine's signature.
 func (s *server) bench(fields []string) {
+	if s.opts.Tree != nil {
+		s.benchTree(fields)
+		return
+	}
 	depth, ok := s.depth("bench", fields, ab.BenchDepth)
 	if !ok {
 		return
@@ -282,6 +338,24 @@ func (s *server) bench(fields []string) {
 	s.begin(&job{}, func(ctx context.Context) []byte {
 		began := time.Now()
 		nodes, err := ab.Bench(ctx, newMaterial, depth)
+		if err != nil {
+			s.out.comment("bench: %v", err)
+			return nil
+		}
+		return fmt.Appendf(nil, "%d nodes %d nps\n", nodes, perSecond(nodes, time.Since(began)))
+	})
+}
+
+// benchTree is bench for tree search: the binary logarithm of the playouts is in
+// place of the depth.
+func (s *server) benchTree(fields []string) {
+	depth, ok := s.depth("bench", fields, mcts.BenchDepth)
+	if !ok {
+		return
+	}
+	s.begin(&job{}, func(ctx context.Context) []byte {
+		began := time.Now()
+		nodes, err := mcts.Bench(ctx, depth)
 		if err != nil {
 			s.out.comment("bench: %v", err)
 			return nil

@@ -25,6 +25,9 @@ type Options struct {
 	// it the engine counts material.
 	Net *nnue.Network
 
+	// Tree, if not nil, plays by tree search and makes Net of no use.
+	Tree *Tree
+
 	// EvalFile is a net file to begin with, the default of the option of
 	// that name. Serve fails if it cannot be read.
 	EvalFile string
@@ -52,6 +55,9 @@ func (o Options) withDefaults() Options {
 	orString(&o.Author, "the selfplay authors")
 	orInt(&o.MaxHashMB, 65536)
 	orInt(&o.MaxThreads, 512)
+	if o.Tree != nil {
+		orInt(&o.HashMB, o.Tree.Options.MemoryMB)
+	}
 	orInt(&o.HashMB, ab.DefaultHashMB)
 	orInt(&o.Threads, ab.DefaultThreads)
 	o.HashMB = min(o.HashMB, o.MaxHashMB)
@@ -83,7 +89,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer s.finish()
+	defer s.end()
 	in := &input{lines: make(chan string)}
 	go in.read(ctx, r)
 	for {
@@ -100,6 +106,13 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 			s.execute(line)
 		}
 	}
+}
+
+// end ends the job and closes the engine.
+func (s *server) end() {
+	s.finish()
+	s.drop()
+	s.release()
 }
 
 // input reads commands ahead of their execution, so that the end of the
@@ -183,8 +196,10 @@ type server struct {
 	out  *output
 	settings
 	line    *chess.Line // the position and how it came about; replaced, never changed
-	engine  *ab.Engine  // nil until needed, and after a change it cannot take in
-	tableMB int         // size of the engine's table
+	known   []serverOption
+	engine  *player  // nil until needed, and after a change it cannot take in
+	retired []func() // close engines that are out of use
+	tableMB int      // size of the engine's table
 	// newGame and clear are done as soon as no search runs.
 	newGame, clear bool
 	job            *job // the last job, finished or not; nil at first
@@ -195,8 +210,13 @@ func newServer(ctx context.Context, o Options, out *output) (*server, error) {
 		hash: o.HashMB, threads: o.Threads, multiPV: 1, overhead: defaultOverhead,
 		variant: o.Variant, net: o.Net, netName: builtIn,
 	}}
+	s.known = commonOptions
+	load := s.setEvalFile
+	if o.Tree != nil {
+		s.tree, s.known, load = o.Tree.Options, treeOptions(), s.setTreeFile
+	}
 	if o.EvalFile != "" {
-		if err := s.setEvalFile(o.EvalFile); err != nil {
+		if err := load(o.EvalFile); err != nil {
 			return nil, err
 		}
 	}
@@ -223,7 +243,9 @@ func (s *server) execute(line string) {
 		s.identify()
 	case "isready":
 		if !s.busy() {
-			s.ready()
+			if _, err := s.ready(); err != nil {
+				s.out.comment("%v", err)
+			}
 		}
 		s.out.printf("readyok")
 	case "ucinewgame":
@@ -258,7 +280,7 @@ func (s *server) identify() {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "id name %s\nid author %s\n\n", name, s.opts.Author)
-	for _, o := range serverOptions {
+	for _, o := range s.known {
 		fmt.Fprintf(&b, "option name %s %s\n", o.name, o.describe(&s.opts))
 	}
 	b.WriteString("uciok\n")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/mcts"
 )
 
 // session is a dialogue with a server.
@@ -138,6 +140,18 @@ func (s *session) fen() string {
 	return ""
 }
 
+// eachEngine runs a test with alpha-beta and with tree search.
+func eachEngine(t *testing.T, test func(t *testing.T, o Options)) {
+	t.Run("alpha-beta", func(t *testing.T) { test(t, Options{}) })
+	t.Run("tree", func(t *testing.T) { test(t, treeServer()) })
+}
+
+// treeServer returns the options of a server that plays by tree search without a
+// net.
+func treeServer() Options {
+	return Options{Tree: &Tree{Options: mcts.DefaultOptions()}, HashMB: 4}
+}
+
 const startFEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1"
 
 func TestServeIdentifies(t *testing.T) {
@@ -184,90 +198,98 @@ func TestServeSearches(t *testing.T) {
 }
 
 func TestServeLimits(t *testing.T) {
-	s := newSession(t, Options{})
-	for _, limits := range []string{
-		"depth 3", "nodes 500", "movetime 20", "wtime 500 btime 500", "wtime 300 btime 300 winc 10 binc 10 movestogo 3",
-		"wtime -20 btime -20", "depth 3 searchmoves a2a3 h2h3", "mate 1 depth 2", "depth 99999999999 nodes 10",
-		"depth 2 depth", "nodes 100 unknown words",
-	} {
-		s.best("position startpos", "go "+limits)
-	}
-	if best := s.best("go depth 3 searchmoves a2a3"); !strings.HasPrefix(best, "bestmove a2a3") {
-		t.Errorf("searchmoves a2a3: %s", best)
-	}
-	if got := s.best("position fen 6k1/5ppp/8/8/8/8/8/R5K1[] w - - 0 1", "go mate 1"); !strings.HasPrefix(got, "bestmove a1a8") {
-		t.Errorf("mate in one: %s", got)
-	}
-	s.send("go depth x2 nodes 50 searchmoves h1h5")
-	all := s.until("bestmove")
-	if !strings.Contains(all[0], `found "x2", expected a whole number`) || !strings.Contains(all[1], `found "h1h5", expected a legal move`) {
-		t.Errorf("faulty go: %q", all)
-	}
+	eachEngine(t, func(t *testing.T, o Options) {
+		s := newSession(t, o)
+		for _, limits := range []string{
+			"depth 3", "nodes 500", "movetime 20", "wtime 500 btime 500", "wtime 300 btime 300 winc 10 binc 10 movestogo 3",
+			"wtime -20 btime -20", "depth 3 searchmoves a2a3 h2h3", "mate 1 depth 2", "depth 99999999999 nodes 10",
+			"depth 2 depth", "nodes 100 unknown words",
+		} {
+			s.best("position startpos", "go "+limits)
+		}
+		if best := s.best("go depth 3 searchmoves a2a3"); !strings.HasPrefix(best, "bestmove a2a3") {
+			t.Errorf("searchmoves a2a3: %s", best)
+		}
+		if got := s.best("position fen 6k1/5ppp/8/8/8/8/8/R5K1[] w - - 0 1", "go mate 1"); !strings.HasPrefix(got, "bestmove a1a8") {
+			t.Errorf("mate in one: %s", got)
+		}
+		s.send("go depth x2 nodes 50 searchmoves h1h5")
+		all := s.until("bestmove")
+		if !strings.Contains(all[0], `found "x2", expected a whole number`) || !strings.Contains(all[1], `found "h1h5", expected a legal move`) {
+			t.Errorf("faulty go: %q", all)
+		}
+	})
 }
 
 func TestServeStopsAtOnce(t *testing.T) {
-	s := newSession(t, Options{})
-	s.answer()
-	for _, command := range []string{"go infinite", "go", "go depth 120", "go movetime 100000", "go ponder wtime 1000 btime 1000", "go infinite depth 1"} {
-		s.send("position startpos", command)
-		time.Sleep(20 * time.Millisecond)
-		s.send("isready") // answered during the search
-		for _, line := range s.until("readyok") {
-			if strings.HasPrefix(line, "bestmove") {
-				t.Fatalf("%s: %s before stop", command, line)
+	eachEngine(t, func(t *testing.T, o Options) {
+		s := newSession(t, o)
+		s.answer()
+		for _, command := range []string{"go infinite", "go", "go depth 120", "go movetime 100000", "go ponder wtime 1000 btime 1000", "go infinite depth 1"} {
+			s.send("position startpos", command)
+			time.Sleep(20 * time.Millisecond)
+			s.send("isready") // answered during the search
+			for _, line := range s.until("readyok") {
+				if strings.HasPrefix(line, "bestmove") {
+					t.Fatalf("%s: %s before stop", command, line)
+				}
 			}
+			began := time.Now()
+			s.best("stop")
+			if took := time.Since(began); took > 3*time.Second {
+				t.Errorf("%s: stop took %v", command, took)
+			}
+			s.send("stop") // a second one has nothing to stop
+			s.silent(10 * time.Millisecond)
 		}
-		began := time.Now()
-		s.best("stop")
-		if took := time.Since(began); took > 3*time.Second {
-			t.Errorf("%s: stop took %v", command, took)
-		}
-		s.send("stop") // a second one has nothing to stop
-		s.silent(10 * time.Millisecond)
-	}
+	})
 }
 
 func TestServePonder(t *testing.T) {
-	s := newSession(t, Options{})
-	s.answer("ponderhit") // without effect, also on the next search
-	s.send("position startpos", "go ponder movetime 30")
-	time.Sleep(60 * time.Millisecond)
-	for _, line := range s.answer() {
-		if strings.HasPrefix(line, "bestmove") {
-			t.Fatal("bestmove before ponderhit")
+	eachEngine(t, func(t *testing.T, o Options) {
+		s := newSession(t, o)
+		s.answer("ponderhit") // without effect, also on the next search
+		s.send("position startpos", "go ponder movetime 30")
+		time.Sleep(60 * time.Millisecond)
+		for _, line := range s.answer() {
+			if strings.HasPrefix(line, "bestmove") {
+				t.Fatal("bestmove before ponderhit")
+			}
 		}
-	}
-	s.best("ponderhit")
-	s.best("go ponder movetime 30", "ponderhit", "ponderhit")
-	s.best("go ponder wtime 1000 btime 1000", "stop", "ponderhit")
-	s.best("go depth 1", "ponderhit")
-	s.send("go ponder movetime 10")
-	time.Sleep(30 * time.Millisecond)
-	for _, line := range s.answer() {
-		if strings.HasPrefix(line, "bestmove") {
-			t.Fatal("a late ponderhit reached the next search")
+		s.best("ponderhit")
+		s.best("go ponder movetime 30", "ponderhit", "ponderhit")
+		s.best("go ponder wtime 1000 btime 1000", "stop", "ponderhit")
+		s.best("go depth 1", "ponderhit")
+		s.send("go ponder movetime 10")
+		time.Sleep(30 * time.Millisecond)
+		for _, line := range s.answer() {
+			if strings.HasPrefix(line, "bestmove") {
+				t.Fatal("a late ponderhit reached the next search")
+			}
 		}
-	}
-	s.best("ponderhit")
+		s.best("ponderhit")
+	})
 }
 
 func TestServeOneBestmovePerGo(t *testing.T) {
-	s := newSession(t, Options{})
-	s.answer()
-	const n = 20
-	for range n {
-		s.send("go infinite") // each ends the one before
-	}
-	s.send("quit")
-	count := 0
-	for _, line := range s.end() {
-		if strings.HasPrefix(line, "bestmove") {
-			count++
+	eachEngine(t, func(t *testing.T, o Options) {
+		s := newSession(t, o)
+		s.answer()
+		const n = 20
+		for range n {
+			s.send("go infinite") // each ends the one before
 		}
-	}
-	if count != n {
-		t.Errorf("%d bestmoves for %d go", count, n)
-	}
+		s.send("quit")
+		count := 0
+		for _, line := range s.end() {
+			if strings.HasPrefix(line, "bestmove") {
+				count++
+			}
+		}
+		if count != n {
+			t.Errorf("%d bestmoves for %d go", count, n)
+		}
+	})
 }
 
 func TestServeQuits(t *testing.T) {
@@ -287,24 +309,26 @@ func TestServeQuits(t *testing.T) {
 }
 
 func TestServeNoLegalMove(t *testing.T) {
-	s := newSession(t, Options{})
-	s.answer()
-	mated := "position fen 7k/6Q1/6K1/8/8/8/8/8[] b - - 0 1"
-	stalemated := "position fen 7k/5Q2/6K1/8/8/8/8/8[] b - - 0 1"
-	for position, score := range map[string]string{mated: "mate 0", stalemated: "cp 0"} {
-		s.send(position, "go depth 5")
-		if got := s.until("bestmove"); !slices.Equal(got, []string{"info depth 0 score " + score, "bestmove (none)"}) {
-			t.Errorf("%s: %q", position, got)
+	eachEngine(t, func(t *testing.T, o Options) {
+		s := newSession(t, o)
+		s.answer()
+		mated := "position fen 7k/6Q1/6K1/8/8/8/8/8[] b - - 0 1"
+		stalemated := "position fen 7k/5Q2/6K1/8/8/8/8/8[] b - - 0 1"
+		for position, score := range map[string]string{mated: "mate 0", stalemated: "cp 0"} {
+			s.send(position, "go depth 5")
+			if got := s.until("bestmove"); !slices.Equal(got, []string{"info depth 0 score " + score, "bestmove (none)"}) {
+				t.Errorf("%s: %q", position, got)
+			}
 		}
-	}
-	for _, c := range [][2]string{{"go infinite", "stop"}, {"go ponder wtime 9 btime 9", "ponderhit"}, {"go ponder wtime 9 btime 9", "stop"}} {
-		s.send(mated, c[0])
-		s.until("info depth 0")
-		s.silent(10 * time.Millisecond)
-		if got := s.best(c[1]); got != "bestmove (none)" {
-			t.Errorf("%v: %s", c, got)
+		for _, c := range [][2]string{{"go infinite", "stop"}, {"go ponder wtime 9 btime 9", "ponderhit"}, {"go ponder wtime 9 btime 9", "stop"}} {
+			s.send(mated, c[0])
+			s.until("info depth 0")
+			s.silent(10 * time.Millisecond)
+			if got := s.best(c[1]); got != "bestmove (none)" {
+				t.Errorf("%v: %s", c, got)
+			}
 		}
-	}
+	})
 }
 
 func TestServeFaultyPosition(t *testing.T) {
@@ -364,19 +388,21 @@ func TestServeMultiPV(t *testing.T) {
 }
 
 func TestServePerft(t *testing.T) {
-	s := newSession(t, Options{})
-	s.send("position startpos", "perft 4")
-	if all := s.until("Nodes searched"); all[len(all)-1] != "Nodes searched: 197281" || len(all) != 22 {
-		t.Errorf("perft 4: %q", all)
-	}
-	s.until("info string perft")
-	s.send("go perft 1")
-	if all := s.until("Nodes searched"); all[len(all)-1] != "Nodes searched: 20" {
-		t.Errorf("perft 1: %q", all)
-	}
-	s.until("info string perft")
-	s.answer("perft 12")
-	s.best("go depth 1") // breaks it off
+	eachEngine(t, func(t *testing.T, o Options) {
+		s := newSession(t, o)
+		s.send("position startpos", "perft 4")
+		if all := s.until("Nodes searched"); all[len(all)-1] != "Nodes searched: 197281" || len(all) != 22 {
+			t.Errorf("perft 4: %q", all)
+		}
+		s.until("info string perft")
+		s.send("go perft 1")
+		if all := s.until("Nodes searched"); all[len(all)-1] != "Nodes searched: 20" {
+			t.Errorf("perft 1: %q", all)
+		}
+		s.until("info string perft")
+		s.answer("perft 12")
+		s.best("go depth 1") // breaks it off
+	})
 }
 
 func TestServeBench(t *testing.T) {

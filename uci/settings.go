@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 )
 
@@ -22,6 +23,10 @@ type settings struct {
 
 	net     *nnue.Network // nil: material
 	netName string        // base name of its file, or builtIn
+
+	tree       mcts.Options   // of a server that plays by tree search
+	treeNet    TreeNet        // nil: none
+	netVariant *chess.Variant // of treeNet
 }
 
 const (
@@ -44,8 +49,9 @@ type serverOption struct {
 	set      func(*server, string) error
 }
 
-// serverOptions are in the order in which they are printed.
-var serverOptions = []serverOption{
+// commonOptions are those of every server, in the order in which they are
+// printed.
+var commonOptions = []serverOption{
 	{"Hash", func(o *Options) string { return spin(o.HashMB, 1, o.MaxHashMB) }, setHash},
 	{"Threads", func(o *Options) string { return spin(o.Threads, 1, o.MaxThreads) }, setThreads},
 	{"Clear Hash", func(*Options) string { return "type button" }, func(s *server, _ string) error {
@@ -97,7 +103,7 @@ func (s *server) setOption(line string) error {
 	}
 	name, value, _ := strings.Cut(rest, " value ")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	for _, o := range serverOptions {
+	for _, o := range s.known {
 		if strings.EqualFold(o.name, name) {
 			if err := o.set(s, value); err != nil {
 				return fmt.Errorf("option %s: %w", o.name, err)
@@ -105,12 +111,12 @@ func (s *server) setOption(line string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("setoption: found %q, expected one of %s", name, optionNames())
+	return fmt.Errorf("setoption: found %q, expected one of %s", name, optionNames(s.known))
 }
 
-func optionNames() string {
-	names := make([]string, len(serverOptions))
-	for i, o := range serverOptions {
+func optionNames(options []serverOption) string {
+	names := make([]string, len(options))
+	for i, o := range options {
 		names[i] = o.name
 	}
 	return strings.Join(names, ", ")
@@ -146,7 +152,7 @@ func setThreads(s *server, value string) error {
 		return err
 	}
 	if s.threads != before {
-		s.engine = nil
+		s.drop()
 	}
 	return nil
 }
@@ -167,7 +173,8 @@ func setVariant(s *server, value string) error {
 		return err
 	}
 	if v != s.variant {
-		s.variant, s.engine = v, nil
+		s.variant = v
+		s.drop()
 		s.line = chess.NewLine(s.start())
 	}
 	return nil
@@ -195,13 +202,15 @@ func setChess960(s *server, value string) error {
 // keeps the net it has.
 func (s *server) setEvalFile(path string) error {
 	if path == "" || path == emptyValue {
-		s.net, s.netName, s.engine = s.opts.Net, builtIn, nil
+		s.net, s.netName = s.opts.Net, builtIn
+		s.drop()
 		return nil
 	}
 	net, err := nnue.ReadFileVariant(path, s.variant)
 	if err != nil {
 		return err
 	}
-	s.net, s.netName, s.engine = net, filepath.Base(path), nil
+	s.net, s.netName = net, filepath.Base(path)
+	s.drop()
 	return nil
 }

@@ -1,0 +1,138 @@
+package uci
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+func TestTreeIdentifies(t *testing.T) {
+	s := newSession(t, treeServer())
+	s.send("uci")
+	got := s.until("uciok")
+	want := []string{
+		"id name selfplay",
+		"id author the selfplay authors",
+		"",
+		"option name Hash type spin default 4 min 1 max 64",
+		"option name Threads type spin default 1 min 1 max 512",
+		"option name Clear Hash type button",
+		"option name Ponder type check default false",
+		"option name MultiPV type spin default 1 min 1 max 256",
+		"option name Move Overhead type spin default 10 min 0 max 10000",
+		"option name EvalFile type string default <empty>",
+		"option name UCI_Variant type combo default crazyhouse var chess var crazyhouse",
+		"option name UCI_Chess960 type check default false",
+		"option name Batch Size type spin default 8 min 1 max 1024",
+		"option name CPuct type string default 1.75",
+		"option name CPuct Base type string default 19652",
+		"option name FPU Reduction type string default 0.3",
+		"option name Policy Temperature type string default 1",
+		"option name Mate Probe type combo default 3 var 0 var 1 var 3",
+		"option name Reuse Tree type check default true",
+		"option name LCB type string default 5",
+		"option name Q Veto type string default 0.4",
+		"option name Gumbel Actions type spin default 0 min 0 max 512",
+		"uciok",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("answer to uci:\n%s\nexpected:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestTreeOptions(t *testing.T) {
+	s := newSession(t, treeServer())
+	for _, c := range []struct{ command, complaint string }{
+		{"name CPuct value 3.5", ""},
+		{"name cpuct value many", `option CPuct: found "many", expected a decimal number`},
+		{"name CPuct value -1", "CPuct is -1, expected 0 to 100"},
+		{"name CPuct value NaN", "CPuct is NaN, expected 0 to 100"},
+		{"name Mate Probe value 2", "MateProbe is 2, expected 0, 1 or 3"},
+		{"name Mate Probe value 1", ""},
+		{"name Batch Size value 0", `found "0", expected a number from 1 to 1024`},
+		{"name Reuse Tree value maybe", `found "maybe", expected true or false`},
+		{"name Gumbel Actions value 8", ""},
+		{"name EvalFile value x.onnx", "option EvalFile: this engine reads no nets"},
+		{"name Nodes value 8", "expected one of Hash, Threads,"},
+	} {
+		got := slices.DeleteFunc(s.answer("setoption "+c.command), func(l string) bool { return strings.Contains(l, "evaluation: ") })
+		if c.complaint == "" && len(got) != 0 || c.complaint != "" && (len(got) != 1 || !strings.Contains(got[0], c.complaint)) {
+			t.Errorf("%s: found %q, expected %q", c.command, got, c.complaint)
+		}
+	}
+	s.best("go nodes 30")
+}
+
+// openNet is a net that counts how many of its evaluators are open.
+type openNet struct{ open *int }
+
+func (n openNet) Evaluate(ctx context.Context, leaves []search.Leaf) error {
+	return mcts.Uniform{}.Evaluate(ctx, leaves)
+}
+
+func (n openNet) Close() error {
+	*n.open--
+	return nil
+}
+
+func TestTreeLoadsNets(t *testing.T) {
+	open, threads := 0, 0
+	errBad := errors.New("bad net")
+	o := treeServer()
+	o.Tree.Load = func(path string, v *chess.Variant) (TreeNet, error) {
+		if path != "dir/good.onnx" || v != chess.Crazyhouse {
+			return nil, errBad
+		}
+		return func(n int) (mcts.Evaluator, error) {
+			open, threads = open+1, n
+			return openNet{&open}, nil
+		}, nil
+	}
+	s := newSession(t, o)
+	s.answer()
+	if got := s.answer("setoption name EvalFile value bad.onnx"); len(got) != 1 || got[0] != "info string option EvalFile: bad net" {
+		t.Errorf("bad net: %q", got)
+	}
+	if got := s.answer("setoption name Threads value 2", "setoption name EvalFile value dir/good.onnx"); len(got) != 1 || got[0] != "info string evaluation: good.onnx" {
+		t.Errorf("good net: %q", got)
+	}
+	if open != 1 || threads != 2 {
+		t.Errorf("%d open with %d threads, expected 1 with 2", open, threads)
+	}
+	s.best("go nodes 20")
+	s.answer("setoption name CPuct value 2") // another engine with the same net
+	s.best("go nodes 20")
+	if got := s.answer("eval"); len(got) != 23 || got[0] != "evaluation by good.onnx, from the side to move's point of view (white)" || got[22] != "centipawns 0" {
+		t.Errorf("eval: %q", got)
+	}
+	if got := s.answer("setoption name UCI_Variant value chess"); len(got) != 1 || !strings.Contains(got[0], "none, as the net is for crazyhouse and not for chess") {
+		t.Errorf("other variant: %q", got)
+	}
+	s.send("go infinite")
+	time.Sleep(10 * time.Millisecond)
+	s.send("setoption name EvalFile value <empty>", "quit")
+	s.end()
+	if open != 0 {
+		t.Errorf("%d evaluators still open", open)
+	}
+}
+
+// TestTreePlaysMate plays what the solver proves.
+func TestTreePlaysMate(t *testing.T) {
+	s := newSession(t, treeServer())
+	if got := s.best("position fen 6k1/5ppp/8/8/8/8/8/R5K1[] w - - 0 1", "go movetime 5000"); got != "bestmove a1a8" {
+		t.Errorf("mate in one: %s", got)
+	}
+	s.send("position fen 3k1bnr/4pp2/p1p5/4P1Pp/2B1p2R/1bP1K3/rPPB2P1/R3Q3[QNNNPppp] w - h6 0 23", "go nodes 20000")
+	all := s.until("bestmove")
+	if info := all[len(all)-2]; !strings.Contains(info, " score mate 2 ") {
+		t.Errorf("mate in two: %s", info)
+	}
+}
