@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -139,12 +140,16 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 		}
 	}
 	seed := mix(j.run.cfg.Seed, uint64(candidate.generation))
+	openings, err := j.openings(seed)
+	if err != nil {
+		return match.GateResult{}, err
+	}
 	log := filepath.Join(dir, short(candidate.id)+"-"+short(incumbent.id)+".jsonl")
 	cfg := match.GateConfig{
 		Config: match.Config{
 			Players:     []match.Contestant{side(candidate, "candidate"), side(incumbent, "incumbent")},
 			Variant:     j.run.variant,
-			Openings:    match.RandomOpenings(j.run.variant, seed, c.OpeningMin, c.OpeningMax),
+			Openings:    openings,
 			Pairs:       g.Pairs,
 			Concurrency: g.Concurrency,
 			SPRT:        &rating.SPRT{Elo0: g.Elo0, Elo1: g.Elo1, Alpha: g.Alpha, Beta: g.Beta},
@@ -168,4 +173,19 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 		return match.Gate(ctx, cfg)
 	}
 	return result, err
+}
+
+// openings are those of the program's book, in an order that the seed gives, or
+// random ones of a variant without a book. In the book neither side is winning,
+// as one often is after a few random moves.
+func (j *referee) openings(seed uint64) (match.Openings, error) {
+	v, c := j.run.variant, j.run.cfg.Actor
+	if !book.HasDefault(v) {
+		return match.RandomOpenings(v, seed, c.OpeningMin, c.OpeningMax), nil
+	}
+	b, _, err := book.Default(v)
+	if err != nil {
+		return match.Openings{}, err
+	}
+	return match.FromBook(b, seed), nil
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
 )
@@ -96,6 +98,45 @@ func TestGateOffPublishes(t *testing.T) {
 	}
 	if judged, err := j.judgeNewest(t.Context()); !judged || err != nil || pointer(t, r, r.judgedKey()) != id {
 		t.Errorf("after the kill: %v, %v, judged %q", judged, err, pointer(t, r, r.judgedKey()))
+	}
+}
+
+// Every gate has openings of its own, from the book where there is one, and the
+// same ones when it is played again.
+func TestGateOpenings(t *testing.T) {
+	for variant, source := range map[string]string{"crazyhouse": "book ", "chess": "random "} {
+		cfg := smallConfig(t)
+		if err := cfg.SetPairs([]string{"variant=" + variant}); err != nil {
+			t.Fatal(err)
+		}
+		r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
+		defer r.Close()
+		j := &referee{run: r}
+		first := func(seed uint64) (string, string) {
+			o, err := j.openings(seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fen := ""
+			for pair := range 3 {
+				opening, err := o.Opening(pair)
+				if err != nil {
+					t.Fatal(err)
+				}
+				line := chess.NewLine(opening.Start)
+				for _, m := range opening.Moves {
+					line.Push(m)
+				}
+				fen += line.Pos().FEN() + "\n"
+			}
+			return o.ID, fen
+		}
+		id, fens := first(1)
+		againID, again := first(1)
+		otherID, other := first(2)
+		if !strings.HasPrefix(id, source) || againID != id || again != fens || otherID == id || other == fens {
+			t.Errorf("%s: openings %q, then %q, and %q with another seed:\n%s\n%s\n%s", variant, id, againID, otherID, fens, again, other)
+		}
 	}
 }
 
