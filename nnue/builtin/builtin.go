@@ -1,0 +1,71 @@
+// Package builtin holds the network that the program carries, so that its engine
+// plays well without a file.
+//
+// crazyhouse.nnue.gz is a network file of ours, compressed by gzip -9n. The lab
+// book, docs/nets.md, has its recipe and its rating.
+package builtin
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+)
+
+//go:embed crazyhouse.nnue.gz
+var crazyhouse []byte
+
+// maxBytes bounds the network's file, unpacked.
+const maxBytes = 16 << 20
+
+// file is a network and the SHA-256 of its file.
+type file struct {
+	net *nnue.Network
+	id  string
+}
+
+var read = sync.OnceValue(func() file {
+	f, err := unpack(crazyhouse)
+	if err != nil {
+		panic(fmt.Sprintf("builtin: %v", err)) // a test reads it
+	}
+	return f
+})
+
+func unpack(packed []byte) (file, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return file{}, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxBytes))
+	if err != nil {
+		return file{}, err
+	}
+	net, err := nnue.Read(bytes.NewReader(data))
+	sum := sha256.Sum256(data)
+	return file{net, hex.EncodeToString(sum[:])}, err
+}
+
+// Net returns the network for a variant, nil if there is none.
+func Net(v *chess.Variant) *nnue.Network {
+	if v != chess.Crazyhouse {
+		return nil
+	}
+	return read().net
+}
+
+// ID returns the SHA-256 of that network's file in hexadecimal, which is what
+// nets are known by elsewhere; "" if there is none.
+func ID(v *chess.Variant) string {
+	if v != chess.Crazyhouse {
+		return ""
+	}
+	return read().id
+}
