@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/arch"
+	"github.com/crazyhouse-rl/selfplay/planes/native"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+type benchPlanesOptions struct {
+	net, architecture, level, peer, save string
+	batches                              []int
+	rounds                               int
+	each                                 time.Duration
+}
+
+func newBenchPlanesCommand() *cobra.Command {
+	var o benchPlanesOptions
+	c := &cobra.Command{
+		Use:   "planes",
+		Short: "Time plane nets by batch and level of instructions, beside another program",
+		Long: `Evaluate positions of random crazyhouse games with a plane net on one core and
+print the evaluations a second of CPU time, the median of several rounds, for each
+size of batch: with the kernels of every level of instructions that this machine
+has.
+
+A peer is a command that computes the same net on one thread. It reads lines
+"BATCH COUNT" from its input, evaluates COUNT batches of BATCH positions for each,
+and answers with a line; scripts/peer_onnxruntime.py is one. Rounds of the peer
+alternate with ours, and the last column is our best level's speed divided by the
+peer's.`,
+		Example: `  selfplay bench planes
+  selfplay bench planes --net net.onnx --batch 1,16 --level avx2
+  selfplay bench planes --save net.onnx --peer "python3 scripts/peer_onnxruntime.py net.onnx"`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return benchPlanes(c.Context(), c.OutOrStdout(), o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.net, "net", "", "ONNX file; default a random net of --arch")
+	f.StringVar(&o.architecture, "arch", "5x64", "architecture of the random net")
+	f.StringVar(&o.save, "save", "", "write the net to a file, for the peer")
+	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512; default all that this machine has")
+	f.StringVar(&o.peer, "peer", "", "command to compare with")
+	f.IntSliceVar(&o.batches, "batch", []int{1, 8, 64}, "positions of a batch")
+	f.IntVar(&o.rounds, "rounds", 5, "times each is measured")
+	f.DurationVar(&o.each, "each", 300*time.Millisecond, "CPU time of one measurement")
+	return c
+}
+
+// check reports options that cannot be.
+func (o *benchPlanesOptions) check() error {
+	if o.rounds < 1 || o.rounds > 1000 || o.each < time.Millisecond || o.each > time.Minute {
+		return fmt.Errorf("%w: found --rounds %d --each %s, expected 1 to 1000 and 1ms to 1m", errUsage, o.rounds, o.each)
+	}
+	for _, n := range o.batches {
+		if n < 1 || n > 4096 {
+			return fmt.Errorf("%w: found --batch %d, expected 1 to 4096", errUsage, n)
+		}
+	}
+	return nil
+}
+
+func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	levels, err := benchLevels(o.level)
+	if err != nil {
+		return err
+	}
+	model, err := o.model()
+	if err != nil {
+		return err
+	}
+	net, err := native.New(model, native.Options{})
+	if err != nil {
+		return err
+	}
+	defer net.Close()
+	var contenders []contender
+	for _, l := range levels {
+		contenders = append(contenders, contender{l.String(), func(in []float32, n, count int) (time.Duration, error) {
+			return timeNative(net, l, in, n, count)
+		}})
+	}
+	if o.peer != "" {
+		p, err := startLinePeer(ctx, o.peer)
+		if err != nil {
+			return err
+		}
+		defer p.end()
+		contenders = append(contenders, contender{"peer", func(_ []float32, n, count int) (time.Duration, error) { return p.time(n, count) }})
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return o.compare(ctx, w, contenders)
+}
+
+// model reads or makes the net, and saves it if that is asked for.
+func (o *benchPlanesOptions) model() (*onnx.Model, error) {
+	var m *onnx.Model
+	if o.net != "" {
+		file, err := os.ReadFile(o.net)
+		if err != nil {
+			return nil, err
+		}
+		if m, err = onnx.Decode(file); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.net, err)
+		}
+	} else {
+		a, err := arch.Parse(o.architecture)
+		if err != nil {
+			return nil, err
+		}
+		p, err := a.New(rand.New(rand.NewPCG(1, 2)))
+		if err != nil {
+			return nil, err
+		}
+		if m, err = a.Model(p, planes.NewMeta(chess.Crazyhouse)); err != nil {
+			return nil, err
+		}
+	}
+	if o.save == "" {
+		return m, nil
+	}
+	file, err := onnx.Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	return m, os.WriteFile(o.save, file, 0o666)
+}
+
+// contender is a way to evaluate: it returns the CPU time of count batches of n
+// positions.
+type contender struct {
+	name string
+	time func(in []float32, n, count int) (time.Duration, error)
+}
+
+func (o *benchPlanesOptions) compare(ctx context.Context, w io.Writer, contenders []contender) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "batch\t")
+	for _, c := range contenders {
+		fmt.Fprintf(table, "%s/s\t", c.name)
+	}
+	if o.peer != "" {
+		fmt.Fprint(table, "ratio\t")
+	}
+	fmt.Fprintln(table)
+	for _, n := range o.batches {
+		in := benchPositions(n)
+		counts, rates := make([]int, len(contenders)), make([][]float64, len(contenders))
+		for range o.rounds {
+			for i, c := range contenders {
+				rate, err := o.rate(ctx, c, in, n, &counts[i])
+				if err != nil {
+					return err
+				}
+				rates[i] = append(rates[i], rate)
+			}
+		}
+		fmt.Fprintf(table, "%d\t", n)
+		for _, r := range rates {
+			fmt.Fprintf(table, "%.0f\t", median(r))
+		}
+		if last := len(rates) - 1; o.peer != "" {
+			fmt.Fprintf(table, "%.2f\t", median(rates[last-1])/median(rates[last]))
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
+}
+
+// rate measures a contender's evaluations a second. count is how many batches fill
+// the time of a measurement, found at the first.
+func (o *benchPlanesOptions) rate(ctx context.Context, c contender, in []float32, n int, count *int) (float64, error) {
+	for *count = max(*count, 1); ; *count *= 2 {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		took, err := c.time(in, n, *count)
+		if err != nil {
+			return 0, err
+		}
+		if took >= o.each*2/3 || *count > 1<<24 {
+			return float64(n**count) / took.Seconds(), nil
+		}
+	}
+}
+
+func timeNative(net *native.Runtime, l kernel.Level, in []float32, n, count int) (time.Duration, error) {
+	restore, err := kernel.Force(l)
+	if err != nil {
+		return 0, err
+	}
+	defer restore()
+	var out planes.Output
+	start := threadCPU()
+	for range count {
+		if err := net.Run(in, n, &out); err != nil {
+			return 0, err
+		}
+	}
+	return threadCPU() - start, nil
+}
+
+// benchPositions encodes n positions of random games.
+func benchPositions(n int) []float32 {
+	rng := rand.New(rand.NewPCG(3, 4))
+	in := make([]float32, n*planes.Size)
+	for i := range n {
+		p := chess.Crazyhouse.Start()
+		for range rng.IntN(100) {
+			var moves chess.MoveList
+			p.Legal(&moves)
+			if moves.N == 0 {
+				break
+			}
+			search.Advance(&p, moves.Moves[rng.IntN(moves.N)])
+		}
+		planes.Encode(in[i*planes.Size:], &p, 0)
+	}
+	return in
+}
+
+// linePeer is another program that answers lines with lines.
+type linePeer struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func startLinePeer(ctx context.Context, command string) (*linePeer, error) {
+	words := strings.Fields(command)
+	if len(words) == 0 {
+		return nil, fmt.Errorf("%w: found an empty --peer", errUsage)
+	}
+	p := &linePeer{cmd: exec.CommandContext(ctx, words[0], words[1:]...)}
+	p.cmd.Stderr = os.Stderr
+	in, errIn := p.cmd.StdinPipe()
+	out, errOut := p.cmd.StdoutPipe()
+	if err := cmp.Or(errIn, errOut); err != nil {
+		return nil, err
+	}
+	p.in, p.out = in, bufio.NewScanner(out)
+	return p, p.cmd.Start()
+}
+
+// time asks for count batches of n positions.
+func (p *linePeer) time(n, count int) (time.Duration, error) {
+	start := processCPU(p.cmd.Process.Pid)
+	_, _ = fmt.Fprintf(p.in, "%d %d\n", n, count) // a peer that does not read does not answer either
+	if !p.out.Scan() {
+		return 0, fmt.Errorf("peer %s: found the end of its output, expected an answer", p.cmd.Path)
+	}
+	return processCPU(p.cmd.Process.Pid) - start, nil
+}
+
+func (p *linePeer) end() {
+	_ = p.in.Close()
+	_ = p.cmd.Wait() // its figures are in; how it ends does not matter
+}

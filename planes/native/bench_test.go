@@ -1,0 +1,31 @@
+package native_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/arch/archtest"
+	"github.com/crazyhouse-rl/selfplay/planes/native"
+	"github.com/crazyhouse-rl/selfplay/planes/planestest"
+)
+
+func BenchmarkRun(b *testing.B) {
+	for _, text := range []string{"4x48", "5x64", "mobile 6x64"} {
+		r, err := native.New(archtest.Net(b, text, 1), native.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, n := range []int{1, 8, 64} {
+			in, out := planestest.Inputs(n, 1), new(planes.Output)
+			b.Run(fmt.Sprintf("%s/batch=%d", text, n), func(b *testing.B) {
+				for b.Loop() {
+					if err := r.Run(in, n, out); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "positions/s")
+			})
+		}
+	}
+}
