@@ -5,84 +5,124 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
-	"runtime"
-	"slices"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/positions"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
-	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/learn"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
 type benchTrainOptions struct {
-	features            string
-	width, l2, l3       int
-	stacks              int
-	noFactoriser, plain bool
-	batch, steps        int
-	workers             int
-	replay, level       string
+	nets, data            []string
+	batch, steps, workers int
+	level                 string
 }
 
 func newBenchTrainCommand() *cobra.Command {
 	var o benchTrainOptions
 	c := &cobra.Command{
-		Use:   "train",
+		Use:   "train [DATA...]",
 		Short: "Time the steps of training, part by part",
-		Long: `Train a net of the given architecture for some steps and print the median time of
-each part of a step, and positions a second. Positions come from --replay, the
-replay directory of a run, and drawing them then counts; otherwise from random
-games, drawn beforehand.`,
+		Long: `Train nets for some steps and print the median positions a second of each part of
+a step: with one worker, with several, and how many times faster these are.
+
+  draw        samples dealt by the loader
+  features    active features listed, weights of their rows gathered
+  transform   accumulators
+  layers      layers forward, loss, layers back
+  back        gradients of the transformer's rows
+  sums        gradients of the parts of the batch added up
+  update      optimiser
+  all         the whole step
+  CPU time    the whole step by its CPU time, which other work on the machine
+              hardly changes
+
+DATA is as learn takes it; its reading is timed on its own. By default there are
+a few positions of games played for the purpose. Nets are presets of learn, each
+with :WIDTH for another width.`,
 		Example: `  selfplay bench train
-  selfplay bench train --workers 1 --batch 16384 --replay run/replay
-  selfplay bench train --features 'All + Hand' --width 128 --l2 0 --l3 0 --stacks 1 --no-psqt`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return benchTrain(c.Context(), c.OutOrStdout(), o) },
+  selfplay bench train --steps 40 replay:run
+  selfplay bench train --net small --net small:64 --workers 4 --level avx2 games.chain`,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.data = args
+			return benchTrain(c.Context(), c.OutOrStdout(), o)
+		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.features, "features", "HalfKAv2", "feature set")
-	f.IntVar(&o.width, "width", 512, "transformer outputs per perspective")
-	f.IntVar(&o.l2, "l2", 16, "outputs of the first layer; 0: none")
-	f.IntVar(&o.l3, "l3", 32, "outputs of the second layer; 0: none")
-	f.IntVar(&o.stacks, "stacks", 8, "layer stacks, chosen by pieces on the board")
-	f.BoolVar(&o.plain, "no-psqt", false, "no piece-square columns")
-	f.BoolVar(&o.noFactoriser, "no-factoriser", false, "no virtual rows")
+	f.StringArrayVar(&o.nets, "net", []string{"fairy", "small", "small:256"}, "PRESET or PRESET:WIDTH; several times for several nets")
 	f.IntVar(&o.batch, "batch", 16384, "positions a step")
 	f.IntVar(&o.steps, "steps", 20, "steps measured")
-	f.IntVar(&o.workers, "workers", runtime.NumCPU(), "goroutines that share a step")
-	f.StringVar(&o.replay, "replay", "", "replay directory to draw positions from; default random games")
+	f.IntVar(&o.workers, "workers", 2, "goroutines that share a step, to compare with one; 1: none to compare")
 	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512; default the best that this machine has")
 	return c
 }
 
-func (o *benchTrainOptions) model() (*nnuefit.Model, error) {
-	arch := nnue.Fairy()
-	arch.Features, arch.Width, arch.L2, arch.L3 = o.features, o.width, o.l2, o.l3
-	arch.Stacks, arch.PSQT = o.stacks, o.stacks
-	if o.plain {
-		arch.PSQT = 0
-	}
-	cfg := nnuefit.DefaultConfig()
-	cfg.Workers, cfg.Factorise = o.workers, !o.noFactoriser
-	return nnuefit.New(arch, cfg, 1)
-}
-
-func benchTrain(ctx context.Context, w io.Writer, o benchTrainOptions) (err error) {
+func (o *benchTrainOptions) validate() error {
 	switch {
 	case o.batch < 1 || o.batch > 1<<20:
 		return fmt.Errorf("%w: found --batch %d, expected 1 to %d", errUsage, o.batch, 1<<20)
 	case o.steps < 1:
 		return fmt.Errorf("%w: found --steps %d, expected at least 1", errUsage, o.steps)
+	case o.workers < 1:
+		return fmt.Errorf("%w: found --workers %d, expected at least 1", errUsage, o.workers)
+	}
+	return nil
+}
+
+// benchedNet is what is trained.
+type benchedNet struct {
+	arch nnue.Architecture
+	cfg  nnuefit.Config
+}
+
+// parseBenchedNet reads PRESET or PRESET:WIDTH.
+func parseBenchedNet(text string) (benchedNet, error) {
+	name, width, wide := strings.Cut(text, ":")
+	preset, err := configs.LearnPreset(name)
+	if err != nil {
+		return benchedNet{}, fmt.Errorf("%w: --net %s: %w", errUsage, text, err)
+	}
+	if wide {
+		if preset.Width, err = strconv.Atoi(width); err != nil {
+			return benchedNet{}, fmt.Errorf("%w: --net %s: found width %q, expected a number", errUsage, text, width)
+		}
+	}
+	arch, err := preset.Architecture(preset.Variant)
+	if err != nil {
+		return benchedNet{}, fmt.Errorf("%w: --net %s: %w", errUsage, text, err)
+	}
+	cfg := nnuefit.DefaultConfig()
+	cfg.Factorise = preset.Factorise
+	return benchedNet{arch, cfg}, nil
+}
+
+func benchTrain(ctx context.Context, w io.Writer, o benchTrainOptions) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	nets := make([]benchedNet, len(o.nets))
+	for i, text := range o.nets {
+		var err error
+		if nets[i], err = parseBenchedNet(text); err != nil {
+			return err
+		}
 	}
 	if o.level != "" {
 		levels, err := benchLevels(o.level)
@@ -95,101 +135,164 @@ func benchTrain(ctx context.Context, w io.Writer, o benchTrainOptions) (err erro
 		}
 		defer restore()
 	}
-	m, err := o.model()
+	set, err := benchSet(ctx, w, o)
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	fmt.Fprintf(w, "%d steps of %d positions, medians, positions/s\n", o.steps, o.batch)
+	for _, net := range nets {
+		if err := benchNet(ctx, w, net, set, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// benchSet opens the data and says how long reading them took.
+func benchSet(ctx context.Context, w io.Writer, o benchTrainOptions) (*pool.Set, error) {
+	names := o.data
+	if len(names) == 0 {
+		dir, err := os.MkdirTemp("", "selfplay-bench-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir) // a set that fits into memory is read once
+		file := filepath.Join(dir, "games.chain")
+		if err := writeBenchSamples(ctx, file, 2*o.batch); err != nil {
+			return nil, err
+		}
+		names = []string{file}
+	}
+	names, err := learn.Files(names)
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := learn.Inputs(names, chess.Crazyhouse)
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	set, err := pool.Open(ctx, pool.Config{Variant: chess.Crazyhouse, Seed: 1, Memory: benchMemory}, inputs...)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(w, "%d positions, read at %.0f a second\n", set.Len(), float64(set.Len())/time.Since(begin).Seconds())
+	return set, nil
+}
+
+// benchMemory bounds the bytes of samples in memory, as learn does by default.
+const benchMemory = 4 << 30
+
+// writeBenchSamples writes positions of self-play, with scores and results that
+// mean nothing.
+func writeBenchSamples(ctx context.Context, file string, n int) (err error) {
+	list, err := positions.First(positions.SelfPlay(ctx, chess.Crazyhouse, 1), n)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	out, err := chain.NewWriter(f, chess.Crazyhouse, sample.CentipawnUnit)
 	if err != nil {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(1, 0))
-	draw := randomDraw(rng, 4*o.batch)
-	if o.replay != "" {
-		buffer, err := replay.Open(o.replay, replay.Options{
-			Variant: chess.Crazyhouse, MaxBytes: math.MaxInt64, SegmentBytes: 64 << 20, // nothing is deleted
-			Window: replay.WindowRule{Min: math.MaxInt, Exponent: 1, Slope: 1},
-		})
-		if err != nil {
+	for i := range list {
+		s := sample.Sample{Pos: list[i], Score: search.Score(rng.IntN(400) - 200), Result: int8(rng.IntN(3) - 1)}
+		if err := out.Write(&s); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, buffer.Close()) }()
-		draw = func(dst []sample.Sample) error { return buffer.Draw(rng, 4, sample.Filter{}, dst) }
 	}
-	times, err := timeSteps(ctx, m, draw, o)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%v\n%d steps of %d positions, %d workers, median times\n", m.Architecture(), o.steps, o.batch, o.workers)
-	return printSteps(w, times, o.batch)
+	return out.Close()
 }
 
 // stepParts names the parts of a step in the order of stepTimes.
-var stepParts = []string{"draw", "features", "transform", "layers", "back", "sums", "update", "all"}
+var stepParts = [...]string{"draw", "features", "transform", "layers", "back", "sums", "update", "all", "CPU time"}
 
-// stepTimes is the times of all steps, by part.
-type stepTimes [8][]time.Duration
+// stepTimes are the seconds that steps took, by part.
+type stepTimes [len(stepParts)][]float64
 
-func timeSteps(ctx context.Context, m *nnuefit.Model, draw func([]sample.Sample) error, o benchTrainOptions) (stepTimes, error) {
+// benchNet times steps with one worker and with several in turn, so that what
+// else the machine does meets both alike.
+func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *pool.Set, o benchTrainOptions) error {
 	const warm = 2 // steps not measured: tables grow
-	var times stepTimes
-	batch := make([]sample.Sample, o.batch)
+	workers := []int{1}
+	if o.workers > 1 {
+		workers = append(workers, o.workers)
+	}
+	models, times := make([]*nnuefit.Model, len(workers)), make([]stepTimes, len(workers))
+	for i, n := range workers {
+		cfg := net.cfg
+		cfg.Workers = n
+		var err error
+		if models[i], err = nnuefit.New(net.arch, cfg, 1); err != nil {
+			return err
+		}
+	}
+	rng, batch := rand.New(rand.NewPCG(1, 1)), make([]sample.Sample, o.batch)
 	for step := range warm + o.steps {
-		if err := ctx.Err(); err != nil {
-			return times, err
-		}
-		begin := time.Now()
-		if err := draw(batch); err != nil {
-			return times, err
-		}
-		drawn := time.Since(begin)
-		if _, err := m.Fit(batch, trainer.Hyper{LearningRate: 1e-3, Lambda: 0.7}); err != nil {
-			return times, err
-		}
-		if all := time.Since(begin); step >= warm {
-			t := m.Times()
-			for i, d := range []time.Duration{drawn, t.Features, t.Transform, t.Layers, t.Back, t.Sums, t.Update, all} {
-				times[i] = append(times[i], d)
+		for i, m := range models {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			parts, err := timeStep(m, set, rng, batch)
+			if err != nil {
+				return err
+			}
+			if step < warm {
+				continue
+			}
+			for part, t := range parts {
+				times[i][part] = append(times[i][part], t)
 			}
 		}
 	}
-	return times, nil
+	fmt.Fprintf(w, "\n%v\n", net.arch)
+	return printSteps(w, workers, times, o.batch)
 }
 
-func printSteps(w io.Writer, times stepTimes, batch int) error {
-	median := func(d []time.Duration) time.Duration {
-		slices.Sort(d)
-		return d[len(d)/2]
+// timeStep makes one step and returns the seconds of its parts.
+func timeStep(m *nnuefit.Model, set *pool.Set, rng *rand.Rand, batch []sample.Sample) (parts [len(stepParts)]float64, err error) {
+	begin, cpu := time.Now(), processCPU(os.Getpid())
+	if err := set.Draw(rng, batch); err != nil {
+		return parts, err
 	}
-	all := median(times[len(times)-1])
+	drawn := time.Since(begin)
+	if _, err := m.Fit(batch, trainer.Hyper{LearningRate: 1e-3, Lambda: 0.7}); err != nil {
+		return parts, err
+	}
+	all, cpu := time.Since(begin), processCPU(os.Getpid())-cpu
+	t := m.Times()
+	for i, d := range [...]time.Duration{drawn, t.Features, t.Transform, t.Layers, t.Back, t.Sums, t.Update, all, cpu} {
+		parts[i] = d.Seconds()
+	}
+	return parts, nil
+}
+
+func printSteps(w io.Writer, workers []int, times []stepTimes, batch int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "part\tms a step\tns a position\tshare\tpositions/s\t")
-	for i, name := range stepParts {
-		d := median(times[i])
-		fmt.Fprintf(table, "%s\t%.1f\t%.0f\t%.0f %%\t%.0f\t\n", name, d.Seconds()*1e3,
-			float64(d.Nanoseconds())/float64(batch), 100*d.Seconds()/all.Seconds(), float64(batch)/d.Seconds())
+	fmt.Fprint(table, "part\t1 worker\tshare\t")
+	if len(workers) > 1 {
+		fmt.Fprintf(table, "%d workers\tratio\t", workers[1])
+	}
+	fmt.Fprintln(table)
+	const all = len(stepParts) - 2
+	whole := median(times[0][all])
+	for part, name := range stepParts {
+		seconds := median(times[0][part])
+		fmt.Fprintf(table, "%s\t%.0f\t%.0f %%\t", name, float64(batch)/seconds, 100*seconds/whole)
+		if len(workers) > 1 {
+			ratios := make([]float64, len(times[0][part]))
+			for i, t := range times[0][part] {
+				ratios[i] = t / times[1][part][i]
+			}
+			fmt.Fprintf(table, "%.0f\t%.2f\t", float64(batch)/median(times[1][part]), median(ratios))
+		}
+		fmt.Fprintln(table)
 	}
 	return table.Flush()
-}
-
-// randomDraw plays n positions of random games, of which it then deals.
-func randomDraw(rng *rand.Rand, n int) func([]sample.Sample) error {
-	known := make([]sample.Sample, 0, n)
-	var moves chess.MoveList
-	for len(known) < n {
-		p := chess.Crazyhouse.Start()
-		for range 80 {
-			moves.N = 0
-			if p.Legal(&moves); moves.N == 0 || len(known) == n {
-				break
-			}
-			p.Make(moves.Moves[rng.IntN(moves.N)])
-			known = append(known, sample.Sample{Pos: p, Score: search.Score(rng.IntN(400) - 200), Result: int8(rng.IntN(3) - 1)})
-		}
-	}
-	rng.Shuffle(n, func(i, j int) { known[i], known[j] = known[j], known[i] })
-	at := 0
-	return func(dst []sample.Sample) error {
-		for i := range dst {
-			dst[i] = known[at]
-			at = (at + 1) % n
-		}
-		return nil
-	}
 }
