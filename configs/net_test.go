@@ -19,7 +19,7 @@ func TestNetArchitecture(t *testing.T) {
 		want string
 	}{
 		{fairy.Net, nnue.Fairy().String()},
-		{laptop.Net, nnue.Narrow(64).String()},
+		{learnPreset(t, "narrow").Net, nnue.Narrow(64).String()},
 		{learnPreset(t, "fairy").Net, nnue.Fairy().String()},
 		{custom, "crazyhouse All + Hand 128-16-1 x8 by pieces in hand, SCReLU"},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -37,7 +38,7 @@ func newBenchCommand() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
-	c.Flags().StringVar(&net, "net", "", "net file; default material")
+	c.Flags().StringVar(&net, "net", builtinNet, netHelp)
 	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchKernelCommand(), newBenchTrainCommand())
 	return c
 }
@@ -57,17 +58,35 @@ func benchSignature(ctx context.Context, w io.Writer, net string, depth int) err
 	return nil
 }
 
-// newEvaluator returns a factory of evaluators over the net file, or of
-// material ones if path is empty or "material", and the net (nil for material).
-func newEvaluator(path string, v *chess.Variant) (func() ab.Evaluator, *nnue.Network, error) {
-	if path == "" || path == "material" {
+// Words that stand where a net file may.
+const (
+	builtinNet  = "builtin"
+	materialNet = "material"
+	netHelp     = `net file, or "builtin", the program's own, or "material"`
+)
+
+// newEvaluator returns a factory of evaluators over a net, and the net (nil for
+// material).
+func newEvaluator(name string, v *chess.Variant) (func() ab.Evaluator, *nnue.Network, error) {
+	if name == materialNet {
 		return func() ab.Evaluator { return ab.NewMaterial() }, nil, nil
 	}
-	n, err := nnue.ReadFileVariant(path, v)
+	n, err := netFor(name, v)
 	if err != nil {
 		return nil, nil, err
 	}
 	return func() ab.Evaluator { return nnue.NewAccumulator(n) }, n, nil
+}
+
+// netFor returns the net of a file, or the program's own.
+func netFor(name string, v *chess.Variant) (*nnue.Network, error) {
+	if name != builtinNet {
+		return nnue.ReadFileVariant(name, v)
+	}
+	if n := builtin.Net(v); n != nil {
+		return n, nil
+	}
+	return nil, fmt.Errorf("%w: found no net for %s in the program, expected a file", errUsage, v.Name)
 }
 
 func median(values []float64) float64 {

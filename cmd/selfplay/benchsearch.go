@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -53,9 +52,9 @@ evaluates by hand without one; --peer-net none asks for that.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.net, "net", "", "net file; default material")
+	f.StringVar(&o.net, "net", materialNet, netHelp)
 	f.StringVar(&o.peer, "peer", "", "the peer's binary; without it only our speed is printed")
-	f.StringVar(&o.peerNet, "peer-net", "", "net file for the peer, or none; default --net")
+	f.StringVar(&o.peerNet, "peer-net", "", "net file for the peer, or none; default --net if that is a file")
 	f.Uint64Var(&o.nodes, "nodes", 1_000_000, "nodes to search in each position")
 	f.IntVar(&o.hashMB, "hash", 64, "size of the table in MiB, for both")
 	f.IntVar(&o.rounds, "rounds", 3, "times each is measured")
@@ -67,7 +66,12 @@ func benchSearch(ctx context.Context, w io.Writer, o benchSearchOptions) error {
 		return fmt.Errorf("%w: found --nodes %d --rounds %d --hash %d, expected at least 1000, 1 to 1000 and 1 to 65536",
 			errUsage, o.nodes, o.rounds, o.hashMB)
 	}
-	o.peerNet = cmp.Or(o.peerNet, o.net, "none")
+	if o.peerNet == "" {
+		o.peerNet = o.net
+		if o.net == builtinNet || o.net == materialNet {
+			o.peerNet = "none"
+		}
+	}
 	if name := filepath.Base(o.peerNet); o.peer != "" && o.peerNet != "none" && !strings.HasPrefix(name, "crazyhouse") {
 		return fmt.Errorf("%w: found a peer's net named %s, expected a name that begins with crazyhouse, or --peer-net none", errUsage, name)
 	}

@@ -26,7 +26,7 @@ type evalOptions struct {
 func newEvalCommand() *cobra.Command {
 	var o evalOptions
 	c := &cobra.Command{
-		Use:   "eval --net FILE",
+		Use:   "eval",
 		Short: "Evaluate positions with a net, tab-separated",
 		Long: `Evaluate one position or a file of them (first tab-separated column FEN).
 
@@ -35,7 +35,7 @@ Columns: fen, raw, adjusted, final, psqt and positional for every bucket
 for a net without piece-square values), the bucket in use, and a checksum over
 both accumulators. All values are from the side to move's view in the net's own
 units: 208 are a pawn. docs/formats.md has the formulas.`,
-		Example: `  selfplay eval --net crazyhouse.nnue
+		Example: `  selfplay eval --fen 'r4rk1/ppp2p1p/3p2pB/8/8/3P4/PPP2PPP/R4RK1[QNNbbpnq] w - - 0 20'
   selfplay eval --net crazyhouse.nnue --file positions.tsv`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -43,7 +43,7 @@ units: 208 are a pawn. docs/formats.md has the formulas.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.net, "net", "", "net file (required)")
+	f.StringVar(&o.net, "net", builtinNet, `net file, or "builtin", the program's own`)
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	f.BoolVar(&o.chess960, "chess960", false, "Chess960 castling")
 	f.StringVar(&o.fen, "fen", "", "position; default the start position")
@@ -52,14 +52,11 @@ units: 208 are a pawn. docs/formats.md has the formulas.`,
 }
 
 func eval(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o evalOptions) error {
-	if o.net == "" {
-		return fmt.Errorf("%w: --net is required (see selfplay eval --help)", errUsage)
-	}
 	v, err := chess.ParseVariant(o.variant)
 	if err != nil {
 		return fmt.Errorf("%w: --variant: %w", errUsage, err)
 	}
-	n, err := nnue.ReadFileVariant(o.net, v)
+	n, err := netFor(o.net, v)
 	if errors.Is(err, nnue.ErrVariant) {
 		err = fmt.Errorf("%w; --variant says which", err)
 	}

@@ -51,7 +51,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"--preset", "desktop"}, []string{`found "desktop"`, "laptop"}},
 		{[]string{"config", "show", "--set", "train.lrr=1"}, []string{`"train.lrr"`, `"train.lr"`}},
 		{[]string{"match", "material", "material", "--games", "3"}, []string{"found 3", "even"}},
-		{[]string{"eval"}, []string{"--net"}},
+		{[]string{"eval", "--variant", "chess"}, []string{"found no net for chess"}},
 	} {
 		_, stderr, code := selfplayCommand(t, "", tc.args...)
 		if code != 2 {

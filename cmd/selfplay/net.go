@@ -43,11 +43,11 @@ Stockfish 12 come out byte for byte as they went in.`,
 	return c
 }
 
-// readNet reads a net of any variant.
+// readNet reads a net of any variant, or is the program's own.
 func readNet(path string) (*nnue.Network, error) {
 	var refused error
 	for _, v := range chess.Variants() {
-		n, err := nnue.ReadFileVariant(path, v)
+		n, err := netFor(path, v)
 		if !errors.Is(err, nnue.ErrVariant) {
 			return n, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/uci"
 )
@@ -74,7 +75,10 @@ func (s *playerSpec) ownContestant(c *match.Contestant, v *chess.Variant, hashMB
 		return err
 	}
 	c.Name, c.Net = s.program, s.program
-	if network != nil {
+	switch {
+	case s.program == builtinNet:
+		c.Net = builtin.ID(v)
+	case network != nil:
 		if c.Net, err = nets.HashFile(s.program); err != nil {
 			return err
 		}

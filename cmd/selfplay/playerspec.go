@@ -13,8 +13,9 @@ import (
 )
 
 // playersHelp says how a player is written on the command line.
-const playersHelp = `A player is a net file, the word "material", or uci:COMMAND for any UCI engine,
-with settings behind it, each after a comma:
+const playersHelp = `A player is a net file, the word "builtin" for the program's own net, the word
+"material", or uci:COMMAND for any UCI engine, with settings behind it, each after
+a comma:
 
   nodes=N depth=N movetime=50ms tc=60+0.6   limits of this player alone, in place
                                             of those of the flags; k and M are
@@ -83,7 +84,7 @@ func parseSpec(text string) (playerSpec, error) {
 		}
 		s.program, s.args, s.options = command[0], command[1:], map[string]string{}
 	} else if s.program = unquote(head); s.program == "" {
-		return s, errors.New(`found no name, expected a net file, "material" or uci:COMMAND`)
+		return s, errors.New(`found no name, expected a net file, "builtin", "material" or uci:COMMAND`)
 	}
 	seen := map[string]bool{}
 	for _, part := range parts[1:] {
