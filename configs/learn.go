@@ -42,8 +42,10 @@ type Learn struct {
 	Optimiser        string  `yaml:"optimiser" usage:"sgd, adam, adamw, radam or ranger"`
 	Momentum         float64 `yaml:"momentum" usage:"of sgd"`
 	Nesterov         bool    `yaml:"nesterov" usage:"momentum of sgd is Nesterov's"`
-	Loss             string  `yaml:"loss" usage:"power or cross-entropy"`
+	Loss             string  `yaml:"loss" usage:"power, cross-entropy or pqr: which of two moves was played, from whole games"`
 	Power            float64 `yaml:"power" usage:"exponent of the loss power"`
+	PQRPair          float64 `yaml:"pqr_pair" usage:"weight kappa of pqr's term that a good move changes nothing"`
+	PQRTarget        float64 `yaml:"pqr_target" usage:"weight of the loss power, of scores and results, beside pqr"`
 	NetScale         float64 `yaml:"net_scale" usage:"raw units (208 a pawn) of the net's output per unit of log-odds of winning"`
 	ScoreScale       float64 `yaml:"score_scale" usage:"the same of the scores; 0: fitted to the data"`
 	LambdaLimit      int     `yaml:"lambda_limit" usage:"centipawns beyond which lambda2 is the share of the score; 0: none"`

@@ -56,6 +56,12 @@ type Loss struct {
 	SignAccuracy float64
 	Positions    int
 	Decided      int // positions of games that were not drawn
+
+	// Of models that learn which of two moves was played, from triples of the
+	// positions before, after it and after another; else 0.
+	Triples int     `json:",omitempty"` // made of the positions
+	Rank    float64 `json:",omitempty"` // mean loss of the ranking alone; log 2 for a model that knows nothing
+	Ranked  float64 `json:",omitempty"` // share of triples in which the move played is the better one
 }
 
 // ExportReport compares an exported net with its model.

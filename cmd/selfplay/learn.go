@@ -47,6 +47,11 @@ Settings come from --preset, then --config, a YAML file, then flags. A key of th
 file may list values: then there is a run for every combination, --jobs at a time,
 and a table at the end. --show prints what the settings are and ends.
 
+--loss pqr, or --preset pqr, whose filters suit it, learns from whole games which of
+two moves was played: from triples of a position, that behind the move and that
+behind a random other one of its kind, a drop or none. Told are the loss, less what
+it cannot fall below, and how often the move played is ranked first.
+
 Schedules (--lr, --lambda) are a number, or curves with commas between:
   linear:FROM:TO[:STEPS]  cosine:…  exponential:…  onecycle:PEAK:TO[:STEPS]
   step:FROM:FACTOR:EVERY[:STEPS]  constant:VALUE[:STEPS]
@@ -65,6 +70,7 @@ shuffle is one of all data, batchsize is only how often the loss is told.`,
 		Example: `  selfplay learn replay:runs/crazyhouse-laptop/replay --features 'All + Hand' --width 128 --epochs 5
   selfplay learn data.chain --preset fairy --lr warmup:2%,cosine:0.001:0.00002 --out runs/fairy
   selfplay learn targetdir data loop 100 batchsize 1000000 eta 1.0 lambda 0.5 eval_limit 32000 nn_batch_size 1000 newbob_decay 0.5 loss_output_interval 1000000 mirror_percentage 50 validation_set_file_name val.bin SkipLoadingEval true
+  selfplay learn data.chain --preset pqr --init runs/learn --out runs/pqr
   selfplay learn data.chain --config sweep.yaml --jobs 2 --out runs/widths`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return runLearn(c, args, &o) },

@@ -233,6 +233,9 @@ func TestResume(t *testing.T) {
 		"windows": func(l *configs.Learn) {
 			l.Data, l.MemoryMB, l.Mirror, l.RandomSkip, l.Batch, l.Epochs, l.SaveEvery = []string{more}, 1, 50, 0.2, 128, 1.5, 3000
 		},
+		"pqr": func(l *configs.Learn) {
+			l.Data, l.Loss, l.RequireScore, l.SaveEvery, l.Epochs = []string{greedyGames(t, 60)}, pqrLoss, false, 300, 12
+		},
 		"mixed": func(l *configs.Learn) { l.Data, l.Weights = []string{data, data}, "2,1" },
 	} {
 		cfg := settings(t, data)

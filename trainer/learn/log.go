@@ -107,6 +107,9 @@ func (j *journal) add(e Entry) error {
 				tfevents.Scalar{Tag: "loss/" + m.name + ", scores", Value: m.loss.Score},
 				tfevents.Scalar{Tag: "loss/" + m.name + ", results", Value: m.loss.Result},
 				tfevents.Scalar{Tag: "sign accuracy/" + m.name, Value: m.loss.SignAccuracy})
+			if m.loss.Triples > 0 {
+				scalars = append(scalars, tfevents.Scalar{Tag: "moves ranked/" + m.name, Value: m.loss.Ranked})
+			}
 		}
 	}
 	j.entries = append(j.entries, e)
@@ -119,7 +122,8 @@ func (j *journal) add(e Entry) error {
 // draw draws the losses. Without any there is no drawing.
 func (j *journal) draw(path, title string) error {
 	training, held := figure.Curve{Name: "training"}, figure.Curve{Name: "held-out games"}
-	newest, sign := figure.Curve{Name: "newest games", Dashed: true}, figure.Curve{Name: "held-out games"}
+	newest := figure.Curve{Name: "newest games", Dashed: true}
+	sign, ranked := figure.Curve{Name: "held-out games"}, figure.Curve{Name: "held-out games"}
 	put := func(c *figure.Curve, e *Entry, y float64) {
 		c.X, c.Y = append(c.X, e.Epoch), append(c.Y, y)
 	}
@@ -131,6 +135,9 @@ func (j *journal) draw(path, title string) error {
 		if l := e.HeldOut; l != nil && l.Positions > 0 {
 			put(&held, e, l.Mean)
 			put(&sign, e, l.SignAccuracy)
+			if l.Triples > 0 {
+				put(&ranked, e, l.Ranked)
+			}
 		}
 		if l := e.Newest; l != nil && l.Positions > 0 {
 			put(&newest, e, l.Mean)
@@ -142,10 +149,15 @@ func (j *journal) draw(path, title string) error {
 	f := figure.Figure{Title: title, Rows: [][]figure.Panel{{
 		&figure.Lines{Title: "loss", XLabel: "epochs", YLabel: "loss", Curves: []figure.Curve{training, held, newest}},
 	}}}
-	if len(sign.X) > 0 {
-		f.Rows = append(f.Rows, []figure.Panel{
-			&figure.Lines{Title: "winners named", XLabel: "epochs", YLabel: "share", Curves: []figure.Curve{sign}},
-		})
+	for _, p := range []struct {
+		title string
+		curve figure.Curve
+	}{{"winners named", sign}, {"moves played ranked first", ranked}} {
+		if len(p.curve.X) > 0 {
+			f.Rows = append(f.Rows, []figure.Panel{
+				&figure.Lines{Title: p.title, XLabel: "epochs", YLabel: "share", Curves: []figure.Curve{p.curve}},
+			})
+		}
 	}
 	return f.Save(path)
 }

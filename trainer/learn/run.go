@@ -67,6 +67,7 @@ type runner struct {
 	dir     string
 	source  *source
 	model   *nnuefit.Model
+	learner trainer.Model // the model, or what trains it on triples
 	trainer *trainer.Trainer
 	journal *journal
 	state   state
@@ -145,11 +146,10 @@ func (r *runner) settle() (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, err := configs.Learn{}.Sweep(text, r.path(configFile))
+	was, err := savedSettings(text, r.path(configFile))
 	if err != nil {
 		return nil, err
 	}
-	was := there[0]
 	was.Workers = r.cfg.Workers // has no influence on what is learned
 	if differing := configs.Varied([]configs.Learn{was, r.cfg}); len(differing) > 0 {
 		var words []string
@@ -167,6 +167,24 @@ func (r *runner) settle() (*Summary, error) {
 		err = json.Unmarshal(text, s)
 	}
 	return s, err
+}
+
+// savedSettings reads a run's settings. One that the file does not have, an older
+// build's, is the preset's.
+func savedSettings(text []byte, name string) (configs.Learn, error) {
+	preset, err := configs.LearnPresetOf(text, name)
+	if err != nil {
+		return configs.Learn{}, err
+	}
+	base, err := configs.LearnPreset(preset)
+	if err != nil {
+		return configs.Learn{}, fmt.Errorf("%s: %w", name, err)
+	}
+	all, err := base.Sweep(text, name)
+	if err != nil {
+		return configs.Learn{}, err
+	}
+	return all[0], nil
 }
 
 // openData reads the data and describes them.
@@ -229,7 +247,12 @@ func (r *runner) prepare() error {
 	if r.model, err = nnuefit.New(r.arch, r.fit, r.cfg.Seed); err != nil {
 		return err
 	}
-	r.trainer, err = trainer.New(r.model, r.source, trainer.Config{
+	if r.learner = r.model; r.pqr != nil {
+		if r.learner, err = nnuefit.NewRanker(r.model, *r.pqr, r.cfg.Seed); err != nil {
+			return err
+		}
+	}
+	r.trainer, err = trainer.New(r.learner, r.source, trainer.Config{
 		BatchSize: r.cfg.Batch, Seed: r.cfg.Seed, LearningRate: lr, Lambda: lambda, HeldOut: r.cfg.HeldOut, Prefetch: true,
 	})
 	if err != nil {
@@ -307,6 +330,9 @@ func (r *runner) describe() {
 	fmt.Fprintf(r.Out, "%d steps of %d positions, %g epochs; entries every %d steps, validation and checkpoint every %d\n",
 		r.total, r.cfg.Batch, r.cfg.Epochs, r.reportEvery, r.saveEvery)
 	fmt.Fprintf(r.Out, "%s, %s loss; measured with lambda %g\n", r.cfg.Optimiser, r.cfg.Loss, r.measureLambda)
+	if r.pqr != nil {
+		fmt.Fprintf(r.Out, "of triples: weight %g of the pair, %g of scores and results\n", r.pqr.Pair, r.pqr.Target)
+	}
 	fmt.Fprintf(r.Out, "learning rate %s; lambda %s\n", r.cfg.LR, r.cfg.Lambda)
 }
 
@@ -396,7 +422,7 @@ func (r *runner) save() error {
 	if err != nil {
 		return err
 	}
-	newest, err := r.model.Loss(r.source.newest, r.measureLambda)
+	newest, err := r.learner.Loss(r.source.newest, r.measureLambda)
 	if err != nil {
 		return err
 	}

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/dataset"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -35,6 +37,7 @@ type plan struct {
 	arch    nnue.Architecture
 	fit     nnuefit.Config
 	filter  pool.Filter
+	pqr     *nnuefit.PQR   // nil unless the loss is of triples
 	newbob  trainer.Newbob // off if Decay is 0
 	weights []float64      // of the data, nil for all positions alike
 }
@@ -54,6 +57,16 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 	}
 	if err := p.fit.Validate(); err != nil {
 		return nil, err
+	}
+	if cfg.Loss == pqrLoss {
+		p.pqr = &nnuefit.PQR{Pair: cfg.PQRPair, Target: cfg.PQRTarget}
+		if err := p.pqr.Validate(); err != nil {
+			return nil, err
+		}
+		p.filter.RequireGame = true
+		if err := checkGames(cfg); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range []struct{ key, text string }{{"lr", cfg.LR}, {"lambda", cfg.Lambda}} {
 		const any = 1000 // steps, to see whether it can be read
@@ -78,6 +91,31 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 	return p, nil
 }
 
+// pqrLoss is the loss of triples among the values of the setting loss.
+const pqrLoss = "pqr"
+
+// checkGames refuses what makes no triples: data that do not say which moves were
+// played, and mirror images, which have none.
+func checkGames(cfg configs.Learn) error {
+	if cfg.Mirror > 0 {
+		return fmt.Errorf("%w: found mirror %g with loss pqr, expected 0", ErrConfig, cfg.Mirror)
+	}
+	names := cfg.Data
+	if cfg.Validation != "" {
+		names = append(slices.Clone(names), cfg.Validation)
+	}
+	for _, name := range names {
+		format, err := dataset.FormatOf(name)
+		if err != nil {
+			return err
+		}
+		if format != dataset.Chain && format != dataset.Replay {
+			return fmt.Errorf("%w: %s: found a file of samples, expected whole games for loss pqr: a .chain file or replay:DIR", ErrConfig, name)
+		}
+	}
+	return nil
+}
+
 func parseWeights(text string) ([]float64, error) {
 	var weights []float64
 	for word := range strings.SplitSeq(text, ",") {
@@ -96,7 +134,10 @@ func fitConfig(cfg configs.Learn) nnuefit.Config {
 	if cfg.ScoreScale > 0 {
 		c.ScoreScale = cfg.ScoreScale
 	}
-	c.Loss, c.LambdaLimit, c.LambdaBeyond = nnuefit.Loss(cfg.Loss), search.Score(min(cfg.LambdaLimit, int(sample.MaxScore))), cfg.Lambda2
+	if c.Loss = nnuefit.Loss(cfg.Loss); cfg.Loss == pqrLoss {
+		c.Loss = nnuefit.PowerLoss // of the target
+	}
+	c.LambdaLimit, c.LambdaBeyond = search.Score(min(cfg.LambdaLimit, int(sample.MaxScore))), cfg.Lambda2
 	c.Optimiser, c.Momentum, c.Nesterov = nnuefit.Optimiser(cfg.Optimiser), cfg.Momentum, cfg.Nesterov
 	c.HiddenLimit, c.OutputLimit, c.TransformerLimit = cfg.HiddenLimit, cfg.OutputLimit, cfg.TransformerLimit
 	c.GradientNorm, c.Quantise = cfg.GradientNorm, cfg.Quantise

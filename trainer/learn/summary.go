@@ -100,7 +100,7 @@ func (r *runner) finish() (Summary, error) {
 	if s.HeldOut, err = r.trainer.Validate(r.measureLambda); err != nil {
 		return s, err
 	}
-	if s.Newest, err = r.model.Loss(r.source.newest, r.measureLambda); err != nil {
+	if s.Newest, err = r.learner.Loss(r.source.newest, r.measureLambda); err != nil {
 		return s, err
 	}
 	info, err := os.Stat(s.NetFile)
@@ -153,6 +153,10 @@ func (s *Summary) Print(w io.Writer) error {
 		if m.loss.Positions > 0 {
 			fmt.Fprintf(w, "%s: loss %.6f, of scores %.6f, of results %.6f; names the winner of %.2f %% of %d decided positions\n",
 				m.name, m.loss.Mean, m.loss.Score, m.loss.Result, 100*m.loss.SignAccuracy, m.loss.Decided)
+		}
+		if m.loss.Triples > 0 {
+			fmt.Fprintf(w, "%s: ranks the move played first in %.2f %% of %d triples, at a loss of %.6f\n",
+				m.name, 100*m.loss.Ranked, m.loss.Triples, m.loss.Rank)
 		}
 	}
 	fmt.Fprintf(w, "%s: %d bytes; integer net against model on %d positions: mean %.2f, at most %.1f raw units; mean %.5f, at most %.5f of win probability\n",

@@ -144,18 +144,22 @@ func PrintTable(w io.Writer, keys []string, results []Result) error {
 	for _, key := range keys {
 		fmt.Fprintf(t, "%s\t", key)
 	}
-	fmt.Fprintln(t, "loss held out\tof scores\tof results\tnewest\twinners named\tepochs\tpositions/s\tminutes\texport mean\tnet bytes\t")
+	fmt.Fprintln(t, "loss held out\tof scores\tof results\tnewest\twinners named\tmoves ranked\tepochs\tpositions/s\tminutes\texport mean\tnet bytes\t")
 	for _, r := range results {
 		for _, key := range keys {
 			fmt.Fprintf(t, "%s\t", r.Varied[key])
 		}
 		s := &r.Summary
 		if r.Error != "" {
-			fmt.Fprintln(t, "failed\t\t\t\t\t\t\t\t\t\t")
+			fmt.Fprintln(t, "failed\t\t\t\t\t\t\t\t\t\t\t")
 			continue
 		}
-		fmt.Fprintf(t, "%.6f\t%.6f\t%.6f\t%.6f\t%.2f %%\t%.2f\t%.0f\t%.1f\t%.2f\t%d\t\n", s.HeldOut.Mean, s.HeldOut.Score, s.HeldOut.Result,
-			s.Newest.Mean, 100*s.HeldOut.SignAccuracy, s.Epochs, float64(s.Samples)/max(s.Seconds, 1e-3), s.Seconds/60, s.Export.MeanRaw, s.NetSize)
+		ranked := "-"
+		if s.HeldOut.Triples > 0 {
+			ranked = fmt.Sprintf("%.2f %%", 100*s.HeldOut.Ranked)
+		}
+		fmt.Fprintf(t, "%.6f\t%.6f\t%.6f\t%.6f\t%.2f %%\t%s\t%.2f\t%.0f\t%.1f\t%.2f\t%d\t\n", s.HeldOut.Mean, s.HeldOut.Score, s.HeldOut.Result,
+			s.Newest.Mean, 100*s.HeldOut.SignAccuracy, ranked, s.Epochs, float64(s.Samples)/max(s.Seconds, 1e-3), s.Seconds/60, s.Export.MeanRaw, s.NetSize)
 	}
 	return t.Flush()
 }

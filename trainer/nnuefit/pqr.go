@@ -146,7 +146,8 @@ func (c PQR) terms(p, q, r float64) terms {
 	}
 }
 
-func (c PQR) validate() error {
+// Validate reports weights out of range. The error wraps ErrConfig.
+func (c PQR) Validate() error {
 	if !(c.Pair >= 0 && c.Pair <= 100) || !(c.Target >= 0 && c.Target <= 100) {
 		return fmt.Errorf("%w: PQR weights %g and %g, expected 0 to 100", ErrConfig, c.Pair, c.Target)
 	}
@@ -168,7 +169,7 @@ func tripleAt(triples []Triple, i int) *chess.Position {
 // FitPQR makes one step on triples and returns their mean loss before the step.
 // h.Lambda is for PQR.Target. On ErrDiverged nothing has changed.
 func (m *Model) FitPQR(triples []Triple, c PQR, h trainer.Hyper) (float64, error) {
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return 0, err
 	}
 	if err := checkFit(len(triples), h); err != nil {
@@ -258,7 +259,7 @@ var _ trainer.Model = (*Ranker)(nil)
 // NewRanker returns a Ranker of m, which may be new or trained. Errors wrap
 // ErrConfig.
 func NewRanker(m *Model, c PQR, seed uint64) (*Ranker, error) {
-	return &Ranker{m, c, seed}, c.validate()
+	return &Ranker{m, c, seed}, c.Validate()
 }
 
 // Fit makes one step on the triples of batch and returns their mean loss before
@@ -273,7 +274,8 @@ func (r *Ranker) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
 }
 
 // Loss measures the averaged net on samples: Mean is the mean loss of their
-// triples, the same ones every time, the rest is as Model.Loss has it.
+// triples, the same ones every time, Rank and Ranked are what PQRLoss says of
+// them, the rest is as Model.Loss has it.
 func (r *Ranker) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, error) {
 	l, err := r.Model.Loss(samples, lambda)
 	if err != nil {
@@ -281,7 +283,7 @@ func (r *Ranker) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, er
 	}
 	triples, _ := Triples(rand.New(rand.NewPCG(r.seed, heldOutStream)), samples, nil)
 	ranked, err := r.LossPQR(triples, r.settings, lambda)
-	l.Mean = ranked.Mean
+	l.Mean, l.Triples, l.Rank, l.Ranked = ranked.Mean, ranked.Triples, ranked.Rank, ranked.Ranked
 	return l, err
 }
 

@@ -25,6 +25,9 @@ type Filter struct {
 	// SkipDuplicates leaves out positions that an earlier sample kept has had:
 	// the same board, hands and rights.
 	SkipDuplicates bool
+	// RequireGame leaves out positions of no whole game: of files of samples, and
+	// of chains in .chain files. Whether their moves were played is not known.
+	RequireGame bool
 }
 
 func (f *Filter) validate() error {
@@ -42,6 +45,7 @@ func (f *Filter) validate() error {
 type Counts struct {
 	Samples    uint64 `json:"samples"`               // all
 	Untrained  uint64 `json:"untrained,omitempty"`   // opening and random moves
+	NoGame     uint64 `json:"no_game,omitempty"`     // Filter.RequireGame
 	Early      uint64 `json:"early,omitempty"`       // Filter.MinPly
 	NoScore    uint64 `json:"no_score,omitempty"`    // Filter.RequireScore
 	LargeScore uint64 `json:"large_score,omitempty"` // Filter.MaxScore
@@ -69,11 +73,14 @@ const noScore = 32002
 
 // against returns the count of the first reason against a sample, or nil. Chance
 // is a number of the sample's own, the same at every reading.
-func (f *Filter) against(c *Counts, s *sample.Sample, scored bool, chance uint64, seen *keySet) *uint64 {
+func (f *Filter) against(c *Counts, e *entry, chance uint64, seen *keySet) *uint64 {
+	s := e.Sample
 	switch {
+	case f.RequireGame && !e.whole:
+		return &c.NoGame
 	case int(s.Ply) < f.MinPly:
 		return &c.Early
-	case f.RequireScore && !scored:
+	case f.RequireScore && !e.scored:
 		return &c.NoScore
 	case f.MaxScore != 0 && (s.Score > f.MaxScore || s.Score < -f.MaxScore):
 		return &c.LargeScore

@@ -126,7 +126,8 @@ type entry struct {
 	begins  bool // it is the first of its game
 	held    bool // its game is held out
 	scored  bool
-	length  int // plies of its game, 0 if not known
+	whole   bool // it is of a whole game
+	length  int  // plies of its game, 0 if not known
 }
 
 // checkEvery is how many samples lie between two looks at the context.
@@ -146,7 +147,7 @@ func (s *sink) game(g *game.Game) bool {
 	held := sample.HeldOut(g.ID)
 	for i := range s.samples {
 		one := &s.samples[i]
-		e := entry{Sample: one, begins: i == 0, held: held, scored: g.Plies[one.Ply].HasScore, length: len(g.Plies)}
+		e := entry{Sample: one, begins: i == 0, held: held, whole: true, scored: g.Plies[one.Ply].HasScore, length: len(g.Plies)}
 		if !s.give(&e) {
 			return false
 		}
@@ -223,7 +224,7 @@ func Visit(ctx context.Context, v *chess.Variant, f Filter, inputs []Input, take
 	begins := false
 	read, err := readAll(ctx, v, inputs, func(e *entry) {
 		begins = begins || e.begins
-		if why := f.against(&counts, e.Sample, e.scored, mix(e.ordinal), &seen); why != nil {
+		if why := f.against(&counts, e, mix(e.ordinal), &seen); why != nil {
 			*why++
 			return
 		}

@@ -101,7 +101,7 @@ func Open(ctx context.Context, cfg Config, inputs ...Input) (*Set, error) {
 		return nil, err
 	}
 	if s.n == 0 {
-		return nil, fmt.Errorf("%w: of %d found none passes the filters", ErrEmpty, s.Counts.Samples)
+		return nil, fmt.Errorf("%w: of %d found none passes the filters%s", ErrEmpty, s.Counts.Samples, s.Counts.reasons())
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if all != nil {
@@ -158,7 +158,7 @@ func (s *Set) survey(ctx context.Context) (*store, error) {
 		}
 		stats.plies++
 		chance := mix(s.cfg.Seed) ^ 2*e.ordinal
-		if why := f.against(&counts, e.Sample, e.scored, chance, &seen); why != nil {
+		if why := f.against(&counts, e, chance, &seen); why != nil {
 			*why++
 			return
 		}

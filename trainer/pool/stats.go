@@ -94,38 +94,63 @@ func (g *gatherer) finish() Stats {
 	return g.s
 }
 
+// leftOut lists why samples were left out.
+func (c *Counts) leftOut() []counted {
+	return []counted{
+		{"opening and random moves", c.Untrained},
+		{"of no whole game", c.NoGame},
+		{"early plies", c.Early},
+		{"no score", c.NoScore},
+		{"score beyond the limit", c.LargeScore},
+		{"in check", c.InCheck},
+		{"best move captures or promotes", c.Captures},
+		{"drawn games", c.Draws},
+		{"thinned opening", c.Thinned},
+		{"random skip", c.Skipped},
+		{"duplicates", c.Duplicates},
+	}
+}
+
+// counted is a number and what it is of.
+type counted struct {
+	what string
+	n    uint64
+}
+
+// reasons says in words why samples were left out, each reason behind a comma.
+func (c *Counts) reasons() string {
+	var text strings.Builder
+	for _, r := range c.leftOut() {
+		if r.n > 0 {
+			fmt.Fprintf(&text, ", %d %s", r.n, r.what)
+		}
+	}
+	return text.String()
+}
+
 // Print writes counts and statistics as text.
 func (s *Set) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	c := &s.Counts
-	for _, line := range []struct {
-		what   string
-		n      uint64
-		always bool
-	}{
-		{"games", c.Games, true},
-		{"positions read", c.Samples, true},
-		{"records that cannot be read", c.Unreadable, false},
-		{"left out: opening and random moves", c.Untrained, false},
-		{"left out: early plies", c.Early, false},
-		{"left out: no score", c.NoScore, false},
-		{"left out: score beyond the limit", c.LargeScore, false},
-		{"left out: in check", c.InCheck, false},
-		{"left out: best move captures or promotes", c.Captures, false},
-		{"left out: drawn games", c.Draws, false},
-		{"left out: thinned opening", c.Thinned, false},
-		{"left out: random skip", c.Skipped, false},
-		{"left out: duplicates", c.Duplicates, false},
-		{"kept", c.Kept, true},
-		{"never mirrored: rights to castle", c.Unmirrored, false},
-		{"to train on", s.n, true},
-		{"measured: held-out games", uint64(len(s.heldOut)), true},
-		{"measured: newest games", uint64(len(s.newest)), true},
-	} {
-		if line.always || line.n > 0 {
-			fmt.Fprintf(t, "%s\t%d\t%.1f %%\t\n", line.what, line.n, 100*float64(line.n)/float64(max(c.Samples, 1)))
+	line := func(what string, n uint64) {
+		fmt.Fprintf(t, "%s\t%d\t%.1f %%\t\n", what, n, 100*float64(n)/float64(max(c.Samples, 1)))
+	}
+	some := func(what string, n uint64) {
+		if n > 0 {
+			line(what, n)
 		}
 	}
+	line("games", c.Games)
+	line("positions read", c.Samples)
+	some("records that cannot be read", c.Unreadable)
+	for _, r := range c.leftOut() {
+		some("left out: "+r.what, r.n)
+	}
+	line("kept", c.Kept)
+	some("never mirrored: rights to castle", c.Unmirrored)
+	line("to train on", s.n)
+	line("measured: held-out games", uint64(len(s.heldOut)))
+	line("measured: newest games", uint64(len(s.newest)))
 	if err := t.Flush(); err != nil {
 		return err
 	}
