@@ -210,8 +210,8 @@ func TestSetAndEnvironment(t *testing.T) {
 func TestDifferences(t *testing.T) {
 	a, _ := Preset("laptop")
 	b := a
-	b.Net.Width = 128
-	if got := Differences(a, b); len(got) != 1 || got[0] != "net.width: 64 → 128" {
+	b.Net.Width = 64
+	if got := Differences(a, b); len(got) != 1 || got[0] != "net.width: 128 → 64" {
 		t.Errorf("Differences = %q", got)
 	}
 	b = a
