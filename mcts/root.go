@@ -154,8 +154,12 @@ func (t *tree) probeRoot(n *node) {
 }
 
 // chooseRoot returns the index of the root's move to try next, -1 if all that may
-// be played are proven and trying them tells nothing.
-func (t *tree) chooseRoot() int {
+// be played are proven and trying them tells nothing. As many of the likeliest as
+// lines are asked for are all tried.
+func (t *tree) chooseRoot(lines int) int {
+	if lines == 1 {
+		lines = 0 // the formula finds it
+	}
 	n := t.node(t.root)
 	kids := t.kidsOf(n)
 	tried, explored := uint32(0), float32(0)
@@ -171,6 +175,11 @@ func (t *tree) chooseRoot() int {
 		k := &kids[i]
 		if !t.allowed[i] {
 			continue
+		}
+		if lines > 0 {
+			if lines--; k.visits+k.flying == 0 && k.node == noNode {
+				return i
+			}
 		}
 		mean := f.unseen
 		if k.node != noNode {

@@ -110,7 +110,7 @@ func (r *run) gather() {
 func (r *run) first() int {
 	t := r.tree
 	if r.halving == nil {
-		i := t.chooseRoot()
+		i := t.chooseRoot(r.plan.lines)
 		r.idle = i < 0
 		return i
 	}
