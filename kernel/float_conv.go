@@ -153,7 +153,8 @@ func NewFloatDepthwise(weights, bias []float32, channels, size int) *FloatDepthw
 // Channels returns how many channels images to read and to write have.
 func (c *FloatDepthwise) Channels() int { return c.channels }
 
-// Apply does what FloatConv.Apply does.
+// Apply does what FloatConv.Apply does. With a window of one square, dst may be
+// src.
 func (c *FloatDepthwise) Apply(dst, src, add FloatImages, n int, b Bounds) {
 	t := newImagePass(dst, src, add, n, c.channels, c.channels, c.size)
 	for i := range n {

@@ -56,20 +56,20 @@ func floatDepthwiseGeneric(t *imagePass, dst, src, add, weights, bias []float32,
 	for row := range ImageSide {
 		for column := range ImageSide {
 			at := row*t.dstRow + column*t.dstSquare
-			sums := dst[at : at+width]
-			var before [convBlock]float32
+			var sums, before [convBlock]float32 // dst may be src or add
 			if add != nil {
 				copy(before[:width], add[at:])
 			}
-			copy(sums, bias)
+			copy(sums[:], bias)
 			for s := range size * size {
 				start := (row+s/size)*t.srcRow + (column+s%size)*t.srcSquare
 				x, w := src[start:start+width], weights[s*step:s*step+width]
-				for j := range sums {
+				for j := range w {
 					sums[j] += float32(x[j] * w[j])
 				}
 			}
-			finishGeneric(sums, before[:width], add != nil, b)
+			finishGeneric(sums[:width], before[:width], add != nil, b)
+			copy(dst[at:], sums[:width])
 		}
 	}
 }

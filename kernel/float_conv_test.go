@@ -183,6 +183,26 @@ func TestFloatScaleChannels(t *testing.T) {
 	call.check(t, true)
 }
 
+// TestFloatDepthwiseInPlace overwrites what it reads.
+func TestFloatDepthwiseInPlace(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(11, 12))
+		c := NewFloatDepthwise(randomFloats(r, 32), randomFloats(r, 32), 32, 1)
+		m, factors := randomImages(r, 2, 32, 32, 1, randomFloats), randomFloats(r, 64)
+		dst := NewFloatImages(2, 32, 1)
+		c.Apply(dst, m, FloatImages{}, 2, ReLU)
+		FloatScaleChannels(dst, dst, factors, 2)
+		twice := NewFloatImages(2, 32, 1)
+		c.Apply(m, m, FloatImages{}, 2, ReLU)
+		FloatScaleChannels(twice, m, factors, 2)
+		for i, x := range twice.Data {
+			if !sameBits(x, dst.Data[i]) {
+				t.Fatalf("element %d is %g, %g if not in place first", i, x, dst.Data[i])
+			}
+		}
+	})
+}
+
 // TestFloatConvRefuses wants a panic for shapes that do not fit.
 func TestFloatConvRefuses(t *testing.T) {
 	c := NewFloatConv(make([]float32, 16*4*9), nil, 16, 4, 3)

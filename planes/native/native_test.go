@@ -3,6 +3,7 @@ package native_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,33 @@ func TestLevels(t *testing.T) {
 			}
 		}
 		r.Close()
+	}
+}
+
+// TestAnyNumbers feeds squares marked by any numbers, as no encoder does yet.
+func TestAnyNumbers(t *testing.T) {
+	m := archtest.Net(t, "residual 1x16", 1)
+	in := planestest.Inputs(1, 2)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range in {
+		if !planes.Constant(i/64) && rng.IntN(5) == 0 {
+			in[i] = 2*rng.Float32() - 1
+		}
+	}
+	want, err := planestest.Reference(encode(t, m), in, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := native.New(m, native.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := new(planes.Output)
+	if err := r.Run(in, 1, out); err != nil {
+		t.Fatal(err)
+	}
+	if err := planestest.Compare(out, want, tolerance); err != nil {
+		t.Error(err)
 	}
 }
 

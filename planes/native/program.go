@@ -15,7 +15,9 @@ type program struct {
 	images  []int // channels of each slot for images; the first is for none
 	vectors []int // sizes of each slot for vectors
 	border  int   // of all images
-	outputs [len(outputNames)]struct{ size, slot int }
+	// The largest window, in squares, and width of a stem.
+	stemWindow, stemChannels int
+	outputs                  [len(outputNames)]struct{ size, slot int }
 }
 
 // step computes the first n positions of a worker's batch.
@@ -44,7 +46,9 @@ func compile(m *onnx.Model) (*program, error) {
 		}
 	}
 	for _, o := range g.ops {
-		p.steps = append(p.steps, p.lower(o))
+		if o.kind != load || !onlyStems(o, g.ops) {
+			p.steps = append(p.steps, p.lower(o))
+		}
 	}
 	return p, nil
 }
@@ -115,10 +119,12 @@ type worker struct {
 	in      []float32
 	images  []kernel.FloatImages
 	vectors [][]float32
+	stem    *stemScratch
 }
 
 func newWorker(p *program) *worker {
-	w := &worker{program: p, images: make([]kernel.FloatImages, len(p.images)), vectors: make([][]float32, len(p.vectors))}
+	w := &worker{program: p, images: make([]kernel.FloatImages, len(p.images)), vectors: make([][]float32, len(p.vectors)),
+		stem: newStemScratch(p.stemWindow, p.stemChannels)}
 	for i, channels := range p.images[1:] {
 		w.images[i+1] = kernel.NewFloatImages(batch, channels, p.border)
 	}

@@ -12,6 +12,9 @@ func (p *program) lower(o *op) step {
 	case load:
 		return o.load()
 	case convolve, depthwise:
+		if o.isStem() {
+			return p.stem(o)
+		}
 		return o.convolution()
 	case scale:
 		return p.scale(o)
@@ -41,9 +44,9 @@ func (o *op) load() step {
 		m := w.images[dst]
 		for i := range n * channels {
 			image, channel := i/channels, i%channels
-			for row := range kernel.ImageSide {
+			for row := range side {
 				to := m.At(image, row, 0) + channel
-				for _, x := range w.in[(i*kernel.ImageSide+row)*kernel.ImageSide:][:kernel.ImageSide] {
+				for _, x := range w.in[(i*side+row)*side:][:side] {
 					m.Data[to] = x
 					to += m.Channels
 				}
@@ -85,7 +88,6 @@ func (p *program) scale(o *op) step {
 }
 
 func (o *op) pool() step {
-	const squares = kernel.ImageSide * kernel.ImageSide
 	dst, src, channels := o.slot, o.from(0), o.dims[0]
 	return func(w *worker, n int) {
 		m := w.images[src]
@@ -93,7 +95,7 @@ func (o *op) pool() step {
 			means := w.vectors[dst][i*channels:][:channels]
 			clear(means)
 			for square := range squares {
-				at := m.At(i, square/kernel.ImageSide, square%kernel.ImageSide)
+				at := m.At(i, square/side, square%side)
 				kernel.FloatAdd(means, m.Data[at:at+channels])
 			}
 			kernel.FloatScale(means, 1.0/squares)
@@ -103,14 +105,13 @@ func (o *op) pool() step {
 
 // flatten brings images to ONNX's order: channel by channel, row by row.
 func (o *op) flatten() step {
-	const squares = kernel.ImageSide * kernel.ImageSide
 	dst, src, channels := o.slot, o.from(0), o.in[0].dims[0]
 	return func(w *worker, n int) {
 		m := w.images[src]
 		for i := range n {
 			to := w.vectors[dst][i*channels*squares:][:channels*squares]
 			for square := range squares {
-				at := m.At(i, square/kernel.ImageSide, square%kernel.ImageSide)
+				at := m.At(i, square/side, square%side)
 				for c, x := range m.Data[at : at+channels] {
 					to[c*squares+square] = x
 				}
@@ -194,10 +195,10 @@ func (o *op) apply() step {
 	dst, src, channels := o.slot, o.from(0), o.dims[0]
 	return func(w *worker, n int) {
 		from, to := w.images[src], w.images[dst]
-		for i := range n * kernel.ImageSide * kernel.ImageSide {
-			row, column := i/kernel.ImageSide, i%kernel.ImageSide
-			image := row / kernel.ImageSide
-			row %= kernel.ImageSide
+		for i := range n * side * side {
+			row, column := i/side, i%side
+			image := row / side
+			row %= side
 			x, y := from.Data[from.At(image, row, column):][:channels], to.Data[to.At(image, row, column):][:channels]
 			for c := range y {
 				y[c] = of(x[c])
