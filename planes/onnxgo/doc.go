@@ -1,0 +1,24 @@
+// Package onnxgo runs nets with onnx-go on Gorgonia: pure Go written by others,
+// slow, and so a reference for faster runtimes.
+//
+// onnx-go 0.5 computes some graphs wrongly without saying so. New rewrites a
+// model to the part of ONNX that it gets right, or refuses it with the reason:
+//
+//   - Gemm at batch 1 adds its bias once more every run: becomes MatMul and Add.
+//   - A constant with one dimension is added along the first dimension that has
+//     its length, be it the batch: gets the dimensions [1, n].
+//   - The group of a Conv is ignored: depthwise and grouped ones are refused. A
+//     kernel_shape that is left out is added, as it is not inferred.
+//   - Pads are compared in the wrong order: those that differ are refused.
+//   - A value that is two inputs of one node counts once: refused.
+//   - [N, C, 1, 1] is not broadcast: Mul, so squeeze and excitation, is refused.
+//   - LeakyRelu changes its input: refused, like the operators that onnx-go lacks.
+//
+// The package is built with the tag onnxgo alone, as it makes the program half as
+// large again; otherwise New returns ErrNotBuilt.
+package onnxgo
+
+import "errors"
+
+// ErrNotBuilt says that the program was built without this package.
+var ErrNotBuilt = errors.New("onnxgo: built without onnx-go, which needs -tags onnxgo")

@@ -1,0 +1,168 @@
+//go:build ort && cgo
+
+package ort
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+)
+
+// library is the one that the process has loaded, "" before.
+var library struct {
+	sync.Mutex
+	path string
+}
+
+// load loads the library unless it is loaded.
+func load(path string) error {
+	library.Lock()
+	defer library.Unlock()
+	if library.path != "" {
+		if path != library.path {
+			return fmt.Errorf("ort: found library %s, expected %s, which is loaded", path, library.path)
+		}
+		return nil
+	}
+	ort.SetSharedLibraryPath(path)
+	if err := ort.InitializeEnvironment(); err != nil {
+		return fmt.Errorf("ort: library %s: %w", path, err)
+	}
+	library.path = path
+	return nil
+}
+
+// runtime is a session. It is for one goroutine at a time.
+type runtime struct {
+	session *ort.DynamicAdvancedSession
+	outputs []string
+}
+
+// New opens a net whose input and outputs have the names that package planes gives
+// them; other outputs are not computed. The error wraps onnx.ErrUnsupported if the
+// net has no such ones.
+func New(m *onnx.Model, o Options) (planes.Runtime, error) {
+	outputs, err := wanted(m)
+	if err != nil {
+		return nil, err
+	}
+	file, err := onnx.Encode(m)
+	if err != nil {
+		return nil, fmt.Errorf("ort: %w", err)
+	}
+	if err := load(o.Library); err != nil {
+		return nil, err
+	}
+	options, err := o.session()
+	if err != nil {
+		return nil, fmt.Errorf("ort: %w", err)
+	}
+	defer options.Destroy()
+	session, err := ort.NewDynamicAdvancedSessionWithONNXData(file, []string{planes.InputName}, outputs, options)
+	if err != nil {
+		return nil, fmt.Errorf("ort: %w", err)
+	}
+	return &runtime{session, outputs}, nil
+}
+
+// wanted returns the names of the outputs to compute.
+func wanted(m *onnx.Model) ([]string, error) {
+	inputs := m.Graph.Inputs
+	if len(inputs) != 1 || inputs[0].Name != planes.InputName || inputs[0].Type != onnx.Float {
+		return nil, fmt.Errorf("ort: %w: expected one input %q of type float", onnx.ErrUnsupported, planes.InputName)
+	}
+	var names []string
+	for _, v := range m.Graph.Outputs {
+		if v.Type == onnx.Float && slices.Contains([]string{planes.ValueName, planes.PolicyName, planes.WDLName, planes.PliesLeftName}, v.Name) {
+			names = append(names, v.Name)
+		}
+	}
+	if !slices.Contains(names, planes.ValueName) || !slices.Contains(names, planes.PolicyName) {
+		return nil, fmt.Errorf("ort: %w: expected outputs %q and %q of type float", onnx.ErrUnsupported, planes.ValueName, planes.PolicyName)
+	}
+	return names, nil
+}
+
+// session makes the library's options, which the caller must destroy.
+func (o Options) session() (*ort.SessionOptions, error) {
+	options, err := ort.NewSessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	err = options.SetIntraOpNumThreads(max(o.Threads, 1))
+	if err == nil {
+		err = options.SetInterOpNumThreads(1)
+	}
+	if err == nil && o.CUDA {
+		err = addCUDA(options)
+	}
+	if err != nil {
+		options.Destroy()
+		return nil, err
+	}
+	return options, nil
+}
+
+func addCUDA(options *ort.SessionOptions) error {
+	cuda, err := ort.NewCUDAProviderOptions()
+	if err != nil {
+		return err
+	}
+	defer cuda.Destroy()
+	return options.AppendExecutionProviderCUDA(cuda)
+}
+
+// Run computes n positions.
+func (r *runtime) Run(in []float32, n int, out *planes.Output) error {
+	if n < 1 || len(in) != n*planes.Size {
+		return fmt.Errorf("ort: found %d numbers for %d positions, expected %d for each of at least one", len(in), n, planes.Size)
+	}
+	data, err := ort.NewTensor(ort.NewShape(int64(n), planes.Channels, 8, 8), in)
+	if err != nil {
+		return fmt.Errorf("ort: %w", err)
+	}
+	defer data.Destroy()
+	results := make([]ort.Value, len(r.outputs)) // which the library makes
+	if err := r.session.Run([]ort.Value{data}, results); err != nil {
+		return fmt.Errorf("ort: %w", err)
+	}
+	defer func() {
+		for _, v := range results {
+			v.Destroy()
+		}
+	}()
+	return r.take(results, n, out)
+}
+
+// take copies the outputs.
+func (r *runtime) take(results []ort.Value, n int, out *planes.Output) error {
+	fields := map[string]*[]float32{
+		planes.ValueName: &out.Value, planes.PolicyName: &out.Policy,
+		planes.WDLName: &out.WDL, planes.PliesLeftName: &out.PliesLeft,
+	}
+	for _, f := range fields {
+		*f = (*f)[:0]
+	}
+	for i, name := range r.outputs {
+		t, ok := results[i].(*ort.Tensor[float32])
+		if !ok || len(t.GetData()) == 0 || len(t.GetData())%n != 0 {
+			return fmt.Errorf("ort: output %q: found %v, expected float32 for %d positions", name, results[i].GetShape(), n)
+		}
+		f := fields[name]
+		*f = append(*f, t.GetData()...)
+	}
+	return nil
+}
+
+// Close frees the session. The library stays loaded.
+func (r *runtime) Close() error {
+	if err := r.session.Destroy(); err != nil {
+		return fmt.Errorf("ort: %w", err)
+	}
+	return nil
+}
