@@ -24,11 +24,36 @@ type Sample struct {
 	Score search.Score
 	// Result is the game's result for the side to move: 1 win, 0 draw, −1 loss.
 	Result int8
-	Ply    uint16 // plies since the start of the game, opening moves counted
+	// Repetitions says how often the position stood on the board earlier in its
+	// game, as far as that is known.
+	Repetitions uint8
+	Ply         uint16 // plies since the start of the game, opening moves counted
 	// Partial says that the piece that Move drops or promotes to is not known,
 	// because the format does not keep it. Move then names a pawn dropped or a
 	// promotion to queen, as a placeholder only.
 	Partial bool
+	// PliesLeft is the number of plies from here to the end of the game, where
+	// it is 0, as it is if the number is not known.
+	PliesLeft uint16
+	// Policy is what the search made of the legal moves, nil if only Move is
+	// known.
+	Policy *Policy
+}
+
+// Policy is a search's distribution over the legal moves. It is never changed once
+// samples share it.
+type Policy struct {
+	Moves []MoveWeight // those not named have weight 0
+	// Surprise is how far it lies from what the net expected before the
+	// search, as their Kullback–Leibler divergence in nats; 0 if not known.
+	Surprise float32
+}
+
+// MoveWeight is a move's share of a distribution: its weight divided by the sum of
+// all weights. Counts of visits are such weights.
+type MoveWeight struct {
+	Move   chess.Move
+	Weight uint16
 }
 
 // Filter says which positions not to train on, besides those before opening

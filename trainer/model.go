@@ -13,7 +13,7 @@ type Hyper struct {
 	Lambda       float64 // share of the search score in the target, 0..1; the rest is the game's result
 }
 
-// Model is a net that learns. nnuefit.Model is one.
+// Model is a net that learns. nnuefit.Model and planesfit.Model are such.
 type Model interface {
 	// Fit makes one optimiser step on batch and returns its mean loss before
 	// the step. On error the model is unchanged.
@@ -62,6 +62,11 @@ type Loss struct {
 	Triples int     `json:",omitempty"` // made of the positions
 	Rank    float64 `json:",omitempty"` // mean loss of the ranking alone; log 2 for a model that knows nothing
 	Ranked  float64 `json:",omitempty"` // share of triples in which the move played is the better one
+
+	// Of models that foretell moves; else 0.
+	Moves        int     `json:",omitempty"` // positions whose move is known
+	Policy       float64 `json:",omitempty"` // mean loss of the move alone, over these
+	MoveAccuracy float64 `json:",omitempty"` // share of these whose likeliest move the model names
 }
 
 // ExportReport compares an exported net with its model.
