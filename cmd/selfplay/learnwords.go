@@ -123,7 +123,7 @@ func setSkipLoading(o *learnOptions, l *configs.Learn, value string) error {
 		return nil
 	}
 	if l.Init == "" && !o.has("EvalFile") && !o.has("init") {
-		return fmt.Errorf("%w: SkipLoadingEval: found false, expected EvalFile beside it: a checkpoint or a run's directory", configs.ErrInvalid)
+		return fmt.Errorf("%w: SkipLoadingEval: found false, expected EvalFile beside it: a net, a checkpoint or a run's directory", configs.ErrInvalid)
 	}
 	return nil
 }

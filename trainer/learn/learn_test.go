@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -326,6 +327,19 @@ func TestInit(t *testing.T) {
 	}
 	if entries, _ := logOf(t, dir); entries[0].HeldOut.Mean != s.HeldOut.Mean {
 		t.Errorf("begins at loss %g, want %g", entries[0].HeldOut.Mean, s.HeldOut.Mean)
+	}
+
+	// Of a net only the rounding is lost; one of another architecture is refused.
+	cfg.Init, dir = s.NetFile, t.TempDir()
+	if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if entries, _ := logOf(t, dir); math.Abs(entries[0].HeldOut.Mean/s.HeldOut.Mean-1) > 0.01 {
+		t.Errorf("begins at loss %g, want about %g", entries[0].HeldOut.Mean, s.HeldOut.Mean)
+	}
+	cfg.Width = 32
+	if _, err := Run(t.Context(), cfg, quiet(t.TempDir())); !errors.Is(err, nnue.ErrArchitecture) || !strings.Contains(err.Error(), "found crazyhouse All + Hand 16+8") || !strings.Contains(err.Error(), "expected crazyhouse All + Hand 32+8") {
+		t.Errorf("another architecture: error %v", err)
 	}
 }
 

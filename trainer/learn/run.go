@@ -18,6 +18,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -285,14 +286,9 @@ func (r *runner) prepare() error {
 // start gives a new run its first net and its scale of scores.
 func (r *runner) start() error {
 	if r.cfg.Init != "" {
-		path, err := checkpointIn(r.cfg.Init)
-		if err != nil {
-			return err
-		}
-		if _, err := trainer.LoadModel(path, r.model); err != nil {
+		if err := r.startFrom(r.cfg.Init); err != nil {
 			return fmt.Errorf("init: %w", err)
 		}
-		fmt.Fprintf(r.Out, "first net from %s\n", path)
 	}
 	if r.cfg.ScoreScale > 0 {
 		return r.model.SetScoreScale(r.cfg.ScoreScale)
@@ -309,6 +305,38 @@ func (r *runner) start() error {
 	return r.model.SetScoreScale(b)
 }
 
+// netExtension is that of files of integer nets.
+const netExtension = ".nnue"
+
+// startFrom gives a new run the first net of another run's checkpoint, or of a
+// file of an integer net.
+func (r *runner) startFrom(path string) error {
+	if filepath.Ext(path) == netExtension {
+		net, err := nnue.ReadFileVariant(path, r.variant)
+		if err != nil {
+			return err
+		}
+		cut, err := r.model.Load(net)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		fmt.Fprintf(r.Out, "first net from %s\n", path)
+		if cut > 0 {
+			fmt.Fprintf(r.Out, "%d of its weights are cut to the limits of training\n", cut)
+		}
+		return nil
+	}
+	path, err := checkpointIn(path)
+	if err != nil {
+		return err
+	}
+	if _, err := trainer.LoadModel(path, r.model); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.Out, "first net from %s\n", path)
+	return nil
+}
+
 // checkpointIn finds the newest checkpoint of a run, or of a directory of
 // checkpoints, or is the file itself.
 func checkpointIn(path string) (string, error) {
@@ -321,7 +349,7 @@ func checkpointIn(path string) (string, error) {
 			return names[len(names)-1], nil // their names sort by step
 		}
 	}
-	return "", fmt.Errorf("init: %w in %s", trainer.ErrNoCheckpoint, path)
+	return "", fmt.Errorf("%w in %s", trainer.ErrNoCheckpoint, path)
 }
 
 // describe prints what is about to happen.
