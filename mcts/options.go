@@ -97,6 +97,7 @@ func DefaultOptions() Options {
 		MateProbe: 3, Reuse: true,
 		LCB: 5, QVeto: 0.4,
 		NoiseTotal: 10,
+		Gumbel:     Gumbel{Visit: 50, Scale: 1},
 	}
 }
 
@@ -107,7 +108,7 @@ func SelfPlayOptions(rng *rand.Rand) Options {
 	o.MemoryMB, o.Batch = 16, 1
 	o.LCB, o.QVeto = 0, 0
 	o.Rand = rng
-	o.Gumbel = Gumbel{Actions: 16, Visit: 50, Scale: 1}
+	o.Gumbel.Actions = 16
 	return o
 }
 

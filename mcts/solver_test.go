@@ -92,7 +92,7 @@ func wander(v *chess.Variant, plies int, rng *rand.Rand) *chess.Line {
 func TestProofsAgainstMinimax(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	checked := 0
-	for i := range 40 {
+	for i := range 24 {
 		probe := []int{0, 1, 3}[i%3]
 		e := mustNew(t, &scatter{}, func(o *Options) { o.MateProbe = probe })
 		l := wander(chess.Variants()[i%2], 20+rng.IntN(60), rng)
@@ -111,7 +111,7 @@ func TestProofsAgainstMinimax(t *testing.T) {
 	for _, tc := range mates[:8] {
 		e := mustNew(t, Uniform{}, func(o *Options) { o.MateProbe = 1 })
 		l := mustLine(t, tc.variant, tc.fen, "")
-		mustSearch(t, e, l, search.Limits{Nodes: 3000})
+		mustSearch(t, e, l, search.Limits{Nodes: 1500})
 		checked += checkProofs(t, e.tree, e.tree.root, *l.Pos(), 2, map[nodeID]bool{})
 	}
 	if checked < 400 {

@@ -70,6 +70,9 @@ func contestant(ctx context.Context, text string, v *chess.Variant, limits searc
 
 // ownContestant fills in a player of this program.
 func (s *playerSpec) ownContestant(c *match.Contestant, v *chess.Variant, hashMB int) error {
+	if s.tree != nil {
+		return s.treeContestant(c, v, hashMB)
+	}
 	evaluator, network, err := newEvaluator(s.program, v)
 	if err != nil {
 		return err
@@ -82,8 +85,7 @@ func (s *playerSpec) ownContestant(c *match.Contestant, v *chess.Variant, hashMB
 		if c.Net, err = nets.HashFile(s.program); err != nil {
 			return err
 		}
-		c.Name = strings.TrimSuffix(filepath.Base(s.program), filepath.Ext(s.program))
-		c.Name = c.Name[:min(len(c.Name), 32)]
+		c.Name = netName(s.program)
 	}
 	options := ab.Options{HashMB: hashMB, Threads: max(s.threads, 1)}
 	if s.hashMB > 0 {
@@ -96,6 +98,13 @@ func (s *playerSpec) ownContestant(c *match.Contestant, v *chess.Variant, hashMB
 	}
 	c.New = func() (game.Player, error) { return ab.New(evaluator, options), nil }
 	return nil
+}
+
+// netName returns what a net file is called in results: its name without its
+// ending, cut to 32 bytes.
+func netName(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	return name[:min(len(name), 32)]
 }
 
 // engineContestant fills in a UCI engine. Its id is its command with the

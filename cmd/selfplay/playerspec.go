@@ -9,20 +9,27 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 // playersHelp says how a player is written on the command line.
 const playersHelp = `A player is a net file, the word "builtin" for the program's own net, the word
-"material", or uci:COMMAND for any UCI engine, with settings behind it, each after
-a comma:
+"material", mcts:FILE for tree search with a plane net or mcts:uniform without one,
+or uci:COMMAND for any UCI engine, with settings behind it, each after a comma:
 
   nodes=N depth=N movetime=50ms tc=60+0.6   limits of this player alone, in place
                                             of those of the flags; k and M are
                                             thousands and millions, tc is base
                                             and increment as [MIN:]SEC[+SEC]
   name=NAME                                 its name in results and games
-  hash=MIB threads=N                        of a net or material
+  hash=MIB threads=N                        of a player of this program
+  batch=N cpuct=X fpu=X probe=0|1|3 gumbel=N
+                                            of tree search: positions a net is
+                                            given at once, weight of priors, what
+                                            untried moves are worth less, length
+                                            of the mates looked for everywhere,
+                                            moves considered at a Gumbel root
   dir=DIR timeout=60s margin=5s             of an engine: where it runs, when it
                                             is given up if it says nothing and
                                             has no limit of time, and how long
@@ -47,6 +54,8 @@ type playerSpec struct {
 	limited bool // limits were given
 
 	hashMB, threads int // 0: not given; not of an engine
+
+	tree *mcts.Options // nil: no tree search
 
 	dir     string
 	timeout time.Duration     // 0: not given
@@ -83,8 +92,14 @@ func parseSpec(text string) (playerSpec, error) {
 			return s, errors.New("found no command, expected uci:COMMAND")
 		}
 		s.program, s.args, s.options = command[0], command[1:], map[string]string{}
-	} else if s.program = unquote(head); s.program == "" {
-		return s, errors.New(`found no name, expected a net file, "builtin", "material" or uci:COMMAND`)
+	} else {
+		if file, ok := strings.CutPrefix(head, "mcts:"); ok {
+			o := mcts.DefaultOptions()
+			head, s.tree = file, &o
+		}
+		if s.program = unquote(head); s.program == "" {
+			return s, errors.New(`found no name, expected a net file, "builtin", "material", mcts:FILE, mcts:uniform or uci:COMMAND`)
+		}
 	}
 	seen := map[string]bool{}
 	for _, part := range parts[1:] {
@@ -119,8 +134,11 @@ var (
 // set takes one setting.
 func (s *playerSpec) set(key, value string) (err error) {
 	keys := ownKeys
-	if s.engine {
+	switch {
+	case s.engine:
 		keys = engineKeys
+	case s.tree != nil:
+		keys = treeKeys
 	}
 	if !slices.Contains(keys, key) {
 		if s.engine {
@@ -154,6 +172,8 @@ func (s *playerSpec) set(key, value string) (err error) {
 		s.timeout, err = parseSpan(value)
 	case "margin":
 		s.margin, err = parseSpan(value)
+	default:
+		err = setTree(s.tree, key, value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)

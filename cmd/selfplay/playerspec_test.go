@@ -75,6 +75,12 @@ func TestParsePlayerErrors(t *testing.T) {
 		"x.nnue,tc=100000":          "expected [MIN:]SEC[+SEC]",
 		"x.nnue,hash=0":             "hash: found",
 		"x.nnue,name=":              "name: found nothing",
+		"mcts:":                     "found no name",
+		"mcts:uniform,cpuct=":       `cpuct: found "", expected a decimal number`,
+		"mcts:uniform,cpuct=-1":     "CPuct is -1, expected 0 to 100",
+		"mcts:uniform,probe=2":      "MateProbe is 2, expected 0, 1 or 3",
+		"mcts:uniform,dir=/":        "hash, threads, batch, cpuct, fpu, probe, gumbel",
+		"material,batch=8":          `found setting "batch"`,
 		`uci:"sf,Hash=1`:            `found a quote " that does not end`,
 	} {
 		_, err := parsePlayer(text)
@@ -88,7 +94,7 @@ func TestParsePlayerErrors(t *testing.T) {
 // a usage error.
 func FuzzParsePlayer(f *testing.F) {
 	for _, seed := range []string{
-		"material,nodes=4", `uci:"a b" c,X="1,2",tc=1:2+.5`, "x.nnue,hash=3,threads=4", `uci:a'b"c' d,e f=`, "uci:é,名=值", "x,,", `"`,
+		"material,nodes=4", "mcts:uniform,cpuct=2", `uci:"a b" c,X="1,2",tc=1:2+.5`, "x.nnue,hash=3,threads=4", `uci:a'b"c' d,e f=`, "uci:é,名=值", "x,,", `"`,
 	} {
 		f.Add(seed)
 	}

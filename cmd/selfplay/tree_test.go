@@ -1,0 +1,79 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/arch"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+)
+
+// planesFile writes a small net with random weights for a variant.
+func planesFile(t *testing.T, v *chess.Variant) string {
+	t.Helper()
+	a, err := arch.Parse("2x32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.New(rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := a.Model(p, planes.NewMeta(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := onnx.Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), v.Name+".onnx")
+	if err := os.WriteFile(path, file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestParseTreePlayer(t *testing.T) {
+	s, err := parsePlayer("mcts:net.onnx,batch=4,cpuct=2.5,fpu=0,probe=1,gumbel=16,hash=64,nodes=800")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mcts.DefaultOptions()
+	want.Batch, want.CPuct, want.FPU, want.MateProbe, want.Gumbel.Actions = 4, 2.5, 0, 1, 16
+	if s.program != "net.onnx" || s.engine || s.tree == nil || *s.tree != want || s.hashMB != 64 || s.limits.Nodes != 800 {
+		t.Errorf("%+v, tree %+v", s, s.tree)
+	}
+}
+
+func TestTreePlaysMatch(t *testing.T) {
+	net := planesFile(t, chess.Crazyhouse)
+	out, stderr, code := selfplayCommand(t, "", "match", "mcts:"+net+",nodes=12", "mcts:uniform,nodes=16,gumbel=4", "--games", "2", "--concurrency", "1")
+	if code != 0 || !strings.Contains(out+stderr, "mcts uniform") || !strings.Contains(out+stderr, "crazyhouse") {
+		t.Errorf("code %d\n%s\n%s", code, out, stderr)
+	}
+}
+
+func TestTreeServer(t *testing.T) {
+	net := planesFile(t, chess.Crazyhouse)
+	commands := "position startpos\neval\ngo nodes 50\n"
+	out, stderr, code := selfplayCommand(t, commands, "uci", "--search", "mcts", "--eval-file", net)
+	if code != 0 || !strings.Contains(out, "evaluation by crazyhouse.onnx") || !strings.Contains(out, "bestmove ") {
+		t.Errorf("code %d\n%s\n%s", code, out, stderr)
+	}
+	for _, args := range [][]string{
+		{"uci", "--search", "dfs"},
+		{"uci", "--search", "mcts", "--eval-file", planesFile(t, chess.Chess)},
+		{"uci", "--search", "mcts", "--eval-file", "none.onnx"},
+	} {
+		if _, stderr, code := selfplayCommand(t, commands, args...); code == 0 || stderr == "" {
+			t.Errorf("%v: code %d, %q", args, code, stderr)
+		}
+	}
+}
