@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./match ./replay ./selfplay ./uci ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench generate golden cross twins loop interop clean
+.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench generate golden cross twins runtimes loop interop clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -69,6 +69,13 @@ cross:
 twins:
 	$(GO) test -short -tags invariants ./kernel ./nnue/... ./ab
 	$(GO) test -short -tags purego ./kernel ./nnue/... ./trainer/nnuefit
+
+# The runtime of plane nets that is not in the plain build. ONNX Runtime's test
+# needs its library: make runtimes ORT=/path/to/libonnxruntime.so
+runtimes:
+	$(GO) vet -tags onnxgo ./planes/onnxgo
+	$(GO) test -tags onnxgo ./planes/onnxgo
+	$(if $(ORT),$(GO) test -tags ort ./planes/ort -args -library $(ORT))
 
 # Nothing to a republished net that the actor has loaded, in under a minute.
 loop: build
