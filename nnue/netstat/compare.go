@@ -12,9 +12,9 @@ import (
 // ErrCount says that values and positions are not as many, or none.
 var ErrCount = errors.New("values and positions do not match")
 
-// nearUnits is the difference, in raw units, within which the published protocol
+// NearUnits is the difference, in raw units, within which the published protocol
 // finds nearly all positions.
-const nearUnits = 50
+const NearUnits = 50
 
 // Difference says how an integer network departs from the float network it was
 // rounded from. Differences are integer minus float, in raw units, 208 to a
@@ -67,7 +67,7 @@ func Compare(positions []chess.Position, float, integer []float64, scale float64
 		if size > sizes[worst] {
 			worst = i
 		}
-		if size <= nearUnits {
+		if size <= NearUnits {
 			near++
 		}
 		if integer[i]*float[i] >= 0 {

@@ -184,8 +184,11 @@ func TestRun(t *testing.T) {
 	if err != nil || net.Architecture().String() != s.Architecture || len(s.Values) == 0 {
 		t.Errorf("net %v, summary %+v", err, s)
 	}
+	if c := s.Check; c.Positions < 100 || c.Positions < s.Export.Positions || c.P999 <= 0 || c.Deviation <= 0 || c.Deviation > c.P999 || math.Abs(c.Mean) > s.Export.MaxRaw+1 {
+		t.Errorf("check %+v, of the export %+v", c, s.Export)
+	}
 	var text strings.Builder
-	if err := s.Print(&text); err != nil || !strings.Contains(text.String(), "held-out games: loss") {
+	if err := s.Print(&text); err != nil || !strings.Contains(text.String(), "held-out games: loss") || !strings.Contains(text.String(), "the bound of 50") {
 		t.Errorf("printed %q, error %v", text.String(), err)
 	}
 

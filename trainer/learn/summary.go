@@ -11,6 +11,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
+	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
@@ -29,6 +31,7 @@ type Summary struct {
 	HeldOut trainer.Loss         `json:"held_out"`
 	Newest  trainer.Loss         `json:"newest"`
 	Export  trainer.ExportReport `json:"export"`
+	Check   netstat.Difference   `json:"check"` // of the net's file with the model, on positions held out
 	NetFile string               `json:"net"`
 	NetSize int64                `json:"net_bytes"`
 	Values  []Value              `json:"values"` // of a few fixed positions
@@ -108,7 +111,14 @@ func (r *runner) finish() (Summary, error) {
 		return s, err
 	}
 	s.NetSize = info.Size()
-	if s.Values, err = r.values(); err != nil {
+	net, err := nnue.ReadFileVariant(s.NetFile, r.variant)
+	if err != nil {
+		return s, err
+	}
+	if s.Check, err = r.check(net); err != nil {
+		return s, err
+	}
+	if s.Values, err = r.values(net); err != nil {
 		return s, err
 	}
 	if err := r.draw(); err != nil {
@@ -121,12 +131,32 @@ func (r *runner) finish() (Summary, error) {
 	return s, durable.WriteFile(r.path(summaryFile), append(text, '\n'))
 }
 
-// values evaluates the fixed positions with the net as written.
-func (r *runner) values() ([]Value, error) {
-	net, err := nnue.ReadFileVariant(r.path(netFile), r.variant)
-	if err != nil {
-		return nil, err
+// mostChecked is how many positions net and model are compared on at most.
+const mostChecked = 50_000
+
+// check compares the net as written with the model, on positions that were not
+// trained on.
+func (r *runner) check(net *nnue.Network) (netstat.Difference, error) {
+	held := r.source.HeldOut(make([]sample.Sample, min(r.cfg.HeldOut, mostChecked)))
+	var positions []chess.Position
+	for _, list := range [][]sample.Sample{held, r.source.newest} {
+		for i := range list[:min(len(list), mostChecked-len(positions))] {
+			positions = append(positions, list[i].Pos)
+		}
 	}
+	if len(positions) == 0 {
+		return netstat.Difference{}, nil
+	}
+	acc, integer := nnue.NewAccumulator(net), make([]float64, len(positions))
+	for i := range positions {
+		acc.Reset(&positions[i])
+		integer[i] = float64(acc.Raw(&positions[i]))
+	}
+	return netstat.Compare(positions, r.model.Values(positions), integer, r.cfg.NetScale)
+}
+
+// values evaluates the fixed positions with the net as written.
+func (r *runner) values(net *nnue.Network) ([]Value, error) {
 	var values []Value
 	for _, fen := range fixed(r.variant) {
 		pos, err := chess.ParseFEN(r.variant, fen)
@@ -159,8 +189,15 @@ func (s *Summary) Print(w io.Writer) error {
 				m.name, 100*m.loss.Ranked, m.loss.Triples, m.loss.Rank)
 		}
 	}
-	fmt.Fprintf(w, "%s: %d bytes; integer net against model on %d positions: mean %.2f, at most %.1f raw units; mean %.5f, at most %.5f of win probability\n",
-		s.NetFile, s.NetSize, s.Export.Positions, s.Export.MeanRaw, s.Export.MaxRaw, s.Export.MeanWin, s.Export.MaxWin)
+	fmt.Fprintf(w, "%s: %d bytes\n", s.NetFile, s.NetSize)
+	if c := &s.Check; c.Positions > 0 {
+		verdict := "within"
+		if c.P999 > netstat.NearUnits {
+			verdict = "beyond"
+		}
+		fmt.Fprintf(w, "integer net less model on %d positions, raw units: mean %+.2f, deviation %.2f, 99.9 %% within %.1f, %s the bound of %d; %.2f %% of positions within it; win probability %.5f apart in the mean, at most %.5f\n",
+			c.Positions, c.Mean, c.Deviation, c.P999, verdict, netstat.NearUnits, 100*c.Near, c.MeanWin, c.MaxWin)
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "net, centipawns\tmodel\twins\tposition")
 	for _, v := range s.Values {
