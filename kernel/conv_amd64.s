@@ -1218,6 +1218,1200 @@ tile0Clamp:
 	VZEROUPPER
 	RET
 
+// func byteConv16AVX2(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+// Requires: AVX, AVX2
+TEXT ·byteConv16AVX2(SB), NOSPLIT, $0-112
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+24(FP), CX
+	MOVQ         square+32(FP), DX
+	LEAQ         (DX)(DX*2), BX
+	MOVQ         add+64(FP), SI
+	SUBQ         AX, SI
+	MOVL         $0x00010001, DI
+	VMOVD        DI, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         step+88(FP), DI
+	LEAQ         (DI)(DI*2), R8
+	MOVQ         $0x00000008, R9
+
+row:
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	MOVQ   CX, R10
+	MOVQ   weights+48(FP), R11
+	MOVQ   size+104(FP), R12
+
+tile0Window:
+	MOVQ R10, R13
+	MOVQ inner+96(FP), R14
+
+tile0Inner:
+	VMOVUPS      (R11), Y9
+	VMOVUPS      32(R11), Y10
+	VPBROADCASTD (R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD (R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD (R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD (R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVUPS      (R11)(DI*1), Y9
+	VMOVUPS      32(R11)(DI*1), Y10
+	VPBROADCASTD 4(R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 4(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 4(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 4(R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVUPS      (R11)(DI*2), Y9
+	VMOVUPS      32(R11)(DI*2), Y10
+	VPBROADCASTD 8(R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 8(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 8(R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVUPS      (R11)(R8*1), Y9
+	VMOVUPS      32(R11)(R8*1), Y10
+	VPBROADCASTD 12(R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 12(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 12(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 12(R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	ADDQ         $0x10, R13
+	LEAQ         (R11)(DI*4), R11
+	SUBQ         $0x04, R14
+	JNZ          tile0Inner
+	ADDQ         srcRow+40(FP), R10
+	DECQ         R12
+	JNZ          tile0Window
+	MOVQ         scales+80(FP), R10
+	MOVQ         bias+56(FP), R11
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R10), Y1, Y1
+	VADDPS       (R11), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R10), Y2, Y2
+	VADDPS       32(R11), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R10), Y3, Y3
+	VADDPS       (R11), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R10), Y4, Y4
+	VADDPS       32(R11), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       (R10), Y5, Y5
+	VADDPS       (R11), Y5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       32(R10), Y6, Y6
+	VADDPS       32(R11), Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       (R10), Y7, Y7
+	VADDPS       (R11), Y7, Y7
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       32(R10), Y8, Y8
+	VADDPS       32(R11), Y8, Y8
+	CMPQ         add+64(FP), $0x00
+	JEQ          tile0Clamp
+	MOVQ         AX, R10
+	VADDPS       (R10)(SI*1), Y1, Y1
+	VADDPS       32(R10)(SI*1), Y2, Y2
+	ADDQ         dstSquare+8(FP), R10
+	VADDPS       (R10)(SI*1), Y3, Y3
+	VADDPS       32(R10)(SI*1), Y4, Y4
+	ADDQ         dstSquare+8(FP), R10
+	VADDPS       (R10)(SI*1), Y5, Y5
+	VADDPS       32(R10)(SI*1), Y6, Y6
+	ADDQ         dstSquare+8(FP), R10
+	VADDPS       (R10)(SI*1), Y7, Y7
+	VADDPS       32(R10)(SI*1), Y8, Y8
+	ADDQ         dstSquare+8(FP), R10
+
+tile0Clamp:
+	VBROADCASTSS low+72(FP), Y9
+	VBROADCASTSS high+76(FP), Y10
+	MOVQ         AX, R10
+	VMAXPS       Y1, Y9, Y1
+	VMINPS       Y1, Y10, Y1
+	VMOVUPS      Y1, (R10)
+	VMAXPS       Y2, Y9, Y2
+	VMINPS       Y2, Y10, Y2
+	VMOVUPS      Y2, 32(R10)
+	ADDQ         dstSquare+8(FP), R10
+	VMAXPS       Y3, Y9, Y3
+	VMINPS       Y3, Y10, Y3
+	VMOVUPS      Y3, (R10)
+	VMAXPS       Y4, Y9, Y4
+	VMINPS       Y4, Y10, Y4
+	VMOVUPS      Y4, 32(R10)
+	ADDQ         dstSquare+8(FP), R10
+	VMAXPS       Y5, Y9, Y5
+	VMINPS       Y5, Y10, Y5
+	VMOVUPS      Y5, (R10)
+	VMAXPS       Y6, Y9, Y6
+	VMINPS       Y6, Y10, Y6
+	VMOVUPS      Y6, 32(R10)
+	ADDQ         dstSquare+8(FP), R10
+	VMAXPS       Y7, Y9, Y7
+	VMINPS       Y7, Y10, Y7
+	VMOVUPS      Y7, (R10)
+	VMAXPS       Y8, Y9, Y8
+	VMINPS       Y8, Y10, Y8
+	VMOVUPS      Y8, 32(R10)
+	ADDQ         dstSquare+8(FP), R10
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
+	MOVQ         CX, R10
+	LEAQ         (CX)(DX*4), R10
+	MOVQ         weights+48(FP), R11
+	MOVQ         size+104(FP), R12
+
+tile1Window:
+	MOVQ R10, R13
+	MOVQ inner+96(FP), R14
+
+tile1Inner:
+	VMOVUPS      (R11), Y9
+	VMOVUPS      32(R11), Y10
+	VPBROADCASTD (R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD (R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD (R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD (R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVUPS      (R11)(DI*1), Y9
+	VMOVUPS      32(R11)(DI*1), Y10
+	VPBROADCASTD 4(R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 4(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 4(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 4(R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVUPS      (R11)(DI*2), Y9
+	VMOVUPS      32(R11)(DI*2), Y10
+	VPBROADCASTD 8(R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 8(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 8(R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVUPS      (R11)(R8*1), Y9
+	VMOVUPS      32(R11)(R8*1), Y10
+	VPBROADCASTD 12(R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 12(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 12(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 12(R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	ADDQ         $0x10, R13
+	LEAQ         (R11)(DI*4), R11
+	SUBQ         $0x04, R14
+	JNZ          tile1Inner
+	ADDQ         srcRow+40(FP), R10
+	DECQ         R12
+	JNZ          tile1Window
+	MOVQ         dstSquare+8(FP), R10
+	IMUL3Q       $0x04, R10, R10
+	MOVQ         scales+80(FP), R11
+	MOVQ         bias+56(FP), R12
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R11), Y1, Y1
+	VADDPS       (R12), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R11), Y2, Y2
+	VADDPS       32(R12), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R11), Y3, Y3
+	VADDPS       (R12), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R11), Y4, Y4
+	VADDPS       32(R12), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       (R11), Y5, Y5
+	VADDPS       (R12), Y5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       32(R11), Y6, Y6
+	VADDPS       32(R12), Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       (R11), Y7, Y7
+	VADDPS       (R12), Y7, Y7
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       32(R11), Y8, Y8
+	VADDPS       32(R12), Y8, Y8
+	CMPQ         add+64(FP), $0x00
+	JEQ          tile1Clamp
+	MOVQ         AX, R11
+	ADDQ         R10, R11
+	VADDPS       (R11)(SI*1), Y1, Y1
+	VADDPS       32(R11)(SI*1), Y2, Y2
+	ADDQ         dstSquare+8(FP), R11
+	VADDPS       (R11)(SI*1), Y3, Y3
+	VADDPS       32(R11)(SI*1), Y4, Y4
+	ADDQ         dstSquare+8(FP), R11
+	VADDPS       (R11)(SI*1), Y5, Y5
+	VADDPS       32(R11)(SI*1), Y6, Y6
+	ADDQ         dstSquare+8(FP), R11
+	VADDPS       (R11)(SI*1), Y7, Y7
+	VADDPS       32(R11)(SI*1), Y8, Y8
+	ADDQ         dstSquare+8(FP), R11
+
+tile1Clamp:
+	VBROADCASTSS low+72(FP), Y9
+	VBROADCASTSS high+76(FP), Y10
+	MOVQ         AX, R11
+	ADDQ         R10, R11
+	VMAXPS       Y1, Y9, Y1
+	VMINPS       Y1, Y10, Y1
+	VMOVUPS      Y1, (R11)
+	VMAXPS       Y2, Y9, Y2
+	VMINPS       Y2, Y10, Y2
+	VMOVUPS      Y2, 32(R11)
+	ADDQ         dstSquare+8(FP), R11
+	VMAXPS       Y3, Y9, Y3
+	VMINPS       Y3, Y10, Y3
+	VMOVUPS      Y3, (R11)
+	VMAXPS       Y4, Y9, Y4
+	VMINPS       Y4, Y10, Y4
+	VMOVUPS      Y4, 32(R11)
+	ADDQ         dstSquare+8(FP), R11
+	VMAXPS       Y5, Y9, Y5
+	VMINPS       Y5, Y10, Y5
+	VMOVUPS      Y5, (R11)
+	VMAXPS       Y6, Y9, Y6
+	VMINPS       Y6, Y10, Y6
+	VMOVUPS      Y6, 32(R11)
+	ADDQ         dstSquare+8(FP), R11
+	VMAXPS       Y7, Y9, Y7
+	VMINPS       Y7, Y10, Y7
+	VMOVUPS      Y7, (R11)
+	VMAXPS       Y8, Y9, Y8
+	VMINPS       Y8, Y10, Y8
+	VMOVUPS      Y8, 32(R11)
+	ADDQ         dstSquare+8(FP), R11
+	ADDQ         srcRow+40(FP), CX
+	ADDQ         dstRow+16(FP), AX
+	DECQ         R9
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func byteConv16AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·byteConv16AVX512(SB), NOSPLIT, $0-112
+	MOVQ dst+0(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ square+32(FP), DX
+	LEAQ (DX)(DX*2), BX
+	MOVQ add+64(FP), SI
+	SUBQ AX, SI
+	MOVQ $0x00000008, DI
+
+row:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   CX, R8
+	MOVQ   weights+48(FP), R9
+	MOVQ   size+104(FP), R10
+
+tile0Window:
+	MOVQ R8, R11
+	LEAQ (R11)(DX*4), R12
+	MOVQ inner+96(FP), R13
+
+tile0Inner:
+	VMOVUPS      (R9), Z8
+	VPBROADCASTD (R11), Z9
+	VPDPBUSD     Z8, Z9, Z0
+	VPBROADCASTD (R11)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z1
+	VPBROADCASTD (R11)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z2
+	VPBROADCASTD (R11)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z3
+	VPBROADCASTD (R12), Z9
+	VPDPBUSD     Z8, Z9, Z4
+	VPBROADCASTD (R12)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z5
+	VPBROADCASTD (R12)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z6
+	VPBROADCASTD (R12)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z7
+	VMOVUPS      64(R9), Z8
+	VPBROADCASTD 4(R11), Z9
+	VPDPBUSD     Z8, Z9, Z0
+	VPBROADCASTD 4(R11)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z1
+	VPBROADCASTD 4(R11)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z2
+	VPBROADCASTD 4(R11)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z3
+	VPBROADCASTD 4(R12), Z9
+	VPDPBUSD     Z8, Z9, Z4
+	VPBROADCASTD 4(R12)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z5
+	VPBROADCASTD 4(R12)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z6
+	VPBROADCASTD 4(R12)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z7
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x02, R13
+	JNZ          tile0Inner
+	ADDQ         srcRow+40(FP), R8
+	DECQ         R10
+	JNZ          tile0Window
+	MOVQ         scales+80(FP), R8
+	MOVQ         bias+56(FP), R9
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R8), Z0, Z0
+	VADDPS       (R9), Z0, Z0
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       (R8), Z1, Z1
+	VADDPS       (R9), Z1, Z1
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       (R8), Z2, Z2
+	VADDPS       (R9), Z2, Z2
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       (R8), Z3, Z3
+	VADDPS       (R9), Z3, Z3
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       (R8), Z4, Z4
+	VADDPS       (R9), Z4, Z4
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       (R8), Z5, Z5
+	VADDPS       (R9), Z5, Z5
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       (R8), Z6, Z6
+	VADDPS       (R9), Z6, Z6
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       (R8), Z7, Z7
+	VADDPS       (R9), Z7, Z7
+	CMPQ         add+64(FP), $0x00
+	JEQ          tile0Clamp
+	MOVQ         AX, R8
+	VADDPS       (R8)(SI*1), Z0, Z0
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z1, Z1
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z2, Z2
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z3, Z3
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z4, Z4
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z5, Z5
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z6, Z6
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z7, Z7
+	ADDQ         dstSquare+8(FP), R8
+
+tile0Clamp:
+	VBROADCASTSS low+72(FP), Z8
+	VBROADCASTSS high+76(FP), Z9
+	MOVQ         AX, R8
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMOVUPS      Z0, (R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMOVUPS      Z1, (R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMOVUPS      Z2, (R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMOVUPS      Z3, (R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMOVUPS      Z4, (R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMOVUPS      Z5, (R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMOVUPS      Z6, (R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
+	VMOVUPS      Z7, (R8)
+	ADDQ         dstSquare+8(FP), R8
+	ADDQ         srcRow+40(FP), CX
+	ADDQ         dstRow+16(FP), AX
+	DECQ         DI
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func byteConv32AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·byteConv32AVX512(SB), NOSPLIT, $0-112
+	MOVQ dst+0(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ square+32(FP), DX
+	LEAQ (DX)(DX*2), BX
+	MOVQ add+64(FP), SI
+	SUBQ AX, SI
+	MOVQ $0x00000008, DI
+
+row:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   CX, R8
+	MOVQ   weights+48(FP), R9
+	MOVQ   size+104(FP), R10
+
+tile0Window:
+	MOVQ R8, R11
+	LEAQ (R11)(DX*4), R12
+	MOVQ inner+96(FP), R13
+
+tile0Inner:
+	VMOVUPS      (R9), Z16
+	VMOVUPS      64(R9), Z17
+	VPBROADCASTD (R11), Z18
+	VPDPBUSD     Z16, Z18, Z0
+	VPDPBUSD     Z17, Z18, Z1
+	VPBROADCASTD (R11)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z2
+	VPDPBUSD     Z17, Z18, Z3
+	VPBROADCASTD (R11)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z4
+	VPDPBUSD     Z17, Z18, Z5
+	VPBROADCASTD (R11)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z6
+	VPDPBUSD     Z17, Z18, Z7
+	VPBROADCASTD (R12), Z18
+	VPDPBUSD     Z16, Z18, Z8
+	VPDPBUSD     Z17, Z18, Z9
+	VPBROADCASTD (R12)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z10
+	VPDPBUSD     Z17, Z18, Z11
+	VPBROADCASTD (R12)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z12
+	VPDPBUSD     Z17, Z18, Z13
+	VPBROADCASTD (R12)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z14
+	VPDPBUSD     Z17, Z18, Z15
+	VMOVUPS      128(R9), Z16
+	VMOVUPS      192(R9), Z17
+	VPBROADCASTD 4(R11), Z18
+	VPDPBUSD     Z16, Z18, Z0
+	VPDPBUSD     Z17, Z18, Z1
+	VPBROADCASTD 4(R11)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z2
+	VPDPBUSD     Z17, Z18, Z3
+	VPBROADCASTD 4(R11)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z4
+	VPDPBUSD     Z17, Z18, Z5
+	VPBROADCASTD 4(R11)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z6
+	VPDPBUSD     Z17, Z18, Z7
+	VPBROADCASTD 4(R12), Z18
+	VPDPBUSD     Z16, Z18, Z8
+	VPDPBUSD     Z17, Z18, Z9
+	VPBROADCASTD 4(R12)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z10
+	VPDPBUSD     Z17, Z18, Z11
+	VPBROADCASTD 4(R12)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z12
+	VPDPBUSD     Z17, Z18, Z13
+	VPBROADCASTD 4(R12)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z14
+	VPDPBUSD     Z17, Z18, Z15
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000100, R9
+	SUBQ         $0x02, R13
+	JNZ          tile0Inner
+	ADDQ         srcRow+40(FP), R8
+	DECQ         R10
+	JNZ          tile0Window
+	MOVQ         scales+80(FP), R8
+	MOVQ         bias+56(FP), R9
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R8), Z0, Z0
+	VADDPS       (R9), Z0, Z0
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R8), Z1, Z1
+	VADDPS       64(R9), Z1, Z1
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       (R8), Z2, Z2
+	VADDPS       (R9), Z2, Z2
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       64(R8), Z3, Z3
+	VADDPS       64(R9), Z3, Z3
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       (R8), Z4, Z4
+	VADDPS       (R9), Z4, Z4
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       64(R8), Z5, Z5
+	VADDPS       64(R9), Z5, Z5
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       (R8), Z6, Z6
+	VADDPS       (R9), Z6, Z6
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       64(R8), Z7, Z7
+	VADDPS       64(R9), Z7, Z7
+	VCVTDQ2PS    Z8, Z8
+	VMULPS       (R8), Z8, Z8
+	VADDPS       (R9), Z8, Z8
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       64(R8), Z9, Z9
+	VADDPS       64(R9), Z9, Z9
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       (R8), Z10, Z10
+	VADDPS       (R9), Z10, Z10
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       64(R8), Z11, Z11
+	VADDPS       64(R9), Z11, Z11
+	VCVTDQ2PS    Z12, Z12
+	VMULPS       (R8), Z12, Z12
+	VADDPS       (R9), Z12, Z12
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       64(R8), Z13, Z13
+	VADDPS       64(R9), Z13, Z13
+	VCVTDQ2PS    Z14, Z14
+	VMULPS       (R8), Z14, Z14
+	VADDPS       (R9), Z14, Z14
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       64(R8), Z15, Z15
+	VADDPS       64(R9), Z15, Z15
+	CMPQ         add+64(FP), $0x00
+	JEQ          tile0Clamp
+	MOVQ         AX, R8
+	VADDPS       (R8)(SI*1), Z0, Z0
+	VADDPS       64(R8)(SI*1), Z1, Z1
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z2, Z2
+	VADDPS       64(R8)(SI*1), Z3, Z3
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z4, Z4
+	VADDPS       64(R8)(SI*1), Z5, Z5
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z6, Z6
+	VADDPS       64(R8)(SI*1), Z7, Z7
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z8, Z8
+	VADDPS       64(R8)(SI*1), Z9, Z9
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z10, Z10
+	VADDPS       64(R8)(SI*1), Z11, Z11
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z12, Z12
+	VADDPS       64(R8)(SI*1), Z13, Z13
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z14, Z14
+	VADDPS       64(R8)(SI*1), Z15, Z15
+	ADDQ         dstSquare+8(FP), R8
+
+tile0Clamp:
+	VBROADCASTSS low+72(FP), Z16
+	VBROADCASTSS high+76(FP), Z17
+	MOVQ         AX, R8
+	VMAXPS       Z0, Z16, Z0
+	VMINPS       Z0, Z17, Z0
+	VMOVUPS      Z0, (R8)
+	VMAXPS       Z1, Z16, Z1
+	VMINPS       Z1, Z17, Z1
+	VMOVUPS      Z1, 64(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z2, Z16, Z2
+	VMINPS       Z2, Z17, Z2
+	VMOVUPS      Z2, (R8)
+	VMAXPS       Z3, Z16, Z3
+	VMINPS       Z3, Z17, Z3
+	VMOVUPS      Z3, 64(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z4, Z16, Z4
+	VMINPS       Z4, Z17, Z4
+	VMOVUPS      Z4, (R8)
+	VMAXPS       Z5, Z16, Z5
+	VMINPS       Z5, Z17, Z5
+	VMOVUPS      Z5, 64(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z6, Z16, Z6
+	VMINPS       Z6, Z17, Z6
+	VMOVUPS      Z6, (R8)
+	VMAXPS       Z7, Z16, Z7
+	VMINPS       Z7, Z17, Z7
+	VMOVUPS      Z7, 64(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z8, Z17, Z8
+	VMOVUPS      Z8, (R8)
+	VMAXPS       Z9, Z16, Z9
+	VMINPS       Z9, Z17, Z9
+	VMOVUPS      Z9, 64(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z10, Z17, Z10
+	VMOVUPS      Z10, (R8)
+	VMAXPS       Z11, Z16, Z11
+	VMINPS       Z11, Z17, Z11
+	VMOVUPS      Z11, 64(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z12, Z16, Z12
+	VMINPS       Z12, Z17, Z12
+	VMOVUPS      Z12, (R8)
+	VMAXPS       Z13, Z16, Z13
+	VMINPS       Z13, Z17, Z13
+	VMOVUPS      Z13, 64(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z14, Z16, Z14
+	VMINPS       Z14, Z17, Z14
+	VMOVUPS      Z14, (R8)
+	VMAXPS       Z15, Z16, Z15
+	VMINPS       Z15, Z17, Z15
+	VMOVUPS      Z15, 64(R8)
+	ADDQ         dstSquare+8(FP), R8
+	ADDQ         srcRow+40(FP), CX
+	ADDQ         dstRow+16(FP), AX
+	DECQ         DI
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func byteConv48AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·byteConv48AVX512(SB), NOSPLIT, $0-112
+	MOVQ dst+0(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ square+32(FP), DX
+	LEAQ (DX)(DX*2), BX
+	MOVQ add+64(FP), SI
+	SUBQ AX, SI
+	MOVQ $0x00000008, DI
+
+row:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+	MOVQ   CX, R8
+	MOVQ   weights+48(FP), R9
+	MOVQ   size+104(FP), R10
+
+tile0Window:
+	MOVQ R8, R11
+	LEAQ (R11)(DX*4), R12
+	MOVQ inner+96(FP), R13
+
+tile0Inner:
+	VMOVUPS      (R9), Z24
+	VMOVUPS      64(R9), Z25
+	VMOVUPS      128(R9), Z26
+	VPBROADCASTD (R11), Z27
+	VPDPBUSD     Z24, Z27, Z0
+	VPDPBUSD     Z25, Z27, Z1
+	VPDPBUSD     Z26, Z27, Z2
+	VPBROADCASTD (R11)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z3
+	VPDPBUSD     Z25, Z27, Z4
+	VPDPBUSD     Z26, Z27, Z5
+	VPBROADCASTD (R11)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z6
+	VPDPBUSD     Z25, Z27, Z7
+	VPDPBUSD     Z26, Z27, Z8
+	VPBROADCASTD (R11)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z9
+	VPDPBUSD     Z25, Z27, Z10
+	VPDPBUSD     Z26, Z27, Z11
+	VPBROADCASTD (R12), Z27
+	VPDPBUSD     Z24, Z27, Z12
+	VPDPBUSD     Z25, Z27, Z13
+	VPDPBUSD     Z26, Z27, Z14
+	VPBROADCASTD (R12)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z15
+	VPDPBUSD     Z25, Z27, Z16
+	VPDPBUSD     Z26, Z27, Z17
+	VPBROADCASTD (R12)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z18
+	VPDPBUSD     Z25, Z27, Z19
+	VPDPBUSD     Z26, Z27, Z20
+	VPBROADCASTD (R12)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z21
+	VPDPBUSD     Z25, Z27, Z22
+	VPDPBUSD     Z26, Z27, Z23
+	VMOVUPS      192(R9), Z24
+	VMOVUPS      256(R9), Z25
+	VMOVUPS      320(R9), Z26
+	VPBROADCASTD 4(R11), Z27
+	VPDPBUSD     Z24, Z27, Z0
+	VPDPBUSD     Z25, Z27, Z1
+	VPDPBUSD     Z26, Z27, Z2
+	VPBROADCASTD 4(R11)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z3
+	VPDPBUSD     Z25, Z27, Z4
+	VPDPBUSD     Z26, Z27, Z5
+	VPBROADCASTD 4(R11)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z6
+	VPDPBUSD     Z25, Z27, Z7
+	VPDPBUSD     Z26, Z27, Z8
+	VPBROADCASTD 4(R11)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z9
+	VPDPBUSD     Z25, Z27, Z10
+	VPDPBUSD     Z26, Z27, Z11
+	VPBROADCASTD 4(R12), Z27
+	VPDPBUSD     Z24, Z27, Z12
+	VPDPBUSD     Z25, Z27, Z13
+	VPDPBUSD     Z26, Z27, Z14
+	VPBROADCASTD 4(R12)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z15
+	VPDPBUSD     Z25, Z27, Z16
+	VPDPBUSD     Z26, Z27, Z17
+	VPBROADCASTD 4(R12)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z18
+	VPDPBUSD     Z25, Z27, Z19
+	VPDPBUSD     Z26, Z27, Z20
+	VPBROADCASTD 4(R12)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z21
+	VPDPBUSD     Z25, Z27, Z22
+	VPDPBUSD     Z26, Z27, Z23
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000180, R9
+	SUBQ         $0x02, R13
+	JNZ          tile0Inner
+	ADDQ         srcRow+40(FP), R8
+	DECQ         R10
+	JNZ          tile0Window
+	MOVQ         scales+80(FP), R8
+	MOVQ         bias+56(FP), R9
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R8), Z0, Z0
+	VADDPS       (R9), Z0, Z0
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R8), Z1, Z1
+	VADDPS       64(R9), Z1, Z1
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       128(R8), Z2, Z2
+	VADDPS       128(R9), Z2, Z2
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       (R8), Z3, Z3
+	VADDPS       (R9), Z3, Z3
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       64(R8), Z4, Z4
+	VADDPS       64(R9), Z4, Z4
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       128(R8), Z5, Z5
+	VADDPS       128(R9), Z5, Z5
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       (R8), Z6, Z6
+	VADDPS       (R9), Z6, Z6
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       64(R8), Z7, Z7
+	VADDPS       64(R9), Z7, Z7
+	VCVTDQ2PS    Z8, Z8
+	VMULPS       128(R8), Z8, Z8
+	VADDPS       128(R9), Z8, Z8
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       (R8), Z9, Z9
+	VADDPS       (R9), Z9, Z9
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       64(R8), Z10, Z10
+	VADDPS       64(R9), Z10, Z10
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       128(R8), Z11, Z11
+	VADDPS       128(R9), Z11, Z11
+	VCVTDQ2PS    Z12, Z12
+	VMULPS       (R8), Z12, Z12
+	VADDPS       (R9), Z12, Z12
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       64(R8), Z13, Z13
+	VADDPS       64(R9), Z13, Z13
+	VCVTDQ2PS    Z14, Z14
+	VMULPS       128(R8), Z14, Z14
+	VADDPS       128(R9), Z14, Z14
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       (R8), Z15, Z15
+	VADDPS       (R9), Z15, Z15
+	VCVTDQ2PS    Z16, Z16
+	VMULPS       64(R8), Z16, Z16
+	VADDPS       64(R9), Z16, Z16
+	VCVTDQ2PS    Z17, Z17
+	VMULPS       128(R8), Z17, Z17
+	VADDPS       128(R9), Z17, Z17
+	VCVTDQ2PS    Z18, Z18
+	VMULPS       (R8), Z18, Z18
+	VADDPS       (R9), Z18, Z18
+	VCVTDQ2PS    Z19, Z19
+	VMULPS       64(R8), Z19, Z19
+	VADDPS       64(R9), Z19, Z19
+	VCVTDQ2PS    Z20, Z20
+	VMULPS       128(R8), Z20, Z20
+	VADDPS       128(R9), Z20, Z20
+	VCVTDQ2PS    Z21, Z21
+	VMULPS       (R8), Z21, Z21
+	VADDPS       (R9), Z21, Z21
+	VCVTDQ2PS    Z22, Z22
+	VMULPS       64(R8), Z22, Z22
+	VADDPS       64(R9), Z22, Z22
+	VCVTDQ2PS    Z23, Z23
+	VMULPS       128(R8), Z23, Z23
+	VADDPS       128(R9), Z23, Z23
+	CMPQ         add+64(FP), $0x00
+	JEQ          tile0Clamp
+	MOVQ         AX, R8
+	VADDPS       (R8)(SI*1), Z0, Z0
+	VADDPS       64(R8)(SI*1), Z1, Z1
+	VADDPS       128(R8)(SI*1), Z2, Z2
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z3, Z3
+	VADDPS       64(R8)(SI*1), Z4, Z4
+	VADDPS       128(R8)(SI*1), Z5, Z5
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z6, Z6
+	VADDPS       64(R8)(SI*1), Z7, Z7
+	VADDPS       128(R8)(SI*1), Z8, Z8
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z9, Z9
+	VADDPS       64(R8)(SI*1), Z10, Z10
+	VADDPS       128(R8)(SI*1), Z11, Z11
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z12, Z12
+	VADDPS       64(R8)(SI*1), Z13, Z13
+	VADDPS       128(R8)(SI*1), Z14, Z14
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z15, Z15
+	VADDPS       64(R8)(SI*1), Z16, Z16
+	VADDPS       128(R8)(SI*1), Z17, Z17
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z18, Z18
+	VADDPS       64(R8)(SI*1), Z19, Z19
+	VADDPS       128(R8)(SI*1), Z20, Z20
+	ADDQ         dstSquare+8(FP), R8
+	VADDPS       (R8)(SI*1), Z21, Z21
+	VADDPS       64(R8)(SI*1), Z22, Z22
+	VADDPS       128(R8)(SI*1), Z23, Z23
+	ADDQ         dstSquare+8(FP), R8
+
+tile0Clamp:
+	VBROADCASTSS low+72(FP), Z24
+	VBROADCASTSS high+76(FP), Z25
+	MOVQ         AX, R8
+	VMAXPS       Z0, Z24, Z0
+	VMINPS       Z0, Z25, Z0
+	VMOVUPS      Z0, (R8)
+	VMAXPS       Z1, Z24, Z1
+	VMINPS       Z1, Z25, Z1
+	VMOVUPS      Z1, 64(R8)
+	VMAXPS       Z2, Z24, Z2
+	VMINPS       Z2, Z25, Z2
+	VMOVUPS      Z2, 128(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z3, Z24, Z3
+	VMINPS       Z3, Z25, Z3
+	VMOVUPS      Z3, (R8)
+	VMAXPS       Z4, Z24, Z4
+	VMINPS       Z4, Z25, Z4
+	VMOVUPS      Z4, 64(R8)
+	VMAXPS       Z5, Z24, Z5
+	VMINPS       Z5, Z25, Z5
+	VMOVUPS      Z5, 128(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z6, Z24, Z6
+	VMINPS       Z6, Z25, Z6
+	VMOVUPS      Z6, (R8)
+	VMAXPS       Z7, Z24, Z7
+	VMINPS       Z7, Z25, Z7
+	VMOVUPS      Z7, 64(R8)
+	VMAXPS       Z8, Z24, Z8
+	VMINPS       Z8, Z25, Z8
+	VMOVUPS      Z8, 128(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z9, Z24, Z9
+	VMINPS       Z9, Z25, Z9
+	VMOVUPS      Z9, (R8)
+	VMAXPS       Z10, Z24, Z10
+	VMINPS       Z10, Z25, Z10
+	VMOVUPS      Z10, 64(R8)
+	VMAXPS       Z11, Z24, Z11
+	VMINPS       Z11, Z25, Z11
+	VMOVUPS      Z11, 128(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z12, Z24, Z12
+	VMINPS       Z12, Z25, Z12
+	VMOVUPS      Z12, (R8)
+	VMAXPS       Z13, Z24, Z13
+	VMINPS       Z13, Z25, Z13
+	VMOVUPS      Z13, 64(R8)
+	VMAXPS       Z14, Z24, Z14
+	VMINPS       Z14, Z25, Z14
+	VMOVUPS      Z14, 128(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z15, Z24, Z15
+	VMINPS       Z15, Z25, Z15
+	VMOVUPS      Z15, (R8)
+	VMAXPS       Z16, Z24, Z16
+	VMINPS       Z16, Z25, Z16
+	VMOVUPS      Z16, 64(R8)
+	VMAXPS       Z17, Z24, Z17
+	VMINPS       Z17, Z25, Z17
+	VMOVUPS      Z17, 128(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z18, Z24, Z18
+	VMINPS       Z18, Z25, Z18
+	VMOVUPS      Z18, (R8)
+	VMAXPS       Z19, Z24, Z19
+	VMINPS       Z19, Z25, Z19
+	VMOVUPS      Z19, 64(R8)
+	VMAXPS       Z20, Z24, Z20
+	VMINPS       Z20, Z25, Z20
+	VMOVUPS      Z20, 128(R8)
+	ADDQ         dstSquare+8(FP), R8
+	VMAXPS       Z21, Z24, Z21
+	VMINPS       Z21, Z25, Z21
+	VMOVUPS      Z21, (R8)
+	VMAXPS       Z22, Z24, Z22
+	VMINPS       Z22, Z25, Z22
+	VMOVUPS      Z22, 64(R8)
+	VMAXPS       Z23, Z24, Z23
+	VMINPS       Z23, Z25, Z23
+	VMOVUPS      Z23, 128(R8)
+	ADDQ         dstSquare+8(FP), R8
+	ADDQ         srcRow+40(FP), CX
+	ADDQ         dstRow+16(FP), AX
+	DECQ         DI
+	JNZ          row
+	VZEROUPPER
+	RET
+
 // func floatDepthwiseAVX2(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, size int)
 // Requires: AVX, FMA3
 TEXT ·floatDepthwiseAVX2(SB), NOSPLIT, $0-96
@@ -1328,6 +2522,68 @@ rowClamp:
 	VZEROUPPER
 	RET
 
+// func byteQuantiseAVX2(dst *uint8, src *float32, n int, scale float32, zero uint32)
+// Requires: AVX, AVX2
+TEXT ·byteQuantiseAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS scale+24(FP), Y0
+	MOVL         zero+28(FP), BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x44000000, BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Y2
+	MOVL         $0xc4000000, BX
+	VMOVD        BX, X3
+	VPBROADCASTD X3, Y3
+	VPXOR        Y4, Y4, Y4
+
+loop:
+	VMULPS    (CX), Y0, Y4
+	VMINPS    Y2, Y4, Y4
+	VMAXPS    Y3, Y4, Y4
+	VCVTPS2DQ Y4, Y4
+	VPADDD    Y1, Y4, Y4
+	VMULPS    32(CX), Y0, Y5
+	VMINPS    Y2, Y5, Y5
+	VMAXPS    Y3, Y5, Y5
+	VCVTPS2DQ Y5, Y5
+	VPADDD    Y1, Y5, Y5
+	VMULPS    64(CX), Y0, Y6
+	VMINPS    Y2, Y6, Y6
+	VMAXPS    Y3, Y6, Y6
+	VCVTPS2DQ Y6, Y6
+	VPADDD    Y1, Y6, Y6
+	VMULPS    96(CX), Y0, Y7
+	VMINPS    Y2, Y7, Y7
+	VMAXPS    Y3, Y7, Y7
+	VCVTPS2DQ Y7, Y7
+	VPADDD    Y1, Y7, Y7
+	VPACKSSDW Y5, Y4, Y4
+	VPACKSSDW Y7, Y6, Y6
+	VPACKUSWB Y6, Y4, Y4
+	VMOVDQU   byteQuantiseOrder<>+0(SB), Y5
+	VPERMD    Y4, Y5, Y4
+	VMOVDQU   Y4, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x20, DX
+	JNZ       loop
+	VZEROUPPER
+	RET
+
+DATA byteQuantiseOrder<>+0(SB)/4, $0x00000000
+DATA byteQuantiseOrder<>+4(SB)/4, $0x00000004
+DATA byteQuantiseOrder<>+8(SB)/4, $0x00000001
+DATA byteQuantiseOrder<>+12(SB)/4, $0x00000005
+DATA byteQuantiseOrder<>+16(SB)/4, $0x00000002
+DATA byteQuantiseOrder<>+20(SB)/4, $0x00000006
+DATA byteQuantiseOrder<>+24(SB)/4, $0x00000003
+DATA byteQuantiseOrder<>+28(SB)/4, $0x00000007
+GLOBL byteQuantiseOrder<>(SB), RODATA|NOPTR, $32
+
 // func floatDepthwiseAVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, size int)
 // Requires: AVX, AVX512F
 TEXT ·floatDepthwiseAVX512(SB), NOSPLIT, $0-96
@@ -1435,5 +2691,43 @@ rowClamp:
 	ADDQ         dstRow+16(FP), AX
 	DECQ         DI
 	JNZ          row
+	VZEROUPPER
+	RET
+
+// func byteQuantiseAVX512(dst *uint8, src *float32, n int, scale float32, zero uint32)
+// Requires: AVX, AVX512F
+TEXT ·byteQuantiseAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS scale+24(FP), Z0
+	MOVL         zero+28(FP), BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x44000000, BX
+	VPBROADCASTD BX, Z2
+	MOVL         $0xc4000000, BX
+	VPBROADCASTD BX, Z3
+	VPXORD       Z4, Z4, Z4
+
+loop:
+	VMULPS    (CX), Z0, Z5
+	VMINPS    Z2, Z5, Z5
+	VMAXPS    Z3, Z5, Z5
+	VCVTPS2DQ Z5, Z5
+	VPADDD    Z1, Z5, Z5
+	VMULPS    64(CX), Z0, Z6
+	VMINPS    Z2, Z6, Z6
+	VMAXPS    Z3, Z6, Z6
+	VCVTPS2DQ Z6, Z6
+	VPADDD    Z1, Z6, Z6
+	VPMAXSD   Z4, Z5, Z5
+	VPMOVUSDB Z5, (AX)
+	VPMAXSD   Z4, Z6, Z6
+	VPMOVUSDB Z6, 16(AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x20, DX
+	JNZ       loop
 	VZEROUPPER
 	RET

@@ -4,37 +4,67 @@
 
 package kernel
 
-// floatConv16AVX2 writes 16 output channels of one image. A window has size rows of inner inputs; the weights of an input are step bytes from those of the next.
+// floatConv16AVX2 writes 16 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv16AVX2(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
 
-// floatConv24AVX2 writes 24 output channels of one image. A window has size rows of inner inputs; the weights of an input are step bytes from those of the next.
+// floatConv24AVX2 writes 24 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv24AVX2(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
 
-// floatConv16AVX512 writes 16 output channels of one image. A window has size rows of inner inputs; the weights of an input are step bytes from those of the next.
+// floatConv16AVX512 writes 16 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv16AVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
 
-// floatConv32AVX512 writes 32 output channels of one image. A window has size rows of inner inputs; the weights of an input are step bytes from those of the next.
+// floatConv32AVX512 writes 32 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv32AVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
 
-// floatConv48AVX512 writes 48 output channels of one image. A window has size rows of inner inputs; the weights of an input are step bytes from those of the next.
+// floatConv48AVX512 writes 48 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv48AVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
+
+// byteConv16AVX2 writes 16 output channels of one image. A window has size rows of inner groups of four inputs; the weights of one are step bytes from those of the next.
+//
+//go:noescape
+func byteConv16AVX2(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+
+// byteConv16AVX512 writes 16 output channels of one image. A window has size rows of inner groups of four inputs; the weights of one are step bytes from those of the next.
+//
+//go:noescape
+func byteConv16AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+
+// byteConv32AVX512 writes 32 output channels of one image. A window has size rows of inner groups of four inputs; the weights of one are step bytes from those of the next.
+//
+//go:noescape
+func byteConv32AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+
+// byteConv48AVX512 writes 48 output channels of one image. A window has size rows of inner groups of four inputs; the weights of one are step bytes from those of the next.
+//
+//go:noescape
+func byteConv48AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
 
 // floatDepthwiseAVX2 convolves 8 channels of one image, each by itself. A window has size rows of as many squares; the weights of a square are step bytes from those of the next.
 //
 //go:noescape
 func floatDepthwiseAVX2(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, size int)
 
+// byteQuantiseAVX2 sets dst = clamp(round(src·scale) + zero, 0, 255), ties to even; n is a multiple of 32.
+//
+//go:noescape
+func byteQuantiseAVX2(dst *uint8, src *float32, n int, scale float32, zero uint32)
+
 // floatDepthwiseAVX512 convolves 16 channels of one image, each by itself. A window has size rows of as many squares; the weights of a square are step bytes from those of the next.
 //
 //go:noescape
 func floatDepthwiseAVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, size int)
+
+// byteQuantiseAVX512 sets dst = clamp(round(src·scale) + zero, 0, 255), ties to even; n is a multiple of 32.
+//
+//go:noescape
+func byteQuantiseAVX512(dst *uint8, src *float32, n int, scale float32, zero uint32)

@@ -22,6 +22,10 @@
 // saturation, which some engines inherit from an x86 instruction, does not
 // occur.
 //
+// ByteConv (files byte*.go) is between the two: a convolution of quantised numbers
+// whose sums are exact and whose results, floats again, have the same bits at every
+// level.
+//
 // The float part (files float*.go) serves training and convolutional networks.
 // Every kernel adds in a fixed order, so that equal inputs give equal bits again,
 // and the levels differ by this:

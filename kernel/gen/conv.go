@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -22,8 +23,13 @@ func convKernels() {
 	for _, width := range []int{1, 2, 3} {
 		convolution{vectors: avx512, squares: 8, width: width, unroll: 2}.write()
 	}
+	convolution{vectors: avx2, squares: 4, width: 2, unroll: 4, integers: true}.write()
+	for _, width := range []int{1, 2, 3} {
+		convolution{vectors: avx512, squares: 8, width: width, unroll: 2, integers: true}.write()
+	}
 	for _, v := range []vectors{avx2, avx512} {
 		v.depthwise()
+		v.quantiseBytes()
 	}
 }
 
@@ -35,7 +41,11 @@ type image struct {
 	add              Register // from dst to what is added
 }
 
-const imageParams = "dst *float32, dstSquare, dstRow int, src *float32, square, srcRow int, weights *float32, bias *float32, add *float32, low, high float32"
+// imageParams are the arguments of all kernels of one image; src and weights are of
+// these types.
+func imageParams(src, weights string) string {
+	return fmt.Sprintf("dst *float32, dstSquare, dstRow int, src *%s, square, srcRow int, weights *%s, bias *float32, add *float32, low, high float32", src, weights)
+}
 
 func (v vectors) newImage() image {
 	i := image{vectors: v, dst: param("dst"), src: param("src"), square: param("square"), square3: GP64(), add: GP64()}
@@ -92,17 +102,29 @@ func (i *image) finish(name string, sums [][]VecVirtual, offset Register) {
 // convolution is the kernel for one width of blocks of output channels: a tile of
 // squares by vectors of channels stays in registers while the products of one
 // window of inputs after another are added to it.
+//
+// With integers, an input is four bytes, a weight the four that they meet, and an
+// output the sum of all products times its scale.
 type convolution struct {
 	vectors
-	squares int // of a tile
-	width   int // vectors of a tile
-	unroll  int
+	squares  int // of a tile
+	width    int // vectors of a tile
+	unroll   int
+	integers bool
+	products products
 }
 
 func (c convolution) write() {
-	c.function(fmt.Sprintf("floatConv%d", c.width*c.lanes), "func("+imageParams+", step, inner, size int)",
-		fmt.Sprintf("writes %d output channels of one image. A window has size rows of inner inputs; the weights of an input are step bytes from those of the next.", c.width*c.lanes))
+	name, params, doc := "floatConv", imageParams("float32", "float32")+", step, inner, size int", "inputs"
+	if c.integers {
+		name, params, doc = "byteConv", imageParams("uint8", "int8")+", scales *float32, step, inner, size int", "groups of four inputs"
+	}
+	c.function(fmt.Sprintf("%s%d", name, c.width*c.lanes), "func("+params+")",
+		fmt.Sprintf("writes %d output channels of one image. A window has size rows of inner %s; the weights of one are step bytes from those of the next.", c.width*c.lanes, doc))
 	i := c.newImage()
+	if c.integers {
+		c.products = c.newProducts()
+	}
 	step := c.newStep()
 	rows := GP64()
 	MOVQ(U32(convSide), rows)
@@ -155,15 +177,7 @@ func (c convolution) next(weights Register, s *step) {
 
 // tile writes the t-th tile of a row of squares.
 func (c convolution) tile(name string, i *image, s *step, t int) {
-	sums := make([][]VecVirtual, c.squares)
-	bias := GP64()
-	MOVQ(memory("bias"), bias)
-	for k := range sums {
-		sums[k] = c.registers(c.width)
-		for j, r := range sums[k] {
-			VMOVUPS(Mem{Base: bias, Disp: c.bytes(j)}, r)
-		}
-	}
+	sums := c.start()
 	window, weights, left := GP64(), GP64(), GP64()
 	MOVQ(i.src, window)
 	if t > 0 {
@@ -199,7 +213,45 @@ func (c convolution) tile(name string, i *image, s *step, t int) {
 		MOVQ(memory("dstSquare"), offset)
 		IMUL3Q(U8(uint8(t*c.squares)), offset, offset)
 	}
+	if c.integers {
+		c.rescale(sums)
+	}
 	i.finish(name, sums, offset)
+}
+
+// start returns the sums of a tile, which begin with the bias; those of integers
+// with zero.
+func (c convolution) start() [][]VecVirtual {
+	sums, bias := make([][]VecVirtual, c.squares), GP64()
+	if !c.integers {
+		MOVQ(memory("bias"), bias)
+	}
+	for k := range sums {
+		sums[k] = c.registers(c.width)
+		for j, r := range sums[k] {
+			if c.integers {
+				c.clear(r)
+			} else {
+				VMOVUPS(Mem{Base: bias, Disp: c.bytes(j)}, r)
+			}
+		}
+	}
+	return sums
+}
+
+// rescale turns sums of integers into what they stand for. It rounds after each
+// operation, as the plain code does.
+func (c convolution) rescale(sums [][]VecVirtual) {
+	scales, bias := GP64(), GP64()
+	MOVQ(memory("scales"), scales)
+	MOVQ(memory("bias"), bias)
+	for _, square := range sums {
+		for j, r := range square {
+			VCVTDQ2PS(r, r)
+			VMULPS(Mem{Base: scales, Disp: c.bytes(j)}, r, r)
+			VADDPS(Mem{Base: bias, Disp: c.bytes(j)}, r, r)
+		}
+	}
 }
 
 // multiply adds the products of one input of every square.
@@ -209,6 +261,14 @@ func (c convolution) multiply(sums [][]VecVirtual, in []Mem, weights func(j int)
 		VMOVUPS(weights(j), r)
 	}
 	for k, square := range sums {
+		if c.integers {
+			value := c.register()
+			VPBROADCASTD(in[k], value)
+			for j, r := range square {
+				c.products.add(right[j], value, r)
+			}
+			continue
+		}
 		if c.vectors == avx512 && c.width == 1 {
 			VFMADD231PS_BCST(in[k], right[0], square[0])
 			continue
@@ -223,7 +283,7 @@ func (c convolution) multiply(sums [][]VecVirtual, in []Mem, weights func(j int)
 
 // depthwise writes the kernel of one vector of channels that do not mix.
 func (v vectors) depthwise() {
-	v.function("floatDepthwise", "func("+imageParams+", step, size int)",
+	v.function("floatDepthwise", "func("+imageParams("float32", "float32")+", step, size int)",
 		fmt.Sprintf("convolves %d channels of one image, each by itself. A window has size rows of as many squares; the weights of a square are step bytes from those of the next.", v.lanes))
 	i := v.newImage()
 	rows := GP64()
@@ -263,5 +323,47 @@ func (v vectors) depthwise() {
 	ADDQ(memory("dstRow"), i.dst)
 	DECQ(rows)
 	JNZ(LabelRef("row"))
+	leave()
+}
+
+// quantiseBytes writes the kernel that turns numbers into bytes.
+func (v vectors) quantiseBytes() {
+	v.function("byteQuantise", "func(dst *uint8, src *float32, n int, scale float32, zero uint32)",
+		"sets dst = clamp(round(src·scale) + zero, 0, 255), ties to even; n is a multiple of 32.")
+	dst, src, n := param("dst"), param("src"), param("n")
+	scale, zero, x := v.argument("scale"), v.register(), XMM()
+	VMOVD(Load(Param("zero"), GP32()), x)
+	VPBROADCASTD(x, zero)
+	// Beyond these, results are 0 or 255 whatever the zero; NaN becomes high.
+	high, low := v.repeat(math.Float32bits(512)), v.repeat(math.Float32bits(-512))
+	none := v.zeroInts()
+	Label("loop")
+	values := v.registers(32 / v.lanes)
+	for i, r := range values {
+		VMULPS(Mem{Base: src, Disp: v.bytes(i)}, scale, r)
+		VMINPS(high, r, r)
+		VMAXPS(low, r, r)
+		VCVTPS2DQ(r, r)
+		VPADDD(zero, r, r)
+	}
+	if v == avx512 {
+		for i, r := range values {
+			VPMAXSD(none, r, r)
+			VPMOVUSDB(r, Mem{Base: dst, Disp: 16 * i})
+		}
+	} else {
+		VPACKSSDW(values[1], values[0], values[0])
+		VPACKSSDW(values[3], values[2], values[2])
+		VPACKUSWB(values[2], values[0], values[0])
+		// Packing worked within halves: bring groups of four bytes in order.
+		order := v.register()
+		VMOVDQU(constants("byteQuantiseOrder", uint32(0), 4, 1, 5, 2, 6, 3, 7), order)
+		VPERMD(values[0], order, values[0])
+		VMOVDQU(values[0], Mem{Base: dst})
+	}
+	ADDQ(Imm(32), dst)
+	ADDQ(U32(128), src)
+	SUBQ(Imm(32), n)
+	JNZ(LabelRef("loop"))
 	leave()
 }

@@ -29,7 +29,7 @@ func (v vectors) newProducts() products {
 
 // add spends three instructions without VNNI. The 16-bit sums of two products
 // cannot overflow, 2*127*128 < 1<<15, but those of four could.
-func (p products) add(weights Mem, in, sum Register) {
+func (p products) add(weights Op, in, sum Register) {
 	if p.vectors == avx512 {
 		VPDPBUSD(weights, in, sum)
 		return

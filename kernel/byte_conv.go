@@ -1,0 +1,150 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// ByteImages are images as FloatImages, of bytes. A byte b stands for the number
+// (b − Zero) / Scale, so that the border, which stands for zeros, holds Zero.
+type ByteImages struct {
+	Data     []uint8
+	Channels int // of a square
+	Border   int // squares added on every side
+	Quantisation
+}
+
+// Quantisation says how bytes stand for numbers.
+type Quantisation struct {
+	Scale float32
+	Zero  uint8
+}
+
+// Quantise returns the quantisation with the smallest steps for numbers from low
+// to high; zero is one of the numbers that bytes stand for exactly.
+func Quantise(low, high float32) Quantisation {
+	low, high = min(low, 0), max(high, 0)
+	if !(high-low > 0) || math.IsInf(float64(high-low), 0) {
+		return Quantisation{Scale: 1}
+	}
+	scale := math.MaxUint8 / (high - low)
+	return Quantisation{Scale: scale, Zero: uint8(math.RoundToEven(float64(-low * scale)))}
+}
+
+// NewByteImages returns n images of zeros.
+func NewByteImages(n, channels, border int, q Quantisation) ByteImages {
+	m := ByteImages{Channels: channels, Border: border, Quantisation: q}
+	m.Data = make([]uint8, n*m.Stride())
+	for i := range m.Data {
+		m.Data[i] = q.Zero
+	}
+	return m
+}
+
+// Row returns how many bytes a row is from the next.
+func (m ByteImages) Row() int { return (ImageSide + 2*m.Border) * m.Channels }
+
+// Stride returns how many bytes an image is from the next.
+func (m ByteImages) Stride() int { return (ImageSide + 2*m.Border) * m.Row() }
+
+// Set writes the first n images of src, rounded to the nearest byte, ties to even;
+// what is out of range becomes the nearest bound. src has as many channels, a
+// multiple of 4. All levels give the same bytes.
+func (m ByteImages) Set(src FloatImages, n int) {
+	if src.Channels != m.Channels || m.Channels%convInner != 0 {
+		panic(fmt.Sprintf("kernel: found images of %d channels for bytes of %d, expected as many, a multiple of %d", src.Channels, m.Channels, convInner))
+	}
+	width := ImageSide * m.Channels
+	for i := range n {
+		from, to := src.At(i, 0, 0), i*m.Stride()+(m.Border*(ImageSide+2*m.Border)+m.Border)*m.Channels
+		for range ImageSide {
+			byteQuantise(m.Data[to:to+width], src.Data[from:from+width], m.Scale, m.Zero)
+			from, to = from+src.Row(), to+m.Row()
+		}
+	}
+}
+
+// byteWeight is the largest weight of a ByteConv: two products of a byte and a
+// weight have a sum of at most 2·255·64, within 16 bits, which AVX2 adds them in.
+const byteWeight = 64
+
+// ByteConv is a convolution as FloatConv with quantised weights and inputs: sums
+// of products are exact, and every level gives the same bits. Channels of inputs
+// are padded to a multiple of 16, as those of outputs.
+type ByteConv struct {
+	in, out, size int
+	// [group of 1 to 3 blocks of outputs][row][column][input / 4][output of the group][input mod 4]
+	weights      []int8
+	scales, bias []float32 // per output, of its sums
+}
+
+// NewByteConv returns a convolution of images of a quantisation; the rest is as for
+// NewFloatConv. Weights are rounded to multiples of 1/64 of the largest one of
+// their output.
+func NewByteConv(weights, bias []float32, out, in, size int, q Quantisation) *ByteConv {
+	checkConv(len(weights), len(bias), out, in, size)
+	if in*size*size > math.MaxInt32/(math.MaxUint8*byteWeight) {
+		panic(fmt.Sprintf("kernel: found %d products per output, which 32 bits do not hold", in*size*size))
+	}
+	c := &ByteConv{in: roundUp(in, convBlock), out: roundUp(out, convBlock), size: size}
+	c.weights, c.scales, c.bias = make([]int8, c.out*c.in*size*size), alignedFloats(c.out), alignedFloats(c.out)
+	copy(c.bias, bias)
+	for o := range out {
+		c.setOutput(o, weights[o*in*size*size:(o+1)*in*size*size], q)
+	}
+	return c
+}
+
+// setOutput quantises the weights of an output, [input][row][column].
+func (c *ByteConv) setOutput(o int, weights []float32, q Quantisation) {
+	most := float32(0)
+	for _, w := range weights {
+		most = max(most, w, -w)
+	}
+	if most == 0 {
+		return
+	}
+	first, blocks := convGroup(o/convBlock, c.out/convBlock)
+	first, width := first*convBlock, blocks*convBlock
+	window := c.size * c.size
+	group := c.weights[first*c.in*window:]
+	sum := 0
+	for k, w := range weights {
+		i, s := k/window, k%window
+		b := int(math.RoundToEven(float64(w) / float64(most) * byteWeight))
+		group[((s*c.in+i)/4*width+o-first)*4+i%4] = int8(b)
+		sum += b
+	}
+	// Every byte is Zero too large.
+	c.scales[o] = most / byteWeight / q.Scale
+	c.bias[o] -= float32(int(q.Zero)*sum) * c.scales[o]
+}
+
+// Inputs returns how many channels images to read have.
+func (c *ByteConv) Inputs() int { return c.in }
+
+// Outputs returns how many channels images to write have.
+func (c *ByteConv) Outputs() int { return c.out }
+
+// Apply does what FloatConv.Apply does. src has the quantisation that the
+// convolution was made for.
+func (c *ByteConv) Apply(dst FloatImages, src ByteImages, add FloatImages, n int, b Bounds) {
+	shape := FloatImages{Channels: src.Channels, Border: src.Border}
+	t := newImagePass(dst, shape, add, 0, c.out, c.in, c.size)
+	_, _ = dst.Data[:n*dst.Stride()], src.Data[:n*src.Stride()]
+	if add.Data != nil {
+		_ = add.Data[:n*add.Stride()]
+	}
+	for first, width := 0, 0; first < c.out; first += width {
+		_, blocks := convGroup(first/convBlock, c.out/convBlock)
+		width = blocks * convBlock
+		weights, bias, scales := c.weights[first*c.in*c.size*c.size:], c.bias[first:first+width], c.scales[first:]
+		for i := range n {
+			var sum []float32
+			if add.Data != nil {
+				sum = add.Data[add.At(i, 0, 0)+first:]
+			}
+			byteConv(&t, dst.Data[dst.At(i, 0, 0)+first:], src.Data[i*src.Stride()+t.start:], sum, weights, bias, scales, c.size*c.in, c.size, b)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package kernel
+
+import "math"
+
+// byteConvGeneric writes len(bias) output channels of one image: windows of size
+// rows of inner inputs.
+func byteConvGeneric(t *imagePass, dst []float32, src []uint8, add []float32, weights []int8, bias, scales []float32, inner, size int, b Bounds) {
+	width := len(bias)
+	for row := range ImageSide {
+		for column := range ImageSide {
+			var sums [3 * convBlock]int32
+			w := weights
+			for r := range size {
+				start := (row+r)*t.srcRow + column*t.srcSquare
+				for k := 0; k < inner; k += 4 {
+					addByteProducts(sums[:width], w, src[start+k:start+k+4])
+					w = w[4*width:]
+				}
+			}
+			at := row*t.dstRow + column*t.dstSquare
+			out := dst[at : at+width]
+			var before [3 * convBlock]float32 // add may be dst
+			if add != nil {
+				copy(before[:width], add[at:])
+			}
+			for j := range out {
+				out[j] = float32(float32(sums[j])*scales[j]) + bias[j]
+			}
+			finishGeneric(out, before[:width], add != nil, b)
+		}
+	}
+}
+
+// addByteProducts adds to each sum four products.
+func addByteProducts(sums []int32, w []int8, x []uint8) {
+	if x[0]|x[1]|x[2]|x[3] == 0 {
+		return
+	}
+	x0, x1, x2, x3 := int32(x[0]), int32(x[1]), int32(x[2]), int32(x[3])
+	for j := range sums {
+		v := w[4*j : 4*j+4]
+		sums[j] += x0*int32(v[0]) + x1*int32(v[1]) + x2*int32(v[2]) + x3*int32(v[3])
+	}
+}
+
+func byteQuantiseGeneric(dst []uint8, src []float32, scale float32, zero uint8) {
+	// Beyond this results are 0 or 255 whatever the zero; NaN becomes 255.
+	const limit = 512
+	for i, x := range src {
+		x *= scale
+		if !(x < limit) {
+			x = limit
+		}
+		if x < -limit {
+			x = -limit
+		}
+		dst[i] = uint8(min(max(int(math.RoundToEven(float64(x)))+int(zero), 0), math.MaxUint8))
+	}
+}

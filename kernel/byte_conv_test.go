@@ -1,0 +1,134 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestByteConv wants the same bits at all levels, and what the bytes stand for
+// convolved within the errors of quantisation and rounding.
+func TestByteConv(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	for _, s := range []convShape{{out: 1, in: 1, size: 1}, {out: 20, in: 16, size: 3}, {out: 48, in: 24, size: 3}, {out: 80, in: 16, size: 5}, {out: 96, in: 40, size: 1}} {
+		for _, low := range []float32{0, -0.7} {
+			checkByteConv(t, r, s, low)
+		}
+	}
+}
+
+func checkByteConv(t *testing.T, r *rand.Rand, s convShape, low float32) {
+	t.Helper()
+	const n = 2
+	weights, bias := randomFloats(r, s.out*s.in*s.size*s.size), randomFloats(r, s.out)
+	for i := range weights[:len(weights)/s.out] { // the first output's sums are as large as they get
+		weights[i] = 1
+	}
+	q := Quantise(low, 1)
+	c := NewByteConv(weights, bias, s.out, s.in, s.size, q)
+	src := randomImages(r, n, s.in, c.Inputs(), s.size/2, func(r *rand.Rand, n int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = min(low+(1.1-low)*r.Float32(), 1)
+		}
+		return x
+	})
+	add := randomImages(r, n, s.out, c.Outputs(), 1, randomFloats)
+	var results [AVX512 + 1][]float32
+	for l := Generic; l <= Best(); l++ {
+		forceLevel(t, l)
+		bytes, dst := NewByteImages(n, c.Inputs(), s.size/2, q), NewFloatImages(n, c.Outputs(), 1)
+		bytes.Set(src, n)
+		c.Apply(dst, bytes, add, n, Unbounded)
+		results[l] = dst.Data
+		if l > Generic && !slices.EqualFunc(results[l], results[Generic], sameBits) {
+			t.Errorf("%v, from %g: level %v differs from plain code", s, low, l)
+		}
+	}
+	// Steps of the inputs are 1/Scale; of the weights 1/64 of the largest, 1.
+	dst := NewFloatImages(n, c.Outputs(), 1)
+	args := [][]float64{widen(dst.Data), widen(src.Data), widen(add.Data)}
+	convTwin(s, weights, bias, dst, src, args, n, Unbounded)
+	inputs := float64(s.in * s.size * s.size)
+	allowed := inputs*(0.5/float64(q.Scale)+0.5/byteWeight) + 1e-4
+	worst := 0.0
+	for i, x := range results[Best()] {
+		worst = max(worst, math.Abs(float64(x)-args[0][i]))
+	}
+	if !(worst <= allowed) {
+		t.Errorf("%v, from %g: off by %g, expected at most %g", s, low, worst, allowed)
+	}
+}
+
+func TestByteImagesSet(t *testing.T) {
+	numbers := []float32{0, 0.5, 1.5, 2.5, 255, 255.4, 255.5, 256, 1e9, -0.4, -0.5, -0.6, -100, -1e9, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 100.49}
+	src := NewFloatImages(1, 4, 1)
+	for i := range 64 * 4 {
+		src.Data[src.At(0, i/32, i/4%8)+i%4] = numbers[i%len(numbers)]
+	}
+	atEveryLevel(t, func(t *testing.T) {
+		for _, zero := range []uint8{0, 7, 255} {
+			m := NewByteImages(1, 4, 2, Quantisation{Scale: 1, Zero: zero})
+			m.Set(src, 1)
+			for i, b := range m.Data {
+				row, column := i/m.Row()-2, i/4%12-2
+				want := float64(zero)
+				if row >= 0 && row < 8 && column >= 0 && column < 8 {
+					x := float64(src.Data[src.At(0, row, column)+i%4])
+					if x != x {
+						x = math.Inf(1)
+					}
+					want = min(max(math.RoundToEven(x)+want, 0), 255)
+				}
+				if float64(b) != want {
+					t.Fatalf("zero %d: byte %d is %d, expected %v", zero, i, b, want)
+				}
+			}
+		}
+	})
+}
+
+func TestQuantise(t *testing.T) {
+	for _, c := range []struct {
+		low, high float32
+		want      Quantisation
+	}{
+		{0, 2, Quantisation{127.5, 0}}, {-1, 1, Quantisation{127.5, 128}}, {1, 255, Quantisation{1, 0}}, {-255, -3, Quantisation{1, 255}},
+		{0, 0, Quantisation{1, 0}}, {0, float32(math.Inf(1)), Quantisation{1, 0}},
+	} {
+		if got := Quantise(c.low, c.high); got != c.want {
+			t.Errorf("Quantise(%g, %g) = %v, expected %v", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+func TestByteConvDoesNotAllocate(t *testing.T) {
+	q := Quantise(0, 1)
+	c := NewByteConv(make([]float32, 48*16*9), nil, 48, 16, 3, q)
+	x, y, b := NewFloatImages(1, 16, 1), NewFloatImages(1, 48, 1), NewByteImages(1, 16, 1, q)
+	atEveryLevel(t, func(t *testing.T) {
+		if allocs := testing.AllocsPerRun(10, func() {
+			b.Set(x, 1)
+			c.Apply(y, b, y, 1, ReLU)
+		}); allocs != 0 {
+			t.Errorf("%v allocations per run, want none", allocs)
+		}
+	})
+}
+
+func BenchmarkByteConv(b *testing.B) {
+	q := Quantise(0, 1)
+	for _, s := range []convShape{{64, 64, 3, false}, {48, 48, 3, false}} {
+		c := NewByteConv(make([]float32, s.out*s.in*9), nil, s.out, s.in, s.size, q)
+		dst, src := NewFloatImages(1, s.out, 1), NewByteImages(1, s.in, 1, q)
+		b.Run(fmt.Sprint(s), func(b *testing.B) {
+			benchEveryLevel(b, func(b *testing.B) {
+				for b.Loop() {
+					c.Apply(dst, src, FloatImages{}, 1, ReLU)
+				}
+			})
+		})
+	}
+}
