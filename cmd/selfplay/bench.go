@@ -28,7 +28,9 @@ func newBenchCommand() *cobra.Command {
   selfplay bench search --peer fairy-stockfish --net crazyhouse.nnue
   selfplay bench nnue
   selfplay bench kernel
-  selfplay bench train`,
+  selfplay bench planes
+  selfplay bench train
+  selfplay bench tree`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if depth < 1 || depth >= search.MaxPly {
@@ -39,7 +41,7 @@ func newBenchCommand() *cobra.Command {
 	}
 	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
 	c.Flags().StringVar(&net, "net", builtinNet, netHelp)
-	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchKernelCommand(), newBenchTrainCommand())
+	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchKernelCommand(), newBenchPlanesCommand(), newBenchTrainCommand(), newBenchTreeCommand())
 	return c
 }
 
