@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
@@ -32,13 +32,13 @@ func (b *Buffer) Draw(rng *rand.Rand, perGame int, f sample.Filter, dst []sample
 	if rows == 0 {
 		return ErrEmpty
 	}
-	var s scratch
+	var plies []uint16
 	for n, dry := 0, 0; n < len(dst); {
 		p := b.replay(b.index.at(rng.Uint64N(rows)))
-		s.choose(rng, p, &b.start, min(perGame, len(dst)-n))
-		got := copy(dst[n:], s.from(f))
-		n += got
-		if got > 0 {
+		plies = p.choose(rng, min(perGame, len(dst)-n), plies[:0])
+		before := n
+		n = len(p.samples(&b.start, plies, &f, dst[:n]))
+		if n > before {
 			dry = 0
 		} else if dry++; dry == maxDry {
 			return fmt.Errorf("%w: %d games in a row", ErrNoSamples, dry)
@@ -53,54 +53,39 @@ func (b *Buffer) Draw(rng *rand.Rand, perGame int, f sample.Filter, dst []sample
 func (b *Buffer) HeldOut(f sample.Filter, dst []sample.Sample) []sample.Sample {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	var s scratch
+	var plies []uint16
+	var samples []sample.Sample
 	n := 0
 	for i := len(b.index.heldOut) - 1; i >= 0 && n < len(dst); i-- {
 		p := b.replay(b.index.heldOut[i])
-		p.unpack(&b.start, &s.game, len(p.plies))
-		n += copy(dst[n:], s.from(f))
+		plies = p.trainable(plies[:0])
+		samples = p.samples(&b.start, plies, &f, samples[:0])
+		n += copy(dst[n:], samples)
 	}
 	return dst[:n]
 }
 
-// scratch is memory that serves one game after another.
-type scratch struct {
-	game    game.Game
-	samples []sample.Sample
-	order   []uint16 // numbers of the plies that may be trained on
-}
-
-// from returns the positions of s.game that pass f. They last until the next
-// call.
-func (s *scratch) from(f sample.Filter) []sample.Sample {
-	s.samples = sample.From(&s.game, f, nil, s.samples[:0])
-	return s.samples
-}
-
-// choose puts p into s.game with n of its trainable plies, drawn without
-// replacement, left trainable. What comes after the last of them is left out:
-// most of the time goes into making moves.
-func (s *scratch) choose(rng *rand.Rand, p *packed, usual *chess.Position, n int) {
-	s.order = s.order[:0]
+// trainable appends to dst the numbers of the plies that may be trained on.
+func (p *packed) trainable(dst []uint16) []uint16 {
 	for i, q := range p.plies {
 		if q.flags&plyTrain != 0 {
-			s.order = append(s.order, uint16(i))
+			dst = append(dst, uint16(i))
 		}
 	}
-	n = min(n, len(s.order))
-	end := 0
+	return dst
+}
+
+// choose draws n of the plies that may be trained on, or all if there are fewer,
+// without replacement. It returns them in order, in the memory of buf.
+func (p *packed) choose(rng *rand.Rand, n int, buf []uint16) []uint16 {
+	plies := p.trainable(buf)
+	n = min(n, len(plies))
 	for i := range n {
-		j := i + rng.IntN(len(s.order)-i)
-		s.order[i], s.order[j] = s.order[j], s.order[i]
-		end = max(end, int(s.order[i])+1)
+		j := i + rng.IntN(len(plies)-i)
+		plies[i], plies[j] = plies[j], plies[i]
 	}
-	p.unpack(usual, &s.game, end)
-	for i := range s.game.Plies {
-		s.game.Plies[i].Train = false
-	}
-	for _, i := range s.order[:n] {
-		s.game.Plies[i].Train = true
-	}
+	slices.Sort(plies[:n])
+	return plies[:n]
 }
 
 // replay returns the game of e, from its segment if it was not needed before.

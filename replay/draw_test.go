@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -120,6 +121,57 @@ func TestDrawWithoutReplacement(t *testing.T) {
 	if len(seen) != n {
 		t.Errorf("%d different positions of %d", len(seen), n)
 	}
+}
+
+// What is drawn is what decoding the games and filtering their samples gives.
+func TestDrawTwin(t *testing.T) {
+	b := openBuffer(t, t.TempDir(), testOptions())
+	ingest(t, b, testGames(t, 0, 60))
+	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800, RequireScore: true}, {SkipInCheck: true}, {SkipCaptures: true}} {
+		for _, perGame := range []int{1, 4, 1000} {
+			got, want := make([]sample.Sample, 500), make([]sample.Sample, 500)
+			if err := b.Draw(newRand(5), perGame, f, got); err != nil {
+				t.Fatal(err)
+			}
+			slowDraw(t, b, newRand(5), perGame, f, want)
+			if !slices.Equal(got, want) {
+				t.Errorf("filter %+v, %d a game: other samples are drawn", f, perGame)
+			}
+		}
+	}
+}
+
+func slowDraw(t *testing.T, b *Buffer, rng *rand.Rand, perGame int, f sample.Filter, dst []sample.Sample) {
+	t.Helper()
+	for n := 0; n < len(dst); {
+		row := rng.Uint64N(b.index.windowRows())
+		at := 0
+		for ; row >= uint64(b.index.window[at].trainable); at++ {
+			row -= uint64(b.index.window[at].trainable)
+		}
+		encoded, err := b.readRecord(b.index.window[at])
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := game.Decode(encoded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []int
+		for i := range g.Plies {
+			if g.Plies[i].Train {
+				left = append(left, i)
+			}
+			g.Plies[i].Train = false
+		}
+		for i := range min(perGame, len(dst)-n, len(left)) {
+			j := i + rng.IntN(len(left)-i)
+			left[i], left[j] = left[j], left[i]
+			g.Plies[left[i]].Train = true
+		}
+		n += copy(dst[n:], sample.From(g, f, nil, nil))
+	}
+	rng.Shuffle(len(dst), func(i, j int) { dst[i], dst[j] = dst[j], dst[i] })
 }
 
 // The same games and the same seed give the same samples, also after a

@@ -56,6 +56,7 @@ type index struct {
 	rule    WindowRule
 	rows    uint64   // training positions stored, ever
 	window  []*entry // training games with positions, oldest first
+	befores []uint64 // before of each, together because at looks at many
 	heldOut []*entry // oldest first
 }
 
@@ -73,9 +74,9 @@ func (x *index) add(e *entry, heldOut bool) {
 	default:
 		e.before = x.rows
 		x.rows += uint64(e.trainable)
-		x.window = append(x.window, e)
-		for size := x.rule.Size(x.rows); len(x.window) > 1 && x.rows-x.window[1].before >= size; {
-			x.window = dropFirst(x.window)
+		x.window, x.befores = append(x.window, e), append(x.befores, e.before)
+		for size := x.rule.Size(x.rows); len(x.window) > 1 && x.rows-x.befores[1] >= size; {
+			x.window, x.befores = dropFirst(x.window), x.befores[1:]
 		}
 	}
 }
@@ -99,7 +100,7 @@ func (x *index) windowRows() uint64 {
 // number, counted from the window's first.
 func (x *index) at(row uint64) *entry {
 	row += x.window[0].before
-	i := sort.Search(len(x.window), func(i int) bool { return x.window[i].before > row })
+	i := sort.Search(len(x.befores), func(i int) bool { return x.befores[i] > row })
 	return x.window[i-1]
 }
 
@@ -138,44 +139,62 @@ type packedPly struct {
 const (
 	plyScored = 1 << iota
 	plyTrain
+	plyInCheck // sample.Traits of its position
+	plyCapture
 )
 
 // pack returns g in short. usual is the variant's start position.
 func pack(g *game.Game, usual *chess.Position) *packed {
 	p := &packed{outcome: g.Outcome, plies: make([]packedPly, len(g.Plies))}
+	pos := g.Start
 	if g.Start != *usual {
 		start := g.Start // alone: g with its plies is not kept
 		p.start = &start
 	}
 	for i, ply := range g.Plies {
-		q := packedPly{move: ply.Move, score: int16(ply.Score)}
-		if ply.HasScore {
-			q.flags |= plyScored
-		}
-		if ply.Train {
-			q.flags |= plyTrain
-		}
-		p.plies[i] = q
+		traits := sample.TraitsOf(&pos, ply.Move)
+		flags := bitIf(ply.HasScore, plyScored) | bitIf(ply.Train, plyTrain) | bitIf(traits.InCheck, plyInCheck) | bitIf(traits.Capture, plyCapture)
+		p.plies[i] = packedPly{move: ply.Move, score: int16(ply.Score), flags: flags}
+		pos.Make(ply.Move)
 	}
 	return p
 }
 
-// unpack puts into g what samples of the first n plies are made from, reusing
-// g's own plies.
-func (p *packed) unpack(usual *chess.Position, g *game.Game, n int) {
-	g.Outcome, g.Start = p.outcome, *usual
+func bitIf(set bool, bit uint8) uint8 {
+	if set {
+		return bit
+	}
+	return 0
+}
+
+// unpack returns what samples are made from, and the traits of the position.
+func (q packedPly) unpack() (game.Ply, sample.Traits) {
+	ply := game.Ply{Move: q.move, Score: search.Score(q.score), HasScore: q.flags&plyScored != 0, Train: q.flags&plyTrain != 0}
+	return ply, sample.Traits{InCheck: q.flags&plyInCheck != 0, Capture: q.flags&plyCapture != 0}
+}
+
+// samples appends to dst the samples that pass f of the given plies, which are
+// in order. A game without an outcome has none.
+func (p *packed) samples(usual *chess.Position, plies []uint16, f *sample.Filter, dst []sample.Sample) []sample.Sample {
+	if p.outcome == chess.Ongoing {
+		return dst
+	}
 	if p.start != nil {
-		g.Start = *p.start
+		usual = p.start
 	}
-	g.Plies = g.Plies[:0]
-	for _, q := range p.plies[:n] {
-		g.Plies = append(g.Plies, game.Ply{
-			Move:     q.move,
-			Score:    search.Score(q.score),
-			HasScore: q.flags&plyScored != 0,
-			Train:    q.flags&plyTrain != 0,
-		})
+	pos, at := *usual, 0
+	for _, i := range plies {
+		ply, traits := p.plies[i].unpack()
+		if !f.Passes(&ply, int(i), traits) {
+			continue
+		}
+		for _, q := range p.plies[at:i] {
+			pos.Make(q.move)
+		}
+		at = int(i)
+		dst = append(dst, sample.Of(&pos, &ply, at, p.outcome))
 	}
+	return dst
 }
 
 // trainable counts the plies that may be trained on.

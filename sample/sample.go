@@ -111,18 +111,51 @@ func From(g *game.Game, f Filter, n *Counts, dst []Sample) []Sample {
 			*why++
 		} else {
 			n.Kept++
-			dst = append(dst, Sample{
-				Pos: pos, Move: ply.Move, Score: ply.Score,
-				Result: ResultFor(pos.SideToMove(), g.Outcome), Ply: uint16(i),
-			})
+			dst = append(dst, Of(&pos, ply, i, g.Outcome))
 		}
 		pos.Make(ply.Move)
 	}
 	return dst
 }
 
+// Of returns the sample of ply i, played in pos, of a game that ended so.
+func Of(pos *chess.Position, ply *game.Ply, i int, o chess.Outcome) Sample {
+	return Sample{Pos: *pos, Move: ply.Move, Score: ply.Score, Result: ResultFor(pos.SideToMove(), o), Ply: uint16(i)}
+}
+
+// Traits is what a Filter asks of a position and the move played there.
+type Traits struct {
+	InCheck bool
+	Capture bool // or a promotion
+}
+
+// TraitsOf returns the traits of the position in which m is played.
+func TraitsOf(pos *chess.Position, m chess.Move) Traits {
+	return Traits{InCheck: pos.InCheck(), Capture: isCapture(pos, m)}
+}
+
+// Passes reports whether From keeps ply i, whose position has the given traits,
+// of a game that ended.
+func (f *Filter) Passes(ply *game.Ply, i int, t Traits) bool {
+	return f.againstPly(new(Counts), ply, i) == nil && !(f.SkipInCheck && t.InCheck) && !(f.SkipCaptures && t.Capture)
+}
+
 // against returns the count of the first reason not to train on a ply, or nil.
 func (f *Filter) against(n *Counts, pos *chess.Position, ply *game.Ply, i int) *uint64 {
+	if why := f.againstPly(n, ply, i); why != nil {
+		return why
+	}
+	switch {
+	case f.SkipInCheck && pos.InCheck():
+		return &n.InCheck
+	case f.SkipCaptures && isCapture(pos, ply.Move):
+		return &n.Captures
+	}
+	return nil
+}
+
+// againstPly is against for the reasons that take no position.
+func (f *Filter) againstPly(n *Counts, ply *game.Ply, i int) *uint64 {
 	switch {
 	case !ply.Train:
 		return &n.Untrained
@@ -132,13 +165,11 @@ func (f *Filter) against(n *Counts, pos *chess.Position, ply *game.Ply, i int) *
 		return &n.NoScore
 	case f.MaxScore != 0 && (ply.Score > f.MaxScore || ply.Score < -f.MaxScore):
 		return &n.LargeScore
-	case f.SkipInCheck && pos.InCheck():
-		return &n.InCheck
-	case f.SkipCaptures && (ply.Move.IsPromotion() || pos.IsCapture(ply.Move)):
-		return &n.Captures
 	}
 	return nil
 }
+
+func isCapture(pos *chess.Position, m chess.Move) bool { return m.IsPromotion() || pos.IsCapture(m) }
 
 // ResultFor returns the outcome of a finished game for side c: 1 win, 0 draw,
 // −1 loss.

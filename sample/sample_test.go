@@ -124,6 +124,16 @@ func TestFilter(t *testing.T) {
 		if got = strings.TrimSpace(got); got != tc.want {
 			t.Errorf("%s: kept %s, expected %s", tc.name, got, tc.want)
 		}
+		pos, passed := g.Start, ""
+		for i := range g.Plies {
+			if tc.filter.Passes(&g.Plies[i], i, TraitsOf(&pos, g.Plies[i].Move)) {
+				passed += fmt.Sprint(" ", i)
+			}
+			pos.Make(g.Plies[i].Move)
+		}
+		if passed = strings.TrimSpace(passed); passed != tc.want {
+			t.Errorf("%s: passed %s, expected %s", tc.name, passed, tc.want)
+		}
 		tc.counts.Plies, tc.counts.Untrained = 10, 1
 		tc.counts.Kept = uint64(len(strings.Fields(tc.want)))
 		if n != tc.counts {
