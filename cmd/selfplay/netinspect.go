@@ -40,8 +40,12 @@ position, or in the positions named by --positions or --replay.
 With --draw the weights of neurons of the transformer are drawn, each in a file of
 its own: for every kind and side a board, coloured by what a man adds on each
 square, and the hands below. Features that hang on the own king's square are drawn
-as their mean, or for one square with --king.`,
+as their mean, or for one square with --king.
+
+Of a file whose name ends in .onnx it prints the graph's inputs, outputs and
+operators, its metadata, and the architecture if it is a net of this program.`,
 		Example: `  selfplay net inspect crazyhouse.nnue
+  selfplay net inspect planes.onnx --json
   selfplay net inspect crazyhouse.nnue --replay runs/crazyhouse-laptop --count 5000 --json
   selfplay net inspect crazyhouse.nnue --draw neurons --neurons 0,5,17 --king g1 --format svg`,
 		Args: exactArgs(1),
@@ -68,6 +72,9 @@ func netInspect(c *cobra.Command, path string, o inspectOptions) error {
 	}
 	if o.format != "png" && o.format != "svg" {
 		return fmt.Errorf("%w: --format: found %q, expected png or svg", errUsage, o.format)
+	}
+	if filepath.Ext(path) == ".onnx" {
+		return inspectONNX(c, path, o)
 	}
 	n, err := readNet(path)
 	if err != nil {
