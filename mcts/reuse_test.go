@@ -36,6 +36,19 @@ func TestReuse(t *testing.T) {
 	}
 }
 
+// TestReuseByPosition: a GUI may send the position without its history.
+func TestReuseByPosition(t *testing.T) {
+	e := mustNew(t, &scatter{}, nil)
+	l := chess.NewLine(chess.Crazyhouse.Start())
+	r := mustSearch(t, e, l, search.Limits{Nodes: 1500})
+	l.Push(r.PV[0])
+	l.Push(r.PV[1])
+	mustSearch(t, e, mustLine(t, chess.Crazyhouse, l.Pos().FEN(), ""), search.Limits{Nodes: 100})
+	if got := e.tree.node(e.tree.root).visits; got <= 100 {
+		t.Errorf("%d visits, nothing was kept", got)
+	}
+}
+
 // TestNoReuseOfAnotherGame: a graph is of use only where the line goes on.
 func TestNoReuseOfAnotherGame(t *testing.T) {
 	e := mustNew(t, &scatter{}, nil)

@@ -10,18 +10,18 @@ import (
 )
 
 // setRoot makes the last position of line, which has legal moves, the root: the
-// node that the moves made since the last search lead to, if there is one, else a
-// new one alone in the graph. The line before it counts for repetitions.
+// node that stands for it since the last search, if there is one, else a new one
+// alone in the graph. The line before it counts for repetitions.
 func (t *tree) setRoot(line *chess.Line) {
 	pos := search.Current(line)
+	v := pos.Variant()
+	t.rules = rules{fifty: v.FiftyMoveRule, material: v.InsufficientMaterial}
 	root := noNode
 	if t.opts.Reuse {
-		root = t.follow(line)
+		root = t.follow(line, &pos)
 	}
 	t.keys = append(t.keys[:0], line.Keys()...)
 	t.rootKey, t.start = len(t.keys)-1, pos
-	v := pos.Variant()
-	t.rules = rules{fifty: v.FiftyMoveRule, material: v.InsufficientMaterial}
 	if root != noNode {
 		t.root = t.collect(root, 0)
 		t.forgetRepetitions()
@@ -40,35 +40,27 @@ func (t *tree) forget() {
 	t.root, t.keys, t.rootKey = noNode, t.keys[:0], -1
 }
 
-// follow returns the node that line leads to from the root, noNode if the graph
-// has none. What is known before a position comes back for the first time does
-// not hold afterwards: reaching it again would be a draw.
-func (t *tree) follow(line *chess.Line) nodeID {
+// follow returns the node of pos, the last position of line, noNode if the graph
+// has none that is of use. What is known before a position comes back for the
+// first time does not hold afterwards: reaching it again would be a draw.
+func (t *tree) follow(line *chess.Line, pos *chess.Position) nodeID {
 	keys, before := line.Keys(), t.rootKey+1
-	if t.root == noNode || len(keys) < before || !slices.Equal(keys[:before], t.keys[:before]) ||
-		line.Pos().Variant() != t.start.Variant() {
+	if t.root == noNode || pos.Variant() != t.start.Variant() {
 		return noNode
 	}
-	at := t.root
-	for i, m := range line.Moves()[before-1:] {
-		if slices.Contains(keys[:before+i], keys[before+i]) {
-			return noNode
-		}
-		n := t.node(at)
-		at = noNode
-		for j, k := range t.kidsOf(n) {
-			if t.choicesOf(n)[j].move == m && k.node >= firstNode {
-				at = k.node
-			}
-		}
-		if at == noNode {
+	if len(keys) < before || !slices.Equal(keys[:before], t.keys[:before]) {
+		before = 1 // another history, as of GUIs that send nothing but the position
+	}
+	for i := before; i < len(keys); i++ {
+		if slices.Contains(keys[:i], keys[i]) {
 			return noNode
 		}
 	}
-	if t.node(at).count == 0 { // the line goes on where the game is over
+	id := t.lookup(t.nodeKey(pos))
+	if id != noNode && t.node(id).count == 0 { // the line goes on where the game is over
 		return noNode
 	}
-	return at
+	return id
 }
 
 // prepare gives the root its evaluation, all its kids, and the priors and the
