@@ -1,0 +1,212 @@
+package planesfit
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+)
+
+// groupCount is into how many groups the parts of a batch go at most. It bounds how
+// many workers can share a batch.
+const groupCount = 16
+
+// group is what the parts of one group of a batch sum up to, in their order.
+type group struct {
+	gradient []float32
+	// sums are, in the places of the running means and variances, the sums of
+	// n·mean and of n·(variance + mean²) over parts of n positions.
+	sums    []float64
+	first   int // of the running numbers among all parameters
+	measure measure
+}
+
+// Fit makes one step on batch and returns its mean loss before the step. On
+// ErrDiverged nothing has changed.
+func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
+	if len(batch) == 0 {
+		return 0, fmt.Errorf("%w: empty batch", ErrConfig)
+	}
+	if !(h.LearningRate >= 0 && h.LearningRate <= math.MaxFloat32) || !(h.Lambda >= 0 && h.Lambda <= 1) {
+		return 0, fmt.Errorf("%w: learning rate %g and lambda %g, expected a number from 0, and 0 to 1", ErrConfig, h.LearningRate, h.Lambda)
+	}
+	loss := m.differentiate(batch, h.Lambda).loss
+	norm := math.Sqrt(squaredNorm(m.gradient))
+	if math.IsNaN(loss+norm) || math.IsInf(loss+norm, 0) {
+		return loss, fmt.Errorf("step %d: %w", m.steps+1, ErrDiverged)
+	}
+	if limit := m.cfg.GradientNorm; limit > 0 && norm > limit {
+		kernel.FloatScale(m.gradient, float32(limit/norm))
+	}
+	m.update(h.LearningRate, len(batch))
+	return loss, nil
+}
+
+func squaredNorm(x []float32) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return sum
+}
+
+// differentiate leaves in m.gradient the derivatives of the batch's mean loss and
+// in m.sums the sums of the group type. loss of the result is a mean.
+func (m *Model) differentiate(batch []sample.Sample, lambda float64) measure {
+	all := m.net.params.all
+	m.net.pack(all)
+	m.weights = grow(m.weights, len(batch))
+	sampleWeights(m.weights, batch, m.cfg.SurpriseShare)
+	for i := range m.weights {
+		m.weights[i] /= float64(len(batch))
+	}
+	o := m.objective(lambda)
+	count := m.inGroups(len(batch), func(w *work, g *group, from, to int) {
+		p := pass{w, all, to - from, true}
+		w.load(batch[from:to])
+		p.forward()
+		part := p.loss(&o, batch[from:to], m.weights[from:to])
+		g.measure.add(&part)
+		p.back(g.gradient)
+	}, true)
+	clear(m.gradient)
+	clear(m.sums)
+	var total measure
+	for i := range count {
+		g := &m.groups[i]
+		kernel.FloatAdd(m.gradient, g.gradient)
+		for k, x := range g.sums {
+			m.sums[k] += x
+		}
+		total.add(&g.measure)
+	}
+	return total
+}
+
+// inGroups cuts n positions into parts, gives them to groups, and calls f for each
+// part, those of a group one after the other. It returns how many groups there are.
+// With learning set, groups begin at zero and take what their worker has summed up.
+func (m *Model) inGroups(n int, f func(w *work, g *group, from, to int), learning bool) int {
+	parts := (n + m.cfg.Part - 1) / m.cfg.Part
+	groups := min(groupCount, parts)
+	for len(m.groups) < groups {
+		p := m.net.params
+		m.groups = append(m.groups, group{make([]float32, p.trained), make([]float64, len(p.running())), p.trained, measure{}})
+	}
+	for len(m.workers) < min(m.cfg.Workers, groups) {
+		m.workers = append(m.workers, newWork(m.net, m.cfg.Part))
+	}
+	parallel(len(m.workers), groups, func(worker, i int) {
+		w, g := m.workers[worker], &m.groups[i]
+		g.measure = measure{}
+		if learning {
+			clear(g.gradient)
+			clear(g.sums)
+		}
+		for k := parts * i / groups; k < parts*(i+1)/groups; k++ {
+			f(w, g, n*k/parts, n*(k+1)/parts)
+		}
+		if learning {
+			w.flush(g)
+		}
+	})
+	return groups
+}
+
+// flush adds what a worker has summed up to a group, and begins anew.
+func (w *work) flush(g *group) {
+	for i, u := range w.net.units {
+		u.flush(w.units[i], g)
+	}
+	w.logitsGradient.flush(w.net.logits, g.gradient)
+}
+
+// parallel calls f(…, 0) … f(…, tasks−1), each once, on up to workers goroutines,
+// whose number is the first argument, and waits for them.
+func parallel(workers, tasks int, f func(worker, task int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for worker := range min(workers, tasks) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < tasks; i = int(next.Add(1)) - 1 {
+				f(worker, i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// grow returns x with length n; contents are lost.
+func grow(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}
+
+// update makes the optimiser's step for a batch of n positions.
+func (m *Model) update(rate float64, n int) {
+	m.steps++
+	if m.cfg.Optimiser == SGD {
+		m.descend(rate)
+	} else {
+		m.adam(rate)
+	}
+	m.follow(n)
+	if m.mean != nil {
+		t := float64(m.steps) // early on the average forgets quickly
+		kernel.FloatLerp(m.mean, m.net.params.all, float32(1-min(m.cfg.MeanDecay, (1+t)/(10+t))))
+	}
+}
+
+// descend makes a step of SGD.
+func (m *Model) descend(rate float64) {
+	p, momentum := m.net.params, m.momentum(rate)
+	for _, s := range p.decays {
+		kernel.FloatMix(s.of(m.gradient), s.of(p.all), 1, float32(m.cfg.WeightDecay))
+	}
+	kernel.FloatMix(m.first, m.gradient, float32(momentum), 1)
+	kernel.FloatMix(p.weights(), m.gradient, 1, float32(-rate))
+	kernel.FloatMix(p.weights(), m.first, 1, float32(-rate*momentum))
+}
+
+// momentum returns that of a step at a rate.
+func (m *Model) momentum(rate float64) float64 {
+	c := &m.cfg
+	if c.PeakRate == 0 {
+		return c.Momentum
+	}
+	return c.Momentum - (c.Momentum-c.LeastMomentum)*min(rate/c.PeakRate, 1)
+}
+
+// adam makes a step of AdamW.
+func (m *Model) adam(rate float64) {
+	c, t := &m.cfg, float64(m.steps-m.born)
+	step := kernel.AdamStep{
+		Beta1: float32(c.Beta1), Beta2: float32(c.Beta2), Epsilon: float32(c.Epsilon), Keep: 1,
+		Rate: float32(rate * math.Sqrt(1-math.Pow(c.Beta2, t)) / (1 - math.Pow(c.Beta1, t))),
+	}
+	p := m.net.params
+	for _, s := range p.decays {
+		kernel.FloatScale(s.of(p.all), float32(1-rate*c.WeightDecay))
+	}
+	kernel.FloatAdam(p.weights(), m.first, m.second, m.gradient, &step)
+}
+
+// follow moves running means and variances towards those of a batch of n positions.
+func (m *Model) follow(n int) {
+	p, share := m.net.params, m.cfg.NormMomentum
+	for _, u := range m.net.units {
+		for i := range u.norm.channels {
+			at, square := u.norm.mean.from+i, u.norm.variance.from+i
+			mean := m.sums[at-p.trained] / float64(n)
+			variance := max(0, m.sums[square-p.trained]/float64(n)-mean*mean)
+			p.all[at] += float32(share * (mean - float64(p.all[at])))
+			p.all[square] += float32(share * (variance - float64(p.all[square])))
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package planesfit
+
+import (
+	"github.com/crazyhouse-rl/selfplay/planes/arch"
+)
+
+// span is a part of a slice.
+type span struct{ from, to int }
+
+func (s span) of(x []float32) []float32 { return x[s.from:s.to] }
+
+// params are the numbers of a net in one slice: first those that gradients train,
+// then the running means and variances.
+type params struct {
+	tensors arch.Params // their data lie in all
+	spans   map[string]span
+	all     []float32
+	trained int    // numbers that gradients train
+	decays  []span // those of them that decay
+}
+
+// newParams takes over the numbers of tensors.
+func newParams(tensors arch.Params) *params {
+	p := &params{tensors: tensors, spans: map[string]span{}}
+	for _, trained := range []bool{true, false} {
+		for i := range tensors {
+			t := &tensors[i]
+			if t.Role.Trained() != trained {
+				continue
+			}
+			s := span{len(p.all), len(p.all) + len(t.Data)}
+			p.all = append(p.all, t.Data...)
+			p.spans[t.Name] = s
+			if t.Role == arch.Weight {
+				p.decays = append(p.decays, s)
+			}
+		}
+		if trained {
+			p.trained = len(p.all)
+		}
+	}
+	for i := range tensors {
+		tensors[i].Data = p.spans[tensors[i].Name].of(p.all)
+	}
+	return p
+}
+
+// weights returns the numbers that gradients train.
+func (p *params) weights() []float32 { return p.all[:p.trained] }
+
+// running returns the running means and variances.
+func (p *params) running() []float32 { return p.all[p.trained:] }
+
+// with returns the tensors with other numbers in the order of all.
+func (p *params) with(all []float32) arch.Params {
+	tensors := make(arch.Params, len(p.tensors))
+	for i, t := range p.tensors {
+		t.Data = p.spans[t.Name].of(all)
+		tensors[i] = t
+	}
+	return tensors
+}
