@@ -126,16 +126,18 @@ type source struct {
 	size   uint64 // positions of an epoch
 }
 
-// openData reads the data.
-func (p *plan) openData(ctx context.Context) (*source, error) {
-	inputs, err := Inputs(p.cfg.Data, p.variant)
-	if err != nil {
-		return nil, err
-	}
-	groups, weights := [][]pool.Input{inputs}, []float64{1}
+// groups are the names of data that are read together: all, or each by itself if
+// they have weights.
+func (p *plan) groups() [][]string {
 	if p.weights != nil {
-		groups, weights = slices.Collect(slices.Chunk(inputs, 1)), p.weights
+		return slices.Collect(slices.Chunk(p.cfg.Data, 1))
 	}
+	return [][]string{p.cfg.Data}
+}
+
+// openData reads the data, or takes what another run has read.
+func (p *plan) openData(ctx context.Context, share *sharing) (*source, error) {
+	groups := p.groups()
 	cfg := pool.Config{
 		Variant: p.variant, Seed: p.cfg.Seed, Filter: p.filter,
 		Memory: int64(p.cfg.MemoryMB) << 20 / int64(len(groups)),
@@ -144,8 +146,19 @@ func (p *plan) openData(ctx context.Context) (*source, error) {
 	}
 	s := &source{}
 	var sources []trainer.Source
-	for _, g := range groups {
-		set, err := pool.Open(ctx, cfg, g...)
+	keys := p.dataKeys()
+	for i, names := range groups {
+		data, err := share.get(keys[i], func() (*pool.Data, error) {
+			inputs, err := Inputs(names, p.variant)
+			if err != nil {
+				return nil, err
+			}
+			return pool.Read(ctx, cfg, inputs...)
+		})
+		var set *pool.Set
+		if err == nil {
+			set, err = data.Set(ctx, p.cfg.Seed)
+		}
 		if err != nil {
 			s.close()
 			return nil, err
@@ -155,7 +168,7 @@ func (p *plan) openData(ctx context.Context) (*source, error) {
 		s.size += set.Len()
 	}
 	if s.Seeker = s.sets[0]; len(sources) > 1 {
-		mixed, err := trainer.NewMixed(sources, weights)
+		mixed, err := trainer.NewMixed(sources, p.weights)
 		if err != nil {
 			s.close()
 			return nil, err

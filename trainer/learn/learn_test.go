@@ -392,6 +392,18 @@ func TestSweep(t *testing.T) {
 		t.Error(err)
 	}
 
+	// Each of the runs, which shared their data, is what it is by itself.
+	for i, name := range []string{"seed=1,width=16", "seed=1,width=32", "seed=2,width=16", "seed=2,width=32"} {
+		alone := t.TempDir()
+		if _, err := Run(t.Context(), runs[i], quiet(alone)); err != nil {
+			t.Fatal(err)
+		}
+		sameRun(t, filepath.Join(dir, name), alone)
+		if !bytes.Equal(read(t, dir, name, dataJSON), read(t, alone, dataJSON)) {
+			t.Errorf("%s: another description of the data", name)
+		}
+	}
+
 	// A run that fails does not stop the others.
 	runs[0].Validation, runs[1].Validation = filepath.Join(dir, "none.chain"), ""
 	results, err = Sweep(t.Context(), runs[:2], SweepOptions{Options: quiet(t.TempDir()), Jobs: 1})

@@ -99,11 +99,19 @@ type state struct {
 // it then. If ctx ends it leaves a checkpoint and returns the context's error.
 // Errors wrap ErrOther, nnuefit.ErrDiverged or are those of Check and of the
 // packages beneath.
-func Run(ctx context.Context, cfg configs.Learn, opt Options) (_ Summary, err error) {
+func Run(ctx context.Context, cfg configs.Learn, opt Options) (Summary, error) {
 	p, err := newPlan(cfg)
 	if err != nil {
 		return Summary{}, err
 	}
+	var share sharing
+	share.expect(p)
+	defer share.release(p)
+	return p.run(ctx, opt, &share)
+}
+
+// run makes the run of a plan that was announced to share.
+func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary, err error) {
 	r := &runner{plan: p, Options: opt, dir: opt.Dir}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return Summary{}, err
@@ -116,7 +124,7 @@ func Run(ctx context.Context, cfg configs.Learn, opt Options) (_ Summary, err er
 	if over, err := r.settle(); err != nil || over != nil {
 		return *cmp.Or(over, new(Summary)), err
 	}
-	if err := r.openData(ctx); err != nil {
+	if err := r.openData(ctx, share); err != nil {
 		return Summary{}, err
 	}
 	defer r.source.close()
@@ -189,10 +197,10 @@ func savedSettings(text []byte, name string) (configs.Learn, error) {
 }
 
 // openData reads the data and describes them.
-func (r *runner) openData(ctx context.Context) error {
+func (r *runner) openData(ctx context.Context, share *sharing) error {
 	fmt.Fprintf(r.Progress, "reading %s\n", strings.Join(r.cfg.Data, ", "))
 	var err error
-	if r.source, err = r.plan.openData(ctx); err != nil {
+	if r.source, err = r.plan.openData(ctx, share); err != nil {
 		return err
 	}
 	var text strings.Builder

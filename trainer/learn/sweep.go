@@ -42,22 +42,31 @@ type Result struct {
 
 // Sweep makes all runs, some at a time, each in a directory within opt.Dir that is
 // named by the settings in which they differ, and a table of what came of them.
+// Runs with equal data hold them in memory together; each learns what it would by
+// itself.
 // Runs that are over are not made again, and those begun are continued. A run that
 // fails does not end the others; the error then joins those of all that did.
 func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Result, error) {
-	for _, cfg := range runs {
-		if err := Check(cfg); err != nil {
-			return nil, err
-		}
-	}
 	jobs := opt.Jobs
 	if jobs == 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
 	jobs = min(jobs, len(runs))
+	plans := make([]*plan, len(runs))
+	var share sharing
+	for i, cfg := range runs {
+		if cfg.Workers == 0 {
+			cfg.Workers = max(1, runtime.GOMAXPROCS(0)/jobs)
+		}
+		var err error
+		if plans[i], err = newPlan(cfg); err != nil {
+			return nil, err
+		}
+		share.expect(plans[i])
+	}
 	keys := configs.Varied(runs)
 	results, failures := make([]Result, len(runs)), make([]error, len(runs))
-	shared := &lockedWriter{w: opt.Progress}
+	progress := &lockedWriter{w: opt.Progress}
 	var group errgroup.Group
 	group.SetLimit(jobs)
 	for i, cfg := range runs {
@@ -67,12 +76,10 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 		}
 		name := dirName(cfg, keys)
 		results[i].Dir = filepath.Join(opt.Dir, name)
-		if cfg.Workers == 0 {
-			cfg.Workers = max(1, runtime.GOMAXPROCS(0)/jobs)
-		}
 		group.Go(func() error {
+			defer share.release(plans[i])
 			if failures[i] = ctx.Err(); failures[i] == nil {
-				results[i].Summary, failures[i] = runOne(ctx, cfg, results[i].Dir, shared.prefixed(name))
+				results[i].Summary, failures[i] = runOne(ctx, plans[i], results[i].Dir, progress.prefixed(name), &share)
 			}
 			if failures[i] != nil {
 				results[i].Error = failures[i].Error()
@@ -89,7 +96,7 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 }
 
 // runOne makes a run whose output goes into a file of its directory.
-func runOne(ctx context.Context, cfg configs.Learn, dir string, progress io.Writer) (_ Summary, err error) {
+func runOne(ctx context.Context, p *plan, dir string, progress io.Writer, share *sharing) (_ Summary, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Summary{}, err
 	}
@@ -98,7 +105,7 @@ func runOne(ctx context.Context, cfg configs.Learn, dir string, progress io.Writ
 		return Summary{}, err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	s, err := Run(ctx, cfg, Options{Dir: dir, Out: out, Progress: progress})
+	s, err := p.run(ctx, Options{Dir: dir, Out: out, Progress: progress}, share)
 	if err != nil {
 		return s, err
 	}

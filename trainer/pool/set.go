@@ -26,7 +26,7 @@ const sampleSize = int64(unsafe.Sizeof(sample.Sample{})) + 4
 // Config says how a Set is made of its inputs.
 type Config struct {
 	Variant *chess.Variant
-	Seed    uint64 // of the order, of the split into windows, and of filters that leave to chance
+	Seed    uint64 // of filters that leave to chance, and of a set that Open makes
 	Filter  Filter
 	// Memory bounds the bytes of samples held at once; 0 is no bound.
 	Memory int64
@@ -63,12 +63,11 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Set is a source of samples for a trainer. Only one goroutine may draw.
-type Set struct {
+// Data is what was found in inputs. It does not change and may serve several sets
+// at once, which then share the samples in memory.
+type Data struct {
 	cfg    Config
 	inputs []Input
-	ctx    context.Context // of reading ahead, until Close
-	stop   context.CancelFunc
 
 	// Counts says what became of the inputs' samples.
 	Counts Counts
@@ -80,6 +79,17 @@ type Set struct {
 	n           uint64 // positions to train on
 	windows     int
 
+	samples         *store // to train on; nil if they are more than there is memory for
+	heldOut, newest []sample.Sample
+}
+
+// Set is a source of samples for a trainer. Only one goroutine may draw.
+type Set struct {
+	*Data
+	seed uint64          // of the order, and of the split into windows
+	ctx  context.Context // of reading ahead, until Close
+	stop context.CancelFunc
+
 	heldOut, newest []sample.Sample
 
 	window window
@@ -89,31 +99,55 @@ type Set struct {
 
 var _ trainer.Seeker = (*Set)(nil)
 
-// Open reads the inputs once and loads the first window. It may take long and
-// ends with ctx. The error wraps ErrConfig, ErrEmpty, or is that of an input.
+// Open reads the inputs once and loads the first window of a set with the seed of
+// cfg. It is Read and Data.Set.
 func Open(ctx context.Context, cfg Config, inputs ...Input) (*Set, error) {
-	if err := cfg.validate(); err != nil {
-		return nil, err
-	}
-	s := &Set{cfg: cfg, inputs: inputs, windows: 1}
-	all, err := s.survey(ctx)
+	d, err := Read(ctx, cfg, inputs...)
 	if err != nil {
 		return nil, err
 	}
-	if s.n == 0 {
-		return nil, fmt.Errorf("%w: of %d found none passes the filters%s", ErrEmpty, s.Counts.Samples, s.Counts.reasons())
+	return d.Set(ctx, cfg.Seed)
+}
+
+// Read reads the inputs once. It may take long and ends with ctx. The error wraps
+// ErrConfig, ErrEmpty, or is that of an input.
+func Read(ctx context.Context, cfg Config, inputs ...Input) (*Data, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
 	}
+	d := &Data{cfg: cfg, inputs: inputs, windows: 1}
+	var err error
+	if d.samples, err = d.survey(ctx); err != nil {
+		return nil, err
+	}
+	if d.n == 0 {
+		return nil, fmt.Errorf("%w: of %d found none passes the filters%s", ErrEmpty, d.Counts.Samples, d.Counts.reasons())
+	}
+	if d.samples == nil {
+		need := int64(d.n) * sampleSize
+		d.windows = int((2*need + cfg.Memory - 1) / cfg.Memory) // two at a time: one in use, one being read
+	}
+	return d, nil
+}
+
+// Set returns a source of the data in the order of a seed. What the data are does
+// not depend on it but on the seed they were read with. If they do not fit into
+// memory its first window is read, which ends with ctx.
+func (d *Data) Set(ctx context.Context, seed uint64) (*Set, error) {
+	s := &Set{Data: d, seed: seed, heldOut: d.heldOut, newest: d.newest}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if all != nil {
-		s.window.samples = *all
+	if d.samples != nil {
+		s.window.samples = *d.samples
 		s.shuffle(&s.window)
 		return s, nil
 	}
-	need := int64(s.n) * sampleSize
-	s.windows = int((2*need + cfg.Memory - 1) / cfg.Memory) // two at a time: one in use, one being read
 	first := s.load(ctx, 0, true)
 	s.window = first.window
-	return s, first.err
+	if first.err != nil {
+		s.stop()
+		return nil, first.err
+	}
+	return s, nil
 }
 
 // Close ends reading ahead. The set must not be drawn from any more.
@@ -125,10 +159,10 @@ func (s *Set) Close() {
 }
 
 // Len returns the number of positions trained on in an epoch.
-func (s *Set) Len() uint64 { return s.n }
+func (d *Data) Len() uint64 { return d.n }
 
 // Windows returns the number of parts an epoch is dealt into.
-func (s *Set) Windows() int { return s.windows }
+func (d *Data) Windows() int { return d.windows }
 
 // HeldOut copies positions of held-out games to dst.
 func (s *Set) HeldOut(dst []sample.Sample) []sample.Sample { return dst[:copy(dst, s.heldOut)] }
@@ -144,36 +178,36 @@ type group struct{ ordinal, trained uint64 }
 
 // survey reads everything and decides what is trained on. It returns the samples
 // to train on, nil if they are more than there is memory for.
-func (s *Set) survey(ctx context.Context) (*store, error) {
+func (d *Data) survey(ctx context.Context) (*store, error) {
 	var counts Counts
 	var groups []group
 	var seen keySet
-	f := &s.cfg.Filter
-	stats := newGatherer(s.cfg.Bucket)
-	all, held := new(store), thinned{most: s.cfg.Measured}
-	read, err := readAll(ctx, s.cfg.Variant, s.inputs, func(e *entry) {
+	f := &d.cfg.Filter
+	stats := newGatherer(d.cfg.Bucket)
+	all, held := new(store), thinned{most: d.cfg.Measured}
+	read, err := readAll(ctx, d.cfg.Variant, d.inputs, func(e *entry) {
 		if e.begins {
-			groups = append(groups, group{e.ordinal, s.n})
+			groups = append(groups, group{e.ordinal, d.n})
 			stats.game(e)
 		}
 		stats.plies++
-		chance := mix(s.cfg.Seed) ^ 2*e.ordinal
+		chance := mix(d.cfg.Seed) ^ 2*e.ordinal
 		if why := f.against(&counts, e, chance, &seen); why != nil {
 			*why++
 			return
 		}
 		counts.Kept++
-		if s.cfg.Mirror > 0 && !mirrors(&e.Sample.Pos) {
+		if d.cfg.Mirror > 0 && !mirrors(&e.Sample.Pos) {
 			counts.Unmirrored++
 		}
 		stats.position(e.Sample)
-		if e.held && s.cfg.Split {
-			s.held.set(e.ordinal)
+		if e.held && d.cfg.Split {
+			d.held.set(e.ordinal)
 			held.add(e.Sample)
 			return
 		}
-		s.train.set(e.ordinal)
-		if s.n++; s.cfg.Memory > 0 && int64(s.n)*sampleSize > s.cfg.Memory {
+		d.train.set(e.ordinal)
+		if d.n++; d.cfg.Memory > 0 && int64(d.n)*sampleSize > d.cfg.Memory {
 			all = nil
 		}
 		if all != nil {
@@ -184,34 +218,34 @@ func (s *Set) survey(ctx context.Context) (*store, error) {
 		return nil, err
 	}
 	counts.of(&read)
-	s.Counts, s.Stats = counts, stats.finish()
-	s.cutNewest(groups, counts.Samples)
+	d.Counts, d.Stats = counts, stats.finish()
+	d.cutNewest(groups, counts.Samples)
 	if all == nil {
 		return nil, nil
 	}
-	newest := thinned{most: s.cfg.Measured}
-	for i := s.n; i < uint64(all.n); i++ {
+	newest := thinned{most: d.cfg.Measured}
+	for i := d.n; i < uint64(all.n); i++ {
 		newest.add(all.at(uint32(i)))
 	}
-	all.cut(int(s.n))
-	s.heldOut, s.newest = held.even(), newest.even()
+	all.cut(int(d.n))
+	d.heldOut, d.newest = held.even(), newest.even()
 	return all, nil
 }
 
 // cutNewest lays the newest games aside that have the wanted share.
-func (s *Set) cutNewest(groups []group, all uint64) {
-	s.cut = all
-	keep := uint64((1 - s.cfg.Newest) * float64(s.n))
+func (d *Data) cutNewest(groups []group, all uint64) {
+	d.cut = all
+	keep := uint64((1 - d.cfg.Newest) * float64(d.n))
 	i := sort.Search(len(groups), func(i int) bool { return groups[i].trained >= keep })
-	if s.cfg.Newest > 0 && i > 0 && i < len(groups) {
-		s.cut, s.n = groups[i].ordinal, groups[i].trained
+	if d.cfg.Newest > 0 && i > 0 && i < len(groups) {
+		d.cut, d.n = groups[i].ordinal, groups[i].trained
 	}
 }
 
 // side says what becomes of a sample.
-func (s *Set) side(ordinal uint64) (train, held, newest bool) {
-	train, held = s.train.has(ordinal), s.held.has(ordinal)
-	newest = train && ordinal >= s.cut
+func (d *Data) side(ordinal uint64) (train, held, newest bool) {
+	train, held = d.train.has(ordinal), d.held.has(ordinal)
+	newest = train && ordinal >= d.cut
 	return train && !newest, held, newest
 }
 

@@ -30,7 +30,7 @@ func (s *Set) dealtTo(epoch, ordinal uint64) int {
 	if s.windows == 1 {
 		return 0
 	}
-	return int(mix(mix(s.cfg.Seed^windowStream^epoch<<32)^ordinal) % uint64(s.windows))
+	return int(mix(mix(s.seed^windowStream^epoch<<32)^ordinal) % uint64(s.windows))
 }
 
 // sizes returns the sizes of an epoch's windows.
@@ -109,7 +109,7 @@ func (s *Set) shuffle(w *window) {
 	for i := range w.order {
 		w.order[i] = uint32(i)
 	}
-	rng := rand.New(rand.NewPCG(s.cfg.Seed, windowStream^w.number<<8))
+	rng := rand.New(rand.NewPCG(s.seed, windowStream^w.number<<8))
 	rng.Shuffle(len(w.order), func(i, j int) { w.order[i], w.order[j] = w.order[j], w.order[i] })
 }
 
