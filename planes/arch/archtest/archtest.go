@@ -42,7 +42,7 @@ func Net(t testing.TB, architecture string, seed uint64) *onnx.Model {
 	for _, name := range []string{"policy.conv2.weight", "value.out.weight", "wdl.weight", "plies.weight"} {
 		data := p.Data(name)
 		for j := range data {
-			data[j] *= 5
+			data[j] *= 30
 		}
 	}
 	m, err := a.Model(p, planes.NewMeta(chess.Crazyhouse))
