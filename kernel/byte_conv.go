@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// ByteImages are images as FloatImages, of bytes. A byte b stands for the number
-// (b − Zero) / Scale, so that the border, which stands for zeros, holds Zero.
+// ByteImages are images as FloatImages, of bytes from 0 to 127. A byte b stands for
+// the number (b − Zero) / Scale; the border, which stands for zeros, holds Zero.
 type ByteImages struct {
 	Data     []uint8
 	Channels int // of a square
@@ -20,6 +20,10 @@ type Quantisation struct {
 	Zero  uint8
 }
 
+// Both bytes and weights go up to 127 in magnitude: two products have a sum of at
+// most 2·127·127, within 16 bits, which AVX2 adds them in.
+const byteMost = 127
+
 // Quantise returns the quantisation with the smallest steps for numbers from low
 // to high; zero is one of the numbers that bytes stand for exactly.
 func Quantise(low, high float32) Quantisation {
@@ -27,7 +31,7 @@ func Quantise(low, high float32) Quantisation {
 	if !(high-low > 0) || math.IsInf(float64(high-low), 0) {
 		return Quantisation{Scale: 1}
 	}
-	scale := math.MaxUint8 / (high - low)
+	scale := byteMost / (high - low)
 	return Quantisation{Scale: scale, Zero: uint8(math.RoundToEven(float64(-low * scale)))}
 }
 
@@ -64,10 +68,6 @@ func (m ByteImages) Set(src FloatImages, n int) {
 	}
 }
 
-// byteWeight is the largest weight of a ByteConv: two products of a byte and a
-// weight have a sum of at most 2·255·64, within 16 bits, which AVX2 adds them in.
-const byteWeight = 64
-
 // ByteConv is a convolution as FloatConv with quantised weights and inputs: sums
 // of products are exact, and every level gives the same bits. Channels of inputs
 // are padded to a multiple of 16, as those of outputs.
@@ -79,11 +79,11 @@ type ByteConv struct {
 }
 
 // NewByteConv returns a convolution of images of a quantisation; the rest is as for
-// NewFloatConv. Weights are rounded to multiples of 1/64 of the largest one of
+// NewFloatConv. Weights are rounded to multiples of 1/127 of the largest one of
 // their output.
 func NewByteConv(weights, bias []float32, out, in, size int, q Quantisation) *ByteConv {
 	checkConv(len(weights), len(bias), out, in, size)
-	if in*size*size > math.MaxInt32/(math.MaxUint8*byteWeight) {
+	if in*size*size > math.MaxInt32/(byteMost*byteMost) {
 		panic(fmt.Sprintf("kernel: found %d products per output, which 32 bits do not hold", in*size*size))
 	}
 	c := &ByteConv{in: roundUp(in, convBlock), out: roundUp(out, convBlock), size: size}
@@ -111,12 +111,12 @@ func (c *ByteConv) setOutput(o int, weights []float32, q Quantisation) {
 	sum := 0
 	for k, w := range weights {
 		i, s := k/window, k%window
-		b := int(math.RoundToEven(float64(w) / float64(most) * byteWeight))
+		b := int(math.RoundToEven(float64(w) / float64(most) * byteMost))
 		group[((s*c.in+i)/4*width+o-first)*4+i%4] = int8(b)
 		sum += b
 	}
 	// Every byte is Zero too large.
-	c.scales[o] = most / byteWeight / q.Scale
+	c.scales[o] = most / byteMost / q.Scale
 	c.bias[o] -= float32(int(q.Zero)*sum) * c.scales[o]
 }
 

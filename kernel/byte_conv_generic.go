@@ -44,8 +44,8 @@ func addByteProducts(sums []int32, w []int8, x []uint8) {
 }
 
 func byteQuantiseGeneric(dst []uint8, src []float32, scale float32, zero uint8) {
-	// Beyond this results are 0 or 255 whatever the zero; NaN becomes 255.
-	const limit = 512
+	// Beyond this results are 0 or 127 whatever the zero; NaN becomes 127.
+	const limit = 256
 	for i, x := range src {
 		x *= scale
 		if !(x < limit) {
@@ -54,6 +54,6 @@ func byteQuantiseGeneric(dst []uint8, src []float32, scale float32, zero uint8) 
 		if x < -limit {
 			x = -limit
 		}
-		dst[i] = uint8(min(max(int(math.RoundToEven(float64(x)))+int(zero), 0), math.MaxUint8))
+		dst[i] = uint8(min(max(int(math.RoundToEven(float64(x)))+int(zero), 0), byteMost))
 	}
 }

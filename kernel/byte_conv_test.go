@@ -47,12 +47,12 @@ func checkByteConv(t *testing.T, r *rand.Rand, s convShape, low float32) {
 			t.Errorf("%v, from %g: level %v differs from plain code", s, low, l)
 		}
 	}
-	// Steps of the inputs are 1/Scale; of the weights 1/64 of the largest, 1.
+	// Steps of the inputs are 1/Scale; of the weights 1/127 of the largest, 1.
 	dst := NewFloatImages(n, c.Outputs(), 1)
 	args := [][]float64{widen(dst.Data), widen(src.Data), widen(add.Data)}
 	convTwin(s, weights, bias, dst, src, args, n, Unbounded)
 	inputs := float64(s.in * s.size * s.size)
-	allowed := inputs*(0.5/float64(q.Scale)+0.5/byteWeight) + 1e-4
+	allowed := inputs*(0.5/float64(q.Scale)+0.5/byteMost) + 1e-4
 	worst := 0.0
 	for i, x := range results[Best()] {
 		worst = max(worst, math.Abs(float64(x)-args[0][i]))
@@ -63,13 +63,13 @@ func checkByteConv(t *testing.T, r *rand.Rand, s convShape, low float32) {
 }
 
 func TestByteImagesSet(t *testing.T) {
-	numbers := []float32{0, 0.5, 1.5, 2.5, 255, 255.4, 255.5, 256, 1e9, -0.4, -0.5, -0.6, -100, -1e9, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 100.49}
+	numbers := []float32{0, 0.5, 1.5, 2.5, 127, 127.4, 127.5, 128, 255, 1e9, -0.4, -0.5, -0.6, -100, -1e9, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 100.49}
 	src := NewFloatImages(1, 4, 1)
 	for i := range 64 * 4 {
 		src.Data[src.At(0, i/32, i/4%8)+i%4] = numbers[i%len(numbers)]
 	}
 	atEveryLevel(t, func(t *testing.T) {
-		for _, zero := range []uint8{0, 7, 255} {
+		for _, zero := range []uint8{0, 7, 127} {
 			m := NewByteImages(1, 4, 2, Quantisation{Scale: 1, Zero: zero})
 			m.Set(src, 1)
 			for i, b := range m.Data {
@@ -80,7 +80,7 @@ func TestByteImagesSet(t *testing.T) {
 					if x != x {
 						x = math.Inf(1)
 					}
-					want = min(max(math.RoundToEven(x)+want, 0), 255)
+					want = min(max(math.RoundToEven(x)+want, 0), 127)
 				}
 				if float64(b) != want {
 					t.Fatalf("zero %d: byte %d is %d, expected %v", zero, i, b, want)
@@ -95,7 +95,7 @@ func TestQuantise(t *testing.T) {
 		low, high float32
 		want      Quantisation
 	}{
-		{0, 2, Quantisation{127.5, 0}}, {-1, 1, Quantisation{127.5, 128}}, {1, 255, Quantisation{1, 0}}, {-255, -3, Quantisation{1, 255}},
+		{0, 2, Quantisation{63.5, 0}}, {-1, 1, Quantisation{63.5, 64}}, {1, 127, Quantisation{1, 0}}, {-127, -3, Quantisation{1, 127}},
 		{0, 0, Quantisation{1, 0}}, {0, float32(math.Inf(1)), Quantisation{1, 0}},
 	} {
 		if got := Quantise(c.low, c.high); got != c.want {

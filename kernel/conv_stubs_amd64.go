@@ -54,7 +54,7 @@ func byteConv48AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, squar
 //go:noescape
 func floatDepthwiseAVX2(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, size int)
 
-// byteQuantiseAVX2 sets dst = clamp(round(src·scale) + zero, 0, 255), ties to even; n is a multiple of 32.
+// byteQuantiseAVX2 sets dst = clamp(round(src·scale) + zero, 0, 127), ties to even; n is a multiple of 32.
 //
 //go:noescape
 func byteQuantiseAVX2(dst *uint8, src *float32, n int, scale float32, zero uint32)
@@ -64,7 +64,7 @@ func byteQuantiseAVX2(dst *uint8, src *float32, n int, scale float32, zero uint3
 //go:noescape
 func floatDepthwiseAVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, size int)
 
-// byteQuantiseAVX512 sets dst = clamp(round(src·scale) + zero, 0, 255), ties to even; n is a multiple of 32.
+// byteQuantiseAVX512 sets dst = clamp(round(src·scale) + zero, 0, 127), ties to even; n is a multiple of 32.
 //
 //go:noescape
 func byteQuantiseAVX512(dst *uint8, src *float32, n int, scale float32, zero uint32)

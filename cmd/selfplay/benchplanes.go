@@ -27,6 +27,7 @@ import (
 
 type benchPlanesOptions struct {
 	net, architecture, level, peer, save string
+	int8                                 bool
 	batches                              []int
 	rounds                               int
 	each                                 time.Duration
@@ -45,8 +46,8 @@ has.
 A peer is a command that computes the same net on one thread. It reads lines
 "BATCH COUNT" from its input, evaluates COUNT batches of BATCH positions for each,
 and answers with a line; scripts/peer_onnxruntime.py is one. Rounds of the peer
-alternate with ours, and the last column is our best level's speed divided by the
-peer's.`,
+alternate with ours, and the last column is our speed, of the last column but the
+peer's, divided by the peer's.`,
 		Example: `  selfplay bench planes
   selfplay bench planes --net net.onnx --batch 1,16 --level avx2
   selfplay bench planes --save net.onnx --peer "python3 scripts/peer_onnxruntime.py net.onnx"`,
@@ -58,6 +59,7 @@ peer's.`,
 	f.StringVar(&o.architecture, "arch", "5x64", "architecture of the random net")
 	f.StringVar(&o.save, "save", "", "write the net to a file, for the peer")
 	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512; default all that this machine has")
+	f.BoolVar(&o.int8, "int8", false, "also time the net computed with bytes")
 	f.StringVar(&o.peer, "peer", "", "command to compare with")
 	f.IntSliceVar(&o.batches, "batch", []int{1, 8, 64}, "positions of a batch")
 	f.IntVar(&o.rounds, "rounds", 5, "times each is measured")
@@ -90,16 +92,26 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 	if err != nil {
 		return err
 	}
-	net, err := native.New(model, native.Options{})
-	if err != nil {
+	var contenders []contender
+	add := func(suffix string, options native.Options) error {
+		net, err := native.New(model, options)
+		if err != nil {
+			return err
+		}
+		for _, l := range levels {
+			contenders = append(contenders, contender{l.String() + suffix, func(in []float32, n, count int) (time.Duration, error) {
+				return timeNative(net, l, in, n, count)
+			}})
+		}
+		return nil
+	}
+	if err := add("", native.Options{}); err != nil {
 		return err
 	}
-	defer net.Close()
-	var contenders []contender
-	for _, l := range levels {
-		contenders = append(contenders, contender{l.String(), func(in []float32, n, count int) (time.Duration, error) {
-			return timeNative(net, l, in, n, count)
-		}})
+	if o.int8 {
+		if err := add(" int8", native.Options{Calibration: benchPositions(200)}); err != nil {
+			return err
+		}
 	}
 	if o.peer != "" {
 		p, err := startLinePeer(ctx, o.peer)

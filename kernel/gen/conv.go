@@ -329,14 +329,17 @@ func (v vectors) depthwise() {
 // quantiseBytes writes the kernel that turns numbers into bytes.
 func (v vectors) quantiseBytes() {
 	v.function("byteQuantise", "func(dst *uint8, src *float32, n int, scale float32, zero uint32)",
-		"sets dst = clamp(round(src·scale) + zero, 0, 255), ties to even; n is a multiple of 32.")
+		"sets dst = clamp(round(src·scale) + zero, 0, 127), ties to even; n is a multiple of 32.")
 	dst, src, n := param("dst"), param("src"), param("n")
 	scale, zero, x := v.argument("scale"), v.register(), XMM()
 	VMOVD(Load(Param("zero"), GP32()), x)
 	VPBROADCASTD(x, zero)
-	// Beyond these, results are 0 or 255 whatever the zero; NaN becomes high.
-	high, low := v.repeat(math.Float32bits(512)), v.repeat(math.Float32bits(-512))
-	none := v.zeroInts()
+	// Beyond these, results are 0 or 127 whatever the zero; NaN becomes high.
+	high, low := v.repeat(math.Float32bits(256)), v.repeat(math.Float32bits(-256))
+	none, most := v.zeroInts(), v.repeat(127)
+	if v == avx2 { // it has packed bytes at the end
+		most = v.repeat(0x7f7f7f7f)
+	}
 	Label("loop")
 	values := v.registers(32 / v.lanes)
 	for i, r := range values {
@@ -349,12 +352,14 @@ func (v vectors) quantiseBytes() {
 	if v == avx512 {
 		for i, r := range values {
 			VPMAXSD(none, r, r)
+			VPMINSD(most, r, r)
 			VPMOVUSDB(r, Mem{Base: dst, Disp: 16 * i})
 		}
 	} else {
 		VPACKSSDW(values[1], values[0], values[0])
 		VPACKSSDW(values[3], values[2], values[2])
 		VPACKUSWB(values[2], values[0], values[0])
+		VPMINUB(most, values[0], values[0])
 		// Packing worked within halves: bring groups of four bytes in order.
 		order := v.register()
 		VMOVDQU(constants("byteQuantiseOrder", uint32(0), 4, 1, 5, 2, 6, 3, 7), order)

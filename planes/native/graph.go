@@ -42,6 +42,9 @@ type op struct {
 	bias    []float32 // per output
 	bounds  kernel.Bounds
 	of      func(float32) float32 // of apply
+	// How the result is brought to bytes for convolutions, if it has been
+	// watched.
+	quantisation kernel.Quantisation
 }
 
 // value is a view of what an operation makes of one position: images, which have

@@ -12,9 +12,11 @@ import (
 // workers may run it.
 type program struct {
 	steps   []step
+	made    []*op // by each step
 	images  []int // channels of each slot for images; the first is for none
 	vectors []int // sizes of each slot for vectors
-	border  int   // of all images
+	bytes   []byteSlot
+	border  int // of all images
 	// The largest window, in squares, and width of a stem.
 	stemWindow, stemChannels int
 	outputs                  [len(outputNames)]struct{ size, slot int }
@@ -28,11 +30,21 @@ type step func(w *worker, n int)
 // second-level cache.
 const batch = 8
 
-func compile(m *onnx.Model) (*program, error) {
+// compile quantises the net if there are positions to calibrate it with.
+func compile(m *onnx.Model, calibration []float32) (*program, error) {
 	g, out, err := translate(m)
 	if err != nil {
 		return nil, err
 	}
+	p := newProgram(g, out)
+	if len(calibration) > 0 {
+		p.calibrate(calibration)
+		p = newProgram(g, out)
+	}
+	return p, nil
+}
+
+func newProgram(g *graph, out []*value) *program {
 	p := &program{images: []int{0}}
 	for _, o := range g.ops {
 		if o.kind == convolve || o.kind == depthwise {
@@ -47,10 +59,10 @@ func compile(m *onnx.Model) (*program, error) {
 	}
 	for _, o := range g.ops {
 		if o.kind != load || !onlyStems(o, g.ops) {
-			p.steps = append(p.steps, p.lower(o))
+			p.steps, p.made = append(p.steps, p.lower(o)), append(p.made, o)
 		}
 	}
-	return p, nil
+	return p
 }
 
 // place gives each operation the slot of its result. Images take one whose last
@@ -119,7 +131,9 @@ type worker struct {
 	in      []float32
 	images  []kernel.FloatImages
 	vectors [][]float32
+	bytes   []kernel.ByteImages
 	stem    *stemScratch
+	watch   func(made *op, n int) // called after each step if not nil
 }
 
 func newWorker(p *program) *worker {
@@ -130,6 +144,9 @@ func newWorker(p *program) *worker {
 	}
 	for i, size := range p.vectors {
 		w.vectors[i] = make([]float32, batch*size)
+	}
+	for _, b := range p.bytes {
+		w.bytes = append(w.bytes, kernel.NewByteImages(batch, b.channels, p.border, kernel.Quantisation{Zero: b.zero}))
 	}
 	return w
 }
@@ -145,8 +162,11 @@ func (w *worker) run(j job) {
 				w.vectors[o.slot] = (*slice)[j.first*o.size : (j.first+n)*o.size]
 			}
 		}
-		for _, step := range w.program.steps {
+		for i, step := range w.program.steps {
 			step(w, n)
+			if w.watch != nil {
+				w.watch(w.program.made[i], n)
+			}
 		}
 	}
 }

@@ -15,7 +15,7 @@ func (p *program) lower(o *op) step {
 		if o.isStem() {
 			return p.stem(o)
 		}
-		return o.convolution()
+		return p.convolution(o)
 	case scale:
 		return p.scale(o)
 	case pool:
@@ -55,7 +55,7 @@ func (o *op) load() step {
 	}
 }
 
-func (o *op) convolution() step {
+func (p *program) convolution(o *op) step {
 	dst, src, add := o.slot, o.from(0), 0
 	if o.add != nil {
 		add = o.add.maker.slot
@@ -70,6 +70,16 @@ func (o *op) convolution() step {
 	weights := make([]float32, out*padded*window)
 	for i := range out {
 		copy(weights[i*padded*window:], o.weights[i*in*window:(i+1)*in*window])
+	}
+	// Few outputs take little time anyway, and those to the value are worth it.
+	if q := o.in[0].maker.quantisation; q.Scale != 0 && out > channelBlock {
+		bytes, conv := p.byteSlot(padded, q.Zero), kernel.NewByteConv(weights, o.bias, out, padded, o.size, q)
+		return func(w *worker, n int) {
+			b := w.bytes[bytes]
+			b.Quantisation = q
+			b.Set(w.images[src], n)
+			conv.Apply(w.images[dst], b, w.images[add], n, bounds)
+		}
 	}
 	conv := kernel.NewFloatConv(weights, o.bias, out, padded, o.size)
 	return func(w *worker, n int) { conv.Apply(w.images[dst], w.images[src], w.images[add], n, bounds) }
