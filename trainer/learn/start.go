@@ -1,0 +1,84 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+)
+
+// scaleSamples is how many positions the scale of scores is fitted to.
+const scaleSamples = 200_000
+
+// start gives a new run its first net and its scale of scores.
+func (r *runner) start() error {
+	if r.cfg.Init != "" {
+		if err := r.startFrom(r.cfg.Init); err != nil {
+			return fmt.Errorf("init: %w", err)
+		}
+	}
+	if r.cfg.ScoreScale > 0 {
+		return r.model.SetScoreScale(r.cfg.ScoreScale)
+	}
+	a, b, err := nnuefit.FitScale(r.source.some(scaleSamples))
+	if errors.Is(err, nnuefit.ErrNoFit) {
+		fmt.Fprintf(r.Out, "score scale stays at %.0f raw units: %v\n", r.model.ScoreScale(), err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, fitted (offset %.1f)\n", b, a)
+	return r.model.SetScoreScale(b)
+}
+
+// netExtension is that of files of integer nets.
+const netExtension = ".nnue"
+
+// startFrom gives a new run the first net of another run's checkpoint, or of a
+// file of an integer net.
+func (r *runner) startFrom(path string) error {
+	if filepath.Ext(path) == netExtension {
+		net, err := nnue.ReadFileVariant(path, r.variant)
+		if err != nil {
+			return err
+		}
+		cut, err := r.model.Load(net)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		fmt.Fprintf(r.Out, "first net from %s\n", path)
+		if cut > 0 {
+			fmt.Fprintf(r.Out, "%d of its weights are cut to the limits of training\n", cut)
+		}
+		return nil
+	}
+	path, err := checkpointIn(path)
+	if err != nil {
+		return err
+	}
+	if _, err := trainer.LoadModel(path, r.model); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.Out, "first net from %s\n", path)
+	return nil
+}
+
+// checkpointIn finds the newest checkpoint of a run, or of a directory of
+// checkpoints, or is the file itself.
+func checkpointIn(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return path, err
+	}
+	for _, dir := range []string{path, filepath.Join(path, checkpoints)} {
+		if names, _ := filepath.Glob(filepath.Join(dir, "*.checkpoint")); len(names) > 0 {
+			return names[len(names)-1], nil // their names sort by step
+		}
+	}
+	return "", fmt.Errorf("%w in %s", trainer.ErrNoCheckpoint, path)
+}
