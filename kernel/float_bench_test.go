@@ -21,6 +21,11 @@ func BenchmarkFloatGemm(b *testing.B) {
 		{name: "inputs", m: 64, n: 1024, k: 16},
 		{name: "inputs transposed", m: 64, n: 1024, k: 16, b: true},
 		{name: "weights", m: 1024, n: 16, k: 64, a: true},
+		{name: "output", m: 64, n: 1, k: 32},
+		{name: "output weights", m: 32, n: 1, k: 64, a: true},
+		{name: "second", m: 64, n: 32, k: 16},
+		{name: "second inputs", m: 64, n: 16, k: 32, b: true},
+		{name: "second weights", m: 16, n: 32, k: 64, a: true},
 		{name: "large", m: 512, n: 512, k: 512},
 	} {
 		matrix := func(rows, cols int, transposed bool) FloatMatrix {

@@ -61,7 +61,10 @@ func FloatGemm(c, a, b FloatMatrix) {
 	if a.Rows != c.Rows || b.Cols != c.Cols || a.Cols != b.Rows {
 		panic(fmt.Sprintf("kernel: %d×%d += %d×%d · %d×%d", c.Rows, c.Cols, a.Rows, a.Cols, b.Rows, b.Cols))
 	}
-	if c.ColStride != 1 || c.RowStride == 1 && c.Cols < c.Rows {
+	// A single column of C may be taken as a row, which pays where that lays the
+	// rows of B, then A's transpose, along memory: one cannot be copied quickly
+	// if it lies across.
+	if c.ColStride != 1 || c.RowStride == 1 && c.Cols < c.Rows && a.RowStride == 1 {
 		c, a, b = c.T(), b.T(), a.T()
 	}
 	if c.ColStride != 1 {
@@ -77,8 +80,15 @@ func FloatGemm(c, a, b FloatMatrix) {
 	}
 }
 
-// gemmPacked is gemm with panels of B copied to contiguous memory.
+// gemmPacked is gemm with panels of B copied to contiguous memory. For a small
+// product even clearing that memory takes long.
 func gemmPacked(c, a, b *FloatMatrix, width int) {
+	const small = gemmDepth * gemmWidth / 8
+	if b.Rows*width <= small {
+		var panel [small]float32
+		gemm(c, a, b, width, panel[:])
+		return
+	}
 	var panel [gemmDepth * gemmWidth]float32
 	gemm(c, a, b, width, panel[:])
 }

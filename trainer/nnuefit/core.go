@@ -31,6 +31,7 @@ type core struct {
 	rounded []float32 // room for them where they are not the parameters themselves
 	w1      []float32 // [stacks][inputs][l2] stack plus shared part
 	w1T     []float32 // [stacks][l2][inputs]
+	w2T     []float32 // [stacks][l3][l2] layer 2 transposed
 	gradV   []float32 // [virtual][stride]
 	gradD   []float32 // dense gradient of the batch
 
@@ -52,6 +53,7 @@ func newCore(s shape, cfg Config, sc scales, lim limits) *core {
 		clock:       newClock(cfg),
 		w1:          make([]float32, s.stacks*s.inputs()*s.l2),
 		w1T:         make([]float32, s.stacks*s.inputs()*s.l2),
+		w2T:         make([]float32, s.stacks*s.l2*s.l3),
 		gradV:       make([]float32, s.virtual*s.stride()),
 	}
 	c.dense = newParams(c.size)

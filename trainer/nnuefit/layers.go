@@ -48,11 +48,18 @@ func (c *core) layerWeights() {
 		w := c.stackW1(b)
 		kernel.FloatAdd(w, c.layout.sharedW1(c.dense.w))
 		c.quantise(w, c.scales.hidden)
-		t := c.stackW1T(b)
-		for k := range c.inputs() {
-			for o, v := range w[k*c.l2 : (k+1)*c.l2] {
-				t[o*c.inputs()+k] = v
-			}
+		transpose(c.stackW1T(b), w, c.l2)
+		transpose(c.stackW2T(b), c.layout.stack(c.used, b).w2, c.l3)
+	}
+}
+
+// transpose writes to dst the columns of src, whose rows have n elements, as
+// rows.
+func transpose(dst, src []float32, n int) {
+	for j := range n {
+		for at := j; at < len(src); at += n {
+			dst[0] = src[at]
+			dst = dst[1:]
 		}
 	}
 }
@@ -67,6 +74,12 @@ func (c *core) stackW1(b int) []float32 {
 func (c *core) stackW1T(b int) []float32 {
 	n := c.inputs() * c.l2
 	return c.w1T[b*n : (b+1)*n]
+}
+
+// stackW2T is the transpose of layer 2 of stack b as used in this batch, [l3][l2].
+func (c *core) stackW2T(b int) []float32 {
+	n := c.l2 * c.l3
+	return c.w2T[b*n : (b+1)*n]
 }
 
 // eachHead calls f for every chunk, on several goroutines; the chunks of one
@@ -186,7 +199,7 @@ func (c *core) backward(h *head, ch *chunk) {
 		product(gw3, matrix(h.d2, n, c.l3), matrix(h.h2, n, c.l3), dOut, w3T)
 		clear(h.d1)
 		product(matrix(gr.w2, c.l2, c.l3), matrix(h.d1, n, c.l2), matrix(h.h1, n, c.l2),
-			through(h.d2, h.a2, gr.b2, c.l3), matrix(st.w2, c.l2, c.l3).T())
+			through(h.d2, h.a2, gr.b2, c.l3), matrix(c.stackW2T(b), c.l3, c.l2))
 	}
 	if c.l2 > 0 {
 		product(matrix(gr.w1, c.inputs(), c.l2), dx, x,
