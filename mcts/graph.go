@@ -1,6 +1,9 @@
 package mcts
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // proof is what is certain about a node, from its side to move's point of view.
 type proof uint8
@@ -143,6 +146,10 @@ func (g *graph) kidRun(at uint32, count uint16) []kid {
 // hasRoom reports whether a playout can add what it may: a node with any number
 // of moves, and any number of kids in one node.
 func (g *graph) hasRoom() bool {
+	const most = math.MaxUint32 - 1<<choiceBits // offsets have 32 bits
+	if g.choiceN > most || g.kidN > most || g.used > most {
+		return false
+	}
 	need := 0
 	if g.used>>nodeBits >= uint32(len(g.nodes)) {
 		need += nodeBytes

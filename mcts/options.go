@@ -19,7 +19,7 @@ type Options struct {
 	// forgets what was visited least and goes on.
 	MemoryMB int
 	// Batch is how many positions the evaluator is given at once at most. While
-	// a search is young it is given fewer: one for every eight playouts made.
+	// the root is young it is given fewer: one for every eight visits.
 	Batch int
 
 	// CPuct and CPuctBase give the weight of priors against values in a node of

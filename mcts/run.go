@@ -72,7 +72,7 @@ func (r *run) unevaluated(ctx context.Context, err error, only []chess.Move) err
 // gather makes playouts until enough of them wait for an evaluation.
 func (r *run) gather() {
 	t := r.tree
-	size := min(r.engine.opts.Batch, 1+int(r.nodes/8))
+	size := min(r.engine.opts.Batch, 1+int(t.node(t.root).visits/8))
 	for range 64 * size {
 		if len(t.waiting) == size || r.nodes >= r.plan.nodes || r.clock.Stopped() {
 			return
@@ -130,6 +130,9 @@ func (r *run) first() int {
 // finished reports whether the search has done what it was asked for.
 func (r *run) finished() bool {
 	if r.nodes >= r.plan.nodes || r.full || r.idle || r.clock.Stopped() {
+		return true
+	}
+	if r.tree.node(r.tree.root).visits > 2*maxVisits { // of many searches together
 		return true
 	}
 	if p, distance := r.tree.solved(); p != unproven {
