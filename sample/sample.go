@@ -123,6 +123,29 @@ func Of(pos *chess.Position, ply *game.Ply, i int, o chess.Outcome) Sample {
 	return Sample{Pos: *pos, Move: ply.Move, Score: ply.Score, Result: ResultFor(pos.SideToMove(), o), Ply: uint16(i)}
 }
 
+// Complete fills in what From leaves out of samples of g, which are in the order of
+// the game, as not all nets ask for it: Repetitions and PliesLeft.
+func Complete(g *game.Game, samples []Sample) {
+	keys := make([]uint64, 0, len(g.Plies))
+	pos := g.Start
+	for i := range g.Plies {
+		if len(samples) == 0 {
+			return
+		}
+		keys = append(keys, pos.Key())
+		if s := &samples[0]; int(s.Ply) == i {
+			s.PliesLeft, s.Repetitions = uint16(len(g.Plies)-i), 0
+			for back := i - 4; back >= 0; back -= 2 {
+				if keys[back] == keys[i] {
+					s.Repetitions++
+				}
+			}
+			samples = samples[1:]
+		}
+		pos.Make(g.Plies[i].Move)
+	}
+}
+
 // Traits is what a Filter asks of a position and the move played there.
 type Traits struct {
 	InCheck bool

@@ -93,6 +93,21 @@ func TestPositions(t *testing.T) {
 	}
 }
 
+// TestComplete goes through a game whose first position comes back twice.
+func TestComplete(t *testing.T) {
+	g := newGame(t, startFEN, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8")
+	g.Plies[1].Train = false
+	samples := From(g, Filter{}, nil, nil)
+	Complete(g, samples)
+	for i, want := range []uint8{0, 0, 0, 1, 1, 1, 1} {
+		s := &samples[i]
+		if s.Repetitions != want || s.PliesLeft != uint16(len(g.Plies))-s.Ply {
+			t.Errorf("ply %d: %d times before, %d plies left", s.Ply, s.Repetitions, s.PliesLeft)
+		}
+	}
+	Complete(g, nil)
+}
+
 // TestFilter switches each condition on alone. The game has captures, a drop
 // that checks, a capture in answer to it and a quiet drop.
 func TestFilter(t *testing.T) {

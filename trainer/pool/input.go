@@ -106,9 +106,10 @@ type sink struct {
 	variant *chess.Variant
 	// take is given every sample that may be trained on, which lasts until it
 	// returns.
-	take   func(e *entry)
-	counts Counts
-	err    error
+	take    func(e *entry)
+	history bool // complete samples of games
+	counts  Counts
+	err     error
 
 	ordinal uint64 // of the next sample
 	games   uint64
@@ -141,6 +142,9 @@ func (s *sink) game(g *game.Game) bool {
 	}
 	var n sample.Counts
 	s.samples = sample.From(g, sample.Filter{}, &n, s.samples[:0])
+	if s.history {
+		sample.Complete(g, s.samples)
+	}
 	s.counts.Samples += n.Untrained
 	s.counts.Untrained += n.Untrained
 	s.counts.Games++
@@ -196,9 +200,10 @@ func (s *sink) failed(err error) (more bool, _ error) {
 	return false, err
 }
 
-// readAll gives the samples of all inputs to take.
-func readAll(ctx context.Context, v *chess.Variant, inputs []Input, take func(*entry)) (Counts, error) {
-	s := &sink{ctx: ctx, variant: v, take: take}
+// readAll gives the samples of all inputs to take, those of games completed if
+// history is set.
+func readAll(ctx context.Context, v *chess.Variant, history bool, inputs []Input, take func(*entry)) (Counts, error) {
+	s := &sink{ctx: ctx, variant: v, history: history, take: take}
 	for _, in := range inputs {
 		s.chainAt = -1
 		if err := in.read(s); err != nil {
@@ -222,7 +227,7 @@ func Visit(ctx context.Context, v *chess.Variant, f Filter, inputs []Input, take
 	var counts Counts
 	var seen keySet
 	begins := false
-	read, err := readAll(ctx, v, inputs, func(e *entry) {
+	read, err := readAll(ctx, v, false, inputs, func(e *entry) {
 		begins = begins || e.begins
 		if why := f.against(&counts, e, mix(e.ordinal), &seen); why != nil {
 			*why++

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"slices"
+
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
@@ -10,7 +12,7 @@ import (
 func mirrors(p *chess.Position) bool { return p.CastlingRooks() == 0 }
 
 // mirror reflects a sample left to right if that may be done, and reports whether
-// it did. A mirrored sample has no move.
+// it did.
 func mirror(s *sample.Sample) bool {
 	p := &s.Pos
 	if !mirrors(p) {
@@ -33,8 +35,26 @@ func mirror(s *sample.Sample) bool {
 	if err != nil { // more in hand than a FEN can say
 		return false
 	}
-	s.Pos, s.Move = mirrored, chess.NoMove
+	s.Pos, s.Move = mirrored, mirrorMove(s.Move)
+	if s.Policy != nil {
+		policy := sample.Policy{Moves: slices.Clone(s.Policy.Moves), Surprise: s.Policy.Surprise}
+		for i := range policy.Moves {
+			policy.Moves[i].Move = mirrorMove(policy.Moves[i].Move)
+		}
+		s.Policy = &policy
+	}
 	return true
+}
+
+// mirrorMove reflects a move of a position without rights to castle.
+func mirrorMove(m chess.Move) chess.Move {
+	switch {
+	case m == chess.NoMove:
+		return m
+	case m.IsDrop():
+		return chess.NewDrop(m.DropType(), m.To()^flip)
+	}
+	return chess.NewMove(m.From()^flip, m.To()^flip, m.Kind())
 }
 
 // flip exchanges the files of a square.

@@ -313,26 +313,71 @@ func TestMirror(t *testing.T) {
 		if want == "" {
 			continue
 		}
+		mirrorsMoves(t, &p, &s.Pos)
 		if mirror(&s); s.Pos.FEN() != p.FEN() || s.Pos.Key() != p.Key() {
 			t.Errorf("%s: mirrored twice it is %s", fen, s.Pos.FEN())
 		}
 	}
 	path, _ := chainFile(t, 20)
-	s := open(t, Config{Mirror: 1}, Chain(path))
-	batch := make([]sample.Sample, s.Len())
-	if err := s.Draw(rand.New(rand.NewPCG(1, 1)), batch); err != nil {
+	s, plain := open(t, Config{Mirror: 1}, Chain(path)), open(t, Config{}, Chain(path))
+	batch, unmirrored := make([]sample.Sample, s.Len()), make([]sample.Sample, s.Len())
+	if err := errors.Join(s.Draw(rand.New(rand.NewPCG(1, 1)), batch), plain.Draw(rand.New(rand.NewPCG(1, 1)), unmirrored)); err != nil {
 		t.Fatal(err)
 	}
 	still := uint64(0)
 	for i := range batch {
 		if batch[i].Pos.CastlingRooks() != 0 {
 			still++
-		} else if batch[i].Move != chess.NoMove {
+		} else if mirror(&unmirrored[i]); batch[i] != unmirrored[i] || !batch[i].Pos.IsLegal(batch[i].Move) {
 			t.Fatalf("%s is not mirrored", batch[i].Pos.FEN())
 		}
 	}
 	if still == 0 || still != s.Counts.Unmirrored {
 		t.Errorf("%d not mirrored, counted %d, want some", still, s.Counts.Unmirrored)
+	}
+}
+
+// mirrorsMoves wants the legal moves of a position to be those of its mirror image,
+// mirrored, in samples' policies too.
+func mirrorsMoves(t *testing.T, p, mirrored *chess.Position) {
+	t.Helper()
+	var moves, others chess.MoveList
+	p.Legal(&moves)
+	mirrored.Legal(&others)
+	s := sample.Sample{Pos: *p, Policy: &sample.Policy{Surprise: 2}}
+	for _, m := range moves.Moves[:moves.N] {
+		s.Policy.Moves = append(s.Policy.Moves, sample.MoveWeight{Move: m, Weight: 3})
+	}
+	before := s.Policy
+	mirror(&s)
+	if moves.N != others.N || s.Policy == before || s.Policy.Surprise != 2 || before.Moves[0].Move != moves.Moves[0] {
+		t.Errorf("%s: %d moves, mirrored %d", p.FEN(), moves.N, others.N)
+	}
+	for _, m := range s.Policy.Moves {
+		if !mirrored.IsLegal(m.Move) || m.Weight != 3 {
+			t.Errorf("%s: %s is not legal", mirrored.FEN(), mirrored.UCI(m.Move))
+		}
+	}
+}
+
+// TestHistory: samples of games say how far the end is, if asked to.
+func TestHistory(t *testing.T) {
+	path, games := chainFile(t, 5)
+	lengths := map[uint16]bool{}
+	for _, g := range games {
+		lengths[uint16(len(g.Plies))] = true
+	}
+	for _, history := range []bool{false, true} {
+		s := open(t, Config{History: history}, Chain(path))
+		batch := make([]sample.Sample, s.Len())
+		if err := s.Draw(rand.New(rand.NewPCG(1, 1)), batch); err != nil {
+			t.Fatal(err)
+		}
+		for i := range batch {
+			if length := batch[i].Ply + batch[i].PliesLeft; history && !lengths[length] || !history && batch[i].PliesLeft != 0 {
+				t.Fatalf("history %v: %d plies left at ply %d", history, batch[i].PliesLeft, batch[i].Ply)
+			}
+		}
 	}
 }
 

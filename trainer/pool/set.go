@@ -41,6 +41,8 @@ type Config struct {
 	// Mirror is the probability that a position drawn is mirrored left to
 	// right. Positions with rights to castle never are.
 	Mirror float64
+	// History says to fill in, for samples of games, what sample.Complete does.
+	History bool
 	// Bucket says which layer stack serves a position, for the statistics; nil
 	// for none.
 	Bucket func(*chess.Position) int
@@ -185,7 +187,7 @@ func (d *Data) survey(ctx context.Context) (*store, error) {
 	f := &d.cfg.Filter
 	stats := newGatherer(d.cfg.Bucket)
 	all, held := new(store), thinned{most: d.cfg.Measured}
-	read, err := readAll(ctx, d.cfg.Variant, d.inputs, func(e *entry) {
+	read, err := readAll(ctx, d.cfg.Variant, d.cfg.History, d.inputs, func(e *entry) {
 		if e.begins {
 			groups = append(groups, group{e.ordinal, d.n})
 			stats.game(e)
