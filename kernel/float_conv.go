@@ -91,8 +91,8 @@ func checkConv(weights, bias, out, in, size int) {
 }
 
 // convGroup says in which group of blocks a block is: the first of them, and how
-// many. Groups have two blocks, the last three if blocks are odd; one block is a
-// group by itself.
+// many. Groups have three blocks if that divides them, else two, but the last three
+// if blocks are odd; one block is a group by itself.
 func convGroup(block, blocks int) (first, width int) {
 	switch {
 	case blocks == 1:

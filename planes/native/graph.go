@@ -104,6 +104,9 @@ func translate(m *onnx.Model) (*graph, []*value, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		if v.size() > maxSize {
+			return nil, nil, refuse(n, "found %d elements, expected at most %d", v.size(), maxSize)
+		}
 		// What was made by an earlier node already, this node has used up once.
 		if v.maker.uses > 0 {
 			v.maker.uses--
@@ -122,6 +125,10 @@ func translate(m *onnx.Model) (*graph, []*value, error) {
 	}
 	return g, out, checkOutputs(out)
 }
+
+// maxSize is how many elements of a position a value may have. Concat could double
+// them with every node.
+const maxSize = 1 << 22
 
 // needed returns the nodes that the outputs depend on, without constants, and
 // counts the uses of their values.

@@ -3,6 +3,7 @@ package native
 import (
 	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
@@ -26,7 +27,7 @@ func (g *graph) conv(n *onnx.Node) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(w.Dims) != 4 || len(v.dims) != 3 || w.Dims[2] != w.Dims[3] || w.Dims[2]%2 == 0 || groups < 1 ||
+	if len(w.Dims) != 4 || w.Len() == 0 || len(v.dims) != 3 || w.Dims[2] != w.Dims[3] || w.Dims[2]%2 == 0 || groups < 1 ||
 		w.Dims[1]*int(groups) != v.dims[0] || w.Dims[0]%int(groups) != 0 || bias != nil && bias.Len() != w.Dims[0] {
 		return nil, refuse(n, "found weights of dimensions %v in %d groups for an input of %v", w.Dims, groups, v.dims)
 	}
@@ -54,6 +55,10 @@ func (g *graph) conv(n *onnx.Node) (*value, error) {
 
 // checkWindow refuses convolutions whose outputs do not lie where their inputs do.
 func checkWindow(n *onnx.Node, size int) error {
+	const largest = 2*kernel.ImageSide - 1 // from any square it sees all
+	if size > largest {
+		return refuse(n, "found a window of %d squares, expected at most %d", size, largest)
+	}
 	want := map[string][]int64{
 		"kernel_shape": {int64(size), int64(size)}, "strides": {1, 1}, "dilations": {1, 1},
 		"pads": slices.Repeat([]int64{int64(size / 2)}, 4),
@@ -144,7 +149,7 @@ func (g *graph) matrix(n *onnx.Node, v *value, transposed bool) (*value, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(w.Dims) != 2 || len(v.dims) != 1 {
+	if len(w.Dims) != 2 || w.Len() == 0 || len(v.dims) != 1 {
 		return nil, refuse(n, "found dimensions %v and a constant of %v, expected a vector and a matrix", v.dims, w.Dims)
 	}
 	in, out, weights := w.Dims[0], w.Dims[1], w.Floats
@@ -213,7 +218,7 @@ func (g *graph) reshape(n *onnx.Node) (*value, error) {
 // reshaped returns a value with other dimensions.
 func (g *graph) reshaped(n *onnx.Node, v *value, dims ...int) (*value, error) {
 	to := &value{dims: dims}
-	if slices.ContainsFunc(dims, func(d int) bool { return d <= 0 }) || to.size() != v.size() || to.images() && !slices.Equal(dims, v.dims) {
+	if len(dims) == 0 || slices.ContainsFunc(dims, func(d int) bool { return d <= 0 }) || to.size() != v.size() || to.images() && !slices.Equal(dims, v.dims) {
 		return nil, refuse(n, "found dimensions %v from %v", dims, v.dims)
 	}
 	if v.images() && !to.images() {
