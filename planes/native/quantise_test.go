@@ -20,9 +20,9 @@ const (
 // TestBytes compares a quantised net with the same net in float32 on positions
 // that it was not calibrated with. Its bits depend no more on threads than others'.
 func TestBytes(t *testing.T) {
-	const n = 40
-	in, calibration := planestest.Inputs(n, 5), planestest.Inputs(64, 6)
-	for _, text := range []string{"4x48", "2x32 gates=1/2", "residual 2x24 policy=3 value=3/0 heads=value", "mobile 3x32 gates=1/2"} {
+	const n = 16
+	in, calibration := planestest.Inputs(n, 5), planestest.Inputs(32, 6)
+	for _, text := range []string{"residual 3x32", "2x32 gates=1/2", "residual 2x24 policy=3 value=3/0 heads=value", "mobile 3x32 gates=1/2"} {
 		m := archtest.Net(t, text, 1)
 		run := func(o native.Options) *planes.Output {
 			r, err := native.New(m, o)
