@@ -24,26 +24,12 @@ type Source struct {
 	Name    string
 	Format  Format
 	Variant *chess.Variant // of the positions; nil in a .chain file without any
-	Size    int64          // in bytes, 0 if not known
 
 	games interface {
 		Record(dst []byte) ([]byte, error)
 	}
 	record []byte
-	read   *counter
 	close  func()
-}
-
-// counter counts the bytes read.
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // Open opens a file for reading, "-" being stdin. Formats that do not say which
@@ -52,7 +38,8 @@ func Open(name string, f Format, v *chess.Variant, stdin io.Reader) (*Source, er
 	if f == Replay {
 		return openReplay(name)
 	}
-	s := &Source{Name: name, Format: f, Variant: f.variant(v), read: &counter{r: stdin}, close: func() {}}
+	s := &Source{Name: name, Format: f, Variant: f.variant(v), close: func() {}}
+	r := stdin
 	if name == "-" {
 		s.Name = "standard input"
 	} else {
@@ -61,39 +48,28 @@ func Open(name string, f Format, v *chess.Variant, stdin io.Reader) (*Source, er
 			return nil, err
 		}
 		s.close = func() { _ = file.Close() } // was only read
-		s.read.r = file
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			s.Size = info.Size()
-		}
+		r = file
 	}
 	switch f {
 	case Bin:
-		s.Reader = bin.NewReader(s.read, v, bin.Bits512)
+		s.Reader = bin.NewReader(r, v, bin.Bits512)
 	case Bin256:
-		s.Reader = bin.NewReader(s.read, chess.Chess, bin.Bits256)
+		s.Reader = bin.NewReader(r, chess.Chess, bin.Bits256)
 	case Plain:
-		s.Reader = plain.NewReader(s.read, v)
+		s.Reader = plain.NewReader(r, v)
 	case Binpack:
-		s.Reader = binpack.NewReader(s.read)
+		s.Reader = binpack.NewReader(r)
 	case Text, Compact:
-		s.Reader = thesis.NewReader(s.read, v)
+		s.Reader = thesis.NewReader(r, v)
 	default:
-		r := chain.NewReader(s.read)
-		s.Reader, s.games, s.Variant = r, r, r.Variant()
+		c := chain.NewReader(r)
+		s.Reader, s.games, s.Variant = c, c, c.Variant()
 	}
 	return s, nil
 }
 
 // Close closes the file.
 func (s *Source) Close() { s.close() }
-
-// BytesRead returns how much of Size has been read, more or less.
-func (s *Source) BytesRead() int64 {
-	if s.read == nil {
-		return 0
-	}
-	return s.read.n
-}
 
 // Game returns the record of the next game, which is then passed over, if the
 // next sample is the first of a game that the file has whole; else nil. It is
