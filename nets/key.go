@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -91,14 +90,4 @@ func createKey(path string) error {
 		return err
 	}
 	return durable.SyncDir(dir)
-}
-
-// ParsePublicKey reads the hexadecimal form of a public key that manifests
-// carry.
-func ParsePublicKey(s string) (ed25519.PublicKey, error) {
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != ed25519.PublicKeySize {
-		return nil, fmt.Errorf("%w: public key %.140q, expected %d hex digits", ErrKey, s, 2*ed25519.PublicKeySize)
-	}
-	return b, nil
 }

@@ -321,19 +321,3 @@ func TestLoadKeyRefuses(t *testing.T) {
 		}
 	}
 }
-
-func TestParsePublicKey(t *testing.T) {
-	m := signedManifest(t)
-	pub, err := ParsePublicKey(m.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Verify(pub); err != nil {
-		t.Error(err)
-	}
-	for _, bad := range []string{"", "00", strings.Repeat("g", 64)} {
-		if _, err := ParsePublicKey(bad); !errors.Is(err, ErrKey) {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-}

@@ -2,15 +2,6 @@ package rating
 
 import "math"
 
-// TrinomialLLR returns the log-likelihood ratio of H1 over H0 given games taken as
-// independent. The parameters must be valid; 0 without games.
-func (t SPRT) TrinomialLLR(c Trinomial) float64 {
-	if c.Games() == 0 {
-		return 0
-	}
-	return t.llr(c.sample())
-}
-
 // LLR returns the log-likelihood ratio of H1 over H0 given pairs. The
 // parameters must be valid; 0 without pairs.
 func (t SPRT) LLR(p Pentanomial) float64 {

@@ -44,7 +44,7 @@ func llr(t SPRT, c counts) float64 {
 	if p, ok := c.(Pentanomial); ok {
 		return t.LLR(p)
 	}
-	return t.TrinomialLLR(c.(Trinomial))
+	return t.llr(c.(Trinomial).sample()) // of games taken as independent
 }
 
 func near(t *testing.T, name string, got, want, digit float64) {

@@ -46,10 +46,6 @@ func (r *Reader) Offset() int64 { return max(r.record-1, 0) * int64(r.format.Rec
 // io.EOF.
 func (r *Reader) Trailing() int64 { return r.rest }
 
-// LargeBoards reports, after the first Read, whether the file was found to come
-// from a build for large boards, which writes moves otherwise.
-func (r *Reader) LargeBoards() bool { return r.code == codeLarge }
-
 // Read reads the next record. Its Move is Partial if it drops or promotes, which
 // Bits512 keeps without the piece. No piece is marked as promoted, as no format
 // keeps that.

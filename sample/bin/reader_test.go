@@ -33,8 +33,8 @@ func TestLargeBoards(t *testing.T) {
 	want := sampletest.ReadAll(t, ordinary)
 	r := NewReader(bytes.NewReader(large(data)), chess.Crazyhouse, Bits512)
 	got := sampletest.ReadAll(t, r)
-	if ordinary.LargeBoards() || !r.LargeBoards() {
-		t.Fatalf("recognised as large: %v and %v, expected false and true", ordinary.LargeBoards(), r.LargeBoards())
+	if ordinary.code == codeLarge || r.code != codeLarge {
+		t.Fatalf("recognised as large: %v and %v, expected false and true", ordinary.code == codeLarge, r.code == codeLarge)
 	}
 	wrong := 0
 	for i := range want {
@@ -52,8 +52,8 @@ func TestLargeBoards(t *testing.T) {
 		sampletest.ReadAll(t, r)
 		ordinary := NewReader(bytes.NewReader(part), chess.Crazyhouse, Bits512)
 		sampletest.ReadAll(t, ordinary)
-		if !r.LargeBoards() || ordinary.LargeBoards() {
-			t.Errorf("records from %d on: recognised as large: %v and %v", i, r.LargeBoards(), ordinary.LargeBoards())
+		if r.code != codeLarge || ordinary.code == codeLarge {
+			t.Errorf("records from %d on: recognised as large: %v and %v", i, r.code == codeLarge, ordinary.code == codeLarge)
 		}
 	}
 }
