@@ -33,7 +33,11 @@ type Learn struct {
 	Weights    string   `yaml:"weights" usage:"share of each of the data in every batch, such as 3,1; empty: all positions alike"`
 	Validation string   `yaml:"validation" usage:"file of positions to measure instead of held-out games"`
 
-	Net `yaml:",inline"`
+	Kind     string `yaml:"kind" usage:"of the net: nnue, or planes for a convolutional one"`
+	Net      `yaml:",inline"`
+	Planes   string `yaml:"planes" usage:"net of kind planes: 4x48, 2x32, … or words such as 'mobile 4x64 gates=2/4 heads=wdl,plies'"`
+	Blocks   int    `yaml:"blocks" usage:"its blocks; 0: as planes says"`
+	Channels int    `yaml:"channels" usage:"channels of its trunk; 0: as planes says"`
 
 	Batch            int     `yaml:"batch" usage:"positions a step"`
 	Epochs           float64 `yaml:"epochs" usage:"times each position is learned from"`
@@ -41,11 +45,17 @@ type Learn struct {
 	Lambda           string  `yaml:"lambda" usage:"share of the score in the target, the rest is the result: a number or a schedule"`
 	Optimiser        string  `yaml:"optimiser" usage:"sgd, adam, adamw, radam or ranger"`
 	Momentum         float64 `yaml:"momentum" usage:"of sgd"`
-	Nesterov         bool    `yaml:"nesterov" usage:"momentum of sgd is Nesterov's"`
+	LeastMomentum    float64 `yaml:"least_momentum" usage:"of sgd at the highest rate, for planes: the two go opposite ways"`
+	Nesterov         bool    `yaml:"nesterov" usage:"momentum of sgd is Nesterov's, as always for planes"`
 	Loss             string  `yaml:"loss" usage:"power, cross-entropy or pqr: which of two moves was played, from whole games"`
 	Power            float64 `yaml:"power" usage:"exponent of the loss power"`
 	PQRPair          float64 `yaml:"pqr_pair" usage:"weight kappa of pqr's term that a good move changes nothing"`
 	PQRTarget        float64 `yaml:"pqr_target" usage:"weight of the loss power, of scores and results, beside pqr"`
+	PolicyWeight     float64 `yaml:"policy_weight" usage:"of planes: weight of the loss of moves"`
+	ValueWeight      float64 `yaml:"value_weight" usage:"of planes: weight of the loss of scores and results"`
+	PliesWeight      float64 `yaml:"plies_weight" usage:"of planes: weight of the loss of plies left"`
+	Surprise         float64 `yaml:"surprise" usage:"of planes: share of the weight that goes by what surprised the search"`
+	Part             int     `yaml:"part" usage:"of planes: positions normalised together"`
 	NetScale         float64 `yaml:"net_scale" usage:"raw units (208 a pawn) of the net's output per unit of log-odds of winning"`
 	ScoreScale       float64 `yaml:"score_scale" usage:"the same of the scores; 0: fitted to the data"`
 	LambdaLimit      int     `yaml:"lambda_limit" usage:"centipawns beyond which lambda2 is the share of the score; 0: none"`
@@ -84,6 +94,12 @@ type Learn struct {
 	NewbobKeep  bool    `yaml:"newbob_keep" usage:"newbob goes on from the latest net, not the best"`
 	Init        string  `yaml:"init" usage:"checkpoint, run directory, or .nnue file of the same architecture, whose net training starts from"`
 }
+
+// Kinds of nets.
+const (
+	NNUE   = "nnue"
+	Planes = "planes"
+)
 
 //go:embed learn/*.yaml
 var learnPresets embed.FS
@@ -325,6 +341,7 @@ func (l Learn) Validate() error {
 	if _, err := l.Architecture(l.Variant); err != nil {
 		wrong = append(wrong, err)
 	}
+	check(l.Kind == NNUE || l.Kind == Planes, "kind", NNUE+" or "+Planes)
 	check(l.Batch >= 1 && l.Batch <= 1<<20, "batch", "1 to 1048576")
 	check(l.Epochs > 0, "epochs", "a number above 0")
 	check(l.Mirror <= 100, "mirror", "0 to 100")

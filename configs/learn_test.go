@@ -17,7 +17,7 @@ func learnPreset(t testing.TB, name string) Learn {
 }
 
 func TestLearnPresets(t *testing.T) {
-	if got := LearnPresets(); !slices.Equal(got, []string{"fairy", "narrow", "pqr", "small", "tiny"}) {
+	if got := LearnPresets(); !slices.Equal(got, []string{"fairy", "narrow", "planes", "pqr", "small", "tiny"}) {
 		t.Errorf("presets %q", got)
 	}
 	text, err := learnPresets.ReadFile("learn/" + learnBase + ".yaml")

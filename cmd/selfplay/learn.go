@@ -12,9 +12,11 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/learn"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
@@ -52,6 +54,10 @@ two moves was played: from triples of a position, that behind the move and that
 behind a random other one of its kind, a drop or none. Told are the loss, less what
 it cannot fall below, and how often the move played is ranked first.
 
+--kind planes, whose preset is planes, trains a convolutional net on the same data:
+moves played are what its policy learns, scores and results its value. It is
+written as net.onnx.
+
 Schedules (--lr, --lambda) are a number, or curves with commas between:
   linear:FROM:TO[:STEPS]  cosine:…  exponential:…  onecycle:PEAK:TO[:STEPS]
   step:FROM:FACTOR:EVERY[:STEPS]  constant:VALUE[:STEPS]
@@ -71,6 +77,7 @@ shuffle is one of all data, batchsize is only how often the loss is told.`,
   selfplay learn data.chain --preset fairy --lr warmup:2%,cosine:0.001:0.00002 --out runs/fairy
   selfplay learn targetdir data loop 100 batchsize 1000000 eta 1.0 lambda 0.5 eval_limit 32000 nn_batch_size 1000 newbob_decay 0.5 loss_output_interval 1000000 mirror_percentage 50 validation_set_file_name val.bin SkipLoadingEval true
   selfplay learn data.chain --preset pqr --init runs/learn --out runs/pqr
+  selfplay learn replay:runs/crazyhouse-laptop/replay --kind planes --blocks 4 --channels 48 --out runs/planes
   selfplay learn data.chain --config sweep.yaml --jobs 2 --out runs/widths`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return runLearn(c, args, &o) },
@@ -81,7 +88,7 @@ shuffle is one of all data, batchsize is only how often the loss is told.`,
 		return pflag.NormalizedName(strings.ReplaceAll(strings.ToLower(name), "_", "-"))
 	})
 	f.StringVar(&o.out, "out", "runs/learn", "directory of the run")
-	f.StringVar(&o.preset, "preset", "small", strings.Join(configs.LearnPresets(), ", ")+", unless the --config file names one")
+	f.StringVar(&o.preset, "preset", defaultPreset, strings.Join(configs.LearnPresets(), ", ")+", unless the --config file names one")
 	f.StringVar(&o.file, "config", "", "YAML file of settings, which may list values")
 	f.IntVar(&o.jobs, "jobs", 0, "runs at the same time, of several; 0: one per CPU")
 	f.BoolVar(&o.show, "show", false, "print the settings and end")
@@ -169,13 +176,29 @@ func learnSweep(ctx context.Context, runs []configs.Learn, opt learn.SweepOption
 // usageOf marks errors that come of settings.
 func usageOf(err error) error {
 	for _, setting := range []error{
-		configs.ErrInvalid, learn.ErrConfig, learn.ErrOther, nnue.ErrArchitecture, nnuefit.ErrConfig, trainer.ErrConfig, trainer.ErrSchedule, pool.ErrConfig,
+		configs.ErrInvalid, learn.ErrConfig, learn.ErrOther, nnue.ErrArchitecture, nnuefit.ErrConfig, arch.ErrArchitecture, planesfit.ErrConfig, trainer.ErrConfig, trainer.ErrSchedule, pool.ErrConfig,
 	} {
 		if errors.Is(err, setting) {
 			return fmt.Errorf("%w: %w", errUsage, err)
 		}
 	}
 	return err
+}
+
+// Presets that learn begins with, unless told another.
+const (
+	defaultPreset = "small"
+	planesPreset  = "planes" // with kind planes
+)
+
+// asks reports whether a setting was given with this value.
+func (o *learnOptions) asks(word, value string) bool {
+	for _, g := range o.given {
+		if same(g.word, word) && g.value == value {
+			return true
+		}
+	}
+	return false
 }
 
 // settings builds the runs: preset, file, flags and words, data.
@@ -193,6 +216,9 @@ func (o *learnOptions) settings(c *cobra.Command, data []string) ([]configs.Lear
 		if named != "" && !c.Flags().Changed("preset") {
 			preset = named
 		}
+	}
+	if preset == defaultPreset && !c.Flags().Changed("preset") && o.asks("kind", configs.Planes) {
+		preset = planesPreset
 	}
 	base, err := configs.LearnPreset(preset)
 	if err != nil {

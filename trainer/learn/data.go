@@ -144,6 +144,9 @@ func (p *plan) openData(ctx context.Context, share *sharing) (*source, error) {
 		Split:  p.cfg.Validation == "", Newest: p.cfg.Newest, Measured: p.cfg.HeldOut,
 		Mirror: p.cfg.Mirror / 100, Bucket: p.arch.Bucket,
 	}
+	if p.planes != nil {
+		cfg.Bucket, cfg.History = nil, true
+	}
 	s := &source{}
 	var sources []trainer.Source
 	keys := p.dataKeys()

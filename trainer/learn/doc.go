@@ -12,7 +12,7 @@
 //	loss.png               the same as curves
 //	checkpoints/           two newest states of training, see package trainer
 //	best/                  the two best so far, if newbob is on
-//	net.nnue               the net as of the newest checkpoint
+//	net.nnue, net.onnx     the net as of the newest checkpoint
 //	nets/                  every checkpoint's net, if asked for
 //	summary.json           what came of it; there once the run is over
 //	diverged.chain         the batch at which training diverged, if it did

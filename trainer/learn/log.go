@@ -107,6 +107,11 @@ func (j *journal) add(e Entry) error {
 				tfevents.Scalar{Tag: "loss/" + m.name + ", scores", Value: m.loss.Score},
 				tfevents.Scalar{Tag: "loss/" + m.name + ", results", Value: m.loss.Result},
 				tfevents.Scalar{Tag: "sign accuracy/" + m.name, Value: m.loss.SignAccuracy})
+			if m.loss.Moves > 0 {
+				scalars = append(scalars,
+					tfevents.Scalar{Tag: "loss/" + m.name + ", moves", Value: m.loss.Policy},
+					tfevents.Scalar{Tag: "move accuracy/" + m.name, Value: m.loss.MoveAccuracy})
+			}
 			if m.loss.Triples > 0 {
 				scalars = append(scalars, tfevents.Scalar{Tag: "moves ranked/" + m.name, Value: m.loss.Ranked})
 			}
@@ -123,7 +128,10 @@ func (j *journal) add(e Entry) error {
 func (j *journal) draw(path, title string) error {
 	training, held := figure.Curve{Name: "training"}, figure.Curve{Name: "held-out games"}
 	newest := figure.Curve{Name: "newest games", Dashed: true}
-	sign, ranked := figure.Curve{Name: "held-out games"}, figure.Curve{Name: "held-out games"}
+	var sign, ranked, named figure.Curve
+	for _, c := range []*figure.Curve{&sign, &ranked, &named} {
+		c.Name = held.Name
+	}
 	put := func(c *figure.Curve, e *Entry, y float64) {
 		c.X, c.Y = append(c.X, e.Epoch), append(c.Y, y)
 	}
@@ -137,6 +145,9 @@ func (j *journal) draw(path, title string) error {
 			put(&sign, e, l.SignAccuracy)
 			if l.Triples > 0 {
 				put(&ranked, e, l.Ranked)
+			}
+			if l.Moves > 0 {
+				put(&named, e, l.MoveAccuracy)
 			}
 		}
 		if l := e.Newest; l != nil && l.Positions > 0 {
@@ -152,7 +163,7 @@ func (j *journal) draw(path, title string) error {
 	for _, p := range []struct {
 		title string
 		curve figure.Curve
-	}{{"winners named", sign}, {"moves played ranked first", ranked}} {
+	}{{"winners named", sign}, {"moves played ranked first", ranked}, {"moves named", named}} {
 		if len(p.curve.X) > 0 {
 			f.Rows = append(f.Rows, []figure.Panel{
 				&figure.Lines{Title: p.title, XLabel: "epochs", YLabel: "share", Curves: []figure.Curve{p.curve}},

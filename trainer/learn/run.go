@@ -22,6 +22,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 )
 
 // Names in a run's directory.
@@ -35,6 +36,7 @@ const (
 	checkpoints  = "checkpoints"
 	bestDir      = "best"
 	netFile      = "net.nnue"
+	planesFile   = "net.onnx"
 	netsDir      = "nets"
 	summaryFile  = "summary.json"
 	divergedFile = "diverged.chain"
@@ -63,7 +65,7 @@ type runner struct {
 	Options
 	dir     string
 	source  *source
-	model   *nnuefit.Model
+	model   model
 	learner trainer.Model // the model, or what trains it on triples
 	trainer *trainer.Trainer
 	journal *journal
@@ -81,6 +83,39 @@ type runner struct {
 	lossSteps                     uint64
 }
 
+// model is a net that a run trains: an *nnuefit.Model or a *planesfit.Model.
+type model interface {
+	trainer.Model
+	// ScoreScale returns the scale of scores in raw units.
+	ScoreScale() float64
+	SetScoreScale(raw float64) error
+}
+
+// newModel makes the model and what trains it.
+func (r *runner) newModel(rate trainer.Schedule) error {
+	if r.planes != nil {
+		m, err := r.planes.newModel(r.variant, rate, r.total, r.cfg.Seed)
+		r.model, r.learner = m, m
+		return err
+	}
+	m, err := nnuefit.New(r.arch, r.fit, r.cfg.Seed)
+	if err != nil {
+		return err
+	}
+	if r.model, r.learner = m, m; r.pqr != nil {
+		r.learner, err = nnuefit.NewRanker(m, *r.pqr, r.cfg.Seed)
+	}
+	return err
+}
+
+// netName returns the name of the net's file.
+func (p *plan) netName() string {
+	if p.planes != nil {
+		return planesFile
+	}
+	return netFile
+}
+
 // state lies in a checkpoint beside the trainer's own.
 type state struct {
 	Newbob   trainer.NewbobState `json:"newbob"`
@@ -93,7 +128,7 @@ type state struct {
 // Run makes the run that cfg describes in opt.Dir, or goes on with it, until it is
 // over, and returns what came of it; of a run that is over already, what came of
 // it then. If ctx ends it leaves a checkpoint and returns the context's error.
-// Errors wrap ErrOther, nnuefit.ErrDiverged or are those of Check and of the
+// Errors wrap ErrOther, nnuefit.ErrDiverged, planesfit.ErrDiverged or are those of Check and of the
 // packages beneath.
 func Run(ctx context.Context, cfg configs.Learn, opt Options) (Summary, error) {
 	p, err := newPlan(cfg)
@@ -249,13 +284,8 @@ func (r *runner) prepare() error {
 		return err
 	}
 	r.measureLambda = lambda.At(r.total)
-	if r.model, err = nnuefit.New(r.arch, r.fit, r.cfg.Seed); err != nil {
+	if err := r.newModel(lr); err != nil {
 		return err
-	}
-	if r.learner = r.model; r.pqr != nil {
-		if r.learner, err = nnuefit.NewRanker(r.model, *r.pqr, r.cfg.Seed); err != nil {
-			return err
-		}
 	}
 	r.trainer, err = trainer.New(r.learner, r.source, trainer.Config{
 		BatchSize: r.cfg.Batch, Seed: r.cfg.Seed, LearningRate: lr, Lambda: lambda, HeldOut: r.cfg.HeldOut, Prefetch: true,
@@ -289,10 +319,16 @@ func (r *runner) prepare() error {
 
 // describe prints what is about to happen.
 func (r *runner) describe() {
-	fmt.Fprintf(r.Out, "%v\n", r.arch)
+	if r.planes == nil {
+		fmt.Fprintf(r.Out, "%v\n", r.arch)
+	}
 	fmt.Fprintf(r.Out, "%d steps of %d positions, %g epochs; entries every %d steps, validation and checkpoint every %d\n",
 		r.total, r.cfg.Batch, r.cfg.Epochs, r.reportEvery, r.saveEvery)
-	fmt.Fprintf(r.Out, "%s, %s loss; measured with lambda %g\n", r.cfg.Optimiser, r.cfg.Loss, r.measureLambda)
+	if r.planes != nil {
+		r.describePlanes()
+	} else {
+		fmt.Fprintf(r.Out, "%s, %s loss; measured with lambda %g\n", r.cfg.Optimiser, r.cfg.Loss, r.measureLambda)
+	}
 	if r.pqr != nil {
 		fmt.Fprintf(r.Out, "of triples: weight %g of the pair, %g of scores and results\n", r.pqr.Pair, r.pqr.Target)
 	}
@@ -339,7 +375,7 @@ func (r *runner) train(ctx context.Context) error {
 
 // failed keeps the batch of a step that diverged.
 func (r *runner) failed(err error) error {
-	if !errors.Is(err, nnuefit.ErrDiverged) {
+	if !errors.Is(err, nnuefit.ErrDiverged) && !errors.Is(err, planesfit.ErrDiverged) {
 		return err
 	}
 	path := r.path(divergedFile)

@@ -37,6 +37,7 @@ type plan struct {
 	arch    nnue.Architecture
 	fit     nnuefit.Config
 	filter  pool.Filter
+	planes  *planesPlan    // nil: an NNUE net
 	pqr     *nnuefit.PQR   // nil unless the loss is of triples
 	newbob  trainer.Newbob // off if Decay is 0
 	weights []float64      // of the data, nil for all positions alike
@@ -55,10 +56,16 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 	if p.arch, err = cfg.Architecture(cfg.Variant); err != nil {
 		return nil, err
 	}
-	if err := p.fit.Validate(); err != nil {
+	switch {
+	case cfg.Kind == configs.Planes:
+		p.planes, err = newPlanesPlan(cfg)
+	default:
+		err = p.fit.Validate()
+	}
+	if err != nil {
 		return nil, err
 	}
-	if cfg.Loss == pqrLoss {
+	if cfg.Loss == pqrLoss && p.planes == nil {
 		p.pqr = &nnuefit.PQR{Pair: cfg.PQRPair, Target: cfg.PQRTarget}
 		if err := p.pqr.Validate(); err != nil {
 			return nil, err

@@ -31,8 +31,8 @@ func (p *plan) dataKeys() []string {
 	groups := p.groups()
 	keys := make([]string, len(groups))
 	for i, names := range groups {
-		keys[i] = fmt.Sprintf("%q %s %+v seed %d memory %d of %d split %t measured %d newest %g mirror %g stacks %s %d",
-			names, c.Variant, p.filter, seed, c.MemoryMB, len(groups), c.Validation == "", c.HeldOut, c.Newest, c.Mirror, c.Buckets, c.Stacks)
+		keys[i] = fmt.Sprintf("%q %s %+v kind %s seed %d memory %d of %d split %t measured %d newest %g mirror %g stacks %s %d",
+			names, c.Variant, p.filter, c.Kind, seed, c.MemoryMB, len(groups), c.Validation == "", c.HeldOut, c.Newest, c.Mirror, c.Buckets, c.Stacks)
 	}
 	return keys
 }

@@ -43,11 +43,15 @@ const netExtension = ".nnue"
 // file of an integer net.
 func (r *runner) startFrom(path string) error {
 	if filepath.Ext(path) == netExtension {
+		m, ok := r.model.(*nnuefit.Model)
+		if !ok {
+			return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", ErrConfig, path, r.cfg.Kind)
+		}
 		net, err := nnue.ReadFileVariant(path, r.variant)
 		if err != nil {
 			return err
 		}
-		cut, err := r.model.Load(net)
+		cut, err := m.Load(net)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -14,6 +15,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 )
 
 // Summary is what came of a run.
@@ -71,21 +74,21 @@ func fixed(v *chess.Variant) []string {
 
 // export writes the present net.
 func (r *runner) export() error {
-	facts, err := r.trainer.Export(r.path(netFile))
+	facts, err := r.trainer.Export(r.path(r.netName()))
 	if err != nil {
 		return err
 	}
 	if !r.cfg.KeepNets {
 		return nil
 	}
-	data, err := os.ReadFile(r.path(netFile))
+	data, err := os.ReadFile(r.path(r.netName()))
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(r.path(netsDir), 0o755); err != nil {
 		return err
 	}
-	return durable.WriteFile(r.path(netsDir, fmt.Sprintf("step-%012d.nnue", facts.Step)), data)
+	return durable.WriteFile(r.path(netsDir, fmt.Sprintf("step-%012d%s", facts.Step, filepath.Ext(r.netName()))), data)
 }
 
 // finish exports the net once more, measures it, and writes the summary.
@@ -93,7 +96,10 @@ func (r *runner) finish() (Summary, error) {
 	s := Summary{
 		Architecture: r.arch.String(), Positions: r.source.size, Steps: r.trainer.Steps(), Samples: r.trainer.Samples(),
 		Epochs: float64(r.trainer.Samples()) / float64(r.source.size), Seconds: r.seconds(),
-		ScoreScale: r.model.ScoreScale(), Lambda: r.measureLambda, BestStep: r.state.BestStep, NetFile: r.path(netFile),
+		ScoreScale: r.model.ScoreScale(), Lambda: r.measureLambda, BestStep: r.state.BestStep, NetFile: r.path(r.netName()),
+	}
+	if r.planes != nil {
+		s.Architecture = r.planes.arch.String()
 	}
 	facts, err := r.trainer.Export(s.NetFile)
 	if err != nil {
@@ -111,14 +117,7 @@ func (r *runner) finish() (Summary, error) {
 		return s, err
 	}
 	s.NetSize = info.Size()
-	net, err := nnue.ReadFileVariant(s.NetFile, r.variant)
-	if err != nil {
-		return s, err
-	}
-	if s.Check, err = r.check(net); err != nil {
-		return s, err
-	}
-	if s.Values, err = r.values(net); err != nil {
+	if err := r.judgeNet(&s); err != nil {
 		return s, err
 	}
 	if err := r.draw(); err != nil {
@@ -131,12 +130,31 @@ func (r *runner) finish() (Summary, error) {
 	return s, durable.WriteFile(r.path(summaryFile), append(text, '\n'))
 }
 
+// judgeNet compares the net's file with the model.
+func (r *runner) judgeNet(s *Summary) error {
+	if m, ok := r.model.(*planesfit.Model); ok {
+		var err error
+		s.Values, err = r.planesValues(m)
+		return err
+	}
+	m := r.model.(*nnuefit.Model)
+	net, err := nnue.ReadFileVariant(s.NetFile, r.variant)
+	if err != nil {
+		return err
+	}
+	if s.Check, err = r.check(m, net); err != nil {
+		return err
+	}
+	s.Values, err = r.values(m, net)
+	return err
+}
+
 // mostChecked is how many positions net and model are compared on at most.
 const mostChecked = 50_000
 
 // check compares the net as written with the model, on positions that were not
 // trained on.
-func (r *runner) check(net *nnue.Network) (netstat.Difference, error) {
+func (r *runner) check(m *nnuefit.Model, net *nnue.Network) (netstat.Difference, error) {
 	held := r.source.HeldOut(make([]sample.Sample, min(r.cfg.HeldOut, mostChecked)))
 	var positions []chess.Position
 	for _, list := range [][]sample.Sample{held, r.source.newest} {
@@ -152,11 +170,11 @@ func (r *runner) check(net *nnue.Network) (netstat.Difference, error) {
 		acc.Reset(&positions[i])
 		integer[i] = float64(acc.Raw(&positions[i]))
 	}
-	return netstat.Compare(positions, r.model.Values(positions), integer, r.cfg.NetScale)
+	return netstat.Compare(positions, m.Values(positions), integer, r.cfg.NetScale)
 }
 
 // values evaluates the fixed positions with the net as written.
-func (r *runner) values(net *nnue.Network) ([]Value, error) {
+func (r *runner) values(m *nnuefit.Model, net *nnue.Network) ([]Value, error) {
 	var values []Value
 	for _, fen := range fixed(r.variant) {
 		pos, err := chess.ParseFEN(r.variant, fen)
@@ -165,7 +183,7 @@ func (r *runner) values(net *nnue.Network) ([]Value, error) {
 		}
 		raw := float64(net.Evaluate(&pos).Raw)
 		values = append(values, Value{
-			FEN: fen, Net: raw / RawPerCentipawn, Model: r.model.Evaluate(&pos) / RawPerCentipawn,
+			FEN: fen, Net: raw / RawPerCentipawn, Model: m.Evaluate(&pos) / RawPerCentipawn,
 			Win: 1 / (1 + math.Exp(-raw/r.cfg.NetScale)),
 		})
 	}
@@ -183,6 +201,10 @@ func (s *Summary) Print(w io.Writer) error {
 		if m.loss.Positions > 0 {
 			fmt.Fprintf(w, "%s: loss %.6f, of scores %.6f, of results %.6f; names the winner of %.2f %% of %d decided positions\n",
 				m.name, m.loss.Mean, m.loss.Score, m.loss.Result, 100*m.loss.SignAccuracy, m.loss.Decided)
+		}
+		if m.loss.Moves > 0 {
+			fmt.Fprintf(w, "%s: names the move of %.2f %% of %d positions, at a loss of %.6f\n",
+				m.name, 100*m.loss.MoveAccuracy, m.loss.Moves, m.loss.Policy)
 		}
 		if m.loss.Triples > 0 {
 			fmt.Fprintf(w, "%s: ranks the move played first in %.2f %% of %d triples, at a loss of %.6f\n",

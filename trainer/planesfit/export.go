@@ -50,12 +50,7 @@ func (m *Model) compare(file []byte, check []sample.Sample) (trainer.ExportRepor
 		return report, err
 	}
 	defer runtime.Close()
-	values := make([]float64, len(check))
-	m.measure(check, 1, func(p *pass, from int) {
-		for i := range p.n {
-			values[from+i] = p.heads.result(p.net, i)
-		}
-	})
+	values := m.Values(check)
 	const batch = 64
 	planesOf := make([]float32, batch*planes.Size)
 	var out planes.Output

@@ -110,6 +110,18 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 	return l, nil
 }
 
+// Values returns the averaged net's expected results, −1 to 1, of positions for the
+// side to move; it changes nothing.
+func (m *Model) Values(samples []sample.Sample) []float64 {
+	values := make([]float64, len(samples))
+	m.measure(samples, 1, func(p *pass, from int) {
+		for i := range p.n {
+			values[from+i] = p.heads.result(p.net, i)
+		}
+	})
+	return values
+}
+
 // measure adds up the losses of samples and gives see, if it is not nil, each part
 // of them with the outputs of the averaged net, before their activations.
 func (m *Model) measure(samples []sample.Sample, lambda float64, see func(p *pass, from int)) measure {
