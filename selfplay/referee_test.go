@@ -106,7 +106,7 @@ func TestGateOffPublishes(t *testing.T) {
 func TestGateOpenings(t *testing.T) {
 	for variant, source := range map[string]string{"crazyhouse": "book ", "chess": "random "} {
 		cfg := smallConfig(t)
-		if err := cfg.SetPairs([]string{"variant=" + variant}); err != nil {
+		if err := cfg.SetPairs([]string{"net.features=HalfKAv2", "variant=" + variant}); err != nil {
 			t.Fatal(err)
 		}
 		r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
