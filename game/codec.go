@@ -17,6 +17,11 @@ var ErrIllegal = plycode.ErrIllegal
 // comment. A game with an illegal move (ErrIllegal), one whose outcome is not
 // true to its moves (ErrOutcome), or one beyond a size bound (ErrTooLarge) has
 // no record; dst is then returned as it was.
+//
+// Policies lose the moves of least weight as far as a ply would take more than
+// plycode.MaxPolicyBytes for its policy, or, in a very long game, the record more
+// than MaxRecordBytes: then half as many bytes are tried, and so on, and at last
+// the game without its policies.
 func Encode(dst []byte, g *Game) ([]byte, error) {
 	if g.Variant == nil || g.Start.Variant() != g.Variant {
 		return dst, fmt.Errorf("%w: game of %v with a start position of %v", ErrVariant, g.Variant, g.Start.Variant())
@@ -25,27 +30,47 @@ func Encode(dst []byte, g *Game) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	record, err := appendHeader(nil, &h)
+	for limit := plycode.MaxPolicyBytes; ; limit /= 2 {
+		h.Policies = h.Policies && limit >= leastPolicyBytes
+		record, err := encode(&h, g, limit)
+		if h.Policies && errors.Is(err, ErrTooLarge) {
+			continue
+		}
+		if err != nil {
+			return dst, err
+		}
+		return append(dst, record...), nil
+	}
+}
+
+// leastPolicyBytes is the smallest limit that policies are cut to.
+const leastPolicyBytes = 12
+
+// encode returns the record of g with the given header and policies of at most so
+// many bytes.
+func encode(h *Header, g *Game, limit int) ([]byte, error) {
+	record, err := appendHeader(nil, h)
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
-	if record, err = appendPlies(record, g); err != nil {
-		return dst, err
+	if record, err = appendPlies(record, h, g, limit); err != nil {
+		return nil, err
 	}
-	if err := seal(record); err != nil {
-		return dst, err
-	}
-	return append(dst, record...), nil
+	return record, seal(record)
 }
 
 // appendPlies replays g and appends the bits of its plies.
-func appendPlies(dst []byte, g *Game) ([]byte, error) {
+func appendPlies(dst []byte, h *Header, g *Game, limit int) ([]byte, error) {
 	order, err := scoreOrder(g.Plies)
 	if err != nil {
 		return nil, err
 	}
 	var e plycode.Encoder
-	e.Reset(dst, &g.Start, order)
+	if h.Policies {
+		e.ResetPolicies(dst, &g.Start, order, limit)
+	} else {
+		e.Reset(dst, &g.Start, order)
+	}
 	line := chess.NewLine(g.Start)
 	line.Grow(len(g.Plies))
 	for i, ply := range g.Plies {
@@ -56,8 +81,11 @@ func appendPlies(dst []byte, g *Game) ([]byte, error) {
 		if ply.HasScore {
 			p.Score = ply.Score
 		}
+		if h.Policies {
+			p.Policy = ply.Policy
+		}
 		if err := e.Add(&p); err != nil {
-			return nil, err
+			return nil, asMalformed(err)
 		}
 		if e.Ended() {
 			return nil, fmt.Errorf("%w: ply %d: move %04x is not legal in %s", ErrIllegal, i, uint16(ply.Move), e.Pos().FEN())
@@ -92,9 +120,9 @@ func scoreOrder(plies []Ply) (uint, error) {
 }
 
 // Decode reads a record of any version, replaying the game legally. It accepts
-// only what Encode writes, or wrote when the version was the present one: a
-// record of the present version is what encoding the game again gives. Its
-// errors wrap one of the sentinels of this package.
+// only what Encode writes, or wrote in the time of version 1: of any other record
+// encoding the game again gives the same bytes. Its errors wrap one of the
+// sentinels of this package.
 func Decode(b []byte) (*Game, error) {
 	h, next, err := readHeader(b)
 	if err != nil {
@@ -113,12 +141,21 @@ func Decode(b []byte) (*Game, error) {
 		Outcome: h.Outcome, Reason: h.Reason, Adjudged: h.Adjudged,
 		Seed: h.Seed, Nets: h.Nets, Limits: h.Limits, Build: h.Build,
 	}
-	if b[offVersion] == 1 {
+	switch b[offVersion] {
+	case 1:
 		var d plycode.DecoderV1
-		err = readPlies(&d.Decoder, d.Next, b[next:], g)
-	} else {
+		d.Reset(b[next:], &g.Start)
+		err = readPlies(&d.Decoder, d.Next, g)
+	case versionPlain:
 		var d plycode.Decoder
-		err = readPlies(&d, d.Next, b[next:], g)
+		d.Reset(b[next:], &g.Start)
+		err = readPlies(&d, d.Next, g)
+	default:
+		var d plycode.Decoder
+		d.ResetPolicies(b[next:], &g.Start)
+		if err = readPlies(&d, d.Next, g); err == nil && !g.hasPolicies() {
+			err = fmt.Errorf("%w: no policies, expected version %d", ErrMalformed, versionPlain)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("plies from byte %d: %w", next, err)
@@ -145,9 +182,8 @@ func (h *Header) Start() (chess.Position, error) {
 }
 
 // readPlies reads and replays the plies of g, whose number is set already. Next
-// is the method of d or of the decoder around it.
-func readPlies(d *plycode.Decoder, next func(*plycode.Ply) error, b []byte, g *Game) error {
-	d.Reset(b, &g.Start)
+// is the method of d, which has been reset, or of the decoder around it.
+func readPlies(d *plycode.Decoder, next func(*plycode.Ply) error, g *Game) error {
 	line := chess.NewLine(g.Start)
 	line.Grow(len(g.Plies))
 	var p plycode.Ply
@@ -161,7 +197,7 @@ func readPlies(d *plycode.Decoder, next func(*plycode.Ply) error, b []byte, g *G
 		if p.Partial || p.Other != chess.NoMove || d.Ended() {
 			return fmt.Errorf("%w: ply %d: move %04x, expected a legal one, and that it was made", ErrIllegal, i, uint16(p.Move))
 		}
-		g.Plies[i] = Ply{Move: p.Move, Score: p.Score, HasScore: p.HasScore, Train: p.Train}
+		g.Plies[i] = Ply{Move: p.Move, Score: p.Score, HasScore: p.HasScore, Train: p.Train, Policy: p.Policy}
 		line.Push(p.Move)
 	}
 	if err := d.End(); err != nil {

@@ -148,9 +148,9 @@ func TestEveryBitFlip(t *testing.T) {
 		switch {
 		case i/8 < offVersion:
 			want = ErrMagic
-		case i/8 < offLength:
+		case i/8 == offVersion && (flipped[offVersion] < 1 || flipped[offVersion] > version):
 			want = ErrVersion
-		case i/8 < offCRC: // length
+		case i/8 >= offLength && i/8 < offCRC:
 			if _, err := Decode(flipped); err == nil || errors.Is(err, ErrCRC) {
 				t.Fatalf("bit %d: %v", i, err)
 			}
@@ -174,8 +174,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"empty", func(b []byte) []byte { return nil }, ErrTruncated, "found 0 bytes, expected at least 25"},
 		{"magic", func(b []byte) []byte { b[0] = 'X'; return b }, ErrMagic, `found magic "XHGM", expected "ZHGM"`},
-		{"version", func(b []byte) []byte { b[4] = 3; return b }, ErrVersion, "byte 4: found 3, expected 1 to 2"},
-		{"version 0", func(b []byte) []byte { b[4] = 0; return b }, ErrVersion, "byte 4: found 0, expected 1 to 2"},
+		{"version", func(b []byte) []byte { b[4] = 4; return b }, ErrVersion, "byte 4: found 4, expected 1 to 3"},
+		{"version 0", func(b []byte) []byte { b[4] = 0; return b }, ErrVersion, "byte 4: found 0, expected 1 to 3"},
 		{"variant", func(b []byte) []byte { b[11] = 9; return reseal(b) }, ErrVariant, "byte 11: found number 9, expected 1 to 2"},
 		{"variant 0", func(b []byte) []byte { b[11] = 0; return reseal(b) }, ErrVariant, "byte 11: found number 0, expected 1 to 2"},
 		{"flags", func(b []byte) []byte { b[12] |= 4; return reseal(b) }, ErrMalformed, "byte 12: found flags 0x4"},
@@ -391,6 +391,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(mustEncode(f, randomGame(start, rng, 12))) // every kind of start
 	}
 	f.Add(mustEncode(f, randomGame(chess.Crazyhouse.Start(), rng, 0))) // no plies
+	f.Add(mustEncode(f, withPolicies(randomGame(chess.Crazyhouse.Start(), rng, 12), rng)))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		checkCanonical(t, b)
@@ -405,7 +406,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// checkCanonical: what Decode accepts, Encode writes, be it in a new version.
+// checkCanonical: what Decode accepts, Encode writes, if only in another version
+// than 1.
 func checkCanonical(t *testing.T, b []byte) {
 	h, headerErr := DecodeHeader(b)
 	g, err := Decode(b)
@@ -416,7 +418,7 @@ func checkCanonical(t *testing.T, b []byte) {
 		t.Fatalf("header %+v (%v) of %+v", h, headerErr, g)
 	}
 	again, err := Encode(nil, g)
-	if err != nil || b[offVersion] == version && !bytes.Equal(again, b) {
+	if err != nil || b[offVersion] != 1 && !bytes.Equal(again, b) {
 		t.Fatalf("decoded\n%x\nbut encodes to\n%x (%v)", b, again, err)
 	}
 	if then, err := Decode(again); err != nil || !reflect.DeepEqual(then, g) {

@@ -6,7 +6,7 @@
 //
 // A game is encoded once, by the actor that played it. That byte string is the
 // message on the bus, the actor's spool file and the record in the replay
-// buffer's segments. Integers are little-endian. Version 2 is
+// buffer's segments. Integers are little-endian. It is
 //
 //	offset  bytes  field
 //	0       4      magic "ZHGM"
@@ -31,8 +31,10 @@
 // takes the highest of these that fits. A game without a start FEN begins
 // at the start position of its variant.
 //
-// The plies are coded as package plycode says, by version 2 with every move the
-// one that was made, by version 1 as its DecoderV1 says. Every field is in its one
+// The plies are coded as package plycode says, with every move the one that was
+// made: by version 2 without policies, by version 3 as a series of policies, at
+// least one ply having one, by version 1 as DecoderV1 says. Version 2 is written
+// of games without policies, version 3 of games with. Every field is in its one
 // shortest form, the order of the score code (the lowest of equals) included, so
 // a game has one record only. Decoding replays it by the rules of package chess:
 // a record with an illegal move is refused. A game must not go on after the
@@ -44,4 +46,5 @@
 //	version  since   change
 //	1        0.1     first
 //	2        0.1     plies: moves are read without generating moves
+//	3        0.1     plies: what tree searches made of the moves
 package game

@@ -3,6 +3,7 @@ package game
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -63,7 +64,8 @@ func ReasonText(r chess.Reason) string {
 const MaxGamePlies = 4096
 
 // Ply is one half-move of a game and what the search said before it. The record
-// keeps Move, Score, HasScore and Train; the rest is for PGN, and 0 if unknown.
+// keeps Move, Score, HasScore, Train and Policy; the rest is for PGN, and 0 if
+// unknown.
 type Ply struct {
 	Move chess.Move
 	// Depth is the last iteration the search finished, SelDepth the greatest
@@ -77,6 +79,9 @@ type Ply struct {
 	// Score is the search's value of the position before the move, in
 	// centipawns from the mover's side, within ±search.MateScore.
 	Score search.Score
+	// Policy is what a tree search made of the legal moves, without any after a
+	// search too cheap to teach; nil if there was no tree search.
+	Policy *search.Policy
 	// Nodes is the number of positions the search visited.
 	Nodes uint64
 	// Elapsed is the time of the search, as the player measured it.
@@ -127,6 +132,11 @@ func (g *Game) Line() *chess.Line {
 		line.Push(p.Move)
 	}
 	return line
+}
+
+// hasPolicies reports whether any ply of g has a policy.
+func (g *Game) hasPolicies() bool {
+	return slices.ContainsFunc(g.Plies, func(p Ply) bool { return p.Policy != nil })
 }
 
 // AdjudicationTested reports whether the score adjudication gave a verdict on a

@@ -3,7 +3,9 @@ package game
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,8 +37,8 @@ func TestRecordSize(t *testing.T) {
 }
 
 // TestGolden decodes the records of every version ever written. Each has a PGN
-// beside it that says what is in it; the records of the present version must
-// also encode to the same bytes.
+// beside it that says what is in it, and one with policies a list of these; all
+// but those of version 1 must also encode to the same bytes.
 func TestGolden(t *testing.T) {
 	if *update {
 		writeGolden(t)
@@ -66,10 +68,41 @@ func TestGolden(t *testing.T) {
 		if !bytes.Equal(pgn.Bytes(), want) {
 			t.Errorf("%s: PGN is\n%s\nexpected\n%s", path, pgn.Bytes(), want)
 		}
-		if again := mustEncode(t, g); filepath.Base(filepath.Dir(path)) == fmt.Sprintf("v%d", version) && !bytes.Equal(again, b) {
+		if found, want := policiesText(g), readPolicies(t, path); found != want {
+			t.Errorf("%s: policies are\n%s\nexpected\n%s", path, found, want)
+		}
+		if again := mustEncode(t, g); b[offVersion] != 1 && !bytes.Equal(again, b) {
 			t.Errorf("%s: encodes to\n%x\nexpected\n%x", path, again, b)
 		}
 	}
+}
+
+// policiesText lists the policies of g, a line each: number of the ply, surprise,
+// moves with weights.
+func policiesText(g *Game) string {
+	var text strings.Builder
+	pos := g.Start
+	for i, ply := range g.Plies {
+		if ply.Policy != nil {
+			fmt.Fprintf(&text, "%d %g", i, ply.Policy.Surprise)
+			for _, m := range ply.Policy.Moves {
+				fmt.Fprintf(&text, " %s=%d", pos.UCI(m.Move), m.Weight)
+			}
+			text.WriteByte('\n')
+		}
+		pos.Make(ply.Move)
+	}
+	return text.String()
+}
+
+// readPolicies returns the list beside a record, empty if there is none.
+func readPolicies(t *testing.T, record string) string {
+	t.Helper()
+	text, err := os.ReadFile(strings.TrimSuffix(record, ".game") + ".policies")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func writeGolden(t *testing.T) {
@@ -78,10 +111,17 @@ func writeGolden(t *testing.T) {
 		"crazyhouse":    engineGames(t)[0],
 		"chess":         randomGame(chess.Chess.Start(), newRand(11), 300),
 		"crazyhouse960": randomGame(mustFEN(t, chess.Crazyhouse, start960[1]), rng, 60),
+		"policies":      withPolicies(randomGame(chess.Crazyhouse.Start(), newRand(13), 40), newRand(14)),
 	} {
-		base := filepath.Join("testdata", fmt.Sprintf("v%d", version), name)
-		if err := os.WriteFile(base+".game", mustEncode(t, g), 0o644); err != nil {
+		record := mustEncode(t, g)
+		base := filepath.Join("testdata", fmt.Sprintf("v%d", record[offVersion]), name)
+		if err := os.WriteFile(base+".game", record, 0o644); err != nil {
 			t.Fatal(err)
+		}
+		if text := policiesText(g); text != "" {
+			if err := os.WriteFile(base+".policies", []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 		var pgn bytes.Buffer
 		if err := writePGN(&pgn, g, nil); err != nil {

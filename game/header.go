@@ -13,8 +13,11 @@ import (
 )
 
 const (
-	magic   = "ZHGM"
-	version = 2 // of what Encode writes; all from 1 are read
+	magic = "ZHGM"
+	// Versions; all from 1 are read.
+	versionPlain    = 2 // what Encode writes of games without policies
+	versionPolicies = 3 // and of those with
+	version         = versionPolicies
 
 	// MaxRecordBytes bounds the length of an encoded game. The largest one
 	// possible, of MaxGamePlies plies with wild scores, is within it.
@@ -63,6 +66,7 @@ type Header struct {
 	Nets     [2]string
 	Limits   string
 	Build    string
+	Policies bool // plies may have policies
 }
 
 // texts lists the text fields in the order of the record.
@@ -180,8 +184,12 @@ func appendHeader(dst []byte, h *Header) ([]byte, error) {
 	if h.StartFEN != "" {
 		flags |= flagFEN
 	}
+	number := byte(versionPlain)
+	if h.Policies {
+		number = versionPolicies
+	}
 	dst = append(dst, magic...)
-	dst = append(dst, version, 0, 0, 0, 0, 0, 0, byte(code), flags,
+	dst = append(dst, number, 0, 0, 0, 0, 0, 0, byte(code), flags,
 		byte(h.Outcome)|byte(h.Adjudged)<<2, byte(h.Reason))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(h.Plies))
 	dst = binary.LittleEndian.AppendUint64(dst, h.Seed)
@@ -263,6 +271,7 @@ func readHeader(b []byte) (h Header, next int, err error) {
 		Reason:   chess.Reason(b[offFixed+3]),
 		Plies:    int(binary.LittleEndian.Uint16(b[offFixed+4:])),
 		Seed:     binary.LittleEndian.Uint64(b[offFixed+6:]),
+		Policies: b[offVersion] == versionPolicies,
 	}
 	if h.Plies > MaxGamePlies {
 		return Header{}, 0, fmt.Errorf("%w: byte %d: found %d plies, expected at most %d", ErrTooLarge, offFixed+4, h.Plies, MaxGamePlies)
@@ -292,16 +301,17 @@ func DecodeHeader(b []byte) (Header, error) {
 	return h, err
 }
 
-// Split takes apart a record of the present version: its header, and its plies as
-// package plycode has them. Like DecodeHeader it checks the checksum only. The
-// error wraps ErrVersion for a record of another version.
+// Split takes apart a record such as Encode writes: its header, and its plies as
+// package plycode has them, a series of policies if the header says so. Like
+// DecodeHeader it checks the checksum only. The error wraps ErrVersion for a
+// record of version 1.
 func Split(b []byte) (Header, []byte, error) {
 	h, next, err := readHeader(b)
 	if err != nil {
 		return Header{}, nil, err
 	}
-	if b[offVersion] != version {
-		return Header{}, nil, fmt.Errorf("%w: byte %d: found %d, expected %d", ErrVersion, offVersion, b[offVersion], version)
+	if b[offVersion] < versionPlain {
+		return Header{}, nil, fmt.Errorf("%w: byte %d: found %d, expected %d or %d", ErrVersion, offVersion, b[offVersion], versionPlain, versionPolicies)
 	}
 	return h, b[next:], nil
 }
@@ -334,6 +344,7 @@ func (g *Game) header() (Header, error) {
 		ID: g.ID, Variant: g.Variant, Chess960: g.Start.Chess960(), Plies: len(g.Plies),
 		Outcome: g.Outcome, Reason: g.Reason, Adjudged: g.Adjudged,
 		Seed: g.Seed, Nets: g.Nets, Limits: g.Limits, Build: g.Build,
+		Policies: g.hasPolicies(),
 	}
 	if fen := g.Start.FEN(); fen != g.Variant.StartFEN {
 		h.StartFEN = fen

@@ -283,7 +283,8 @@ func (t *table) ask(ctx context.Context, mover chess.Color) (Ply, error) {
 		Depth:    uint8(max(0, min(255, res.Depth))),
 		SelDepth: uint8(max(0, min(255, res.SelDepth))),
 		HasScore: true, Train: true,
-		Nodes: res.Nodes, Elapsed: res.Elapsed, Clock: t.clocks[mover],
+		Policy: search.NewPolicy(&res),
+		Nodes:  res.Nodes, Elapsed: res.Elapsed, Clock: t.clocks[mover],
 	}, nil
 }
 

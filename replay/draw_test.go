@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 // allSamples returns the samples of the games, and the games' ids, by how
@@ -123,10 +125,19 @@ func TestDrawWithoutReplacement(t *testing.T) {
 	}
 }
 
-// What is drawn is what decoding the games and filtering their samples gives.
+// What is drawn is what decoding the games and filtering their samples gives, with
+// all that is known of them. Some games are of tree searches, some have a position
+// twice.
 func TestDrawTwin(t *testing.T) {
 	b := openBuffer(t, t.TempDir(), testOptions())
-	ingest(t, b, testGames(t, 0, 60))
+	games := testGames(t, 0, 60)
+	for i := range games {
+		if i%3 == 0 {
+			games[i] = encode(t, treeGame(i, 10+i%24))
+		}
+	}
+	games = append(games, encode(t, shuffle()))
+	ingest(t, b, games)
 	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800, RequireScore: true}, {SkipInCheck: true}, {SkipCaptures: true}} {
 		for _, perGame := range []int{1, 4, 1000} {
 			got, want := make([]sample.Sample, 500), make([]sample.Sample, 500)
@@ -134,11 +145,43 @@ func TestDrawTwin(t *testing.T) {
 				t.Fatal(err)
 			}
 			slowDraw(t, b, newRand(5), perGame, f, want)
-			if !slices.Equal(got, want) {
+			if !reflect.DeepEqual(got, want) {
 				t.Errorf("filter %+v, %d a game: other samples are drawn", f, perGame)
 			}
 		}
 	}
+}
+
+// samplesOf returns the samples of g with all that is known of them.
+func samplesOf(g *game.Game, f sample.Filter) []sample.Sample {
+	samples := sample.From(g, f, nil, nil)
+	sample.Complete(g, samples)
+	return samples
+}
+
+// treeGame is a test game with policies of most of its plies.
+func treeGame(i, maxPlies int) *game.Game {
+	g := testGame(i, maxPlies)
+	for n := range g.Plies {
+		if p := &g.Plies[n]; p.Train && n%5 > 0 {
+			p.Policy = &search.Policy{Moves: []search.MoveWeight{{Move: p.Move, Weight: uint16(1 + n)}}, Surprise: 0.25}
+		}
+	}
+	return g
+}
+
+// shuffle is a game in which knights go out and back.
+func shuffle() *game.Game {
+	g := testGame(1000, 0)
+	const g1, f3, g8, f6 = chess.A1 + 6, chess.A1 + 21, chess.A1 + 62, chess.A1 + 45
+	for _, m := range []chess.Move{
+		chess.NewMove(g1, f3, chess.Normal), chess.NewMove(g8, f6, chess.Normal),
+		chess.NewMove(f3, g1, chess.Normal), chess.NewMove(f6, g8, chess.Normal),
+		chess.NewMove(g1, f3, chess.Normal), chess.NewMove(g8, f6, chess.Normal),
+	} {
+		g.Plies = append(g.Plies, game.Ply{Move: m, HasScore: true, Train: true})
+	}
+	return g
 }
 
 func slowDraw(t *testing.T, b *Buffer, rng *rand.Rand, perGame int, f sample.Filter, dst []sample.Sample) {
@@ -169,7 +212,7 @@ func slowDraw(t *testing.T, b *Buffer, rng *rand.Rand, perGame int, f sample.Fil
 			left[i], left[j] = left[j], left[i]
 			g.Plies[left[i]].Train = true
 		}
-		n += copy(dst[n:], sample.From(g, f, nil, nil))
+		n += copy(dst[n:], samplesOf(g, f))
 	}
 	rng.Shuffle(len(dst), func(i, j int) { dst[i], dst[j] = dst[j], dst[i] })
 }
@@ -214,7 +257,7 @@ func TestHeldOutIsNewestFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		if sample.HeldOut(g.ID) {
-			want = sample.From(g, sample.Filter{MinPly: 6}, nil, want)
+			want = append(want, samplesOf(g, sample.Filter{MinPly: 6})...)
 		}
 	}
 	for _, n := range []int{0, 1, 50, len(want), len(want) + 10} {

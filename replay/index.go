@@ -122,12 +122,13 @@ func (x *index) forget(number uint64) {
 	x.heldOut = x.heldOut[i:]
 }
 
-// packed is a decoded game in 6 bytes a ply. Replaying it needs no move
-// generation, which an encoded game does.
+// packed is a decoded game in 6 bytes a ply, but for what tree searches made of
+// the moves. Replaying it needs no move generation, which an encoded game does.
 type packed struct {
-	start   *chess.Position // nil for the variant's start position
-	outcome chess.Outcome
-	plies   []packedPly
+	start    *chess.Position // nil for the variant's start position
+	outcome  chess.Outcome
+	plies    []packedPly
+	policies []*search.Policy // of each ply; nil if no ply has one
 }
 
 type packedPly struct {
@@ -141,6 +142,10 @@ const (
 	plyTrain
 	plyInCheck // sample.Traits of its position
 	plyCapture
+
+	// From this bit on, how often the position stood on the board before, which
+	// is never three times.
+	repetitionShift = 4
 )
 
 // pack returns g in short. usual is the variant's start position.
@@ -151,9 +156,22 @@ func pack(g *game.Game, usual *chess.Position) *packed {
 		start := g.Start // alone: g with its plies is not kept
 		p.start = &start
 	}
+	keys := make([]uint64, 0, len(g.Plies))
 	for i, ply := range g.Plies {
+		keys = append(keys, pos.Key())
 		traits := sample.TraitsOf(&pos, ply.Move)
 		flags := bitIf(ply.HasScore, plyScored) | bitIf(ply.Train, plyTrain) | bitIf(traits.InCheck, plyInCheck) | bitIf(traits.Capture, plyCapture)
+		for back := i - 4; back >= 0; back -= 2 {
+			if keys[back] == keys[i] {
+				flags += 1 << repetitionShift
+			}
+		}
+		if ply.Policy != nil && p.policies == nil {
+			p.policies = make([]*search.Policy, len(g.Plies))
+		}
+		if ply.Policy != nil {
+			p.policies[i] = ply.Policy
+		}
 		p.plies[i] = packedPly{move: ply.Move, score: int16(ply.Score), flags: flags}
 		pos.Make(ply.Move)
 	}
@@ -192,7 +210,12 @@ func (p *packed) samples(usual *chess.Position, plies []uint16, f *sample.Filter
 			pos.Make(q.move)
 		}
 		at = int(i)
-		dst = append(dst, sample.Of(&pos, &ply, at, p.outcome))
+		if p.policies != nil {
+			ply.Policy = p.policies[i]
+		}
+		s := sample.Of(&pos, &ply, at, p.outcome)
+		s.Repetitions, s.PliesLeft = p.plies[i].flags>>repetitionShift, uint16(len(p.plies)-at)
+		dst = append(dst, s)
 	}
 	return dst
 }

@@ -40,21 +40,11 @@ type Sample struct {
 	Policy *Policy
 }
 
-// Policy is a search's distribution over the legal moves. It is never changed once
-// samples share it.
-type Policy struct {
-	Moves []MoveWeight // those not named have weight 0
-	// Surprise is how far it lies from what the net expected before the
-	// search, as their Kullback–Leibler divergence in nats; 0 if not known.
-	Surprise float32
-}
+// Policy is a search's distribution over the legal moves.
+type Policy = search.Policy
 
-// MoveWeight is a move's share of a distribution: its weight divided by the sum of
-// all weights. Counts of visits are such weights.
-type MoveWeight struct {
-	Move   chess.Move
-	Weight uint16
-}
+// MoveWeight is a move's share of a distribution.
+type MoveWeight = search.MoveWeight
 
 // Filter says which positions not to train on, besides those before opening
 // and random moves, which never serve. The zero Filter keeps all others.
@@ -120,7 +110,10 @@ func From(g *game.Game, f Filter, n *Counts, dst []Sample) []Sample {
 
 // Of returns the sample of ply i, played in pos, of a game that ended so.
 func Of(pos *chess.Position, ply *game.Ply, i int, o chess.Outcome) Sample {
-	return Sample{Pos: *pos, Move: ply.Move, Score: ply.Score, Result: ResultFor(pos.SideToMove(), o), Ply: uint16(i)}
+	return Sample{
+		Pos: *pos, Move: ply.Move, Score: ply.Score, Result: ResultFor(pos.SideToMove(), o),
+		Ply: uint16(i), Policy: ply.Policy,
+	}
 }
 
 // Complete fills in what From leaves out of samples of g, which are in the order of

@@ -18,6 +18,7 @@
 //	             before it that had one (0 if none), mapped by s ≥ 0 → 2s,
 //	             s < 0 → −2s−1, in an Exp-Golomb code of order k: for
 //	             u = value + 2^k with b bits, b−1−k zeros and then u in b bits
+//	policy       if policy, which only series of policies have
 //
 // and zeros fill the last byte. The number of plies is known from elsewhere. The
 // two sides see a game from opposite ends, so the sum of successive scores is
@@ -41,9 +42,28 @@
 // A move that is not legal, or whose piece is not known (partial), is written
 // raw. A series ends behind such a move unless another was made.
 //
+// # Policies
+//
+// In a series of policies flags have a fifth bit, policy, above raw, which is among
+// those before the first ply. A policy is what a tree search made of the legal
+// moves (search.Policy):
+//
+//	count        n, number of moves, in an Exp-Golomb code of order 4; if n is 0,
+//	             nothing follows: the search was too cheap to teach
+//	8 bits       surprise, in 1/32 nat
+//	4 bits       order of the code of weights
+//	16 bits      weight of the first move
+//	move         the first move
+//	n−1 times    by how much the weight is less than the one before, in an
+//	             Exp-Golomb code of that order; move
+//
+// It takes at most MaxPolicyBytes: of a longer one the moves at its end, those of
+// least weight, are left out.
+//
 // A series has one code, given its order: the Decoder refuses flags repeated,
 // raw moves that need not be, and other moves equal to the first.
 //
 //	version  since  change
 //	1        0.1    first; game record version 2
+//	2        0.1    series of policies; game record version 3
 package plycode

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -40,6 +39,8 @@ type Ply struct {
 	// Partial says that the kind of piece that Move drops or promotes to is
 	// not known.
 	Partial bool
+	// Policy is what a tree search made of the moves; nil if there was none.
+	Policy *search.Policy
 }
 
 // made returns the move that leads to the next ply.
@@ -56,28 +57,40 @@ const (
 	flagTrain
 	flagOther
 	flagRaw
+	flagPolicy // only where plies may have policies
 
-	stickyFlags = flagScore | flagTrain
+	stickyFlags = flagScore | flagTrain | flagPolicy
 )
+
+// flagBits is the width of the flags.
+func flagBits(policies bool) uint {
+	if policies {
+		return 5
+	}
+	return 4
+}
+
+// firstFlags are those that count as being there before the first ply.
+func firstFlags(policies bool) uint32 {
+	return flagScore | flagTrain | bit(policies)*flagPolicy
+}
 
 // Scores finds the order of the score code that is shortest for a series.
 type Scores struct {
 	last search.Score
-	bits [MaxOrder + 1]int
+	bits orders
 }
 
 // Add takes in the score of the next ply that has one.
 func (s *Scores) Add(score search.Score) {
-	u := zigzag(int32(score + s.last))
-	for k := range s.bits {
-		s.bits[k] += golombLen(u, uint(k))
-	}
+	s.bits.add(zigzag(int32(score + s.last)))
 	s.last = score
 }
 
 // Order returns the order that takes fewest bits, the lowest of equals.
 func (s *Scores) Order() uint {
-	return uint(slices.Index(s.bits[:], slices.Min(s.bits[:])))
+	order, _ := s.bits.best()
+	return order
 }
 
 // Encoder appends the code of a series of plies to a byte slice.
@@ -89,13 +102,25 @@ type Encoder struct {
 	last  search.Score
 	plies int
 	ended bool // the last ply leads nowhere
+
+	policies bool // plies may have them
+	limit    int  // bytes of a policy
+	scratch  bitWriter
 }
 
 // Reset begins a series that starts from start, to be appended to dst, with the
-// given order of the score code, at most MaxOrder.
+// given order of the score code, at most MaxOrder. Its plies have no policies.
 func (e *Encoder) Reset(dst []byte, start *chess.Position, order uint) {
-	*e = Encoder{w: bitWriter{b: dst}, pos: *start, order: order, flags: stickyFlags}
+	*e = Encoder{w: bitWriter{b: dst}, pos: *start, order: order, flags: firstFlags(false), scratch: e.scratch}
 	e.w.write(uint32(order), 4)
+}
+
+// ResetPolicies is Reset for a series whose plies may have policies, which are
+// cut to the given number of bytes each, at most MaxPolicyBytes: the moves of
+// least weight are left out.
+func (e *Encoder) ResetPolicies(dst []byte, start *chess.Position, order uint, limit int) {
+	e.Reset(dst, start, order)
+	e.policies, e.limit, e.flags = true, min(limit, MaxPolicyBytes), firstFlags(true)
 }
 
 // Add appends a ply. After an error the series is spoilt.
@@ -103,6 +128,9 @@ func (e *Encoder) Add(p *Ply) error {
 	if p.Score < minScore || p.Score > maxScore || !p.HasScore && p.Score != 0 {
 		return fmt.Errorf("%w: ply %d: score %d (known: %v), expected %d to %d, 0 if not known",
 			ErrMalformed, e.plies, int(p.Score), p.HasScore, int(minScore), int(maxScore))
+	}
+	if p.Policy != nil && !e.policies {
+		return e.malformed("a policy where plies have none")
 	}
 	if e.ended {
 		return fmt.Errorf("%w: ply %d: the ply before leads to no position", ErrIllegal, e.plies)
@@ -124,6 +152,11 @@ func (e *Encoder) Add(p *Ply) error {
 		e.w.golomb(zigzag(int32(p.Score+e.last)), e.order)
 		e.last = p.Score
 	}
+	if p.Policy != nil {
+		if err := e.writePolicy(p.Policy, e.limit); err != nil {
+			return err
+		}
+	}
 	e.plies++
 	if e.ended = raw && p.Other == chess.NoMove; !e.ended {
 		e.pos.Make(p.made())
@@ -132,17 +165,23 @@ func (e *Encoder) Add(p *Ply) error {
 }
 
 func (e *Encoder) writeFlags(p *Ply, raw bool) {
-	f := bit(p.HasScore)*flagScore | bit(p.Train)*flagTrain | bit(p.Other != chess.NoMove)*flagOther | bit(raw)*flagRaw
+	f := bit(p.HasScore)*flagScore | bit(p.Train)*flagTrain | bit(p.Other != chess.NoMove)*flagOther | bit(raw)*flagRaw |
+		bit(p.Policy != nil)*flagPolicy
 	if f == e.flags {
 		e.w.write(0, 1)
 		return
 	}
-	e.w.write(1<<4|f, 5)
+	n := flagBits(e.policies)
+	e.w.write(1<<n|f, n+1)
 	e.flags = f & stickyFlags
 }
 
 func (e *Encoder) illegal(m chess.Move) error {
 	return fmt.Errorf("%w: ply %d: move %s (%04x) is not legal in %s", ErrIllegal, e.plies, e.pos.UCI(m), uint16(m), e.pos.FEN())
+}
+
+func (e *Encoder) malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: ply %d: %s", ErrMalformed, e.plies, fmt.Sprintf(format, args...))
 }
 
 // Pos returns the position behind the plies added; of a last ply that leads
@@ -171,12 +210,20 @@ type Decoder struct {
 	last  search.Score
 	plies int
 	ended bool
+
+	policies bool // plies may have them
 }
 
 // Reset begins a series: the bytes b, from the position start.
 func (d *Decoder) Reset(b []byte, start *chess.Position) {
-	*d = Decoder{r: bitReader{b: b}, pos: *start, flags: stickyFlags}
+	*d = Decoder{r: bitReader{b: b}, pos: *start, flags: firstFlags(false)}
 	d.order = uint(d.r.read(4))
+}
+
+// ResetPolicies is Reset for a series whose plies may have policies.
+func (d *Decoder) ResetPolicies(b []byte, start *chess.Position) {
+	d.Reset(b, start)
+	d.policies, d.flags = true, firstFlags(true)
 }
 
 // Pos returns the position before the next ply. It must not be changed.
@@ -195,8 +242,8 @@ func (d *Decoder) Offset() int { return int(d.r.pos / 8) }
 func (d *Decoder) Next(p *Ply) error {
 	f := d.flags
 	if d.r.read(1) != 0 {
-		if f = d.r.read(4); f == d.flags {
-			return d.malformed("flags %04b once more", f)
+		if f = d.r.read(flagBits(d.policies)); f == d.flags {
+			return d.malformed("flags %0*b once more", flagBits(d.policies), f)
 		}
 		d.flags = f & stickyFlags
 	}
@@ -210,7 +257,7 @@ func (d *Decoder) Next(p *Ply) error {
 	return d.finish(p)
 }
 
-// finish reads the score and makes the move.
+// finish reads the score and the policy and makes the move.
 func (d *Decoder) finish(p *Ply) error {
 	if p.HasScore {
 		u, ok := d.r.golomb(d.order)
@@ -219,6 +266,12 @@ func (d *Decoder) finish(p *Ply) error {
 			return d.malformed("score %d, expected %d to %d", int(p.Score), int(minScore), int(maxScore))
 		}
 		d.last = p.Score
+	}
+	if d.flags&flagPolicy != 0 {
+		var err error
+		if p.Policy, err = d.policy(); err != nil {
+			return err
+		}
 	}
 	if d.r.over() {
 		return d.malformed("cut short")

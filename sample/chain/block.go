@@ -12,8 +12,10 @@ import (
 )
 
 const (
-	magic   = "ZHCB"
-	version = 1
+	magic = "ZHCB"
+	// Versions of a block.
+	versionPlain    = 1
+	versionPolicies = 2 // a game in it has policies
 
 	headerSize = 28
 
@@ -57,6 +59,7 @@ func variantNumber(v *chess.Variant) byte {
 type header struct {
 	variant *chess.Variant
 	unit    sample.Unit
+	version byte
 	size    int // of the payload
 	items   uint32
 	plies   uint32
@@ -77,16 +80,17 @@ func parseHeader(b []byte) (header, error) {
 		return header{}, fmt.Errorf("%w: its checksum is %08x, its bytes give %08x", errNoHeader, want, found)
 	}
 	h := header{
-		unit:  sample.Unit(binary.LittleEndian.Uint16(b[offUnit:])),
-		size:  int(min(binary.LittleEndian.Uint32(b[offSize:]), MaxPayload+1)),
-		items: binary.LittleEndian.Uint32(b[offItems:]),
-		plies: binary.LittleEndian.Uint32(b[offPlies:]),
-		crc:   binary.LittleEndian.Uint32(b[offPayloadCRC:]),
+		unit:    sample.Unit(binary.LittleEndian.Uint16(b[offUnit:])),
+		version: b[offVersion],
+		size:    int(min(binary.LittleEndian.Uint32(b[offSize:]), MaxPayload+1)),
+		items:   binary.LittleEndian.Uint32(b[offItems:]),
+		plies:   binary.LittleEndian.Uint32(b[offPlies:]),
+		crc:     binary.LittleEndian.Uint32(b[offPayloadCRC:]),
 	}
 	number := int(b[offVariant])
 	switch {
-	case b[offVersion] != version:
-		return header{}, fmt.Errorf("%w: version: found %d, expected %d", sample.ErrFormat, b[offVersion], version)
+	case h.version != versionPlain && h.version != versionPolicies:
+		return header{}, fmt.Errorf("%w: version: found %d, expected %d or %d", sample.ErrFormat, h.version, versionPlain, versionPolicies)
 	case number >= len(variants) || variants[number] == nil:
 		return header{}, fmt.Errorf("%w: variant: found number %d, expected 1 to %d", sample.ErrFormat, number, len(variants)-1)
 	case h.unit == 0:
@@ -101,7 +105,7 @@ func parseHeader(b []byte) (header, error) {
 // put fills in the header of the finished block b.
 func (h *header) put(b []byte) {
 	copy(b, magic)
-	b[offVersion] = version
+	b[offVersion] = h.version
 	b[offVariant] = variantNumber(h.variant)
 	binary.LittleEndian.PutUint16(b[offUnit:], uint16(h.unit))
 	binary.LittleEndian.PutUint32(b[offSize:], uint32(len(b)-headerSize))

@@ -146,6 +146,29 @@ func games(t testing.TB, rng *rand.Rand, n int) []*game.Game {
 	return list
 }
 
+// treeGames are games with policies of most of their plies.
+func treeGames(t testing.TB, rng *rand.Rand, n int) []*game.Game {
+	list := games(t, rng, n)
+	for _, g := range list {
+		pos := g.Start
+		for i := range g.Plies {
+			ply := &g.Plies[i]
+			if i == 0 || rng.IntN(5) > 0 {
+				r := search.Result{Surprise: rng.ExpFloat64()}
+				var legal chess.MoveList
+				pos.Legal(&legal)
+				for _, m := range legal.Slice() {
+					r.Policy = append(r.Policy, search.MoveProb{Move: m, Prob: float32(rng.ExpFloat64()) / float32(legal.N)})
+				}
+				ply.Policy = search.NewPolicy(&r)
+				ply.Policy.Moves = ply.Policy.Moves[:min(20, len(ply.Policy.Moves))]
+			}
+			pos.Make(ply.Move)
+		}
+	}
+	return list
+}
+
 func writeGames(t testing.TB, list []*game.Game) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -166,7 +189,16 @@ func writeGames(t testing.TB, list []*game.Game) []byte {
 
 // TestGames: games come back whole, and their samples are those of package sample.
 func TestGames(t *testing.T) {
-	list := games(t, newRand(1), 200)
+	for name, list := range map[string][]*game.Game{
+		"plain":    games(t, newRand(1), 200),
+		"policies": treeGames(t, newRand(11), 60),
+		"some":     append(games(t, newRand(12), 5), treeGames(t, newRand(13), 1)...),
+	} {
+		t.Run(name, func(t *testing.T) { testGames(t, list) })
+	}
+}
+
+func testGames(t *testing.T, list []*game.Game) {
 	file := writeGames(t, list)
 	r := NewReader(bytes.NewReader(file))
 	var want []sample.Sample
@@ -184,7 +216,7 @@ func TestGames(t *testing.T) {
 	if _, err := r.Record(nil); err != io.EOF {
 		t.Errorf("behind the last game: %v", err)
 	}
-	if got := sampletest.ReadAll(t, NewReader(bytes.NewReader(file))); !slices.Equal(got, want) {
+	if got := sampletest.ReadAll(t, NewReader(bytes.NewReader(file))); !reflect.DeepEqual(got, want) {
 		t.Errorf("%d samples, expected %d others", len(got), len(want))
 	}
 	r = NewReader(bytes.NewReader(file))
@@ -331,7 +363,7 @@ func TestWrongFormat(t *testing.T) {
 	h.unit = 7
 	h.put(other)
 	newer := bytes.Clone(good)
-	newer[offVersion] = 2
+	newer[offVersion] = 3
 	resealHeader(newer)
 	for name, file := range map[string][]byte{
 		"text":         []byte("fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1\n"),
@@ -440,11 +472,12 @@ func TestGolden(t *testing.T) {
 	samples := readFixture(t, fixtures[1].path, chess.Crazyhouse)[:200]
 	list := games(t, newRand(8), 20)
 	golden := map[string][]byte{
-		"games.chain":   writeGames(t, list),
-		"samples.chain": write(t, chess.Crazyhouse, samples),
+		"v1/games.chain":   writeGames(t, list),
+		"v1/samples.chain": write(t, chess.Crazyhouse, samples),
+		"v2/games.chain":   writeGames(t, treeGames(t, newRand(14), 4)),
 	}
 	for name, file := range golden {
-		path := filepath.Join("testdata", "v1", name)
+		path := filepath.Join("testdata", name)
 		if *update {
 			if err := os.WriteFile(path, file, 0o644); err != nil {
 				t.Fatal(err)
@@ -458,7 +491,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: the writer gives other bytes", path)
 		}
 		got := sampletest.ReadAll(t, NewReader(bytes.NewReader(b)))
-		if name == "samples.chain" && !slices.Equal(got, samples) {
+		if name == "v1/samples.chain" && !slices.Equal(got, samples) {
 			t.Errorf("%s: %d samples, expected %d others", path, len(got), len(samples))
 		}
 	}

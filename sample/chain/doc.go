@@ -1,7 +1,6 @@
 // Package chain reads and writes .chain files: training data of crazyhouse and
 // chess as whole games, or as chains of samples that follow from one another. It
-// keeps all that a game record keeps, and all of a sample, whatever format that
-// came from.
+// keeps all that a game record keeps, and of a sample all that other formats know.
 //
 // # Blocks
 //
@@ -11,7 +10,7 @@
 //
 //	offset  bytes  field
 //	0       4      magic "ZHCB"
-//	4       1      version, 1
+//	4       1      version: 1, or 2 if a game in it has policies
 //	5       1      variant: 1 crazyhouse, 2 chess
 //	6       2      unit of the scores: that of one pawn
 //	8       4      n, bytes of the payload, 1 to MaxPayload
@@ -33,14 +32,15 @@
 //	…       plies, as package plycode has them
 //
 //	bytes   field of a game, as in its record (package game)
-//	1       bit 0 set; bit 1: a position follows; others 0
+//	1       bit 0 set; bit 1: a position follows; bit 2: plies have policies;
+//	        others 0
 //	1       outcome in bits 0-1, verdict in bits 2-3; others 0
 //	1       reason
 //	varint  plies
 //	8       seed
 //	…       texts: id, net of White, net of Black, limits, build
 //	…       the start position, if bit 1 is set
-//	…       plies, the same bytes as in a record of version 2
+//	…       plies, the same bytes as in a record of version 2, or 3 if bit 2 is set
 //
 // A text has the forms of a game record, and "the text before" is the same field
 // of the game before it in the block, empty in the first. One form is new: 254
@@ -78,4 +78,5 @@
 //
 //	version  since  change
 //	1        0.1    first
+//	2        0.1    what tree searches made of the moves
 package chain

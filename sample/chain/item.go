@@ -13,6 +13,7 @@ import (
 const (
 	itemGame     = 1 << 0
 	itemPosition = 1 << 1 // else it starts at the variant's start position
+	itemPolicies = 1 << 2 // of a game: its plies may have policies
 
 	resultShift = 2 // of a chain
 	resultMask  = 3
@@ -73,6 +74,9 @@ func appendGame(dst []byte, h, before *game.Header, plies []byte) ([]byte, error
 	if h.StartFEN != "" || h.Chess960 {
 		head |= itemPosition
 	}
+	if h.Policies {
+		head |= itemPolicies
+	}
 	dst = append(dst, head, byte(h.Outcome)|byte(h.Adjudged)<<2, byte(h.Reason))
 	dst = binary.AppendUvarint(dst, uint64(h.Plies))
 	dst = binary.LittleEndian.AppendUint64(dst, h.Seed)
@@ -104,8 +108,8 @@ func readGame(c *cursor, h *game.Header, usual *chess.Position) (start chess.Pos
 	h.Outcome, h.Adjudged, h.Reason = chess.Outcome(ends&3), chess.Outcome(ends>>2&3), chess.Reason(c.byte())
 	h.Plies = int(c.varint(game.MaxGamePlies))
 	h.Seed = binary.LittleEndian.Uint64(c.bytes(8))
-	if head&^(itemGame|itemPosition) != 0 || ends>>4 != 0 || ends&3 == 0 || c.short {
-		return start, fmt.Errorf("%w: game: found first byte %#x, ends %#x, expected bits 0-1, an outcome and bits 2-3, and 12 bytes or more", sample.ErrRecord, head, ends)
+	if head&^(itemGame|itemPosition|itemPolicies) != 0 || ends>>4 != 0 || ends&3 == 0 || c.short {
+		return start, fmt.Errorf("%w: game: found first byte %#x, ends %#x, expected bits 0-2, an outcome and bits 2-3, and 12 bytes or more", sample.ErrRecord, head, ends)
 	}
 	for _, s := range texts(h) {
 		if len(c.b) > 0 && c.b[0] == sameText && *s != "" {
@@ -129,7 +133,7 @@ func readGame(c *cursor, h *game.Header, usual *chess.Position) (start chess.Pos
 			h.StartFEN = fen
 		}
 	}
-	h.Chess960 = start.Chess960()
+	h.Chess960, h.Policies = start.Chess960(), head&itemPolicies != 0
 	return start, nil
 }
 

@@ -130,7 +130,8 @@ func (r *Reader) Read(s *sample.Sample) error {
 		if !p.Train && !r.EveryPly {
 			continue
 		}
-		s.Move, s.Score, s.Partial = p.Move, p.Score, p.Partial
+		s.Move, s.Score, s.Partial, s.Policy = p.Move, p.Score, p.Partial, p.Policy
+		s.Repetitions, s.PliesLeft = 0, 0
 		if s.Result = r.result; s.Pos.SideToMove() == chess.Black {
 			s.Result = -r.result
 		}
@@ -186,10 +187,9 @@ func (r *Reader) Record(dst []byte) ([]byte, error) {
 			}
 			continue
 		}
-		if _, err := readGame(&c, &r.before, &r.usual); err != nil {
-			return dst, r.bad(err)
+		if _, err := r.openGame(&c); err != nil {
+			return dst, err
 		}
-		r.plies += uint32(r.before.Plies)
 		record, err := game.Join(dst, &r.before, c.b)
 		if err != nil {
 			return dst, r.bad(fmt.Errorf("%w: %w", sample.ErrRecord, err))
@@ -210,15 +210,31 @@ func (r *Reader) nextItem() error {
 	if item[0]&itemGame == 0 {
 		return r.openChain(&c)
 	}
-	start, err := readGame(&c, &r.before, &r.usual)
+	start, err := r.openGame(&c)
 	if err != nil {
-		return r.bad(err)
+		return err
 	}
-	r.plies += uint32(r.before.Plies)
 	r.left, r.ply = r.before.Plies, 0
 	r.result = sample.ResultFor(chess.White, r.before.Outcome)
-	r.dec.Reset(c.b, &start)
+	if r.before.Policies {
+		r.dec.ResetPolicies(c.b, &start)
+	} else {
+		r.dec.Reset(c.b, &start)
+	}
 	return nil
+}
+
+// openGame reads the fields of a game up to its plies.
+func (r *Reader) openGame(c *cursor) (start chess.Position, err error) {
+	start, err = readGame(c, &r.before, &r.usual)
+	if err == nil && r.before.Policies && r.head.version != versionPolicies {
+		err = fmt.Errorf("%w: game: found policies in a block of version %d, expected version %d", sample.ErrRecord, r.head.version, versionPolicies)
+	}
+	if err != nil {
+		return start, r.bad(err)
+	}
+	r.plies += uint32(r.before.Plies)
+	return start, nil
 }
 
 func (r *Reader) openChain(c *cursor) error {

@@ -51,13 +51,14 @@ func NewWriter(out io.Writer, v *chess.Variant, unit sample.Unit) (*Writer, erro
 	if unit < 1 || unit > math.MaxUint16 {
 		return nil, fmt.Errorf("%w: unit: found %d, expected 1 to %d", sample.ErrFormat, int(unit), math.MaxUint16)
 	}
-	w := &Writer{out: out, head: header{variant: v, unit: unit}, usual: v.Start()}
+	w := &Writer{out: out, head: header{variant: v, unit: unit, version: versionPlain}, usual: v.Start()}
 	w.block = make([]byte, headerSize, headerSize+fullPayload+game.MaxRecordBytes)
 	return w, nil
 }
 
 // Write adds a sample; see sample.Writer. A sample with a move that is not legal,
-// or whose piece is not known, is kept too.
+// or whose piece is not known, is kept too. What a search made of the moves, how
+// often the position stood before and how far the end is come with games only.
 func (w *Writer) Write(s *sample.Sample) error {
 	if w.err != nil {
 		return w.err
@@ -152,8 +153,8 @@ func (w *Writer) WriteGame(g *game.Game) error {
 	return w.WriteRecord(record)
 }
 
-// WriteRecord is WriteGame for the record of a game, of the present version. Its
-// plies are taken over as they are.
+// WriteRecord is WriteGame for the record of a game, such as game.Encode writes.
+// Its plies are taken over as they are.
 func (w *Writer) WriteRecord(record []byte) error {
 	if w.err != nil {
 		return w.err
@@ -174,6 +175,9 @@ func (w *Writer) WriteRecord(record []byte) error {
 		return fmt.Errorf("%w: %w", sample.ErrRecord, err)
 	}
 	w.item, w.before = item, h
+	if h.Policies {
+		w.head.version = versionPolicies
+	}
 	return w.addItem(h.Plies)
 }
 
@@ -199,7 +203,7 @@ func (w *Writer) flush() error {
 		return w.fail(fmt.Errorf("chain: block of %d bytes: %w", len(w.block), err))
 	}
 	w.block = w.block[:headerSize]
-	w.head.items, w.head.plies = 0, 0
+	w.head.items, w.head.plies, w.head.version = 0, 0, versionPlain
 	w.before = game.Header{}
 	return nil
 }
