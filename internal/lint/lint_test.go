@@ -53,6 +53,7 @@ var group = map[string]int{
 	"replay":               5,
 	"trainer":              5,
 	"trainer/nnuefit":      5,
+	"trainer/planesfit":    5,
 	"trainer/pool":         6,
 	"trainer/learn":        7,
 	"match":                5,
@@ -87,6 +88,7 @@ var sameLayer = map[[2]string]bool{
 	{"sample/sampletest", "sample"}:               true,
 	{"match/book", "game"}:                        true,
 	{"trainer/nnuefit", "trainer"}:                true,
+	{"trainer/planesfit", "trainer"}:              true,
 	{"match", "match/rating"}:                     true,
 }
 
