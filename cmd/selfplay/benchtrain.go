@@ -19,13 +19,14 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/positions"
 	"github.com/crazyhouse-rl/selfplay/kernel"
-	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/learn"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
@@ -56,17 +57,19 @@ a step: with one worker, with several, and how many times faster these are.
 
 DATA is as learn takes it; its reading is timed on its own. By default there are
 a few positions of games played for the purpose. Nets are presets of learn, each
-with :WIDTH for another width.`,
+with :WIDTH for another width, or planes:NET for convolutional ones, which want
+smaller batches and are timed as a whole.`,
 		Example: `  selfplay bench train
   selfplay bench train --steps 40 replay:run
-  selfplay bench train --net small --net small:64 --workers 4 --level avx2 games.chain`,
+  selfplay bench train --net small --net small:64 --workers 4 --level avx2 games.chain
+  selfplay bench train --batch 512 --steps 5 --net planes:5x64 --net planes:4x48`,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.data = args
 			return benchTrain(c.Context(), c.OutOrStdout(), o)
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.nets, "net", []string{"fairy", "small", "small:256"}, "PRESET or PRESET:WIDTH; several times for several nets")
+	f.StringArrayVar(&o.nets, "net", []string{"fairy", "small", "small:256"}, "PRESET, PRESET:WIDTH or planes:NET; several times for several nets")
 	f.IntVar(&o.batch, "batch", 16384, "positions a step")
 	f.IntVar(&o.steps, "steps", 20, "steps measured")
 	f.IntVar(&o.workers, "workers", 2, "goroutines that share a step, to compare with one; 1: none to compare")
@@ -86,15 +89,18 @@ func (o *benchTrainOptions) validate() error {
 	return nil
 }
 
-// benchedNet is what is trained.
+// benchedNet is what is trained: its name, and how a model is made of it.
 type benchedNet struct {
-	arch nnue.Architecture
-	cfg  nnuefit.Config
+	name  string
+	model func(workers int) (trainer.Model, error)
 }
 
-// parseBenchedNet reads PRESET or PRESET:WIDTH.
+// parseBenchedNet reads PRESET, PRESET:WIDTH or planes:NET.
 func parseBenchedNet(text string) (benchedNet, error) {
 	name, width, wide := strings.Cut(text, ":")
+	if name == configs.Planes {
+		return parseBenchedPlanes(width)
+	}
 	preset, err := configs.LearnPreset(name)
 	if err != nil {
 		return benchedNet{}, fmt.Errorf("%w: --net %s: %w", errUsage, text, err)
@@ -104,13 +110,33 @@ func parseBenchedNet(text string) (benchedNet, error) {
 			return benchedNet{}, fmt.Errorf("%w: --net %s: found width %q, expected a number", errUsage, text, width)
 		}
 	}
-	arch, err := preset.Architecture(preset.Variant)
+	a, err := preset.Architecture(preset.Variant)
 	if err != nil {
 		return benchedNet{}, fmt.Errorf("%w: --net %s: %w", errUsage, text, err)
 	}
 	cfg := nnuefit.DefaultConfig()
 	cfg.Factorise = preset.Factorise
-	return benchedNet{arch, cfg}, nil
+	return benchedNet{a.String(), func(workers int) (trainer.Model, error) {
+		cfg.Workers = workers
+		return nnuefit.New(a, cfg, 1)
+	}}, nil
+}
+
+// parseBenchedPlanes reads the architecture of a convolutional net, the default one
+// if there is no text.
+func parseBenchedPlanes(text string) (benchedNet, error) {
+	if text == "" {
+		text = arch.Default
+	}
+	a, err := arch.Parse(text)
+	if err != nil {
+		return benchedNet{}, fmt.Errorf("%w: --net planes:%s: %w", errUsage, text, err)
+	}
+	cfg := planesfit.DefaultConfig()
+	return benchedNet{a.String(), func(workers int) (trainer.Model, error) {
+		cfg.Workers = workers
+		return planesfit.New(a, chess.Crazyhouse, cfg, 1)
+	}}, nil
 }
 
 func benchTrain(ctx context.Context, w io.Writer, o benchTrainOptions) error {
@@ -203,6 +229,10 @@ func writeBenchSamples(ctx context.Context, file string, n int) (err error) {
 	rng := rand.New(rand.NewPCG(1, 0))
 	for i := range list {
 		s := sample.Sample{Pos: list[i], Score: search.Score(rng.IntN(400) - 200), Result: int8(rng.IntN(3) - 1)}
+		var moves chess.MoveList
+		if s.Pos.Legal(&moves); moves.N > 0 {
+			s.Move = moves.Moves[rng.IntN(moves.N)]
+		}
 		if err := out.Write(&s); err != nil {
 			return err
 		}
@@ -224,12 +254,10 @@ func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *pool.Set, o
 	if o.workers > 1 {
 		workers = append(workers, o.workers)
 	}
-	models, times := make([]*nnuefit.Model, len(workers)), make([]stepTimes, len(workers))
+	models, times := make([]trainer.Model, len(workers)), make([]stepTimes, len(workers))
 	for i, n := range workers {
-		cfg := net.cfg
-		cfg.Workers = n
 		var err error
-		if models[i], err = nnuefit.New(net.arch, cfg, 1); err != nil {
+		if models[i], err = net.model(n); err != nil {
 			return err
 		}
 	}
@@ -251,12 +279,13 @@ func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *pool.Set, o
 			}
 		}
 	}
-	fmt.Fprintf(w, "\n%v\n", net.arch)
+	fmt.Fprintf(w, "\n%s\n", net.name)
 	return printSteps(w, workers, times, o.batch)
 }
 
-// timeStep makes one step and returns the seconds of its parts.
-func timeStep(m *nnuefit.Model, set *pool.Set, rng *rand.Rand, batch []sample.Sample) (parts [len(stepParts)]float64, err error) {
+// timeStep makes one step and returns the seconds of its parts, 0 for what the model
+// does not tell.
+func timeStep(m trainer.Model, set *pool.Set, rng *rand.Rand, batch []sample.Sample) (parts [len(stepParts)]float64, err error) {
 	begin, cpu := time.Now(), processCPU(os.Getpid())
 	if err := set.Draw(rng, batch); err != nil {
 		return parts, err
@@ -266,7 +295,10 @@ func timeStep(m *nnuefit.Model, set *pool.Set, rng *rand.Rand, batch []sample.Sa
 		return parts, err
 	}
 	all, cpu := time.Since(begin), processCPU(os.Getpid())-cpu
-	t := m.Times()
+	var t nnuefit.Times
+	if m, ok := m.(*nnuefit.Model); ok {
+		t = m.Times()
+	}
 	for i, d := range [...]time.Duration{drawn, t.Features, t.Transform, t.Layers, t.Back, t.Sums, t.Update, all, cpu} {
 		parts[i] = d.Seconds()
 	}
@@ -284,6 +316,9 @@ func printSteps(w io.Writer, workers []int, times []stepTimes, batch int) error 
 	whole := median(times[0][all])
 	for part, name := range stepParts {
 		seconds := median(times[0][part])
+		if seconds == 0 {
+			continue
+		}
 		fmt.Fprintf(table, "%s\t%.0f\t%.0f %%\t", name, float64(batch)/seconds, 100*seconds/whole)
 		if len(workers) > 1 {
 			ratios := make([]float64, len(times[0][part]))

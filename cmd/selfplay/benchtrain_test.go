@@ -20,11 +20,16 @@ func TestBenchTrain(t *testing.T) {
 	if out, _, _ := selfplayCommand(t, "", append(fast, "--net", "tiny", "--workers", "1")...); strings.Contains(out, "ratio") {
 		t.Errorf("found\n%s\nexpected one worker only", out)
 	}
+	out, errOut, code = selfplayCommand(t, "", append(fast, "--net", "planes:residual 1x16")...)
+	if code != 0 || !regexp.MustCompile("residual 1x16 .*\n +part .*\n +draw .*\n +all ").MatchString(out) {
+		t.Errorf("exit %d: %s%s", code, errOut, out)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"--net", "mighty"}, "mighty"},
+		{[]string{"--net", "planes:9x9"}, "9x9"},
 		{[]string{"--net", "tiny:wide"}, `found width "wide"`},
 		{[]string{"--net", "tiny:17"}, "17"},
 		{[]string{"--batch", "0"}, "found --batch 0"},
