@@ -44,7 +44,7 @@ type Schedule struct {
 	// F. Hutter, "SGDR" (2017). Whoever takes the net after a whole cycle has
 	// one that was let down to the least rate.
 	Cycle uint64
-	Parts    []Part  // of Sequence
+	Parts []Part // of Sequence
 }
 
 // Part is a schedule within a sequence, which counts its steps from its own
