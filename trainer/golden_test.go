@@ -34,9 +34,10 @@ func goldenHeader(t *testing.T) []byte {
 
 // stateText says what readState found, the generator by what it draws next.
 func stateText(s state, rng *rand.PCG) []byte {
-	draws := *rng
-	text := fmt.Appendf(nil, "step %d, samples %d, schedules from %d\naverage %v/%v\nheld out %+v\ncaller %q\nnext draws %d %d\n",
-		s.Step, s.Samples, s.Origin, s.AverageSum, s.AverageWeight, *s.HeldOut, s.Caller, draws.Uint64(), draws.Uint64())
+	draws, l := *rng, s.HeldOut
+	held := fmt.Sprintf("{Mean:%v Score:%v Result:%v SignAccuracy:%v Positions:%d Decided:%d}", l.Mean, l.Score, l.Result, l.SignAccuracy, l.Positions, l.Decided)
+	text := fmt.Appendf(nil, "step %d, samples %d, schedules from %d\naverage %v/%v\nheld out %s\ncaller %q\nnext draws %d %d\n",
+		s.Step, s.Samples, s.Origin, s.AverageSum, s.AverageWeight, held, s.Caller, draws.Uint64(), draws.Uint64())
 	if s.RateScale != 0 || s.Drawn != s.Samples { // since version 2
 		text = fmt.Appendf(text, "drawn %d, rate times %v\n", s.Drawn, s.RateScale)
 	}
