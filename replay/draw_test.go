@@ -28,7 +28,7 @@ func allSamples(t testing.TB, games [][]byte, f sample.Filter) map[string]string
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range sample.From(g, f, nil, nil) {
+		for _, s := range samplesOf(g, f) {
 			all[key(s)] = g.ID
 		}
 	}

@@ -192,7 +192,8 @@ func (q packedPly) unpack() (game.Ply, sample.Traits) {
 }
 
 // samples appends to dst the samples that pass f of the given plies, which are
-// in order. A game without an outcome has none.
+// in order, with all that sample.Complete fills in. A game without an outcome has
+// none.
 func (p *packed) samples(usual *chess.Position, plies []uint16, f *sample.Filter, dst []sample.Sample) []sample.Sample {
 	if p.outcome == chess.Ongoing {
 		return dst
@@ -207,7 +208,7 @@ func (p *packed) samples(usual *chess.Position, plies []uint16, f *sample.Filter
 			continue
 		}
 		for _, q := range p.plies[at:i] {
-			pos.Make(q.move)
+			search.Advance(&pos, q.move)
 		}
 		at = int(i)
 		if p.policies != nil {

@@ -117,7 +117,9 @@ func Of(pos *chess.Position, ply *game.Ply, i int, o chess.Outcome) Sample {
 }
 
 // Complete fills in what From leaves out of samples of g, which are in the order of
-// the game, as not all nets ask for it: Repetitions and PliesLeft.
+// the game, as not all nets ask for it: Repetitions and PliesLeft. It has the
+// halfmove clocks of the positions count as nets on planes know them, see
+// search.Advance.
 func Complete(g *game.Game, samples []Sample) {
 	keys := make([]uint64, 0, len(g.Plies))
 	pos := g.Start
@@ -128,6 +130,7 @@ func Complete(g *game.Game, samples []Sample) {
 		keys = append(keys, pos.Key())
 		if s := &samples[0]; int(s.Ply) == i {
 			s.PliesLeft, s.Repetitions = uint16(len(g.Plies)-i), 0
+			s.Pos.SetClocks(pos.HalfmoveClock(), pos.FullmoveNumber())
 			for back := i - 4; back >= 0; back -= 2 {
 				if keys[back] == keys[i] {
 					s.Repetitions++
@@ -135,7 +138,7 @@ func Complete(g *game.Game, samples []Sample) {
 			}
 			samples = samples[1:]
 		}
-		pos.Make(g.Plies[i].Move)
+		search.Advance(&pos, g.Plies[i].Move)
 	}
 }
 

@@ -108,6 +108,21 @@ func TestComplete(t *testing.T) {
 	Complete(g, nil)
 }
 
+// TestCompleteClocks: positions count quiet moves as tree searches do.
+func TestCompleteClocks(t *testing.T) {
+	g := newGame(t, startFEN, "e2e4 d7d5 e4d5 d8d5 b1c3 P@e6 c3d5 e6d5 Q@d4 N@f6 d4d3 f6d7 P@h6")
+	g.Outcome, g.Reason = chess.Draw, game.PlyLimit
+	samples := From(g, Filter{}, nil, nil)
+	Complete(g, samples)
+	line := chess.NewLine(g.Start)
+	for i := range samples {
+		if want := search.Current(line); samples[i].Pos != want {
+			t.Errorf("ply %d: %s, expected %s", i, samples[i].Pos.FEN(), want.FEN())
+		}
+		line.Push(g.Plies[i].Move)
+	}
+}
+
 // TestFilter switches each condition on alone. The game has captures, a drop
 // that checks, a capture in answer to it and a quiet drop.
 func TestFilter(t *testing.T) {
