@@ -45,9 +45,11 @@ type Config struct {
 
 // Actor says how self-play games are made.
 type Actor struct {
+	Search        string  `yaml:"search"`          // ab, alpha–beta, for nets of kind nnue; mcts, tree search, for planes
+	Tree          Tree    `yaml:"tree"`            // settings of mcts
 	Workers       int     `yaml:"workers"`         // games played at the same time, one thread each
-	Nodes         uint64  `yaml:"nodes"`           // search nodes a move
-	HashMB        int     `yaml:"hash_mb"`         // transposition table of each worker, MiB
+	Nodes         uint64  `yaml:"nodes"`           // search nodes a move; of mcts playouts of a full search
+	HashMB        int     `yaml:"hash_mb"`         // transposition table, or tree, of each worker, MiB
 	OpeningMin    int     `yaml:"opening_min"`     // random plies before the first searched move, at least
 	OpeningMax    int     `yaml:"opening_max"`     // and at most
 	OpeningScore  int     `yaml:"opening_score"`   // openings that a search scores beyond this are drawn again, centipawns
@@ -59,6 +61,28 @@ type Actor struct {
 	PlayOutShare  float64 `yaml:"play_out_share"`  // share of games never adjudicated, 0..1
 	SpoolMaxGames int     `yaml:"spool_max_games"` // games waiting for the bus before an actor pauses
 }
+
+// Tree says how tree search plays, in actors and, but for what is left to chance, in
+// the gate. See mcts.Options.
+type Tree struct {
+	FastNodes           uint64  `yaml:"fast_nodes"`            // playouts of a search that is not full, which teaches no moves; 0: all are full
+	FullShare           float64 `yaml:"full_share"`            // share of searches that are full, 0..1
+	Gumbel              int     `yaml:"gumbel"`                // root moves that sequential halving begins with; 0: PUCT at the root
+	Noise               float64 `yaml:"noise"`                 // share of Dirichlet noise in the root's priors, 0..1
+	Temperature         float64 `yaml:"temperature"`           // of the choice by visits at the start of the game, without gumbel
+	TemperatureFinal    float64 `yaml:"temperature_final"`     // and in the end
+	TemperatureHalfLife float64 `yaml:"temperature_half_life"` // plies in which half of their difference goes
+	MateProbe           int     `yaml:"mate_probe"`            // plies of checks looked through for mate at every new position: 0, 1 or 3
+	Batch               int     `yaml:"batch"`                 // positions of all games that the net is given at once, at most
+	Threads             int     `yaml:"threads"`               // that share a batch
+	Int8                bool    `yaml:"int8"`                  // convolutions of bytes, calibrated on the trainer's positions
+}
+
+// Searches that actors and the gate play with.
+const (
+	AlphaBeta  = "ab"
+	TreeSearch = "mcts"
+)
 
 // Bus says where games and nets travel.
 type Bus struct {
@@ -104,6 +128,10 @@ type Train struct {
 	MaxScore      int     `yaml:"max_score"`     // positions beyond this score are not trained on, centipawns; 0: no limit
 	SkipCaptures  bool    `yaml:"skip_captures"` // leave out positions whose best move captures or promotes
 	SkipInCheck   bool    `yaml:"skip_in_check"` // and those in check
+	PolicyWeight  float64 `yaml:"policy_weight"` // of planes: weight of the loss of moves
+	ValueWeight   float64 `yaml:"value_weight"`  // of planes: weight of the loss of scores and results
+	PliesWeight   float64 `yaml:"plies_weight"`  // of planes: weight of the loss of plies left
+	Surprise      float64 `yaml:"surprise"`      // of planes: share of the weight that goes by what surprised the search, 0..1
 	HeldOut       int     `yaml:"held_out"`      // positions of held-out games measured for the held-out loss
 	Checkpoint    int     `yaml:"checkpoint"`    // steps between checkpoints
 }
@@ -123,9 +151,10 @@ type Gate struct {
 //go:embed *.yaml
 var presets embed.FS
 
-// What train.optimiser and train.loss may be: the names of package nnuefit.
+// What train.optimiser and train.loss may be: the names of packages nnuefit and
+// planesfit.
 var (
-	optimisers = []string{"sgd", "adam", "adamw", "radam", "ranger"}
+	optimisers = map[string][]string{NNUE: {"sgd", "adam", "adamw", "radam", "ranger"}, Planes: {"sgd", "adamw"}}
 	losses     = []string{"power", "cross-entropy"}
 )
 
@@ -268,8 +297,13 @@ func (c Config) Validate() error {
 	positive("actor.win_plies", c.Actor.WinPlies)
 	positive("actor.spool_max_games", c.Actor.SpoolMaxGames)
 
-	if _, err := c.Net.Architecture(c.Variant); err != nil {
+	wrong = append(wrong, c.Actor.Tree.validate()...)
+
+	if _, err := c.Net.Text(c.Variant); err != nil {
 		wrong = append(wrong, fmt.Errorf("net: %w", err))
+	}
+	if kinds := map[string]string{NNUE: AlphaBeta, Planes: TreeSearch}; kinds[c.Net.Kind] != "" {
+		check(c.Actor.Search == kinds[c.Net.Kind], "actor.search", c.Actor.Search, kinds[c.Net.Kind]+", which nets of kind "+c.Net.Kind+" play with")
 	}
 
 	check(c.Bus.URL == "" || c.Bus.Listen == "", "bus.listen", c.Bus.Listen, "nothing when bus.url is set")
@@ -299,9 +333,15 @@ func (c Config) Validate() error {
 	share("train.lambda_final", c.Train.LambdaFinal)
 	positive("train.lambda_steps", c.Train.LambdaSteps)
 	check(c.Train.NetScale >= 20 && c.Train.NetScale <= 10000, "train.net_scale", c.Train.NetScale, "20 to 10000")
-	check(slices.Contains(optimisers, c.Train.Optimiser), "train.optimiser", c.Train.Optimiser, "one of "+strings.Join(optimisers, ", "))
+	if known := optimisers[c.Net.Kind]; known != nil {
+		check(slices.Contains(known, c.Train.Optimiser), "train.optimiser", c.Train.Optimiser, "one of "+strings.Join(known, ", "))
+	}
 	check(slices.Contains(losses, c.Train.Loss), "train.loss", c.Train.Loss, "one of "+strings.Join(losses, ", "))
 	check(c.Train.Power >= 1 && c.Train.Power <= 4, "train.power", c.Train.Power, "1 to 4")
+	check(c.Train.PolicyWeight >= 0 && c.Train.PolicyWeight <= 1000, "train.policy_weight", c.Train.PolicyWeight, "0 to 1000")
+	check(c.Train.ValueWeight >= 0 && c.Train.ValueWeight <= 1000, "train.value_weight", c.Train.ValueWeight, "0 to 1000")
+	check(c.Train.PliesWeight >= 0 && c.Train.PliesWeight <= 1000, "train.plies_weight", c.Train.PliesWeight, "0 to 1000")
+	share("train.surprise", c.Train.Surprise)
 	positive("train.per_game", c.Train.PerGame)
 	natural("train.min_ply", c.Train.MinPly)
 	natural("train.max_score", c.Train.MaxScore)

@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestPresetsAreValid(t *testing.T) {
-	if got := strings.Join(Presets(), " "); got != "fairy laptop tiny" {
+	if got := strings.Join(Presets(), " "); got != "fairy laptop planes tiny" {
 		t.Errorf("Presets() = %q", got)
 	}
 	for _, name := range Presets() {

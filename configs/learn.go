@@ -33,11 +33,9 @@ type Learn struct {
 	Weights    string   `yaml:"weights" usage:"share of each of the data in every batch, such as 3,1; empty: all positions alike"`
 	Validation string   `yaml:"validation" usage:"file of positions to measure instead of held-out games"`
 
-	Kind     string `yaml:"kind" usage:"of the net: nnue, or planes for a convolutional one"`
 	Net      `yaml:",inline"`
-	Planes   string `yaml:"planes" usage:"net of kind planes: 4x48, 2x32, … or words such as 'mobile 4x64 gates=2/4 heads=wdl,plies'"`
-	Blocks   int    `yaml:"blocks" usage:"its blocks; 0: as planes says"`
-	Channels int    `yaml:"channels" usage:"channels of its trunk; 0: as planes says"`
+	Blocks   int `yaml:"blocks" usage:"its blocks; 0: as planes says"`
+	Channels int `yaml:"channels" usage:"channels of its trunk; 0: as planes says"`
 
 	Batch            int     `yaml:"batch" usage:"positions a step"`
 	Epochs           float64 `yaml:"epochs" usage:"times each position is learned from"`
@@ -94,12 +92,6 @@ type Learn struct {
 	NewbobKeep  bool    `yaml:"newbob_keep" usage:"newbob goes on from the latest net, not the best"`
 	Init        string  `yaml:"init" usage:"checkpoint, run directory, or .nnue file of the same architecture, whose net training starts from"`
 }
-
-// Kinds of nets.
-const (
-	NNUE   = "nnue"
-	Planes = "planes"
-)
 
 //go:embed learn/*.yaml
 var learnPresets embed.FS

@@ -7,13 +7,18 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
+	"github.com/crazyhouse-rl/selfplay/planes/arch"
 )
 
 // Net is the architecture that is trained, of loops (under the key net) as of
 // runs on given data.
 type Net struct {
+	Kind string `yaml:"kind" usage:"of the net: nnue, or planes for a convolutional one"`
+
+	// Of kind nnue.
 	Features   string `yaml:"features" usage:"feature set, such as HalfKAv2 or 'All + Hand'"`
 	Width      int    `yaml:"width" usage:"transformer outputs per perspective, a multiple of 16"`
 	L2         int    `yaml:"l2" usage:"outputs of the first hidden layer; 0: none"`
@@ -22,10 +27,43 @@ type Net struct {
 	Buckets    string `yaml:"buckets" usage:"what chooses the stack: board or hand, the pieces there"`
 	PSQT       bool   `yaml:"psqt" usage:"piece-square columns"`
 	Activation string `yaml:"activation" usage:"of the transformer: crelu or screlu"`
+
+	// Of kind planes.
+	Planes string `yaml:"planes" usage:"net of kind planes: 4x48, 2x32, … or words such as 'mobile 4x64 gates=2/4 heads=wdl,plies'"`
 }
 
-// Architecture returns the architecture for a variant that the settings ask for,
-// with the scales of Fairy-Stockfish's nets. Features are understood in any
+// Kinds of nets.
+const (
+	NNUE   = nets.KindNNUE
+	Planes = nets.KindPlanes
+)
+
+// Shape returns the architecture of kind planes that the settings ask for. Errors
+// wrap ErrInvalid.
+func (n Net) Shape() (arch.Architecture, error) {
+	a, err := arch.Parse(n.Planes)
+	if err != nil {
+		return a, fmt.Errorf("%w: planes: %w", ErrInvalid, err)
+	}
+	return a, nil
+}
+
+// Text returns the architecture for a variant in words. The error is that of
+// Architecture or Shape, or says that there is no such kind.
+func (n Net) Text(variant string) (string, error) {
+	switch n.Kind {
+	case NNUE:
+		a, err := n.Architecture(variant)
+		return a.String(), err
+	case Planes:
+		a, err := n.Shape()
+		return a.String(), err
+	}
+	return "", fmt.Errorf("%w: kind: found %q, expected %s or %s", ErrInvalid, n.Kind, NNUE, Planes)
+}
+
+// Architecture returns the architecture of kind nnue for a variant that the settings
+// ask for, with the scales of Fairy-Stockfish's nets. Features are understood in any
 // spelling that features.Parse reads. Errors wrap ErrInvalid, and
 // nnue.ErrArchitecture if each setting by itself is known.
 func (n Net) Architecture(variant string) (nnue.Architecture, error) {

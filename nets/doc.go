@@ -4,11 +4,12 @@
 // A net is named by its id, the SHA-256 of its file in lower-case hexadecimal.
 // A name is therefore never reused, a file can always be checked against its
 // name, and a game record that carries an id says exactly which weights played.
-// The package does not look inside a net; that is the business of package nnue.
+// The package does not look inside a net; that is the business of packages nnue and
+// planes.
 //
 // # Store directory
 //
-//	<id>.nnue    the net, byte for byte as it was put
+//	<id>.nnue    the net, byte for byte as it was put; .onnx if its kind is planes
 //	<id>.json    its manifest, if one was put
 //	.tmp-*       a write in progress, or what a crash left of one
 //

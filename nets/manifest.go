@@ -19,6 +19,8 @@ const (
 	MaxManifestBytes = 64 << 10
 	// KindNNUE is the kind of a net in one of the formats of package nnue.
 	KindNNUE = "nnue"
+	// KindPlanes is the kind of a convolutional net of package planes, in ONNX.
+	KindPlanes = "planes"
 
 	maxText = 4 << 10 // bytes of any one text field
 
@@ -33,10 +35,10 @@ type Manifest struct {
 	Schema       int    `json:"schema"`       // ManifestSchema
 	ID           string `json:"id"`           // SHA-256 of the net's file, lower-case hex
 	Size         int64  `json:"size"`         // bytes of the net's file
-	Kind         string `json:"kind"`         // KindNNUE
+	Kind         string `json:"kind"`         // KindNNUE or KindPlanes
 	Variant      string `json:"variant"`      // chess.Variant name
-	Features     string `json:"features"`     // canonical name of the feature set
-	Architecture string `json:"architecture"` // layer sizes in words, as package nnue prints them
+	Features     string `json:"features"`     // canonical name of the feature set, or of the planes' encoder
+	Architecture string `json:"architecture"` // layer sizes in words, as package nnue or planes/arch prints them
 	Parent       string `json:"parent"`       // id of the net its run offered before this one, whether it passed the gate or not; empty for the first
 
 	Generation  int     `json:"generation"`    // number of the net among those offered in its run, from 1

@@ -23,13 +23,15 @@ const (
 	// HalfKAv2 with 512 neurons, has 57.5 MB.
 	MaxNetBytes = 1 << 30
 
-	netExt      = ".nnue"
 	manifestExt = ".json"
 
 	// staleTemp is the age at which a temporary file cannot belong to a write
 	// still going on.
 	staleTemp = 24 * time.Hour
 )
+
+// netExts are the endings of nets' files, by kind.
+var netExts = [...]struct{ kind, ext string }{{KindNNUE, ".nnue"}, {KindPlanes, ".onnx"}}
 
 // Store is a content-addressed directory of nets. Its methods may be called
 // from many goroutines, and several processes may share a directory: files are
@@ -68,8 +70,25 @@ func Open(dir string) (*Store, error) {
 // Dir returns the directory of the store.
 func (s *Store) Dir() string { return s.dir }
 
-// Path returns where the net id lies or would lie. It checks nothing.
-func (s *Store) Path(id string) string { return filepath.Join(s.dir, id+netExt) }
+// Path returns where the net id lies, or would lie if it is an NNUE net.
+func (s *Store) Path(id string) string {
+	for _, e := range netExts {
+		if info, err := os.Stat(filepath.Join(s.dir, id+e.ext)); err == nil && info.Mode().IsRegular() {
+			return filepath.Join(s.dir, id+e.ext)
+		}
+	}
+	return filepath.Join(s.dir, id+netExts[0].ext)
+}
+
+// extOf returns the ending of a net's file.
+func extOf(kind string) (string, error) {
+	for _, e := range netExts {
+		if e.kind == kind {
+			return e.ext, nil
+		}
+	}
+	return "", fmt.Errorf("%w: kind %q, expected %s or %s", ErrManifest, kind, KindNNUE, KindPlanes)
+}
 
 func (s *Store) manifestPath(id string) string { return filepath.Join(s.dir, id+manifestExt) }
 
@@ -83,24 +102,28 @@ func (s *Store) Has(id string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Put stores the bytes of r, at most MaxNetBytes, and returns their id and
-// path. Putting a net that is there already is no error.
-func (s *Store) Put(r io.Reader) (id, path string, err error) {
-	return s.put(r, "")
+// Put stores the bytes of r, at most MaxNetBytes, as a net of the given kind and
+// returns their id and path. Putting a net that is there already is no error.
+func (s *Store) Put(r io.Reader, kind string) (id, path string, err error) {
+	return s.put(r, kind, "")
 }
 
 // PutAs stores the bytes of r like Put, but only if they are the net id:
 // otherwise nothing is stored and the error wraps ErrCorrupt. It is for nets
 // that come from elsewhere.
-func (s *Store) PutAs(id string, r io.Reader) (path string, err error) {
+func (s *Store) PutAs(id string, r io.Reader, kind string) (path string, err error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
-	_, path, err = s.put(r, id)
+	_, path, err = s.put(r, kind, id)
 	return path, err
 }
 
-func (s *Store) put(r io.Reader, want string) (id, path string, err error) {
+func (s *Store) put(r io.Reader, kind, want string) (id, path string, err error) {
+	ext, err := extOf(kind)
+	if err != nil {
+		return "", "", fmt.Errorf("put net: %w", err)
+	}
 	f, err := durable.CreateTemp(s.dir)
 	if err != nil {
 		return "", "", fmt.Errorf("put net: %w", err)
@@ -117,16 +140,17 @@ func (s *Store) put(r io.Reader, want string) (id, path string, err error) {
 		return "", "", fmt.Errorf("%w: bytes received hash to %s, expected %s", ErrCorrupt, id, want)
 	}
 	// An existing file is replaced too: it may have rotted, this one has not.
-	if err := os.Rename(f.Name(), s.Path(id)); err != nil {
+	path = filepath.Join(s.dir, id+ext)
+	if err := os.Rename(f.Name(), path); err != nil {
 		return "", "", fmt.Errorf("put net: %w", err)
 	}
 	if err := durable.SyncDir(s.dir); err != nil {
 		return "", "", fmt.Errorf("put net: %w", err)
 	}
-	if info, err := os.Stat(s.Path(id)); err == nil {
+	if info, err := os.Stat(path); err == nil {
 		s.setVerified(id, info)
 	}
-	return id, s.Path(id), nil
+	return id, path, nil
 }
 
 // Get returns the path of the net id. The first Get of a net, and any Get after
@@ -260,7 +284,7 @@ func (s *Store) ids(ext string) ([]string, error) {
 // the ids removed, in order.
 func (s *Store) Prune(keep ...string) (removed []string, err error) {
 	var errs []error
-	for _, ext := range []string{netExt, manifestExt} {
+	for _, ext := range []string{netExts[0].ext, netExts[1].ext, manifestExt} {
 		ids, err := s.ids(ext)
 		if err != nil {
 			return removed, err

@@ -26,7 +26,7 @@ func openStore(t *testing.T) *Store {
 
 func put(t *testing.T, s *Store, net string) string {
 	t.Helper()
-	id, path, err := s.Put(strings.NewReader(net))
+	id, path, err := s.Put(strings.NewReader(net), KindNNUE)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestNotFoundAndBadID(t *testing.T) {
 		if _, err := s.Manifest(bad); !errors.Is(err, ErrID) {
 			t.Errorf("Manifest(%q): %v", bad, err)
 		}
-		if _, err := s.PutAs(bad, strings.NewReader("")); !errors.Is(err, ErrID) {
+		if _, err := s.PutAs(bad, strings.NewReader(""), KindNNUE); !errors.Is(err, ErrID) {
 			t.Errorf("PutAs(%q): %v", bad, err)
 		}
 		if s.Has(bad) {
@@ -109,13 +109,13 @@ func TestNotFoundAndBadID(t *testing.T) {
 func TestPutAs(t *testing.T) {
 	s := openStore(t)
 	id := Hash([]byte("net"))
-	if _, err := s.PutAs(id, strings.NewReader("nut")); !errors.Is(err, ErrCorrupt) {
+	if _, err := s.PutAs(id, strings.NewReader("nut"), KindNNUE); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("wrong bytes: %v", err)
 	}
 	if names := fileNames(t, s.Dir()); len(names) != 0 {
 		t.Errorf("files left: %q", names)
 	}
-	path, err := s.PutAs(id, strings.NewReader("net"))
+	path, err := s.PutAs(id, strings.NewReader("net"), KindNNUE)
 	if err != nil || path != s.Path(id) {
 		t.Errorf("PutAs: %s, %v", path, err)
 	}
@@ -126,7 +126,7 @@ func TestPutReadError(t *testing.T) {
 	s := openStore(t)
 	broken := errors.New("line dropped")
 	r := io.MultiReader(strings.NewReader("half a net"), iotest.ErrReader(broken))
-	if _, _, err := s.Put(r); !errors.Is(err, broken) {
+	if _, _, err := s.Put(r, KindNNUE); !errors.Is(err, broken) {
 		t.Errorf("Put: %v", err)
 	}
 	if names := fileNames(t, s.Dir()); len(names) != 0 {
@@ -265,7 +265,7 @@ func TestConcurrentPut(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			id, _, err := s.Put(strings.NewReader("the same net"))
+			id, _, err := s.Put(strings.NewReader("the same net"), KindNNUE)
 			if err != nil {
 				t.Error(err)
 			}
@@ -319,5 +319,31 @@ func TestLoadKeyRefuses(t *testing.T) {
 		if b, err := os.ReadFile(path); err != nil || string(b) != content {
 			t.Errorf("%q was replaced", content)
 		}
+	}
+}
+
+// Files are named by the kind of their net, and found whatever it is.
+func TestKinds(t *testing.T) {
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]string{}
+	for kind, ext := range map[string]string{KindNNUE: ".nnue", KindPlanes: ".onnx"} {
+		id, path, err := s.Put(strings.NewReader(kind), kind)
+		if err != nil || filepath.Base(path) != id+ext {
+			t.Errorf("%s: put at %s, error %v", kind, path, err)
+		}
+		if again, err := s.Get(id); again != path || err != nil || !s.Has(id) {
+			t.Errorf("%s: got at %s, error %v, expected %s", kind, again, err, path)
+		}
+		ids[kind] = id
+	}
+	if _, _, err := s.Put(strings.NewReader("x"), "lookup"); !errors.Is(err, ErrManifest) {
+		t.Errorf("unknown kind: %v", err)
+	}
+	removed, err := s.Prune(ids[KindNNUE])
+	if err != nil || !slices.Equal(removed, []string{ids[KindPlanes]}) || s.Has(ids[KindPlanes]) || !s.Has(ids[KindNNUE]) {
+		t.Errorf("pruned %v, error %v", removed, err)
 	}
 }

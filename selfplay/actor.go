@@ -10,12 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -47,17 +45,29 @@ func (a *actor) play(stop, abort context.Context) error {
 }
 
 func (a *actor) worker(stop, abort context.Context, number int) error {
-	var engine *ab.Engine
+	var player *seat
 	var playing *net
+	defer func() {
+		if player != nil {
+			player.leave()
+		}
+	}()
 	for counter := uint64(0); stop.Err() == nil && a.take(); counter++ {
 		if err := a.awaitRoom(stop); err != nil {
 			return nil
 		}
 		if n := a.nets.current(); n != playing {
-			engine, playing = a.engine(n), n
+			next, err := a.run.style.seat(n)
+			if err != nil {
+				return fmt.Errorf("actor: %w", err)
+			}
+			if player != nil {
+				player.leave()
+			}
+			player, playing = next, n
 			a.run.board.update(func(s *Status) { s.ActorGeneration = n.generation })
 		}
-		g, err := a.playOne(abort, engine, playing, number, counter)
+		g, err := a.playOne(abort, player, playing, number, counter)
 		if err != nil {
 			if abort.Err() != nil {
 				return nil
@@ -92,26 +102,15 @@ func (a *actor) awaitRoom(stop context.Context) error {
 	return nil
 }
 
-func (a *actor) engine(n *net) *ab.Engine {
-	return ab.New(n.evaluator, ab.Options{HashMB: a.run.cfg.Actor.HashMB, Threads: 1})
-}
-
-// evaluator makes an evaluator over the net.
-func (n *net) evaluator() ab.Evaluator {
-	if n.network == nil {
-		return ab.NewMaterial()
-	}
-	return nnue.NewAccumulator(n.network)
-}
-
 // playOne plays one game. Its seed, and so with one worker every byte of it,
 // follows from the run's seed, the start of the run, the worker and the
 // counter.
-func (a *actor) playOne(ctx context.Context, engine *ab.Engine, n *net, worker int, counter uint64) (*game.Game, error) {
+func (a *actor) playOne(ctx context.Context, player *seat, n *net, worker int, counter uint64) (*game.Game, error) {
 	c := a.run.cfg.Actor
 	seed := mix(a.run.cfg.Seed, uint64(a.run.epoch), uint64(worker), counter)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	opening, err := game.RandomOpening(a.run.variant, rng, c.OpeningMin, c.OpeningMax, balanced(ctx, engine, c))
+	player.seed(seed)
+	opening, err := game.RandomOpening(a.run.variant, rng, c.OpeningMin, c.OpeningMax, balanced(ctx, player, c))
 	if errors.Is(err, game.ErrOpening) { // a net that thinks every opening is lost must not end the run
 		a.run.log.Warn("no balanced opening found, playing an unbalanced one", "limit", c.OpeningScore, "error", err)
 		opening, err = game.RandomOpening(a.run.variant, rng, c.OpeningMin, c.OpeningMax, nil)
@@ -119,7 +118,7 @@ func (a *actor) playOne(ctx context.Context, engine *ab.Engine, n *net, worker i
 	if err != nil {
 		return nil, err
 	}
-	g, err := game.Play(ctx, engine, engine, opening, game.Config{
+	g, err := game.Play(ctx, player, player, opening, game.Config{
 		Limits:            game.Both(search.Limits{Nodes: c.Nodes}),
 		MaxPlies:          c.MaxPlies,
 		WinScore:          search.Score(c.WinScore),
@@ -136,12 +135,12 @@ func (a *actor) playOne(ctx context.Context, engine *ab.Engine, n *net, worker i
 }
 
 // balanced accepts the openings that a search finds within the configured score.
-func balanced(ctx context.Context, engine *ab.Engine, c configs.Actor) func(*chess.Line) (bool, error) {
+func balanced(ctx context.Context, player game.Player, c configs.Actor) func(*chess.Line) (bool, error) {
 	return func(line *chess.Line) (bool, error) {
-		if err := engine.NewGame(); err != nil {
+		if err := player.NewGame(); err != nil {
 			return false, err
 		}
-		r, err := engine.Search(ctx, line, search.Limits{Nodes: c.Nodes})
+		r, err := player.Search(ctx, line, search.Limits{Nodes: c.Nodes})
 		return max(r.Score, -r.Score) <= search.Score(c.OpeningScore), err
 	}
 }

@@ -14,22 +14,23 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nnue"
 )
 
-// materialNet stands in a game record for a player without a net.
-const materialNet = "material"
-
 // fetchRetry is the pause after a net could not be fetched.
 const fetchRetry = 2 * time.Second
 
-// net is a loaded net; network is nil for material.
+// net is a loaded net of the run's kind, or what plays before there is one.
 type net struct {
 	id         string
 	generation int
-	network    *nnue.Network
+	network    *nnue.Network // of kind nnue
+	planes     *planeNet     // of kind planes
 }
 
-func (r *Run) currentKey() string   { return "current." + r.cfg.Variant + "." + nets.KindNNUE }
-func (r *Run) candidateKey() string { return "candidate." + r.cfg.Variant + "." + nets.KindNNUE }
-func (r *Run) judgedKey() string    { return "judged." + r.cfg.Variant + "." + nets.KindNNUE }
+// firstNet returns what plays before there is a net.
+func (r *Run) firstNet() *net { return &net{id: r.style.first()} }
+
+func (r *Run) currentKey() string   { return "current." + r.cfg.Variant + "." + r.cfg.Net.Kind }
+func (r *Run) candidateKey() string { return "candidate." + r.cfg.Variant + "." + r.cfg.Net.Kind }
+func (r *Run) judgedKey() string    { return "judged." + r.cfg.Variant + "." + r.cfg.Net.Kind }
 
 // follower keeps the net that the current pointer names loaded. Players go on
 // with the net they have while a new one is fetched.
@@ -40,14 +41,15 @@ type follower struct {
 
 func newFollower(r *Run) *follower {
 	f := &follower{run: r}
-	f.loaded.Store(&net{id: materialNet})
+	f.loaded.Store(r.firstNet())
 	return f
 }
 
 // current is the net to begin the next game with.
 func (f *follower) current() *net { return f.loaded.Load() }
 
-// sync loads what the pointer names now; without a pointer it keeps material.
+// sync loads what the pointer names now; without a pointer it keeps what plays
+// without a net.
 func (f *follower) sync(ctx context.Context) error {
 	p, err := f.run.bus.Pointer(ctx, f.run.currentKey())
 	if errors.Is(err, bus.ErrNoPointer) {
@@ -127,14 +129,11 @@ func (r *Run) loadNet(ctx context.Context, id string) (*net, error) {
 	if err != nil {
 		return nil, fmt.Errorf("net %s: %w", short(id), err)
 	}
-	network, err := nnue.ReadFileVariant(path, r.variant)
-	if err != nil {
+	n := &net{id: id, generation: m.Generation}
+	if err := r.style.read(n, path); err != nil {
 		return nil, fmt.Errorf("net %s: %w", short(id), err)
 	}
-	if found, expected := network.Architecture(), r.architecture; found != expected {
-		return nil, fmt.Errorf("net %s: found architecture %s, expected %s", short(id), found, expected)
-	}
-	return &net{id: id, generation: m.Generation, network: network}, nil
+	return n, nil
 }
 
 // fetchNet brings a net and its manifest from the bus into the local store.
@@ -148,7 +147,7 @@ func (r *Run) fetchNet(ctx context.Context, id string) (nets.Manifest, error) {
 	}
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(r.bus.GetNet(ctx, id, pw)) }()
-	_, err = r.store.PutAs(id, pr)
+	_, err = r.store.PutAs(id, pr, m.Kind)
 	pr.CloseWithError(errors.New("store gave up")) // lets the writer end
 	if err != nil {
 		return m, err
@@ -161,8 +160,8 @@ func (r *Run) checkManifest(m nets.Manifest) error {
 	if err := m.Verify(r.key.Public().(ed25519.PublicKey)); err != nil {
 		return err
 	}
-	if m.Variant != r.cfg.Variant || m.Kind != nets.KindNNUE {
-		return fmt.Errorf("found a net of kind %s for %s, expected %s for %s", m.Kind, m.Variant, nets.KindNNUE, r.cfg.Variant)
+	if m.Variant != r.cfg.Variant || m.Kind != r.cfg.Net.Kind {
+		return fmt.Errorf("found a net of kind %s for %s, expected %s for %s", m.Kind, m.Variant, r.cfg.Net.Kind, r.cfg.Variant)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ const (
 type learner struct {
 	run     *Run
 	buffer  *replay.Buffer
-	model   *nnuefit.Model
+	model   model
 	trainer *trainer.Trainer
 	state   learnerState
 }
@@ -71,11 +71,7 @@ func filterOf(t configs.Train) sample.Filter {
 // newLearner builds the model and resumes the newest checkpoint if there is one.
 func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 	t := r.cfg.Train
-	cfg := nnuefit.DefaultConfig()
-	cfg.NetScale, cfg.Loss, cfg.Power = t.NetScale, nnuefit.Loss(t.Loss), t.Power
-	cfg.Optimiser, cfg.Factorise, cfg.Workers = nnuefit.Optimiser(t.Optimiser), t.Factorise, t.Workers
-	cfg.MeanDecay = t.MeanDecay
-	model, err := nnuefit.New(r.architecture, cfg, r.cfg.Seed)
+	model, err := r.style.model()
 	if err != nil {
 		return nil, err
 	}
@@ -187,8 +183,12 @@ func (l *learner) step(ctx context.Context) error {
 }
 
 // fitScale measures what the scores of the present window say about results.
-// Scores that say nothing leave the scale as it is.
+// Scores that say nothing leave the scale as it is, as do those that have a known
+// one.
 func (l *learner) fitScale() {
+	if !l.run.style.fitsScale() {
+		return
+	}
 	t := l.run.cfg.Train
 	samples := make([]sample.Sample, scaleSamples)
 	rng := rand.New(rand.NewPCG(l.run.cfg.Seed, l.trainer.Steps()))
@@ -282,18 +282,17 @@ func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error)
 	if err != nil {
 		return nets.Manifest{}, err
 	}
-	id, _, err := l.run.store.Put(f)
+	id, _, err := l.run.store.Put(f, l.run.cfg.Net.Kind)
 	if err != nil {
 		return nets.Manifest{}, err
 	}
-	a := l.model.Architecture()
 	m := nets.Manifest{
-		Schema: nets.ManifestSchema, ID: id, Size: info.Size(), Kind: nets.KindNNUE,
-		Variant: l.run.cfg.Variant, Features: a.Features, Architecture: a.String(),
+		Schema: nets.ManifestSchema, ID: id, Size: info.Size(), Variant: l.run.cfg.Variant,
 		Parent: l.state.Parent, Generation: l.state.Generation + 1,
 		Step: facts.Step, Samples: facts.Samples, Games: l.buffer.Stats().Games,
 		HeldOutLoss: facts.HeldOut.Mean, Seed: l.run.cfg.Seed, Build: l.run.opt.Build,
 	}
+	l.run.style.describe(&m)
 	if err := m.Sign(l.run.key); err != nil {
 		return m, err
 	}

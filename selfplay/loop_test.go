@@ -150,7 +150,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestLoopOfAnotherArchitecture(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := smallConfig(t)
-	cfg.Net = configs.Net{Features: "All + Hand", Width: 32, L2: 8, Stacks: 4, Buckets: "board", Activation: "screlu"}
+	cfg.Net = configs.Net{Kind: configs.NNUE, Features: "All + Hand", Width: 32, L2: 8, Stacks: 4, Buckets: "board", Activation: "screlu"}
 	cfg.Gate.Enabled = false // a pass is certain then
 	if s := loopOnce(t, dir, cfg, Limits{Generation: 1, For: time.Minute}); s.ActorGeneration < 1 {
 		t.Errorf("actors play with generation %d after %v", s.ActorGeneration, s.Elapsed)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/match"
@@ -87,7 +86,7 @@ func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) err
 	if err != nil {
 		return err
 	}
-	incumbent := &net{id: materialNet}
+	incumbent := j.run.firstNet()
 	if current.Value != "" {
 		if incumbent, err = j.run.loadNet(ctx, current.Value); err != nil {
 			return err
@@ -129,15 +128,13 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 		return match.GateResult{}, err
 	}
 	side := func(n *net, name string) match.Contestant {
-		return match.Contestant{
-			Name:     fmt.Sprintf("%s %s", name, short(n.id)),
-			Net:      n.id,
-			Limits:   search.Limits{Nodes: g.Nodes},
-			Settings: fmt.Sprintf("hash %d MiB", c.HashMB),
-			New: func() (game.Player, error) {
-				return ab.New(n.evaluator, ab.Options{HashMB: c.HashMB, Threads: 1}), nil
-			},
+		c := match.Contestant{
+			Name:   fmt.Sprintf("%s %s", name, short(n.id)),
+			Net:    n.id,
+			Limits: search.Limits{Nodes: g.Nodes},
 		}
+		j.run.style.contest(n, &c)
+		return c
 	}
 	seed := mix(j.run.cfg.Seed, uint64(candidate.generation))
 	openings, err := j.openings(seed)

@@ -18,7 +18,7 @@ import (
 // offerNet stores a net of random weights on the bus, as the learner does.
 func offerNet(t *testing.T, r *Run, generation int) string {
 	t.Helper()
-	network, err := nnuetest.Random(r.architecture, uint64(generation))
+	network, err := nnuetest.Random(r.style.(*abStyle).architecture, uint64(generation))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func offerNet(t *testing.T, r *Run, generation int) string {
 		t.Fatal(err)
 	}
 	size := int64(file.Len())
-	id, _, err := r.store.Put(&file)
+	id, _, err := r.store.Put(&file, nets.KindNNUE)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,22 +20,21 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nets"
-	"github.com/crazyhouse-rl/selfplay/nnue"
 )
 
 // What lies in a run's directory.
 const (
-	configFile = "config.yaml"    // the effective configuration
-	stateFile  = "run.json"       // runState
-	eventsFile = "events.jsonl"   // nets, gate results, starts and stops: the curve of the run
-	keyFile    = "trainer.key"    // signs the run's nets
-	busDir     = "bus"            // store of the embedded server
-	spoolDir   = "spool"          // games not yet acknowledged
-	netsDir    = "nets"           // nets by content
-	replayDir  = "replay"         // segments
-	trainDir   = "train"          // checkpoints
-	gateDir    = "gate"           // game logs of the gate's matches
-	exportFile = "candidate.nnue" // a net between export and store
+	configFile = "config.yaml"   // the effective configuration
+	stateFile  = "run.json"      // runState
+	eventsFile = "events.jsonl"  // nets, gate results, starts and stops: the curve of the run
+	keyFile    = "trainer.key"   // signs the run's nets
+	busDir     = "bus"           // store of the embedded server
+	spoolDir   = "spool"         // games not yet acknowledged
+	netsDir    = "nets"          // nets by content
+	replayDir  = "replay"        // segments
+	trainDir   = "train"         // checkpoints
+	gateDir    = "gate"          // game logs of the gate's matches
+	exportFile = "candidate.net" // a net between export and store
 )
 
 // Options are what a process brings to a run.
@@ -53,20 +52,20 @@ type Limits struct {
 
 // Run is one run's directory, opened by this process alone, with its bus.
 type Run struct {
-	cfg          configs.Config
-	dir          string
-	opt          Options
-	variant      *chess.Variant
-	architecture nnue.Architecture // of the nets it trains and plays with
-	epoch        int               // starts of the run before this one; part of every game id
-	lock         *dirlock.Lock
-	bus          *bus.Bus
-	store        *nets.Store
-	key          ed25519.PrivateKey
-	board        *board
-	events       *os.File
-	log          *slog.Logger
-	judging      atomic.Pointer[string] // id of the net the referee is at; kept from pruning
+	cfg     configs.Config
+	dir     string
+	opt     Options
+	variant *chess.Variant
+	style   style // of the nets it trains and plays with
+	epoch   int   // starts of the run before this one; part of every game id
+	lock    *dirlock.Lock
+	bus     *bus.Bus
+	store   *nets.Store
+	key     ed25519.PrivateKey
+	board   *board
+	events  *os.File
+	log     *slog.Logger
+	judging atomic.Pointer[string] // id of the net the referee is at; kept from pruning
 }
 
 // runState is what a run remembers of its processes.
@@ -122,9 +121,10 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if r.variant, err = chess.ParseVariant(r.cfg.Variant); err != nil {
 		return err
 	}
-	if r.architecture, err = r.cfg.Net.Architecture(r.cfg.Variant); err != nil {
+	if r.style, err = newStyle(r); err != nil {
 		return err
 	}
+	r.board.update(func(s *Status) { s.Net = r.style.first() })
 	if r.lock, err = dirlock.Acquire(r.dir); err != nil {
 		return err
 	}

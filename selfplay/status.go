@@ -17,6 +17,8 @@ type Status struct {
 	SessionGames    uint64  // games finished by this process
 	Positions       uint64  // trainable positions in the replay buffer, ever
 	PositionsPerS   float64 // plies played a second
+	EvaluationsPerS float64 // positions a second that the net of tree searches was asked for
+	MeanBatch       float64 // of these, how many at once; 0 without tree searches
 	Window          uint64  // positions the trainer draws from
 	Spooled         int     // games waiting for the bus
 	Duplicates      uint64  // games delivered twice and dropped
@@ -29,7 +31,7 @@ type Status struct {
 	HeldOutLoss     float64 // on games never trained on; 0 before the first measurement
 	SignAccuracy    float64 // share of held-out decisive positions whose sign the net has right
 	Generation      int     // of the current net; 0 before the first
-	Net             string  // id of the current net; "material" before the first
+	Net             string  // id of the current net; "material" or "uniform" before the first
 	ActorGeneration int     // of the net the newest game was begun with
 	Candidate       int     // generation last offered
 	LastGate        string  // how the last candidate fared
@@ -57,11 +59,12 @@ type board struct {
 	start  time.Time
 	plies  rate
 	rows   rate
+	evals  rate
+	calls  rate // of evals
 }
 
 func newBoard() *board {
 	b := &board{start: time.Now()}
-	b.status.Net = materialNet
 	for i, name := range []string{"actor", "replay", "trainer", "gate"} {
 		b.status.Roles[i] = Role{Name: name, State: "starting"}
 	}
@@ -95,6 +98,15 @@ func (b *board) trained(samples int) {
 	b.rows.add(time.Now(), float64(samples))
 }
 
+// evaluated counts the positions of a batch that a net is given.
+func (b *board) evaluated(positions int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	b.evals.add(now, float64(positions))
+	b.calls.add(now, 1)
+}
+
 // snapshot returns the status as of now.
 func (b *board) snapshot() Status {
 	b.mu.Lock()
@@ -104,6 +116,10 @@ func (b *board) snapshot() Status {
 	s.Elapsed = now.Sub(b.start)
 	s.PositionsPerS = b.plies.perSecond(now)
 	s.SamplesPerS = b.rows.perSecond(now)
+	s.EvaluationsPerS = b.evals.perSecond(now)
+	if calls := b.calls.perSecond(now); calls > 0 {
+		s.MeanBatch = s.EvaluationsPerS / calls
+	}
 	if s.Positions > 0 {
 		s.SamplesPerRow = float64(s.Samples) / float64(s.Positions)
 	}
@@ -157,6 +173,9 @@ func short(id string) string { return id[:min(len(id), 8)] }
 func (s Status) Line() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  games %d  %.0f pos/s  window %s", s.Elapsed.Round(time.Second), s.Games, s.PositionsPerS, count(s.Window))
+	if s.MeanBatch > 0 {
+		fmt.Fprintf(&b, "  %.0f evals/s by %.1f", s.EvaluationsPerS, s.MeanBatch)
+	}
 	if s.Step > 0 {
 		fmt.Fprintf(&b, "  step %d  loss %.5f", s.Step, s.TrainLoss)
 	}
@@ -177,7 +196,8 @@ func (s Status) Line() string {
 func (s Status) Attrs() []any {
 	attrs := []any{
 		"elapsed_s", int(s.Elapsed.Seconds()), "games", s.Games, "positions", s.Positions,
-		"positions_per_s", math.Round(s.PositionsPerS), "window", s.Window, "spooled", s.Spooled,
+		"positions_per_s", math.Round(s.PositionsPerS),
+		"evaluations_per_s", math.Round(s.EvaluationsPerS), "mean_batch", math.Round(10*s.MeanBatch) / 10, "window", s.Window, "spooled", s.Spooled,
 		"duplicates", s.Duplicates, "quarantined", s.Quarantined,
 		"step", s.Step, "samples", s.Samples, "samples_per_s", math.Round(s.SamplesPerS), "samples_per_position", s.SamplesPerRow,
 		"train_loss", s.TrainLoss, "held_out_loss", s.HeldOutLoss, "sign_accuracy", s.SignAccuracy,

@@ -128,7 +128,7 @@ func TestNewestNet(t *testing.T) {
 	ids := make([]string, 3)
 	for i, generation := range []int{4, 12, 7} {
 		text := strings.Repeat("x", generation)
-		id, _, err := store.Put(strings.NewReader(text))
+		id, _, err := store.Put(strings.NewReader(text), nets.KindNNUE)
 		if err != nil {
 			t.Fatal(err)
 		}

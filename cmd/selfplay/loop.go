@@ -69,7 +69,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 	if err != nil {
 		return err
 	}
-	net, err := cfg.Net.Architecture(cfg.Variant)
+	net, err := cfg.Net.Text(cfg.Variant)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 	if o.json {
 		logger = slog.New(slog.NewJSONHandler(out, nil))
 	}
-	logger.Info("starting", "variant", cfg.Variant, "preset", cfg.Preset, "net", net.String(),
+	logger.Info("starting", "variant", cfg.Variant, "preset", cfg.Preset, "net", net,
 		"seed", cfg.Seed, "dir", o.dir, "resumed", resumed, "build", build())
 
 	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: build(), Log: logger})

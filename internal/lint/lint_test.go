@@ -44,7 +44,7 @@ var group = map[string]int{
 	"sample":               4,
 	"sample/sampletest":    4,
 	"nets":                 4,
-	"configs":              4,
+	"configs":              5,
 	"sample/bin":           5,
 	"sample/binpack":       5,
 	"sample/chain":         5,

@@ -1,0 +1,52 @@
+package selfplay
+
+import (
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+)
+
+// style is what differs between runs by the kind of their nets: how nets are
+// trained, read and played with. Its methods may be called from many goroutines.
+type style interface {
+	// first is what plays before there is a net, as game records name it.
+	first() string
+	// describe fills in what nets of the run are.
+	describe(m *nets.Manifest)
+	// model returns the net that learns.
+	model() (model, error)
+	// fitsScale says that the scores of games have a scale that must be fitted
+	// to their results.
+	fitsScale() bool
+	// read reads a net from its file and refuses one that is not of the run's
+	// architecture.
+	read(n *net, path string) error
+	// seat returns who plays with a net in one worker's games.
+	seat(n *net) (*seat, error)
+	// contest fills in who plays with a net in the gate.
+	contest(n *net, c *match.Contestant)
+}
+
+// model is a net that learns.
+type model interface {
+	trainer.Model
+	ScoreScale() float64
+	SetScoreScale(raw float64) error
+}
+
+// seat is who plays a worker's games.
+type seat struct {
+	game.Player
+	seed  func(seed uint64) // begins anew what searches leave to chance
+	leave func()            // gives the seat up
+}
+
+// newStyle returns the style of a run's nets.
+func newStyle(r *Run) (style, error) {
+	if r.cfg.Net.Kind == configs.Planes {
+		return newTreeStyle(r)
+	}
+	return newABStyle(r)
+}

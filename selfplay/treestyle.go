@@ -1,0 +1,250 @@
+package selfplay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/positions"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/arch"
+	"github.com/crazyhouse-rl/selfplay/planes/native"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
+)
+
+const (
+	// uniformNet stands in a game record for a tree search without a net.
+	uniformNet = "uniform"
+
+	// treeScoreScale is that of scores of tree searches, which need no fitting:
+	// tanh(s/400), as mcts.Score has it, is a win probability of σ(s/200), with
+	// 2.08 raw units to a centipawn.
+	treeScoreScale = 416
+
+	calibrated = 256 // positions that convolutions of bytes are calibrated on
+
+	treeStream = 0x74726565 // "tree": keeps searches' randomness apart from games'
+)
+
+// treeStyle is that of convolutional nets, with tree search. All games that are
+// played with a net at a time share one evaluator.
+type treeStyle struct {
+	run          *Run
+	architecture arch.Architecture
+	calibration  func() ([]float32, error) // planes of positions
+
+	mu    sync.Mutex
+	desks map[string]*desk // by net
+}
+
+// desk is what the games with one net have in common.
+type desk struct {
+	batcher *mcts.Batcher
+	net     *planes.Net // below it; nil: none
+	seats   int         // in use
+}
+
+// planeNet is the contents of a net's file.
+type planeNet struct {
+	model *onnx.Model
+	meta  planes.Meta
+}
+
+func newTreeStyle(r *Run) (*treeStyle, error) {
+	a, err := r.cfg.Net.Shape()
+	if err != nil {
+		return nil, err
+	}
+	s := &treeStyle{run: r, architecture: a, desks: map[string]*desk{}}
+	s.calibration = sync.OnceValues(s.calibrate)
+	return s, nil
+}
+
+func (s *treeStyle) first() string { return uniformNet }
+
+func (s *treeStyle) fitsScale() bool { return false }
+
+func (s *treeStyle) describe(m *nets.Manifest) {
+	m.Kind, m.Features, m.Architecture = nets.KindPlanes, planes.EncoderVersion, s.architecture.String()
+}
+
+func (s *treeStyle) model() (model, error) {
+	t := s.run.cfg.Train
+	cfg := planesfit.DefaultConfig()
+	cfg.PolicyWeight, cfg.ValueWeight, cfg.PliesWeight, cfg.SurpriseShare = t.PolicyWeight, t.ValueWeight, t.PliesWeight, t.Surprise
+	cfg.ScoreScale = treeScoreScale
+	cfg.Optimiser, cfg.PeakRate, cfg.MeanDecay, cfg.Workers = planesfit.Optimiser(t.Optimiser), t.LR, t.MeanDecay, t.Workers
+	return planesfit.New(s.architecture, s.run.variant, cfg, s.run.cfg.Seed)
+}
+
+func (s *treeStyle) read(n *net, path string) error {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	model, err := onnx.Decode(file)
+	if err != nil {
+		return err
+	}
+	a, _, meta, err := arch.Read(model)
+	if err != nil {
+		return err
+	}
+	if meta.Variant != s.run.variant.Name || a != s.architecture {
+		return fmt.Errorf("found architecture %v for %s, expected %v for %v", a, meta.Variant, s.architecture, s.run.variant)
+	}
+	n.planes = &planeNet{model, meta}
+	return nil
+}
+
+// open returns a net ready to evaluate positions, on so many threads.
+func (s *treeStyle) open(n *planeNet, threads int) (*planes.Net, error) {
+	o := native.Options{Threads: threads}
+	if s.run.cfg.Actor.Tree.Int8 {
+		var err error
+		if o.Calibration, err = s.calibration(); err != nil {
+			return nil, err
+		}
+	}
+	runtime, err := native.New(n.model, o)
+	if err != nil {
+		return nil, err
+	}
+	net, err := planes.NewNet(runtime, n.meta)
+	if err != nil {
+		return nil, errors.Join(err, runtime.Close())
+	}
+	return net, nil
+}
+
+// calibrate returns the planes of positions of games of this program, the same
+// for all nets.
+func (s *treeStyle) calibrate() ([]float32, error) {
+	list, err := positions.First(positions.SelfPlay(context.Background(), s.run.variant, s.run.cfg.Seed), calibrated)
+	if err != nil {
+		return nil, fmt.Errorf("positions for calibration: %w", err)
+	}
+	all := make([]float32, len(list)*planes.Size)
+	for i := range list {
+		planes.Encode(all[i*planes.Size:], &list[i], 0)
+	}
+	return all, nil
+}
+
+func (s *treeStyle) seat(n *net) (*seat, error) {
+	d, err := s.sit(n)
+	if err != nil {
+		return nil, fmt.Errorf("net %s: %w", short(n.id), err)
+	}
+	c := s.run.cfg.Actor
+	source := rand.NewPCG(0, treeStream)
+	o := mcts.SelfPlayOptions(rand.New(source))
+	o.MemoryMB, o.MateProbe, o.Gumbel.Actions = c.HashMB, c.Tree.MateProbe, c.Tree.Gumbel
+	o.Noise = c.Tree.Noise
+	o.Temperature = mcts.Temperature{First: c.Tree.Temperature, Last: c.Tree.TemperatureFinal, HalfLife: c.Tree.TemperatureHalfLife}
+	o.PlayoutCap = mcts.PlayoutCap{Full: c.Tree.FullShare, Fast: c.Tree.FastNodes}
+	engine, err := mcts.New(d.batcher, o)
+	if err != nil {
+		return nil, errors.Join(err, s.leave(n.id))
+	}
+	return &seat{
+		Player: engine,
+		seed:   func(seed uint64) { source.Seed(seed, treeStream) },
+		leave: func() {
+			if err := s.leave(n.id); err != nil {
+				s.run.log.Warn("net not closed", "net", n.id, "error", err)
+			}
+		},
+	}, nil
+}
+
+// sit returns the desk of the games with a net, setting it up if there is none.
+func (s *treeStyle) sit(n *net) (*desk, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.desks[n.id]
+	if d == nil {
+		d = &desk{}
+		var evaluator mcts.Evaluator = mcts.Uniform{}
+		if n.planes != nil {
+			var err error
+			if d.net, err = s.open(n.planes, s.run.cfg.Actor.Tree.Threads); err != nil {
+				return nil, err
+			}
+			evaluator = d.net
+		}
+		// Without a net games have batches too: they would run on without
+		// waiting for one another, and the trainer with its one goroutine would
+		// hardly have its turn.
+		d.batcher = mcts.NewBatcher(&counter{evaluator, s.run.board}, s.run.cfg.Actor.Tree.Batch)
+		s.desks[n.id] = d
+	}
+	d.seats++
+	return d, nil
+}
+
+// leave gives up a seat at the desk of a net, and that with the last one.
+func (s *treeStyle) leave(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.desks[id]
+	if d.seats--; d.seats > 0 {
+		return nil
+	}
+	delete(s.desks, id)
+	if d.net == nil {
+		return nil
+	}
+	return d.net.Close()
+}
+
+func (s *treeStyle) contest(n *net, c *match.Contestant) {
+	a := s.run.cfg.Actor
+	o := mcts.DefaultOptions()
+	o.MemoryMB, o.MateProbe, o.Gumbel.Actions = a.HashMB, a.Tree.MateProbe, a.Tree.Gumbel
+	c.Settings = fmt.Sprintf("mcts, hash %d MiB, probe %d, gumbel %d, int8 %v", o.MemoryMB, o.MateProbe, o.Gumbel.Actions, a.Tree.Int8)
+	c.New = func() (game.Player, error) {
+		if n.planes == nil {
+			return mcts.New(mcts.Uniform{}, o)
+		}
+		evaluator, err := s.open(n.planes, 1)
+		if err != nil {
+			return nil, err
+		}
+		engine, err := mcts.New(evaluator, o)
+		if err != nil {
+			return nil, errors.Join(err, evaluator.Close())
+		}
+		return &contestant{engine, evaluator}, nil
+	}
+}
+
+// contestant plays in the gate, with a net of its own.
+type contestant struct {
+	*mcts.Engine
+	net *planes.Net
+}
+
+// Close closes the net.
+func (c *contestant) Close() error { return c.net.Close() }
+
+// counter counts on the board what an evaluator is asked for.
+type counter struct {
+	mcts.Evaluator
+	board *board
+}
+
+// Evaluate implements mcts.Evaluator.
+func (c *counter) Evaluate(ctx context.Context, leaves []search.Leaf) error {
+	c.board.evaluated(len(leaves))
+	return c.Evaluator.Evaluate(ctx, leaves)
+}
