@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -82,13 +83,19 @@ func (w *spoolWatch) ids() map[string]bool {
 }
 
 func TestKilledRunLosesNothing(t *testing.T) {
+	t.Run("nnue", func(t *testing.T) { killRun(t, smallConfig(t), *kills) })
+	t.Run("planes", func(t *testing.T) { killRun(t, treeConfig(t), (*kills+1)/2) })
+}
+
+// killRun kills so many processes of a run, one after the other, and looks for what
+// they played.
+func killRun(t *testing.T, cfg configs.Config, kills int) {
 	dir := filepath.Join(t.TempDir(), "run")
-	cfg := smallConfig(t)
 	if err := openRun(t, dir, cfg).Close(); err != nil {
 		t.Fatal(err)
 	}
 	watch := watchSpool(filepath.Join(dir, spoolDir))
-	for range *kills {
+	for range kills {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), childDir+"="+dir)
 		var output strings.Builder
@@ -120,5 +127,5 @@ func TestKilledRunLosesNothing(t *testing.T) {
 	if len(seen) < 5 || uint64(len(stored)) != report.UniqueIDs {
 		t.Errorf("saw %d games finished, %d are stored, the audit counts %d: too few for a test", len(seen), len(stored), report.UniqueIDs)
 	}
-	t.Logf("%d kills, %d games seen in the spool, %d stored, %d steps", *kills, len(seen), len(stored), last.Step)
+	t.Logf("%d kills, %d games seen in the spool, %d stored, %d steps", kills, len(seen), len(stored), last.Step)
 }

@@ -175,7 +175,11 @@ func netOrNewest(arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf(`"%s",name="generation %d of %s"`, path, newest.Generation, filepath.Base(filepath.Clean(arg))), nil
+	search := ""
+	if newest.Kind == nets.KindPlanes {
+		search = "mcts:"
+	}
+	return fmt.Sprintf(`%s"%s",name="generation %d of %s"`, search, path, newest.Generation, filepath.Base(filepath.Clean(arg))), nil
 }
 
 // climbedTo is how far a net has come.

@@ -145,6 +145,20 @@ func TestNewestNet(t *testing.T) {
 	if _, err := parsePlayer(got); err != nil {
 		t.Error(err)
 	}
+	id, path, err := store.Put(strings.NewReader("a net of planes"), nets.KindPlanes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := nets.Manifest{Schema: nets.ManifestSchema, ID: id, Kind: nets.KindPlanes, Variant: "crazyhouse", Generation: 20}
+	if err := store.PutManifest(m); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = netOrNewest(run); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := parsePlayer(got); err != nil || s.tree == nil || s.program != path {
+		t.Errorf("%s: %+v, %v; want tree search with %s", got, s, err, path)
+	}
 	if got, err := netOrNewest("material,nodes=4"); err != nil || got != "material,nodes=4" {
 		t.Errorf("a player became %s, %v", got, err)
 	}
