@@ -53,7 +53,7 @@ func together(t *testing.T, n int, f func(i int)) {
 }
 
 // TestBatcherChangesNothing: engines that share an evaluator through a batcher
-// play as each does alone, and the batches fill.
+// play as each does alone.
 func TestBatcherChangesNothing(t *testing.T) {
 	const games, limit = 12, 8
 	play := func(eval Evaluator, i int) (all []search.Result) {
@@ -85,9 +85,46 @@ func TestBatcherChangesNothing(t *testing.T) {
 			t.Errorf("game %d is another one behind a batcher", i)
 		}
 	}
+	if m.most > limit {
+		t.Errorf("%d positions in a batch, expected at most %d", m.most, limit)
+	}
+}
+
+// TestBatcherFills: every batch has as many positions as there are searches
+// under way, or is full.
+func TestBatcherFills(t *testing.T) {
+	const searches, limit = 12, 8
+	m := &meter{inner: &scatter{}}
+	b := NewBatcher(m, limit)
+	b.running = true // until all want a value
+	go func() {
+		for all := false; !all; time.Sleep(time.Millisecond) {
+			b.mu.Lock()
+			if all = len(b.waiting) == searches; all {
+				b.running = false
+				b.start()
+			}
+			b.mu.Unlock()
+		}
+	}()
+	together(t, searches, func(i int) {
+		o := DefaultOptions()
+		o.Batch = 1
+		e, err := New(b, o)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if _, err := e.Search(context.Background(), chess.NewLine(chess.Crazyhouse.Start()), search.Limits{Nodes: uint64(50 + 10*i)}); err != nil {
+			t.Error(err)
+		}
+	})
 	batches, positions := b.Stats()
-	if m.most > limit || float64(positions)/float64(batches) < 3 {
-		t.Errorf("%d positions in %d batches, at most %d in one", positions, batches, m.most)
+	// Full while eight or more search, then as many as are left, each for at
+	// most ten evaluations.
+	least := positions/limit + 7*10
+	if m.most > limit || batches > least {
+		t.Errorf("%d positions in %d batches, expected at most %d; at most %d in one", positions, batches, least, m.most)
 	}
 }
 
