@@ -12,7 +12,8 @@ func TestBenchTrain(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, errOut)
 	}
-	for _, want := range []string{`^64 positions, read at `, `All \+ Hand 16\+8`, `All \+ Hand 32\+8`, `^ +layers +\d+ +\d+ % +\d+ +\d+\.\d\d *$`, `^ +CPU time +\d+`} {
+	// No row of CPU time is asked for: steps so small may take none that is counted.
+	for _, want := range []string{`^64 positions, read at `, `All \+ Hand 16\+8`, `All \+ Hand 32\+8`, `^ +layers +\d+ +\d+ % +\d+ +\d+\.\d\d *$`} {
 		if !regexp.MustCompile("(?m)" + want).MatchString(out) {
 			t.Errorf("found\n%s\nexpected a match of %s", out, want)
 		}
