@@ -82,7 +82,7 @@ func TestLoopPublishesNetsAndResumes(t *testing.T) {
 	if got := audit(t, dir); got.UniqueIDs != first.SessionGames {
 		t.Errorf("played %d games, stored %d", first.SessionGames, got.UniqueIDs)
 	}
-	second := loopOnce(t, dir, cfg, Limits{Generation: first.Generation + 1, For: time.Minute})
+	second := loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: time.Minute})
 	if second.Step <= first.Step || second.ActorGeneration <= first.ActorGeneration {
 		t.Errorf("before: step %d, generation %d; after: step %d, generation %d", first.Step, first.ActorGeneration, second.Step, second.ActorGeneration)
 	}
