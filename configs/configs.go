@@ -113,7 +113,6 @@ type Train struct {
 	LRFinal       float64 `yaml:"lr_final"`        // learning rate after lr_steps, cosine between
 	LRSteps       int     `yaml:"lr_steps"`
 	WarmupSteps   int     `yaml:"warmup_steps"`
-	LRCycle       int     `yaml:"lr_cycle"`     // steps within which it falls to lr_final, again and again; 0: it does not
 	MeanDecay     float64 `yaml:"mean_decay"`   // share that the averaged net, which is the one offered, keeps per step
 	Lambda        float64 `yaml:"lambda"`       // share of the search score in the target at the start, the rest is the result
 	LambdaFinal   float64 `yaml:"lambda_final"` // the share after lambda_steps
@@ -327,7 +326,6 @@ func (c Config) Validate() error {
 	check(c.Train.LRFinal > 0 && c.Train.LRFinal <= c.Train.LR, "train.lr_final", c.Train.LRFinal, "more than 0, at most train.lr")
 	positive("train.lr_steps", c.Train.LRSteps)
 	natural("train.warmup_steps", c.Train.WarmupSteps)
-	natural("train.lr_cycle", c.Train.LRCycle)
 	check(c.Train.MeanDecay >= 0 && c.Train.MeanDecay < 1, "train.mean_decay", c.Train.MeanDecay, "0 to less than 1")
 	share("train.lambda", c.Train.Lambda)
 	share("train.lambda_final", c.Train.LambdaFinal)

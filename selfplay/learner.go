@@ -81,7 +81,7 @@ func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 		BatchSize: t.Batch,
 		Seed:      r.cfg.Seed,
 		LearningRate: trainer.Schedule{Curve: trainer.Cosine, From: t.LR, To: t.LRFinal,
-			Steps: uint64(t.LRSteps), Warmup: uint64(t.WarmupSteps), Cycle: uint64(t.LRCycle)},
+			Steps: uint64(t.LRSteps), Warmup: uint64(t.WarmupSteps)},
 		Lambda:        trainer.Schedule{Curve: trainer.Linear, From: t.Lambda, To: t.LambdaFinal, Steps: uint64(t.LambdaSteps)},
 		HeldOut:       t.HeldOut,
 		ValidateEvery: uint64(t.Checkpoint),
