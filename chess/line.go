@@ -64,11 +64,15 @@ func (l *Line) Clone() *Line {
 // Repetitions returns how many earlier positions of the line have the key of the
 // current one. In crazyhouse captures and pawn moves can be undone by drops, so
 // it looks back to the start.
-func (l *Line) Repetitions() int {
-	last := len(l.keys) - 1
+func (l *Line) Repetitions() int { return Repetitions(l.keys) }
+
+// Repetitions returns how many of the keys of a line's positions, in order, equal
+// the last: those of the same side to move, four plies back or more.
+func Repetitions(keys []uint64) int {
+	last := len(keys) - 1
 	n := 0
 	for i := last - 4; i >= 0; i -= 2 {
-		if l.keys[i] == l.keys[last] {
+		if keys[i] == keys[last] {
 			n++
 		}
 	}

@@ -51,9 +51,6 @@ func use(l Level) {
 // Best returns the highest level this machine and build have.
 func Best() Level { return best }
 
-// Using returns the level the kernels use: Best, unless Force chose another.
-func Using() Level { return using }
-
 // Force makes all kernels use a level until restore is called, for tests and
 // benchmarks. It must not run while another goroutine computes. The error wraps
 // ErrLevel if the level is above Best.

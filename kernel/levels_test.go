@@ -38,19 +38,19 @@ func forceLevel(t testing.TB, l Level) {
 }
 
 func TestForce(t *testing.T) {
-	if Using() != Best() {
-		t.Fatalf("using %v at start, expected the best, %v", Using(), Best())
+	if using != Best() {
+		t.Fatalf("using %v at start, expected the best, %v", using, Best())
 	}
 	restore, err := Force(Generic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Using() != Generic || useAVX2 || useAVX512 {
-		t.Errorf("using %v (%v, %v) after Force", Using(), useAVX2, useAVX512)
+	if using != Generic || useAVX2 || useAVX512 {
+		t.Errorf("using %v (%v, %v) after Force", using, useAVX2, useAVX512)
 	}
 	restore()
-	if Using() != Best() {
-		t.Errorf("using %v after restore, expected %v", Using(), Best())
+	if using != Best() {
+		t.Errorf("using %v after restore, expected %v", using, Best())
 	}
 	for _, l := range []Level{-1, Best() + 1} {
 		if _, err := Force(l); !errors.Is(err, ErrLevel) {

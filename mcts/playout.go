@@ -168,19 +168,6 @@ func (t *tree) repeats() bool {
 	return false
 }
 
-// repetitions returns how often the position whose key is the last of the keys
-// stood on the board before.
-func (t *tree) repetitions() int {
-	last := len(t.keys) - 1
-	n := 0
-	for i := last - 4; i >= 0; i -= 2 {
-		if t.keys[i] == t.keys[last] {
-			n++
-		}
-	}
-	return n
-}
-
 // nodeKey returns the key of the node of p: that of the position with the ply,
 // and with the halfmove clock where a rule asks for it.
 func (t *tree) nodeKey(p *chess.Position) uint64 {
@@ -214,7 +201,7 @@ func (t *tree) ask(id nodeID, pos *chess.Position) outcome {
 		w.list.Add(c.move)
 	}
 	l := &t.leaves[len(t.waiting)-1]
-	l.Pos, l.Moves, l.Repetitions = &w.pos, w.list.Slice(), t.repetitions()
+	l.Pos, l.Moves, l.Repetitions = &w.pos, w.list.Slice(), chess.Repetitions(t.keys)
 	return asks
 }
 

@@ -36,11 +36,8 @@ var errNoLoader = errors.New("this engine reads no nets")
 func treeOptions() []serverOption {
 	all := make([]serverOption, 0, 20)
 	for _, o := range commonOptions {
-		switch o.name {
-		case "EvalFile":
+		if o.name == "EvalFile" {
 			o.set = (*server).setTreeFile
-		case "Threads":
-			o.set = setTreeThreads
 		}
 		all = append(all, o)
 	}
@@ -109,17 +106,6 @@ func (s *server) setTree(change func(*mcts.Options) error) error {
 	}
 	s.tree = o
 	s.drop()
-	return nil
-}
-
-func setTreeThreads(s *server, value string) error {
-	before := s.threads
-	if err := setSpin(&s.threads, value, 1, s.opts.MaxThreads); err != nil {
-		return err
-	}
-	if s.threads != before {
-		s.drop()
-	}
 	return nil
 }
 
