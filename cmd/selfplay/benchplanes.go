@@ -17,12 +17,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/positions"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/planes/native"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
-	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 type benchPlanesOptions struct {
@@ -109,7 +109,11 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 		return err
 	}
 	if o.int8 {
-		if err := add(" int8", native.Options{Calibration: benchPositions(200)}); err != nil {
+		calibration, err := benchPositions(ctx, 200)
+		if err != nil {
+			return err
+		}
+		if err := add(" int8", native.Options{Calibration: calibration}); err != nil {
 			return err
 		}
 	}
@@ -178,7 +182,10 @@ func (o *benchPlanesOptions) compare(ctx context.Context, w io.Writer, contender
 	}
 	fmt.Fprintln(table)
 	for _, n := range o.batches {
-		in := benchPositions(n)
+		in, err := benchPositions(ctx, n)
+		if err != nil {
+			return err
+		}
 		counts, rates := make([]int, len(contenders)), make([][]float64, len(contenders))
 		for range o.rounds {
 			for i, c := range contenders {
@@ -234,23 +241,17 @@ func timeNative(net *native.Runtime, l kernel.Level, in []float32, n, count int)
 	return threadCPU() - start, nil
 }
 
-// benchPositions encodes n positions of random games.
-func benchPositions(n int) []float32 {
-	rng := rand.New(rand.NewPCG(3, 4))
-	in := make([]float32, n*planes.Size)
-	for i := range n {
-		p := chess.Crazyhouse.Start()
-		for range rng.IntN(100) {
-			var moves chess.MoveList
-			p.Legal(&moves)
-			if moves.N == 0 {
-				break
-			}
-			search.Advance(&p, moves.Moves[rng.IntN(moves.N)])
-		}
-		planes.Encode(in[i*planes.Size:], &p, 0)
+// benchPositions encodes n positions of games of this program.
+func benchPositions(ctx context.Context, n int) ([]float32, error) {
+	list, err := positions.First(positions.SelfPlay(ctx, chess.Crazyhouse, 1), n)
+	if err != nil {
+		return nil, err
 	}
-	return in
+	in := make([]float32, len(list)*planes.Size)
+	for i := range list {
+		planes.Encode(in[i*planes.Size:], &list[i], 0)
+	}
+	return in, nil
 }
 
 // linePeer is another program that answers lines with lines.
