@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	finishGames = 5 * time.Second  // for the games in progress when the loop is asked to stop
+	finishGames = 20 * time.Second // for the games in progress when the loop is asked to stop
 	drainAll    = 90 * time.Second // for what is spooled and on the bus then; a lost delivery comes again after a minute
 	limitsEvery = 100 * time.Millisecond
 )

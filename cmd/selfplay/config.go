@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,7 @@ type configFlags struct {
 }
 
 func (f *configFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.preset, "preset", "laptop", "laptop, fairy or tiny, unless the --config file names one")
+	c.Flags().StringVar(&f.preset, "preset", "laptop", strings.Join(configs.Presets(), ", ")+", unless the --config file names one")
 	c.Flags().StringVar(&f.file, "config", "", "YAML file over the preset, which its key preset may name")
 	c.Flags().StringVar(&f.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
