@@ -145,7 +145,15 @@ type Gate struct {
 	Elo1        float64 `yaml:"elo1"`        // and H1
 	Alpha       float64 `yaml:"alpha"`
 	Beta        float64 `yaml:"beta"`
+	Undecided   string  `yaml:"undecided"` // who passes if the test does not decide: elo, with more than half of the points; llr, if H1 is likelier; fail, nobody
 }
+
+// Rules for gates whose test does not decide.
+const (
+	UndecidedElo  = "elo"
+	UndecidedLLR  = "llr"
+	UndecidedFail = "fail"
+)
 
 //go:embed *.yaml
 var presets embed.FS
@@ -351,6 +359,7 @@ func (c Config) Validate() error {
 	positive("gate.concurrency", c.Gate.Concurrency)
 	check(c.Gate.Elo0 < c.Gate.Elo1, "gate.elo0", c.Gate.Elo0, "less than gate.elo1")
 	check(c.Gate.Alpha > 0 && c.Gate.Beta > 0 && c.Gate.Alpha+c.Gate.Beta < 1, "gate.alpha", c.Gate.Alpha, "alpha and beta above 0, their sum below 1")
+	check(slices.Contains([]string{UndecidedElo, UndecidedLLR, UndecidedFail}, c.Gate.Undecided), "gate.undecided", c.Gate.Undecided, "elo, llr or fail")
 	return errors.Join(wrong...)
 }
 

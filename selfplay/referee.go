@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
@@ -120,6 +121,13 @@ func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) err
 	return nil
 }
 
+// undecided are the rules by their names in the configuration.
+var undecided = map[string]match.UndecidedRule{
+	configs.UndecidedElo:  match.UndecidedElo,
+	configs.UndecidedLLR:  match.UndecidedLLR,
+	configs.UndecidedFail: match.UndecidedFail,
+}
+
 // play is the gate's match; its log lies under the candidate's name.
 func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.GateResult, error) {
 	g, c := j.run.cfg.Gate, j.run.cfg.Actor
@@ -159,7 +167,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 				j.run.board.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f", candidate.generation, r.Pairs(), g.Pairs, r.LLR)
 			},
 		},
-		Undecided: match.UndecidedElo,
+		Undecided: undecided[g.Undecided],
 	}
 	result, err := match.Gate(ctx, cfg)
 	if errors.Is(err, match.ErrOtherSchedule) || errors.Is(err, match.ErrBadLog) {
