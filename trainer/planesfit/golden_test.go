@@ -1,0 +1,131 @@
+package planesfit
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// goldenBelief is what a model says after it was restored.
+type goldenBelief struct {
+	Steps      uint64    `json:"steps"`
+	ScoreScale float64   `json:"score_scale"`
+	Values     []float64 `json:"values"` // of the positions of randomSamples(13, 12)
+}
+
+func goldenModel(t *testing.T) *Model {
+	cfg := testConfig()
+	cfg.Optimiser, cfg.MeanDecay = AdamW, 0.9
+	return newTestModel(t, "residual 1x4 policy=1 value=1/2 heads=wdl,plies", cfg, 2)
+}
+
+func beliefOf(m *Model) goldenBelief {
+	return goldenBelief{m.Steps(), m.ScoreScale(), m.Values(randomSamples(13, 12))}
+}
+
+// TestGolden restores checkpoints of every version ever written, compressed here; a
+// file beside each says what the model then believes. One of the present version
+// must also be written back as the same bytes. No training is repeated: its last
+// bits depend on the level of the kernels.
+func TestGolden(t *testing.T) {
+	present := filepath.Join("testdata", fmt.Sprintf("v%d", checkpointVersion), "model.bin.gz")
+	if *update {
+		writeGolden(t, present)
+	}
+	paths, err := filepath.Glob("testdata/v*/model.bin.gz")
+	if err != nil || !slices.Contains(paths, present) {
+		t.Fatalf("no %s (%v)", present, err)
+	}
+	for _, path := range paths {
+		data := unzip(t, path)
+		m := goldenModel(t)
+		if err := m.Restore(bytes.NewReader(data)); err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		var want goldenBelief
+		text, err := os.ReadFile(beliefPath(path))
+		if err == nil {
+			err = json.Unmarshal(text, &want)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := beliefOf(m)
+		if got.Steps != want.Steps || got.ScoreScale != want.ScoreScale || len(got.Values) != len(want.Values) {
+			t.Errorf("%s: found %+v, expected %+v", path, got, want)
+			continue
+		}
+		for i, v := range got.Values {
+			if !(math.Abs(v-want.Values[i]) <= 1e-5) {
+				t.Errorf("%s: value %d is %v, expected %v", path, i, v, want.Values[i])
+			}
+		}
+		if path == present && !bytes.Equal(checkpointOf(t, m), data) {
+			t.Errorf("%s is written back differently", path)
+		}
+	}
+}
+
+func beliefPath(checkpoint string) string {
+	return filepath.Join(filepath.Dir(checkpoint), "belief.json")
+}
+
+func unzip(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return data
+}
+
+func writeGolden(t *testing.T, path string) {
+	t.Helper()
+	m := goldenModel(t)
+	if err := m.SetScoreScale(300); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		fit(t, m, randomSamples(uint64(i), 9), 0.01)
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(checkpointOf(t, m)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	belief, err := json.MarshalIndent(beliefOf(m), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{path: b.Bytes(), beliefPath(path): append(belief, '\n')} {
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
