@@ -70,12 +70,13 @@ twins:
 	$(GO) test -short -tags invariants ./kernel ./nnue/... ./ab
 	$(GO) test -short -tags purego ./kernel ./nnue/... ./trainer/nnuefit
 
-# The runtime of plane nets that is not in the plain build. ONNX Runtime's test
-# needs its library: make runtimes ORT=/path/to/libonnxruntime.so
+# The runtimes of plane nets that are not in the plain build. ONNX Runtime's tests
+# need its library: make runtimes ORT=/path/to/libonnxruntime.so
 runtimes:
-	$(GO) vet -tags onnxgo ./planes/onnxgo
-	$(GO) test -tags onnxgo ./planes/onnxgo
-	$(if $(ORT),$(GO) test -tags ort ./planes/ort -args -library $(ORT))
+	$(GO) vet -tags onnxgo ./planes/onnxgo ./planes/runtimes
+	$(GO) test -tags onnxgo ./planes/onnxgo ./planes/runtimes
+	$(GO) test -tags onnxgo -run 'Runtimes|Tree' ./cmd/selfplay
+	$(if $(ORT),$(GO) test -tags ort ./planes/ort ./planes/runtimes -args -library $(ORT))
 
 # Nothing to a republished net that the actor has loaded, in under a minute.
 loop: build

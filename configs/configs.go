@@ -75,7 +75,7 @@ type Tree struct {
 	MateProbe           int     `yaml:"mate_probe"`            // plies of checks looked through for mate at every new position: 0, 1 or 3
 	Batch               int     `yaml:"batch"`                 // positions of all games that the net is given at once, at most
 	Threads             int     `yaml:"threads"`               // that share a batch
-	Int8                bool    `yaml:"int8"`                  // convolutions of bytes, calibrated on the trainer's positions
+	Int8                bool    `yaml:"int8"`                  // convolutions of bytes
 }
 
 // Searches that actors and the gate play with.

@@ -15,8 +15,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
-	"github.com/crazyhouse-rl/selfplay/planes/native"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 )
@@ -29,8 +29,6 @@ const (
 	// tanh(s/400), as mcts.Score has it, is a win probability of σ(s/200), with
 	// 2.08 raw units to a centipawn.
 	treeScoreScale = 416
-
-	calibrated = 256 // positions that convolutions of bytes are calibrated on
 
 	treeStream = 0x74726565 // "tree": keeps searches' randomness apart from games'
 )
@@ -65,7 +63,7 @@ func newTreeStyle(r *Run) (*treeStyle, error) {
 		return nil, err
 	}
 	s := &treeStyle{run: r, architecture: a, desks: map[string]*desk{}}
-	s.calibration = sync.OnceValues(s.calibrate)
+	s.calibration = sync.OnceValues(func() ([]float32, error) { return positions.Calibration(context.Background(), r.variant) })
 	return s, nil
 }
 
@@ -108,14 +106,11 @@ func (s *treeStyle) read(n *net, path string) error {
 
 // open returns a net ready to evaluate positions, on so many threads.
 func (s *treeStyle) open(n *planeNet, threads int) (*planes.Net, error) {
-	o := native.Options{Threads: threads}
+	o := runtimes.Options{Name: runtimes.Native, Threads: threads, Calibration: s.calibration}
 	if s.run.cfg.Actor.Tree.Int8 {
-		var err error
-		if o.Calibration, err = s.calibration(); err != nil {
-			return nil, err
-		}
+		o.Name = runtimes.Int8
 	}
-	runtime, err := native.New(n.model, o)
+	runtime, err := runtimes.Open(n.model, o)
 	if err != nil {
 		return nil, err
 	}
@@ -124,20 +119,6 @@ func (s *treeStyle) open(n *planeNet, threads int) (*planes.Net, error) {
 		return nil, errors.Join(err, runtime.Close())
 	}
 	return net, nil
-}
-
-// calibrate returns the planes of positions of games of this program, the same
-// for all nets.
-func (s *treeStyle) calibrate() ([]float32, error) {
-	list, err := positions.First(positions.SelfPlay(context.Background(), s.run.variant, s.run.cfg.Seed), calibrated)
-	if err != nil {
-		return nil, fmt.Errorf("positions for calibration: %w", err)
-	}
-	all := make([]float32, len(list)*planes.Size)
-	for i := range list {
-		planes.Encode(all[i*planes.Size:], &list[i], 0)
-	}
-	return all, nil
 }
 
 func (s *treeStyle) seat(n *net) (*seat, error) {

@@ -213,7 +213,8 @@ func newServer(ctx context.Context, o Options, out *output) (*server, error) {
 	s.known = commonOptions
 	load := s.setEvalFile
 	if o.Tree != nil {
-		s.tree, s.known, load = o.Tree.Options, treeOptions(), s.setTreeFile
+		s.tree, s.known, load = o.Tree.Options, treeOptions(o.Tree), s.setTreeFile
+		s.runtime = o.Tree.Runtime
 	}
 	if o.EvalFile != "" {
 		if err := load(o.EvalFile); err != nil {

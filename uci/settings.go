@@ -25,7 +25,9 @@ type settings struct {
 	netName string        // base name of its file, or builtIn
 
 	tree       mcts.Options   // of a server that plays by tree search
+	runtime    string         // of its net
 	treeNet    TreeNet        // nil: none
+	treeFile   string         // of treeNet
 	netVariant *chess.Variant // of treeNet
 }
 

@@ -20,8 +20,16 @@ type Tree struct {
 	Options mcts.Options
 
 	// Load reads the net of the option EvalFile, which has to be one for
-	// variant v. Without it, or a file, all moves are alike to the search.
-	Load func(path string, v *chess.Variant) (TreeNet, error)
+	// variant v, to be computed by a runtime. Without it, or a file, all moves
+	// are alike to the search.
+	Load func(path string, v *chess.Variant, runtime string) (TreeNet, error)
+
+	// Runtimes are the values that the option Runtime offers, none for no such
+	// option, and Runtime is its default, one of them.
+	Runtimes []string
+	Runtime  string
+	// CheckRuntime reports why nets cannot be computed by the runtime of a name.
+	CheckRuntime func(name string) error
 }
 
 // TreeNet makes evaluators of a net that may use so many threads at once. They
@@ -33,13 +41,16 @@ var errNoLoader = errors.New("this engine reads no nets")
 
 // treeOptions are the options of a server that plays by tree search, in the order
 // in which they are printed.
-func treeOptions() []serverOption {
-	all := make([]serverOption, 0, 20)
+func treeOptions(t *Tree) []serverOption {
+	all := make([]serverOption, 0, 24)
 	for _, o := range commonOptions {
 		if o.name == "EvalFile" {
 			o.set = (*server).setTreeFile
 		}
 		all = append(all, o)
+	}
+	if len(t.Runtimes) > 0 {
+		all = append(all, serverOption{"Runtime", describeRuntimes, (*server).setRuntime})
 	}
 	return append(all,
 		serverOption{"Batch Size",
@@ -109,22 +120,48 @@ func (s *server) setTree(change func(*mcts.Options) error) error {
 	return nil
 }
 
+func describeRuntimes(o *Options) string {
+	text := "type combo default " + o.Tree.Runtime
+	for _, r := range o.Tree.Runtimes {
+		text += " var " + r
+	}
+	return text
+}
+
+// setRuntime reads the net again, for another runtime. On an error the engine
+// keeps the net and the runtime it has.
+func (s *server) setRuntime(name string) error {
+	if err := s.opts.Tree.CheckRuntime(name); err != nil {
+		return err
+	}
+	if s.treeNet != nil {
+		net, err := s.opts.Tree.Load(s.treeFile, s.netVariant, name)
+		if err != nil {
+			return err
+		}
+		s.treeNet = net
+	}
+	s.runtime = name
+	s.drop()
+	return nil
+}
+
 // setTreeFile reads a net for the variant that is set. On an error the engine
 // keeps the net it has.
 func (s *server) setTreeFile(path string) error {
 	if path == "" || path == emptyValue {
-		s.treeNet, s.netVariant, s.netName = nil, nil, ""
+		s.treeNet, s.treeFile, s.netVariant, s.netName = nil, "", nil, ""
 		s.drop()
 		return nil
 	}
 	if s.opts.Tree.Load == nil {
 		return errNoLoader
 	}
-	net, err := s.opts.Tree.Load(path, s.variant)
+	net, err := s.opts.Tree.Load(path, s.variant, s.runtime)
 	if err != nil {
 		return err
 	}
-	s.treeNet, s.netVariant, s.netName = net, s.variant, filepath.Base(path)
+	s.treeNet, s.treeFile, s.netVariant, s.netName = net, path, s.variant, filepath.Base(path)
 	s.drop()
 	return nil
 }
@@ -139,7 +176,11 @@ func (s *server) treeEvaluator() (mcts.Evaluator, string, error) {
 		return mcts.Uniform{}, fmt.Sprintf("none, as the net is for %s and not for %s", s.netVariant, s.variant), nil
 	}
 	e, err := s.treeNet(s.threads)
-	return e, s.netName, err
+	name := s.netName
+	if s.runtime != s.opts.Tree.Runtime {
+		name += " by " + s.runtime
+	}
+	return e, name, err
 }
 
 // newTree makes an engine that plays by tree search.

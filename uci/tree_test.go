@@ -86,7 +86,7 @@ func TestTreeLoadsNets(t *testing.T) {
 	open, threads := 0, 0
 	errBad := errors.New("bad net")
 	o := treeServer()
-	o.Tree.Load = func(path string, v *chess.Variant) (TreeNet, error) {
+	o.Tree.Load = func(path string, v *chess.Variant, _ string) (TreeNet, error) {
 		if path != "dir/good.onnx" || v != chess.Crazyhouse {
 			return nil, errBad
 		}
@@ -121,6 +121,47 @@ func TestTreeLoadsNets(t *testing.T) {
 	s.end()
 	if open != 0 {
 		t.Errorf("%d evaluators still open", open)
+	}
+}
+
+// TestTreeRuntime chooses what computes a net, before the net and after it.
+func TestTreeRuntime(t *testing.T) {
+	errBuild, errSlow := errors.New("needs another build"), errors.New("too slow for this net")
+	o := treeServer()
+	o.Tree.Runtimes, o.Tree.Runtime = []string{"plain", "fast", "slow"}, "plain"
+	o.Tree.CheckRuntime = func(name string) error {
+		if !slices.Contains(o.Tree.Runtimes, name) {
+			return errBuild
+		}
+		return nil
+	}
+	var loaded []string
+	o.Tree.Load = func(path string, _ *chess.Variant, runtime string) (TreeNet, error) {
+		if runtime == "slow" {
+			return nil, errSlow
+		}
+		loaded = append(loaded, path+" "+runtime)
+		return func(int) (mcts.Evaluator, error) { return mcts.Uniform{}, nil }, nil
+	}
+	s := newSession(t, o)
+	s.send("uci")
+	if got := s.until("uciok"); !slices.Contains(got, "option name Runtime type combo default plain var plain var fast var slow") {
+		t.Errorf("answer to uci: %q", got)
+	}
+	for _, c := range []struct{ command, answer string }{
+		{"Runtime value fast", "evaluation: none, all moves are alike"},
+		{"EvalFile value dir/a.onnx", "evaluation: a.onnx by fast"},
+		{"Runtime value other", "option Runtime: needs another build"},
+		{"Runtime value slow", "option Runtime: too slow for this net"},
+		{"Runtime value plain", "evaluation: a.onnx"},
+		{"EvalFile value <empty>", "evaluation: none, all moves are alike"},
+	} {
+		if got := s.answer("setoption name " + c.command); len(got) != 1 || got[0] != "info string "+c.answer {
+			t.Errorf("%s: found %q, expected %q", c.command, got, c.answer)
+		}
+	}
+	if want := []string{"dir/a.onnx fast", "dir/a.onnx plain"}; !slices.Equal(loaded, want) {
+		t.Errorf("loaded %q, expected %q", loaded, want)
 	}
 }
 

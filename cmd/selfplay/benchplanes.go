@@ -109,7 +109,7 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 		return err
 	}
 	if o.int8 {
-		calibration, err := benchPositions(ctx, 200)
+		calibration, err := positions.Calibration(ctx, chess.Crazyhouse)
 		if err != nil {
 			return err
 		}
@@ -247,11 +247,7 @@ func benchPositions(ctx context.Context, n int) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := make([]float32, len(list)*planes.Size)
-	for i := range list {
-		planes.Encode(in[i*planes.Size:], &list[i], 0)
-	}
-	return in, nil
+	return positions.Planes(list), nil
 }
 
 // linePeer is another program that answers lines with lines.

@@ -30,6 +30,12 @@ or uci:COMMAND for any UCI engine, with settings behind it, each after a comma:
                                             untried moves are worth less, length
                                             of the mates looked for everywhere,
                                             moves considered at a Gumbel root
+  runtime=native|int8|onnxgo|ort            what computes its net: our kernels, in
+                                            float32 or with bytes, onnx-go, or
+                                            ONNX Runtime; the last two only in
+                                            programs built with -tags of the name
+  library=FILE                              of ONNX Runtime, if the system does not
+                                            find it
   dir=DIR timeout=60s margin=5s             of an engine: where it runs, when it
                                             is given up if it says nothing and
                                             has no limit of time, and how long
@@ -55,7 +61,8 @@ type playerSpec struct {
 
 	hashMB, threads int // 0: not given; not of an engine
 
-	tree *mcts.Options // nil: no tree search
+	tree    *mcts.Options // nil: no tree search
+	runtime netRuntime    // of its net
 
 	dir     string
 	timeout time.Duration     // 0: not given
@@ -173,7 +180,7 @@ func (s *playerSpec) set(key, value string) (err error) {
 	case "margin":
 		s.margin, err = parseSpan(value)
 	default:
-		err = setTree(s.tree, key, value)
+		err = s.setTree(key, value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)

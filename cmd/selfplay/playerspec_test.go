@@ -79,7 +79,8 @@ func TestParsePlayerErrors(t *testing.T) {
 		"mcts:uniform,cpuct=":       `cpuct: found "", expected a decimal number`,
 		"mcts:uniform,cpuct=-1":     "CPuct is -1, expected 0 to 100",
 		"mcts:uniform,probe=2":      "MateProbe is 2, expected 0, 1 or 3",
-		"mcts:uniform,dir=/":        "hash, threads, batch, cpuct, fpu, probe, gumbel",
+		"mcts:uniform,dir=/":        "hash, threads, batch, cpuct, fpu, probe, gumbel, runtime, library",
+		"mcts:a.onnx,runtime=tpu":   `runtime: unknown runtime: found "tpu", expected one of native, int8`,
 		"material,batch=8":          `found setting "batch"`,
 		`uci:"sf,Hash=1`:            `found a quote " that does not end`,
 	} {

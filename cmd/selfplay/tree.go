@@ -1,20 +1,23 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/positions"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes"
-	"github.com/crazyhouse-rl/selfplay/planes/native"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
@@ -24,8 +27,29 @@ const uniformNet = "uniform"
 // errVariant says that a net is for another game.
 var errVariant = errors.New("net of another variant")
 
-// loadPlanes reads a plane net for v, to be run by the kernels of this program.
-func loadPlanes(path string, v *chess.Variant) (uci.TreeNet, error) {
+// netRuntime says by what a plane net is computed.
+type netRuntime struct {
+	name    string // as package runtimes calls it; "" is its default
+	library string // of ONNX Runtime; "" leaves it to the system to find
+}
+
+// calibrations are the positions that nets of a variant are calibrated on, made
+// when they are first needed.
+var calibrations = func() map[*chess.Variant]func() ([]float32, error) {
+	all := map[*chess.Variant]func() ([]float32, error){}
+	for _, v := range chess.Variants() {
+		all[v] = sync.OnceValues(func() ([]float32, error) { return positions.Calibration(context.Background(), v) })
+	}
+	return all
+}()
+
+// options are those of the runtime for a net of a variant.
+func (r netRuntime) options(v *chess.Variant, threads int) runtimes.Options {
+	return runtimes.Options{Name: r.name, Threads: threads, Calibration: calibrations[v], Library: r.library}
+}
+
+// loadPlanes reads a plane net for v.
+func loadPlanes(path string, v *chess.Variant, r netRuntime) (uci.TreeNet, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -42,7 +66,7 @@ func loadPlanes(path string, v *chess.Variant) (uci.TreeNet, error) {
 		return nil, fmt.Errorf("%s: %w: found %s, expected %s", path, errVariant, meta.Variant, v)
 	}
 	open := func(threads int) (mcts.Evaluator, error) {
-		runtime, err := native.New(model, native.Options{Threads: threads})
+		runtime, err := runtimes.Open(model, r.options(v, threads))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -52,7 +76,7 @@ func loadPlanes(path string, v *chess.Variant) (uci.TreeNet, error) {
 		}
 		return net, nil
 	}
-	// What the kernels cannot compute is to be said now, not in a game.
+	// What the runtime cannot compute is to be said now, not in a game.
 	net, err := open(1)
 	if err != nil {
 		return nil, err
@@ -75,11 +99,17 @@ func (p *treePlayer) Close() error {
 }
 
 // treeKeys are the settings of a player by tree search.
-var treeKeys = slices.Concat(ownKeys, []string{"batch", "cpuct", "fpu", "probe", "gumbel"})
+var treeKeys = slices.Concat(ownKeys, []string{"batch", "cpuct", "fpu", "probe", "gumbel", "runtime", "library"})
 
 // setTree takes a setting of treeKeys that other players do not have.
-func setTree(o *mcts.Options, key, value string) (err error) {
+func (s *playerSpec) setTree(key, value string) (err error) {
+	o := s.tree
 	switch key {
+	case "runtime":
+		s.runtime.name = value
+		return runtimes.Check(value)
+	case "library":
+		s.runtime.library = value
 	case "batch":
 		o.Batch, err = parseRange(value, 1, mcts.MaxBatch)
 	case "cpuct":
@@ -111,7 +141,7 @@ func (s *playerSpec) treeContestant(c *match.Contestant, v *chess.Variant, hashM
 	c.Name, c.Net = "mcts "+uniformNet, "mcts:"+uniformNet
 	if s.program != uniformNet {
 		var err error
-		if open, err = loadPlanes(s.program, v); err != nil {
+		if open, err = loadPlanes(s.program, v, s.runtime); err != nil {
 			return err
 		}
 		if c.Net, err = nets.HashFile(s.program); err != nil {
@@ -127,6 +157,9 @@ func (s *playerSpec) treeContestant(c *match.Contestant, v *chess.Variant, hashM
 	c.Threads = max(s.threads, 1)
 	c.Settings = fmt.Sprintf("mcts, hash %d MiB, batch %d, cpuct %v, fpu %v, probe %d, gumbel %d",
 		o.MemoryMB, o.Batch, o.CPuct, o.FPU, o.MateProbe, o.Gumbel.Actions)
+	if s.runtime.name != "" && s.runtime.name != runtimes.Native {
+		c.Settings += ", runtime " + s.runtime.name
+	}
 	c.New = func() (game.Player, error) {
 		e, err := open(c.Threads)
 		if err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+	"github.com/crazyhouse-rl/selfplay/planes/onnxgo"
+	"github.com/crazyhouse-rl/selfplay/planes/ort"
 )
 
 // planesFile writes a small net with random weights for a variant.
@@ -41,22 +43,36 @@ func planesFile(t *testing.T, v *chess.Variant) string {
 }
 
 func TestParseTreePlayer(t *testing.T) {
-	s, err := parsePlayer("mcts:net.onnx,batch=4,cpuct=2.5,fpu=0,probe=1,gumbel=16,hash=64,nodes=800")
+	s, err := parsePlayer("mcts:net.onnx,batch=4,cpuct=2.5,fpu=0,probe=1,gumbel=16,hash=64,nodes=800,runtime=int8,library=x.so")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := mcts.DefaultOptions()
 	want.Batch, want.CPuct, want.FPU, want.MateProbe, want.Gumbel.Actions = 4, 2.5, 0, 1, 16
-	if s.program != "net.onnx" || s.engine || s.tree == nil || *s.tree != want || s.hashMB != 64 || s.limits.Nodes != 800 {
+	if s.program != "net.onnx" || s.engine || s.tree == nil || *s.tree != want || s.hashMB != 64 || s.limits.Nodes != 800 || s.runtime != (netRuntime{"int8", "x.so"}) {
 		t.Errorf("%+v, tree %+v", s, s.tree)
 	}
 }
 
 func TestTreePlaysMatch(t *testing.T) {
 	net := planesFile(t, chess.Crazyhouse)
-	out, stderr, code := selfplayCommand(t, "", "match", "mcts:"+net+",nodes=12", "mcts:uniform,nodes=16,gumbel=4", "--games", "2", "--concurrency", "1")
+	out, stderr, code := selfplayCommand(t, "", "match", "mcts:"+net+",nodes=12,runtime=int8", "mcts:uniform,nodes=16,gumbel=4", "--games", "2", "--concurrency", "1")
 	if code != 0 || !strings.Contains(out+stderr, "mcts uniform") || !strings.Contains(out+stderr, "crazyhouse") {
 		t.Errorf("code %d\n%s\n%s", code, out, stderr)
+	}
+}
+
+// TestRuntimes asks for what is not in every build.
+func TestRuntimes(t *testing.T) {
+	net := planesFile(t, chess.Crazyhouse)
+	for name, built := range map[string]bool{"onnxgo": onnxgo.Built, "ort": ort.Built} {
+		if name == "ort" && built {
+			continue // needs a library
+		}
+		out, stderr, code := selfplayCommand(t, "eval\n", "uci", "--search", "mcts", "--eval-file", net, "--runtime", name)
+		if built && (code != 0 || !strings.Contains(out, "evaluation by crazyhouse.onnx")) || !built && (code != 2 || !strings.Contains(stderr, "-tags "+name)) {
+			t.Errorf("%s, built %v: code %d\n%s\n%s", name, built, code, out, stderr)
+		}
 	}
 }
 
@@ -67,8 +83,19 @@ func TestTreeServer(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "evaluation by crazyhouse.onnx") || !strings.Contains(out, "bestmove ") {
 		t.Errorf("code %d\n%s\n%s", code, out, stderr)
 	}
+	commands = "uci\nsetoption name Runtime value int8\neval\nsetoption name Runtime value none\nsetoption name Runtime value native\neval\n"
+	out, stderr, code = selfplayCommand(t, commands, "uci", "--search", "mcts", "--eval-file", net)
+	for _, want := range []string{
+		"type combo default native var native var int8", "evaluation by crazyhouse.onnx by int8", "evaluation by crazyhouse.onnx,",
+		`option Runtime: unknown runtime: found "none"`,
+	} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("code %d, expected %q in\n%s\n%s", code, want, out, stderr)
+		}
+	}
 	for _, args := range [][]string{
 		{"uci", "--search", "dfs"},
+		{"uci", "--search", "mcts", "--runtime", "none"},
 		{"uci", "--search", "mcts", "--eval-file", planesFile(t, chess.Chess)},
 		{"uci", "--search", "mcts", "--eval-file", "none.onnx"},
 	} {

@@ -8,11 +8,12 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
 func newUCICommand() *cobra.Command {
-	var evalFile, kind string
+	var evalFile, kind, runtime, library string
 	c := &cobra.Command{
 		Use:   "uci",
 		Short: "Play as a UCI engine for any GUI, bot or match runner",
@@ -23,11 +24,18 @@ net that the program carries, and chess by material.
 
 With --search mcts it plays by tree search, EvalFile is a plane net in an ONNX
 file, and Batch Size, CPuct, CPuct Base, FPU Reduction, Policy Temperature, Mate
-Probe, Reuse Tree, LCB, Q Veto and Gumbel Actions are options too. Without a net
-all moves are alike to it. Hash bounds the memory of the tree, Threads are the
-net's; the tree is searched by one.`,
+Probe, Reuse Tree, LCB, Q Veto, Gumbel Actions and Runtime are options too.
+Without a net all moves are alike to it. Hash bounds the memory of the tree,
+Threads are the net's; the tree is searched by one.
+
+Runtime is what computes the net: native, the kernels of this program; int8, the
+same with bytes, faster and a little less exact (see net quantcheck); onnxgo, of
+programs built with -tags onnxgo; ort, ONNX Runtime, of programs built with cgo
+and -tags ort, which loads its library, from --library if the system does not
+find it.`,
 		Example: `  selfplay uci --eval-file crazyhouse.nnue
-  selfplay uci --search mcts --eval-file net.onnx`,
+  selfplay uci --search mcts --eval-file net.onnx
+  selfplay uci --search mcts --eval-file net.onnx --runtime int8`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o := uci.Options{
@@ -37,7 +45,15 @@ net's; the tree is searched by one.`,
 			switch kind {
 			case "ab":
 			case "mcts":
-				o.Tree = &uci.Tree{Options: mcts.DefaultOptions(), Load: loadPlanes}
+				if err := runtimes.Check(runtime); err != nil {
+					return fmt.Errorf("%w: --runtime: %w", errUsage, err)
+				}
+				o.Tree = &uci.Tree{
+					Options: mcts.DefaultOptions(), Runtimes: runtimes.Names(), Runtime: runtime, CheckRuntime: runtimes.Check,
+					Load: func(path string, v *chess.Variant, runtime string) (uci.TreeNet, error) {
+						return loadPlanes(path, v, netRuntime{runtime, library})
+					},
+				}
 			default:
 				return fmt.Errorf("%w: found --search %s, expected ab or mcts", errUsage, kind)
 			}
@@ -46,5 +62,7 @@ net's; the tree is searched by one.`,
 	}
 	c.Flags().StringVar(&kind, "search", "ab", "alpha-beta (ab) or tree search (mcts)")
 	c.Flags().StringVar(&evalFile, "eval-file", "", "net to begin with, as the option EvalFile")
+	c.Flags().StringVar(&runtime, "runtime", runtimes.Native, "of mcts: runtime to begin with, as the option Runtime")
+	c.Flags().StringVar(&library, "library", "", "of --runtime ort: ONNX Runtime's library")
 	return c
 }

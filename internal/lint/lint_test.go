@@ -39,6 +39,7 @@ var group = map[string]int{
 	"planes/arch/archtest": 4,
 	"planes/onnxgo":        4,
 	"planes/ort":           4,
+	"planes/runtimes":      5,
 	"game/plycode":         3,
 	"game":                 4,
 	"sample":               4,

@@ -15,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -156,6 +157,29 @@ func First(s Source, n int) ([]chess.Position, error) {
 		}
 	}
 	return list, nil
+}
+
+// calibrated is how many positions Calibration returns.
+const calibrated = 256
+
+// Calibration returns the planes of positions of games of a variant, for nets to
+// be quantised on. They are the same whoever asks, so that a net in bytes is the
+// same net in a loop, a match and a measurement.
+func Calibration(ctx context.Context, v *chess.Variant) ([]float32, error) {
+	list, err := First(SelfPlay(ctx, v, 1), calibrated)
+	if err != nil {
+		return nil, err
+	}
+	return Planes(list), nil
+}
+
+// Planes encodes positions, one after the other, as if none had been seen before.
+func Planes(list []chess.Position) []float32 {
+	all := make([]float32, len(list)*planes.Size)
+	for i := range list {
+		planes.Encode(all[i*planes.Size:], &list[i], 0)
+	}
+	return all
 }
 
 // Draw returns n positions of a source that ends, or all if it has fewer. Each

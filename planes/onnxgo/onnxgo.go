@@ -14,6 +14,9 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
+// Built says whether the program was built with this package.
+const Built = true
+
 // runtime is a net. It is for one goroutine at a time; several work side by side.
 type runtime struct {
 	file    []byte   // the rewritten model

@@ -17,8 +17,9 @@ var ErrNotBuilt = errors.New("ort: built without ONNX Runtime, which needs cgo a
 
 // Options say with what and how a net is run.
 type Options struct {
-	// Library is the path of ONNX Runtime's shared library, as
-	// libonnxruntime.so. A process loads one: another path later is an error.
+	// Library is the path of ONNX Runtime's shared library; "" is the name that
+	// it has where the system looks for libraries, as libonnxruntime.so. A
+	// process loads one: another path later is an error.
 	Library string
 	// Threads share the work of a batch; 0 counts as 1.
 	Threads int

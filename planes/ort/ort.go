@@ -3,7 +3,9 @@
 package ort
 
 import (
+	"cmp"
 	"fmt"
+	system "runtime"
 	"slices"
 	"sync"
 
@@ -13,14 +15,22 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
+// Built says whether the program was built with this package.
+const Built = true
+
 // library is the one that the process has loaded, "" before.
 var library struct {
 	sync.Mutex
 	path string
 }
 
+// names are what the library is called on systems where it is not
+// libonnxruntime.so.
+var names = map[string]string{"darwin": "libonnxruntime.dylib", "windows": "onnxruntime.dll"}
+
 // load loads the library unless it is loaded.
 func load(path string) error {
+	path = cmp.Or(path, names[system.GOOS], "libonnxruntime.so")
 	library.Lock()
 	defer library.Unlock()
 	if library.path != "" {
@@ -76,16 +86,16 @@ func wanted(m *onnx.Model) ([]string, error) {
 	if len(inputs) != 1 || inputs[0].Name != planes.InputName || inputs[0].Type != onnx.Float {
 		return nil, fmt.Errorf("ort: %w: expected one input %q of type float", onnx.ErrUnsupported, planes.InputName)
 	}
-	var names []string
+	var outputs []string
 	for _, v := range m.Graph.Outputs {
 		if v.Type == onnx.Float && slices.Contains([]string{planes.ValueName, planes.PolicyName, planes.WDLName, planes.PliesLeftName}, v.Name) {
-			names = append(names, v.Name)
+			outputs = append(outputs, v.Name)
 		}
 	}
-	if !slices.Contains(names, planes.ValueName) || !slices.Contains(names, planes.PolicyName) {
+	if !slices.Contains(outputs, planes.ValueName) || !slices.Contains(outputs, planes.PolicyName) {
 		return nil, fmt.Errorf("ort: %w: expected outputs %q and %q of type float", onnx.ErrUnsupported, planes.ValueName, planes.PolicyName)
 	}
-	return names, nil
+	return outputs, nil
 }
 
 // session makes the library's options, which the caller must destroy.

@@ -7,5 +7,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
+// Built says whether the program was built with this package.
+const Built = false
+
 // New returns ErrNotBuilt.
 func New(*onnx.Model, Options) (planes.Runtime, error) { return nil, ErrNotBuilt }

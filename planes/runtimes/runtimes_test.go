@@ -1,0 +1,97 @@
+package runtimes_test
+
+import (
+	"errors"
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/arch/archtest"
+	"github.com/crazyhouse-rl/selfplay/planes/onnxgo"
+	"github.com/crazyhouse-rl/selfplay/planes/ort"
+	"github.com/crazyhouse-rl/selfplay/planes/planestest"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+)
+
+var library = flag.String("library", "", "path of ONNX Runtime's shared library, for programs built with -tags ort")
+
+// tolerances are what the runtimes may be off from one another.
+var tolerances = map[string]float64{runtimes.Native: 0, runtimes.Int8: 0.1, runtimes.OnnxGo: 1e-4, runtimes.ORT: 1e-4}
+
+// TestOpen opens a net with every runtime that this program has: all say the same.
+func TestOpen(t *testing.T) {
+	m := archtest.Net(t, "residual 2x24 policy=3", 1)
+	const n = 3
+	in := planestest.Inputs(n, 1)
+	want := new(planes.Output)
+	for _, name := range append([]string{""}, runtimes.Names()...) {
+		r, err := runtimes.Open(m, runtimes.Options{
+			Name: name, Threads: 2, Library: *library,
+			Calibration: func() ([]float32, error) { return planestest.Inputs(16, 2), nil },
+		})
+		if err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		out := new(planes.Output)
+		if err := r.Run(in, n, out); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if name == "" {
+			want = out
+		} else if err := planestest.Compare(out, want, tolerances[name]); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if exact := planestest.Compare(out, want, 1e-7) == nil; name == runtimes.Int8 && exact {
+			t.Error("int8 is as exact as float32")
+		}
+		if err := r.Close(); err != nil {
+			t.Errorf("%q: Close: %v", name, err)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	want := []string{"native", "int8"}
+	for name, c := range map[string]struct {
+		built bool
+		err   error
+		tag   string
+	}{
+		runtimes.OnnxGo: {onnxgo.Built, onnxgo.ErrNotBuilt, "-tags onnxgo"},
+		runtimes.ORT:    {ort.Built, ort.ErrNotBuilt, "-tags ort"},
+	} {
+		err := runtimes.Check(name)
+		if c.built && err != nil {
+			t.Errorf("%s: found error %v", name, err)
+		}
+		if !c.built && (!errors.Is(err, c.err) || !strings.Contains(err.Error(), c.tag)) {
+			t.Errorf("%s: found error %v, expected one that names the tag", name, err)
+		}
+		if has := slices.Contains(runtimes.Names(), name); has != c.built {
+			t.Errorf("%s among the names: %v, expected %v", name, has, c.built)
+		}
+	}
+	if names := runtimes.Names(); !slices.Equal(names[:2], want) {
+		t.Errorf("found %q, expected %q first", names, want)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	m := archtest.Net(t, "residual 1x8", 1)
+	errNone := errors.New("none")
+	none := func() ([]float32, error) { return nil, errNone }
+	if _, err := runtimes.Open(m, runtimes.Options{Name: "tpu"}); !errors.Is(err, runtimes.ErrUnknown) || !strings.Contains(err.Error(), `found "tpu", expected one of native, int8`) {
+		t.Errorf("unknown: found error %v", err)
+	}
+	if _, err := runtimes.Open(m, runtimes.Options{Name: runtimes.Int8}); err == nil {
+		t.Error("int8 without positions: no error")
+	}
+	if _, err := runtimes.Open(m, runtimes.Options{Name: runtimes.Int8, Calibration: none}); !errors.Is(err, errNone) {
+		t.Errorf("int8 without positions: found error %v", err)
+	}
+	if _, err := runtimes.Open(m, runtimes.Options{Name: runtimes.Native, Calibration: none}); err != nil {
+		t.Errorf("native asked for positions: %v", err)
+	}
+}
