@@ -8,7 +8,7 @@ const floatSize = 4
 // waits for it.
 const (
 	floatBlock = 1 << 13
-	rowBlock   = 48
+	rowBlock   = 128
 )
 
 // FloatAdd adds x to dst element by element; both have the same length.
@@ -177,20 +177,25 @@ func FloatAdamIdle(dst, w, m, v []float32, keep, drift, epsilon float32) {
 	}
 }
 
-// FloatGatherSum adds rows of a table to dst:
+// FloatGatherSum writes base and the sum of rows of a table to dst:
 //
-//	dst[j] += table[rows[0]*stride+j] + table[rows[1]*stride+j] + …
+//	dst[j] = base[j] + table[rows[0]*stride+j] + table[rows[1]*stride+j] + …
 //
 // for every j < len(dst), in the order of rows. It is the forward pass of a
 // sparse layer and, over the transposed index, its gradient as well. Rows lie
-// stride elements apart and len(dst) ≤ stride.
-func FloatGatherSum(dst, table []float32, stride int, rows []int32) {
+// stride elements apart and len(dst) ≤ stride. base is as long as dst and may be
+// dst.
+func FloatGatherSum(dst, base, table []float32, stride int, rows []int32) {
+	base = base[:len(dst)]
 	if len(dst) == 0 {
 		return
 	}
+	if len(rows) == 0 {
+		copy(dst, base)
+	}
 	for len(rows) > 0 {
 		n := min(len(rows), rowBlock)
-		floatGatherSum(dst, table, stride, rows[:n])
-		rows = rows[n:]
+		floatGatherSum(dst, base, table, stride, rows[:n])
+		base, rows = dst, rows[n:]
 	}
 }

@@ -162,17 +162,17 @@ func floatAdamIdle(dst, w, m, v []float32, keep, drift, epsilon float32) {
 // floatGatherSum leaves it to the assembly to check indices. That gives up at one
 // that is outside, before it touches memory there; its plain twin, called then,
 // panics as Go does.
-func floatGatherSum(dst, table []float32, stride int, rows []int32) {
+func floatGatherSum(dst, base, table []float32, stride int, rows []int32) {
 	done, last := false, len(table)-len(dst)
 	switch {
 	case last < 0:
 	case useAVX512:
-		done = floatGatherSumAVX512(&dst[0], len(dst), &table[0], stride*floatSize, last*floatSize, &rows[0], len(rows))
+		done = floatGatherSumAVX512(&dst[0], &base[0], len(dst), &table[0], stride*floatSize, last*floatSize, &rows[0], len(rows))
 	case useAVX2:
-		done = floatGatherSumAVX2(&dst[0], len(dst), &table[0], stride*floatSize, last*floatSize, &rows[0], len(rows))
+		done = floatGatherSumAVX2(&dst[0], &base[0], len(dst), &table[0], stride*floatSize, last*floatSize, &rows[0], len(rows))
 	}
 	if !done {
-		floatGatherSumGeneric(dst, table, stride, rows)
+		floatGatherSumGeneric(dst, base, table, stride, rows)
 	}
 }
 

@@ -71,7 +71,7 @@ func BenchmarkFloatRows(b *testing.B) {
 				benchEveryLevel(b, func(b *testing.B) {
 					b.SetBytes(int64(len(lists[0]) * width * 4))
 					for i := 0; b.Loop(); i++ {
-						FloatGatherSum(dst, table, width, lists[i%len(lists)][:])
+						FloatGatherSum(dst, dst, table, width, lists[i%len(lists)][:])
 					}
 				})
 			})

@@ -120,12 +120,12 @@ func descend(w, m, v, keep, rate, epsilon float32) float32 {
 	return float32(keep*w) - float32(rate*m/(root+epsilon))
 }
 
-func floatGatherSumGeneric(dst, table []float32, stride int, rows []int32) {
+func floatGatherSumGeneric(dst, base, table []float32, stride int, rows []int32) {
 	table = table[:len(table):len(table)] // or slices of it could reach into the capacity
 	j := 0
 	for ; j+8 <= len(dst); j += 8 {
-		d := dst[j : j+8 : j+8]
-		a0, a1, a2, a3, a4, a5, a6, a7 := d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]
+		b, d := base[j:j+8:j+8], dst[j:j+8:j+8]
+		a0, a1, a2, a3, a4, a5, a6, a7 := b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]
 		for _, r := range rows {
 			o := int(r)*stride + j
 			t := table[o : o+8 : o+8]
@@ -141,7 +141,7 @@ func floatGatherSumGeneric(dst, table []float32, stride int, rows []int32) {
 		d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = a0, a1, a2, a3, a4, a5, a6, a7
 	}
 	for ; j < len(dst); j++ {
-		a := dst[j]
+		a := base[j]
 		for _, r := range rows {
 			a += table[int(r)*stride+j]
 		}

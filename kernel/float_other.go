@@ -22,8 +22,8 @@ func floatAdamIdle(dst, w, m, v []float32, keep, drift, epsilon float32) {
 	floatAdamIdleGeneric(dst, w, m, v, keep, drift, epsilon)
 }
 
-func floatGatherSum(dst, table []float32, stride int, rows []int32) {
-	floatGatherSumGeneric(dst, table, stride, rows)
+func floatGatherSum(dst, base, table []float32, stride int, rows []int32) {
+	floatGatherSumGeneric(dst, base, table, stride, rows)
 }
 
 func floatPanelWidth() int { return gemmWidth }

@@ -77,7 +77,7 @@ func floatAdamIdleAVX2(dst *float32, w *float32, m *float32, v *float32, n int, 
 // floatGatherSumAVX2 is FloatGatherSum of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.
 //
 //go:noescape
-func floatGatherSumAVX2(dst *float32, n int, table *float32, stride int, limit int, rows *int32, count int) bool
+func floatGatherSumAVX2(dst *float32, base *float32, n int, table *float32, stride int, limit int, rows *int32, count int) bool
 
 // floatPanelAVX2 adds A·B to C: m rows, n ≤ 16 columns, k products each. B's rows have 8 columns if n ≤ 8, else 16. Strides are in bytes; C and B lie row by row.
 //
@@ -157,7 +157,7 @@ func floatAdamIdleAVX512(dst *float32, w *float32, m *float32, v *float32, n int
 // floatGatherSumAVX512 is FloatGatherSum of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.
 //
 //go:noescape
-func floatGatherSumAVX512(dst *float32, n int, table *float32, stride int, limit int, rows *int32, count int) bool
+func floatGatherSumAVX512(dst *float32, base *float32, n int, table *float32, stride int, limit int, rows *int32, count int) bool
 
 // floatPanelAVX512 adds A·B to C: m rows, n ≤ 32 columns, k products each. B's rows have 16 columns if n ≤ 16, else 32. Strides are in bytes; C and B lie row by row.
 //

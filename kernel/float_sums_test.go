@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// rowList returns up to 60 indices below n, some of them twice.
+// rowList returns up to 150 indices below n, some of them twice.
 func rowList(r *rand.Rand, n int) []int32 {
-	rows := make([]int32, r.IntN(60))
+	rows := make([]int32, r.IntN(150))
 	for i := range rows {
 		rows[i] = r.Int32N(int32(n))
 	}
@@ -24,20 +24,22 @@ func tableOf(r *rand.Rand, columns, stride, rows int, random randomSlice) []floa
 func gatherSumCall(r *rand.Rand, columns int, random randomSlice) *floatCall {
 	const height = 20
 	stride, rows := columns+r.IntN(9), rowList(r, height)
-	return &floatCall{name: "FloatGatherSum", args: [][]float32{random(r, columns), tableOf(r, columns, stride, height, random)}, exact: true,
-		run: func(a [][]float32) { FloatGatherSum(a[0], a[1], stride, rows) },
+	base := r.IntN(2) // dst or one of its own
+	return &floatCall{name: "FloatGatherSum", args: [][]float32{random(r, columns), random(r, columns), tableOf(r, columns, stride, height, random)}, exact: true,
+		run: func(a [][]float32) { FloatGatherSum(a[0], a[base], a[2], stride, rows) },
 		twin: func(a [][]float64) [][]float64 {
 			tolerance := make([]float64, columns)
 			for j := range columns {
-				magnitude := math.Abs(a[0][j])
+				sum, magnitude := a[base][j], math.Abs(a[base][j])
 				for _, row := range rows {
-					x := a[1][int(row)*stride+j]
-					a[0][j] += x
+					x := a[2][int(row)*stride+j]
+					sum += x
 					magnitude += math.Abs(x)
 				}
+				a[0][j] = sum
 				tolerance[j] = sumTolerance(len(rows), magnitude)
 			}
-			return [][]float64{tolerance, nil}
+			return [][]float64{tolerance, nil, nil}
 		}}
 }
 
@@ -49,7 +51,7 @@ func TestFloatIndexOutside(t *testing.T) {
 	table := memory[30*stride : 40*stride-(stride-columns)]
 	row := make([]float32, columns)
 	atEveryLevel(t, func(t *testing.T) {
-		FloatGatherSum(row, table, stride, []int32{0, height - 1})
+		FloatGatherSum(row, row, table, stride, []int32{0, height - 1})
 		for _, rows := range [][]int32{{-1}, {height}, {0, 1, 2, 3, 4, height}, {height, 0}, {-1000}, {0, 1 << 20}} {
 			func() {
 				defer func() {
@@ -57,7 +59,7 @@ func TestFloatIndexOutside(t *testing.T) {
 						t.Errorf("FloatGatherSum takes rows %v of %d", rows, height)
 					}
 				}()
-				FloatGatherSum(row, table, stride, rows)
+				FloatGatherSum(row, row, table, stride, rows)
 			}()
 		}
 	})

@@ -233,7 +233,7 @@ func TestFloatKernelsDoNotAllocate(t *testing.T) {
 			FloatClampSum(x, nil, 1)
 			FloatAdam(x, y, z, w, &step)
 			FloatAdamIdle(x, y, z, w, 1, 1, 1)
-			FloatGatherSum(x, table, n, rows)
+			FloatGatherSum(x, x, table, n, rows)
 			FloatGemm(c, a, b)
 			FloatGemm(c, a, b.T())
 		}); allocs != 0 {

@@ -208,7 +208,7 @@ func floatCases(rng *rand.Rand) []kernelCase {
 	return []kernelCase{
 		{"gather-sum", "32 rows of 512", 32 * width * 4, "GB/s", func() {
 			clear(sum)
-			kernel.FloatGatherSum(sum, table, stride, picks)
+			kernel.FloatGatherSum(sum, sum, table, stride, picks)
 		}},
 		gemmCase(random, 64, 16, 1024),
 		gemmCase(random, 256, 256, 256),

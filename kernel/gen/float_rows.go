@@ -19,9 +19,9 @@ func (v vectors) rowPasses() []columnPass {
 // gatherSum adds rows in the order of their list, column by column as the plain
 // code does, and gives the same bits.
 func (v vectors) gatherSum() {
-	v.function("floatGatherSum", "func(dst *float32, n int, table *float32, stride, limit int, rows *int32, count int) bool",
+	v.function("floatGatherSum", "func(dst, base *float32, n int, table *float32, stride, limit int, rows *int32, count int) bool",
 		"is FloatGatherSum of n columns, stride in bytes. It stops with false at a row that begins beyond limit bytes.")
-	dst, table, left := param("dst"), param("table"), param("n")
+	dst, base, table, left := param("dst"), param("base"), param("table"), param("n")
 	stride, limit := param("stride"), param("limit")
 	end, negative := param("rows"), param("count")
 	LEAQ(Mem{Base: end, Index: negative, Scale: 4}, end)
@@ -30,7 +30,7 @@ func (v vectors) gatherSum() {
 	pass := func(name string, width int, p part) {
 		sums, i, row := v.registers(width), GP64(), GP64()
 		for k, sum := range sums {
-			v.load(Mem{Base: dst, Disp: v.bytes(k)}, p, sum)
+			v.load(Mem{Base: base, Disp: v.bytes(k)}, p, sum)
 		}
 		MOVQ(negative, i)
 		Label(name + "Row")
@@ -48,6 +48,7 @@ func (v vectors) gatherSum() {
 			v.store(sum, Mem{Base: dst, Disp: v.bytes(k)}, p)
 		}
 		ADDQ(U32(uint32(v.bytes(width))), dst)
+		ADDQ(U32(uint32(v.bytes(width))), base)
 		ADDQ(U32(uint32(v.bytes(width))), table)
 	}
 	v.columnPasses(left, v.rowPasses(), pass)

@@ -123,8 +123,7 @@ func (s *stem) compute(t *stemScratch, m kernel.FloatImages, i int, in []float32
 		at := m.At(i, square/side, square%side)
 		dst := m.Data[at : at+s.channels]
 		from := s.edge(square/side)*size + s.edge(square%side)
-		copy(dst, t.cases[from*s.channels:])
-		kernel.FloatGatherSum(dst, s.columns, s.channels, t.rows[square])
+		kernel.FloatGatherSum(dst, t.cases[from*s.channels:][:s.channels], s.columns, s.channels, t.rows[square])
 	}
 	for _, o := range t.other {
 		s.windows(o.plane, o.square, func(square, column int) {

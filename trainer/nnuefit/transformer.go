@@ -6,14 +6,14 @@ import "github.com/crazyhouse-rl/selfplay/kernel"
 func (c *core) transform(items int) {
 	b := &c.batch
 	stride := c.stride()
-	bias := c.layout.bias(c.used)
+	start := make([]float32, stride)
+	copy(start, c.layout.bias(c.used))
 	b.sums = grow(b.sums, items*stride)
 	parallel(c.workers, shardCount, func(k int) {
 		s := &b.shards[k]
 		for r := s.lo; r < s.hi; r++ {
 			sum := b.sums[int(b.items[r])*stride:][:stride:stride]
-			clear(sum[copy(sum, bias):])
-			kernel.FloatGatherSum(sum, b.weight, stride, b.slots[b.start[r]:b.start[r+1]])
+			kernel.FloatGatherSum(sum, start, b.weight, stride, b.slots[b.start[r]:b.start[r+1]])
 		}
 	})
 }
@@ -38,7 +38,7 @@ func (c *core) transformBack() {
 			b.transpose(s, lo, hi)
 			for i, place := range s.used {
 				sum := s.grad[int(place)*stride:][:stride:stride]
-				kernel.FloatGatherSum(sum, b.sums, stride, s.uses[s.usesAt[i]:s.usesAt[i+1]])
+				kernel.FloatGatherSum(sum, sum, b.sums, stride, s.uses[s.usesAt[i]:s.usesAt[i+1]])
 			}
 			for _, item := range b.items[lo:hi] {
 				kernel.FloatAdd(s.bias, b.sums[int(item)*stride:][:c.width])
