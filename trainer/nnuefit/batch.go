@@ -77,7 +77,8 @@ type shard struct {
 	// The transposed index of a few items: used[i] is an index in mine, used by
 	// the items uses[usesAt[i]:usesAt[i+1]].
 	used, uses, usesAt []int32
-	next               []int32 // [mine] where to put the next use; zero between blocks
+	next               []int32 // [slots] where to put the next use; zero between blocks
+	begun              []bool  // [mine] the row's gradient has been written
 }
 
 // grow returns x with length n, reallocated when too small; contents are lost.
@@ -228,8 +229,9 @@ func (b *batch) listSlots(s *shard) {
 		s.place[slot] = int32(len(s.mine))
 		s.mine = append(s.mine, int32(slot))
 	}
-	s.next = grow(s.next, len(s.mine))
+	s.next, s.begun = grow(s.next, len(b.feats)), grow(s.begun, len(s.mine))
 	clear(s.next)
+	clear(s.begun)
 }
 
 // chunk is a few positions of one stack, which the layers take at a time.

@@ -18,30 +18,37 @@ func (c *core) transform(items int) {
 	})
 }
 
-// backBlock is how many items the transformer goes back through at a time: their
-// derivatives stay in the second-level cache while they are added up row by row.
-const backBlock = 256
+// backFloats is how many derivatives the transformer goes back through at a time:
+// they stay in the second-level cache while they are added up row by row.
+const backFloats = 1 << 17
 
 // transformBack sums the derivatives of the items, which lie where their sums
 // were, into gradients: in every shard one per row and one of the bias.
 func (c *core) transformBack() {
 	b := &c.batch
 	stride := c.stride()
+	most := max(1, backFloats/stride) // items at a time
+	zeros := make([]float32, stride)
 	parallel(c.workers, shardCount, func(k int) {
 		s := &b.shards[k]
 		b.listSlots(s)
 		s.grad = grow(s.grad, len(s.mine)*stride)
-		clear(s.grad)
 		clear(s.bias)
-		for lo := s.lo; lo < s.hi; lo += backBlock {
-			hi := min(lo+backBlock, s.hi)
+		n := s.hi - s.lo
+		blocks := (n + most - 1) / most
+		for i := range blocks {
+			lo, hi := s.lo+n*i/blocks, s.lo+n*(i+1)/blocks
 			b.transpose(s, lo, hi)
+			// This comes first as it brings the derivatives to the cache in order.
+			kernel.FloatGatherSum(s.bias, s.bias, b.sums, stride, b.items[lo:hi])
 			for i, place := range s.used {
 				sum := s.grad[int(place)*stride:][:stride:stride]
-				kernel.FloatGatherSum(sum, sum, b.sums, stride, s.uses[s.usesAt[i]:s.usesAt[i+1]])
-			}
-			for _, item := range b.items[lo:hi] {
-				kernel.FloatAdd(s.bias, b.sums[int(item)*stride:][:c.width])
+				before := sum
+				if !s.begun[place] {
+					s.begun[place] = true
+					before = zeros
+				}
+				kernel.FloatGatherSum(sum, before, b.sums, stride, s.uses[s.usesAt[i]:s.usesAt[i+1]])
 			}
 		}
 	})
@@ -50,33 +57,32 @@ func (c *core) transformBack() {
 // transpose lists for the items[lo:hi] of a shard which rows they use, and for
 // each row the items that use it, in order.
 func (b *batch) transpose(s *shard, lo, hi int) {
+	next := s.next
 	slots := b.slots[b.start[lo]:b.start[hi]]
-	s.used = s.used[:0]
 	for _, slot := range slots {
-		place := s.place[slot]
-		if s.next[place] == 0 {
-			s.used = append(s.used, place)
-		}
-		s.next[place]++
+		next[slot]++
 	}
-	s.usesAt = append(s.usesAt[:0], 0)
+	s.used, s.usesAt = s.used[:0], s.usesAt[:0]
 	at := int32(0)
-	for _, place := range s.used {
-		n := s.next[place]
-		s.next[place] = at
-		at += n
-		s.usesAt = append(s.usesAt, at)
+	for place, slot := range s.mine {
+		if n := next[slot]; n > 0 {
+			s.used, s.usesAt = append(s.used, int32(place)), append(s.usesAt, at)
+			next[slot] = at
+			at += n
+		}
 	}
+	s.usesAt = append(s.usesAt, at)
 	s.uses = grow(s.uses, len(slots))
-	for r := lo; r < hi; r++ {
-		for _, slot := range b.slots[b.start[r]:b.start[r+1]] {
-			place := s.place[slot]
-			s.uses[s.next[place]] = b.items[r]
-			s.next[place]++
+	uses, items, start := s.uses, b.items[lo:hi], b.start[lo:hi+1]
+	for r, item := range items {
+		for _, slot := range b.slots[start[r]:start[r+1]] {
+			at := next[slot]
+			uses[at] = item
+			next[slot] = at + 1
 		}
 	}
 	for _, place := range s.used {
-		s.next[place] = 0
+		next[s.mine[place]] = 0
 	}
 }
 
