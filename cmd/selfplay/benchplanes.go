@@ -134,11 +134,11 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 func (o *benchPlanesOptions) model() (*onnx.Model, error) {
 	var m *onnx.Model
 	if o.net != "" {
-		file, err := os.ReadFile(o.net)
-		if err != nil {
-			return nil, err
+		var err error
+		if m, err = onnx.ReadFile(o.net); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.net, err)
 		}
-		if m, err = onnx.Decode(file); err != nil {
+		if _, err := planes.Adopt(m); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.net, err)
 		}
 	} else {

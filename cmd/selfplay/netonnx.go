@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -56,11 +55,7 @@ func inspectONNX(c *cobra.Command, path string, o inspectOptions) error {
 }
 
 func reportONNX(path string) (r onnxReport, err error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return r, err
-	}
-	m, err := onnx.Decode(b)
+	m, err := onnx.ReadFile(path)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", path, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -50,15 +49,11 @@ func (r netRuntime) options(v *chess.Variant, threads int) runtimes.Options {
 
 // loadPlanes reads a plane net for v.
 func loadPlanes(path string, v *chess.Variant, r netRuntime) (uci.TreeNet, error) {
-	file, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	model, err := onnx.Decode(file)
+	model, err := onnx.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	meta, err := planes.ReadMeta(model)
+	meta, err := planes.Adopt(model)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -62,6 +62,16 @@ func TestTreePlaysMatch(t *testing.T) {
 	}
 }
 
+// TestForeignNet plays with a net that PyTorch exported without names or metadata,
+// with a flat policy.
+func TestForeignNet(t *testing.T) {
+	const net = "../../planes/planestest/testdata/foreign/risev1-dynamo-18-unnamed.onnx"
+	out, stderr, code := selfplayCommand(t, "eval\ngo nodes 20\n", "uci", "--search", "mcts", "--eval-file", net)
+	if code != 0 || !strings.Contains(out, "evaluation by risev1") || !strings.Contains(out, "bestmove ") {
+		t.Errorf("code %d\n%s\n%s", code, out, stderr)
+	}
+}
+
 // TestRuntimes asks for what is not in every build.
 func TestRuntimes(t *testing.T) {
 	net := planesFile(t, chess.Crazyhouse)

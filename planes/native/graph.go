@@ -13,19 +13,22 @@ import (
 type kind int
 
 const (
-	load      kind = iota // images from the planes of the input
-	convolve              // images
-	depthwise             // images, each channel by itself
-	scale                 // images, channels times the elements of a vector
-	pool                  // vector of the channels' means
-	flatten               // vector of an image's elements, channel by channel
-	dense                 // vector from a vector by a matrix
-	affine                // vector, elements times weights plus bias
-	sum                   // of two vectors
-	multiply              // two vectors, element by element
-	concat                // vectors one behind the other
-	softmax               // of a vector
-	apply                 // a function of every element of a vector or images
+	load       kind = iota // images from the planes of the input
+	convolve               // images
+	depthwise              // images, each channel by itself
+	scale                  // images, channels times the elements of a vector
+	pool                   // vector of the channels' means
+	flatten                // vector of an image's elements, channel by channel
+	dense                  // vector from a vector by a matrix
+	affine                 // vector, elements times weights plus bias
+	sum                    // of two vectors
+	multiply               // two vectors or images, element by element
+	concat                 // vectors one behind the other, or images' channels
+	part                   // a vector's elements or images' channels, from a first one
+	spread                 // images of the elements of a vector, each all over its channel
+	softmax                // of a vector
+	logSoftmax             // its logarithm
+	apply                  // a function of every element of a vector or images
 )
 
 // op is one operation of a graph that is being compiled.
@@ -42,6 +45,7 @@ type op struct {
 	bias    []float32 // per output
 	bounds  kernel.Bounds
 	of      func(float32) float32 // of apply
+	first   int                   // of part
 	// How the result is brought to bytes for convolutions, if it has been
 	// watched.
 	quantisation kernel.Quantisation
@@ -63,6 +67,9 @@ func areImages(dims []int) bool {
 	return len(dims) == 3 && dims[1] == kernel.ImageSide && dims[2] == kernel.ImageSide
 }
 
+// imageDims is the inverse.
+func imageDims(channels int) []int { return []int{channels, kernel.ImageSide, kernel.ImageSide} }
+
 func product(dims []int) int {
 	n := 1
 	for _, d := range dims {
@@ -75,8 +82,10 @@ func product(dims []int) int {
 type graph struct {
 	constants map[string]*onnx.Tensor
 	values    map[string]*value
+	extents   map[string][]extent
 	uses      map[string]int
 	ops       []*op
+	batch     int // how many positions the model was exported for, or onnx.Any
 }
 
 // refuse is the error of a node that is understood but for something.
@@ -87,7 +96,7 @@ func refuse(n *onnx.Node, format string, args ...any) error {
 // translate turns a model's graph into operations and the values of its outputs,
 // nil for those it has not.
 func translate(m *onnx.Model) (*graph, []*value, error) {
-	g := &graph{constants: m.Graph.Constants(), values: map[string]*value{}, uses: map[string]int{}}
+	g := &graph{constants: m.Graph.Constants(), values: map[string]*value{}, extents: map[string][]extent{}, uses: map[string]int{}}
 	nodes, err := g.needed(&m.Graph)
 	if err != nil {
 		return nil, nil, err
@@ -96,23 +105,9 @@ func translate(m *onnx.Model) (*graph, []*value, error) {
 		return nil, nil, err
 	}
 	for _, n := range nodes {
-		translate := operators[n.Op]
-		if translate == nil || n.Domain != "" {
-			return nil, nil, refuse(n, "found an operator that is not known")
-		}
-		v, err := translate(g, n)
-		if err != nil {
+		if err := g.node(n); err != nil {
 			return nil, nil, err
 		}
-		if v.size() > maxSize {
-			return nil, nil, refuse(n, "found %d elements, expected at most %d", v.size(), maxSize)
-		}
-		// What was made by an earlier node already, this node has used up once.
-		if v.maker.uses > 0 {
-			v.maker.uses--
-		}
-		v.maker.uses += g.uses[n.Outputs[0]]
-		g.values[n.Outputs[0]] = v
 	}
 	out := make([]*value, len(outputNames))
 	for i, name := range outputNames {
@@ -123,7 +118,68 @@ func translate(m *onnx.Model) (*graph, []*value, error) {
 			}
 		}
 	}
-	return g, out, checkOutputs(out)
+	if err := checkOutputs(out); err != nil {
+		return nil, nil, err
+	}
+	g.prune(out)
+	return g, out, nil
+}
+
+// node translates a node.
+func (g *graph) node(n *onnx.Node) error {
+	if done, err := g.compute(n); done || err != nil {
+		return err
+	}
+	if n.Domain != "" {
+		return refuse(n, "found operator set %q, expected ONNX's own", n.Domain)
+	}
+	if n.Op == "Split" {
+		all, err := g.split(n)
+		for i, v := range all {
+			v.maker.uses = g.uses[n.Outputs[i]]
+			g.values[n.Outputs[i]] = v
+		}
+		return err
+	}
+	translate := operators[n.Op]
+	if translate == nil {
+		return refuse(n, "found an operator that is not known")
+	}
+	v, err := translate(g, n)
+	if err != nil {
+		return err
+	}
+	if v.size() > maxSize {
+		return refuse(n, "found %d elements, expected at most %d", v.size(), maxSize)
+	}
+	// What was made by an earlier node already, this node has used up once.
+	if v.maker.uses > 0 {
+		v.maker.uses--
+	}
+	v.maker.uses += g.uses[n.Outputs[0]]
+	g.values[n.Outputs[0]] = v
+	return nil
+}
+
+// prune removes the operations that no output depends on.
+func (g *graph) prune(out []*value) {
+	live := map[*op]bool{}
+	for _, v := range out {
+		if v != nil {
+			live[v.maker] = true
+		}
+	}
+	for _, o := range slices.Backward(g.ops) {
+		if live[o] {
+			for _, m := range o.reads() {
+				live[m] = true
+			}
+		}
+	}
+	g.ops = slices.DeleteFunc(g.ops, func(o *op) bool { return !live[o] })
+	for i, o := range g.ops {
+		o.at = i
+	}
 }
 
 // maxSize is how many elements of a position a value may have. Concat could double
@@ -138,19 +194,26 @@ func (g *graph) needed(from *onnx.Graph) ([]*onnx.Node, error) {
 			g.uses[out.Name]++
 		}
 	}
+	needed := map[string]bool{}
+	for name := range g.uses {
+		needed[name] = true
+	}
 	var nodes []*onnx.Node
 	for i := len(from.Nodes) - 1; i >= 0; i-- {
 		n := &from.Nodes[i]
-		if len(n.Outputs) == 0 || !slices.ContainsFunc(n.Outputs, func(name string) bool { return g.uses[name] > 0 }) || g.constants[n.Outputs[0]] != nil {
+		if len(n.Outputs) == 0 || !slices.ContainsFunc(n.Outputs, func(name string) bool { return needed[name] }) || g.constants[n.Outputs[0]] != nil {
 			continue
 		}
 		for _, name := range n.Outputs[1:] {
-			if g.uses[name] > 0 {
+			if needed[name] && n.Op != "Split" {
 				return nil, refuse(n, "found a second output, %q, in use", name)
 			}
 		}
-		for _, name := range n.Inputs {
-			g.uses[name]++
+		for j, name := range n.Inputs {
+			needed[name] = name != ""
+			if n.Op != "Shape" && (n.Op != "CastLike" || j == 0) { // which do not look at elements
+				g.uses[name]++
+			}
 		}
 		nodes = append(nodes, n)
 	}
@@ -167,9 +230,10 @@ func (g *graph) input(from *onnx.Graph) error {
 	for _, d := range in.Shape {
 		dims = append(dims, d.Size)
 	}
-	if want := []int{planes.Channels, kernel.ImageSide, kernel.ImageSide}; len(dims) != 4 || !slices.Equal(dims[1:], want) {
+	if want := imageDims(planes.Channels); len(dims) != 4 || !slices.Equal(dims[1:], want) {
 		return fmt.Errorf("native: %w: found input %q of dimensions %v, expected a number of positions and %v", onnx.ErrUnsupported, in.Name, dims, want)
 	}
+	g.batch = dims[0]
 	v := g.emit(op{kind: load}, dims[1:]...)
 	v.maker.uses = g.uses[in.Name]
 	g.values[in.Name] = v

@@ -27,6 +27,9 @@ func (g *graph) conv(n *onnx.Node) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(w.Dims) == 3 {
+		return g.conv1(n, v, w, bias, int(groups))
+	}
 	if len(w.Dims) != 4 || w.Len() == 0 || len(v.dims) != 3 || w.Dims[2] != w.Dims[3] || w.Dims[2]%2 == 0 || groups < 1 ||
 		w.Dims[1]*int(groups) != v.dims[0] || w.Dims[0]%int(groups) != 0 || bias != nil && bias.Len() != w.Dims[0] {
 		return nil, refuse(n, "found weights of dimensions %v in %d groups for an input of %v", w.Dims, groups, v.dims)
@@ -51,6 +54,61 @@ func (g *graph) conv(n *onnx.Node) (*value, error) {
 		return nil, refuse(n, "found a window of %d for dimensions %v", o.size, v.dims)
 	}
 	return g.emit(o, dims...), nil
+}
+
+// conv1 is a convolution along a vector of [channels, length], as the matrix that
+// it is.
+func (g *graph) conv1(n *onnx.Node, v *value, w, bias *onnx.Tensor, groups int) (*value, error) {
+	const most = 1 << 24 // weights of the matrix
+	if len(v.dims) != 2 || w.Len() == 0 || groups < 1 || w.Dims[1]*groups != v.dims[0] || w.Dims[0]%groups != 0 || w.Dims[2]%2 == 0 ||
+		bias != nil && bias.Len() != w.Dims[0] || w.Dims[0] > most/v.size()/v.dims[1] {
+		return nil, refuse(n, "found weights of dimensions %v in %d groups for an input of %v", w.Dims, groups, v.dims)
+	}
+	out, in, size, length := w.Dims[0], w.Dims[1], w.Dims[2], v.dims[1]
+	if err := checkLine(n, size); err != nil {
+		return nil, err
+	}
+	o := op{kind: dense, in: []*value{v}, weights: make([]float32, out*length*v.size()), bias: make([]float32, out*length)}
+	for i := range o.bias {
+		channel, at := i/length, i%length
+		if bias != nil {
+			o.bias[i] = bias.Floats[channel]
+		}
+		first := channel / (out / groups) * in
+		for c := range in {
+			for k := range size {
+				if from := at + k - size/2; from >= 0 && from < length {
+					o.weights[i*v.size()+(first+c)*length+from] = w.Floats[(channel*in+c)*size+k]
+				}
+			}
+		}
+	}
+	return g.emit(o, out, length), nil
+}
+
+// checkLine is checkWindow for one dimension.
+func checkLine(n *onnx.Node, size int) error {
+	auto, err := n.Text("auto_pad", "NOTSET")
+	if err != nil {
+		return err
+	}
+	half, same := int64(size/2), auto == "SAME_UPPER" || auto == "SAME_LOWER"
+	if auto != "NOTSET" && !same {
+		return refuse(n, "found auto_pad %q", auto)
+	}
+	for name, values := range map[string][]int64{"kernel_shape": {int64(size)}, "strides": {1}, "dilations": {1}, "pads": {half, half}} {
+		found, err := n.Ints(name)
+		if err != nil {
+			return err
+		}
+		if found == nil && (name != "pads" || half == 0 || same) {
+			continue
+		}
+		if !slices.Equal(found, values) {
+			return refuse(n, "found %s %v, expected %v", name, found, values)
+		}
+	}
+	return nil
 }
 
 // checkWindow refuses convolutions whose outputs do not lie where their inputs do.
@@ -126,7 +184,7 @@ func (g *graph) gemm(n *onnx.Node) (*value, error) {
 	if c == nil || err != nil {
 		return y, err
 	}
-	bias, ok := spread(c, y, y.size())
+	bias, ok := broadcast(c, y, y.size())
 	if !ok {
 		return nil, refuse(n, "found a constant of dimensions %v to add to %v", c.Dims, y.dims)
 	}
@@ -191,13 +249,25 @@ func (g *graph) reshape(n *onnx.Node) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape, err := g.integers(n, 1)
-	if err != nil {
-		return nil, err
+	var shape []int64
+	if len(n.Inputs) > 1 {
+		extents, _ := g.known(n.Inputs[1])
+		for i, e := range extents {
+			if e.batch && i > 0 {
+				return nil, refuse(n, "found the number of positions as dimension %d", i)
+			}
+			if i == 0 && e.n == int64(g.batch) {
+				e.n = 0 // the one that the model was exported for
+			}
+			shape = append(shape, e.n)
+		}
 	}
-	// The number of positions must be kept: 0, or inferred.
+	// The number of positions must be kept: it, 0, or inferred.
 	if len(shape) < 2 || shape[0] != 0 && shape[0] != -1 {
-		return nil, refuse(n, "found shape %v, expected 0 or -1 positions", shape)
+		return nil, refuse(n, "found shape %v, expected a known one that begins with the number of positions, 0 or -1", shape)
+	}
+	if zeros, err := n.Int("allowzero", 0); err != nil || zeros != 0 && slices.Contains(shape[1:], 0) {
+		return nil, refuse(n, "found allowzero and shape %v", shape)
 	}
 	dims, rest := make([]int, len(shape)-1), v.size()
 	for i, s := range shape[1:] {
@@ -227,27 +297,37 @@ func (g *graph) reshaped(n *onnx.Node, v *value, dims ...int) (*value, error) {
 	return &value{dims: dims, maker: v.maker}, nil
 }
 
-// integers returns the i-th input of a node, a constant list of integers.
+// integers returns the i-th input of a node, a known list of integers.
 func (g *graph) integers(n *onnx.Node, i int) ([]int64, error) {
 	if i < len(n.Inputs) {
-		if t := g.constants[n.Inputs[i]]; t != nil && t.Type == onnx.Int64 {
-			return t.Ints, nil
+		list, ok := g.known(n.Inputs[i])
+		all := make([]int64, len(list))
+		for j, e := range list {
+			ok, all[j] = ok && !e.batch, e.n
+		}
+		if ok {
+			return all, nil
 		}
 	}
 	return nil, refuse(n, "found no constant of integers as input %d", i)
 }
 
-// axes returns the axes of a node, an input or, in older operator sets, an
-// attribute. Those counted from the end of rank dimensions are resolved.
-func (g *graph) axes(n *onnx.Node, rank int) ([]int, error) {
+// axisList returns the axes of a node, an input or, in older operator sets, an
+// attribute.
+func (g *graph) axisList(n *onnx.Node) ([]int64, error) {
 	list, err := n.Ints("axes")
+	if list == nil && err == nil {
+		list, err = g.integers(n, 1)
+	}
+	return slices.Clone(list), err
+}
+
+// axes returns the axes of a node. Those counted from the end of rank dimensions
+// are resolved.
+func (g *graph) axes(n *onnx.Node, rank int) ([]int, error) {
+	list, err := g.axisList(n)
 	if err != nil {
 		return nil, err
-	}
-	if list == nil {
-		if list, err = g.integers(n, 1); err != nil {
-			return nil, err
-		}
 	}
 	var all []int
 	for _, a := range list {
@@ -284,15 +364,21 @@ func (g *graph) unsqueeze(n *onnx.Node) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Only what makes [channels, 1, 1] of a vector has a use here.
-	axes, err := g.axes(n, 4)
+	list, err := g.axisList(n)
 	if err != nil {
 		return nil, err
 	}
-	if len(v.dims) != 1 || !slices.Equal(axes, []int{2, 3}) {
-		return nil, refuse(n, "found axes %v of dimensions %v, expected 2 and 3 of a vector", axes, v.dims)
+	axes, err := g.axes(n, 1+len(v.dims)+len(list))
+	if err != nil {
+		return nil, err
 	}
-	dims := []int{v.dims[0], 1, 1}
+	dims := slices.Clone(v.dims)
+	for _, a := range axes {
+		if a-1 > len(dims) {
+			return nil, refuse(n, "found axes %v of dimensions %v", list, v.dims)
+		}
+		dims = slices.Insert(dims, a-1, 1)
+	}
 	return g.reshaped(n, v, dims...)
 }
 

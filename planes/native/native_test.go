@@ -176,8 +176,8 @@ func TestRefuses(t *testing.T) {
 		change func(m *onnx.Model)
 		want   string
 	}{
-		"operator":   {func(m *onnx.Model) { node(m, "Relu").Op = "Mish" }, "(Mish): found an operator that is not known"},
-		"domain":     {func(m *onnx.Model) { node(m, "Relu").Domain = "elsewhere" }, "(Relu): found an operator that is not known"},
+		"operator":   {func(m *onnx.Model) { node(m, "Relu").Op = "Celu" }, "(Celu): found an operator that is not known"},
+		"domain":     {func(m *onnx.Model) { node(m, "Relu").Domain = "elsewhere" }, `(Relu): found operator set "elsewhere"`},
 		"strides":    {func(m *onnx.Model) { setInts(node(m, "Conv"), "strides", 2, 2) }, "(Conv): found strides [2 2], expected [1 1]"},
 		"pads":       {func(m *onnx.Model) { setInts(node(m, "Conv"), "pads", 0, 0, 0, 0) }, "(Conv): found pads [0 0 0 0]"},
 		"no weights": {func(m *onnx.Model) { node(m, "Conv").Inputs[1] = m.Graph.Inputs[0].Name }, "(Conv): found no constant of floats as input 1"},

@@ -16,19 +16,35 @@ func init() {
 		"Add": (*graph).elementwise, "Sub": (*graph).elementwise, "Mul": (*graph).elementwise, "Div": (*graph).elementwise,
 		"BatchNormalization": (*graph).batchNormalization,
 		"Clip":               (*graph).clip, "Relu": (*graph).relu,
-		"Concat": (*graph).concat,
-		"Conv":   (*graph).conv,
-		"Gemm":   (*graph).gemm, "MatMul": (*graph).matMul,
+		"Concat": (*graph).concat, "Expand": (*graph).expand,
+		"Gather": (*graph).gather, "Slice": (*graph).slice, "Transpose": (*graph).transposed,
+		"Conv": (*graph).conv,
+		"Gemm": (*graph).gemm, "MatMul": (*graph).matMul,
 		"GlobalAveragePool": (*graph).globalAveragePool,
 		"Flatten":           (*graph).flatten, "Reshape": (*graph).reshape,
 		"ReduceMean": (*graph).reduceMean,
 		"Squeeze":    (*graph).squeeze, "Unsqueeze": (*graph).unsqueeze,
-		"Identity": (*graph).identity, "Dropout": (*graph).identity,
-		"HardSigmoid": (*graph).hardSigmoid, "HardSwish": (*graph).function, "LeakyRelu": (*graph).leakyRelu,
-		"Sigmoid": (*graph).function, "Tanh": (*graph).function,
-		"Softmax": (*graph).softmax,
+		"Identity": (*graph).identity, "Dropout": (*graph).identity, "Cast": (*graph).cast,
+		"Elu": (*graph).elu, "Gelu": (*graph).gelu, "HardSigmoid": (*graph).hardSigmoid, "LeakyRelu": (*graph).leakyRelu, "PRelu": (*graph).pRelu,
+		"Softmax": (*graph).softmax, "LogSoftmax": (*graph).softmax,
+	}
+	for name, f := range functions {
+		operators[name] = func(g *graph, n *onnx.Node) (*value, error) { return g.apply(n, f) }
 	}
 }
+
+// functions are operators without attributes that compute elements alone.
+var functions = map[string]func(float64) float64{
+	"Erf":       math.Erf,
+	"HardSwish": func(x float64) float64 { return x * min(max(x/6+0.5, 0), 1) },
+	"Mish":      func(x float64) float64 { return x * math.Tanh(softplus(x)) },
+	"Neg":       func(x float64) float64 { return -x },
+	"Sigmoid":   func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
+	"Softplus":  softplus,
+	"Tanh":      math.Tanh,
+}
+
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // value returns the i-th input of a node, made by another.
 func (g *graph) value(n *onnx.Node, i int) (*value, error) {
@@ -53,6 +69,14 @@ func (g *graph) constant(n *onnx.Node, i int, optional bool) (*onnx.Tensor, erro
 }
 
 func (g *graph) identity(n *onnx.Node) (*value, error) { return g.value(n, 0) }
+
+// cast is of numbers to numbers, all of which are float32 here.
+func (g *graph) cast(n *onnx.Node) (*value, error) {
+	if !castsToFloat(n) {
+		return nil, refuse(n, "found a type other than float")
+	}
+	return g.value(n, 0)
+}
 
 func (g *graph) relu(n *onnx.Node) (*value, error) {
 	v, err := g.value(n, 0)
@@ -137,6 +161,10 @@ func (g *graph) elementwise(n *onnx.Node) (*value, error) {
 		return g.scale(a, b), nil
 	case n.Op == "Mul" && b.images() && isChannels(a.dims, b.dims[0]):
 		return g.scale(b, a), nil
+	case a.images() && isChannels(b.dims, a.dims[0]):
+		return g.ofTwo(n, a, g.spread(b, a.dims[0]))
+	case b.images() && isChannels(a.dims, b.dims[0]):
+		return g.ofTwo(n, g.spread(a, b.dims[0]), b)
 	}
 	return nil, refuse(n, "found dimensions %v and %v", a.dims, b.dims)
 }
@@ -153,10 +181,13 @@ func (g *graph) ofTwo(n *onnx.Node, a, b *value) (*value, error) {
 	switch {
 	case n.Op == "Add":
 		return g.plus(a, b), nil
-	case n.Op == "Sub" && !a.images():
-		minus := g.affine(b, repeat(-1, b.size()), repeat(0, b.size()))
-		return g.plus(a, minus), nil
-	case n.Op == "Mul" && !a.images():
+	case n.Op == "Sub" && a.maker != b.maker:
+		return g.plus(a, g.affine(b, repeat(-1, g.channels(b)), repeat(0, g.channels(b)))), nil
+	case n.Op == "Mul" && a.maker.kind == spread:
+		return g.scale(b, a.maker.in[0]), nil
+	case n.Op == "Mul" && b.maker.kind == spread:
+		return g.scale(a, b.maker.in[0]), nil
+	case n.Op == "Mul":
 		return g.emit(op{kind: multiply, in: []*value{a, b}}, a.dims...), nil
 	}
 	return nil, refuse(n, "found two inputs of dimensions %v", a.dims)
@@ -168,7 +199,7 @@ func (g *graph) withConstant(n *onnx.Node, v *value, at int) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, ok := spread(t, v, g.channels(v))
+	c, ok := broadcast(t, v, g.channels(v))
 	if !ok {
 		return nil, refuse(n, "found a constant of dimensions %v beside %v", t.Dims, v.dims)
 	}
@@ -194,9 +225,9 @@ func (g *graph) withConstant(n *onnx.Node, v *value, at int) (*value, error) {
 	return g.affine(v, factors, terms), nil
 }
 
-// spread returns a constant's element for each channel of a value, if its
+// broadcast returns a constant's element for each channel of a value, if its
 // dimensions broadcast so.
-func spread(t *onnx.Tensor, v *value, channels int) ([]float32, bool) {
+func broadcast(t *onnx.Tensor, v *value, channels int) ([]float32, bool) {
 	if t.Len() == 1 {
 		return repeat(t.Floats[0], channels), true
 	}
@@ -222,29 +253,7 @@ func (g *graph) globalAveragePool(n *onnx.Node) (*value, error) {
 	return g.emit(op{kind: pool, in: []*value{v}}, v.dims[0], 1, 1), nil
 }
 
-func (g *graph) concat(n *onnx.Node) (*value, error) {
-	o, dims := op{kind: concat}, []int(nil)
-	for i := range n.Inputs {
-		v, err := g.value(n, i)
-		if err != nil {
-			return nil, err
-		}
-		if v.images() || dims != nil && !slices.Equal(v.dims[1:], dims[1:]) {
-			return nil, refuse(n, "found dimensions %v and %v, expected vectors", dims, v.dims)
-		}
-		if dims == nil {
-			dims = append(slices.Clone(v.dims), 0)[:len(v.dims)]
-			dims[0] = 0
-		}
-		dims[0] += v.dims[0]
-		o.in = append(o.in, v)
-	}
-	if axis, err := n.Int("axis", 1); err != nil || axis != 1 && axis != -int64(len(dims)) {
-		return nil, refuse(n, "found axis %d, expected 1", axis)
-	}
-	return g.emit(o, dims...), nil
-}
-
+// softmax translates LogSoftmax too.
 func (g *graph) softmax(n *onnx.Node) (*value, error) {
 	v, err := g.value(n, 0)
 	if err != nil {
@@ -253,16 +262,11 @@ func (g *graph) softmax(n *onnx.Node) (*value, error) {
 	if axis, err := n.Int("axis", 1); err != nil || len(v.dims) != 1 || axis != 1 && axis != -1 {
 		return nil, refuse(n, "found axis %d of dimensions %v, expected a vector", axis, v.dims)
 	}
-	return g.emit(op{kind: softmax, in: []*value{v}}, v.dims...), nil
-}
-
-// function translates activations without attributes.
-func (g *graph) function(n *onnx.Node) (*value, error) {
-	return g.apply(n, map[string]func(float64) float64{
-		"HardSwish": func(x float64) float64 { return x * min(max(x/6+0.5, 0), 1) },
-		"Sigmoid":   func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
-		"Tanh":      math.Tanh,
-	}[n.Op])
+	o := op{kind: softmax, in: []*value{v}}
+	if n.Op == "LogSoftmax" {
+		o.kind = logSoftmax
+	}
+	return g.emit(o, v.dims...), nil
 }
 
 func (g *graph) hardSigmoid(n *onnx.Node) (*value, error) {
@@ -283,6 +287,52 @@ func (g *graph) leakyRelu(n *onnx.Node) (*value, error) {
 		return nil, err
 	}
 	return g.apply(n, func(x float64) float64 { return max(x, 0) + float64(alpha)*min(x, 0) })
+}
+
+func (g *graph) elu(n *onnx.Node) (*value, error) {
+	alpha, err := n.Float("alpha", 1)
+	if err != nil {
+		return nil, err
+	}
+	return g.apply(n, func(x float64) float64 { return max(x, 0) + float64(alpha)*math.Expm1(min(x, 0)) })
+}
+
+// gelu is x·Φ(x), Φ that of the normal distribution or near it.
+func (g *graph) gelu(n *onnx.Node) (*value, error) {
+	switch mode, err := n.Text("approximate", "none"); {
+	case err != nil:
+		return nil, err
+	case mode == "none":
+		return g.apply(n, func(x float64) float64 { return x / 2 * (1 + math.Erf(x/math.Sqrt2)) })
+	case mode == "tanh":
+		return g.apply(n, func(x float64) float64 {
+			return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+		})
+	default:
+		return nil, refuse(n, "found approximate %q", mode)
+	}
+}
+
+// pRelu is LeakyRelu with a constant slope for each channel.
+func (g *graph) pRelu(n *onnx.Node) (*value, error) {
+	v, err := g.value(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	t, err := g.constant(n, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	channels := g.channels(v)
+	slopes, ok := broadcast(t, v, channels)
+	if !ok {
+		return nil, refuse(n, "found slopes of dimensions %v beside %v", t.Dims, v.dims)
+	}
+	v.maker.uses++ // two read it, so that neither may change what the other sees
+	ones, zeros := repeat(1, channels), repeat(0, channels)
+	above := g.clamp(g.affine(v, ones, zeros), kernel.ReLU)
+	below := g.clamp(g.affine(v, ones, zeros), kernel.Bounds{Low: kernel.Unbounded.Low, High: 0})
+	return g.plus(above, g.affine(below, slopes, zeros)), nil
 }
 
 func (g *graph) apply(n *onnx.Node, f func(float64) float64) (*value, error) {

@@ -138,13 +138,23 @@ func FuzzNew(f *testing.F) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	for i := range names {
+	var files [][]byte
+	for _, name := range names {
+		files = append(files, encode(f, drawings()[name](newDrawing())))
+	}
+	for _, n := range planestest.Foreign(f) {
+		files = append(files, encode(f, n.Model))
+	}
+	for i := range files {
 		f.Add(uint8(i), []byte{})
 		f.Add(uint8(i), []byte{3, 0, 200, 7, 1, 4, 2, 2, 77, 5, 3, 1})
 	}
 	in := planestest.Inputs(1, 1)
 	f.Fuzz(func(t *testing.T, which uint8, edits []byte) {
-		m := drawings()[names[int(which)%len(names)]](newDrawing())
+		m, err := onnx.Decode(files[int(which)%len(files)])
+		if err != nil {
+			t.Fatal(err)
+		}
 		for ; len(edits) >= 3; edits = edits[3:] {
 			edit(&m.Graph, int(edits[0]), int(edits[1]), int(edits[2]))
 		}
@@ -165,6 +175,9 @@ func FuzzNew(f *testing.F) {
 func edit(g *onnx.Graph, at, what, to int) {
 	n, c := &g.Nodes[at%len(g.Nodes)], &g.Initializers[at%len(g.Initializers)]
 	other := g.Nodes[to%len(g.Nodes)]
+	if len(n.Inputs) == 0 {
+		return // of a constant
+	}
 	switch what % 7 {
 	case 0:
 		n.Op = other.Op

@@ -24,12 +24,21 @@ func (p *program) lower(o *op) step {
 		return o.flatten()
 	case dense:
 		return o.dense()
-	case concat:
-		return o.concat()
+	case concat, part, spread:
+		if areImages(o.dims) {
+			return o.channelwise()
+		}
+		return o.slices()
 	case softmax:
-		return o.rows(func(dst, src []float32) { normalise(dst, src) })
+		return o.rows(normalise)
+	case logSoftmax:
+		return o.rows(logNormalise)
 	case apply:
 		return o.apply()
+	case multiply:
+		if areImages(o.dims) {
+			return o.product()
+		}
 	}
 	return o.elementwise()
 }
@@ -161,14 +170,36 @@ func clampAll(x []float32, b kernel.Bounds) {
 	}
 }
 
-func (o *op) concat() step {
+// slices fills vectors from others.
+func (o *op) slices() step {
 	dst, size := o.slot, product(o.dims)
 	return func(w *worker, n int) {
 		for i := range n {
 			y := w.vectors[dst][i*size : (i+1)*size]
 			for _, v := range o.in {
 				each := v.size()
-				y = y[copy(y, w.vectors[v.maker.slot][i*each:(i+1)*each]):]
+				y = y[copy(y, w.vectors[v.maker.slot][i*each+o.first:(i+1)*each]):]
+			}
+		}
+	}
+}
+
+// channelwise fills the channels of images from others, or from a vector for all
+// squares.
+func (o *op) channelwise() step {
+	dst, size := o.slot, o.dims[0]
+	return func(w *worker, n int) {
+		to := w.images[dst]
+		for i := range n * squares {
+			image, row, column := i/squares, i%squares/side, i%side
+			y := to.Data[to.At(image, row, column):][:size]
+			for _, v := range o.in {
+				if each := v.size(); o.kind == spread {
+					y = y[copy(y, w.vectors[v.maker.slot][image*each:(image+1)*each]):]
+					continue
+				}
+				from := w.images[v.maker.slot]
+				y = y[copy(y, from.Data[from.At(image, row, column):][o.first:v.dims[0]]):]
 			}
 		}
 	}
@@ -198,6 +229,37 @@ func normalise(dst, src []float32) {
 	}
 	for i, x := range dst {
 		dst[i] = float32(float64(x) / sum)
+	}
+}
+
+// logNormalise writes the logarithm of the softmax of src.
+func logNormalise(dst, src []float32) {
+	highest := float32(math.Inf(-1))
+	for _, x := range src {
+		highest = max(highest, x)
+	}
+	sum := 0.0
+	for _, x := range src {
+		sum += math.Exp(float64(x - highest))
+	}
+	for i, x := range src {
+		dst[i] = float32(float64(x-highest) - math.Log(sum))
+	}
+}
+
+// product multiplies images square by square.
+func (o *op) product() step {
+	dst, a, b, channels := o.slot, o.from(0), o.from(1), o.dims[0]
+	return func(w *worker, n int) {
+		to, x, y := w.images[dst], w.images[a], w.images[b]
+		for i := range n * squares {
+			image, row, column := i/squares, i%squares/side, i%side
+			z := to.Data[to.At(image, row, column):][:channels]
+			p, q := x.Data[x.At(image, row, column):][:channels], y.Data[y.At(image, row, column):][:channels]
+			for c := range z {
+				z[c] = p[c] * q[c]
+			}
+		}
 	}
 }
 

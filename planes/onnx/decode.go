@@ -24,7 +24,29 @@ const (
 // Decode reads an ONNX file. What it returns has passed Model.Check and holds no
 // reference to b. It takes at most about 40 times the memory of the file, 2 times in nets. An
 // initializer that older files list as an input too is dropped from the inputs.
+// Tensors whose elements are in another file are refused: see ReadFile.
 func Decode(b []byte) (*Model, error) {
+	m, err := decode(b)
+	if err != nil {
+		return nil, err
+	}
+	for t := range m.outside() {
+		return nil, fmt.Errorf("onnx: %w: tensor %q: its data are in another file, %q", ErrUnsupported, t.Name, t.external.location)
+	}
+	return m, m.finish()
+}
+
+// finish is what is left to do when all elements of tensors are there.
+func (m *Model) finish() error {
+	m.Graph.dropConstantInputs()
+	if err := m.Check(); err != nil {
+		return fmt.Errorf("onnx: %w", err)
+	}
+	return nil
+}
+
+// decode reads a file, and of elements in other files where they are.
+func decode(b []byte) (*Model, error) {
 	if len(b) > MaxFile {
 		return nil, fmt.Errorf("%w: found %d bytes, expected at most %d", ErrFormat, len(b), MaxFile)
 	}
@@ -57,10 +79,6 @@ func Decode(b []byte) (*Model, error) {
 	}
 	if graphs == 0 {
 		return nil, fmt.Errorf("onnx: %w: found no graph", ErrFormat)
-	}
-	m.Graph.dropConstantInputs()
-	if err := m.Check(); err != nil {
-		return nil, fmt.Errorf("onnx: %w", err)
 	}
 	return m, nil
 }

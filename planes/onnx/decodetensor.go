@@ -22,6 +22,7 @@ type tensorReader struct {
 	typed   []uint64         // bits of elements in one of the typed fields
 	typedIn protowire.Number // which, 0 before the first
 	outside bool             // the elements are in another file
+	where   external
 }
 
 func decodeTensor(what string, b []byte) (Tensor, error) {
@@ -58,10 +59,33 @@ func (r *tensorReader) field(v field) error {
 		return r.numbers(v, protowire.Fixed64Type)
 	case 13:
 		r.outside = true
+		return r.externalEntry(v)
 	case 14:
 		r.outside = r.outside || v.n != 0
 	}
 	return nil
+}
+
+// externalEntry takes an entry of external_data: a key and its value.
+func (r *tensorReader) externalEntry(v field) error {
+	b, err := v.message()
+	if err != nil {
+		return err
+	}
+	var key, value string
+	err = fields("external data", b, func(v field) error {
+		switch v.number {
+		case 1:
+			return v.text(&key)
+		case 2:
+			return v.text(&value)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.where.setEntry(key, value)
 }
 
 func (r *tensorReader) dims(v field) error {
@@ -94,10 +118,13 @@ func (r *tensorReader) elements() error {
 	t := &r.t
 	e, ok := elements[t.Type]
 	switch {
-	case r.outside:
-		return fmt.Errorf("%w: tensor %q: its data are in another file; save the model with them inside", ErrUnsupported, t.Name)
 	case !ok:
 		return fmt.Errorf("%w: tensor %q: elements of type %v", ErrUnsupported, t.Name, t.Type)
+	case r.outside && (r.isRaw || len(r.typed) > 0 || r.where.location == ""):
+		return fmt.Errorf("%w: tensor %q: found elements both here and in another file, or no name of one", ErrFormat, t.Name)
+	case r.outside:
+		t.external = &r.where
+		return nil
 	case r.isRaw && len(r.typed) > 0:
 		return fmt.Errorf("%w: tensor %q: found elements both raw and typed", ErrFormat, t.Name)
 	case r.isRaw && len(r.raw)%e.size != 0:

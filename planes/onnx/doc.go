@@ -4,14 +4,14 @@
 //
 // The format is protocol buffers in the schema of onnx.proto (ONNX 1.16, IR
 // version 10; unknown fields are passed over, as newer versions only add some).
-// What a net can do without is refused by name: tensors whose data are in
-// another file, graphs in attributes (If, Loop, Scan), functions, sparse tensors
-// and tensors of strings, complex numbers and less than 8 bits.
+// What a net can do without is refused by name: graphs in attributes (If, Loop,
+// Scan), functions, sparse tensors and tensors of strings, complex numbers and less
+// than 8 bits. Tensors whose data are in another file need ReadFile.
 //
 // # Operators of nets
 //
 // What residual nets are made of, by origin: ours (package planes/arch), a plain
-// PyTorch export (torch.onnx, operator sets 9 to 18) and CrazyAra's RISE nets as
+// PyTorch export (torch.onnx by either exporter, operator sets 9 to 23) and CrazyAra's RISE nets as
 // its MXNet and PyTorch code export them.
 //
 //	operator            ours  PyTorch  RISE  form
@@ -35,11 +35,16 @@
 //	HardSwish                 x              may be written as Add, Clip, Div, Mul
 //	LeakyRelu, PRelu, Elu     x
 //	Softplus, Mish            x              mish may be Softplus, Tanh, Mul
-//	Split, Slice              x              gates of scale and bias (lc0's squeeze-excitation)
-//	Concat                    x        x     inputs of heads; shapes
+//	Erf, Gelu, Neg            x              GELU, by its error function or, from operator set 20, itself
+//	Split, Slice              x              gates of scale and bias (lc0's squeeze-excitation), mixed windows
+//	Concat                    x        x     inputs of heads; channels of mixed windows; shapes
 //	Transpose                 x        x     channels of efficient channel attention
 //	Squeeze, Unsqueeze        x        x     the same; 1-D Conv between them
+//	Expand                    x        x     gates brought to the size of images
 //	Shape, Gather, Cast       x              size of the batch for a Reshape, constant otherwise
+//	ConstantOfShape, Equal,   x              the same for Expand, where constants are
+//	Where                                    not folded
+//	CastLike                  x              biases of zeros, in exports without optimisation
 //	Dropout                   x              nothing, at inference
 //	LogSoftmax                x              policy
 //

@@ -1,6 +1,7 @@
 package onnx_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -66,6 +67,42 @@ func TestForeignInputs(t *testing.T) {
 	}
 	if len(m.Graph.Inputs) != 1 || m.Graph.Inputs[0].Name != "x" || len(m.Graph.Initializers) != 1 {
 		t.Errorf("found inputs %+v", m.Graph.Inputs)
+	}
+}
+
+// TestReadFile reads elements that lie beside the model, from none but such files.
+func TestReadFile(t *testing.T) {
+	model := foreign(t)["external"] // w, two floats in weights.bin
+	dir := t.TempDir()
+	path := filepath.Join(dir, "net.onnx")
+	save := func(path string, b []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(path, model)
+	if _, err := onnx.ReadFile(path); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), `tensor "w"`) {
+		t.Errorf("without the other file: found error %v", err)
+	}
+	weights := filepath.Join(dir, "weights.bin")
+	save(weights, []byte{0, 0, 128, 63, 0, 0, 0})
+	if _, err := onnx.ReadFile(path); !errors.Is(err, onnx.ErrFormat) {
+		t.Errorf("a byte too few: found error %v", err)
+	}
+	save(weights, []byte{0, 0, 128, 63, 0, 0, 0, 192, 9})
+	m, err := onnx.ReadFile(path)
+	if err != nil || !slices.Equal(m.Graph.Initializers[0].Floats, []float32{1, -2}) {
+		t.Errorf("found %+v, error %v", m, err)
+	}
+	sub := filepath.Join(dir, "sub")
+	if err := os.Mkdir(sub, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	save(filepath.Join(sub, "net.onnx"), bytes.Replace(model, []byte("weights.bin"), []byte("../weights!"), 1))
+	save(filepath.Join(dir, "weights!"), []byte{0, 0, 128, 63, 0, 0, 0, 192})
+	if _, err := onnx.ReadFile(filepath.Join(sub, "net.onnx")); err == nil {
+		t.Error("a file outside the directory: found no error")
 	}
 }
 

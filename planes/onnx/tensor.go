@@ -78,6 +78,8 @@ type Tensor struct {
 	Dims   []int     // empty for a scalar
 	Floats []float32 // elements, if Type.Fractional()
 	Ints   []int64   // elements otherwise; booleans are 0 or 1
+
+	external *external // where the elements are while they are not read
 }
 
 // Len returns how many elements the tensor has.

@@ -43,6 +43,26 @@ func TestConformance(t *testing.T) {
 	planestest.Test(t, open, nets, 1e-4)
 }
 
+// TestForeign runs or refuses nets that PyTorch exported: onnx-go lacks most of
+// their operators.
+func TestForeign(t *testing.T) {
+	right := 0
+	for _, n := range planestest.Foreign(t) {
+		r, err := onnxgo.New(n.Model)
+		if err != nil {
+			if !errors.Is(err, onnx.ErrUnsupported) || !strings.Contains(err.Error(), "node ") {
+				t.Errorf("%s: found error %v, expected one that names the node", n.Name, err)
+			}
+			continue
+		}
+		n.Test(t, r, 1e-4)
+		right++
+	}
+	if right == 0 {
+		t.Error("found none that onnx-go computes, expected one or more")
+	}
+}
+
 // head is a net without blocks whose value comes of the given nodes, which take
 // "flat" [N, 2176].
 func head(nodes []onnx.Node, constants ...onnx.Tensor) *onnx.Model {

@@ -51,6 +51,8 @@ func load(path string) error {
 type runtime struct {
 	session *ort.DynamicAdvancedSession
 	outputs []string
+	batch   int       // that the model was exported for, 0 for any
+	padded  []float32 // input of so many positions
 }
 
 // New opens a net whose input and outputs have the names that package planes gives
@@ -77,7 +79,15 @@ func New(m *onnx.Model, o Options) (planes.Runtime, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ort: %w", err)
 	}
-	return &runtime{session, outputs}, nil
+	r := &runtime{session: session, outputs: outputs}
+	if dims := m.Graph.Inputs[0].Shape; len(dims) > 0 && dims[0].Size > 0 {
+		if r.batch = dims[0].Size; r.batch > maxBatch {
+			session.Destroy()
+			return nil, fmt.Errorf("ort: %w: found a model for %d positions at once, expected at most %d", onnx.ErrUnsupported, r.batch, maxBatch)
+		}
+		r.padded = make([]float32, r.batch*planes.Size)
+	}
+	return r, nil
 }
 
 // wanted returns the names of the outputs to compute.
@@ -127,11 +137,33 @@ func addCUDA(options *ort.SessionOptions) error {
 	return options.AppendExecutionProviderCUDA(cuda)
 }
 
-// Run computes n positions.
+// maxBatch is how many positions a model may be exported for.
+const maxBatch = 1 << 12
+
+// Run computes n positions, in parts if the model was exported for another number.
 func (r *runtime) Run(in []float32, n int, out *planes.Output) error {
 	if n < 1 || len(in) != n*planes.Size {
 		return fmt.Errorf("ort: found %d numbers for %d positions, expected %d for each of at least one", len(in), n, planes.Size)
 	}
+	for _, f := range []*[]float32{&out.Value, &out.Policy, &out.WDL, &out.PliesLeft} {
+		*f = (*f)[:0]
+	}
+	if r.batch == 0 {
+		return r.run(in, n, n, out)
+	}
+	for ; n > 0; n -= r.batch {
+		real := min(n, r.batch)
+		clear(r.padded[copy(r.padded, in[:real*planes.Size]):])
+		if err := r.run(r.padded, r.batch, real, out); err != nil {
+			return err
+		}
+		in = in[real*planes.Size:]
+	}
+	return nil
+}
+
+// run computes n positions and appends the results of the first real ones.
+func (r *runtime) run(in []float32, n, real int, out *planes.Output) error {
 	data, err := ort.NewTensor(ort.NewShape(int64(n), planes.Channels, 8, 8), in)
 	if err != nil {
 		return fmt.Errorf("ort: %w", err)
@@ -146,17 +178,14 @@ func (r *runtime) Run(in []float32, n int, out *planes.Output) error {
 			v.Destroy()
 		}
 	}()
-	return r.take(results, n, out)
+	return r.take(results, n, real, out)
 }
 
-// take copies the outputs.
-func (r *runtime) take(results []ort.Value, n int, out *planes.Output) error {
+// take copies the outputs for the first real of n positions.
+func (r *runtime) take(results []ort.Value, n, real int, out *planes.Output) error {
 	fields := map[string]*[]float32{
 		planes.ValueName: &out.Value, planes.PolicyName: &out.Policy,
 		planes.WDLName: &out.WDL, planes.PliesLeftName: &out.PliesLeft,
-	}
-	for _, f := range fields {
-		*f = (*f)[:0]
 	}
 	for i, name := range r.outputs {
 		t, ok := results[i].(*ort.Tensor[float32])
@@ -164,7 +193,7 @@ func (r *runtime) take(results []ort.Value, n int, out *planes.Output) error {
 			return fmt.Errorf("ort: output %q: found %v, expected float32 for %d positions", name, results[i].GetShape(), n)
 		}
 		f := fields[name]
-		*f = append(*f, t.GetData()...)
+		*f = append(*f, t.GetData()[:len(t.GetData())/n*real]...)
 	}
 	return nil
 }

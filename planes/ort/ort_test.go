@@ -43,6 +43,20 @@ func TestConformance(t *testing.T) {
 	planestest.Test(t, open, nets, 1e-4)
 }
 
+// TestForeign runs nets that PyTorch exported, one of them for single positions.
+func TestForeign(t *testing.T) {
+	for _, n := range planestest.Foreign(t) {
+		r, err := ort.New(n.Model, ort.Options{Library: *library})
+		if err != nil {
+			t.Fatalf("%s: %v", n.Name, err)
+		}
+		n.Test(t, r, 1e-5)
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	m := archtest.Net(t, "residual 1x8", 1)
 	if _, err := ort.New(m, ort.Options{Library: *library + ".other"}); err == nil {

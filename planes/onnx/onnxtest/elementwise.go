@@ -31,6 +31,64 @@ func leakyRelu(c *call) ([]Tensor, error) {
 	return each(c.in[0], func(x float64) float64 { return max(x, 0) + alpha*min(x, 0) }), nil
 }
 
+// gelu is x·Φ(x), or its approximation by tanh.
+func gelu(c *call) ([]Tensor, error) {
+	if c.text("approximate", "none") == "tanh" {
+		return each(c.in[0], func(x float64) float64 {
+			return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*math.Pow(x, 3))))
+		}), nil
+	}
+	return each(c.in[0], func(x float64) float64 { return x / 2 * math.Erfc(-x/math.Sqrt2) }), nil
+}
+
+func equal(a, b float64) float64 {
+	if a == b {
+		return 1
+	}
+	return 0
+}
+
+func where(c *call) ([]Tensor, error) {
+	dims := c.in[0].Dims
+	for _, x := range c.in[1:3] {
+		var err error
+		if dims, err = broadcast(dims, x.Dims); err != nil {
+			return nil, err
+		}
+	}
+	y := New(dims...)
+	for i := range y.Data {
+		at := indices(i, dims)
+		if y.Data[i] = c.in[2].at(at); c.in[0].at(at) != 0 {
+			y.Data[i] = c.in[1].at(at)
+		}
+	}
+	return []Tensor{y}, nil
+}
+
+func expand(c *call) ([]Tensor, error) {
+	dims, err := broadcast(c.in[0].Dims, c.list(1, "shape"))
+	if err != nil {
+		return nil, err
+	}
+	y := New(dims...)
+	for i := range y.Data {
+		y.Data[i] = c.in[0].at(indices(i, dims))
+	}
+	return []Tensor{y}, nil
+}
+
+func constantOfShape(c *call) ([]Tensor, error) {
+	y, value := New(c.list(0, "shape")...), 0.0
+	if a := c.Attribute("value"); a != nil && a.Tensor != nil && a.Tensor.Len() == 1 {
+		value = Constant(a.Tensor).Data[0]
+	}
+	for i := range y.Data {
+		y.Data[i] = value
+	}
+	return []Tensor{y}, nil
+}
+
 func elu(c *call) ([]Tensor, error) {
 	alpha := c.float("alpha", 1)
 	return each(c.in[0], func(x float64) float64 { return max(x, 0) + alpha*math.Expm1(min(x, 0)) }), nil
@@ -149,16 +207,20 @@ func normalise(c *call, logarithm bool) ([]Tensor, error) {
 		count, stride = count*stride, 1
 	}
 	y := New(x.Dims...)
+	logSums := map[int]float64{} // by the first element summed
 	for i := range x.Data {
 		first := i - i/stride%count*stride
-		highest, sum := math.Inf(-1), 0.0
-		for k := range count {
-			highest = max(highest, x.Data[first+k*stride])
+		if _, ok := logSums[first]; !ok {
+			highest, sum := math.Inf(-1), 0.0
+			for k := range count {
+				highest = max(highest, x.Data[first+k*stride])
+			}
+			for k := range count {
+				sum += math.Exp(x.Data[first+k*stride] - highest)
+			}
+			logSums[first] = highest + math.Log(sum)
 		}
-		for k := range count {
-			sum += math.Exp(x.Data[first+k*stride] - highest)
-		}
-		y.Data[i] = x.Data[i] - highest - math.Log(sum)
+		y.Data[i] = x.Data[i] - logSums[first]
 		if !logarithm {
 			y.Data[i] = math.Exp(y.Data[i])
 		}

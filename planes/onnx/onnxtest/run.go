@@ -5,6 +5,7 @@ package onnxtest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
@@ -205,14 +206,20 @@ func init() {
 		"PRelu":              {2, binary(func(a, b float64) float64 { return max(a, 0) + b*min(a, 0) })},
 		"BatchNormalization": {5, batchNormalization},
 		"Cast":               {1, identity},
+		"CastLike":           {2, identity},
 		"Clip":               {1, clip},
 		"Concat":             {1, concat},
+		"ConstantOfShape":    {1, constantOfShape},
 		"Conv":               {2, conv},
 		"Dropout":            {1, identity},
 		"Elu":                {1, elu},
+		"Equal":              {2, binary(equal)},
+		"Erf":                {1, unary(math.Erf)},
 		"Exp":                {1, unary(exp)},
+		"Expand":             {2, expand},
 		"Flatten":            {1, flatten},
 		"Gather":             {2, gather},
+		"Gelu":               {1, gelu},
 		"Gemm":               {2, gemm},
 		"GlobalAveragePool":  {1, globalAveragePool},
 		"HardSigmoid":        {1, hardSigmoid},
@@ -222,6 +229,7 @@ func init() {
 		"LogSoftmax":         {1, logSoftmax},
 		"MatMul":             {2, matMul},
 		"Mish":               {1, unary(mish)},
+		"Neg":                {1, unary(func(x float64) float64 { return -x })},
 		"ReduceMean":         {1, reduceMean},
 		"Relu":               {1, unary(func(x float64) float64 { return max(x, 0) })},
 		"Reshape":            {2, reshape},
@@ -235,5 +243,6 @@ func init() {
 		"Tanh":               {1, unary(tanh)},
 		"Transpose":          {1, transpose},
 		"Unsqueeze":          {1, unsqueeze},
+		"Where":              {3, where},
 	}
 }

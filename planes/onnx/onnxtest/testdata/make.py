@@ -36,7 +36,7 @@ def case(op, *inputs, outputs=1, opset=13, name=None, **attributes):
         [h.make_tensor_value_info("x", kind, free)],
         [h.make_empty_tensor_value_info(o) for o in outs],
         [numpy_helper.from_array(v, n) for v, n in zip(inputs[1:], names[1:]) if v is not None])
-    model = h.make_model(graph, ir_version=7, opset_imports=[h.make_opsetid("", opset)])
+    model = h.make_model(graph, ir_version=7 if opset < 20 else 9, opset_imports=[h.make_opsetid("", opset)])
     from onnx import shape_inference
     model = shape_inference.infer_shapes(model)
     b = model.SerializeToString()
@@ -110,6 +110,19 @@ case("Transpose", rand(2, 3, 4), perm=[0, 2, 1])
 case("Transpose", rand(2, 3), name="Transpose all")
 case("Unsqueeze", rand(2, 3), ints(0, -1))
 case("Unsqueeze", rand(2, 3), opset=11, axes=[1], name="Unsqueeze 11")
+
+# What exporters write beside, where they fold no constants; last, as each case draws
+# from the same numbers.
+case("CastLike", rand(2, 2), rand(1), opset=15)
+case("ConstantOfShape", ints(2, 3), value=h.make_tensor("v", T.FLOAT, [1], [1.5]))
+case("Equal", np.array([[1, 2], [3, 2]], dtype=np.float32), np.float32(2))
+case("Erf", rand(2, 3))
+case("Expand", rand(2, 3, 1, 1), ints(2, 3, 2, 2))
+case("Expand", rand(3), ints(2, 1), name="Expand both ways")
+case("Gelu", rand(2, 3), opset=20)
+case("Gelu", rand(2, 3), opset=20, approximate="tanh", name="Gelu by tanh")
+case("Neg", rand(2, 3))
+case("Where", np.array([[True], [False]]), rand(2), rand(1, 2))
 
 with open("operators.jsonl", "w") as f:
     f.write("\n".join(lines) + "\n")
