@@ -32,10 +32,10 @@
 //
 //   - kernels that treat elements alike, and sums of rows, give the same bits at
 //     every level;
-//   - matrix products, convolutions and their derivatives, FloatGemm, FloatConv,
-//     FloatDepthwise, their gradients and FloatImageSums, round a product and its
-//     addition at once at AVX2 and AVX512, which agree in every bit, and one after
-//     the other at Generic. An element with n products differs from the exact sum
+//   - matrix products, convolutions and their derivatives, FloatGemm and
+//     FloatGemmClipBack, FloatConv, FloatDepthwise, their gradients and
+//     FloatImageSums, round a product and its addition at once at AVX2 and AVX512,
+//     which agree in every bit, and one after the other at Generic. An element with n products differs from the exact sum
 //     by at most (n+2)·2⁻²⁴ times the sum of its terms' magnitudes, unless it
 //     leaves the range of float32.
 //

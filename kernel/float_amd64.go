@@ -196,3 +196,15 @@ func floatPanel(c []float32, ldc int, a []float32, rowA, colA int, b []float32, 
 		floatPanelGeneric(c, ldc, a, rowA, colA, b, ldb, m, n, k)
 	}
 }
+
+func floatPanelClipBack(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb int, m, n, k int) {
+	const size = floatSize
+	switch {
+	case useAVX512:
+		floatPanelClipBackAVX512(&c[0], ldc*size, &a[0], rowA*size, colA*size, &b[0], ldb*size, m, n, k)
+	case useAVX2:
+		floatPanelClipBackAVX2(&c[0], ldc*size, &a[0], rowA*size, colA*size, &b[0], ldb*size, m, n, k)
+	default:
+		floatPanelClipBackGeneric(c, ldc, a, rowA, colA, b, ldb, m, n, k)
+	}
+}

@@ -349,7 +349,7 @@ done:
 	RET
 
 // func floatClipAVX2(dst *float32, src *float32, n int)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·floatClipAVX2(SB), NOSPLIT, $0-24
 	VXORPS       Y0, Y0, Y0
 	MOVL         $0x3f800000, AX
@@ -363,14 +363,15 @@ TEXT ·floatClipAVX2(SB), NOSPLIT, $0-24
 	JLT          tail
 
 loop:
-	VMOVUPS (DX)(AX*1), Y2
-	VMAXPS  Y2, Y0, Y2
-	VMINPS  Y2, Y1, Y2
-	VADDPS  Y0, Y2, Y2
-	VMOVUPS Y2, (CX)(AX*1)
-	ADDQ    $0x20, AX
-	SUBQ    $0x08, BX
-	JGE     loop
+	PREFETCHT0 4608(DX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMAXPS     Y2, Y0, Y2
+	VMINPS     Y2, Y1, Y2
+	VADDPS     Y0, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	ADDQ       $0x20, AX
+	SUBQ       $0x08, BX
+	JGE        loop
 
 tail:
 	ADDQ       $0x08, BX
@@ -381,6 +382,7 @@ tail:
 	NEGQ       SI
 	LEAQ       floatLeadingLanes<>+0(SB), BX
 	VMOVUPS    32(BX)(SI*4), Y2
+	PREFETCHT0 4608(DX)(AX*1)
 	VMASKMOVPS (DX)(AX*1), Y2, Y3
 	VMAXPS     Y3, Y0, Y3
 	VMINPS     Y3, Y1, Y3
@@ -430,9 +432,9 @@ tail:
 	VMASKMOVPS (DX)(AX*1), Y2, Y3
 	VMASKMOVPS (BX)(AX*1), Y2, Y4
 	VCMPPS     $0x1e, Y0, Y3, Y0
-	VCMPPS     $0x11, Y1, Y3, Y1
-	VANDPS     Y0, Y1, Y1
-	VANDPS     Y1, Y4, Y4
+	VCMPPS     $0x11, Y1, Y3, Y3
+	VANDPS     Y0, Y3, Y3
+	VANDPS     Y3, Y4, Y4
 	VMASKMOVPS Y4, Y2, (CX)(AX*1)
 
 done:
@@ -440,7 +442,7 @@ done:
 	RET
 
 // func floatSquareClipAVX2(dst *float32, src *float32, n int)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·floatSquareClipAVX2(SB), NOSPLIT, $0-24
 	VXORPS       Y0, Y0, Y0
 	MOVL         $0x3f800000, AX
@@ -454,14 +456,15 @@ TEXT ·floatSquareClipAVX2(SB), NOSPLIT, $0-24
 	JLT          tail
 
 loop:
-	VMOVUPS (DX)(AX*1), Y2
-	VMAXPS  Y2, Y0, Y2
-	VMINPS  Y2, Y1, Y2
-	VMULPS  Y2, Y2, Y2
-	VMOVUPS Y2, (CX)(AX*1)
-	ADDQ    $0x20, AX
-	SUBQ    $0x08, BX
-	JGE     loop
+	PREFETCHT0 4608(DX)(AX*1)
+	VMOVUPS    (DX)(AX*1), Y2
+	VMAXPS     Y2, Y0, Y2
+	VMINPS     Y2, Y1, Y2
+	VMULPS     Y2, Y2, Y2
+	VMOVUPS    Y2, (CX)(AX*1)
+	ADDQ       $0x20, AX
+	SUBQ       $0x08, BX
+	JGE        loop
 
 tail:
 	ADDQ       $0x08, BX
@@ -472,6 +475,7 @@ tail:
 	NEGQ       SI
 	LEAQ       floatLeadingLanes<>+0(SB), BX
 	VMOVUPS    32(BX)(SI*4), Y2
+	PREFETCHT0 4608(DX)(AX*1)
 	VMASKMOVPS (DX)(AX*1), Y2, Y3
 	VMAXPS     Y3, Y0, Y3
 	VMINPS     Y3, Y1, Y3
@@ -500,12 +504,12 @@ TEXT ·floatSquareClipBackAVX2(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS (DX)(AX*1), Y2
 	VMOVUPS (BX)(AX*1), Y3
+	VADDPS  Y2, Y2, Y4
+	VMULPS  Y4, Y3, Y3
 	VCMPPS  $0x1e, Y0, Y2, Y4
-	VCMPPS  $0x11, Y1, Y2, Y5
-	VANDPS  Y4, Y5, Y5
-	VADDPS  Y2, Y2, Y2
-	VMULPS  Y2, Y3, Y3
-	VANDPS  Y5, Y3, Y3
+	VCMPPS  $0x11, Y1, Y2, Y2
+	VANDPS  Y4, Y2, Y2
+	VANDPS  Y2, Y3, Y3
 	VMOVUPS Y3, (CX)(AX*1)
 	ADDQ    $0x20, AX
 	SUBQ    $0x08, SI
@@ -522,12 +526,12 @@ tail:
 	VMOVUPS    32(SI)(DI*4), Y2
 	VMASKMOVPS (DX)(AX*1), Y2, Y3
 	VMASKMOVPS (BX)(AX*1), Y2, Y4
+	VADDPS     Y3, Y3, Y5
+	VMULPS     Y5, Y4, Y4
 	VCMPPS     $0x1e, Y0, Y3, Y0
-	VCMPPS     $0x11, Y1, Y3, Y1
-	VANDPS     Y0, Y1, Y1
-	VADDPS     Y3, Y3, Y3
-	VMULPS     Y3, Y4, Y4
-	VANDPS     Y1, Y4, Y4
+	VCMPPS     $0x11, Y1, Y3, Y3
+	VANDPS     Y0, Y3, Y3
+	VANDPS     Y3, Y4, Y4
 	VMASKMOVPS Y4, Y2, (CX)(AX*1)
 
 done:
@@ -1035,34 +1039,33 @@ tile6x2LoadPart:
 	ADDQ       CX, R12
 
 tile6x2LoadDone:
-	MOVQ DX, R12
-	MOVQ b+40(FP), R13
-	MOVQ k+72(FP), R14
+	MOVQ b+40(FP), R12
+	MOVQ k+72(FP), R13
 
 tile6x2Loop:
-	VMOVUPS      (R13), Y13
-	VMOVUPS      32(R13), Y14
-	VBROADCASTSS (R12), Y15
+	VMOVUPS      (R12), Y13
+	VMOVUPS      32(R12), Y14
+	VBROADCASTSS (DX), Y15
 	VFMADD231PS  Y13, Y15, Y1
 	VFMADD231PS  Y14, Y15, Y2
-	VBROADCASTSS (R12)(BX*1), Y15
+	VBROADCASTSS (DX)(BX*1), Y15
 	VFMADD231PS  Y13, Y15, Y3
 	VFMADD231PS  Y14, Y15, Y4
-	VBROADCASTSS (R12)(BX*2), Y15
+	VBROADCASTSS (DX)(BX*2), Y15
 	VFMADD231PS  Y13, Y15, Y5
 	VFMADD231PS  Y14, Y15, Y6
-	VBROADCASTSS (R12)(R9*1), Y15
+	VBROADCASTSS (DX)(R9*1), Y15
 	VFMADD231PS  Y13, Y15, Y7
 	VFMADD231PS  Y14, Y15, Y8
-	VBROADCASTSS (R12)(BX*4), Y15
+	VBROADCASTSS (DX)(BX*4), Y15
 	VFMADD231PS  Y13, Y15, Y9
 	VFMADD231PS  Y14, Y15, Y10
-	VBROADCASTSS (R12)(R10*1), Y15
+	VBROADCASTSS (DX)(R10*1), Y15
 	VFMADD231PS  Y13, Y15, Y11
 	VFMADD231PS  Y14, Y15, Y12
-	ADDQ         SI, R12
-	ADDQ         DI, R13
-	DECQ         R14
+	ADDQ         SI, DX
+	ADDQ         DI, R12
+	DECQ         R13
 	JNZ          tile6x2Loop
 	CMPQ         R11, $0x08
 	JLT          tile6x2StorePart
@@ -1110,7 +1113,9 @@ tile6x2StorePart:
 
 tile6x2StoreDone:
 	MOVQ R12, AX
+	MOVQ a+16(FP), DX
 	LEAQ (DX)(R9*2), DX
+	MOVQ DX, a+16(FP)
 	SUBQ $0x06, R8
 	JMP  tile6x2
 
@@ -1151,28 +1156,27 @@ tile4x2LoadPart:
 	ADDQ       CX, R10
 
 tile4x2LoadDone:
-	MOVQ DX, R10
-	MOVQ b+40(FP), R12
-	MOVQ k+72(FP), R13
+	MOVQ b+40(FP), R10
+	MOVQ k+72(FP), R12
 
 tile4x2Loop:
-	VMOVUPS      (R12), Y9
-	VMOVUPS      32(R12), Y10
-	VBROADCASTSS (R10), Y11
+	VMOVUPS      (R10), Y9
+	VMOVUPS      32(R10), Y10
+	VBROADCASTSS (DX), Y11
 	VFMADD231PS  Y9, Y11, Y1
 	VFMADD231PS  Y10, Y11, Y2
-	VBROADCASTSS (R10)(BX*1), Y11
+	VBROADCASTSS (DX)(BX*1), Y11
 	VFMADD231PS  Y9, Y11, Y3
 	VFMADD231PS  Y10, Y11, Y4
-	VBROADCASTSS (R10)(BX*2), Y11
+	VBROADCASTSS (DX)(BX*2), Y11
 	VFMADD231PS  Y9, Y11, Y5
 	VFMADD231PS  Y10, Y11, Y6
-	VBROADCASTSS (R10)(R9*1), Y11
+	VBROADCASTSS (DX)(R9*1), Y11
 	VFMADD231PS  Y9, Y11, Y7
 	VFMADD231PS  Y10, Y11, Y8
-	ADDQ         SI, R10
-	ADDQ         DI, R12
-	DECQ         R13
+	ADDQ         SI, DX
+	ADDQ         DI, R10
+	DECQ         R12
 	JNZ          tile4x2Loop
 	CMPQ         R11, $0x08
 	JLT          tile4x2StorePart
@@ -1208,7 +1212,9 @@ tile4x2StorePart:
 
 tile4x2StoreDone:
 	MOVQ R10, AX
+	MOVQ a+16(FP), DX
 	LEAQ (DX)(BX*4), DX
+	MOVQ DX, a+16(FP)
 	SUBQ $0x04, R8
 	JMP  tile4x2
 
@@ -1237,22 +1243,21 @@ tile2x2LoadPart:
 	ADDQ       CX, R9
 
 tile2x2LoadDone:
-	MOVQ DX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+72(FP), R12
+	MOVQ b+40(FP), R9
+	MOVQ k+72(FP), R10
 
 tile2x2Loop:
-	VMOVUPS      (R10), Y5
-	VMOVUPS      32(R10), Y6
-	VBROADCASTSS (R9), Y7
+	VMOVUPS      (R9), Y5
+	VMOVUPS      32(R9), Y6
+	VBROADCASTSS (DX), Y7
 	VFMADD231PS  Y5, Y7, Y1
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS (R9)(BX*1), Y7
+	VBROADCASTSS (DX)(BX*1), Y7
 	VFMADD231PS  Y5, Y7, Y3
 	VFMADD231PS  Y6, Y7, Y4
-	ADDQ         SI, R9
-	ADDQ         DI, R10
-	DECQ         R12
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNZ          tile2x2Loop
 	CMPQ         R11, $0x08
 	JLT          tile2x2StorePart
@@ -1276,7 +1281,9 @@ tile2x2StorePart:
 
 tile2x2StoreDone:
 	MOVQ R9, AX
+	MOVQ a+16(FP), DX
 	LEAQ (DX)(BX*2), DX
+	MOVQ DX, a+16(FP)
 	SUBQ $0x02, R8
 	JMP  tile2x2
 
@@ -1299,19 +1306,18 @@ tile1x2LoadPart:
 	ADDQ       CX, R9
 
 tile1x2LoadDone:
-	MOVQ DX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+72(FP), R12
+	MOVQ b+40(FP), R9
+	MOVQ k+72(FP), R10
 
 tile1x2Loop:
-	VMOVUPS      (R10), Y3
-	VMOVUPS      32(R10), Y4
-	VBROADCASTSS (R9), Y5
+	VMOVUPS      (R9), Y3
+	VMOVUPS      32(R9), Y4
+	VBROADCASTSS (DX), Y5
 	VFMADD231PS  Y3, Y5, Y1
 	VFMADD231PS  Y4, Y5, Y2
-	ADDQ         SI, R9
-	ADDQ         DI, R10
-	DECQ         R12
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNZ          tile1x2Loop
 	CMPQ         R11, $0x08
 	JLT          tile1x2StorePart
@@ -1329,7 +1335,9 @@ tile1x2StorePart:
 
 tile1x2StoreDone:
 	MOVQ R9, AX
+	MOVQ a+16(FP), DX
 	LEAQ (DX)(BX*1), DX
+	MOVQ DX, a+16(FP)
 	SUBQ $0x01, R8
 	JMP  tile1x2
 
@@ -1381,27 +1389,26 @@ tile6x1LoadPart:
 	ADDQ       CX, R12
 
 tile6x1LoadDone:
-	MOVQ DX, R12
-	MOVQ b+40(FP), R13
-	MOVQ k+72(FP), R14
+	MOVQ b+40(FP), R12
+	MOVQ k+72(FP), R13
 
 tile6x1Loop:
-	VMOVUPS      (R13), Y7
-	VBROADCASTSS (R12), Y8
+	VMOVUPS      (R12), Y7
+	VBROADCASTSS (DX), Y8
 	VFMADD231PS  Y7, Y8, Y1
-	VBROADCASTSS (R12)(BX*1), Y8
+	VBROADCASTSS (DX)(BX*1), Y8
 	VFMADD231PS  Y7, Y8, Y2
-	VBROADCASTSS (R12)(BX*2), Y8
+	VBROADCASTSS (DX)(BX*2), Y8
 	VFMADD231PS  Y7, Y8, Y3
-	VBROADCASTSS (R12)(R9*1), Y8
+	VBROADCASTSS (DX)(R9*1), Y8
 	VFMADD231PS  Y7, Y8, Y4
-	VBROADCASTSS (R12)(BX*4), Y8
+	VBROADCASTSS (DX)(BX*4), Y8
 	VFMADD231PS  Y7, Y8, Y5
-	VBROADCASTSS (R12)(R10*1), Y8
+	VBROADCASTSS (DX)(R10*1), Y8
 	VFMADD231PS  Y7, Y8, Y6
-	ADDQ         SI, R12
-	ADDQ         DI, R13
-	DECQ         R14
+	ADDQ         SI, DX
+	ADDQ         DI, R12
+	DECQ         R13
 	JNZ          tile6x1Loop
 	CMPQ         R11, $0x08
 	JLT          tile6x1StorePart
@@ -1437,7 +1444,9 @@ tile6x1StorePart:
 
 tile6x1StoreDone:
 	MOVQ R12, AX
+	MOVQ a+16(FP), DX
 	LEAQ (DX)(R9*2), DX
+	MOVQ DX, a+16(FP)
 	SUBQ $0x06, R8
 	JMP  tile6x1
 
@@ -1470,23 +1479,22 @@ tile4x1LoadPart:
 	ADDQ       CX, R10
 
 tile4x1LoadDone:
-	MOVQ DX, R10
-	MOVQ b+40(FP), R12
-	MOVQ k+72(FP), R13
+	MOVQ b+40(FP), R10
+	MOVQ k+72(FP), R12
 
 tile4x1Loop:
-	VMOVUPS      (R12), Y5
-	VBROADCASTSS (R10), Y6
+	VMOVUPS      (R10), Y5
+	VBROADCASTSS (DX), Y6
 	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS (R10)(BX*1), Y6
+	VBROADCASTSS (DX)(BX*1), Y6
 	VFMADD231PS  Y5, Y6, Y2
-	VBROADCASTSS (R10)(BX*2), Y6
+	VBROADCASTSS (DX)(BX*2), Y6
 	VFMADD231PS  Y5, Y6, Y3
-	VBROADCASTSS (R10)(R9*1), Y6
+	VBROADCASTSS (DX)(R9*1), Y6
 	VFMADD231PS  Y5, Y6, Y4
-	ADDQ         SI, R10
-	ADDQ         DI, R12
-	DECQ         R13
+	ADDQ         SI, DX
+	ADDQ         DI, R10
+	DECQ         R12
 	JNZ          tile4x1Loop
 	CMPQ         R11, $0x08
 	JLT          tile4x1StorePart
@@ -1514,7 +1522,9 @@ tile4x1StorePart:
 
 tile4x1StoreDone:
 	MOVQ R10, AX
+	MOVQ a+16(FP), DX
 	LEAQ (DX)(BX*4), DX
+	MOVQ DX, a+16(FP)
 	SUBQ $0x04, R8
 	JMP  tile4x1
 
@@ -1539,19 +1549,18 @@ tile2x1LoadPart:
 	ADDQ       CX, R9
 
 tile2x1LoadDone:
-	MOVQ DX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+72(FP), R12
+	MOVQ b+40(FP), R9
+	MOVQ k+72(FP), R10
 
 tile2x1Loop:
-	VMOVUPS      (R10), Y3
-	VBROADCASTSS (R9), Y4
+	VMOVUPS      (R9), Y3
+	VBROADCASTSS (DX), Y4
 	VFMADD231PS  Y3, Y4, Y1
-	VBROADCASTSS (R9)(BX*1), Y4
+	VBROADCASTSS (DX)(BX*1), Y4
 	VFMADD231PS  Y3, Y4, Y2
-	ADDQ         SI, R9
-	ADDQ         DI, R10
-	DECQ         R12
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNZ          tile2x1Loop
 	CMPQ         R11, $0x08
 	JLT          tile2x1StorePart
@@ -1571,7 +1580,9 @@ tile2x1StorePart:
 
 tile2x1StoreDone:
 	MOVQ R9, AX
+	MOVQ a+16(FP), DX
 	LEAQ (DX)(BX*2), DX
+	MOVQ DX, a+16(FP)
 	SUBQ $0x02, R8
 	JMP  tile2x1
 
@@ -1592,17 +1603,16 @@ tile1x1LoadPart:
 	ADDQ       CX, R9
 
 tile1x1LoadDone:
-	MOVQ DX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+72(FP), R12
+	MOVQ b+40(FP), R9
+	MOVQ k+72(FP), R10
 
 tile1x1Loop:
-	VMOVUPS      (R10), Y2
-	VBROADCASTSS (R9), Y3
+	VMOVUPS      (R9), Y2
+	VBROADCASTSS (DX), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         SI, R9
-	ADDQ         DI, R10
-	DECQ         R12
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNZ          tile1x1Loop
 	CMPQ         R11, $0x08
 	JLT          tile1x1StorePart
@@ -1618,13 +1628,909 @@ tile1x1StorePart:
 
 tile1x1StoreDone:
 	MOVQ R9, AX
+	MOVQ a+16(FP), DX
 	LEAQ (DX)(BX*1), DX
+	MOVQ DX, a+16(FP)
 	SUBQ $0x01, R8
 	JMP  tile1x1
 
 tile1x1Done:
 	VZEROUPPER
 	RET
+
+// func floatPanelClipBackAVX2(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·floatPanelClipBackAVX2(SB), NOSPLIT, $0-80
+	MOVQ    c+0(FP), AX
+	MOVQ    ldc+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    rowA+24(FP), BX
+	MOVQ    colA+32(FP), SI
+	MOVQ    ldb+48(FP), DI
+	MOVQ    m+56(FP), R8
+	LEAQ    (BX)(BX*2), R9
+	LEAQ    (BX)(BX*4), R10
+	LEAQ    (R9)(BX*4), R11
+	MOVQ    n+64(FP), R11
+	CMPQ    R11, $0x08
+	JLE     narrow
+	SUBQ    $0x08, R11
+	MOVQ    $0x00000008, R12
+	CMPQ    R11, R12
+	CMOVQLT R11, R12
+	NEGQ    R12
+	LEAQ    floatLeadingLanes<>+0(SB), R13
+	VMOVUPS 32(R13)(R12*4), Y0
+
+tile6x2:
+	CMPQ   R8, $0x06
+	JLT    tile6x2Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+	MOVQ   b+40(FP), R12
+	MOVQ   k+72(FP), R13
+
+tile6x2Loop:
+	VMOVUPS      (R12), Y13
+	VMOVUPS      32(R12), Y14
+	VBROADCASTSS (DX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS (DX)(BX*1), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VFMADD231PS  Y14, Y15, Y4
+	VBROADCASTSS (DX)(BX*2), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VFMADD231PS  Y14, Y15, Y6
+	VBROADCASTSS (DX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS (DX)(BX*4), Y15
+	VFMADD231PS  Y13, Y15, Y9
+	VFMADD231PS  Y14, Y15, Y10
+	VBROADCASTSS (DX)(R10*1), Y15
+	VFMADD231PS  Y13, Y15, Y11
+	VFMADD231PS  Y14, Y15, Y12
+	ADDQ         SI, DX
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          tile6x2Loop
+	CMPQ         R11, $0x08
+	JLT          tile6x2StorePart
+	VMOVUPS      (AX), Y13
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y13, Y14
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y13, Y13
+	VANDPS       Y14, Y13, Y13
+	VANDPS       Y13, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y13
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y13, Y1, Y1
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y5, Y5
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y6, Y6
+	VMOVUPS      Y6, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y7, Y7
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y8, Y8
+	VMOVUPS      Y8, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y9, Y9
+	VMOVUPS      Y9, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y10, Y10
+	VMOVUPS      Y10, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y11, Y11
+	VMOVUPS      Y11, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y12, Y12
+	VMOVUPS      Y12, 32(AX)
+	ADDQ         CX, AX
+	JMP          tile6x2StoreDone
+
+tile6x2StorePart:
+	VMOVUPS    (AX), Y13
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y13, Y14
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y13, Y13
+	VANDPS     Y14, Y13, Y13
+	VANDPS     Y13, Y1, Y1
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y13
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y13, Y1, Y1
+	VANDPS     Y1, Y2, Y2
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    (AX), Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y3, Y3
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y4, Y4
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    (AX), Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y5, Y5
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y6, Y6
+	VMASKMOVPS Y6, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    (AX), Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y7, Y7
+	VMOVUPS    Y7, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y8, Y8
+	VMASKMOVPS Y8, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    (AX), Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y9, Y9
+	VMOVUPS    Y9, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y10, Y10
+	VMASKMOVPS Y10, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    (AX), Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y11, Y11
+	VMOVUPS    Y11, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y12, Y12
+	VMASKMOVPS Y12, Y0, 32(AX)
+	ADDQ       CX, AX
+
+tile6x2StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(R9*2), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x06, R8
+	JMP  tile6x2
+
+tile6x2Done:
+tile4x2:
+	CMPQ   R8, $0x04
+	JLT    tile4x2Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	MOVQ   b+40(FP), R10
+	MOVQ   k+72(FP), R12
+
+tile4x2Loop:
+	VMOVUPS      (R10), Y9
+	VMOVUPS      32(R10), Y10
+	VBROADCASTSS (DX), Y11
+	VFMADD231PS  Y9, Y11, Y1
+	VFMADD231PS  Y10, Y11, Y2
+	VBROADCASTSS (DX)(BX*1), Y11
+	VFMADD231PS  Y9, Y11, Y3
+	VFMADD231PS  Y10, Y11, Y4
+	VBROADCASTSS (DX)(BX*2), Y11
+	VFMADD231PS  Y9, Y11, Y5
+	VFMADD231PS  Y10, Y11, Y6
+	VBROADCASTSS (DX)(R9*1), Y11
+	VFMADD231PS  Y9, Y11, Y7
+	VFMADD231PS  Y10, Y11, Y8
+	ADDQ         SI, DX
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          tile4x2Loop
+	CMPQ         R11, $0x08
+	JLT          tile4x2StorePart
+	VMOVUPS      (AX), Y9
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y9, Y10
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y9, Y9
+	VANDPS       Y10, Y9, Y9
+	VANDPS       Y9, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y9
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y9, Y1, Y1
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y5, Y5
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y6, Y6
+	VMOVUPS      Y6, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y7, Y7
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y8, Y8
+	VMOVUPS      Y8, 32(AX)
+	ADDQ         CX, AX
+	JMP          tile4x2StoreDone
+
+tile4x2StorePart:
+	VMOVUPS    (AX), Y9
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y9, Y10
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y9, Y9
+	VANDPS     Y10, Y9, Y9
+	VANDPS     Y9, Y1, Y1
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y9
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y9, Y1, Y1
+	VANDPS     Y1, Y2, Y2
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    (AX), Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y3, Y3
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y4, Y4
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    (AX), Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y5, Y5
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y6, Y6
+	VMASKMOVPS Y6, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    (AX), Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y7, Y7
+	VMOVUPS    Y7, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y8, Y8
+	VMASKMOVPS Y8, Y0, 32(AX)
+	ADDQ       CX, AX
+
+tile4x2StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*4), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x04, R8
+	JMP  tile4x2
+
+tile4x2Done:
+tile2x2:
+	CMPQ   R8, $0x02
+	JLT    tile2x2Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	MOVQ   b+40(FP), R9
+	MOVQ   k+72(FP), R10
+
+tile2x2Loop:
+	VMOVUPS      (R9), Y5
+	VMOVUPS      32(R9), Y6
+	VBROADCASTSS (DX), Y7
+	VFMADD231PS  Y5, Y7, Y1
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (DX)(BX*1), Y7
+	VFMADD231PS  Y5, Y7, Y3
+	VFMADD231PS  Y6, Y7, Y4
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
+	JNZ          tile2x2Loop
+	CMPQ         R11, $0x08
+	JLT          tile2x2StorePart
+	VMOVUPS      (AX), Y5
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y5, Y6
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y5, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y5
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y5, Y1, Y1
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         CX, AX
+	JMP          tile2x2StoreDone
+
+tile2x2StorePart:
+	VMOVUPS    (AX), Y5
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y5, Y6
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y5, Y5
+	VANDPS     Y6, Y5, Y5
+	VANDPS     Y5, Y1, Y1
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y5
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y5, Y1, Y1
+	VANDPS     Y1, Y2, Y2
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    (AX), Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y3, Y3
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y4, Y4
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       CX, AX
+
+tile2x2StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*2), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x02, R8
+	JMP  tile2x2
+
+tile2x2Done:
+tile1x2:
+	CMPQ   R8, $0x01
+	JLT    tile1x2Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   b+40(FP), R9
+	MOVQ   k+72(FP), R10
+
+tile1x2Loop:
+	VMOVUPS      (R9), Y3
+	VMOVUPS      32(R9), Y4
+	VBROADCASTSS (DX), Y5
+	VFMADD231PS  Y3, Y5, Y1
+	VFMADD231PS  Y4, Y5, Y2
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
+	JNZ          tile1x2Loop
+	CMPQ         R11, $0x08
+	JLT          tile1x2StorePart
+	VMOVUPS      (AX), Y3
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y3, Y4
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y3, Y3
+	VANDPS       Y4, Y3, Y3
+	VANDPS       Y3, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y3
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y3, Y1, Y1
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         CX, AX
+	JMP          tile1x2StoreDone
+
+tile1x2StorePart:
+	VMOVUPS    (AX), Y3
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y3, Y4
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y3, Y3
+	VANDPS     Y4, Y3, Y3
+	VANDPS     Y3, Y1, Y1
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS 32(AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y3
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y3, Y1, Y1
+	VANDPS     Y1, Y2, Y2
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       CX, AX
+
+tile1x2StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*1), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x01, R8
+	JMP  tile1x2
+
+tile1x2Done:
+	VZEROUPPER
+	RET
+
+narrow:
+	MOVQ    $0x00000008, R12
+	CMPQ    R11, R12
+	CMOVQLT R11, R12
+	NEGQ    R12
+	LEAQ    floatLeadingLanes<>+0(SB), R13
+	VMOVUPS 32(R13)(R12*4), Y0
+
+tile6x1:
+	CMPQ   R8, $0x06
+	JLT    tile6x1Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	MOVQ   b+40(FP), R12
+	MOVQ   k+72(FP), R13
+
+tile6x1Loop:
+	VMOVUPS      (R12), Y7
+	VBROADCASTSS (DX), Y8
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (DX)(BX*1), Y8
+	VFMADD231PS  Y7, Y8, Y2
+	VBROADCASTSS (DX)(BX*2), Y8
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS (DX)(R9*1), Y8
+	VFMADD231PS  Y7, Y8, Y4
+	VBROADCASTSS (DX)(BX*4), Y8
+	VFMADD231PS  Y7, Y8, Y5
+	VBROADCASTSS (DX)(R10*1), Y8
+	VFMADD231PS  Y7, Y8, Y6
+	ADDQ         SI, DX
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          tile6x1Loop
+	CMPQ         R11, $0x08
+	JLT          tile6x1StorePart
+	VMOVUPS      (AX), Y7
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y7, Y8
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y7, Y7
+	VANDPS       Y8, Y7, Y7
+	VANDPS       Y7, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y7
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y7, Y1, Y1
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y4, Y4
+	VMOVUPS      Y4, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y5, Y5
+	VMOVUPS      Y5, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y6, Y6
+	VMOVUPS      Y6, (AX)
+	ADDQ         CX, AX
+	JMP          tile6x1StoreDone
+
+tile6x1StorePart:
+	VMASKMOVPS (AX), Y0, Y7
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y7, Y8
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y7, Y7
+	VANDPS     Y8, Y7, Y7
+	VANDPS     Y7, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS (AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y7
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y7, Y1, Y1
+	VANDPS     Y1, Y2, Y2
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS (AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS (AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y4, Y4
+	VMASKMOVPS Y4, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS (AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y5, Y5
+	VMASKMOVPS Y5, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS (AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y6, Y6
+	VMASKMOVPS Y6, Y0, (AX)
+	ADDQ       CX, AX
+
+tile6x1StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(R9*2), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x06, R8
+	JMP  tile6x1
+
+tile6x1Done:
+tile4x1:
+	CMPQ   R8, $0x04
+	JLT    tile4x1Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	MOVQ   b+40(FP), R10
+	MOVQ   k+72(FP), R12
+
+tile4x1Loop:
+	VMOVUPS      (R10), Y5
+	VBROADCASTSS (DX), Y6
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (DX)(BX*1), Y6
+	VFMADD231PS  Y5, Y6, Y2
+	VBROADCASTSS (DX)(BX*2), Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VBROADCASTSS (DX)(R9*1), Y6
+	VFMADD231PS  Y5, Y6, Y4
+	ADDQ         SI, DX
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          tile4x1Loop
+	CMPQ         R11, $0x08
+	JLT          tile4x1StorePart
+	VMOVUPS      (AX), Y5
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y5, Y6
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y5, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y5
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y5, Y1, Y1
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y2, Y1, Y1
+	VANDPS       Y1, Y4, Y4
+	VMOVUPS      Y4, (AX)
+	ADDQ         CX, AX
+	JMP          tile4x1StoreDone
+
+tile4x1StorePart:
+	VMASKMOVPS (AX), Y0, Y5
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y5, Y6
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y5, Y5
+	VANDPS     Y6, Y5, Y5
+	VANDPS     Y5, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS (AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y5
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y5, Y1, Y1
+	VANDPS     Y1, Y2, Y2
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS (AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS (AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y2
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y2, Y1, Y1
+	VANDPS     Y1, Y4, Y4
+	VMASKMOVPS Y4, Y0, (AX)
+	ADDQ       CX, AX
+
+tile4x1StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*4), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x04, R8
+	JMP  tile4x1
+
+tile4x1Done:
+tile2x1:
+	CMPQ   R8, $0x02
+	JLT    tile2x1Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   b+40(FP), R9
+	MOVQ   k+72(FP), R10
+
+tile2x1Loop:
+	VMOVUPS      (R9), Y3
+	VBROADCASTSS (DX), Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VBROADCASTSS (DX)(BX*1), Y4
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
+	JNZ          tile2x1Loop
+	CMPQ         R11, $0x08
+	JLT          tile2x1StorePart
+	VMOVUPS      (AX), Y3
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y3, Y4
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y3, Y3
+	VANDPS       Y4, Y3, Y3
+	VANDPS       Y3, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y1
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y1, Y3
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS       Y3, Y1, Y1
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, AX
+	JMP          tile2x1StoreDone
+
+tile2x1StorePart:
+	VMASKMOVPS (AX), Y0, Y3
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y3, Y4
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y3, Y3
+	VANDPS     Y4, Y3, Y3
+	VANDPS     Y3, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS (AX), Y0, Y1
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y1, Y3
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y1, Y1
+	VANDPS     Y3, Y1, Y1
+	VANDPS     Y1, Y2, Y2
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       CX, AX
+
+tile2x1StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*2), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x02, R8
+	JMP  tile2x1
+
+tile2x1Done:
+tile1x1:
+	CMPQ   R8, $0x01
+	JLT    tile1x1Done
+	VXORPS Y1, Y1, Y1
+	MOVQ   b+40(FP), R9
+	MOVQ   k+72(FP), R10
+
+tile1x1Loop:
+	VMOVUPS      (R9), Y2
+	VBROADCASTSS (DX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
+	JNZ          tile1x1Loop
+	CMPQ         R11, $0x08
+	JLT          tile1x1StorePart
+	VMOVUPS      (AX), Y2
+	VCMPPS       $0x1e, floatZeros<>+0(SB), Y2, Y3
+	VCMPPS       $0x11, floatOnes<>+0(SB), Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VANDPS       Y2, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	ADDQ         CX, AX
+	JMP          tile1x1StoreDone
+
+tile1x1StorePart:
+	VMASKMOVPS (AX), Y0, Y2
+	VCMPPS     $0x1e, floatZeros<>+0(SB), Y2, Y3
+	VCMPPS     $0x11, floatOnes<>+0(SB), Y2, Y2
+	VANDPS     Y3, Y2, Y2
+	VANDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       CX, AX
+
+tile1x1StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*1), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x01, R8
+	JMP  tile1x1
+
+tile1x1Done:
+	VZEROUPPER
+	RET
+
+DATA floatZeros<>+0(SB)/4, $0x00000000
+DATA floatZeros<>+4(SB)/4, $0x00000000
+DATA floatZeros<>+8(SB)/4, $0x00000000
+DATA floatZeros<>+12(SB)/4, $0x00000000
+DATA floatZeros<>+16(SB)/4, $0x00000000
+DATA floatZeros<>+20(SB)/4, $0x00000000
+DATA floatZeros<>+24(SB)/4, $0x00000000
+DATA floatZeros<>+28(SB)/4, $0x00000000
+GLOBL floatZeros<>(SB), RODATA|NOPTR, $32
+
+DATA floatOnes<>+0(SB)/4, $0x3f800000
+DATA floatOnes<>+4(SB)/4, $0x3f800000
+DATA floatOnes<>+8(SB)/4, $0x3f800000
+DATA floatOnes<>+12(SB)/4, $0x3f800000
+DATA floatOnes<>+16(SB)/4, $0x3f800000
+DATA floatOnes<>+20(SB)/4, $0x3f800000
+DATA floatOnes<>+24(SB)/4, $0x3f800000
+DATA floatOnes<>+28(SB)/4, $0x3f800000
+GLOBL floatOnes<>(SB), RODATA|NOPTR, $32
 
 // func floatAddAVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512F, CMOV
@@ -1959,7 +2865,7 @@ done:
 	RET
 
 // func floatClipAVX512(dst *float32, src *float32, n int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·floatClipAVX512(SB), NOSPLIT, $0-24
 	VPXORD       Z0, Z0, Z0
 	MOVL         $0x3f800000, AX
@@ -1973,30 +2879,32 @@ TEXT ·floatClipAVX512(SB), NOSPLIT, $0-24
 	JLT          tail
 
 loop:
-	VMOVUPS (BX)(AX*1), Z2
-	VMAXPS  Z2, Z0, Z2
-	VMINPS  Z2, Z1, Z2
-	VADDPS  Z0, Z2, Z2
-	VMOVUPS Z2, (DX)(AX*1)
-	ADDQ    $0x40, AX
-	SUBQ    $0x10, SI
-	JGE     loop
+	PREFETCHT0 4608(BX)(AX*1)
+	VMOVUPS    (BX)(AX*1), Z2
+	VMAXPS     Z2, Z0, Z2
+	VMINPS     Z2, Z1, Z2
+	VADDPS     Z0, Z2, Z2
+	VMOVUPS    Z2, (DX)(AX*1)
+	ADDQ       $0x40, AX
+	SUBQ       $0x10, SI
+	JGE        loop
 
 tail:
-	ADDQ      $0x10, SI
-	JZ        done
-	MOVQ      $0x00000010, CX
-	CMPQ      SI, CX
-	CMOVQLT   SI, CX
-	MOVL      $0x00000001, SI
-	SHLL      CL, SI
-	DECL      SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (BX)(AX*1), K1, Z2
-	VMAXPS    Z2, Z0, Z2
-	VMINPS    Z2, Z1, Z2
-	VADDPS    Z0, Z2, Z2
-	VMOVUPS   Z2, K1, (DX)(AX*1)
+	ADDQ       $0x10, SI
+	JZ         done
+	MOVQ       $0x00000010, CX
+	CMPQ       SI, CX
+	CMOVQLT    SI, CX
+	MOVL       $0x00000001, SI
+	SHLL       CL, SI
+	DECL       SI
+	KMOVW      SI, K1
+	PREFETCHT0 4608(BX)(AX*1)
+	VMOVUPS.Z  (BX)(AX*1), K1, Z2
+	VMAXPS     Z2, Z0, Z2
+	VMINPS     Z2, Z1, Z2
+	VADDPS     Z0, Z2, Z2
+	VMOVUPS    Z2, K1, (DX)(AX*1)
 
 done:
 	VZEROUPPER
@@ -2050,7 +2958,7 @@ done:
 	RET
 
 // func floatSquareClipAVX512(dst *float32, src *float32, n int)
-// Requires: AVX, AVX512F, CMOV
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·floatSquareClipAVX512(SB), NOSPLIT, $0-24
 	VPXORD       Z0, Z0, Z0
 	MOVL         $0x3f800000, AX
@@ -2064,30 +2972,32 @@ TEXT ·floatSquareClipAVX512(SB), NOSPLIT, $0-24
 	JLT          tail
 
 loop:
-	VMOVUPS (BX)(AX*1), Z2
-	VMAXPS  Z2, Z0, Z2
-	VMINPS  Z2, Z1, Z2
-	VMULPS  Z2, Z2, Z2
-	VMOVUPS Z2, (DX)(AX*1)
-	ADDQ    $0x40, AX
-	SUBQ    $0x10, SI
-	JGE     loop
+	PREFETCHT0 4608(BX)(AX*1)
+	VMOVUPS    (BX)(AX*1), Z2
+	VMAXPS     Z2, Z0, Z2
+	VMINPS     Z2, Z1, Z2
+	VMULPS     Z2, Z2, Z2
+	VMOVUPS    Z2, (DX)(AX*1)
+	ADDQ       $0x40, AX
+	SUBQ       $0x10, SI
+	JGE        loop
 
 tail:
-	ADDQ      $0x10, SI
-	JZ        done
-	MOVQ      $0x00000010, CX
-	CMPQ      SI, CX
-	CMOVQLT   SI, CX
-	MOVL      $0x00000001, SI
-	SHLL      CL, SI
-	DECL      SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (BX)(AX*1), K1, Z2
-	VMAXPS    Z2, Z0, Z2
-	VMINPS    Z2, Z1, Z2
-	VMULPS    Z2, Z2, Z2
-	VMOVUPS   Z2, K1, (DX)(AX*1)
+	ADDQ       $0x10, SI
+	JZ         done
+	MOVQ       $0x00000010, CX
+	CMPQ       SI, CX
+	CMOVQLT    SI, CX
+	MOVL       $0x00000001, SI
+	SHLL       CL, SI
+	DECL       SI
+	KMOVW      SI, K1
+	PREFETCHT0 4608(BX)(AX*1)
+	VMOVUPS.Z  (BX)(AX*1), K1, Z2
+	VMAXPS     Z2, Z0, Z2
+	VMINPS     Z2, Z1, Z2
+	VMULPS     Z2, Z2, Z2
+	VMOVUPS    Z2, K1, (DX)(AX*1)
 
 done:
 	VZEROUPPER
@@ -2111,10 +3021,10 @@ TEXT ·floatSquareClipBackAVX512(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS   (BX)(AX*1), Z2
 	VMOVUPS   (SI)(AX*1), Z3
+	VADDPS    Z2, Z2, Z4
+	VMULPS    Z4, Z3, Z3
 	VCMPPS    $0x1e, Z0, Z2, K1
 	VCMPPS    $0x11, Z1, Z2, K1, K1
-	VADDPS    Z2, Z2, Z2
-	VMULPS    Z2, Z3, Z3
 	VMOVAPS.Z Z3, K1, Z3
 	VMOVUPS   Z3, (DX)(AX*1)
 	ADDQ      $0x40, AX
@@ -2133,10 +3043,10 @@ tail:
 	KMOVW     DI, K1
 	VMOVUPS.Z (BX)(AX*1), K1, Z2
 	VMOVUPS.Z (SI)(AX*1), K1, Z3
+	VADDPS    Z2, Z2, Z4
+	VMULPS    Z4, Z3, Z3
 	VCMPPS    $0x1e, Z0, Z2, K2
 	VCMPPS    $0x11, Z1, Z2, K2, K2
-	VADDPS    Z2, Z2, Z2
-	VMULPS    Z2, Z3, Z3
 	VMOVAPS.Z Z3, K2, Z3
 	VMOVUPS   Z3, K1, (DX)(AX*1)
 
@@ -2680,40 +3590,39 @@ tile8x2:
 	VMOVUPS   (CX), Z14
 	VMOVUPS.Z 64(CX), K1, Z15
 	ADDQ      DX, CX
-	MOVQ      BX, CX
-	MOVQ      b+40(FP), R13
-	MOVQ      k+72(FP), R14
+	MOVQ      b+40(FP), CX
+	MOVQ      k+72(FP), R13
 
 tile8x2Loop:
-	VMOVUPS      (R13), Z16
-	VMOVUPS      64(R13), Z17
-	VBROADCASTSS (CX), Z18
+	VMOVUPS      (CX), Z16
+	VMOVUPS      64(CX), Z17
+	VBROADCASTSS (BX), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
-	VBROADCASTSS (CX)(SI*1), Z18
+	VBROADCASTSS (BX)(SI*1), Z18
 	VFMADD231PS  Z16, Z18, Z2
 	VFMADD231PS  Z17, Z18, Z3
-	VBROADCASTSS (CX)(SI*2), Z18
+	VBROADCASTSS (BX)(SI*2), Z18
 	VFMADD231PS  Z16, Z18, Z4
 	VFMADD231PS  Z17, Z18, Z5
-	VBROADCASTSS (CX)(R10*1), Z18
+	VBROADCASTSS (BX)(R10*1), Z18
 	VFMADD231PS  Z16, Z18, Z6
 	VFMADD231PS  Z17, Z18, Z7
-	VBROADCASTSS (CX)(SI*4), Z18
+	VBROADCASTSS (BX)(SI*4), Z18
 	VFMADD231PS  Z16, Z18, Z8
 	VFMADD231PS  Z17, Z18, Z9
-	VBROADCASTSS (CX)(R11*1), Z18
+	VBROADCASTSS (BX)(R11*1), Z18
 	VFMADD231PS  Z16, Z18, Z10
 	VFMADD231PS  Z17, Z18, Z11
-	VBROADCASTSS (CX)(R10*2), Z18
+	VBROADCASTSS (BX)(R10*2), Z18
 	VFMADD231PS  Z16, Z18, Z12
 	VFMADD231PS  Z17, Z18, Z13
-	VBROADCASTSS (CX)(R12*1), Z18
+	VBROADCASTSS (BX)(R12*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	ADDQ         DI, CX
-	ADDQ         R8, R13
-	DECQ         R14
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R13
 	JNZ          tile8x2Loop
 	MOVQ         AX, CX
 	VMOVUPS      Z0, (CX)
@@ -2741,7 +3650,9 @@ tile8x2Loop:
 	VMOVUPS      Z15, K1, 64(CX)
 	ADDQ         DX, CX
 	MOVQ         CX, AX
+	MOVQ         a+16(FP), BX
 	LEAQ         (BX)(SI*8), BX
+	MOVQ         BX, a+16(FP)
 	SUBQ         $0x08, R9
 	JMP          tile8x2
 
@@ -2762,28 +3673,27 @@ tile4x2:
 	VMOVUPS   (CX), Z6
 	VMOVUPS.Z 64(CX), K1, Z7
 	ADDQ      DX, CX
-	MOVQ      BX, CX
-	MOVQ      b+40(FP), R11
-	MOVQ      k+72(FP), R12
+	MOVQ      b+40(FP), CX
+	MOVQ      k+72(FP), R11
 
 tile4x2Loop:
-	VMOVUPS      (R11), Z8
-	VMOVUPS      64(R11), Z9
-	VBROADCASTSS (CX), Z10
+	VMOVUPS      (CX), Z8
+	VMOVUPS      64(CX), Z9
+	VBROADCASTSS (BX), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
-	VBROADCASTSS (CX)(SI*1), Z10
+	VBROADCASTSS (BX)(SI*1), Z10
 	VFMADD231PS  Z8, Z10, Z2
 	VFMADD231PS  Z9, Z10, Z3
-	VBROADCASTSS (CX)(SI*2), Z10
+	VBROADCASTSS (BX)(SI*2), Z10
 	VFMADD231PS  Z8, Z10, Z4
 	VFMADD231PS  Z9, Z10, Z5
-	VBROADCASTSS (CX)(R10*1), Z10
+	VBROADCASTSS (BX)(R10*1), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
-	ADDQ         DI, CX
-	ADDQ         R8, R11
-	DECQ         R12
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R11
 	JNZ          tile4x2Loop
 	MOVQ         AX, CX
 	VMOVUPS      Z0, (CX)
@@ -2799,7 +3709,9 @@ tile4x2Loop:
 	VMOVUPS      Z7, K1, 64(CX)
 	ADDQ         DX, CX
 	MOVQ         CX, AX
+	MOVQ         a+16(FP), BX
 	LEAQ         (BX)(SI*4), BX
+	MOVQ         BX, a+16(FP)
 	SUBQ         $0x04, R9
 	JMP          tile4x2
 
@@ -2814,22 +3726,21 @@ tile2x2:
 	VMOVUPS   (CX), Z2
 	VMOVUPS.Z 64(CX), K1, Z3
 	ADDQ      DX, CX
-	MOVQ      BX, CX
-	MOVQ      b+40(FP), R10
-	MOVQ      k+72(FP), R11
+	MOVQ      b+40(FP), CX
+	MOVQ      k+72(FP), R10
 
 tile2x2Loop:
-	VMOVUPS      (R10), Z4
-	VMOVUPS      64(R10), Z5
-	VBROADCASTSS (CX), Z6
+	VMOVUPS      (CX), Z4
+	VMOVUPS      64(CX), Z5
+	VBROADCASTSS (BX), Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
-	VBROADCASTSS (CX)(SI*1), Z6
+	VBROADCASTSS (BX)(SI*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
-	ADDQ         DI, CX
-	ADDQ         R8, R10
-	DECQ         R11
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R10
 	JNZ          tile2x2Loop
 	MOVQ         AX, CX
 	VMOVUPS      Z0, (CX)
@@ -2839,7 +3750,9 @@ tile2x2Loop:
 	VMOVUPS      Z3, K1, 64(CX)
 	ADDQ         DX, CX
 	MOVQ         CX, AX
+	MOVQ         a+16(FP), BX
 	LEAQ         (BX)(SI*2), BX
+	MOVQ         BX, a+16(FP)
 	SUBQ         $0x02, R9
 	JMP          tile2x2
 
@@ -2851,26 +3764,27 @@ tile1x2:
 	VMOVUPS   (CX), Z0
 	VMOVUPS.Z 64(CX), K1, Z1
 	ADDQ      DX, CX
-	MOVQ      BX, CX
-	MOVQ      b+40(FP), R10
-	MOVQ      k+72(FP), R11
+	MOVQ      b+40(FP), CX
+	MOVQ      k+72(FP), R10
 
 tile1x2Loop:
-	VMOVUPS      (R10), Z2
-	VMOVUPS      64(R10), Z3
-	VBROADCASTSS (CX), Z4
+	VMOVUPS      (CX), Z2
+	VMOVUPS      64(CX), Z3
+	VBROADCASTSS (BX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         DI, CX
-	ADDQ         R8, R10
-	DECQ         R11
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R10
 	JNZ          tile1x2Loop
 	MOVQ         AX, CX
 	VMOVUPS      Z0, (CX)
 	VMOVUPS      Z1, K1, 64(CX)
 	ADDQ         DX, CX
 	MOVQ         CX, AX
+	MOVQ         a+16(FP), BX
 	LEAQ         (BX)(SI*1), BX
+	MOVQ         BX, a+16(FP)
 	SUBQ         $0x01, R9
 	JMP          tile1x2
 
@@ -2887,6 +3801,111 @@ narrow:
 	DECL    R13
 	KMOVW   R13, K1
 
+tile16x1:
+	CMPQ      R9, $0x10
+	JLT       tile16x1Done
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z0
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z1
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z2
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z3
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z4
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z5
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z6
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z7
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z8
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z9
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z10
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z11
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z12
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z13
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z14
+	ADDQ      DX, CX
+	VMOVUPS.Z (CX), K1, Z15
+	ADDQ      DX, CX
+	MOVQ      b+40(FP), CX
+	MOVQ      k+72(FP), R13
+	LEAQ      (BX)(SI*8), R14
+
+tile16x1Loop:
+	VMOVUPS          (CX), Z16
+	VFMADD231PS.BCST (BX), Z16, Z0
+	VFMADD231PS.BCST (BX)(SI*1), Z16, Z1
+	VFMADD231PS.BCST (BX)(SI*2), Z16, Z2
+	VFMADD231PS.BCST (BX)(R10*1), Z16, Z3
+	VFMADD231PS.BCST (BX)(SI*4), Z16, Z4
+	VFMADD231PS.BCST (BX)(R11*1), Z16, Z5
+	VFMADD231PS.BCST (BX)(R10*2), Z16, Z6
+	VFMADD231PS.BCST (BX)(R12*1), Z16, Z7
+	VFMADD231PS.BCST (R14), Z16, Z8
+	VFMADD231PS.BCST (R14)(SI*1), Z16, Z9
+	VFMADD231PS.BCST (R14)(SI*2), Z16, Z10
+	VFMADD231PS.BCST (R14)(R10*1), Z16, Z11
+	VFMADD231PS.BCST (R14)(SI*4), Z16, Z12
+	VFMADD231PS.BCST (R14)(R11*1), Z16, Z13
+	VFMADD231PS.BCST (R14)(R10*2), Z16, Z14
+	VFMADD231PS.BCST (R14)(R12*1), Z16, Z15
+	ADDQ             DI, BX
+	ADDQ             DI, R14
+	ADDQ             R8, CX
+	DECQ             R13
+	JNZ              tile16x1Loop
+	MOVQ             AX, CX
+	VMOVUPS          Z0, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z1, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z2, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z3, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z4, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z5, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z6, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z7, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z8, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z9, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z10, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z11, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z12, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z13, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z14, K1, (CX)
+	ADDQ             DX, CX
+	VMOVUPS          Z15, K1, (CX)
+	ADDQ             DX, CX
+	MOVQ             CX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*8), BX
+	LEAQ             (BX)(SI*8), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x10, R9
+	JMP              tile16x1
+
+tile16x1Done:
 tile8x1:
 	CMPQ      R9, $0x08
 	JLT       tile8x1Done
@@ -2907,23 +3926,22 @@ tile8x1:
 	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z7
 	ADDQ      DX, CX
-	MOVQ      BX, CX
-	MOVQ      b+40(FP), R13
-	MOVQ      k+72(FP), R14
+	MOVQ      b+40(FP), CX
+	MOVQ      k+72(FP), R13
 
 tile8x1Loop:
-	VMOVUPS          (R13), Z8
-	VFMADD231PS.BCST (CX), Z8, Z0
-	VFMADD231PS.BCST (CX)(SI*1), Z8, Z1
-	VFMADD231PS.BCST (CX)(SI*2), Z8, Z2
-	VFMADD231PS.BCST (CX)(R10*1), Z8, Z3
-	VFMADD231PS.BCST (CX)(SI*4), Z8, Z4
-	VFMADD231PS.BCST (CX)(R11*1), Z8, Z5
-	VFMADD231PS.BCST (CX)(R10*2), Z8, Z6
-	VFMADD231PS.BCST (CX)(R12*1), Z8, Z7
-	ADDQ             DI, CX
-	ADDQ             R8, R13
-	DECQ             R14
+	VMOVUPS          (CX), Z8
+	VFMADD231PS.BCST (BX), Z8, Z0
+	VFMADD231PS.BCST (BX)(SI*1), Z8, Z1
+	VFMADD231PS.BCST (BX)(SI*2), Z8, Z2
+	VFMADD231PS.BCST (BX)(R10*1), Z8, Z3
+	VFMADD231PS.BCST (BX)(SI*4), Z8, Z4
+	VFMADD231PS.BCST (BX)(R11*1), Z8, Z5
+	VFMADD231PS.BCST (BX)(R10*2), Z8, Z6
+	VFMADD231PS.BCST (BX)(R12*1), Z8, Z7
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R13
 	JNZ              tile8x1Loop
 	MOVQ             AX, CX
 	VMOVUPS          Z0, K1, (CX)
@@ -2943,7 +3961,9 @@ tile8x1Loop:
 	VMOVUPS          Z7, K1, (CX)
 	ADDQ             DX, CX
 	MOVQ             CX, AX
+	MOVQ             a+16(FP), BX
 	LEAQ             (BX)(SI*8), BX
+	MOVQ             BX, a+16(FP)
 	SUBQ             $0x08, R9
 	JMP              tile8x1
 
@@ -2960,19 +3980,18 @@ tile4x1:
 	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z3
 	ADDQ      DX, CX
-	MOVQ      BX, CX
-	MOVQ      b+40(FP), R11
-	MOVQ      k+72(FP), R12
+	MOVQ      b+40(FP), CX
+	MOVQ      k+72(FP), R11
 
 tile4x1Loop:
-	VMOVUPS          (R11), Z4
-	VFMADD231PS.BCST (CX), Z4, Z0
-	VFMADD231PS.BCST (CX)(SI*1), Z4, Z1
-	VFMADD231PS.BCST (CX)(SI*2), Z4, Z2
-	VFMADD231PS.BCST (CX)(R10*1), Z4, Z3
-	ADDQ             DI, CX
-	ADDQ             R8, R11
-	DECQ             R12
+	VMOVUPS          (CX), Z4
+	VFMADD231PS.BCST (BX), Z4, Z0
+	VFMADD231PS.BCST (BX)(SI*1), Z4, Z1
+	VFMADD231PS.BCST (BX)(SI*2), Z4, Z2
+	VFMADD231PS.BCST (BX)(R10*1), Z4, Z3
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R11
 	JNZ              tile4x1Loop
 	MOVQ             AX, CX
 	VMOVUPS          Z0, K1, (CX)
@@ -2984,7 +4003,9 @@ tile4x1Loop:
 	VMOVUPS          Z3, K1, (CX)
 	ADDQ             DX, CX
 	MOVQ             CX, AX
+	MOVQ             a+16(FP), BX
 	LEAQ             (BX)(SI*4), BX
+	MOVQ             BX, a+16(FP)
 	SUBQ             $0x04, R9
 	JMP              tile4x1
 
@@ -2997,17 +4018,16 @@ tile2x1:
 	ADDQ      DX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	ADDQ      DX, CX
-	MOVQ      BX, CX
-	MOVQ      b+40(FP), R10
-	MOVQ      k+72(FP), R11
+	MOVQ      b+40(FP), CX
+	MOVQ      k+72(FP), R10
 
 tile2x1Loop:
-	VMOVUPS          (R10), Z2
-	VFMADD231PS.BCST (CX), Z2, Z0
-	VFMADD231PS.BCST (CX)(SI*1), Z2, Z1
-	ADDQ             DI, CX
-	ADDQ             R8, R10
-	DECQ             R11
+	VMOVUPS          (CX), Z2
+	VFMADD231PS.BCST (BX), Z2, Z0
+	VFMADD231PS.BCST (BX)(SI*1), Z2, Z1
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R10
 	JNZ              tile2x1Loop
 	MOVQ             AX, CX
 	VMOVUPS          Z0, K1, (CX)
@@ -3015,7 +4035,9 @@ tile2x1Loop:
 	VMOVUPS          Z1, K1, (CX)
 	ADDQ             DX, CX
 	MOVQ             CX, AX
+	MOVQ             a+16(FP), BX
 	LEAQ             (BX)(SI*2), BX
+	MOVQ             BX, a+16(FP)
 	SUBQ             $0x02, R9
 	JMP              tile2x1
 
@@ -3026,22 +4048,733 @@ tile1x1:
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z0
 	ADDQ      DX, CX
-	MOVQ      BX, CX
-	MOVQ      b+40(FP), R10
-	MOVQ      k+72(FP), R11
+	MOVQ      b+40(FP), CX
+	MOVQ      k+72(FP), R10
 
 tile1x1Loop:
-	VMOVUPS          (R10), Z1
-	VFMADD231PS.BCST (CX), Z1, Z0
-	ADDQ             DI, CX
-	ADDQ             R8, R10
-	DECQ             R11
+	VMOVUPS          (CX), Z1
+	VFMADD231PS.BCST (BX), Z1, Z0
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R10
 	JNZ              tile1x1Loop
 	MOVQ             AX, CX
 	VMOVUPS          Z0, K1, (CX)
 	ADDQ             DX, CX
 	MOVQ             CX, AX
+	MOVQ             a+16(FP), BX
 	LEAQ             (BX)(SI*1), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x01, R9
+	JMP              tile1x1
+
+tile1x1Done:
+	VZEROUPPER
+	RET
+
+// func floatPanelClipBackAVX512(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·floatPanelClipBackAVX512(SB), NOSPLIT, $0-80
+	MOVQ         c+0(FP), AX
+	MOVQ         ldc+8(FP), DX
+	MOVQ         a+16(FP), BX
+	MOVQ         rowA+24(FP), SI
+	MOVQ         colA+32(FP), DI
+	MOVQ         ldb+48(FP), R8
+	MOVQ         m+56(FP), R9
+	VPXORD       Z0, Z0, Z0
+	MOVL         $0x3f800000, CX
+	VMOVD        CX, X1
+	VBROADCASTSS X1, Z1
+	LEAQ         (SI)(SI*2), R10
+	LEAQ         (SI)(SI*4), R11
+	LEAQ         (R10)(SI*4), R12
+	MOVQ         n+64(FP), R13
+	CMPQ         R13, $0x10
+	JLE          narrow
+	SUBQ         $0x10, R13
+	MOVQ         $0x00000010, CX
+	CMPQ         R13, CX
+	CMOVQLT      R13, CX
+	MOVL         $0x00000001, R13
+	SHLL         CL, R13
+	DECL         R13
+	KMOVW        R13, K1
+
+tile8x2:
+	CMPQ   R9, $0x08
+	JLT    tile8x2Done
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R13
+
+tile8x2Loop:
+	VMOVUPS      (CX), Z18
+	VMOVUPS      64(CX), Z19
+	VBROADCASTSS (BX), Z20
+	VFMADD231PS  Z18, Z20, Z2
+	VFMADD231PS  Z19, Z20, Z3
+	VBROADCASTSS (BX)(SI*1), Z20
+	VFMADD231PS  Z18, Z20, Z4
+	VFMADD231PS  Z19, Z20, Z5
+	VBROADCASTSS (BX)(SI*2), Z20
+	VFMADD231PS  Z18, Z20, Z6
+	VFMADD231PS  Z19, Z20, Z7
+	VBROADCASTSS (BX)(R10*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS (BX)(SI*4), Z20
+	VFMADD231PS  Z18, Z20, Z10
+	VFMADD231PS  Z19, Z20, Z11
+	VBROADCASTSS (BX)(R11*1), Z20
+	VFMADD231PS  Z18, Z20, Z12
+	VFMADD231PS  Z19, Z20, Z13
+	VBROADCASTSS (BX)(R10*2), Z20
+	VFMADD231PS  Z18, Z20, Z14
+	VFMADD231PS  Z19, Z20, Z15
+	VBROADCASTSS (BX)(R12*1), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R13
+	JNZ          tile8x2Loop
+	VMOVUPS      (AX), Z18
+	VCMPPS       $0x1e, Z0, Z18, K2
+	VCMPPS       $0x11, Z1, Z18, K2, K2
+	VMOVAPS.Z    Z2, K2, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z3, K2, Z3
+	VMOVUPS      Z3, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z4, K2, Z4
+	VMOVUPS      Z4, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z5, K2, Z5
+	VMOVUPS      Z5, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z6, K2, Z6
+	VMOVUPS      Z6, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z7, K2, Z7
+	VMOVUPS      Z7, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z8, K2, Z8
+	VMOVUPS      Z8, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z9, K2, Z9
+	VMOVUPS      Z9, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z10, K2, Z10
+	VMOVUPS      Z10, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z11, K2, Z11
+	VMOVUPS      Z11, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z12, K2, Z12
+	VMOVUPS      Z12, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z13, K2, Z13
+	VMOVUPS      Z13, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z14, K2, Z14
+	VMOVUPS      Z14, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z15, K2, Z15
+	VMOVUPS      Z15, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z16, K2, Z16
+	VMOVUPS      Z16, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z17, K2, Z17
+	VMOVUPS      Z17, K1, 64(AX)
+	ADDQ         DX, AX
+	MOVQ         a+16(FP), BX
+	LEAQ         (BX)(SI*8), BX
+	MOVQ         BX, a+16(FP)
+	SUBQ         $0x08, R9
+	JMP          tile8x2
+
+tile8x2Done:
+tile4x2:
+	CMPQ   R9, $0x04
+	JLT    tile4x2Done
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R11
+
+tile4x2Loop:
+	VMOVUPS      (CX), Z10
+	VMOVUPS      64(CX), Z11
+	VBROADCASTSS (BX), Z12
+	VFMADD231PS  Z10, Z12, Z2
+	VFMADD231PS  Z11, Z12, Z3
+	VBROADCASTSS (BX)(SI*1), Z12
+	VFMADD231PS  Z10, Z12, Z4
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS (BX)(SI*2), Z12
+	VFMADD231PS  Z10, Z12, Z6
+	VFMADD231PS  Z11, Z12, Z7
+	VBROADCASTSS (BX)(R10*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R11
+	JNZ          tile4x2Loop
+	VMOVUPS      (AX), Z10
+	VCMPPS       $0x1e, Z0, Z10, K2
+	VCMPPS       $0x11, Z1, Z10, K2, K2
+	VMOVAPS.Z    Z2, K2, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z3, K2, Z3
+	VMOVUPS      Z3, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z4, K2, Z4
+	VMOVUPS      Z4, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z5, K2, Z5
+	VMOVUPS      Z5, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z6, K2, Z6
+	VMOVUPS      Z6, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z7, K2, Z7
+	VMOVUPS      Z7, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z8, K2, Z8
+	VMOVUPS      Z8, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z9, K2, Z9
+	VMOVUPS      Z9, K1, 64(AX)
+	ADDQ         DX, AX
+	MOVQ         a+16(FP), BX
+	LEAQ         (BX)(SI*4), BX
+	MOVQ         BX, a+16(FP)
+	SUBQ         $0x04, R9
+	JMP          tile4x2
+
+tile4x2Done:
+tile2x2:
+	CMPQ   R9, $0x02
+	JLT    tile2x2Done
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R10
+
+tile2x2Loop:
+	VMOVUPS      (CX), Z6
+	VMOVUPS      64(CX), Z7
+	VBROADCASTSS (BX), Z8
+	VFMADD231PS  Z6, Z8, Z2
+	VFMADD231PS  Z7, Z8, Z3
+	VBROADCASTSS (BX)(SI*1), Z8
+	VFMADD231PS  Z6, Z8, Z4
+	VFMADD231PS  Z7, Z8, Z5
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R10
+	JNZ          tile2x2Loop
+	VMOVUPS      (AX), Z6
+	VCMPPS       $0x1e, Z0, Z6, K2
+	VCMPPS       $0x11, Z1, Z6, K2, K2
+	VMOVAPS.Z    Z2, K2, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z3, K2, Z3
+	VMOVUPS      Z3, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      (AX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z4, K2, Z4
+	VMOVUPS      Z4, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z5, K2, Z5
+	VMOVUPS      Z5, K1, 64(AX)
+	ADDQ         DX, AX
+	MOVQ         a+16(FP), BX
+	LEAQ         (BX)(SI*2), BX
+	MOVQ         BX, a+16(FP)
+	SUBQ         $0x02, R9
+	JMP          tile2x2
+
+tile2x2Done:
+tile1x2:
+	CMPQ   R9, $0x01
+	JLT    tile1x2Done
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R10
+
+tile1x2Loop:
+	VMOVUPS      (CX), Z4
+	VMOVUPS      64(CX), Z5
+	VBROADCASTSS (BX), Z6
+	VFMADD231PS  Z4, Z6, Z2
+	VFMADD231PS  Z5, Z6, Z3
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R10
+	JNZ          tile1x2Loop
+	VMOVUPS      (AX), Z4
+	VCMPPS       $0x1e, Z0, Z4, K2
+	VCMPPS       $0x11, Z1, Z4, K2, K2
+	VMOVAPS.Z    Z2, K2, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVUPS.Z    64(AX), K1, Z2
+	VCMPPS       $0x1e, Z0, Z2, K2
+	VCMPPS       $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z    Z3, K2, Z3
+	VMOVUPS      Z3, K1, 64(AX)
+	ADDQ         DX, AX
+	MOVQ         a+16(FP), BX
+	LEAQ         (BX)(SI*1), BX
+	MOVQ         BX, a+16(FP)
+	SUBQ         $0x01, R9
+	JMP          tile1x2
+
+tile1x2Done:
+	VZEROUPPER
+	RET
+
+narrow:
+	MOVQ    $0x00000010, CX
+	CMPQ    R13, CX
+	CMOVQLT R13, CX
+	MOVL    $0x00000001, R13
+	SHLL    CL, R13
+	DECL    R13
+	KMOVW   R13, K1
+
+tile16x1:
+	CMPQ   R9, $0x10
+	JLT    tile16x1Done
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	VXORPS Z16, Z16, Z16
+	VXORPS Z17, Z17, Z17
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R13
+	LEAQ   (BX)(SI*8), R14
+
+tile16x1Loop:
+	VMOVUPS          (CX), Z18
+	VFMADD231PS.BCST (BX), Z18, Z2
+	VFMADD231PS.BCST (BX)(SI*1), Z18, Z3
+	VFMADD231PS.BCST (BX)(SI*2), Z18, Z4
+	VFMADD231PS.BCST (BX)(R10*1), Z18, Z5
+	VFMADD231PS.BCST (BX)(SI*4), Z18, Z6
+	VFMADD231PS.BCST (BX)(R11*1), Z18, Z7
+	VFMADD231PS.BCST (BX)(R10*2), Z18, Z8
+	VFMADD231PS.BCST (BX)(R12*1), Z18, Z9
+	VFMADD231PS.BCST (R14), Z18, Z10
+	VFMADD231PS.BCST (R14)(SI*1), Z18, Z11
+	VFMADD231PS.BCST (R14)(SI*2), Z18, Z12
+	VFMADD231PS.BCST (R14)(R10*1), Z18, Z13
+	VFMADD231PS.BCST (R14)(SI*4), Z18, Z14
+	VFMADD231PS.BCST (R14)(R11*1), Z18, Z15
+	VFMADD231PS.BCST (R14)(R10*2), Z18, Z16
+	VFMADD231PS.BCST (R14)(R12*1), Z18, Z17
+	ADDQ             DI, BX
+	ADDQ             DI, R14
+	ADDQ             R8, CX
+	DECQ             R13
+	JNZ              tile16x1Loop
+	VMOVUPS.Z        (AX), K1, Z18
+	VCMPPS           $0x1e, Z0, Z18, K2
+	VCMPPS           $0x11, Z1, Z18, K2, K2
+	VMOVAPS.Z        Z2, K2, Z2
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z3, K2, Z3
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z4, K2, Z4
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z5, K2, Z5
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z6, K2, Z6
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z7, K2, Z7
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z8, K2, Z8
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z9, K2, Z9
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z10, K2, Z10
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z11, K2, Z11
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z12, K2, Z12
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z13, K2, Z13
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z14, K2, Z14
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z15, K2, Z15
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z16, K2, Z16
+	VMOVUPS          Z16, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z17, K2, Z17
+	VMOVUPS          Z17, K1, (AX)
+	ADDQ             DX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*8), BX
+	LEAQ             (BX)(SI*8), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x10, R9
+	JMP              tile16x1
+
+tile16x1Done:
+tile8x1:
+	CMPQ   R9, $0x08
+	JLT    tile8x1Done
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R13
+
+tile8x1Loop:
+	VMOVUPS          (CX), Z10
+	VFMADD231PS.BCST (BX), Z10, Z2
+	VFMADD231PS.BCST (BX)(SI*1), Z10, Z3
+	VFMADD231PS.BCST (BX)(SI*2), Z10, Z4
+	VFMADD231PS.BCST (BX)(R10*1), Z10, Z5
+	VFMADD231PS.BCST (BX)(SI*4), Z10, Z6
+	VFMADD231PS.BCST (BX)(R11*1), Z10, Z7
+	VFMADD231PS.BCST (BX)(R10*2), Z10, Z8
+	VFMADD231PS.BCST (BX)(R12*1), Z10, Z9
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R13
+	JNZ              tile8x1Loop
+	VMOVUPS.Z        (AX), K1, Z10
+	VCMPPS           $0x1e, Z0, Z10, K2
+	VCMPPS           $0x11, Z1, Z10, K2, K2
+	VMOVAPS.Z        Z2, K2, Z2
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z3, K2, Z3
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z4, K2, Z4
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z5, K2, Z5
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z6, K2, Z6
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z7, K2, Z7
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z8, K2, Z8
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z9, K2, Z9
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             DX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*8), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x08, R9
+	JMP              tile8x1
+
+tile8x1Done:
+tile4x1:
+	CMPQ   R9, $0x04
+	JLT    tile4x1Done
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R11
+
+tile4x1Loop:
+	VMOVUPS          (CX), Z6
+	VFMADD231PS.BCST (BX), Z6, Z2
+	VFMADD231PS.BCST (BX)(SI*1), Z6, Z3
+	VFMADD231PS.BCST (BX)(SI*2), Z6, Z4
+	VFMADD231PS.BCST (BX)(R10*1), Z6, Z5
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R11
+	JNZ              tile4x1Loop
+	VMOVUPS.Z        (AX), K1, Z6
+	VCMPPS           $0x1e, Z0, Z6, K2
+	VCMPPS           $0x11, Z1, Z6, K2, K2
+	VMOVAPS.Z        Z2, K2, Z2
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z3, K2, Z3
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z4, K2, Z4
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z5, K2, Z5
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             DX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*4), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x04, R9
+	JMP              tile4x1
+
+tile4x1Done:
+tile2x1:
+	CMPQ   R9, $0x02
+	JLT    tile2x1Done
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R10
+
+tile2x1Loop:
+	VMOVUPS          (CX), Z4
+	VFMADD231PS.BCST (BX), Z4, Z2
+	VFMADD231PS.BCST (BX)(SI*1), Z4, Z3
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R10
+	JNZ              tile2x1Loop
+	VMOVUPS.Z        (AX), K1, Z4
+	VCMPPS           $0x1e, Z0, Z4, K2
+	VCMPPS           $0x11, Z1, Z4, K2, K2
+	VMOVAPS.Z        Z2, K2, Z2
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VCMPPS           $0x1e, Z0, Z2, K2
+	VCMPPS           $0x11, Z1, Z2, K2, K2
+	VMOVAPS.Z        Z3, K2, Z3
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             DX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*2), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x02, R9
+	JMP              tile2x1
+
+tile2x1Done:
+tile1x1:
+	CMPQ   R9, $0x01
+	JLT    tile1x1Done
+	VXORPS Z2, Z2, Z2
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R10
+
+tile1x1Loop:
+	VMOVUPS          (CX), Z3
+	VFMADD231PS.BCST (BX), Z3, Z2
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R10
+	JNZ              tile1x1Loop
+	VMOVUPS.Z        (AX), K1, Z3
+	VCMPPS           $0x1e, Z0, Z3, K2
+	VCMPPS           $0x11, Z1, Z3, K2, K2
+	VMOVAPS.Z        Z2, K2, Z2
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             DX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*1), BX
+	MOVQ             BX, a+16(FP)
 	SUBQ             $0x01, R9
 	JMP              tile1x1
 

@@ -32,6 +32,13 @@ func (m *FloatMatrix) check(name string) {
 	}
 }
 
+// clear sets a matrix whose rows are contiguous to zero.
+func (m *FloatMatrix) clear() {
+	for i := range m.Rows {
+		clear(m.Data[i*m.RowStride:][:m.Cols])
+	}
+}
+
 // Sizes of the parts of a product that are computed together: A's part,
 // gemmRows·gemmDepth, stays in the second-level cache while it meets one panel
 // of B after another; a panel, gemmDepth·gemmWidth, stays in or near the first.
@@ -54,7 +61,21 @@ const gemmFewRows = 64
 // 16 elements between them. C overlaps neither A nor B.
 //
 // It panics if shapes do not fit or a matrix ends beyond its data.
-func FloatGemm(c, a, b FloatMatrix) {
+func FloatGemm(c, a, b FloatMatrix) { product(c, a, b, false) }
+
+// FloatGemmClipBack goes back through a clipped ReLU and what lies above it: it
+// replaces C, numbers before or after clipping, by the derivative with respect to
+// them. That is A·B where C lies within 0 and 1, zero elsewhere and on the bounds;
+// see FloatClipBack. A has at most 256 columns; all else is as FloatGemm's.
+func FloatGemmClipBack(c, a, b FloatMatrix) {
+	if a.Cols > gemmDepth {
+		panic(fmt.Sprintf("kernel: found %d products an element, expected at most %d", a.Cols, gemmDepth))
+	}
+	product(c, a, b, true)
+}
+
+// product is FloatGemm or, back, FloatGemmClipBack.
+func product(c, a, b FloatMatrix, back bool) {
 	c.check("C")
 	a.check("A")
 	b.check("B")
@@ -70,30 +91,36 @@ func FloatGemm(c, a, b FloatMatrix) {
 	if c.ColStride != 1 {
 		panic(fmt.Sprintf("kernel: neither stride of C, %d and %d, is 1", c.RowStride, c.ColStride))
 	}
-	if c.Rows == 0 || c.Cols == 0 || a.Cols == 0 {
+	if c.Rows == 0 || c.Cols == 0 {
+		return
+	}
+	if a.Cols == 0 {
+		if back {
+			c.clear()
+		}
 		return
 	}
 	if width := floatPanelWidth(); b.ColStride == 1 && c.Cols%(width/2) == 0 && (c.Rows <= gemmFewRows || c.Cols <= width) {
-		gemm(&c, &a, &b, width, nil)
+		gemm(&c, &a, &b, width, nil, back)
 	} else {
-		gemmPacked(&c, &a, &b, width)
+		gemmPacked(&c, &a, &b, width, back)
 	}
 }
 
 // gemmPacked is gemm with panels of B copied to contiguous memory. For a small
 // product even clearing that memory takes long.
-func gemmPacked(c, a, b *FloatMatrix, width int) {
+func gemmPacked(c, a, b *FloatMatrix, width int, back bool) {
 	const small = gemmDepth * gemmWidth / 8
 	if b.Rows*width <= small {
 		var panel [small]float32
-		gemm(c, a, b, width, panel[:])
+		gemm(c, a, b, width, panel[:], back)
 		return
 	}
 	var panel [gemmDepth * gemmWidth]float32
-	gemm(c, a, b, width, panel[:])
+	gemm(c, a, b, width, panel[:], back)
 }
 
-func gemm(c, a, b *FloatMatrix, width int, packed []float32) {
+func gemm(c, a, b *FloatMatrix, width int, packed []float32, back bool) {
 	for k0 := 0; k0 < a.Cols; k0 += gemmDepth {
 		k := min(gemmDepth, a.Cols-k0)
 		for i0 := 0; i0 < c.Rows; i0 += gemmRows {
@@ -107,7 +134,11 @@ func gemm(c, a, b *FloatMatrix, width int, packed []float32) {
 					pack(packed, right, b.RowStride, b.ColStride, k, n, width)
 					right = packed
 				}
-				floatPanel(c.Data[i0*c.RowStride+j0:], c.RowStride, left, a.RowStride, a.ColStride, right, ldb, m, n, k)
+				if dst := c.Data[i0*c.RowStride+j0:]; back {
+					floatPanelClipBack(dst, c.RowStride, left, a.RowStride, a.ColStride, right, ldb, m, n, k)
+				} else {
+					floatPanel(dst, c.RowStride, left, a.RowStride, a.ColStride, right, ldb, m, n, k)
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -60,6 +61,40 @@ func productCall(c, a, b FloatMatrix) *floatCall {
 		}}
 }
 
+// gemmClipBackCall makes a product as gemmCall does. About a third of C lies within
+// 0 and 1.
+func gemmClipBackCall(r *rand.Rand, size int, random randomSlice) *floatCall {
+	m, n, k := 1+r.IntN(30), size, 1+r.IntN(20)
+	return clipBackOf(randomMatrix(r, m, n, false, random), randomMatrix(r, m, k, true, random), randomMatrix(r, k, n, true, random))
+}
+
+func clipBackOf(c, a, b FloatMatrix) *floatCall {
+	product := productCall(c, a, b)
+	return &floatCall{name: fmt.Sprintf("FloatGemmClipBack of %d×%d×%d", c.Rows, c.Cols, a.Cols), args: product.args,
+		run: func(args [][]float32) {
+			c, a, b := c, a, b
+			c.Data, a.Data, b.Data = args[0], args[1], args[2]
+			FloatGemmClipBack(c, a, b)
+		},
+		twin: func(args [][]float64) [][]float64 {
+			before := slices.Clone(args[0])
+			for i := range c.Rows {
+				for j := range c.Cols {
+					args[0][i*c.RowStride+j*c.ColStride] = 0
+				}
+			}
+			tolerance := product.twin(args)
+			for i := range c.Rows {
+				for j := range c.Cols {
+					if at := i*c.RowStride + j*c.ColStride; !(before[at] > 0 && before[at] < 1) {
+						args[0][at], tolerance[0][at] = 0, 0
+					}
+				}
+			}
+			return tolerance
+		}}
+}
+
 // TestFloatGemmShapes goes through all small shapes, so all tiles, and over the
 // borders of the blocks.
 func TestFloatGemmShapes(t *testing.T) {
@@ -67,8 +102,11 @@ func TestFloatGemmShapes(t *testing.T) {
 	check := func(m, n, k int) {
 		c, a, b := randomMatrix(r, m, n, false, randomFloats), randomMatrix(r, m, k, true, randomFloats), randomMatrix(r, k, n, true, randomFloats)
 		productCall(c, a, b).check(t, true)
+		if k <= gemmDepth {
+			clipBackOf(c, a, b).check(t, true)
+		}
 	}
-	for m := range 18 {
+	for m := range 26 {
 		for n := range 35 {
 			check(m, n, 1+r.IntN(9))
 		}
@@ -82,6 +120,14 @@ func TestFloatGemmShapes(t *testing.T) {
 
 // TestFloatGemmRefuses wants a panic for shapes that do not fit.
 func TestFloatGemmRefuses(t *testing.T) {
+	refuses := func(name string, call func()) {
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s: no panic", name)
+			}
+		}()
+		call()
+	}
 	rows := func(rows, cols int) FloatMatrix { return NewFloatMatrix(make([]float32, rows*cols), rows, cols) }
 	short := rows(4, 5)
 	short.Data = short.Data[:19]
@@ -94,13 +140,9 @@ func TestFloatGemmRefuses(t *testing.T) {
 		"C without stride": {sparse, rows(2, 4), rows(4, 3)},
 		"negative stride":  {rows(2, 3), {Data: make([]float32, 100), Rows: 2, Cols: 4, RowStride: -4, ColStride: 1}, rows(4, 3)},
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			FloatGemm(m[0], m[1], m[2])
-		}()
+		refuses(name, func() { FloatGemm(m[0], m[1], m[2]) })
 	}
+	refuses("too many products", func() {
+		FloatGemmClipBack(rows(2, 3), rows(2, gemmDepth+1), rows(gemmDepth+1, 3))
+	})
 }

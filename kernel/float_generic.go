@@ -179,3 +179,15 @@ func floatPanelGeneric(c []float32, ldc int, a []float32, rowA, colA int, b []fl
 		}
 	}
 }
+
+// floatPanelClipBackGeneric replaces C by A·B where it lies within 0 and 1, by
+// zero elsewhere; otherwise as floatPanelGeneric. n ≤ gemmWidth.
+func floatPanelClipBackGeneric(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb int, m, n, k int) {
+	var sums [gemmWidth]float32
+	for i := range m {
+		d := sums[:n]
+		clear(d)
+		floatPanelGeneric(d, n, a[i*rowA:], rowA, colA, b, ldb, 1, n, k)
+		floatClipBackGeneric(c[i*ldc:i*ldc+n], c[i*ldc:i*ldc+n], d)
+	}
+}

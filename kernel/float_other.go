@@ -31,3 +31,7 @@ func floatPanelWidth() int { return gemmWidth }
 func floatPanel(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb int, m, n, k int) {
 	floatPanelGeneric(c, ldc, a, rowA, colA, b, ldb, m, n, k)
 }
+
+func floatPanelClipBack(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb int, m, n, k int) {
+	floatPanelClipBackGeneric(c, ldc, a, rowA, colA, b, ldb, m, n, k)
+}

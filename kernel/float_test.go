@@ -173,6 +173,7 @@ var floatKernels = map[string]func(r *rand.Rand, size int, random func(*rand.Ran
 	"AdamIdle":       adamIdleCall,
 	"GatherSum":      gatherSumCall,
 	"Gemm":           gemmCall,
+	"GemmClipBack":   gemmClipBackCall,
 }
 
 func TestFloatKernels(t *testing.T) {
@@ -236,6 +237,7 @@ func TestFloatKernelsDoNotAllocate(t *testing.T) {
 			FloatGatherSum(x, x, table, n, rows)
 			FloatGemm(c, a, b)
 			FloatGemm(c, a, b.T())
+			FloatGemmClipBack(c, a, b)
 		}); allocs != 0 {
 			t.Errorf("%v allocations per run, want none", allocs)
 		}

@@ -19,6 +19,7 @@ func floatKernels() {
 		v.adam()
 		v.adamIdle()
 		v.gatherSum()
-		v.panel()
+		v.panel(false)
+		v.panel(true)
 	}
 }

@@ -213,6 +213,11 @@ func (e *elements) descend(w, m, v, rate, epsilon, keep VecVirtual) {
 	VSUBPS(m, w, w)
 }
 
+// readAhead is how many bytes ahead of itself clip asks for its source: what it
+// clips are long arrays, call by call, at which the processor's own prefetching
+// stops at every page.
+const readAhead = 4608
+
 // clip writes the activation of a layer: bounded to 0..1, squared or not.
 func (v vectors) clip(square bool) {
 	name := "floatClip"
@@ -222,6 +227,9 @@ func (v vectors) clip(square bool) {
 	v.function(name, "func(dst, src *float32, n int)", "is "+exported(name)+" of n elements.")
 	zero, one := v.zero(), v.one()
 	v.each(func(e *elements) {
+		ahead := e.at("src")
+		ahead.Disp = readAhead
+		PREFETCHT0(ahead)
 		x := e.load("src")
 		bounded(x, zero, one)
 		if square {
@@ -240,32 +248,34 @@ func (v vectors) clipBack(square bool) {
 		name = "floatSquareClipBack"
 	}
 	v.function(name, "func(dst, src, d *float32, n int)", "is "+exported(name)+" of n elements.")
-	const below, above = 17, 30 // false for NaN
 	zero, one := v.zero(), v.one()
 	v.each(func(e *elements) {
 		x, d := e.load("src"), e.load("d")
-		if v == avx512 {
-			low, inside := K(), K()
-			VCMPPS(Imm(above), zero, x, low)
-			VCMPPS(Imm(below), one, x, low, inside)
-			if square {
-				VADDPS(x, x, x)
-				VMULPS(x, d, d)
-			}
-			VMOVAPS_Z(d, inside, d)
-		} else {
-			low, high := v.register(), v.register()
-			VCMPPS(Imm(above), zero, x, low)
-			VCMPPS(Imm(below), one, x, high)
-			VANDPS(low, high, high)
-			if square {
-				VADDPS(x, x, x)
-				VMULPS(x, d, d)
-			}
-			VANDPS(high, d, d)
+		if square {
+			double := v.register()
+			VADDPS(x, x, double)
+			VMULPS(double, d, d)
 		}
+		v.within(x, d, zero, one)
 		e.store(d, "dst")
 	}, "dst", "src", "d")
+}
+
+// within clears d where x is not within 0 and 1, and spoils x.
+func (v vectors) within(x, d VecVirtual, zero, one Op) {
+	const below, above = 17, 30 // false for NaN
+	if v == avx512 {
+		low, inside := K(), K()
+		VCMPPS(Imm(above), zero, x, low)
+		VCMPPS(Imm(below), one, x, low, inside)
+		VMOVAPS_Z(d, inside, d)
+		return
+	}
+	low := v.register()
+	VCMPPS(Imm(above), zero, x, low)
+	VCMPPS(Imm(below), one, x, x)
+	VANDPS(low, x, x)
+	VANDPS(x, d, d)
 }
 
 // exported returns the name of the function that a kernel serves.

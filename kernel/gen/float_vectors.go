@@ -67,10 +67,13 @@ func (v vectors) argument(name string) VecVirtual {
 	return r
 }
 
+// oneBits is 1 as a float.
+const oneBits = 0x3f800000
+
 // one returns a vector of ones.
 func (v vectors) one() VecVirtual {
 	bits, x, r := GP32(), XMM(), v.register()
-	MOVL(U32(0x3f800000), bits)
+	MOVL(U32(oneBits), bits)
 	VMOVD(bits, x)
 	VBROADCASTSS(x, r)
 	return r
