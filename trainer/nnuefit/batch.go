@@ -32,10 +32,11 @@ type input struct {
 	outputs func(all []float32)
 }
 
-// An item is one perspective of one position: item 2i is position i seen by the
-// side to move, item 2i+1 by the opponent. The transformer works through the
+// An item is one perspective of one position. The transformer works through the
 // items anchor by anchor, so that the rows it needs stay in the cache; the
-// layers work through the positions stack by stack.
+// layers work through the positions stack by stack. Items are numbered in the
+// order of the layers, in which their sums lie: item 2p is the position at place
+// p seen by the side to move, item 2p+1 by the opponent.
 type batch struct {
 	items  []int32 // in the transformer's order: by anchor
 	start  []int32 // the slots of items[r] are slots[start[r]:start[r+1]]
@@ -140,7 +141,7 @@ func (c *core) assignSlots() {
 }
 
 // orderItems sorts the items by anchor, lists their slots in that order and
-// cuts them into shards.
+// cuts them into shards. Items are numbered in the order of the positions here.
 func (c *core) orderItems(n int) {
 	b := &c.batch
 	next := make([]int32, c.anchors+1)
@@ -237,14 +238,16 @@ func (b *batch) listSlots(s *shard) {
 // chunk is a few positions of one stack, which the layers take at a time.
 type chunk struct {
 	bucket    int
-	positions []int32
+	first     int     // place of the first, in the layers' order
+	positions []int32 // place by place
 }
 
 // chunkSize is the most positions of a chunk: their activations stay in the
 // second-level cache.
 const chunkSize = 64
 
-// cutChunks sorts the positions by stack and cuts them into chunks.
+// cutChunks sorts the positions by stack, cuts them into chunks and numbers the
+// items in that order.
 func (c *core) cutChunks(n int) {
 	b := &c.batch
 	var next [257]int
@@ -254,17 +257,21 @@ func (c *core) cutChunks(n int) {
 	for k := range c.stacks {
 		next[k+1] += next[k]
 	}
-	order := make([]int32, n)
+	order, place := make([]int32, n), make([]int32, n)
 	for i, k := range b.bucket {
 		order[next[k]] = int32(i)
+		place[i] = int32(next[k])
 		next[k]++
 	}
 	b.chunks = b.chunks[:0]
 	first := 0
 	for k := range c.stacks { // next[k] is now the end of stack k
 		for positions := range slices.Chunk(order[first:next[k]], chunkSize) {
-			b.chunks = append(b.chunks, chunk{k, positions})
+			b.chunks = append(b.chunks, chunk{k, first, positions})
+			first += len(positions)
 		}
-		first = next[k]
+	}
+	for r, item := range b.items {
+		b.items[r] = 2*place[item/2] + item&1
 	}
 }

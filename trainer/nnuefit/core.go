@@ -30,7 +30,7 @@ type core struct {
 	used    []float32 // dense parameters as used in this batch
 	rounded []float32 // room for them where they are not the parameters themselves
 	w1      []float32 // [stacks][inputs][l2] stack plus shared part
-	w1T     []float32 // [stacks][l2][inputs]
+	w1T     []float32 // [stacks][l2][inputs+w1TGap]
 	w2T     []float32 // [stacks][l3][l2] layer 2 transposed
 	gradV   []float32 // [virtual][stride]
 	gradD   []float32 // dense gradient of the batch
@@ -52,7 +52,7 @@ func newCore(s shape, cfg Config, sc scales, lim limits) *core {
 		virtualRows: newTable(s.virtual, &s),
 		clock:       newClock(cfg),
 		w1:          make([]float32, s.stacks*s.inputs()*s.l2),
-		w1T:         make([]float32, s.stacks*s.inputs()*s.l2),
+		w1T:         make([]float32, s.stacks*s.l2*(s.inputs()+w1TGap)),
 		w2T:         make([]float32, s.stacks*s.l2*s.l3),
 		gradV:       make([]float32, s.virtual*s.stride()),
 	}

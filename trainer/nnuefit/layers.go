@@ -15,26 +15,24 @@ type head struct {
 	loss    float64
 	finite  bool
 
-	x, dx      []float32 // [chunk][inputs+gap] transformer's outputs; derivative
+	x          []float32 // [chunk][2][stride] transformer's outputs, where not in place
 	a1, h1, d1 []float32 // [chunk][l2] sums of layer 1, clipped; derivative
 	a2, h2, d2 []float32 // [chunk][l3]
 	out, dOut  []float32 // [chunk]
 }
 
-// inputGap keeps the rows of a chunk's inputs, often a large power of two long,
-// from sharing few sets of the caches.
-const inputGap = 16
-
 func newHead(l *layout) head {
-	in := (l.inputs() + inputGap) * chunkSize
-	floats := func(n int) []float32 { return make([]float32, n) }
-	return head{
-		grad: floats(l.size), touched: make([]bool, l.stacks),
-		x: floats(in), dx: floats(in),
-		a1: floats(chunkSize * l.l2), h1: floats(chunkSize * l.l2), d1: floats(chunkSize * l.l2),
-		a2: floats(chunkSize * l.l3), h2: floats(chunkSize * l.l3), d2: floats(chunkSize * l.l3),
-		out: floats(chunkSize), dOut: floats(chunkSize),
+	floats := func(n int) []float32 { return make([]float32, chunkSize*n) }
+	h := head{
+		grad: make([]float32, l.size), touched: make([]bool, l.stacks),
+		a1: floats(l.l2), h1: floats(l.l2), d1: floats(l.l2),
+		a2: floats(l.l3), h2: floats(l.l3), d2: floats(l.l3),
+		out: floats(1), dOut: floats(1),
 	}
+	if l.square {
+		h.x = floats(2 * l.stride())
+	}
+	return h
 }
 
 // layerWeights computes the layers' weights used in this batch.
@@ -48,18 +46,17 @@ func (c *core) layerWeights() {
 		w := c.stackW1(b)
 		kernel.FloatAdd(w, c.layout.sharedW1(c.dense.w))
 		c.quantise(w, c.scales.hidden)
-		transpose(c.stackW1T(b), w, c.l2)
-		transpose(c.stackW2T(b), c.layout.stack(c.used, b).w2, c.l3)
+		transpose(c.stackW1T(b), matrix(w, c.inputs(), c.l2))
+		transpose(matrix(c.stackW2T(b), c.l3, c.l2), matrix(c.layout.stack(c.used, b).w2, c.l2, c.l3))
 	}
 }
 
-// transpose writes to dst the columns of src, whose rows have n elements, as
-// rows.
-func transpose(dst, src []float32, n int) {
-	for j := range n {
-		for at := j; at < len(src); at += n {
-			dst[0] = src[at]
-			dst = dst[1:]
+// transpose writes src's transpose to dst. Rows of both are contiguous.
+func transpose(dst, src kernel.FloatMatrix) {
+	for j := range dst.Rows {
+		row := dst.Data[j*dst.RowStride:][:dst.Cols]
+		for i := range row {
+			row[i] = src.Data[i*src.RowStride+j]
 		}
 	}
 }
@@ -71,10 +68,14 @@ func (c *core) stackW1(b int) []float32 {
 }
 
 // stackW1T is its transpose, [l2][inputs].
-func (c *core) stackW1T(b int) []float32 {
-	n := c.inputs() * c.l2
-	return c.w1T[b*n : (b+1)*n]
+func (c *core) stackW1T(b int) kernel.FloatMatrix {
+	stride := c.inputs() + w1TGap
+	return kernel.FloatMatrix{Data: c.w1T[b*c.l2*stride:][:c.l2*stride], Rows: c.l2, Cols: c.inputs(), RowStride: stride, ColStride: 1}
 }
+
+// w1TGap keeps the rows of layer 1's transpose, often a large power of two long,
+// from sharing few sets of the caches.
+const w1TGap = 16
 
 // stackW2T is the transpose of layer 2 of stack b as used in this batch, [l3][l2].
 func (c *core) stackW2T(b int) []float32 {
@@ -100,13 +101,36 @@ func matrix(data []float32, rows, n int) kernel.FloatMatrix {
 	return kernel.NewFloatMatrix(data, rows, n)
 }
 
-// wide is the inputs of n positions, or their derivatives.
-func (c *core) wide(data []float32, n int) kernel.FloatMatrix {
-	return kernel.FloatMatrix{Data: data, Rows: n, Cols: c.inputs(), RowStride: c.inputs() + inputGap, ColStride: 1}
+// sums are the accumulators and PSQT sums of a chunk, or the derivatives with
+// respect to them: [chunk][2][stride].
+func (c *core) sums(ch *chunk) []float32 {
+	n := 2 * c.stride()
+	return c.batch.sums[ch.first*n : (ch.first+len(ch.positions))*n]
+}
+
+// perspective is the accumulators of one side in data as sums has them.
+func (c *core) perspective(data []float32, side int) kernel.FloatMatrix {
+	n := 2 * c.stride()
+	return kernel.FloatMatrix{Data: data[side*c.stride():], Rows: len(data) / n, Cols: c.width, RowStride: n, ColStride: 1}
+}
+
+// fromSide is the rows of a layer's weights on the inputs from one side.
+func (c *core) fromSide(weights kernel.FloatMatrix, side int) kernel.FloatMatrix {
+	weights.Data, weights.Rows = weights.Data[side*c.width*weights.RowStride:], c.width
+	return weights
+}
+
+// inputs returns where the transformer's outputs are for a chunk: in place of the
+// sums, or beside them where the derivative is not to be had from the outputs.
+func (h *head) inputs(c *core, sums []float32) []float32 {
+	if c.square {
+		return h.x[:len(sums)]
+	}
+	return sums
 }
 
 // forward computes the outputs of a chunk, in units of 1.0, seen by the side to
-// move.
+// move. Called again it does the same.
 func (c *core) forward(h *head, ch *chunk) {
 	n, stride, b := len(ch.positions), c.stride(), ch.bucket
 	st := c.layout.stack(c.used, b)
@@ -114,28 +138,31 @@ func (c *core) forward(h *head, ch *chunk) {
 	if c.square {
 		clip = kernel.FloatSquareClip
 	}
-	for q, i := range ch.positions {
-		own := c.batch.sums[2*int(i)*stride:][: 2*stride : 2*stride]
+	sums := c.sums(ch)
+	x := h.inputs(c, sums)
+	for q := range n {
+		own := sums[2*q*stride:][: 2*stride : 2*stride]
 		other := own[stride:]
-		x := h.x[q*(c.inputs()+inputGap):][:c.inputs()]
-		clip(x[:c.width], own[:c.width])
-		clip(x[c.width:], other[:c.width])
-		if c.square {
-			c.floor(x, c.scales.transformer)
-		}
 		h.out[q] = st.b3[0]
 		if c.psqt > 0 {
 			h.out[q] += (own[c.width+b] - other[c.width+b]) / 2
 		}
+		for at := 2 * q * stride; at < 2*(q+1)*stride; at += stride {
+			clip(x[at:at+c.width], sums[at:at+c.width])
+			if c.square {
+				c.floor(x[at:at+c.width], c.scales.transformer)
+			}
+		}
 	}
-	last := c.wide(h.x, n)
-	if c.l2 > 0 {
-		spread(h.a1[:n*c.l2], st.b1)
-		kernel.FloatGemm(matrix(h.a1, n, c.l2), last, matrix(c.stackW1(b), c.inputs(), c.l2))
-		kernel.FloatClip(h.h1[:n*c.l2], h.a1[:n*c.l2])
-		c.floor(h.h1[:n*c.l2], c.scales.hidden)
-		last = matrix(h.h1, n, c.l2)
+	if c.l2 == 0 {
+		c.addInputs(matrix(h.out, n, 1), x, st.w3)
+		return
 	}
+	spread(h.a1[:n*c.l2], st.b1)
+	c.addInputs(matrix(h.a1, n, c.l2), x, c.stackW1(b))
+	kernel.FloatClip(h.h1[:n*c.l2], h.a1[:n*c.l2])
+	c.floor(h.h1[:n*c.l2], c.scales.hidden)
+	last := matrix(h.h1, n, c.l2)
 	if c.l3 > 0 {
 		spread(h.a2[:n*c.l3], st.b2)
 		kernel.FloatGemm(matrix(h.a2, n, c.l3), last, matrix(st.w2, c.l2, c.l3))
@@ -144,6 +171,15 @@ func (c *core) forward(h *head, ch *chunk) {
 		last = matrix(h.h2, n, c.l3)
 	}
 	kernel.FloatGemm(matrix(h.out, n, 1), last, matrix(st.w3, c.last(), 1))
+}
+
+// addInputs adds to the sums of the layer above the inputs' part: x times
+// weights.
+func (c *core) addInputs(sums kernel.FloatMatrix, x, weights []float32) {
+	w := matrix(weights, c.inputs(), sums.Cols)
+	for side := range 2 {
+		kernel.FloatGemm(sums, c.perspective(x, side), c.fromSide(w, side))
+	}
 }
 
 // spread fills dst with copies of row.
@@ -157,7 +193,7 @@ func spread(dst, row []float32) {
 // that forward was just called for, in h.dOut. It adds to the head's gradient and
 // replaces the items' sums by the derivatives with respect to them.
 func (c *core) backward(h *head, ch *chunk) {
-	n, stride, b := len(ch.positions), c.stride(), ch.bucket
+	n, b := len(ch.positions), ch.bucket
 	st, gr := c.layout.stack(c.used, b), c.layout.stack(h.grad, b)
 	if !h.touched[b] {
 		h.touched[b] = true
@@ -167,8 +203,6 @@ func (c *core) backward(h *head, ch *chunk) {
 	for _, d := range h.dOut[:n] {
 		gr.b3[0] += d
 	}
-	x, dx := c.wide(h.x, n), c.wide(h.dx, n)
-	clear(h.dx[:n*dx.RowStride])
 
 	// product adds to gw the gradient of a layer's weights and to dIn the
 	// derivative with respect to its inputs; wT is the weights' transpose.
@@ -188,37 +222,51 @@ func (c *core) backward(h *head, ch *chunk) {
 	}
 	w3T := matrix(st.w3, 1, c.last())
 	gw3 := matrix(gr.w3, c.last(), 1)
-	switch {
-	case c.l2 == 0:
-		product(gw3, dx, x, dOut, w3T)
-	case c.l3 == 0:
+	if c.l2 == 0 {
+		c.backInputs(h, ch, gw3, dOut, w3T.T())
+		return
+	}
+	if c.l3 == 0 {
 		clear(h.d1)
 		product(gw3, matrix(h.d1, n, c.l2), matrix(h.h1, n, c.l2), dOut, w3T)
-	default:
+	} else {
 		clear(h.d2)
 		product(gw3, matrix(h.d2, n, c.l3), matrix(h.h2, n, c.l3), dOut, w3T)
 		clear(h.d1)
 		product(matrix(gr.w2, c.l2, c.l3), matrix(h.d1, n, c.l2), matrix(h.h1, n, c.l2),
 			through(h.d2, h.a2, gr.b2, c.l3), matrix(c.stackW2T(b), c.l3, c.l2))
 	}
-	if c.l2 > 0 {
-		product(matrix(gr.w1, c.inputs(), c.l2), dx, x,
-			through(h.d1, h.a1, gr.b1, c.l2), matrix(c.stackW1T(b), c.l2, c.inputs()))
-	}
+	c.backInputs(h, ch, matrix(gr.w1, c.inputs(), c.l2), through(h.d1, h.a1, gr.b1, c.l2), c.stackW1T(b).T())
+}
 
-	clipBack := kernel.FloatClipBack
-	if c.square {
-		clipBack = kernel.FloatSquareClipBack
+// backInputs goes back from the layer above the inputs, with the derivatives d of
+// its sums, to the transformer: it adds to gw, the gradient of that layer's
+// weights w, and replaces the chunk's sums.
+func (c *core) backInputs(h *head, ch *chunk, gw, d, w kernel.FloatMatrix) {
+	sums, stride, b := c.sums(ch), c.stride(), ch.bucket
+	x := h.inputs(c, sums)
+	for side := range 2 {
+		kernel.FloatGemm(c.fromSide(gw, side), c.perspective(x, side).T(), d)
 	}
-	for q, i := range ch.positions {
-		d := h.dx[q*dx.RowStride:][:c.inputs()]
+	if c.square {
+		dx := x // no longer needed
+		clear(dx)
 		for side := range 2 {
-			sum := c.batch.sums[(2*int(i)+side)*stride:][:stride:stride]
-			clipBack(sum[:c.width], sum[:c.width], d[side*c.width:(side+1)*c.width])
-			clear(sum[c.width:])
-			if c.psqt > 0 {
-				sum[c.width+b] = h.dOut[q] * (0.5 - float32(side))
-			}
+			kernel.FloatGemm(c.perspective(dx, side), d, c.fromSide(w, side).T())
+		}
+		kernel.FloatSquareClipBack(sums, sums, dx)
+	} else {
+		for side := range 2 {
+			kernel.FloatGemmClipBack(c.perspective(sums, side), d, c.fromSide(w, side).T())
+		}
+	}
+	for at := c.width; at < len(sums); at += stride {
+		clear(sums[at : at+stride-c.width])
+	}
+	if c.psqt > 0 {
+		for q, d := range h.dOut[:len(ch.positions)] {
+			sums[2*q*stride+c.width+b] = d / 2
+			sums[(2*q+1)*stride+c.width+b] = -d / 2
 		}
 	}
 }
