@@ -1,10 +1,6 @@
 package features
 
-import (
-	"math/bits"
-
-	"github.com/crazyhouse-rl/selfplay/chess"
-)
+import "github.com/crazyhouse-rl/selfplay/chess"
 
 // HalfKAv2Name is the canonical name of the set HalfKAv2.
 const HalfKAv2Name = "HalfKAv2"
@@ -79,20 +75,19 @@ func (h HalfKAv2) MaxActive() int { return totalMen }
 // Active appends the active features of p seen from perspective to dst, in no
 // particular order. It does not allocate if dst has room for MaxActive more.
 func (h HalfKAv2) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
-	view := h.view(p, perspective)
-	for c := range 2 {
-		for t := range 6 {
-			men := p.Pieces(chess.Color(c), chess.PieceType(t))
-			dst = view.appendMen(dst, c, t, men)
-		}
-		if h.hands {
-			for t := range handKinds {
-				dst = view.appendHand(dst, c, t, 0, handCount(p.Hand(chess.Color(c)), t))
-			}
-		}
+	n, v := len(dst), h.view(p, perspective)
+	dst = appendMen(dst, p, p.Occupied(), &halfKAPlanes[perspective], int32(v.mirror))
+	if h.hands {
+		m := len(dst)
+		dst = handSet.Active(p, perspective, dst)
+		shift(dst[m:], handOffset)
 	}
+	shift(dst[n:], v.base)
 	return dst
 }
+
+// halfKAPlanes is the first feature of a man in a block, by perspective.
+var halfKAPlanes = byPiece([2][6]int32{{0, 128, 256, 384, 512, kingOffset}, {64, 192, 320, 448, 576, kingOffset}})
 
 func (h HalfKAv2) bound(onBoard int) int {
 	if h.hands {
@@ -200,13 +195,6 @@ func (v view) feature(e element) int32 {
 		return int32(v.base + handOffset + (2*e.kind()+(e.color()^v.enemy))*handSteps + e.step())
 	}
 	return v.man(e.color(), e.kind(), e.square())
-}
-
-func (v view) appendMen(dst []int32, c, t int, men chess.Bitboard) []int32 {
-	for b := uint64(men); b != 0; b &= b - 1 {
-		dst = append(dst, v.man(c, t, bits.TrailingZeros64(b)))
-	}
-	return dst
 }
 
 // appendHand appends the thermometer steps from..to-1 of a hand.

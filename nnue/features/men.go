@@ -16,40 +16,63 @@ type menTable struct {
 	first    [2][6]int32
 	mirror   int  // XORed to squares for Black
 	promoted bool // promoted men only
+
+	ofPiece [2]pieceTable // first by perspective
+}
+
+// pieceTable has a number for every chess.Piece.
+type pieceTable [16]int32
+
+// byPiece turns numbers by side (own, enemy) and kind into numbers by piece, for
+// both perspectives.
+func byPiece(first [2][6]int32) (tables [2]pieceTable) {
+	for perspective := range tables {
+		for c := range 2 {
+			for t, n := range first[c^perspective] {
+				tables[perspective][chess.MakePiece(chess.Color(c), chess.PieceType(t))] = n
+			}
+		}
+	}
+	return tables
+}
+
+func newMenBlock(t menTable) menBlock {
+	t.ofPiece = byPiece(t.first)
+	return menBlock{&t}
 }
 
 var (
-	allMen = menBlock{&menTable{
+	allMen = newMenBlock(menTable{
 		block: block{name: "All", describe: "men on squares", size: planes * 64,
 			most: perMan, never: neverMan},
 		first:  [2][6]int32{{0, 128, 256, 384, 512, 640}, {64, 192, 320, 448, 576, 704}},
 		mirror: rankMirror,
-	}}
-	piecesOnly = menBlock{&menTable{
+	})
+	piecesOnly = newMenBlock(menTable{
 		block: block{name: "P", describe: "men other than kings on squares", size: (planes - 2) * 64,
 			most: butKings, never: neverMan},
 		first:  [2][6]int32{{0, 128, 256, 384, 512, -1}, {64, 192, 320, 448, 576, -1}},
 		mirror: rankMirror,
-	}}
+	})
 	// rotatedPieces is P with the orientation of HalfKP's file format.
-	rotatedPieces = menBlock{&menTable{
+	rotatedPieces = newMenBlock(menTable{
 		block:  piecesOnly.block,
 		first:  piecesOnly.first,
 		mirror: rotation,
-	}}
-	ownKing = menBlock{&menTable{
+	})
+	ownKing = newMenBlock(menTable{
 		block: block{name: "King", describe: "own king on a square", size: 64,
 			most: always(1), never: func(f, king int) bool { return king != noKing && f != king }},
 		first:  [2][6]int32{{-1, -1, -1, -1, -1, 0}, {-1, -1, -1, -1, -1, -1}},
 		mirror: rankMirror,
-	}}
-	promotedMen = menBlock{&menTable{
+	})
+	promotedMen = newMenBlock(menTable{
 		block: block{name: "Promoted", describe: "promoted men on squares", size: 8 * 64,
 			most: func(onBoard int) int { return min(onBoard-2, 16) }},
 		first:    [2][6]int32{{-1, 0, 128, 256, 384, -1}, {-1, 64, 192, 320, 448, -1}},
 		mirror:   rankMirror,
 		promoted: true,
-	}}
+	})
 )
 
 func butKings(onBoard int) int { return onBoard - 2 }
@@ -69,23 +92,23 @@ func neverMan(f, king int) bool {
 	}
 }
 
-// squares returns the men of a colour and kind that count.
-func (b menBlock) squares(p *chess.Position, c, t int) chess.Bitboard {
-	set := p.Pieces(chess.Color(c), chess.PieceType(t))
+func (b menBlock) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
+	set := p.Occupied()
 	if b.promoted {
-		set &= p.Promoted()
+		set = p.Promoted()
 	}
-	return set
+	return appendMen(dst, p, set, &b.ofPiece[perspective], int32(int(perspective)*b.mirror))
 }
 
-func (b menBlock) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
-	enemy := int(perspective)
-	mirror := enemy * b.mirror
-	for c := range 2 {
-		for t, first := range &b.first[c^enemy] {
-			if first >= 0 {
-				dst = appendSquares(dst, first, mirror, b.squares(p, c, t))
-			}
+// appendMen appends the features of the men on the squares of a set: the number
+// of the piece and the square, mirrored by XOR. Pieces with a negative number have
+// none. One loop over the men has fewer surprises for the processor than one for
+// each kind.
+func appendMen(dst []int32, p *chess.Position, set chess.Bitboard, first *pieceTable, mirror int32) []int32 {
+	for s := uint64(set); s != 0; s &= s - 1 {
+		square := bits.TrailingZeros64(s)
+		if f := first[p.PieceAt(chess.Square(square))&15]; f >= 0 {
+			dst = append(dst, f+(int32(square)^mirror))
 		}
 	}
 	return dst
@@ -121,14 +144,6 @@ func (b menBlock) at(p *chess.Position, s chess.Square, enemy int) int32 {
 		return -1
 	}
 	return first + int32(int(s)^enemy*b.mirror)
-}
-
-// appendSquares appends the features of men on the squares of a set.
-func appendSquares(dst []int32, first int32, mirror int, set chess.Bitboard) []int32 {
-	for s := uint64(set); s != 0; s &= s - 1 {
-		dst = append(dst, first+int32(bits.TrailingZeros64(s)^mirror))
-	}
-	return dst
 }
 
 func (b menBlock) Append(c *Change, perspective chess.Color, _ chess.Square, added, removed []int32) ([]int32, []int32) {
