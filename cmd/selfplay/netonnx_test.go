@@ -61,6 +61,28 @@ func TestNetInspectONNX(t *testing.T) {
 	}
 }
 
+func TestNetQuantcheckONNX(t *testing.T) {
+	path := saveONNX(t, archtest.Net(t, "residual 1x32", 1))
+	out, stderr, code := selfplayCommand(t, "", "net", "quantcheck", path, "--count", "200", "--json")
+	var c planesCheck
+	if code != 0 || json.Unmarshal([]byte(out), &c) != nil {
+		t.Fatalf("exit code %d: %s%s", code, out, stderr)
+	}
+	if c.Runtime != "int8" || c.Positions < 150 || c.KL <= 0 || c.KL > 0.01 || c.Best < 0.5 || c.Value <= 0 || c.Largest > 0.05 || c.P999 > c.Largest || c.Worst == "" {
+		t.Errorf("found %+v", c)
+	}
+	out, _, code = selfplayCommand(t, "", "net", "quantcheck", path, "--count", "100", "--runtime", "native")
+	if code != 0 || !strings.Contains(out, "the same in 100.00 %, 0.00000 of") || !strings.Contains(out, "KL divergence 0.000000 mean") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	for _, args := range [][]string{{"--max-p999", "1e-9"}, {"--plot", "x.png"}, {"--runtime", "tpu"}, {"--checkpoint", "x"}} {
+		_, stderr, code := selfplayCommand(t, "", append([]string{"net", "quantcheck", path, "--count", "20"}, args...)...)
+		if code == 0 || stderr == "" {
+			t.Errorf("%v: exit code %d, %q", args, code, stderr)
+		}
+	}
+}
+
 func TestNetInspectONNXRefuses(t *testing.T) {
 	path := saveONNX(t, archtest.Net(t, "residual 1x8", 1))
 	_, stderr, code := selfplayCommand(t, "", "net", "inspect", path, "--draw", "x")

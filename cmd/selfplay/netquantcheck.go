@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
@@ -24,6 +26,8 @@ type quantcheckOptions struct {
 	plot       string
 	maxP999    float64
 	json       bool
+
+	runtime, library string // of plane nets
 }
 
 func newQuantcheckCommand() *cobra.Command {
@@ -39,20 +43,36 @@ should be the export: rounded weights and rounded activations are measured
 together. Without, it is NET itself computed without rounding anything on the way:
 activations alone are measured.
 
+Of a plane net, a file whose name ends in .onnx, what --runtime computes is compared
+with float32: the policies over legal moves (Kullback-Leibler divergence in nats),
+the move each likes best, and the values, from -1 to 1.
+
 Exits 1 if the 99.9th percentile is above --max-p999.
 
 ` + positionsHelp,
 		Example: `  selfplay net quantcheck crazyhouse.nnue --plot differences.png
-  selfplay net quantcheck RUN/nets/ID.nnue --checkpoint RUN/train/step-000000004440.checkpoint --replay RUN --max-p999 50`,
+  selfplay net quantcheck RUN/nets/ID.nnue --checkpoint RUN/train/step-000000004440.checkpoint --replay RUN --max-p999 50
+  selfplay net quantcheck net.onnx --count 2000
+  selfplay net quantcheck net.onnx --runtime ort --library /usr/lib/libonnxruntime.so`,
 		Args: exactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return quantcheck(c, args[0], o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			if filepath.Ext(args[0]) == ".onnx" {
+				return quantcheckPlanes(c, args[0], o)
+			}
+			return quantcheck(c, args[0], o)
+		},
 	}
 	f := c.Flags()
 	o.addFlags(f, 50_000, "positions")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "trainer's checkpoint with the float net")
 	f.Float64Var(&o.scale, "scale", nnuefit.DefaultConfig().NetScale, "win probability of a value v is σ(v / scale), v in raw units")
 	f.StringVar(&o.plot, "plot", "", "draw a histogram of the differences into this file, .png or .svg")
-	f.Float64Var(&o.maxP999, "max-p999", 0, "exit 1 if the 99.9th percentile is above this, raw units; 0: never")
+	f.Float64Var(&o.maxP999, "max-p999", 0, "exit 1 if the 99.9th percentile is above this, raw units, of a plane net's value; 0: never")
+	f.StringVar(&o.runtime, "runtime", runtimes.Int8, "of a plane net: what computes it, int8, onnxgo or ort")
+	f.StringVar(&o.library, "library", "", "of --runtime ort: ONNX Runtime's library")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return c
 }
@@ -77,9 +97,6 @@ type quantReport struct {
 }
 
 func quantcheck(c *cobra.Command, path string, o quantcheckOptions) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	n, err := readNet(path)
 	if err != nil {
 		return err

@@ -159,14 +159,16 @@ func First(s Source, n int) ([]chess.Position, error) {
 	return list, nil
 }
 
-// calibrated is how many positions Calibration returns.
-const calibrated = 256
+const (
+	calibrated      = 256        // how many positions Calibration returns
+	calibrationSeed = 0x63616c69 // of their games, which measurements do not use
+)
 
 // Calibration returns the planes of positions of games of a variant, for nets to
 // be quantised on. They are the same whoever asks, so that a net in bytes is the
 // same net in a loop, a match and a measurement.
 func Calibration(ctx context.Context, v *chess.Variant) ([]float32, error) {
-	list, err := First(SelfPlay(ctx, v, 1), calibrated)
+	list, err := First(SelfPlay(ctx, v, calibrationSeed), calibrated)
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,7 @@ type op struct {
 	bounds  kernel.Bounds
 	of      func(float32) float32 // of apply
 	first   int                   // of part
+	exact   bool                  // not to be computed with bytes
 	// How the result is brought to bytes for convolutions, if it has been
 	// watched.
 	quantisation kernel.Quantisation

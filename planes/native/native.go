@@ -26,12 +26,16 @@ type Options struct {
 	Threads int
 	// Calibration, if not empty, has convolutions computed with bytes: it
 	// holds the planes of positions such as the net will see, from which the
-	// ranges of intermediate results are taken; a few hundred are enough. The
-	// policy's logits then have an error whose root mean square is up to 3% of
-	// their own deviation, and values one of up to 0.01; how much it is for a
-	// net at hand is better measured. What adds up along the blocks stays in
-	// float32, as do the net's input, convolutions of up to 16 outputs, and
-	// what is no convolution of all channels.
+	// ranges of intermediate results are taken; a few hundred are enough. How
+	// far off results then are is better measured for a net at hand, as
+	// selfplay net quantcheck does. Of trained nets of 2x32 on positions of
+	// games the policy's divergence was 0.0004 nats, the best move the same in
+	// 98%, and values 0.007 off in the mean, 0.05 at most; of untrained ones
+	// the logits' error is up to 3% of their deviation. What adds up along the
+	// blocks stays in float32, as do the net's input, convolutions of up to 16
+	// outputs, those of single squares in the policy's head, which cost little
+	// and would make half of its error, and what is no convolution of all
+	// channels.
 	Calibration []float32
 }
 

@@ -39,6 +39,7 @@ func compile(m *onnx.Model, calibration []float32) (*program, error) {
 	p := newProgram(g, out)
 	if len(calibration) > 0 {
 		p.calibrate(calibration)
+		exactHead(g.ops, out[1])
 		p = newProgram(g, out)
 	}
 	return p, nil

@@ -24,6 +24,23 @@ func (p *program) byteSlot(channels int, zero uint8) int {
 	return len(p.bytes) - 1
 }
 
+// exactHead keeps the convolutions of single squares between the trunk, which
+// others read too, and the policy out of quantisation.
+func exactHead(ops []*op, policy *value) {
+	readers := map[*op]int{}
+	for _, o := range ops {
+		for _, m := range o.reads() {
+			readers[m]++
+		}
+	}
+	for o := policy.maker; ; o = o.in[0].maker {
+		o.exact = o.kind == convolve && o.size == 1
+		if len(o.in) != 1 || o.add != nil || readers[o.in[0].maker] > 1 {
+			return
+		}
+	}
+}
+
 // calibrate runs a program on positions and sets how each operation's images are
 // brought to bytes: from the lowest to the highest number seen.
 func (p *program) calibrate(positions []float32) {

@@ -51,6 +51,9 @@ func TestBytes(t *testing.T) {
 				t.Errorf("%s: value of position %d: found %v, expected %v ± %v", text, i, got.Value[i], v, valueError)
 			}
 		}
+		if again := run(native.Options{Calibration: calibration}); !slices.Equal(again.Policy, got.Policy) || !slices.Equal(again.Value, got.Value) {
+			t.Errorf("%s: the same net quantised twice says different things", text)
+		}
 		if threads := run(native.Options{Calibration: calibration, Threads: 3}); !slices.Equal(threads.Policy, got.Policy) {
 			t.Errorf("%s: the policy depends on the number of threads", text)
 		}

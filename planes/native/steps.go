@@ -81,7 +81,7 @@ func (p *program) convolution(o *op) step {
 		copy(weights[i*padded*window:], o.weights[i*in*window:(i+1)*in*window])
 	}
 	// Few outputs take little time anyway, and those to the value are worth it.
-	if q := o.in[0].maker.quantisation; q.Scale != 0 && out > channelBlock {
+	if q := o.in[0].maker.quantisation; q.Scale != 0 && out > channelBlock && !o.exact {
 		bytes, conv := p.byteSlot(padded, q.Zero), kernel.NewByteConv(weights, o.bias, out, padded, o.size, q)
 		return func(w *worker, n int) {
 			b := w.bytes[bytes]
