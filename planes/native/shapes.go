@@ -317,17 +317,23 @@ func (g *graph) reshapedConstant(n *onnx.Node, t *onnx.Tensor) *onnx.Tensor {
 		return &to
 	}
 	shape, err := g.integers(n, 1)
-	if err != nil || slices.ContainsFunc(shape, func(d int64) bool { return d < 1 || d > maxSize }) {
+	if err != nil || len(shape) == 0 {
 		return nil
 	}
 	to.Dims = nil
-	rest := t.Len()
-	for _, d := range shape {
-		if rest%int(d) != 0 {
+	rest, inferred := t.Len(), -1
+	for k, d := range shape {
+		switch {
+		case d == -1 && inferred < 0:
+			inferred, d = k, 1
+		case d < 1 || d > maxSize || rest%int(d) != 0:
 			return nil
 		}
 		rest /= int(d)
 		to.Dims = append(to.Dims, int(d))
+	}
+	if inferred >= 0 {
+		to.Dims[inferred], rest = rest, 1
 	}
 	if rest != 1 {
 		return nil
