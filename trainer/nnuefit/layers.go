@@ -10,7 +10,7 @@ import (
 // head is the work on the layers of a part of the chunks: its dense gradient
 // and the activations of one chunk.
 type head struct {
-	grad    []float32 // as layout says, but for the transformer's bias; valid where touched
+	grad    []float32 // as layout says, but without the transformer's bias and with w1 transposed; valid where touched
 	touched []bool    // [stacks] stacks with a gradient
 	loss    float64
 	finite  bool
@@ -223,7 +223,7 @@ func (c *core) backward(h *head, ch *chunk) {
 	w3T := matrix(st.w3, 1, c.last())
 	gw3 := matrix(gr.w3, c.last(), 1)
 	if c.l2 == 0 {
-		c.backInputs(h, ch, gw3, dOut, w3T.T())
+		c.backInputs(h, ch, matrix(gr.w3, 1, c.inputs()), dOut, w3T.T())
 		return
 	}
 	if c.l3 == 0 {
@@ -236,17 +236,18 @@ func (c *core) backward(h *head, ch *chunk) {
 		product(matrix(gr.w2, c.l2, c.l3), matrix(h.d1, n, c.l2), matrix(h.h1, n, c.l2),
 			through(h.d2, h.a2, gr.b2, c.l3), matrix(c.stackW2T(b), c.l3, c.l2))
 	}
-	c.backInputs(h, ch, matrix(gr.w1, c.inputs(), c.l2), through(h.d1, h.a1, gr.b1, c.l2), c.stackW1T(b).T())
+	c.backInputs(h, ch, matrix(gr.w1, c.l2, c.inputs()), through(h.d1, h.a1, gr.b1, c.l2), c.stackW1T(b).T())
 }
 
 // backInputs goes back from the layer above the inputs, with the derivatives d of
-// its sums, to the transformer: it adds to gw, the gradient of that layer's
-// weights w, and replaces the chunk's sums.
-func (c *core) backInputs(h *head, ch *chunk, gw, d, w kernel.FloatMatrix) {
+// its sums, to the transformer: it adds to gwT, the gradient of that layer's
+// weights w transposed, and replaces the chunk's sums. Transposed, because the
+// product then takes vectors of inputs as they lie and derivatives one by one.
+func (c *core) backInputs(h *head, ch *chunk, gwT, d, w kernel.FloatMatrix) {
 	sums, stride, b := c.sums(ch), c.stride(), ch.bucket
 	x := h.inputs(c, sums)
 	for side := range 2 {
-		kernel.FloatGemm(c.fromSide(gw, side), c.perspective(x, side).T(), d)
+		kernel.FloatGemm(c.fromSide(gwT.T(), side).T(), d.T(), c.perspective(x, side))
 	}
 	if c.square {
 		dx := x // no longer needed
@@ -340,6 +341,7 @@ func (c *core) sumLayers() {
 	parallel(c.workers, c.stacks, func(b int) {
 		sum := c.layout.stack(c.gradD, b)
 		sum.each(func(part []float32) { clear(part) })
+		var w1T []float32 // sum of the gradients of layer 1, in place of the first
 		for k := range c.heads {
 			h := &c.heads[k]
 			if !h.touched[b] {
@@ -347,10 +349,18 @@ func (c *core) sumLayers() {
 			}
 			from := c.layout.stack(h.grad, b)
 			for _, part := range [...][2][]float32{
-				{sum.b1, from.b1}, {sum.b2, from.b2}, {sum.b3, from.b3}, {sum.w1, from.w1}, {sum.w2, from.w2}, {sum.w3, from.w3},
+				{sum.b1, from.b1}, {sum.b2, from.b2}, {sum.b3, from.b3}, {sum.w2, from.w2}, {sum.w3, from.w3},
 			} {
 				kernel.FloatAdd(part[0], part[1])
 			}
+			if w1T == nil {
+				w1T = from.w1
+			} else {
+				kernel.FloatAdd(w1T, from.w1)
+			}
+		}
+		if w1T != nil {
+			transpose(matrix(sum.w1, c.inputs(), c.l2), matrix(w1T, c.l2, c.inputs()))
 		}
 	})
 	shared := c.layout.sharedW1(c.gradD)
