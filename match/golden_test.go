@@ -5,13 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/golden"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -66,15 +66,11 @@ func pairsText(pairs []Pair) []byte {
 // same bytes, and its schedule be the one its match has now: a name or value
 // put otherwise would set the logs of matches under way aside.
 func TestGolden(t *testing.T) {
-	present := filepath.Join("testdata", fmt.Sprintf("v%d", logVersion), "match.jsonl")
+	present := golden.Present(logVersion, "match.jsonl")
 	if *update {
 		writeGolden(t, present)
 	}
-	paths, err := filepath.Glob("testdata/v*/match.jsonl")
-	if err != nil || !slices.Contains(paths, present) {
-		t.Fatalf("no %s (%v)", present, err)
-	}
-	for _, path := range paths {
+	for _, path := range golden.Versions(t, present) {
 		data := readFile(t, path)
 		log, err := ReadLog(bytes.NewReader(data))
 		if err != nil || log.whole != len(data) || !slices.Equal(log.Players, []string{"a", "b"}) {
@@ -93,14 +89,8 @@ func textBeside(path string) string { return strings.TrimSuffix(path, ".jsonl") 
 
 func writeGolden(t *testing.T, path string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for path, data := range map[string][]byte{path: goldenLog(), textBeside(path): pairsText(testPairs())} {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Write(t, path, goldenLog())
+	golden.Write(t, textBeside(path), pairsText(testPairs()))
 }
 
 func readFile(t testing.TB, path string) []byte {

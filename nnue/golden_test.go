@@ -2,17 +2,14 @@ package nnue_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/golden"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
@@ -63,16 +60,12 @@ func networkText(t *testing.T, n *nnue.Network) []byte {
 // compressed here; a text beside each says what is in it. One of the present
 // version must also be written as the same bytes.
 func TestGolden(t *testing.T) {
-	present := filepath.Join("testdata", fmt.Sprintf("v%d", nnue.OwnVersion), "golden.nnue.gz")
+	present := golden.Present(nnue.OwnVersion, "golden.nnue.gz")
 	if *update {
 		writeGolden(t, present)
 	}
-	paths, err := filepath.Glob("testdata/v*/golden.nnue.gz")
-	if err != nil || !slices.Contains(paths, present) {
-		t.Fatalf("no %s (%v)", present, err)
-	}
-	for _, path := range paths {
-		data := unzip(t, path)
+	for _, path := range golden.Versions(t, present) {
+		data := golden.Read(t, path)
 		n, err := nnue.Parse(data, chess.Crazyhouse)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -93,44 +86,9 @@ func TestGolden(t *testing.T) {
 
 func textBeside(path string) string { return strings.TrimSuffix(path, ".nnue.gz") + ".tsv" }
 
-func unzip(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 func writeGolden(t *testing.T, path string) {
 	t.Helper()
 	n := goldenNetwork(t)
-	var zipped bytes.Buffer
-	z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := z.Write(file(t, n)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for path, data := range map[string][]byte{path: zipped.Bytes(), textBeside(path): networkText(t, n)} {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Write(t, path, file(t, n))
+	golden.Write(t, textBeside(path), networkText(t, n))
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/internal/golden"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -48,15 +48,11 @@ func stateText(s state, rng *rand.PCG) []byte {
 // written; a text beside each says what is in it. One of the present version must
 // also be written as the same bytes.
 func TestGolden(t *testing.T) {
-	present := filepath.Join("testdata", fmt.Sprintf("v%d", checkpointVersion), "state.bin")
+	present := golden.Present(checkpointVersion, "state.bin")
 	if *update {
 		writeGolden(t, present)
 	}
-	paths, err := filepath.Glob("testdata/v*/state.bin")
-	if err != nil || !slices.Contains(paths, present) {
-		t.Fatalf("no %s (%v)", present, err)
-	}
-	for _, path := range paths {
+	for _, path := range golden.Versions(t, present) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -89,12 +85,6 @@ func writeGolden(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for path, data := range map[string][]byte{path: head, textBeside(path): stateText(s, rng)} {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Write(t, path, head)
+	golden.Write(t, textBeside(path), stateText(s, rng))
 }

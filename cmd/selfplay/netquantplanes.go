@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
@@ -145,8 +146,7 @@ func compareLeaves(float, other []search.Leaf) (planesCheck, error) {
 	}
 	slices.Sort(divergences)
 	slices.Sort(values)
-	at := func(sorted []float64, share float64) float64 { return sorted[int(share*float64(len(sorted)-1))] }
-	c.KLP99, c.P999 = at(divergences, 0.99), at(values, 0.999)
+	c.KLP99, c.P999 = netstat.Percentile(divergences, 0.99), netstat.Percentile(values, 0.999)
 	return c, nil
 }
 

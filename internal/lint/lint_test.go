@@ -67,6 +67,7 @@ var group = map[string]int{
 	"cmd/selfplay":         8,
 	"internal/dirlock":     1,
 	"internal/durable":     1,
+	"internal/golden":      1,
 	"internal/figure":      2,
 	"internal/positions":   6,
 	"internal/dataset":     6,

@@ -78,13 +78,13 @@ func Compare(positions []chess.Position, float, integer []float64, scale float64
 	d.Near, d.SameSign = float64(near)/float64(n), float64(same)/float64(n)
 	d.Worst = Case{FEN: positions[worst].FEN(), Float: float[worst], Integer: integer[worst]}
 	slices.Sort(sizes)
-	d.P999 = percentile(sizes, 0.999)
+	d.P999 = Percentile(sizes, 0.999)
 	return d, nil
 }
 
-// percentile returns the smallest of the values, which rise, that at least the
+// Percentile returns the smallest of the values, which rise, that at least the
 // given share of them does not exceed.
-func percentile(rising []float64, share float64) float64 {
+func Percentile(rising []float64, share float64) float64 {
 	i := int(math.Ceil(share*float64(len(rising)))) - 1
 	return rising[min(max(i, 0), len(rising)-1)]
 }

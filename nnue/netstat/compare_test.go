@@ -57,7 +57,7 @@ func TestCompare(t *testing.T) {
 func TestPercentile(t *testing.T) {
 	list := []float64{1, 2, 3, 4}
 	for share, want := range map[float64]float64{0: 1, 0.25: 1, 0.26: 2, 0.75: 3, 0.999: 4, 1: 4} {
-		if got := percentile(list, share); got != want {
+		if got := Percentile(list, share); got != want {
 			t.Errorf("share %g: found %g, expected %g", share, got, want)
 		}
 	}

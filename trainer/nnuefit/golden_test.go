@@ -3,19 +3,16 @@ package nnuefit
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/golden"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 )
@@ -58,16 +55,12 @@ func goldenText(m *Model) []byte {
 // the present version must also be written back as the same bytes. No training is
 // repeated: its last bits depend on the level of the kernels.
 func TestGolden(t *testing.T) {
-	present := filepath.Join("testdata", fmt.Sprintf("v%d", checkpointVersion), "model.bin.gz")
+	present := golden.Present(checkpointVersion, "model.bin.gz")
 	if *update {
 		writeGolden(t, present)
 	}
-	paths, err := filepath.Glob("testdata/v*/model.bin.gz")
-	if err != nil || !slices.Contains(paths, present) {
-		t.Fatalf("no %s (%v)", present, err)
-	}
-	for _, path := range paths {
-		data := unzip(t, path)
+	for _, path := range golden.Versions(t, present) {
+		data := golden.Read(t, path)
 		m := goldenModel(t, path, 2)
 		if err := m.Restore(bytes.NewReader(data)); err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -120,24 +113,6 @@ func checkGoldenText(t *testing.T, m *Model, path string) {
 	}
 }
 
-func unzip(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 func textBeside(path string) string { return strings.TrimSuffix(path, ".bin.gz") + ".tsv" }
 
 // writeGolden trains a model for two steps, so that rows are of different steps,
@@ -154,17 +129,10 @@ func writeGolden(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	fit(t, m, randomSamples(12, 2), 1, 2)
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	if err := errors.Join(m.Checkpoint(z), z.Close()); err != nil {
+	var b bytes.Buffer
+	if err := m.Checkpoint(&b); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for path, data := range map[string][]byte{path: zipped.Bytes(), textBeside(path): goldenText(m)} {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Write(t, path, b.Bytes())
+	golden.Write(t, textBeside(path), goldenText(m))
 }

@@ -2,16 +2,14 @@ package planesfit
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"flag"
-	"fmt"
-	"io"
 	"math"
-	"os"
 	"path/filepath"
-	"slices"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/internal/golden"
+	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -38,27 +36,19 @@ func beliefOf(m *Model) goldenBelief {
 // must also be written back as the same bytes. No training is repeated: its last
 // bits depend on the level of the kernels.
 func TestGolden(t *testing.T) {
-	present := filepath.Join("testdata", fmt.Sprintf("v%d", checkpointVersion), "model.bin.gz")
+	present := golden.Present(checkpointVersion, "model.bin.gz")
 	if *update {
 		writeGolden(t, present)
 	}
-	paths, err := filepath.Glob("testdata/v*/model.bin.gz")
-	if err != nil || !slices.Contains(paths, present) {
-		t.Fatalf("no %s (%v)", present, err)
-	}
-	for _, path := range paths {
-		data := unzip(t, path)
+	for _, path := range golden.Versions(t, present) {
+		data := golden.Read(t, path)
 		m := goldenModel(t)
 		if err := m.Restore(bytes.NewReader(data)); err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
 		var want goldenBelief
-		text, err := os.ReadFile(beliefPath(path))
-		if err == nil {
-			err = json.Unmarshal(text, &want)
-		}
-		if err != nil {
+		if err := json.Unmarshal(golden.Read(t, beliefPath(path)), &want); err != nil {
 			t.Fatal(err)
 		}
 		got := beliefOf(m)
@@ -81,26 +71,15 @@ func beliefPath(checkpoint string) string {
 	return filepath.Join(filepath.Dir(checkpoint), "belief.json")
 }
 
-func unzip(t *testing.T, path string) []byte {
+// writeGolden trains with plain kernels, so that the file does not depend on the
+// machine.
+func writeGolden(t *testing.T, path string) {
 	t.Helper()
-	f, err := os.Open(path)
+	restore, err := kernel.Force(kernel.Generic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return data
-}
-
-func writeGolden(t *testing.T, path string) {
-	t.Helper()
+	defer restore()
 	m := goldenModel(t)
 	if err := m.SetScoreScale(300); err != nil {
 		t.Fatal(err)
@@ -108,24 +87,10 @@ func writeGolden(t *testing.T, path string) {
 	for i := range 3 {
 		fit(t, m, randomSamples(uint64(i), 9), 0.01)
 	}
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(checkpointOf(t, m)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
 	belief, err := json.MarshalIndent(beliefOf(m), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range map[string][]byte{path: b.Bytes(), beliefPath(path): append(belief, '\n')} {
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Write(t, path, checkpointOf(t, m))
+	golden.Write(t, beliefPath(path), append(belief, '\n'))
 }
