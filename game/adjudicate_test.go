@@ -138,7 +138,7 @@ func TestFault(t *testing.T) {
 }
 
 func TestKeepPV(t *testing.T) {
-	o, err := RandomOpening(chess.Crazyhouse, newRand(3), 3, 3, nil)
+	o, err := RandomOpening(chess.Crazyhouse.Start(), newRand(3), 3, 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

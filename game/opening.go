@@ -57,16 +57,15 @@ func RandomMove(p *chess.Position, rng *rand.Rand) chess.Move {
 }
 
 // RandomOpening walks minPlies to maxPlies random legal plies, drawn as by
-// RandomMove, from the start position of v. Even and odd lengths are equally
+// RandomMove, from start. Even and odd lengths are equally
 // likely if the range has both, so each side is as often to move. Walks that
 // end the game or let the side to move mate at once are thrown
 // away, and so are those accept, if not nil, says no to; after 1000 in a row
 // the error is ErrOpening. An error of accept is returned as it is.
-func RandomOpening(v *chess.Variant, rng *rand.Rand, minPlies, maxPlies int, accept func(*chess.Line) (bool, error)) (Opening, error) {
+func RandomOpening(start chess.Position, rng *rand.Rand, minPlies, maxPlies int, accept func(*chess.Line) (bool, error)) (Opening, error) {
 	if minPlies < 0 || maxPlies < minPlies || maxPlies >= MaxGamePlies {
 		return Opening{}, fmt.Errorf("%w: %d to %d plies, expected a range within 0 to %d", ErrOpening, minPlies, maxPlies, MaxGamePlies-1)
 	}
-	start := v.Start()
 	for range openingTries {
 		line := walk(start, rng, OpeningPlies(rng, minPlies, maxPlies))
 		if line == nil || matesAtOnce(line.Pos()) {

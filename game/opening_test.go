@@ -12,11 +12,11 @@ func TestRandomOpening(t *testing.T) {
 	for _, v := range chess.Variants() {
 		var lengths [12]int
 		for seed := range uint64(300) {
-			o, err := RandomOpening(v, newRand(seed), 6, 10, nil)
+			o, err := RandomOpening(v.Start(), newRand(seed), 6, 10, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := RandomOpening(v, newRand(seed), 6, 10, nil)
+			again, err := RandomOpening(v.Start(), newRand(seed), 6, 10, nil)
 			if err != nil || !slices.Equal(o.Moves, again.Moves) {
 				t.Fatalf("seed %d gave two openings", seed)
 			}
@@ -76,7 +76,7 @@ func TestRandomOpeningAccept(t *testing.T) {
 		"long":  {6, MaxGamePlies, nil, ErrOpening},
 		"less":  {-1, 6, nil, ErrOpening},
 	} {
-		if _, err := RandomOpening(chess.Crazyhouse, newRand(1), tc.lo, tc.hi, tc.accept); !errors.Is(err, tc.want) {
+		if _, err := RandomOpening(chess.Crazyhouse.Start(), newRand(1), tc.lo, tc.hi, tc.accept); !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

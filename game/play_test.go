@@ -36,7 +36,7 @@ func TestPlayDeterministic(t *testing.T) {
 		var first []byte
 		for range 2 {
 			rng := newRand(seed)
-			o, err := RandomOpening(chess.Crazyhouse, rng, 4, 9, nil)
+			o, err := RandomOpening(chess.Crazyhouse.Start(), rng, 4, 9, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func TestPlyLimit(t *testing.T) {
 // TestEndByRules plays random-looking games to the end without adjudication.
 func TestEndByRules(t *testing.T) {
 	for seed := range uint64(5) {
-		o, err := RandomOpening(chess.Crazyhouse, newRand(seed), 6, 10, nil)
+		o, err := RandomOpening(chess.Crazyhouse.Start(), newRand(seed), 6, 10, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestPlayedOut(t *testing.T) {
 	p := &fakePlayer{score: whiteAhead(3000)} // knows nothing
 	var tested, wrong int
 	for seed := range uint64(10) {
-		o, err := RandomOpening(chess.Crazyhouse, newRand(seed), 6, 6, nil)
+		o, err := RandomOpening(chess.Crazyhouse.Start(), newRand(seed), 6, 6, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func RandomOpenings(v *chess.Variant, seed uint64, minPlies, maxPlies int) Openi
 	return Openings{
 		ID: fmt.Sprintf("random %d-%d seed %d", minPlies, maxPlies, seed),
 		Opening: func(pair int) (game.Opening, error) {
-			o, err := game.RandomOpening(v, rand.New(rand.NewPCG(seed, uint64(pair))), minPlies, maxPlies, nil)
+			o, err := game.RandomOpening(v.Start(), rand.New(rand.NewPCG(seed, uint64(pair))), minPlies, maxPlies, nil)
 			o.ID = strconv.Itoa(pair)
 			return o, err
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -28,8 +29,21 @@ type actor struct {
 	run   *Run
 	nets  *follower
 	spool *spool
+	book  []book.Entry  // positions that a share of the games begins from; empty if it is 0
 	limit uint64        // games to begin; 0: no limit
 	begun atomic.Uint64 // games begun
+}
+
+func newActor(r *Run, nets *follower, waiting *spool, limit uint64) (*actor, error) {
+	a := &actor{run: r, nets: nets, spool: waiting, limit: limit}
+	if r.cfg.Actor.BookShare > 0 {
+		b, _, err := book.Default(r.variant)
+		if err != nil {
+			return nil, fmt.Errorf("actor: %w", err)
+		}
+		a.book = b.Entries
+	}
+	return a, nil
 }
 
 // play runs the workers until stop ends or the limit is reached. Games in
@@ -110,11 +124,7 @@ func (a *actor) playOne(ctx context.Context, player *seat, n *net, worker int, c
 	seed := mix(a.run.cfg.Seed, uint64(a.run.epoch), uint64(worker), counter)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	player.seed(seed)
-	opening, err := game.RandomOpening(a.run.variant, rng, c.OpeningMin, c.OpeningMax, balanced(ctx, player, c))
-	if errors.Is(err, game.ErrOpening) { // a net that thinks every opening is lost must not end the run
-		a.run.log.Warn("no balanced opening found, playing an unbalanced one", "limit", c.OpeningScore, "error", err)
-		opening, err = game.RandomOpening(a.run.variant, rng, c.OpeningMin, c.OpeningMax, nil)
-	}
+	opening, err := a.opening(ctx, player, rng)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +142,26 @@ func (a *actor) playOne(ctx context.Context, player *seat, n *net, worker int, c
 	g.ID = fmt.Sprintf("%s-%d-%d-%06d", a.run.id(), a.run.epoch, worker, counter)
 	g.Seed, g.Nets, g.Build = seed, [2]string{n.id, n.id}, a.run.opt.Build
 	return g, nil
+}
+
+// bookPlies is how many random plies at most follow a position of the book, so that
+// games which begin with it differ.
+const bookPlies = 2
+
+// opening draws the opening of a game: a random one from the start of the variant,
+// or from a position of the book.
+func (a *actor) opening(ctx context.Context, player *seat, rng *rand.Rand) (game.Opening, error) {
+	c := a.run.cfg.Actor
+	start, shortest, longest := a.run.variant.Start(), c.OpeningMin, c.OpeningMax
+	if c.BookShare > 0 && rng.Float64() < c.BookShare {
+		start, shortest, longest = a.book[rng.IntN(len(a.book))].Start, 1, bookPlies
+	}
+	opening, err := game.RandomOpening(start, rng, shortest, longest, balanced(ctx, player, c))
+	if errors.Is(err, game.ErrOpening) { // a net that thinks every opening is lost must not end the run
+		a.run.log.Warn("no balanced opening found, playing an unbalanced one", "limit", c.OpeningScore, "error", err)
+		opening, err = game.RandomOpening(start, rng, shortest, longest, nil)
+	}
+	return opening, err
 }
 
 // balanced accepts the openings that a search finds within the configured score.

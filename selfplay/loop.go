@@ -41,7 +41,10 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 	if err := follow.sync(ctx); err != nil {
 		return err
 	}
-	act := &actor{run: r, nets: follow, spool: waiting, limit: limits.Games}
+	act, err := newActor(r, follow, waiting, limits.Games)
+	if err != nil {
+		return err
+	}
 
 	stop, stopped := context.WithCancel(ctx)
 	defer stopped()

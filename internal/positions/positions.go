@@ -135,7 +135,7 @@ func SelfPlay(ctx context.Context, v *chess.Variant, seed uint64) Source {
 
 // playOne plays one game of a player against itself.
 func playOne(ctx context.Context, player game.Player, v *chess.Variant, cfg game.Config, rng *rand.Rand) (*game.Game, error) {
-	opening, err := game.RandomOpening(v, rng, openingMin, openingMax, nil)
+	opening, err := game.RandomOpening(v.Start(), rng, openingMin, openingMax, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func randomWalks(t *testing.T, n int) []Walk {
 	rng := rand.New(rand.NewPCG(1, 1))
 	walks := make([]Walk, n)
 	for i := range walks {
-		o, err := game.RandomOpening(chess.Crazyhouse, rng, 4, 24, nil)
+		o, err := game.RandomOpening(chess.Crazyhouse.Start(), rng, 4, 24, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
