@@ -50,6 +50,7 @@ func child(dir string) error {
 // spoolWatch collects the ids of all games that ever lay in the spool: each
 // was finished, so each must be in the replay buffer in the end.
 type spoolWatch struct {
+	mu   sync.Mutex
 	seen map[string]bool
 	stop chan struct{}
 	done sync.WaitGroup
@@ -62,7 +63,9 @@ func watchSpool(dir string) *spoolWatch {
 			entries, _ := os.ReadDir(dir) // not there before the first start
 			for _, e := range entries {
 				if id, ok := strings.CutSuffix(e.Name(), spoolExt); ok {
+					w.mu.Lock()
 					w.seen[id] = true
+					w.mu.Unlock()
 				}
 			}
 			select {
@@ -73,6 +76,13 @@ func watchSpool(dir string) *spoolWatch {
 		}
 	})
 	return w
+}
+
+// games is how many games have been seen so far.
+func (w *spoolWatch) games() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.seen)
 }
 
 // ids ends the watch.
@@ -87,8 +97,8 @@ func TestKilledRunLosesNothing(t *testing.T) {
 	t.Run("planes", func(t *testing.T) { killRun(t, treeConfig(t), (*kills+1)/2) })
 }
 
-// killRun kills so many processes of a run, one after the other, and looks for what
-// they played.
+// killRun kills so many processes of a run, one after the other and each at some
+// moment after it has finished a few games, and looks for what they played.
 func killRun(t *testing.T, cfg configs.Config, kills int) {
 	dir := filepath.Join(t.TempDir(), "run")
 	if err := openRun(t, dir, cfg).Close(); err != nil {
@@ -96,19 +106,7 @@ func killRun(t *testing.T, cfg configs.Config, kills int) {
 	}
 	watch := watchSpool(filepath.Join(dir, spoolDir))
 	for range kills {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), childDir+"="+dir)
-		var output strings.Builder
-		cmd.Stdout, cmd.Stderr = &output, &output
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(300*time.Millisecond + rand.N(1200*time.Millisecond))
-		_ = cmd.Process.Kill() // it may have ended by itself: then with an error, checked next
-		err := cmd.Wait()
-		if cmd.ProcessState.Exited() {
-			t.Fatalf("the loop ended by itself: %v\n%s", err, output.String())
-		}
+		killChild(t, dir, watch)
 	}
 	// Started once more and ended in order, everything is in the buffer.
 	last := loopOnce(t, dir, cfg, Limits{Games: 1})
@@ -124,8 +122,51 @@ func killRun(t *testing.T, cfg configs.Config, kills int) {
 			t.Errorf("finished game %s is stored %d times", id, stored[id])
 		}
 	}
-	if len(seen) < 5 || uint64(len(stored)) != report.UniqueIDs {
-		t.Errorf("saw %d games finished, %d are stored, the audit counts %d: too few for a test", len(seen), len(stored), report.UniqueIDs)
+	if len(seen) < kills*gamesPerChild || uint64(len(stored)) != report.UniqueIDs {
+		t.Errorf("saw %d games finished, %d are stored, the audit counts %d", len(seen), len(stored), report.UniqueIDs)
 	}
 	t.Logf("%d kills, %d games seen in the spool, %d stored, %d steps", kills, len(seen), len(stored), last.Step)
+}
+
+const (
+	gamesPerChild = 3           // that a process finishes before it may be killed
+	childPatience = time.Minute // for these games
+)
+
+// killChild starts a process of the run and kills it.
+func killChild(t *testing.T, dir string, watch *spoolWatch) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+dir)
+	var output strings.Builder
+	cmd.Stdout, cmd.Stderr = &output, &output
+	before := watch.games()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	pause := time.NewTicker(5 * time.Millisecond)
+	defer pause.Stop()
+	timeout := time.After(childPatience)
+	var kill <-chan time.Time
+	for {
+		select {
+		case err := <-ended:
+			t.Fatalf("the loop ended by itself: %v\n%s", err, output.String())
+		case <-timeout:
+			_ = cmd.Process.Kill()
+			t.Fatalf("%d games finished in %v, want %d (%v)\n%s", watch.games()-before, childPatience, gamesPerChild, <-ended, output.String())
+		case <-pause.C:
+			if kill == nil && watch.games() >= before+gamesPerChild {
+				kill = time.After(rand.N(time.Second))
+			}
+		case <-kill:
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatalf("the loop ended by itself: %v (%v)", <-ended, err)
+			}
+			<-ended
+			return
+		}
+	}
 }
