@@ -110,6 +110,7 @@ type Train struct {
 	MinPositions  int     `yaml:"min_positions"`   // positions in the buffer before training starts
 	SamplesPerRow float64 `yaml:"samples_per_row"` // train-to-play ratio: samples drawn per new position
 	StepsPerNet   int     `yaml:"steps_per_net"`   // a candidate net every so many steps
+	RenewGrowth   float64 `yaml:"renew_growth"`    // the trainer begins with a fresh net whenever the positions stored have grown by this factor; 0: never
 	LR            float64 `yaml:"lr"`              // learning rate at the start
 	LRFinal       float64 `yaml:"lr_final"`        // learning rate after lr_steps, cosine between
 	LRSteps       int     `yaml:"lr_steps"`
@@ -331,6 +332,7 @@ func (c Config) Validate() error {
 	check(c.Train.Batch >= 16 && c.Train.Batch <= 1<<20, "train.batch", c.Train.Batch, "16 to 1048576")
 	positive("train.workers", c.Train.Workers)
 	positive("train.min_positions", c.Train.MinPositions)
+	check(c.Train.RenewGrowth == 0 || c.Train.RenewGrowth > 1, "train.renew_growth", c.Train.RenewGrowth, "0 or more than 1")
 	check(c.Train.SamplesPerRow > 0, "train.samples_per_row", c.Train.SamplesPerRow, "a positive number")
 	positive("train.steps_per_net", c.Train.StepsPerNet)
 	check(c.Train.LR > 0 && c.Train.LR < 1, "train.lr", c.Train.LR, "more than 0, less than 1")

@@ -41,6 +41,7 @@ type learnerState struct {
 	Parent     string       `json:"parent"`     // id of the newest of them
 	Scaled     bool         `json:"scaled"`     // the score scale has been fitted
 	Ratio      replay.Ratio `json:"ratio"`
+	Renewed    uint64       `json:"renewed"` // positions stored when the model began; 0: it has not
 }
 
 // source draws the trainer's samples from the buffer.
@@ -164,6 +165,9 @@ func (l *learner) mayTrain() bool {
 // step trains on one batch and does what is due after it.
 func (l *learner) step(ctx context.Context) error {
 	t := l.run.cfg.Train
+	if err := l.renew(); err != nil {
+		return err
+	}
 	if !l.state.Scaled && l.trainer.Steps()%uint64(t.Checkpoint) == 0 {
 		l.fitScale()
 	}
@@ -179,6 +183,29 @@ func (l *learner) step(ctx context.Context) error {
 	if step%uint64(t.Checkpoint) == 0 {
 		return l.checkpoint()
 	}
+	return nil
+}
+
+// renew begins with a fresh model when the positions stored have grown enough: one
+// that learned from the few and poor ones of the beginning stays behind one that
+// never saw them.
+func (l *learner) renew() error {
+	stored, growth := l.buffer.Stats().Plies, l.run.cfg.Train.RenewGrowth
+	if l.state.Renewed == 0 {
+		l.state.Renewed = stored
+	}
+	if growth == 0 || float64(stored) < growth*float64(l.state.Renewed) {
+		return nil
+	}
+	model, err := l.run.style.model()
+	if err != nil {
+		return err
+	}
+	l.model = model
+	l.trainer.Renew(model)
+	l.state.Renewed, l.state.Scaled = stored, false
+	l.fitScale()
+	l.run.event("training begins with a fresh net", "step", l.trainer.Steps(), "positions", stored)
 	return nil
 }
 

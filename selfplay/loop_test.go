@@ -1,7 +1,9 @@
 package selfplay
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,11 +11,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
+
+// patience is how long a loop may take on a busy machine to get where it is sent.
+const patience = 5 * time.Minute
 
 // smallConfig is the tiny preset made smaller still: a net after a few hundred
 // positions.
@@ -68,11 +76,29 @@ func audit(t *testing.T, dir string) replay.AuditReport {
 	return report
 }
 
+// events are the lines of a run's log.
+func events(t *testing.T, dir string) []map[string]any {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, eventsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []map[string]any
+	for line := range bytes.Lines(data) {
+		var e map[string]any
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
 func TestLoopPublishesNetsAndResumes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := smallConfig(t)
 	cfg.Gate.Enabled = false // a pass is certain then
-	first := loopOnce(t, dir, cfg, Limits{Generation: 2, For: time.Minute})
+	first := loopOnce(t, dir, cfg, Limits{Generation: 2, For: patience})
 	if first.ActorGeneration < 2 {
 		t.Fatalf("actors play with generation %d after %v", first.ActorGeneration, first.Elapsed)
 	}
@@ -82,7 +108,7 @@ func TestLoopPublishesNetsAndResumes(t *testing.T) {
 	if got := audit(t, dir); got.UniqueIDs != first.SessionGames {
 		t.Errorf("played %d games, stored %d", first.SessionGames, got.UniqueIDs)
 	}
-	second := loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: time.Minute})
+	second := loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: patience})
 	if second.Step <= first.Step || second.ActorGeneration <= first.ActorGeneration {
 		t.Errorf("before: step %d, generation %d; after: step %d, generation %d", first.Step, first.ActorGeneration, second.Step, second.ActorGeneration)
 	}
@@ -152,7 +178,7 @@ func TestLoopOfAnotherArchitecture(t *testing.T) {
 	cfg := smallConfig(t)
 	cfg.Net = configs.Net{Kind: configs.NNUE, Features: "All + Hand", Width: 32, L2: 8, Stacks: 4, Buckets: "board", Activation: "screlu"}
 	cfg.Gate.Enabled = false // a pass is certain then
-	if s := loopOnce(t, dir, cfg, Limits{Generation: 1, For: time.Minute}); s.ActorGeneration < 1 {
+	if s := loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience}); s.ActorGeneration < 1 {
 		t.Errorf("actors play with generation %d after %v", s.ActorGeneration, s.Elapsed)
 	}
 }
@@ -183,7 +209,7 @@ func TestForeignNetIsRefused(t *testing.T) {
 	cfg := smallConfig(t)
 	cfg.Gate.Enabled = false
 	dir := filepath.Join(t.TempDir(), "run")
-	loopOnce(t, dir, cfg, Limits{Generation: 1, For: time.Minute})
+	loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience})
 	r := openRun(t, dir, cfg)
 	defer r.Close()
 	current, err := r.bus.Pointer(t.Context(), r.currentKey())
@@ -203,12 +229,84 @@ func TestForeignNetIsRefused(t *testing.T) {
 	}
 }
 
+// TestBookShare has a share of the games begin at positions of the book.
+func TestBookShare(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := smallConfig(t)
+	cfg.Actor.BookShare = 0.5
+	loopOnce(t, dir, cfg, Limits{Games: 40})
+	b, _, err := book.Default(chess.Crazyhouse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, e := range b.Entries {
+		known[e.Start.FEN()] = true
+	}
+	fromBook, fromStart := 0, 0
+	err = replay.VisitGames(filepath.Join(dir, replayDir), func(g *game.Game) bool {
+		switch start := g.Start.FEN(); {
+		case known[start]:
+			fromBook++
+		case start == chess.Crazyhouse.StartFEN:
+			fromStart++
+		default:
+			t.Errorf("game %s begins at %s", g.ID, start)
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fromBook < 8 || fromStart < 8 {
+		t.Errorf("%d games from the book and %d from the start, want about 20 of each", fromBook, fromStart)
+	}
+}
+
+// TestRenew has the trainer begin with fresh nets while games come in, and remember
+// when it last did.
+func TestRenew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := smallConfig(t)
+	cfg.Gate.Enabled = false
+	cfg.Train.RenewGrowth = 1.5
+	loopOnce(t, dir, cfg, Limits{Generation: 3, For: patience})
+	var renewed []float64
+	for _, e := range events(t, dir) {
+		if e["msg"] == "training begins with a fresh net" {
+			renewed = append(renewed, e["positions"].(float64))
+		}
+	}
+	if len(renewed) == 0 {
+		t.Fatal("no fresh net")
+	}
+	for i := 1; i < len(renewed); i++ {
+		if renewed[i] < cfg.Train.RenewGrowth*renewed[i-1] {
+			t.Errorf("fresh nets at %v positions, less than %g times as many", renewed, cfg.Train.RenewGrowth)
+		}
+	}
+	r := openRun(t, dir, cfg)
+	defer r.Close()
+	buffer, err := openBuffer(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer buffer.Close()
+	l, err := newLearner(r, buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := renewed[len(renewed)-1]; float64(l.state.Renewed) != last {
+		t.Errorf("resumed with %d positions at the last fresh net, want %v", l.state.Renewed, last)
+	}
+}
+
 // Nets are fetched again when the local store has lost or damaged them.
 func TestNetIsFetchedAgain(t *testing.T) {
 	cfg := smallConfig(t)
 	cfg.Gate.Enabled = false
 	dir := filepath.Join(t.TempDir(), "run")
-	loopOnce(t, dir, cfg, Limits{Generation: 1, For: time.Minute})
+	loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience})
 	if err := os.RemoveAll(filepath.Join(dir, netsDir)); err != nil {
 		t.Fatal(err)
 	}

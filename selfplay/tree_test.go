@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/nets"
@@ -41,12 +40,12 @@ func TestTreeLoop(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := treeConfig(t)
 	cfg.Gate.Enabled = false // a pass is certain then
-	first := loopOnce(t, dir, cfg, Limits{Generation: 1, For: time.Minute})
+	first := loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience})
 	if first.ActorGeneration < 1 || first.MeanBatch == 0 || first.Spooled != 0 {
 		t.Fatalf("after %v: %+v", first.Elapsed, first)
 	}
 	cfg.Actor.Tree.Int8, cfg.Actor.Tree.FastNodes, cfg.Actor.Tree.FullShare = true, 2, 0.5
-	second := loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: time.Minute})
+	second := loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: patience})
 	if second.Step <= first.Step || second.ActorGeneration <= first.ActorGeneration {
 		t.Errorf("before: step %d, generation %d; after: step %d, generation %d", first.Step, first.ActorGeneration, second.Step, second.ActorGeneration)
 	}
@@ -143,7 +142,7 @@ func TestTreeGate(t *testing.T) {
 	cfg := treeConfig(t)
 	cfg.Actor.Workers = 1                      // leaves the gate time
 	cfg.Gate.Elo0, cfg.Gate.Elo1 = -1000, -900 // nothing is so weak
-	s := loopOnce(t, dir, cfg, Limits{Generation: 2, For: time.Minute})
+	s := loopOnce(t, dir, cfg, Limits{Generation: 2, For: patience})
 	if s.ActorGeneration < 2 { // none but those that passed
 		t.Errorf("actors play with generation %d, last gate: %s", s.ActorGeneration, s.LastGate)
 	}

@@ -24,8 +24,7 @@ const averageDecay = 0.99
 type Config struct {
 	BatchSize int
 	Seed      uint64 // of the draws
-	// LearningRate and Lambda are followed from step 0, or from the last
-	// RestartSchedules.
+	// LearningRate and Lambda are followed from step 0, or from the last Renew.
 	LearningRate, Lambda Schedule
 	// HeldOut is how many held-out positions a validation measures, and an
 	// export checks; ValidateEvery is the number of steps between validations,
@@ -160,8 +159,14 @@ func (t *Trainer) ScaleRate(scale float64) { t.state.RateScale = scale }
 // could not learn. It is valid until the next Step.
 func (t *Trainer) Batch() []sample.Sample { return t.batch }
 
-// RestartSchedules lets both schedules begin anew with the next step.
-func (t *Trainer) RestartSchedules() { t.state.Origin = t.state.Step }
+// Renew goes on with another model, of the same architecture and with nothing
+// learned. Both schedules begin anew with the next step, steps and samples are
+// counted on.
+func (t *Trainer) Renew(m Model) {
+	t.model = m
+	s := &t.state
+	s.Origin, s.AverageSum, s.AverageWeight = s.Step, 0, 0
+}
 
 // Step draws a batch and makes one step. If the draw fails nothing has changed;
 // if the model refuses the batch, it is skipped: the step does not count, but

@@ -276,16 +276,25 @@ func TestExport(t *testing.T) {
 	}
 }
 
-func TestRestartSchedules(t *testing.T) {
+func TestRenew(t *testing.T) {
 	tr := newTrainer(t, memory(t), config(), 1)
 	first := tr.Hyper()
+	begin, _ := tr.Validate(first.Lambda)
 	steps(t, tr, 10)
-	if tr.Hyper() == first {
-		t.Fatal("the schedules stand still")
+	learned, _ := tr.Validate(first.Lambda)
+	if tr.Hyper() == first || learned == begin {
+		t.Fatalf("ten steps at %+v led from %+v to %+v", tr.Hyper(), begin, learned)
 	}
-	tr.RestartSchedules()
-	if tr.Hyper() != first {
-		t.Fatalf("restarted at %+v, want %+v", tr.Hyper(), first)
+	tr.Renew(newModel(t, 1))
+	if again, err := tr.Validate(first.Lambda); err != nil || again != begin {
+		t.Errorf("the new model has %+v (error %v), want %+v", again, err, begin)
+	}
+	if tr.Hyper() != first || tr.Steps() != 10 || tr.Average() != 0 {
+		t.Errorf("renewed at %+v, step %d, average %v, want %+v, 10, 0", tr.Hyper(), tr.Steps(), tr.Average(), first)
+	}
+	steps(t, tr, 1)
+	if tr.Steps() != 11 {
+		t.Errorf("step %d, want 11", tr.Steps())
 	}
 }
 
