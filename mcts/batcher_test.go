@@ -3,6 +3,7 @@ package mcts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ type meter struct {
 	busy  sync.Mutex
 	most  int
 	fail  error
+	look  func(batch int) error // if not nil, may refuse a batch of this size
 }
 
 func (m *meter) Evaluate(ctx context.Context, leaves []search.Leaf) error {
@@ -27,6 +29,11 @@ func (m *meter) Evaluate(ctx context.Context, leaves []search.Leaf) error {
 	}
 	defer m.busy.Unlock()
 	m.most = max(m.most, len(leaves))
+	if m.look != nil {
+		if err := m.look(len(leaves)); err != nil {
+			return err
+		}
+	}
 	if m.fail != nil {
 		return m.fail
 	}
@@ -96,6 +103,14 @@ func TestBatcherFills(t *testing.T) {
 	const searches, limit = 12, 8
 	m := &meter{inner: &scatter{}}
 	b := NewBatcher(m, limit)
+	m.look = func(batch int) error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if batch != limit && batch != b.searching { // who waits does not leave
+			return fmt.Errorf("a batch of %d positions while %d search", batch, b.searching)
+		}
+		return nil
+	}
 	b.running = true // until all want a value
 	go func() {
 		for all := false; !all; time.Sleep(time.Millisecond) {
@@ -119,12 +134,8 @@ func TestBatcherFills(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	batches, positions := b.Stats()
-	// Full while eight or more search, then as many as are left, each for at
-	// most ten evaluations.
-	least := positions/limit + 7*10
-	if m.most > limit || batches > least {
-		t.Errorf("%d positions in %d batches, expected at most %d; at most %d in one", positions, batches, least, m.most)
+	if m.most != limit {
+		t.Errorf("%d positions in the largest batch, expected %d", m.most, limit)
 	}
 }
 

@@ -42,7 +42,7 @@ func sequential(test SPRT, source pairSource) (Decision, int) {
 // The error rates of the exact tests are the ones asked for, and their lengths
 // near the predicted ones.
 func TestErrorRates(t *testing.T) {
-	const runs = 2000
+	const runs = 1000
 	variance := OpeningVariance(0.56, 0.03, 0.41)
 	normalized40 := NormalizedScale * (ExpectedScore(40) - 0.5) / math.Sqrt(2*variance)
 	for _, c := range []struct {

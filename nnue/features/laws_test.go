@@ -135,9 +135,13 @@ func groupOfEach(t *testing.T, set Set) []int8 {
 func TestLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	changes, differences := map[string]int{}, map[string]int{} // features, by set
+	games := 3
+	if testing.Short() {
+		games = 1
+	}
 	for _, start := range starts {
 		sets := testedSets(t, start.variant, rng)
-		for range 3 {
+		for range games {
 			for _, s := range sets {
 				s.last, s.far = [2]*chess.Position{}, [2]map[int]*memory{{}, {}}
 			}

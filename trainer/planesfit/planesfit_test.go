@@ -153,7 +153,7 @@ func TestGradient(t *testing.T) {
 			if scale == 0 {
 				t.Errorf("%s: %s has no derivatives", text, tensor.Name)
 			}
-			for range min(2, len(gradient)/64+1) {
+			for range min(2, len(gradient)/512+1) {
 				i := rng.IntN(len(gradient))
 				x := &tw.tensors[tensor.Name][i]
 				at := *x
