@@ -53,7 +53,7 @@ type Actor struct {
 	OpeningMin    int     `yaml:"opening_min"`     // random plies before the first searched move, at least
 	OpeningMax    int     `yaml:"opening_max"`     // and at most
 	OpeningScore  int     `yaml:"opening_score"`   // openings that a search scores beyond this are drawn again, centipawns
-	BookShare     float64 `yaml:"book_share"`      // share of games that begin one or two random plies after a position of the program's book instead, 0..1
+	BookShare     float64 `yaml:"book_share"`      // share of games that begin one or two random plies after a position of the program's book instead, 0..1; of variants that have a book
 	RandomPlies   int     `yaml:"random_plies"`    // plies in which a random move may replace the engine's
 	RandomProb    float64 `yaml:"random_prob"`     // probability of that, 0..1
 	MaxPlies      int     `yaml:"max_plies"`       // a longer game is a draw
@@ -300,7 +300,6 @@ func (c Config) Validate() error {
 	check(c.Actor.MaxPlies > c.Actor.OpeningMax && c.Actor.MaxPlies <= 4096, "actor.max_plies", c.Actor.MaxPlies, "more than actor.opening_max, at most 4096")
 	positive("actor.opening_score", c.Actor.OpeningScore)
 	share("actor.book_share", c.Actor.BookShare)
-	check(c.Actor.BookShare == 0 || c.Variant == "crazyhouse", "actor.book_share", c.Actor.BookShare, "0, as there is no book of "+c.Variant)
 	natural("actor.random_plies", c.Actor.RandomPlies)
 	share("actor.random_prob", c.Actor.RandomProb)
 	share("actor.play_out_share", c.Actor.PlayOutShare)

@@ -29,14 +29,14 @@ type actor struct {
 	run   *Run
 	nets  *follower
 	spool *spool
-	book  []book.Entry  // positions that a share of the games begins from; empty if it is 0
+	book  []book.Entry  // positions that a share of the games begins from; empty if there are none
 	limit uint64        // games to begin; 0: no limit
 	begun atomic.Uint64 // games begun
 }
 
 func newActor(r *Run, nets *follower, waiting *spool, limit uint64) (*actor, error) {
 	a := &actor{run: r, nets: nets, spool: waiting, limit: limit}
-	if r.cfg.Actor.BookShare > 0 {
+	if r.cfg.Actor.BookShare > 0 && book.HasDefault(r.variant) {
 		b, _, err := book.Default(r.variant)
 		if err != nil {
 			return nil, fmt.Errorf("actor: %w", err)
@@ -153,7 +153,7 @@ const bookPlies = 2
 func (a *actor) opening(ctx context.Context, player *seat, rng *rand.Rand) (game.Opening, error) {
 	c := a.run.cfg.Actor
 	start, shortest, longest := a.run.variant.Start(), c.OpeningMin, c.OpeningMax
-	if c.BookShare > 0 && rng.Float64() < c.BookShare {
+	if len(a.book) > 0 && rng.Float64() < c.BookShare {
 		start, shortest, longest = a.book[rng.IntN(len(a.book))].Start, 1, bookPlies
 	}
 	opening, err := game.RandomOpening(start, rng, shortest, longest, balanced(ctx, player, c))
