@@ -23,8 +23,6 @@ type Batcher struct {
 	waiting   []*request // not yet in a batch, in the order they came
 	size      int        // their leaves
 	running   bool       // a batch is being evaluated
-	batches   uint64
-	total     uint64 // leaves in them
 
 	leaves []search.Leaf // of the batch being evaluated; owned by who runs it
 }
@@ -40,13 +38,6 @@ type request struct {
 // many positions, unless a single call asks for more.
 func NewBatcher(inner Evaluator, limit int) *Batcher {
 	return &Batcher{inner: inner, limit: max(1, limit)}
-}
-
-// Stats returns how many batches were evaluated, and how many positions in them.
-func (b *Batcher) Stats() (batches, positions uint64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.batches, b.total
 }
 
 // enter says that an engine begins to search.
@@ -110,8 +101,6 @@ func (b *Batcher) start() {
 	b.waiting = append(b.waiting[:0], b.waiting[n:]...)
 	b.size -= size
 	b.running = true
-	b.batches++
-	b.total += uint64(size)
 	batch[0].lead <- batch
 }
 
