@@ -79,7 +79,11 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 				player.leave()
 			}
 			player, playing = next, n
-			a.run.board.update(func(s *Status) { s.ActorGeneration = n.generation })
+			a.run.board.update(func(s *Status) {
+				if a.nets.current() == n { // else another worker is ahead with a newer one
+					s.ActorGeneration = n.generation
+				}
+			})
 		}
 		g, err := a.playOne(abort, player, playing, number, counter)
 		if err != nil {

@@ -53,6 +53,19 @@ func openRun(t *testing.T, dir string, cfg configs.Config) *Run {
 }
 
 // loopOnce opens the run, loops until a limit is reached and closes it.
+// openWithBuffer opens a run and its replay buffer until the test ends.
+func openWithBuffer(t *testing.T, dir string, cfg configs.Config) (*Run, *replay.Buffer) {
+	t.Helper()
+	r := openRun(t, dir, cfg)
+	t.Cleanup(func() { r.Close() })
+	buffer, err := openBuffer(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { buffer.Close() })
+	return r, buffer
+}
+
 func loopOnce(t *testing.T, dir string, cfg configs.Config, limits Limits) Status {
 	t.Helper()
 	r := openRun(t, dir, cfg)
@@ -285,13 +298,7 @@ func TestRenew(t *testing.T) {
 			t.Errorf("fresh nets at %v positions, less than %g times as many", renewed, cfg.Train.RenewGrowth)
 		}
 	}
-	r := openRun(t, dir, cfg)
-	defer r.Close()
-	buffer, err := openBuffer(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer buffer.Close()
+	r, buffer := openWithBuffer(t, dir, cfg)
 	l, err := newLearner(r, buffer)
 	if err != nil {
 		t.Fatal(err)

@@ -78,13 +78,7 @@ func checkTreeNets(t *testing.T, dir string) {
 // searches, empty ones of cheap searches, and plies to the end.
 func checkTreeSamples(t *testing.T, dir string, cfg configs.Config) {
 	t.Helper()
-	r := openRun(t, dir, cfg)
-	defer r.Close()
-	buffer, err := openBuffer(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer buffer.Close()
+	_, buffer := openWithBuffer(t, dir, cfg)
 	samples := make([]sample.Sample, 2000)
 	if err := buffer.Draw(rand.New(rand.NewPCG(1, 1)), 4, filterOf(cfg.Train), samples); err != nil {
 		t.Fatal(err)
@@ -158,11 +152,6 @@ func TestTreeKinds(t *testing.T) {
 	cfg := treeConfig(t)
 	r := openRun(t, dir, cfg)
 	defer r.Close()
-	buffer, err := openBuffer(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer buffer.Close()
 	file := filepath.Join(dir, "net")
 	for _, planes := range []string{"residual 1x8 value=1/0", "residual 1x16 value=1/0"} {
 		r.cfg.Net.Planes = planes
