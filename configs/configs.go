@@ -332,6 +332,7 @@ func (c Config) Validate() error {
 	positive("train.workers", c.Train.Workers)
 	positive("train.min_positions", c.Train.MinPositions)
 	check(c.Train.RenewGrowth == 0 || c.Train.RenewGrowth > 1, "train.renew_growth", c.Train.RenewGrowth, "0 or more than 1")
+	check(c.Train.RenewGrowth == 0 || c.Gate.Enabled, "train.renew_growth", c.Train.RenewGrowth, "0 while gate.enabled is false, as a fresh net is worse than the one before at first")
 	check(c.Train.SamplesPerRow > 0, "train.samples_per_row", c.Train.SamplesPerRow, "a positive number")
 	positive("train.steps_per_net", c.Train.StepsPerNet)
 	check(c.Train.LR > 0 && c.Train.LR < 1, "train.lr", c.Train.LR, "more than 0, less than 1")

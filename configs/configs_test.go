@@ -141,6 +141,7 @@ func TestValidateBounds(t *testing.T) {
 		{"gate.elo0=-.inf", "gate.elo0: found -Inf, expected a finite"},
 		{"train.power=.nan", "train.power: found NaN, expected a finite"},
 		{"train.optimiser=adagrad", "train.optimiser: found adagrad, expected one of sgd, adam"},
+		{"gate.enabled=false", "train.renew_growth: found 2, expected 0 while gate.enabled is false"},
 		{"train.loss=mse", "train.loss: found mse, expected one of power"},
 		{"bus.listen=here", "bus.listen: found here, expected host:port"},
 		{"bus.listen=:4222", "bus.token"},
@@ -155,7 +156,7 @@ func TestValidateBounds(t *testing.T) {
 	}
 	for _, pairs := range [][]string{
 		{"bus.listen=localhost:4222"}, {"bus.listen=127.0.0.2:4222"}, {"bus.listen=[::1]:4222"},
-		{"bus.listen=:4222", "bus.token=# 12"},
+		{"bus.listen=:4222", "bus.token=# 12"}, {"gate.enabled=false", "train.renew_growth=0"},
 	} {
 		c, _ := Preset("laptop")
 		if err := errors.Join(c.SetPairs(pairs), c.Validate()); err != nil {

@@ -175,12 +175,11 @@ func (l *learner) step(ctx context.Context) error {
 		return err
 	}
 	l.run.board.trained(t.Batch)
-	step := l.trainer.Steps()
-	if step%uint64(t.StepsPerNet) == 0 {
+	if l.trainer.Age()%uint64(t.StepsPerNet) == 0 {
 		l.fitScale()
 		return l.offer(ctx)
 	}
-	if step%uint64(t.Checkpoint) == 0 {
+	if l.trainer.Steps()%uint64(t.Checkpoint) == 0 {
 		return l.checkpoint()
 	}
 	return nil

@@ -281,13 +281,19 @@ func TestBookShare(t *testing.T) {
 func TestRenew(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := smallConfig(t)
-	cfg.Gate.Enabled = false
 	cfg.Train.RenewGrowth = 1.5
 	loopOnce(t, dir, cfg, Limits{Generation: 3, For: patience})
 	var renewed []float64
+	begun := 0 // step that the present net began at
 	for _, e := range events(t, dir) {
-		if e["msg"] == "training begins with a fresh net" {
+		switch e["msg"] {
+		case "training begins with a fresh net":
 			renewed = append(renewed, e["positions"].(float64))
+			begun = int(e["step"].(float64))
+		case "net offered":
+			if age := int(e["step"].(float64)) - begun; age == 0 || age%cfg.Train.StepsPerNet != 0 {
+				t.Errorf("a net of %d steps is offered, want a multiple of %d", age, cfg.Train.StepsPerNet)
+			}
 		}
 	}
 	if len(renewed) == 0 {

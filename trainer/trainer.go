@@ -127,6 +127,10 @@ const drawStream = 0x64726177 // "draw"
 // Steps returns the number of steps made.
 func (t *Trainer) Steps() uint64 { return t.state.Step }
 
+// Age returns the number of steps made with the present model: since the last
+// Renew, or all.
+func (t *Trainer) Age() uint64 { return t.state.Step - t.state.Origin }
+
 // Samples returns the number of samples learned from, repetitions included.
 func (t *Trainer) Samples() uint64 { return t.state.Samples }
 
