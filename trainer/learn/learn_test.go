@@ -17,6 +17,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/sample/plain"
@@ -91,6 +92,7 @@ func settings(t testing.TB, data ...string) configs.Learn {
 	l.Data, l.Batch, l.Epochs, l.Workers = data, 64, 3, 1
 	l.SaveEvery, l.ReportEvery = 1500, 500
 	l.SkipInCheck, l.SkipCaptures, l.Newest = false, false, 0.1
+	l.Features, l.Factorise = "All + Hand", false // few rows, which are written quickly
 	return l
 }
 
@@ -232,7 +234,7 @@ func (c *counting) Err() error {
 func TestResume(t *testing.T) {
 	data, more := dataFile(t, "a.chain", samples(60)), dataFile(t, "more.chain", samples(250))
 	for name, change := range map[string]func(*configs.Learn){
-		"plain":  func(*configs.Learn) {},
+		"plain":  func(l *configs.Learn) { l.Features, l.Factorise = features.HalfKAv2Name, true },
 		"newbob": func(l *configs.Learn) { l.NewbobDecay, l.NewbobTries, l.LR = 0.5, 2, "0.02" },
 		"windows": func(l *configs.Learn) {
 			l.Data, l.MemoryMB, l.Mirror, l.RandomSkip, l.Batch, l.Epochs, l.SaveEvery = []string{more}, 1, 50, 0.2, 128, 1.5, 3000
