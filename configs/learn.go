@@ -286,6 +286,12 @@ func LearnPresetOf(text []byte, name string) (string, error) {
 	return preset, nil
 }
 
+// LearnKeys returns the keys that a file gives values, sorted.
+func LearnKeys(text []byte, name string) ([]string, error) {
+	values, err := new(Learn).parse(text, name)
+	return slices.Sorted(maps.Keys(values)), err
+}
+
 // YAML returns the settings as a file that Sweep reads back.
 func (l Learn) YAML() []byte {
 	text, err := yaml.Marshal(l)

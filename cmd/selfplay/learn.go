@@ -28,7 +28,8 @@ type learnOptions struct {
 	jobs         int
 	show         bool
 
-	given []wordValue
+	given  []wordValue
+	inFile []string // keys of the --config file
 }
 
 // wordValue is a setting as it was given: a word of a flag, or a bare one, and
@@ -70,9 +71,10 @@ flags or bare: targetdir, basedir, loop, batchsize, nn_batch_size, eta, lambda,
 eval_limit, newbob_decay, newbob_num_trials, reduction_gameply, eval_save_interval,
 loss_output_interval, mirror_percentage, EvalSaveDir, EvalFile, SkipLoadingEval,
 validation_set_file_name, use_draw_games_in_training,
-skip_duplicated_positions_in_training. eta chooses plain SGD and cross-entropy with
-scales of 361, unless others are given, at the rate eta·net_scale/600. As the
-shuffle is one of all data, batchsize is only how often the loss is told.`,
+skip_duplicated_positions_in_training. eta chooses plain SGD, without momentum,
+weight decay or averaged net, and cross-entropy with scales of 361, unless others
+are given, at the rate eta·net_scale/600. As the shuffle is one of all data,
+batchsize is only how often the loss is told.`,
 		Example: `  selfplay learn replay:runs/crazyhouse-laptop/replay --features 'All + Hand' --width 128 --epochs 5
   selfplay learn data.chain --preset fairy --lr warmup:2%,cosine:0.001:0.00002 --out runs/fairy
   selfplay learn targetdir data loop 100 batchsize 1000000 eta 1.0 lambda 0.5 eval_limit 32000 nn_batch_size 1000 newbob_decay 0.5 loss_output_interval 1000000 mirror_percentage 50 validation_set_file_name val.bin SkipLoadingEval true
@@ -211,6 +213,9 @@ func (o *learnOptions) settings(c *cobra.Command, data []string) ([]configs.Lear
 		}
 		named, err := configs.LearnPresetOf(text, o.file)
 		if err != nil {
+			return nil, err
+		}
+		if o.inFile, err = configs.LearnKeys(text, o.file); err != nil {
 			return nil, err
 		}
 		if named != "" && !c.Flags().Changed("preset") {

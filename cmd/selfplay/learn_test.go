@@ -118,7 +118,7 @@ func TestLearnWords(t *testing.T) {
 	for _, args := range [][]string{guide, flags} {
 		l := shown(t, args...)
 		for key, want := range map[string]string{
-			"data": "[data]", "epochs": "100", "lr": "0.601667", "optimiser": "sgd", "momentum": "0", "loss": "cross-entropy", "net_scale": "361",
+			"data": "[data]", "epochs": "100", "lr": "0.601667", "optimiser": "sgd", "momentum": "0", "weight_decay": "0", "mean_decay": "0", "loss": "cross-entropy", "net_scale": "361",
 			"lambda": "0.5", "max_score": "1442", "batch": "1000", "newbob_decay": "0.5", "newbob_trials": "3", "save_every": "10000000",
 			"report_every": "2000000", "mirror": "50", "validation": "val.bin", "init": "", "skip_draws": "true",
 		} {
@@ -128,6 +128,27 @@ func TestLearnWords(t *testing.T) {
 		}
 	}
 	if l := shown(t, "--eta", "2", "--optimiser", "adam", "--net-scale", "600", "eval_limit", "32000", "a.chain"); l.LR != "2" || l.Optimiser != "adam" || l.MaxScore != 0 {
+		t.Errorf("%+v", l)
+	}
+	file := filepath.Join(t.TempDir(), "settings.yaml")
+	if err := os.WriteFile(file, []byte("schema: 1\nweight_decay: 0.1\nnet_scale: 600\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args     []string
+		momentum float64
+		decay    float64
+		mean     float64
+	}{
+		{strings.Fields("eta 0.5 momentum 0.9"), 0.9, 0, 0},
+		{strings.Fields("--mean-decay 0.9 --weight_decay 0.02 eta 0.5"), 0, 0.02, 0.9},
+		{[]string{"eta", "0.5", "--config", file}, 0, 0.1, 0},
+	} {
+		if l := shown(t, tc.args...); l.Momentum != tc.momentum || l.WeightDecay != tc.decay || l.MeanDecay != tc.mean || l.Optimiser != "sgd" {
+			t.Errorf("%q: %+v", tc.args, l)
+		}
+	}
+	if l := shown(t, "eta", "0.5", "--config", file); l.LR != "0.5" || l.ScoreScale != 361 {
 		t.Errorf("%+v", l)
 	}
 	if l := shown(t, "--preset", "fairy", "lr", "0.01", "--width=256", "--psqt=false", "--nesterov", "basedir", "d", "a.bin", "b.bin"); l.LR != "0.01" ||

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,7 @@ func nothing(*learnOptions, *configs.Learn, string) error { return nil }
 
 // oldScale is the scale of win probabilities of the old learner in raw units:
 // 4·208 / ln 10.
-const oldScale = 361
+const oldScale = "361"
 
 // setEta follows the rate of the old learner. Its steps are eta times the batch's
 // mean of q − t, at an output of which 1.0 is 600 raw units; here the derivative
@@ -61,17 +62,16 @@ func setEta(o *learnOptions, l *configs.Learn, value string) error {
 	if err != nil || !(eta > 0) {
 		return fmt.Errorf("%w: eta: found %q, expected a number above 0", configs.ErrInvalid, value)
 	}
-	if !o.has("optimiser") {
-		l.Optimiser, l.Momentum = "sgd", 0
-	}
-	if !o.has("loss") {
-		l.Loss = "cross-entropy"
-	}
-	if !o.has("net_scale") {
-		l.NetScale = oldScale
-	}
-	if !o.has("score_scale") {
-		l.ScoreScale = oldScale
+	for key, old := range map[string]string{
+		"optimiser": "sgd", "momentum": "0", "weight_decay": "0", "mean_decay": "0",
+		"loss": "cross-entropy", "net_scale": oldScale, "score_scale": oldScale,
+	} {
+		if o.has(key) {
+			continue
+		}
+		if err := l.Set(key, old); err != nil {
+			return err
+		}
 	}
 	l.LR = strconv.FormatFloat(eta*l.NetScale/600, 'g', 6, 64)
 	return nil
@@ -133,14 +133,10 @@ func same(a, b string) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, "-", "_"), strings.ReplaceAll(b, "-", "_"))
 }
 
-// has reports whether a word was given.
+// has reports whether a word was given, or is a key of the --config file.
 func (o *learnOptions) has(word string) bool {
-	for _, g := range o.given {
-		if same(g.word, word) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(o.inFile, word) ||
+		slices.ContainsFunc(o.given, func(g wordValue) bool { return same(g.word, word) })
 }
 
 // known returns the name of a setting or a word, "" if text is neither.
