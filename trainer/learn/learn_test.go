@@ -215,6 +215,51 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A start that fails, or ends before its first checkpoint, leaves the directory to
+// other settings and other data; the run is then what it is in an empty one.
+func TestFailedStart(t *testing.T) {
+	cfg := settings(t, dataFile(t, "a.chain", samples(20)))
+	cfg.Epochs = 1
+	dir, straight := t.TempDir(), t.TempDir()
+	if _, err := Run(t.Context(), cfg, quiet(straight)); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*configs.Learn){
+		"nothing left": func(l *configs.Learn) { l.MinPly = 600 },
+		"other data":   func(l *configs.Learn) { l.Data, l.Init = []string{dataFile(t, "b.chain", samples(3))}, dir+"/none" },
+	} {
+		wrong := cfg
+		change(&wrong)
+		if _, err := Run(t.Context(), wrong, quiet(dir)); err == nil || errors.Is(err, ErrOther) {
+			t.Fatalf("%s: error %v, want another", name, err)
+		}
+	}
+	// As if it had been killed in its first save.
+	for _, name := range []string{dataJSON, logFile} {
+		if err := os.WriteFile(filepath.Join(dir, name), read(t, straight, name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
+		t.Fatal(err)
+	}
+	sameRun(t, dir, straight)
+	if !bytes.Equal(read(t, dir, configFile), read(t, straight, configFile)) {
+		t.Error("the settings are those of a start that failed")
+	}
+
+	// Settings of something else are no start of a run.
+	if err := os.WriteFile(filepath.Join(dir, configFile), []byte("schema: 1\nactor.nodes: 3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, summaryFile)), os.RemoveAll(filepath.Join(dir, checkpoints))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), cfg, quiet(dir)); !errors.Is(err, configs.ErrInvalid) {
+		t.Errorf("error %v, want ErrInvalid", err)
+	}
+}
+
 // counting is a context that ends after so many looks at it.
 type counting struct {
 	context.Context

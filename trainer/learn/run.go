@@ -174,7 +174,8 @@ func (r *runner) path(names ...string) string {
 }
 
 // settle writes the settings, or compares them with those of the run that is
-// there and returns what came of it if it is over.
+// there and returns what came of it if it is over. A start that did not come to
+// its first checkpoint holds nothing to go on with and makes way.
 func (r *runner) settle() (*Summary, error) {
 	if err := durable.RemoveTemps(r.dir); err != nil {
 		return nil, err
@@ -189,6 +190,16 @@ func (r *runner) settle() (*Summary, error) {
 	was, err := savedSettings(text, r.path(configFile))
 	if err != nil {
 		return nil, err
+	}
+	begun, err := r.begun()
+	if err != nil {
+		return nil, err
+	}
+	if !begun {
+		if err := r.removeStart(); err != nil {
+			return nil, err
+		}
+		return nil, durable.WriteFile(r.path(configFile), r.cfg.YAML())
 	}
 	was.Workers = r.cfg.Workers // has no influence on what is learned
 	if differing := configs.Varied([]configs.Learn{was, r.cfg}); len(differing) > 0 {
@@ -207,6 +218,34 @@ func (r *runner) settle() (*Summary, error) {
 		err = json.Unmarshal(text, s)
 	}
 	return s, err
+}
+
+// begun reports whether the run in the directory has come to a checkpoint, whole
+// or damaged, or to its end.
+func (r *runner) begun() (bool, error) {
+	if _, err := os.Stat(r.path(summaryFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err == nil, err
+	}
+	entries, err := os.ReadDir(r.path(checkpoints))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return len(entries) > 0, err
+}
+
+// removeStart removes what a start leaves before its first checkpoint, all but
+// the settings: until they are written anew this can be done again.
+func (r *runner) removeStart() error {
+	events, err := filepath.Glob(r.path("events.out.tfevents.*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range append(events, r.path(dataText), r.path(dataJSON), r.path(dataFigure), r.path(logFile)) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // savedSettings reads a run's settings. One that the file does not have, an older
