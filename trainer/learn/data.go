@@ -121,9 +121,20 @@ func Inputs(names []string, v *chess.Variant) ([]pool.Input, error) {
 // source is the data of a run.
 type source struct {
 	trainer.Seeker
-	sets   []*pool.Set // as many as there are weights, or one
-	newest []sample.Sample
-	size   uint64 // positions of an epoch
+	sets       []*pool.Set // as many as there are weights, or one
+	newest     []sample.Sample
+	size       uint64          // positions of an epoch
+	validation []sample.Sample // of a file, measured instead of held-out games
+	measures   string          // name of that file
+}
+
+// HeldOut copies the positions to measure to dst: those of the validation file, or
+// of held-out games.
+func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
+	if s.validation != nil {
+		return dst[:copy(dst, s.validation)]
+	}
+	return s.Seeker.HeldOut(dst)
 }
 
 // groups are the names of data that are read together: all, or each by itself if
@@ -188,19 +199,14 @@ func (p *plan) openValidation(ctx context.Context, s *source, cfg pool.Config) e
 	}
 	in, err := input(p.cfg.Validation, p.variant)
 	if err == nil {
-		cfg.Newest, cfg.Mirror, cfg.Measured = 0, 0, 0
-		var set *pool.Set
-		if set, err = pool.Open(ctx, cfg, in); err == nil {
-			defer set.Close()
-			some := set.Some(p.cfg.HeldOut)
-			for _, to := range s.sets {
-				to.SetHeldOut(some)
-			}
-			return nil
-		}
+		s.validation, err = pool.Measured(ctx, cfg, in)
 	}
-	s.close()
-	return fmt.Errorf("validation: %w", err)
+	if err != nil {
+		s.close()
+		return fmt.Errorf("validation: %w", err)
+	}
+	s.measures = p.cfg.Validation
+	return nil
 }
 
 // close ends reading ahead.
@@ -226,5 +232,9 @@ func (s *source) print(w io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	if s.validation == nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "measured: %d positions of %s\n", len(s.validation), s.measures)
+	return err
 }

@@ -351,9 +351,15 @@ func TestData(t *testing.T) {
 	}
 	cfg := settings(t, files...)
 	cfg.Validation = dataFile(t, "v.chain", all[:300])
-	s, err := Run(t.Context(), cfg, quiet(t.TempDir()))
-	if err != nil || s.HeldOut.Positions != 300 {
-		t.Errorf("%d measured, error %v, want 300", s.HeldOut.Positions, err)
+	for _, weights := range []string{"", "1,2"} {
+		if cfg.Weights = weights; weights != "" {
+			cfg.Data = []string{file, file}
+		}
+		var out strings.Builder
+		s, err := Run(t.Context(), cfg, Options{Dir: t.TempDir(), Out: &out, Progress: io.Discard})
+		if err != nil || s.HeldOut.Positions != 300 || !strings.Contains(out.String(), "measured: 300 positions of "+cfg.Validation) {
+			t.Errorf("weights %q: %d measured, error %v, want 300 in\n%s", weights, s.HeldOut.Positions, err, out.String())
+		}
 	}
 	for _, names := range [][]string{{t.TempDir()}, {"replay:" + t.TempDir()}, {file + "x"}, {filepath.Join(t.TempDir(), "none.bin")}} {
 		if files, err := Files(names); err == nil {

@@ -183,6 +183,11 @@ func TestEpochs(t *testing.T) {
 				t.Fatal("a position is measured and trained on")
 			}
 		}
+		for i, one := range s.HeldOut(make([]sample.Sample, 10)) {
+			if name(&one) != name(&held[10*i]) {
+				t.Errorf("position %d of ten held out is not position %d of a hundred", i, 10*i)
+			}
+		}
 		cfg.Seed = 5
 		if got := draw(t, open(t, cfg, Chain(path)), 100); slices.Equal(got, all[:100]) {
 			t.Error("another seed gives the same order")
@@ -231,6 +236,36 @@ func TestFilterCounts(t *testing.T) {
 	}
 	if err := s.Stats.Draw("data").Save(filepath.Join(t.TempDir(), "data.png")); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is measured is a file as a whole, or evenly a part of it, whatever memory
+// there is.
+func TestMeasured(t *testing.T) {
+	path, games := chainFile(t, 30)
+	var want []string
+	for _, g := range games {
+		for _, s := range sample.From(g, sample.Filter{}, nil, nil) {
+			want = append(want, name(&s))
+		}
+	}
+	for _, most := range []int{len(want), 100} {
+		got, err := Measured(t.Context(), Config{Variant: chess.Crazyhouse, Split: true, Memory: 1, Measured: most}, Chain(path))
+		if err != nil || len(got) != most {
+			t.Fatalf("%d measured, error %v, want %d", len(got), err, most)
+		}
+		at := -1
+		for i := range got {
+			next := slices.Index(want[at+1:], name(&got[i])) + at + 1
+			if gap := next - at; gap < 1 || gap > 2*len(want)/most {
+				t.Fatalf("position %d of %d is %d behind that before it, of %d", i, most, gap, len(want))
+			}
+			at = next
+		}
+	}
+	cfg := Config{Variant: chess.Crazyhouse, Filter: Filter{Filter: sample.Filter{MinPly: 1000}}, Measured: 10}
+	if _, err := Measured(t.Context(), cfg, Chain(path)); !errors.Is(err, ErrEmpty) {
+		t.Errorf("error %v, want ErrEmpty", err)
 	}
 }
 

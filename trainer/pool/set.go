@@ -123,7 +123,7 @@ func Read(ctx context.Context, cfg Config, inputs ...Input) (*Data, error) {
 		return nil, err
 	}
 	if d.n == 0 {
-		return nil, fmt.Errorf("%w: of %d found none passes the filters%s", ErrEmpty, d.Counts.Samples, d.Counts.reasons())
+		return nil, d.Counts.empty()
 	}
 	if d.samples == nil {
 		need := int64(d.n) * sampleSize
@@ -131,6 +131,37 @@ func Read(ctx context.Context, cfg Config, inputs ...Input) (*Data, error) {
 	}
 	return d, nil
 }
+
+// Measured reads positions to measure: of those that pass the filters of cfg,
+// games held out or not, up to cfg.Measured, evenly from all of them and in order.
+// No more than twice as many are in memory, whatever cfg.Memory says. Errors are
+// those of Read.
+func Measured(ctx context.Context, cfg Config, inputs ...Input) ([]sample.Sample, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	var counts Counts
+	var seen keySet
+	measured := thinned{most: cfg.Measured}
+	read, err := readAll(ctx, cfg.Variant, cfg.History, inputs, func(e *entry) {
+		if why := cfg.Filter.against(&counts, e, cfg.chance(e), &seen); why != nil {
+			*why++
+			return
+		}
+		counts.Kept++
+		measured.add(e.Sample)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if counts.of(&read); counts.Kept == 0 {
+		return nil, counts.empty()
+	}
+	return measured.even(), nil
+}
+
+// chance is the number of a sample that decides for filters that leave to chance.
+func (c *Config) chance(e *entry) uint64 { return mix(c.Seed) ^ 2*e.ordinal }
 
 // Set returns a source of the data in the order of a seed. What the data are does
 // not depend on it but on the seed they were read with. If they do not fit into
@@ -166,14 +197,12 @@ func (d *Data) Len() uint64 { return d.n }
 // Windows returns the number of parts an epoch is dealt into.
 func (d *Data) Windows() int { return d.windows }
 
-// HeldOut copies positions of held-out games to dst.
-func (s *Set) HeldOut(dst []sample.Sample) []sample.Sample { return dst[:copy(dst, s.heldOut)] }
+// HeldOut copies positions of held-out games to dst, evenly from all if there are
+// more.
+func (s *Set) HeldOut(dst []sample.Sample) []sample.Sample { return dst[:spread(dst, s.heldOut)] }
 
 // Newest returns positions of the newest part of the data.
 func (s *Set) Newest() []sample.Sample { return s.newest }
-
-// SetHeldOut measures these positions instead of those of held-out games.
-func (s *Set) SetHeldOut(samples []sample.Sample) { s.heldOut = samples }
 
 // group is where a game begins.
 type group struct{ ordinal, trained uint64 }
@@ -193,8 +222,7 @@ func (d *Data) survey(ctx context.Context) (*store, error) {
 			stats.game(e)
 		}
 		stats.plies++
-		chance := mix(d.cfg.Seed) ^ 2*e.ordinal
-		if why := f.against(&counts, e, chance, &seen); why != nil {
+		if why := f.against(&counts, e, d.cfg.chance(e), &seen); why != nil {
 			*why++
 			return
 		}

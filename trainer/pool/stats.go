@@ -128,6 +128,11 @@ func (c *Counts) reasons() string {
 	return text.String()
 }
 
+// empty is the error that no sample passes the filters.
+func (c *Counts) empty() error {
+	return fmt.Errorf("%w: of %d found none passes the filters%s", ErrEmpty, c.Samples, c.reasons())
+}
+
 // Print writes counts and statistics as text.
 func (s *Set) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -149,7 +154,9 @@ func (s *Set) Print(w io.Writer) error {
 	line("kept", c.Kept)
 	some("never mirrored: rights to castle", c.Unmirrored)
 	line("to train on", s.n)
-	line("measured: held-out games", uint64(len(s.heldOut)))
+	if s.cfg.Split {
+		line("measured: held-out games", uint64(len(s.heldOut)))
+	}
 	line("measured: newest games", uint64(len(s.newest)))
 	if err := t.Flush(); err != nil {
 		return err

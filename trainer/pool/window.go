@@ -206,8 +206,19 @@ func (t *thinned) even() []sample.Sample {
 		return t.samples
 	}
 	chosen := make([]sample.Sample, t.most)
-	for i := range chosen {
-		chosen[i] = t.samples[i*n/t.most]
-	}
+	spread(chosen, t.samples)
 	return chosen
+}
+
+// spread copies samples to dst, evenly from all if there are more, and returns how
+// many it has copied.
+func spread(dst, samples []sample.Sample) int {
+	n := len(samples)
+	if n <= len(dst) {
+		return copy(dst, samples)
+	}
+	for i := range dst {
+		dst[i] = samples[i*n/len(dst)]
+	}
+	return len(dst)
 }
