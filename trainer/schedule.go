@@ -104,12 +104,32 @@ func (s Schedule) validateParts() error {
 	return nil
 }
 
+// Max returns the highest value that the curve gets to, however long it is
+// followed; a warm-up, which has lower ones, is not considered.
+func (s Schedule) Max() float64 {
+	switch s.Curve {
+	case "", Constant:
+		if s.Cycle > 1 {
+			return max(s.From, s.To)
+		}
+		return s.From
+	case Sequence:
+		highest := 0.0
+		for _, p := range s.Parts {
+			highest = max(highest, p.Schedule.Max())
+		}
+		return highest
+	}
+	return max(s.From, s.To)
+}
+
 // At returns the value for step, counted from 0.
 func (s Schedule) At(step uint64) float64 {
 	v := s.curve(step)
 	if s.Cycle > 1 {
 		v = between(v, s.To, float64(step%s.Cycle)/float64(s.Cycle-1))
 	}
+	v = min(v, s.Max()) // which rounding may pass
 	if step < s.Warmup {
 		v *= float64(step+1) / float64(s.Warmup+1)
 	}

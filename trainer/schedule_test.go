@@ -32,6 +32,28 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// No step has a higher value than Max, and some step has it but for what a
+// warm-up takes away.
+func TestScheduleMax(t *testing.T) {
+	for text, want := range map[string]float64{
+		"0.3": 0.3, "linear:0.7:1.2": 1.2, "linear:0.7:0.2": 0.7, "cosine:0.1:0.9:50": 0.9, "exponential:0.7:1:10%": 1,
+		"onecycle:0.1:0.001": 0.1, "step:0.5:0.3:7": 0.5, "warmup:10,1.5": 1.5, "cycle:5,linear:0.2:0.1": 0.2,
+		"0.1:20,linear:0.3:0.8:20,0.2": 0.8, "warmup:3,cosine:0.9:0.7:20,exponential:0.1:0.3": 0.9,
+	} {
+		s, err := ParseSchedule(text, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		highest := 0.0
+		for step := range uint64(200) {
+			highest = max(highest, s.At(step))
+		}
+		if got := s.Max(); got != want || highest > want || highest < want*0.9 {
+			t.Errorf("%s: at most %g, at all steps %g, want %g", text, got, highest, want)
+		}
+	}
+}
+
 func TestScheduleRefuses(t *testing.T) {
 	for _, s := range []Schedule{
 		{From: math.NaN()},

@@ -127,7 +127,7 @@ func TestLearnWords(t *testing.T) {
 			}
 		}
 	}
-	if l := shown(t, "--eta", "2", "--optimiser", "adam", "--net-scale", "600", "eval_limit", "32000", "a.chain"); l.LR != "2" || l.Optimiser != "adam" || l.MaxScore != 0 {
+	if l := shown(t, "--eta", "0.25", "--optimiser", "adam", "--net-scale", "600", "eval_limit", "32000", "a.chain"); l.LR != "0.25" || l.Optimiser != "adam" || l.MaxScore != 0 {
 		t.Errorf("%+v", l)
 	}
 	file := filepath.Join(t.TempDir(), "settings.yaml")
@@ -181,6 +181,9 @@ func TestLearnUsage(t *testing.T) {
 		{[]string{file, "--lr", "up"}, "schedule \"up\"", 2},
 		{[]string{file, "--preset", "huge"}, "found \"huge\"", 2},
 		{[]string{file, "eta"}, "found no value behind eta", 2},
+		{[]string{file, "--lambda", "70"}, "lambda: found \"70\", which reaches 70, expected at most 1", 2},
+		{[]string{file, "--lr", "warmup:10,1.5"}, "which reaches 1.5, expected at most 1", 2},
+		{[]string{file, "eta", "2"}, "eta: found \"2\", a learning rate of 1.2", 2},
 		{[]string{file, "eta", "0"}, "eta: found \"0\"", 2},
 		{[]string{file, "eval_limit", "0"}, "eval_limit: found \"0\"", 2},
 		{[]string{file, "SkipLoadingEval", "false"}, "expected EvalFile", 2},

@@ -10,6 +10,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
 
 // guideWord is a word of the learn command of nodchip's Stockfish and its
@@ -73,7 +74,12 @@ func setEta(o *learnOptions, l *configs.Learn, value string) error {
 			return err
 		}
 	}
-	l.LR = strconv.FormatFloat(eta*l.NetScale/600, 'g', 6, 64)
+	rate := eta * l.NetScale / 600
+	if l.Kind == configs.NNUE && rate > nnuefit.MaxRate {
+		return fmt.Errorf("%w: eta: found %q, a learning rate of %.4g at net_scale %g, expected at most %.4g",
+			configs.ErrInvalid, value, rate, l.NetScale, nnuefit.MaxRate*600/l.NetScale)
+	}
+	l.LR = strconv.FormatFloat(rate, 'g', 6, 64)
 	return nil
 }
 

@@ -422,6 +422,34 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
+// Schedules with a value out of range are refused before anything is read.
+func TestScheduleRange(t *testing.T) {
+	for _, tc := range []struct{ key, value, want string }{
+		{"lambda", "70", "lambda: found \"70\", which reaches 70, expected at most 1"},
+		{"lambda", "linear:0.7:1.2", "reaches 1.2, expected at most 1"},
+		{"lambda", "0.5:10%,constant:1.1", "reaches 1.1"},
+		{"lambda", "-0.1", "value -0.1"},
+		{"lr", "warmup:2%,1.5", "lr: found \"warmup:2%,1.5\", which reaches 1.5, expected at most 1"},
+		{"lr", "onecycle:3:0.1", "reaches 3"},
+		{"lambda", "exponential:0.7:1", ""},
+		{"lr", "1", ""},
+	} {
+		cfg := settings(t, "none.chain")
+		if err := cfg.Set(tc.key, tc.value); err != nil {
+			t.Fatal(err)
+		}
+		err := Check(cfg)
+		if tc.want == "" && err != nil || tc.want != "" && (!errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s %s: error %v, want %q", tc.key, tc.value, err, tc.want)
+		}
+	}
+	cfg := planesSettings(t, "none.chain")
+	cfg.LR = "2" // is for the rate of planes to take
+	if err := Check(cfg); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSweep(t *testing.T) {
 	base := settings(t, dataFile(t, "a.chain", samples(30)))
 	base.Epochs = 1

@@ -16,6 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
@@ -75,11 +76,8 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 			return nil, err
 		}
 	}
-	for _, s := range []struct{ key, text string }{{"lr", cfg.LR}, {"lambda", cfg.Lambda}} {
-		const any = 1000 // steps, to see whether it can be read
-		if _, err := trainer.ParseSchedule(s.text, any); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", ErrConfig, s.key, err)
-		}
+	if err := checkSchedules(cfg); err != nil {
+		return nil, err
 	}
 	if cfg.NewbobDecay > 0 && cfg.NewbobDecay < 1 { // 1 is how the guide switches it off
 		p.newbob = trainer.Newbob{Decay: cfg.NewbobDecay, Trials: cfg.NewbobTries, KeepLatest: cfg.NewbobKeep}
@@ -96,6 +94,29 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// checkSchedules refuses schedules that cannot be read or that some step of a run,
+// however long, could not follow.
+func checkSchedules(cfg configs.Learn) error {
+	rate := nnuefit.MaxRate
+	if cfg.Kind == configs.Planes {
+		rate = planesfit.MaxRate
+	}
+	for _, s := range []struct {
+		key, text string
+		most      float64
+	}{{"lr", cfg.LR, rate}, {"lambda", cfg.Lambda, 1}} {
+		const any = 1000 // steps, which a schedule's highest value does not depend on
+		schedule, err := trainer.ParseSchedule(s.text, any)
+		if err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrConfig, s.key, err)
+		}
+		if highest := schedule.Max(); highest > s.most {
+			return fmt.Errorf("%w: %s: found %q, which reaches %g, expected at most %g", ErrConfig, s.key, s.text, highest, s.most)
+		}
+	}
+	return nil
 }
 
 // pqrLoss is the loss of triples among the values of the setting loss.

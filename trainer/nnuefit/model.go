@@ -154,14 +154,17 @@ func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
 	return m.fit(in, h.LearningRate)
 }
 
+// MaxRate is the highest learning rate that a step may have.
+const MaxRate = 1.0
+
 // checkFit judges what a step is made with: the size of its batch and what the
 // schedules set.
 func checkFit(batch int, h trainer.Hyper) error {
 	if batch == 0 {
 		return fmt.Errorf("%w: empty batch", ErrConfig)
 	}
-	if !(h.LearningRate >= 0 && h.LearningRate <= 1) {
-		return fmt.Errorf("%w: learning rate %g, expected 0 to 1", ErrConfig, h.LearningRate)
+	if !(h.LearningRate >= 0 && h.LearningRate <= MaxRate) {
+		return fmt.Errorf("%w: learning rate %g, expected 0 to %g", ErrConfig, h.LearningRate, MaxRate)
 	}
 	if !(h.Lambda >= 0 && h.Lambda <= 1) {
 		return fmt.Errorf("%w: lambda %g, expected 0 to 1", ErrConfig, h.Lambda)

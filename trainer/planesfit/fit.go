@@ -25,13 +25,16 @@ type group struct {
 	measure measure
 }
 
+// MaxRate is the highest learning rate that a step may have.
+const MaxRate = math.MaxFloat32
+
 // Fit makes one step on batch and returns its mean loss before the step. On
 // ErrDiverged nothing has changed.
 func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
 	if len(batch) == 0 {
 		return 0, fmt.Errorf("%w: empty batch", ErrConfig)
 	}
-	if !(h.LearningRate >= 0 && h.LearningRate <= math.MaxFloat32) || !(h.Lambda >= 0 && h.Lambda <= 1) {
+	if !(h.LearningRate >= 0 && h.LearningRate <= MaxRate) || !(h.Lambda >= 0 && h.Lambda <= 1) {
 		return 0, fmt.Errorf("%w: learning rate %g and lambda %g, expected a number from 0, and 0 to 1", ErrConfig, h.LearningRate, h.Lambda)
 	}
 	loss := m.differentiate(batch, h.Lambda).loss
