@@ -340,6 +340,21 @@ func TestNewbobKeepsTheBest(t *testing.T) {
 	}
 }
 
+// Newbob without anything to judge by is refused before it gives up every net.
+func TestNewbobNeedsHeldOut(t *testing.T) {
+	all := samples(3)
+	cfg := settings(t, dataFile(t, "a.chain", all))
+	cfg.NewbobDecay, cfg.Epochs = 0.5, 1
+	dir := t.TempDir()
+	if _, err := Run(t.Context(), cfg, quiet(dir)); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "no held-out positions in 3 games") {
+		t.Errorf("error %v, want ErrConfig", err)
+	}
+	cfg.Validation = dataFile(t, "v.chain", all[:50])
+	if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
+		t.Errorf("with a validation file: %v", err)
+	}
+}
+
 // Formats and directories give the same positions; a file may be measured
 // instead of held-out games.
 func TestData(t *testing.T) {

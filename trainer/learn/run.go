@@ -159,6 +159,9 @@ func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary,
 		return Summary{}, err
 	}
 	defer r.source.close()
+	if err := r.checkMeasured(); err != nil {
+		return Summary{}, err
+	}
 	if err := r.prepare(); err != nil {
 		return Summary{}, err
 	}
@@ -298,6 +301,20 @@ func (r *runner) openData(ctx context.Context, share *sharing) error {
 		figure.Save(r.path(dataFigure)),
 		durable.WriteFile(r.path(dataText), []byte(text.String())),
 		durable.WriteFile(r.path(dataJSON), data))
+}
+
+// checkMeasured refuses newbob without positions to judge by: it would give up
+// every net for the untrained one.
+func (r *runner) checkMeasured() error {
+	if r.newbob.Decay == 0 || len(r.source.HeldOut(make([]sample.Sample, 1))) > 0 {
+		return nil
+	}
+	games := uint64(0)
+	for _, set := range r.source.sets {
+		games += set.Counts.Games
+	}
+	return fmt.Errorf("%w: newbob: found no held-out positions in %d games, expected some to judge by: give more games, of which one in %d is held out, or a file with --validation, or --newbob-decay 0",
+		ErrConfig, games, sample.HeldOutEvery)
 }
 
 // steps turns a number of positions into steps; 0 positions stand for so many
