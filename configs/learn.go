@@ -30,7 +30,7 @@ type Learn struct {
 	Seed    uint64 `yaml:"seed" usage:"seed of first weights, order and everything else left to chance"`
 
 	Data       []string `yaml:"data"`
-	Weights    string   `yaml:"weights" usage:"share of each of the data in every batch, such as 3,1; empty: all positions alike"`
+	Weights    string   `yaml:"weights" usage:"share of each name of data, a directory's files together, in every batch, such as 3,1; empty: all positions alike"`
 	Validation string   `yaml:"validation" usage:"file of positions to measure instead of held-out games"`
 
 	Net      `yaml:",inline"`

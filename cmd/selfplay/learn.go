@@ -140,7 +140,7 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 		return nil
 	}
 	for i := range runs {
-		if runs[i].Data, err = learn.Files(runs[i].Data); err != nil {
+		if runs[i], err = learn.Expand(runs[i]); err != nil {
 			return err
 		}
 		if err := learn.Check(runs[i]); err != nil {

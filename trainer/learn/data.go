@@ -137,15 +137,6 @@ func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
 	return s.Seeker.HeldOut(dst)
 }
 
-// groups are the names of data that are read together: all, or each by itself if
-// they have weights.
-func (p *plan) groups() [][]string {
-	if p.weights != nil {
-		return slices.Collect(slices.Chunk(p.cfg.Data, 1))
-	}
-	return [][]string{p.cfg.Data}
-}
-
 // openData reads the data, or takes what another run has read.
 func (p *plan) openData(ctx context.Context, share *sharing) (*source, error) {
 	groups := p.groups()
@@ -182,7 +173,11 @@ func (p *plan) openData(ctx context.Context, share *sharing) (*source, error) {
 		s.size += set.Len()
 	}
 	if s.Seeker = s.sets[0]; len(sources) > 1 {
-		mixed, err := trainer.NewMixed(sources, p.weights)
+		shares := make([]float64, len(p.weights))
+		for i, w := range p.weights {
+			shares[i] = w.share
+		}
+		mixed, err := trainer.NewMixed(sources, shares)
 		if err != nil {
 			s.close()
 			return nil, err

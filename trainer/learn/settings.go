@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
@@ -41,7 +39,7 @@ type plan struct {
 	planes  *planesPlan    // nil: an NNUE net
 	pqr     *nnuefit.PQR   // nil unless the loss is of triples
 	newbob  trainer.Newbob // off if Decay is 0
-	weights []float64      // of the data, nil for all positions alike
+	weights []weight       // of the data, nil for all positions alike
 }
 
 // newPlan checks everything that can be checked without the data.
@@ -89,8 +87,8 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 		return nil, fmt.Errorf("%w: found no data, expected files or replay:DIR", ErrConfig)
 	}
 	if cfg.Weights != "" {
-		if p.weights, err = parseWeights(cfg.Weights); err != nil || len(p.weights) != len(cfg.Data) {
-			return nil, fmt.Errorf("%w: found weights %q, expected %d numbers above 0 with commas between", ErrConfig, cfg.Weights, len(cfg.Data))
+		if p.weights, err = parseWeights(cfg.Weights, len(cfg.Data)); err != nil {
+			return nil, err
 		}
 	}
 	return p, nil
@@ -142,18 +140,6 @@ func checkGames(cfg configs.Learn) error {
 		}
 	}
 	return nil
-}
-
-func parseWeights(text string) ([]float64, error) {
-	var weights []float64
-	for word := range strings.SplitSeq(text, ",") {
-		w, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-		if err != nil || !(w > 0) {
-			return nil, fmt.Errorf("%w: weight %q", ErrConfig, word)
-		}
-		weights = append(weights, w)
-	}
-	return weights, nil
 }
 
 func fitConfig(cfg configs.Learn) nnuefit.Config {
