@@ -137,14 +137,18 @@ func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
 	return s.Seeker.HeldOut(dst)
 }
 
-// openData reads the data, or takes what another run has read.
-func (p *plan) openData(ctx context.Context, share *sharing) (*source, error) {
+// openData reads the data, or takes what another run has read, and writes to
+// progress how far reading has come.
+func (p *plan) openData(ctx context.Context, share *sharing, progress io.Writer) (*source, error) {
 	groups := p.groups()
 	cfg := pool.Config{
 		Variant: p.variant, Seed: p.cfg.Seed, Filter: p.filter,
 		Memory: int64(p.cfg.MemoryMB) << 20 / int64(len(groups)),
 		Split:  p.cfg.Validation == "", Newest: p.cfg.Newest, Measured: p.cfg.HeldOut,
 		Mirror: p.cfg.Mirror / 100, Bucket: p.arch.Bucket,
+		Progress: func(name string, positions uint64) {
+			fmt.Fprintf(progress, "reading %s, %d positions so far\n", name, positions)
+		},
 	}
 	if p.planes != nil {
 		cfg.Bucket, cfg.History = nil, true

@@ -273,7 +273,7 @@ func savedSettings(text []byte, name string) (configs.Learn, error) {
 func (r *runner) openData(ctx context.Context, share *sharing) error {
 	fmt.Fprintf(r.Progress, "reading %s\n", strings.Join(r.cfg.Data, ", "))
 	var err error
-	if r.source, err = r.plan.openData(ctx, share); err != nil {
+	if r.source, err = r.plan.openData(ctx, share, r.Progress); err != nil {
 		return err
 	}
 	var text strings.Builder

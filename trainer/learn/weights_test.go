@@ -2,6 +2,7 @@ package learn
 
 import (
 	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func TestWeightsOfDirectories(t *testing.T) {
 	}
 	var share sharing
 	share.expect(p)
-	s, err := p.openData(t.Context(), &share)
+	s, err := p.openData(t.Context(), &share, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

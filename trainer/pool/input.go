@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -111,6 +112,10 @@ type sink struct {
 	counts  Counts
 	err     error
 
+	name string   // of the present input
+	tell Progress // nil: nobody
+	told time.Time
+
 	ordinal uint64 // of the next sample
 	games   uint64
 	gameKey uint64 // decides on which side of the split an unnamed game is
@@ -177,15 +182,31 @@ func (s *sink) next(unit sample.Unit, begins bool) bool {
 }
 
 func (s *sink) give(e *entry) bool {
-	if s.ordinal%checkEvery == 0 && s.ctx.Err() != nil {
-		s.err = s.ctx.Err()
-		return false
+	if s.ordinal%checkEvery == 0 {
+		if s.err = s.ctx.Err(); s.err != nil {
+			return false
+		}
+		s.progress()
 	}
 	e.ordinal = s.ordinal
 	s.ordinal++
 	s.counts.Samples++
 	s.take(e)
 	return true
+}
+
+// Progress is told the input being read and the positions read so far, of all
+// inputs.
+type Progress func(input string, positions uint64)
+
+// progressPeriod is the least time between two calls of a Progress.
+const progressPeriod = 10 * time.Second
+
+func (s *sink) progress() {
+	if now := time.Now(); s.tell != nil && now.Sub(s.told) >= progressPeriod {
+		s.told = now
+		s.tell(s.name, s.counts.Samples)
+	}
 }
 
 // failed says whether reading can go on after an error of a reader.
@@ -201,11 +222,11 @@ func (s *sink) failed(err error) (more bool, _ error) {
 }
 
 // readAll gives the samples of all inputs to take, those of games completed if
-// history is set.
-func readAll(ctx context.Context, v *chess.Variant, history bool, inputs []Input, take func(*entry)) (Counts, error) {
-	s := &sink{ctx: ctx, variant: v, history: history, take: take}
+// history is set, and tells progress of it, if that is not nil.
+func readAll(ctx context.Context, v *chess.Variant, history bool, inputs []Input, progress Progress, take func(*entry)) (Counts, error) {
+	s := &sink{ctx: ctx, variant: v, history: history, take: take, tell: progress, told: time.Now()}
 	for _, in := range inputs {
-		s.chainAt = -1
+		s.name, s.chainAt = in.Name, -1
 		if err := in.read(s); err != nil {
 			return s.counts, fmt.Errorf("read samples: %w", err)
 		}
@@ -227,7 +248,7 @@ func Visit(ctx context.Context, v *chess.Variant, f Filter, inputs []Input, take
 	var counts Counts
 	var seen keySet
 	begins := false
-	read, err := readAll(ctx, v, false, inputs, func(e *entry) {
+	read, err := readAll(ctx, v, false, inputs, nil, func(e *entry) {
 		begins = begins || e.begins
 		if why := f.against(&counts, e, mix(e.ordinal), &seen); why != nil {
 			*why++

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -266,6 +268,35 @@ func TestMeasured(t *testing.T) {
 	cfg := Config{Variant: chess.Crazyhouse, Filter: Filter{Filter: sample.Filter{MinPly: 1000}}, Measured: 10}
 	if _, err := Measured(t.Context(), cfg, Chain(path)); !errors.Is(err, ErrEmpty) {
 		t.Errorf("error %v, want ErrEmpty", err)
+	}
+}
+
+// Reading that takes long tells now and then how far it has come, within the
+// memory and beyond, but not of reading ahead.
+func TestProgress(t *testing.T) {
+	path, _ := chainFile(t, 200)
+	for _, memory := range []int64{0, 4000 * sampleSize} {
+		synctest.Test(t, func(t *testing.T) {
+			var told []uint64
+			cfg := Config{
+				Memory: memory,
+				Bucket: func(*chess.Position) int { time.Sleep(progressPeriod / 6000); return 0 },
+				Progress: func(name string, positions uint64) {
+					if name != path {
+						t.Errorf("told of %q, want %q", name, path)
+					}
+					told = append(told, positions)
+				},
+			}
+			s := open(t, cfg, Chain(path))
+			if len(told) != 1 || told[0] < 6000 || told[0] >= s.Counts.Samples {
+				t.Errorf("memory %d: told %d, want once, of more than 6000 positions and less than all", memory, told)
+			}
+			draw(t, s, int(s.Len()))
+			if len(told) != 1 {
+				t.Errorf("memory %d: told of reading ahead", memory)
+			}
+		})
 	}
 }
 

@@ -46,6 +46,10 @@ type Config struct {
 	// Bucket says which layer stack serves a position, for the statistics; nil
 	// for none.
 	Bucket func(*chess.Position) int
+	// Progress, if not nil, is called now and then while the inputs are read
+	// for the first time and, beyond the memory, for the first window, by
+	// whatever reads. It is not told of reading ahead.
+	Progress Progress
 }
 
 func (c *Config) validate() error {
@@ -143,7 +147,7 @@ func Measured(ctx context.Context, cfg Config, inputs ...Input) ([]sample.Sample
 	var counts Counts
 	var seen keySet
 	measured := thinned{most: cfg.Measured}
-	read, err := readAll(ctx, cfg.Variant, cfg.History, inputs, func(e *entry) {
+	read, err := readAll(ctx, cfg.Variant, cfg.History, inputs, cfg.Progress, func(e *entry) {
 		if why := cfg.Filter.against(&counts, e, cfg.chance(e), &seen); why != nil {
 			*why++
 			return
@@ -174,7 +178,7 @@ func (d *Data) Set(ctx context.Context, seed uint64) (*Set, error) {
 		s.shuffle(&s.window)
 		return s, nil
 	}
-	first := s.load(ctx, 0, true)
+	first := s.load(ctx, 0, true, s.cfg.Progress)
 	s.window = first.window
 	if first.err != nil {
 		s.stop()
@@ -216,7 +220,7 @@ func (d *Data) survey(ctx context.Context) (*store, error) {
 	f := &d.cfg.Filter
 	stats := newGatherer(d.cfg.Bucket)
 	all, held := new(store), thinned{most: d.cfg.Measured}
-	read, err := readAll(ctx, d.cfg.Variant, d.cfg.History, d.inputs, func(e *entry) {
+	read, err := readAll(ctx, d.cfg.Variant, d.cfg.History, d.inputs, d.cfg.Progress, func(e *entry) {
 		if e.begins {
 			groups = append(groups, group{e.ordinal, d.n})
 			stats.game(e)

@@ -85,7 +85,7 @@ func (s *Set) reach(at uint64) error {
 		*w = next.window
 	}
 	if w.number != number {
-		next := s.load(s.ctx, number, false)
+		next := s.load(s.ctx, number, false, nil)
 		if next.err != nil {
 			return next.err
 		}
@@ -96,7 +96,7 @@ func (s *Set) reach(at uint64) error {
 	if s.windows > 1 {
 		ahead := make(chan loaded, 1)
 		s.ahead = ahead
-		go func() { ahead <- s.load(s.ctx, number+1, false) }()
+		go func() { ahead <- s.load(s.ctx, number+1, false, nil) }()
 	}
 	return nil
 }
@@ -114,11 +114,11 @@ func (s *Set) shuffle(w *window) {
 }
 
 // load reads the samples of a window and, if measured is set, those to measure.
-func (s *Set) load(ctx context.Context, number uint64, measured bool) loaded {
+func (s *Set) load(ctx context.Context, number uint64, measured bool, progress Progress) loaded {
 	epoch, part := number/uint64(s.windows), int(number%uint64(s.windows))
 	w, size := window{number: number}, s.sizes(epoch)[part]
 	held, newest := thinned{most: s.cfg.Measured}, thinned{most: s.cfg.Measured}
-	read, err := readAll(ctx, s.cfg.Variant, s.cfg.History, s.inputs, func(e *entry) {
+	read, err := readAll(ctx, s.cfg.Variant, s.cfg.History, s.inputs, progress, func(e *entry) {
 		train, out, late := s.side(e.ordinal)
 		switch {
 		case train && s.dealtTo(epoch, e.ordinal) == part && w.samples.n < size:
