@@ -195,7 +195,7 @@ const MaxSweep = 10_000
 // for every combination of the values it lists: of a key with the value
 // [64, 128] each of them in turn, the last such key in the order of the file's
 // format varying fastest. Keys that are absent keep their values. A file without
-// lists gives one result.
+// lists gives one result. No value may be listed twice.
 func (l Learn) Sweep(text []byte, name string) ([]Learn, error) {
 	values, err := l.parse(text, name)
 	if err != nil {
@@ -223,9 +223,24 @@ func (l Learn) Sweep(text []byte, name string) ([]Learn, error) {
 				next = append(next, one)
 			}
 		}
+		if again, found := repeated(next[:len(list)], key); found {
+			return nil, fmt.Errorf("%w: %s: %s: found %q twice in the list, expected different values", ErrInvalid, name, key, again)
+		}
 		all = next
 	}
 	return all, nil
+}
+
+// repeated looks for a value that more than one of the runs have under a key.
+func repeated(runs []Learn, key string) (value string, found bool) {
+	seen := make(map[string]bool, len(runs))
+	for i := range runs {
+		if value = runs[i].Get(key); seen[value] {
+			return value, true
+		}
+		seen[value] = true
+	}
+	return "", false
 }
 
 // parse reads a file's settings and checks its schema and that every name is
@@ -282,7 +297,10 @@ func LearnPresetOf(text []byte, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	preset, _ := values["preset"].(string)
+	preset, isName := values["preset"].(string)
+	if found, given := values["preset"]; given && !isName {
+		return "", fmt.Errorf("%w: %s: preset: found %v, expected one name", ErrInvalid, name, found)
+	}
 	return preset, nil
 }
 

@@ -85,19 +85,31 @@ func TestSweep(t *testing.T) {
 		t.Errorf("runs %q", names)
 	}
 	for text, want := range map[string]string{
-		"width: 1":                          "schema: found none",
-		"schema: 2":                         "schema: found 2",
-		"schema: 1\nwidht: 3":               `"width"`,
-		"schema: 1\nwidth: []":              "width: found 0 values",
-		"schema: 1\nwidth: [a]":             "width: found \"a\"",
-		"schema: 1\nwidth: 1.5":             "a whole number",
-		"schema: 1\ndata: [1]":              "names of files",
-		"schema: 1\nlr: [1, 2]\nbatch: yes": "batch",
-		"schema: [1":                        "sweep",
+		"width: 1":                               "schema: found none",
+		"schema: 2":                              "schema: found 2",
+		"schema: 1\nwidht: 3":                    `"width"`,
+		"schema: 1\nwidth: []":                   "width: found 0 values",
+		"schema: 1\nseed: [1, 2, 1]":             `seed: found "1" twice`,
+		"schema: 1\nwidth: [16, 32]\nlr: [1, 1]": `lr: found "1" twice`,
+		"schema: 1\ninit: [\"\", \"\"]":          `init: found "" twice`,
+		"schema: 1\nwidth: [a]":                  "width: found \"a\"",
+		"schema: 1\nwidth: 1.5":                  "a whole number",
+		"schema: 1\ndata: [1]":                   "names of files",
+		"schema: 1\nlr: [1, 2]\nbatch: yes":      "batch",
+		"schema: [1":                             "sweep",
 	} {
 		if _, err := base.Sweep([]byte(text), "sweep"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, lacks %q", text, err, want)
 		}
+	}
+}
+
+func TestLearnPresetOf(t *testing.T) {
+	if preset, err := LearnPresetOf([]byte("schema: 1\npreset: fairy"), "file"); err != nil || preset != "fairy" {
+		t.Errorf("preset %q, error %v", preset, err)
+	}
+	if preset, err := LearnPresetOf([]byte("schema: 1\npreset: [fairy, tiny]"), "file"); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a list of presets is %q, error %v", preset, err)
 	}
 }
 

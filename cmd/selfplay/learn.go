@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -235,6 +236,7 @@ func (o *learnOptions) settings(c *cobra.Command, data []string) ([]configs.Lear
 			return nil, err
 		}
 	}
+	listed := slices.Clone(runs)
 	for i := range runs {
 		runs[i].Preset = preset
 		if len(data) > 0 {
@@ -244,5 +246,20 @@ func (o *learnOptions) settings(c *cobra.Command, data []string) ([]configs.Lear
 			return nil, fmt.Errorf("%w: %w", errUsage, err)
 		}
 	}
-	return runs, nil
+	return runs, o.checkDifferent(listed, runs)
+}
+
+// checkDifferent refuses runs of a sweep that flags and words have made equal.
+func (o *learnOptions) checkDifferent(listed, runs []configs.Learn) error {
+	first := make(map[string]int, len(runs))
+	for i := range runs {
+		text := string(runs[i].YAML())
+		if j, ok := first[text]; ok {
+			keys := configs.Varied([]configs.Learn{listed[j], listed[i]})
+			return fmt.Errorf("%w: %s: found a list in %s and a value for all runs on the command line, expected one of the two",
+				errUsage, strings.Join(keys, ", "), o.file)
+		}
+		first[text] = i
+	}
+	return nil
 }

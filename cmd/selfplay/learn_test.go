@@ -165,6 +165,10 @@ func TestLearnUsage(t *testing.T) {
 	if out, _, code := selfplayCommand(t, "", "learn", "--show", "--config", sweep, "a.chain"); code != 0 || strings.Count(out, "features: HalfKAv2") != 2 {
 		t.Errorf("exit %d, %s", code, out)
 	}
+	lists := filepath.Join(t.TempDir(), "lists.yaml")
+	if err := os.WriteFile(lists, []byte("schema: 1\nwidth: [16, 32]\nlr: [0.1, 0.2]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	file := filepath.Join(t.TempDir(), "a.plain")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -189,6 +193,8 @@ func TestLearnUsage(t *testing.T) {
 		{[]string{file, "SkipLoadingEval", "false"}, "expected EvalFile", 2},
 		{[]string{file, "use_draw_games_in_training", "2"}, "expected 0 or 1", 2},
 		{[]string{file, "--config", file + "x"}, "no such file", 1},
+		{[]string{file, "--config", lists, "eta", "1"}, "lr: found a list in " + lists + " and a value for all runs", 2},
+		{[]string{file, "--config", lists, "--width", "16", "--show"}, "width: found a list", 2},
 		{[]string{file + "x"}, "unknown format", 1},
 		{[]string{file, "--out", t.TempDir()}, "no samples to train on", 1},
 	} {

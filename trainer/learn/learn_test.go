@@ -500,6 +500,16 @@ func TestSweep(t *testing.T) {
 		}
 	}
 
+	// Two runs cannot have the same directory.
+	alike := slices.Clone(runs[:2])
+	alike[0].Width, alike[0].Init, alike[1].Init = alike[1].Width, "a/b", "a:b"
+	for range 2 {
+		if _, err := Sweep(t.Context(), alike, SweepOptions{Options: quiet(t.TempDir())}); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "two runs") {
+			t.Errorf("two runs in one directory: error %v", err)
+		}
+		alike[0] = alike[1]
+	}
+
 	// A run that fails does not stop the others.
 	runs[0].Validation, runs[1].Validation = filepath.Join(dir, "none.chain"), ""
 	results, err = Sweep(t.Context(), runs[:2], SweepOptions{Options: quiet(t.TempDir()), Jobs: 1})

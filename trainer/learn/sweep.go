@@ -65,6 +65,9 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 		share.expect(plans[i])
 	}
 	keys := configs.Varied(runs)
+	if err := checkNames(runs, keys); err != nil {
+		return nil, err
+	}
 	results, failures := make([]Result, len(runs)), make([]error, len(runs))
 	progress := &lockedWriter{w: opt.Progress}
 	var group errgroup.Group
@@ -128,6 +131,19 @@ func dirName(cfg configs.Learn, keys []string) string {
 		return "run"
 	}
 	return strings.Join(words, ",")
+}
+
+// checkNames refuses runs that would happen in the same directory.
+func checkNames(runs []configs.Learn, keys []string) error {
+	named := make(map[string]bool, len(runs))
+	for _, cfg := range runs {
+		name := dirName(cfg, keys)
+		if named[name] {
+			return fmt.Errorf("%w: found two runs called %s, expected settings that differ, and not in punctuation only", ErrConfig, name)
+		}
+		named[name] = true
+	}
+	return nil
 }
 
 // saveTable writes the table as text and as JSON.
