@@ -55,7 +55,7 @@ func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open net store: %w", err)
 	}
-	temps, err := filepath.Glob(filepath.Join(dir, durable.TempPattern))
+	temps, err := durable.Glob(dir, durable.TempPattern)
 	if err != nil {
 		return nil, fmt.Errorf("open net store: %w", err)
 	}

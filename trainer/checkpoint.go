@@ -90,8 +90,11 @@ func (t *Trainer) header(caller []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
-// prune removes all but the newest checkpoints.
+// prune removes all but the newest checkpoints, and what interrupted saves left.
 func prune(dir string) error {
+	if err := durable.RemoveTemps(dir); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
 	paths, err := checkpoints(dir)
 	if err != nil {
 		return err
@@ -106,11 +109,10 @@ func prune(dir string) error {
 
 // checkpoints lists the checkpoints of dir, newest first.
 func checkpoints(dir string) ([]string, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, checkpointPattern))
+	paths, err := durable.Glob(dir, checkpointPattern)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	slices.Sort(paths)
 	slices.Reverse(paths)
 	return paths, nil
 }
@@ -120,7 +122,7 @@ type Resumed struct {
 	Path    string
 	Step    uint64
 	Caller  []byte  // what Checkpoint was given
-	Damaged []error // newer checkpoints that could not be read
+	Damaged []error // newer checkpoints that could not be read; they are now called *.damaged
 }
 
 // Resume continues from the newest checkpoint in dir that is whole. It fails
@@ -135,11 +137,16 @@ func (t *Trainer) Resume(dir string) (Resumed, error) {
 		return Resumed{}, fmt.Errorf("%w in %s", ErrNoCheckpoint, dir)
 	}
 	var damaged []error
-	for _, path := range paths {
+	for i, path := range paths {
 		err := t.load(path)
 		if err == nil {
 			caller := t.state.Caller
 			t.state.Caller = nil
+			for _, newer := range paths[:i] {
+				if err := os.Rename(newer, newer+".damaged"); err != nil {
+					return Resumed{}, fmt.Errorf("resume: put a damaged checkpoint aside: %w", err)
+				}
+			}
 			return Resumed{Path: path, Step: t.state.Step, Caller: caller, Damaged: damaged}, nil
 		}
 		damaged = append(damaged, fmt.Errorf("%s: %w", path, err))

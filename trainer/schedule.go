@@ -35,11 +35,12 @@ const (
 // Schedule gives a value for every step. The zero value is constant zero.
 type Schedule struct {
 	Curve    Curve   // empty: constant
-	From, To float64 // To is ignored by Constant
+	From, To float64 // To has no meaning for Constant and Stairs, except in cycles
 	Steps    uint64  // length of the curve, or of one stair; afterwards the value stays at To
 	Factor   float64 // of Stairs, between 0 and 1
 	Warmup   uint64  // the first steps rise linearly from 0 to the curve's value
-	// Cycle, if not 0, lets the value fall from the curve's to To by half a
+	// Cycle, if not 0, lets the value fall from the curve's to To, which is 0
+	// where the text of a schedule gives no end, by half a
 	// cosine within every so many steps: the restarts of I. Loshchilov and
 	// F. Hutter, "SGDR" (2017). Whoever takes the net after a whole cycle has
 	// one that was let down to the least rate.

@@ -96,15 +96,15 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// seeking is a Memory that goes through its samples in order.
+// seeking is a memorySource that goes through its samples in order.
 type seeking struct {
-	trainer.Memory
+	memorySource
 	at uint64
 }
 
 func (s *seeking) Draw(_ *rand.Rand, dst []sample.Sample) error {
 	for i := range dst {
-		dst[i] = s.Train[s.at%uint64(len(s.Train))]
+		dst[i] = s.train[s.at%uint64(len(s.train))]
 		s.at++
 	}
 	return nil
@@ -120,7 +120,7 @@ func (s *seeking) Seek(drawn uint64) error {
 func TestPrefetchAndResume(t *testing.T) {
 	for name, source := range map[string]func() trainer.Source{
 		"random":  func() trainer.Source { return memory(t) },
-		"seeking": func() trainer.Source { return &seeking{Memory: *memory(t)} },
+		"seeking": func() trainer.Source { return &seeking{memorySource: *memory(t)} },
 	} {
 		cfg := config()
 		plain := newTrainer(t, source(), cfg, 1)
@@ -156,7 +156,7 @@ func TestFailedDrawChangesNothing(t *testing.T) {
 	for _, prefetch := range []bool{false, true} {
 		cfg := config()
 		cfg.Prefetch = prefetch
-		s := &seeking{Memory: *memory(t)}
+		s := &seeking{memorySource: *memory(t)}
 		failing := &failOnce{seeking: s}
 		tr := newTrainer(t, failing, cfg, 1)
 		steps(t, tr, 2)

@@ -169,7 +169,7 @@ func (t *Trainer) Batch() []sample.Sample { return t.batch }
 func (t *Trainer) Renew(m Model) {
 	t.model = m
 	s := &t.state
-	s.Origin, s.AverageSum, s.AverageWeight = s.Step, 0, 0
+	s.Origin, s.AverageSum, s.AverageWeight, s.HeldOut = s.Step, 0, 0, nil
 }
 
 // Step draws a batch and makes one step. If the draw fails nothing has changed;

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -19,9 +20,25 @@ import (
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
 
+// memorySource is a Source over samples held in memory.
+type memorySource struct {
+	train, held []sample.Sample
+}
+
+func (m *memorySource) Draw(rng *rand.Rand, dst []sample.Sample) error {
+	for i := range dst {
+		dst[i] = m.train[rng.IntN(len(m.train))]
+	}
+	return nil
+}
+
+func (m *memorySource) HeldOut(dst []sample.Sample) []sample.Sample {
+	return dst[:copy(dst, m.held)]
+}
+
 // memory returns a source of positions from random games, with random labels:
 // the trainer does not care what it trains.
-func memory(t testing.TB) *trainer.Memory {
+func memory(t testing.TB) *memorySource {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 7))
 	var all []sample.Sample
@@ -41,7 +58,7 @@ func memory(t testing.TB) *trainer.Memory {
 	if len(all) < 400 {
 		t.Fatalf("only %d positions", len(all))
 	}
-	return &trainer.Memory{Train: all[100:], Held: all[:100]}
+	return &memorySource{all[100:], all[:100]}
 }
 
 func config() trainer.Config {
@@ -52,11 +69,18 @@ func config() trainer.Config {
 	}
 }
 
+// architecture is that of a net of few rows, which are written quickly.
+func architecture() nnue.Architecture {
+	a := nnue.Narrow(16)
+	a.Features = "All + Hand"
+	return a
+}
+
 func newModel(t testing.TB, seed uint64) *nnuefit.Model {
 	t.Helper()
 	fit := nnuefit.DefaultConfig()
 	fit.Workers = 2
-	m, err := nnuefit.New(nnue.Narrow(16), fit, seed)
+	m, err := nnuefit.New(architecture(), fit, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +188,30 @@ func TestCheckpointsKeepTwo(t *testing.T) {
 	}
 }
 
+// TestDirectoryIsNoPattern resumes from a directory whose name would be a pattern,
+// and where interrupted saves left temporary files.
+func TestDirectoryIsNoPattern(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run[1]")
+	tr := newTrainer(t, memory(t), config(), 1)
+	for range 3 {
+		steps(t, tr, 1)
+		if err := tr.Checkpoint(dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		f, err := durable.CreateTemp(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("found %v, error %v, want two checkpoints and the last temporary file", entries, err)
+	}
+	if r, err := newTrainer(t, memory(t), config(), 1).Resume(dir); err != nil || r.Step != 3 {
+		t.Errorf("resumed at step %d, error %v, want 3", r.Step, err)
+	}
+}
+
 func TestResumeFallsBack(t *testing.T) {
 	source := memory(t)
 	tr := newTrainer(t, source, config(), 1)
@@ -189,6 +237,9 @@ func TestResumeFallsBack(t *testing.T) {
 		r, err := newTrainer(t, source, config(), 2).Resume(dir)
 		if err != nil || r.Step != 1 || len(r.Damaged) != 1 {
 			t.Fatalf("newest cut to %d bytes: %+v, %v", n, r, err)
+		}
+		if aside, err := os.ReadFile(names[1] + ".damaged"); err != nil || len(aside) != n {
+			t.Fatalf("newest cut to %d bytes: put aside %d, %v", n, len(aside), err)
 		}
 	}
 	for _, name := range names {
@@ -271,7 +322,7 @@ func TestExport(t *testing.T) {
 	if f.Step != 5 || f.Samples != 160 || f.HeldOut.Positions != 50 || f.Export.Positions != 50 || f.Export.ScoreScale != 410 {
 		t.Errorf("facts %+v", f)
 	}
-	if n, err := nnue.ReadFile(path); err != nil || n.Architecture() != nnue.Narrow(16) {
+	if n, err := nnue.ReadFile(path); err != nil || n.Architecture() != architecture() {
 		t.Errorf("exported file: %v", err)
 	}
 }
@@ -302,7 +353,7 @@ var errFlaky = errors.New("source fails")
 
 // flaky is a source and a model that fail when told to.
 type flaky struct {
-	trainer.Memory
+	memorySource
 	drawn    []uint64
 	failDraw bool
 	failFit  bool
@@ -380,12 +431,5 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := trainer.New(&flaky{}, &flaky{}, cfg); !errors.Is(err, trainer.ErrConfig) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
-	}
-}
-
-func TestMemoryWithoutSamples(t *testing.T) {
-	var m trainer.Memory
-	if err := m.Draw(rand.New(rand.NewPCG(1, 1)), make([]sample.Sample, 1)); !errors.Is(err, trainer.ErrNoSamples) {
-		t.Fatal(err)
 	}
 }

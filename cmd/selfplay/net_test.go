@@ -210,7 +210,7 @@ func TestQuantcheckCheckpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, err := trainer.New(model, &trainer.Memory{}, trainer.Config{BatchSize: 1, Seed: seed})
+		tr, err := trainer.New(model, noSource{}, trainer.Config{BatchSize: 1, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,3 +249,6 @@ func TestQuantcheckCheckpoint(t *testing.T) {
 		t.Errorf("a damaged checkpoint: exit %d, error %q", code, stderr)
 	}
 }
+
+// noSource is for a trainer that draws nothing.
+type noSource struct{ trainer.Source }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -61,7 +62,7 @@ func bufferDir(dir string) (string, error) {
 		return "", err
 	}
 	for _, d := range []string{dir, filepath.Join(dir, "replay")} {
-		segments, _ := filepath.Glob(filepath.Join(d, "*.seg"))
+		segments, _ := durable.Glob(d, "*.seg")
 		_, err := os.Stat(filepath.Join(d, "manifest.json"))
 		if len(segments) > 0 || err == nil {
 			return d, nil

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -73,9 +74,20 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// Glob returns the paths, in order, of what lies in dir under a name that matches
+// pattern. In the name of dir itself no character has a special meaning. A
+// directory that cannot be read holds nothing.
+func Glob(dir, pattern string) ([]string, error) {
+	paths, err := fs.Glob(os.DirFS(dir), pattern)
+	for i, name := range paths {
+		paths[i] = filepath.Join(dir, name)
+	}
+	return paths, err
+}
+
 // RemoveTemps deletes the temporary files that a crash left in dir.
 func RemoveTemps(dir string) error {
-	names, err := filepath.Glob(filepath.Join(dir, TempPattern))
+	names, err := Glob(dir, TempPattern)
 	if err != nil {
 		return err
 	}

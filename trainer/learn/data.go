@@ -11,6 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/dataset"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/pool"
@@ -57,7 +58,7 @@ const replayPrefix = "replay:"
 // bufferIn finds the replay buffer in a directory, its own or a run's.
 func bufferIn(dir string) (string, bool) {
 	for _, buffer := range []string{dir, filepath.Join(dir, "replay")} {
-		if segments, _ := filepath.Glob(filepath.Join(buffer, "*.seg")); len(segments) > 0 {
+		if segments, _ := durable.Glob(buffer, "*.seg"); len(segments) > 0 {
 			return buffer, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
@@ -80,7 +81,7 @@ func checkpointIn(path string) (string, error) {
 		return path, err
 	}
 	for _, dir := range []string{path, filepath.Join(path, checkpoints)} {
-		if names, _ := filepath.Glob(filepath.Join(dir, "*.checkpoint")); len(names) > 0 {
+		if names, _ := durable.Glob(dir, "*.checkpoint"); len(names) > 0 {
 			return names[len(names)-1], nil // their names sort by step
 		}
 	}

@@ -65,7 +65,8 @@ type Config struct {
 	// are.
 	MeanDecay float64
 	// WeightDecay per step and unit of learning rate, decoupled from the
-	// gradient; Adam has none. Biases and PSQT weights do not decay.
+	// gradient; Adam has none. RowRate does not lessen it. Biases, PSQT weights and
+	// rows that never occurred do not decay.
 	WeightDecay float64
 	// GradientNorm is the largest norm of a batch's mean gradient; a larger one
 	// is scaled down. 0 is no limit.

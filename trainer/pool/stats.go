@@ -19,7 +19,8 @@ const (
 	maxHand   = 32
 )
 
-// Stats describes the positions that the filters keep, and the games they are of.
+// Stats describes the positions that the filters keep, and the games whose positions
+// they were asked about.
 type Stats struct {
 	Positions uint64 `json:"positions"`
 	Games     uint64 `json:"games"`
