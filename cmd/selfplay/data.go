@@ -50,7 +50,9 @@ func format(flag, name, path string) (dataset.Format, error) {
 	case path == "-":
 		err = fmt.Errorf("the format of - is not known, expected it here: %s", dataset.FormatNames())
 	default:
-		f, err = dataset.FormatOf(path)
+		if f, err = dataset.FormatOf(path); err != nil {
+			err = fmt.Errorf("%w; or the format here", err)
+		}
 	}
 	if err != nil {
 		return f, fmt.Errorf("%w: %s: %w", errUsage, flag, err)

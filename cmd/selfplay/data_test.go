@@ -79,6 +79,9 @@ func TestConvert(t *testing.T) {
 			t.Errorf("%v: exit %d, error %q", args, code, stderr)
 		}
 	}
+	if _, stderr, _ := selfplayCommand(t, "", "convert", plainFixture, at("x.pgn")); !strings.Contains(stderr, "--to: unknown format") || !strings.Contains(stderr, "or the format here") {
+		t.Errorf("an unknown extension: error %q", stderr)
+	}
 	_, stderr, code = selfplayCommand(t, "", "convert", plainFixture, at("x.binpack"))
 	if _, err := os.Stat(at("x.binpack")); code != 1 || err == nil || !strings.Contains(stderr, "crazyhouse") {
 		t.Errorf("crazyhouse in a .binpack: exit %d, error %q", code, stderr)

@@ -195,7 +195,7 @@ func TestLearnUsage(t *testing.T) {
 		{[]string{file, "--config", file + "x"}, "no such file", 1},
 		{[]string{file, "--config", lists, "eta", "1"}, "lr: found a list in " + lists + " and a value for all runs", 2},
 		{[]string{file, "--config", lists, "--width", "16", "--show"}, "width: found a list", 2},
-		{[]string{file + "x"}, "unknown format", 1},
+		{[]string{file + "x"}, "expected one that ends in .chain, .bin, .bin256, .plain, .binpack, .txt, .compact, or replay:DIR\n", 1},
 		{[]string{file, "--out", t.TempDir()}, "no samples to train on", 1},
 	} {
 		_, stderr, code := selfplayCommand(t, "", append([]string{"learn"}, tc.args...)...)

@@ -90,7 +90,7 @@ func FormatOf(path string) (Format, error) {
 		}
 		known = append(known, entry.ext)
 	}
-	return 0, fmt.Errorf("%w: found the name %q, expected one that ends in %s, or %sDIR; or say the format", ErrName, path, strings.Join(known, ", "), replayPrefix)
+	return 0, fmt.Errorf("%w: found the name %q, expected one that ends in %s, or %sDIR", ErrName, path, strings.Join(known, ", "), replayPrefix)
 }
 
 // Loses says what of a sample the format does not keep, in words that complete
