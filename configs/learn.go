@@ -82,7 +82,7 @@ type Learn struct {
 	Mirror         float64 `yaml:"mirror" usage:"percentage of positions mirrored left to right; those with rights to castle never are"`
 	HeldOut        int     `yaml:"held_out" usage:"positions measured, of held-out games and as many of the newest"`
 	Newest         float64 `yaml:"newest" usage:"share of the data, at its end, kept from training to measure"`
-	MemoryMB       int     `yaml:"memory_mb" usage:"memory for positions, MiB; data beyond it are read in parts"`
+	MemoryMB       int     `yaml:"memory_mb" usage:"memory for the positions of a run, MiB; data beyond it are read in parts"`
 
 	ReportEvery int     `yaml:"report_every" usage:"positions between entries of the log; 0: a twentieth of an epoch"`
 	SaveEvery   int     `yaml:"save_every" usage:"positions between validations and checkpoints; 0: an epoch"`

@@ -49,7 +49,9 @@ bit, as if there had been none.
 
 Settings come from --preset, then --config, a YAML file, then flags. A key of the
 file may list values: then there is a run for every combination, --jobs at a time,
-and a table at the end. --show prints what the settings are and ends.
+and a table at the end. Runs with equal data that fit into --memory-mb have them in
+memory together; of larger ones each run reads parts, as much as that at a time.
+--show prints what the settings are and ends.
 
 --loss pqr, or --preset pqr, whose filters suit it, learns from whole games which of
 two moves was played: from triples of a position, that behind the move and that

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -515,6 +516,34 @@ func TestSweep(t *testing.T) {
 	results, err = Sweep(t.Context(), runs[:2], SweepOptions{Options: quiet(t.TempDir()), Jobs: 1})
 	if !errors.Is(err, os.ErrNotExist) || results[0].Error == "" || results[1].Error != "" || results[1].Summary.Steps == 0 {
 		t.Errorf("results %+v, error %v", results, err)
+	}
+}
+
+// A line has a field for every column; figures that nothing was measured for are
+// dashes.
+func TestPrintTable(t *testing.T) {
+	var text strings.Builder
+	var planes, nnue Summary
+	planes.HeldOut = trainer.Loss{Mean: 0.5, Moves: 10, Policy: 2.25, MoveAccuracy: 0.375}
+	nnue.HeldOut = trainer.Loss{Mean: 0.25, Triples: 10, Ranked: 0.625}
+	err := PrintTable(&text, []string{"width"}, []Result{
+		{Varied: map[string]string{"width": "16"}, Summary: planes}, {Varied: map[string]string{"width": "32"}, Summary: nnue},
+		{Varied: map[string]string{"width": "64"}, Error: "full disk"},
+	})
+	lines := strings.Split(text.String(), "\n")
+	if err != nil || len(lines) != 5 {
+		t.Fatalf("error %v, table\n%s", err, text.String())
+	}
+	for i, want := range []string{
+		"width|loss held out|of scores|of results|newest|winners named|moves ranked|moves named|loss of moves|epochs",
+		"16|0.500000|0.000000|0.000000|0.000000|0.00 %|-|37.50 %|2.250000|0.00",
+		"32|0.250000|0.000000|0.000000|0.000000|0.00 %|62.50 %|-|-|0.00",
+		"64|failed",
+	} {
+		fields := regexp.MustCompile("  +").Split(strings.TrimSpace(lines[i]), -1)
+		if got := strings.Join(fields, "|"); !strings.HasPrefix(got, want) || len(lines[i]) != len(lines[0]) {
+			t.Errorf("line %d is %q, want %q", i, lines[i], want)
+		}
 	}
 }
 

@@ -42,8 +42,9 @@ type Result struct {
 
 // Sweep makes all runs, some at a time, each in a directory within opt.Dir that is
 // named by the settings in which they differ, and a table of what came of them.
-// Runs with equal data hold them in memory together; each learns what it would by
-// itself.
+// Runs with equal data that fit into memory hold them there together; of others
+// each run at work loads windows of its own, within a budget of its own. Each
+// learns what it would by itself.
 // Runs that are over are not made again, and those begun are continued. A run that
 // fails does not end the others; the error then joins those of all that did.
 func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Result, error) {
@@ -161,28 +162,62 @@ func saveTable(dir string, keys []string, results []Result) error {
 		durable.WriteFile(filepath.Join(dir, tableJSON), append(data, '\n')))
 }
 
+// columns are what the table tells of a run, behind the settings that vary.
+var columns = []struct {
+	name string
+	of   func(s *Summary) string
+}{
+	{"loss held out", func(s *Summary) string { return fmt.Sprintf("%.6f", s.HeldOut.Mean) }},
+	{"of scores", func(s *Summary) string { return fmt.Sprintf("%.6f", s.HeldOut.Score) }},
+	{"of results", func(s *Summary) string { return fmt.Sprintf("%.6f", s.HeldOut.Result) }},
+	{"newest", func(s *Summary) string { return fmt.Sprintf("%.6f", s.Newest.Mean) }},
+	{"winners named", func(s *Summary) string { return percent(s.HeldOut.SignAccuracy) }},
+	{"moves ranked", func(s *Summary) string { return ifAny(s.HeldOut.Triples, percent(s.HeldOut.Ranked)) }},
+	{"moves named", func(s *Summary) string { return ifAny(s.HeldOut.Moves, percent(s.HeldOut.MoveAccuracy)) }},
+	{"loss of moves", func(s *Summary) string { return ifAny(s.HeldOut.Moves, fmt.Sprintf("%.6f", s.HeldOut.Policy)) }},
+	{"epochs", func(s *Summary) string { return fmt.Sprintf("%.2f", s.Epochs) }},
+	{"positions/s", func(s *Summary) string { return fmt.Sprintf("%.0f", float64(s.Samples)/max(s.Seconds, 1e-3)) }},
+	{"minutes", func(s *Summary) string { return fmt.Sprintf("%.1f", s.Seconds/60) }},
+	{"export mean", func(s *Summary) string { return fmt.Sprintf("%.2f", s.Export.MeanRaw) }},
+	{"net bytes", func(s *Summary) string { return fmt.Sprint(s.NetSize) }},
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+
+// ifAny is the text of a figure that was measured on n positions.
+func ifAny(n int, text string) string {
+	if n == 0 {
+		return "-"
+	}
+	return text
+}
+
 // PrintTable writes a line for each run, with the values of the settings given.
 func PrintTable(w io.Writer, keys []string, results []Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, key := range keys {
 		fmt.Fprintf(t, "%s\t", key)
 	}
-	fmt.Fprintln(t, "loss held out\tof scores\tof results\tnewest\twinners named\tmoves ranked\tepochs\tpositions/s\tminutes\texport mean\tnet bytes\t")
-	for _, r := range results {
+	for _, c := range columns {
+		fmt.Fprintf(t, "%s\t", c.name)
+	}
+	fmt.Fprintln(t)
+	for i := range results {
+		r := &results[i]
 		for _, key := range keys {
 			fmt.Fprintf(t, "%s\t", r.Varied[key])
 		}
-		s := &r.Summary
-		if r.Error != "" {
-			fmt.Fprintln(t, "failed\t\t\t\t\t\t\t\t\t\t\t")
-			continue
+		for i, c := range columns {
+			switch {
+			case r.Error == "":
+				fmt.Fprintf(t, "%s\t", c.of(&r.Summary))
+			case i == 0:
+				fmt.Fprint(t, "failed\t")
+			default:
+				fmt.Fprint(t, "\t")
+			}
 		}
-		ranked := "-"
-		if s.HeldOut.Triples > 0 {
-			ranked = fmt.Sprintf("%.2f %%", 100*s.HeldOut.Ranked)
-		}
-		fmt.Fprintf(t, "%.6f\t%.6f\t%.6f\t%.6f\t%.2f %%\t%s\t%.2f\t%.0f\t%.1f\t%.2f\t%d\t\n", s.HeldOut.Mean, s.HeldOut.Score, s.HeldOut.Result,
-			s.Newest.Mean, 100*s.HeldOut.SignAccuracy, ranked, s.Epochs, float64(s.Samples)/max(s.Seconds, 1e-3), s.Seconds/60, s.Export.MeanRaw, s.NetSize)
+		fmt.Fprintln(t)
 	}
 	return t.Flush()
 }
