@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -473,6 +474,62 @@ func TestRefusals(t *testing.T) {
 	cancel()
 	if _, err := Open(ctx, Config{Variant: chess.Crazyhouse}, Chain(path)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want Canceled", err)
+	}
+}
+
+// What the searches made of the moves counts as memory too.
+func TestMemoryOfPolicies(t *testing.T) {
+	_, games := chainFile(t, 20)
+	var data bytes.Buffer
+	w, err := chain.NewWriter(&data, chess.Crazyhouse, sample.CentipawnUnit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range games {
+		pos := g.Start
+		var moves chess.MoveList
+		for i := range g.Plies {
+			p := &sample.Policy{Surprise: 0.5}
+			moves.N = 0
+			pos.Legal(&moves)
+			for j, m := range moves.Moves[:min(moves.N, 8)] {
+				p.Moves = append(p.Moves, sample.MoveWeight{Move: m, Weight: uint16(100 - j)})
+			}
+			g.Plies[i].Policy = p
+			pos.Make(g.Plies[i].Move)
+		}
+		if err := w.WriteGame(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "policies.chain")
+	if err := errors.Join(w.Close(), os.WriteFile(path, data.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+
+	held := func(w *window) (size int64) {
+		for i := range w.samples.n {
+			s := w.samples.at(uint32(i))
+			size += sampleSize + int64(unsafe.Sizeof(*s.Policy)) + 4*int64(len(s.Policy.Moves))
+		}
+		return size
+	}
+	all := open(t, Config{}, Chain(path))
+	size := held(&all.window)
+	if least := int64(all.Len()) * (sampleSize + 24); size < least {
+		t.Fatalf("%d bytes, want some policies, so at least %d", size, least)
+	}
+	if s := open(t, Config{Memory: size}, Chain(path)); s.Windows() != 1 {
+		t.Errorf("%d windows for %d bytes, want 1", s.Windows(), size)
+	}
+	for _, memory := range []int64{size - 1, size / 2} {
+		s := open(t, Config{Memory: memory}, Chain(path))
+		if want := int((2*size + memory - 1) / memory); s.Windows() != want || held(&s.window) > memory*6/10 {
+			t.Errorf("%d windows, the first of %d bytes, want %d in %d bytes, two at a time", s.Windows(), held(&s.window), want, memory)
+		}
+	}
+	if s := open(t, Config{Memory: size * 2 / 5, Newest: 0.5}, Chain(path)); s.Windows() != 3 {
+		t.Errorf("%d windows for half of the positions, want 3", s.Windows())
 	}
 }
 

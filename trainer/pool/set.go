@@ -20,8 +20,17 @@ var (
 	ErrChanged = errors.New("data changed while training")
 )
 
-// sampleSize is the memory a sample takes, its place in the order included.
+// sampleSize is the memory a sample without a policy takes, its place in the order
+// included.
 const sampleSize = int64(unsafe.Sizeof(sample.Sample{})) + 4
+
+// sizeOf returns the memory that a sample takes.
+func sizeOf(s *sample.Sample) int64 {
+	if s.Policy == nil {
+		return sampleSize
+	}
+	return sampleSize + int64(unsafe.Sizeof(*s.Policy)) + int64(len(s.Policy.Moves))*int64(unsafe.Sizeof(sample.MoveWeight{}))
+}
 
 // Config says how a Set is made of its inputs.
 type Config struct {
@@ -83,6 +92,7 @@ type Data struct {
 	train, held bitset // by ordinal of the sample
 	cut         uint64 // ordinal where the newest part begins
 	n           uint64 // positions to train on
+	size        int64  // bytes that these take in memory
 	windows     int
 
 	samples         *store // to train on; nil if they are more than there is memory for
@@ -130,8 +140,7 @@ func Read(ctx context.Context, cfg Config, inputs ...Input) (*Data, error) {
 		return nil, d.Counts.empty()
 	}
 	if d.samples == nil {
-		need := int64(d.n) * sampleSize
-		d.windows = int((2*need + cfg.Memory - 1) / cfg.Memory) // two at a time: one in use, one being read
+		d.windows = int((2*d.size + cfg.Memory - 1) / cfg.Memory) // two at a time: one in use, one being read
 	}
 	return d, nil
 }
@@ -208,8 +217,12 @@ func (s *Set) HeldOut(dst []sample.Sample) []sample.Sample { return dst[:spread(
 // Newest returns positions of the newest part of the data.
 func (s *Set) Newest() []sample.Sample { return s.newest }
 
-// group is where a game begins.
-type group struct{ ordinal, trained uint64 }
+// group is where a game begins: behind so many samples, so many of them trained on,
+// and what these take in memory.
+type group struct {
+	ordinal, trained uint64
+	size             int64
+}
 
 // survey reads everything and decides what is trained on. It returns the samples
 // to train on, nil if they are more than there is memory for.
@@ -222,7 +235,7 @@ func (d *Data) survey(ctx context.Context) (*store, error) {
 	all, held := new(store), thinned{most: d.cfg.Measured}
 	read, err := readAll(ctx, d.cfg.Variant, d.cfg.History, d.inputs, d.cfg.Progress, func(e *entry) {
 		if e.begins {
-			groups = append(groups, group{e.ordinal, d.n})
+			groups = append(groups, group{e.ordinal, d.n, d.size})
 			stats.game(e)
 		}
 		stats.plies++
@@ -241,7 +254,8 @@ func (d *Data) survey(ctx context.Context) (*store, error) {
 			return
 		}
 		d.train.set(e.ordinal)
-		if d.n++; d.cfg.Memory > 0 && int64(d.n)*sampleSize > d.cfg.Memory {
+		d.n++
+		if d.size += sizeOf(e.Sample); d.cfg.Memory > 0 && d.size > d.cfg.Memory {
 			all = nil
 		}
 		if all != nil {
@@ -272,7 +286,7 @@ func (d *Data) cutNewest(groups []group, all uint64) {
 	keep := uint64((1 - d.cfg.Newest) * float64(d.n))
 	i := sort.Search(len(groups), func(i int) bool { return groups[i].trained >= keep })
 	if d.cfg.Newest > 0 && i > 0 && i < len(groups) {
-		d.cut, d.n = groups[i].ordinal, groups[i].trained
+		d.cut, d.n, d.size = groups[i].ordinal, groups[i].trained, groups[i].size
 	}
 }
 
