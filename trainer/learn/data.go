@@ -86,15 +86,36 @@ func filesIn(dir string) ([]string, error) {
 	return files, nil
 }
 
+// extents say which games of replay buffers a run is of, by directory.
+type extents map[string]pool.Extent
+
+// agree takes over what inputs turned out to be, unless that is other games than
+// those known.
+func (e extents) agree(inputs []pool.Input) bool {
+	for _, in := range inputs {
+		found, _ := in.Extent()
+		if known, ok := e[in.Name]; ok && known != found {
+			return false
+		}
+	}
+	for _, in := range inputs {
+		if found, ok := in.Extent(); ok {
+			e[in.Name] = found
+		}
+	}
+	return true
+}
+
 // input opens one name of data.
-func input(name string, v *chess.Variant) (pool.Input, error) {
+func (e extents) input(name string, v *chess.Variant) (pool.Input, error) {
 	format, err := dataset.FormatOf(name)
 	if err != nil {
 		return pool.Input{}, err
 	}
 	switch format {
 	case dataset.Replay:
-		return pool.Replay(strings.TrimPrefix(name, replayPrefix)), nil
+		dir := strings.TrimPrefix(name, replayPrefix)
+		return pool.Replay(dir, e[dir]), nil
 	case dataset.Chain:
 		return pool.Chain(name), nil
 	}
@@ -109,10 +130,20 @@ func input(name string, v *chess.Variant) (pool.Input, error) {
 
 // Inputs opens names of data as Files returns them.
 func Inputs(names []string, v *chess.Variant) ([]pool.Input, error) {
+	return extents(nil).inputs(names, v)
+}
+
+// inputs opens names of data, each once, so that what is named twice is the same
+// both times.
+func (e extents) inputs(names []string, v *chess.Variant) ([]pool.Input, error) {
 	inputs := make([]pool.Input, len(names))
 	for i, name := range names {
+		if before := slices.Index(names[:i], name); before >= 0 {
+			inputs[i] = inputs[before]
+			continue
+		}
 		var err error
-		if inputs[i], err = input(name, v); err != nil {
+		if inputs[i], err = e.input(name, v); err != nil {
 			return nil, err
 		}
 	}
@@ -139,8 +170,9 @@ func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
 }
 
 // openData reads the data, or takes what another run has read, and writes to
-// progress how far reading has come.
-func (p *plan) openData(ctx context.Context, share *sharing, progress io.Writer) (*source, error) {
+// progress how far reading has come. Of replay buffers it reads the games known,
+// and adds to these what it has read of others.
+func (p *plan) openData(ctx context.Context, share *sharing, known extents, progress io.Writer) (*source, error) {
 	groups := p.groups()
 	cfg := pool.Config{
 		Variant: p.variant, Seed: p.cfg.Seed, Filter: p.filter,
@@ -158,13 +190,20 @@ func (p *plan) openData(ctx context.Context, share *sharing, progress io.Writer)
 	var sources []trainer.Source
 	keys := p.dataKeys()
 	for i, names := range groups {
-		data, err := share.get(keys[i], func() (*pool.Data, error) {
-			inputs, err := Inputs(names, p.variant)
+		readNames := func() (*pool.Data, error) {
+			inputs, err := known.inputs(names, p.variant)
 			if err != nil {
 				return nil, err
 			}
 			return pool.Read(ctx, cfg, inputs...)
-		})
+		}
+		data, err := share.get(keys[i], readNames)
+		if err == nil && !known.agree(data.Inputs()) {
+			// A buffer grew between the beginnings of two runs.
+			if data, err = readNames(); err == nil {
+				known.agree(data.Inputs())
+			}
+		}
 		var set *pool.Set
 		if err == nil {
 			set, err = data.Set(ctx, p.cfg.Seed)
@@ -189,15 +228,15 @@ func (p *plan) openData(ctx context.Context, share *sharing, progress io.Writer)
 		}
 		s.Seeker = mixed
 	}
-	return s, p.openValidation(ctx, s, cfg)
+	return s, p.openValidation(ctx, s, known, cfg)
 }
 
 // openValidation reads the file of positions to measure, if there is one.
-func (p *plan) openValidation(ctx context.Context, s *source, cfg pool.Config) error {
+func (p *plan) openValidation(ctx context.Context, s *source, known extents, cfg pool.Config) error {
 	if p.cfg.Validation == "" {
 		return nil
 	}
-	in, err := input(p.cfg.Validation, p.variant)
+	in, err := known.input(p.cfg.Validation, p.variant)
 	if err == nil {
 		s.validation, err = pool.Measured(ctx, cfg, in)
 	}
@@ -205,6 +244,7 @@ func (p *plan) openValidation(ctx context.Context, s *source, cfg pool.Config) e
 		s.close()
 		return fmt.Errorf("validation: %w", err)
 	}
+	known.agree([]pool.Input{in})
 	s.measures = p.cfg.Validation
 	return nil
 }

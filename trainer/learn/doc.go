@@ -7,6 +7,7 @@
 //	config.yaml            the settings, all of them
 //	data.txt, data.json    what became of the data, and statistics of it
 //	data.png               the same as histograms
+//	replay.json            which games of replay buffers the run is of
 //	log.jsonl              one JSON object a line: steps and validations
 //	events.out.tfevents.*  the same for TensorBoard
 //	loss.png               the same as curves

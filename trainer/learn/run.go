@@ -1,18 +1,15 @@
 package learn
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
@@ -31,6 +28,7 @@ const (
 	dataText     = "data.txt"
 	dataJSON     = "data.json"
 	dataFigure   = "data.png"
+	replayFile   = "replay.json"
 	logFile      = "log.jsonl"
 	lossFigure   = "loss.png"
 	checkpoints  = "checkpoints"
@@ -174,133 +172,6 @@ func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary,
 
 func (r *runner) path(names ...string) string {
 	return filepath.Join(append([]string{r.dir}, names...)...)
-}
-
-// settle writes the settings, or compares them with those of the run that is
-// there and returns what came of it if it is over. A start that did not come to
-// its first checkpoint holds nothing to go on with and makes way.
-func (r *runner) settle() (*Summary, error) {
-	if err := durable.RemoveTemps(r.dir); err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(r.path(configFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, durable.WriteFile(r.path(configFile), r.cfg.YAML())
-	}
-	if err != nil {
-		return nil, err
-	}
-	was, err := savedSettings(text, r.path(configFile))
-	if err != nil {
-		return nil, err
-	}
-	begun, err := r.begun()
-	if err != nil {
-		return nil, err
-	}
-	if !begun {
-		if err := r.removeStart(); err != nil {
-			return nil, err
-		}
-		return nil, durable.WriteFile(r.path(configFile), r.cfg.YAML())
-	}
-	was.Workers = r.cfg.Workers // has no influence on what is learned
-	if differing := configs.Varied([]configs.Learn{was, r.cfg}); len(differing) > 0 {
-		var words []string
-		for _, key := range differing {
-			words = append(words, fmt.Sprintf("%s: %s there, %s now", key, was.Get(key), r.cfg.Get(key)))
-		}
-		return nil, fmt.Errorf("%w: %s: %s; use the same settings to go on, or another directory", ErrOther, r.dir, strings.Join(words, "; "))
-	}
-	text, err = os.ReadFile(r.path(summaryFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	s := new(Summary)
-	if err == nil {
-		err = json.Unmarshal(text, s)
-	}
-	return s, err
-}
-
-// begun reports whether the run in the directory has come to a checkpoint, whole
-// or damaged, or to its end.
-func (r *runner) begun() (bool, error) {
-	if _, err := os.Stat(r.path(summaryFile)); !errors.Is(err, fs.ErrNotExist) {
-		return err == nil, err
-	}
-	entries, err := os.ReadDir(r.path(checkpoints))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return len(entries) > 0, err
-}
-
-// removeStart removes what a start leaves before its first checkpoint, all but
-// the settings: until they are written anew this can be done again.
-func (r *runner) removeStart() error {
-	events, err := filepath.Glob(r.path("events.out.tfevents.*"))
-	if err != nil {
-		return err
-	}
-	for _, path := range append(events, r.path(dataText), r.path(dataJSON), r.path(dataFigure), r.path(logFile)) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// savedSettings reads a run's settings. One that the file does not have, an older
-// build's, is the preset's.
-func savedSettings(text []byte, name string) (configs.Learn, error) {
-	preset, err := configs.LearnPresetOf(text, name)
-	if err != nil {
-		return configs.Learn{}, err
-	}
-	base, err := configs.LearnPreset(preset)
-	if err != nil {
-		return configs.Learn{}, fmt.Errorf("%s: %w", name, err)
-	}
-	all, err := base.Sweep(text, name)
-	if err != nil {
-		return configs.Learn{}, err
-	}
-	return all[0], nil
-}
-
-// openData reads the data and describes them.
-func (r *runner) openData(ctx context.Context, share *sharing) error {
-	fmt.Fprintf(r.Progress, "reading %s\n", strings.Join(r.cfg.Data, ", "))
-	var err error
-	if r.source, err = r.plan.openData(ctx, share, r.Progress); err != nil {
-		return err
-	}
-	var text strings.Builder
-	if err := r.source.print(&text); err != nil {
-		return err
-	}
-	fmt.Fprint(r.Out, text.String())
-	facts := make([]any, len(r.source.sets))
-	for i, set := range r.source.sets {
-		facts[i] = map[string]any{"counts": set.Counts, "positions": set.Len(), "statistics": set.Stats, "windows": set.Windows()}
-	}
-	data, err := json.MarshalIndent(facts, "", "  ")
-	if err != nil {
-		return err
-	}
-	data = append(data, '\n')
-	if before, err := os.ReadFile(r.path(dataJSON)); err == nil {
-		if !bytes.Equal(before, data) {
-			return fmt.Errorf("%w: %s does not describe the data any more", ErrOther, r.path(dataJSON))
-		}
-		return nil
-	}
-	figure := r.source.sets[0].Stats.Draw(fmt.Sprintf("data: %d positions", r.source.sets[0].Stats.Positions))
-	return errors.Join(
-		figure.Save(r.path(dataFigure)),
-		durable.WriteFile(r.path(dataText), []byte(text.String())),
-		durable.WriteFile(r.path(dataJSON), data))
 }
 
 // checkMeasured refuses newbob without positions to judge by: it would give up

@@ -39,7 +39,7 @@ func TestWeightsOfDirectories(t *testing.T) {
 	}
 	var share sharing
 	share.expect(p)
-	s, err := p.openData(t.Context(), &share, io.Discard)
+	s, err := p.openData(t.Context(), &share, extents{}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,13 +19,51 @@ import (
 type Input struct {
 	Name string
 	// read gives all to the sink, in order, until that wants no more.
-	read func(s *sink) error
+	read   func(s *sink) error
+	extent *Extent // of a replay buffer
 }
 
-// Replay is the games of the replay buffer in dir. It must not grow.
-func Replay(dir string) Input {
-	return Input{Name: dir, read: func(s *sink) error {
-		return replay.VisitGames(dir, s.game)
+// Extent says which games of a replay buffer an input is: so many from the oldest
+// on, or for the zero Extent those that are there when it is first read. Games
+// that are stored later come behind them.
+type Extent struct {
+	First string `json:"first"` // id of the oldest
+	Games uint64 `json:"games"`
+}
+
+// Extent returns which games an input is, once it was read to its end. It reports
+// false if it is no replay buffer.
+func (in Input) Extent() (Extent, bool) {
+	if in.extent == nil {
+		return Extent{}, false
+	}
+	return *in.extent, true
+}
+
+// Replay is games of the replay buffer in dir, which may grow but not delete them:
+// reading then ends with ErrChanged.
+func Replay(dir string, e Extent) Input {
+	return Input{Name: dir, extent: &e, read: func(s *sink) error {
+		var found Extent
+		err := replay.VisitGames(dir, func(g *game.Game) bool {
+			if found.Games == 0 {
+				found.First = g.ID
+			}
+			if e.Games > 0 && found.First != e.First {
+				return false
+			}
+			found.Games++
+			return s.game(g) && found.Games != e.Games
+		})
+		switch {
+		case err != nil || s.err != nil:
+			return err
+		case e.Games == 0:
+			e = found
+		case found != e:
+			return fmt.Errorf("%s: %w: found %d games from %q on, expected %d from %q on: old games were deleted; train on a copy", dir, ErrChanged, found.Games, found.First, e.Games, e.First)
+		}
+		return nil
 	}}
 }
 

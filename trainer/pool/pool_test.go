@@ -18,6 +18,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -549,6 +550,62 @@ func TestChanged(t *testing.T) {
 	}
 	if !errors.Is(err, ErrChanged) {
 		t.Errorf("error %v, want ErrChanged", err)
+	}
+}
+
+// addGames adds games to a replay buffer of small segments.
+func addGames(t testing.TB, dir string, games []*game.Game) {
+	t.Helper()
+	b, err := replay.Open(dir, replay.Options{
+		Variant: chess.Crazyhouse, MaxBytes: 1 << 20, SegmentBytes: 4 << 10, Window: replay.WindowRule{Min: 1, Exponent: 0.65, Slope: 0.4},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records [][]byte
+	for _, g := range games {
+		record, err := game.Encode(nil, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, record)
+	}
+	report, err := b.Ingest(records)
+	if err := errors.Join(err, b.Close()); err != nil || report.Stored != len(games) {
+		t.Fatalf("%d of %d games stored, error %v", report.Stored, len(games), err)
+	}
+}
+
+// A buffer that grows while it is trained on, and before it is opened again, gives
+// what it would as it was; one whose old games are deleted is refused.
+func TestGrowingReplay(t *testing.T) {
+	_, games := chainFile(t, 60)
+	still := t.TempDir()
+	addGames(t, still, games[:40])
+	var grown string
+	for _, memory := range []int64{0, 500 * sampleSize} {
+		cfg := Config{Memory: memory, Seed: 2}
+		want := draw(t, open(t, cfg, Replay(still, Extent{})), 6000)
+		grown = t.TempDir()
+		addGames(t, grown, games[:40])
+		in := Replay(grown, Extent{})
+		s := open(t, cfg, in)
+		extent, ok := in.Extent()
+		if wanted := (Extent{games[0].ID, 40}); !ok || extent != wanted {
+			t.Fatalf("extent %+v, want %+v", extent, wanted)
+		}
+		addGames(t, grown, games[40:])
+		if got := draw(t, s, 6000); !slices.Equal(got, want) {
+			t.Errorf("memory %d: a growing buffer gives other positions", memory)
+		}
+		if got := draw(t, open(t, cfg, Replay(grown, extent)), 6000); !slices.Equal(got, want) {
+			t.Errorf("memory %d: a buffer that has grown gives other positions", memory)
+		}
+	}
+	for _, e := range []Extent{{games[0].ID, 61}, {games[1].ID, 40}} {
+		if _, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Replay(grown, e)); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), fmt.Sprintf("expected %d from %q on", e.Games, e.First)) {
+			t.Errorf("%+v: error %v, want ErrChanged", e, err)
+		}
 	}
 }
 

@@ -204,6 +204,9 @@ func (s *Set) Close() {
 	}
 }
 
+// Inputs returns what the data were read from.
+func (d *Data) Inputs() []Input { return d.inputs }
+
 // Len returns the number of positions trained on in an epoch.
 func (d *Data) Len() uint64 { return d.n }
 

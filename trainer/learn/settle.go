@@ -1,0 +1,204 @@
+package learn
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/trainer/pool"
+)
+
+// settle writes the settings, or compares them with those of the run that is
+// there and returns what came of it if it is over. A start that did not come to
+// its first checkpoint holds nothing to go on with and makes way.
+func (r *runner) settle() (*Summary, error) {
+	if err := durable.RemoveTemps(r.dir); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(r.path(configFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, durable.WriteFile(r.path(configFile), r.cfg.YAML())
+	}
+	if err != nil {
+		return nil, err
+	}
+	was, err := savedSettings(text, r.path(configFile))
+	if err != nil {
+		return nil, err
+	}
+	begun, err := r.begun()
+	if err != nil {
+		return nil, err
+	}
+	if !begun {
+		if err := r.removeStart(); err != nil {
+			return nil, err
+		}
+		return nil, durable.WriteFile(r.path(configFile), r.cfg.YAML())
+	}
+	was.Workers = r.cfg.Workers // has no influence on what is learned
+	if differing := configs.Varied([]configs.Learn{was, r.cfg}); len(differing) > 0 {
+		var words []string
+		for _, key := range differing {
+			words = append(words, fmt.Sprintf("%s: %s there, %s now", key, was.Get(key), r.cfg.Get(key)))
+		}
+		return nil, fmt.Errorf("%w: %s: %s; use the same settings to go on, or another directory", ErrOther, r.dir, strings.Join(words, "; "))
+	}
+	text, err = os.ReadFile(r.path(summaryFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	s := new(Summary)
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	return s, err
+}
+
+// begun reports whether the run in the directory has come to a checkpoint, whole
+// or damaged, or to its end.
+func (r *runner) begun() (bool, error) {
+	if _, err := os.Stat(r.path(summaryFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err == nil, err
+	}
+	entries, err := os.ReadDir(r.path(checkpoints))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return len(entries) > 0, err
+}
+
+// removeStart removes what a start leaves before its first checkpoint, all but
+// the settings: until they are written anew this can be done again.
+func (r *runner) removeStart() error {
+	events, err := filepath.Glob(r.path("events.out.tfevents.*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range append(events, r.path(dataText), r.path(dataJSON), r.path(dataFigure), r.path(replayFile), r.path(logFile)) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// savedSettings reads a run's settings. One that the file does not have, an older
+// build's, is the preset's.
+func savedSettings(text []byte, name string) (configs.Learn, error) {
+	preset, err := configs.LearnPresetOf(text, name)
+	if err != nil {
+		return configs.Learn{}, err
+	}
+	base, err := configs.LearnPreset(preset)
+	if err != nil {
+		return configs.Learn{}, fmt.Errorf("%s: %w", name, err)
+	}
+	all, err := base.Sweep(text, name)
+	if err != nil {
+		return configs.Learn{}, err
+	}
+	return all[0], nil
+}
+
+// openData reads the data and describes them.
+func (r *runner) openData(ctx context.Context, share *sharing) error {
+	fmt.Fprintf(r.Progress, "reading %s\n", strings.Join(r.cfg.Data, ", "))
+	known, err := r.readExtents()
+	if err != nil {
+		return err
+	}
+	if r.source, err = r.plan.openData(ctx, share, known, r.Progress); err != nil {
+		return err
+	}
+	var text strings.Builder
+	if err := r.source.print(&text); err != nil {
+		return err
+	}
+	fmt.Fprint(r.Out, text.String())
+	facts := make([]dataFacts, len(r.source.sets))
+	for i, set := range r.source.sets {
+		facts[i] = dataFacts{set.Counts, set.Len(), set.Stats, set.Windows()}
+	}
+	data, err := json.MarshalIndent(facts, "", "  ")
+	if err != nil {
+		return err
+	}
+	data = append(data, '\n')
+	if before, err := os.ReadFile(r.path(dataJSON)); err == nil {
+		if err := sameData(before, data, r.path(dataJSON)); err != nil {
+			return err
+		}
+		return r.writeExtents(known)
+	}
+	figure := r.source.sets[0].Stats.Draw(fmt.Sprintf("data: %d positions", r.source.sets[0].Stats.Positions))
+	return errors.Join(
+		r.writeExtents(known),
+		figure.Save(r.path(dataFigure)),
+		durable.WriteFile(r.path(dataText), []byte(text.String())),
+		durable.WriteFile(r.path(dataJSON), data))
+}
+
+// dataFacts describe a set. Its keys are in the order of their names.
+type dataFacts struct {
+	Counts     pool.Counts `json:"counts"`
+	Positions  uint64      `json:"positions"` // to train on
+	Statistics pool.Stats  `json:"statistics"`
+	Windows    int         `json:"windows"`
+}
+
+// sameData compares descriptions of data with those of the run's beginning.
+func sameData(before, now []byte, name string) error {
+	if bytes.Equal(before, now) {
+		return nil
+	}
+	var words [2]string
+	for i, text := range [][]byte{now, before} {
+		var facts []dataFacts
+		if err := json.Unmarshal(text, &facts); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		var c pool.Counts
+		for _, f := range facts {
+			c.Games, c.Samples, c.Kept = c.Games+f.Counts.Games, c.Samples+f.Counts.Samples, c.Kept+f.Counts.Kept
+		}
+		words[i] = fmt.Sprintf("%d games of %d positions, %d of them kept", c.Games, c.Samples, c.Kept)
+	}
+	return fmt.Errorf("%w: the data are not those of %s: found %s, expected %s; give the same data to go on, or use another directory", ErrOther, name, words[0], words[1])
+}
+
+// readExtents reads which games of replay buffers the run is of, none at its
+// beginning.
+func (r *runner) readExtents() (extents, error) {
+	known := extents{}
+	text, err := os.ReadFile(r.path(replayFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &known)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.path(replayFile), err)
+	}
+	return known, nil
+}
+
+func (r *runner) writeExtents(known extents) error {
+	if len(known) == 0 {
+		return nil
+	}
+	text, err := json.MarshalIndent(known, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(r.path(replayFile), append(text, '\n'))
+}
