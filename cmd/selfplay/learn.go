@@ -144,7 +144,7 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 	}
 	for i := range runs {
 		if runs[i], err = learn.Expand(runs[i]); err != nil {
-			return err
+			return usageOf(err)
 		}
 		if err := learn.Check(runs[i]); err != nil {
 			return usageOf(err)

@@ -173,11 +173,18 @@ func TestLearnUsage(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	two := t.TempDir()
+	for _, name := range []string{"a.plain", "b.plain"} {
+		if err := os.WriteFile(filepath.Join(two, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, tc := range []struct {
 		args []string
 		want string
 		code int
 	}{
+		{[]string{two, "--weights", "3,1"}, "found weights \"3,1\", expected a number above 0 for each of 1 names", 2},
 		{[]string{}, "found no data", 2},
 		{[]string{file, "--widht", "3"}, "unknown flag: --widht", 2},
 		{[]string{file, "--width", "17"}, "17", 2},

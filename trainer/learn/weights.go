@@ -44,7 +44,7 @@ func parseWeights(text string, names int) ([]weight, error) {
 }
 
 func weightsError(text string, names int) error {
-	return fmt.Errorf("%w: found weights %q, expected %d numbers above 0 with commas between, one for each name of data", ErrConfig, text, names)
+	return fmt.Errorf("%w: found weights %q, expected a number above 0 for each of %d names of data, with commas between", ErrConfig, text, names)
 }
 
 // Expand replaces the names of data by those of files, as Files does. Weights stay

@@ -61,7 +61,7 @@ func TestWeightsOfDirectories(t *testing.T) {
 	for _, weights := range []string{"3", "1,2,3", "2x2,1"} {
 		cfg := settings(t, ones, others)
 		cfg.Weights = weights
-		if _, err := Expand(cfg); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "expected 2 numbers") {
+		if _, err := Expand(cfg); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "each of 2 names") {
 			t.Errorf("weights %s of two names: error %v", weights, err)
 		}
 	}
