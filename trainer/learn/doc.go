@@ -16,6 +16,7 @@
 //	net.nnue, net.onnx     the net as of the newest checkpoint
 //	nets/                  every checkpoint's net, if asked for
 //	summary.json           what came of it; there once the run is over
+//	interrupted.json       the time spent until the last interruption
 //	diverged.chain         the batch at which training diverged, if it did
 //	LOCK                   see package dirlock
 //

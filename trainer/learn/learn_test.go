@@ -19,13 +19,11 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
-	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/sample/plain"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
-	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
 // samples are positions of random games, scored by the men in hand; the games
@@ -219,51 +217,6 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A start that fails, or ends before its first checkpoint, leaves the directory to
-// other settings and other data; the run is then what it is in an empty one.
-func TestFailedStart(t *testing.T) {
-	cfg := settings(t, dataFile(t, "a.chain", samples(20)))
-	cfg.Epochs = 1
-	dir, straight := t.TempDir(), t.TempDir()
-	if _, err := Run(t.Context(), cfg, quiet(straight)); err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string]func(*configs.Learn){
-		"nothing left": func(l *configs.Learn) { l.MinPly = 600 },
-		"other data":   func(l *configs.Learn) { l.Data, l.Init = []string{dataFile(t, "b.chain", samples(3))}, dir+"/none" },
-	} {
-		wrong := cfg
-		change(&wrong)
-		if _, err := Run(t.Context(), wrong, quiet(dir)); err == nil || errors.Is(err, ErrOther) {
-			t.Fatalf("%s: error %v, want another", name, err)
-		}
-	}
-	// As if it had been killed in its first save.
-	for _, name := range []string{dataJSON, logFile} {
-		if err := os.WriteFile(filepath.Join(dir, name), read(t, straight, name), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
-		t.Fatal(err)
-	}
-	sameRun(t, dir, straight)
-	if !bytes.Equal(read(t, dir, configFile), read(t, straight, configFile)) {
-		t.Error("the settings are those of a start that failed")
-	}
-
-	// Settings of something else are no start of a run.
-	if err := os.WriteFile(filepath.Join(dir, configFile), []byte("schema: 1\nactor.nodes: 3\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Remove(filepath.Join(dir, summaryFile)), os.RemoveAll(filepath.Join(dir, checkpoints))); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), cfg, quiet(dir)); !errors.Is(err, configs.ErrInvalid) {
-		t.Errorf("error %v, want ErrInvalid", err)
-	}
-}
-
 // counting is a context that ends after so many looks at it.
 type counting struct {
 	context.Context
@@ -321,77 +274,6 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s: interrupted %d times only", name, parts)
 		}
 		sameRun(t, broken, straight)
-	}
-}
-
-// addGames adds the games of a .chain file to a replay buffer, from the first to
-// before the end.
-func addGames(t *testing.T, dir, path string, first, end int) {
-	t.Helper()
-	b, err := replay.Open(dir, replay.Options{
-		Variant: chess.Crazyhouse, MaxBytes: 1 << 20, SegmentBytes: 4 << 10, Window: replay.WindowRule{Min: 1, Exponent: 0.65, Slope: 0.4},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var records [][]byte
-	for r := chain.NewReader(bytes.NewReader(read(t, path))); len(records) < end; {
-		record, err := r.Record(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, record)
-	}
-	report, err := b.Ingest(records[first:])
-	if err := errors.Join(err, b.Close()); err != nil || report.Stored != end-first {
-		t.Fatalf("%d of %d games stored, error %v", report.Stored, end-first, err)
-	}
-}
-
-// A run on replay buffers is of the games that were there when it began, however
-// they grow, and says so if these are gone.
-func TestGrowingReplay(t *testing.T) {
-	games, root := greedyGames(t, 60), t.TempDir()
-	t.Chdir(root)
-	cfg := settings(t, "replay:a", "replay:b")
-	cfg.Weights, cfg.RequireScore, cfg.NewbobDecay, cfg.NewbobTries, cfg.Validation, cfg.SaveEvery, cfg.Epochs = "1,2", false, 0.9, 99, "replay:v", 300, 20
-	begin := func() {
-		for i, dir := range []string{"a", "b", "v"} {
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
-			}
-			addGames(t, dir, games, 0, 10*(i+1))
-		}
-	}
-	begin()
-	if _, err := Run(t.Context(), cfg, quiet("straight")); err != nil {
-		t.Fatal(err)
-	}
-	for _, left := range []int{12, 18} {
-		if _, err := Run(&counting{t.Context(), left}, cfg, quiet("broken")); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat("broken/checkpoints"); err != nil {
-			t.Fatal(err)
-		}
-		for i, dir := range []string{"a", "b", "v"} {
-			addGames(t, dir, games, 10*(i+1)+left-12, 10*(i+1)+left-6)
-		}
-	}
-	if err := os.CopyFS("gone", os.DirFS("broken")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), cfg, quiet("broken")); err != nil {
-		t.Fatal(err)
-	}
-	sameRun(t, "broken", "straight")
-
-	if err := os.RemoveAll("b"); err != nil {
-		t.Fatal(err)
-	}
-	addGames(t, "b", games, 1, 40)
-	if _, err := Run(t.Context(), cfg, quiet("gone")); !errors.Is(err, pool.ErrChanged) || !strings.Contains(err.Error(), "expected 20 from") {
-		t.Errorf("error %v, want ErrChanged", err)
 	}
 }
 

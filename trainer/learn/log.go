@@ -79,6 +79,41 @@ func (j *journal) seconds() float64 {
 	return j.entries[len(j.entries)-1].Seconds
 }
 
+// pause says how long training had taken when a run was interrupted. It is no part
+// of the checkpoint, which is the same however often a run is interrupted.
+type pause struct {
+	Step    uint64  `json:"step"` // of the checkpoint left
+	Seconds float64 `json:"seconds"`
+}
+
+func (r *runner) writePause() error {
+	text, err := json.Marshal(pause{r.trainer.Steps(), r.seconds()})
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(r.path(pauseFile), append(text, '\n'))
+}
+
+// spent is the time that the steps made so far have taken: until the interruption
+// that the run goes on from, or else until the last entry.
+func (r *runner) spent() (float64, error) {
+	text, err := os.ReadFile(r.path(pauseFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r.journal.seconds(), nil
+	}
+	var p pause
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", r.path(pauseFile), err)
+	}
+	if p.Step != r.trainer.Steps() {
+		return r.journal.seconds(), nil
+	}
+	return p.Seconds, nil
+}
+
 // add writes an entry everywhere.
 func (j *journal) add(e Entry) error {
 	text, err := json.Marshal(e)

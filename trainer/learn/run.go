@@ -29,6 +29,7 @@ const (
 	dataJSON     = "data.json"
 	dataFigure   = "data.png"
 	replayFile   = "replay.json"
+	pauseFile    = "interrupted.json"
 	logFile      = "log.jsonl"
 	lossFigure   = "loss.png"
 	checkpoints  = "checkpoints"
@@ -125,7 +126,8 @@ type state struct {
 
 // Run makes the run that cfg describes in opt.Dir, or goes on with it, until it is
 // over, and returns what came of it; of a run that is over already, what came of
-// it then. If ctx ends it leaves a checkpoint and returns the context's error.
+// it then. If ctx ends it leaves a checkpoint and returns the context's error, or
+// the reason why it could not leave one.
 // Errors wrap ErrOther, nnuefit.ErrDiverged, planesfit.ErrDiverged or are those of Check and of the
 // packages beneath.
 func Run(ctx context.Context, cfg configs.Learn, opt Options) (Summary, error) {
@@ -149,7 +151,7 @@ func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary,
 	if err != nil {
 		return Summary{}, err
 	}
-	defer func() { err = errors.Join(err, lock.Release()) }()
+	defer func() { err = besides(err, lock.Release()) }()
 	if over, err := r.settle(); err != nil || over != nil {
 		return *cmp.Or(over, new(Summary)), err
 	}
@@ -163,11 +165,21 @@ func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary,
 	if err := r.prepare(); err != nil {
 		return Summary{}, err
 	}
-	defer func() { err = errors.Join(err, r.trainer.Close(), r.journal.close()) }()
+	defer func() { err = besides(err, r.trainer.Close(), r.journal.close()) }()
 	if err := r.train(ctx); err != nil {
 		return Summary{}, err
 	}
 	return r.finish()
+}
+
+// besides joins errors of ending a run to its own. They take the place of an
+// interruption, which is not all there is to tell then.
+func besides(err error, ending ...error) error {
+	more := errors.Join(ending...)
+	if more != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return fmt.Errorf("interrupted: %w", more)
+	}
+	return errors.Join(err, more)
 }
 
 func (r *runner) path(names ...string) string {
@@ -268,7 +280,11 @@ func (r *runner) seconds() float64 { return r.before + time.Since(r.began).Secon
 // train makes the steps that are left.
 func (r *runner) train(ctx context.Context) error {
 	now := time.Now()
-	r.before, r.began, r.shown, r.drawn, r.shownSamples = r.journal.seconds(), now, now, now, r.trainer.Samples()
+	r.began, r.shown, r.drawn, r.shownSamples = now, now, now, r.trainer.Samples()
+	var err error
+	if r.before, err = r.spent(); err != nil {
+		return err
+	}
 	if r.fresh {
 		if err := r.save(); err != nil {
 			return err
@@ -276,7 +292,7 @@ func (r *runner) train(ctx context.Context) error {
 	}
 	for r.trainer.Steps() < r.total && !r.state.Finished {
 		if err := ctx.Err(); err != nil {
-			return errors.Join(err, r.checkpoint())
+			return besides(err, r.checkpoint(), r.writePause())
 		}
 		report, err := r.trainer.Step()
 		if err != nil {
@@ -300,7 +316,8 @@ func (r *runner) train(ctx context.Context) error {
 	return nil
 }
 
-// failed keeps the batch of a step that diverged.
+// failed keeps the batch of a step that diverged, or that left a net which cannot
+// be measured.
 func (r *runner) failed(err error) error {
 	if !errors.Is(err, nnuefit.ErrDiverged) && !errors.Is(err, planesfit.ErrDiverged) {
 		return err
@@ -345,10 +362,13 @@ func (r *runner) entry() Entry {
 func (r *runner) save() error {
 	e := r.entry()
 	held, err := r.trainer.Validate(r.measureLambda)
-	if err != nil {
-		return err
+	var newest trainer.Loss
+	if err == nil {
+		newest, err = r.learner.Loss(r.source.newest, r.measureLambda)
 	}
-	newest, err := r.learner.Loss(r.source.newest, r.measureLambda)
+	if err != nil && e.Step > 0 {
+		err = r.failed(err)
+	}
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -94,7 +95,8 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 	}
 	_ = group.Wait() // the functions return none
 	if err := ctx.Err(); err != nil {
-		return results, err
+		failures = slices.DeleteFunc(failures, func(failure error) bool { return errors.Is(failure, err) })
+		return results, besides(err, failures...)
 	}
 	return results, errors.Join(errors.Join(failures...), saveTable(opt.Dir, keys, results))
 }
