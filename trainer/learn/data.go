@@ -154,6 +154,7 @@ func (e extents) inputs(names []string, v *chess.Variant) ([]pool.Input, error) 
 type source struct {
 	trainer.Seeker
 	sets       []*pool.Set // as many as there are weights, or one
+	titles     []string    // of the sets
 	newest     []sample.Sample
 	size       uint64          // positions of an epoch
 	validation []sample.Sample // of a file, measured instead of held-out games
@@ -213,6 +214,7 @@ func (p *plan) openData(ctx context.Context, share *sharing, known extents, prog
 			return nil, err
 		}
 		s.sets, sources = append(s.sets, set), append(sources, set)
+		s.titles = append(s.titles, p.title(i, names))
 		s.newest = append(s.newest, set.Newest()...)
 		s.size += set.Len()
 	}
@@ -249,6 +251,18 @@ func (p *plan) openValidation(ctx context.Context, s *source, known extents, cfg
 	return nil
 }
 
+// title says which data a group is.
+func (p *plan) title(i int, names []string) string {
+	text := names[0]
+	if more := len(names) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if p.weights != nil {
+		text += fmt.Sprintf(", weight %g", p.weights[i].share)
+	}
+	return text
+}
+
 // close ends reading ahead.
 func (s *source) close() {
 	for _, set := range s.sets {
@@ -265,9 +279,28 @@ func (s *source) some(n int) []sample.Sample {
 	return dst
 }
 
+// draw draws the statistics of the data, each set's into a file of its own.
+func (s *source) draw(path string) error {
+	for i, set := range s.sets {
+		to := path
+		if i > 0 {
+			ext := filepath.Ext(path)
+			to = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(path, ext), i+1, ext)
+		}
+		title := fmt.Sprintf("%s: %d positions", s.titles[i], set.Stats.Positions)
+		if err := set.Stats.Draw(title).Save(to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // print describes the data.
 func (s *source) print(w io.Writer) error {
-	for _, set := range s.sets {
+	for i, set := range s.sets {
+		if len(s.sets) > 1 {
+			fmt.Fprintf(w, "%s:\n", s.titles[i])
+		}
 		if err := set.Print(w); err != nil {
 			return err
 		}

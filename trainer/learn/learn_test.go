@@ -328,9 +328,14 @@ func TestData(t *testing.T) {
 			cfg.Data = []string{file, file}
 		}
 		var out strings.Builder
-		s, err := Run(t.Context(), cfg, Options{Dir: t.TempDir(), Out: &out, Progress: io.Discard})
+		dir := t.TempDir()
+		s, err := Run(t.Context(), cfg, Options{Dir: dir, Out: &out, Progress: io.Discard})
 		if err != nil || s.HeldOut.Positions != 300 || !strings.Contains(out.String(), "measured: 300 positions of "+cfg.Validation) {
 			t.Errorf("weights %q: %d measured, error %v, want 300 in\n%s", weights, s.HeldOut.Positions, err, out.String())
+		}
+		named := strings.Contains(out.String(), file+", weight 1:\n") && strings.Contains(out.String(), file+", weight 2:\n")
+		if figures, _ := filepath.Glob(filepath.Join(dir, "data*.png")); named != (weights != "") || len(figures) != max(1, 2*strings.Count(weights, ",")) {
+			t.Errorf("weights %q: figures %q, printed\n%s", weights, figures, out.String())
 		}
 	}
 	for _, names := range [][]string{{t.TempDir()}, {"replay:" + t.TempDir()}, {file + "x"}, {filepath.Join(t.TempDir(), "none.bin")}} {

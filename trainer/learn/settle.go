@@ -79,11 +79,15 @@ func (r *runner) begun() (bool, error) {
 // removeStart removes what a start leaves before its first checkpoint, all but
 // the settings: until they are written anew this can be done again.
 func (r *runner) removeStart() error {
-	events, err := filepath.Glob(r.path("events.out.tfevents.*"))
-	if err != nil {
-		return err
+	paths := []string{r.path(dataText), r.path(dataJSON), r.path(dataFigure), r.path(replayFile), r.path(logFile)}
+	for _, pattern := range []string{"data-*.png", "events.out.tfevents.*"} {
+		several, err := filepath.Glob(r.path(pattern))
+		if err != nil {
+			return err
+		}
+		paths = append(paths, several...)
 	}
-	for _, path := range append(events, r.path(dataText), r.path(dataJSON), r.path(dataFigure), r.path(replayFile), r.path(logFile)) {
+	for _, path := range paths {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -139,10 +143,9 @@ func (r *runner) openData(ctx context.Context, share *sharing) error {
 		}
 		return r.writeExtents(known)
 	}
-	figure := r.source.sets[0].Stats.Draw(fmt.Sprintf("data: %d positions", r.source.sets[0].Stats.Positions))
 	return errors.Join(
 		r.writeExtents(known),
-		figure.Save(r.path(dataFigure)),
+		r.source.draw(r.path(dataFigure)),
 		durable.WriteFile(r.path(dataText), []byte(text.String())),
 		durable.WriteFile(r.path(dataJSON), data))
 }
