@@ -211,6 +211,9 @@ func (s *sink) next(unit sample.Unit, begins bool) bool {
 	}
 	scored := isScored(one.Score)
 	one.Score = sample.Convert(one.Score, unit, sample.CentipawnUnit)
+	if !scored {
+		one.Score = 0 // as in games
+	}
 	if begins {
 		s.counts.Games++
 		s.games++

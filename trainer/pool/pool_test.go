@@ -316,6 +316,24 @@ func (l *list) Read(s *sample.Sample) error {
 	return nil
 }
 
+// A sample without a score is an even position to whoever does not filter it, not a
+// won one.
+func TestSamplesWithoutScore(t *testing.T) {
+	all := sample.From(randomGame(rand.New(rand.NewPCG(3, 1)), 1), sample.Filter{}, nil, nil)
+	for i := range all {
+		all[i].Score = noScore
+	}
+	s := open(t, Config{}, Samples("list", func() (sample.Reader, func(), error) { return &list{all}, func() {}, nil }))
+	for _, one := range s.Some(len(all)) {
+		if one.Score != 0 {
+			t.Errorf("found score %d, want 0", one.Score)
+		}
+	}
+	if s.Counts.Kept != uint64(len(all)) {
+		t.Errorf("kept %d of %d", s.Counts.Kept, len(all))
+	}
+}
+
 // Samples of a reader are converted, split by game, and the value for no score
 // is known.
 func TestSamples(t *testing.T) {
