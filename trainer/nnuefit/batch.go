@@ -39,15 +39,13 @@ type input struct {
 // p seen by the side to move, item 2p+1 by the opponent.
 type batch struct {
 	items  []int32 // in the transformer's order: by anchor
-	start  []int32 // the slots of items[r] are slots[start[r]:start[r+1]]
-	slots  []int32
 	bucket []uint8 // [positions]
 	chunks []chunk // in the layers' order
 
-	// Every transformer row that occurs has a slot; slots ascend with the
-	// feature.
+	// Every transformer row that occurs has a slot, or where rows are few every
+	// row; slots ascend with the feature.
 	feats  []int32   // [slots] feature
-	slotOf []int32   // [features], valid for the features that occur
+	slotOf []int32   // [features], valid for those that have slots
 	weight []float32 // [slots][stride] as used in this batch: caught-up real row + virtual row
 
 	// sums has per item the accumulator and the PSQT sums, and after the
@@ -70,8 +68,10 @@ type listing struct {
 // shard is a part of the transformer's work: some items in order.
 type shard struct {
 	lo, hi int       // items[lo:hi]
-	mine   []int32   // the slots that occur, ascending
-	place  []int32   // [slots] index in mine; −1 if it does not occur
+	slots  []int32   // of items[lo], items[lo+1] …
+	start  []int32   // those of items[lo+j] are slots[start[j]:start[j+1]]
+	mine   []int32   // the slots that occur, ascending; where rows are few all slots
+	place  []int32   // [slots] index in mine; −1 if it is not there
 	grad   []float32 // [mine][stride]
 	bias   []float32 // [width] gradient
 
@@ -95,6 +95,7 @@ func (c *core) prepare(in *input) {
 	c.list(in)
 	c.assignSlots()
 	c.orderItems(2 * in.n)
+	c.cutShards(2 * in.n)
 	c.cutChunks(in.n)
 	c.gatherWeights()
 	c.layerWeights()
@@ -108,7 +109,6 @@ func (c *core) list(in *input) {
 		l := &b.listed[k]
 		l.lo, l.hi = in.n*k/shardCount, in.n*(k+1)/shardCount
 		l.feats, l.start, l.anchor = l.feats[:0], append(l.start[:0], 0), l.anchor[:0]
-		clear(l.mark)
 		for i := l.lo; i < l.hi; i++ {
 			b.bucket[i] = uint8(in.bucket(i))
 			for side := range 2 {
@@ -117,15 +117,29 @@ func (c *core) list(in *input) {
 				l.anchor = append(l.anchor, int32(in.anchor(i, side)))
 			}
 		}
-		for _, f := range l.feats {
-			l.mark[f>>6] |= 1 << (f & 63)
+		if !c.allSlots {
+			clear(l.mark)
+			for _, f := range l.feats {
+				l.mark[f>>6] |= 1 << (f & 63)
+			}
 		}
 	})
 }
 
-// assignSlots gives every feature of the batch a slot.
+// fewFeatures is up to how many features all have slots, numbered as they are.
+const fewFeatures = 2048
+
+// assignSlots gives the features of the batch, or all there are, their slots.
 func (c *core) assignSlots() {
 	b := &c.batch
+	if c.allSlots {
+		if len(b.feats) == 0 {
+			for f := range c.features {
+				b.slotOf[f], b.feats = int32(f), append(b.feats, int32(f))
+			}
+		}
+		return
+	}
 	b.feats = b.feats[:0]
 	for word := range b.listed[0].mark {
 		var union uint64
@@ -140,8 +154,8 @@ func (c *core) assignSlots() {
 	}
 }
 
-// orderItems sorts the items by anchor, lists their slots in that order and
-// cuts them into shards. Items are numbered in the order of the positions here.
+// orderItems sorts the items by anchor. They are numbered in the order of the
+// positions here and in cutShards.
 func (c *core) orderItems(n int) {
 	b := &c.batch
 	next := make([]int32, c.anchors+1)
@@ -153,32 +167,36 @@ func (c *core) orderItems(n int) {
 	for a := range c.anchors {
 		next[a+1] += next[a]
 	}
-	b.items, b.start = grow(b.items, n), grow(b.start, n+1)
-	rank := next[:c.anchors] // now the first place of each anchor
-	total := int32(0)
-	lengths := b.start[1:]
+	b.items = grow(b.items, n)
 	for k := range b.listed {
 		l := &b.listed[k]
 		for j, a := range l.anchor {
-			r := rank[a]
-			rank[a]++
-			b.items[r] = int32(2*l.lo + j)
-			lengths[r] = l.start[j+1] - l.start[j]
-			total += lengths[r]
+			b.items[next[a]] = int32(2*l.lo + j)
+			next[a]++
 		}
 	}
-	b.start[0] = 0
-	for r := range n {
-		b.start[r+1] += b.start[r]
-	}
-	b.slots = grow(b.slots, int(total))
+}
+
+// cutShards cuts the items into shards and lists their slots. Without anchors these
+// are the parts that features were listed in, and few features are slots already.
+func (c *core) cutShards(n int) {
+	b := &c.batch
 	parallel(c.workers, shardCount, func(k int) {
-		s := &b.shards[k]
-		s.lo, s.hi = n*k/shardCount, n*(k+1)/shardCount
-		for r := s.lo; r < s.hi; r++ {
-			dst := b.slots[b.start[r]:b.start[r+1]]
-			for j, f := range b.features(int(b.items[r])) {
-				dst[j] = b.slotOf[f]
+		s, l := &b.shards[k], &b.listed[k]
+		if c.anchors == 1 {
+			s.lo, s.hi = 2*l.lo, 2*l.hi
+			s.slots, s.start = l.feats, l.start
+		} else {
+			s.lo, s.hi = n*k/shardCount, n*(k+1)/shardCount
+			s.slots, s.start = s.slots[:0], append(s.start[:0], 0)
+			for _, item := range b.items[s.lo:s.hi] {
+				s.slots = append(s.slots, b.features(int(item))...)
+				s.start = append(s.start, int32(len(s.slots)))
+			}
+		}
+		if !c.allSlots {
+			for i, f := range s.slots {
+				s.slots[i] = b.slotOf[f]
 			}
 		}
 	})
@@ -215,22 +233,30 @@ func (c *core) gatherWeights() {
 }
 
 // listSlots finds the slots that occur in a shard.
-func (b *batch) listSlots(s *shard) {
-	s.place = grow(s.place, len(b.feats))
-	clear(s.place)
-	for _, slot := range b.slots[b.start[s.lo]:b.start[s.hi]] {
-		s.place[slot] = 1
-	}
+func (c *core) listSlots(s *shard) {
+	n := len(c.batch.feats)
+	s.place, s.next = grow(s.place, n), grow(s.next, n)
 	s.mine = s.mine[:0]
-	for slot, occurs := range s.place {
-		if occurs == 0 {
-			s.place[slot] = -1
-			continue
+	if c.allSlots {
+		for slot := range s.place {
+			s.place[slot] = int32(slot)
+			s.mine = append(s.mine, int32(slot))
 		}
-		s.place[slot] = int32(len(s.mine))
-		s.mine = append(s.mine, int32(slot))
+	} else {
+		clear(s.place)
+		for _, slot := range s.slots {
+			s.place[slot] = 1
+		}
+		for slot, occurs := range s.place {
+			if occurs == 0 {
+				s.place[slot] = -1
+				continue
+			}
+			s.place[slot] = int32(len(s.mine))
+			s.mine = append(s.mine, int32(slot))
+		}
 	}
-	s.next, s.begun = grow(s.next, len(b.feats)), grow(s.begun, len(s.mine))
+	s.begun = grow(s.begun, len(s.mine))
 	clear(s.next)
 	clear(s.begun)
 }

@@ -9,13 +9,18 @@ import (
 
 func BenchmarkFit(b *testing.B) {
 	samples := randomSamples(30, 4*16384)
-	for _, width := range []int{64, 512} {
+	small := nnue.Narrow(128)
+	small.Features = "All + Hand"
+	for _, net := range []struct {
+		name string
+		nnue.Architecture
+	}{{"HalfKAv2-64", nnue.Narrow(64)}, {"HalfKAv2-512", nnue.Narrow(512)}, {"All+Hand-128", small}} {
 		for _, batch := range []int{4096, 16384} {
 			for _, workers := range []int{1, 2} {
-				b.Run(fmt.Sprintf("width=%d/batch=%d/workers=%d", width, batch, workers), func(b *testing.B) {
+				b.Run(fmt.Sprintf("net=%s/batch=%d/workers=%d", net.name, batch, workers), func(b *testing.B) {
 					cfg := DefaultConfig()
 					cfg.Workers = workers
-					m, err := New(nnue.Narrow(width), cfg, 1)
+					m, err := New(net.Architecture, cfg, 1)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -16,6 +16,7 @@ type core struct {
 	quantised bool    // fake quantisation
 	maxNorm   float64 // of the gradient; 0: any
 	workers   int
+	allSlots  bool // every feature has a slot in every batch, not only those that occur
 
 	rows        rows   // real transformer rows
 	virtualRows table  // the factoriser
@@ -38,9 +39,9 @@ type core struct {
 	times Times // of the last step
 }
 
-// limits are the magnitudes parameters are held to after every step, so that
-// the integer net can represent them. They bind sums: stack plus shared part,
-// real plus virtual row.
+// limits are the magnitudes that parameters are held to when they are stepped, and
+// the net when it is exported, so that integers can represent it. They bind sums:
+// stack plus shared part, real plus virtual row.
 type limits struct{ hidden, output, transformer float32 }
 
 func newCore(s shape, cfg Config, sc scales, lim limits) *core {
@@ -48,6 +49,7 @@ func newCore(s shape, cfg Config, sc scales, lim limits) *core {
 		layout: newLayout(s), scales: sc, limits: lim, workers: cfg.Workers,
 		quantised:   cfg.Quantise,
 		maxNorm:     cfg.GradientNorm,
+		allSlots:    s.features <= fewFeatures,
 		rows:        newRows(&s),
 		virtualRows: newTable(s.virtual, &s),
 		clock:       newClock(cfg),
@@ -193,9 +195,12 @@ func (c *core) update(lr float64, examples int) {
 	step := uint32(k.step + 1)
 	blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
 		for slot := lo; slot < hi; slot++ {
-			f := int(b.feats[slot])
+			f, g := int(b.feats[slot]), c.gradient(slot)
+			if g == nil {
+				continue
+			}
 			c.rows.settle(f, &c.idle, k.step)
-			x, g := c.rows.row(f), c.gradient(slot)
+			x := c.rows.row(f)
 			rowDamped.apply(x.part(0, w), g[:w])
 			rowUndamped.apply(x.part(w, row-w), g[w:row])
 			kernel.FloatClampSum(x.w[:w], c.virtualPart(f), c.limits.transformer)

@@ -278,8 +278,12 @@ func finiteDifferences(t *testing.T, s shape, loss objective) {
 		return of
 	}
 	for slot, f := range c.batch.feats {
+		g := c.gradient(slot)
+		if g == nil { // f does not occur
+			g = make([]float32, row)
+		}
 		for j := range row {
-			check(group("row", j), tw.rows, int(f)*row+j, c.gradient(slot)[j])
+			check(group("row", j), tw.rows, int(f)*row+j, g[j])
 		}
 	}
 	for i := range tw.factors {
@@ -312,6 +316,26 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 		for range 20 {
 			if _, err := cores[i].fit(randomBatch(rng, 500).input(), 1e-3); err != nil {
 				t.Fatal(err)
+			}
+		}
+	}
+	sameBits(t, cores[0], cores[1])
+}
+
+// TestSlotsDoNotChangeBits trains with slots for all features and with slots for
+// those that occur.
+func TestSlotsDoNotChangeBits(t *testing.T) {
+	cores := make([]*core, 2)
+	for i := range cores {
+		cores[i] = testCore(16, testConfig(), 9)
+		cores[i].allSlots = i == 0
+		rng := rand.New(rand.NewPCG(9, 9))
+		for range 20 {
+			if _, err := cores[i].fit(randomBatch(rng, 3).input(), 1e-3); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(cores[i].batch.feats); (n == cores[i].features) != cores[i].allSlots {
+				t.Fatalf("found %d slots of %d features, all of them: %v", n, cores[i].features, cores[i].allSlots)
 			}
 		}
 	}

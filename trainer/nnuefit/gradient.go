@@ -38,7 +38,9 @@ func (c *core) gradientSquares() float64 {
 	parallel(c.workers, shardCount, func(k int) {
 		columns := make([]float32, c.stride())
 		for slot := n * k / shardCount; slot < n*(k+1)/shardCount; slot++ {
-			kernel.FloatAddSquares(columns, c.gradient(slot))
+			if g := c.gradient(slot); g != nil {
+				kernel.FloatAddSquares(columns, g)
+			}
 		}
 		for _, flat := range [...][]float32{c.gradV, c.gradD} {
 			for part := range slices.Chunk(flat[len(flat)*k/shardCount:len(flat)*(k+1)/shardCount], len(columns)) {

@@ -13,10 +13,13 @@ func (c *core) transform(items int) {
 		s := &b.shards[k]
 		for r := s.lo; r < s.hi; r++ {
 			sum := b.sums[int(b.items[r])*stride:][:stride:stride]
-			kernel.FloatGatherSum(sum, start, b.weight, stride, b.slots[b.start[r]:b.start[r+1]])
+			kernel.FloatGatherSum(sum, start, b.weight, stride, s.slotsOf(r))
 		}
 	})
 }
+
+// slotsOf are the slots of items[r].
+func (s *shard) slotsOf(r int) []int32 { return s.slots[s.start[r-s.lo]:s.start[r-s.lo+1]] }
 
 // backFloats is how many derivatives the transformer goes back through at a time:
 // they stay in the second-level cache while they are added up row by row.
@@ -31,7 +34,7 @@ func (c *core) transformBack() {
 	zeros := make([]float32, stride)
 	parallel(c.workers, shardCount, func(k int) {
 		s := &b.shards[k]
-		b.listSlots(s)
+		c.listSlots(s)
 		s.grad = grow(s.grad, len(s.mine)*stride)
 		clear(s.bias)
 		n := s.hi - s.lo
@@ -58,7 +61,7 @@ func (c *core) transformBack() {
 // each row the items that use it, in order.
 func (b *batch) transpose(s *shard, lo, hi int) {
 	next := s.next
-	slots := b.slots[b.start[lo]:b.start[hi]]
+	slots := s.slots[s.start[lo-s.lo]:s.start[hi-s.lo]]
 	for _, slot := range slots {
 		next[slot]++
 	}
@@ -73,9 +76,9 @@ func (b *batch) transpose(s *shard, lo, hi int) {
 	}
 	s.usesAt = append(s.usesAt, at)
 	s.uses = grow(s.uses, len(slots))
-	uses, items, start := s.uses, b.items[lo:hi], b.start[lo:hi+1]
-	for r, item := range items {
-		for _, slot := range b.slots[start[r]:start[r+1]] {
+	uses := s.uses
+	for r, item := range b.items[lo:hi] {
+		for _, slot := range s.slotsOf(lo + r) {
 			at := next[slot]
 			uses[at] = item
 			next[slot] = at + 1
@@ -92,17 +95,14 @@ func (c *core) sumRows() {
 	b := &c.batch
 	blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
 		for slot := lo; slot < hi; slot++ {
-			sum := c.gradient(slot)
-			found := false
+			var sum []float32
 			for k := range b.shards {
-				s := &b.shards[k]
-				if s.place[slot] < 0 {
-					continue
+				part := b.shards[k].row(slot, c.stride())
+				if sum == nil {
+					sum = part
+				} else if part != nil {
+					kernel.FloatAdd(sum, part)
 				}
-				if found {
-					kernel.FloatAdd(sum, s.row(slot, c.stride()))
-				}
-				found = true
 			}
 		}
 	})
@@ -114,20 +114,24 @@ func (c *core) sumRows() {
 	}
 }
 
-// row is the shard's gradient of a slot that occurs in it.
+// row is the shard's gradient of a slot, nil if the slot does not occur in it.
 func (s *shard) row(slot, stride int) []float32 {
-	return s.grad[int(s.place[slot])*stride:][:stride:stride]
+	place := int(s.place[slot])
+	if place < 0 || !s.begun[place] {
+		return nil
+	}
+	return s.grad[place*stride:][:stride:stride]
 }
 
-// gradient is the gradient of a slot summed over the batch. It lies in the first
-// shard in which the slot occurs.
+// gradient is the gradient of a slot summed over the batch, nil if the slot does
+// not occur. It lies in the first shard in which it does.
 func (c *core) gradient(slot int) []float32 {
 	for k := range c.batch.shards {
-		if s := &c.batch.shards[k]; s.place[slot] >= 0 {
-			return s.row(slot, c.stride())
+		if sum := c.batch.shards[k].row(slot, c.stride()); sum != nil {
+			return sum
 		}
 	}
-	panic("nnuefit: a slot without a use")
+	return nil
 }
 
 // sumVirtual adds up the gradients of the rows that share a virtual row.
@@ -160,7 +164,9 @@ func (c *core) sumVirtual() {
 				first = next[v-1]
 			}
 			for _, slot := range order[first:next[v]] {
-				kernel.FloatAdd(sum, c.gradient(int(slot)))
+				if g := c.gradient(int(slot)); g != nil {
+					kernel.FloatAdd(sum, g)
+				}
 			}
 		}
 	})
