@@ -45,7 +45,8 @@ func newLearnCommand() *cobra.Command {
 		Long: `Train a net on files of samples, on directories of such files, and on replay
 buffers (replay:DIR, or the directory of a run), in a directory of its own (--out).
 The same command goes on after any interruption and gives the same net, bit for
-bit, as if there had been none.
+bit, as if there had been none. Of a replay buffer a run takes the games that are
+there when it begins; the buffer may grow meanwhile.
 
 Settings come from --preset, then --config, a YAML file, then flags. A key of the
 file may list values: then there is a run for every combination, --jobs at a time,

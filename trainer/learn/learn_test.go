@@ -191,7 +191,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("check %+v, of the export %+v", c, s.Export)
 	}
 	var text strings.Builder
-	if err := s.Print(&text); err != nil || !strings.Contains(text.String(), "held-out games: loss") || !strings.Contains(text.String(), "the bound of 50") {
+	if err := s.Print(&text); err != nil || !strings.Contains(text.String(), "held out: loss") || !strings.Contains(text.String(), "the bound of 50") {
 		t.Errorf("printed %q, error %v", text.String(), err)
 	}
 

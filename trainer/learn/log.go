@@ -161,7 +161,7 @@ func (j *journal) add(e Entry) error {
 
 // draw draws the losses. Without any there is no drawing.
 func (j *journal) draw(path, title string) error {
-	training, held := figure.Curve{Name: "training"}, figure.Curve{Name: "held-out games"}
+	training, held := figure.Curve{Name: "training"}, figure.Curve{Name: "held out"}
 	newest := figure.Curve{Name: "newest games", Dashed: true}
 	var sign, ranked, named figure.Curve
 	for _, c := range []*figure.Curve{&sign, &ranked, &named} {

@@ -197,7 +197,7 @@ func (s *Summary) Print(w io.Writer) error {
 	for _, m := range []struct {
 		name string
 		loss *trainer.Loss
-	}{{"held-out games", &s.HeldOut}, {"newest games", &s.Newest}} {
+	}{{"held out", &s.HeldOut}, {"newest games", &s.Newest}} {
 		if m.loss.Positions > 0 {
 			fmt.Fprintf(w, "%s: loss %.6f, of scores %.6f, of results %.6f; names the winner of %.2f %% of %d decided positions\n",
 				m.name, m.loss.Mean, m.loss.Score, m.loss.Result, 100*m.loss.SignAccuracy, m.loss.Decided)
