@@ -42,7 +42,10 @@ func sequential(test SPRT, source pairSource) (Decision, int) {
 // The error rates of the exact tests are the ones asked for, and their lengths
 // near the predicted ones.
 func TestErrorRates(t *testing.T) {
-	const runs = 1000
+	runs := 1000
+	if testing.Short() {
+		runs = 250
+	}
 	variance := OpeningVariance(0.56, 0.03, 0.41)
 	normalized40 := NormalizedScale * (ExpectedScore(40) - 0.5) / math.Sqrt(2*variance)
 	for _, c := range []struct {
@@ -62,20 +65,20 @@ func TestErrorRates(t *testing.T) {
 					accepted++
 				}
 			}
-			rate := float64(accepted) / runs
+			rate := float64(accepted) / float64(runs)
 			wrong := rate
 			if truth > 0 {
 				wrong = 1 - rate
 			}
-			t.Logf("%s, true Elo %g: H1 accepted %.4f, mean pairs %.1f", c.name, truth, rate, float64(pairs)/runs)
+			t.Logf("%s, true Elo %g: H1 accepted %.4f, mean pairs %.1f", c.name, truth, rate, float64(pairs)/float64(runs))
 			// Three standard deviations of a binomial above; below, overshoot
 			// makes errors a little rarer than asked.
-			if sd := math.Sqrt(0.05 * 0.95 / runs); wrong > 0.05+3*sd || wrong < 0.05-6*sd {
+			if sd := math.Sqrt(0.05 * 0.95 / float64(runs)); wrong > 0.05+3*sd || wrong < 0.05-6*sd {
 				t.Errorf("%s, true Elo %g: error rate %.4f, want 0.05", c.name, truth, wrong)
 			}
 			elo := truth / 40 * c.test.Elo1
-			if _, want := c.test.ExpectedLength(elo, variance); math.Abs(float64(pairs)/runs/want-1) > 0.15 {
-				t.Errorf("%s, true Elo %g: mean pairs %.1f, predicted %.1f", c.name, truth, float64(pairs)/runs, want)
+			if _, want := c.test.ExpectedLength(elo, variance); math.Abs(float64(pairs)/float64(runs)/want-1) > 0.15 {
+				t.Errorf("%s, true Elo %g: mean pairs %.1f, predicted %.1f", c.name, truth, float64(pairs)/float64(runs), want)
 			}
 		}
 	}
@@ -115,7 +118,7 @@ func TestQuadraticApproximationFails(t *testing.T) {
 		}
 	}
 	t.Logf("H1 accepted between equals: %.3f", float64(accepted)/runs)
-	if rate := float64(accepted) / runs; rate < 0.24 || rate > 0.32 {
+	if rate := float64(accepted) / float64(runs); rate < 0.24 || rate > 0.32 {
 		t.Errorf("the approximate test errs in %.3f of cases, known to be 0.28", rate)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
@@ -81,7 +80,7 @@ func (r *runner) begun() (bool, error) {
 func (r *runner) removeStart() error {
 	paths := []string{r.path(dataText), r.path(dataJSON), r.path(dataFigure), r.path(replayFile), r.path(logFile)}
 	for _, pattern := range []string{"data-*.png", "events.out.tfevents.*"} {
-		several, err := filepath.Glob(r.path(pattern))
+		several, err := durable.Glob(r.dir, pattern)
 		if err != nil {
 			return err
 		}

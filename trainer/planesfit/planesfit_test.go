@@ -136,7 +136,11 @@ func TestGradient(t *testing.T) {
 	const step = 1e-6 // no rectifier should turn within it
 	cfg := testConfig()
 	cfg.Part = 2
-	for k, text := range testNets {
+	nets := testNets
+	if testing.Short() {
+		nets = nets[:1]
+	}
+	for k, text := range nets {
 		m := newTestModel(t, text, cfg, 4)
 		stir(m, 5)
 		samples, tw := randomSamples(uint64(6+k), 3), newTwin(m)
