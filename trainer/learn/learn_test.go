@@ -235,10 +235,6 @@ func (c *counting) Err() error {
 // beyond the memory too.
 func TestResume(t *testing.T) {
 	data, more := dataFile(t, "a.chain", samples(60)), dataFile(t, "more.chain", samples(250))
-	first := 25 // steps, or as many looks at the context, until the first interruption
-	if testing.Short() {
-		first = 60
-	}
 	for name, change := range map[string]func(*configs.Learn){
 		"plain":  func(l *configs.Learn) { l.Features, l.Factorise = features.HalfKAv2Name, true },
 		"newbob": func(l *configs.Learn) { l.NewbobDecay, l.NewbobTries, l.LR = 0.5, 2, "0.02" },
@@ -258,7 +254,7 @@ func TestResume(t *testing.T) {
 		}
 		parts := 0
 		for ; ; parts++ {
-			_, err := Run(&counting{t.Context(), first + 9*parts}, cfg, quiet(broken))
+			_, err := Run(&counting{t.Context(), 25 + 9*parts}, cfg, quiet(broken))
 			if err == nil {
 				break
 			}
