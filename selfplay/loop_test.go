@@ -281,8 +281,8 @@ func TestBookShare(t *testing.T) {
 func TestRenew(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := smallConfig(t)
-	cfg.Train.RenewGrowth = 1.5
-	loopOnce(t, dir, cfg, Limits{Generation: 3, For: patience})
+	cfg.Train.RenewGrowth, cfg.Train.StepsPerNet = 2, 20
+	loopOnce(t, dir, cfg, Limits{Generation: 2, For: patience})
 	var renewed []float64
 	begun := 0 // step that the present net began at
 	for _, e := range events(t, dir) {

@@ -236,7 +236,11 @@ func (c *counting) Err() error {
 func TestResume(t *testing.T) {
 	data, more := dataFile(t, "a.chain", samples(60)), dataFile(t, "more.chain", samples(250))
 	for name, change := range map[string]func(*configs.Learn){
-		"plain":  func(l *configs.Learn) { l.Features, l.Factorise = features.HalfKAv2Name, true },
+		"plain": func(l *configs.Learn) {
+			if !testing.Short() {
+				l.Features, l.Factorise = features.HalfKAv2Name, true
+			}
+		},
 		"newbob": func(l *configs.Learn) { l.NewbobDecay, l.NewbobTries, l.LR = 0.5, 2, "0.02" },
 		"windows": func(l *configs.Learn) {
 			l.Data, l.MemoryMB, l.Mirror, l.RandomSkip, l.Batch, l.Epochs, l.SaveEvery = []string{more}, 1, 50, 0.2, 128, 1.5, 3000
