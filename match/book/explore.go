@@ -79,7 +79,14 @@ func deal(ctx context.Context, first int, tasks, inOrder chan<- task) {
 
 // next waits for the next walk in order.
 func next(ctx context.Context, inOrder <-chan task, failed <-chan error) (Walk, error) {
-	t := <-inOrder
+	var t task
+	select {
+	case t = <-inOrder:
+	case err := <-failed:
+		return Walk{}, err
+	case <-ctx.Done(): // deal may have ended
+		return Walk{}, context.Cause(ctx)
+	}
 	select {
 	case w := <-t.done:
 		return w, nil
