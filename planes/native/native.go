@@ -73,7 +73,7 @@ func New(model *onnx.Model, o Options) (*Runtime, error) {
 	if len(r.workers) > 1 {
 		r.jobs = make(chan job, len(r.workers))
 		for _, w := range r.workers {
-			go r.serve(w)
+			go r.serve(w, r.jobs)
 		}
 	}
 	return r, nil
@@ -88,8 +88,10 @@ type job struct {
 	out      *planes.Output
 }
 
-func (r *Runtime) serve(w *worker) {
-	for j := range r.jobs {
+// serve takes the channel as it was made: Close may come before the goroutine
+// begins.
+func (r *Runtime) serve(w *worker, jobs <-chan job) {
+	for j := range jobs {
 		w.run(j)
 		r.done.Done()
 	}

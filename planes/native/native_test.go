@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/planes"
@@ -164,6 +165,19 @@ func TestRunDoesNotAllocate(t *testing.T) {
 			r.Close()
 		}
 	}
+}
+
+// TestCloseAtOnce: goroutines that had not begun when Close came end too; a bubble
+// that keeps one fails.
+func TestCloseAtOnce(t *testing.T) {
+	model := archtest.Net(t, "residual 1x16", 1)
+	synctest.Test(t, func(t *testing.T) {
+		r, err := native.New(model, native.Options{Threads: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+	})
 }
 
 // TestRefuses wants errors that name the node and its operator.
