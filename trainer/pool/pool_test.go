@@ -2,10 +2,8 @@ package pool
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,7 +16,6 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -302,150 +299,6 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// list is a reader of samples in memory, in sample.InternalUnit.
-type list struct{ rest []sample.Sample }
-
-func (l *list) Unit() sample.Unit { return sample.InternalUnit }
-func (l *list) Trailing() int64   { return 0 }
-func (l *list) Offset() int64     { return -1 }
-func (l *list) Read(s *sample.Sample) error {
-	if len(l.rest) == 0 {
-		return io.EOF
-	}
-	*s, l.rest = l.rest[0], l.rest[1:]
-	return nil
-}
-
-// A sample without a score is an even position to whoever does not filter it, not a
-// won one.
-func TestSamplesWithoutScore(t *testing.T) {
-	all := sample.From(randomGame(rand.New(rand.NewPCG(3, 1)), 1), sample.Filter{}, nil, nil)
-	for i := range all {
-		all[i].Score = noScore
-	}
-	s := open(t, Config{}, Samples("list", func() (sample.Reader, func(), error) { return &list{all}, func() {}, nil }))
-	for _, one := range s.Some(len(all)) {
-		if one.Score != 0 {
-			t.Errorf("found score %d, want 0", one.Score)
-		}
-	}
-	if s.Counts.Kept != uint64(len(all)) {
-		t.Errorf("kept %d of %d", s.Counts.Kept, len(all))
-	}
-}
-
-// Samples of a reader are converted, split by game, and the value for no score
-// is known.
-func TestSamples(t *testing.T) {
-	var all []sample.Sample
-	rng := rand.New(rand.NewPCG(3, 1))
-	for i := range 200 {
-		all = append(all, sample.From(randomGame(rng, i), sample.Filter{}, nil, nil)...)
-	}
-	all[10].Score = noScore
-	input := Samples("list", func() (sample.Reader, func(), error) { return &list{all}, func() {}, nil })
-	s := open(t, Config{Split: true, Measured: 1 << 20, Filter: Filter{Filter: sample.Filter{RequireScore: true}}}, input)
-	if s.Counts.Games != 200 || s.Counts.NoScore != 1 {
-		t.Errorf("%d games, %d without score, want 200, 1", s.Counts.Games, s.Counts.NoScore)
-	}
-	held := map[string]bool{}
-	for _, one := range s.HeldOut(make([]sample.Sample, len(all))) {
-		held[name(&one)] = true
-	}
-	if len(held) < len(all)/50 || len(held) > len(all)/8 {
-		t.Errorf("%d of %d held out, want about a twentieth", len(held), len(all))
-	}
-	games, mixed := 0, 0
-	for i := 0; i < len(all); {
-		out, in := 0, 0
-		for begin := i; i < len(all) && (i == begin || all[i].Ply > all[i-1].Ply); i++ {
-			one := all[i]
-			if one.Score == noScore {
-				continue
-			}
-			one.Score = sample.Convert(one.Score, sample.InternalUnit, sample.CentipawnUnit)
-			if held[name(&one)] {
-				out++
-			} else {
-				in++
-			}
-		}
-		if games++; out > 0 && in > 0 {
-			mixed++
-		}
-	}
-	if games != 200 || mixed > 0 {
-		t.Errorf("%d of %d games are on both sides", mixed, games)
-	}
-}
-
-func TestMirror(t *testing.T) {
-	for _, tc := range []struct{ fen, want string }{
-		{"6k1/5p~p1/8/8/3Pp3/8/8/1K5R[Qn] b - d3 3 9", "1k6/1pp~5/8/8/3pP3/8/8/R5K1[Qn] b - e3 3 9"},
-		{"r3k2r/8/8/8/8/8/8/R3K2R[] w Kq - 0 1", ""},
-	} {
-		fen := strings.Replace(tc.fen, "5p~p1", "5q~p1", 1)
-		want := strings.Replace(tc.want, "1pp~5", "1pq~5", 1)
-		p, err := chess.ParseFEN(chess.Crazyhouse, fen)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := sample.Sample{Pos: p, Score: 5}
-		if ok := mirror(&s); ok != (want != "") {
-			t.Errorf("%s: mirrored: %v", fen, ok)
-		} else if ok && s.Pos.FEN() != want {
-			t.Errorf("%s: %s, want %s", fen, s.Pos.FEN(), want)
-		}
-		if want == "" {
-			continue
-		}
-		mirrorsMoves(t, &p, &s.Pos)
-		if mirror(&s); s.Pos.FEN() != p.FEN() || s.Pos.Key() != p.Key() {
-			t.Errorf("%s: mirrored twice it is %s", fen, s.Pos.FEN())
-		}
-	}
-	path, _ := chainFile(t, 20)
-	s, plain := open(t, Config{Mirror: 1}, Chain(path)), open(t, Config{}, Chain(path))
-	batch, unmirrored := make([]sample.Sample, s.Len()), make([]sample.Sample, s.Len())
-	if err := errors.Join(s.Draw(rand.New(rand.NewPCG(1, 1)), batch), plain.Draw(rand.New(rand.NewPCG(1, 1)), unmirrored)); err != nil {
-		t.Fatal(err)
-	}
-	still := uint64(0)
-	for i := range batch {
-		if batch[i].Pos.CastlingRooks() != 0 {
-			still++
-		} else if mirror(&unmirrored[i]); batch[i] != unmirrored[i] || !batch[i].Pos.IsLegal(batch[i].Move) {
-			t.Fatalf("%s is not mirrored", batch[i].Pos.FEN())
-		}
-	}
-	if still == 0 || still != s.Counts.Unmirrored {
-		t.Errorf("%d not mirrored, counted %d, want some", still, s.Counts.Unmirrored)
-	}
-}
-
-// mirrorsMoves wants the legal moves of a position to be those of its mirror image,
-// mirrored, in samples' policies too.
-func mirrorsMoves(t *testing.T, p, mirrored *chess.Position) {
-	t.Helper()
-	var moves, others chess.MoveList
-	p.Legal(&moves)
-	mirrored.Legal(&others)
-	s := sample.Sample{Pos: *p, Policy: &sample.Policy{Surprise: 2}}
-	for _, m := range moves.Moves[:moves.N] {
-		s.Policy.Moves = append(s.Policy.Moves, sample.MoveWeight{Move: m, Weight: 3})
-	}
-	before := s.Policy
-	mirror(&s)
-	if moves.N != others.N || s.Policy == before || s.Policy.Surprise != 2 || before.Moves[0].Move != moves.Moves[0] {
-		t.Errorf("%s: %d moves, mirrored %d", p.FEN(), moves.N, others.N)
-	}
-	for _, m := range s.Policy.Moves {
-		if !mirrored.IsLegal(m.Move) || m.Weight != 3 {
-			t.Errorf("%s: %s is not legal", mirrored.FEN(), mirrored.UCI(m.Move))
-		}
-	}
-}
-
 // TestHistory: samples of games say how far the end is, if asked to.
 func TestHistory(t *testing.T) {
 	path, games := chainFile(t, 5)
@@ -464,35 +317,6 @@ func TestHistory(t *testing.T) {
 				t.Fatalf("history %v: %d plies left at ply %d", history, batch[i].PliesLeft, batch[i].Ply)
 			}
 		}
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	path, _ := chainFile(t, 3)
-	for _, tc := range []struct {
-		cfg  Config
-		want error
-	}{
-		{Config{}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Newest: 1}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Mirror: 2}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Memory: -1}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Filter: Filter{RandomSkip: -1}}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Filter: Filter{ThinPly: -1}}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Filter: Filter{Filter: sample.Filter{MinPly: 1000}}}, ErrEmpty},
-		{Config{Variant: chess.Chess}, sample.ErrFormat},
-	} {
-		if _, err := Open(t.Context(), tc.cfg, Chain(path)); !errors.Is(err, tc.want) {
-			t.Errorf("%+v: error %v, want %v", tc.cfg, err, tc.want)
-		}
-	}
-	if _, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Chain(path+"x")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error %v, want ErrNotExist", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Open(ctx, Config{Variant: chess.Crazyhouse}, Chain(path)); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want Canceled", err)
 	}
 }
 
@@ -549,81 +373,6 @@ func TestMemoryOfPolicies(t *testing.T) {
 	}
 	if s := open(t, Config{Memory: size * 2 / 5, Newest: 0.5}, Chain(path)); s.Windows() != 3 {
 		t.Errorf("%d windows for half of the positions, want 3", s.Windows())
-	}
-}
-
-// Data that change while they are trained on are noticed.
-func TestChanged(t *testing.T) {
-	path, _ := chainFile(t, 30)
-	s := open(t, Config{Memory: 100 * sampleSize}, Chain(path))
-	shorter, _ := chainFile(t, 20)
-	if err := os.Rename(shorter, path); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	for range 20 {
-		if err = s.Draw(nil, make([]sample.Sample, 100)); err != nil {
-			break
-		}
-	}
-	if !errors.Is(err, ErrChanged) {
-		t.Errorf("error %v, want ErrChanged", err)
-	}
-}
-
-// addGames adds games to a replay buffer of small segments.
-func addGames(t testing.TB, dir string, games []*game.Game) {
-	t.Helper()
-	b, err := replay.Open(dir, replay.Options{
-		Variant: chess.Crazyhouse, MaxBytes: 1 << 20, SegmentBytes: 4 << 10, Window: replay.WindowRule{Min: 1, Exponent: 0.65, Slope: 0.4},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var records [][]byte
-	for _, g := range games {
-		record, err := game.Encode(nil, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, record)
-	}
-	report, err := b.Ingest(records)
-	if err := errors.Join(err, b.Close()); err != nil || report.Stored != len(games) {
-		t.Fatalf("%d of %d games stored, error %v", report.Stored, len(games), err)
-	}
-}
-
-// A buffer that grows while it is trained on, and before it is opened again, gives
-// what it would as it was; one whose old games are deleted is refused.
-func TestGrowingReplay(t *testing.T) {
-	_, games := chainFile(t, 60)
-	still := t.TempDir()
-	addGames(t, still, games[:40])
-	var grown string
-	for _, memory := range []int64{0, 500 * sampleSize} {
-		cfg := Config{Memory: memory, Seed: 2}
-		want := draw(t, open(t, cfg, Replay(still, Extent{})), 6000)
-		grown = t.TempDir()
-		addGames(t, grown, games[:40])
-		in := Replay(grown, Extent{})
-		s := open(t, cfg, in)
-		extent, ok := in.Extent()
-		if wanted := (Extent{games[0].ID, 40}); !ok || extent != wanted {
-			t.Fatalf("extent %+v, want %+v", extent, wanted)
-		}
-		addGames(t, grown, games[40:])
-		if got := draw(t, s, 6000); !slices.Equal(got, want) {
-			t.Errorf("memory %d: a growing buffer gives other positions", memory)
-		}
-		if got := draw(t, open(t, cfg, Replay(grown, extent)), 6000); !slices.Equal(got, want) {
-			t.Errorf("memory %d: a buffer that has grown gives other positions", memory)
-		}
-	}
-	for _, e := range []Extent{{games[0].ID, 61}, {games[1].ID, 40}} {
-		if _, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Replay(grown, e)); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), fmt.Sprintf("expected %d from %q on", e.Games, e.First)) {
-			t.Errorf("%+v: error %v, want ErrChanged", e, err)
-		}
 	}
 }
 

@@ -1,0 +1,199 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+// list is a reader of samples in memory, in sample.InternalUnit.
+type list struct{ rest []sample.Sample }
+
+func (l *list) Unit() sample.Unit { return sample.InternalUnit }
+func (l *list) Trailing() int64   { return 0 }
+func (l *list) Offset() int64     { return -1 }
+func (l *list) Read(s *sample.Sample) error {
+	if len(l.rest) == 0 {
+		return io.EOF
+	}
+	*s, l.rest = l.rest[0], l.rest[1:]
+	return nil
+}
+
+// A sample without a score is an even position to whoever does not filter it, not a
+// won one.
+func TestSamplesWithoutScore(t *testing.T) {
+	all := sample.From(randomGame(rand.New(rand.NewPCG(3, 1)), 1), sample.Filter{}, nil, nil)
+	for i := range all {
+		all[i].Score = noScore
+	}
+	s := open(t, Config{}, Samples("list", func() (sample.Reader, func(), error) { return &list{all}, func() {}, nil }))
+	for _, one := range s.Some(len(all)) {
+		if one.Score != 0 {
+			t.Errorf("found score %d, want 0", one.Score)
+		}
+	}
+	if s.Counts.Kept != uint64(len(all)) {
+		t.Errorf("kept %d of %d", s.Counts.Kept, len(all))
+	}
+}
+
+// Samples of a reader are converted, split by game, and the value for no score
+// is known.
+func TestSamples(t *testing.T) {
+	var all []sample.Sample
+	rng := rand.New(rand.NewPCG(3, 1))
+	for i := range 200 {
+		all = append(all, sample.From(randomGame(rng, i), sample.Filter{}, nil, nil)...)
+	}
+	all[10].Score = noScore
+	input := Samples("list", func() (sample.Reader, func(), error) { return &list{all}, func() {}, nil })
+	s := open(t, Config{Split: true, Measured: 1 << 20, Filter: Filter{Filter: sample.Filter{RequireScore: true}}}, input)
+	if s.Counts.Games != 200 || s.Counts.NoScore != 1 {
+		t.Errorf("%d games, %d without score, want 200, 1", s.Counts.Games, s.Counts.NoScore)
+	}
+	held := map[string]bool{}
+	for _, one := range s.HeldOut(make([]sample.Sample, len(all))) {
+		held[name(&one)] = true
+	}
+	if len(held) < len(all)/50 || len(held) > len(all)/8 {
+		t.Errorf("%d of %d held out, want about a twentieth", len(held), len(all))
+	}
+	games, mixed := 0, 0
+	for i := 0; i < len(all); {
+		out, in := 0, 0
+		for begin := i; i < len(all) && (i == begin || all[i].Ply > all[i-1].Ply); i++ {
+			one := all[i]
+			if one.Score == noScore {
+				continue
+			}
+			one.Score = sample.Convert(one.Score, sample.InternalUnit, sample.CentipawnUnit)
+			if held[name(&one)] {
+				out++
+			} else {
+				in++
+			}
+		}
+		if games++; out > 0 && in > 0 {
+			mixed++
+		}
+	}
+	if games != 200 || mixed > 0 {
+		t.Errorf("%d of %d games are on both sides", mixed, games)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	path, _ := chainFile(t, 3)
+	for _, tc := range []struct {
+		cfg  Config
+		want error
+	}{
+		{Config{}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Newest: 1}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Mirror: 2}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Memory: -1}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Filter: Filter{RandomSkip: -1}}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Filter: Filter{ThinPly: -1}}, ErrConfig},
+		{Config{Variant: chess.Crazyhouse, Filter: Filter{Filter: sample.Filter{MinPly: 1000}}}, ErrEmpty},
+		{Config{Variant: chess.Chess}, sample.ErrFormat},
+	} {
+		if _, err := Open(t.Context(), tc.cfg, Chain(path)); !errors.Is(err, tc.want) {
+			t.Errorf("%+v: error %v, want %v", tc.cfg, err, tc.want)
+		}
+	}
+	if _, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Chain(path+"x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want ErrNotExist", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, Config{Variant: chess.Crazyhouse}, Chain(path)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want Canceled", err)
+	}
+}
+
+// Data that change while they are trained on are noticed.
+func TestChanged(t *testing.T) {
+	path, _ := chainFile(t, 30)
+	s := open(t, Config{Memory: 100 * sampleSize}, Chain(path))
+	shorter, _ := chainFile(t, 20)
+	if err := os.Rename(shorter, path); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	for range 20 {
+		if err = s.Draw(nil, make([]sample.Sample, 100)); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, ErrChanged) {
+		t.Errorf("error %v, want ErrChanged", err)
+	}
+}
+
+// addGames adds games to a replay buffer of small segments.
+func addGames(t testing.TB, dir string, games []*game.Game) {
+	t.Helper()
+	b, err := replay.Open(dir, replay.Options{
+		Variant: chess.Crazyhouse, MaxBytes: 1 << 20, SegmentBytes: 4 << 10, Window: replay.WindowRule{Min: 1, Exponent: 0.65, Slope: 0.4},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records [][]byte
+	for _, g := range games {
+		record, err := game.Encode(nil, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, record)
+	}
+	report, err := b.Ingest(records)
+	if err := errors.Join(err, b.Close()); err != nil || report.Stored != len(games) {
+		t.Fatalf("%d of %d games stored, error %v", report.Stored, len(games), err)
+	}
+}
+
+// A buffer that grows while it is trained on, and before it is opened again, gives
+// what it would as it was; one whose old games are deleted is refused.
+func TestGrowingReplay(t *testing.T) {
+	_, games := chainFile(t, 60)
+	still := t.TempDir()
+	addGames(t, still, games[:40])
+	var grown string
+	for _, memory := range []int64{0, 500 * sampleSize} {
+		cfg := Config{Memory: memory, Seed: 2}
+		want := draw(t, open(t, cfg, Replay(still, Extent{})), 6000)
+		grown = t.TempDir()
+		addGames(t, grown, games[:40])
+		in := Replay(grown, Extent{})
+		s := open(t, cfg, in)
+		extent, ok := in.Extent()
+		if wanted := (Extent{games[0].ID, 40}); !ok || extent != wanted {
+			t.Fatalf("extent %+v, want %+v", extent, wanted)
+		}
+		addGames(t, grown, games[40:])
+		if got := draw(t, s, 6000); !slices.Equal(got, want) {
+			t.Errorf("memory %d: a growing buffer gives other positions", memory)
+		}
+		if got := draw(t, open(t, cfg, Replay(grown, extent)), 6000); !slices.Equal(got, want) {
+			t.Errorf("memory %d: a buffer that has grown gives other positions", memory)
+		}
+	}
+	for _, e := range []Extent{{games[0].ID, 61}, {games[1].ID, 40}} {
+		if _, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Replay(grown, e)); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), fmt.Sprintf("expected %d from %q on", e.Games, e.First)) {
+			t.Errorf("%+v: error %v, want ErrChanged", e, err)
+		}
+	}
+}
