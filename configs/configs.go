@@ -111,6 +111,7 @@ type Train struct {
 	SamplesPerRow float64 `yaml:"samples_per_row"` // train-to-play ratio: samples drawn per new position
 	StepsPerNet   int     `yaml:"steps_per_net"`   // a candidate net every so many steps
 	RenewGrowth   float64 `yaml:"renew_growth"`    // the trainer begins with a fresh net whenever the positions stored have grown by this factor; 0: never
+	RenewSamples  float64 `yaml:"renew_samples"`   // samples that a fresh net draws in advance per position in the window
 	LR            float64 `yaml:"lr"`              // learning rate at the start
 	LRFinal       float64 `yaml:"lr_final"`        // learning rate after lr_steps, cosine between
 	LRSteps       int     `yaml:"lr_steps"`
@@ -333,6 +334,7 @@ func (c Config) Validate() error {
 	positive("train.min_positions", c.Train.MinPositions)
 	check(c.Train.RenewGrowth == 0 || c.Train.RenewGrowth > 1, "train.renew_growth", c.Train.RenewGrowth, "0 or more than 1")
 	check(c.Train.RenewGrowth == 0 || c.Gate.Enabled, "train.renew_growth", c.Train.RenewGrowth, "0 while gate.enabled is false, as a fresh net is worse than the one before at first")
+	check(c.Train.RenewSamples >= 0, "train.renew_samples", c.Train.RenewSamples, "0 or more")
 	check(c.Train.SamplesPerRow > 0, "train.samples_per_row", c.Train.SamplesPerRow, "a positive number")
 	positive("train.steps_per_net", c.Train.StepsPerNet)
 	check(c.Train.LR > 0 && c.Train.LR < 1, "train.lr", c.Train.LR, "more than 0, less than 1")

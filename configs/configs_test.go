@@ -137,6 +137,8 @@ func TestValidateBounds(t *testing.T) {
 		{"train.lambda_steps=-1", "train.lambda_steps: found -1"},
 		{"train.min_ply=-1", "train.min_ply: found -1"},
 		{"train.held_out=1048577", "train.held_out: found 1048577"},
+		{"train.renew_samples=-1", "train.renew_samples: found -1"},
+		{"train.renew_samples=.inf", "train.renew_samples: found +Inf, expected a finite"},
 		{"train.samples_per_row=.inf", "train.samples_per_row: found +Inf, expected a finite"},
 		{"gate.elo0=-.inf", "gate.elo0: found -Inf, expected a finite"},
 		{"train.power=.nan", "train.power: found NaN, expected a finite"},

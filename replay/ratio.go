@@ -6,7 +6,7 @@ package replay
 // part of a checkpoint.
 type Ratio struct {
 	PerRow float64 `json:"per_row"` // samples allowed per new position
-	Cap    float64 `json:"cap"`     // most samples that may be saved up
+	Cap    float64 `json:"cap"`     // most samples that new positions may save up
 	Tokens float64 `json:"tokens"`  // samples allowed now
 	Seen   uint64  `json:"seen"`    // positions counted so far
 }
@@ -19,9 +19,12 @@ func (r *Ratio) Rows(total uint64) {
 		r.Tokens, r.Seen = 0, total
 		return
 	}
-	r.Tokens = min(r.Cap, r.Tokens+r.PerRow*float64(total-r.Seen))
+	r.Tokens = max(r.Tokens, min(r.Cap, r.Tokens+r.PerRow*float64(total-r.Seen)))
 	r.Seen = total
 }
+
+// Advance adds n samples that no new position pays for, beyond the cap too.
+func (r *Ratio) Advance(n float64) { r.Tokens += n }
 
 // Take removes n samples from the bucket if it holds as many.
 func (r *Ratio) Take(n int) bool {

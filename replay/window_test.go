@@ -75,6 +75,18 @@ func TestRatio(t *testing.T) {
 	if r.Tokens != 1000 {
 		t.Errorf("%g tokens, cap is 1000", r.Tokens)
 	}
+	r.Advance(2000)
+	r.Rows(10_001)
+	if r.Tokens != 3000 {
+		t.Errorf("%g tokens, want the cap and 2000 in advance", r.Tokens)
+	}
+	if !r.Take(2990) {
+		t.Errorf("the advance is not given: %+v", r)
+	}
+	r.Rows(20_001)
+	if r.Tokens != 1000 {
+		t.Errorf("%g tokens after the advance is used up, cap is 1000", r.Tokens)
+	}
 	data, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

@@ -187,9 +187,11 @@ func (l *learner) step(ctx context.Context) error {
 
 // renew begins with a fresh model when the positions stored have grown enough: one
 // that learned from the few and poor ones of the beginning stays behind one that
-// never saw them.
+// never saw them. What lies there is what the fresh model has yet to learn from: it
+// need not wait for new positions to pay for all of its samples.
 func (l *learner) renew() error {
-	stored, growth := l.buffer.Stats().Plies, l.run.cfg.Train.RenewGrowth
+	t, stats := l.run.cfg.Train, l.buffer.Stats()
+	stored, growth := stats.Plies, t.RenewGrowth
 	if l.state.Renewed == 0 {
 		l.state.Renewed = stored
 	}
@@ -203,8 +205,10 @@ func (l *learner) renew() error {
 	l.model = model
 	l.trainer.Renew(model)
 	l.state.Renewed, l.state.Scaled = stored, false
+	advance := t.RenewSamples * float64(stats.WindowPlies)
+	l.state.Ratio.Advance(advance)
 	l.fitScale()
-	l.run.event("training begins with a fresh net", "step", l.trainer.Steps(), "positions", stored)
+	l.run.event("training begins with a fresh net", "step", l.trainer.Steps(), "positions", stored, "samples_in_advance", uint64(advance))
 	return nil
 }
 

@@ -277,11 +277,11 @@ func TestBookShare(t *testing.T) {
 }
 
 // TestRenew has the trainer begin with fresh nets while games come in, and remember
-// when it last did.
+// when it last did; a fresh net has samples in advance.
 func TestRenew(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := smallConfig(t)
-	cfg.Train.RenewGrowth, cfg.Train.StepsPerNet = 2, 20
+	cfg.Train.RenewGrowth, cfg.Train.RenewSamples, cfg.Train.StepsPerNet = 2, 0.5, 20
 	loopOnce(t, dir, cfg, Limits{Generation: 2, For: patience})
 	var renewed []float64
 	begun := 0 // step that the present net began at
@@ -311,6 +311,13 @@ func TestRenew(t *testing.T) {
 	}
 	if last := renewed[len(renewed)-1]; float64(l.state.Renewed) != last {
 		t.Errorf("resumed with %d positions at the last fresh net, want %v", l.state.Renewed, last)
+	}
+	l.state.Renewed, l.state.Ratio.Tokens = buffer.Stats().Plies/2, 7
+	if err := l.renew(); err != nil {
+		t.Fatal(err)
+	}
+	if want := 7 + float64(buffer.Stats().WindowPlies)/2; l.state.Ratio.Tokens != want || l.trainer.Age() != 0 {
+		t.Errorf("a fresh net of %d steps may draw %g samples, want %g", l.trainer.Age(), l.state.Ratio.Tokens, want)
 	}
 }
 
