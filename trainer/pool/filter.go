@@ -73,7 +73,7 @@ const noScore = 32002
 
 // against returns the count of the first reason against a sample, or nil. Chance
 // is a number of the sample's own, the same at every reading.
-func (f *Filter) against(c *Counts, e *entry, chance uint64, seen *keySet) *uint64 {
+func (f *Filter) against(c *Counts, e *entry, chance uint64, seen keySet) *uint64 {
 	s := e.Sample
 	switch {
 	case f.RequireGame && !e.whole:
@@ -115,38 +115,12 @@ func mix(x uint64) uint64 {
 // share turns a random number into one from 0 to less than 1.
 func share(x uint64) float64 { return float64(x>>11) / (1 << 53) }
 
-// keySet is a set of numbers, as hash table with open addressing.
-type keySet struct {
-	table []uint64 // 0 is an empty place
-	n     int
-	zero  bool // 0 is in the set
-}
+// keySet is the keys of positions kept.
+type keySet map[uint64]struct{}
 
 // add reports whether key is new to the set, and puts it in.
-func (k *keySet) add(key uint64) bool {
-	if key == 0 {
-		was := k.zero
-		k.zero = true
-		return !was
-	}
-	if 4*(k.n+1) > 3*len(k.table) {
-		old := k.table
-		k.table, k.n = make([]uint64, max(1<<10, 2*len(old))), 0
-		for _, known := range old {
-			if known != 0 {
-				k.add(known)
-			}
-		}
-	}
-	mask := uint64(len(k.table) - 1)
-	for i := mix(key) & mask; ; i = (i + 1) & mask {
-		switch k.table[i] {
-		case key:
-			return false
-		case 0:
-			k.table[i] = key
-			k.n++
-			return true
-		}
-	}
+func (k keySet) add(key uint64) bool {
+	known := len(k)
+	k[key] = struct{}{}
+	return len(k) > known
 }

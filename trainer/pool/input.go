@@ -287,11 +287,11 @@ func Visit(ctx context.Context, v *chess.Variant, f Filter, inputs []Input, take
 		return Counts{}, err
 	}
 	var counts Counts
-	var seen keySet
+	seen := make(keySet)
 	begins := false
 	read, err := readAll(ctx, v, false, inputs, nil, func(e *entry) {
 		begins = begins || e.begins
-		if why := f.against(&counts, e, mix(e.ordinal), &seen); why != nil {
+		if why := f.against(&counts, e, mix(e.ordinal), seen); why != nil {
 			*why++
 			return
 		}

@@ -376,19 +376,6 @@ func TestMemoryOfPolicies(t *testing.T) {
 	}
 }
 
-func TestKeySet(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	var set keySet
-	twin := map[uint64]bool{}
-	for range 20_000 {
-		key := rng.Uint64() >> rng.IntN(60)
-		if got := set.add(key); got == twin[key] {
-			t.Fatalf("key %d: new %v, want %v", key, got, !twin[key])
-		}
-		twin[key] = true
-	}
-}
-
 // BenchmarkDraw is the time to get at a position in a random order.
 func BenchmarkDraw(b *testing.B) {
 	path, _ := chainFile(b, 2000)

@@ -154,10 +154,10 @@ func Measured(ctx context.Context, cfg Config, inputs ...Input) ([]sample.Sample
 		return nil, err
 	}
 	var counts Counts
-	var seen keySet
+	seen := make(keySet)
 	measured := thinned{most: cfg.Measured}
 	read, err := readAll(ctx, cfg.Variant, cfg.History, inputs, cfg.Progress, func(e *entry) {
-		if why := cfg.Filter.against(&counts, e, cfg.chance(e), &seen); why != nil {
+		if why := cfg.Filter.against(&counts, e, cfg.chance(e), seen); why != nil {
 			*why++
 			return
 		}
@@ -232,7 +232,7 @@ type group struct {
 func (d *Data) survey(ctx context.Context) (*store, error) {
 	var counts Counts
 	var groups []group
-	var seen keySet
+	seen := make(keySet)
 	f := &d.cfg.Filter
 	stats := newGatherer(d.cfg.Bucket)
 	all, held := new(store), thinned{most: d.cfg.Measured}
@@ -242,7 +242,7 @@ func (d *Data) survey(ctx context.Context) (*store, error) {
 			stats.game(e)
 		}
 		stats.plies++
-		if why := f.against(&counts, e, d.cfg.chance(e), &seen); why != nil {
+		if why := f.against(&counts, e, d.cfg.chance(e), seen); why != nil {
 			*why++
 			return
 		}
