@@ -131,12 +131,18 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := o.checkOnce(); err != nil {
+		return err
+	}
 	runs, err := o.settings(c, data)
 	if err != nil {
 		return err
 	}
 	if o.show {
 		for i := range runs {
+			if err := learn.Check(runs[i]); err != nil && !errors.Is(err, learn.ErrNoData) {
+				return usageOf(err)
+			}
 			if _, err := c.OutOrStdout().Write(runs[i].YAML()); err != nil {
 				return err
 			}

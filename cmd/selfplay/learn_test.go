@@ -107,6 +107,32 @@ func shown(t *testing.T, args ...string) configs.Learn {
 	return all[0]
 }
 
+// Two values of one setting are refused, however they are spelt; the same twice is not.
+func TestLearnWordsContradict(t *testing.T) {
+	for _, tc := range []struct{ args, want string }{
+		{"--epochs 3 loop 2", "epochs: found both epochs 3 and loop 2"},
+		{"loop 2 --epochs 3", "epochs: found both"},
+		{"--lambda 0.3 lambda 0.5", "lambda: found both lambda 0.3 and lambda 0.5"},
+		{"eta 0.1 --lr 0.1", "lr: found both"},
+		{"--max-score 100 eval_limit 32000", "max_score: found both max_score 100 and eval_limit 32000"},
+		{"nn_batch_size 256 --batch 512", "batch: found both"},
+		{"--width 17", "width"},
+		{"--loss mse", `found "mse", expected one of ["power" "cross-entropy"] or "pqr"`},
+		{"--lr often", "often"},
+	} {
+		_, stderr, code := selfplayCommand(t, "", append([]string{"learn", "--show"}, strings.Fields(tc.args)...)...)
+		if code != 2 || !strings.Contains(stderr, tc.want) {
+			t.Errorf("%s: exit %d, %q, want exit 2 and %q", tc.args, code, stderr, tc.want)
+		}
+	}
+	if l := shown(t, strings.Fields("--epochs 3 loop 3 EvalFile a.nnue SkipLoadingEval true targetdir a targetdir b")...); l.Epochs != 3 || l.Init != "" || len(l.Data) != 2 {
+		t.Errorf("%+v", l)
+	}
+	if l := shown(t, strings.Fields("SkipLoadingEval true EvalFile a.nnue")...); l.Init != "" {
+		t.Errorf("begins from %q, want nothing", l.Init)
+	}
+}
+
 // The words of the old guide, bare or as flags, mean what they meant.
 func TestLearnWords(t *testing.T) {
 	guide := strings.Fields("targetdir data loop 100 batchsize 1000000 eta 1.0 lambda 0.5 eval_limit 3000 nn_batch_size 1000 newbob_decay 0.5 newbob_num_trials 3 " +

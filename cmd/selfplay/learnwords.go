@@ -17,35 +17,40 @@ import (
 // descendants, and what it means here.
 type guideWord struct {
 	name, usage string
-	set         func(o *learnOptions, l *configs.Learn, value string) error
-}
-
-// setting is a word that only has another name here.
-func setting(key string) func(*learnOptions, *configs.Learn, string) error {
-	return func(_ *learnOptions, l *configs.Learn, value string) error { return l.Set(key, value) }
+	key         string // the setting it decides, if any
+	// set gives the settings the word's value; nil: key has just another name.
+	set func(o *learnOptions, l *configs.Learn, value string) error
 }
 
 // guideWords are the words whose name or meaning is not that of a setting. The
 // files and directories among them are dealt with before, see bareWords.
 var guideWords = []guideWord{
-	{"targetdir", "directory of data", nothing},
-	{"basedir", "directory that names of data are relative to", nothing},
-	{"EvalSaveDir", "the same as --out", nothing},
-	{"loop", "the same as --epochs", setting("epochs")},
-	{"batchsize", "the same as --report-every: the shuffle is one of all data", setting("report_every")},
-	{"nn_batch_size", "the same as --batch", setting("batch")},
-	{"eta", "learning rate of plain SGD on cross-entropy, in Stockfish's unit", setEta},
-	{"eval_limit", "leave out scores beyond, 208 a pawn; 32000: none", setEvalLimit},
-	{"newbob_num_trials", "the same as --newbob-trials", setting("newbob_trials")},
-	{"eval_save_interval", "the same as --save-every", setting("save_every")},
-	{"loss_output_interval", "the same as --report-every", setting("report_every")},
-	{"mirror_percentage", "the same as --mirror", setting("mirror")},
-	{"validation_set_file_name", "the same as --validation", setting("validation")},
-	{"reduction_gameply", "the same as --thin-ply", setting("thin_ply")},
-	{"use_draw_games_in_training", "0 is --skip-draws", setNot("skip_draws")},
-	{"skip_duplicated_positions_in_training", "1 is --skip-duplicates", setSwitch("skip_duplicates")},
-	{"EvalFile", "the same as --init", setting("init")},
-	{"SkipLoadingEval", "true: begin at random; false: EvalFile must be given", setSkipLoading},
+	{"targetdir", "directory of data", "", nothing},
+	{"basedir", "directory that names of data are relative to", "", nothing},
+	{"EvalSaveDir", "the same as --out", "", nothing},
+	{"loop", "the same as --epochs", "epochs", nil},
+	{"batchsize", "the same as --report-every, unless that is given: the shuffle is one of all data", "", setBatchSize},
+	{"nn_batch_size", "the same as --batch", "batch", nil},
+	{"eta", "learning rate of plain SGD on cross-entropy, in Stockfish's unit", "lr", setEta},
+	{"eval_limit", "leave out scores beyond, 208 a pawn; 32000: none", "max_score", setEvalLimit},
+	{"newbob_num_trials", "the same as --newbob-trials", "newbob_trials", nil},
+	{"eval_save_interval", "the same as --save-every", "save_every", nil},
+	{"loss_output_interval", "the same as --report-every", "report_every", nil},
+	{"mirror_percentage", "the same as --mirror", "mirror", nil},
+	{"validation_set_file_name", "the same as --validation", "validation", nil},
+	{"reduction_gameply", "the same as --thin-ply", "thin_ply", nil},
+	{"use_draw_games_in_training", "0 is --skip-draws", "skip_draws", setNot("skip_draws")},
+	{"skip_duplicated_positions_in_training", "1 is --skip-duplicates", "skip_duplicates", setSwitch("skip_duplicates")},
+	{"EvalFile", "the same as --init", "init", nil},
+	{"SkipLoadingEval", "true: begin at random; false: EvalFile must be given", "", setSkipLoading},
+}
+
+// setBatchSize follows the word for how much was read and shuffled at a time.
+func setBatchSize(o *learnOptions, l *configs.Learn, value string) error {
+	if o.has("report_every") || o.has("loss_output_interval") {
+		return nil
+	}
+	return l.Set("report_every", value)
 }
 
 // nothing is what a word does that has been dealt with.
@@ -196,12 +201,41 @@ func (o *learnOptions) bareWords(args []string) ([]string, error) {
 	return data, nil
 }
 
-// apply gives the settings the values that flags and words have, in their order,
-// but eta last, as it depends on others.
+// checkOnce refuses two values of one setting, however they are spelt.
+func (o *learnOptions) checkOnce() error {
+	first := make(map[string]wordValue)
+	for _, g := range o.given {
+		key, converts := decides(g.word)
+		before, ok := first[key]
+		if !ok {
+			first[key] = g
+			continue
+		}
+		_, converted := decides(before.word)
+		if key != "" && (before.value != g.value || before.word != g.word && (converts || converted)) {
+			return fmt.Errorf("%w: %s: found both %s %s and %s %s, expected one of them", errUsage, key, before.word, before.value, g.word, g.value)
+		}
+	}
+	return nil
+}
+
+// decides returns the setting that a word decides, "" if none, and whether its value
+// is another than the word's.
+func decides(word string) (key string, converts bool) {
+	for _, w := range guideWords {
+		if w.name == word {
+			return w.key, w.set != nil
+		}
+	}
+	return word, false
+}
+
+// apply gives the settings the values that flags and words have, but last those of
+// words that depend on others.
 func (o *learnOptions) apply(l *configs.Learn) error {
 	for _, last := range []bool{false, true} {
 		for _, g := range o.given {
-			if (g.word == "eta") != last {
+			if (g.word == "eta" || g.word == "SkipLoadingEval") != last {
 				continue
 			}
 			if err := o.set(l, g); err != nil {
@@ -214,9 +248,10 @@ func (o *learnOptions) apply(l *configs.Learn) error {
 
 func (o *learnOptions) set(l *configs.Learn, g wordValue) error {
 	for _, w := range guideWords {
-		if w.name == g.word {
+		if w.name == g.word && w.set != nil {
 			return w.set(o, l, g.value)
 		}
 	}
-	return l.Set(g.word, g.value)
+	key, _ := decides(g.word)
+	return l.Set(key, g.value)
 }

@@ -100,6 +100,9 @@ func statsWDL(c *cobra.Command, o wdlOptions, names []string) error {
 	if err != nil {
 		return usageOf(err)
 	}
+	if err := r.Counts.PrintDamage(c.ErrOrStderr()); err != nil {
+		return err
+	}
 	if r.Curve, err = tally.Fit(); err != nil {
 		return err
 	}

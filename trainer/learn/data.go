@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -41,11 +42,12 @@ func Files(names []string) ([]string, error) {
 			files = append(files, in...)
 			continue
 		}
-		if _, err := dataset.FormatOf(name); err != nil {
-			return nil, err
-		}
-		if err != nil {
-			return nil, err
+		_, unknown := dataset.FormatOf(name)
+		switch {
+		case err != nil && unknown != nil:
+			return nil, fmt.Errorf("%w; %w", err, unknown)
+		case err != nil || unknown != nil:
+			return nil, cmp.Or(err, unknown)
 		}
 		files = append(files, name)
 	}
@@ -174,6 +176,11 @@ func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
 // progress how far reading has come. Of replay buffers it reads the games known,
 // and adds to these what it has read of others.
 func (p *plan) openData(ctx context.Context, share *sharing, known extents, progress io.Writer) (*source, error) {
+	if name := p.cfg.Validation; name != "" { // before all is read
+		if _, err := os.Stat(strings.TrimPrefix(name, replayPrefix)); err != nil {
+			return nil, fmt.Errorf("validation: %w", err)
+		}
+	}
 	groups := p.groups()
 	cfg := pool.Config{
 		Variant: p.variant, Seed: p.cfg.Seed, Filter: p.filter,

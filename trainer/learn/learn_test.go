@@ -377,6 +377,13 @@ func TestInit(t *testing.T) {
 	if _, err := Run(t.Context(), cfg, quiet(t.TempDir())); !errors.Is(err, nnue.ErrArchitecture) || !strings.Contains(err.Error(), "found crazyhouse All + Hand 16+8") || !strings.Contains(err.Error(), "expected crazyhouse All + Hand 32+8") {
 		t.Errorf("another architecture: error %v", err)
 	}
+
+	// A net that is not there is missed before the data are read.
+	cfg.Init = filepath.Join(dir, "none.nnue")
+	var progress strings.Builder
+	if _, err := Run(t.Context(), cfg, Options{Dir: t.TempDir(), Out: io.Discard, Progress: &progress}); !errors.Is(err, os.ErrNotExist) || progress.Len() > 0 {
+		t.Errorf("no first net: error %v, progress %q", err, progress.String())
+	}
 }
 
 func TestCheckRefuses(t *testing.T) {

@@ -155,6 +155,9 @@ func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary,
 	if over, err := r.settle(); err != nil || over != nil {
 		return *cmp.Or(over, new(Summary)), err
 	}
+	if err := r.checkInit(); err != nil {
+		return Summary{}, err
+	}
 	if err := r.openData(ctx, share); err != nil {
 		return Summary{}, err
 	}

@@ -21,6 +21,9 @@ import (
 // ErrConfig says that a setting is out of range.
 var ErrConfig = errors.New("unusable settings")
 
+// ErrNoData says that settings name no data. It wraps ErrConfig.
+var ErrNoData = fmt.Errorf("%w: found no data, expected files, directories or replay:DIR", ErrConfig)
+
 // Check reports settings that no run can follow, as far as that can be told
 // without the data. Errors wrap ErrConfig or configs.ErrInvalid, or are those of
 // the packages that the settings are for.
@@ -58,6 +61,8 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 	switch {
 	case cfg.Kind == configs.Planes:
 		p.planes, err = newPlanesPlan(cfg)
+	case cfg.Loss != pqrLoss && !slices.Contains(nnuefit.Losses(), nnuefit.Loss(cfg.Loss)):
+		err = fmt.Errorf("%w: loss: found %q, expected one of %q or %q", ErrConfig, cfg.Loss, nnuefit.Losses(), pqrLoss)
 	default:
 		err = p.fit.Validate()
 	}
@@ -84,7 +89,7 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 		}
 	}
 	if len(cfg.Data) == 0 {
-		return nil, fmt.Errorf("%w: found no data, expected files or replay:DIR", ErrConfig)
+		return nil, ErrNoData
 	}
 	if cfg.Weights != "" {
 		if p.weights, err = parseWeights(cfg.Weights, len(cfg.Data)); err != nil {

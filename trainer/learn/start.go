@@ -37,6 +37,22 @@ func (r *runner) start() error {
 	return r.model.SetScoreScale(b)
 }
 
+// checkInit looks for the first net of a new run before its data are read.
+func (r *runner) checkInit() error {
+	path := r.cfg.Init
+	if begun, _ := durable.Glob(r.path(checkpoints), "*.checkpoint"); path == "" || len(begun) > 0 {
+		return nil
+	}
+	path, err := checkpointIn(path)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	return nil
+}
+
 // netExtension is that of files of integer nets.
 const netExtension = ".nnue"
 

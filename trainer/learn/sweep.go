@@ -98,6 +98,9 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 		failures = slices.DeleteFunc(failures, func(failure error) bool { return errors.Is(failure, err) })
 		return results, besides(err, failures...)
 	}
+	if slices.ContainsFunc(failures, func(failure error) bool { return errors.Is(failure, ErrOther) }) {
+		return results, errors.Join(failures...) // the table there is another sweep's
+	}
 	return results, errors.Join(errors.Join(failures...), saveTable(opt.Dir, keys, results))
 }
 
@@ -169,20 +172,22 @@ var columns = []struct {
 	name string
 	of   func(s *Summary) string
 }{
-	{"loss held out", func(s *Summary) string { return fmt.Sprintf("%.6f", s.HeldOut.Mean) }},
-	{"of scores", func(s *Summary) string { return fmt.Sprintf("%.6f", s.HeldOut.Score) }},
-	{"of results", func(s *Summary) string { return fmt.Sprintf("%.6f", s.HeldOut.Result) }},
-	{"newest", func(s *Summary) string { return fmt.Sprintf("%.6f", s.Newest.Mean) }},
-	{"winners named", func(s *Summary) string { return percent(s.HeldOut.SignAccuracy) }},
+	{"loss held out", func(s *Summary) string { return ifAny(s.HeldOut.Positions, loss(s.HeldOut.Mean)) }},
+	{"of scores", func(s *Summary) string { return ifAny(s.HeldOut.Positions, loss(s.HeldOut.Score)) }},
+	{"of results", func(s *Summary) string { return ifAny(s.HeldOut.Positions, loss(s.HeldOut.Result)) }},
+	{"newest", func(s *Summary) string { return ifAny(s.Newest.Positions, loss(s.Newest.Mean)) }},
+	{"winners named", func(s *Summary) string { return ifAny(s.HeldOut.Decided, percent(s.HeldOut.SignAccuracy)) }},
 	{"moves ranked", func(s *Summary) string { return ifAny(s.HeldOut.Triples, percent(s.HeldOut.Ranked)) }},
 	{"moves named", func(s *Summary) string { return ifAny(s.HeldOut.Moves, percent(s.HeldOut.MoveAccuracy)) }},
-	{"loss of moves", func(s *Summary) string { return ifAny(s.HeldOut.Moves, fmt.Sprintf("%.6f", s.HeldOut.Policy)) }},
+	{"loss of moves", func(s *Summary) string { return ifAny(s.HeldOut.Moves, loss(s.HeldOut.Policy)) }},
 	{"epochs", func(s *Summary) string { return fmt.Sprintf("%.2f", s.Epochs) }},
 	{"positions/s", func(s *Summary) string { return fmt.Sprintf("%.0f", float64(s.Samples)/max(s.Seconds, 1e-3)) }},
 	{"minutes", func(s *Summary) string { return fmt.Sprintf("%.1f", s.Seconds/60) }},
-	{"export mean", func(s *Summary) string { return fmt.Sprintf("%.2f", s.Export.MeanRaw) }},
+	{"export off by", func(s *Summary) string { return ifAny(s.Export.Positions, fmt.Sprintf("%.2f", s.Export.MeanRaw)) }},
 	{"net bytes", func(s *Summary) string { return fmt.Sprint(s.NetSize) }},
 }
+
+func loss(mean float64) string { return fmt.Sprintf("%.6f", mean) }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 

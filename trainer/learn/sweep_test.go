@@ -48,6 +48,18 @@ func TestSweep(t *testing.T) {
 		}
 	}
 
+	// Other runs than those there leave the table as it is.
+	others := slices.Clone(runs)
+	for i := range others {
+		others[i].Epochs = 2
+	}
+	if _, err := Sweep(t.Context(), others, SweepOptions{Options: quiet(dir)}); !errors.Is(err, ErrOther) {
+		t.Errorf("other runs in the same directory: error %v, want ErrOther", err)
+	}
+	if now := string(read(t, dir, tableText)); now != table {
+		t.Errorf("refused runs changed the table to\n%s", now)
+	}
+
 	// Two runs cannot have the same directory.
 	alike := slices.Clone(runs[:2])
 	alike[0].Width, alike[0].Init, alike[1].Init = alike[1].Width, "a/b", "a:b"
@@ -71,20 +83,21 @@ func TestSweep(t *testing.T) {
 func TestPrintTable(t *testing.T) {
 	var text strings.Builder
 	var planes, nnue Summary
-	planes.HeldOut = trainer.Loss{Mean: 0.5, Moves: 10, Policy: 2.25, MoveAccuracy: 0.375}
-	nnue.HeldOut = trainer.Loss{Mean: 0.25, Triples: 10, Ranked: 0.625}
+	planes.HeldOut = trainer.Loss{Mean: 0.5, Positions: 20, Moves: 10, Policy: 2.25, MoveAccuracy: 0.375}
+	nnue.HeldOut = trainer.Loss{Mean: 0.25, Positions: 20, Decided: 16, SignAccuracy: 0.75, Triples: 10, Ranked: 0.625}
 	err := PrintTable(&text, []string{"width"}, []Result{
 		{Varied: map[string]string{"width": "16"}, Summary: planes}, {Varied: map[string]string{"width": "32"}, Summary: nnue},
-		{Varied: map[string]string{"width": "64"}, Error: "full disk"},
+		{Varied: map[string]string{"width": "48"}}, {Varied: map[string]string{"width": "64"}, Error: "full disk"},
 	})
 	lines := strings.Split(text.String(), "\n")
-	if err != nil || len(lines) != 5 {
+	if err != nil || len(lines) != 6 {
 		t.Fatalf("error %v, table\n%s", err, text.String())
 	}
 	for i, want := range []string{
 		"width|loss held out|of scores|of results|newest|winners named|moves ranked|moves named|loss of moves|epochs",
-		"16|0.500000|0.000000|0.000000|0.000000|0.00 %|-|37.50 %|2.250000|0.00",
-		"32|0.250000|0.000000|0.000000|0.000000|0.00 %|62.50 %|-|-|0.00",
+		"16|0.500000|0.000000|0.000000|-|-|-|37.50 %|2.250000|0.00",
+		"32|0.250000|0.000000|0.000000|-|75.00 %|62.50 %|-|-|0.00",
+		"48|-|-|-|-|-|-|-|-|0.00|0|0.0|-|0",
 		"64|failed",
 	} {
 		fields := regexp.MustCompile("  +").Split(strings.TrimSpace(lines[i]), -1)

@@ -60,11 +60,16 @@ type Counts struct {
 	Games      uint64 `json:"games"`                // games begun
 	Unreadable uint64 `json:"unreadable,omitempty"` // records of files that are damaged
 	Unmirrored uint64 `json:"unmirrored,omitempty"` // of those kept, with rights to castle, if there is mirroring
+
+	// Damage says of the first records and ends of files that were not read where
+	// they are and why.
+	Damage []string `json:"damage,omitempty"`
 }
 
 // of completes the counts of a filter by what was counted while reading.
 func (c *Counts) of(read *Counts) {
-	c.Samples, c.Untrained, c.Games, c.Unreadable = read.Samples, read.Untrained, read.Games, read.Unreadable
+	c.Samples, c.Untrained, c.Games = read.Samples, read.Untrained, read.Games
+	c.Unreadable, c.Damage = read.Unreadable, read.Damage
 }
 
 // noScore stands in files of samples for a search that gave no score: VALUE_NONE

@@ -81,6 +81,7 @@ func Chain(path string) Input {
 				return fmt.Errorf("%s: %w", path, err)
 			}
 		}
+		s.trailing(r.Trailing())
 		return nil
 	}}
 }
@@ -92,7 +93,7 @@ func readChain(r *chain.Reader, s *sink) (more bool, err error) {
 	if err == nil && len(record) > 0 {
 		g, err := game.Decode(record)
 		if err != nil {
-			s.counts.Unreadable++
+			s.unreadable(fmt.Errorf("game at byte %d: %w", r.Offset(), err))
 			return true, nil
 		}
 		return s.game(g), nil
@@ -135,6 +136,7 @@ func Samples(name string, open func() (r sample.Reader, done func(), err error))
 			last, result = ply, white
 			more = s.next(r.Unit(), begins)
 		}
+		s.trailing(r.Trailing())
 		return nil
 	}}
 }
@@ -256,10 +258,32 @@ func (s *sink) failed(err error) (more bool, _ error) {
 	case errors.Is(err, io.EOF):
 		return false, nil
 	case errors.Is(err, sample.ErrRecord):
-		s.counts.Unreadable++
+		s.unreadable(err)
 		return s.ctx.Err() == nil, s.ctx.Err()
 	}
 	return false, err
+}
+
+// unreadable counts a damaged record.
+func (s *sink) unreadable(err error) {
+	s.counts.Unreadable++
+	s.damaged("%v", err)
+}
+
+// trailing notes that so many bytes at the end of an input are no whole record.
+func (s *sink) trailing(n int64) {
+	if n > 0 {
+		s.damaged("the last %d bytes are no whole record", n)
+	}
+}
+
+// mostDamage is how much damage is told of.
+const mostDamage = 10
+
+func (s *sink) damaged(format string, args ...any) {
+	if len(s.counts.Damage) < mostDamage {
+		s.counts.Damage = append(s.counts.Damage, s.name+": "+fmt.Sprintf(format, args...))
+	}
 }
 
 // readAll gives the samples of all inputs to take, those of games completed if

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,72 @@ func TestSamples(t *testing.T) {
 	}
 	if games != 200 || mixed > 0 {
 		t.Errorf("%d of %d games are on both sides", mixed, games)
+	}
+}
+
+// What a damaged or cut file has lost is told, and why nothing is left of one.
+func TestDamageIsTold(t *testing.T) {
+	path, _ := chainFile(t, 60)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	another, _ := chainFile(t, 20)
+	second, err := os.ReadFile(another)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoilt := slices.Clone(whole)
+	spoilt[len(spoilt)/2] ^= 1
+	for _, tc := range []struct {
+		name string
+		data []byte
+		want string // Damage, or the error where nothing is left
+		left bool
+	}{
+		{"cut at the end", slices.Concat(whole, second[:len(second)-5]), fmt.Sprintf("the last %d bytes are no whole record", len(second)-5), true},
+		{"spoilt block", slices.Concat(spoilt, second), "checksum", true},
+		{"cut", whole[:len(whole)-1], fmt.Sprintf("the last %d bytes are no whole record", len(whole)-1), false},
+		{"spoilt", spoilt, "checksum", false},
+		{"nothing", nil, "found none in the data", false},
+	} {
+		file := filepath.Join(t.TempDir(), "damaged.chain")
+		if err := os.WriteFile(file, tc.data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Chain(file))
+		if !tc.left {
+			if !errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: error %v, want ErrEmpty with %q", tc.name, err, tc.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		var text strings.Builder
+		if err := s.Print(&text); err != nil || len(s.Counts.Damage) != 1 || !strings.Contains(text.String(), "not read: "+file+": ") || !strings.Contains(text.String(), tc.want) {
+			t.Errorf("%s: damage %q, printed %q, want %q; error %v", tc.name, s.Counts.Damage, text.String(), tc.want, err)
+		}
+		s.Close()
+	}
+}
+
+// Games that are all held out are no matter of the filters.
+func TestAllHeldOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	dir := t.TempDir()
+	var games []*game.Game
+	for id := 0; len(games) < 2; id++ {
+		if g := randomGame(rng, id); sample.HeldOut(g.ID) {
+			games = append(games, g)
+		}
+	}
+	addGames(t, dir, games)
+	_, err := Open(t.Context(), Config{Variant: chess.Crazyhouse, Split: true}, Replay(dir, Extent{}))
+	if !errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), "are of held-out games") {
+		t.Errorf("error %v, want ErrEmpty that names held-out games", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -129,9 +130,28 @@ func (c *Counts) reasons() string {
 	return text.String()
 }
 
-// empty is the error that no sample passes the filters.
+// empty is the error that there are no samples, or that none is left to train on.
 func (c *Counts) empty() error {
-	return fmt.Errorf("%w: of %d found none passes the filters%s", ErrEmpty, c.Samples, c.reasons())
+	switch {
+	case c.Kept > 0:
+		return fmt.Errorf("%w: all %d that pass the filters are of held-out games, one in %d: give more games, or positions to measure by, so that none is held out",
+			ErrEmpty, c.Kept, sample.HeldOutEvery)
+	case c.Samples > 0:
+		return fmt.Errorf("%w: of %d found none passes the filters%s", ErrEmpty, c.Samples, c.reasons())
+	case len(c.Damage) > 0:
+		return fmt.Errorf("%w: found none that can be read; %s", ErrEmpty, strings.Join(c.Damage, "; "))
+	}
+	return fmt.Errorf("%w: found none in the data", ErrEmpty)
+}
+
+// PrintDamage writes a line for each of c.Damage.
+func (c *Counts) PrintDamage(w io.Writer) error {
+	for _, what := range c.Damage {
+		if _, err := fmt.Fprintf(w, "not read: %s\n", what); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Print writes counts and statistics as text.
@@ -159,7 +179,7 @@ func (s *Set) Print(w io.Writer) error {
 		line("measured: held-out games", uint64(len(s.heldOut)))
 	}
 	line("measured: newest games", uint64(len(s.newest)))
-	if err := t.Flush(); err != nil {
+	if err := errors.Join(t.Flush(), c.PrintDamage(w)); err != nil {
 		return err
 	}
 	st := &s.Stats
