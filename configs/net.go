@@ -19,7 +19,7 @@ type Net struct {
 	Kind string `yaml:"kind" usage:"of the net: nnue, or planes for a convolutional one"`
 
 	// Of kind nnue.
-	Features   string `yaml:"features" usage:"feature set, such as HalfKAv2 or 'All + Hand'"`
+	Features   string `yaml:"features" usage:"feature set: HalfKAv2, HalfKP, KingAll, All, … or sums and products such as 'All + Hand'"`
 	Width      int    `yaml:"width" usage:"transformer outputs per perspective, a multiple of 16"`
 	L2         int    `yaml:"l2" usage:"outputs of the first hidden layer; 0: none"`
 	L3         int    `yaml:"l3" usage:"outputs of the second hidden layer; 0: none"`

@@ -25,7 +25,8 @@ func (r *runner) start() error {
 	if r.cfg.ScoreScale > 0 {
 		return r.model.SetScoreScale(r.cfg.ScoreScale)
 	}
-	a, b, err := nnuefit.FitScale(r.source.some(scaleSamples))
+	samples := r.source.some(scaleSamples)
+	a, b, err := nnuefit.FitScale(samples)
 	if errors.Is(err, nnuefit.ErrNoFit) {
 		fmt.Fprintf(r.Out, "score scale stays at %.0f raw units: %v\n", r.model.ScoreScale(), err)
 		return nil
@@ -33,7 +34,7 @@ func (r *runner) start() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, fitted (offset %.1f)\n", b, a)
+	fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, fitted to %d positions (offset %.1f)\n", b, len(samples), a)
 	return r.model.SetScoreScale(b)
 }
 
