@@ -84,6 +84,9 @@ func split(c *cobra.Command, o splitOptions, args []string) error {
 	}
 	tellTrailing(stderr, sources)
 	fmt.Fprintf(stderr, "%d of %d games held out\n", total.HeldOut, total.Games)
+	if total.HeldOut == total.Games && total.Games > 0 {
+		fmt.Fprintf(stderr, "none is left for %s: were these games held out before?\n", args[n])
+	}
 	tellRate(stderr, total.Games, "games split", start)
 	return nil
 }

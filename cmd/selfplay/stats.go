@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -93,6 +95,9 @@ func checkPlot(flag, path string) error {
 	}
 	if err := figure.CheckPath(path); err != nil {
 		return fmt.Errorf("%w: %s: %w", errUsage, flag, err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	return nil
 }

@@ -24,6 +24,9 @@ func (r *runner) settle() (*Summary, error) {
 	}
 	text, err := os.ReadFile(r.path(configFile))
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(r.path(tableJSON)); err == nil {
+			return nil, fmt.Errorf("%w: %s: found a sweep; use another directory", ErrOther, r.dir)
+		}
 		return nil, durable.WriteFile(r.path(configFile), r.cfg.YAML())
 	}
 	if err != nil {

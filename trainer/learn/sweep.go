@@ -70,6 +70,9 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 	if err := checkNames(runs, keys); err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(filepath.Join(opt.Dir, configFile)); err == nil {
+		return nil, fmt.Errorf("%w: %s: found one run, expected a sweep; use another directory", ErrOther, opt.Dir)
+	}
 	results, failures := make([]Result, len(runs)), make([]error, len(runs))
 	progress := &lockedWriter{w: opt.Progress}
 	var group errgroup.Group

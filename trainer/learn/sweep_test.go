@@ -60,6 +60,14 @@ func TestSweep(t *testing.T) {
 		t.Errorf("refused runs changed the table to\n%s", now)
 	}
 
+	// One run and a sweep cannot have the same directory either.
+	if _, err := Run(t.Context(), base, quiet(dir)); !errors.Is(err, ErrOther) {
+		t.Errorf("a run in a sweep's directory: error %v, want ErrOther", err)
+	}
+	if _, err := Sweep(t.Context(), runs, SweepOptions{Options: quiet(results[0].Dir)}); !errors.Is(err, ErrOther) {
+		t.Errorf("a sweep in a run's directory: error %v, want ErrOther", err)
+	}
+
 	// Two runs cannot have the same directory.
 	alike := slices.Clone(runs[:2])
 	alike[0].Width, alike[0].Init, alike[1].Init = alike[1].Width, "a/b", "a:b"
