@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -82,6 +83,9 @@ func newEvaluator(name string, v *chess.Variant) (func() ab.Evaluator, *nnue.Net
 
 // netFor returns the net of a file, or the program's own.
 func netFor(name string, v *chess.Variant) (*nnue.Network, error) {
+	if filepath.Ext(name) == ".onnx" {
+		return nil, fmt.Errorf("%w: found the plane net %s, expected an NNUE net: plane nets serve uci --search mcts, players mcts:FILE and net inspect", errUsage, name)
+	}
 	if name != builtinNet {
 		return nnue.ReadFileVariant(name, v)
 	}
