@@ -267,7 +267,7 @@ func TestBookShare(t *testing.T) {
 			t.Errorf("game %s begins at %s", g.ID, start)
 		}
 		return true
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func openReplay(name string) (*Source, error) {
 		return nil, err
 	}
 	g := new(games)
-	g.next, g.stop = iter.Pull(func(yield func(*game.Game) bool) { g.err = replay.VisitGames(dir, yield) })
+	g.next, g.stop = iter.Pull(func(yield func(*game.Game) bool) { g.err = replay.VisitGames(dir, yield, nil) })
 	s := &Source{Reader: g, Name: name, Format: Replay, games: g, close: g.stop}
 	if err := g.advance(); err != nil && err != io.EOF {
 		g.stop()

@@ -44,7 +44,7 @@ func Replay(ctx context.Context, dir string, v *chess.Variant) Source {
 				stopped = !visit(g, yield)
 			}
 			return failed == nil && !stopped
-		})
+		}, nil)
 		if err == nil {
 			err = failed
 		}

@@ -45,6 +45,7 @@ func (in Input) Extent() (Extent, bool) {
 func Replay(dir string, e Extent) Input {
 	return Input{Name: dir, extent: &e, read: func(s *sink) error {
 		var found Extent
+		var damage []replay.Damage // behind the last game, where it is none of the input's
 		err := replay.VisitGames(dir, func(g *game.Game) bool {
 			if found.Games == 0 {
 				found.First = g.ID
@@ -53,8 +54,12 @@ func Replay(dir string, e Extent) Input {
 				return false
 			}
 			found.Games++
+			for _, d := range damage {
+				s.unreadable(errors.New(d.String()))
+			}
+			damage = damage[:0]
 			return s.game(g) && found.Games != e.Games
-		})
+		}, func(d replay.Damage) { damage = append(damage, d) })
 		switch {
 		case err != nil || s.err != nil:
 			return err

@@ -144,6 +144,40 @@ func TestDamageIsTold(t *testing.T) {
 	}
 }
 
+// Of a replay buffer's damage, what lies between the games of the input is told, and
+// again the same when more games lie behind.
+func TestDamagedBuffer(t *testing.T) {
+	dir := t.TempDir()
+	_, games := chainFile(t, 30)
+	addGames(t, dir, games[:20])
+	segments, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	if err != nil || len(segments) == 0 {
+		t.Fatalf("segments %q, error %v", segments, err)
+	}
+	spoil := func(path string, at int) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[(len(data)+at)%len(data)] ^= 1
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spoil(segments[0], 100)               // the first game
+	spoil(segments[len(segments)-1], -10) // the last one
+	in := Replay(dir, Extent{})
+	want := open(t, Config{}, in).Counts
+	if len(want.Damage) != 1 || want.Unreadable != 1 || want.Games != 18 || !strings.Contains(want.Damage[0], filepath.Base(segments[0])) {
+		t.Errorf("%+v, want 18 games and one damaged in %s", want, segments[0])
+	}
+	extent, _ := in.Extent()
+	addGames(t, dir, games[20:])
+	if got := open(t, Config{}, Replay(dir, extent)).Counts; !slices.Equal(got.Damage, want.Damage) || got.Games != want.Games {
+		t.Errorf("%+v after more games, want %+v", got, want)
+	}
+}
+
 // Games that are all held out are no matter of the filters.
 func TestAllHeldOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
