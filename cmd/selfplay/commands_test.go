@@ -18,6 +18,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
 	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
 )
 
 // narrowNet writes a random net and returns it with its path.
@@ -149,19 +150,7 @@ func smallRun(t *testing.T) (dir, id string) {
 		t.Fatal(err)
 	}
 	dir = t.TempDir()
-	b, err := replay.Open(filepath.Join(dir, "replay"), replay.Options{
-		Variant: chess.Crazyhouse, MaxBytes: 1 << 20, SegmentBytes: 1 << 16,
-		Window: replay.WindowRule{Min: 1000, Exponent: 0.65, Slope: 0.4},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Ingest([][]byte{record}); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	replaytest.Store(t, filepath.Join(dir, "replay"), record)
 	return dir, g.ID
 }
 

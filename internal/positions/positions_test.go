@@ -14,7 +14,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
 )
 
 func fens(list []chess.Position) (out []string) {
@@ -62,19 +62,7 @@ func buffer(t *testing.T) (string, *game.Game) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	b, err := replay.Open(dir, replay.Options{
-		Variant: chess.Crazyhouse, MaxBytes: 1 << 20, SegmentBytes: 1 << 16,
-		Window: replay.WindowRule{Min: 1000, Exponent: 0.65, Slope: 0.4},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Ingest([][]byte{record}); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	replaytest.Store(t, dir, record)
 	return dir, g
 }
 

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
@@ -65,12 +64,6 @@ func TestFailedStart(t *testing.T) {
 // before the end.
 func addGames(t *testing.T, dir, path string, first, end int) {
 	t.Helper()
-	b, err := replay.Open(dir, replay.Options{
-		Variant: chess.Crazyhouse, MaxBytes: 1 << 20, SegmentBytes: 4 << 10, Window: replay.WindowRule{Min: 1, Exponent: 0.65, Slope: 0.4},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var records [][]byte
 	for r := chain.NewReader(bytes.NewReader(read(t, path))); len(records) < end; {
 		record, err := r.Record(nil)
@@ -79,10 +72,7 @@ func addGames(t *testing.T, dir, path string, first, end int) {
 		}
 		records = append(records, record)
 	}
-	report, err := b.Ingest(records[first:])
-	if err := errors.Join(err, b.Close()); err != nil || report.Stored != end-first {
-		t.Fatalf("%d of %d games stored, error %v", report.Stored, end-first, err)
-	}
+	replaytest.Store(t, dir, records[first:]...)
 }
 
 // A run on replay buffers is of the games that were there when it began, however

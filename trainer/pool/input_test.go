@@ -14,7 +14,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
@@ -246,12 +246,6 @@ func TestChanged(t *testing.T) {
 // addGames adds games to a replay buffer of small segments.
 func addGames(t testing.TB, dir string, games []*game.Game) {
 	t.Helper()
-	b, err := replay.Open(dir, replay.Options{
-		Variant: chess.Crazyhouse, MaxBytes: 1 << 20, SegmentBytes: 4 << 10, Window: replay.WindowRule{Min: 1, Exponent: 0.65, Slope: 0.4},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var records [][]byte
 	for _, g := range games {
 		record, err := game.Encode(nil, g)
@@ -260,10 +254,7 @@ func addGames(t testing.TB, dir string, games []*game.Game) {
 		}
 		records = append(records, record)
 	}
-	report, err := b.Ingest(records)
-	if err := errors.Join(err, b.Close()); err != nil || report.Stored != len(games) {
-		t.Fatalf("%d of %d games stored, error %v", report.Stored, len(games), err)
-	}
+	replaytest.Store(t, dir, records...)
 }
 
 // A buffer that grows while it is trained on, and before it is opened again, gives
