@@ -157,7 +157,7 @@ func TestLearnWords(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	file := filepath.Join(t.TempDir(), "settings.yaml")
-	if err := os.WriteFile(file, []byte("schema: 1\nweight_decay: 0.1\nnet_scale: 600\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("schema: 1\nweight_decay: 0.1\nnet_scale: 600\nreport_every: 7\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -173,6 +173,9 @@ func TestLearnWords(t *testing.T) {
 		if l := shown(t, tc.args...); l.Momentum != tc.momentum || l.WeightDecay != tc.decay || l.MeanDecay != tc.mean || l.Optimiser != "sgd" {
 			t.Errorf("%q: %+v", tc.args, l)
 		}
+	}
+	if l := shown(t, "batchsize", "9", "--config", file); l.ReportEvery != 9 {
+		t.Errorf("batchsize 9 gives report_every %d", l.ReportEvery)
 	}
 	if l := shown(t, "eta", "0.5", "--config", file); l.LR != "0.5" || l.ScoreScale != 361 {
 		t.Errorf("%+v", l)

@@ -47,7 +47,7 @@ var guideWords = []guideWord{
 
 // setBatchSize follows the word for how much was read and shuffled at a time.
 func setBatchSize(o *learnOptions, l *configs.Learn, value string) error {
-	if o.has("report_every") || o.has("loss_output_interval") {
+	if o.gave("report_every") || o.gave("loss_output_interval") {
 		return nil
 	}
 	return l.Set("report_every", value)
@@ -124,7 +124,7 @@ func setNot(key string) func(*learnOptions, *configs.Learn, string) error {
 	}
 }
 
-func setSkipLoading(o *learnOptions, l *configs.Learn, value string) error {
+func setSkipLoading(_ *learnOptions, l *configs.Learn, value string) error {
 	skip, err := strconv.ParseBool(value)
 	if err != nil {
 		return fmt.Errorf("%w: SkipLoadingEval: found %q, expected true or false", configs.ErrInvalid, value)
@@ -133,7 +133,7 @@ func setSkipLoading(o *learnOptions, l *configs.Learn, value string) error {
 		l.Init = ""
 		return nil
 	}
-	if l.Init == "" && !o.has("EvalFile") && !o.has("init") {
+	if l.Init == "" {
 		return fmt.Errorf("%w: SkipLoadingEval: found false, expected EvalFile beside it: a net, a checkpoint or a run's directory", configs.ErrInvalid)
 	}
 	return nil
@@ -146,8 +146,12 @@ func same(a, b string) bool {
 
 // has reports whether a word was given, or is a key of the --config file.
 func (o *learnOptions) has(word string) bool {
-	return slices.Contains(o.inFile, word) ||
-		slices.ContainsFunc(o.given, func(g wordValue) bool { return same(g.word, word) })
+	return slices.Contains(o.inFile, word) || o.gave(word)
+}
+
+// gave reports whether a word was given on the command line.
+func (o *learnOptions) gave(word string) bool {
+	return slices.ContainsFunc(o.given, func(g wordValue) bool { return same(g.word, word) })
 }
 
 // known returns the name of a setting or a word, "" if text is neither.
