@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/internal/positions"
+	"github.com/crazyhouse-rl/selfplay/dataset"
+	"github.com/crazyhouse-rl/selfplay/game/positions"
 )
 
 // positionsOptions say which positions a command looks at.
@@ -60,7 +61,7 @@ func (o *positionsOptions) source(ctx context.Context, stdin io.Reader, v *chess
 		if err != nil {
 			return nil, false, err
 		}
-		return interruptible(ctx, positions.Replay(ctx, dir, v)), true, nil
+		return interruptible(ctx, dataset.BufferPositions(ctx, dir, v)), true, nil
 	case o.file == "-":
 		return interruptible(ctx, positions.Lines(ctx, stdin, o.file, v)), true, nil
 	case o.file != "":

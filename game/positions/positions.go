@@ -1,5 +1,5 @@
 // Package positions supplies positions to measure nets and features on: those
-// of a replay buffer, of a file of FENs, or of games it plays itself.
+// of a file of FENs, of a game, or of games it plays itself.
 package positions
 
 import (
@@ -16,47 +16,19 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/planes"
-	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-var (
-	// ErrLine says that a line of a file is no position.
-	ErrLine = errors.New("bad position")
-	// ErrVariant says that games are of another variant than asked for.
-	ErrVariant = errors.New("games of another variant")
-)
+// ErrLine says that a line of a file is no position.
+var ErrLine = errors.New("bad position")
 
 // Source is a sequence of positions. A position lasts until the next one comes
 // and must not be changed. An error is the last element; its position is nil.
 type Source = iter.Seq2[*chess.Position, error]
 
-// Replay is the positions of the replay buffer in dir in which a search chose
-// the move: opening and random moves are passed over. The buffer may be in use.
-func Replay(ctx context.Context, dir string, v *chess.Variant) Source {
-	return func(yield func(*chess.Position, error) bool) {
-		var failed error
-		stopped := false
-		err := replay.VisitGames(dir, func(g *game.Game) bool {
-			if g.Variant != v {
-				failed = fmt.Errorf("%s: %w: found %s, expected %s", dir, ErrVariant, g.Variant.Name, v.Name)
-			} else if failed = ctx.Err(); failed == nil {
-				stopped = !visit(g, yield)
-			}
-			return failed == nil && !stopped
-		}, nil)
-		if err == nil {
-			err = failed
-		}
-		if err != nil && !stopped {
-			yield(nil, err)
-		}
-	}
-}
-
-// visit yields the positions of a game in which a search chose the move. It
+// OfGame yields the positions of a game in which a search chose the move. It
 // returns false if no more are wanted.
-func visit(g *game.Game, yield func(*chess.Position, error) bool) bool {
+func OfGame(g *game.Game, yield func(*chess.Position, error) bool) bool {
 	p := g.Start
 	for _, ply := range g.Plies {
 		if ply.Train && !yield(&p, nil) {
@@ -126,7 +98,7 @@ func SelfPlay(ctx context.Context, v *chess.Variant, seed uint64) Source {
 				yield(nil, fmt.Errorf("self-play: %w", errors.Join(ctx.Err(), err)))
 				return
 			}
-			if !visit(g, yield) {
+			if !OfGame(g, yield) {
 				return
 			}
 		}

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	crazyhousePlain = "../../sample/plain/testdata/crazyhouse.plain"
-	crazyhouseBin   = "../../sample/plain/testdata/crazyhouse.bin"
-	crazyhouseView  = "../../sample/plain/testdata/crazyhouse.bin-view.plain"
-	wholeGames      = "../../sample/chain/testdata/crazyhouse-games.plain"
-	chessPlain      = "../../sample/binpack/testdata/chess.plain"
+	crazyhousePlain = "../sample/plain/testdata/crazyhouse.plain"
+	crazyhouseBin   = "../sample/plain/testdata/crazyhouse.bin"
+	crazyhouseView  = "../sample/plain/testdata/crazyhouse.bin-view.plain"
+	wholeGames      = "../sample/chain/testdata/crazyhouse-games.plain"
+	chessPlain      = "../sample/binpack/testdata/chess.plain"
 )
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

@@ -6,15 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
 )
 
 func fens(list []chess.Position) (out []string) {
@@ -50,48 +46,13 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// buffer writes a replay buffer with one game and returns it with the game.
-func buffer(t *testing.T) (string, *game.Game) {
-	t.Helper()
-	record, err := os.ReadFile("../../game/testdata/v1/crazyhouse.game")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := game.Decode(record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	replaytest.Store(t, dir, record)
-	return dir, g
-}
-
-func TestReplay(t *testing.T) {
-	dir, g := buffer(t)
-	line := chess.NewLine(g.Start)
-	var want []string
-	for _, ply := range g.Plies {
-		if ply.Train {
-			want = append(want, line.Pos().FEN())
+// TestFirst asks for more than there is, for less and for nothing.
+func TestFirst(t *testing.T) {
+	const line = "4k3/8/8/8/8/8/8/4K3[N] w - - 0 1\n"
+	for n, want := range map[int]int{0: 0, 2: 2, 3: 3, 9: 3} {
+		if list, err := First(Lines(t.Context(), strings.NewReader(line+line+line), "-", chess.Crazyhouse), n); err != nil || len(list) != want {
+			t.Errorf("found %d positions of 3, error %v, expected %d", len(list), err, want)
 		}
-		line.Push(ply.Move)
-	}
-	source := Replay(t.Context(), dir, chess.Crazyhouse)
-	list, err := First(source, math.MaxInt)
-	if err != nil || len(want) == 0 || !slices.Equal(fens(list), want) {
-		t.Errorf("found %q, error %v, expected %q", fens(list), err, want)
-	}
-	if list, err := First(source, 2); err != nil || len(list) != 2 {
-		t.Errorf("found %d positions, error %v, expected 2", len(list), err)
-	}
-	if list, err := First(source, 0); err != nil || len(list) != 0 {
-		t.Errorf("found %d positions, error %v, expected none", len(list), err)
-	}
-	if _, err := First(Replay(t.Context(), dir, chess.Chess), 1); !errors.Is(err, ErrVariant) {
-		t.Errorf("another variant: error %v", err)
-	}
-	if _, err := First(Replay(t.Context(), filepath.Join(dir, "none"), chess.Crazyhouse), 1); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no directory: error %v", err)
 	}
 }
 
@@ -113,11 +74,9 @@ func TestSelfPlayIsASeed(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	dir, _ := buffer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, s := range map[string]Source{
-		"replay":    Replay(ctx, dir, chess.Crazyhouse),
 		"lines":     Lines(ctx, strings.NewReader("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq -"), "-", chess.Crazyhouse),
 		"self-play": SelfPlay(ctx, chess.Crazyhouse, 1),
 	} {
