@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // games are n games of two players with the same result for White.
@@ -160,22 +162,25 @@ func TestPoolDerivatives(t *testing.T) {
 		near(t, "gradient", gradient[i], (m.logLikelihood(at(h))-m.logLikelihood(at(-h)))/(2*h), 1e-4)
 		up, down := m.gradient(at(h)), m.gradient(at(-h))
 		for j := range x {
-			near(t, "Hessian", hessian.at(i, j), -(up[j]-down[j])/(2*h), 1e-4)
-			near(t, "symmetry", hessian.at(i, j), hessian.at(j, i), 1e-12)
+			near(t, "Hessian", hessian.At(i, j), -(up[j]-down[j])/(2*h), 1e-4)
+			near(t, "symmetry", hessian.At(i, j), hessian.At(j, i), 1e-12)
 		}
 	}
-	factor, ok := hessian.cholesky()
+	factor, ok := factorise(hessian)
 	if !ok {
 		t.Fatal("not positive definite")
 	}
-	unit := factor.inverse().times(hessian)
-	for i := range unit.n {
-		for j := range unit.n {
+	var unit mat.Dense
+	if err := factor.SolveTo(&unit, hessian); err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.size {
+		for j := range m.size {
 			want := 0.0
 			if i == j {
 				want = 1
 			}
-			near(t, "inverse times matrix", unit.at(i, j), want, 1e-9)
+			near(t, "inverse times matrix", unit.At(i, j), want, 1e-9)
 		}
 	}
 }
@@ -199,6 +204,17 @@ func TestPoolMirror(t *testing.T) {
 		near(t, "rating", a.Elo[i], b.Elo[i], 1e-7)
 		near(t, "error", a.Errors.SD(i), b.Errors.SD(i), 1e-7)
 	}
+}
+
+// With every rating and White's advantage fixed there is nothing to fit.
+func TestPoolAllFixed(t *testing.T) {
+	var p Pool
+	games(&p, "a", "b", 3, 2, 1)
+	r := mustFit(t, &p, PoolConfig{Anchors: []Anchor{{Player: 0, Elo: 30}, {Player: 1, Elo: 10}}, FixWhite: true, White: 20})
+	if r.Elo[0] != 30 || r.Elo[1] != 10 || r.White != 20 || r.Errors.SD(0) != 0 || r.WhiteSD != 0 {
+		t.Errorf("fixed at 30 and 10 with an advantage of 20, found %+v", r)
+	}
+	near(t, "draw rate", davidson(ExpectedScore(40), r.DrawRate), 2.0/6, 1e-9)
 }
 
 func TestPoolAnchors(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // eloUnit is the Elo of one natural unit: the logistic function of x has the
@@ -179,22 +181,28 @@ func (m *model) gradient(x []float64) []float64 {
 }
 
 // information sums up the parameters' squared directions, each edge weighted:
-// with the variances of its games that is the negative Hessian.
-func (m *model) information(weight func(e *modelEdge) float64) *symmetric {
-	h := newSymmetric(m.size)
+// with the variances of its games that is the negative Hessian. The model must
+// have parameters.
+func (m *model) information(weight func(e *modelEdge) float64) *mat.SymDense {
+	h := mat.NewSymDense(m.size, nil)
+	add := func(i, j int, value float64) {
+		if i >= 0 && j >= 0 {
+			h.SetSym(i, j, h.At(i, j)+value)
+		}
+	}
 	for i := range m.edges {
 		e := &m.edges[i]
 		w := weight(e)
 		white, black := m.column[e.white], m.column[e.black]
-		h.add(white, white, w)
-		h.add(black, black, w)
-		h.add(m.white, m.white, w)
-		h.add(white, black, -w)
-		h.add(white, m.white, w)
-		h.add(black, m.white, -w)
+		add(white, white, w)
+		add(black, black, w)
+		add(m.white, m.white, w)
+		add(white, black, -w)
+		add(white, m.white, w)
+		add(black, m.white, -w)
 	}
 	for _, p := range m.priors {
-		h.add(p.column, p.column, p.precision)
+		add(p.column, p.column, p.precision)
 	}
 	return h
 }
@@ -203,7 +211,7 @@ func (m *model) information(weight func(e *modelEdge) float64) *symmetric {
 // of ratings matter, and it is singular along a common shift of all; adding to
 // that direction makes it invertible and changes no step, for steps have no
 // part in it.
-func (m *model) hessian(x []float64) *symmetric {
+func (m *model) hessian(x []float64) *mat.SymDense {
 	h := m.information(func(e *modelEdge) float64 {
 		p := m.score(x, e.edge)
 		return e.games * p * (1 - p)
@@ -211,15 +219,33 @@ func (m *model) hessian(x []float64) *symmetric {
 	if len(m.anchors) == 0 {
 		var mean float64
 		for i := range m.players {
-			mean += h.at(i, i) / float64(m.players)
+			mean += h.At(i, i) / float64(m.players)
 		}
 		for i := range m.players {
 			for j := range i + 1 {
-				h.add(i, j, mean/float64(m.players))
+				h.SetSym(i, j, h.At(i, j)+mean/float64(m.players))
 			}
 		}
 	}
 	return h
+}
+
+// factorise returns the Cholesky decomposition of a matrix. It is false if the
+// matrix is not positive definite, or so nearly not that nothing could be
+// solved with it.
+func factorise(h *mat.SymDense) (*mat.Cholesky, bool) {
+	const least = 1e-11 // of a pivot to its diagonal element
+	var factor mat.Cholesky
+	if !factor.Factorize(h) {
+		return nil, false
+	}
+	root := factor.RawU()
+	for i := range h.SymmetricDim() {
+		if pivot := root.At(i, i) * root.At(i, i); !(pivot > least*h.At(i, i)) {
+			return nil, false
+		}
+	}
+	return &factor, true
 }
 
 // solve finds the parameters of the largest likelihood by Newton's method from
@@ -232,16 +258,22 @@ func (m *model) solve(x []float64) ([]float64, error) {
 		reach     = 3.0   // longest step
 		mostWhite = 10.0  // more than 1700 Elo: it runs away
 	)
+	if m.size == 0 {
+		return x, nil
+	}
 	x = slices.Clone(x)
 	value := m.logLikelihood(x)
 	for range rounds {
-		factor, ok := m.hessian(x).cholesky()
+		factor, ok := factorise(m.hessian(x))
 		if !ok {
 			return nil, fmt.Errorf("%w: the games do not tell it from strength: too few players had both colours", ErrWhiteAdvantage)
 		}
-		step := factor.solve(m.gradient(x))
+		var step mat.VecDense
+		if err := factor.SolveVecTo(&step, mat.NewVecDense(m.size, m.gradient(x))); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrPool, err)
+		}
 		longest := 0.0
-		for _, s := range step {
+		for _, s := range step.RawVector().Data {
 			longest = max(longest, math.Abs(s))
 		}
 		if longest < tolerance {
@@ -251,7 +283,7 @@ func (m *model) solve(x []float64) ([]float64, error) {
 		next := make([]float64, len(x))
 		for ; ; share /= 2 {
 			for i := range x {
-				next[i] = x[i] + share*step[i]
+				next[i] = x[i] + share*step.AtVec(i)
 			}
 			// Near the top, rounding hides the gain.
 			if better := m.logLikelihood(next); better >= value-1e-12*math.Abs(value) || share < 1e-6 {
@@ -268,27 +300,35 @@ func (m *model) solve(x []float64) ([]float64, error) {
 
 // ratings turns a solution into ratings with errors.
 func (m *model) ratings(x []float64) (*Ratings, error) {
-	factor, ok := m.hessian(x).cholesky()
+	r := &Ratings{Elo: m.elo(x), White: m.advantage(x) * eloUnit, DrawRate: m.drawRate(x)}
+	r.Errors = Covariance{m.players, make([]float64, m.players*m.players)}
+	if m.size == 0 {
+		return r, nil
+	}
+	factor, ok := factorise(m.hessian(x))
 	if !ok {
 		return nil, fmt.Errorf("%w: its error is not finite", ErrWhiteAdvantage)
 	}
-	r := &Ratings{Elo: m.elo(x), White: m.advantage(x) * eloUnit, DrawRate: m.drawRate(x)}
 	variance := m.information(func(e *modelEdge) float64 {
 		p := m.score(x, e.edge)
 		return e.games*p*(1-p) - e.real*davidson(p, r.DrawRate)/4
 	})
-	inverse := factor.inverse()
-	cov := inverse.times(variance).times(inverse)
-	r.Errors = Covariance{m.players, make([]float64, m.players*m.players)}
+	var half, cov mat.Dense // inverse·variance, and that times the inverse
+	if err := factor.SolveTo(&half, variance); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPool, err)
+	}
+	if err := factor.SolveTo(&cov, half.T()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPool, err)
+	}
 	for i, a := range m.column {
 		for j, b := range m.column {
 			if a >= 0 && b >= 0 {
-				r.Errors.values[i*m.players+j] = cov.at(a, b) * eloUnit * eloUnit
+				r.Errors.values[i*m.players+j] = cov.At(a, b) * eloUnit * eloUnit
 			}
 		}
 	}
 	if m.white >= 0 {
-		r.WhiteSD = math.Sqrt(max(cov.at(m.white, m.white), 0)) * eloUnit
+		r.WhiteSD = math.Sqrt(max(cov.At(m.white, m.white), 0)) * eloUnit
 	}
 	return r, nil
 }
