@@ -148,7 +148,7 @@ func Play(ctx context.Context, white, black Player, opening Opening, cfg Config,
 	if cfg.MaxPlies == 0 {
 		cfg.MaxPlies = MaxGamePlies
 	}
-	t := &table{
+	t := &gameInProgress{
 		cfg: cfg, rng: rng, players: [2]Player{white, black},
 		line: chess.NewLine(opening.Start),
 		g: &Game{
@@ -177,8 +177,8 @@ func Play(ctx context.Context, white, black Player, opening Opening, cfg Config,
 	return t.g, nil
 }
 
-// table is a game in progress.
-type table struct {
+// gameInProgress is what Play knows of a game before its end.
+type gameInProgress struct {
 	cfg     Config
 	rng     *rand.Rand
 	players [2]Player
@@ -209,7 +209,7 @@ func (s *streak) add(o chess.Outcome) {
 }
 
 // open makes the opening moves.
-func (t *table) open(moves []chess.Move) error {
+func (t *gameInProgress) open(moves []chess.Move) error {
 	if len(moves) >= t.cfg.MaxPlies {
 		return fmt.Errorf("%w: %d plies, expected fewer than the limit %d", ErrOpening, len(moves), t.cfg.MaxPlies)
 	}
@@ -225,13 +225,13 @@ func (t *table) open(moves []chess.Move) error {
 	return nil
 }
 
-func (t *table) push(p Ply) {
+func (t *gameInProgress) push(p Ply) {
 	t.g.Plies = append(t.g.Plies, p)
 	t.line.Push(p.Move)
 }
 
 // turn has the side to move make one ply and sees whether that ends the game.
-func (t *table) turn(ctx context.Context) error {
+func (t *gameInProgress) turn(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return t.abandon(ctx)
 	}
@@ -251,7 +251,7 @@ func (t *table) turn(ctx context.Context) error {
 }
 
 // ask has the mover search. If it oversteps its time, that ends the game.
-func (t *table) ask(ctx context.Context, mover chess.Color) (Ply, error) {
+func (t *gameInProgress) ask(ctx context.Context, mover chess.Color) (Ply, error) {
 	lim := t.limits(mover)
 	began := time.Now()
 	res, err := t.players[mover].Search(ctx, t.line, lim)
@@ -288,13 +288,13 @@ func (t *table) ask(ctx context.Context, mover chess.Color) (Ply, error) {
 	}, nil
 }
 
-func (t *table) abandon(ctx context.Context) error {
+func (t *gameInProgress) abandon(ctx context.Context) error {
 	return fmt.Errorf("%w at ply %d: %w", ErrAbandoned, len(t.g.Plies), context.Cause(ctx))
 }
 
 // failure notes by which reason the side to move loses because of err. The
 // caller of Play decides whether it does.
-func (t *table) failure(c chess.Color, err error) error {
+func (t *gameInProgress) failure(c chess.Color, err error) error {
 	t.g.Reason = EngineFailure
 	if fault, ok := errors.AsType[*Fault](err); ok {
 		t.g.Reason = fault.Reason
@@ -304,13 +304,13 @@ func (t *table) failure(c chess.Color, err error) error {
 	return &PlayerError{c, len(t.g.Plies), err}
 }
 
-func (t *table) noisy() bool {
+func (t *gameInProgress) noisy() bool {
 	n := t.cfg.Noise
 	return len(t.g.Plies) < n.Plies && t.rng.Float64() < n.Prob
 }
 
 // limits returns the limits of the mover's next search, clocks as they stand.
-func (t *table) limits(mover chess.Color) search.Limits {
+func (t *gameInProgress) limits(mover chess.Color) search.Limits {
 	lim := t.cfg.Limits[mover]
 	lim.Time, lim.Inc = t.clocks, t.incs
 	return lim
@@ -318,7 +318,7 @@ func (t *table) limits(mover chess.Color) search.Limits {
 
 // overstepped takes the time a move took off the mover's clock, if it has one,
 // and reports whether it took too much.
-func (t *table) overstepped(mover chess.Color, lim *search.Limits, took time.Duration) bool {
+func (t *gameInProgress) overstepped(mover chess.Color, lim *search.Limits, took time.Duration) bool {
 	if margin := t.cfg.MoveTimeMargin; margin > 0 && lim.MoveTime > 0 && took > lim.MoveTime+margin {
 		return true
 	}
@@ -333,7 +333,7 @@ func (t *table) overstepped(mover chess.Color, lim *search.Limits, took time.Dur
 
 // judge ends the game if the ply just made does so: by the rules first, by
 // score next, by length last.
-func (t *table) judge(mover chess.Color, ply Ply) {
+func (t *gameInProgress) judge(mover chess.Color, ply Ply) {
 	outcome, reason := t.line.Outcome()
 	if outcome == chess.Ongoing {
 		verdict, by := t.adjudicate(mover, ply)
@@ -354,7 +354,7 @@ func (t *table) judge(mover chess.Color, ply Ply) {
 
 // adjudicate counts the score of the ply just made and returns the verdict, if
 // there is one.
-func (t *table) adjudicate(mover chess.Color, ply Ply) (chess.Outcome, chess.Reason) {
+func (t *gameInProgress) adjudicate(mover chess.Color, ply Ply) (chess.Outcome, chess.Reason) {
 	ahead, level := chess.Ongoing, chess.Ongoing
 	if ply.HasScore {
 		switch {

@@ -37,7 +37,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	}
 	m := &run{
 		cfg: &cfg, encounters: cfg.encounters(), records: records,
-		lobby: newLobby(&cfg), done: make(map[int]bool),
+		idle: newIdleInstances(&cfg), done: make(map[int]bool),
 	}
 	m.tally = newTally(&cfg, m.encounters)
 	err = m.resume(pairs)
@@ -51,7 +51,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 type run struct {
 	cfg        *Config
 	encounters [][2]int
-	lobby      *lobby
+	idle       *idleInstances
 
 	mu      sync.Mutex // guards all below, and the calls of cfg's functions
 	records *records
@@ -106,8 +106,8 @@ func (m *run) play(ctx context.Context) error {
 	if m.tally.decided() || missing == 0 {
 		return nil
 	}
-	defer m.lobby.close()
-	if err := m.lobby.fill(m.wanted()); err != nil {
+	defer m.idle.close()
+	if err := m.idle.fill(m.wanted()); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -142,21 +142,21 @@ func (m *run) work(ctx context.Context) error {
 	}
 }
 
-// playAndRecord plays a pair with players from the lobby.
+// playAndRecord plays a pair with players that are idle, or new ones.
 func (m *run) playAndRecord(ctx context.Context, number int) error {
 	began := time.Now()
 	_, e := place(number, len(m.encounters))
-	var table [2]*seat
+	var sides [2]*instance
 	for side, player := range m.encounters[e] {
-		table[side] = m.lobby.take(player)
-		table[side].searched = 0
-		defer m.lobby.give(table[side])
+		sides[side] = m.idle.take(player)
+		sides[side].searched = 0
+		defer m.idle.give(sides[side])
 	}
-	pair, games, pgn, err := m.playPair(ctx, table, number)
+	pair, games, pgn, err := m.playPair(ctx, sides, number)
 	if err != nil {
 		return err
 	}
-	return m.record(pair, games, pgn, Timing{Pairs: 1, Playing: time.Since(began), Searching: table[0].searched + table[1].searched})
+	return m.record(pair, games, pgn, Timing{Pairs: 1, Playing: time.Since(began), Searching: sides[0].searched + sides[1].searched})
 }
 
 // take hands out the next pair to play.

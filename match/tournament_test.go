@@ -277,13 +277,13 @@ func TestLobby(t *testing.T) {
 	cfg.Concurrency = 2
 	mustRun(t, cfg)
 	if n := made.Load(); n < 4 || n > 8 || open.Load() != 0 {
-		t.Errorf("%d players made for 4 contestants and 2 boards, %d not closed", n, open.Load())
+		t.Errorf("%d players made for 4 contestants and 2 at a time, %d not closed", n, open.Load())
 	}
 	made.Store(0)
 	cfg.Concurrency = 1
 	mustRun(t, cfg)
 	if made.Load() != 4 {
-		t.Errorf("%d players made for 4 contestants and 1 board", made.Load())
+		t.Errorf("%d players made for 4 contestants and 1 at a time", made.Load())
 	}
 	made.Store(0)
 	cfg.Players[1].Fresh = true

@@ -54,8 +54,8 @@ func (s *abStyle) read(n *net, path string) error {
 	return nil
 }
 
-func (s *abStyle) seat(n *net) (*seat, error) {
-	return &seat{Player: s.engine(n), seed: func(uint64) {}, leave: func() {}}, nil
+func (s *abStyle) player(n *net) (*actorPlayer, error) {
+	return &actorPlayer{Player: s.engine(n), seed: func(uint64) {}, release: func() {}}, nil
 }
 
 func (s *abStyle) contest(n *net, c *match.Contestant) {

@@ -54,16 +54,16 @@ func (a *actor) play(stop, abort context.Context) error {
 		group.Go(func() error { return a.worker(stop, abort, w) })
 	}
 	err := group.Wait()
-	a.run.board.set(roleActor, "stopped")
+	a.run.status.set(roleActor, "stopped")
 	return err
 }
 
 func (a *actor) worker(stop, abort context.Context, number int) error {
-	var player *seat
+	var player *actorPlayer
 	var playing *net
 	defer func() {
 		if player != nil {
-			player.leave()
+			player.release()
 		}
 	}()
 	for counter := uint64(0); stop.Err() == nil && a.take(); counter++ {
@@ -71,15 +71,15 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 			return nil
 		}
 		if n := a.nets.current(); n != playing {
-			next, err := a.run.style.seat(n)
+			next, err := a.run.style.player(n)
 			if err != nil {
 				return fmt.Errorf("actor: %w", err)
 			}
 			if player != nil {
-				player.leave()
+				player.release()
 			}
 			player, playing = next, n
-			a.run.board.update(func(s *Status) {
+			a.run.status.update(func(s *Status) {
 				if a.nets.current() == n { // else another worker is ahead with a newer one
 					s.ActorGeneration = n.generation
 				}
@@ -99,7 +99,7 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 		if err := a.spool.add(g.ID, data); err != nil {
 			return err
 		}
-		a.run.board.played(len(g.Plies))
+		a.run.status.played(len(g.Plies))
 	}
 	return nil
 }
@@ -111,19 +111,19 @@ func (a *actor) take() bool { return a.limit == 0 || a.begun.Add(1) <= a.limit }
 // games, and playing more would only fill the disk.
 func (a *actor) awaitRoom(stop context.Context) error {
 	for a.spool.size() >= a.run.cfg.Actor.SpoolMaxGames {
-		a.run.board.set(roleActor, "waiting for the bus: %d games spooled", a.spool.size())
+		a.run.status.set(roleActor, "waiting for the bus: %d games spooled", a.spool.size())
 		if !sleep(stop, spoolPause) {
 			return stop.Err()
 		}
 	}
-	a.run.board.set(roleActor, "playing %d games", a.run.cfg.Actor.Workers)
+	a.run.status.set(roleActor, "playing %d games", a.run.cfg.Actor.Workers)
 	return nil
 }
 
 // playOne plays one game. Its seed, and so with one worker every byte of it,
 // follows from the run's seed, the start of the run, the worker and the
 // counter.
-func (a *actor) playOne(ctx context.Context, player *seat, n *net, worker int, counter uint64) (*game.Game, error) {
+func (a *actor) playOne(ctx context.Context, player *actorPlayer, n *net, worker int, counter uint64) (*game.Game, error) {
 	c := a.run.cfg.Actor
 	seed := mix(a.run.cfg.Seed, uint64(a.run.epoch), uint64(worker), counter)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -154,7 +154,7 @@ const bookPlies = 2
 
 // opening draws the opening of a game: a random one from the start of the variant,
 // or from a position of the book.
-func (a *actor) opening(ctx context.Context, player *seat, rng *rand.Rand) (game.Opening, error) {
+func (a *actor) opening(ctx context.Context, player *actorPlayer, rng *rand.Rand) (game.Opening, error) {
 	c := a.run.cfg.Actor
 	start, shortest, longest := a.run.variant.Start(), c.OpeningMin, c.OpeningMax
 	if len(a.book) > 0 && rng.Float64() < c.BookShare {
@@ -207,7 +207,7 @@ func (a *actor) publish(ctx context.Context) error {
 				a.run.log.Warn("the bus refuses games, they stay spooled", "error", err)
 			}
 			refused = true
-			a.run.board.set(roleActor, "playing, but the bus refuses games: %d spooled", a.spool.size())
+			a.run.status.set(roleActor, "playing, but the bus refuses games: %d spooled", a.spool.size())
 			sleep(ctx, publishRetry)
 		case !sent:
 			refused = false
@@ -231,7 +231,7 @@ func (a *actor) drain(ctx context.Context) error {
 
 // publishOldest sends the oldest spooled game; sent is false if there is none.
 func (a *actor) publishOldest(ctx context.Context) (sent bool, err error) {
-	defer func() { a.run.board.update(func(s *Status) { s.Spooled = a.spool.size() }) }()
+	defer func() { a.run.status.update(func(s *Status) { s.Spooled = a.spool.size() }) }()
 	id, data, ok, err := a.spool.oldest()
 	if err != nil || !ok {
 		return false, err

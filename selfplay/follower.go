@@ -70,7 +70,7 @@ func (f *follower) load(ctx context.Context, id string) error {
 		return err
 	}
 	f.loaded.Store(n)
-	f.run.board.update(func(s *Status) { s.Net, s.Generation = n.id, n.generation })
+	f.run.status.update(func(s *Status) { s.Net, s.Generation = n.id, n.generation })
 	return nil
 }
 

@@ -34,16 +34,16 @@ func (in *ingester) ingest(ctx context.Context) error {
 		case errors.Is(err, replay.ErrBroken):
 			return err
 		case err != nil && ctx.Err() == nil:
-			in.run.board.set(roleReplay, "waiting to try again: %v", err)
+			in.run.status.set(roleReplay, "waiting to try again: %v", err)
 			in.run.log.Warn("games not ingested, trying again", "error", err)
 			sleep(ctx, ingestRetry)
 		case n == 0:
-			in.run.board.set(roleReplay, "waiting for games")
+			in.run.status.set(roleReplay, "waiting for games")
 		default:
-			in.run.board.set(roleReplay, "storing games")
+			in.run.status.set(roleReplay, "storing games")
 		}
 	}
-	in.run.board.set(roleReplay, "stopped")
+	in.run.status.set(roleReplay, "stopped")
 	return nil
 }
 
@@ -96,10 +96,10 @@ func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 	return len(msgs), nil
 }
 
-// show copies the buffer's counters to the board.
+// show copies the buffer's counters to the status.
 func (in *ingester) show() {
 	st := in.buffer.Stats()
-	in.run.board.update(func(s *Status) {
+	in.run.status.update(func(s *Status) {
 		s.Games, s.Positions, s.Window = st.Games, st.Plies, st.WindowPlies
 		s.Duplicates, s.Quarantined = st.Duplicates, st.Quarantined
 	})

@@ -113,7 +113,7 @@ func (l *learner) resume() error {
 	}
 	l.state.Ratio.PerRow, l.state.Ratio.Cap = ratio.PerRow, ratio.Cap // the configuration may have changed
 	l.run.event("training resumed", "step", found.Step, "generation", l.state.Generation)
-	l.run.board.update(func(s *Status) {
+	l.run.status.update(func(s *Status) {
 		s.Step, s.Samples, s.Candidate = l.trainer.Steps(), l.trainer.Samples(), l.state.Generation
 		s.TrainLoss = l.trainer.Average()
 		if held := l.trainer.HeldOut(); held != nil {
@@ -138,7 +138,7 @@ func (l *learner) learn(ctx context.Context) (err error) {
 			return fmt.Errorf("trainer: %w", err)
 		}
 	}
-	l.run.board.set(roleTrainer, "stopped")
+	l.run.status.set(roleTrainer, "stopped")
 	if l.trainer.Steps() == 0 {
 		return nil
 	}
@@ -152,13 +152,13 @@ func (l *learner) mayTrain() bool {
 	l.state.Ratio.Rows(rows)
 	switch {
 	case rows < uint64(t.MinPositions):
-		l.run.board.set(roleTrainer, "waiting for games: %s of %s positions", count(rows), count(uint64(t.MinPositions)))
+		l.run.status.set(roleTrainer, "waiting for games: %s of %s positions", count(rows), count(uint64(t.MinPositions)))
 		return false
 	case !l.state.Ratio.Take(t.Batch):
-		l.run.board.set(roleTrainer, "waiting for games: %g samples per position drawn", t.SamplesPerRow)
+		l.run.status.set(roleTrainer, "waiting for games: %g samples per position drawn", t.SamplesPerRow)
 		return false
 	}
-	l.run.board.set(roleTrainer, "training")
+	l.run.status.set(roleTrainer, "training")
 	return true
 }
 
@@ -174,7 +174,7 @@ func (l *learner) step(ctx context.Context) error {
 	if _, err := l.trainer.Step(); err != nil {
 		return err
 	}
-	l.run.board.trained(t.Batch)
+	l.run.status.trained(t.Batch)
 	if l.trainer.Age()%uint64(t.StepsPerNet) == 0 {
 		l.fitScale()
 		return l.offer(ctx)
@@ -249,7 +249,7 @@ func (l *learner) checkpoint() error {
 // checkpoint comes before the pointer: a trainer killed in between offers its
 // next net, not the same generation twice.
 func (l *learner) offer(ctx context.Context) error {
-	l.run.board.set(roleTrainer, "exporting generation %d", l.state.Generation+1)
+	l.run.status.set(roleTrainer, "exporting generation %d", l.state.Generation+1)
 	path := l.run.path(exportFile)
 	facts, err := l.trainer.Export(path)
 	if err != nil {
@@ -265,12 +265,12 @@ func (l *learner) offer(ctx context.Context) error {
 		return err
 	}
 	for err := l.publish(ctx, m); err != nil; err = l.publish(ctx, m) {
-		l.run.board.set(roleTrainer, "waiting for the bus: %v", err)
+		l.run.status.set(roleTrainer, "waiting for the bus: %v", err)
 		if !sleep(ctx, publishRetry) {
 			return nil
 		}
 	}
-	l.run.board.update(func(s *Status) { s.Candidate = m.Generation })
+	l.run.status.update(func(s *Status) { s.Candidate = m.Generation })
 	l.run.event("net offered", "generation", m.Generation, "net", m.ID, "step", m.Step, "games", m.Games,
 		"held_out_loss", m.HeldOutLoss, "score_loss", facts.HeldOut.Score, "result_loss", facts.HeldOut.Result,
 		"sign_accuracy", facts.HeldOut.SignAccuracy, "lambda", facts.Lambda, "score_scale", l.model.ScoreScale(),
@@ -329,9 +329,9 @@ func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error)
 	return m, l.run.store.PutManifest(m)
 }
 
-// show copies a step's report to the board.
+// show copies a step's report to the status.
 func (l *learner) show(r trainer.Report) {
-	l.run.board.update(func(s *Status) {
+	l.run.status.update(func(s *Status) {
 		s.Step, s.Samples, s.TrainLoss = r.Step, r.Samples, r.Average
 		if r.HeldOut != nil {
 			s.HeldOutLoss, s.SignAccuracy = r.HeldOut.Mean, r.HeldOut.SignAccuracy

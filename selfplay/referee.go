@@ -33,18 +33,18 @@ func (j *referee) judgeAll(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			j.run.board.set(roleGate, "waiting to try again: %v", err)
+			j.run.status.set(roleGate, "waiting to try again: %v", err)
 			if text := err.Error(); text != told {
 				told = text
 				j.run.log.Warn("gate failed, trying again", "error", err)
 			}
 			sleep(ctx, refereeRetry)
 		case !judged:
-			j.run.board.set(roleGate, "waiting for a candidate")
+			j.run.status.set(roleGate, "waiting for a candidate")
 			sleep(ctx, time.Second)
 		}
 	}
-	j.run.board.set(roleGate, "stopped")
+	j.run.status.set(roleGate, "stopped")
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) err
 		j.run.event("gate", "candidate", candidate.generation, "net", id, "incumbent", incumbent.id, "passed", passed, "reason", reason,
 			"elo", figures.Elo.String(), "games", figures.Games.Games())
 	}
-	j.run.board.update(func(s *Status) {
+	j.run.status.update(func(s *Status) {
 		verdict := "failed"
 		if passed {
 			verdict = "passed"
@@ -164,7 +164,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 			RunID:       j.run.id(),
 			Build:       j.run.opt.Build,
 			OnPair: func(_ match.Pair, _ [2]*game.Game, r match.Result) {
-				j.run.board.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f", candidate.generation, r.Pairs(), g.Pairs, r.LLR)
+				j.run.status.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f", candidate.generation, r.Pairs(), g.Pairs, r.LLR)
 			},
 		},
 		Undecided: undecided[g.Undecided],

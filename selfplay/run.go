@@ -62,7 +62,7 @@ type Run struct {
 	bus     *bus.Bus
 	store   *nets.Store
 	key     ed25519.PrivateKey
-	board   *board
+	status  *sharedStatus
 	events  *os.File
 	log     *slog.Logger
 	judging atomic.Pointer[string] // id of the net the referee is at; kept from pruning
@@ -106,7 +106,7 @@ func isFixed(key string) bool {
 // configuration cfg, which is written into the directory first. The error
 // wraps dirlock.ErrHeld if another process has the run.
 func Open(ctx context.Context, dir string, cfg configs.Config, o Options) (*Run, error) {
-	r := &Run{cfg: cfg, dir: dir, opt: o, board: newBoard(), log: o.Log}
+	r := &Run{cfg: cfg, dir: dir, opt: o, status: newSharedStatus(), log: o.Log}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -124,7 +124,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if r.style, err = newStyle(r); err != nil {
 		return err
 	}
-	r.board.update(func(s *Status) { s.Net = r.style.first() })
+	r.status.update(func(s *Status) { s.Net = r.style.first() })
 	if r.lock, err = dirlock.Acquire(r.dir); err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (r *Run) id() string { return fmt.Sprintf("%s-%d", r.cfg.Variant, r.cfg.See
 func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
 
 // Status returns what the run is doing now.
-func (r *Run) Status() Status { return r.board.snapshot() }
+func (r *Run) Status() Status { return r.status.snapshot() }
 
 // event records something that a person will want to look up later, and logs it.
 func (r *Run) event(name string, args ...any) {

@@ -52,78 +52,78 @@ const (
 	roleGate
 )
 
-// board is a Status shared by the roles.
-type board struct {
-	mu     sync.Mutex
-	status Status
-	start  time.Time
-	plies  rate
-	rows   rate
-	evals  rate
-	calls  rate // of evals
+// sharedStatus is a Status that the roles update and others read.
+type sharedStatus struct {
+	mu      sync.Mutex
+	current Status
+	start   time.Time
+	plies   rate
+	rows    rate
+	evals   rate
+	calls   rate // of evals
 }
 
-func newBoard() *board {
-	b := &board{start: time.Now()}
+func newSharedStatus() *sharedStatus {
+	s := &sharedStatus{start: time.Now()}
 	for i, name := range []string{"actor", "replay", "trainer", "gate"} {
-		b.status.Roles[i] = Role{Name: name, State: "starting"}
+		s.current.Roles[i] = Role{Name: name, State: "starting"}
 	}
-	return b
+	return s
 }
 
 // update changes the status under the lock.
-func (b *board) update(change func(s *Status)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	change(&b.status)
+func (s *sharedStatus) update(change func(s *Status)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.current)
 }
 
 // set says what a role is doing now.
-func (b *board) set(role int, format string, args ...any) {
+func (s *sharedStatus) set(role int, format string, args ...any) {
 	state := fmt.Sprintf(format, args...)
-	b.update(func(s *Status) { s.Roles[role].State = state })
+	s.update(func(s *Status) { s.Roles[role].State = state })
 }
 
 // played counts the plies of a finished game, trained the samples of a step.
-func (b *board) played(plies int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.status.SessionGames++
-	b.plies.add(time.Now(), float64(plies))
+func (s *sharedStatus) played(plies int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current.SessionGames++
+	s.plies.add(time.Now(), float64(plies))
 }
 
-func (b *board) trained(samples int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.rows.add(time.Now(), float64(samples))
+func (s *sharedStatus) trained(samples int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows.add(time.Now(), float64(samples))
 }
 
 // evaluated counts the positions of a batch that a net is given.
-func (b *board) evaluated(positions int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (s *sharedStatus) evaluated(positions int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	now := time.Now()
-	b.evals.add(now, float64(positions))
-	b.calls.add(now, 1)
+	s.evals.add(now, float64(positions))
+	s.calls.add(now, 1)
 }
 
 // snapshot returns the status as of now.
-func (b *board) snapshot() Status {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s := b.status
+func (s *sharedStatus) snapshot() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.current
 	now := time.Now()
-	s.Elapsed = now.Sub(b.start)
-	s.PositionsPerS = b.plies.perSecond(now)
-	s.SamplesPerS = b.rows.perSecond(now)
-	s.EvaluationsPerS = b.evals.perSecond(now)
-	if calls := b.calls.perSecond(now); calls > 0 {
-		s.MeanBatch = s.EvaluationsPerS / calls
+	out.Elapsed = now.Sub(s.start)
+	out.PositionsPerS = s.plies.perSecond(now)
+	out.SamplesPerS = s.rows.perSecond(now)
+	out.EvaluationsPerS = s.evals.perSecond(now)
+	if calls := s.calls.perSecond(now); calls > 0 {
+		out.MeanBatch = out.EvaluationsPerS / calls
 	}
-	if s.Positions > 0 {
-		s.SamplesPerRow = float64(s.Samples) / float64(s.Positions)
+	if out.Positions > 0 {
+		out.SamplesPerRow = float64(out.Samples) / float64(out.Positions)
 	}
-	return s
+	return out
 }
 
 // rate sums events over the last whole seconds.

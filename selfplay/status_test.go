@@ -24,7 +24,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestStatusWords(t *testing.T) {
-	b := newBoard()
+	b := newSharedStatus()
 	b.update(func(s *Status) {
 		s.Games, s.Window, s.Step, s.TrainLoss, s.HeldOutLoss = 12, 34_567, 8, 0.0123, 0.0145
 		s.Net, s.Generation, s.LastGate = "0123456789abcdef", 3, "gen 3 passed"

@@ -23,8 +23,8 @@ type style interface {
 	// read reads a net from its file and refuses one that is not of the run's
 	// architecture.
 	read(n *net, path string) error
-	// seat returns who plays with a net in one worker's games.
-	seat(n *net) (*seat, error)
+	// player returns who plays with a net in one worker's games.
+	player(n *net) (*actorPlayer, error)
 	// contest fills in who plays with a net in the gate.
 	contest(n *net, c *match.Contestant)
 }
@@ -36,11 +36,11 @@ type model interface {
 	SetScoreScale(raw float64) error
 }
 
-// seat is who plays a worker's games.
-type seat struct {
+// actorPlayer is who plays a worker's games.
+type actorPlayer struct {
 	game.Player
-	seed  func(seed uint64) // begins anew what searches leave to chance
-	leave func()            // gives the seat up
+	seed    func(seed uint64) // begins anew what searches leave to chance
+	release func()            // gives up what the player shares with others
 }
 
 // newStyle returns the style of a run's nets.

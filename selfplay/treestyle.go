@@ -40,15 +40,15 @@ type treeStyle struct {
 	architecture arch.Architecture
 	calibration  func() ([]float32, error) // planes of positions
 
-	mu    sync.Mutex
-	desks map[string]*desk // by net
+	mu         sync.Mutex
+	evaluators map[string]*sharedEvaluator // by net
 }
 
-// desk is what the games with one net have in common.
-type desk struct {
+// sharedEvaluator is what the games with one net have in common.
+type sharedEvaluator struct {
 	batcher *mcts.Batcher
 	net     *planes.Net // below it; nil: none
-	seats   int         // in use
+	users   int         // players that have it
 }
 
 // planeNet is the contents of a net's file.
@@ -62,7 +62,7 @@ func newTreeStyle(r *Run) (*treeStyle, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &treeStyle{run: r, architecture: a, desks: map[string]*desk{}}
+	s := &treeStyle{run: r, architecture: a, evaluators: map[string]*sharedEvaluator{}}
 	s.calibration = sync.OnceValues(func() ([]float32, error) { return positions.Calibration(context.Background(), r.variant) })
 	return s, nil
 }
@@ -121,8 +121,8 @@ func (s *treeStyle) open(n *planeNet, threads int) (*planes.Net, error) {
 	return net, nil
 }
 
-func (s *treeStyle) seat(n *net) (*seat, error) {
-	d, err := s.sit(n)
+func (s *treeStyle) player(n *net) (*actorPlayer, error) {
+	e, err := s.acquire(n)
 	if err != nil {
 		return nil, fmt.Errorf("net %s: %w", short(n.id), err)
 	}
@@ -133,59 +133,60 @@ func (s *treeStyle) seat(n *net) (*seat, error) {
 	o.Noise = c.Tree.Noise
 	o.Temperature = mcts.Temperature{First: c.Tree.Temperature, Last: c.Tree.TemperatureFinal, HalfLife: c.Tree.TemperatureHalfLife}
 	o.PlayoutCap = mcts.PlayoutCap{Full: c.Tree.FullShare, Fast: c.Tree.FastNodes}
-	engine, err := mcts.New(d.batcher, o)
+	engine, err := mcts.New(e.batcher, o)
 	if err != nil {
-		return nil, errors.Join(err, s.leave(n.id))
+		return nil, errors.Join(err, s.release(n.id))
 	}
-	return &seat{
+	return &actorPlayer{
 		Player: engine,
 		seed:   func(seed uint64) { source.Seed(seed, treeStream) },
-		leave: func() {
-			if err := s.leave(n.id); err != nil {
+		release: func() {
+			if err := s.release(n.id); err != nil {
 				s.run.log.Warn("net not closed", "net", n.id, "error", err)
 			}
 		},
 	}, nil
 }
 
-// sit returns the desk of the games with a net, setting it up if there is none.
-func (s *treeStyle) sit(n *net) (*desk, error) {
+// acquire returns the evaluator of the games with a net, opening it for the first of them.
+// Each call is matched by one of release.
+func (s *treeStyle) acquire(n *net) (*sharedEvaluator, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := s.desks[n.id]
-	if d == nil {
-		d = &desk{}
+	e := s.evaluators[n.id]
+	if e == nil {
+		e = &sharedEvaluator{}
 		var evaluator mcts.Evaluator = mcts.Uniform{}
 		if n.planes != nil {
 			var err error
-			if d.net, err = s.open(n.planes, s.run.cfg.Actor.Tree.Threads); err != nil {
+			if e.net, err = s.open(n.planes, s.run.cfg.Actor.Tree.Threads); err != nil {
 				return nil, err
 			}
-			evaluator = d.net
+			evaluator = e.net
 		}
 		// Without a net games have batches too: they would run on without
 		// waiting for one another, and the trainer with its one goroutine would
 		// hardly have its turn.
-		d.batcher = mcts.NewBatcher(&counter{evaluator, s.run.board}, s.run.cfg.Actor.Tree.Batch)
-		s.desks[n.id] = d
+		e.batcher = mcts.NewBatcher(&counter{evaluator, s.run.status}, s.run.cfg.Actor.Tree.Batch)
+		s.evaluators[n.id] = e
 	}
-	d.seats++
-	return d, nil
+	e.users++
+	return e, nil
 }
 
-// leave gives up a seat at the desk of a net, and that with the last one.
-func (s *treeStyle) leave(id string) error {
+// release ends one use of the evaluator of a net and closes it with the last one.
+func (s *treeStyle) release(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := s.desks[id]
-	if d.seats--; d.seats > 0 {
+	e := s.evaluators[id]
+	if e.users--; e.users > 0 {
 		return nil
 	}
-	delete(s.desks, id)
-	if d.net == nil {
+	delete(s.evaluators, id)
+	if e.net == nil {
 		return nil
 	}
-	return d.net.Close()
+	return e.net.Close()
 }
 
 func (s *treeStyle) contest(n *net, c *match.Contestant) {
@@ -218,14 +219,14 @@ type contestant struct {
 // Close closes the net.
 func (c *contestant) Close() error { return c.net.Close() }
 
-// counter counts on the board what an evaluator is asked for.
+// counter counts in the status what an evaluator is asked for.
 type counter struct {
 	mcts.Evaluator
-	board *board
+	status *sharedStatus
 }
 
 // Evaluate implements mcts.Evaluator.
 func (c *counter) Evaluate(ctx context.Context, leaves []search.Leaf) error {
-	c.board.evaluated(len(leaves))
+	c.status.evaluated(len(leaves))
 	return c.Evaluator.Evaluate(ctx, leaves)
 }

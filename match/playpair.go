@@ -12,9 +12,9 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// playPair plays an opening twice, colours swapped, with the players of a
-// table: A and B. It returns the games also as PGN, if that is wanted.
-func (m *run) playPair(ctx context.Context, table [2]*seat, number int) (pair Pair, games [2]*game.Game, pgn []byte, err error) {
+// playPair plays an opening twice, colours swapped, with the
+// instances of A and B. It returns the games also as PGN, if that is wanted.
+func (m *run) playPair(ctx context.Context, sides [2]*instance, number int) (pair Pair, games [2]*game.Game, pgn []byte, err error) {
 	opening, text, err := m.opening(number)
 	if err != nil {
 		return Pair{}, games, nil, err
@@ -22,26 +22,26 @@ func (m *run) playPair(ctx context.Context, table [2]*seat, number int) (pair Pa
 	_, encounter := place(number, len(m.encounters))
 	pair = Pair{Number: number, Players: m.encounters[encounter], Opening: text}
 	for i := range games {
-		for _, s := range table {
-			if err := s.sitAgain(ctx); err != nil {
+		for _, s := range sides {
+			if err := s.startAgain(ctx); err != nil {
 				return Pair{}, games, nil, err
 			}
 		}
-		seats := seating(table, i)
-		event := GameEvent{Pair: number, Game: i, White: seats[chess.White].contestant.Name, Black: seats[chess.Black].contestant.Name}
+		players := byColor(sides, i)
+		event := GameEvent{Pair: number, Game: i, White: players[chess.White].contestant.Name, Black: players[chess.Black].contestant.Name}
 		m.announce(event)
 		rng := rand.New(rand.NewPCG(m.cfg.Seed, uint64(2*number+i)))
 		cfg := m.cfg.Game
 		cfg.KeepPV = m.cfg.PGNOptions.PV
 		began := time.Now()
-		g, failed, err := playGame(ctx, seats, opening, cfg, rng)
+		g, failed, err := playGame(ctx, players, opening, cfg, rng)
 		if err != nil {
 			return Pair{}, games, nil, fmt.Errorf("match: pair %d, game %d: %w", number, i, err)
 		}
 		g.Began, g.Ended = began, time.Now()
 		g.Seed, g.Build = m.cfg.Seed, m.cfg.Build
 		games[i] = g
-		pair.Games[i] = gameResult(g, len(opening.Moves), table, failed)
+		pair.Games[i] = gameResult(g, len(opening.Moves), sides, failed)
 		event.Played, event.Failure = g, pair.Games[i].Error
 		m.announce(event)
 	}
@@ -49,43 +49,43 @@ func (m *run) playPair(ctx context.Context, table [2]*seat, number int) (pair Pa
 	return pair, games, pgn, err
 }
 
-// seating gives the table by colour: A is White in game 0, Black in game 1.
-func seating(table [2]*seat, game int) [2]*seat {
-	return [2]*seat{chess.White: table[game], chess.Black: table[1-game]}
+// byColor gives the two instances by colour: A is White in game 0, Black in game 1.
+func byColor(sides [2]*instance, game int) [2]*instance {
+	return [2]*instance{chess.White: sides[game], chess.Black: sides[1-game]}
 }
 
 // failure says which player lost a game by failing, and how.
 type failure struct {
-	seat *seat // nil: neither
-	err  error
+	instance *instance // nil: neither
+	err      error
 }
 
-// playGame plays one game to its end. The player that fails loses and leaves
-// its seat.
-func playGame(ctx context.Context, seats [2]*seat, opening game.Opening, cfg game.Config, rng *rand.Rand) (*game.Game, failure, error) {
-	for c, s := range seats {
+// playGame plays one game to its end. The player that fails loses and
+// is replaced for the next.
+func playGame(ctx context.Context, players [2]*instance, opening game.Opening, cfg game.Config, rng *rand.Rand) (*game.Game, failure, error) {
+	for c, s := range players {
 		cfg.Limits[c] = s.contestant.Limits
 	}
-	g, err := game.Play(ctx, seats[chess.White], seats[chess.Black], opening, cfg, rng)
+	g, err := game.Play(ctx, players[chess.White], players[chess.Black], opening, cfg, rng)
 	var broken *game.PlayerError
 	var failed failure
 	switch {
 	case errors.As(err, &broken):
-		failed = failure{seats[broken.Color], broken}
+		failed = failure{players[broken.Color], broken}
 		if errors.Is(err, errTimeout) {
 			g.Reason = game.TimeForfeit
 		}
 		g.Forfeit(broken.Color, g.Reason)
-		failed.seat.leave()
+		failed.instance.stop()
 	case err != nil:
 		return nil, failure{}, err
 	case g.Reason == game.TimeForfeit: // by its clock: slow, but not broken
-		failed = failure{seats[loser(g)], errors.New("clock overstepped")}
+		failed = failure{players[loser(g)], errors.New("clock overstepped")}
 	}
-	for c, s := range seats {
+	for c, s := range players {
 		g.Nets[c] = s.contestant.Net
 	}
-	g.Limits = limitsText(&seats[chess.White].contestant.Limits, &seats[chess.Black].contestant.Limits)
+	g.Limits = limitsText(&players[chess.White].contestant.Limits, &players[chess.Black].contestant.Limits)
 	return g, failed, nil
 }
 
@@ -98,10 +98,10 @@ func loser(g *game.Game) chess.Color {
 }
 
 // gameResult makes the record of a game.
-func gameResult(g *game.Game, openingPlies int, table [2]*seat, failed failure) GameResult {
+func gameResult(g *game.Game, openingPlies int, sides [2]*instance, failed failure) GameResult {
 	r := GameResult{Result: g.Outcome.String(), Reason: game.ReasonText(g.Reason), Plies: len(g.Plies) - openingPlies}
 	for i, name := range []string{"A", "B"} {
-		if failed.seat == table[i] {
+		if failed.instance == sides[i] {
 			r.Failed, r.Error = name, shorten(failed.err.Error())
 		}
 	}

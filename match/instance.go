@@ -29,17 +29,18 @@ const (
 // Config.MoveTimeout.
 var errTimeout = errors.New("no move in time")
 
-// seat is one contestant's place at one board. It hands the contestant's limits
-// to the player, watches the time of every move and replaces a failed player.
-type seat struct {
+// instance plays one contestant's side of a game, and of others later. It hands
+// the contestant's limits to the player, limits the time of every move and replaces
+// a player that failed.
+type instance struct {
 	contestant *Contestant
 	timeout    time.Duration // 0: none
-	player     game.Player   // nil before the first sit and after a failure
+	player     game.Player   // nil before the first start and after a failure
 	searched   time.Duration // spent in searches
 }
 
-// sit makes a player unless there is one.
-func (s *seat) sit() (err error) {
+// start makes a player unless there is one.
+func (s *instance) start() (err error) {
 	if s.player != nil {
 		return nil
 	}
@@ -50,23 +51,23 @@ func (s *seat) sit() (err error) {
 	return nil
 }
 
-// sitAgain is sit with several attempts.
-func (s *seat) sitAgain(ctx context.Context) error {
-	err := s.sit()
+// startAgain is start with several attempts.
+func (s *instance) startAgain(ctx context.Context) error {
+	err := s.start()
 	for attempt := 1; err != nil && attempt < maxAttempts; attempt++ {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(attemptPause << attempt):
-			err = s.sit()
+			err = s.start()
 		}
 	}
 	return err
 }
 
-// leave closes the player, if there is one. How a player ends does not matter
+// stop closes the player, if there is one. How a player ends does not matter
 // to the match.
-func (s *seat) leave() {
+func (s *instance) stop() {
 	if c, ok := s.player.(io.Closer); ok {
 		_ = c.Close()
 	}
@@ -74,11 +75,11 @@ func (s *seat) leave() {
 }
 
 // NewGame implements [game.Player].
-func (s *seat) NewGame() error { return s.player.NewGame() }
+func (s *instance) NewGame() error { return s.player.NewGame() }
 
 // Search implements [game.Player]. Of the limits given it keeps the clocks; the
 // others are the contestant's.
-func (s *seat) Search(ctx context.Context, line *chess.Line, clocks search.Limits) (search.Result, error) {
+func (s *instance) Search(ctx context.Context, line *chess.Line, clocks search.Limits) (search.Result, error) {
 	lim := s.contestant.Limits
 	lim.Time, lim.Inc = clocks.Time, clocks.Inc
 	began := time.Now()
@@ -91,7 +92,7 @@ func (s *seat) Search(ctx context.Context, line *chess.Line, clocks search.Limit
 }
 
 // watched searches, for no longer than the timeout.
-func (s *seat) watched(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+func (s *instance) watched(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
 	if s.timeout == 0 {
 		return s.player.Search(ctx, line, lim)
 	}
@@ -104,71 +105,71 @@ func (s *seat) watched(ctx context.Context, line *chess.Line, lim search.Limits)
 	return result, err
 }
 
-// lobby keeps the players that are not at a board until they are wanted again.
-type lobby struct {
+// idleInstances keeps the instances that play no game until they are wanted again.
+type idleInstances struct {
 	contestants []Contestant
 	timeout     time.Duration
-	most        int // seats kept
+	most        int // instances kept
 
 	mu   sync.Mutex
-	idle []*seat // the longest idle first
+	list []*instance // the longest idle first
 }
 
-// newLobby keeps one seat of every contestant, and as many again as sit at the
-// boards.
-func newLobby(cfg *Config) *lobby {
-	return &lobby{contestants: cfg.Players, timeout: cfg.MoveTimeout, most: len(cfg.Players) + 2*cfg.Concurrency}
+// newIdleInstances keeps one instance of every contestant, and as many again as
+// play at a time.
+func newIdleInstances(cfg *Config) *idleInstances {
+	return &idleInstances{contestants: cfg.Players, timeout: cfg.MoveTimeout, most: len(cfg.Players) + 2*cfg.Concurrency}
 }
 
-// take returns a seat of the contestant with an index, with its player still
+// take returns an instance of the contestant with an index, with its player still
 // there if possible.
-func (l *lobby) take(contestant int) *seat {
+func (l *idleInstances) take(contestant int) *instance {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := &l.contestants[contestant]
-	for i, s := range slices.Backward(l.idle) {
+	for i, s := range slices.Backward(l.list) {
 		if s.contestant == c {
-			l.idle = slices.Delete(l.idle, i, i+1)
+			l.list = slices.Delete(l.list, i, i+1)
 			return s
 		}
 	}
-	return &seat{contestant: c, timeout: l.timeout}
+	return &instance{contestant: c, timeout: l.timeout}
 }
 
-// give takes a seat back after a pair.
-func (l *lobby) give(s *seat) {
+// give takes an instance back after a pair.
+func (l *idleInstances) give(s *instance) {
 	if s.contestant.Fresh {
-		s.leave()
+		s.stop()
 		return
 	}
 	l.keep(s)
 }
 
-// keep adds an idle seat. If there are too many, the one that was idle for the
+// keep adds an idle instance. If there are too many, the one that was idle for the
 // longest time loses its player.
-func (l *lobby) keep(s *seat) {
+func (l *idleInstances) keep(s *instance) {
 	l.mu.Lock()
-	l.idle = append(l.idle, s)
-	var oldest *seat
-	if len(l.idle) > l.most {
-		oldest = l.idle[0]
-		l.idle = slices.Delete(l.idle, 0, 1)
+	l.list = append(l.list, s)
+	var oldest *instance
+	if len(l.list) > l.most {
+		oldest = l.list[0]
+		l.list = slices.Delete(l.list, 0, 1)
 	}
 	l.mu.Unlock()
 	if oldest != nil {
-		oldest.leave()
+		oldest.stop()
 	}
 }
 
 // fill makes a player of each contestant wanted, so that one that cannot be
 // made is known before the first game.
-func (l *lobby) fill(wanted []bool) error {
+func (l *idleInstances) fill(wanted []bool) error {
 	for i, want := range wanted {
 		if !want {
 			continue
 		}
 		s := l.take(i)
-		err := s.sit()
+		err := s.start()
 		l.keep(s)
 		if err != nil {
 			return err
@@ -178,11 +179,11 @@ func (l *lobby) fill(wanted []bool) error {
 }
 
 // close closes all players, several at a time: an engine may take seconds to
-// end. No seat is away.
-func (l *lobby) close() {
+// end. No instance plays any more.
+func (l *idleInstances) close() {
 	var all sync.WaitGroup
-	for _, s := range l.idle {
-		all.Go(s.leave)
+	for _, s := range l.list {
+		all.Go(s.stop)
 	}
 	all.Wait()
 }
