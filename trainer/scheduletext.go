@@ -21,7 +21,9 @@ import (
 //
 // Without STEPS a schedule takes what is left of the total; only the last of a
 // sequence may leave them out. STEPS and EVERY may be written as a percentage of
-// the total. The error wraps ErrSchedule.
+// the total. A total of 0 stands for a run without end, where STEPS must be given
+// wherever a schedule would take what is left, and no percentages are. The error
+// wraps ErrSchedule.
 func ParseSchedule(text string, total uint64) (Schedule, error) {
 	s, err := parseSchedule(text, total)
 	if err == nil {
@@ -94,6 +96,9 @@ func parsePart(fields []string, left, total uint64) (Part, error) {
 		return Part{}, fmt.Errorf("%w: found %d numbers for %s, expected %d and steps if need be", ErrSchedule, len(values), curve, numbers)
 	}
 	p := Part{Schedule: Schedule{Curve: curve, Steps: max(left, 1)}}
+	if len(values) == numbers && total == 0 && curve != Constant && curve != Stairs {
+		return p, fmt.Errorf("%w: found no steps for %s in a run without end, expected their number after its values", ErrSchedule, curve)
+	}
 	if len(values) > numbers {
 		var err error
 		if p.Length, err = parseSteps(values[numbers], total); err != nil {
@@ -128,6 +133,9 @@ func (s *Schedule) parseValues(values []string, total uint64) error {
 // parseSteps reads a number of steps or a percentage of all.
 func parseSteps(text string, total uint64) (uint64, error) {
 	if percent, ok := strings.CutSuffix(text, "%"); ok {
+		if total == 0 {
+			return 0, fmt.Errorf("%w: found %q in a run without end, expected a number of steps", ErrSchedule, text)
+		}
 		if share, err := strconv.ParseFloat(percent, 64); err == nil && share > 0 && share <= 100 {
 			return max(1, uint64(share/100*float64(total))), nil
 		}

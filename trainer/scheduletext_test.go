@@ -3,6 +3,7 @@ package trainer
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -43,6 +44,29 @@ func TestParseSchedule(t *testing.T) {
 	} {
 		if _, err := ParseSchedule(text, 1000); !errors.Is(err, ErrSchedule) {
 			t.Errorf("%q: error %v, want ErrSchedule", text, err)
+		}
+	}
+}
+
+// A run without end, as a loop is, has no rest for a curve to take.
+func TestScheduleWithoutEnd(t *testing.T) {
+	for text, want := range map[string]float64{ // at step 500
+		"0.5": 0.5, "warmup:10,cosine:1:0:1000": 0.5, "linear:0:1:100,0.25": 0.25, "step:1:0.5:250": 0.25, "cycle:11,0.5": 0.25,
+	} {
+		s, err := ParseSchedule(text, 0)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if got := s.At(500); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%q at 500: %g, want %g", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"cosine:1:0": "no steps for cosine in a run without end", "warmup:5,linear:1:0": "no steps for linear",
+		"onecycle:1:0": "no steps for onecycle", "exponential:1:0.1": "no steps for exponential", "0.5,0.1": "no steps in part 1",
+		"linear:1:0,0.1": "no steps for linear", "warmup:2%,0.5": `"2%" in a run without end`, "step:1:0.5:10%": `"10%"`, "linear:1:0:50%": `"50%"`,
+	} {
+		if _, err := ParseSchedule(text, 0); !errors.Is(err, ErrSchedule) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, lacks %q", text, err, want)
 		}
 	}
 }
