@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -12,8 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/nnue"
-	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -41,13 +39,13 @@ func newBenchCommand() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
-	c.Flags().StringVar(&net, "net", builtinNet, netHelp)
+	c.Flags().StringVar(&net, "net", player.Builtin, netHelp)
 	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchKernelCommand(), newBenchPlanesCommand(), newBenchTrainCommand(), newBenchTreeCommand())
 	return c
 }
 
 func benchSignature(ctx context.Context, w io.Writer, net string, depth int) error {
-	evaluator, _, err := newEvaluator(net, chess.Crazyhouse)
+	evaluator, _, err := player.NewEvaluator(net, chess.Crazyhouse)
 	if err != nil {
 		return err
 	}
@@ -61,39 +59,7 @@ func benchSignature(ctx context.Context, w io.Writer, net string, depth int) err
 	return nil
 }
 
-// Words that stand where a net file may.
-const (
-	builtinNet  = "builtin"
-	materialNet = "material"
-	netHelp     = `net file, or "builtin", the program's own, or "material"`
-)
-
-// newEvaluator returns a factory of evaluators over a net, and the net (nil for
-// material).
-func newEvaluator(name string, v *chess.Variant) (func() ab.Evaluator, *nnue.Network, error) {
-	if name == materialNet {
-		return func() ab.Evaluator { return ab.NewMaterial() }, nil, nil
-	}
-	n, err := netFor(name, v)
-	if err != nil {
-		return nil, nil, err
-	}
-	return func() ab.Evaluator { return nnue.NewAccumulator(n) }, n, nil
-}
-
-// netFor returns the net of a file, or the program's own.
-func netFor(name string, v *chess.Variant) (*nnue.Network, error) {
-	if filepath.Ext(name) == ".onnx" {
-		return nil, fmt.Errorf("%w: found the plane net %s, expected an NNUE net: plane nets serve uci --search mcts, players mcts:FILE and net inspect", errUsage, name)
-	}
-	if name != builtinNet {
-		return nnue.ReadFileVariant(name, v)
-	}
-	if n := builtin.Net(v); n != nil {
-		return n, nil
-	}
-	return nil, fmt.Errorf("%w: found no net for %s in the program, expected a file", errUsage, v.Name)
-}
+const netHelp = `net file, or "builtin", the program's own, or "material"`
 
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -52,7 +53,7 @@ evaluates by hand without one; --peer-net none asks for that.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.net, "net", materialNet, netHelp)
+	f.StringVar(&o.net, "net", player.Material, netHelp)
 	f.StringVar(&o.peer, "peer", "", "the peer's binary; without it only our speed is printed")
 	f.StringVar(&o.peerNet, "peer-net", "", "net file for the peer, or none; default --net if that is a file")
 	f.Uint64Var(&o.nodes, "nodes", 1_000_000, "nodes to search in each position")
@@ -68,14 +69,14 @@ func benchSearch(ctx context.Context, w io.Writer, o benchSearchOptions) error {
 	}
 	if o.peerNet == "" {
 		o.peerNet = o.net
-		if o.net == builtinNet || o.net == materialNet {
+		if o.net == player.Builtin || o.net == player.Material {
 			o.peerNet = "none"
 		}
 	}
 	if name := filepath.Base(o.peerNet); o.peer != "" && o.peerNet != "none" && !strings.HasPrefix(name, "crazyhouse") {
 		return fmt.Errorf("%w: found a peer's net named %s, expected a name that begins with crazyhouse, or --peer-net none", errUsage, name)
 	}
-	evaluator, _, err := newEvaluator(o.net, chess.Crazyhouse)
+	evaluator, _, err := player.NewEvaluator(o.net, chess.Crazyhouse)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -68,7 +69,7 @@ depth, and UCI engines are given Threads=1.
 Scores mean what the judge means by them: what White scores from a book tells
 "selfplay book check --games", and the band moves it.
 
-` + playersHelp,
+` + player.Help,
 		Example: `  selfplay book --out book.epd --player net.nnue --nodes 400
   selfplay book --out book.epd.gz --player net.nnue --judge uci:fairy-stockfish,Hash=1,Threads=1 --band -60..140`,
 		Args: noArgs,
@@ -113,7 +114,7 @@ func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFa
 	if err != nil {
 		return nil, book.WalkFacts{}, fmt.Errorf("%w: --plies: %w", errUsage, err)
 	}
-	walker, err := contestant(ctx, o.player, v, search.Limits{Nodes: o.nodes}, o.hashMB)
+	walker, err := player.NewContestant(ctx, o.player, v, search.Limits{Nodes: o.nodes}, o.hashMB)
 	if err != nil {
 		return nil, book.WalkFacts{}, err
 	}
@@ -129,7 +130,7 @@ func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFa
 	e.Settings.Moves.MultiPV = o.multiPV
 	judge := walker
 	if o.judge != "" {
-		if judge, err = contestant(ctx, o.judge, v, e.Settings.Judge, o.hashMB); err != nil {
+		if judge, err = player.NewContestant(ctx, o.judge, v, e.Settings.Judge, o.hashMB); err != nil {
 			return nil, book.WalkFacts{}, err
 		}
 		e.NewJudge, e.Settings.Judge = judge.New, judge.Limits

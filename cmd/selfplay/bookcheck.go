@@ -16,6 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/match/book"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -42,7 +43,7 @@ manifest, FILE.json, exit 1 if the book is not the one it was written for.
 With --games, play so many games of --player against itself, each from another
 opening, and print what White scores; --record adds that to the manifest.
 
-` + playersHelp,
+` + player.Help,
 		Example: `  selfplay book check
   selfplay book check book.epd --player net.nnue --nodes 400 --games 2000 --record`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -143,15 +144,15 @@ func bookManifest(name string, v *chess.Variant) (*book.Manifest, error) {
 
 // measure plays games from the book.
 func (o *bookCheckOptions) measure(ctx context.Context, b *book.Book) (book.WhiteScore, error) {
-	c, err := contestant(ctx, o.player, b.Variant, search.Limits{Nodes: o.nodes}, o.hashMB)
+	c, err := player.NewContestant(ctx, o.player, b.Variant, search.Limits{Nodes: o.nodes}, o.hashMB)
 	if err != nil {
 		return book.WhiteScore{}, err
 	}
-	player, err := bookPlayer(c)
+	who, err := bookPlayer(c)
 	if err != nil {
 		return book.WhiteScore{}, err
 	}
-	player.Limits = game.LimitsText(c.Limits)
+	who.Limits = game.LimitsText(c.Limits)
 	m := book.Measurement{
 		NewPlayer: c.New,
 		Game: game.Config{
@@ -161,6 +162,6 @@ func (o *bookCheckOptions) measure(ctx context.Context, b *book.Book) (book.Whit
 		Games: o.games, Seed: o.seed, Concurrency: o.concurrency,
 	}
 	score, err := m.Run(ctx, b)
-	score.Player = player
+	score.Player = who
 	return score, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 type evalOptions struct {
@@ -43,7 +44,7 @@ units: 208 are a pawn. docs/formats.md has the formulas.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.net, "net", builtinNet, `net file, or "builtin", the program's own`)
+	f.StringVar(&o.net, "net", player.Builtin, `net file, or "builtin", the program's own`)
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	f.BoolVar(&o.chess960, "chess960", false, "Chess960 castling")
 	f.StringVar(&o.fen, "fen", "", "position; default the start position")
@@ -56,7 +57,7 @@ func eval(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o eval
 	if err != nil {
 		return fmt.Errorf("%w: --variant: %w", errUsage, err)
 	}
-	n, err := netFor(o.net, v)
+	n, err := player.Net(o.net, v)
 	if errors.Is(err, nnue.ErrVariant) {
 		err = fmt.Errorf("%w; --variant says which", err)
 	}

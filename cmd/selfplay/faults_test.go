@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/mockengine"
 	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -34,7 +35,7 @@ func mockPlayer(script, settings string) string {
 // returns the log's lines, the PGN, and how often the engine was started.
 func faultMatch(t *testing.T, script, settings string) (log []string, pgn string, starts int, err error) {
 	t.Helper()
-	players, err := contestants(t.Context(), []string{mockPlayer(script, settings), "material"},
+	players, err := player.Contestants(t.Context(), []string{mockPlayer(script, settings), "material"},
 		chess.Crazyhouse, search.Limits{Nodes: 50}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,7 @@ func TestEngineThatCannotStart(t *testing.T) {
 		})
 	}
 	nearest := mockPlayer("", ",SkilLevel=3")
-	players, err := contestants(t.Context(), []string{nearest, "uci:/nowhere/engine"}, chess.Crazyhouse, search.Limits{Nodes: 50}, 1)
+	players, err := player.Contestants(t.Context(), []string{nearest, "uci:/nowhere/engine"}, chess.Crazyhouse, search.Limits{Nodes: 50}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

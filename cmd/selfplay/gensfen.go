@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crazyhouse-rl/selfplay/generate"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -65,7 +66,7 @@ more positions than asked for; random moves are drops as often as moves in games
 a position whose move was random is not trained on; --nodes alone sets no depth,
 and searches end at so many nodes, not behind the iteration.
 
-` + playersHelp + `
+` + player.Help + `
 
 Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted but to be
 continued by the same command.`,

@@ -22,6 +22,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/generate"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -56,7 +57,7 @@ func (o *gensfenOptions) config(ctx context.Context, f *pflag.FlagSet, tell func
 
 // setPlayer settles who plays and how it searches.
 func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *generate.Config, tell func(string)) error {
-	spec, err := parsePlayer(o.player)
+	spec, err := player.Parse(o.player)
 	if err != nil {
 		return err
 	}
@@ -64,14 +65,14 @@ func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *g
 	if o.nodes == 0 || f.Changed("depth") {
 		limits.Depth = o.depth
 	}
-	player, err := contestant(ctx, o.player, cfg.Variant, limits, o.hashMB)
+	self, err := player.NewContestant(ctx, o.player, cfg.Variant, limits, o.hashMB)
 	if err != nil {
 		return err
 	}
-	cfg.New, cfg.Net, cfg.Player, cfg.Limits = player.New, player.Net, player.Settings, player.Limits
-	cfg.MinDepth, cfg.MaxDepth = player.Limits.Depth, player.Limits.Depth
+	cfg.New, cfg.Net, cfg.Player, cfg.Limits = self.New, self.Net, self.Settings, self.Limits
+	cfg.MinDepth, cfg.MaxDepth = self.Limits.Depth, self.Limits.Depth
 	cfg.Limits.Depth = 0
-	if !spec.limited {
+	if !spec.Limited {
 		if o.minDepth > 0 {
 			cfg.MinDepth = o.minDepth
 			cfg.MaxDepth = o.minDepth
@@ -84,7 +85,7 @@ func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *g
 	if cfg.MaxDepth > 0 {
 		cfg.Random.MultiPVDepth = max(cfg.Random.MultiPVDepth, cfg.MaxDepth)
 	}
-	if spec.engine {
+	if spec.Engine {
 		tell("a UCI engine does not tell how quiet positions are: --eval-diff-limit is not applied, consider --smart-fen-skipping")
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -113,7 +114,7 @@ func (*countValue) Type() string { return "number" }
 // Set takes the number.
 func (v *countValue) Set(text string) error {
 	const most = 1e15
-	if n, err := parseCount(text); err == nil {
+	if n, err := player.ParseCount(text); err == nil {
 		*v = countValue(n)
 		return nil
 	}

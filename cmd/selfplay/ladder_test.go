@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 // testLadder writes a ladder of quick opponents and returns its path.
@@ -142,7 +143,7 @@ func TestNewestNet(t *testing.T) {
 	if err != nil || !strings.Contains(got, ids[1]) || !strings.HasSuffix(got, `,name="generation 12 of my-run"`) {
 		t.Errorf("%s, %v; want net %s", got, err, ids[1])
 	}
-	if _, err := parsePlayer(got); err != nil {
+	if _, err := player.Parse(got); err != nil {
 		t.Error(err)
 	}
 	id, path, err := store.Put(strings.NewReader("a net of planes"), nets.KindPlanes)
@@ -156,7 +157,7 @@ func TestNewestNet(t *testing.T) {
 	if got, err = netOrNewest(run); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := parsePlayer(got); err != nil || s.tree == nil || s.program != path {
+	if s, err := player.Parse(got); err != nil || s.Tree == nil || s.Program != path {
 		t.Errorf("%s: %+v, %v; want tree search with %s", got, s, err, path)
 	}
 	if got, err := netOrNewest("material,nodes=4"); err != nil || got != "material,nodes=4" {

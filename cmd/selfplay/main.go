@@ -19,6 +19,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 // version is set by the linker; see build.
@@ -82,7 +84,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stderr, "selfplay:", err)
 	switch {
-	case errors.Is(err, errUsage):
+	case errors.Is(err, errUsage), errors.Is(err, player.ErrUsage):
 		return 2
 	case errors.Is(err, errUndecided):
 		return 3

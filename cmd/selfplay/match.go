@@ -13,6 +13,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -74,7 +75,7 @@ it was, and ends as if it had not been stopped as long as players answer the
 same to the same, as they do with one thread and limits of nodes or depth. The
 games of --pgn are kept in step with the log.
 
-` + playersHelp + `
+` + player.Help + `
 
 Exit codes: 0 played to the end, 1 failed, 2 wrong usage, 3 the sequential test
 has not decided, 4 interrupted but to be continued by the same command, 130
@@ -186,7 +187,7 @@ func (o *matchOptions) config(ctx context.Context, players []string) (match.Conf
 	if cfg.Openings, err = o.opening.openings(v, o.seed); err != nil {
 		return cfg, err
 	}
-	if cfg.Players, err = contestants(ctx, players, v, limits, o.hashMB); err != nil {
+	if cfg.Players, err = player.Contestants(ctx, players, v, limits, o.hashMB); err != nil {
 		return cfg, err
 	}
 	if cfg.Concurrency == 0 {
@@ -215,7 +216,7 @@ func (o *matchOptions) check() error {
 func (o *matchOptions) limits() (search.Limits, error) {
 	limits := search.Limits{Nodes: o.nodes, Depth: o.depth, MoveTime: o.moveTime}
 	if o.timeControl != "" {
-		base, inc, err := parseTimeControl(o.timeControl)
+		base, inc, err := player.ParseTimeControl(o.timeControl)
 		if err != nil {
 			return limits, fmt.Errorf("%w: --tc: %w", errUsage, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 func newNetCommand() *cobra.Command {
@@ -47,7 +48,7 @@ Stockfish 12 come out byte for byte as they went in.`,
 func readNet(path string) (*nnue.Network, error) {
 	var refused error
 	for _, v := range chess.Variants() {
-		n, err := netFor(path, v)
+		n, err := player.Net(path, v)
 		if !errors.Is(err, nnue.ErrVariant) {
 			return n, err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -64,8 +65,8 @@ func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error 
 		return err
 	}
 	var leaves [2][]search.Leaf
-	for i, r := range []netRuntime{{name: runtimes.Native}, {o.runtime, o.library}} {
-		runtime, err := runtimes.Open(model, r.options(v, 1))
+	for i, r := range []player.Runtime{{Name: runtimes.Native}, {Name: o.runtime, Library: o.library}} {
+		runtime, err := runtimes.Open(model, r.Options(v, 1))
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}

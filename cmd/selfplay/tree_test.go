@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
@@ -40,18 +39,6 @@ func planesFile(t *testing.T, v *chess.Variant) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func TestParseTreePlayer(t *testing.T) {
-	s, err := parsePlayer("mcts:net.onnx,batch=4,cpuct=2.5,fpu=0,probe=1,gumbel=16,hash=64,nodes=800,runtime=int8,library=x.so")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := mcts.DefaultOptions()
-	want.Batch, want.CPuct, want.FPU, want.MateProbe, want.Gumbel.Actions = 4, 2.5, 0, 1, 16
-	if s.program != "net.onnx" || s.engine || s.tree == nil || *s.tree != want || s.hashMB != 64 || s.limits.Nodes != 800 || s.runtime != (netRuntime{"int8", "x.so"}) {
-		t.Errorf("%+v, tree %+v", s, s.tree)
-	}
 }
 
 func TestTreePlaysMatch(t *testing.T) {

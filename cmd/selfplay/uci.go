@@ -9,6 +9,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
@@ -51,7 +52,7 @@ find it.`,
 				o.Tree = &uci.Tree{
 					Options: mcts.DefaultOptions(), Runtimes: runtimes.Names(), Runtime: runtime, CheckRuntime: runtimes.Check,
 					Load: func(path string, v *chess.Variant, runtime string) (uci.TreeNet, error) {
-						return loadPlanes(path, v, netRuntime{runtime, library})
+						return player.LoadPlanes(path, v, player.Runtime{Name: runtime, Library: library})
 					},
 				}
 			default:

@@ -63,6 +63,7 @@ var group = map[string]int{
 	"match/rating":         5,
 	"match/book":           4,
 	"uci":                  5,
+	"player":               6,
 	"generate":             6,
 	"dataset":              6,
 	"bus":                  6,
@@ -94,6 +95,7 @@ var sameLayer = map[[2]string]bool{
 	{"trainer/nnuefit", "trainer"}:                true,
 	{"trainer/planesfit", "trainer"}:              true,
 	{"match", "match/rating"}:                     true,
+	{"player", "internal/positions"}:              true,
 }
 
 // testsOnly lists what tests may import beside what the package may.

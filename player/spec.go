@@ -1,4 +1,6 @@
-package main
+// Package player says who can play: it reads a player's text, as the command line
+// writes it, and makes the player.
+package player
 
 import (
 	"errors"
@@ -13,8 +15,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// playersHelp says how a player is written on the command line.
-const playersHelp = `A player is a net file, the word "builtin" for the program's own net, the word
+// Help says how a player is written on the command line.
+const Help = `A player is a net file, the word "builtin" for the program's own net, the word
 "material", mcts:FILE for tree search with a plane net or mcts:uniform without one,
 or uci:COMMAND for any UCI engine, with settings behind it, each after a comma:
 
@@ -49,44 +51,47 @@ Quotes, "" or '', hold together what has commas or spaces:
   uci:fairy-stockfish,Hash=64,tc=10+0.1
   'uci:"/opt/my engine/sf" --quiet,EvalFile="a,b.nnue",Skill Level=5'`
 
-// playerSpec is a player as the command line writes it, taken apart.
-type playerSpec struct {
-	engine  bool   // behind UCI
-	program string // the engine's command, or the net file, or "material"
-	args    []string
+// ErrUsage marks errors in a player's text, or in a name that stands for a net.
+var ErrUsage = errors.New("wrong usage")
 
-	name    string // empty: not given
-	limits  search.Limits
-	limited bool // limits were given
+// Spec is a player as the command line writes it, taken apart.
+type Spec struct {
+	Engine  bool   // behind UCI
+	Program string // the engine's command, or the net file, or "material"
+	Args    []string
 
-	hashMB, threads int // 0: not given; not of an engine
+	Name    string // empty: not given
+	Limits  search.Limits
+	Limited bool // limits were given
 
-	tree    *mcts.Options // nil: no tree search
-	runtime netRuntime    // of its net
+	HashMB, Threads int // 0: not given; not of an engine
 
-	dir     string
-	timeout time.Duration     // 0: not given
-	margin  time.Duration     // 0: not given
-	options map[string]string // UCI options, by name as written
+	Tree    *mcts.Options // nil: no tree search
+	Runtime Runtime       // of its net
+
+	Dir     string
+	Timeout time.Duration     // 0: not given
+	Margin  time.Duration     // 0: not given
+	Options map[string]string // UCI options, by name as written
 }
 
-// parsePlayer reads a player as playersHelp describes it. Errors wrap errUsage.
-func parsePlayer(text string) (playerSpec, error) {
+// Parse reads a player as Help describes it. Errors wrap ErrUsage.
+func Parse(text string) (Spec, error) {
 	s, err := parseSpec(text)
 	if err != nil {
-		return playerSpec{}, fmt.Errorf("%w: player %q: %w", errUsage, text, err)
+		return Spec{}, fmt.Errorf("%w: player %q: %w", ErrUsage, text, err)
 	}
 	return s, nil
 }
 
-func parseSpec(text string) (playerSpec, error) {
-	var s playerSpec
+func parseSpec(text string) (Spec, error) {
+	var s Spec
 	parts, err := splitQuoted(text, ',')
 	if err != nil {
 		return s, err
 	}
 	head := parts[0]
-	if head, s.engine = strings.CutPrefix(head, "uci:"); s.engine {
+	if head, s.Engine = strings.CutPrefix(head, "uci:"); s.Engine {
 		command, err := splitQuoted(strings.TrimSpace(head), ' ')
 		if err != nil {
 			return s, err
@@ -98,13 +103,13 @@ func parseSpec(text string) (playerSpec, error) {
 		if len(command) == 0 || command[0] == "" {
 			return s, errors.New("found no command, expected uci:COMMAND")
 		}
-		s.program, s.args, s.options = command[0], command[1:], map[string]string{}
+		s.Program, s.Args, s.Options = command[0], command[1:], map[string]string{}
 	} else {
 		if file, ok := strings.CutPrefix(head, "mcts:"); ok {
 			o := mcts.DefaultOptions()
-			head, s.tree = file, &o
+			head, s.Tree = file, &o
 		}
-		if s.program = unquote(head); s.program == "" {
+		if s.Program = unquote(head); s.Program == "" {
 			return s, errors.New(`found no name, expected a net file, "builtin", "material", mcts:FILE, mcts:uniform or uci:COMMAND`)
 		}
 	}
@@ -117,7 +122,7 @@ func parseSpec(text string) (playerSpec, error) {
 		}
 		// Options of engines are the same in every case, settings are not.
 		id := key
-		if s.engine && !slices.Contains(engineKeys, key) {
+		if s.Engine && !slices.Contains(engineKeys, key) {
 			id = "option " + strings.ToLower(key)
 		}
 		if seen[id] {
@@ -139,53 +144,53 @@ var (
 )
 
 // set takes one setting.
-func (s *playerSpec) set(key, value string) (err error) {
+func (s *Spec) set(key, value string) (err error) {
 	keys := ownKeys
 	switch {
-	case s.engine:
+	case s.Engine:
 		keys = engineKeys
-	case s.tree != nil:
+	case s.Tree != nil:
 		keys = treeKeys
 	}
 	if !slices.Contains(keys, key) {
-		if s.engine {
-			s.options[key] = value
+		if s.Engine {
+			s.Options[key] = value
 			return nil
 		}
 		return fmt.Errorf("found setting %q, the nearest is %s; expected one of %s", key, words.Nearest(key, keys), strings.Join(keys, ", "))
 	}
 	switch key {
 	case "nodes":
-		s.limits.Nodes, err = parseCount(value)
+		s.Limits.Nodes, err = ParseCount(value)
 	case "depth":
-		s.limits.Depth, err = parseRange(value, 1, search.MaxPly)
+		s.Limits.Depth, err = parseRange(value, 1, search.MaxPly)
 	case "movetime":
-		s.limits.MoveTime, err = parseSpan(value)
+		s.Limits.MoveTime, err = parseSpan(value)
 	case "tc":
 		var base, inc time.Duration
-		base, inc, err = parseTimeControl(value)
-		s.limits.Time, s.limits.Inc = [2]time.Duration{base, base}, [2]time.Duration{inc, inc}
+		base, inc, err = ParseTimeControl(value)
+		s.Limits.Time, s.Limits.Inc = [2]time.Duration{base, base}, [2]time.Duration{inc, inc}
 	case "name":
-		if s.name = value; value == "" {
+		if s.Name = value; value == "" {
 			err = errors.New("found nothing, expected a name")
 		}
 	case "hash":
-		s.hashMB, err = parseRange(value, 1, 1<<20)
+		s.HashMB, err = parseRange(value, 1, 1<<20)
 	case "threads":
-		s.threads, err = parseRange(value, 1, 1<<10)
+		s.Threads, err = parseRange(value, 1, 1<<10)
 	case "dir":
-		s.dir = value
+		s.Dir = value
 	case "timeout":
-		s.timeout, err = parseSpan(value)
+		s.Timeout, err = parseSpan(value)
 	case "margin":
-		s.margin, err = parseSpan(value)
+		s.Margin, err = parseSpan(value)
 	default:
 		err = s.setTree(key, value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
-	s.limited = s.limited || slices.Contains(commonKeys[:4], key)
+	s.Limited = s.Limited || slices.Contains(commonKeys[:4], key)
 	return nil
 }
 
@@ -231,9 +236,9 @@ func unquote(text string) string {
 	}, strings.TrimSpace(text))
 }
 
-// parseCount reads a positive number, of thousands with a k behind it, of
+// ParseCount reads a positive number, of thousands with a k behind it, of
 // millions with an M.
-func parseCount(text string) (uint64, error) {
+func ParseCount(text string) (uint64, error) {
 	digits, scale := text, uint64(1)
 	if rest, ok := strings.CutSuffix(text, "k"); ok {
 		digits, scale = rest, 1e3
@@ -269,8 +274,8 @@ func parseSpan(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseTimeControl reads base time and increment, [MIN:]SEC[+SEC].
-func parseTimeControl(text string) (base, inc time.Duration, err error) {
+// ParseTimeControl reads base time and increment, [MIN:]SEC[+SEC].
+func ParseTimeControl(text string) (base, inc time.Duration, err error) {
 	bad := func() (time.Duration, time.Duration, error) {
 		return 0, 0, fmt.Errorf("found %q, expected [MIN:]SEC[+SEC] such as 10+0.1 or 1:30", text)
 	}

@@ -1,4 +1,4 @@
-package main
+package player
 
 import (
 	"errors"
@@ -10,37 +10,38 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 func bothColors(d time.Duration) [2]time.Duration { return [2]time.Duration{d, d} }
 
 func TestParsePlayer(t *testing.T) {
-	for text, want := range map[string]playerSpec{
-		"material":                 {program: "material"},
-		"nets/gen 12.nnue":         {program: "nets/gen 12.nnue"},
-		`"a,b.nnue",nodes=400`:     {program: "a,b.nnue", limited: true, limits: search.Limits{Nodes: 400}},
-		"x.nnue,nodes=10k,depth=9": {program: "x.nnue", limited: true, limits: search.Limits{Nodes: 10000, Depth: 9}},
+	for text, want := range map[string]Spec{
+		"material":                 {Program: "material"},
+		"nets/gen 12.nnue":         {Program: "nets/gen 12.nnue"},
+		`"a,b.nnue",nodes=400`:     {Program: "a,b.nnue", Limited: true, Limits: search.Limits{Nodes: 400}},
+		"x.nnue,nodes=10k,depth=9": {Program: "x.nnue", Limited: true, Limits: search.Limits{Nodes: 10000, Depth: 9}},
 		"x.nnue, hash=64, threads=2,name=Gen 12": {
-			program: "x.nnue", hashMB: 64, threads: 2, name: "Gen 12",
+			Program: "x.nnue", HashMB: 64, Threads: 2, Name: "Gen 12",
 		},
 		"uci:fairy-stockfish,Hash=64,hash size=1,movetime=50ms": {
-			engine: true, program: "fairy-stockfish", args: []string{}, limited: true,
-			limits: search.Limits{MoveTime: 50 * time.Millisecond}, options: map[string]string{"Hash": "64", "hash size": "1"},
+			Engine: true, Program: "fairy-stockfish", Args: []string{}, Limited: true,
+			Limits: search.Limits{MoveTime: 50 * time.Millisecond}, Options: map[string]string{"Hash": "64", "hash size": "1"},
 		},
 		`uci:"/opt/my engine/sf"  --book 'x y'  -v "",EvalFile="a,b.nnue",Clear Hash=,tc=1:30+0.5,dir=/tmp,timeout=2m,margin=1s,name='a "b"'`: {
-			engine: true, program: "/opt/my engine/sf", args: []string{"--book", "x y", "-v", ""}, limited: true,
-			limits:  search.Limits{Time: bothColors(90 * time.Second), Inc: bothColors(500 * time.Millisecond)},
-			options: map[string]string{"EvalFile": "a,b.nnue", "Clear Hash": ""},
-			dir:     "/tmp", timeout: 2 * time.Minute, margin: time.Second, name: `a "b"`,
+			Engine: true, Program: "/opt/my engine/sf", Args: []string{"--book", "x y", "-v", ""}, Limited: true,
+			Limits:  search.Limits{Time: bothColors(90 * time.Second), Inc: bothColors(500 * time.Millisecond)},
+			Options: map[string]string{"EvalFile": "a,b.nnue", "Clear Hash": ""},
+			Dir:     "/tmp", Timeout: 2 * time.Minute, Margin: time.Second, Name: `a "b"`,
 		},
-		"uci:sf,Nodes=7": {engine: true, program: "sf", args: []string{}, options: map[string]string{"Nodes": "7"}},
+		"uci:sf,Nodes=7": {Engine: true, Program: "sf", Args: []string{}, Options: map[string]string{"Nodes": "7"}},
 		"uci:sf,tc=0+1": {
-			engine: true, program: "sf", args: []string{}, limited: true, options: map[string]string{},
-			limits: search.Limits{Inc: bothColors(time.Second)},
+			Engine: true, Program: "sf", Args: []string{}, Limited: true, Options: map[string]string{},
+			Limits: search.Limits{Inc: bothColors(time.Second)},
 		},
 	} {
-		if got, err := parsePlayer(text); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := Parse(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v; expected %+v", text, got, err, want)
 		}
 	}
@@ -84,8 +85,8 @@ func TestParsePlayerErrors(t *testing.T) {
 		"material,batch=8":          `found setting "batch"`,
 		`uci:"sf,Hash=1`:            `found a quote " that does not end`,
 	} {
-		_, err := parsePlayer(text)
-		if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), want) {
+		_, err := Parse(text)
+		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)
 		}
 	}
@@ -106,34 +107,34 @@ func FuzzParsePlayer(f *testing.F) {
 		return `"` + s + `"`
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := parsePlayer(text)
+		s, err := Parse(text)
 		if err != nil {
-			if !errors.Is(err, errUsage) {
+			if !errors.Is(err, ErrUsage) {
 				t.Fatal(err)
 			}
 			return
 		}
-		values := append(slices.Collect(maps.Values(s.options)), append(s.args, s.program)...)
+		values := append(slices.Collect(maps.Values(s.Options)), append(s.Args, s.Program)...)
 		for _, v := range values {
-			if s.program == "" || strings.Contains(v, `"`) && strings.Contains(v, "'") || strings.TrimSpace(v) != v || v == "" {
+			if s.Program == "" || strings.Contains(v, `"`) && strings.Contains(v, "'") || strings.TrimSpace(v) != v || v == "" {
 				return // cannot be put in one pair of quotes
 			}
 		}
-		if !s.engine {
+		if !s.Engine {
 			return
 		}
-		again := "uci:" + quote(s.program)
-		for _, a := range s.args {
+		again := "uci:" + quote(s.Program)
+		for _, a := range s.Args {
 			again += " " + quote(a)
 		}
-		for name, v := range s.options {
+		for name, v := range s.Options {
 			if strings.ContainsAny(name, `"'`) {
 				return
 			}
 			again += "," + name + "=" + quote(v)
 		}
-		back, err := parsePlayer(again)
-		if err != nil || back.program != s.program || !slices.Equal(back.args, s.args) || !maps.Equal(back.options, s.options) {
+		back, err := Parse(again)
+		if err != nil || back.Program != s.Program || !slices.Equal(back.Args, s.Args) || !maps.Equal(back.Options, s.Options) {
 			t.Errorf("%q is %+v; written %q it is %+v, %v", text, s, again, back, err)
 		}
 	})
@@ -143,7 +144,7 @@ func FuzzParsePlayer(f *testing.F) {
 // names are told apart.
 func TestContestants(t *testing.T) {
 	flags := search.Limits{Nodes: 400, Depth: 5}
-	cs, err := contestants(t.Context(), []string{
+	cs, err := Contestants(t.Context(), []string{
 		"material", "material,nodes=1k", "material,nodes=1k,hash=8", "uci:/usr/bin/sf,Hash=2,depth=3", "material,name=M,threads=2",
 	}, chess.Crazyhouse, flags, 4)
 	if err != nil {
@@ -174,7 +175,19 @@ func TestContestants(t *testing.T) {
 	if l := cs[3].Limits; l.Nodes != 0 || l.Depth != 3 {
 		t.Errorf("limits %+v", l)
 	}
-	if _, err := contestants(t.Context(), []string{"material", "nowhere.nnue"}, chess.Crazyhouse, flags, 4); err == nil {
+	if _, err := Contestants(t.Context(), []string{"material", "nowhere.nnue"}, chess.Crazyhouse, flags, 4); err == nil {
 		t.Error("a net that is not there was taken")
+	}
+}
+
+func TestParseTreePlayer(t *testing.T) {
+	s, err := Parse("mcts:net.onnx,batch=4,cpuct=2.5,fpu=0,probe=1,gumbel=16,hash=64,nodes=800,runtime=int8,library=x.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mcts.DefaultOptions()
+	want.Batch, want.CPuct, want.FPU, want.MateProbe, want.Gumbel.Actions = 4, 2.5, 0, 1, 16
+	if s.Program != "net.onnx" || s.Engine || s.Tree == nil || *s.Tree != want || s.HashMB != 64 || s.Limits.Nodes != 800 || s.Runtime != (Runtime{Name: "int8", Library: "x.so"}) {
+		t.Errorf("%+v, tree %+v", s, s.Tree)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package player
 
 import (
 	"context"
@@ -20,16 +20,16 @@ import (
 	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
-// uniformNet stands in place of a plane net's file for none at all.
-const uniformNet = "uniform"
+// Uniform stands in place of a plane net's file for none at all.
+const Uniform = "uniform"
 
-// errVariant says that a net is for another game.
-var errVariant = errors.New("net of another variant")
+// ErrVariant says that a net is for another game.
+var ErrVariant = errors.New("net of another variant")
 
-// netRuntime says by what a plane net is computed.
-type netRuntime struct {
-	name    string // as package runtimes calls it; "" is its default
-	library string // of ONNX Runtime; "" leaves it to the system to find
+// Runtime says by what a plane net is computed.
+type Runtime struct {
+	Name    string // as package runtimes calls it; "" is its default
+	Library string // of ONNX Runtime; "" leaves it to the system to find
 }
 
 // calibrations are the positions that nets of a variant are calibrated on, made
@@ -42,13 +42,13 @@ var calibrations = func() map[*chess.Variant]func() ([]float32, error) {
 	return all
 }()
 
-// options are those of the runtime for a net of a variant.
-func (r netRuntime) options(v *chess.Variant, threads int) runtimes.Options {
-	return runtimes.Options{Name: r.name, Threads: threads, Calibration: calibrations[v], Library: r.library}
+// Options are those of the runtime for a net of a variant.
+func (r Runtime) Options(v *chess.Variant, threads int) runtimes.Options {
+	return runtimes.Options{Name: r.Name, Threads: threads, Calibration: calibrations[v], Library: r.Library}
 }
 
-// loadPlanes reads a plane net for v.
-func loadPlanes(path string, v *chess.Variant, r netRuntime) (uci.TreeNet, error) {
+// LoadPlanes reads a plane net for v.
+func LoadPlanes(path string, v *chess.Variant, r Runtime) (uci.TreeNet, error) {
 	model, err := onnx.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -58,10 +58,10 @@ func loadPlanes(path string, v *chess.Variant, r netRuntime) (uci.TreeNet, error
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if meta.Variant != v.Name {
-		return nil, fmt.Errorf("%s: %w: found %s, expected %s", path, errVariant, meta.Variant, v)
+		return nil, fmt.Errorf("%s: %w: found %s, expected %s", path, ErrVariant, meta.Variant, v)
 	}
 	open := func(threads int) (mcts.Evaluator, error) {
-		runtime, err := runtimes.Open(model, r.options(v, threads))
+		runtime, err := runtimes.Open(model, r.Options(v, threads))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -97,14 +97,14 @@ func (p *treePlayer) Close() error {
 var treeKeys = slices.Concat(ownKeys, []string{"batch", "cpuct", "fpu", "probe", "gumbel", "runtime", "library"})
 
 // setTree takes a setting of treeKeys that other players do not have.
-func (s *playerSpec) setTree(key, value string) (err error) {
-	o := s.tree
+func (s *Spec) setTree(key, value string) (err error) {
+	o := s.Tree
 	switch key {
 	case "runtime":
-		s.runtime.name = value
+		s.Runtime.Name = value
 		return runtimes.Check(value)
 	case "library":
-		s.runtime.library = value
+		s.Runtime.Library = value
 	case "batch":
 		o.Batch, err = parseRange(value, 1, mcts.MaxBatch)
 	case "cpuct":
@@ -131,29 +131,29 @@ func parseDecimal(text string) (float64, error) {
 }
 
 // treeContestant fills in a player by tree search.
-func (s *playerSpec) treeContestant(c *match.Contestant, v *chess.Variant, hashMB int) error {
+func (s *Spec) treeContestant(c *match.Contestant, v *chess.Variant, hashMB int) error {
 	open := func(int) (mcts.Evaluator, error) { return mcts.Uniform{}, nil }
-	c.Name, c.Net = "mcts "+uniformNet, "mcts:"+uniformNet
-	if s.program != uniformNet {
+	c.Name, c.Net = "mcts "+Uniform, "mcts:"+Uniform
+	if s.Program != Uniform {
 		var err error
-		if open, err = loadPlanes(s.program, v, s.runtime); err != nil {
+		if open, err = LoadPlanes(s.Program, v, s.Runtime); err != nil {
 			return err
 		}
-		if c.Net, err = nets.HashFile(s.program); err != nil {
+		if c.Net, err = nets.HashFile(s.Program); err != nil {
 			return err
 		}
-		c.Name = netName(s.program)
+		c.Name = netName(s.Program)
 	}
-	o := *s.tree
-	if s.hashMB > 0 {
-		hashMB = s.hashMB
+	o := *s.Tree
+	if s.HashMB > 0 {
+		hashMB = s.HashMB
 	}
 	o.MemoryMB = hashMB
-	c.Threads = max(s.threads, 1)
+	c.Threads = max(s.Threads, 1)
 	c.Settings = fmt.Sprintf("mcts, hash %d MiB, batch %d, cpuct %v, fpu %v, probe %d, gumbel %d",
 		o.MemoryMB, o.Batch, o.CPuct, o.FPU, o.MateProbe, o.Gumbel.Actions)
-	if s.runtime.name != "" && s.runtime.name != runtimes.Native {
-		c.Settings += ", runtime " + s.runtime.name
+	if s.Runtime.Name != "" && s.Runtime.Name != runtimes.Native {
+		c.Settings += ", runtime " + s.Runtime.Name
 	}
 	c.New = func() (game.Player, error) {
 		e, err := open(c.Threads)

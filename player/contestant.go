@@ -1,4 +1,4 @@
-package main
+package player
 
 import (
 	"context"
@@ -19,14 +19,14 @@ import (
 	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
-// contestants makes players of their texts on the command line. Those of the
+// Contestants makes players of their texts on the command line. Those of the
 // same name are told apart by their limits, or else by a number.
-func contestants(ctx context.Context, texts []string, v *chess.Variant, limits search.Limits, hashMB int) ([]match.Contestant, error) {
+func Contestants(ctx context.Context, texts []string, v *chess.Variant, limits search.Limits, hashMB int) ([]match.Contestant, error) {
 	all := make([]match.Contestant, len(texts))
 	count := map[string]int{}
 	for i, text := range texts {
 		var err error
-		if all[i], err = contestant(ctx, text, v, limits, hashMB); err != nil {
+		if all[i], err = NewContestant(ctx, text, v, limits, hashMB); err != nil {
 			return nil, err
 		}
 		count[all[i].Name]++
@@ -46,50 +46,50 @@ func contestants(ctx context.Context, texts []string, v *chess.Variant, limits s
 	return all, nil
 }
 
-// contestant makes a player of its text on the command line. The limits and the
+// NewContestant makes a player of its text on the command line. The limits and the
 // size of the table are for players that have none of their own.
-func contestant(ctx context.Context, text string, v *chess.Variant, limits search.Limits, hashMB int) (match.Contestant, error) {
-	s, err := parsePlayer(text)
+func NewContestant(ctx context.Context, text string, v *chess.Variant, limits search.Limits, hashMB int) (match.Contestant, error) {
+	s, err := Parse(text)
 	if err != nil {
 		return match.Contestant{}, err
 	}
-	if s.limited {
-		limits = s.limits
+	if s.Limited {
+		limits = s.Limits
 	}
 	c := match.Contestant{Limits: limits}
-	if s.engine {
+	if s.Engine {
 		s.engineContestant(ctx, &c, v)
 	} else if err := s.ownContestant(&c, v, hashMB); err != nil {
 		return c, err
 	}
-	if s.name != "" {
-		c.Name = s.name
+	if s.Name != "" {
+		c.Name = s.Name
 	}
 	return c, nil
 }
 
 // ownContestant fills in a player of this program.
-func (s *playerSpec) ownContestant(c *match.Contestant, v *chess.Variant, hashMB int) error {
-	if s.tree != nil {
+func (s *Spec) ownContestant(c *match.Contestant, v *chess.Variant, hashMB int) error {
+	if s.Tree != nil {
 		return s.treeContestant(c, v, hashMB)
 	}
-	evaluator, network, err := newEvaluator(s.program, v)
+	evaluator, network, err := NewEvaluator(s.Program, v)
 	if err != nil {
 		return err
 	}
-	c.Name, c.Net = s.program, s.program
+	c.Name, c.Net = s.Program, s.Program
 	switch {
-	case s.program == builtinNet:
+	case s.Program == Builtin:
 		c.Net = builtin.ID(v)
 	case network != nil:
-		if c.Net, err = nets.HashFile(s.program); err != nil {
+		if c.Net, err = nets.HashFile(s.Program); err != nil {
 			return err
 		}
-		c.Name = netName(s.program)
+		c.Name = netName(s.Program)
 	}
-	options := ab.Options{HashMB: hashMB, Threads: max(s.threads, 1)}
-	if s.hashMB > 0 {
-		options.HashMB = s.hashMB
+	options := ab.Options{HashMB: hashMB, Threads: max(s.Threads, 1)}
+	if s.HashMB > 0 {
+		options.HashMB = s.HashMB
 	}
 	c.Threads = options.Threads
 	c.Settings = fmt.Sprintf("hash %d MiB", options.HashMB)
@@ -109,18 +109,18 @@ func netName(path string) string {
 
 // engineContestant fills in a UCI engine. Its id is its command with the
 // options, as there is no telling which program or net that is.
-func (s *playerSpec) engineContestant(ctx context.Context, c *match.Contestant, v *chess.Variant) {
+func (s *Spec) engineContestant(ctx context.Context, c *match.Contestant, v *chess.Variant) {
 	cfg := uci.ClientConfig{
-		Command: s.program, Args: s.args, Dir: s.dir, Variant: v, Options: s.options,
-		StartTimeout: s.timeout, ReadyTimeout: s.timeout, SearchTimeout: s.timeout, MoveMargin: s.margin,
+		Command: s.Program, Args: s.Args, Dir: s.Dir, Variant: v, Options: s.Options,
+		StartTimeout: s.Timeout, ReadyTimeout: s.Timeout, SearchTimeout: s.Timeout, MoveMargin: s.Margin,
 	}
-	words := []string{strings.Join(append([]string{s.program}, s.args...), " ")}
-	for _, name := range slices.Sorted(maps.Keys(s.options)) {
-		words = append(words, name+"="+s.options[name])
+	words := []string{strings.Join(append([]string{s.Program}, s.Args...), " ")}
+	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
+		words = append(words, name+"="+s.Options[name])
 	}
-	c.Name, c.Settings = filepath.Base(s.program), strings.Join(words, ",")
+	c.Name, c.Settings = filepath.Base(s.Program), strings.Join(words, ",")
 	c.Net = "uci:" + c.Settings
-	for name, value := range s.options {
+	for name, value := range s.Options {
 		if n, err := strconv.Atoi(value); err == nil && strings.EqualFold(name, "Threads") {
 			c.Threads = n
 		}
