@@ -5,17 +5,17 @@
 // without bias that keeps the board's size, norm a batch normalisation.
 //
 //	stem      conv 3×3 34→C, norm, ReLU
-//	residual  conv 3×3 C→C, norm, ReLU, conv 3×3 C→C, norm, [gate], add the block's input, ReLU
-//	mobile    [gate]; conv 1×1 C→E, norm, ReLU, conv 3×3 on each channel, norm, ReLU,
-//	          conv 1×1 E→C, norm, add the block's (gated) input
-//	gate      squeeze and excitation: mean over the board, C→C/r, ReLU, C→C, sigmoid, multiply
+//	residual  conv 3×3 C→C, norm, ReLU, conv 3×3 C→C, norm, [SE], add the block's input, ReLU
+//	mobile    [SE]; conv 1×1 C→E, norm, ReLU, conv 3×3 on each channel, norm, ReLU,
+//	          conv 1×1 E→C, norm, add the block's input after SE
+//	SE        squeeze and excitation: mean over the board, C→C/r, ReLU, C→C, sigmoid, multiply
 //	policy    conv k×k C→C, norm, ReLU, conv k×k C→81, flattened to 5184 logits
 //	value     conv 1×1 C→V, norm, ReLU, flattened, [64·V→H, ReLU]; from there
 //	          →1, tanh: value; or →3, softmax: loss, draw, win, with value = win − loss;
 //	          →1, sigmoid: plies left
 //
 // The blocks are CrazyAra's: residual nets in the manner of AlphaZero's, and the
-// mobile ones of its RISEv2, whose gates stand before the block.
+// mobile ones of its RISEv2, whose squeeze and excitation stands before the block.
 package arch
 
 import (
@@ -52,8 +52,8 @@ type Architecture struct {
 	// i·ExpansionStep channels between its convolutions. 0 in others.
 	Expansion, ExpansionStep int
 
-	Gates     int // how many blocks, the last ones, have a gate
-	GateRatio int // r, a divisor of C; 0 without gates
+	SEBlocks int // how many blocks, the last ones, have squeeze and excitation (SE)
+	SERatio  int // r, a divisor of C; 0 without SE
 
 	PolicyKernel  int  // k, 1 or 3
 	ValueChannels int  // V, 1 to 256
@@ -72,7 +72,7 @@ var named = []struct {
 	{"4x64", Architecture{Kind: Residual, Blocks: 4, Channels: 64, PolicyKernel: 1, ValueChannels: 8, ValueHidden: 64, WDL: true, PliesLeft: true}},
 	{"5x64", Architecture{Kind: Residual, Blocks: 5, Channels: 64, PolicyKernel: 3, ValueChannels: 8, ValueHidden: 256}},
 	{"6x96", Architecture{Kind: Residual, Blocks: 6, Channels: 96, PolicyKernel: 1, ValueChannels: 8, ValueHidden: 128, WDL: true, PliesLeft: true}},
-	{"risev2", Architecture{Kind: Mobile, Blocks: 13, Channels: 256, Expansion: 128, ExpansionStep: 64, Gates: 5, GateRatio: 2, PolicyKernel: 3, ValueChannels: 8, ValueHidden: 256}},
+	{"risev2", Architecture{Kind: Mobile, Blocks: 13, Channels: 256, Expansion: 128, ExpansionStep: 64, SEBlocks: 5, SERatio: 2, PolicyKernel: 3, ValueChannels: 8, ValueHidden: 256}},
 }
 
 // Default is the name of the architecture for a CPU.
@@ -91,7 +91,7 @@ func Names() []string {
 // BLOCKSxCHANNELS, and then what differs:
 //
 //	expansion=128+64   channels between a mobile block's convolutions, first + step
-//	gates=5/2          blocks with a gate / ratio of its narrow layer
+//	gates=5/2          blocks with SE / ratio of its narrow layer
 //	policy=3           size of the policy head's convolutions
 //	value=8/64         channels / hidden neurons of the value head
 //	heads=wdl,plies    value or wdl, and plies
@@ -134,7 +134,7 @@ func parseStart(text []string) (a Architecture, rest []string, err error) {
 	if a.Kind == Mobile {
 		like, _, _ = parseStart([]string{"risev2"})
 		like.Expansion, like.ExpansionStep = 2*a.Channels, 0
-		like.Gates, like.GateRatio = 0, 0
+		like.SEBlocks, like.SERatio = 0, 0
 	}
 	like.Kind, like.Blocks, like.Channels = a.Kind, a.Blocks, a.Channels
 	return like, text[2:], nil
@@ -155,7 +155,7 @@ func (a *Architecture) set(key, value string) error {
 	case "expansion":
 		ok = pair(value, "+", &a.Expansion, &a.ExpansionStep)
 	case "gates":
-		ok = pair(value, "/", &a.Gates, &a.GateRatio)
+		ok = pair(value, "/", &a.SEBlocks, &a.SERatio)
 	case "policy":
 		n, err := strconv.ParseUint(value, 10, 16)
 		a.PolicyKernel, ok = int(n), err == nil
@@ -185,8 +185,8 @@ func (a Architecture) String() string {
 	if a.Kind == Mobile {
 		fmt.Fprintf(&b, " expansion=%d+%d", a.Expansion, a.ExpansionStep)
 	}
-	if a.Gates > 0 {
-		fmt.Fprintf(&b, " gates=%d/%d", a.Gates, a.GateRatio)
+	if a.SEBlocks > 0 {
+		fmt.Fprintf(&b, " gates=%d/%d", a.SEBlocks, a.SERatio)
 	}
 	head, plies := "value", ""
 	if a.WDL {
@@ -215,7 +215,7 @@ func (a Architecture) Check() error {
 	}{
 		{"blocks", a.Blocks, 1, 64},
 		{"channels", a.Channels, 1, 1024},
-		{"gates", a.Gates, 0, a.Blocks},
+		{"gates", a.SEBlocks, 0, a.Blocks},
 		{"value channels", a.ValueChannels, 1, 256},
 		{"value hidden neurons", a.ValueHidden, 0, 4096},
 		{"expansion of the first block", first, narrowest, widest},
@@ -228,8 +228,8 @@ func (a Architecture) Check() error {
 	if a.PolicyKernel != 1 && a.PolicyKernel != 3 {
 		return fmt.Errorf("%w: policy kernel: found %d, expected 1 or 3", ErrArchitecture, a.PolicyKernel)
 	}
-	if a.Gates == 0 && a.GateRatio != 0 || a.Gates > 0 && (a.GateRatio < 1 || a.Channels%a.GateRatio != 0) {
-		return fmt.Errorf("%w: gate ratio: found %d with %d gates, expected a divisor of %d channels, or 0 and 0", ErrArchitecture, a.GateRatio, a.Gates, a.Channels)
+	if a.SEBlocks == 0 && a.SERatio != 0 || a.SEBlocks > 0 && (a.SERatio < 1 || a.Channels%a.SERatio != 0) {
+		return fmt.Errorf("%w: gate ratio: found %d with %d gates, expected a divisor of %d channels, or 0 and 0", ErrArchitecture, a.SERatio, a.SEBlocks, a.Channels)
 	}
 	return nil
 }

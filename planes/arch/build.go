@@ -27,11 +27,11 @@ func build(a Architecture) *builder {
 	x := b.relu(b.norm(b.conv(planes.InputName, "stem.conv", planes.Channels, a.Channels, 3), "stem.norm", a.Channels), "stem.relu")
 	for i := range a.Blocks {
 		name := fmt.Sprintf("block%d", i)
-		gated := i >= a.Blocks-a.Gates
+		squeezed := i >= a.Blocks-a.SEBlocks
 		if a.Kind == Mobile {
-			x = b.mobile(x, name, a, a.Expansion+i*a.ExpansionStep, gated)
+			x = b.mobile(x, name, a, a.Expansion+i*a.ExpansionStep, squeezed)
 		} else {
-			x = b.residual(x, name, a, gated)
+			x = b.residual(x, name, a, squeezed)
 		}
 	}
 	b.policy(x, a)
@@ -39,19 +39,19 @@ func build(a Architecture) *builder {
 	return b
 }
 
-func (b *builder) residual(x, name string, a Architecture, gated bool) string {
+func (b *builder) residual(x, name string, a Architecture, squeezed bool) string {
 	y := b.norm(b.conv(x, name+".conv1", a.Channels, a.Channels, 3), name+".norm1", a.Channels)
 	y = b.relu(y, name+".relu1")
 	y = b.norm(b.conv(y, name+".conv2", a.Channels, a.Channels, 3), name+".norm2", a.Channels)
-	if gated {
-		y = b.gate(y, name+".gate", a)
+	if squeezed {
+		y = b.squeezeExcite(y, name+".gate", a)
 	}
 	return b.relu(b.node("Add", name+".add", []string{y, x}), name+".relu2")
 }
 
-func (b *builder) mobile(x, name string, a Architecture, width int, gated bool) string {
-	if gated {
-		x = b.gate(x, name+".gate", a)
+func (b *builder) mobile(x, name string, a Architecture, width int, squeezed bool) string {
+	if squeezed {
+		x = b.squeezeExcite(x, name+".gate", a)
 	}
 	y := b.norm(b.conv(x, name+".expand", a.Channels, width, 1), name+".norm1", width)
 	y = b.relu(y, name+".relu1")
@@ -61,10 +61,10 @@ func (b *builder) mobile(x, name string, a Architecture, width int, gated bool) 
 	return b.node("Add", name+".add", []string{y, x})
 }
 
-// gate is squeeze and excitation; its dense layers are 1×1 convolutions of one
-// square, which needs no reshaping.
-func (b *builder) gate(x, name string, a Architecture) string {
-	narrow := a.Channels / a.GateRatio
+// squeezeExcite adds squeeze and excitation; its dense layers are 1×1 convolutions
+// of one square, which needs no reshaping.
+func (b *builder) squeezeExcite(x, name string, a Architecture) string {
+	narrow := a.Channels / a.SERatio
 	y := b.node("GlobalAveragePool", name+".mean", []string{x})
 	y = b.relu(b.square(y, name+".squeeze", a.Channels, narrow), name+".relu")
 	y = b.node("Sigmoid", name+".sigmoid", []string{b.square(y, name+".excite", narrow, a.Channels)})

@@ -223,7 +223,7 @@ func (c *core) gatherWeights() {
 		for slot := lo; slot < hi; slot++ {
 			f := int(b.feats[slot])
 			dst := b.weight[slot*stride:][:row:row]
-			c.rows.peek(dst, f, &c.idle, c.clock.step)
+			c.rows.peek(dst, f, &c.idle, c.optimiser.step)
 			if c.virtual > 0 {
 				kernel.FloatAdd(dst, c.virtualRows.row(int(c.toVirtual[f])).w)
 			}

@@ -42,7 +42,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Checkpoint writes the whole state of training to w: weights, moments, clock.
+// Checkpoint writes the whole state of training to w: weights, moments,
+// optimiser state.
 // It changes nothing, so training goes on as if it had not been called.
 func (m *Model) Checkpoint(w io.Writer) error {
 	e := newEncoder(w)
@@ -54,11 +55,11 @@ func (m *Model) Checkpoint(w io.Writer) error {
 	}
 	e.uint32(uint32(len(m.arch.String())))
 	e.bytes([]byte(m.arch.String()))
-	e.uint32(uint32(slices.Index(Optimisers(), c.clock.kind)))
+	e.uint32(uint32(slices.Index(Optimisers(), c.optimiser.kind)))
 	e.float64(m.cfg.ScoreScale)
-	e.uint64(c.clock.step)
-	e.uint64(c.clock.born)
-	for _, p := range c.clock.ring {
+	e.uint64(c.optimiser.step)
+	e.uint64(c.optimiser.started)
+	for _, p := range c.optimiser.ring {
 		e.float64(p.rate)
 		e.float64(p.plain)
 		e.float64(p.keep)
@@ -83,7 +84,7 @@ func (m *Model) Checkpoint(w io.Writer) error {
 		e.uint32(1)
 		e.shadow(&c.mean.shadow, c)
 	}
-	if c.clock.kind == Ranger {
+	if c.optimiser.kind == Ranger {
 		e.shadow(&c.slow, c)
 	}
 	return e.close()
@@ -165,7 +166,7 @@ func (m *Model) readState(d *decoder) error {
 	}
 	scale := d.float64()
 	c := m.core
-	d.clock(&c.clock)
+	d.optimiserState(&c.optimiser)
 	for _, part := range [...][]float32{c.virtualRows.w, c.virtualRows.m, c.virtualRows.v} {
 		d.rows(part, &c.virtualRows)
 	}
@@ -173,7 +174,7 @@ func (m *Model) readState(d *decoder) error {
 	if err := m.readRows(d); err != nil {
 		return err
 	}
-	c.idle.fill(&c.clock)
+	c.idle.fill(&c.optimiser)
 	c.startMean(m.cfg.MeanDecay)
 	if d.version >= 2 {
 		if err := d.mean(c); err != nil {
@@ -182,7 +183,7 @@ func (m *Model) readState(d *decoder) error {
 	}
 	c.startSlow()
 	if kind == Ranger {
-		if kind != c.clock.kind {
+		if kind != c.optimiser.kind {
 			c.slow = newShadow(c)
 		}
 		d.shadow(&c.slow, c)
@@ -190,7 +191,7 @@ func (m *Model) readState(d *decoder) error {
 	if err := d.close(); err != nil {
 		return err
 	}
-	if kind != c.clock.kind {
+	if kind != c.optimiser.kind {
 		c.restart()
 	}
 	return m.SetScoreScale(scale)
@@ -211,8 +212,8 @@ func (m *Model) readRows(d *decoder) error {
 		if f < next || f >= uint32(c.features) {
 			return fmt.Errorf("%w: found row %d, expected %d to %d", ErrCheckpoint, f, next, c.features-1)
 		}
-		if last == 0 && c.virtual > 0 || uint64(last) > c.clock.step || last > 0 && c.clock.step-uint64(last) > settlePeriod {
-			return fmt.Errorf("%w: row %d is of step %d, expected at most %d before %d", ErrCheckpoint, f, last, settlePeriod, c.clock.step)
+		if last == 0 && c.virtual > 0 || uint64(last) > c.optimiser.step || last > 0 && c.optimiser.step-uint64(last) > settlePeriod {
+			return fmt.Errorf("%w: row %d is of step %d, expected at most %d before %d", ErrCheckpoint, f, last, settlePeriod, c.optimiser.step)
 		}
 		c.rows.last[f] = last
 		d.params(c.rows.row(int(f)))
@@ -364,11 +365,11 @@ func (d *decoder) optimiser() (Optimiser, error) {
 	return all[n], d.failure()
 }
 
-// clock reads the optimiser's steps.
-func (d *decoder) clock(k *clock) {
+// optimiserState reads the optimiser's count of steps and what each did to rows.
+func (d *decoder) optimiserState(k *optimiserState) {
 	k.step = d.uint64()
 	if d.version >= 3 {
-		k.born = d.uint64()
+		k.started = d.uint64()
 	}
 	for i := range k.ring {
 		p := &k.ring[i]

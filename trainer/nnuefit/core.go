@@ -21,8 +21,8 @@ type core struct {
 	rows        rows   // real transformer rows
 	virtualRows table  // the factoriser
 	dense       params // everything else, as layout says
-	clock       clock
-	idle        idleTable // of the steps up to clock.step
+	optimiser   optimiserState
+	idle        idleTable // of the steps up to optimiser.step
 	mean        mean
 	slow        shadow // Lookahead's slow weights; nothing without it
 
@@ -52,7 +52,7 @@ func newCore(s shape, cfg Config, sc scales, lim limits) *core {
 		allSlots:    s.features <= fewFeatures,
 		rows:        newRows(&s),
 		virtualRows: newTable(s.virtual, &s),
-		clock:       newClock(cfg),
+		optimiser:   newOptimiserState(cfg),
 		w1:          make([]float32, s.stacks*s.inputs()*s.l2),
 		w1T:         make([]float32, s.stacks*s.l2*(s.inputs()+w1TGap)),
 		w2T:         make([]float32, s.stacks*s.l2*s.l3),
@@ -60,7 +60,7 @@ func newCore(s shape, cfg Config, sc scales, lim limits) *core {
 	}
 	c.dense = newParams(c.size)
 	c.gradD = make([]float32, c.size)
-	c.idle.fill(&c.clock)
+	c.idle.fill(&c.optimiser)
 	c.batch.slotOf = make([]int32, s.features)
 	for k := range shardCount {
 		c.batch.listed[k].mark = make([]uint64, (s.features+63)/64)
@@ -176,7 +176,7 @@ func (m *Model) Times() Times { return m.core.times }
 // update makes the optimiser's step with the gradients, summed over so many
 // examples, and clamps the result.
 func (c *core) update(lr float64, examples int) {
-	b, k := &c.batch, &c.clock
+	b, k := &c.batch, &c.optimiser
 	w, row, stride := c.width, c.row(), c.stride()
 	p := k.next(lr, examples)
 	ofRows := p.share(k.rowShare)
@@ -224,7 +224,7 @@ func (c *core) update(lr float64, examples int) {
 func (c *core) settleRows() {
 	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
 		for f := lo; f < hi; f++ {
-			c.rows.settle(f, &c.idle, c.clock.step)
+			c.rows.settle(f, &c.idle, c.optimiser.step)
 		}
 	})
 }
@@ -235,7 +235,7 @@ func (c *core) restart() {
 	for _, p := range [...]*params{&c.rows.params, &c.virtualRows.params, &c.dense} {
 		p.forget()
 	}
-	c.clock.born = c.clock.step
+	c.optimiser.started = c.optimiser.step
 	c.startSlow()
 }
 

@@ -460,8 +460,8 @@ func TestDivergenceChangesNothing(t *testing.T) {
 		}
 		c.dense.w[i] = old
 		sameBits(t, c, untouched)
-		if c.clock != untouched.clock {
-			t.Fatal("the optimiser's clock moved")
+		if c.optimiser != untouched.optimiser {
+			t.Fatal("the optimiser's state changed")
 		}
 	}
 }

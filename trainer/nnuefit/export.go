@@ -69,7 +69,7 @@ func (m *Model) Network() (*nnue.Network, error) {
 	q.int16s(n.FTBias, c.layout.bias(c.used), sc.transformer, "transformer bias")
 	row := make([]float32, c.row())
 	for f := range c.features {
-		c.rows.peek(row, f, &c.idle, c.clock.step)
+		c.rows.peek(row, f, &c.idle, c.optimiser.step)
 		if c.virtual > 0 {
 			kernel.FloatAdd(row, c.virtualRows.row(int(c.toVirtual[f])).w)
 		}

@@ -36,11 +36,11 @@ func (m *Model) Load(n *nnue.Network) (cut int, err error) {
 		l.transposed(to.w3, from.OutWeights, 1, m.arch.OutStride(), sc.outWeight, lim.output)
 	}
 	// Only rows of a step are part of a checkpoint, see storedRows.
-	c.clock.step, c.clock.born = 1, 1
+	c.optimiser.step, c.optimiser.started = 1, 1
 	for f := range c.rows.last {
 		c.rows.last[f] = 1
 	}
-	c.idle.fill(&c.clock)
+	c.idle.fill(&c.optimiser)
 	c.startMean(m.cfg.MeanDecay)
 	c.startSlow()
 	m.core = c

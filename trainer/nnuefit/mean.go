@@ -31,10 +31,10 @@ func (c *core) startMean(decay float64) {
 // its memory is short, so that the first nets do not drag the start along. Rows
 // count as of their last touch.
 func (c *core) updateMean() {
-	if c.mean.decay == 0 || c.clock.step%meanPeriod != 0 {
+	if c.mean.decay == 0 || c.optimiser.step%meanPeriod != 0 {
 		return
 	}
-	t := float64(c.clock.step)
+	t := float64(c.optimiser.step)
 	share := float32(1 - math.Pow(min(c.mean.decay, (1+t)/(10+t)), meanPeriod))
 	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
 		for f := lo; f < hi; f++ {

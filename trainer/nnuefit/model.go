@@ -119,7 +119,7 @@ func (m *Model) pieceValue(feature int) float32 {
 func (m *Model) Architecture() nnue.Architecture { return m.arch }
 
 // Steps returns the number of optimiser steps made.
-func (m *Model) Steps() uint64 { return m.core.clock.step }
+func (m *Model) Steps() uint64 { return m.core.optimiser.step }
 
 // ScoreScale returns the scale of sample scores in raw units.
 func (m *Model) ScoreScale() float64 { return m.cfg.ScoreScale }

@@ -236,8 +236,8 @@ func TestCheckpointIsExact(t *testing.T) {
 	fit(t, a, samples, 8, 20)
 	fit(t, b, samples, 8, 20)
 	sameBits(t, a.core, b.core)
-	if a.core.clock != b.core.clock {
-		t.Fatal("the optimisers' clocks differ")
+	if a.core.optimiser != b.core.optimiser {
+		t.Fatal("the optimisers' states differ")
 	}
 }
 

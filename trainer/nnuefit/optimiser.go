@@ -52,7 +52,7 @@ type past struct {
 	keep  float64 // 1 − learning rate · weight decay
 }
 
-// clock is the optimiser's settings, its count of steps, and the memory that
+// optimiserState is the optimiser's settings, its count of steps, and the memory that
 // lets idle rows catch up.
 //
 // A row whose features do not occur in a batch has gradient zero there. Its
@@ -62,20 +62,20 @@ type past struct {
 // The form is exact in m and √v; ε, which does not decay as √v does, enters
 // relative to it by its mean over the run, weighted by each step's share of the
 // movement.
-type clock struct {
+type optimiserState struct {
 	kind                  Optimiser
 	beta1, beta2, epsilon float64 // for SGD, beta1 is the momentum
 	nesterov              bool
 	weightDecay           float64
 	rowShare              float64 // Config.RowRate
 
-	step uint64             // steps done
-	born uint64             // steps done when the moments began at zero
-	ring [settlePeriod]past // ring[t%settlePeriod] belongs to step t
+	step    uint64             // steps done
+	started uint64             // steps done when the moments began at zero
+	ring    [settlePeriod]past // ring[t%settlePeriod] belongs to step t
 }
 
-func newClock(cfg Config) clock {
-	k := clock{
+func newOptimiserState(cfg Config) optimiserState {
+	k := optimiserState{
 		kind: cfg.Optimiser, beta1: cfg.Beta1, beta2: cfg.Beta2, epsilon: cfg.Epsilon,
 		weightDecay: cfg.WeightDecay, rowShare: cfg.RowRate,
 	}
@@ -90,7 +90,7 @@ func newClock(cfg Config) clock {
 
 // next returns what step k.step+1 does at learning rate lr; examples are those
 // the batch's gradient is the sum of.
-func (k *clock) next(lr float64, examples int) past {
+func (k *optimiserState) next(lr float64, examples int) past {
 	p := past{keep: 1 - lr*k.weightDecay}
 	if k.kind == SGD {
 		p.plain = lr
@@ -99,7 +99,7 @@ func (k *clock) next(lr float64, examples int) past {
 		}
 		return p
 	}
-	t := float64(k.step - k.born + 1)
+	t := float64(k.step - k.started + 1)
 	first := 1 - math.Pow(k.beta1, t)
 	p.rate = lr * math.Sqrt(1-math.Pow(k.beta2, t)) / first
 	if k.kind == RAdam || k.kind == Ranger {
@@ -134,7 +134,7 @@ func (p past) share(of float64) past {
 }
 
 // advance records what a step did to rows.
-func (k *clock) advance(rows past) {
+func (k *optimiserState) advance(rows past) {
 	k.step++
 	k.ring[k.step%settlePeriod] = rows
 }
@@ -147,7 +147,7 @@ type rule struct {
 }
 
 // rule returns the step p for parameters with weight decay or without.
-func (k *clock) rule(p past, decays bool, lr float64, examples int) rule {
+func (k *optimiserState) rule(p past, decays bool, lr float64, examples int) rule {
 	r := rule{
 		adam: kernel.AdamStep{
 			Beta1: float32(k.beta1), Beta2: float32(k.beta2),
@@ -204,7 +204,7 @@ type idleTable [settlePeriod + 1]idle
 // fill computes the table backwards in time: putting a step before a run delays
 // the run by one, which multiplies its movement by the decay of m, or of m/√v,
 // and ε by the inverse decay of √v.
-func (t *idleTable) fill(k *clock) {
+func (t *idleTable) fill(k *optimiserState) {
 	rho := math.Sqrt(k.beta2)
 	r := k.beta1 / rho
 	t[0] = idle{damped: drift{keep: 1}, undamped: drift{keep: 1}, m: 1, v: 1}

@@ -125,7 +125,7 @@ func idleEqualsDense(t *testing.T, cfg Config, scale float64) {
 			continue
 		}
 		for f := range c.features {
-			c.rows.peek(buf, f, &c.idle, c.clock.step)
+			c.rows.peek(buf, f, &c.idle, c.optimiser.step)
 			for j, got := range buf {
 				want := twin.w[f*row+j]
 				if math.Abs(float64(got)-want) > 1e-5 {
@@ -216,8 +216,8 @@ func TestCheckpointOfOptimisers(t *testing.T) {
 				fit(t, m, samples, 8, 10)
 			}
 			sameBits(t, models[0].core, models[1].core)
-			if models[0].core.clock != models[1].core.clock {
-				t.Fatalf("%s: the clocks differ", o)
+			if models[0].core.optimiser != models[1].core.optimiser {
+				t.Fatalf("%s: the optimisers' states differ", o)
 			}
 		}
 	}
@@ -252,8 +252,8 @@ func TestRestoreOtherOptimiser(t *testing.T) {
 			if err := m.Restore(bytes.NewReader(saved.Bytes())); err != nil {
 				t.Fatal(err)
 			}
-			if c := &m.core.clock; m.Steps() != 15 || c.born != 15 || c.kind != to {
-				t.Errorf("%s after %s: step %d, moments of step %d, %s", to, from, m.Steps(), c.born, c.kind)
+			if c := &m.core.optimiser; m.Steps() != 15 || c.started != 15 || c.kind != to {
+				t.Errorf("%s after %s: step %d, moments of step %d, %s", to, from, m.Steps(), c.started, c.kind)
 			}
 			for _, moments := range [][]float32{m.core.rows.m, m.core.rows.v, m.core.dense.m, m.core.dense.v} {
 				for _, x := range moments {

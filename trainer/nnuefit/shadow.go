@@ -16,7 +16,7 @@ func (s *shadow) row(f int, c *core) []float32 { return s.rows[f*c.stride():][:c
 // copyTo writes the present parameters to s.
 func (c *core) copyTo(s *shadow) {
 	for f := range c.features {
-		c.rows.peek(s.row(f, c), f, &c.idle, c.clock.step)
+		c.rows.peek(s.row(f, c), f, &c.idle, c.optimiser.step)
 	}
 	copy(s.virtual, c.virtualRows.w)
 	copy(s.dense, c.dense.w)
@@ -31,7 +31,7 @@ const (
 // startSlow begins the slow weights, if the optimiser has any, at the present
 // parameters.
 func (c *core) startSlow() {
-	if c.slow = (shadow{}); c.clock.kind == Ranger {
+	if c.slow = (shadow{}); c.optimiser.kind == Ranger {
 		c.slow = newShadow(c)
 		c.copyTo(&c.slow)
 	}
@@ -40,7 +40,7 @@ func (c *core) startSlow() {
 // lookAhead moves the slow weights towards the parameters and these to where
 // they arrive, if it is due. Rows are caught up for it.
 func (c *core) lookAhead() {
-	if c.clock.kind != Ranger || (c.clock.step-c.clock.born)%lookaheadSteps != 0 {
+	if c.optimiser.kind != Ranger || (c.optimiser.step-c.optimiser.started)%lookaheadSteps != 0 {
 		return
 	}
 	merge := func(w, slow []float32) {
@@ -50,7 +50,7 @@ func (c *core) lookAhead() {
 	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
 		for f := lo; f < hi; f++ {
 			if c.rows.last[f] > 0 {
-				c.rows.settle(f, &c.idle, c.clock.step)
+				c.rows.settle(f, &c.idle, c.optimiser.step)
 				merge(c.rows.row(f).w, c.slow.row(f, c))
 			}
 		}

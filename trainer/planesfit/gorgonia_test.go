@@ -16,7 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
-// reference is a residual net without gates and without hidden neurons of the value
+// reference is a residual net without squeeze and excitation and without hidden neurons of the value
 // in Gorgonia, with Σ output·weight in place of the loss.
 type reference struct {
 	t             testing.TB

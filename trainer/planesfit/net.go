@@ -21,14 +21,14 @@ type net struct {
 	hidden               *dense // nil: none
 	wdl, valueOut, plies *dense // nil: the net has no such head
 	units                []*unit
-	gates                []*gate
+	se                   []*squeezeExcite
 	channels             int // of the trunk, padded
 }
 
-// block is a part of the trunk: two or three units, and perhaps a gate.
+// block is a part of the trunk: two or three units, and perhaps squeeze and excitation.
 type block struct {
 	units []int
-	gate  int // −1: none
+	se    int // index of its squeeze and excitation; −1: none
 }
 
 func newNet(a arch.Architecture, tensors arch.Params) *net {
@@ -37,9 +37,9 @@ func newNet(a arch.Architecture, tensors arch.Params) *net {
 	n.stem = n.unit(stem, "stem.norm", true)
 	for i := range a.Blocks {
 		name := fmt.Sprintf("block%d.", i)
-		b := block{gate: -1}
-		if i >= a.Blocks-a.Gates {
-			b.gate = n.newGate(name + "gate.")
+		b := block{se: -1}
+		if i >= a.Blocks-a.SEBlocks {
+			b.se = n.newSqueezeExcite(name + "gate.")
 		}
 		if a.Kind == arch.Mobile {
 			wide := a.Expansion + i*a.ExpansionStep
@@ -51,7 +51,7 @@ func newNet(a arch.Architecture, tensors arch.Params) *net {
 		} else {
 			b.units = []int{
 				n.unit(n.conv(name+"conv1", a.Channels, a.Channels, 3), name+"norm1", true),
-				n.unit(n.conv(name+"conv2", a.Channels, a.Channels, 3), name+"norm2", b.gate < 0),
+				n.unit(n.conv(name+"conv2", a.Channels, a.Channels, 3), name+"norm2", b.se < 0),
 			}
 		}
 		n.blocks = append(n.blocks, b)
@@ -96,12 +96,12 @@ func (n *net) unit(c *convolution, norm string, relu bool) int {
 	return len(n.units) - 1
 }
 
-func (n *net) newGate(name string) int {
-	c, narrow := n.arch.Channels, n.arch.Channels/n.arch.GateRatio
-	n.gates = append(n.gates, &gate{channels: c, padded: n.channels,
+func (n *net) newSqueezeExcite(name string) int {
+	c, narrow := n.arch.Channels, n.arch.Channels/n.arch.SERatio
+	n.se = append(n.se, &squeezeExcite{channels: c, padded: n.channels,
 		squeeze: dense{n.span(name + "squeeze.weight"), n.span(name + "squeeze.bias"), c, narrow, true},
 		excite:  dense{n.span(name + "excite.weight"), n.span(name + "excite.bias"), narrow, c, true}})
-	return len(n.gates) - 1
+	return len(n.se) - 1
 }
 
 func (n *net) dense(name string, in, out int) *dense {
@@ -120,7 +120,7 @@ func (n *net) pack(all []float32) {
 type work struct {
 	net            *net
 	units          []*unitWork
-	gates          []*gateWork
+	se             []*squeezeExciteWork
 	planes, logits kernel.FloatImages
 	logitsGradient convolutionGradient
 	trunk          kernel.FloatImages         // derivatives with respect to the trunk
@@ -147,8 +147,8 @@ func newWork(n *net, part int) *work {
 		ones[i] = 1
 	}
 	w.ones = kernel.NewFloatDepthwise(ones, nil, n.channels, 1)
-	for _, g := range n.gates {
-		w.gates = append(w.gates, g.newWork(part))
+	for _, g := range n.se {
+		w.se = append(w.se, g.newWork(part))
 	}
 	return w
 }
@@ -178,16 +178,16 @@ func (p *pass) forward() {
 func (p *pass) block(b *block, x kernel.FloatImages) kernel.FloatImages {
 	switch {
 	case p.net.arch.Kind == arch.Mobile:
-		if b.gate >= 0 {
-			x = p.net.gates[b.gate].forward(p.gates[b.gate], p.all, x, p.n)
+		if b.se >= 0 {
+			x = p.net.se[b.se].forward(p.se[b.se], p.all, x, p.n)
 		}
 		y := p.unit(b.units[1], p.unit(b.units[0], x, noImages), noImages)
 		return p.unit(b.units[2], y, x)
-	case b.gate < 0:
+	case b.se < 0:
 		return p.unit(b.units[1], p.unit(b.units[0], x, noImages), x)
 	}
 	y := p.unit(b.units[1], p.unit(b.units[0], x, noImages), noImages)
-	y = p.net.gates[b.gate].forward(p.gates[b.gate], p.all, y, p.n)
+	y = p.net.se[b.se].forward(p.se[b.se], p.all, y, p.n)
 	p.ones.Apply(y, y, x, p.n, kernel.ReLU)
 	return y
 }
@@ -197,8 +197,8 @@ func (p *pass) input(i int) kernel.FloatImages {
 	switch {
 	case i == 0:
 		return p.units[p.net.stem].out
-	case p.net.arch.Kind != arch.Mobile && p.net.blocks[i-1].gate >= 0:
-		return p.gates[p.net.blocks[i-1].gate].out
+	case p.net.arch.Kind != arch.Mobile && p.net.blocks[i-1].se >= 0:
+		return p.se[p.net.blocks[i-1].se].out
 	}
 	units := p.net.blocks[i-1].units
 	return p.units[units[len(units)-1]].out
@@ -238,27 +238,27 @@ func (p *pass) blockBack(b *block, x, d kernel.FloatImages, gradient []float32) 
 	first, second := p.units[b.units[0]], p.units[b.units[1]]
 	if p.net.arch.Kind == arch.Mobile {
 		in := x
-		if b.gate >= 0 {
-			in = p.gates[b.gate].out
+		if b.se >= 0 {
+			in = p.se[b.se].out
 		}
 		wide := p.inner[first.out.Channels]
 		p.through(b.units[2], second.out, d, wide, noImages)
 		p.through(b.units[1], first.out, wide, wide, noImages)
 		p.through(b.units[0], in, wide, d, d)
-		if b.gate >= 0 {
-			p.net.gates[b.gate].back(p.gates[b.gate], p.all, gradient, d, d, x, p.n)
+		if b.se >= 0 {
+			p.net.se[b.se].back(p.se[b.se], p.all, gradient, d, d, x, p.n)
 		}
 		return
 	}
-	if b.gate < 0 {
+	if b.se < 0 {
 		sum := p.through(b.units[1], first.out, d, d, noImages)
 		p.through(b.units[0], x, d, d, sum)
 		return
 	}
-	g := p.gates[b.gate]
+	g := p.se[b.se]
 	size := p.n * d.Stride()
 	kernel.FloatReLUBack(g.out.Data[:size], g.out.Data[:size], d.Data[:size])
-	p.net.gates[b.gate].back(g, p.all, gradient, d, g.out, second.out, p.n)
+	p.net.se[b.se].back(g, p.all, gradient, d, g.out, second.out, p.n)
 	p.through(b.units[1], first.out, d, d, noImages)
 	p.through(b.units[0], x, d, d, g.out)
 }

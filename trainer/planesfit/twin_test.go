@@ -154,7 +154,7 @@ func (t *twin) layer(x []float64, name string, out int, byOutput bool) []float64
 	return y
 }
 
-func (t *twin) gate(x []image, name string) []image {
+func (t *twin) squeezeExcite(x []image, name string) []image {
 	return each(x, func(m image) image {
 		means, y := make([]float64, len(m)), newImage(len(m))
 		for c := range m {
@@ -162,7 +162,7 @@ func (t *twin) gate(x []image, name string) []image {
 				means[c] += v / 64
 			}
 		}
-		hidden := t.layer(means, name+".squeeze", len(m)/t.a.GateRatio, true)
+		hidden := t.layer(means, name+".squeeze", len(m)/t.a.SERatio, true)
 		for i := range hidden {
 			hidden[i] = relu(hidden[i])
 		}
@@ -179,11 +179,11 @@ func (t *twin) trunk(x []image) []image {
 	c := t.a.Channels
 	x = pointwise(t.norm(t.conv(x, "stem.conv", c, 3, false), "stem.norm"), relu)
 	for i := range t.a.Blocks {
-		name, gated := fmt.Sprintf("block%d", i), i >= t.a.Blocks-t.a.Gates
+		name, squeezed := fmt.Sprintf("block%d", i), i >= t.a.Blocks-t.a.SEBlocks
 		if t.a.Kind == arch.Mobile {
 			wide := t.a.Expansion + i*t.a.ExpansionStep
-			if gated {
-				x = t.gate(x, name+".gate")
+			if squeezed {
+				x = t.squeezeExcite(x, name+".gate")
 			}
 			y := pointwise(t.norm(t.conv(x, name+".expand", wide, 1, false), name+".norm1"), relu)
 			y = pointwise(t.norm(t.conv(y, name+".depthwise", wide, 3, true), name+".norm2"), relu)
@@ -192,8 +192,8 @@ func (t *twin) trunk(x []image) []image {
 		}
 		y := pointwise(t.norm(t.conv(x, name+".conv1", c, 3, false), name+".norm1"), relu)
 		y = t.norm(t.conv(y, name+".conv2", c, 3, false), name+".norm2")
-		if gated {
-			y = t.gate(y, name+".gate")
+		if squeezed {
+			y = t.squeezeExcite(y, name+".gate")
 		}
 		x = pointwise(plus(y, x), relu)
 	}

@@ -2,16 +2,17 @@ package planesfit
 
 import "github.com/crazyhouse-rl/selfplay/kernel"
 
-// gate is squeeze and excitation: every channel of an image is multiplied by a
-// factor that two dense layers find from the means of all channels.
-type gate struct {
+// squeezeExcite is a squeeze-and-excitation layer (Hu et al., 2018): every channel of
+// an image is multiplied by a factor that two dense layers find from the means of
+// all channels. Texts of architectures call it a gate, as do names of parameters.
+type squeezeExcite struct {
 	squeeze, excite  dense
 	channels, padded int
 }
 
-// gateWork is what one worker holds of a gate for a part of a batch. Rows are
-// images.
-type gateWork struct {
+// squeezeExciteWork is what one worker holds of a layer for a part of a
+// batch. Rows are images.
+type squeezeExciteWork struct {
 	out              kernel.FloatImages
 	affine           *kernel.FloatDepthwise
 	means, factors   []float32 // [part][padded]
@@ -21,8 +22,8 @@ type gateWork struct {
 	sums             []float32
 }
 
-func (g *gate) newWork(part int) *gateWork {
-	return &gateWork{
+func (g *squeezeExcite) newWork(part int) *squeezeExciteWork {
+	return &squeezeExciteWork{
 		out: kernel.NewFloatImages(part, g.padded, 1), affine: kernel.NewFloatDepthwise(make([]float32, g.padded), nil, g.padded, 1),
 		means: make([]float32, part*g.padded), factors: make([]float32, part*g.padded),
 		hidden: make([]float32, part*g.squeeze.out), excited: make([]float32, part*g.channels),
@@ -33,12 +34,12 @@ func (g *gate) newWork(part int) *gateWork {
 }
 
 // rows returns n rows of padded channels as a matrix of the true ones.
-func (g *gate) rows(x []float32, n int) kernel.FloatMatrix {
+func (g *squeezeExcite) rows(x []float32, n int) kernel.FloatMatrix {
 	return kernel.FloatMatrix{Data: x, Rows: n, Cols: g.channels, RowStride: g.padded, ColStride: 1}
 }
 
 // forward multiplies n images of src and returns the result.
-func (g *gate) forward(w *gateWork, all []float32, src kernel.FloatImages, n int) kernel.FloatImages {
+func (g *squeezeExcite) forward(w *squeezeExciteWork, all []float32, src kernel.FloatImages, n int) kernel.FloatImages {
 	clear(w.means)
 	for i := range n {
 		kernel.FloatImageSums(w.means[i*g.padded:(i+1)*g.padded], w.sums, src, src, i)
@@ -60,7 +61,7 @@ func (g *gate) forward(w *gateWork, all []float32, src kernel.FloatImages, n int
 
 // back writes to dst, which may be d, the derivative with respect to src, given d,
 // that with respect to the result for n images.
-func (g *gate) back(w *gateWork, all, gradient []float32, dst, d, src kernel.FloatImages, n int) {
+func (g *squeezeExcite) back(w *squeezeExciteWork, all, gradient []float32, dst, d, src kernel.FloatImages, n int) {
 	clear(w.dFactors)
 	for i := range n {
 		kernel.FloatImageSums(w.sums, w.dFactors[i*g.padded:(i+1)*g.padded], d, src, i)
