@@ -86,9 +86,9 @@ type Bus struct {
 	nets    jetstream.ObjectStore
 	ctl     jetstream.KeyValue
 
-	ingest ingester
-	again  signal     // the connection was lost and is back
-	netsMu sync.Mutex // one PutNet at a time: look, then store
+	consumer gameConsumer
+	again    signal     // the connection was lost and is back
+	netsMu   sync.Mutex // one PutNet at a time: look, then store
 
 	ctx      context.Context // ends when the bus closes
 	cancel   context.CancelFunc
@@ -158,7 +158,7 @@ func (b *Bus) connect(ctx context.Context) error {
 		nats.DrainTimeout(drainWait),
 		nats.ConnectHandler(func(*nats.Conn) { up <- struct{}{} }),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
-			b.ingest.unbind() // the server may have lost its tail
+			b.consumer.unbind() // the server may have lost its tail
 			b.again.announce()
 			b.warn("connected to the server again", "url", nc.ConnectedUrlRedacted())
 		}),
@@ -248,16 +248,16 @@ func (b *Bus) warn(msg string, args ...any) {
 	}
 }
 
-// ingester is the bound consumer, nil while it must be looked at afresh.
-type ingester struct {
+// gameConsumer is the consumer of the game stream and how far it is read.
+type gameConsumer struct {
 	mu       sync.Mutex
-	consumer jetstream.Consumer
+	bound    jetstream.Consumer // nil until it is looked at for the first time
 	stale    atomic.Bool
-	acked    uint64 // sequence up to which all games are acknowledged, while consumer is bound
+	acked    uint64 // sequence up to which all games are acknowledged, while the consumer is bound
 	returned uint64 // last sequence that Games returned
 }
 
-func (i *ingester) unbind() { i.stale.Store(true) }
+func (c *gameConsumer) unbind() { c.stale.Store(true) }
 
 // signal wakes all that wait for it, each time it is announced.
 type signal struct {

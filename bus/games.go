@@ -120,13 +120,13 @@ func (b *Bus) Games(ctx context.Context, max int, wait time.Duration) ([]Msg, er
 		return nil, nil
 	}
 	max = min(max, MaxUnacked)
-	b.ingest.mu.Lock()
-	defer b.ingest.mu.Unlock()
-	if b.ingest.returned > b.ingest.acked {
-		b.ingest.unbind() // binding again asks for everything not acknowledged
+	b.consumer.mu.Lock()
+	defer b.consumer.mu.Unlock()
+	if b.consumer.returned > b.consumer.acked {
+		b.consumer.unbind() // binding again asks for everything not acknowledged
 	}
 	for deadline := time.Now().Add(wait); ; {
-		c, err := b.bindIngest(ctx)
+		c, err := b.bindConsumer(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -137,15 +137,15 @@ func (b *Bus) Games(ctx context.Context, max int, wait time.Duration) ([]Msg, er
 			games, err = b.fetch(ctx, c, games, max-1, fetchLinger)
 		}
 		if err != nil {
-			b.ingest.unbind()
+			b.consumer.unbind()
 			return nil, fmt.Errorf("fetch games: %w", err)
 		}
-		whole := contiguous(games, b.ingest.acked+1)
+		whole := contiguous(games, b.consumer.acked+1)
 		if whole < len(games) {
-			b.ingest.unbind()
+			b.consumer.unbind()
 		}
 		if whole > 0 {
-			b.ingest.returned = games[whole-1].Sequence
+			b.consumer.returned = games[whole-1].Sequence
 		}
 		if whole > 0 || len(games) == 0 {
 			return games[:whole], nil
@@ -200,13 +200,13 @@ func (b *Bus) AckGames(ctx context.Context, last Msg) error {
 	}
 	ctx, cancel := bound(ctx)
 	defer cancel()
-	b.ingest.mu.Lock()
-	defer b.ingest.mu.Unlock()
+	b.consumer.mu.Lock()
+	defer b.consumer.mu.Unlock()
 	if err := last.msg.DoubleAck(ctx); err != nil {
-		b.ingest.unbind() // it may have arrived all the same
+		b.consumer.unbind() // it may have arrived all the same
 		return fmt.Errorf("acknowledge games up to sequence %d: %w", last.Sequence, err)
 	}
-	b.ingest.acked = max(b.ingest.acked, last.Sequence)
+	b.consumer.acked = max(b.consumer.acked, last.Sequence)
 	return nil
 }
 
@@ -248,7 +248,7 @@ func (b *Bus) purge(ctx context.Context) (left uint64, err error) {
 // ackFloor is the sequence up to which all games are acknowledged, 0 before
 // anybody ingests.
 func (b *Bus) ackFloor(ctx context.Context) (uint64, error) {
-	c, err := b.games.Consumer(ctx, ingestConsumer)
+	c, err := b.games.Consumer(ctx, consumerName)
 	if errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return 0, nil
 	}

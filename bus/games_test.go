@@ -146,7 +146,7 @@ func TestLostDeliveryComesAgain(t *testing.T) {
 	if err := b.AckGames(ctx, take(t, b, 3)[2]); err != nil {
 		t.Fatal(err)
 	}
-	lost, err := b.ingest.consumer.Fetch(2) // games 4 and 5, seen by nobody
+	lost, err := b.consumer.bound.Fetch(2) // games 4 and 5, seen by nobody
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestConsumerAheadOfStreamStartsOver(t *testing.T) {
 	if err := b.AckGames(ctx, take(t, b, 2)[1]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.js.ResetConsumerToSequence(ctx, b.gamesName(), ingestConsumer, 10); err != nil {
+	if _, err := b.js.ResetConsumerToSequence(ctx, b.gamesName(), consumerName, 10); err != nil {
 		t.Fatal(err)
 	}
 	if s := stats(t, b); s.AckFloor <= s.LastSeq {
@@ -331,7 +331,7 @@ func TestConsumerAheadOfStreamStartsOver(t *testing.T) {
 	if left, err := b.Purge(ctx); err != nil || left == 0 {
 		t.Fatalf("purge took games that were never seen: %d left, %v", left, err)
 	}
-	b.ingest.unbind()
+	b.consumer.unbind()
 	var got []string
 	for _, m := range take(t, b, 3) {
 		got = append(got, string(m.Data))

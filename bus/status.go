@@ -41,7 +41,7 @@ func (b *Bus) Stats(ctx context.Context) (Stats, error) {
 		LastSeq:  info.State.LastSeq,
 		Pending:  info.State.Msgs,
 	}
-	switch c, err := b.games.Consumer(ctx, ingestConsumer); {
+	switch c, err := b.games.Consumer(ctx, consumerName); {
 	case err == nil:
 		ci := c.CachedInfo()
 		s.Pending, s.Unacked, s.AckFloor = ci.NumPending, ci.NumAckPending, ci.AckFloor.Stream

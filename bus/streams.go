@@ -15,9 +15,9 @@ import (
 const schemaVersion = "1"
 
 const (
-	schemaKey      = "selfplay-schema"
-	ingestConsumer = "ingest"
-	ackWait        = time.Minute
+	schemaKey    = "selfplay-schema"
+	consumerName = "ingest"
+	ackWait      = time.Minute
 )
 
 func (b *Bus) gamesName() string               { return b.opt.Run + "-games" }
@@ -103,26 +103,26 @@ func (b *Bus) ensureGames(ctx context.Context) error {
 	return err
 }
 
-// bindIngest returns the consumer, looking at it afresh after the bus was
+// bindConsumer returns the consumer, looking at it afresh after the bus was
 // opened, the connection was lost or the consumer vanished. The mutex of
-// b.ingest is held.
-func (b *Bus) bindIngest(ctx context.Context) (jetstream.Consumer, error) {
-	if b.ingest.consumer != nil && !b.ingest.stale.Load() {
-		return b.ingest.consumer, nil
+// b.consumer is held.
+func (b *Bus) bindConsumer(ctx context.Context) (jetstream.Consumer, error) {
+	if b.consumer.bound != nil && !b.consumer.stale.Load() {
+		return b.consumer.bound, nil
 	}
-	b.ingest.stale.Store(false)
-	c, err := b.freshIngest(ctx)
+	b.consumer.stale.Store(false)
+	c, err := b.freshConsumer(ctx)
 	if err != nil {
-		b.ingest.stale.Store(true)
-		return nil, fmt.Errorf("consumer %s of stream %s: %w", ingestConsumer, b.gamesName(), err)
+		b.consumer.stale.Store(true)
+		return nil, fmt.Errorf("consumer %s of stream %s: %w", consumerName, b.gamesName(), err)
 	}
-	b.ingest.consumer = c
+	b.consumer.bound = c
 	return c, nil
 }
 
-func (b *Bus) freshIngest(ctx context.Context) (jetstream.Consumer, error) {
+func (b *Bus) freshConsumer(ctx context.Context) (jetstream.Consumer, error) {
 	cfg := jetstream.ConsumerConfig{
-		Durable:       ingestConsumer,
+		Durable:       consumerName,
 		Description:   "the replay buffer",
 		DeliverPolicy: jetstream.DeliverAllPolicy,
 		AckPolicy:     jetstream.AckAllPolicy,
@@ -144,19 +144,19 @@ func (b *Bus) freshIngest(ctx context.Context) (jetstream.Consumer, error) {
 		// state. New games would reuse sequences that count as delivered.
 		b.warn("consumer is ahead of its stream, starting it over",
 			"acknowledged", info.AckFloor.Stream, "last", stream.State.LastSeq)
-		if err := b.games.DeleteConsumer(ctx, ingestConsumer); err != nil {
+		if err := b.games.DeleteConsumer(ctx, consumerName); err != nil {
 			return nil, err
 		}
-		b.ingest.acked = max(stream.State.FirstSeq, 1) - 1
+		b.consumer.acked = max(stream.State.FirstSeq, 1) - 1
 		return b.games.CreateOrUpdateConsumer(ctx, cfg)
 	}
-	b.ingest.acked = max(info.AckFloor.Stream, max(stream.State.FirstSeq, 1)-1)
-	b.ingest.returned = 0
+	b.consumer.acked = max(info.AckFloor.Stream, max(stream.State.FirstSeq, 1)-1)
+	b.consumer.returned = 0
 	if info.NumAckPending > 0 {
 		// What a predecessor fetched and did not acknowledge shall come now,
 		// not after ackWait. A server that cannot do this still delivers it
 		// then.
-		if _, err := b.js.ResetConsumer(ctx, b.gamesName(), ingestConsumer); err != nil {
+		if _, err := b.js.ResetConsumer(ctx, b.gamesName(), consumerName); err != nil {
 			b.warn("consumer reset failed, unacknowledged games come late", "after", ackWait, "error", err)
 		}
 	}

@@ -50,7 +50,7 @@ func (o *Options) validate() error {
 }
 
 // Buffer is an open replay directory. All methods may be called at the same
-// time; Draw does not wait for the disk writes of Ingest.
+// time; Draw does not wait for the disk writes of Append.
 type Buffer struct {
 	dir   string
 	opt   Options
@@ -59,13 +59,13 @@ type Buffer struct {
 	lock       *dirlock.Lock
 	quarantine quarantine
 
-	ingestMu sync.Mutex // one Ingest or Close at a time; guards what follows
+	appendMu sync.Mutex // one Append or Close at a time; guards what follows
 	active   *os.File   // newest segment, nil until a game needs one
 	pending  batch      // games not written yet
 	failed   error      // why nothing more can be stored
 	retired  retiredIDs
 
-	mu       sync.RWMutex        // guards what follows, which only Ingest changes
+	mu       sync.RWMutex        // guards what follows, which only Append changes
 	segments []*segment          // oldest first; the last is the active one
 	seen     map[uint64]struct{} // id hashes of all games, stored and retired
 	index    index
@@ -214,8 +214,8 @@ func (b *Buffer) Damage() []Damage { return b.damage }
 // Close writes the counters and gives the directory back. A second call does
 // nothing.
 func (b *Buffer) Close() error {
-	b.ingestMu.Lock()
-	defer b.ingestMu.Unlock()
+	b.appendMu.Lock()
+	defer b.appendMu.Unlock()
 	if errors.Is(b.failed, ErrClosed) {
 		return nil
 	}

@@ -31,15 +31,15 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestIngestCountsAndReopen(t *testing.T) {
+func TestAppendCountsAndReopen(t *testing.T) {
 	dir := t.TempDir()
 	b := openBuffer(t, dir, testOptions())
 	games := testGames(t, 0, 200)
-	rep := ingest(t, b, games[:150])
+	rep := appendGames(t, b, games[:150])
 	if rep.Stored != 150 || rep.Duplicate != 0 || rep.Quarantined != 0 || rep.Plies != rows(games[:150]) || rep.HeldOut == 0 {
 		t.Fatalf("%+v", rep)
 	}
-	rep = ingest(t, b, append(games[100:], games[199]))
+	rep = appendGames(t, b, append(games[100:], games[199]))
 	if rep.Stored != 50 || rep.Duplicate != 51 {
 		t.Fatalf("%+v", rep)
 	}
@@ -51,8 +51,8 @@ func TestIngestCountsAndReopen(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Ingest(games[:1]); !errors.Is(err, ErrClosed) {
-		t.Errorf("ingest after close: %v", err)
+	if _, err := b.Append(games[:1]); !errors.Is(err, ErrClosed) {
+		t.Errorf("append after close: %v", err)
 	}
 	b = openBuffer(t, dir, testOptions())
 	if again := b.Stats(); again != st {
@@ -61,7 +61,7 @@ func TestIngestCountsAndReopen(t *testing.T) {
 	if d := b.Damage(); len(d) != 0 {
 		t.Errorf("damage %v", d)
 	}
-	if rep := ingest(t, b, games); rep.Stored != 0 || rep.Duplicate != 200 {
+	if rep := appendGames(t, b, games); rep.Stored != 0 || rep.Duplicate != 200 {
 		t.Errorf("everything once more: %+v", rep)
 	}
 	r := audit(t, dir)
@@ -85,7 +85,7 @@ func TestSecondOpenIsRefused(t *testing.T) {
 func TestOtherVariantIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	b := openBuffer(t, dir, testOptions())
-	ingest(t, b, testGames(t, 0, 1))
+	appendGames(t, b, testGames(t, 0, 1))
 	crash(t, b) // without a manifest the segment must tell
 	o := testOptions()
 	o.Variant = chess.Chess
@@ -113,7 +113,7 @@ func TestQuarantine(t *testing.T) {
 	g.Variant, g.Start = chess.Chess, chess.Chess.Start()
 	g.Plies, g.Outcome, g.Reason = nil, chess.Draw, game.PlyLimit
 	other := encode(t, g)
-	rep := ingest(t, b, [][]byte{good[0], flipped, nil, []byte("junk"), other, good[2]})
+	rep := appendGames(t, b, [][]byte{good[0], flipped, nil, []byte("junk"), other, good[2]})
 	if rep.Stored != 2 || rep.Quarantined != 4 || len(rep.Rejected) != 4 {
 		t.Fatalf("%+v", rep)
 	}
@@ -137,7 +137,7 @@ func TestQuarantine(t *testing.T) {
 	if !found {
 		t.Error("the damaged game and its reason are not there")
 	}
-	if rep := ingest(t, b, good[1:2]); rep.Stored != 1 {
+	if rep := appendGames(t, b, good[1:2]); rep.Stored != 1 {
 		t.Errorf("good copy of a quarantined game: %+v", rep)
 	}
 }
@@ -165,7 +165,7 @@ func TestWindowFollowsRule(t *testing.T) {
 	b := openBuffer(t, dir, o)
 	games := testGames(t, 0, 300)
 	for at := 0; at < len(games); at += 7 {
-		ingest(t, b, games[at:min(at+7, len(games))])
+		appendGames(t, b, games[at:min(at+7, len(games))])
 		st := b.Stats()
 		oldest := uint64(b.index.window[0].trainable)
 		if want := o.Window.Size(st.Plies); st.WindowPlies < want || st.WindowPlies-oldest >= want {
@@ -191,7 +191,7 @@ func TestRetire(t *testing.T) {
 	b := openBuffer(t, dir, o)
 	games := testGames(t, 0, 400)
 	for at := 0; at < len(games); at += 25 {
-		ingest(t, b, games[at:at+25])
+		appendGames(t, b, games[at:at+25])
 	}
 	st := b.Stats()
 	if st.Games != 400 || st.Plies != rows(games) || st.StoredNow >= 400 || st.Bytes > uint64(o.MaxBytes) {
@@ -206,7 +206,7 @@ func TestRetire(t *testing.T) {
 		if again := b.Stats(); again != st {
 			t.Errorf("%+v, want %+v", again, st)
 		}
-		if rep := ingest(t, b, games); rep.Duplicate != 400 {
+		if rep := appendGames(t, b, games); rep.Duplicate != 400 {
 			t.Errorf("everything once more: %+v", rep)
 		}
 		st.Duplicates += 400
@@ -221,7 +221,7 @@ func TestRetireSparesTheWindow(t *testing.T) {
 	o := testOptions()
 	o.MaxBytes = 2 * o.SegmentBytes
 	b := openBuffer(t, t.TempDir(), o)
-	ingest(t, b, testGames(t, 0, 200))
+	appendGames(t, b, testGames(t, 0, 200))
 	if st := b.Stats(); st.StoredNow != 200 || st.Bytes <= uint64(o.MaxBytes) {
 		t.Errorf("%+v", st)
 	}
@@ -290,7 +290,7 @@ func TestManifestIsChecked(t *testing.T) {
 func TestHeldOutShare(t *testing.T) {
 	b := openBuffer(t, t.TempDir(), testOptions())
 	games := testGames(t, 0, 400)
-	rep := ingest(t, b, games)
+	rep := appendGames(t, b, games)
 	if rep.HeldOut < 5 || rep.HeldOut > 40 {
 		t.Errorf("%d of 400 held out, want about %d", rep.HeldOut, 400/sample.HeldOutEvery)
 	}

@@ -18,7 +18,7 @@ func TestCutAtEveryByte(t *testing.T) {
 	dir := t.TempDir()
 	b := openBuffer(t, dir, o)
 	games := testGames(t, 0, 40)
-	ingest(t, b, games)
+	appendGames(t, b, games)
 	crash(t, b)
 	files := segmentFiles(t, dir)
 	last := filepath.Base(files[len(files)-1])
@@ -56,7 +56,7 @@ func TestCutAtEveryByte(t *testing.T) {
 			t.Fatalf("cut at %d: damage %v", n, d)
 		}
 		if n%64 == 0 { // the whole way takes a sync
-			if rep := ingest(t, b, games); rep.Stored != len(games)-older-whole || rep.Duplicate != older+whole {
+			if rep := appendGames(t, b, games); rep.Stored != len(games)-older-whole || rep.Duplicate != older+whole {
 				t.Fatalf("cut at %d: %+v", n, rep)
 			}
 			if r := audit(t, dir); r.UniqueIDs != uint64(len(games)) || r.Games != r.UniqueIDs || len(r.Damage) != 0 {
@@ -73,7 +73,7 @@ func TestBitRot(t *testing.T) {
 	dir := t.TempDir()
 	b := openBuffer(t, dir, o)
 	games := testGames(t, 0, 60)
-	ingest(t, b, games)
+	appendGames(t, b, games)
 	crash(t, b)
 	first := segmentFiles(t, dir)[0]
 	data := readFile(t, first)
@@ -108,7 +108,7 @@ func TestBitRot(t *testing.T) {
 func TestRotAfterOpen(t *testing.T) {
 	dir := t.TempDir()
 	b := openBuffer(t, dir, testOptions())
-	ingest(t, b, testGames(t, 0, 20))
+	appendGames(t, b, testGames(t, 0, 20))
 	crash(t, b)
 	b = openBuffer(t, dir, testOptions())
 	path := segmentFiles(t, dir)[0]
@@ -137,7 +137,7 @@ func TestCrashWhileRetiring(t *testing.T) {
 	b := openBuffer(t, dir, o)
 	games := testGames(t, 0, 300)
 	for at := 0; at < 200; at += 20 {
-		ingest(t, b, games[at:at+20])
+		appendGames(t, b, games[at:at+20])
 	}
 	crash(t, b)
 	before := copyDir(t, dir)
@@ -145,7 +145,7 @@ func TestCrashWhileRetiring(t *testing.T) {
 	b = openBuffer(t, dir, o)
 	for at := 200; len(segmentFiles(t, dir)) > 0 && filepath.Base(segmentFiles(t, dir)[0]) == oldest; at += 5 {
 		before = copyDir(t, dir)
-		ingest(t, b, games[at:at+5])
+		appendGames(t, b, games[at:at+5])
 	}
 	crash(t, b)
 	// What a crash leaves of the steps: ids; ids and manifest; all.
@@ -165,7 +165,7 @@ func TestCrashWhileRetiring(t *testing.T) {
 		if n <= 200 || st.Plies != rows(games[:n]) {
 			t.Errorf("after %d steps: %+v", steps, st)
 		}
-		if rep := ingest(t, b, games); rep.Stored != 300-n || rep.Duplicate != n {
+		if rep := appendGames(t, b, games); rep.Stored != 300-n || rep.Duplicate != n {
 			t.Errorf("after %d steps: %+v with %d games", steps, rep, n)
 		}
 		if st := b.Stats(); st.Games != 300 || st.Plies != rows(games) {
@@ -183,21 +183,21 @@ func TestFailedWrites(t *testing.T) {
 	dir := t.TempDir()
 	b := openBuffer(t, dir, testOptions())
 	games := testGames(t, 0, 10)
-	ingest(t, b, games[:5])
+	appendGames(t, b, games[:5])
 	real := b.active
 	readOnly, err := os.Open(real.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.active = readOnly // neither write nor truncate work
-	if _, err := b.Ingest(games); !errors.Is(err, ErrBroken) {
+	if _, err := b.Append(games); !errors.Is(err, ErrBroken) {
 		t.Errorf("got %v, want ErrBroken", err)
 	}
 	b.active = real
 	if err := readOnly.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Ingest(games); !errors.Is(err, ErrBroken) {
+	if _, err := b.Append(games); !errors.Is(err, ErrBroken) {
 		t.Errorf("after a failed write: got %v, want ErrBroken", err)
 	}
 	if st := b.Stats(); st.Games != 5 {
@@ -205,7 +205,7 @@ func TestFailedWrites(t *testing.T) {
 	}
 	crash(t, b)
 	b = openBuffer(t, dir, testOptions())
-	if rep := ingest(t, b, games); rep.Stored != 5 || rep.Duplicate != 5 {
+	if rep := appendGames(t, b, games); rep.Stored != 5 || rep.Duplicate != 5 {
 		t.Errorf("opened again: %+v", rep)
 	}
 }

@@ -12,7 +12,7 @@
 // The segments are the truth: everything else about the stored games is
 // recounted from them at Open, and Audit recounts it with no state at all.
 // Only the newest segment is ever written to. A game is in it, synced, when
-// Ingest returns; a crash before that can leave part of a record at its end,
+// Append returns; a crash before that can leave part of a record at its end,
 // which Open cuts off.
 //
 // # Segment format, version 1

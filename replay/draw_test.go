@@ -45,7 +45,7 @@ func TestDrawIsOfTheWindow(t *testing.T) {
 	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800}} {
 		b := openBuffer(t, t.TempDir(), testOptions())
 		games := testGames(t, 0, 60)
-		ingest(t, b, games)
+		appendGames(t, b, games)
 		left := allSamples(t, games, f)
 		all := len(left)
 		held := 0
@@ -77,7 +77,7 @@ func TestDrawIsOfTheWindow(t *testing.T) {
 func TestDrawIsEven(t *testing.T) {
 	b := openBuffer(t, t.TempDir(), testOptions())
 	games := testGames(t, 0, 50)
-	ingest(t, b, games)
+	appendGames(t, b, games)
 	f := sample.Filter{SkipInCheck: true, SkipCaptures: true}
 	n := 0.0
 	for _, id := range allSamples(t, games, f) {
@@ -110,7 +110,7 @@ func TestDrawWithoutReplacement(t *testing.T) {
 	id := 0
 	for ; sample.HeldOut(gameID(id)); id++ {
 	}
-	ingest(t, b, testGames(t, id, 1))
+	appendGames(t, b, testGames(t, id, 1))
 	n := int(b.Stats().Plies)
 	dst := make([]sample.Sample, n)
 	if err := b.Draw(newRand(1), 1000, sample.Filter{}, dst); err != nil {
@@ -137,7 +137,7 @@ func TestDrawTwin(t *testing.T) {
 		}
 	}
 	games = append(games, encode(t, shuffle()))
-	ingest(t, b, games)
+	appendGames(t, b, games)
 	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800, RequireScore: true}, {SkipInCheck: true}, {SkipCaptures: true}} {
 		for _, perGame := range []int{1, 4, 1000} {
 			got, want := make([]sample.Sample, 500), make([]sample.Sample, 500)
@@ -230,7 +230,7 @@ func TestDrawIsDeterministic(t *testing.T) {
 		return dst
 	}
 	b := openBuffer(t, dir, testOptions())
-	ingest(t, b, testGames(t, 0, 50))
+	appendGames(t, b, testGames(t, 0, 50))
 	one, two := draw(b, 1), draw(b, 2)
 	if !slices.Equal(one, draw(b, 1)) || slices.Equal(one, two) {
 		t.Error("the seed does not decide")
@@ -249,7 +249,7 @@ func TestDrawIsDeterministic(t *testing.T) {
 func TestHeldOutIsNewestFirst(t *testing.T) {
 	b := openBuffer(t, t.TempDir(), testOptions())
 	games := testGames(t, 0, 150)
-	ingest(t, b, games)
+	appendGames(t, b, games)
 	var want []sample.Sample
 	for _, data := range slices.Backward(games) {
 		g, err := game.Decode(data)
@@ -283,7 +283,7 @@ func TestDrawKeepsStartPosition(t *testing.T) {
 	}
 	dir := t.TempDir()
 	b := openBuffer(t, dir, testOptions())
-	ingest(t, b, [][]byte{encode(t, g)})
+	appendGames(t, b, [][]byte{encode(t, g)})
 	for range 2 {
 		dst := make([]sample.Sample, 1)
 		if err := b.Draw(newRand(1), 1, sample.Filter{}, dst); err != nil || dst[0].Pos != start {
@@ -300,7 +300,7 @@ func TestDrawRefusals(t *testing.T) {
 	if err := b.Draw(newRand(1), 1, sample.Filter{}, dst); !errors.Is(err, ErrEmpty) {
 		t.Errorf("empty buffer: %v", err)
 	}
-	ingest(t, b, testGames(t, 0, 10))
+	appendGames(t, b, testGames(t, 0, 10))
 	if err := b.Draw(newRand(1), 0, sample.Filter{}, dst); !errors.Is(err, ErrConfig) {
 		t.Errorf("none per game: %v", err)
 	}
@@ -312,12 +312,12 @@ func TestDrawRefusals(t *testing.T) {
 	}
 }
 
-func TestConcurrentIngestAndDraw(t *testing.T) {
+func TestConcurrentAppendAndDraw(t *testing.T) {
 	o := testOptions()
 	o.MaxBytes, o.Window.Min = 4*o.SegmentBytes, 300
 	b := openBuffer(t, t.TempDir(), o)
 	games := testGames(t, 0, 300)
-	ingest(t, b, games[:20])
+	appendGames(t, b, games[:20])
 	var wg sync.WaitGroup
 	for w := range 3 {
 		wg.Go(func() {
@@ -334,7 +334,7 @@ func TestConcurrentIngestAndDraw(t *testing.T) {
 		})
 	}
 	for at := 20; at < len(games); at += 10 {
-		ingest(t, b, games[at:at+10])
+		appendGames(t, b, games[at:at+10])
 	}
 	wg.Wait()
 	if st := b.Stats(); st.Games != 300 || st.Unreadable != 0 {
@@ -358,7 +358,7 @@ func BenchmarkDraw(b *testing.B) {
 	for _, perGame := range []int{1, 4, 16} {
 		b.Run(fmt.Sprint("perGame=", perGame), func(b *testing.B) {
 			buf := openBuffer(b, b.TempDir(), o)
-			ingest(b, buf, games)
+			appendGames(b, buf, games)
 			rng, dst := newRand(1), make([]sample.Sample, 16384)
 			f := sample.Filter{SkipInCheck: true, SkipCaptures: true, MinPly: 8}
 			b.ResetTimer()
@@ -372,7 +372,7 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-func BenchmarkIngest(b *testing.B) {
+func BenchmarkAppend(b *testing.B) {
 	o := testOptions()
 	o.SegmentBytes, o.MaxBytes = 16<<20, 1<<30
 	games := benchmarkGames(b, 1000)
@@ -382,7 +382,7 @@ func BenchmarkIngest(b *testing.B) {
 		b.StopTimer()
 		buf := openBuffer(b, b.TempDir(), o)
 		b.StartTimer()
-		ingest(b, buf, games)
+		appendGames(b, buf, games)
 	}
 	b.ReportMetric(float64(b.N*len(games))/b.Elapsed().Seconds(), "games/s")
 }
@@ -393,7 +393,7 @@ func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	buf := openBuffer(b, dir, o)
 	games := benchmarkGames(b, 2000)
-	ingest(b, buf, games)
+	appendGames(b, buf, games)
 	crash(b, buf)
 	b.ResetTimer()
 	for range b.N {

@@ -14,7 +14,7 @@ func TestVisitGames(t *testing.T) {
 	dir := t.TempDir()
 	b := openBuffer(t, dir, testOptions())
 	defer b.Close()
-	ingest(t, b, testGames(t, 0, 40))
+	appendGames(t, b, testGames(t, 0, 40))
 	var damage []Damage
 	visit := func(most int) (ids []string) {
 		t.Helper()

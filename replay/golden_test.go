@@ -28,7 +28,7 @@ func writeGolden(t *testing.T, golden string) {
 	b := openBuffer(t, dir, goldenOptions())
 	games := testGames(t, 0, 120)
 	for at := 0; at < len(games); at += 20 {
-		ingest(t, b, games[at:at+20])
+		appendGames(t, b, games[at:at+20])
 	}
 	stats := b.Stats()
 	if err := b.Close(); err != nil {

@@ -87,9 +87,9 @@ func openBuffer(t testing.TB, dir string, o Options) *Buffer {
 	return b
 }
 
-func ingest(t testing.TB, b *Buffer, games [][]byte) Report {
+func appendGames(t testing.TB, b *Buffer, games [][]byte) Report {
 	t.Helper()
-	rep, err := b.Ingest(games)
+	rep, err := b.Append(games)
 	if err != nil {
 		t.Fatal(err)
 	}

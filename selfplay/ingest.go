@@ -73,7 +73,7 @@ func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 	for i := range msgs {
 		games[i] = msgs[i].Data
 	}
-	report, err := in.buffer.Ingest(games)
+	report, err := in.buffer.Append(games)
 	if err != nil {
 		return 0, fmt.Errorf("replay: %w", err)
 	}

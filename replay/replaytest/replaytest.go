@@ -20,7 +20,7 @@ func Store(t testing.TB, dir string, records ...[]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := b.Ingest(records)
+	report, err := b.Append(records)
 	if err := errors.Join(err, b.Close()); err != nil || report.Stored != len(records) {
 		t.Fatalf("%d of %d games stored, error %v", report.Stored, len(records), err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
-// Report says what became of the games given to Ingest.
+// Report says what became of the games given to Append.
 type Report struct {
 	Stored      int    // new games, on disk now
 	HeldOut     int    // of Stored, never drawn for training
@@ -25,40 +25,40 @@ type Report struct {
 
 // Rejection is a game that was quarantined.
 type Rejection struct {
-	Index int // in the slice given to Ingest
+	Index int // in the slice given to Append
 	Err   error
 }
 
-// Ingest replays every encoded game by the rules, puts those that are not
+// Append replays every encoded game by the rules, puts those that are not
 // valid into quarantine, drops those whose id it has, and stores the others.
 // When it returns without an error all of them are dealt with for good: the
 // stored ones are synced to disk. After an error some may be; giving all of
 // them again is safe. After an error that wraps ErrBroken the buffer has to be
 // opened again.
-func (b *Buffer) Ingest(games [][]byte) (Report, error) {
-	b.ingestMu.Lock()
-	defer b.ingestMu.Unlock()
+func (b *Buffer) Append(games [][]byte) (Report, error) {
+	b.appendMu.Lock()
+	defer b.appendMu.Unlock()
 	if b.failed != nil {
 		return Report{}, b.failed
 	}
 	var rep Report
-	err := b.ingest(games, &rep)
+	err := b.appendChecked(games, &rep)
 	if err == nil {
 		err = b.flush(&rep)
 	}
 	b.pending.reset() // after an error, what was not written
 	if err != nil {
-		return rep, fmt.Errorf("ingest games: %w", err)
+		return rep, fmt.Errorf("append games: %w", err)
 	}
 	if err := b.bookkeeping(&rep); err != nil {
-		return rep, fmt.Errorf("ingest games: %w", err)
+		return rep, fmt.Errorf("append games: %w", err)
 	}
 	return rep, nil
 }
 
-// ingest checks the games and appends those to be stored to b.pending, which
+// appendChecked checks the games and appends those to be stored to b.pending, which
 // it writes whenever a segment is full.
-func (b *Buffer) ingest(games [][]byte, rep *Report) error {
+func (b *Buffer) appendChecked(games [][]byte, rep *Report) error {
 	batchIDs := make(map[uint64]struct{})
 	for i, c := range b.checkAll(games) {
 		if c.err != nil {
