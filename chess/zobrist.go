@@ -1,5 +1,7 @@
 package chess
 
+import "github.com/crazyhouse-rl/selfplay/internal/splitmix"
+
 // Random numbers of the position key. They come from a fixed seed, so that a
 // key means the same position in every run.
 var (
@@ -12,10 +14,10 @@ var (
 )
 
 func init() {
-	r := splitmix(1070372)
+	r := splitmix.Source(1070372)
 	fill := func(keys []uint64) {
 		for i := range keys {
-			keys[i] = r.next()
+			keys[i] = r.Uint64()
 		}
 	}
 	for i := range keyPiece {
@@ -29,18 +31,7 @@ func init() {
 	}
 	fill(keyCastling[:])
 	fill(keyEP[:])
-	keySide = r.next()
-}
-
-// splitmix is Vigna's SplitMix64 generator.
-type splitmix uint64
-
-func (s *splitmix) next() uint64 {
-	*s += 0x9e3779b97f4a7c15
-	z := uint64(*s)
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	keySide = r.Uint64()
 }
 
 // castlingKey returns the part of the key that the rooks of a set of castling

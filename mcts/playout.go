@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -175,14 +176,7 @@ func (t *tree) nodeKey(p *chess.Position) uint64 {
 	if t.rules.fifty {
 		extra |= uint64(p.HalfmoveClock()) << 32
 	}
-	return mix(p.Key() ^ mix(extra+1))
-}
-
-// mix is the finaliser of SplitMix64.
-func mix(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	return splitmix.Mix(p.Key() ^ splitmix.Mix(extra+1))
 }
 
 // ask lets the playout wait for the evaluation of the node of pos.

@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -179,14 +180,11 @@ func balanced(ctx context.Context, player game.Player, c configs.Actor) func(*ch
 	}
 }
 
-// mix folds values into one seed with splitmix64's finaliser.
+// mix folds values into one seed.
 func mix(values ...uint64) uint64 {
 	h := uint64(0)
 	for _, v := range values {
-		h += v + 0x9E3779B97F4A7C15
-		h = (h ^ h>>30) * 0xBF58476D1CE4E5B9
-		h = (h ^ h>>27) * 0x94D049BB133111EB
-		h ^= h >> 31
+		h = splitmix.Hash(h + v)
 	}
 	return h
 }

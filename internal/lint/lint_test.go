@@ -77,6 +77,7 @@ var group = map[string]int{
 	"internal/mockengine":  2,
 	"internal/words":       1,
 	"internal/tfevents":    1,
+	"internal/splitmix":    0,
 	"internal/wdl":         3,
 	"internal/lint":        8,
 	"internal/interop":     8,

@@ -8,6 +8,7 @@ package nnuetest
 import (
 	"encoding/binary"
 
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
@@ -68,23 +69,23 @@ const block = 864
 
 // Bytes returns the file. It takes about 0.3 s.
 func (f Fixture) Bytes() []byte {
-	r := splitmix{state: f.Seed}
+	r := splitmix.Source(f.Seed)
 	l := f.layout
 	out := make([]byte, 0, 60_000_000)
 	word := func(v uint32) { out = binary.LittleEndian.AppendUint32(out, v) }
 	int32s := func(n, scale int) {
 		for range n {
-			word(uint32(scale * bell(r.next())))
+			word(uint32(scale * bell(r.Uint64())))
 		}
 	}
 	int16s := func(n int, value func(z uint64) int) {
 		for range n {
-			out = binary.LittleEndian.AppendUint16(out, uint16(value(r.next())))
+			out = binary.LittleEndian.AppendUint16(out, uint16(value(r.Uint64())))
 		}
 	}
 	int8s := func(n int, value func(z uint64) int) {
 		for range n {
-			out = append(out, byte(value(r.next())))
+			out = append(out, byte(value(r.Uint64())))
 		}
 	}
 
@@ -96,7 +97,7 @@ func (f Fixture) Bytes() []byte {
 	int16s(l.width, func(z uint64) int { return bell(z) / 4 })
 	int16s(l.features*l.width, func(z uint64) int { return spiky(z, 4, 2, 8) })
 	for i := range l.features * l.columns {
-		word(uint32(materialValue(i/l.columns%block) + 4*bell(r.next())))
+		word(uint32(materialValue(i/l.columns%block) + 4*bell(r.Uint64())))
 	}
 	for range l.stacks {
 		word(l.stackHash)
@@ -104,7 +105,7 @@ func (f Fixture) Bytes() []byte {
 		int8s(l.layer1*2*l.width, func(z uint64) int { return spiky(z, 8, 8, 32) })
 		int32s(l.layer2, 16)
 		for i := range l.layer2 * 32 {
-			out = append(out, byte(f.layer2Weight(r.next(), i%32)))
+			out = append(out, byte(f.layer2Weight(r.Uint64(), i%32)))
 		}
 		int32s(1, 16)
 		int8s(l.layer2, func(z uint64) int { return bell(z) / 4 })
@@ -151,14 +152,14 @@ func Random(a nnue.Architecture, seed uint64) (*nnue.Network, error) {
 		return nil, err
 	}
 	n.Description = "random network for tests"
-	r := splitmix{state: seed}
+	r := splitmix.Source(seed)
 	for i := range n.FTBias {
-		n.FTBias[i] = int16(bell(r.next()) / 4)
+		n.FTBias[i] = int16(bell(r.Uint64()) / 4)
 	}
 	for f := range n.Features().Size() {
 		row := n.FTRow(f)
 		for i := range row {
-			row[i] = int16(spiky(r.next(), 4, 2, 8))
+			row[i] = int16(spiky(r.Uint64(), 4, 2, 8))
 		}
 	}
 	halfKA, valued := n.Features().(features.HalfKAv2)
@@ -169,43 +170,32 @@ func Random(a nnue.Architecture, seed uint64) (*nnue.Network, error) {
 		}
 		row := n.PSQTRow(f)
 		for i := range row {
-			row[i] = int32(value + 4*bell(r.next()))
+			row[i] = int32(value + 4*bell(r.Uint64()))
 		}
 	}
 	for i := range n.Stacks {
-		r.fillStack(&n.Stacks[i])
+		fillStack(&n.Stacks[i], &r)
 	}
 	return n, nil
 }
 
-func (r *splitmix) fillStack(s *nnue.Stack) {
+func fillStack(s *nnue.Stack, r *splitmix.Source) {
 	int32s := func(dst []int32, scale int) {
 		for i := range dst {
-			dst[i] = int32(scale * bell(r.next()))
+			dst[i] = int32(scale * bell(r.Uint64()))
 		}
 	}
 	int8s := func(dst []int8, value func(z uint64) int) {
 		for i := range dst {
-			dst[i] = int8(value(r.next()))
+			dst[i] = int8(value(r.Uint64()))
 		}
 	}
 	int32s(s.L1Bias, 8)
 	int8s(s.L1Weights, func(z uint64) int { return spiky(z, 8, 8, 32) })
 	int32s(s.L2Bias, 16)
 	int8s(s.L2Weights, func(z uint64) int { return bell(z) / 8 })
-	s.OutBias = int32(16 * bell(r.next()))
+	s.OutBias = int32(16 * bell(r.Uint64()))
 	int8s(s.OutWeights, func(z uint64) int { return bell(z) / 4 })
-}
-
-// splitmix is the generator splitmix64.
-type splitmix struct{ state uint64 }
-
-func (r *splitmix) next() uint64 {
-	r.state += 0x9E3779B97F4A7C15
-	z := r.state
-	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-	z = (z ^ z>>27) * 0x94D049BB133111EB
-	return z ^ z>>31
 }
 
 // bell returns -510..510, bell shaped with standard deviation 148.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -95,9 +96,9 @@ func (f *Filter) against(c *Counts, e *entry, chance uint64, seen keySet) *uint6
 		return &c.Captures
 	case f.SkipDraws && s.Result == 0:
 		return &c.Draws
-	case int(s.Ply) < f.ThinPly && share(mix(chance)) >= float64(s.Ply+1)/float64(f.ThinPly):
+	case int(s.Ply) < f.ThinPly && share(splitmix.Hash(chance)) >= float64(s.Ply+1)/float64(f.ThinPly):
 		return &c.Thinned
-	case f.RandomSkip > 0 && share(mix(chance+1))*(1+f.RandomSkip) >= 1:
+	case f.RandomSkip > 0 && share(splitmix.Hash(chance+1))*(1+f.RandomSkip) >= 1:
 		return &c.Skipped
 	case f.SkipDuplicates && !seen.add(s.Pos.Key()):
 		return &c.Duplicates
@@ -107,15 +108,6 @@ func (f *Filter) against(c *Counts, e *entry, chance uint64, seen keySet) *uint6
 
 // isScored reports whether a score read from a file is one.
 func isScored(s search.Score) bool { return s != noScore }
-
-// mix is the finaliser of SplitMix64: equal numbers give equal ones, neighbours
-// unrelated ones.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
 
 // share turns a random number into one from 0 to less than 1.
 func share(x uint64) float64 { return float64(x>>11) / (1 << 53) }

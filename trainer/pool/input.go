@@ -10,6 +10,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
@@ -224,7 +225,7 @@ func (s *sink) next(unit sample.Unit, begins bool) bool {
 	if begins {
 		s.counts.Games++
 		s.games++
-		s.gameKey = mix(one.Pos.Key() + s.games)
+		s.gameKey = splitmix.Hash(one.Pos.Key() + s.games)
 	}
 	return s.give(&entry{Sample: one, begins: begins, held: s.gameKey%sample.HeldOutEvery == 0, scored: scored})
 }
@@ -320,7 +321,7 @@ func Visit(ctx context.Context, v *chess.Variant, f Filter, inputs []Input, take
 	begins := false
 	read, err := readAll(ctx, v, false, inputs, nil, func(e *entry) {
 		begins = begins || e.begins
-		if why := f.against(&counts, e, mix(e.ordinal), seen); why != nil {
+		if why := f.against(&counts, e, splitmix.Hash(e.ordinal), seen); why != nil {
 			*why++
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
@@ -174,7 +175,7 @@ func Measured(ctx context.Context, cfg Config, inputs ...Input) ([]sample.Sample
 }
 
 // chance is the number of a sample that decides for filters that leave to chance.
-func (c *Config) chance(e *entry) uint64 { return mix(c.Seed) ^ 2*e.ordinal }
+func (c *Config) chance(e *entry) uint64 { return splitmix.Hash(c.Seed) ^ 2*e.ordinal }
 
 // Set returns a source of the data in the order of a seed. What the data are does
 // not depend on it but on the seed they were read with. If they do not fit into

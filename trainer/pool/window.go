@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
@@ -30,7 +31,7 @@ func (s *Set) dealtTo(epoch, ordinal uint64) int {
 	if s.windows == 1 {
 		return 0
 	}
-	return int(mix(mix(s.seed^windowStream^epoch<<32)^ordinal) % uint64(s.windows))
+	return int(splitmix.Hash(splitmix.Hash(s.seed^windowStream^epoch<<32)^ordinal) % uint64(s.windows))
 }
 
 // sizes returns the sizes of an epoch's windows.
