@@ -1,12 +1,9 @@
 package player
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -15,7 +12,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes"
-	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/uci"
 )
@@ -23,60 +19,33 @@ import (
 // Uniform stands in place of a plane net's file for none at all.
 const Uniform = "uniform"
 
-// ErrVariant says that a net is for another game.
-var ErrVariant = errors.New("net of another variant")
-
-// Runtime says by what a plane net is computed.
+// Runtime says which runtime runs a plane net.
 type Runtime struct {
 	Name    string // as package runtimes calls it; "" is its default
 	Library string // of ONNX Runtime; "" leaves it to the system to find
 }
 
-// calibrations are the positions that nets of a variant are calibrated on, made
-// when they are first needed.
-var calibrations = func() map[*chess.Variant]func() ([]float32, error) {
-	all := map[*chess.Variant]func() ([]float32, error){}
-	for _, v := range chess.Variants() {
-		all[v] = sync.OnceValues(func() ([]float32, error) { return positions.Calibration(context.Background(), v) })
-	}
-	return all
-}()
-
-// Options are those of the runtime for a net of a variant.
-func (r Runtime) Options(v *chess.Variant, threads int) runtimes.Options {
-	return runtimes.Options{Name: r.Name, Threads: threads, Calibration: calibrations[v], Library: r.Library}
+// Options are those of the runtime for a net.
+func (r Runtime) Options(threads int) runtimes.Options {
+	return runtimes.Options{Name: r.Name, Threads: threads, Calibration: positions.Calibration, Library: r.Library}
 }
 
 // LoadPlanes reads a plane net for v.
 func LoadPlanes(path string, v *chess.Variant, r Runtime) (uci.TreeNet, error) {
-	model, err := onnx.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	meta, err := planes.Adopt(model)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if meta.Variant != v.Name {
-		return nil, fmt.Errorf("%s: %w: found %s, expected %s", path, ErrVariant, meta.Variant, v)
-	}
-	open := func(threads int) (mcts.Evaluator, error) {
-		runtime, err := runtimes.Open(model, r.Options(v, threads))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		net, err := planes.NewNet(runtime, meta)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), runtime.Close())
-		}
-		return net, nil
-	}
-	// What the runtime cannot compute is to be said now, not in a game.
-	net, err := open(1)
+	file, err := runtimes.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	return open, net.(*planes.Net).Close()
+	if err := file.CheckVariant(v); err != nil {
+		return nil, err
+	}
+	// What the runtime cannot run is an error now, not in a game.
+	net, err := file.Open(r.Options(1))
+	if err != nil {
+		return nil, err
+	}
+	open := func(threads int) (mcts.Evaluator, error) { return file.Open(r.Options(threads)) }
+	return open, net.Close()
 }
 
 // treePlayer plays by tree search with a net of its own.

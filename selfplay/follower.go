@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 )
 
 // fetchRetry is the pause after a net could not be fetched.
@@ -21,8 +22,8 @@ const fetchRetry = 2 * time.Second
 type net struct {
 	id         string
 	generation int
-	network    *nnue.Network // of kind nnue
-	planes     *planeNet     // of kind planes
+	network    *nnue.Network  // of kind nnue
+	planes     *runtimes.File // of kind planes
 }
 
 // firstNet returns what plays before there is a net.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync"
 
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -15,7 +14,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
-	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
@@ -38,7 +36,6 @@ const (
 type treeStyle struct {
 	run          *Run
 	architecture arch.Architecture
-	calibration  func() ([]float32, error) // planes of positions
 
 	mu         sync.Mutex
 	evaluators map[string]*sharedEvaluator // by net
@@ -51,20 +48,12 @@ type sharedEvaluator struct {
 	users   int         // players that have it
 }
 
-// planeNet is the contents of a net's file.
-type planeNet struct {
-	model *onnx.Model
-	meta  planes.Meta
-}
-
 func newTreeStyle(r *Run) (*treeStyle, error) {
 	a, err := r.cfg.Net.Shape()
 	if err != nil {
 		return nil, err
 	}
-	s := &treeStyle{run: r, architecture: a, evaluators: map[string]*sharedEvaluator{}}
-	s.calibration = sync.OnceValues(func() ([]float32, error) { return positions.Calibration(context.Background(), r.variant) })
-	return s, nil
+	return &treeStyle{run: r, architecture: a, evaluators: map[string]*sharedEvaluator{}}, nil
 }
 
 func (s *treeStyle) first() string { return uniformNet }
@@ -85,40 +74,28 @@ func (s *treeStyle) model() (model, error) {
 }
 
 func (s *treeStyle) read(n *net, path string) error {
-	file, err := os.ReadFile(path)
+	file, err := runtimes.Read(path)
 	if err != nil {
 		return err
 	}
-	model, err := onnx.Decode(file)
+	a, _, _, err := arch.Read(file.Model)
 	if err != nil {
 		return err
 	}
-	a, _, meta, err := arch.Read(model)
-	if err != nil {
-		return err
+	if file.Variant != s.run.variant || a != s.architecture {
+		return fmt.Errorf("found architecture %v for %s, expected %v for %v", a, file.Variant, s.architecture, s.run.variant)
 	}
-	if meta.Variant != s.run.variant.Name || a != s.architecture {
-		return fmt.Errorf("found architecture %v for %s, expected %v for %v", a, meta.Variant, s.architecture, s.run.variant)
-	}
-	n.planes = &planeNet{model, meta}
+	n.planes = file
 	return nil
 }
 
 // open returns a net ready to evaluate positions, on so many threads.
-func (s *treeStyle) open(n *planeNet, threads int) (*planes.Net, error) {
-	o := runtimes.Options{Name: runtimes.Native, Threads: threads, Calibration: s.calibration}
+func (s *treeStyle) open(file *runtimes.File, threads int) (*planes.Net, error) {
+	o := runtimes.Options{Name: runtimes.Native, Threads: threads, Calibration: positions.Calibration}
 	if s.run.cfg.Actor.Tree.Int8 {
 		o.Name = runtimes.Int8
 	}
-	runtime, err := runtimes.Open(n.model, o)
-	if err != nil {
-		return nil, err
-	}
-	net, err := planes.NewNet(runtime, n.meta)
-	if err != nil {
-		return nil, errors.Join(err, runtime.Close())
-	}
-	return net, nil
+	return file.Open(o)
 }
 
 func (s *treeStyle) player(n *net) (*actorPlayer, error) {

@@ -21,8 +21,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
-	"github.com/crazyhouse-rl/selfplay/planes/native"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 )
 
 type benchPlanesOptions struct {
@@ -88,13 +88,13 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 	if err != nil {
 		return err
 	}
-	model, err := o.model()
+	file, err := o.file()
 	if err != nil {
 		return err
 	}
 	var contenders []contender
-	add := func(suffix string, options native.Options) error {
-		net, err := native.New(model, options)
+	add := func(runtime, suffix string) error {
+		net, err := file.Runtime(runtimes.Options{Name: runtime, Calibration: positions.Calibration})
 		if err != nil {
 			return err
 		}
@@ -105,15 +105,11 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 		}
 		return nil
 	}
-	if err := add("", native.Options{}); err != nil {
+	if err := add(runtimes.Native, ""); err != nil {
 		return err
 	}
 	if o.int8 {
-		calibration, err := positions.Calibration(ctx, chess.Crazyhouse)
-		if err != nil {
-			return err
-		}
-		if err := add(" int8", native.Options{Calibration: calibration}); err != nil {
+		if err := add(runtimes.Int8, " int8"); err != nil {
 			return err
 		}
 	}
@@ -130,38 +126,36 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 	return o.compare(ctx, w, contenders)
 }
 
-// model reads or makes the net, and saves it if that is asked for.
-func (o *benchPlanesOptions) model() (*onnx.Model, error) {
-	var m *onnx.Model
-	if o.net != "" {
-		var err error
-		if m, err = onnx.ReadFile(o.net); err != nil {
-			return nil, fmt.Errorf("%s: %w", o.net, err)
-		}
-		if _, err := planes.Adopt(m); err != nil {
-			return nil, fmt.Errorf("%s: %w", o.net, err)
-		}
-	} else {
-		a, err := arch.Parse(o.architecture)
-		if err != nil {
-			return nil, err
-		}
-		p, err := a.New(rand.New(rand.NewPCG(1, 2)))
-		if err != nil {
-			return nil, err
-		}
-		if m, err = a.Model(p, planes.NewMeta(chess.Crazyhouse)); err != nil {
-			return nil, err
-		}
+// file reads or makes the net, and saves it if that is asked for.
+func (o *benchPlanesOptions) file() (*runtimes.File, error) {
+	file, err := o.open()
+	if err != nil || o.save == "" {
+		return file, err
 	}
-	if o.save == "" {
-		return m, nil
-	}
-	file, err := onnx.Encode(m)
+	b, err := onnx.Encode(file.Model)
 	if err != nil {
 		return nil, err
 	}
-	return m, os.WriteFile(o.save, file, 0o666)
+	return file, os.WriteFile(o.save, b, 0o666)
+}
+
+func (o *benchPlanesOptions) open() (*runtimes.File, error) {
+	if o.net != "" {
+		return runtimes.Read(o.net)
+	}
+	a, err := arch.Parse(o.architecture)
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.New(rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.Model(p, planes.NewMeta(chess.Crazyhouse))
+	if err != nil {
+		return nil, err
+	}
+	return runtimes.FromModel(m)
 }
 
 // contender is a way to evaluate: it returns the CPU time of count batches of n
@@ -225,7 +219,7 @@ func (o *benchPlanesOptions) rate(ctx context.Context, c contender, in []float32
 	}
 }
 
-func timeNative(net *native.Runtime, l kernel.Level, in []float32, n, count int) (time.Duration, error) {
+func timeNative(net planes.Runtime, l kernel.Level, in []float32, n, count int) (time.Duration, error) {
 	restore, err := kernel.Force(l)
 	if err != nil {
 		return 0, err

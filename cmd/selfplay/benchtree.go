@@ -14,7 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
-	"github.com/crazyhouse-rl/selfplay/planes/native"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -64,16 +64,20 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 	if err != nil {
 		return err
 	}
-	meta := planes.NewMeta(chess.Crazyhouse)
-	model, err := a.Model(p, meta)
+	model, err := a.Model(p, planes.NewMeta(chess.Crazyhouse))
 	if err != nil {
 		return err
 	}
-	bare, err := native.New(model, native.Options{})
+	file, err := runtimes.FromModel(model)
 	if err != nil {
 		return err
 	}
-	net, err := planes.NewNet(bare, meta)
+	bare, err := file.Runtime(runtimes.Options{})
+	if err != nil {
+		return err
+	}
+	defer bare.Close()
+	net, err := file.Open(runtimes.Options{})
 	if err != nil {
 		return err
 	}
@@ -108,7 +112,7 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 
 // alone returns the evaluations per second of CPU time in full batches, over
 // about as many positions as a round of searches asks for.
-func (o *benchTreeOptions) alone(r *native.Runtime) (float64, error) {
+func (o *benchTreeOptions) alone(r planes.Runtime) (float64, error) {
 	in := make([]float32, o.batch*planes.Size)
 	for i := range o.batch {
 		p, err := chess.ParseFEN(chess.Crazyhouse, benchTreeFENs[i%len(benchTreeFENs)])

@@ -14,7 +14,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 	"github.com/crazyhouse-rl/selfplay/planes"
-	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -48,31 +47,19 @@ func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error 
 	if err := runtimes.Check(o.runtime); err != nil {
 		return fmt.Errorf("%w: --runtime: %w", errUsage, err)
 	}
-	model, err := onnx.ReadFile(path)
+	file, err := runtimes.Read(path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
-	meta, err := planes.Adopt(model)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	v, err := chess.ParseVariant(meta.Variant)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	list, err := o.draw(c.Context(), c.InOrStdin(), c.ErrOrStderr(), v)
+	list, err := o.draw(c.Context(), c.InOrStdin(), c.ErrOrStderr(), file.Variant)
 	if err != nil {
 		return err
 	}
 	var leaves [2][]search.Leaf
 	for i, r := range []player.Runtime{{Name: runtimes.Native}, {Name: o.runtime, Library: o.library}} {
-		runtime, err := runtimes.Open(model, r.Options(v, 1))
+		net, err := file.Open(r.Options(1))
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		net, err := planes.NewNet(runtime, meta)
-		if err != nil {
-			return errors.Join(fmt.Errorf("%s: %w", path, err), runtime.Close())
+			return err
 		}
 		leaves[i], err = evaluateAll(c.Context(), c.ErrOrStderr(), list, net)
 		if err := errors.Join(err, net.Close()); err != nil {

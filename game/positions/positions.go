@@ -11,6 +11,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -138,14 +139,23 @@ const (
 
 // Calibration returns the planes of positions of games of a variant, for nets to
 // be quantised on. They are the same whoever asks, so that a net in bytes is the
-// same net in a loop, a match and a measurement.
-func Calibration(ctx context.Context, v *chess.Variant) ([]float32, error) {
-	list, err := First(SelfPlay(ctx, v, calibrationSeed), calibrated)
-	if err != nil {
-		return nil, err
+// same net in a loop, a match and a measurement. They are computed once and must
+// not be changed.
+func Calibration(v *chess.Variant) ([]float32, error) { return calibrations[v]() }
+
+var calibrations = func() map[*chess.Variant]func() ([]float32, error) {
+	all := map[*chess.Variant]func() ([]float32, error){}
+	for _, v := range chess.Variants() {
+		all[v] = sync.OnceValues(func() ([]float32, error) {
+			list, err := First(SelfPlay(context.Background(), v, calibrationSeed), calibrated)
+			if err != nil {
+				return nil, err
+			}
+			return Planes(list), nil
+		})
 	}
-	return Planes(list), nil
-}
+	return all
+}()
 
 // Planes encodes positions, one after the other, as if none had been seen before.
 func Planes(list []chess.Position) []float32 {

@@ -1,5 +1,7 @@
-// Package runtimes opens nets with the runtime of a given name: what users choose
-// from, whatever the program was built with.
+// Package runtimes reads plane nets from files and opens them with the runtime of a
+// given name: what users choose from, whatever the program was built with.
+//
+// [Read] gives a [File], and [File.Open] a net that evaluates positions.
 package runtimes
 
 import (
@@ -8,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/native"
-	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/planes/onnxgo"
 	"github.com/crazyhouse-rl/selfplay/planes/ort"
 )
@@ -30,15 +32,15 @@ var ErrUnknown = errors.New("unknown runtime")
 type runtime struct {
 	name  string
 	built bool
-	open  func(*onnx.Model, Options) (planes.Runtime, error)
+	open  func(*File, Options) (planes.Runtime, error)
 }
 
 var all = []runtime{
 	{Native, true, openNative},
 	{Int8, true, openInt8},
-	{OnnxGo, onnxgo.Built, func(m *onnx.Model, _ Options) (planes.Runtime, error) { return onnxgo.New(m) }},
-	{ORT, ort.Built, func(m *onnx.Model, o Options) (planes.Runtime, error) {
-		return ort.New(m, ort.Options{Library: o.Library, Threads: o.Threads})
+	{OnnxGo, onnxgo.Built, func(f *File, _ Options) (planes.Runtime, error) { return onnxgo.New(f.Model) }},
+	{ORT, ort.Built, func(f *File, o Options) (planes.Runtime, error) {
+		return ort.New(f.Model, ort.Options{Library: o.Library, Threads: o.Threads})
 	}},
 }
 
@@ -46,9 +48,9 @@ var all = []runtime{
 type Options struct {
 	Name    string // of the runtime; "" counts as Native
 	Threads int    // that share the work of a batch, 0 counts as 1; OnnxGo has one
-	// Calibration returns the planes that Int8 is calibrated on, as
-	// native.Options has them. Others do not call it.
-	Calibration func() ([]float32, error)
+	// Calibration returns the planes of positions of a variant that Int8 is
+	// calibrated on, as native.Options has them. Other runtimes do not call it.
+	Calibration func(*chess.Variant) ([]float32, error)
 	// Library is the path of ONNX Runtime's library for ORT; "" leaves it to the
 	// system to find.
 	Library string
@@ -89,27 +91,17 @@ func find(name string) (*runtime, error) {
 	return nil, ort.ErrNotBuilt
 }
 
-// Open makes a runtime for a net. The error is that of Check or of the package
-// that would compute the net.
-func Open(m *onnx.Model, o Options) (planes.Runtime, error) {
-	r, err := find(o.Name)
-	if err != nil {
-		return nil, err
-	}
-	return r.open(m, o)
+func openNative(f *File, o Options) (planes.Runtime, error) {
+	return native.New(f.Model, native.Options{Threads: o.Threads})
 }
 
-func openNative(m *onnx.Model, o Options) (planes.Runtime, error) {
-	return native.New(m, native.Options{Threads: o.Threads})
-}
-
-func openInt8(m *onnx.Model, o Options) (planes.Runtime, error) {
+func openInt8(f *File, o Options) (planes.Runtime, error) {
 	if o.Calibration == nil {
-		return nil, errors.New("runtimes: found no positions to calibrate int8 on")
+		return nil, errors.New("found no positions to calibrate int8 on")
 	}
-	positions, err := o.Calibration()
+	positions, err := o.Calibration(f.Variant)
 	if err != nil {
-		return nil, fmt.Errorf("runtimes: positions to calibrate int8 on: %w", err)
+		return nil, fmt.Errorf("positions to calibrate int8 on: %w", err)
 	}
-	return native.New(m, native.Options{Threads: o.Threads, Calibration: positions})
+	return native.New(f.Model, native.Options{Threads: o.Threads, Calibration: positions})
 }

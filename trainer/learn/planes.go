@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
-	"github.com/crazyhouse-rl/selfplay/planes/native"
-	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -64,23 +61,11 @@ func (p *planesPlan) newModel(v *chess.Variant, rate trainer.Schedule, steps, se
 // planesValues evaluates the fixed positions with the net as written and with the
 // model.
 func (r *runner) planesValues(m *planesfit.Model) ([]Value, error) {
-	file, err := os.ReadFile(r.path(r.netName()))
+	file, err := runtimes.Read(r.path(r.netName()))
 	if err != nil {
 		return nil, err
 	}
-	model, err := onnx.Decode(file)
-	if err != nil {
-		return nil, err
-	}
-	runtime, err := native.New(model, native.Options{})
-	if err != nil {
-		return nil, err
-	}
-	meta, err := planes.ReadMeta(model)
-	if err != nil {
-		return nil, err
-	}
-	net, err := planes.NewNet(runtime, meta)
+	net, err := file.Open(runtimes.Options{})
 	if err != nil {
 		return nil, err
 	}
