@@ -11,6 +11,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
 // A checkpoint, little-endian throughout:
@@ -19,6 +21,8 @@ import (
 //	features, virtual, width, stacks, l2, l3 uint32
 //	length uint32 and text of the architecture
 //	since version 3: optimiser, its place among Optimisers, uint32
+//	since version 4: start of the PSQT weights, 1 + its place among PSQTStarts, 0 if
+//	unknown, uint32
 //	score scale float64, steps uint64
 //	since version 3: steps at which the moments began uint64
 //	settlePeriod × (rate, since version 3 plain rate, keep float64)
@@ -31,13 +35,15 @@ import (
 //	CRC-32C of everything before it, uint32
 //
 // Version 1 had no averaged net; read, it begins anew at the parameters.
-// Versions 1 and 2 were AdamW's.
+// Versions 1 and 2 were AdamW's. Until version 3 the PSQT weights of HalfKAv2
+// began at the piece values and those of all other sets at 0.
 //
 // With a factoriser, rows never touched are not stored: they hold their first
-// values, which depend on nothing but the architecture. Without one, all are.
+// values, which depend on nothing but the architecture and the start of the PSQT
+// weights. Without one, all are stored.
 const (
 	checkpointMagic   = "NNUEFIT\n"
-	checkpointVersion = 3
+	checkpointVersion = 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -56,6 +62,7 @@ func (m *Model) Checkpoint(w io.Writer) error {
 	e.uint32(uint32(len(m.arch.String())))
 	e.bytes([]byte(m.arch.String()))
 	e.uint32(uint32(slices.Index(Optimisers(), c.optimiser.kind)))
+	e.uint32(uint32(1 + slices.Index(PSQTStarts(), m.start)))
 	e.float64(m.cfg.ScoreScale)
 	e.uint64(c.optimiser.step)
 	e.uint64(c.optimiser.started)
@@ -128,7 +135,6 @@ func (m *Model) Restore(r io.Reader) error {
 	}
 	fresh := *m
 	fresh.core = newCore(m.core.shape, m.cfg, m.core.scales, m.core.limits)
-	fresh.core.startPSQT(m.pieceValue)
 	if err := fresh.readState(d); err != nil {
 		return fmt.Errorf("restore model: %w", err)
 	}
@@ -164,8 +170,12 @@ func (m *Model) readState(d *decoder) error {
 	if err != nil {
 		return err
 	}
+	if m.start, err = d.psqtStart(m.set); err != nil {
+		return err
+	}
 	scale := d.float64()
 	c := m.core
+	c.startPSQT(m.startWeights())
 	d.optimiserState(&c.optimiser)
 	for _, part := range [...][]float32{c.virtualRows.w, c.virtualRows.m, c.virtualRows.v} {
 		d.rows(part, &c.virtualRows)
@@ -361,6 +371,22 @@ func (d *decoder) optimiser() (Optimiser, error) {
 	n := d.uint32()
 	if n >= uint32(len(all)) {
 		return "", fmt.Errorf("%w: found optimiser %d, expected 0 to %d", ErrCheckpoint, n, len(all)-1)
+	}
+	return all[n], d.failure()
+}
+
+// psqtStart reads how the PSQT weights of a set began.
+func (d *decoder) psqtStart(set features.Set) (PSQTStart, error) {
+	if d.version < 4 {
+		if _, ok := set.(features.HalfKAv2); ok {
+			return StartPieces, nil
+		}
+		return StartZero, nil
+	}
+	all := append([]PSQTStart{""}, PSQTStarts()...)
+	n := d.uint32()
+	if n >= uint32(len(all)) {
+		return "", fmt.Errorf("%w: found start %d of PSQT weights, expected 0 to %d", ErrCheckpoint, n, len(all)-1)
 	}
 	return all[n], d.failure()
 }

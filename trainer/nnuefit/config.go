@@ -42,6 +42,10 @@ type Config struct {
 	LambdaBeyond float64
 	LambdaLimit  search.Score
 
+	// PSQTStart is where the PSQT weights begin. It has no effect on a net
+	// without PSQT columns.
+	PSQTStart PSQTStart
+
 	// Optimiser is the rule by which parameters follow their gradients.
 	Optimiser Optimiser
 	// Momentum is SGD's, 0 for none; Nesterov says to look one step ahead.
@@ -94,6 +98,7 @@ const maxHidden = 127.0 / 64
 func DefaultConfig() Config {
 	return Config{
 		NetScale: 361, ScoreScale: 410, Loss: PowerLoss, Power: 2.5,
+		PSQTStart: StartPieces,
 		Optimiser: AdamW, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3,
 		Factorise: true, RowRate: 0.2, MeanDecay: 0.995, WeightDecay: 0.01,
 		Workers: runtime.GOMAXPROCS(0),
@@ -143,6 +148,9 @@ func (c Config) Validate() error {
 	}
 	if !c.Loss.known() {
 		return fmt.Errorf("%w: Loss is %q, expected one of %q", ErrConfig, c.Loss, Losses())
+	}
+	if !c.PSQTStart.known() {
+		return fmt.Errorf("%w: PSQTStart is %q, expected one of %q", ErrConfig, c.PSQTStart, PSQTStarts())
 	}
 	if c.Beta1*c.Beta1 >= c.Beta2 {
 		return fmt.Errorf("%w: Beta1 %g is too large for Beta2 %g, expected Beta1² < Beta2", ErrConfig, c.Beta1, c.Beta2)

@@ -81,9 +81,9 @@ const (
 // start gives every parameter its first value. The virtual rows carry the
 // random start and the real rows begin at zero, so a king square never seen in
 // training plays by what all the others have taught; without factoriser the real
-// rows carry it. Stacks begin equal. psqt returns the first PSQT weight of a real
-// row, for all stacks alike.
-func (c *core) start(rng *rand.Rand, psqt func(feature int) float32) {
+// rows carry it. Stacks begin equal. psqt has the first PSQT weight of each real
+// row, for all stacks alike; nil is all zeros.
+func (c *core) start(rng *rand.Rand, psqt []float32) {
 	uniform := func(x []float32, bound float64) {
 		for i := range x {
 			x[i] = float32((2*rng.Float64() - 1) * bound)
@@ -122,11 +122,10 @@ func (c *core) start(rng *rand.Rand, psqt func(feature int) float32) {
 	c.startSlow()
 }
 
-// startPSQT gives the real rows their first values, which need no random source.
-func (c *core) startPSQT(psqt func(feature int) float32) {
-	for f := range c.features {
+// startPSQT gives the PSQT weights of real rows, which are 0, their first values.
+func (c *core) startPSQT(psqt []float32) {
+	for f, v := range psqt {
 		cols := c.rows.row(f).w[c.width:]
-		v := psqt(f)
 		for b := range cols {
 			cols[b] = v
 		}

@@ -63,7 +63,11 @@ func testCore(width int, cfg Config, seed uint64) *core {
 func shapedCore(s shape, cfg Config, seed uint64) *core {
 	c := newCore(s, cfg, testScales, testLimits)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	c.start(rng, func(f int) float32 { return float32(f%testMen)/20 - 0.5 })
+	psqt := make([]float32, s.features)
+	for f := range psqt {
+		psqt[f] = float32(f%testMen)/20 - 0.5
+	}
+	c.start(rng, psqt)
 	return c
 }
 

@@ -43,7 +43,7 @@ func (m *Model) Load(n *nnue.Network) (cut int, err error) {
 	c.idle.fill(&c.optimiser)
 	c.startMean(m.cfg.MeanDecay)
 	c.startSlow()
-	m.core = c
+	m.core, m.start = c, ""
 	return l.cut, nil
 }
 

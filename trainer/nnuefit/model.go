@@ -23,6 +23,7 @@ type Model struct {
 	set  features.Set
 	cfg  Config
 
+	start   PSQTStart // of rows never touched; empty after Load
 	targets []float64 // of the batch, as a win probability
 }
 
@@ -33,8 +34,8 @@ var _ trainer.Model = (*Model)(nil)
 
 // New returns a model with its first weights drawn from seed: layers at random,
 // virtual rows at random and real rows at zero, or without factoriser real rows
-// at random, HalfKAv2's PSQT at the piece values, all stacks alike. Errors wrap
-// nnue.ErrArchitecture or ErrConfig.
+// at random, the PSQT weights of real rows as Config.PSQTStart says, all stacks
+// alike. Errors wrap nnue.ErrArchitecture or ErrConfig.
 func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -51,8 +52,8 @@ func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 	if cfg.Factorise {
 		s.virtual, s.toVirtual = factoriser(set)
 	}
-	m := &Model{core: newCore(s, cfg, newScales(arch), quantLimits(set, arch, cfg)), arch: arch, set: set, cfg: cfg}
-	m.core.start(rand.New(rand.NewPCG(seed, startStream)), m.pieceValue)
+	m := &Model{core: newCore(s, cfg, newScales(arch), quantLimits(set, arch, cfg)), arch: arch, set: set, cfg: cfg, start: cfg.PSQTStart}
+	m.core.start(rand.New(rand.NewPCG(seed, startStream)), m.startWeights())
 	m.core.startMean(cfg.MeanDecay)
 	return m, nil
 }
@@ -82,38 +83,6 @@ func factoriser(set features.Set) (virtual int, toVirtual []int32) {
 
 // startStream separates the first weights from other uses of the same seed.
 const startStream = 0x6e6e7565666974 // "nnuefit"
-
-// pieceValues are the first PSQT values in raw units, pawn to queen: the
-// middle-game values of Fairy-Stockfish's classical evaluation, from which the
-// variant trainer also starts. Men in hand start like men on the board.
-var pieceValues = [5]float32{126, 781, 825, 1276, 2538}
-
-// pieceValue returns the first PSQT weight of a feature of HalfKAv2: own men
-// positive, enemy men negative, kings 0. Other sets' begin at 0.
-func (m *Model) pieceValue(feature int) float32 {
-	set, ok := m.set.(features.HalfKAv2)
-	if !ok {
-		return 0
-	}
-	const (
-		kingPlane  = 10 * 64
-		handPlanes = 11 * 64
-		handSteps  = 16
-	)
-	at := feature % set.Block()
-	plane := at / 64
-	switch {
-	case at >= handPlanes:
-		plane = (at - handPlanes) / handSteps
-	case at >= kingPlane:
-		return 0
-	}
-	value := pieceValues[plane/2] / float32(m.core.scales.unit)
-	if plane%2 == 1 {
-		return -value
-	}
-	return value
-}
 
 // Architecture returns the shape of the net.
 func (m *Model) Architecture() nnue.Architecture { return m.arch }

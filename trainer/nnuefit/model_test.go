@@ -96,6 +96,7 @@ func TestNewRefuses(t *testing.T) {
 		func(c *Config) { c.LambdaBeyond = 1.5 },
 		func(c *Config) { c.Optimiser = "adagrad" },
 		func(c *Config) { c.Loss = "" },
+		func(c *Config) { c.PSQTStart = "material" },
 		func(c *Config) { c.Workers = 0 },
 	} {
 		cfg := testConfig()
@@ -148,9 +149,12 @@ func TestStartsAsMaterial(t *testing.T) {
 func TestLearnsMaterial(t *testing.T) {
 	samples := randomSamples(2, 16000)
 	train, held := samples[:15000], samples[15000:]
-	m := newModel(t, nnue.Narrow(32), 2)
-	m.core.startPSQT(func(int) float32 { return 0 })
-	m.core.startMean(m.cfg.MeanDecay)
+	cfg := testConfig()
+	cfg.PSQTStart = StartZero
+	m, err := New(nnue.Narrow(32), cfg, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	scores := trainer.Hyper{LearningRate: 3e-3, Lambda: 1}
 	before, err := m.Loss(held, 1)
 	if err != nil {
