@@ -124,6 +124,7 @@ type Train struct {
 	Optimiser     string  `yaml:"optimiser"`     // sgd, adam, adamw, radam or ranger
 	Loss          string  `yaml:"loss"`          // power or cross-entropy, of the net's win probability against the target
 	Power         float64 `yaml:"power"`         // exponent of the loss power
+	PSQTStart     string  `yaml:"psqt_start"`    // first values of the PSQT weights: pieces, the material in raw units as far as the features tell it; or zero
 	Factorise     bool    `yaml:"factorise"`     // rows that differ in the own king's square only have a virtual row in common
 	PerGame       int     `yaml:"per_game"`      // positions drawn from one game at a time
 	MinPly        int     `yaml:"min_ply"`       // earlier plies are not trained on
@@ -161,11 +162,12 @@ const (
 //go:embed *.yaml
 var presets embed.FS
 
-// What train.optimiser and train.loss may be: the names of packages nnuefit and
+// What train.optimiser, train.loss and train.psqt_start may be: the names of packages nnuefit and
 // planesfit.
 var (
 	optimisers = map[string][]string{NNUE: {"sgd", "adam", "adamw", "radam", "ranger"}, Planes: {"sgd", "adamw"}}
 	losses     = []string{"power", "cross-entropy"}
+	psqtStarts = []string{"pieces", "zero"}
 )
 
 // base is the preset that gives every value; the others say what differs.
@@ -349,6 +351,7 @@ func (c Config) Validate() error {
 	if known := optimisers[c.Net.Kind]; known != nil {
 		check(slices.Contains(known, c.Train.Optimiser), "train.optimiser", c.Train.Optimiser, "one of "+strings.Join(known, ", "))
 	}
+	check(slices.Contains(psqtStarts, c.Train.PSQTStart), "train.psqt_start", c.Train.PSQTStart, "one of "+strings.Join(psqtStarts, ", "))
 	check(slices.Contains(losses, c.Train.Loss), "train.loss", c.Train.Loss, "one of "+strings.Join(losses, ", "))
 	check(c.Train.Power >= 1 && c.Train.Power <= 4, "train.power", c.Train.Power, "1 to 4")
 	check(c.Train.PolicyWeight >= 0 && c.Train.PolicyWeight <= 1000, "train.policy_weight", c.Train.PolicyWeight, "0 to 1000")

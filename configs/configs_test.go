@@ -144,6 +144,7 @@ func TestValidateBounds(t *testing.T) {
 		{"train.power=.nan", "train.power: found NaN, expected a finite"},
 		{"train.optimiser=adagrad", "train.optimiser: found adagrad, expected one of sgd, adam"},
 		{"gate.enabled=false", "train.renew_growth: found 2, expected 0 while gate.enabled is false"},
+		{"train.psqt_start=one", "train.psqt_start: found one, expected one of pieces"},
 		{"train.loss=mse", "train.loss: found mse, expected one of power"},
 		{"bus.listen=here", "bus.listen: found here, expected host:port"},
 		{"bus.listen=:4222", "bus.token"},

@@ -66,6 +66,7 @@ type Learn struct {
 	MeanDecay        float64 `yaml:"mean_decay" usage:"share the averaged net keeps per step; 0: no averaging"`
 	RowRate          float64 `yaml:"row_rate" usage:"rate of rows beside a factoriser, as a share of the others'"`
 	Epsilon          float64 `yaml:"epsilon" usage:"of Adam and its kind"`
+	PSQTStart        string  `yaml:"psqt_start" usage:"first values of the PSQT weights: pieces, the material in raw units (208 a pawn) as far as the features tell it, hands included; or zero"`
 	Factorise        bool    `yaml:"factorise" usage:"virtual rows for feature sets with king squares"`
 	Quantise         bool    `yaml:"quantise" usage:"train through the integer net's rounding"`
 	Workers          int     `yaml:"workers" usage:"threads of a step; 0: one per CPU"`

@@ -32,14 +32,15 @@ const (
 // Manifest says what a net is and where it came from. Texts are UTF-8 of at
 // most 4 KiB each.
 type Manifest struct {
-	Schema       int    `json:"schema"`       // ManifestSchema
-	ID           string `json:"id"`           // SHA-256 of the net's file, lower-case hex
-	Size         int64  `json:"size"`         // bytes of the net's file
-	Kind         string `json:"kind"`         // KindNNUE or KindPlanes
-	Variant      string `json:"variant"`      // chess.Variant name
-	Features     string `json:"features"`     // canonical name of the feature set, or of the planes' encoder
-	Architecture string `json:"architecture"` // layer sizes in words, as package nnue or planes/arch prints them
-	Parent       string `json:"parent"`       // id of the net its run offered before this one, whether it passed the gate or not; empty for the first
+	Schema       int    `json:"schema"`               // ManifestSchema
+	ID           string `json:"id"`                   // SHA-256 of the net's file, lower-case hex
+	Size         int64  `json:"size"`                 // bytes of the net's file
+	Kind         string `json:"kind"`                 // KindNNUE or KindPlanes
+	Variant      string `json:"variant"`              // chess.Variant name
+	Features     string `json:"features"`             // canonical name of the feature set, or of the planes' encoder
+	Architecture string `json:"architecture"`         // layer sizes in words, as package nnue or planes/arch prints them
+	PSQTStart    string `json:"psqt_start,omitempty"` // how training began the PSQT weights, as package trainer/nnuefit names it; empty if unknown or there are none
+	Parent       string `json:"parent"`               // id of the net its run offered before this one, whether it passed the gate or not; empty for the first
 
 	Generation  int     `json:"generation"`    // number of the net among those offered in its run, from 1
 	Step        uint64  `json:"step"`          // optimiser steps taken since fresh weights
@@ -80,7 +81,7 @@ func (m *Manifest) Validate() error {
 	if math.IsNaN(m.HeldOutLoss) || math.IsInf(m.HeldOutLoss, 0) {
 		return fmt.Errorf("%w: held_out_loss %v is not finite", ErrManifest, m.HeldOutLoss)
 	}
-	for _, s := range []string{m.Kind, m.Variant, m.Features, m.Architecture, m.Build} {
+	for _, s := range []string{m.Kind, m.Variant, m.Features, m.Architecture, m.PSQTStart, m.Build} {
 		if len(s) > maxText || !utf8.ValidString(s) {
 			return fmt.Errorf("%w: text %.40q of %d bytes, expected UTF-8 of at most %d", ErrManifest, s, len(s), maxText)
 		}

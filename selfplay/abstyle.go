@@ -29,8 +29,9 @@ func (s *abStyle) first() string { return materialNet }
 
 func (s *abStyle) fitsScale() bool { return true }
 
-func (s *abStyle) describe(m *nets.Manifest) {
+func (s *abStyle) describe(m *nets.Manifest, of model) {
 	m.Kind, m.Features, m.Architecture = nets.KindNNUE, s.architecture.Features, s.architecture.String()
+	m.PSQTStart = string(of.(*nnuefit.Model).PSQTStart())
 }
 
 func (s *abStyle) model() (model, error) {
@@ -38,7 +39,7 @@ func (s *abStyle) model() (model, error) {
 	cfg := nnuefit.DefaultConfig()
 	cfg.NetScale, cfg.Loss, cfg.Power = t.NetScale, nnuefit.Loss(t.Loss), t.Power
 	cfg.Optimiser, cfg.Factorise, cfg.Workers = nnuefit.Optimiser(t.Optimiser), t.Factorise, t.Workers
-	cfg.MeanDecay = t.MeanDecay
+	cfg.MeanDecay, cfg.PSQTStart = t.MeanDecay, nnuefit.PSQTStart(t.PSQTStart)
 	return nnuefit.New(s.architecture, cfg, s.run.cfg.Seed)
 }
 

@@ -322,7 +322,7 @@ func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error)
 		Step: facts.Step, Samples: facts.Samples, Games: l.buffer.Stats().Games,
 		HeldOutLoss: facts.HeldOut.Mean, Seed: l.run.cfg.Seed, Build: l.run.opt.Build,
 	}
-	l.run.style.describe(&m)
+	l.run.style.describe(&m, l.model)
 	if err := m.Sign(l.run.key); err != nil {
 		return m, err
 	}

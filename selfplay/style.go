@@ -13,8 +13,8 @@ import (
 type style interface {
 	// first is what plays before there is a net, as game records name it.
 	first() string
-	// describe fills in what nets of the run are.
-	describe(m *nets.Manifest)
+	// describe fills in what a net of the run is, made by a model.
+	describe(m *nets.Manifest, of model)
 	// model returns the net that learns.
 	model() (model, error)
 	// fitsScale says that the scores of games have a scale that must be fitted

@@ -177,7 +177,7 @@ func TestTreeKinds(t *testing.T) {
 		}
 	}
 	var m nets.Manifest
-	r.style.describe(&m)
+	r.style.describe(&m, nil)
 	if m.Kind != nets.KindPlanes || !strings.Contains(m.Architecture, "1x8") {
 		t.Errorf("described as %+v", m)
 	}

@@ -60,7 +60,7 @@ func (s *treeStyle) first() string { return uniformNet }
 
 func (s *treeStyle) fitsScale() bool { return false }
 
-func (s *treeStyle) describe(m *nets.Manifest) {
+func (s *treeStyle) describe(m *nets.Manifest, _ model) {
 	m.Kind, m.Features, m.Architecture = nets.KindPlanes, planes.EncoderVersion, s.architecture.String()
 }
 

@@ -197,6 +197,9 @@ func (r *netReport) print(w io.Writer) error {
 	if m := r.Manifest; m != nil {
 		fmt.Fprintf(w, "manifest      generation %d, step %d, %d samples, %d games, held-out loss %.6f, parent %.12s, seed %d, build %s\n",
 			m.Generation, m.Step, m.Samples, m.Games, m.HeldOutLoss, m.Parent, m.Seed, m.Build)
+		if m.PSQTStart != "" {
+			fmt.Fprintf(w, "psqt start    %s\n", m.PSQTStart)
+		}
 		if m.ID != r.ID {
 			fmt.Fprintf(w, "              of another net: found id %s in it\n", m.ID)
 		}

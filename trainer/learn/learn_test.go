@@ -183,7 +183,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d steps for 3 epochs of %d, want %d", s.Steps, s.Positions, want)
 	}
 	net, err := nnue.ReadFile(s.NetFile)
-	if err != nil || net.Architecture().String() != s.Architecture || len(s.Values) == 0 {
+	if err != nil || net.Architecture().String() != s.Architecture || len(s.Values) == 0 || s.PSQTStart != cfg.PSQTStart {
 		t.Errorf("net %v, summary %+v", err, s)
 	}
 	if c := s.Check; c.Positions < 100 || c.Positions < s.Export.Positions || c.P999 <= 0 || c.Deviation <= 0 || c.Deviation > c.P999 || math.Abs(c.Mean) > s.Export.MaxRaw+1 {

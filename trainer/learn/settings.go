@@ -161,6 +161,7 @@ func fitConfig(cfg configs.Learn) nnuefit.Config {
 	c.HiddenLimit, c.OutputLimit, c.TransformerLimit = cfg.HiddenLimit, cfg.OutputLimit, cfg.TransformerLimit
 	c.GradientNorm, c.Quantise = cfg.GradientNorm, cfg.Quantise
 	c.WeightDecay, c.MeanDecay = cfg.WeightDecay, cfg.MeanDecay
+	c.PSQTStart = nnuefit.PSQTStart(cfg.PSQTStart)
 	c.RowRate, c.Epsilon, c.Factorise = cfg.RowRate, cfg.Epsilon, cfg.Factorise
 	if c.Workers = cfg.Workers; c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)

@@ -22,7 +22,8 @@ import (
 // Summary is what came of a run.
 type Summary struct {
 	Architecture string  `json:"architecture"`
-	Positions    uint64  `json:"positions"` // to train on
+	PSQTStart    string  `json:"psqt_start,omitempty"` // first values of the PSQT weights; empty for planes, without PSQT and for a net that began as a file
+	Positions    uint64  `json:"positions"`            // to train on
 	Steps        uint64  `json:"steps"`
 	Samples      uint64  `json:"samples"`
 	Epochs       float64 `json:"epochs"`
@@ -138,6 +139,7 @@ func (r *runner) judgeNet(s *Summary) error {
 		return err
 	}
 	m := r.model.(*nnuefit.Model)
+	s.PSQTStart = string(m.PSQTStart())
 	net, err := nnue.ReadFileVariant(s.NetFile, r.variant)
 	if err != nil {
 		return err
