@@ -101,10 +101,10 @@ func (b *Buffer) open() (err error) {
 	if b.lock, err = dirlock.Acquire(b.dir); err != nil {
 		return err
 	}
-	if err := durable.RemoveTemps(b.dir); err != nil {
+	b.quarantine.dir = filepath.Join(b.dir, "quarantine")
+	if err := errors.Join(durable.RemoveTemps(b.dir), durable.RemoveTemps(b.quarantine.dir)); err != nil {
 		return err
 	}
-	b.quarantine.dir = filepath.Join(b.dir, "quarantine")
 	if b.manifest, err = openManifest(b.dir, b.opt.Variant); err != nil {
 		return err
 	}

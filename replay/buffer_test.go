@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -139,6 +140,31 @@ func TestQuarantine(t *testing.T) {
 	}
 	if rep := appendGames(t, b, good[1:2]); rep.Stored != 1 {
 		t.Errorf("good copy of a quarantined game: %+v", rep)
+	}
+}
+
+// A game that comes again, since its batch was not acknowledged, is in quarantine
+// already and is not written a second time.
+func TestQuarantineWritesOnce(t *testing.T) {
+	dir := t.TempDir()
+	b := openBuffer(t, dir, testOptions())
+	old := time.Unix(1_000_000_000, 0)
+	for range 2 {
+		if rep := appendGames(t, b, [][]byte{[]byte("junk")}); rep.Quarantined != 1 {
+			t.Fatalf("%+v", rep)
+		}
+		names, err := filepath.Glob(filepath.Join(dir, "quarantine", "*"))
+		if err != nil || len(names) != 2 {
+			t.Fatalf("quarantine holds %q, %v", names, err)
+		}
+		for _, name := range names {
+			if info, err := os.Stat(name); err != nil || b.Stats().Quarantined == 2 && !info.ModTime().Equal(old) {
+				t.Errorf("%s was written again (error %v)", name, err)
+			}
+			if err := os.Chtimes(name, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 const (
@@ -17,23 +20,39 @@ const (
 )
 
 // quarantine keeps games that are not valid for a person to look at:
-// <first 16 hex digits of their SHA-256>.game and .txt with the reason. It is
-// not synced: losing it in a crash loses nothing the run needs.
+// <first 16 hex digits of their SHA-256>.game and, written before it, .txt with the
+// reason.
 type quarantine struct{ dir string }
 
+// put writes a game and the reason and syncs both, unless it has them already, as
+// it has those of a game that is delivered again.
 func (q *quarantine) put(encoded []byte, reason error) error {
-	if err := os.MkdirAll(q.dir, 0o755); err != nil {
-		return err
-	}
 	sum := sha256.Sum256(encoded)
 	stem := filepath.Join(q.dir, hex.EncodeToString(sum[:8]))
-	if err := os.WriteFile(stem+".txt", []byte(reason.Error()+"\n"), 0o644); err != nil {
+	if _, err := os.Stat(stem + ".game"); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.WriteFile(stem+".game", encoded[:min(len(encoded), quarantineRecord)], 0o644); err != nil {
+	if err := q.create(); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(stem+".txt", []byte(reason.Error()+"\n")); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(stem+".game", encoded[:min(len(encoded), quarantineRecord)]); err != nil {
 		return err
 	}
 	return q.bound()
+}
+
+// create makes the directory, if there is none, and syncs its parent.
+func (q *quarantine) create() error {
+	switch err := os.Mkdir(q.dir, 0o755); {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(q.dir))
 }
 
 // bound removes the oldest games while there are too many.

@@ -3,24 +3,23 @@ package selfplay
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
 const (
-	ingestBatch = 512                    // games stored with one fsync, at most
-	ingestWait  = 500 * time.Millisecond // for the first of them
+	ingestWait  = 500 * time.Millisecond // for the first game of a batch
 	ingestRetry = time.Second            // after the bus failed
 	drainWait   = 5 * time.Second        // for a game that is known to be there
 	purgeEvery  = 10 * time.Second
 )
 
-// ingester moves games from the bus into the replay buffer: fetch, store,
-// fsync, and only then acknowledge. A game that comes again is dropped by its id.
+// ingester moves games from the bus into the replay buffer, batch by batch; see
+// storeAndAcknowledge.
 type ingester struct {
 	run    *Run
+	stream gameStream // the run's bus
 	buffer *replay.Buffer
 	purged time.Time
 }
@@ -65,25 +64,8 @@ func (in *ingester) drain(ctx context.Context) error {
 
 // once moves one batch and returns its size.
 func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
-	msgs, err := in.run.bus.Games(ctx, ingestBatch, wait)
-	if err != nil || len(msgs) == 0 {
-		return 0, err
-	}
-	games := make([][]byte, len(msgs))
-	for i := range msgs {
-		games[i] = msgs[i].Data
-	}
-	report, err := in.buffer.Append(games)
-	if err != nil {
-		return 0, fmt.Errorf("replay: %w", err)
-	}
-	for _, bad := range report.Rejected {
-		in.run.event("game quarantined", "reason", bad.Err.Error(), "dir", in.run.path(replayDir))
-		if err := in.run.bus.Reject(ctx, bad.Err.Error(), games[bad.Index]); err != nil {
-			return 0, err
-		}
-	}
-	if err := in.run.bus.AckGames(ctx, msgs[len(msgs)-1]); err != nil {
+	n, err := in.storeAndAcknowledge(ctx, wait)
+	if n == 0 || err != nil {
 		return 0, err
 	}
 	in.show()
@@ -93,7 +75,7 @@ func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 			return 0, err
 		}
 	}
-	return len(msgs), nil
+	return n, nil
 }
 
 // show copies the buffer's counters to the status.

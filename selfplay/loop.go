@@ -27,7 +27,7 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 		return err
 	}
 	defer buffer.Close()
-	in := &ingester{run: r, buffer: buffer}
+	in := &ingester{run: r, stream: r.bus, buffer: buffer}
 	in.show()
 	waiting, err := openSpool(r.path(spoolDir))
 	if err != nil {
