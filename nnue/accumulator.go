@@ -5,6 +5,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/invariants"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
+	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 const (
@@ -12,8 +13,6 @@ const (
 	firstPlies = 160
 	// largestCentipawns bounds what Evaluate returns.
 	largestCentipawns = 20000
-	// rawPerPawn is how many raw units Fairy-Stockfish shows as one pawn.
-	rawPerPawn = 208
 )
 
 // Accumulator evaluates the positions of a search by keeping the transformer's
@@ -146,7 +145,7 @@ func (a *Accumulator) Pop() {
 // Evaluate returns the network's value of p, the current position, in
 // centipawns from the side to move's point of view, within ±20000.
 func (a *Accumulator) Evaluate(p *chess.Position) int {
-	cp := a.Raw(p) * 100 / rawPerPawn
+	cp := a.Raw(p) * search.CentipawnsPerPawn / search.RawPerPawn
 	return min(max(cp, -largestCentipawns), largestCentipawns)
 }
 

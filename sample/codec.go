@@ -76,10 +76,10 @@ type Unit int
 // The units there are.
 const (
 	// CentipawnUnit is the unit of games, of search and of training.
-	CentipawnUnit Unit = 100
+	CentipawnUnit Unit = search.CentipawnsPerPawn
 	// InternalUnit is that of Fairy-Stockfish and its tools, in .bin, .plain
 	// and .binpack: a pawn's value in the endgame.
-	InternalUnit Unit = 208
+	InternalUnit Unit = search.RawPerPawn
 )
 
 // String returns the unit as in "1/208 pawn".

@@ -37,6 +37,20 @@ const (
 	MaxPly = 128
 )
 
+// Scores of networks and of Fairy-Stockfish's tools are in raw units.
+const (
+	// CentipawnsPerPawn is how many centipawns a pawn is worth.
+	CentipawnsPerPawn = 100
+
+	// RawPerPawn is how many raw units a pawn is worth: the units that
+	// Fairy-Stockfish computes with, in which this is its value of a pawn in
+	// the endgame, displayed as one pawn.
+	RawPerPawn = 208
+
+	// RawPerCentipawn converts centipawns to raw units.
+	RawPerCentipawn = 1.0 * RawPerPawn / CentipawnsPerPawn
+)
+
 // MateAfter returns the score of the side to move mating in the given number of
 // plies, which must lie in [0, MaxPly].
 func MateAfter(plies int) Score { return MateScore - Score(plies) }

@@ -24,9 +24,8 @@ const (
 	uniformNet = "uniform"
 
 	// treeScoreScale is that of scores of tree searches, which need no fitting:
-	// tanh(s/400), as mcts.Score has it, is a win probability of σ(s/200), with
-	// 2.08 raw units to a centipawn.
-	treeScoreScale = 416
+	// tanh(s/400), as mcts.Score has it, is a win probability of σ(s/200).
+	treeScoreScale = 200 * search.RawPerCentipawn
 
 	treeStream = 0x74726565 // "tree": keeps searches' randomness apart from games'
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/internal/wdl"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/wdl"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer/learn"
 	"github.com/crazyhouse-rl/selfplay/trainer/pool"
@@ -106,7 +106,7 @@ func statsWDL(c *cobra.Command, o wdlOptions, names []string) error {
 	if r.Curve, err = tally.Fit(); err != nil {
 		return err
 	}
-	r.RawB = r.B * learn.RawPerCentipawn
+	r.RawB = r.B * search.RawPerCentipawn
 	r.Bins = tally.Bins(&r.Curve, o.bin, o.limit)
 	if o.json {
 		err = json.NewEncoder(c.OutOrStdout()).Encode(r)

@@ -45,6 +45,7 @@ var group = map[string]int{
 	"game/positions":       5,
 	"sample":               4,
 	"sample/sampletest":    4,
+	"sample/wdl":           4,
 	"nets":                 4,
 	"configs":              5,
 	"sample/bin":           5,
@@ -77,8 +78,8 @@ var group = map[string]int{
 	"internal/mockengine":  2,
 	"internal/words":       1,
 	"internal/tfevents":    1,
+	"internal/logistic":    1,
 	"internal/splitmix":    0,
-	"internal/wdl":         3,
 	"internal/lint":        8,
 	"internal/interop":     8,
 }

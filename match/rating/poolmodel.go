@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 )
 
 // eloUnit is the Elo of one natural unit: the logistic function of x has the
@@ -139,7 +141,7 @@ func (m *model) advantage(x []float64) float64 {
 
 // score returns White's expected score on an edge at the parameters x.
 func (m *model) score(x []float64, e edge) float64 {
-	return 1 / (1 + math.Exp(-m.logit(x, e)))
+	return logistic.Sigmoid(m.logit(x, e))
 }
 
 func (m *model) logit(x []float64, e edge) float64 {
@@ -151,7 +153,7 @@ func (m *model) logLikelihood(x []float64) float64 {
 	var sum float64
 	for _, e := range m.edges {
 		z := m.logit(x, e.edge)
-		sum += e.points*z - e.games*(math.Max(z, 0)+math.Log1p(math.Exp(-math.Abs(z))))
+		sum += e.points*z - e.games*logistic.Softplus(z)
 	}
 	for _, p := range m.priors {
 		d := x[p.column] - p.mean

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 )
 
 // ErrCount says that values and positions are not as many, or none.
@@ -61,7 +62,7 @@ func Compare(positions []chess.Position, float, integer []float64, scale float64
 		sizes[i] = size
 		d.Mean += diff / float64(n)
 		squares += diff * diff
-		win := math.Abs(sigmoid(integer[i]/scale) - sigmoid(float[i]/scale))
+		win := math.Abs(logistic.Sigmoid(integer[i]/scale) - logistic.Sigmoid(float[i]/scale))
 		d.MeanWin += win / float64(n)
 		d.MaxWin = max(d.MaxWin, win)
 		if size > sizes[worst] {
@@ -88,5 +89,3 @@ func Percentile(rising []float64, share float64) float64 {
 	i := int(math.Ceil(share*float64(len(rising)))) - 1
 	return rising[min(max(i, 0), len(rising)-1)]
 }
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

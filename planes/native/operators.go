@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
@@ -37,14 +38,12 @@ func init() {
 var functions = map[string]func(float64) float64{
 	"Erf":       math.Erf,
 	"HardSwish": func(x float64) float64 { return x * min(max(x/6+0.5, 0), 1) },
-	"Mish":      func(x float64) float64 { return x * math.Tanh(softplus(x)) },
+	"Mish":      func(x float64) float64 { return x * math.Tanh(logistic.Softplus(x)) },
 	"Neg":       func(x float64) float64 { return -x },
-	"Sigmoid":   func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
-	"Softplus":  softplus,
+	"Sigmoid":   logistic.Sigmoid,
+	"Softplus":  logistic.Softplus,
 	"Tanh":      math.Tanh,
 }
-
-func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // value returns the i-th input of a node, made by another.
 func (g *graph) value(n *onnx.Node, i int) (*value, error) {

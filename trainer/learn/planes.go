@@ -95,7 +95,7 @@ func (r *runner) planesValues(m *planesfit.Model) ([]Value, error) {
 func (r *runner) centipawns(win float64) float64 {
 	const most = 1 - 1e-6
 	win = min(max(win, 1-most), most)
-	return math.Log(win/(1-win)) * r.model.ScoreScale() / RawPerCentipawn
+	return math.Log(win/(1-win)) * r.model.ScoreScale() / search.RawPerCentipawn
 }
 
 // describePlanes prints how a convolutional net is trained.

@@ -4,16 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
@@ -48,9 +49,6 @@ type Value struct {
 	Model float64 `json:"model_centipawns"`
 	Win   float64 `json:"win"` // the net's win probability, 0 to 1
 }
-
-// RawPerCentipawn is how many raw units, 208 a pawn, make a centipawn.
-const RawPerCentipawn = 2.08
 
 // fixed are positions whose values a run ends with: the beginning, a pawn and a
 // queen more, a queen in hand, an attack with pieces in hand, a mate in one.
@@ -185,8 +183,8 @@ func (r *runner) values(m *nnuefit.Model, net *nnue.Network) ([]Value, error) {
 		}
 		raw := float64(net.Evaluate(&pos).Raw)
 		values = append(values, Value{
-			FEN: fen, Net: raw / RawPerCentipawn, Model: m.Evaluate(&pos) / RawPerCentipawn,
-			Win: 1 / (1 + math.Exp(-raw/r.cfg.NetScale)),
+			FEN: fen, Net: raw / search.RawPerCentipawn, Model: m.Evaluate(&pos) / search.RawPerCentipawn,
+			Win: logistic.Sigmoid(raw / r.cfg.NetScale),
 		})
 	}
 	return values, nil

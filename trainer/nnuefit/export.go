@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
@@ -157,7 +158,7 @@ func (m *Model) Compare(n *nnue.Network, samples []sample.Sample) trainer.Export
 		acc.Reset(&samples[i].Pos)
 		integer := float64(acc.Raw(&samples[i].Pos))
 		units := math.Abs(integer - raw)
-		win := math.Abs(sigmoid(integer/m.cfg.NetScale) - sigmoid(raw/m.cfg.NetScale))
+		win := math.Abs(logistic.Sigmoid(integer/m.cfg.NetScale) - logistic.Sigmoid(raw/m.cfg.NetScale))
 		r.MeanRaw += units
 		r.MeanWin += win
 		r.MaxRaw, r.MaxWin = max(r.MaxRaw, units), max(r.MaxWin, win)

@@ -4,17 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
 )
-
-// rawPerCentipawn converts centipawns to the net's raw units: 208 raw units are
-// one pawn.
-const rawPerCentipawn = 208.0 / 100
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
-// softplus is log(1 + eˣ) = −log σ(−x).
-func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // Loss names a measure of how far a win probability q lies from the wanted one t.
 type Loss string
@@ -42,10 +35,10 @@ type objective struct {
 // wanted win probability.
 func (o objective) at(output, target float64) (loss, derivative float64) {
 	x := o.gain * output
-	q := sigmoid(x)
+	q := logistic.Sigmoid(x)
 	e := q - target
 	if o.kind == CrossEntropy {
-		return math.Max(softplus(x)-target*x-entropy(target), 0), e * o.gain
+		return math.Max(logistic.Softplus(x)-target*x-entropy(target), 0), e * o.gain
 	}
 	f := power(math.Abs(e), o.power-1)
 	return math.Abs(e) * f, math.Copysign(o.power*f, e) * q * (1 - q) * o.gain
@@ -84,7 +77,7 @@ func (m *Model) target(s *sample.Sample, lambda float64) float64 {
 
 // scoreTarget is the win probability that a sample's score stands for.
 func (m *Model) scoreTarget(s *sample.Sample) float64 {
-	return sigmoid(float64(s.Score) * rawPerCentipawn / m.cfg.ScoreScale)
+	return logistic.Sigmoid(float64(s.Score) * search.RawPerCentipawn / m.cfg.ScoreScale)
 }
 
 // resultTarget is a sample's result as a win probability: 0, ½ or 1.

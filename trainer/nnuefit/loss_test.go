@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -21,7 +22,7 @@ func TestLosses(t *testing.T) {
 				if want := (up - down) / (2 * eps); math.Abs(d-want) > 1e-6 {
 					t.Fatalf("%+v at %g, target %g: derivative %g, want %g", o, output, target, d, want)
 				}
-				q := sigmoid(gain * output)
+				q := logistic.Sigmoid(gain * output)
 				want := math.Pow(math.Abs(q-target), o.power)
 				if o.kind == CrossEntropy {
 					log := func(t, q float64) float64 { // t·log(t/q), of 0 zero

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -37,7 +38,7 @@ func randomSamples(seed uint64, n int) []sample.Sample {
 			}
 			score := balance(&p)
 			s := sample.Sample{Pos: p, Score: search.Score(score), Ply: uint16(ply), Result: -1}
-			if rng.Float64() < sigmoid(float64(score)/200) {
+			if rng.Float64() < logistic.Sigmoid(float64(score)/200) {
 				s.Result = 1
 			}
 			if out = append(out, s); len(out) == n {
@@ -186,7 +187,7 @@ func TestLossOfKnownTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := sigmoid(m.Evaluate(&s[0].Pos) / m.cfg.NetScale)
+	q := logistic.Sigmoid(m.Evaluate(&s[0].Pos) / m.cfg.NetScale)
 	at := func(target float64) float64 { return math.Pow(math.Abs(q-target), m.cfg.Power) }
 	for _, c := range []struct{ got, want float64 }{
 		{l.Score, at(0.5)}, {l.Result, at(1)}, {l.Mean, at(0.25*0.5 + 0.75)},

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
@@ -137,11 +138,11 @@ type terms struct {
 }
 
 func (c PQR) terms(p, q, r float64) terms {
-	miss, sum := sigmoid(q-r), p+q
-	pull := c.Pair * (2*sigmoid(sum) - 1)
+	miss, sum := logistic.Sigmoid(q-r), p+q
+	pull := c.Pair * (2*logistic.Sigmoid(sum) - 1)
 	return terms{
-		rank: softplus(q - r),
-		pair: softplus(sum) + softplus(-sum) - 2*math.Ln2,
+		rank: logistic.Softplus(q - r),
+		pair: logistic.Softplus(sum) + logistic.Softplus(-sum) - 2*math.Ln2,
 		dp:   pull, dq: miss + pull, dr: -miss,
 	}
 }

@@ -1,8 +1,9 @@
 package nnuefit
 
 import (
-	"github.com/crazyhouse-rl/selfplay/internal/wdl"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/wdl"
+	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 // ErrNoFit says that samples do not determine a win-probability scale.
@@ -19,5 +20,5 @@ func FitScale(samples []sample.Sample) (a, b float64, err error) {
 		t.Add(samples[i].Score, samples[i].Result, true)
 	}
 	c, err := t.Fit()
-	return c.A * rawPerCentipawn, c.B * rawPerCentipawn, err
+	return c.A * search.RawPerCentipawn, c.B * search.RawPerCentipawn, err
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -16,9 +17,9 @@ func labelled(rng *rand.Rand, n int, a, b float64) []sample.Sample {
 	out := make([]sample.Sample, n)
 	for i := range out {
 		raw := rng.NormFloat64() * 600
-		out[i].Score = search.Score(math.Round(raw / rawPerCentipawn))
+		out[i].Score = search.Score(math.Round(raw / search.RawPerCentipawn))
 		out[i].Result = -1
-		if rng.Float64() < sigmoid((raw-a)/b) {
+		if rng.Float64() < logistic.Sigmoid((raw-a)/b) {
 			out[i].Result = 1
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/planes/native"
@@ -83,7 +84,7 @@ func compareMoves(t *testing.T, m *Model, model *onnx.Model, check []sample.Samp
 				t.Errorf("position %d: value %g, model %g", from+i, leaf.Value, value)
 			}
 			if p.net.plies != nil {
-				if q := sigmoid(float64(p.heads.plies[i])) * planes.PliesScale; math.Abs(q-float64(leaf.PliesLeft)) > 1e-2 {
+				if q := logistic.Sigmoid(float64(p.heads.plies[i])) * planes.PliesScale; math.Abs(q-float64(leaf.PliesLeft)) > 1e-2 {
 					t.Errorf("position %d: plies left %g, model %g", from+i, leaf.PliesLeft, q)
 				}
 			}

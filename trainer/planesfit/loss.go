@@ -3,14 +3,11 @@ package planesfit
 import (
 	"math"
 
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
 )
-
-// rawPerCentipawn converts centipawns to raw units: 208 are one pawn.
-const rawPerCentipawn = 208.0 / 100
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // objective is what a net is measured against.
 type objective struct {
@@ -21,7 +18,7 @@ type objective struct {
 
 func (m *Model) objective(lambda float64) objective {
 	c := &m.cfg
-	return objective{c.PolicyWeight, c.ValueWeight, c.PliesWeight, c.ScoreScale / rawPerCentipawn, lambda}
+	return objective{c.PolicyWeight, c.ValueWeight, c.PliesWeight, c.ScoreScale / search.RawPerCentipawn, lambda}
 }
 
 // outcome is the probabilities of loss, draw and win of the side to move.
@@ -29,7 +26,7 @@ type outcome [3]float64
 
 // scored returns what a sample's score stands for.
 func (o *objective) scored(s *sample.Sample) outcome {
-	win := sigmoid(float64(s.Score) / o.scale)
+	win := logistic.Sigmoid(float64(s.Score) / o.scale)
 	return outcome{1 - win, 0, win}
 }
 
@@ -179,7 +176,7 @@ func (h *heads) pliesLoss(m *measure, s *sample.Sample, i int, weight float64) f
 		h.plies[i] = 0
 		return 0
 	}
-	q := sigmoid(float64(h.plies[i]))
+	q := logistic.Sigmoid(float64(h.plies[i]))
 	e := q - min(float64(s.PliesLeft)/planes.PliesScale, 1)
 	h.plies[i] = float32(weight * 2 * e * q * (1 - q))
 	m.lengths++

@@ -1,6 +1,9 @@
 package planesfit
 
-import "github.com/crazyhouse-rl/selfplay/kernel"
+import (
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
+	"github.com/crazyhouse-rl/selfplay/kernel"
+)
 
 // squeezeExcite is a squeeze-and-excitation layer (Hu et al., 2018): every channel of
 // an image is multiplied by a factor that two dense layers find from the means of
@@ -52,7 +55,7 @@ func (g *squeezeExcite) forward(w *squeezeExciteWork, all []float32, src kernel.
 	g.excite.forward(w.excited, kernel.NewFloatMatrix(hidden, n, g.squeeze.out), all)
 	for i := range n {
 		for c := range g.channels {
-			w.factors[i*g.padded+c] = float32(sigmoid(float64(w.excited[i*g.channels+c])))
+			w.factors[i*g.padded+c] = float32(logistic.Sigmoid(float64(w.excited[i*g.channels+c])))
 		}
 	}
 	kernel.FloatScaleChannels(w.out, src, w.factors, n)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -168,7 +169,7 @@ func (t *twin) squeezeExcite(x []image, name string) []image {
 		}
 		for c, z := range t.layer(hidden, name+".excite", len(m), true) {
 			for s, v := range m[c] {
-				y[c][s] = v * sigmoid(z)
+				y[c][s] = v * logistic.Sigmoid(z)
 			}
 		}
 		return y
@@ -318,7 +319,7 @@ func positionLoss(a *answers, s *sample.Sample, cfg Config, lambda float64) floa
 			loss -= cfg.PolicyWeight * wanted[i] / total * math.Log(q)
 		}
 	}
-	win := sigmoid(float64(s.Score) * 2.08 / cfg.ScoreScale)
+	win := logistic.Sigmoid(float64(s.Score) * 2.08 / cfg.ScoreScale)
 	target := []float64{lambda * (1 - win), 0, lambda * win}
 	target[s.Result+1] += 1 - lambda
 	if a.wdl != nil {
@@ -329,7 +330,7 @@ func positionLoss(a *answers, s *sample.Sample, cfg Config, lambda float64) floa
 		loss += cfg.ValueWeight * math.Pow(math.Tanh(a.value[0])-target[2]+target[0], 2)
 	}
 	if a.plies != nil && s.PliesLeft > 0 {
-		loss += cfg.PliesWeight * math.Pow(sigmoid(a.plies[0])-math.Min(1, float64(s.PliesLeft)/100), 2)
+		loss += cfg.PliesWeight * math.Pow(logistic.Sigmoid(a.plies[0])-math.Min(1, float64(s.PliesLeft)/100), 2)
 	}
 	return loss
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -91,9 +92,7 @@ type Curve struct {
 }
 
 // At returns the expected score of the game, 0 to 1, behind a score in centipawns.
-func (c *Curve) At(score float64) float64 { return sigmoid((score - c.A) / c.B) }
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func (c *Curve) At(score float64) float64 { return logistic.Sigmoid((score - c.A) / c.B) }
 
 // Fit fits the curve by maximum likelihood, draws counting half. Errors wrap
 // ErrNoFit: fewer than 100 positions, results of one kind only, or scores that
@@ -107,7 +106,7 @@ func (t *Tally) Fit() (Curve, error) {
 	if sum := all.sum(); sum == 0 || sum == float64(t.positions) {
 		return c, fmt.Errorf("%w: all results are alike", ErrNoFit)
 	}
-	l := all.fit(logistic{})
+	l := all.fit(fitted{})
 	if c.A, c.B = l.curve(); !(c.B >= leastScale && c.B <= mostScale) {
 		return c, fmt.Errorf("%w: fitted scale %.4g centipawns, expected %d to %d", ErrNoFit, c.B, leastScale, mostScale)
 	}
@@ -186,29 +185,29 @@ func (l points) sum() (won float64) {
 	return won
 }
 
-// logistic is σ(intercept + slope·x) with the inverse of minus the likelihood's
+// fitted is σ(intercept + slope·x) with the inverse of minus the likelihood's
 // second derivatives, variances and covariance of the two.
-type logistic struct {
+type fitted struct {
 	intercept, slope float64
 	v00, v01, v11    float64
 }
 
 // curve returns the parameters of the Curve in centipawns.
-func (l logistic) curve() (a, b float64) {
+func (l fitted) curve() (a, b float64) {
 	return -l.intercept / l.slope * fitUnit, fitUnit / l.slope
 }
 
 // errorOfEven and errorOfScale are the standard errors of a and b, linearised.
-func (l logistic) errorOfEven() float64 {
+func (l fitted) errorOfEven() float64 {
 	d0, d1 := -1/l.slope, l.intercept/(l.slope*l.slope)
 	return fitUnit * math.Sqrt(d0*d0*l.v00+2*d0*d1*l.v01+d1*d1*l.v11)
 }
 
-func (l logistic) errorOfScale() float64 { return fitUnit * math.Sqrt(l.v11) / (l.slope * l.slope) }
+func (l fitted) errorOfScale() float64 { return fitUnit * math.Sqrt(l.v11) / (l.slope * l.slope) }
 
 // fit maximises the likelihood by Newton's method, beginning at l, damped so that
 // separable data cannot run away in one step.
-func (list points) fit(l logistic) logistic {
+func (list points) fit(l fitted) fitted {
 	const (
 		steps     = 50
 		maxChange = 1.0
@@ -217,7 +216,7 @@ func (list points) fit(l logistic) logistic {
 	for range steps {
 		var g0, g1, h00, h01, h11 float64
 		for _, p := range list {
-			q := sigmoid(l.intercept + l.slope*p.x)
+			q := logistic.Sigmoid(l.intercept + l.slope*p.x)
 			d, w := p.won-p.n*q, p.n*q*(1-q)
 			g0, g1 = g0+d, g1+d*p.x
 			h00, h01, h11 = h00+w, h01+w*p.x, h11+w*p.x*p.x

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -18,7 +19,7 @@ func fill(seed uint64, games, each int, a, b float64) *Tally {
 	for range games {
 		score := search.Score(math.Round(400 * rng.NormFloat64()))
 		result := int8(-1)
-		if rng.Float64() < sigmoid((float64(score)-a)/b) {
+		if rng.Float64() < logistic.Sigmoid((float64(score)-a)/b) {
 			result = 1
 		}
 		for i := range each {
@@ -64,7 +65,7 @@ func TestFitIsMostLikely(t *testing.T) {
 	likelihood := func(a, b float64) (sum float64) {
 		for score, cell := range tally.cells {
 			for _, r := range cell {
-				p := sigmoid((float64(score) - a) / b)
+				p := logistic.Sigmoid((float64(score) - a) / b)
 				sum += r.points()*math.Log(p) + (float64(r.n())-r.points())*math.Log(1-p)
 			}
 		}
