@@ -70,12 +70,10 @@ twins:
 	$(GO) test -short -tags invariants ./kernel ./nnue/... ./ab
 	$(GO) test -short -tags purego ./kernel ./nnue/... ./trainer/nnuefit
 
-# The runtimes of plane nets that are not in the plain build. ONNX Runtime's tests
-# need its library: make runtimes ORT=/path/to/libonnxruntime.so
+# The runtime of plane nets that is not in the plain build, ONNX Runtime. It needs
+# cgo, and its tests its library: make runtimes ORT=/path/to/libonnxruntime.so
 runtimes:
-	$(GO) vet -tags onnxgo ./planes/onnxgo ./planes/runtimes
-	$(GO) test -tags onnxgo ./planes/onnxgo ./planes/runtimes
-	$(GO) test -tags onnxgo -run 'Runtimes|Tree' ./cmd/selfplay
+	$(GO) vet -tags ort ./planes/ort ./planes/runtimes
 	$(if $(ORT),$(GO) test -tags ort ./planes/ort ./planes/runtimes -args -library $(ORT))
 
 # Nothing to a republished net that the actor has loaded, in under a minute.

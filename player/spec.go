@@ -33,9 +33,9 @@ or uci:COMMAND for any UCI engine, with settings behind it, each after a comma:
                                             of the mates looked for everywhere,
                                             moves considered at a Gumbel root
   runtime=native|int8|onnxgo|ort            what computes its net: our kernels, in
-                                            float32 or with bytes, onnx-go, or
-                                            ONNX Runtime; the last two only in
-                                            programs built with -tags of the name
+                                            float32 or with bytes, onnx-go, which
+                                            is slow, or ONNX Runtime, only in
+                                            programs built with -tags ort
   library=FILE                              of ONNX Runtime, if the system does not
                                             find it
   dir=DIR timeout=60s margin=5s             of an engine: where it runs, when it

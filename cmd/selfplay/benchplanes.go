@@ -27,7 +27,9 @@ import (
 
 type benchPlanesOptions struct {
 	net, architecture, level, peer, save string
+	library                              string
 	int8                                 bool
+	runtimes                             []string
 	batches                              []int
 	rounds                               int
 	each                                 time.Duration
@@ -41,15 +43,16 @@ func newBenchPlanesCommand() *cobra.Command {
 		Long: `Evaluate positions of random crazyhouse games with a plane net on one core and
 print the evaluations a second of CPU time, the median of several rounds, for each
 size of batch: with the kernels of every level of instructions that this machine
-has.
+has, and with the runtimes of --runtime.
 
 A peer is a command that computes the same net on one thread. It reads lines
 "BATCH COUNT" from its input, evaluates COUNT batches of BATCH positions for each,
 and answers with a line; scripts/peer_onnxruntime.py is one. Rounds of the peer
-alternate with ours, and the last column is our speed, of the last column but the
-peer's, divided by the peer's.`,
+alternate with ours, and the last column is our speed, of the last column
+of kernels, divided by the peer's.`,
 		Example: `  selfplay bench planes
   selfplay bench planes --net net.onnx --batch 1,16 --level avx2
+  selfplay bench planes --runtime onnxgo --batch 1
   selfplay bench planes --save net.onnx --peer "python3 scripts/peer_onnxruntime.py net.onnx"`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return benchPlanes(c.Context(), c.OutOrStdout(), o) },
@@ -60,6 +63,8 @@ peer's, divided by the peer's.`,
 	f.StringVar(&o.save, "save", "", "write the net to a file, for the peer")
 	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512; default all that this machine has")
 	f.BoolVar(&o.int8, "int8", false, "also time the net computed with bytes")
+	f.StringSliceVar(&o.runtimes, "runtime", nil, "also time the net run by others: onnxgo, ort")
+	f.StringVar(&o.library, "library", "", "of --runtime ort: ONNX Runtime's library")
 	f.StringVar(&o.peer, "peer", "", "command to compare with")
 	f.IntSliceVar(&o.batches, "batch", []int{1, 8, 64}, "positions of a batch")
 	f.IntVar(&o.rounds, "rounds", 5, "times each is measured")
@@ -100,7 +105,7 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 		}
 		for _, l := range levels {
 			contenders = append(contenders, contender{l.String() + suffix, func(in []float32, n, count int) (time.Duration, error) {
-				return timeNative(net, l, in, n, count)
+				return timeKernels(net, l, in, n, count)
 			}})
 		}
 		return nil
@@ -113,6 +118,17 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 			return err
 		}
 	}
+	kernels := len(contenders)
+	for _, name := range o.runtimes {
+		net, err := file.Runtime(runtimes.Options{Name: name, Calibration: positions.Calibration, Library: o.library})
+		if err != nil {
+			return err
+		}
+		defer net.Close()
+		contenders = append(contenders, contender{name, func(in []float32, n, count int) (time.Duration, error) {
+			return timeRuntime(net, in, n, count)
+		}})
+	}
 	if o.peer != "" {
 		p, err := startLinePeer(ctx, o.peer)
 		if err != nil {
@@ -123,7 +139,7 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	return o.compare(ctx, w, contenders)
+	return o.compare(ctx, w, contenders, kernels)
 }
 
 // file reads or makes the net, and saves it if that is asked for.
@@ -165,7 +181,9 @@ type contender struct {
 	time func(in []float32, n, count int) (time.Duration, error)
 }
 
-func (o *benchPlanesOptions) compare(ctx context.Context, w io.Writer, contenders []contender) error {
+// compare measures the contenders, of which the first are our kernels and the last
+// is the peer if there is one.
+func (o *benchPlanesOptions) compare(ctx context.Context, w io.Writer, contenders []contender, kernels int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "batch\t")
 	for _, c := range contenders {
@@ -195,7 +213,7 @@ func (o *benchPlanesOptions) compare(ctx context.Context, w io.Writer, contender
 			fmt.Fprintf(table, "%.0f\t", median(r))
 		}
 		if last := len(rates) - 1; o.peer != "" {
-			fmt.Fprintf(table, "%.2f\t", median(rates[last-1])/median(rates[last]))
+			fmt.Fprintf(table, "%.2f\t", median(rates[kernels-1])/median(rates[last]))
 		}
 		fmt.Fprintln(table)
 	}
@@ -219,7 +237,8 @@ func (o *benchPlanesOptions) rate(ctx context.Context, c contender, in []float32
 	}
 }
 
-func timeNative(net planes.Runtime, l kernel.Level, in []float32, n, count int) (time.Duration, error) {
+// timeKernels times our kernels at a level of instructions, on this thread.
+func timeKernels(net planes.Runtime, l kernel.Level, in []float32, n, count int) (time.Duration, error) {
 	restore, err := kernel.Force(l)
 	if err != nil {
 		return 0, err
@@ -233,6 +252,18 @@ func timeNative(net planes.Runtime, l kernel.Level, in []float32, n, count int) 
 		}
 	}
 	return threadCPU() - start, nil
+}
+
+// timeRuntime times a runtime whose threads are its own.
+func timeRuntime(net planes.Runtime, in []float32, n, count int) (time.Duration, error) {
+	var out planes.Output
+	start := processCPU(os.Getpid())
+	for range count {
+		if err := net.Run(in, n, &out); err != nil {
+			return 0, err
+		}
+	}
+	return processCPU(os.Getpid()) - start, nil
 }
 
 // benchPositions encodes n positions of games of this program.

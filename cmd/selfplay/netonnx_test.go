@@ -75,7 +75,16 @@ func TestNetQuantcheckONNX(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "the same in 100.00 %, 0.00000 of") || !strings.Contains(out, "KL divergence 0.000000 mean") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	for _, args := range [][]string{{"--max-p999", "1e-9"}, {"--plot", "x.png"}, {"--runtime", "tpu"}, {"--checkpoint", "x"}} {
+	out, stderr, code = selfplayCommand(t, "", "net", "quantcheck", path, "--count", "20", "--against", "onnxgo")
+	if code != 0 || !strings.Contains(out, "native, beside onnxgo\n") || !strings.Contains(out, "the same in 100.00 %, 0.00000 of") || !strings.Contains(out, "value            0.00000 off") {
+		t.Errorf("exit code %d: %s%s", code, out, stderr)
+	}
+	out, stderr, code = selfplayCommand(t, "", "net", "quantcheck", path, "--count", "20", "--against", "onnxgo", "--runtime", "int8", "--json")
+	c = planesCheck{}
+	if code != 0 || json.Unmarshal([]byte(out), &c) != nil || c.Runtime != "int8" || c.Against != "onnxgo" || c.KL <= 0 || c.KL > 0.01 {
+		t.Errorf("exit code %d: %s%s", code, out, stderr)
+	}
+	for _, args := range [][]string{{"--against", "tpu"}, {"--max-p999", "1e-9"}, {"--plot", "x.png"}, {"--runtime", "tpu"}, {"--checkpoint", "x"}} {
 		_, stderr, code := selfplayCommand(t, "", append([]string{"net", "quantcheck", path, "--count", "20"}, args...)...)
 		if code == 0 || stderr == "" {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr)

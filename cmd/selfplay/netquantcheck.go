@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +28,7 @@ type quantcheckOptions struct {
 	maxP999    float64
 	json       bool
 
-	runtime, library string // of plane nets
+	runtime, against, library string // of plane nets
 }
 
 func newQuantcheckCommand() *cobra.Command {
@@ -45,7 +46,9 @@ activations alone are measured.
 
 Of a plane net, a file whose name ends in .onnx, what --runtime computes is compared
 with float32: the policies over legal moves (Kullback-Leibler divergence in nats),
-the move each likes best, and the values, from -1 to 1.
+the move each likes best, and the values, from -1 to 1. With --against the reference
+is another runtime: --against onnxgo compares our float32 kernels, or --runtime, with
+onnx-go on Gorgonia, which is independent of them and some hundred times slower.
 
 Exits 1 if the 99.9th percentile is above --max-p999.
 
@@ -53,6 +56,7 @@ Exits 1 if the 99.9th percentile is above --max-p999.
 		Example: `  selfplay net quantcheck crazyhouse.nnue --plot differences.png
   selfplay net quantcheck RUN/nets/ID.nnue --checkpoint RUN/train/step-000000004440.checkpoint --replay RUN --max-p999 50
   selfplay net quantcheck net.onnx --count 2000
+  selfplay net quantcheck net.onnx --against onnxgo --count 1000
   selfplay net quantcheck net.onnx --runtime ort --library /usr/lib/libonnxruntime.so`,
 		Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -71,7 +75,8 @@ Exits 1 if the 99.9th percentile is above --max-p999.
 	f.Float64Var(&o.scale, "scale", nnuefit.DefaultConfig().NetScale, "win probability of a value v is σ(v / scale), v in raw units")
 	f.StringVar(&o.plot, "plot", "", "draw a histogram of the differences into this file, .png or .svg")
 	f.Float64Var(&o.maxP999, "max-p999", 0, "exit 1 if the 99.9th percentile is above this, raw units, of a plane net's value; 0: never")
-	f.StringVar(&o.runtime, "runtime", runtimes.Int8, "of a plane net: what computes it, int8, onnxgo or ort")
+	f.StringVar(&o.runtime, "runtime", runtimes.Int8, "of a plane net: what computes it, "+strings.Join(runtimes.Names(), ", "))
+	f.StringVar(&o.against, "against", runtimes.Native, "of a plane net: the runtime to compare with; --runtime is native if this is another")
 	f.StringVar(&o.library, "library", "", "of --runtime ort: ONNX Runtime's library")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return c

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,11 +24,12 @@ import (
 // move's view, over legal moves alone.
 type planesCheck struct {
 	Runtime   string `json:"runtime"`
-	Positions int    `json:"positions"` // with legal moves
+	Against   string `json:"against,omitempty"` // the reference, "" for float32
+	Positions int    `json:"positions"`         // with legal moves
 	// KL is the mean Kullback-Leibler divergence of the runtime's policy from
-	// that of float32, in nats; Best the share of positions in which both like
-	// the same move best; Given the mean of what float32's probability of the
-	// move liked best falls short of its own best move's.
+	// the reference's, in nats; Best the share of positions in which both like
+	// the same move best; Given the mean of what the reference's probability of
+	// the move liked best falls short of its own best move's.
 	KL      float64 `json:"kl"`
 	KLP99   float64 `json:"kl_p99"`
 	Best    float64 `json:"best_move"`
@@ -38,11 +40,17 @@ type planesCheck struct {
 	Worst   string  `json:"worst"` // position of the largest
 }
 
-// quantcheckPlanes compares what a runtime says of positions with what the net
-// says in float32.
+// quantcheckPlanes compares what a runtime says of positions with what the
+// reference says, by default our kernels in float32.
 func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error {
 	if o.checkpoint != "" || o.plot != "" {
 		return fmt.Errorf("%w: %s is an ONNX file: found a flag for NNUE nets", errUsage, path)
+	}
+	if err := runtimes.Check(o.against); err != nil {
+		return fmt.Errorf("%w: --against: %w", errUsage, err)
+	}
+	if o.against != runtimes.Native && !c.Flags().Changed("runtime") {
+		o.runtime = runtimes.Native
 	}
 	if err := runtimes.Check(o.runtime); err != nil {
 		return fmt.Errorf("%w: --runtime: %w", errUsage, err)
@@ -56,7 +64,7 @@ func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error 
 		return err
 	}
 	var leaves [2][]search.Leaf
-	for i, r := range []player.Runtime{{Name: runtimes.Native}, {Name: o.runtime, Library: o.library}} {
+	for i, r := range []player.Runtime{{Name: o.against, Library: o.library}, {Name: o.runtime, Library: o.library}} {
 		net, err := file.Open(r.Options(1))
 		if err != nil {
 			return err
@@ -69,6 +77,9 @@ func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error 
 	check, err := compareLeaves(leaves[0], leaves[1])
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	if o.against != runtimes.Native {
+		check.Against = o.against
 	}
 	if check.Runtime = o.runtime; o.json {
 		err = json.NewEncoder(c.OutOrStdout()).Encode(check)
@@ -104,16 +115,16 @@ func evaluateAll(ctx context.Context, stderr io.Writer, list []chess.Position, n
 	return all, nil
 }
 
-// compareLeaves sums up how far leaves are from what they are in float32.
-func compareLeaves(float, other []search.Leaf) (planesCheck, error) {
-	if len(float) == 0 {
+// compareLeaves sums up how far leaves are from what the reference makes of them.
+func compareLeaves(reference, other []search.Leaf) (planesCheck, error) {
+	if len(reference) == 0 {
 		return planesCheck{}, errors.New("found no position with legal moves")
 	}
-	c := planesCheck{Positions: len(float)}
-	n := float64(len(float))
+	c := planesCheck{Positions: len(reference)}
+	n := float64(len(reference))
 	var divergences, values []float64
-	for i := range float {
-		p, q := float[i].Priors, other[i].Priors
+	for i := range reference {
+		p, q := reference[i].Priors, other[i].Priors
 		kl := 0.0
 		for j := range p {
 			if p[j] > 0 {
@@ -126,9 +137,9 @@ func compareLeaves(float, other []search.Leaf) (planesCheck, error) {
 			c.Best += 1 / n
 		}
 		c.Given += float64(p[best]-p[liked]) / n
-		off := math.Abs(float64(float[i].Value - other[i].Value))
+		off := math.Abs(float64(reference[i].Value - other[i].Value))
 		if values = append(values, off); off > c.Largest || i == 0 {
-			c.Largest, c.Worst = off, float[i].Pos.FEN()
+			c.Largest, c.Worst = off, reference[i].Pos.FEN()
 		}
 		c.KL, c.Value = c.KL+max(kl, 0)/n, c.Value+off/n
 	}
@@ -139,12 +150,12 @@ func compareLeaves(float, other []search.Leaf) (planesCheck, error) {
 }
 
 func (c *planesCheck) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, `computed by      %s, beside float32
+	_, err := fmt.Fprintf(w, `computed by      %s, beside %s
 positions        %d
 policy           KL divergence %.6f mean, 99 %% within %.5f
 best move        the same in %.2f %%, %.5f of probability given up
 value            %.5f off in the mean, 99.9 %% within %.4f, %.4f at most
 worst            %s
-`, c.Runtime, c.Positions, c.KL, c.KLP99, 100*c.Best, c.Given, c.Value, c.P999, c.Largest, c.Worst)
+`, c.Runtime, cmp.Or(c.Against, "float32"), c.Positions, c.KL, c.KLP99, 100*c.Best, c.Given, c.Value, c.P999, c.Largest, c.Worst)
 	return err
 }

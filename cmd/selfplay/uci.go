@@ -30,9 +30,9 @@ Without a net all moves are alike to it. Hash bounds the memory of the tree,
 Threads are the net's; the tree is searched by one.
 
 Runtime is what computes the net: native, the kernels of this program; int8, the
-same with bytes, faster and a little less exact (see net quantcheck); onnxgo, of
-programs built with -tags onnxgo; ort, ONNX Runtime, of programs built with cgo
-and -tags ort, which loads its library, from --library if the system does not
+same with bytes, faster and a little less exact (see net quantcheck); onnxgo,
+onnx-go on Gorgonia, a slow reference; ort, ONNX Runtime, of programs built with
+cgo and -tags ort, which loads its library, from --library if the system does not
 find it.`,
 		Example: `  selfplay uci --eval-file crazyhouse.nnue
   selfplay uci --search mcts --eval-file net.onnx

@@ -138,7 +138,7 @@ type pkg struct {
 
 func list(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-tags=onnxgo,ort", "-json=ImportPath,Imports,TestImports,XTestImports,Doc", module+"/...")
+	cmd := exec.Command("go", "list", "-tags=ort", "-json=ImportPath,Imports,TestImports,XTestImports,Doc", module+"/...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {

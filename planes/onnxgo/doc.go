@@ -1,5 +1,6 @@
-// Package onnxgo runs nets with onnx-go on Gorgonia: pure Go written by others,
-// slow, and so a reference for faster runtimes.
+// Package onnxgo runs nets with onnx-go on Gorgonia: pure Go written by others.
+// It is slow and shares no code with package native, and so is the independent
+// reference that other runtimes are compared with.
 //
 // onnx-go 0.5 computes some graphs wrongly without saying so. New rewrites a
 // model to the part of ONNX that it gets right, or refuses it with the reason:
@@ -13,12 +14,4 @@
 //   - A value that is two inputs of one node counts once: refused.
 //   - [N, C, 1, 1] is not broadcast: Mul, so squeeze and excitation, is refused.
 //   - LeakyRelu changes its input: refused, like the operators that onnx-go lacks.
-//
-// The package is built with the tag onnxgo alone, as it makes the program half as
-// large again; otherwise New returns ErrNotBuilt.
 package onnxgo
-
-import "errors"
-
-// ErrNotBuilt says that the program was built without this package.
-var ErrNotBuilt = errors.New("onnxgo: built without onnx-go, which needs -tags onnxgo")

@@ -1,5 +1,3 @@
-//go:build onnxgo
-
 package onnxgo
 
 import (
@@ -14,23 +12,20 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
-// Built says whether the program was built with this package.
-const Built = true
-
 // runtime is a net. It is for one goroutine at a time; several work side by side.
 type runtime struct {
 	file    []byte   // the rewritten model
 	outputs []string // of the model, in order
 
-	// The graph for batches of one size: Gorgonia compiles it for that size.
-	batch int
-	graph *gorgonnx.Graph
+	// Gorgonia compiles a graph for one size of batch, and is no faster with
+	// larger ones: it is always 1.
+	graph *gorgonnx.Graph // nil: to be made
 	model *onnxgo.Model
 }
 
 // New prepares a net whose input and outputs have the names that package planes
 // gives them. The error wraps onnx.ErrUnsupported for a graph that onnx-go cannot
-// compute correctly.
+// run correctly.
 func New(m *onnx.Model) (planes.Runtime, error) {
 	rewritten, err := rewrite(m)
 	if err != nil {
@@ -50,50 +45,55 @@ func New(m *onnx.Model) (planes.Runtime, error) {
 	return r, nil
 }
 
-// Run computes n positions. A size of batch other than the last one's makes the
-// graph anew.
-func (r *runtime) Run(in []float32, n int, out *planes.Output) (err error) {
+// Run runs the net on n positions, one after the other.
+func (r *runtime) Run(in []float32, n int, out *planes.Output) error {
 	if n < 1 || len(in) != n*planes.Size {
 		return fmt.Errorf("onnxgo: found %d numbers for %d positions, expected %d for each of at least one", len(in), n, planes.Size)
 	}
-	defer func() { // Gorgonia panics where shapes do not fit
-		if p := recover(); p != nil {
-			err = fmt.Errorf("onnxgo: %w: Gorgonia: %v", onnx.ErrUnsupported, p)
-		}
-		if err != nil {
-			r.batch = 0 // the graph may be halfway
-		}
-	}()
-	if r.batch != n {
-		r.graph = gorgonnx.NewGraph()
-		r.model = onnxgo.NewModel(r.graph)
-		if err := r.model.UnmarshalBinary(r.file); err != nil {
+	out.Value, out.Policy, out.WDL, out.PliesLeft = out.Value[:0], out.Policy[:0], out.WDL[:0], out.PliesLeft[:0]
+	for i := range n {
+		if err := r.one(in[i*planes.Size:][:planes.Size], out); err != nil {
+			r.graph = nil // it may have stopped halfway
 			return fmt.Errorf("onnxgo: %w", err)
 		}
-		r.batch = n
 	}
-	data := tensor.New(tensor.WithShape(n, planes.Channels, 8, 8), tensor.WithBacking(slices.Clone(in)))
-	if err := r.model.SetInput(0, data); err != nil {
-		return fmt.Errorf("onnxgo: %w", err)
-	}
-	if err := r.graph.Run(); err != nil {
-		return fmt.Errorf("onnxgo: %w", err)
-	}
-	return r.take(n, out)
+	return nil
 }
 
-// take copies the outputs of the graph.
-func (r *runtime) take(n int, out *planes.Output) error {
+// one runs the net on a position and appends to out.
+func (r *runtime) one(in []float32, out *planes.Output) (err error) {
+	defer func() { // Gorgonia panics where shapes do not fit
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: Gorgonia: %v", onnx.ErrUnsupported, p)
+		}
+	}()
+	if r.graph == nil {
+		graph := gorgonnx.NewGraph()
+		r.model = onnxgo.NewModel(graph)
+		if err := r.model.UnmarshalBinary(r.file); err != nil {
+			return err
+		}
+		r.graph = graph
+	}
+	data := tensor.New(tensor.WithShape(1, planes.Channels, 8, 8), tensor.WithBacking(slices.Clone(in)))
+	if err := r.model.SetInput(0, data); err != nil {
+		return err
+	}
+	if err := r.graph.Run(); err != nil {
+		return err
+	}
+	return r.take(out)
+}
+
+// take appends the outputs of the graph to out.
+func (r *runtime) take(out *planes.Output) error {
 	tensors, err := r.model.GetOutputTensors()
 	if err != nil {
-		return fmt.Errorf("onnxgo: %w", err)
+		return err
 	}
 	fields := map[string]*[]float32{
 		planes.ValueName: &out.Value, planes.PolicyName: &out.Policy,
 		planes.WDLName: &out.WDL, planes.PliesLeftName: &out.PliesLeft,
-	}
-	for _, f := range fields {
-		*f = (*f)[:0]
 	}
 	for i, name := range r.outputs {
 		f, ok := fields[name]
@@ -102,10 +102,10 @@ func (r *runtime) take(n int, out *planes.Output) error {
 		}
 		numbers, err := floats(tensors[i])
 		if err != nil {
-			return fmt.Errorf("onnxgo: output %q: %w", name, err)
+			return fmt.Errorf("output %q: %w", name, err)
 		}
-		if len(numbers) == 0 || len(numbers)%n != 0 {
-			return fmt.Errorf("onnxgo: output %q: found %d numbers for %d positions", name, len(numbers), n)
+		if len(numbers) == 0 {
+			return fmt.Errorf("output %q: found no numbers", name)
 		}
 		*f = append(*f, numbers...)
 	}

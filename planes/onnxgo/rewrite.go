@@ -1,5 +1,3 @@
-//go:build onnxgo
-
 package onnxgo
 
 import (

@@ -21,7 +21,7 @@ import (
 const (
 	Native = "native" // package native in float32, the default
 	Int8   = "int8"   // package native with convolutions of bytes
-	OnnxGo = "onnxgo" // package onnxgo, of programs built with -tags onnxgo
+	OnnxGo = "onnxgo" // package onnxgo, onnx-go on Gorgonia
 	ORT    = "ort"    // package ort, of programs built with -tags ort
 )
 
@@ -38,7 +38,7 @@ type runtime struct {
 var all = []runtime{
 	{Native, true, openNative},
 	{Int8, true, openInt8},
-	{OnnxGo, onnxgo.Built, func(f *File, _ Options) (planes.Runtime, error) { return onnxgo.New(f.Model) }},
+	{OnnxGo, true, func(f *File, _ Options) (planes.Runtime, error) { return onnxgo.New(f.Model) }},
 	{ORT, ort.Built, func(f *File, o Options) (planes.Runtime, error) {
 		return ort.New(f.Model, ort.Options{Library: o.Library, Threads: o.Threads})
 	}},
@@ -68,8 +68,7 @@ func Names() []string {
 }
 
 // Check reports why nets cannot be opened with the runtime of a name: it wraps
-// ErrUnknown, or onnxgo.ErrNotBuilt or ort.ErrNotBuilt, which say how to build
-// a program that can.
+// ErrUnknown, or is ort.ErrNotBuilt, which says how to build a program that can.
 func Check(name string) error {
 	_, err := find(name)
 	return err
@@ -85,8 +84,6 @@ func find(name string) (*runtime, error) {
 		return nil, fmt.Errorf("%w: found %q, expected one of %s", ErrUnknown, name, strings.Join(Names(), ", "))
 	case all[i].built:
 		return &all[i], nil
-	case name == OnnxGo:
-		return nil, onnxgo.ErrNotBuilt
 	}
 	return nil, ort.ErrNotBuilt
 }
