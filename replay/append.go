@@ -6,11 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 )
 
 // Report says what became of the games given to Append.
@@ -93,16 +92,7 @@ type checked struct {
 // changes meanwhile.
 func (b *Buffer) checkAll(games [][]byte) []checked {
 	out := make([]checked, len(games))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(games)) {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(games)); i = next.Add(1) - 1 {
-				out[i] = b.check(games[i])
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Do(runtime.GOMAXPROCS(0), len(games), func(_, i int) { out[i] = b.check(games[i]) })
 	return out
 }
 

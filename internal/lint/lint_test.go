@@ -79,6 +79,7 @@ var group = map[string]int{
 	"internal/words":       1,
 	"internal/tfevents":    1,
 	"internal/logistic":    1,
+	"internal/parallel":    1,
 	"internal/splitmix":    0,
 	"internal/lint":        8,
 	"internal/interop":     8,

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
@@ -105,7 +106,7 @@ func (c *core) prepare(in *input) {
 func (c *core) list(in *input) {
 	b := &c.batch
 	b.bucket = grow(b.bucket, in.n)
-	parallel(c.workers, shardCount, func(k int) {
+	parallel.Do(c.workers, shardCount, func(_, k int) {
 		l := &b.listed[k]
 		l.lo, l.hi = in.n*k/shardCount, in.n*(k+1)/shardCount
 		l.feats, l.start, l.anchor = l.feats[:0], append(l.start[:0], 0), l.anchor[:0]
@@ -181,7 +182,7 @@ func (c *core) orderItems(n int) {
 // are the parts that features were listed in, and few features are slots already.
 func (c *core) cutShards(n int) {
 	b := &c.batch
-	parallel(c.workers, shardCount, func(k int) {
+	parallel.Do(c.workers, shardCount, func(_, k int) {
 		s, l := &b.shards[k], &b.listed[k]
 		if c.anchors == 1 {
 			s.lo, s.hi = 2*l.lo, 2*l.hi
@@ -219,7 +220,7 @@ func (c *core) gatherWeights() {
 	b := &c.batch
 	row, stride := c.row(), c.stride()
 	b.weight = grow(b.weight, len(b.feats)*stride)
-	blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
+	parallel.Blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
 		for slot := lo; slot < hi; slot++ {
 			f := int(b.feats[slot])
 			dst := b.weight[slot*stride:][:row:row]

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
@@ -183,7 +184,7 @@ func (c *core) update(lr float64, examples int) {
 	lr *= k.rowShare
 	rowDamped, rowUndamped := k.rule(ofRows, true, lr, examples), k.rule(ofRows, false, lr, examples)
 
-	blocks(c.workers, c.virtual, rowBlock, func(lo, hi int) {
+	parallel.Blocks(c.workers, c.virtual, rowBlock, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			x, g := c.virtualRows.row(r), c.gradV[r*stride:]
 			damped.apply(x.part(0, w), g[:w])
@@ -192,7 +193,7 @@ func (c *core) update(lr float64, examples int) {
 		}
 	})
 	step := uint32(k.step + 1)
-	blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
+	parallel.Blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
 		for slot := lo; slot < hi; slot++ {
 			f, g := int(b.feats[slot]), c.gradient(slot)
 			if g == nil {
@@ -221,7 +222,7 @@ func (c *core) update(lr float64, examples int) {
 
 // settleRows brings every row up to the last step done.
 func (c *core) settleRows() {
-	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
+	parallel.Blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
 		for f := lo; f < hi; f++ {
 			c.rows.settle(f, &c.idle, c.optimiser.step)
 		}

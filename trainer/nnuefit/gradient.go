@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
@@ -21,7 +22,7 @@ func (c *core) clipGradient(examples int) error {
 		return nil
 	}
 	share := float32(c.maxNorm / norm)
-	blocks(c.workers, len(c.batch.feats), rowBlock, func(lo, hi int) {
+	parallel.Blocks(c.workers, len(c.batch.feats), rowBlock, func(lo, hi int) {
 		for slot := lo; slot < hi; slot++ {
 			kernel.FloatScale(c.gradient(slot), share)
 		}
@@ -35,7 +36,7 @@ func (c *core) clipGradient(examples int) error {
 func (c *core) gradientSquares() float64 {
 	var sums [shardCount]float64
 	n := len(c.batch.feats)
-	parallel(c.workers, shardCount, func(k int) {
+	parallel.Do(c.workers, shardCount, func(_, k int) {
 		columns := make([]float32, c.stride())
 		for slot := n * k / shardCount; slot < n*(k+1)/shardCount; slot++ {
 			if g := c.gradient(slot); g != nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
@@ -87,7 +88,7 @@ func (c *core) stackW2T(b int) []float32 {
 // head come in order.
 func (c *core) eachHead(begin func(*head), f func(*head, *chunk)) {
 	chunks := c.batch.chunks
-	parallel(c.workers, shardCount, func(k int) {
+	parallel.Do(c.workers, shardCount, func(_, k int) {
 		h := &c.heads[k]
 		begin(h)
 		for i := len(chunks) * k / shardCount; i < len(chunks)*(k+1)/shardCount; i++ {
@@ -338,7 +339,7 @@ func (c *core) passLayers(in *input) {
 // sumLayers adds up the heads' gradients, stack by stack, and those of the part
 // of layer 1 that the stacks share.
 func (c *core) sumLayers() {
-	parallel(c.workers, c.stacks, func(b int) {
+	parallel.Do(c.workers, c.stacks, func(_, b int) {
 		sum := c.layout.stack(c.gradD, b)
 		sum.each(func(part []float32) { clear(part) })
 		var w1T []float32 // sum of the gradients of layer 1, in place of the first

@@ -3,6 +3,7 @@ package nnuefit
 import (
 	"math"
 
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
@@ -36,7 +37,7 @@ func (c *core) updateMean() {
 	}
 	t := float64(c.optimiser.step)
 	share := float32(1 - math.Pow(min(c.mean.decay, (1+t)/(10+t)), meanPeriod))
-	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
+	parallel.Blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
 		for f := lo; f < hi; f++ {
 			if c.rows.last[f] > 0 {
 				kernel.FloatLerp(c.mean.row(f, c), c.rows.row(f).w, share)

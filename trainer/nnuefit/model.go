@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -114,7 +115,7 @@ func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
 	in, loss := m.positions(len(batch), func(i int) *chess.Position { return &batch[i].Pos }), m.objective()
 	// The loss is asked for stack by stack, when samples have left the cache.
 	m.targets = grow(m.targets, len(batch))
-	blocks(m.cfg.Workers, len(batch), targetBlock, func(lo, hi int) {
+	parallel.Blocks(m.cfg.Workers, len(batch), targetBlock, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			m.targets[i] = m.target(&batch[i], h.Lambda)
 		}

@@ -1,6 +1,9 @@
 package nnuefit
 
-import "github.com/crazyhouse-rl/selfplay/kernel"
+import (
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
+	"github.com/crazyhouse-rl/selfplay/kernel"
+)
 
 // shadow is a second set of weights beside the parameters.
 type shadow struct{ rows, virtual, dense []float32 }
@@ -47,7 +50,7 @@ func (c *core) lookAhead() {
 		kernel.FloatLerp(slow, w, lookaheadShare)
 		copy(w, slow)
 	}
-	blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
+	parallel.Blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
 		for f := lo; f < hi; f++ {
 			if c.rows.last[f] > 0 {
 				c.rows.settle(f, &c.idle, c.optimiser.step)

@@ -1,6 +1,9 @@
 package nnuefit
 
-import "github.com/crazyhouse-rl/selfplay/kernel"
+import (
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
+	"github.com/crazyhouse-rl/selfplay/kernel"
+)
 
 // transform computes every item's accumulator and PSQT sums.
 func (c *core) transform(items int) {
@@ -9,7 +12,7 @@ func (c *core) transform(items int) {
 	start := make([]float32, stride)
 	copy(start, c.layout.bias(c.used))
 	b.sums = grow(b.sums, items*stride)
-	parallel(c.workers, shardCount, func(k int) {
+	parallel.Do(c.workers, shardCount, func(_, k int) {
 		s := &b.shards[k]
 		for r := s.lo; r < s.hi; r++ {
 			sum := b.sums[int(b.items[r])*stride:][:stride:stride]
@@ -32,7 +35,7 @@ func (c *core) transformBack() {
 	stride := c.stride()
 	most := max(1, backFloats/stride) // items at a time
 	zeros := make([]float32, stride)
-	parallel(c.workers, shardCount, func(k int) {
+	parallel.Do(c.workers, shardCount, func(_, k int) {
 		s := &b.shards[k]
 		c.listSlots(s)
 		s.grad = grow(s.grad, len(s.mine)*stride)
@@ -93,7 +96,7 @@ func (b *batch) transpose(s *shard, lo, hi int) {
 // virtual rows over to the optimiser.
 func (c *core) sumRows() {
 	b := &c.batch
-	blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
+	parallel.Blocks(c.workers, len(b.feats), rowBlock, func(lo, hi int) {
 		for slot := lo; slot < hi; slot++ {
 			var sum []float32
 			for k := range b.shards {
@@ -155,7 +158,7 @@ func (c *core) sumVirtual() {
 		order[next[v]] = int32(slot)
 		next[v]++
 	}
-	blocks(c.workers, c.virtual, rowBlock, func(lo, hi int) {
+	parallel.Blocks(c.workers, c.virtual, rowBlock, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
 			sum := c.gradV[v*stride : (v+1)*stride]
 			clear(sum)

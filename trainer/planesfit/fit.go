@@ -3,9 +3,9 @@ package planesfit
 import (
 	"fmt"
 	"math"
-	"sync"
-	"sync/atomic"
+	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -62,7 +62,7 @@ func squaredNorm(x []float32) float64 {
 func (m *Model) differentiate(batch []sample.Sample, lambda float64) measure {
 	all := m.net.params.all
 	m.net.pack(all)
-	m.weights = grow(m.weights, len(batch))
+	m.weights = slices.Grow(m.weights[:0], len(batch))[:len(batch)]
 	sampleWeights(m.weights, batch, m.cfg.SurpriseShare)
 	for i := range m.weights {
 		m.weights[i] /= float64(len(batch))
@@ -103,7 +103,7 @@ func (m *Model) inGroups(n int, f func(w *work, g *group, from, to int), learnin
 	for len(m.workers) < min(m.cfg.Workers, groups) {
 		m.workers = append(m.workers, newWork(m.net, m.cfg.Part))
 	}
-	parallel(len(m.workers), groups, func(worker, i int) {
+	parallel.Do(len(m.workers), groups, func(worker, i int) {
 		w, g := m.workers[worker], &m.groups[i]
 		g.measure = measure{}
 		if learning {
@@ -126,29 +126,6 @@ func (w *work) flush(g *group) {
 		u.flush(w.units[i], g)
 	}
 	w.logitsGradient.flush(w.net.logits, g.gradient)
-}
-
-// parallel calls f(…, 0) … f(…, tasks−1), each once, on up to workers goroutines,
-// whose number is the first argument, and waits for them.
-func parallel(workers, tasks int, f func(worker, task int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for worker := range min(workers, tasks) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < tasks; i = int(next.Add(1)) - 1 {
-				f(worker, i)
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// grow returns x with length n; contents are lost.
-func grow(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
 }
 
 // update makes the optimiser's step for a batch of n positions.
