@@ -3,6 +3,7 @@ package generate
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,8 +51,19 @@ func FuzzResumeChain(f *testing.F) {
 	})
 }
 
+// The states of older builds have another key for the positions of the file.
+func TestOldState(t *testing.T) {
+	for _, key := range []string{"file_positions", "filePositions"} {
+		s, err := parseState(fmt.Appendf(nil, `{"run":"ab","seed":1,"next":2,"positions":4,"file":1,%q:3,"bytes":216}`, key))
+		if want := (state{"ab", 1, 2, 4, 1, 3, 216}); err != nil || s != want {
+			t.Errorf("%s: found %+v, error %v, expected %+v", key, s, err, want)
+		}
+	}
+}
+
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"run":"ab","seed":1,"next":2,"positions":3,"file":0,"filePositions":3,"bytes":216}`))
+	f.Add([]byte(`{"run":"ab","seed":1,"next":2,"positions":3,"file":0,"file_positions":3,"bytes":216}`))
 	f.Add([]byte(`{"run":"ab","file":-1}`))
 	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

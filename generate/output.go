@@ -58,7 +58,7 @@ type state struct {
 	Next          uint64 `json:"next"`
 	Positions     int64  `json:"positions"`
 	File          int    `json:"file"`
-	FilePositions int64  `json:"filePositions"`
+	FilePositions int64  `json:"file_positions"`
 	Bytes         int64  `json:"bytes"`
 }
 

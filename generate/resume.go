@@ -69,7 +69,11 @@ func parseState(text []byte) (s state, err error) {
 	if len(text) > maxState {
 		return s, fmt.Errorf("%w: found more than %d bytes, expected the state of a run", ErrDamaged, maxState)
 	}
-	if err := json.Unmarshal(text, &s); err != nil {
+	old := struct {
+		*state
+		FilePositions *int64 // the key of older builds
+	}{&s, &s.FilePositions}
+	if err := json.Unmarshal(text, &old); err != nil {
 		return s, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if s.Run == "" || s.Positions < 0 || s.FilePositions < 0 || s.FilePositions > s.Positions || s.Bytes < 0 || s.File < 0 || s.File > maxFiles {

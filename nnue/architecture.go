@@ -110,23 +110,24 @@ func (a Activation) String() string {
 //	per perspective: Features -> Width int16 and PSQT int32
 //	2*Width -> L2 -> L3 -> 1, one such stack of layers per bucket
 type Architecture struct {
-	Variant    string     // name of the chess.Variant played
-	Features   string     // canonical expression of the feature set
-	Width      int        // transformer outputs per perspective, a multiple of 16
-	PSQT       int        // piece-square columns: Stacks, or 0 for none
-	Stacks     int        // layer stacks
-	Buckets    BucketRule // which stack and column serve a position
-	L2, L3     int        // outputs of the hidden layers; 0: no such layer
-	Activation Activation // of the transformer's outputs
+	Variant    string     `json:"variant"`    // name of the chess.Variant played
+	Features   string     `json:"features"`   // canonical expression of the feature set
+	Width      int        `json:"width"`      // transformer outputs per perspective, a multiple of 16
+	PSQT       int        `json:"psqt"`       // piece-square columns: Stacks, or 0 for none
+	Stacks     int        `json:"stacks"`     // layer stacks
+	Buckets    BucketRule `json:"buckets"`    // which stack and column serve a position
+	L2         int        `json:"l2"`         // outputs of the first hidden layer; 0: no such layer
+	L3         int        `json:"l3"`         // outputs of the second
+	Activation Activation `json:"activation"` // of the transformer's outputs
 
 	// LayerScale is the integer that stands for a weight of 1 in the hidden
 	// layers: a power of two, 16..128.
-	LayerScale int
+	LayerScale int `json:"layer_scale"`
 	// OutputScale is how many units of the output and of the piece-square sums
 	// make a raw unit.
-	OutputScale int
+	OutputScale int `json:"output_scale"`
 	// Units is how many raw units stand for 1.0 of the float network.
-	Units int
+	Units int `json:"units"`
 }
 
 // Fairy returns the one crazyhouse architecture Fairy-Stockfish loads:

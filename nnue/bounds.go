@@ -3,7 +3,10 @@ package nnue
 import "github.com/crazyhouse-rl/selfplay/nnue/features"
 
 // Span is the values from Low to High.
-type Span struct{ Low, High int64 }
+type Span struct {
+	Low  int64 `json:"low"`
+	High int64 `json:"high"`
+}
 
 func (s Span) plus(t Span) Span   { return Span{s.Low + t.Low, s.High + t.High} }
 func (s Span) meet(t Span) Span   { return Span{max(s.Low, t.Low), min(s.High, t.High)} }

@@ -7,12 +7,13 @@ import "math"
 // with saturation: with the right activations their evaluation would differ
 // from ours, which is exact.
 type Saturation struct {
-	Stack  int    // index of the stack
-	Layer  int    // 1 or 2
-	Output int    // of the layer
-	Inputs [4]int // whose products are added in 16 bits
+	Stack  int    `json:"stack"`  // index of the stack
+	Layer  int    `json:"layer"`  // 1 or 2
+	Output int    `json:"output"` // of the layer
+	Inputs [4]int `json:"inputs"` // whose products are added in 16 bits
 	// Lowest and Highest bound the sum of the products; one is outside int16.
-	Lowest, Highest int
+	Lowest  int `json:"lowest"`
+	Highest int `json:"highest"`
 }
 
 // saturating are the places, among eight inputs in a row, of the weights whose

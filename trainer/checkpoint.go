@@ -29,9 +29,12 @@ var (
 //	state: JSON of that length
 //	CRC-32C of everything before it, uint32
 //	the model's checkpoint, to the end of the file
+//
+// Version 2 added state.Drawn and state.RateScale; since version 3 all keys of the
+// state are in snake_case.
 const (
 	checkpointMagic   = "TRAINER\n"
-	checkpointVersion = 2
+	checkpointVersion = 3
 	headerSize        = len(checkpointMagic) + 8
 	maxState          = 1 << 20
 	keepCheckpoints   = 2

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"encoding/json"
 	"io"
 	"math/rand/v2"
 
@@ -48,32 +49,53 @@ type Seeker interface {
 // Loss is how well a model foretells samples. Losses are means per position in
 // the model's own measure; lower is better.
 type Loss struct {
-	Mean   float64 // against the mixed target of the λ asked for
-	Score  float64 // against the scores alone
-	Result float64 // against the results alone
+	Mean   float64 `json:"mean"`   // against the mixed target of the λ asked for
+	Score  float64 `json:"score"`  // against the scores alone
+	Result float64 `json:"result"` // against the results alone
 	// SignAccuracy is the share of decided positions whose winner the model's
 	// output names.
-	SignAccuracy float64
-	Positions    int
-	Decided      int // positions of games that were not drawn
+	SignAccuracy float64 `json:"sign_accuracy"`
+	Positions    int     `json:"positions"`
+	Decided      int     `json:"decided"` // positions of games that were not drawn
 
 	// Of models that learn which of two moves was played, from triples of the
 	// positions before, after it and after another; else 0.
-	Triples int     `json:",omitempty"` // made of the positions
-	Rank    float64 `json:",omitempty"` // mean loss of the ranking alone; log 2 for a model that knows nothing
-	Ranked  float64 `json:",omitempty"` // share of triples in which the move played is the better one
+	Triples int     `json:"triples,omitempty"` // made of the positions
+	Rank    float64 `json:"rank,omitempty"`    // mean loss of the ranking alone; log 2 for a model that knows nothing
+	Ranked  float64 `json:"ranked,omitempty"`  // share of triples in which the move played is the better one
 
 	// Of models that foretell moves; else 0.
-	Moves        int     `json:",omitempty"` // positions whose move is known
-	Policy       float64 `json:",omitempty"` // mean loss of the move alone, over these
-	MoveAccuracy float64 `json:",omitempty"` // share of these whose likeliest move the model names
+	Moves        int     `json:"moves,omitempty"`         // positions whose move is known
+	Policy       float64 `json:"policy,omitempty"`        // mean loss of the move alone, over these
+	MoveAccuracy float64 `json:"move_accuracy,omitempty"` // share of these whose likeliest move the model names
+}
+
+// UnmarshalJSON also reads the keys of older files, which are the fields' names.
+// Package json takes no notice of case, so only those of two words are others.
+func (l *Loss) UnmarshalJSON(text []byte) error {
+	type plain Loss
+	return json.Unmarshal(text, &struct {
+		*plain
+		SignAccuracy, MoveAccuracy *float64
+	}{(*plain)(l), &l.SignAccuracy, &l.MoveAccuracy})
 }
 
 // ExportReport compares an exported net with its model.
 type ExportReport struct {
-	Positions       int
-	MeanRaw, MaxRaw float64 // absolute difference of the values, in raw units of the net
-	MeanWin, MaxWin float64 // the same as win probability, 0..1
-	NetScale        float64 // win probability of a value v is σ(v/NetScale), v in raw units
-	ScoreScale      float64 // the same for sample scores
+	Positions  int     `json:"positions"`
+	MeanRaw    float64 `json:"mean_raw"` // absolute difference of the values, in raw units of the net
+	MaxRaw     float64 `json:"max_raw"`
+	MeanWin    float64 `json:"mean_win"` // the same as win probability, 0..1
+	MaxWin     float64 `json:"max_win"`
+	NetScale   float64 `json:"net_scale"`   // win probability of a value v is σ(v/NetScale), v in raw units
+	ScoreScale float64 `json:"score_scale"` // the same for sample scores
+}
+
+// UnmarshalJSON also reads the keys of older files, which are the fields' names.
+func (r *ExportReport) UnmarshalJSON(text []byte) error {
+	type plain ExportReport
+	return json.Unmarshal(text, &struct {
+		*plain
+		MeanRaw, MaxRaw, MeanWin, MaxWin, NetScale, ScoreScale *float64
+	}{(*plain)(r), &r.MeanRaw, &r.MaxRaw, &r.MeanWin, &r.MaxWin, &r.NetScale, &r.ScoreScale})
 }
