@@ -19,7 +19,7 @@ import (
 
 // Errors of this package. They come wrapped; test with errors.Is.
 var (
-	ErrFull      = errors.New("game stream is full")         // no room until games are ingested and purged
+	ErrFull      = errors.New("game stream is full")         // no room until games are acknowledged and purged
 	ErrTooLarge  = errors.New("message is too large")        // above MaxPayload
 	ErrName      = errors.New("bad name")                    // a run, actor, id or key with characters a subject cannot hold
 	ErrNoNet     = errors.New("no such net")                 // GetNet, NetManifest, DeleteNet

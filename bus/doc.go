@@ -28,5 +28,5 @@
 // acknowledged and knows best how long to wait. A request whose answer does
 // not come within five seconds fails, whatever its context allows: the
 // connection may have been lost under it. Transfers of nets and Games, which
-// waits as long as it is told, are the exceptions.
+// waits as long as its caller asks, are the exceptions.
 package bus

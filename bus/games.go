@@ -246,7 +246,7 @@ func (b *Bus) purge(ctx context.Context) (left uint64, err error) {
 }
 
 // ackFloor is the sequence up to which all games are acknowledged, 0 before
-// anybody ingests.
+// the consumer exists.
 func (b *Bus) ackFloor(ctx context.Context) (uint64, error) {
 	c, err := b.games.Consumer(ctx, consumerName)
 	if errors.Is(err, jetstream.ErrConsumerNotFound) {

@@ -169,8 +169,8 @@ func (w *watch) lookUp(ctx context.Context) {
 	}
 }
 
-// send hands p on unless it is old news, and replaces a value that nobody
-// has read yet. A poll sees the truth: it may go back to an older revision
+// send passes p on unless it is known already, and replaces a value that has not been
+// read yet. A poll reads the server's state: it may go back to an older revision
 // when the server lost the newest one.
 func (w *watch) send(p Pointer, polled bool) {
 	same := p.Revision == w.last.Revision && p.Value == w.last.Value

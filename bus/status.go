@@ -25,7 +25,7 @@ type Stats struct {
 	Rejects uint64 // messages in the reject stream
 }
 
-// Stats asks the server. Before anybody ingests, all games are pending.
+// Stats asks the server. Before the consumer exists, all games are pending.
 func (b *Bus) Stats(ctx context.Context) (Stats, error) {
 	ctx, cancel := bound(ctx)
 	defer cancel()

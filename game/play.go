@@ -71,7 +71,7 @@ type Config struct {
 	// Limits go to the searches of White and Black. Limits[c].Time[c] and
 	// Limits[c].Inc[c], if set, are the clock of colour c: it runs down by the
 	// time each search takes, and a player that oversteps it by more than
-	// TimeMargin forfeits. Every search is told both clocks.
+	// TimeMargin forfeits. Every search knows both clocks.
 	Limits     [2]search.Limits
 	TimeMargin time.Duration
 	// A player that takes longer than its MoveTime by more than MoveTimeMargin

@@ -88,15 +88,15 @@ type Config struct {
 
 	Output string // file
 	Format Format
-	// SaveEvery begins another file, NAME_1 and so on, after the game with which
-	// one has so many positions; 0 never does.
+	// SaveEvery is the number of positions after which another file, NAME_1 and so
+	// on, begins with the next game; 0: never.
 	SaveEvery int64
 	// SaveInterval is how long games may wait to be saved; 0 means 10 s. The
 	// files do not depend on it.
 	SaveInterval time.Duration
 	Build        string // version of the program, for records
 
-	// Note is told what was found at the beginning; Progress is called every
+	// Note is called with what was found at the beginning; Progress is called every
 	// ProgressInterval. Both may be nil, and are called one at a time.
 	Note             func(string)
 	Progress         func(Progress)

@@ -252,7 +252,7 @@ func (o *output) reopenBlock(f *os.File, info chain.Info, note func(string, ...a
 }
 
 // readGames visits the games that r reads, whose numbers must rise from that of
-// the next game on. What is damaged is told and left out.
+// the next game on. What is damaged is reported by note and left out.
 func (o *output) readGames(r *chain.Reader, note func(string, ...any), visit func(*game.Game)) error {
 	for {
 		record, err := r.Record(nil)

@@ -60,7 +60,7 @@ func (c *Config) encounters() [][2]int {
 	return list
 }
 
-// place says where in a match with so many encounters a pair is played: in
+// place says where in a match with a number of encounters a pair is played: in
 // every round each encounter plays one pair, all of them the round's opening.
 // So a match that is stopped has played as many pairs of one encounter as of
 // another, but for the last round.

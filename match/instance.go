@@ -18,8 +18,8 @@ import (
 // or several times in a row after it had failed.
 var ErrNoPlayer = errors.New("match: no player")
 
-// A player that is missing is tried to be made maxAttempts times in a row,
-// with a pause between that doubles each time, before the match is given up.
+// A player that is missing is made in at most maxAttempts attempts in a row,
+// with a pause between them that doubles each time, before the match is given up.
 const (
 	maxAttempts  = 3
 	attemptPause = 50 * time.Millisecond
@@ -105,7 +105,7 @@ func (s *instance) watched(ctx context.Context, line *chess.Line, lim search.Lim
 	return result, err
 }
 
-// idleInstances keeps the instances that play no game until they are wanted again.
+// idleInstances keeps the instances that play no game for later ones.
 type idleInstances struct {
 	contestants []Contestant
 	timeout     time.Duration

@@ -56,7 +56,7 @@ func (p *Pair) Outcome(i int) rating.Outcome {
 }
 
 // check returns an error unless the record can be the one of a finished pair
-// of a match with so many players.
+// of a match with a number of players.
 func (p *Pair) check(players int) error {
 	if p.Number < 0 {
 		return fmt.Errorf("pair number %d, expected 0 or more", p.Number)

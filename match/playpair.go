@@ -12,8 +12,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// playPair plays an opening twice, colours swapped, with the
-// instances of A and B. It returns the games also as PGN, if that is wanted.
+// playPair plays an opening twice, colours swapped, with the instances of A and B.
+// It returns the games as PGN too, if the configuration asks for that.
 func (m *run) playPair(ctx context.Context, sides [2]*instance, number int) (pair Pair, games [2]*game.Game, pgn []byte, err error) {
 	opening, text, err := m.opening(number)
 	if err != nil {
@@ -60,8 +60,8 @@ type failure struct {
 	err      error
 }
 
-// playGame plays one game to its end. The player that fails loses and
-// is replaced for the next.
+// playGame plays one game to its end. A player that fails loses and is
+// replaced before the next.
 func playGame(ctx context.Context, players [2]*instance, opening game.Opening, cfg game.Config, rng *rand.Rand) (*game.Game, failure, error) {
 	for c, s := range players {
 		cfg.Limits[c] = s.contestant.Limits
@@ -79,7 +79,7 @@ func playGame(ctx context.Context, players [2]*instance, opening game.Opening, c
 		failed.instance.stop()
 	case err != nil:
 		return nil, failure{}, err
-	case g.Reason == game.TimeForfeit: // by its clock: slow, but not broken
+	case g.Reason == game.TimeForfeit: // on its clock: slow, but not broken
 		failed = failure{players[loser(g)], errors.New("clock overstepped")}
 	}
 	for c, s := range players {

@@ -45,11 +45,11 @@ const (
 type BucketRule uint32
 
 const (
-	// BoardPieces takes bucket (men on the board - 1) * stacks / 32, at most
+	// BoardPieces takes bucket (pieces on the board - 1) * stacks / 32, at most
 	// the last: Fairy-Stockfish's rule. In crazyhouse nearly all positions
 	// fall into the last two of eight.
 	BoardPieces BucketRule = 1
-	// HandPieces takes the bucket from the men in both hands together: 0, 1,
+	// HandPieces takes the bucket from the pieces in both hands together: 0, 1,
 	// 2, 3, 4, 5-6, 7-8, 9 or more. It needs eight stacks and splits
 	// crazyhouse positions far more evenly.
 	HandPieces BucketRule = 2
@@ -76,7 +76,7 @@ func (r BucketRule) choose(p *chess.Position, stacks int) int {
 }
 
 // handStacks is the number of stacks HandPieces chooses from, handBucket its
-// choice for 0..9 men in hand.
+// choice for 0..9 pieces in hand.
 const handStacks = 8
 
 var handBucket = [10]int{0, 1, 2, 3, 4, 5, 5, 6, 6, 7}

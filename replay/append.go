@@ -88,8 +88,8 @@ type checked struct {
 	err    error // why it is not valid
 }
 
-// checkAll checks games on all processors. It reads b.seen, which nobody
-// changes meanwhile.
+// checkAll checks games on all processors. It reads b.seen, which does
+// not change meanwhile.
 func (b *Buffer) checkAll(games [][]byte) []checked {
 	out := make([]checked, len(games))
 	parallel.Do(runtime.GOMAXPROCS(0), len(games), func(_, i int) { out[i] = b.check(games[i]) })

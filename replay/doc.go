@@ -9,7 +9,7 @@
 //	quarantine/      games that failed validation, each with the reason
 //	LOCK             see package dirlock
 //
-// The segments are the truth: everything else about the stored games is
+// The segments hold all that is known: everything else about the stored games is
 // recounted from them at Open, and Audit recounts it with no state at all.
 // Only the newest segment is ever written to. A game is in it, synced, when
 // Append returns; a crash before that can leave part of a record at its end,

@@ -8,7 +8,7 @@ import (
 
 // VisitGames calls visit with every legal game of the buffer in dir, in the
 // order stored, until visit returns false. Like Audit it changes nothing and
-// needs no lock. Damaged records are left out and told to damaged, unless that is
+// needs no lock. Damaged records are left out and passed to damaged, unless that is
 // nil; but not what follows the last whole record, which may be in the writing.
 func VisitGames(dir string, visit func(*game.Game) bool, damaged func(Damage)) error {
 	numbers, err := listSegments(dir)

@@ -14,7 +14,7 @@ import (
 // materialNet stands in a game record for a player without a net.
 const materialNet = "material"
 
-// abStyle is that of NNUE nets, with alpha–beta search.
+// abStyle is the style of NNUE nets, with alpha–beta search.
 type abStyle struct {
 	run          *Run
 	architecture nnue.Architecture

@@ -85,7 +85,7 @@ func (f *follower) follow(ctx context.Context) error {
 		return err
 	}
 	for p := range changes {
-		failed := "" // told once per net
+		failed := "" // id of the net whose failure was logged
 		for ctx.Err() == nil {
 			err := f.load(ctx, p.Value)
 			if err == nil {

@@ -24,8 +24,8 @@ type ingester struct {
 	purged time.Time
 }
 
-// ingest works until ctx ends. A batch that was fetched is always finished:
-// given up, it would come again only after a minute.
+// ingest moves games until ctx ends. A batch that was fetched is always finished:
+// one given up would be delivered again only after a minute.
 func (in *ingester) ingest(ctx context.Context) error {
 	for ctx.Err() == nil {
 		n, err := in.once(context.WithoutCancel(ctx), ingestWait)
@@ -46,7 +46,7 @@ func (in *ingester) ingest(ctx context.Context) error {
 	return nil
 }
 
-// drain ingests until every game on the bus is acknowledged.
+// drain moves games until every game on the bus is acknowledged.
 func (in *ingester) drain(ctx context.Context) error {
 	for {
 		st, err := in.run.bus.Stats(ctx)
@@ -62,7 +62,8 @@ func (in *ingester) drain(ctx context.Context) error {
 	}
 }
 
-// once moves one batch and returns its size.
+// once moves one batch, updates the status, and now and then has the bus remove what
+// is acknowledged. It returns the number of games.
 func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 	n, err := in.storeAndAcknowledge(ctx, wait)
 	if n == 0 || err != nil {

@@ -26,7 +26,7 @@ const (
 )
 
 // learner trains on the replay buffer, at a bounded number of samples per new
-// position, and offers a net every so many steps.
+// position, and offers a net every train.steps_per_net steps.
 type learner struct {
 	run     *Run
 	buffer  *replay.Buffer
@@ -186,9 +186,9 @@ func (l *learner) step(ctx context.Context) error {
 }
 
 // renew begins with a fresh model when the positions stored have grown enough: one
-// that learned from the few and poor ones of the beginning stays behind one that
-// never saw them. What lies there is what the fresh model has yet to learn from: it
-// need not wait for new positions to pay for all of its samples.
+// that learned from the few and weak ones of the beginning stays weaker than one
+// that never saw them. The positions stored are new to the fresh model, so it does
+// not wait for later ones before it draws samples.
 func (l *learner) renew() error {
 	t, stats := l.run.cfg.Train, l.buffer.Stats()
 	stored, growth := stats.Plies, t.RenewGrowth

@@ -22,20 +22,20 @@ const refereeRetry = 2 * time.Second
 // referee plays every offered net against the current one and moves the
 // current pointer when the sequential test says so. Which candidate was judged
 // last is a pointer of its own, and a match's game log is its state, so a
-// killed referee goes on where it was.
+// killed referee continues where it was.
 type referee struct{ run *Run }
 
 // judgeAll works until ctx ends.
 func (j *referee) judgeAll(ctx context.Context) error {
-	told := "" // the last failure logged
+	logged := "" // the last failure that was
 	for ctx.Err() == nil {
 		judged, err := j.judgeNewest(ctx)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
 			j.run.status.set(roleGate, "waiting to try again: %v", err)
-			if text := err.Error(); text != told {
-				told = text
+			if text := err.Error(); text != logged {
+				logged = text
 				j.run.log.Warn("gate failed, trying again", "error", err)
 			}
 			sleep(ctx, refereeRetry)

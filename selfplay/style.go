@@ -23,9 +23,9 @@ type style interface {
 	// read reads a net from its file and refuses one that is not of the run's
 	// architecture.
 	read(n *net, path string) error
-	// player returns who plays with a net in one worker's games.
+	// player returns a player of one worker's games that uses a net.
 	player(n *net) (*actorPlayer, error)
-	// contest fills in who plays with a net in the gate.
+	// contest fills in how a player of the gate that uses a net is made.
 	contest(n *net, c *match.Contestant)
 }
 
@@ -36,11 +36,11 @@ type model interface {
 	SetScoreScale(raw float64) error
 }
 
-// actorPlayer is who plays a worker's games.
+// actorPlayer plays both sides of a worker's games.
 type actorPlayer struct {
 	game.Player
-	seed    func(seed uint64) // begins anew what searches leave to chance
-	release func()            // gives up what the player shares with others
+	seed    func(seed uint64) // seeds the random choices of searches
+	release func()            // frees what the player shares with others
 }
 
 // newStyle returns the style of a run's nets.

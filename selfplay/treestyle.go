@@ -27,10 +27,10 @@ const (
 	// tanh(s/400), as mcts.Score has it, is a win probability of σ(s/200).
 	treeScoreScale = 200 * search.RawPerCentipawn
 
-	treeStream = 0x74726565 // "tree": keeps searches' randomness apart from games'
+	treeStream = 0x74726565 // "tree": keeps the randomness of searches apart from that of games
 )
 
-// treeStyle is that of convolutional nets, with tree search. All games that are
+// treeStyle is the style of convolutional nets, with tree search. All games that are
 // played with a net at a time share one evaluator.
 type treeStyle struct {
 	run          *Run
@@ -43,7 +43,7 @@ type treeStyle struct {
 // sharedEvaluator is what the games with one net have in common.
 type sharedEvaluator struct {
 	batcher *mcts.Batcher
-	net     *planes.Net // below it; nil: none
+	net     *planes.Net // what the batcher evaluates with; nil: none
 	users   int         // players that have it
 }
 
@@ -88,7 +88,7 @@ func (s *treeStyle) read(n *net, path string) error {
 	return nil
 }
 
-// open returns a net ready to evaluate positions, on so many threads.
+// open returns a net ready to evaluate positions, on a number of threads.
 func (s *treeStyle) open(file *runtimes.File, threads int) (*planes.Net, error) {
 	o := runtimes.Options{Name: runtimes.Native, Threads: threads, Calibration: positions.Calibration}
 	if s.run.cfg.Actor.Tree.Int8 {
@@ -182,18 +182,18 @@ func (s *treeStyle) contest(n *net, c *match.Contestant) {
 		if err != nil {
 			return nil, errors.Join(err, evaluator.Close())
 		}
-		return &contestant{engine, evaluator}, nil
+		return &gateEngine{engine, evaluator}, nil
 	}
 }
 
-// contestant plays in the gate, with a net of its own.
-type contestant struct {
+// gateEngine plays in the gate with a net of its own, which it closes.
+type gateEngine struct {
 	*mcts.Engine
 	net *planes.Net
 }
 
 // Close closes the net.
-func (c *contestant) Close() error { return c.net.Close() }
+func (c *gateEngine) Close() error { return c.net.Close() }
 
 // counter counts in the status what an evaluator is asked for.
 type counter struct {

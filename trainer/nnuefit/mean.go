@@ -13,7 +13,7 @@ const meanPeriod = 8
 
 // mean is an exponential moving average of the parameters: the net that is
 // measured and exported. Training at a high rate hovers around a minimum; the
-// average lies nearer to it, as a net does whose rate has been let down to
+// average lies nearer to it, as a net does whose rate has decayed to
 // nothing, without ending the training.
 type mean struct {
 	decay float64 // share kept per step; 0: no average

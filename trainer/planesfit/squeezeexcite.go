@@ -47,7 +47,7 @@ func (g *squeezeExcite) forward(w *squeezeExciteWork, all []float32, src kernel.
 	for i := range n {
 		kernel.FloatImageSums(w.means[i*g.padded:(i+1)*g.padded], w.sums, src, src, i)
 	}
-	clear(w.sums) // nobody asks for them
+	clear(w.sums) // the second sums are not needed
 	kernel.FloatScale(w.means, 1.0/squares)
 	hidden := w.hidden[:n*g.squeeze.out]
 	g.squeeze.forward(hidden, g.rows(w.means, n), all)
