@@ -78,12 +78,15 @@ func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 	}
 	l := &learner{run: r, buffer: buffer, model: model}
 	l.state.Ratio = replay.Ratio{PerRow: t.SamplesPerRow, Cap: max(float64(4*t.Batch), t.SamplesPerRow*float64(t.MinPositions))}
+	var rate trainer.Schedule = trainer.Cosine{From: t.LR, To: t.LRFinal, Steps: uint64(t.LRSteps)}
+	if t.WarmupSteps > 0 {
+		rate = trainer.Warmup{Steps: uint64(t.WarmupSteps), Of: rate}
+	}
 	l.trainer, err = trainer.New(model, &source{buffer, t.PerGame, filterOf(t)}, trainer.Config{
-		BatchSize: t.Batch,
-		Seed:      r.cfg.Seed,
-		LearningRate: trainer.Schedule{Curve: trainer.Cosine, From: t.LR, To: t.LRFinal,
-			Steps: uint64(t.LRSteps), Warmup: uint64(t.WarmupSteps)},
-		Lambda:        trainer.Schedule{Curve: trainer.Linear, From: t.Lambda, To: t.LambdaFinal, Steps: uint64(t.LambdaSteps)},
+		BatchSize:     t.Batch,
+		Seed:          r.cfg.Seed,
+		LearningRate:  rate,
+		Lambda:        trainer.Linear{From: t.Lambda, To: t.LambdaFinal, Steps: uint64(t.LambdaSteps)},
 		HeldOut:       t.HeldOut,
 		ValidateEvery: uint64(t.Checkpoint),
 		OnReport:      l.show,

@@ -7,7 +7,7 @@ import (
 )
 
 func FuzzReadState(f *testing.F) {
-	tr, err := New(nil, nil, Config{BatchSize: 1, Seed: 1})
+	tr, err := New(nil, nil, Config{BatchSize: 1, Seed: 1, LearningRate: Constant(0), Lambda: Constant(0)})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -12,16 +12,16 @@ func TestSchedule(t *testing.T) {
 		s    Schedule
 		want map[uint64]float64
 	}{
-		{"zero", Schedule{}, map[uint64]float64{0: 0, 9: 0}},
-		{"constant", Schedule{From: 2}, map[uint64]float64{0: 2, 1e9: 2}},
-		{"linear", Schedule{Curve: Linear, From: 1, To: 0.5, Steps: 10}, map[uint64]float64{0: 1, 5: 0.75, 10: 0.5, 99: 0.5}},
-		{"cosine", Schedule{Curve: Cosine, From: 1, To: 0, Steps: 10}, map[uint64]float64{0: 1, 5: 0.5, 10: 0, 99: 0}},
-		{"stairs", Schedule{Curve: Stairs, From: 8, To: 1.5, Steps: 10, Factor: 0.5}, map[uint64]float64{0: 8, 9: 8, 10: 4, 20: 2, 30: 1.5}},
-		{"warm-up", Schedule{From: 1, Warmup: 3}, map[uint64]float64{0: 0.25, 1: 0.5, 2: 0.75, 3: 1, 4: 1}},
-		{"cycles", Schedule{Curve: Linear, From: 1, To: 0, Steps: 20, Cycle: 5},
+		{"zero", Constant(0), map[uint64]float64{0: 0, 9: 0}},
+		{"constant", Constant(2), map[uint64]float64{0: 2, 1e9: 2}},
+		{"linear", Linear{From: 1, To: 0.5, Steps: 10}, map[uint64]float64{0: 1, 5: 0.75, 10: 0.5, 99: 0.5}},
+		{"cosine", Cosine{From: 1, To: 0, Steps: 10}, map[uint64]float64{0: 1, 5: 0.5, 10: 0, 99: 0}},
+		{"stairs", Stairs{From: 8, Every: 10, Factor: 0.5}, map[uint64]float64{0: 8, 9: 8, 10: 4, 20: 2, 30: 1}},
+		{"warm-up", Warmup{Steps: 3, Of: Constant(1)}, map[uint64]float64{0: 0.25, 1: 0.5, 2: 0.75, 3: 1, 4: 1}},
+		{"cycles", Cycle{Steps: 5, Curve: Linear{From: 1, To: 0, Steps: 20}},
 			map[uint64]float64{0: 1, 2: 0.45, 4: 0, 5: 0.75, 9: 0, 10: 0.5, 40: 0}},
 	} {
-		if err := c.s.Validate(); err != nil {
+		if err := checkSchedule(c.s); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		for step, want := range c.want {
@@ -56,16 +56,35 @@ func TestScheduleMax(t *testing.T) {
 
 func TestScheduleRefuses(t *testing.T) {
 	for _, s := range []Schedule{
-		{From: math.NaN()},
-		{From: math.Inf(1)},
-		{From: -1},
-		{Curve: "spline", From: 1, Steps: 1},
-		{Curve: Linear, From: 1},
-		{Curve: Cosine, From: 1, To: -1, Steps: 1},
-		{Curve: Stairs, From: 1, Steps: 1},
-		{Curve: Stairs, From: 1, Steps: 1, Factor: 1},
+		nil,
+		Constant(math.NaN()),
+		Constant(math.Inf(1)),
+		Constant(-1),
+		Linear{From: 1},
+		Cosine{From: 1, To: -1, Steps: 1},
+		Exponential{From: 1, To: 0, Steps: 1},
+		OneCycle{Peak: 1, To: 1},
+		Stairs{From: 1, Every: 1},
+		Stairs{From: 1, Every: 1, Factor: 1},
+		Stairs{From: 1, Factor: 0.5},
+		Cycle{Steps: 5},
+		Cycle{Curve: Constant(1)},
+		Cycle{Steps: 5, Curve: Warmup{Steps: 1, Of: Constant(1)}},
+		Cycle{Steps: 5, Curve: Linear{From: 1}},
+		Warmup{Steps: 5},
+		Warmup{Of: Constant(1)},
+		Warmup{Steps: 5, Of: Warmup{Steps: 1, Of: Constant(1)}},
+		Warmup{Steps: 5, Of: Constant(-1)},
+		Sequence{},
+		Sequence{{Curve: Constant(1)}},
+		Sequence{{Curve: Constant(1)}, {Curve: Constant(1)}},
+		Sequence{{Curve: Constant(1), Steps: 1}, {Curve: Constant(1), Steps: 1}},
+		Sequence{{Curve: Constant(1), Steps: 1}, {}},
+		Sequence{{Curve: Constant(1), Steps: 1}, {Curve: Linear{}}},
+		Sequence{{Curve: Linear{From: 1, Steps: 2}, Steps: 1}, {Curve: Constant(1)}},
+		Sequence{{Curve: Cycle{Steps: 5, Curve: Constant(1)}, Steps: 1}, {Curve: Constant(1)}},
 	} {
-		if err := s.Validate(); !errors.Is(err, ErrSchedule) {
+		if err := checkSchedule(s); !errors.Is(err, ErrSchedule) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}

@@ -27,107 +27,135 @@ import (
 func ParseSchedule(text string, total uint64) (Schedule, error) {
 	s, err := parseSchedule(text, total)
 	if err == nil {
-		err = s.Validate()
+		err = s.validate()
 	}
 	if err != nil {
-		return Schedule{}, fmt.Errorf("schedule %q: %w", text, err)
+		return nil, fmt.Errorf("schedule %q: %w", text, err)
 	}
 	return s, nil
 }
 
+// The names of curves in the text of a schedule.
+const (
+	constantName    = "constant"
+	linearName      = "linear"
+	cosineName      = "cosine"
+	exponentialName = "exponential"
+	stairsName      = "step"
+	oneCycleName    = "onecycle"
+)
+
 func parseSchedule(text string, total uint64) (Schedule, error) {
 	var warmup, cycle uint64
-	var parts []Part
+	var parts Sequence
 	left := total
 	for _, word := range strings.Split(text, ",") {
 		fields := strings.Split(strings.TrimSpace(word), ":")
 		if steps, ok := map[string]*uint64{"warmup": &warmup, "cycle": &cycle}[fields[0]]; ok {
 			if len(parts) > 0 || *steps > 0 || len(fields) != 2 {
-				return Schedule{}, fmt.Errorf("%w: found %q, expected %s:STEPS once, before the curves", ErrSchedule, word, fields[0])
+				return nil, fmt.Errorf("%w: found %q, expected %s:STEPS once, before the curves", ErrSchedule, word, fields[0])
 			}
 			var err error
 			if *steps, err = parseSteps(fields[1], total); err != nil {
-				return Schedule{}, err
+				return nil, err
 			}
 			continue
 		}
-		if n := len(parts); n > 0 && parts[n-1].Length == 0 {
-			return Schedule{}, fmt.Errorf("%w: found no steps in part %d of %q, expected them in all but the last", ErrSchedule, n, text)
+		if n := len(parts); n > 0 && parts[n-1].Steps == 0 {
+			return nil, fmt.Errorf("%w: found no steps in part %d of %q, expected them in all but the last", ErrSchedule, n, text)
 		}
 		p, err := parsePart(fields, left, total)
 		if err != nil {
-			return Schedule{}, err
+			return nil, err
 		}
-		left -= min(left, p.Length)
+		left -= min(left, p.Steps)
 		parts = append(parts, p)
 	}
-	switch len(parts) {
-	case 0:
-		return Schedule{}, fmt.Errorf("%w: found %q, expected a value or a curve", ErrSchedule, text)
-	case 1:
-		s := parts[0].Schedule
-		s.Warmup, s.Cycle = warmup, cycle
-		return s, nil
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("%w: found %q, expected a value or a curve", ErrSchedule, text)
+	}
+	if cycle > 0 && len(parts) > 1 {
+		return nil, fmt.Errorf("%w: found cycle before %d curves in %q, expected one curve", ErrSchedule, len(parts), text)
+	}
+	parts[len(parts)-1].Steps = 0 // the last goes on for ever
+	var s Schedule = parts
+	if len(parts) == 1 {
+		s = parts[0].Curve
 	}
 	if cycle > 0 {
-		return Schedule{}, fmt.Errorf("%w: found cycle before %d curves in %q, expected one curve", ErrSchedule, len(parts), text)
+		s = Cycle{Steps: cycle, Curve: s}
 	}
-	return Schedule{Curve: Sequence, Parts: parts, Warmup: warmup}, nil
+	if warmup > 0 {
+		s = Warmup{Steps: warmup, Of: s}
+	}
+	return s, nil
 }
 
-// parsePart reads one curve. Its length is 0 if no steps were given.
+// parsePart reads one curve. Its steps are 0 if none were given.
 func parsePart(fields []string, left, total uint64) (Part, error) {
-	curve, values := Curve(fields[0]), fields[1:]
+	name, values := fields[0], fields[1:]
 	if _, err := strconv.ParseFloat(fields[0], 64); err == nil {
-		curve, values = Constant, fields
+		name, values = constantName, fields
 	}
 	numbers := 2 // before the optional STEPS
-	switch curve {
-	case Constant:
+	switch name {
+	case constantName:
 		numbers = 1
-	case Linear, Cosine, Exponential, OneCycle:
-	case Stairs:
+	case linearName, cosineName, exponentialName, oneCycleName:
+	case stairsName:
 		numbers = 3
 	default:
 		return Part{}, fmt.Errorf("%w: found curve %q, expected a number, %s, %s, %s, %s, %s, %s, warmup or cycle",
-			ErrSchedule, fields[0], Constant, Linear, Cosine, Exponential, Stairs, OneCycle)
+			ErrSchedule, fields[0], constantName, linearName, cosineName, exponentialName, stairsName, oneCycleName)
 	}
 	if len(values) != numbers && len(values) != numbers+1 {
-		return Part{}, fmt.Errorf("%w: found %d numbers for %s, expected %d and steps if need be", ErrSchedule, len(values), curve, numbers)
+		return Part{}, fmt.Errorf("%w: found %d numbers for %s, expected %d and steps if need be", ErrSchedule, len(values), name, numbers)
 	}
-	p := Part{Schedule: Schedule{Curve: curve, Steps: max(left, 1)}}
-	if len(values) == numbers && total == 0 && curve != Constant && curve != Stairs {
-		return p, fmt.Errorf("%w: found no steps for %s in a run without end, expected their number after its values", ErrSchedule, curve)
+	if len(values) == numbers && total == 0 && name != constantName && name != stairsName {
+		return Part{}, fmt.Errorf("%w: found no steps for %s in a run without end, expected their number after its values", ErrSchedule, name)
 	}
+	var p Part
+	steps := max(left, 1)
 	if len(values) > numbers {
 		var err error
-		if p.Length, err = parseSteps(values[numbers], total); err != nil {
+		if p.Steps, err = parseSteps(values[numbers], total); err != nil {
 			return p, err
 		}
-		p.Schedule.Steps = p.Length
+		steps = p.Steps
 	}
-	return p, p.Schedule.parseValues(values[:numbers], total)
+	var err error
+	p.Curve, err = parseCurve(name, values[:numbers], steps, total)
+	return p, err
 }
 
-// parseValues reads the numbers of a curve.
-func (s *Schedule) parseValues(values []string, total uint64) error {
-	if s.Curve == Stairs {
+// parseCurve reads the numbers of a curve that takes so many steps.
+func parseCurve(name string, values []string, steps, total uint64) (Schedule, error) {
+	if name == stairsName {
 		var err error
-		if s.Steps, err = parseSteps(values[2], total); err != nil {
-			return err
+		if steps, err = parseSteps(values[2], total); err != nil {
+			return nil, err
 		}
 	}
-	for i, to := range []*float64{&s.From, &s.To}[:min(2, len(values))] {
-		v, err := strconv.ParseFloat(values[i], 64)
-		if err != nil {
-			return fmt.Errorf("%w: found %q, expected a number", ErrSchedule, values[i])
+	var n [2]float64
+	for i := range values[:min(2, len(values))] {
+		var err error
+		if n[i], err = strconv.ParseFloat(values[i], 64); err != nil {
+			return nil, fmt.Errorf("%w: found %q, expected a number", ErrSchedule, values[i])
 		}
-		*to = v
 	}
-	if s.Curve == Stairs {
-		s.Factor, s.To = s.To, 0
+	switch name {
+	case linearName:
+		return Linear{n[0], n[1], steps}, nil
+	case cosineName:
+		return Cosine{n[0], n[1], steps}, nil
+	case exponentialName:
+		return Exponential{n[0], n[1], steps}, nil
+	case oneCycleName:
+		return OneCycle{n[0], n[1], steps}, nil
+	case stairsName:
+		return Stairs{n[0], n[1], steps}, nil
 	}
-	return nil
+	return Constant(n[0]), nil
 }
 
 // parseSteps reads a number of steps or a percentage of all.
@@ -145,4 +173,30 @@ func parseSteps(text string, total uint64) (uint64, error) {
 		return 0, fmt.Errorf("%w: found %q, expected a number of steps above 0, or a percentage such as 5%%", ErrSchedule, text)
 	}
 	return n, nil
+}
+
+// String implements Schedule, as for all types below. Of a run of any length its
+// text means the same.
+func (c Constant) String() string    { return strconv.FormatFloat(float64(c), 'g', -1, 64) }
+func (c Linear) String() string      { return curveText(linearName, c.From, c.To, c.Steps) }
+func (c Cosine) String() string      { return curveText(cosineName, c.From, c.To, c.Steps) }
+func (c Exponential) String() string { return curveText(exponentialName, c.From, c.To, c.Steps) }
+func (c OneCycle) String() string    { return curveText(oneCycleName, c.Peak, c.To, c.Steps) }
+func (c Stairs) String() string      { return curveText(stairsName, c.From, c.Factor, c.Every) }
+func (s Cycle) String() string       { return fmt.Sprintf("cycle:%d,%v", s.Steps, s.Curve) }
+func (s Warmup) String() string      { return fmt.Sprintf("warmup:%d,%v", s.Steps, s.Of) }
+
+func (s Sequence) String() string {
+	words := make([]string, len(s))
+	for i, p := range s {
+		words[i] = p.Curve.String()
+		if p.Steps > 0 && stepsOf(p.Curve) == 0 { // other curves' text has them already
+			words[i] += fmt.Sprintf(":%d", p.Steps)
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+func curveText(name string, from, to float64, steps uint64) string {
+	return fmt.Sprintf("%s:%v:%v:%d", name, Constant(from), Constant(to), steps)
 }

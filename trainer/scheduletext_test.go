@@ -3,6 +3,7 @@ package trainer
 import (
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -86,18 +87,30 @@ func FuzzParseSchedule(f *testing.F) {
 		if v := s.At(step); !(v >= 0) || math.IsInf(v, 0) {
 			t.Errorf("%q of %d at %d: %g", text, total, step, v)
 		}
+		if again, err := ParseSchedule(s.String(), 0); total < 1<<48 && (err != nil || !reflect.DeepEqual(again, s)) {
+			t.Errorf("%q of %d is written %q and read back as %#v (%v), want %#v", text, total, s, again, err, s)
+		}
 	})
 }
 
-func TestSequenceRefusals(t *testing.T) {
-	for _, s := range []Schedule{
-		{Curve: Sequence},
-		{Curve: Sequence, Parts: []Part{{Schedule: Schedule{From: 1}}, {Schedule: Schedule{From: 1}}}},
-		{Curve: Sequence, Parts: []Part{{Schedule: Schedule{Curve: Sequence}}}},
-		{Curve: Sequence, Parts: []Part{{Schedule: Schedule{Curve: Linear}}}},
+// The text of a schedule says the same of a run of any length.
+func TestScheduleString(t *testing.T) {
+	for text, want := range map[string]string{ // of a run of 1000
+		"0.50": "0.5", "constant:0.5:9": "0.5", "linear:1:0": "linear:1:0:1000", "cosine:1e-3:0.00001:50%": "cosine:0.001:1e-05:500",
+		"exponential:1:0.01": "exponential:1:0.01:1000", "onecycle:1:0.2:7": "onecycle:1:0.2:7", "step:1:0.1:10%:500": "step:1:0.1:100",
+		"cycle:5,warmup:1%,0.5":              "warmup:10,cycle:5,0.5",
+		"warmup:1, linear:0:1:10, 1:10, 0.5": "warmup:1,linear:0:1:10,1:10,0.5",
+		"step:1:0.5:10:100,cosine:1:0":       "step:1:0.5:10:100,cosine:1:0:900",
 	} {
-		if err := s.Validate(); !errors.Is(err, ErrSchedule) {
-			t.Errorf("%+v: error %v, want ErrSchedule", s, err)
+		s, err := ParseSchedule(text, 1000)
+		if err != nil || s.String() != want {
+			t.Errorf("%q is written %q (%v), want %q", text, s, err, want)
+			continue
+		}
+		for _, total := range []uint64{0, 1, 5000} {
+			if again, err := ParseSchedule(want, total); err != nil || !reflect.DeepEqual(again, s) {
+				t.Errorf("%q of %d: read back as %#v (%v), want %#v", want, total, again, err, s)
+			}
 		}
 	}
 }

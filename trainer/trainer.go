@@ -49,10 +49,10 @@ func (c Config) validate() error {
 	if c.HeldOut < 0 || c.HeldOut > MaxBatch {
 		return fmt.Errorf("%w: %d held-out positions, expected 0 to %d", ErrConfig, c.HeldOut, MaxBatch)
 	}
-	if err := c.LearningRate.Validate(); err != nil {
+	if err := checkSchedule(c.LearningRate); err != nil {
 		return fmt.Errorf("%w: learning rate: %w", ErrConfig, err)
 	}
-	if err := c.Lambda.Validate(); err != nil {
+	if err := checkSchedule(c.Lambda); err != nil {
 		return fmt.Errorf("%w: lambda: %w", ErrConfig, err)
 	}
 	return nil

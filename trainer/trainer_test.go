@@ -64,8 +64,8 @@ func memory(t testing.TB) *memorySource {
 func config() trainer.Config {
 	return trainer.Config{
 		BatchSize: 32, Seed: 5, HeldOut: 50, ValidateEvery: 4,
-		LearningRate: trainer.Schedule{Curve: trainer.Cosine, From: 1e-3, To: 1e-5, Steps: 20, Warmup: 3},
-		Lambda:       trainer.Schedule{Curve: trainer.Linear, From: 0, To: 0.5, Steps: 20},
+		LearningRate: trainer.Warmup{Steps: 3, Of: trainer.Cosine{From: 1e-3, To: 1e-5, Steps: 20}},
+		Lambda:       trainer.Linear{From: 0, To: 0.5, Steps: 20},
 	}
 }
 
@@ -423,8 +423,9 @@ func TestNewRefuses(t *testing.T) {
 		func(c *trainer.Config) { c.BatchSize = 0 },
 		func(c *trainer.Config) { c.BatchSize = trainer.MaxBatch + 1 },
 		func(c *trainer.Config) { c.HeldOut = -1 },
-		func(c *trainer.Config) { c.LearningRate.Steps = 0 },
-		func(c *trainer.Config) { c.Lambda.From = -1 },
+		func(c *trainer.Config) { c.LearningRate = trainer.Cosine{From: 1} },
+		func(c *trainer.Config) { c.Lambda = trainer.Constant(-1) },
+		func(c *trainer.Config) { c.Lambda = nil },
 	} {
 		cfg := config()
 		spoil(&cfg)

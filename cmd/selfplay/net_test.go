@@ -210,7 +210,7 @@ func TestQuantcheckCheckpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, err := trainer.New(model, noSource{}, trainer.Config{BatchSize: 1, Seed: seed})
+		tr, err := trainer.New(model, noSource{}, trainer.Config{BatchSize: 1, Seed: seed, LearningRate: trainer.Constant(0), Lambda: trainer.Constant(0)})
 		if err != nil {
 			t.Fatal(err)
 		}
