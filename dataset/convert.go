@@ -13,22 +13,26 @@ import (
 
 // Conversion copies samples from one file to another.
 type Conversion struct {
-	Filter   Filter
-	Rand     *rand.Rand // for Filter.Keep
+	Filter   sample.Filter
+	Rand     *rand.Rand // for what Filter leaves out at random
 	Validate bool       // stop at the first illegal move
 	SkipBad  bool       // leave out what cannot be read or written
 	Step     func()     // called for every sample or game, unless nil
 
-	Counts  Counts // of samples; games copied whole count their plies as kept
-	Games   int64  // copied whole
-	Skipped int64  // by SkipBad
+	Counts  sample.Counts // games copied whole count their plies as kept
+	Games   int64         // copied whole
+	Skipped int64         // by SkipBad
+
+	selection sample.Selection
 }
 
 // Run copies src to dst. Games are copied whole if both files keep games and
 // nothing is filtered. Errors name the file, the record, where it begins and, of
 // an illegal move, the FEN.
 func (c *Conversion) Run(ctx context.Context, src *Source, dst *Sink) error {
-	whole := dst.Games() && c.Filter == Filter{}
+	whole := dst.Games() && c.Filter == sample.Filter{}
+	c.selection.Filter = c.Filter
+	c.selection.Chance = func(sample.Reason) float64 { return c.Rand.Float64() }
 	var s sample.Sample
 	for n := int64(0); ; n++ {
 		if err := ctx.Err(); err != nil {
@@ -76,17 +80,18 @@ func (c *Conversion) game(src *Source, dst *Sink, record []byte, n int64) error 
 		return src.At(n, fmt.Errorf("game %q: %w", h.ID, err))
 	}
 	c.Games++
-	c.Counts[Kept] += int64(h.Plies)
+	c.Counts.Samples += uint64(h.Plies)
+	c.Counts.Kept += uint64(h.Plies)
 	return nil
 }
 
 func (c *Conversion) sample(src *Source, dst *Sink, s *sample.Sample, n int64) error {
 	unit := src.Unit()
-	why := c.Filter.Against(s, unit, c.Rand)
-	if why == Kept {
+	why := c.selection.Against(s, unit, src.inGame())
+	if why == sample.Kept {
 		var err error
 		if c.Validate {
-			err = CheckLegal(s)
+			err = s.CheckLegal()
 		}
 		if err == nil {
 			err = dst.Write(s, unit)
@@ -95,7 +100,7 @@ func (c *Conversion) sample(src *Source, dst *Sink, s *sample.Sample, n int64) e
 			return src.At(n, err)
 		}
 	}
-	c.Counts[why]++
+	c.Counts.Count(why)
 	return nil
 }
 
@@ -110,9 +115,9 @@ func (s *Source) At(n int64, err error) error {
 
 // Check reads src to its end and returns how many samples it has, each legal, and
 // how many games are whole and true to the rules, whose plies are among the
-// samples. The error is the first thing wrong; with all set each is given to tell
+// samples. The error is the first thing wrong; with all set each is passed to report
 // and reading goes on where it can.
-func Check(ctx context.Context, src *Source, all bool, step func(), tell func(error)) (samples, games, bad int64, err error) {
+func Check(ctx context.Context, src *Source, all bool, step func(), report func(error)) (samples, games, bad int64, err error) {
 	var s sample.Sample
 	for n := int64(0); ; n++ {
 		if err := ctx.Err(); err != nil {
@@ -131,7 +136,7 @@ func Check(ctx context.Context, src *Source, all bool, step func(), tell func(er
 		} else if err == nil {
 			if err = src.Read(&s); err == nil {
 				samples++
-				if err = CheckLegal(&s); err != nil {
+				if err = s.CheckLegal(); err != nil {
 					err = src.At(n, err)
 				}
 			}
@@ -147,7 +152,7 @@ func Check(ctx context.Context, src *Source, all bool, step func(), tell func(er
 			return samples, games, bad + 1, err
 		default:
 			bad++
-			tell(err)
+			report(err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
 // TestConvert goes through every format and back.
@@ -33,8 +34,8 @@ func TestConvert(t *testing.T) {
 		if !bytes.Equal(mustRead(t, back), mustRead(t, tc.want)) {
 			t.Errorf("%s through %s is not %s", tc.in, tc.through, tc.want)
 		}
-		if n := int64(bytes.Count(mustRead(t, tc.want), []byte("\ne\n"))); c.Counts[Kept] != n {
-			t.Errorf("%s: %d samples, expected %d", tc.in, c.Counts[Kept], n)
+		if n := int64(bytes.Count(mustRead(t, tc.want), []byte("\ne\n"))); c.Counts.Kept != uint64(n) {
+			t.Errorf("%s: %d samples, expected %d", tc.in, c.Counts.Kept, n)
 		}
 	}
 	for _, through := range []string{"x.txt", "x.compact", "x.bin256"} {
@@ -59,12 +60,12 @@ func TestConvertGames(t *testing.T) {
 	if !bytes.Equal(mustRead(t, copied), mustRead(t, name)) || c.Games != int64(len(list)) {
 		t.Errorf("%d games copied, or other bytes", c.Games)
 	}
-	filter, err := ParseFilter("min-ply=10,no-check")
+	filter, err := sample.ParseFilter("min-ply=10,no-check")
 	if err != nil {
 		t.Fatal(err)
 	}
 	filtered, c := convert(t, name, "some.chain", nil, Conversion{Filter: filter})
-	if c.Games != 0 || c.Counts[ByPly] == 0 || c.Counts[ByCheck] == 0 {
+	if c.Games != 0 || c.Counts.Early == 0 || c.Counts.InCheck == 0 {
 		t.Errorf("%d games, %v", c.Games, c.Counts)
 	}
 	for _, s := range readAll(t, filtered, nil) {
@@ -93,7 +94,7 @@ func TestErrorsSayWhere(t *testing.T) {
 	to := target(t, "x.bin", src)
 	err := to.Create(func(s *Sink) error { return c.Run(context.Background(), src, s) })
 	fen, _, _ := strings.Cut(string(plain[third+4:]), "\n")
-	if !errors.Is(err, ErrIllegal) || !strings.Contains(err.Error(), fmt.Sprintf("spoilt.plain: record 2 at byte %d: illegal move: found a1a8 in %s", third, fen)) {
+	if !errors.Is(err, sample.ErrIllegal) || !strings.Contains(err.Error(), fmt.Sprintf("spoilt.plain: record 2 at byte %d: illegal move: found a1a8 in %s", third, fen)) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(to.Name); err == nil {
@@ -101,11 +102,11 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 	var told []error
 	samples, _, bad, err := Check(context.Background(), open(t, name, chess.Crazyhouse), true, func() {}, func(err error) { told = append(told, err) })
-	if err != nil || samples != 2000 || bad != 1 || len(told) != 1 || !errors.Is(told[0], ErrIllegal) {
+	if err != nil || samples != 2000 || bad != 1 || len(told) != 1 || !errors.Is(told[0], sample.ErrIllegal) {
 		t.Errorf("%d samples, %d bad, %v, %v", samples, bad, told, err)
 	}
 	_, _, _, err = Check(context.Background(), open(t, name, chess.Crazyhouse), false, func() {}, nil)
-	if !errors.Is(err, ErrIllegal) {
+	if !errors.Is(err, sample.ErrIllegal) {
 		t.Error(err)
 	}
 }

@@ -48,8 +48,8 @@ var formats = [...]struct {
 	Replay:  {"replay", ""},
 }
 
-// replayPrefix begins the name of a replay buffer.
-const replayPrefix = "replay:"
+// BufferPrefix begins the name of a replay buffer.
+const BufferPrefix = "replay:"
 
 // String returns the name of the format.
 func (f Format) String() string { return formats[f].name }
@@ -76,7 +76,7 @@ func ParseFormat(name string) (Format, error) {
 // FormatOf returns the format of a file by its name: replay:DIR, or the
 // extension. The error wraps ErrName.
 func FormatOf(path string) (Format, error) {
-	if strings.HasPrefix(path, replayPrefix) {
+	if strings.HasPrefix(path, BufferPrefix) {
 		return Replay, nil
 	}
 	ext := strings.ToLower(filepath.Ext(path))
@@ -90,7 +90,7 @@ func FormatOf(path string) (Format, error) {
 		}
 		known = append(known, entry.ext)
 	}
-	return 0, fmt.Errorf("%w: found the name %q, expected one that ends in %s, or %sDIR", ErrName, path, strings.Join(known, ", "), replayPrefix)
+	return 0, fmt.Errorf("%w: found the name %q, expected one that ends in %s, or %sDIR", ErrName, path, strings.Join(known, ", "), BufferPrefix)
 }
 
 // Loses says what of a sample the format does not keep, in words that complete

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"io"
 
@@ -42,7 +41,7 @@ func (r *gameReader) read(g *Game) error {
 			return nil
 		case r.err != nil && (len(g.Samples) == 0 || r.err != io.EOF):
 			return r.err
-		case r.err != nil || r.record != nil || len(g.Samples) > 0 && newGame(&g.Samples[len(g.Samples)-1], &r.next):
+		case r.err != nil || r.record != nil || len(g.Samples) > 0 && placeOf(&g.Samples[len(g.Samples)-1]).newGame(placeOf(&r.next)):
 			return nil
 		}
 		g.Samples = append(g.Samples, r.next)
@@ -61,10 +60,17 @@ func (r *gameReader) fetch() {
 	r.begun = r.err == nil
 }
 
-// newGame reports whether s begins another game than last belongs to.
-func newGame(last, s *sample.Sample) bool {
-	return s.Ply <= last.Ply || whites(last) != whites(s)
+// place is where in its game a sample is.
+type place struct {
+	ply    uint16
+	result int8 // from White's view
 }
+
+func placeOf(s *sample.Sample) place { return place{s.Ply, whites(s)} }
+
+// newGame reports whether the sample at next begins another game than that at p
+// before it belongs to.
+func (p place) newGame(next place) bool { return next.ply <= p.ply || next.result != p.result }
 
 // whites is the result of s from White's view.
 func whites(s *sample.Sample) int8 {
@@ -89,8 +95,7 @@ func (g *Game) HeldOut(every uint64) (bool, error) {
 	for i := range g.Samples {
 		id = binary.LittleEndian.AppendUint64(id, g.Samples[i].Pos.Key())
 	}
-	sum := sha256.Sum256(id)
-	return binary.LittleEndian.Uint64(sum[:])%every == 0, nil
+	return sample.HeldOutOf(id, every), nil
 }
 
 // write writes g with scores in the given unit.

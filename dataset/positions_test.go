@@ -22,8 +22,8 @@ func fens(list []chess.Position) (out []string) {
 	return out
 }
 
-// buffer writes a replay buffer with one game and returns it with the game.
-func buffer(t *testing.T) (string, *game.Game) {
+// writeBuffer writes a replay buffer with one game and returns it with the game.
+func writeBuffer(t *testing.T) (string, *game.Game) {
 	t.Helper()
 	record, err := os.ReadFile("../game/testdata/v1/crazyhouse.game")
 	if err != nil {
@@ -39,7 +39,7 @@ func buffer(t *testing.T) (string, *game.Game) {
 }
 
 func TestBufferPositions(t *testing.T) {
-	dir, g := buffer(t)
+	dir, g := writeBuffer(t)
 	line := chess.NewLine(g.Start)
 	var want []string
 	for _, ply := range g.Plies {

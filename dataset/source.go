@@ -3,13 +3,11 @@ package dataset
 import (
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/bin"
 	"github.com/crazyhouse-rl/selfplay/sample/binpack"
@@ -25,18 +23,48 @@ type Source struct {
 	Format  Format
 	Variant *chess.Variant // of the positions; nil in a .chain file without any
 
-	games interface {
-		Record(dst []byte) ([]byte, error)
-	}
+	games  gameSource // nil if the format keeps none
 	record []byte
 	close  func()
+}
+
+// gameSource are the games of a source beside its samples.
+type gameSource interface {
+	// Record appends to dst the record of the next game, which is then passed
+	// over, if the next sample is the first of a game; else it returns dst.
+	Record(dst []byte) ([]byte, error)
+	// nextGame is Record for the game itself, nil if there is no record. Games
+	// that cannot be read are passed to damaged and left out.
+	nextGame(damaged func(error)) (*game.Game, error)
+	// InGame reports whether the sample read last is of a whole game.
+	InGame() bool
+}
+
+// chainGames are the games of a .chain file.
+type chainGames struct {
+	*chain.Reader
+	record []byte
+}
+
+func (c *chainGames) nextGame(damaged func(error)) (*game.Game, error) {
+	for {
+		record, err := c.Record(c.record[:0])
+		if c.record = record; err != nil || len(record) == 0 {
+			return nil, err
+		}
+		g, err := game.Decode(record)
+		if err == nil {
+			return g, nil
+		}
+		damaged(fmt.Errorf("game at byte %d: %w", c.Offset(), err))
+	}
 }
 
 // Open opens a file for reading, "-" being stdin. Formats that do not say which
 // variant they are of are taken for v.
 func Open(name string, f Format, v *chess.Variant, stdin io.Reader) (*Source, error) {
 	if f == Replay {
-		return openReplay(name)
+		return openBuffer(strings.TrimPrefix(name, BufferPrefix), new(Extent))
 	}
 	s := &Source{Name: name, Format: f, Variant: f.variant(v), close: func() {}}
 	r := stdin
@@ -63,7 +91,7 @@ func Open(name string, f Format, v *chess.Variant, stdin io.Reader) (*Source, er
 		s.Reader = thesis.NewReader(r, v)
 	default:
 		c := chain.NewReader(r)
-		s.Reader, s.games, s.Variant = c, c, c.Variant()
+		s.Reader, s.games, s.Variant = c, &chainGames{Reader: c}, c.Variant()
 	}
 	return s, nil
 }
@@ -89,6 +117,9 @@ func (s *Source) Game() ([]byte, error) {
 	return record, nil
 }
 
+// inGame reports whether the sample read last is of a whole game.
+func (s *Source) inGame() bool { return s.games != nil && s.games.InGame() }
+
 // Read reads the next sample. Its errors name the file.
 func (s *Source) Read(dst *sample.Sample) error { return s.where(s.Reader.Read(dst)) }
 
@@ -98,90 +129,4 @@ func (s *Source) where(err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %w", s.Name, err)
-}
-
-// games are those of a replay buffer, as a sample.Reader and as records.
-type games struct {
-	next func() (*game.Game, bool)
-	stop func()
-	err  error
-	game *game.Game // the next one, of which samples are read; nil if not yet known
-
-	samples []sample.Sample // of the game
-	at      int
-}
-
-// openReplay opens the buffer in the directory behind replayPrefix.
-func openReplay(name string) (*Source, error) {
-	dir := strings.TrimPrefix(name, replayPrefix)
-	if _, err := os.ReadDir(dir); err != nil {
-		return nil, err
-	}
-	g := new(games)
-	g.next, g.stop = iter.Pull(func(yield func(*game.Game) bool) { g.err = replay.VisitGames(dir, yield, nil) })
-	s := &Source{Reader: g, Name: name, Format: Replay, games: g, close: g.stop}
-	if err := g.advance(); err != nil && err != io.EOF {
-		g.stop()
-		return nil, err
-	}
-	if g.game != nil {
-		s.Variant = g.game.Variant
-	}
-	return s, nil
-}
-
-// advance takes the next game if there is none in work.
-func (g *games) advance() error {
-	if g.game != nil {
-		return nil
-	}
-	next, ok := g.next()
-	if !ok {
-		if g.err != nil {
-			return g.err
-		}
-		return io.EOF
-	}
-	g.game, g.samples, g.at = next, sample.From(next, sample.Filter{}, nil, g.samples[:0]), 0
-	return nil
-}
-
-// Unit returns centipawns.
-func (g *games) Unit() sample.Unit { return sample.CentipawnUnit }
-
-// Trailing returns 0.
-func (g *games) Trailing() int64 { return 0 }
-
-// Offset returns -1: games are found by their ids.
-func (g *games) Offset() int64 { return -1 }
-
-// Read reads the next position that may be trained on.
-func (g *games) Read(s *sample.Sample) error {
-	for {
-		if err := g.advance(); err != nil {
-			return err
-		}
-		if g.at < len(g.samples) {
-			*s = g.samples[g.at]
-			g.at++
-			return nil
-		}
-		g.game = nil
-	}
-}
-
-// Record returns the record of the next game, unless part of it was read.
-func (g *games) Record(dst []byte) ([]byte, error) {
-	if g.game != nil && g.at > 0 {
-		if g.at < len(g.samples) {
-			return dst, nil
-		}
-		g.game = nil
-	}
-	if err := g.advance(); err != nil {
-		return dst, err
-	}
-	record, err := game.Encode(dst, g.game)
-	g.game = nil
-	return record, err
 }

@@ -29,6 +29,7 @@ type Stats struct {
 
 	Scores   [scoreBins]int64 // bin i is about (i-ScoreTop/ScoreBin)·ScoreBin centipawns
 	Mates    int64
+	NoScore  int64 // samples without a score, which Scores leaves out
 	scoreSum float64
 	absSum   float64
 	Largest  search.Score // greatest magnitude, centipawns, mates apart
@@ -37,10 +38,10 @@ type Stats struct {
 	MaxPly uint16
 
 	// Hands counts by kind how many of it are in a hand, over both sides; Held by
-	// how many men are in both hands together. The last values are open.
+	// how many pieces are in both hands together. The last values are open.
 	Hands [5][handTop + 1]int64
 	Held  [handsTop + 1]int64
-	Board [65]int64 // by men on the board
+	Board [65]int64 // by pieces on the board
 
 	Drops      [5]int64 // by kind
 	Captures   int64
@@ -52,17 +53,18 @@ type Stats struct {
 	Marked     int64 // positions with promoted pieces
 
 	distinct distinct
-	last     sample.Sample
+	last     place
 }
 
 // Add counts a sample whose score is in the given unit.
 func (t *Stats) Add(s *sample.Sample, unit sample.Unit) {
-	if t.Samples == 0 || newGame(&t.last, s) {
+	at := placeOf(s)
+	if t.Samples == 0 || t.last.newGame(at) {
 		t.Games++
 	}
-	t.last.Ply, t.last.Result, t.last.Pos = s.Ply, s.Result, s.Pos
+	t.last = at
 	t.Samples++
-	switch whites(s) {
+	switch at.result {
 	case 1:
 		t.White++
 	case 0:
@@ -70,7 +72,11 @@ func (t *Stats) Add(s *sample.Sample, unit sample.Unit) {
 	default:
 		t.Black++
 	}
-	t.addScore(sample.Convert(s.Score, unit, sample.CentipawnUnit))
+	if s.HasScore() {
+		t.addScore(sample.Convert(s.Score, unit, sample.CentipawnUnit))
+	} else {
+		t.NoScore++
+	}
 	t.Plies[min(int(s.Ply)/PlyBin, plyBins-1)]++
 	t.MaxPly = max(t.MaxPly, s.Ply)
 	t.addPosition(&s.Pos)
@@ -111,7 +117,7 @@ func (t *Stats) addPosition(p *chess.Position) {
 
 func (t *Stats) addMove(s *sample.Sample) {
 	m := s.Move
-	if CheckLegal(s) != nil {
+	if s.CheckLegal() != nil {
 		t.Illegal++
 		return
 	}
@@ -138,7 +144,7 @@ func (t *Stats) addMove(s *sample.Sample) {
 // MeanScore returns the mean of the scores and of their magnitudes in centipawns,
 // mates left out.
 func (t *Stats) MeanScore() (mean, magnitude float64) {
-	n := float64(max(t.Samples-t.Mates, 1))
+	n := float64(max(t.Samples-t.NoScore-t.Mates, 1))
 	return t.scoreSum / n, t.absSum / n
 }
 

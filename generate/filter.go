@@ -3,63 +3,27 @@ package generate
 import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// Reason is why a ply does not serve for training.
-type Reason uint8
-
-// The reasons, in the order in which they are looked at.
-const (
-	Kept       Reason = iota
-	Unsearched        // its move was random or part of the opening
-	Early             // before Settings.WriteMinPly
-	InCheck           // the side to move
-	Decided           // the score is beyond all bounds
-	Capture           // or promotion, by Settings.SkipCaptures
-	Unquiet           // by Settings.EvalDiffLimit
-	Seen              // the position came before
-	reasons
-)
-
-// String returns the reason in words.
-func (r Reason) String() string {
-	return [...]string{"kept", "random or opening", "early", "in check", "decided", "capture or promotion", "not quiet", "seen before"}[r]
-}
-
-// Counts says how many plies there were for each Reason.
-type Counts [reasons]int64
-
-// Plies returns the number of all plies.
-func (c *Counts) Plies() (n int64) {
-	for _, k := range c {
-		n += k
-	}
-	return n
-}
-
-func (c *Counts) add(other *Counts) {
-	for i := range c {
-		c[i] += other[i]
-	}
-}
-
-// against returns the first reason against training on a position searched, Seen
-// left out.
-func (w *worker) against(p *chess.Position, ply int, unquiet bool, r *search.Result) Reason {
+// against returns the first reason against training on a position searched:
+// early, in check, as good as decided, capture by Settings.SkipCaptures, or not
+// quiet by Settings.EvalDiffLimit. Ply counts from the end of the opening.
+func (w *worker) against(p *chess.Position, ply int, unquiet bool, r *search.Result) sample.Reason {
 	switch {
 	case ply < w.cfg.WriteMinPly:
-		return Early
+		return sample.Early
 	case p.InCheck():
-		return InCheck
+		return sample.InCheck
 	case r.Score >= decided || r.Score <= -decided:
-		return Decided
-	case w.cfg.SkipCaptures && (r.Move.IsPromotion() || p.IsCapture(r.Move)):
-		return Capture
+		return sample.Decided
+	case w.cfg.SkipCaptures && sample.IsCapture(p, r.Move):
+		return sample.Capture
 	case unquiet:
-		return Unquiet
+		return sample.Unquiet
 	}
-	return Kept
+	return sample.Kept
 }
 
 // seen is a table of positions, each at a place given by its hash, where it takes
@@ -82,14 +46,12 @@ func (s seen) add(p *chess.Position) bool {
 
 // mark takes the mark for training off the positions of g that were seen before
 // and says how many those are.
-func (s seen) mark(g *game.Game) (n int64) {
-	pos := g.Start
-	for i := range g.Plies {
-		if p := &g.Plies[i]; p.Train && s.add(&pos) {
+func (s seen) mark(g *game.Game) (n uint64) {
+	for w := sample.WalkGame(g, sample.RulesClock); w.Ply < len(g.Plies); w.Make(g.Plies[w.Ply].Move) {
+		if p := &g.Plies[w.Ply]; p.Train && s.add(&w.Pos) {
 			p.Train = false
 			n++
 		}
-		pos.Make(g.Plies[i].Move)
 	}
 	return n
 }

@@ -136,11 +136,11 @@ func TestGames(t *testing.T) {
 			t.Errorf("game %d of %d plies: %d drawn", i, len(g.Plies), drawn)
 		}
 	}
-	if trained != int(p.Positions) || p.Counts[Kept] != p.Positions {
+	if trained != int(p.Positions) || p.Counts.Kept != uint64(p.Positions) {
 		t.Errorf("%d positions, progress %+v", trained, p)
 	}
-	for _, why := range []Reason{Unsearched, Early, Unquiet} {
-		if p.Counts[why] == 0 {
+	for why, n := range map[sample.Reason]uint64{sample.Untrained: p.Counts.Untrained, sample.Early: p.Counts.Early, sample.Unquiet: p.Counts.Unquiet} {
+		if n == 0 {
 			t.Errorf("none left out: %v", why)
 		}
 	}

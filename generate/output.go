@@ -200,7 +200,7 @@ func (o *output) encode(w io.Writer) error {
 	}
 	var samples []sample.Sample
 	for _, g := range o.open {
-		samples = sample.From(g, sample.Filter{}, nil, samples[:0])
+		samples = sample.From(g, sample.RulesClock, samples[:0])
 		for i := range samples {
 			samples[i].Score = sample.Convert(samples[i].Score, sample.CentipawnUnit, sample.InternalUnit)
 			if err := codec.Write(&samples[i]); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -30,7 +31,7 @@ type worker struct {
 type played struct {
 	number uint64
 	game   *game.Game
-	counts Counts // of its plies, all but the positions seen before
+	counts sample.Counts // of its plies; those seen before count as kept
 	nodes  uint64
 	err    error
 }
@@ -42,7 +43,7 @@ type contest struct {
 	rng    *rand.Rand
 	random []bool // by ply
 	first  int    // plies of the opening
-	counts Counts
+	counts sample.Counts
 
 	resigns bool          // EvalLimit counts
 	winner  chess.Outcome // whom the last scores saw ahead by EvalLimit
@@ -73,7 +74,7 @@ func (w *worker) play(ctx context.Context, number uint64) (*contest, error) {
 		if !c.line.Pos().IsLegal(m) {
 			return nil, fmt.Errorf("%w: move %04x is not legal in %s", game.ErrOpening, uint16(m), c.line.Pos().FEN())
 		}
-		c.push(game.Ply{Move: m}, Unsearched)
+		c.push(game.Ply{Move: m}, sample.Untrained)
 	}
 	if outcome, reason := c.line.Outcome(); outcome != chess.Ongoing {
 		return nil, fmt.Errorf("%w: it ends the game by %s", game.ErrOpening, game.ReasonText(reason))
@@ -91,9 +92,9 @@ func (w *worker) play(ctx context.Context, number uint64) (*contest, error) {
 }
 
 // push makes a move that was recorded for a reason.
-func (c *contest) push(p game.Ply, why Reason) {
-	p.Train = why == Kept
-	c.counts[why]++
+func (c *contest) push(p game.Ply, why sample.Reason) {
+	p.Train = why == sample.Kept
+	c.counts.Count(why)
 	c.Plies = append(c.Plies, p)
 	c.line.Push(p.Move)
 }
@@ -114,7 +115,7 @@ func (w *worker) turn(ctx context.Context, c *contest) error {
 		if reply {
 			c.random = slices.Insert(c.random, ply+1, true)
 		}
-		c.push(game.Ply{Move: m}, Unsearched)
+		c.push(game.Ply{Move: m}, sample.Untrained)
 		c.ahead, c.level = 0, 0
 	} else {
 		unquiet := w.unquiet(c.line, ply)

@@ -216,13 +216,11 @@ func (o *output) readFile(c *Config, k int, s seen, last bool) error {
 // count takes a game of the run into account.
 func (o *output) count(g *game.Game, s seen) {
 	positions := int64(0)
-	pos := g.Start
-	for i := range g.Plies {
-		if g.Plies[i].Train {
-			s.add(&pos)
+	for w := sample.WalkGame(g, sample.RulesClock); w.Ply < len(g.Plies); w.Make(g.Plies[w.Ply].Move) {
+		if g.Plies[w.Ply].Train {
+			s.add(&w.Pos)
 			positions++
 		}
-		pos.Make(g.Plies[i].Move)
 	}
 	o.at.Positions += positions
 	o.at.FilePositions += positions

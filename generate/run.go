@@ -10,6 +10,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
 // Progress says how far a run has come.
@@ -19,7 +20,7 @@ type Progress struct {
 	// What follows counts from this call of Run on.
 	Games   int64 // written
 	Results [4]int64
-	Counts  Counts        // of their plies
+	Counts  sample.Counts // of their plies
 	Skipped int64         // drawn games left out
 	Nodes   uint64        // searched in games written
 	Written int64         // positions
@@ -178,17 +179,16 @@ func (r *runner) add(p *played) error {
 		r.progress.Skipped++
 		return nil
 	}
-	again := r.seen.mark(p.game)
-	p.counts[Kept] -= again
-	p.counts[Seen] += again
-	if err := r.out.add(p.number, p.game, p.counts[Kept]); err != nil {
+	p.counts.Move(r.seen.mark(p.game), sample.Kept, sample.Duplicate)
+	kept := int64(p.counts.Kept)
+	if err := r.out.add(p.number, p.game, kept); err != nil {
 		return err
 	}
 	r.progress.Games++
 	r.progress.Results[p.game.Outcome]++
-	r.progress.Counts.add(&p.counts)
+	r.progress.Counts.Add(&p.counts)
 	r.progress.Nodes += p.nodes
-	r.progress.Written += p.counts[Kept]
+	r.progress.Written += kept
 	return nil
 }
 

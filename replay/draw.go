@@ -21,11 +21,16 @@ const maxDry = 50_000
 // that passes is as likely as any other. A game may be drawn more than once.
 // The same games stored in the same order and the same rng give the same
 // samples. The error wraps ErrEmpty if there are no games, ErrNoSamples if f
-// passes nothing.
+// passes nothing, ErrConfig if f is to leave out duplicates, which Draw does not
+// know.
 func (b *Buffer) Draw(rng *rand.Rand, perGame int, f sample.Filter, dst []sample.Sample) error {
 	if perGame < 1 {
 		return fmt.Errorf("%w: %d samples per game: want at least 1", ErrConfig, perGame)
 	}
+	if f.SkipDuplicates {
+		return fmt.Errorf("%w: found a filter of duplicates, expected none: positions are drawn again and again", ErrConfig)
+	}
+	chance := func(sample.Reason) float64 { return rng.Float64() }
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	rows := b.index.windowRows()
@@ -37,7 +42,7 @@ func (b *Buffer) Draw(rng *rand.Rand, perGame int, f sample.Filter, dst []sample
 		p := b.replay(b.index.at(rng.Uint64N(rows)))
 		plies = p.choose(rng, min(perGame, len(dst)-n), plies[:0])
 		before := n
-		n = len(p.samples(&b.start, plies, &f, dst[:n]))
+		n = len(p.samples(&b.start, plies, &f, chance, dst[:n]))
 		if n > before {
 			dry = 0
 		} else if dry++; dry == maxDry {
@@ -50,6 +55,7 @@ func (b *Buffer) Draw(rng *rand.Rand, perGame int, f sample.Filter, dst []sample
 
 // HeldOut fills dst with the positions of held-out games that pass f, newest
 // game first and each game from its beginning, and returns the part it filled.
+// Nothing is left out at random, nor duplicates.
 func (b *Buffer) HeldOut(f sample.Filter, dst []sample.Sample) []sample.Sample {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -59,7 +65,7 @@ func (b *Buffer) HeldOut(f sample.Filter, dst []sample.Sample) []sample.Sample {
 	for i := len(b.index.heldOut) - 1; i >= 0 && n < len(dst); i-- {
 		p := b.replay(b.index.heldOut[i])
 		plies = p.trainable(plies[:0])
-		samples = p.samples(&b.start, plies, &f, samples[:0])
+		samples = p.samples(&b.start, plies, &f, nil, samples[:0])
 		n += copy(dst[n:], samples)
 	}
 	return dst[:n]

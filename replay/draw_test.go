@@ -133,12 +133,16 @@ func TestDrawTwin(t *testing.T) {
 	games := testGames(t, 0, 60)
 	for i := range games {
 		if i%3 == 0 {
-			games[i] = encode(t, treeGame(i, 10+i%24))
+			g := treeGame(i, 10+i%24)
+			if g.Reason == game.PlyLimit {
+				g.Outcome, g.Reason, g.Adjudged = chess.WhiteWins, game.AdjudicatedWin, chess.WhiteWins
+			}
+			games[i] = encode(t, g)
 		}
 	}
 	games = append(games, encode(t, shuffle()))
 	appendGames(t, b, games)
-	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800, RequireScore: true}, {SkipInCheck: true}, {SkipCaptures: true}} {
+	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800, RequireScore: true}, {SkipInCheck: true}, {SkipCaptures: true}, {SkipDraws: true, MaxPly: 20}} {
 		for _, perGame := range []int{1, 4, 1000} {
 			got, want := make([]sample.Sample, 500), make([]sample.Sample, 500)
 			if err := b.Draw(newRand(5), perGame, f, got); err != nil {
@@ -154,9 +158,10 @@ func TestDrawTwin(t *testing.T) {
 
 // samplesOf returns the samples of g with all that is known of them.
 func samplesOf(g *game.Game, f sample.Filter) []sample.Sample {
-	samples := sample.From(g, f, nil, nil)
-	sample.Complete(g, samples)
-	return samples
+	x := sample.Selection{Filter: f}
+	return slices.DeleteFunc(sample.From(g, sample.PlanesClock, nil), func(s sample.Sample) bool {
+		return x.Against(&s, sample.CentipawnUnit, true) != sample.Kept
+	})
 }
 
 // treeGame is a test game with policies of most of its plies.
@@ -307,8 +312,53 @@ func TestDrawRefusals(t *testing.T) {
 	if err := b.Draw(newRand(1), 1, sample.Filter{MinPly: 1000}, dst); !errors.Is(err, ErrNoSamples) {
 		t.Errorf("filter that passes nothing: %v", err)
 	}
+	if err := b.Draw(newRand(1), 1, sample.Filter{SkipDuplicates: true}, dst); !errors.Is(err, ErrConfig) {
+		t.Errorf("a filter of duplicates: %v", err)
+	}
 	if err := b.Draw(newRand(1), 1, sample.Filter{}, nil); err != nil {
 		t.Errorf("nothing asked for: %v", err)
+	}
+}
+
+// TestDrawByChance: what is left out at random is drawn that much more rarely.
+func TestDrawByChance(t *testing.T) {
+	b := openBuffer(t, t.TempDir(), testOptions())
+	appendGames(t, b, testGames(t, 0, 60))
+	const thin = 12
+	counts := func(f sample.Filter) (early, late int) {
+		dst := make([]sample.Sample, 20_000)
+		if err := b.Draw(newRand(1), 4, f, dst); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range dst {
+			if int(s.Ply) < opening+4 {
+				early++
+			} else if s.Ply >= thin {
+				late++
+			}
+		}
+		return early, late
+	}
+	early, late := counts(sample.Filter{Keep: 0.25})
+	if few, all := counts(sample.Filter{Keep: 0.25, ThinPly: thin}); 10*few*late > 7*early*all || 10*few*late < 4*early*all {
+		// (5+6+7+8)/4/12 of the early ones stay, all of the late ones.
+		t.Errorf("%d early and %d late positions, thinned %d and %d", early, late, few, all)
+	}
+}
+
+// TestDrawAllocates nothing for each sample once the games are in memory.
+func TestDrawAllocates(t *testing.T) {
+	b := openBuffer(t, t.TempDir(), testOptions())
+	appendGames(t, b, testGames(t, 0, 40))
+	rng, dst := newRand(1), make([]sample.Sample, 1000)
+	f := sample.Filter{SkipInCheck: true, SkipCaptures: true, MinPly: 8, ThinPly: 10}
+	allocs := testing.AllocsPerRun(10, func() {
+		if err := b.Draw(rng, 4, f, dst); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > 10 { // the list of plies, which grows
+		t.Errorf("%v allocations for %d samples", allocs, len(dst))
 	}
 }
 

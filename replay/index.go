@@ -151,21 +151,17 @@ const (
 // pack returns g in short. usual is the variant's start position.
 func pack(g *game.Game, usual *chess.Position) *packed {
 	p := &packed{outcome: g.Outcome, plies: make([]packedPly, len(g.Plies))}
-	pos := g.Start
 	if g.Start != *usual {
 		start := g.Start // alone: g with its plies is not kept
 		p.start = &start
 	}
-	keys := make([]uint64, 0, len(g.Plies))
+	keys := make(sample.Keys, 0, len(g.Plies))
+	w := sample.WalkGame(g, sample.PlanesClock)
 	for i, ply := range g.Plies {
-		keys = append(keys, pos.Key())
-		traits := sample.TraitsOf(&pos, ply.Move)
+		keys = append(keys, w.Pos.Key())
+		traits := sample.TraitsOf(&w.Pos, ply.Move)
 		flags := bitIf(ply.HasScore, plyScored) | bitIf(ply.Train, plyTrain) | bitIf(traits.InCheck, plyInCheck) | bitIf(traits.Capture, plyCapture)
-		for back := i - 4; back >= 0; back -= 2 {
-			if keys[back] == keys[i] {
-				flags += 1 << repetitionShift
-			}
-		}
+		flags |= keys.Repetitions() << repetitionShift
 		if ply.Policy != nil && p.policies == nil {
 			p.policies = make([]*search.Policy, len(g.Plies))
 		}
@@ -173,7 +169,7 @@ func pack(g *game.Game, usual *chess.Position) *packed {
 			p.policies[i] = ply.Policy
 		}
 		p.plies[i] = packedPly{move: ply.Move, score: int16(ply.Score), flags: flags}
-		pos.Make(ply.Move)
+		w.Make(ply.Move)
 	}
 	return p
 }
@@ -191,32 +187,29 @@ func (q packedPly) unpack() (game.Ply, sample.Traits) {
 	return ply, sample.Traits{InCheck: q.flags&plyInCheck != 0, Capture: q.flags&plyCapture != 0}
 }
 
-// samples appends to dst the samples that pass f of the given plies, which are
-// in order, with all that sample.Complete fills in. A game without an outcome has
-// none.
-func (p *packed) samples(usual *chess.Position, plies []uint16, f *sample.Filter, dst []sample.Sample) []sample.Sample {
+// samples appends to dst the samples of the given plies, which are in order, that
+// pass f, with clocks as nets on planes know them. A game without an outcome has
+// none. Chance decides for what f leaves out at random, unless it is nil.
+func (p *packed) samples(usual *chess.Position, plies []uint16, f *sample.Filter, chance func(sample.Reason) float64, dst []sample.Sample) []sample.Sample {
 	if p.outcome == chess.Ongoing {
 		return dst
 	}
 	if p.start != nil {
 		usual = p.start
 	}
-	pos, at := *usual, 0
+	w := sample.Walk(usual, len(p.plies), p.outcome, sample.PlanesClock)
 	for _, i := range plies {
 		ply, traits := p.plies[i].unpack()
-		if !f.Passes(&ply, int(i), traits) {
+		if !f.Passes(&ply, int(i), traits, p.outcome) || chance != nil && f.AgainstByChance(int(i), chance) != sample.Kept {
 			continue
 		}
-		for _, q := range p.plies[at:i] {
-			search.Advance(&pos, q.move)
+		for w.Ply < int(i) {
+			w.Make(p.plies[w.Ply].move)
 		}
-		at = int(i)
 		if p.policies != nil {
 			ply.Policy = p.policies[i]
 		}
-		s := sample.Of(&pos, &ply, at, p.outcome)
-		s.Repetitions, s.PliesLeft = p.plies[i].flags>>repetitionShift, uint16(len(p.plies)-at)
-		dst = append(dst, s)
+		dst = append(dst, w.Sample(&ply, p.plies[i].flags>>repetitionShift))
 	}
 	return dst
 }

@@ -57,7 +57,7 @@ func TestResult(t *testing.T) {
 		for i := range tc.opening {
 			g.Plies[i] = game.Ply{Move: g.Plies[i].Move}
 		}
-		samples := From(g, Filter{}, nil, nil)
+		samples := From(g, RulesClock, nil)
 		got := ""
 		for i, s := range samples {
 			got += string("-=+"[s.Result+1])
@@ -80,7 +80,7 @@ func TestResult(t *testing.T) {
 func TestPositions(t *testing.T) {
 	g := newGame(t, startFEN, "e2e4 d7d5 e4d5 d8d5 P@d7 c8d7 b1c3 d5e5")
 	g.Outcome, g.Reason = chess.Draw, game.PlyLimit
-	samples := From(g, Filter{}, nil, nil)
+	samples := From(g, RulesClock, nil)
 	line := chess.NewLine(g.Start)
 	for i, s := range samples {
 		if s.Pos != *line.Pos() {
@@ -93,34 +93,60 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestComplete goes through a game whose first position comes back twice.
-func TestComplete(t *testing.T) {
+// TestHistory goes through a game whose first position comes back twice.
+func TestHistory(t *testing.T) {
 	g := newGame(t, startFEN, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8")
 	g.Plies[1].Train = false
-	samples := From(g, Filter{}, nil, nil)
-	Complete(g, samples)
-	for i, want := range []uint8{0, 0, 0, 1, 1, 1, 1} {
-		s := &samples[i]
-		if s.Repetitions != want || s.PliesLeft != uint16(len(g.Plies))-s.Ply {
-			t.Errorf("ply %d: %d times before, %d plies left", s.Ply, s.Repetitions, s.PliesLeft)
+	for _, clock := range []Clock{RulesClock, PlanesClock} {
+		samples := From(g, clock, nil)
+		for i, want := range []uint8{0, 0, 0, 1, 1, 1, 1} {
+			s := &samples[i]
+			if s.Repetitions != want || s.PliesLeft != uint16(len(g.Plies))-s.Ply {
+				t.Errorf("ply %d: %d times before, %d plies left", s.Ply, s.Repetitions, s.PliesLeft)
+			}
 		}
 	}
-	Complete(g, nil)
 }
 
-// TestCompleteClocks: positions count quiet moves as tree searches do.
-func TestCompleteClocks(t *testing.T) {
+// TestClocks: positions count quiet plies as files and rules do, or as nets on
+// planes know them.
+func TestClocks(t *testing.T) {
 	g := newGame(t, startFEN, "e2e4 d7d5 e4d5 d8d5 b1c3 P@e6 c3d5 e6d5 Q@d4 N@f6 d4d3 f6d7 P@h6")
 	g.Outcome, g.Reason = chess.Draw, game.PlyLimit
-	samples := From(g, Filter{}, nil, nil)
-	Complete(g, samples)
+	rules, planes := From(g, RulesClock, nil), From(g, PlanesClock, nil)
 	line := chess.NewLine(g.Start)
-	for i := range samples {
-		if want := search.Current(line); samples[i].Pos != want {
-			t.Errorf("ply %d: %s, expected %s", i, samples[i].Pos.FEN(), want.FEN())
+	differ := 0
+	for i := range planes {
+		if want := search.Current(line); planes[i].Pos != want {
+			t.Errorf("ply %d: %s, expected %s", i, planes[i].Pos.FEN(), want.FEN())
+		}
+		if rules[i].Pos != *line.Pos() {
+			t.Errorf("ply %d: %s, expected %s", i, rules[i].Pos.FEN(), line.Pos().FEN())
+		}
+		if rules[i].Pos != planes[i].Pos {
+			differ++
 		}
 		line.Push(g.Plies[i].Move)
 	}
+	if differ == 0 {
+		t.Error("both clocks count alike")
+	}
+}
+
+// selected returns the samples of g that pass f and what became of the plies.
+func selected(g *game.Game, f Filter) (kept []Sample, n Counts) {
+	x := Selection{Filter: f}
+	all := From(g, RulesClock, nil)
+	for range len(g.Plies) - len(all) {
+		n.Count(Untrained)
+	}
+	for i := range all {
+		why := x.Against(&all[i], CentipawnUnit, true)
+		if n.Count(why); why == Kept {
+			kept = append(kept, all[i])
+		}
+	}
+	return kept, n
 }
 
 // TestFilter switches each condition on alone. The game has captures, a drop
@@ -141,14 +167,16 @@ func TestFilter(t *testing.T) {
 		{"ply", Filter{MinPly: 3}, "3 4 5 6 7 8 9", Counts{Early: 2}},
 		{"score", Filter{MaxScore: 500}, "1 2 3 4 5 9", Counts{LargeScore: 3}},
 		{"no score", Filter{RequireScore: true}, "1 2 3 4 5 6 7 8", Counts{NoScore: 1}},
+		{"last ply", Filter{MaxPly: 3}, "1 2 3", Counts{Late: 6}},
+		{"draw", Filter{SkipDraws: true}, "1 2 3 4 5 6 7 8 9", Counts{}},
 		{
 			"all", Filter{SkipInCheck: true, SkipCaptures: true, MinPly: 2, MaxScore: 700, RequireScore: true},
 			"4 6 7", Counts{Early: 1, NoScore: 1, LargeScore: 1, InCheck: 1, Captures: 2},
 		},
 	} {
-		var n Counts
 		got := ""
-		for _, s := range From(g, tc.filter, &n, nil) {
+		samples, n := selected(g, tc.filter)
+		for _, s := range samples {
 			got += fmt.Sprint(" ", s.Ply)
 		}
 		if got = strings.TrimSpace(got); got != tc.want {
@@ -156,7 +184,7 @@ func TestFilter(t *testing.T) {
 		}
 		pos, passed := g.Start, ""
 		for i := range g.Plies {
-			if tc.filter.Passes(&g.Plies[i], i, TraitsOf(&pos, g.Plies[i].Move)) {
+			if tc.filter.Passes(&g.Plies[i], i, TraitsOf(&pos, g.Plies[i].Move), g.Outcome) {
 				passed += fmt.Sprint(" ", i)
 			}
 			pos.Make(g.Plies[i].Move)
@@ -164,13 +192,15 @@ func TestFilter(t *testing.T) {
 		if passed = strings.TrimSpace(passed); passed != tc.want {
 			t.Errorf("%s: passed %s, expected %s", tc.name, passed, tc.want)
 		}
-		tc.counts.Plies, tc.counts.Untrained = 10, 1
+		tc.counts.Samples, tc.counts.Untrained = 10, 1
 		tc.counts.Kept = uint64(len(strings.Fields(tc.want)))
 		if n != tc.counts {
 			t.Errorf("%s: counts %+v, expected %+v", tc.name, n, tc.counts)
 		}
-		if sum := n.Untrained + n.Early + n.NoScore + n.LargeScore + n.InCheck + n.Captures + n.Kept; sum != n.Plies {
-			t.Errorf("%s: counts add up to %d of %d", tc.name, sum, n.Plies)
+		sum := n.Kept
+		n.LeftOut(func(_ Reason, k uint64) bool { sum += k; return true })
+		if sum != n.Samples {
+			t.Errorf("%s: counts add up to %d of %d", tc.name, sum, n.Samples)
 		}
 	}
 }
@@ -180,7 +210,7 @@ func TestPromotions(t *testing.T) {
 	for _, move := range []string{"b7b8q", "b7b8n", "b7a8r"} {
 		g := newGame(t, "r6k/1P6/8/8/8/8/8/1K6[] w - - 0 1", move)
 		g.Outcome, g.Reason = chess.Draw, game.PlyLimit
-		if s := From(g, Filter{SkipCaptures: true}, nil, nil); len(s) != 0 {
+		if s, _ := selected(g, Filter{SkipCaptures: true}); len(s) != 0 {
 			t.Errorf("%s is kept", move)
 		}
 	}
@@ -190,32 +220,25 @@ func TestNegativeScores(t *testing.T) {
 	g := newGame(t, startFEN, "e2e4 e7e5")
 	g.Outcome, g.Reason = chess.Draw, game.PlyLimit
 	g.Plies[0].Score, g.Plies[1].Score = -501, -500
-	if s := From(g, Filter{MaxScore: 500}, nil, nil); len(s) != 1 || s[0].Ply != 1 {
+	if s, _ := selected(g, Filter{MaxScore: 500}); len(s) != 1 || s[0].Ply != 1 {
 		t.Errorf("%d samples", len(s))
 	}
 }
 
-func TestFromAppendsAndSums(t *testing.T) {
+func TestFromAppends(t *testing.T) {
 	g := newGame(t, startFEN, "f2f3 e7e5 g2g4 d8h4")
-	var n, sum Counts
-	dst := From(g, Filter{MinPly: 2}, &n, make([]Sample, 1, 10))
-	dst = From(g, Filter{MinPly: 2}, &n, dst)
-	if len(dst) != 5 || n.Plies != 8 || n.Early != 4 || n.Kept != 4 {
-		t.Errorf("%d samples, %+v", len(dst), n)
+	dst := From(g, RulesClock, make([]Sample, 1, 10))
+	if dst = From(g, PlanesClock, dst); len(dst) != 9 || dst[0].Move != chess.NoMove || dst[8].Move != dst[4].Move {
+		t.Errorf("%d samples, expected an empty one and the game's twice", len(dst))
 	}
-	sum.Add(n)
-	sum.Add(Counts{1, 2, 3, 4, 5, 6, 7, 8})
-	if want := (Counts{9, 2, 7, 4, 5, 6, 7, 12}); sum != want {
-		t.Errorf("%+v, expected %+v", sum, want)
-	}
-	if allocs := testing.AllocsPerRun(10, func() { From(g, Filter{}, &n, dst[:0]) }); allocs != 0 {
+	if allocs := testing.AllocsPerRun(10, func() { From(g, PlanesClock, dst[:0]) }); allocs != 0 {
 		t.Errorf("%v allocations with room in dst", allocs)
 	}
 }
 
 func TestUnfinishedGame(t *testing.T) {
 	g := newGame(t, startFEN, "f2f3 e7e5")
-	if s := From(g, Filter{}, nil, nil); len(s) != 0 {
+	if s := From(g, RulesClock, nil); len(s) != 0 {
 		t.Errorf("%d samples of a game without an outcome", len(s))
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game/positions"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
@@ -24,10 +25,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
-	"github.com/crazyhouse-rl/selfplay/trainer/learn"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
-	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
 type benchTrainOptions struct {
@@ -176,7 +175,7 @@ func benchTrain(ctx context.Context, w io.Writer, o benchTrainOptions) error {
 }
 
 // benchSet opens the data and says how long reading them took.
-func benchSet(ctx context.Context, w io.Writer, o benchTrainOptions) (*pool.Set, error) {
+func benchSet(ctx context.Context, w io.Writer, o benchTrainOptions) (*dataset.Set, error) {
 	names := o.data
 	if len(names) == 0 {
 		dir, err := os.MkdirTemp("", "selfplay-bench-")
@@ -190,16 +189,16 @@ func benchSet(ctx context.Context, w io.Writer, o benchTrainOptions) (*pool.Set,
 		}
 		names = []string{file}
 	}
-	names, err := learn.Files(names)
+	names, err := dataset.Files(names)
 	if err != nil {
 		return nil, err
 	}
-	inputs, err := learn.Inputs(names, chess.Crazyhouse)
+	inputs, err := dataset.Inputs(names, chess.Crazyhouse, nil)
 	if err != nil {
 		return nil, err
 	}
 	begin := time.Now()
-	set, err := pool.Open(ctx, pool.Config{Variant: chess.Crazyhouse, Seed: 1, Memory: benchMemory}, inputs...)
+	set, err := dataset.OpenSet(ctx, dataset.SetConfig{Variant: chess.Crazyhouse, Seed: 1, Memory: benchMemory}, inputs...)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +247,7 @@ type stepTimes [len(stepParts)][]float64
 
 // benchNet times steps with one worker and with several in turn, so that what
 // else the machine does meets both alike.
-func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *pool.Set, o benchTrainOptions) error {
+func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *dataset.Set, o benchTrainOptions) error {
 	const warm = 2 // steps not measured: tables grow
 	workers := []int{1}
 	if o.workers > 1 {
@@ -285,7 +284,7 @@ func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *pool.Set, o
 
 // timeStep makes one step and returns the seconds of its parts, 0 for what the model
 // does not tell.
-func timeStep(m trainer.Model, set *pool.Set, rng *rand.Rand, batch []sample.Sample) (parts [len(stepParts)]float64, err error) {
+func timeStep(m trainer.Model, set *dataset.Set, rng *rand.Rand, batch []sample.Sample) (parts [len(stepParts)]float64, err error) {
 	begin, cpu := time.Now(), processCPU(os.Getpid())
 	if err := set.Draw(rng, batch); err != nil {
 		return parts, err

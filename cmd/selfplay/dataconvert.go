@@ -46,8 +46,8 @@ filtered; elsewhere their opening and random moves are left out.
 	f.BoolVar(&o.append, "append", false, "append to the output file; what is no whole record at its end is cut off")
 	f.BoolVar(&o.validate, "validate", false, "stop at the first illegal move")
 	f.BoolVar(&o.skipBad, "skip-bad", false, "leave out records that cannot be read or written instead of stopping")
-	f.StringVar(&o.filter, "filter", "", "what to keep, "+dataset.FilterHelp)
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the filter keep")
+	f.StringVar(&o.filter, "filter", "", "what to keep, "+sample.FilterHelp)
+	f.Uint64Var(&o.seed, "seed", 1, "seed of filters that leave out at random")
 	return c
 }
 
@@ -62,7 +62,7 @@ func atLeastArgs(n int) cobra.PositionalArgs {
 }
 
 func convert(c *cobra.Command, o convertOptions, in []string, out string) error {
-	filter, err := dataset.ParseFilter(o.filter)
+	filter, err := sample.ParseFilter(o.filter)
 	if err != nil {
 		return fmt.Errorf("%w: --filter: %w", errUsage, err)
 	}
@@ -101,10 +101,10 @@ func convert(c *cobra.Command, o convertOptions, in []string, out string) error 
 		return createError(err)
 	}
 	tellTrailing(stderr, sources)
-	for why, n := range run.Counts {
-		if n > 0 && dataset.Reason(why) != dataset.Kept {
-			fmt.Fprintf(stderr, "%d positions left out: %s\n", n, dataset.Reason(why))
-		}
+	counts := run.Counts
+	counts.Move(counts.Late, sample.Late, sample.Early) // of the same words
+	for why, n := range counts.LeftOut {
+		fmt.Fprintf(stderr, "%d positions left out: %s\n", n, why)
 	}
 	if run.Skipped > 0 {
 		fmt.Fprintf(stderr, "%d bad records left out\n", run.Skipped)
@@ -112,6 +112,6 @@ func convert(c *cobra.Command, o convertOptions, in []string, out string) error 
 	if run.Games > 0 {
 		fmt.Fprintf(stderr, "%d whole games\n", run.Games)
 	}
-	tellRate(stderr, run.Counts[dataset.Kept], "positions written", start)
+	tellRate(stderr, int64(counts.Kept), "positions written", start)
 	return nil
 }

@@ -92,6 +92,7 @@ type dataReport struct {
 	MeanAbs   float64 `json:"mean_abs_score"`
 	MaxAbs    int     `json:"max_abs_score"`
 	Mates     int64   `json:"mates"`
+	NoScore   int64   `json:"no_score,omitempty"`
 	MaxPly    int     `json:"max_ply"`
 
 	Drops      map[string]int64 `json:"drops"` // by letter of the piece
@@ -117,7 +118,7 @@ type dataHistogram struct {
 func newDataReport(t *dataset.Stats) *dataReport {
 	r := &dataReport{
 		Positions: t.Samples, Games: t.Games, WhiteWins: t.White, Draws: t.Drawn, BlackWins: t.Black,
-		MaxAbs: int(t.Largest), Mates: t.Mates, MaxPly: int(t.MaxPly), Drops: make(map[string]int64),
+		MaxAbs: int(t.Largest), Mates: t.Mates, NoScore: t.NoScore, MaxPly: int(t.MaxPly), Drops: make(map[string]int64),
 		Captures: t.Captures, Promotions: t.Promotions, Castlings: t.Castlings,
 		Partial: t.Partial, Illegal: t.Illegal, InCheck: t.InCheck, Promoted: t.Marked,
 		Histograms: dataHistograms(t),
@@ -160,6 +161,9 @@ func (r *dataReport) print(w io.Writer) error {
 	share("of games Black won", r.BlackWins)
 	fmt.Fprintf(t, "mean score\t%.1f\tcentipawns, magnitude %.1f, at most %d\n", r.MeanScore, r.MeanAbs, r.MaxAbs)
 	share("mate scores", r.Mates)
+	if r.NoScore > 0 {
+		share("without a score", r.NoScore)
+	}
 	fmt.Fprintf(t, "last ply\t%d\n", r.MaxPly)
 	for kind := chess.Pawn; kind <= chess.Queen; kind++ {
 		share("drops of "+kind.String(), r.Drops[kind.String()])

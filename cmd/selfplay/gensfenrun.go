@@ -23,6 +23,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -188,15 +189,17 @@ func (p *gensfenPrinter) end(stdout io.Writer, at *generate.Progress, interrupte
 // summaryText says what was written.
 func summaryText(name string, at *generate.Progress) string {
 	seconds := at.Elapsed.Seconds()
-	plies := at.Counts.Plies()
+	plies := at.Counts.Samples
 	lines := []string{fmt.Sprintf("%s: %d positions; now %d of %d plies in %d games in %.1f s: %.0f positions/s, %.0f plies/s, %.0f nodes a search",
 		name, at.Positions, at.Written, plies, at.Games, seconds, float64(at.Written)/seconds, float64(plies)/seconds,
-		float64(at.Nodes)/float64(max(1, plies-at.Counts[generate.Unsearched])))}
+		float64(at.Nodes)/float64(max(1, plies-at.Counts.Untrained)))}
 	var left []string
-	for why, n := range at.Counts {
-		if why := generate.Reason(why); why != generate.Kept && n > 0 {
-			left = append(left, fmt.Sprintf("%s %d", why, n))
+	for why, n := range at.Counts.LeftOut {
+		word := why.String()
+		if why == sample.Early { // the only bound of plies there is
+			word = "early"
 		}
+		left = append(left, fmt.Sprintf("%s %d", word, n))
 	}
 	results := fmt.Sprintf("white won %d, black %d, drawn %d", at.Results[chess.WhiteWins], at.Results[chess.BlackWins], at.Results[chess.Draw])
 	if at.Skipped > 0 {

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/learn"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
-	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
 // learnOptions are the options of learn that are no settings of a run, and the
@@ -188,7 +188,7 @@ func learnSweep(ctx context.Context, runs []configs.Learn, opt learn.SweepOption
 // usageOf marks errors that come of settings.
 func usageOf(err error) error {
 	for _, setting := range []error{
-		configs.ErrInvalid, learn.ErrConfig, learn.ErrOther, nnue.ErrArchitecture, nnuefit.ErrConfig, arch.ErrArchitecture, planesfit.ErrConfig, trainer.ErrConfig, trainer.ErrSchedule, pool.ErrConfig,
+		configs.ErrInvalid, learn.ErrConfig, learn.ErrOther, nnue.ErrArchitecture, nnuefit.ErrConfig, arch.ErrArchitecture, planesfit.ErrConfig, trainer.ErrConfig, trainer.ErrSchedule, dataset.ErrConfig,
 	} {
 		if errors.Is(err, setting) {
 			return fmt.Errorf("%w: %w", errUsage, err)

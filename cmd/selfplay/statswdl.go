@@ -9,11 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/wdl"
 	"github.com/crazyhouse-rl/selfplay/search"
-	"github.com/crazyhouse-rl/selfplay/trainer/learn"
-	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
 type wdlOptions struct {
@@ -63,9 +62,9 @@ b in raw units, 208 a pawn, is what learn calls score_scale and fits by itself.`
 // wdlReport is what stats wdl prints.
 type wdlReport struct {
 	wdl.Curve
-	RawB   float64     `json:"b_raw"` // raw units
-	Counts pool.Counts `json:"counts"`
-	Bins   []wdl.Bin   `json:"bins"`
+	RawB   float64        `json:"b_raw"` // raw units
+	Counts dataset.Counts `json:"counts"`
+	Bins   []wdl.Bin      `json:"bins"`
 }
 
 func statsWDL(c *cobra.Command, o wdlOptions, names []string) error {
@@ -81,19 +80,19 @@ func statsWDL(c *cobra.Command, o wdlOptions, names []string) error {
 	if err != nil {
 		return fmt.Errorf("%w: --variant: %w", errUsage, err)
 	}
-	if names, err = learn.Files(names); err != nil {
+	if names, err = dataset.Files(names); err != nil {
 		return err
 	}
-	inputs, err := learn.Inputs(names, v)
+	inputs, err := dataset.Inputs(names, v, nil)
 	if err != nil {
 		return err
 	}
-	filter := pool.Filter{Filter: o.filter}
+	filter := o.filter
 	filter.RequireScore, filter.MaxScore = true, search.Score(o.maxScore)
 	var tally wdl.Tally
 	var r wdlReport
 	p := newProgress(c.ErrOrStderr(), "positions counted")
-	r.Counts, err = pool.Visit(c.Context(), v, filter, inputs, func(s *sample.Sample, begins bool) {
+	r.Counts, err = dataset.Visit(c.Context(), v, filter, inputs, func(s *sample.Sample, begins bool) {
 		tally.Add(s.Score, s.Result, begins)
 		p.step()
 	})

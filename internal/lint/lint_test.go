@@ -58,7 +58,6 @@ var group = map[string]int{
 	"trainer":              5,
 	"trainer/nnuefit":      5,
 	"trainer/planesfit":    5,
-	"trainer/pool":         6,
 	"trainer/learn":        7,
 	"match":                5,
 	"match/rating":         5,

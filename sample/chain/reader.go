@@ -44,6 +44,7 @@ type Reader struct {
 	before  game.Header
 
 	dec    plycode.Decoder
+	inGame bool // the item is one
 	itemAt int64
 	left   int // plies of the item to be read
 	result int8
@@ -91,6 +92,9 @@ func (r *Reader) Variant() *chess.Variant {
 // last.
 func (r *Reader) Offset() int64 { return r.itemAt }
 
+// InGame reports whether the sample read last is of a whole game.
+func (r *Reader) InGame() bool { return r.inGame }
+
 // Trailing returns, after io.EOF, the bytes at the end that are no whole block.
 func (r *Reader) Trailing() int64 { return r.rest }
 
@@ -131,6 +135,9 @@ func (r *Reader) Read(s *sample.Sample) error {
 			continue
 		}
 		s.Move, s.Score, s.Partial, s.Policy = p.Move, p.Score, p.Partial, p.Policy
+		if !p.HasScore {
+			s.Score = sample.NoScore
+		}
 		s.Repetitions, s.PliesLeft = 0, 0
 		if s.Result = r.result; s.Pos.SideToMove() == chess.Black {
 			s.Result = -r.result
@@ -214,7 +221,7 @@ func (r *Reader) nextItem() error {
 	if err != nil {
 		return err
 	}
-	r.left, r.ply = r.before.Plies, 0
+	r.left, r.ply, r.inGame = r.before.Plies, 0, true
 	r.result = sample.ResultFor(chess.White, r.before.Outcome)
 	if r.before.Policies {
 		r.dec.ResetPolicies(c.b, &start)
@@ -244,7 +251,7 @@ func (r *Reader) openChain(c *cursor) error {
 		return r.bad(err)
 	}
 	r.plies += uint32(h.plies)
-	r.left, r.ply, r.result = h.plies, h.ply, h.result
+	r.left, r.ply, r.result, r.inGame = h.plies, h.ply, h.result, false
 	r.dec.Reset(c.b, &start)
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
-	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
 // ErrConfig says that a setting is out of range.
@@ -38,7 +37,7 @@ type plan struct {
 	variant *chess.Variant
 	arch    nnue.Architecture
 	fit     nnuefit.Config
-	filter  pool.Filter
+	filter  sample.Filter
 	planes  *planesPlan    // nil: an NNUE net
 	pqr     *nnuefit.PQR   // nil unless the loss is of triples
 	newbob  trainer.Newbob // off if Decay is 0
@@ -169,12 +168,10 @@ func fitConfig(cfg configs.Learn) nnuefit.Config {
 	return c
 }
 
-func filter(cfg configs.Learn) pool.Filter {
-	return pool.Filter{
-		Filter: sample.Filter{
-			SkipInCheck: cfg.SkipInCheck, SkipCaptures: cfg.SkipCaptures, RequireScore: cfg.RequireScore,
-			MinPly: cfg.MinPly, MaxScore: search.Score(min(cfg.MaxScore, int(sample.MaxScore))),
-		},
-		ThinPly: cfg.ThinPly, SkipDraws: cfg.SkipDraws, RandomSkip: cfg.RandomSkip, SkipDuplicates: cfg.SkipDuplicates,
+func filter(cfg configs.Learn) sample.Filter {
+	return sample.Filter{
+		SkipInCheck: cfg.SkipInCheck, SkipCaptures: cfg.SkipCaptures, RequireScore: cfg.RequireScore,
+		MinPly: cfg.MinPly, MaxScore: search.Score(min(cfg.MaxScore, int(sample.MaxScore))),
+		ThinPly: cfg.ThinPly, SkipDraws: cfg.SkipDraws, Keep: sample.KeepOf(cfg.RandomSkip), SkipDuplicates: cfg.SkipDuplicates,
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
-	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
 // settle writes the settings, or compares them with those of the run that is
@@ -154,10 +154,10 @@ func (r *runner) openData(ctx context.Context, share *sharing) error {
 
 // dataFacts describe a set. Its keys are in the order of their names.
 type dataFacts struct {
-	Counts     pool.Counts `json:"counts"`
-	Positions  uint64      `json:"positions"` // to train on
-	Statistics pool.Stats  `json:"statistics"`
-	Windows    int         `json:"windows"`
+	Counts     dataset.Counts   `json:"counts"`
+	Positions  uint64           `json:"positions"` // to train on
+	Statistics dataset.SetStats `json:"statistics"`
+	Windows    int              `json:"windows"`
 }
 
 // sameData compares descriptions of data with those of the run's beginning.
@@ -171,7 +171,7 @@ func sameData(before, now []byte, name string) error {
 		if err := json.Unmarshal(text, &facts); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		var c pool.Counts
+		var c dataset.Counts
 		for _, f := range facts {
 			c.Games, c.Samples, c.Kept = c.Games+f.Counts.Games, c.Samples+f.Counts.Samples, c.Kept+f.Counts.Kept
 		}

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
-	"github.com/crazyhouse-rl/selfplay/trainer/pool"
 )
 
 // A start that fails, or ends before its first checkpoint, leaves the directory to
@@ -117,7 +117,7 @@ func TestGrowingReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	addGames(t, "b", games, 1, 40)
-	if _, err := Run(t.Context(), cfg, quiet("gone")); !errors.Is(err, pool.ErrChanged) || !strings.Contains(err.Error(), "expected 20 from") {
+	if _, err := Run(t.Context(), cfg, quiet("gone")); !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "expected 20 from") {
 		t.Errorf("error %v, want ErrChanged", err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/crazyhouse-rl/selfplay/trainer/pool"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 )
 
 // sharing lets runs with equal data read them once and hold them in memory
@@ -17,14 +17,14 @@ type sharing struct {
 // shared is data that runs have in common.
 type shared struct {
 	users int
-	read  func() (*pool.Data, error) // at the first call
+	read  func() (*dataset.Data, error) // at the first call
 }
 
 // dataKeys tell the groups of a run's data, each read by itself, from all that are
 // other positions, or described otherwise.
 func (p *plan) dataKeys() []string {
 	seed := uint64(0)
-	if p.filter.RandomSkip > 0 || p.filter.ThinPly > 0 {
+	if p.filter.Keep > 0 || p.filter.ThinPly > 0 {
 		seed = p.cfg.Seed // decides what is left out
 	}
 	c := &p.cfg
@@ -65,7 +65,7 @@ func (s *sharing) release(p *plan) {
 
 // get returns the data of an expected run, which read reads unless an equal
 // reading was made or is being made.
-func (s *sharing) get(key string, read func() (*pool.Data, error)) (*pool.Data, error) {
+func (s *sharing) get(key string, read func() (*dataset.Data, error)) (*dataset.Data, error) {
 	s.mu.Lock()
 	d := s.data[key]
 	if d.read == nil {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/trainer/pool"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 )
 
 // Runs have data in common unless a setting says which positions they are, or how
@@ -57,7 +57,7 @@ func TestSharing(t *testing.T) {
 	}
 	key := p.dataKeys()[0]
 	reads := 0
-	read := func() (*pool.Data, error) { reads++; return new(pool.Data), nil }
+	read := func() (*dataset.Data, error) { reads++; return new(dataset.Data), nil }
 	var s sharing
 	s.expect(p)
 	s.expect(p)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 )
 
 // weight is the share that some names of data, which are read together, have of
@@ -53,7 +54,7 @@ func Expand(cfg configs.Learn) (configs.Learn, error) {
 	var files []string
 	var counts []int
 	for _, name := range cfg.Data {
-		of, err := Files([]string{name})
+		of, err := dataset.Files([]string{name})
 		if err != nil {
 			return cfg, err
 		}

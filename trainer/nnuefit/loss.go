@@ -69,7 +69,7 @@ func (m *Model) objective() objective {
 // target is the wanted win probability of a sample's position: its score's with
 // a weight of lambda, its result's with the rest.
 func (m *Model) target(s *sample.Sample, lambda float64) float64 {
-	if limit := m.cfg.LambdaLimit; limit > 0 && (s.Score > limit || s.Score < -limit) {
+	if limit, score := m.cfg.LambdaLimit, s.ScoreOr0(); limit > 0 && (score > limit || score < -limit) {
 		lambda = m.cfg.LambdaBeyond
 	}
 	return lambda*m.scoreTarget(s) + (1-lambda)*resultTarget(s)
@@ -77,7 +77,7 @@ func (m *Model) target(s *sample.Sample, lambda float64) float64 {
 
 // scoreTarget is the win probability that a sample's score stands for.
 func (m *Model) scoreTarget(s *sample.Sample) float64 {
-	return logistic.Sigmoid(float64(s.Score) * search.RawPerCentipawn / m.cfg.ScoreScale)
+	return logistic.Sigmoid(float64(s.ScoreOr0()) * search.RawPerCentipawn / m.cfg.ScoreScale)
 }
 
 // resultTarget is a sample's result as a win probability: 0, ½ or 1.

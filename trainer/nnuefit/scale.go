@@ -17,7 +17,7 @@ var ErrNoFit = wdl.ErrNoFit
 func FitScale(samples []sample.Sample) (a, b float64, err error) {
 	var t wdl.Tally
 	for i := range samples {
-		t.Add(samples[i].Score, samples[i].Result, true)
+		t.Add(samples[i].ScoreOr0(), samples[i].Result, true)
 	}
 	c, err := t.Fit()
 	return c.A * search.RawPerCentipawn, c.B * search.RawPerCentipawn, err

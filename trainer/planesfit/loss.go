@@ -26,7 +26,7 @@ type outcome [3]float64
 
 // scored returns what a sample's score stands for.
 func (o *objective) scored(s *sample.Sample) outcome {
-	win := logistic.Sigmoid(float64(s.Score) / o.scale)
+	win := logistic.Sigmoid(float64(s.ScoreOr0()) / o.scale)
 	return outcome{1 - win, 0, win}
 }
 

@@ -1,4 +1,4 @@
-package pool
+package dataset
 
 import (
 	"bytes"
@@ -77,15 +77,25 @@ func chainFile(t testing.TB, games int) (string, []*game.Game) {
 	return path, all
 }
 
-func open(t testing.TB, cfg Config, inputs ...Input) *Set {
+func openSet(t testing.TB, cfg SetConfig, inputs ...Input) *Set {
 	t.Helper()
 	cfg.Variant = chess.Crazyhouse
-	s, err := Open(t.Context(), cfg, inputs...)
+	s, err := OpenSet(t.Context(), cfg, inputs...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// fileInput is the input of a file's name.
+func fileInput(t testing.TB, name string) Input {
+	t.Helper()
+	in, err := NewInput(name, chess.Crazyhouse, Extent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
 }
 
 // name tells samples of random games apart.
@@ -106,7 +116,7 @@ func draw(t testing.TB, s *Set, n int) []string {
 	return names
 }
 
-func sorted(names []string) []string {
+func sortedNames(names []string) []string {
 	names = slices.Clone(names)
 	slices.Sort(names)
 	return names
@@ -122,7 +132,7 @@ func TestEpochs(t *testing.T) {
 	for _, g := range games {
 		var names []string
 		if !sample.HeldOut(g.ID) {
-			for _, s := range sample.From(g, sample.Filter{}, nil, nil) {
+			for _, s := range sample.From(g, sample.RulesClock, nil) {
 				names = append(names, name(&s))
 			}
 		}
@@ -142,8 +152,8 @@ func TestEpochs(t *testing.T) {
 	slices.Sort(want)
 
 	for _, memory := range []int64{0, int64(n) * sampleSize / 3} {
-		cfg := Config{Seed: 4, Split: true, Newest: newest, Measured: 100, Memory: memory}
-		s := open(t, cfg, Chain(path))
+		cfg := SetConfig{Seed: 4, Split: true, Newest: newest, Measured: 100, Memory: memory}
+		s := openSet(t, cfg, fileInput(t, path))
 		if s.Len() != n || (s.Windows() > 1) != (memory > 0) {
 			t.Fatalf("%d positions in %d windows, want %d", s.Len(), s.Windows(), n)
 		}
@@ -152,7 +162,7 @@ func TestEpochs(t *testing.T) {
 			epochs = append(epochs, draw(t, s, int(n)))
 		}
 		for i, epoch := range epochs {
-			if !slices.Equal(sorted(epoch), want) {
+			if !slices.Equal(sortedNames(epoch), want) {
 				t.Fatalf("memory %d: epoch %d lacks positions or has others", memory, i)
 			}
 			if slices.Equal(epoch, epochs[(i+1)%3]) {
@@ -170,7 +180,7 @@ func TestEpochs(t *testing.T) {
 				t.Errorf("memory %d: samples from %d on differ", memory, at)
 			}
 		}
-		other := open(t, cfg, Chain(path))
+		other := openSet(t, cfg, fileInput(t, path))
 		if got := draw(t, other, 100); !slices.Equal(got, all[:100]) {
 			t.Error("the same seed gives another order")
 		}
@@ -190,7 +200,7 @@ func TestEpochs(t *testing.T) {
 			}
 		}
 		cfg.Seed = 5
-		if got := draw(t, open(t, cfg, Chain(path)), 100); slices.Equal(got, all[:100]) {
+		if got := draw(t, openSet(t, cfg, fileInput(t, path)), 100); slices.Equal(got, all[:100]) {
 			t.Error("another seed gives the same order")
 		}
 	}
@@ -198,24 +208,31 @@ func TestEpochs(t *testing.T) {
 
 func TestFilterCounts(t *testing.T) {
 	path, games := chainFile(t, 60)
-	f := Filter{
-		Filter:    sample.Filter{MinPly: 6, RequireScore: true, MaxScore: 1900, SkipInCheck: true, SkipCaptures: true},
-		SkipDraws: true, ThinPly: 12, RandomSkip: 1,
+	f := sample.Filter{
+		MinPly: 6, RequireScore: true, MaxScore: 1900, SkipInCheck: true, SkipCaptures: true,
+		SkipDraws: true, ThinPly: 12, Keep: 0.5,
 	}
-	s := open(t, Config{Filter: f, Seed: 1}, Chain(path))
+	s := openSet(t, SetConfig{Filter: f, Seed: 1}, fileInput(t, path))
 	c := s.Counts
-	sum := c.Untrained + c.Early + c.NoScore + c.LargeScore + c.InCheck + c.Captures + c.Draws + c.Thinned + c.Skipped + c.Duplicates + c.Kept
+	sum := c.Kept
+	c.LeftOut(func(_ sample.Reason, n uint64) bool { sum += n; return true })
 	plies := uint64(0)
 	var want sample.Counts
+	always := func(sample.Reason) float64 { return 0 }
+	x := sample.Selection{Filter: f, Chance: always}
 	for _, g := range games {
 		plies += uint64(len(g.Plies))
-		sample.From(g, f.Filter, &want, nil)
+		trained := sample.From(g, sample.RulesClock, nil)
+		want.Untrained += uint64(len(g.Plies) - len(trained))
+		for i := range trained {
+			want.Count(x.Against(&trained[i], sample.CentipawnUnit, true))
+		}
 	}
 	if sum != c.Samples || c.Samples != plies || c.Games != uint64(len(games)) {
 		t.Errorf("%+v: sum %d, want %d plies of %d games", c, sum, plies, len(games))
 	}
 	if c.Untrained != want.Untrained || c.Early != want.Early || c.NoScore != want.NoScore || c.LargeScore != want.LargeScore ||
-		c.InCheck != want.InCheck || c.Captures != want.Captures {
+		c.InCheck != want.InCheck || c.Captures != want.Captures || c.Draws != want.Draws || c.Kept+c.Thinned+c.Skipped != want.Kept {
 		t.Errorf("%+v, want as %+v", c, want)
 	}
 	if c.Draws == 0 || c.Thinned == 0 || c.Skipped == 0 {
@@ -226,8 +243,8 @@ func TestFilterCounts(t *testing.T) {
 	}
 
 	// What is there twice is kept once.
-	once := open(t, Config{Filter: Filter{SkipDuplicates: true}}, Chain(path))
-	twice := open(t, Config{Filter: Filter{SkipDuplicates: true}}, Chain(path), Chain(path))
+	once := openSet(t, SetConfig{Filter: sample.Filter{SkipDuplicates: true}}, fileInput(t, path))
+	twice := openSet(t, SetConfig{Filter: sample.Filter{SkipDuplicates: true}}, fileInput(t, path), fileInput(t, path))
 	if twice.Len() != once.Len() || twice.Counts.Duplicates != 2*once.Counts.Duplicates+once.Counts.Kept {
 		t.Errorf("twice %+v, once %+v", twice.Counts, once.Counts)
 	}
@@ -246,12 +263,12 @@ func TestMeasured(t *testing.T) {
 	path, games := chainFile(t, 30)
 	var want []string
 	for _, g := range games {
-		for _, s := range sample.From(g, sample.Filter{}, nil, nil) {
+		for _, s := range sample.From(g, sample.RulesClock, nil) {
 			want = append(want, name(&s))
 		}
 	}
 	for _, most := range []int{len(want), 100} {
-		got, err := Measured(t.Context(), Config{Variant: chess.Crazyhouse, Split: true, Memory: 1, Measured: most}, Chain(path))
+		got, err := Measured(t.Context(), SetConfig{Variant: chess.Crazyhouse, Split: true, Memory: 1, Measured: most}, fileInput(t, path))
 		if err != nil || len(got) != most {
 			t.Fatalf("%d measured, error %v, want %d", len(got), err, most)
 		}
@@ -264,8 +281,8 @@ func TestMeasured(t *testing.T) {
 			at = next
 		}
 	}
-	cfg := Config{Variant: chess.Crazyhouse, Filter: Filter{Filter: sample.Filter{MinPly: 1000}}, Measured: 10}
-	if _, err := Measured(t.Context(), cfg, Chain(path)); !errors.Is(err, ErrEmpty) {
+	cfg := SetConfig{Variant: chess.Crazyhouse, Filter: sample.Filter{MinPly: 1000}, Measured: 10}
+	if _, err := Measured(t.Context(), cfg, fileInput(t, path)); !errors.Is(err, ErrEmpty) {
 		t.Errorf("error %v, want ErrEmpty", err)
 	}
 }
@@ -277,7 +294,7 @@ func TestProgress(t *testing.T) {
 	for _, memory := range []int64{0, 4000 * sampleSize} {
 		synctest.Test(t, func(t *testing.T) {
 			var told []uint64
-			cfg := Config{
+			cfg := SetConfig{
 				Memory: memory,
 				Bucket: func(*chess.Position) int { time.Sleep(progressPeriod / 6000); return 0 },
 				Progress: func(name string, positions uint64) {
@@ -287,7 +304,7 @@ func TestProgress(t *testing.T) {
 					told = append(told, positions)
 				},
 			}
-			s := open(t, cfg, Chain(path))
+			s := openSet(t, cfg, fileInput(t, path))
 			if len(told) != 1 || told[0] < 6000 || told[0] >= s.Counts.Samples {
 				t.Errorf("memory %d: told %d, want once, of more than 6000 positions and less than all", memory, told)
 			}
@@ -299,22 +316,25 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestHistory: samples of games say how far the end is, if asked to.
-func TestHistory(t *testing.T) {
+// TestClock: samples of games say how far the end is, and count their clocks as
+// asked to.
+func TestClock(t *testing.T) {
 	path, games := chainFile(t, 5)
-	lengths := map[uint16]bool{}
-	for _, g := range games {
-		lengths[uint16(len(g.Plies))] = true
-	}
-	for _, history := range []bool{false, true} {
-		s := open(t, Config{History: history}, Chain(path))
+	for _, clock := range []sample.Clock{sample.RulesClock, sample.PlanesClock} {
+		want := map[string]uint16{}
+		for _, g := range games {
+			for _, s := range sample.From(g, clock, nil) {
+				want[name(&s)] = s.PliesLeft
+			}
+		}
+		s := openSet(t, SetConfig{Clock: clock}, fileInput(t, path))
 		batch := make([]sample.Sample, s.Len())
 		if err := s.Draw(rand.New(rand.NewPCG(1, 1)), batch); err != nil {
 			t.Fatal(err)
 		}
 		for i := range batch {
-			if length := batch[i].Ply + batch[i].PliesLeft; history && !lengths[length] || !history && batch[i].PliesLeft != 0 {
-				t.Fatalf("history %v: %d plies left at ply %d", history, batch[i].PliesLeft, batch[i].Ply)
+			if left, ok := want[name(&batch[i])]; !ok || left != batch[i].PliesLeft {
+				t.Fatalf("clock %d: %d plies left at ply %d of %s, expected %d", clock, batch[i].PliesLeft, batch[i].Ply, batch[i].Pos.FEN(), left)
 			}
 		}
 	}
@@ -357,21 +377,21 @@ func TestMemoryOfPolicies(t *testing.T) {
 		}
 		return size
 	}
-	all := open(t, Config{}, Chain(path))
+	all := openSet(t, SetConfig{}, fileInput(t, path))
 	size := held(&all.window)
 	if least := int64(all.Len()) * (sampleSize + 24); size < least {
 		t.Fatalf("%d bytes, want some policies, so at least %d", size, least)
 	}
-	if s := open(t, Config{Memory: size}, Chain(path)); s.Windows() != 1 {
+	if s := openSet(t, SetConfig{Memory: size}, fileInput(t, path)); s.Windows() != 1 {
 		t.Errorf("%d windows for %d bytes, want 1", s.Windows(), size)
 	}
 	for _, memory := range []int64{size - 1, size / 2} {
-		s := open(t, Config{Memory: memory}, Chain(path))
+		s := openSet(t, SetConfig{Memory: memory}, fileInput(t, path))
 		if want := int((2*size + memory - 1) / memory); s.Windows() != want || held(&s.window) > memory*6/10 {
 			t.Errorf("%d windows, the first of %d bytes, want %d in %d bytes, two at a time", s.Windows(), held(&s.window), want, memory)
 		}
 	}
-	if s := open(t, Config{Memory: size * 2 / 5, Newest: 0.5}, Chain(path)); s.Windows() != 3 {
+	if s := openSet(t, SetConfig{Memory: size * 2 / 5, Newest: 0.5}, fileInput(t, path)); s.Windows() != 3 {
 		t.Errorf("%d windows for half of the positions, want 3", s.Windows())
 	}
 }
@@ -382,7 +402,7 @@ func BenchmarkDraw(b *testing.B) {
 	var s *Set
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
-			s = open(b, Config{}, Chain(path))
+			s = openSet(b, SetConfig{}, fileInput(b, path))
 		}
 		b.ReportMetric(float64(s.Counts.Samples)*float64(b.N)/b.Elapsed().Seconds(), "positions/s")
 	})

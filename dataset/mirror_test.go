@@ -1,4 +1,4 @@
-package pool
+package dataset
 
 import (
 	"errors"
@@ -36,7 +36,7 @@ func TestMirror(t *testing.T) {
 		}
 	}
 	path, _ := chainFile(t, 20)
-	s, plain := open(t, Config{Mirror: 1}, Chain(path)), open(t, Config{}, Chain(path))
+	s, plain := openSet(t, SetConfig{Mirror: 1}, fileInput(t, path)), openSet(t, SetConfig{}, fileInput(t, path))
 	batch, unmirrored := make([]sample.Sample, s.Len()), make([]sample.Sample, s.Len())
 	if err := errors.Join(s.Draw(rand.New(rand.NewPCG(1, 1)), batch), plain.Draw(rand.New(rand.NewPCG(1, 1)), unmirrored)); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package pool
+package dataset
 
 import (
 	"context"
@@ -32,21 +32,39 @@ func (l *list) Read(s *sample.Sample) error {
 	return nil
 }
 
+// listInput is an input of samples in memory.
+func listInput(all []sample.Sample) Input {
+	return Input{Name: "list", open: func() (*Source, error) { return &Source{Reader: &list{all}, close: func() {}}, nil }}
+}
+
+// bufferInput is the input of a replay buffer.
+func bufferInput(t testing.TB, dir string, e Extent) Input {
+	t.Helper()
+	in, err := NewInput(BufferPrefix+dir, chess.Crazyhouse, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
 // A sample without a score is an even position to whoever does not filter it, not a
 // won one.
 func TestSamplesWithoutScore(t *testing.T) {
-	all := sample.From(randomGame(rand.New(rand.NewPCG(3, 1)), 1), sample.Filter{}, nil, nil)
+	all := sample.From(randomGame(rand.New(rand.NewPCG(3, 1)), 1), sample.RulesClock, nil)
 	for i := range all {
-		all[i].Score = noScore
+		all[i].Score = sample.NoScore
 	}
-	s := open(t, Config{}, Samples("list", func() (sample.Reader, func(), error) { return &list{all}, func() {}, nil }))
+	s := openSet(t, SetConfig{}, listInput(all))
 	for _, one := range s.Some(len(all)) {
-		if one.Score != 0 {
-			t.Errorf("found score %d, want 0", one.Score)
+		if one.HasScore() || one.ScoreOr0() != 0 {
+			t.Errorf("found score %d, want none, to be taken as 0", one.Score)
 		}
 	}
 	if s.Counts.Kept != uint64(len(all)) {
 		t.Errorf("kept %d of %d", s.Counts.Kept, len(all))
+	}
+	if even := s.Stats.Scores[setScoreEnd/setScoreBin]; even != s.Counts.Kept {
+		t.Errorf("statistics have %d at score 0, want %d", even, s.Counts.Kept)
 	}
 }
 
@@ -56,13 +74,13 @@ func TestSamples(t *testing.T) {
 	var all []sample.Sample
 	rng := rand.New(rand.NewPCG(3, 1))
 	for i := range 200 {
-		all = append(all, sample.From(randomGame(rng, i), sample.Filter{}, nil, nil)...)
+		all = append(all, sample.From(randomGame(rng, i), sample.RulesClock, nil)...)
 	}
-	all[10].Score = noScore
-	input := Samples("list", func() (sample.Reader, func(), error) { return &list{all}, func() {}, nil })
-	s := open(t, Config{Split: true, Measured: 1 << 20, Filter: Filter{Filter: sample.Filter{RequireScore: true}}}, input)
-	if s.Counts.Games != 200 || s.Counts.NoScore != 1 {
-		t.Errorf("%d games, %d without score, want 200, 1", s.Counts.Games, s.Counts.NoScore)
+	all[10].Score = sample.NoScore
+	input := listInput(all)
+	s := openSet(t, SetConfig{Split: true, Measured: 1 << 20, Filter: sample.Filter{RequireScore: true}}, input)
+	if s.Counts.Games != 200 || s.Counts.NoScore != 201 { // one of every game, and this
+		t.Errorf("%d games, %d without score, want 200, 201", s.Counts.Games, s.Counts.NoScore)
 	}
 	held := map[string]bool{}
 	for _, one := range s.HeldOut(make([]sample.Sample, len(all))) {
@@ -76,7 +94,7 @@ func TestSamples(t *testing.T) {
 		out, in := 0, 0
 		for begin := i; i < len(all) && (i == begin || all[i].Ply > all[i-1].Ply); i++ {
 			one := all[i]
-			if one.Score == noScore {
+			if one.Score == sample.NoScore {
 				continue
 			}
 			one.Score = sample.Convert(one.Score, sample.InternalUnit, sample.CentipawnUnit)
@@ -125,7 +143,7 @@ func TestDamageIsTold(t *testing.T) {
 		if err := os.WriteFile(file, tc.data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Chain(file))
+		s, err := OpenSet(t.Context(), SetConfig{Variant: chess.Crazyhouse}, fileInput(t, file))
 		if !tc.left {
 			if !errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%s: error %v, want ErrEmpty with %q", tc.name, err, tc.want)
@@ -166,14 +184,14 @@ func TestDamagedBuffer(t *testing.T) {
 	}
 	spoil(segments[0], 100)               // the first game
 	spoil(segments[len(segments)-1], -10) // the last one
-	in := Replay(dir, Extent{})
-	want := open(t, Config{}, in).Counts
+	in := bufferInput(t, dir, Extent{})
+	want := openSet(t, SetConfig{}, in).Counts
 	if len(want.Damage) != 1 || want.Unreadable != 1 || want.Games != 18 || !strings.Contains(want.Damage[0], filepath.Base(segments[0])) {
 		t.Errorf("%+v, want 18 games and one damaged in %s", want, segments[0])
 	}
 	extent, _ := in.Extent()
 	addGames(t, dir, games[20:])
-	if got := open(t, Config{}, Replay(dir, extent)).Counts; !slices.Equal(got.Damage, want.Damage) || got.Games != want.Games {
+	if got := openSet(t, SetConfig{}, bufferInput(t, dir, extent)).Counts; !slices.Equal(got.Damage, want.Damage) || got.Games != want.Games {
 		t.Errorf("%+v after more games, want %+v", got, want)
 	}
 }
@@ -189,7 +207,7 @@ func TestAllHeldOut(t *testing.T) {
 		}
 	}
 	addGames(t, dir, games)
-	_, err := Open(t.Context(), Config{Variant: chess.Crazyhouse, Split: true}, Replay(dir, Extent{}))
+	_, err := OpenSet(t.Context(), SetConfig{Variant: chess.Crazyhouse, Split: true}, bufferInput(t, dir, Extent{}))
 	if !errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), "are of held-out games") {
 		t.Errorf("error %v, want ErrEmpty that names held-out games", err)
 	}
@@ -198,28 +216,28 @@ func TestAllHeldOut(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	path, _ := chainFile(t, 3)
 	for _, tc := range []struct {
-		cfg  Config
+		cfg  SetConfig
 		want error
 	}{
-		{Config{}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Newest: 1}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Mirror: 2}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Memory: -1}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Filter: Filter{RandomSkip: -1}}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Filter: Filter{ThinPly: -1}}, ErrConfig},
-		{Config{Variant: chess.Crazyhouse, Filter: Filter{Filter: sample.Filter{MinPly: 1000}}}, ErrEmpty},
-		{Config{Variant: chess.Chess}, sample.ErrFormat},
+		{SetConfig{}, ErrConfig},
+		{SetConfig{Variant: chess.Crazyhouse, Newest: 1}, ErrConfig},
+		{SetConfig{Variant: chess.Crazyhouse, Mirror: 2}, ErrConfig},
+		{SetConfig{Variant: chess.Crazyhouse, Memory: -1}, ErrConfig},
+		{SetConfig{Variant: chess.Crazyhouse, Filter: sample.Filter{Keep: -1}}, ErrConfig},
+		{SetConfig{Variant: chess.Crazyhouse, Filter: sample.Filter{ThinPly: -1}}, ErrConfig},
+		{SetConfig{Variant: chess.Crazyhouse, Filter: sample.Filter{MinPly: 1000}}, ErrEmpty},
+		{SetConfig{Variant: chess.Chess}, sample.ErrFormat},
 	} {
-		if _, err := Open(t.Context(), tc.cfg, Chain(path)); !errors.Is(err, tc.want) {
+		if _, err := OpenSet(t.Context(), tc.cfg, fileInput(t, path)); !errors.Is(err, tc.want) {
 			t.Errorf("%+v: error %v, want %v", tc.cfg, err, tc.want)
 		}
 	}
-	if _, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Chain(path+"x")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := OpenSet(t.Context(), SetConfig{Variant: chess.Crazyhouse}, fileInput(t, filepath.Join(t.TempDir(), "none.chain"))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v, want ErrNotExist", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Open(ctx, Config{Variant: chess.Crazyhouse}, Chain(path)); !errors.Is(err, context.Canceled) {
+	if _, err := OpenSet(ctx, SetConfig{Variant: chess.Crazyhouse}, fileInput(t, path)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want Canceled", err)
 	}
 }
@@ -227,7 +245,7 @@ func TestRefusals(t *testing.T) {
 // Data that change while they are trained on are noticed.
 func TestChanged(t *testing.T) {
 	path, _ := chainFile(t, 30)
-	s := open(t, Config{Memory: 100 * sampleSize}, Chain(path))
+	s := openSet(t, SetConfig{Memory: 100 * sampleSize}, fileInput(t, path))
 	shorter, _ := chainFile(t, 20)
 	if err := os.Rename(shorter, path); err != nil {
 		t.Fatal(err)
@@ -265,12 +283,12 @@ func TestGrowingReplay(t *testing.T) {
 	addGames(t, still, games[:40])
 	var grown string
 	for _, memory := range []int64{0, 500 * sampleSize} {
-		cfg := Config{Memory: memory, Seed: 2}
-		want := draw(t, open(t, cfg, Replay(still, Extent{})), 6000)
+		cfg := SetConfig{Memory: memory, Seed: 2}
+		want := draw(t, openSet(t, cfg, bufferInput(t, still, Extent{})), 6000)
 		grown = t.TempDir()
 		addGames(t, grown, games[:40])
-		in := Replay(grown, Extent{})
-		s := open(t, cfg, in)
+		in := bufferInput(t, grown, Extent{})
+		s := openSet(t, cfg, in)
 		extent, ok := in.Extent()
 		if wanted := (Extent{games[0].ID, 40}); !ok || extent != wanted {
 			t.Fatalf("extent %+v, want %+v", extent, wanted)
@@ -279,12 +297,12 @@ func TestGrowingReplay(t *testing.T) {
 		if got := draw(t, s, 6000); !slices.Equal(got, want) {
 			t.Errorf("memory %d: a growing buffer gives other positions", memory)
 		}
-		if got := draw(t, open(t, cfg, Replay(grown, extent)), 6000); !slices.Equal(got, want) {
+		if got := draw(t, openSet(t, cfg, bufferInput(t, grown, extent)), 6000); !slices.Equal(got, want) {
 			t.Errorf("memory %d: a buffer that has grown gives other positions", memory)
 		}
 	}
 	for _, e := range []Extent{{games[0].ID, 61}, {games[1].ID, 40}} {
-		if _, err := Open(t.Context(), Config{Variant: chess.Crazyhouse}, Replay(grown, e)); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), fmt.Sprintf("expected %d from %q on", e.Games, e.First)) {
+		if _, err := OpenSet(t.Context(), SetConfig{Variant: chess.Crazyhouse}, bufferInput(t, grown, e)); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), fmt.Sprintf("expected %d from %q on", e.Games, e.First)) {
 			t.Errorf("%+v: error %v, want ErrChanged", e, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package pool
+package dataset
 
 import (
 	"context"
@@ -119,7 +119,7 @@ func (s *Set) load(ctx context.Context, number uint64, measured bool, progress P
 	epoch, part := number/uint64(s.windows), int(number%uint64(s.windows))
 	w, size := window{number: number}, s.sizes(epoch)[part]
 	held, newest := thinned{most: s.cfg.Measured}, thinned{most: s.cfg.Measured}
-	read, err := readAll(ctx, s.cfg.Variant, s.cfg.History, s.inputs, progress, func(e *entry) {
+	read, err := readInputs(ctx, s.cfg.Variant, s.cfg.Clock, s.inputs, progress, func(e *entry) {
 		train, out, late := s.side(e.ordinal)
 		switch {
 		case train && s.dealtTo(epoch, e.ordinal) == part && w.samples.n < size:

@@ -1,4 +1,4 @@
-package pool
+package dataset
 
 import (
 	"context"
@@ -11,10 +11,11 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/sample"
-	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 var (
+	// ErrConfig says that a setting is out of range.
+	ErrConfig = errors.New("unusable data settings")
 	// ErrEmpty says that no samples are left to train on.
 	ErrEmpty = errors.New("no samples to train on")
 	// ErrChanged says that an input was not the same when it was read again.
@@ -33,11 +34,11 @@ func sizeOf(s *sample.Sample) int64 {
 	return sampleSize + int64(unsafe.Sizeof(*s.Policy)) + int64(len(s.Policy.Moves))*int64(unsafe.Sizeof(sample.MoveWeight{}))
 }
 
-// Config says how a Set is made of its inputs.
-type Config struct {
+// SetConfig says how a Set is made of its inputs.
+type SetConfig struct {
 	Variant *chess.Variant
-	Seed    uint64 // of filters that leave to chance, and of a set that Open makes
-	Filter  Filter
+	Seed    uint64 // of filters that leave to chance, and of a set that OpenSet makes
+	Filter  sample.Filter
 	// Memory bounds the bytes of samples held at once; 0 is no bound.
 	Memory int64
 	// Split keeps held-out games from training.
@@ -51,20 +52,20 @@ type Config struct {
 	// Mirror is the probability that a position drawn is mirrored left to
 	// right. Positions with rights to castle never are.
 	Mirror float64
-	// History says to fill in, for samples of games, what sample.Complete does.
-	History bool
+	// Clock is how the positions of whole games count their clocks.
+	Clock sample.Clock
 	// Bucket says which layer stack serves a position, for the statistics; nil
 	// for none.
 	Bucket func(*chess.Position) int
 	// Progress, if not nil, is called now and then while the inputs are read
 	// for the first time and, beyond the memory, for the first window, by
-	// whatever reads. It is not told of reading ahead.
+	// whatever reads. Reading ahead is not reported.
 	Progress Progress
 }
 
-func (c *Config) validate() error {
-	if err := c.Filter.validate(); err != nil {
-		return err
+func (c *SetConfig) validate() error {
+	if err := c.Filter.Validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	switch {
 	case c.Variant == nil:
@@ -82,13 +83,13 @@ func (c *Config) validate() error {
 // Data is what was found in inputs. It does not change and may serve several sets
 // at once, which then share the samples in memory.
 type Data struct {
-	cfg    Config
+	cfg    SetConfig
 	inputs []Input
 
 	// Counts says what became of the inputs' samples.
 	Counts Counts
 	// Stats describes the positions kept.
-	Stats Stats
+	Stats SetStats
 
 	train, held bitset // by ordinal of the sample
 	cut         uint64 // ordinal where the newest part begins
@@ -114,11 +115,9 @@ type Set struct {
 	at     uint64 // samples drawn
 }
 
-var _ trainer.Seeker = (*Set)(nil)
-
-// Open reads the inputs once and loads the first window of a set with the seed of
+// OpenSet reads the inputs once and loads the first window of a set with the seed of
 // cfg. It is Read and Data.Set.
-func Open(ctx context.Context, cfg Config, inputs ...Input) (*Set, error) {
+func OpenSet(ctx context.Context, cfg SetConfig, inputs ...Input) (*Set, error) {
 	d, err := Read(ctx, cfg, inputs...)
 	if err != nil {
 		return nil, err
@@ -128,7 +127,7 @@ func Open(ctx context.Context, cfg Config, inputs ...Input) (*Set, error) {
 
 // Read reads the inputs once. It may take long and ends with ctx. The error wraps
 // ErrConfig, ErrEmpty, or is that of an input.
-func Read(ctx context.Context, cfg Config, inputs ...Input) (*Data, error) {
+func Read(ctx context.Context, cfg SetConfig, inputs ...Input) (*Data, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
@@ -150,20 +149,18 @@ func Read(ctx context.Context, cfg Config, inputs ...Input) (*Data, error) {
 // games held out or not, up to cfg.Measured, evenly from all of them and in order.
 // No more than twice as many are in memory, whatever cfg.Memory says. Errors are
 // those of Read.
-func Measured(ctx context.Context, cfg Config, inputs ...Input) ([]sample.Sample, error) {
+func Measured(ctx context.Context, cfg SetConfig, inputs ...Input) ([]sample.Sample, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	var counts Counts
-	seen := make(keySet)
+	x := newSelector(cfg.Filter)
 	measured := thinned{most: cfg.Measured}
-	read, err := readAll(ctx, cfg.Variant, cfg.History, inputs, cfg.Progress, func(e *entry) {
-		if why := cfg.Filter.against(&counts, e, cfg.chance(e), seen); why != nil {
-			*why++
-			return
+	read, err := readInputs(ctx, cfg.Variant, cfg.Clock, inputs, cfg.Progress, func(e *entry) {
+		why := x.against(e, cfg.number(e))
+		if counts.Count(why); why == sample.Kept {
+			measured.add(e.Sample)
 		}
-		counts.Kept++
-		measured.add(e.Sample)
 	})
 	if err != nil {
 		return nil, err
@@ -174,8 +171,8 @@ func Measured(ctx context.Context, cfg Config, inputs ...Input) ([]sample.Sample
 	return measured.even(), nil
 }
 
-// chance is the number of a sample that decides for filters that leave to chance.
-func (c *Config) chance(e *entry) uint64 { return splitmix.Hash(c.Seed) ^ 2*e.ordinal }
+// number is the number of an entry for what a selector leaves out at random.
+func (c *SetConfig) number(e *entry) uint64 { return splitmix.Hash(c.Seed) ^ 2*e.ordinal }
 
 // Set returns a source of the data in the order of a seed. What the data are does
 // not depend on it but on the seed they were read with. If they do not fit into
@@ -221,7 +218,7 @@ func (s *Set) HeldOut(dst []sample.Sample) []sample.Sample { return dst[:spread(
 // Newest returns positions of the newest part of the data.
 func (s *Set) Newest() []sample.Sample { return s.newest }
 
-// group is where a game begins: behind so many samples, so many of them trained on,
+// group is where a game begins: after so many samples, so many of them trained on,
 // and what these take in memory.
 type group struct {
 	ordinal, trained uint64
@@ -233,21 +230,19 @@ type group struct {
 func (d *Data) survey(ctx context.Context) (*store, error) {
 	var counts Counts
 	var groups []group
-	seen := make(keySet)
-	f := &d.cfg.Filter
+	x := newSelector(d.cfg.Filter)
 	stats := newGatherer(d.cfg.Bucket)
 	all, held := new(store), thinned{most: d.cfg.Measured}
-	read, err := readAll(ctx, d.cfg.Variant, d.cfg.History, d.inputs, d.cfg.Progress, func(e *entry) {
+	read, err := readInputs(ctx, d.cfg.Variant, d.cfg.Clock, d.inputs, d.cfg.Progress, func(e *entry) {
 		if e.begins {
 			groups = append(groups, group{e.ordinal, d.n, d.size})
 			stats.game(e)
 		}
 		stats.plies++
-		if why := f.against(&counts, e, d.cfg.chance(e), seen); why != nil {
-			*why++
+		why := x.against(e, d.cfg.number(e))
+		if counts.Count(why); why != sample.Kept {
 			return
 		}
-		counts.Kept++
 		if d.cfg.Mirror > 0 && !mirrors(&e.Sample.Pos) {
 			counts.Unmirrored++
 		}

@@ -1,4 +1,4 @@
-package pool
+package dataset
 
 import (
 	"errors"
@@ -14,26 +14,26 @@ import (
 
 // Measures of the histograms.
 const (
-	scoreBin  = 200  // centipawns
-	scoreEnd  = 3000 // scores beyond stand in the outermost bins
-	lengthBin = 20   // plies
-	maxHand   = 32
+	setScoreBin = 200  // centipawns
+	setScoreEnd = 3000 // scores beyond stand in the outermost bins
+	lengthBin   = 20   // plies
+	maxHand     = 32
 )
 
-// Stats describes the positions that the filters keep, and the games whose positions
+// SetStats describes the positions that the filters keep, and the games whose positions
 // they were asked about.
-type Stats struct {
+type SetStats struct {
 	Positions uint64 `json:"positions"`
 	Games     uint64 `json:"games"`
 	// Result counts the positions whose side to move lost, drew and won.
 	Result [3]uint64 `json:"result"`
 	// Buckets counts positions by layer stack.
 	Buckets []uint64 `json:"buckets,omitempty"`
-	// Hand counts positions by the men in both hands together.
+	// Hand counts positions by the pieces in both hands together.
 	Hand []uint64 `json:"hand"`
 	// Scores counts positions by score for the side to move: bin i holds those
 	// from −3000 + 200·i centipawns, the first and the last also what is
-	// beyond, mates included.
+	// beyond, mates included. A sample without a score counts at 0.
 	Scores []uint64 `json:"scores"`
 	// Lengths counts games by plies: bin i those from 20·i. Of samples without
 	// games the plies are those that the file has.
@@ -42,15 +42,15 @@ type Stats struct {
 
 // gatherer makes the statistics.
 type gatherer struct {
-	s      Stats
+	s      SetStats
 	bucket func(*chess.Position) int
 	plies  int // of the present game, so far
 	length int // of the present game, if known
 }
 
 func newGatherer(bucket func(*chess.Position) int) *gatherer {
-	return &gatherer{bucket: bucket, s: Stats{
-		Hand: make([]uint64, maxHand+1), Scores: make([]uint64, 2*scoreEnd/scoreBin),
+	return &gatherer{bucket: bucket, s: SetStats{
+		Hand: make([]uint64, maxHand+1), Scores: make([]uint64, 2*setScoreEnd/setScoreBin),
 	}}
 }
 
@@ -84,48 +84,24 @@ func (g *gatherer) position(s *sample.Sample) {
 		count(&g.s.Buckets, g.bucket(&s.Pos))
 	}
 	g.s.Hand[min(maxHand, s.Pos.Hand(chess.White).Total()+s.Pos.Hand(chess.Black).Total())]++
-	bin := (int(s.Score) + scoreEnd) / scoreBin
-	if int(s.Score) < -scoreEnd {
+	score := int(s.ScoreOr0())
+	bin := (score + setScoreEnd) / setScoreBin
+	if score < -setScoreEnd {
 		bin = 0
 	}
 	g.s.Scores[min(bin, len(g.s.Scores)-1)]++
 }
 
-func (g *gatherer) finish() Stats {
+func (g *gatherer) finish() SetStats {
 	g.endGame()
 	return g.s
 }
 
-// leftOut lists why samples were left out.
-func (c *Counts) leftOut() []counted {
-	return []counted{
-		{"opening and random moves", c.Untrained},
-		{"of no whole game", c.NoGame},
-		{"early plies", c.Early},
-		{"no score", c.NoScore},
-		{"score beyond the limit", c.LargeScore},
-		{"in check", c.InCheck},
-		{"best move captures or promotes", c.Captures},
-		{"drawn games", c.Draws},
-		{"thinned opening", c.Thinned},
-		{"random skip", c.Skipped},
-		{"duplicates", c.Duplicates},
-	}
-}
-
-// counted is a number and what it is of.
-type counted struct {
-	what string
-	n    uint64
-}
-
-// reasons says in words why samples were left out, each reason behind a comma.
+// reasons says in words why samples were left out, each reason after a comma.
 func (c *Counts) reasons() string {
 	var text strings.Builder
-	for _, r := range c.leftOut() {
-		if r.n > 0 {
-			fmt.Fprintf(&text, ", %d %s", r.n, r.what)
-		}
+	for why, n := range c.LeftOut {
+		fmt.Fprintf(&text, ", %d %s", n, why.Samples())
 	}
 	return text.String()
 }
@@ -169,8 +145,8 @@ func (s *Set) Print(w io.Writer) error {
 	line("games", c.Games)
 	line("positions read", c.Samples)
 	some("records that cannot be read", c.Unreadable)
-	for _, r := range c.leftOut() {
-		some("left out: "+r.what, r.n)
+	for why, n := range c.LeftOut {
+		line("left out: "+why.Samples(), n)
 	}
 	line("kept", c.Kept)
 	some("never mirrored: rights to castle", c.Unmirrored)
@@ -186,7 +162,7 @@ func (s *Set) Print(w io.Writer) error {
 	lines := []string{
 		"result for the side to move: " + shares([]string{"lost", "drawn", "won"}, st.Result[:]),
 		"pieces in hand: " + ranges(st.Hand, 0, 1),
-		"score, centipawns: " + ranges(st.Scores, -scoreEnd, scoreBin),
+		"score, centipawns: " + ranges(st.Scores, -setScoreEnd, setScoreBin),
 		"length of games, plies: " + ranges(st.Lengths, 0, lengthBin),
 	}
 	if st.Buckets != nil {
@@ -224,7 +200,7 @@ func ranges(counts []uint64, low, width int) string {
 }
 
 // Draw draws the histograms.
-func (s *Stats) Draw(title string) *figure.Figure {
+func (s *SetStats) Draw(title string) *figure.Figure {
 	panel := func(title, x string, counts []uint64, low, width float64) figure.Panel {
 		h := &figure.Histogram{Title: title, XLabel: x, YLabel: "share", Low: low, Width: width}
 		var sum uint64
@@ -238,7 +214,7 @@ func (s *Stats) Draw(title string) *figure.Figure {
 	}
 	first := []figure.Panel{
 		panel("result", "−1 lost, 0 drawn, 1 won, by the side to move", s.Result[:], -1.5, 1),
-		panel("score", "centipawns", s.Scores, -scoreEnd, scoreBin),
+		panel("score", "centipawns", s.Scores, -setScoreEnd, setScoreBin),
 	}
 	second := []figure.Panel{
 		panel("hands", "pieces in both hands", s.Hand, -0.5, 1),

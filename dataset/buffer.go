@@ -1,0 +1,151 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+// Extent says which games of a replay buffer an input is: so many from the oldest
+// on, or for the zero Extent those that are there when it is first read. Games
+// that are stored later come after them.
+type Extent struct {
+	First string `json:"first"` // id of the oldest
+	Games uint64 `json:"games"`
+}
+
+// bufferGames are games of a replay buffer, as a sample.Reader and as records.
+type bufferGames struct {
+	next   func() (*game.Game, bool)
+	stop   func()
+	err    error
+	game   *game.Game // the next one, of which samples are read; nil if not yet known
+	damage []error    // before that game, not reported yet
+
+	samples []sample.Sample // of the game
+	at      int
+}
+
+// openBuffer opens the buffer in a directory. At the end of the games a zero
+// extent becomes what was found; if it was not zero and other games are found, the
+// error wraps ErrChanged.
+func openBuffer(dir string, extent *Extent) (*Source, error) {
+	if _, err := os.ReadDir(dir); err != nil {
+		return nil, err
+	}
+	b := new(bufferGames)
+	b.next, b.stop = iter.Pull(func(yield func(*game.Game) bool) { b.err = b.visit(dir, extent, yield) })
+	s := &Source{Reader: b, Name: BufferPrefix + dir, Format: Replay, games: b, close: b.stop}
+	if err := b.advance(); err != nil && err != io.EOF {
+		b.stop()
+		return nil, err
+	}
+	if b.game != nil {
+		s.Variant = b.game.Variant
+	}
+	return s, nil
+}
+
+// visit yields the games of the extent.
+func (b *bufferGames) visit(dir string, extent *Extent, yield func(*game.Game) bool) error {
+	want, found, stopped := *extent, Extent{}, false
+	var damage []error // after the last game, where it is none of the extent's
+	err := replay.VisitGames(dir, func(g *game.Game) bool {
+		if found.Games == 0 {
+			found.First = g.ID
+		}
+		if want.Games > 0 && found.First != want.First {
+			return false
+		}
+		found.Games++
+		b.damage, damage = append(b.damage, damage...), nil
+		stopped = !yield(g)
+		return !stopped && found.Games != want.Games
+	}, func(d replay.Damage) { damage = append(damage, errors.New(d.String())) })
+	switch {
+	case err != nil || stopped:
+		return err
+	case want.Games == 0:
+		*extent = found
+	case found != want:
+		return fmt.Errorf("%w: found %d games from %q on, expected %d from %q on: old games were deleted; train on a copy", ErrChanged, found.Games, found.First, want.Games, want.First)
+	}
+	return nil
+}
+
+// advance takes the next game if there is none in work.
+func (b *bufferGames) advance() error {
+	if b.game != nil {
+		return nil
+	}
+	next, ok := b.next()
+	if !ok {
+		if b.err != nil {
+			return b.err
+		}
+		return io.EOF
+	}
+	b.game, b.samples, b.at = next, sample.From(next, sample.RulesClock, b.samples[:0]), 0
+	return nil
+}
+
+// Unit returns centipawns.
+func (b *bufferGames) Unit() sample.Unit { return sample.CentipawnUnit }
+
+// Trailing returns 0.
+func (b *bufferGames) Trailing() int64 { return 0 }
+
+// Offset returns -1: games are found by their ids.
+func (b *bufferGames) Offset() int64 { return -1 }
+
+// InGame returns true.
+func (b *bufferGames) InGame() bool { return true }
+
+// Read reads the next position that may be trained on.
+func (b *bufferGames) Read(s *sample.Sample) error {
+	for {
+		if err := b.advance(); err != nil {
+			return err
+		}
+		if b.at < len(b.samples) {
+			*s = b.samples[b.at]
+			b.at++
+			return nil
+		}
+		b.game = nil
+	}
+}
+
+// nextGame takes the next game, unless part of it was read.
+func (b *bufferGames) nextGame(damaged func(error)) (*game.Game, error) {
+	if b.game != nil && b.at > 0 {
+		if b.at < len(b.samples) {
+			return nil, nil
+		}
+		b.game = nil
+	}
+	if err := b.advance(); err != nil {
+		return nil, err
+	}
+	for _, err := range b.damage {
+		damaged(err)
+	}
+	g := b.game
+	b.game, b.damage = nil, nil
+	return g, nil
+}
+
+// Record returns the record of the next game, unless part of it was read.
+func (b *bufferGames) Record(dst []byte) ([]byte, error) {
+	g, err := b.nextGame(func(error) {})
+	if err != nil || g == nil {
+		return dst, err
+	}
+	return game.Encode(dst, g)
+}

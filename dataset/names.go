@@ -1,0 +1,79 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+)
+
+// Files replaces the directories among the names of data by the sample files in
+// them, sorted; a directory that is a replay buffer, or a run's with one in it,
+// becomes replay:DIR, and of replay:DIR the directory may be a run's too. Names
+// that are of no known format are an error.
+func Files(names []string) ([]string, error) {
+	var files []string
+	for _, name := range names {
+		if dir, ok := strings.CutPrefix(name, BufferPrefix); ok {
+			buffer, found := bufferIn(dir)
+			if !found {
+				return nil, fmt.Errorf("%s: found no segments (*.seg), expected those of a replay buffer, there or in %s", dir, filepath.Join(dir, "replay"))
+			}
+			files = append(files, BufferPrefix+buffer)
+			continue
+		}
+		info, err := os.Stat(name)
+		if err == nil && info.IsDir() {
+			in, err := filesIn(name)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, in...)
+			continue
+		}
+		_, unknown := FormatOf(name)
+		switch {
+		case err != nil && unknown != nil:
+			return nil, fmt.Errorf("%w; %w", err, unknown)
+		case err != nil || unknown != nil:
+			return nil, cmp.Or(err, unknown)
+		}
+		files = append(files, name)
+	}
+	return files, nil
+}
+
+// bufferIn finds the replay buffer in a directory, its own or a run's.
+func bufferIn(dir string) (string, bool) {
+	for _, buffer := range []string{dir, filepath.Join(dir, "replay")} {
+		if segments, _ := durable.Glob(buffer, "*.seg"); len(segments) > 0 {
+			return buffer, true
+		}
+	}
+	return "", false
+}
+
+func filesIn(dir string) ([]string, error) {
+	if buffer, ok := bufferIn(dir); ok {
+		return []string{BufferPrefix + buffer}, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if _, err := FormatOf(e.Name()); err == nil && e.Type().IsRegular() {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: found no files of samples and no replay buffer, expected either", dir)
+	}
+	slices.Sort(files)
+	return files, nil
+}
