@@ -1,5 +1,7 @@
 package chess
 
+import "context"
+
 // Perft returns the number of sequences of depth legal moves from p; depth 0
 // gives 1. It lists the moves of the last ply and takes the length of the list,
 // as most programs do.
@@ -8,6 +10,28 @@ func Perft(p *Position, depth int) uint64 { return perft(newPerftStack(p, depth)
 // PerftCount returns the same number as Perft, counting the moves of the last
 // ply without listing them.
 func PerftCount(p *Position, depth int) uint64 { return perft(newPerftStack(p, depth), true) }
+
+// PerftContext is count, which is Perft or PerftCount, but returns early with the
+// error of ctx.
+func PerftContext(ctx context.Context, p *Position, depth int, count func(*Position, int) uint64) (uint64, error) {
+	const short = 3 // plies that take little time from any position
+	if depth <= short {
+		return count(p, depth), ctx.Err()
+	}
+	var nodes uint64
+	var moves MoveList
+	p.Legal(&moves)
+	for _, m := range moves.Slice() {
+		child := *p
+		child.Make(m)
+		n, err := PerftContext(ctx, &child, depth-1, count)
+		if err != nil {
+			return 0, err
+		}
+		nodes += n
+	}
+	return nodes, nil
+}
 
 // perftPly is what one ply of a perft needs.
 type perftPly struct {

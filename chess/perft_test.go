@@ -1,6 +1,8 @@
 package chess
 
 import (
+	"context"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -69,5 +71,33 @@ func TestPerft(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestPerftContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := Crazyhouse.Start()
+	calls := 0
+	_, err := PerftContext(ctx, &p, 30, func(p *Position, depth int) uint64 {
+		if calls++; calls == 3 {
+			cancel()
+		}
+		return Perft(p, depth)
+	})
+	if !errors.Is(err, context.Canceled) || calls != 3 {
+		t.Errorf("perft: error %v after %d calls", err, calls)
+	}
+}
+
+func TestPerftContextIsPerft(t *testing.T) {
+	p, err := ParseFEN(Crazyhouse, "4k3/8/8/8/8/8/8/4K3[Np] w - - 0 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for depth := range 5 {
+		got, err := PerftContext(t.Context(), &p, depth, PerftCount)
+		if want := Perft(&p, depth); err != nil || got != want {
+			t.Errorf("depth %d: %d nodes, error %v; want %d", depth, got, err, want)
+		}
 	}
 }

@@ -2,18 +2,57 @@ package main
 
 import (
 	"bytes"
-	"os"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 )
 
-// selfplayCommand runs the command line and returns what it printed.
-func selfplayCommand(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	code = run(args, strings.NewReader(stdin), &out, &errs)
-	return out.String(), errs.String(), code
+func TestWrongUse(t *testing.T) {
+	_, path := clitest.NarrowNet(t)
+	for _, tc := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"bench", "--depth", "0"}, 2, "found --depth 0, expected 1 to 127"},
+		{[]string{"bench", "--depth", "128"}, 2, "found --depth 128"},
+		{[]string{"eval", "--net", path, "--variant", "chess"}, 1, `found one for "crazyhouse", expected one for "chess"; --variant`},
+		{[]string{"eval", "--net", filepath.Dir(path)}, 1, "found a directory, expected a regular file"},
+	} {
+		out, stderr, code := selfplayCommand(t, "", tc.args...)
+		if code != tc.code || out != "" || !strings.Contains(stderr, tc.want) {
+			t.Errorf("%q: exit %d, error %q, output %q; expected exit %d and %q", tc.args, code, stderr, out, tc.code, tc.want)
+		}
+	}
+}
+
+// fullDisk takes no byte.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestFailedWritesAreReported(t *testing.T) {
+	_, path := clitest.NarrowNet(t)
+	for _, args := range [][]string{
+		{"perft", "--depth", "2"},
+		{"perft", "--depth", "2", "--divide"},
+		{"perft", "--file", "-"},
+		{"eval", "--net", path},
+		{"bench", "--depth", "1"},
+		{"bench", "perft", "--depth", "2", "--rounds", "1"},
+		{"net", "inspect", path},
+		{"config", "show"},
+	} {
+		var stderr strings.Builder
+		code := cli.Run(newRoot(), args, strings.NewReader("nonsense\n"), fullDisk{}, &stderr)
+		if code != 1 || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%q: exit %d, error %q", args, code, stderr.String())
+		}
+	}
 }
 
 func TestEveryCommandHasHelpWithExample(t *testing.T) {
@@ -65,78 +104,10 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-func TestPerft(t *testing.T) {
-	out, _, code := selfplayCommand(t, "", "perft", "--depth", "3")
-	if code != 0 || !strings.Contains(out, "nodes 8902 ") {
-		t.Errorf("exit %d, output %q", code, out)
-	}
-	out, _, code = selfplayCommand(t, "", "perft", "--depth", "2", "--divide", "--fen", "4k3/8/8/8/8/8/8/4K3[N] w - - 0 1")
-	if code != 0 || !strings.Contains(out, "N@e4\t") {
-		t.Errorf("divide: exit %d, output %q", code, out)
-	}
-	_, stderr, code := selfplayCommand(t, "", "perft", "--fen", "4k3/8/8/8/8/8/8/8[N] w - - 0 1")
-	if code != 1 || !strings.Contains(stderr, "king") {
-		t.Errorf("bad FEN: exit %d, error %q", code, stderr)
-	}
-}
-
-func TestPerftFile(t *testing.T) {
-	start := "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1"
-	good := "# comment\n" + start + "\t2\t400\n" + start + "\t3\t8902\n"
-	out, _, code := selfplayCommand(t, good, "perft", "--file", "-")
-	if code != 0 || !strings.Contains(out, "2 lines, 0 wrong") {
-		t.Errorf("exit %d, output %q", code, out)
-	}
-	bad := good + start + "\t1\t21\nnonsense\t1\t2\n" + start + "\n"
-	out, _, code = selfplayCommand(t, bad, "perft", "--file", "-")
-	if code != 1 || !strings.Contains(out, "5 lines, 3 wrong") || !strings.Contains(out, "-:4: ") || !strings.Contains(out, "found 20 nodes, expected 21") {
-		t.Errorf("exit %d, output %q", code, out)
-	}
-	if _, stderr, code := selfplayCommand(t, "", "perft", "--file", filepath.Join(t.TempDir(), "none.tsv")); code != 1 || !strings.Contains(stderr, "none.tsv") {
-		t.Errorf("missing file: exit %d, error %q", code, stderr)
-	}
-}
-
-func TestConfigShowReadsBack(t *testing.T) {
-	out, _, code := selfplayCommand(t, "", "config", "show", "--preset", "tiny", "--seed", "9", "--set", "gate.enabled=false")
-	if code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	file := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	again, _, code := selfplayCommand(t, "", "config", "show", "--preset", "tiny", "--config", file)
-	if code != 0 || again != out {
-		t.Errorf("exit %d; the printed configuration does not read back", code)
-	}
-	if out, _, code := selfplayCommand(t, "", "config", "check"); code != 0 || out != "ok\n" {
-		t.Errorf("check: exit %d, output %q", code, out)
-	}
-}
-
-func TestMatchMaterial(t *testing.T) {
-	pgn := filepath.Join(t.TempDir(), "games.pgn")
-	out, _, code := selfplayCommand(t, "", "match", "material", "material", "--games", "4", "--nodes", "30", "--max-plies", "40", "--pgn", pgn)
-	if code != 0 || !strings.Contains(out, "Games: 4") || !strings.Contains(out, "Elo: ") {
-		t.Errorf("exit %d, output %q", code, out)
-	}
-	text, err := os.ReadFile(pgn)
-	if err != nil || strings.Count(string(text), `[Variant "Crazyhouse"]`) != 4 {
-		t.Errorf("PGN: error %v, text %.300q", err, text)
-	}
-}
-
-func TestBenchIsASignature(t *testing.T) {
-	nodes := func() string {
-		out, _, code := selfplayCommand(t, "", "bench", "--depth", "3")
-		i := strings.Index(out, "nodes ")
-		if code != 0 || i < 0 {
-			t.Fatalf("exit %d, output %q", code, out)
-		}
-		return out[i:]
-	}
-	if a, b := nodes(), nodes(); a != b {
-		t.Errorf("%q, then %q", a, b)
-	}
+// selfplayCommand runs the command line and returns what it printed.
+func selfplayCommand(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = cli.Run(newRoot(), args, strings.NewReader(stdin), &out, &errs)
+	return out.String(), errs.String(), code
 }

@@ -6,16 +6,18 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 )
 
 // One Ctrl-C ends commands that compute or wait for input, with exit code 130.
 func TestInterrupt(t *testing.T) {
-	_, net := narrowNet(t)
+	_, net := clitest.NarrowNet(t)
 	// While anyone listens the signal cannot kill the test.
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, os.Interrupt)
@@ -31,7 +33,7 @@ func TestInterrupt(t *testing.T) {
 		stdin, typed := io.Pipe() // nobody types
 		var stderr strings.Builder
 		code := make(chan int)
-		go func() { code <- run(args, stdin, io.Discard, &stderr) }()
+		go func() { code <- cli.Run(newRoot(), args, stdin, io.Discard, &stderr) }()
 		timeout := time.After(20 * time.Second)
 		for ended := false; !ended; {
 			select {
@@ -48,21 +50,5 @@ func TestInterrupt(t *testing.T) {
 			}
 		}
 		typed.Close()
-	}
-}
-
-func TestPeerThatIsNoEngine(t *testing.T) {
-	for _, tc := range []struct {
-		binary, want string
-		patience     time.Duration
-	}{
-		{"cat", "found no answer uciok to uci within 100ms", 100 * time.Millisecond}, // echoes, and never ends
-		{"true", "found the end of its output, expected uciok", time.Minute},
-		{filepath.Join(t.TempDir(), "none"), "none", time.Minute},
-	} {
-		_, err := startPeer(t.Context(), tc.binary, tc.patience)
-		if err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: error %v, lacks %q", tc.binary, err, tc.want)
-		}
 	}
 }

@@ -1,0 +1,73 @@
+// Package bench is the command bench: speeds, and the search's signature.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/ab"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// Commands returns the command.
+func Commands() []*cobra.Command { return []*cobra.Command{newBenchCommand()} }
+
+func newBenchCommand() *cobra.Command {
+	var depth int
+	var net string
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Search fixed positions; the node count is the engine's signature",
+		Example: `  selfplay bench
+  selfplay bench --net crazyhouse.nnue
+  selfplay bench perft --peer fairy-stockfish
+  selfplay bench search --peer fairy-stockfish --net crazyhouse.nnue
+  selfplay bench nnue
+  selfplay bench kernel
+  selfplay bench planes
+  selfplay bench train
+  selfplay bench tree`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if depth < 1 || depth >= search.MaxPly {
+				return fmt.Errorf("%w: found --depth %d, expected 1 to %d", cli.ErrUsage, depth, search.MaxPly-1)
+			}
+			return benchSignature(c.Context(), c.OutOrStdout(), net, depth)
+		},
+	}
+	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
+	c.Flags().StringVar(&net, "net", player.Builtin, netHelp)
+	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchKernelCommand(), newBenchPlanesCommand(), newBenchTrainCommand(), newBenchTreeCommand())
+	return c
+}
+
+func benchSignature(ctx context.Context, w io.Writer, net string, depth int) error {
+	evaluator, _, err := player.NewEvaluator(net, chess.Crazyhouse)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	nodes, err := ab.Bench(ctx, evaluator, depth)
+	if err != nil {
+		return err
+	}
+	elapsed := time.Since(start)
+	fmt.Fprintf(w, "depth %d\ntime  %s\nnps   %.0f\nnodes %d\n", depth, elapsed.Round(time.Millisecond), float64(nodes)/elapsed.Seconds(), nodes)
+	return nil
+}
+
+const netHelp = `net file, or "builtin", the program's own, or "material"`
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

@@ -1,0 +1,158 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/arch"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+type benchTreeOptions struct {
+	architecture         string
+	batch, nodes, rounds int
+}
+
+func newBenchTreeCommand() *cobra.Command {
+	var o benchTreeOptions
+	c := &cobra.Command{
+		Use:   "tree",
+		Short: "What tree search costs beside the net it asks",
+		Long: `Search middlegames of crazyhouse with a random plane net on one core and print, as
+the median of several rounds of CPU time: the evaluations a second of the net alone
+in full batches, and for each length of the mates that are looked for at new
+positions the nodes a second of the search and their share of the net's.`,
+		Example: `  selfplay bench tree
+  selfplay bench tree --arch 2x32 --nodes 5000`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return benchTree(c.Context(), c.OutOrStdout(), o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.architecture, "arch", "5x64", "architecture of the random net")
+	f.IntVar(&o.batch, "batch", 8, "positions the net is given at once")
+	f.IntVar(&o.nodes, "nodes", 1000, "nodes of each search")
+	f.IntVar(&o.rounds, "rounds", 5, "times each is measured")
+	return c
+}
+
+// benchTreeFENs are middlegames without a mate nearby.
+var benchTreeFENs = []string{
+	"r4rk1/ppp2ppp/3b2qn/1P1p4/3P1P2/4P1BP/P1P1B2P/R1BQ1RK1[NNnp] w - - 0 20",
+	"r2q1rk1/ppp2pp1/1bnpbn1p/4p3/2B1P3/2NP1N1P/PPP2PP1/R1BQ1RK1[QPPnbrr] w - - 0 10",
+	"r1bqkb1r/ppp2ppp/2n2n2/3pp3/4P3/2NP1N2/PPP2PPP/R1BQKB1R[] w KQkq - 0 5",
+}
+
+func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
+	if o.batch < 1 || o.batch > mcts.MaxBatch || o.nodes < 1 || o.rounds < 1 || o.rounds > 1000 {
+		return fmt.Errorf("%w: found --batch %d --nodes %d --rounds %d, expected 1 to %d, from 1, 1 to 1000", cli.ErrUsage, o.batch, o.nodes, o.rounds, mcts.MaxBatch)
+	}
+	a, err := arch.Parse(o.architecture)
+	if err != nil {
+		return err
+	}
+	p, err := a.New(rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		return err
+	}
+	model, err := a.Model(p, planes.NewMeta(chess.Crazyhouse))
+	if err != nil {
+		return err
+	}
+	file, err := runtimes.FromModel(model)
+	if err != nil {
+		return err
+	}
+	bare, err := file.Runtime(runtimes.Options{})
+	if err != nil {
+		return err
+	}
+	defer bare.Close()
+	net, err := file.Open(runtimes.Options{})
+	if err != nil {
+		return err
+	}
+	defer net.Close()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	probes := []int{0, 1, 3}
+	alone, searched := []float64{}, make([][]float64, len(probes))
+	for range o.rounds {
+		rate, err := o.alone(bare)
+		if err != nil {
+			return err
+		}
+		alone = append(alone, rate)
+		for i, probe := range probes {
+			rate, err := o.search(ctx, net, probe)
+			if err != nil {
+				return err
+			}
+			searched[i] = append(searched[i], rate)
+		}
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "%s, batch %d\tper second\tshare\t\n", a, o.batch)
+	fmt.Fprintf(table, "evaluations alone\t%.0f\t1.00\t\n", median(alone))
+	for i, probe := range probes {
+		fmt.Fprintf(table, "nodes, mates of %d plies\t%.0f\t%.2f\t\n", probe, median(searched[i]), median(searched[i])/median(alone))
+	}
+	return table.Flush()
+}
+
+// alone returns the evaluations per second of CPU time in full batches, over
+// about as many positions as a round of searches asks for.
+func (o *benchTreeOptions) alone(r planes.Runtime) (float64, error) {
+	in := make([]float32, o.batch*planes.Size)
+	for i := range o.batch {
+		p, err := chess.ParseFEN(chess.Crazyhouse, benchTreeFENs[i%len(benchTreeFENs)])
+		if err != nil {
+			return 0, err
+		}
+		planes.Encode(in[i*planes.Size:], &p, 0)
+	}
+	var out planes.Output
+	count := max(1, o.nodes*len(benchTreeFENs)/o.batch)
+	start := threadCPU()
+	for range count {
+		if err := r.Run(in, o.batch, &out); err != nil {
+			return 0, err
+		}
+	}
+	return float64(count*o.batch) / (threadCPU() - start).Seconds(), nil
+}
+
+// search returns the nodes per second of CPU time.
+func (o *benchTreeOptions) search(ctx context.Context, net *planes.Net, probe int) (float64, error) {
+	options := mcts.DefaultOptions()
+	options.Batch, options.MateProbe = o.batch, probe
+	e, err := mcts.New(net, options)
+	if err != nil {
+		return 0, err
+	}
+	nodes := uint64(0)
+	start := threadCPU()
+	for _, fen := range benchTreeFENs {
+		p, err := chess.ParseFEN(chess.Crazyhouse, fen)
+		if err != nil {
+			return 0, err
+		}
+		r, err := e.Search(ctx, chess.NewLine(p), search.Limits{Nodes: uint64(o.nodes)})
+		if err != nil {
+			return 0, err
+		}
+		nodes += r.Nodes
+	}
+	return float64(nodes) / (threadCPU() - start).Seconds(), ctx.Err()
+}

@@ -1,0 +1,116 @@
+package book
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// smallBook are the arguments that make a book in little time.
+func smallBook(out string, more ...string) []string {
+	return append([]string{"book", "--out", out, "--count", "24", "--seed", "5", "--plies", "3-9",
+		"--nodes", "40", "--judge-nodes", "80", "--band", "-150..200", "--score-strata", "2", "--hand-strata", "0,1"}, more...)
+}
+
+func makeSmallBook(t *testing.T, out string, more ...string) (text, manifest []byte) {
+	t.Helper()
+	if _, stderr, code := selfplayCommand(t, "", smallBook(out, more...)...); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err = os.ReadFile(out + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, manifest
+}
+
+// The same settings make the same book, on however many goroutines and after a
+// kill.
+func TestBookIsRepeatable(t *testing.T) {
+	dir := t.TempDir()
+	first := filepath.Join(dir, "first.epd")
+	text, manifest := makeSmallBook(t, first, "--concurrency", "1")
+	for name, makeJournal := range map[string]func([]byte) []byte{
+		"none": nil,
+		"cut":  func(j []byte) []byte { return j[:2*len(j)/3] },
+	} {
+		out := filepath.Join(dir, name+".epd")
+		if makeJournal != nil {
+			j, err := os.ReadFile(first + ".walks")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(out+".walks", makeJournal(j), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, other := makeSmallBook(t, out, "--concurrency", "3")
+		if !bytes.Equal(text, again) || !bytes.Equal(manifest, other) {
+			t.Errorf("journal %s: another book or manifest", name)
+		}
+	}
+	packed := filepath.Join(dir, "packed.epd.gz")
+	if z, other := makeSmallBook(t, packed, "--walks", first+".walks"); !bytes.HasPrefix(z, []byte("\x1f\x8b")) || !bytes.Equal(manifest, other) {
+		t.Errorf("packed book begins %x, manifest\n%s", z[:2], other)
+	}
+}
+
+func TestBookCheck(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "book.epd")
+	makeSmallBook(t, out)
+	stdout, stderr, code := selfplayCommand(t, "", "book", "check", out, "--games", "12", "--nodes", "30", "--record")
+	if code != 0 || !strings.Contains(stdout, "openings: 24,") || !strings.Contains(stdout, "manifest: agrees") || !strings.Contains(stdout, "in 12 games") {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	recorded := stdout[strings.LastIndex(strings.TrimSpace(stdout), "\n"):]
+	if stdout, _, _ = selfplayCommand(t, "", "book", "check", out); !strings.HasSuffix(stdout, recorded) {
+		t.Errorf("recorded %q, then printed %s", recorded, stdout)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(out, text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := selfplayCommand(t, "", "book", "check", out); code != 1 || !strings.Contains(stderr, "expected 23") {
+		t.Errorf("a book with a line less: exit code %d, %s", code, stderr)
+	}
+}
+
+func TestBookErrors(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "book.epd")
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no out":       {[]string{"book"}, 2, "--out"},
+		"plies":        {smallBook(out, "--plies", "3..9"), 2, "FROM-TO"},
+		"band":         {smallBook(out, "--band", "5"), 2, "FROM..TO"},
+		"variant":      {smallBook(out, "--variant", "shogi"), 2, "--variant"},
+		"time":         {smallBook(out, "--player", "material,movetime=5ms"), 1, "expected nodes or depth"},
+		"too few":      {smallBook(out, "--band", "0..3", "--max-walks", "20"), 1, "too few positions"},
+		"other walks":  {smallBook(out, "--seed", "6"), 1, "other settings"},
+		"record where": {[]string{"book", "check", "--record", "--games", "2"}, 2, "--record"},
+		"no book":      {[]string{"book", "check", out + "x"}, 1, "no such file"},
+		"no default":   {[]string{"book", "check", "--variant", "chess"}, 1, "no default book"},
+	} {
+		if name == "other walks" {
+			makeSmallBook(t, out)
+		}
+		if name == "too few" {
+			c.args = append(c.args, "--walks", filepath.Join(t.TempDir(), "walks"))
+		}
+		_, stderr, code := selfplayCommand(t, "", c.args...)
+		if code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit code %d, %q; expected %d and %q", name, code, stderr, c.code, c.want)
+		}
+	}
+}

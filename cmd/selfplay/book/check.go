@@ -1,0 +1,168 @@
+package book
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/match/book"
+	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+type bookCheckOptions struct {
+	variant     string
+	plies       int
+	player      string
+	nodes       uint64
+	games       int
+	seed        uint64
+	hashMB      int
+	concurrency int
+	record      bool
+}
+
+func newBookCheckCommand() *cobra.Command {
+	var o bookCheckOptions
+	c := &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Say what is in a book and measure what White scores from it",
+		Long: `Read a book, by default the program's own, and print what is in it. With a
+manifest, FILE.json, exit 1 if the book is not the one it was written for.
+
+With --games, play so many games of --player against itself, each from another
+opening, and print what White scores; --record adds that to the manifest.
+
+` + player.Help,
+		Example: `  selfplay book check
+  selfplay book check book.epd --player net.nnue --nodes 400 --games 2000 --record`,
+		Args: func(c *cobra.Command, args []string) error {
+			return cli.ExactArgs(min(len(args), 1))(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return checkBook(c.Context(), c.OutOrStdout(), name, o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
+	f.IntVar(&o.plies, "plies", 0, "plies of each game of a PGN book, at most; 0: all")
+	f.IntVar(&o.games, "games", 0, "games to play; 0: none")
+	f.StringVar(&o.player, "player", "material", "who plays them")
+	f.Uint64Var(&o.nodes, "nodes", 400, "nodes a move, of a player without limits of its own")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the choice of openings")
+	f.IntVar(&o.hashMB, "hash", 1, "transposition table of our own players, MiB")
+	f.IntVar(&o.concurrency, "concurrency", runtime.NumCPU(), "games played at the same time")
+	f.BoolVar(&o.record, "record", false, "add what White scored to the manifest")
+	return c
+}
+
+func checkBook(ctx context.Context, w io.Writer, name string, o bookCheckOptions) error {
+	v, err := chess.ParseVariant(o.variant)
+	if err != nil {
+		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+	}
+	if o.record && (name == "" || o.games == 0) {
+		return fmt.Errorf("%w: --record needs FILE and --games", cli.ErrUsage)
+	}
+	b, err := book.Open(name, v, book.Options{Plies: o.plies})
+	if err != nil {
+		return err
+	}
+	facts, err := book.Inspect(b)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w, facts)
+	m, err := bookManifest(name, v)
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		if m.SHA256 != b.SHA256 || m.Positions != len(b.Entries) {
+			return fmt.Errorf("%s.json: found %d positions with SHA-256 %s, expected %d with %s", name, m.Positions, m.SHA256, len(b.Entries), b.SHA256)
+		}
+		fmt.Fprintf(w, "manifest: agrees; seed %d, walker %s, judge %s\n", m.Walks.Seed, m.Walks.Walker.Name, m.Walks.Judge.Name)
+		for _, s := range m.Expectation {
+			fmt.Fprintln(w, s)
+		}
+	}
+	if o.games == 0 {
+		return nil
+	}
+	score, err := o.measure(ctx, b)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, score)
+	if !o.record {
+		return nil
+	}
+	if m == nil {
+		return fmt.Errorf("%s.json: %w", name, fs.ErrNotExist)
+	}
+	m.Expectation = append(m.Expectation, score)
+	text, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(name+".json", text)
+}
+
+// bookManifest returns the manifest of a book, nil if it has none.
+func bookManifest(name string, v *chess.Variant) (*book.Manifest, error) {
+	if name == "" || name == "default" {
+		_, m, err := book.Default(v)
+		return m, err
+	}
+	text, err := os.ReadFile(name + ".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := book.ParseManifest(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s.json: %w", name, err)
+	}
+	return m, nil
+}
+
+// measure plays games from the book.
+func (o *bookCheckOptions) measure(ctx context.Context, b *book.Book) (book.WhiteScore, error) {
+	c, err := player.NewContestant(ctx, o.player, b.Variant, search.Limits{Nodes: o.nodes}, o.hashMB)
+	if err != nil {
+		return book.WhiteScore{}, err
+	}
+	who, err := bookPlayer(c)
+	if err != nil {
+		return book.WhiteScore{}, err
+	}
+	who.Limits = game.LimitsText(c.Limits)
+	m := book.Measurement{
+		NewPlayer: c.New,
+		Game: game.Config{
+			Limits: [2]search.Limits{c.Limits, c.Limits}, TimeMargin: time.Second,
+			MaxPlies: 400, WinScore: 2500, WinPlies: 6,
+		},
+		Games: o.games, Seed: o.seed, Concurrency: o.concurrency,
+	}
+	score, err := m.Run(ctx, b)
+	score.Player = who
+	return score, err
+}

@@ -1,0 +1,193 @@
+package data
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
+)
+
+const (
+	plainFixture = "../../../sample/plain/testdata/crazyhouse.plain"
+	binFixture   = "../../../sample/plain/testdata/crazyhouse.bin"
+	viewFixture  = "../../../sample/plain/testdata/crazyhouse.bin-view.plain"
+	gamesFixture = "../../../sample/chain/testdata/crazyhouse-games.plain"
+	chessFixture = "../../../sample/binpack/testdata/chess.binpack"
+)
+
+func sameFiles(t *testing.T, got, want string) {
+	t.Helper()
+	a, errA := os.ReadFile(got)
+	b, errB := os.ReadFile(want)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("%s is not %s (%v, %v)", got, want, errA, errB)
+	}
+}
+
+func TestConvert(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, args := range [][]string{
+		{plainFixture, at("a.bin")},
+		{binFixture, at("b.plain")},
+		{gamesFixture, at("c.chain")},
+		{at("c.chain"), at("c.plain")},
+		{chessFixture, at("d.chain")},
+		{at("d.chain"), at("d.binpack")},
+		{plainFixture, gamesFixture, at("e.chain")},
+		{"--filter", "no-draw,max-score=500", plainFixture, at("f.txt")},
+	} {
+		if out, stderr, code := selfplayCommand(t, "", append([]string{"convert"}, args...)...); code != 0 || out != "" || !strings.Contains(stderr, " positions written in ") {
+			t.Fatalf("%v: exit %d, output %q, error %q", args, code, out, stderr)
+		}
+	}
+	sameFiles(t, at("a.bin"), binFixture)
+	sameFiles(t, at("b.plain"), viewFixture)
+	sameFiles(t, at("c.plain"), gamesFixture)
+
+	_, stderr, code := selfplayCommand(t, "", "convert", plainFixture, at("a.bin"))
+	if code != 1 || !strings.Contains(stderr, "file exists: "+at("a.bin")+" (--force replaces it)") {
+		t.Errorf("existing file: exit %d, error %q", code, stderr)
+	}
+	_, stderr, code = selfplayCommand(t, "", "convert", "--append", plainFixture, at("a.bin"))
+	if info, err := os.Stat(at("a.bin")); code != 0 || err != nil || info.Size() != 2*144000 {
+		t.Errorf("append: exit %d, error %q", code, stderr)
+	}
+	_, stderr, _ = selfplayCommand(t, "", "convert", "--force", plainFixture, at("a.bin"))
+	if !strings.Contains(stderr, "a.bin: does not keep which piece a move drops or promotes to") {
+		t.Errorf("what is lost is not told: %q", stderr)
+	}
+	sameFiles(t, at("a.bin"), binFixture)
+
+	text, err := os.ReadFile(plainFixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, code := selfplayCommand(t, string(text), "convert", "--from", "plain", "--to", "bin", "-", "-")
+	if want, err := os.ReadFile(binFixture); err != nil || code != 0 || out != string(want) {
+		t.Errorf("through pipes: exit %d, %d bytes, error %q", code, len(out), stderr)
+	}
+	for _, args := range [][]string{
+		{plainFixture}, {plainFixture, at("x.pgn")}, {"-", at("x.bin")}, {"--from", "epd", plainFixture, at("x.bin")},
+		{"--filter", "quiet", plainFixture, at("x.bin")}, {"--variant", "shogi", plainFixture, at("x.bin")},
+		{"--variant", "crazyhouse", chessFixture, at("x.chain")}, {"--append", "--force", plainFixture, at("x.bin")},
+		{plainFixture, chessFixture, at("x.chain")},
+	} {
+		if _, stderr, code := selfplayCommand(t, "", append([]string{"convert"}, args...)...); code != 2 || !strings.Contains(stderr, "wrong usage") {
+			t.Errorf("%v: exit %d, error %q", args, code, stderr)
+		}
+	}
+	if _, stderr, _ := selfplayCommand(t, "", "convert", plainFixture, at("x.pgn")); !strings.Contains(stderr, "--to: unknown format") || !strings.Contains(stderr, "or the format here") {
+		t.Errorf("an unknown extension: error %q", stderr)
+	}
+	_, stderr, code = selfplayCommand(t, "", "convert", plainFixture, at("x.binpack"))
+	if _, err := os.Stat(at("x.binpack")); code != 1 || err == nil || !strings.Contains(stderr, "crazyhouse") {
+		t.Errorf("crazyhouse in a .binpack: exit %d, error %q", code, stderr)
+	}
+}
+
+// TestConvertReplay exports a run's games and reads them again.
+func TestConvertReplay(t *testing.T) {
+	dir, _ := clitest.SmallRun(t)
+	out := filepath.Join(t.TempDir(), "games.chain")
+	_, stderr, code := selfplayCommand(t, "", "convert", "replay:"+dir, out)
+	if code != 0 || !strings.Contains(stderr, "1 whole games\n") {
+		t.Fatalf("exit %d, error %q", code, stderr)
+	}
+	text, stderr, code := selfplayCommand(t, "", "validate", out, "replay:"+dir)
+	if code != 0 || strings.Count(text, "1 whole games, 0 bad records") != 2 {
+		t.Errorf("exit %d, output %q, error %q", code, text, stderr)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	text, err := os.ReadFile(gamesFixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "bad.plain")
+	spoilt := strings.Replace(string(text), "\nmove ", "\nmove a1a8\nx ", 1)
+	if err := os.WriteFile(bad, []byte(spoilt+"fen 8"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, code := selfplayCommand(t, "", "validate", gamesFixture, bad)
+	want := "bad.plain: record 0 at byte 0: illegal move: found a1a8 in rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1"
+	if code != 1 || !strings.Contains(out, "2098 positions, 0 whole games, 0 bad records") || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d, output %q, error %q", code, out, stderr)
+	}
+	out, stderr, code = selfplayCommand(t, "", "validate", "--all", bad)
+	if code != 1 || !strings.Contains(out, "1 bad records") || !strings.Contains(stderr, want) || !strings.Contains(stderr, "the last 5 bytes") {
+		t.Errorf("--all: exit %d, output %q, error %q", code, out, stderr)
+	}
+	if _, stderr, code := selfplayCommand(t, "", "validate"); code != 2 {
+		t.Errorf("no files: exit %d, error %q", code, stderr)
+	}
+}
+
+func TestDataStats(t *testing.T) {
+	plot := filepath.Join(t.TempDir(), "plot.png")
+	out, stderr, code := selfplayCommand(t, "", "stats", gamesFixture, "--plot", plot)
+	for _, want := range []string{"positions                   2098\n", "games                       54 ", "score, centipawns", "P in a hand"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q", want)
+		}
+	}
+	if code != 0 || t.Failed() {
+		t.Errorf("exit %d, error %q, output\n%s", code, stderr, out)
+	}
+	if info, err := os.Stat(plot); err != nil || info.Size() < 1000 {
+		t.Errorf("plot: error %v", err)
+	}
+	out, _, code = selfplayCommand(t, "", "stats", "--json", binFixture, gamesFixture)
+	var r dataReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || r.Positions != 4098 || r.Partial == 0 || len(r.Histograms) != 9 {
+		t.Errorf("exit %d, error %v, %+v", code, err, r)
+	}
+	if _, stderr, code := selfplayCommand(t, "", "stats", "--plot", "x.gif", binFixture); code != 2 {
+		t.Errorf("plot as .gif: exit %d, error %q", code, stderr)
+	}
+}
+
+func TestShuffleAndSplit(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, args := range [][]string{
+		{"shuffle", binFixture, at("a.bin")},
+		{"shuffle", binFixture, at("b.bin")},
+		{"shuffle", "--seed", "2", binFixture, at("c.bin")},
+		{"shuffle", "--by-game", gamesFixture, at("d.plain")},
+		{"split", gamesFixture, at("train.chain"), at("test.chain")},
+	} {
+		if out, stderr, code := selfplayCommand(t, "", args...); code != 0 || out != "" || !strings.Contains(stderr, " a second") {
+			t.Fatalf("%v: exit %d, output %q, error %q", args, code, out, stderr)
+		}
+	}
+	sameFiles(t, at("a.bin"), at("b.bin"))
+	read := func(name string) string {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if a, c := read(at("a.bin")), read(at("c.bin")); a == c || len(a) != 144000 || a == read(binFixture) {
+		t.Error("the seed does not count, or nothing was shuffled")
+	}
+	if d := read(at("d.plain")); len(d) != len(read(gamesFixture)) || d == read(gamesFixture) {
+		t.Error("games were not shuffled")
+	}
+	for _, args := range [][]string{
+		{"shuffle", "--memory", "0", binFixture, at("x.bin")},
+		{"split", "--every", "1", gamesFixture, at("x.bin"), at("y.bin")},
+		{"split", gamesFixture, at("x.bin"), at("x.bin")},
+		{"split", gamesFixture, at("x.bin")},
+	} {
+		if _, stderr, code := selfplayCommand(t, "", args...); code != 2 {
+			t.Errorf("%v: exit %d, error %q", args, code, stderr)
+		}
+	}
+}

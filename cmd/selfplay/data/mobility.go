@@ -1,0 +1,186 @@
+package data
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
+	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
+)
+
+func newStatsCommand() *cobra.Command {
+	var o dataStatsOptions
+	c := &cobra.Command{
+		Use:   "stats FILE...",
+		Short: "Statistics of training data and of positions",
+		Long:  dataStatsLong,
+		Example: `  selfplay stats crazyhouse.bin
+  selfplay stats replay:runs/crazyhouse-laptop --plot games.png
+  selfplay stats wdl replay:runs/crazyhouse-laptop --plot wdl.png
+  selfplay stats mobility --replay runs/crazyhouse-laptop`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			return dataStats(c, o, args)
+		},
+	}
+	o.addFlags(c)
+	c.AddCommand(newMobilityCommand(), newWDLCommand())
+	return c
+}
+
+type mobilityOptions struct {
+	cli.Positions
+	variant string
+	cover   float64
+	plot    string
+	json    bool
+}
+
+// selfPlayPositions is how many positions of self-play serve where no number is
+// given.
+const selfPlayPositions = 50_000
+
+func newMobilityCommand() *cobra.Command {
+	var o mobilityOptions
+	c := &cobra.Command{
+		Use:   "mobility",
+		Short: "Count how many squares men may go to, by kind",
+		Long: `Count, over positions and both sides, to how many squares the men of each kind
+may go: the values that the feature block MC has features for. Then propose a
+range for each kind, the smallest that covers --cover of the values above 0;
+value 0, mostly the absence of the kind, has no feature.
+
+` + cli.PositionsHelp,
+		Example: `  selfplay stats mobility
+  selfplay stats mobility --replay runs/crazyhouse-laptop --plot mobility.png
+  selfplay stats mobility --positions book.epd --variant chess --json`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return statsMobility(c, o) },
+	}
+	f := c.Flags()
+	o.AddFlags(f, 0, fmt.Sprintf("positions at most; 0: all there are, of self-play %d", selfPlayPositions))
+	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
+	f.Float64Var(&o.cover, "cover", 0.999, "share of the values above 0 that a range must hold")
+	f.StringVar(&o.plot, "plot", "", "draw a histogram of each kind into this file, .png or .svg")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	return c
+}
+
+func (o *mobilityOptions) check() error {
+	if err := o.Positions.Check(); err != nil {
+		return err
+	}
+	if !(o.cover > 0 && o.cover <= 1) {
+		return fmt.Errorf("%w: --cover: found %g, expected more than 0 and at most 1", cli.ErrUsage, o.cover)
+	}
+	return cli.CheckPlot("--plot", o.plot)
+}
+
+func statsMobility(c *cobra.Command, o mobilityOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	v, err := chess.ParseVariant(o.variant)
+	if err != nil {
+		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+	}
+	source, ends, err := o.Source(c.Context(), c.InOrStdin(), v)
+	if err != nil {
+		return err
+	}
+	if !ends && o.Count == 0 {
+		o.Count = selfPlayPositions
+	}
+	var m netstat.Mobility
+	for p, err := range cli.Counted(source, cli.NewProgress(c.ErrOrStderr(), "positions counted")) {
+		if err != nil {
+			return err
+		}
+		if m.Add(p); m.Positions == o.Count {
+			break
+		}
+	}
+	if m.Positions == 0 {
+		return o.None()
+	}
+	report := newMobilityReport(&m, v, o.cover)
+	if o.json {
+		err = json.NewEncoder(c.OutOrStdout()).Encode(report)
+	} else {
+		err = report.print(c.OutOrStdout())
+	}
+	if err != nil || o.plot == "" {
+		return err
+	}
+	title := fmt.Sprintf("Mobility in %s, %d positions; dashed: %g %% of values above 0", v.Name, m.Positions, 100*o.cover)
+	return m.Draw(title, o.cover).Save(o.plot)
+}
+
+// mobilityReport is what stats mobility prints.
+type mobilityReport struct {
+	Variant   string         `json:"variant"`
+	Positions int            `json:"positions"`
+	Cover     float64        `json:"cover"`
+	Kinds     []mobilityKind `json:"kinds"`
+}
+
+type mobilityKind struct {
+	Kind     string          `json:"kind"`     // letter
+	Values   []mobilityValue `json:"values"`   // those that occur
+	Proposed int             `json:"proposed"` // largest value with a feature of its own
+	Present  int             `json:"present"`  // the same in the block MC as it is
+}
+
+type mobilityValue struct {
+	Value int     `json:"value"`
+	Count int     `json:"count"` // of positions and sides
+	Share float64 `json:"share"` // of all
+}
+
+func newMobilityReport(m *netstat.Mobility, v *chess.Variant, cover float64) mobilityReport {
+	r := mobilityReport{Variant: v.Name, Positions: m.Positions, Cover: cover}
+	for kind, counts := range &m.Count {
+		t := chess.PieceType(kind)
+		k := mobilityKind{Kind: t.String(), Proposed: m.Cover(t, cover), Present: features.MobilityTop(v, t)}
+		for value, n := range &counts {
+			if n > 0 {
+				k.Values = append(k.Values, mobilityValue{value, n, float64(n) / float64(2*m.Positions)})
+			}
+		}
+		r.Kinds = append(r.Kinds, k)
+	}
+	return r
+}
+
+func (r *mobilityReport) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "kind\tvalue\tcount\tshare\t")
+	for _, k := range r.Kinds {
+		for _, v := range k.Values {
+			fmt.Fprintf(t, "%s\t%d\t%d\t%.6f\t\n", k.Kind, v.Value, v.Count, v.Share)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	var kinds, proposed, present []string
+	sum, was := 0, 0
+	for _, k := range r.Kinds {
+		kinds = append(kinds, k.Kind)
+		proposed, present = append(proposed, fmt.Sprint(k.Proposed)), append(present, fmt.Sprint(k.Present))
+		sum, was = sum+k.Proposed, was+k.Present
+	}
+	_, err := fmt.Fprintf(w, "\n%s, %d positions\nlargest value with a feature, %s: %s, %d a side, cover %g %% of the values above 0\nin the block MC today: %s, %d a side\n",
+		r.Variant, r.Positions, strings.Join(kinds, " "), strings.Join(proposed, " "), sum, 100*r.Cover, strings.Join(present, " "), was)
+	return err
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/internal/figure"
+)
+
+// AtLeastArgs refuses fewer than n positional arguments.
+func AtLeastArgs(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < n {
+			return fmt.Errorf("%w: found %d arguments, expected %d or more (see %s --help)", ErrUsage, len(args), n, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// ShellWords joins words so that a shell takes them apart again.
+func ShellWords(words ...string) string {
+	words = slices.Clone(words)
+	for i, w := range words {
+		if w == "" || strings.ContainsFunc(w, func(r rune) bool {
+			return !strings.ContainsRune("_./-:=,+@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// NoArgs refuses positional arguments with an error that exits 2. To a group of
+// commands an argument is a command it does not have.
+func NoArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 || !c.HasSubCommands() {
+		return ExactArgs(0)(c, args)
+	}
+	c.SuggestionsMinimumDistance = 2
+	hint := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = ", did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("%w: unknown command %q for %q%s (see %s --help)", ErrUsage, args[0], c.CommandPath(), hint, c.CommandPath())
+}
+
+// ExactArgs refuses any other number of positional arguments than n.
+func ExactArgs(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return fmt.Errorf("%w: found %d arguments, expected %d (see %s --help)", ErrUsage, len(args), n, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// CheckPlot refuses a file name that no figure can be drawn into.
+func CheckPlot(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := figure.CheckPath(path); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrUsage, flag, err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return nil
+}

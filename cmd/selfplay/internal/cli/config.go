@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+)
+
+// ConfigFlags are the flags that every command with a configuration shares.
+type ConfigFlags struct {
+	Preset  string
+	file    string
+	variant string
+	seed    uint64
+	set     []string
+
+	text []byte // of file, once read
+}
+
+func (f *ConfigFlags) Add(c *cobra.Command) {
+	c.Flags().StringVar(&f.Preset, "preset", "laptop", strings.Join(configs.Presets(), ", ")+", unless the --config file names one")
+	c.Flags().StringVar(&f.file, "config", "", "YAML file over the preset, which its key preset may name")
+	c.Flags().StringVar(&f.variant, "variant", "crazyhouse", "crazyhouse or chess")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
+	c.Flags().StringArrayVar(&f.set, "set", nil, "override one setting, key=value; may be repeated")
+}
+
+// Load builds the configuration: preset, file, environment, flags.
+func (f *ConfigFlags) Load(c *cobra.Command) (configs.Config, error) {
+	if err := f.read(); err != nil {
+		return configs.Config{}, err
+	}
+	if !c.Flags().Changed("preset") && f.file != "" {
+		named, err := configs.FilePreset(f.text, f.file)
+		if err != nil {
+			return configs.Config{}, err
+		}
+		if named != "" {
+			cfg, err := configs.Preset(named)
+			if err != nil {
+				return cfg, fmt.Errorf("%s: %w", f.file, err)
+			}
+			err = f.Overlay(c, &cfg)
+			return cfg, err
+		}
+	}
+	cfg, err := configs.Preset(f.Preset)
+	if err != nil {
+		return cfg, fmt.Errorf("%w: --preset: %w", ErrUsage, err)
+	}
+	err = f.Overlay(c, &cfg)
+	return cfg, err
+}
+
+// read reads the file once: it may be a pipe.
+func (f *ConfigFlags) read() (err error) {
+	if f.file == "" || f.text != nil {
+		return nil
+	}
+	if f.text, err = os.ReadFile(f.file); err != nil {
+		return fmt.Errorf("--config: %w", err)
+	}
+	return nil
+}
+
+// Overlay applies the file, the environment and the flags that were given. What
+// the last two make invalid is wrong usage.
+func (f *ConfigFlags) Overlay(c *cobra.Command, cfg *configs.Config) error {
+	if err := f.read(); err != nil {
+		return err
+	}
+	if f.file != "" {
+		if err := cfg.Merge(f.text, f.file); err != nil {
+			return err
+		}
+	}
+	before := cfg.Validate()
+	if err := cfg.SetEnv(os.Environ()); err != nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	if c.Flags().Changed("variant") {
+		cfg.Variant = f.variant
+	}
+	if c.Flags().Changed("seed") {
+		cfg.Seed = f.seed
+	}
+	if err := cfg.SetPairs(f.set); err != nil {
+		return fmt.Errorf("%w: --set: %w", ErrUsage, err)
+	}
+	err := cfg.Validate()
+	if err != nil && before == nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return err
+}

@@ -1,0 +1,172 @@
+// Package loop is the program without a command: the whole loop in one process.
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
+)
+
+type loopOptions struct {
+	config     cli.ConfigFlags
+	dir        string
+	listen     string
+	nats       string
+	forTime    time.Duration
+	games      uint64
+	generation int
+	json       bool
+}
+
+// New returns the root command: the whole loop on this machine.
+func New() *cobra.Command {
+	var o loopOptions
+	c := &cobra.Command{
+		Use:   "selfplay --variant crazyhouse",
+		Short: "Teach itself crazyhouse: self-play, replay, training and gating in one process",
+		Long: `selfplay runs the whole loop on this machine: actors play games, the games go
+over an embedded NATS JetStream into the replay buffer, the trainer learns from
+it and offers nets, the gate plays every offered net against the current one,
+and the actors pick up the winner.
+
+Everything is kept in one directory. Ctrl-C finishes the games in progress,
+writes a checkpoint and prints the command that resumes; a killed process loses
+nothing that was acknowledged and is resumed by the same command.`,
+		Example: `  selfplay --variant crazyhouse
+  selfplay --preset tiny --for 1m
+  selfplay --preset fairy --dir runs/fsf --set train.lr=0.001`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return loop(c, o) },
+	}
+	o.config.Add(c)
+	f := c.Flags()
+	f.StringVar(&o.dir, "dir", "", "directory of the run; default runs/VARIANT-PRESET, resumed if it exists")
+	f.StringVar(&o.listen, "listen", "", "open the embedded NATS server on host:port")
+	f.StringVar(&o.nats, "nats", "", "use this NATS server (URL) instead of the embedded one")
+	f.DurationVar(&o.forTime, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
+	f.Uint64Var(&o.games, "games", 0, "stop after playing so many games; 0: no limit")
+	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
+	f.BoolVar(&o.json, "json", false, "print the status as JSON lines")
+	return c
+}
+
+func loop(c *cobra.Command, o loopOptions) error {
+	if o.forTime < 0 || o.generation < 0 {
+		return fmt.Errorf("%w: found --for %v --until-generation %d, expected neither negative", cli.ErrUsage, o.forTime, o.generation)
+	}
+	cfg, resumed, err := o.configuration(c)
+	if err != nil {
+		return err
+	}
+	net, err := cfg.Net.Text(cfg.Variant)
+	if err != nil {
+		return err
+	}
+	out := cli.NewLive(c.OutOrStdout())
+	logger := slog.New(slog.NewTextHandler(out, nil))
+	if o.json {
+		logger = slog.New(slog.NewJSONHandler(out, nil))
+	}
+	logger.Info("starting", "variant", cfg.Variant, "preset", cfg.Preset, "net", net,
+		"seed", cfg.Seed, "dir", o.dir, "resumed", resumed, "build", c.Root().Version)
+
+	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: c.Root().Version, Log: logger})
+	if err != nil {
+		return err
+	}
+	show, stopShowing := context.WithCancel(context.Background())
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		o.showStatus(show, out, logger, run)
+	}()
+	err = run.Loop(c.Context(), selfplay.Limits{For: o.forTime, Games: o.games, Generation: o.generation})
+	stopShowing()
+	<-shown
+
+	s := run.Status()
+	err = errors.Join(err, run.Close())
+	if resume := cli.ShellWords(os.Args[0], "--dir", o.dir); o.json {
+		logger.Info("resume", "command", resume)
+	} else {
+		fmt.Fprintln(out, "resume with:", resume)
+	}
+	if err == nil && o.generation > 0 && s.ActorGeneration < o.generation {
+		err = fmt.Errorf("stopped before the actors loaded a net of generation %d: they have %d", o.generation, s.ActorGeneration)
+	}
+	return err
+}
+
+// configuration settles o.dir and the effective configuration: that of the run
+// found there, or a new one.
+func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resumed bool, err error) {
+	fresh, err := o.config.Load(c)
+	if err != nil {
+		return cfg, false, err
+	}
+	if o.dir == "" {
+		o.dir = filepath.Join("runs", fresh.Variant+"-"+fresh.Preset)
+	}
+	saved, resumed, err := selfplay.SavedConfig(o.dir)
+	if err != nil {
+		return cfg, false, err
+	}
+	cfg = fresh
+	if resumed {
+		if c.Flags().Changed("preset") && saved.Preset != o.config.Preset {
+			return cfg, false, fmt.Errorf("%s: found a run of preset %s, expected %s: give another --dir or leave --preset out", o.dir, saved.Preset, o.config.Preset)
+		}
+		cfg = saved
+		if err := o.config.Overlay(c, &cfg); err != nil {
+			return cfg, false, err
+		}
+	}
+	if c.Flags().Changed("listen") {
+		cfg.Bus.Listen = o.listen
+	}
+	if c.Flags().Changed("nats") {
+		cfg.Bus.URL = o.nats
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, false, fmt.Errorf("%w: %w", cli.ErrUsage, err)
+	}
+	return cfg, resumed, nil
+}
+
+// showStatus prints the status until ctx ends: two lines rewritten every second
+// on a terminal; otherwise one structured line after the first second and then
+// every ten.
+func (o *loopOptions) showStatus(ctx context.Context, out *cli.Live, logger *slog.Logger, run *selfplay.Run) {
+	onTerminal := out.Width > 0 && !o.json
+	if onTerminal {
+		defer out.Show()
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for second := 0; ; second++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		s := run.Status()
+		switch {
+		case onTerminal:
+			if err := out.Show(s.Line(), s.Waiting()); err != nil {
+				return // nobody reads; the run goes on
+			}
+		case second%10 == 0:
+			logger.Info("status", s.Attrs()...)
+		}
+	}
+}

@@ -1,0 +1,336 @@
+package match
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+	"github.com/crazyhouse-rl/selfplay/nets"
+)
+
+type ladderOptions struct {
+	config      string
+	games       int
+	concurrency int
+	log         string
+	appendTo    string
+	json        bool
+}
+
+func newLadderCommand() *cobra.Command {
+	var o ladderOptions
+	c := &cobra.Command{
+		Use:   "ladder NET...",
+		Short: "Rate nets against opponents of known strength",
+		Long: `Play every net, or the newest net of a run's directory, against all opponents of
+the ladder and print its rating on their scale, with the interval of 95 % that
+drawing the opening pairs anew gives; one draw against each opponent is added to
+the games, so that winning all of them has a rating too. Opponents and their ratings are those of
+--config, in the form of configs/ladder.yaml, which is the default and needs
+fairy-stockfish.
+
+A NET may have settings of its own, as a player of match has them. With --log
+the same command goes on after it was stopped. --append adds a dated row to the
+table of a Markdown file for every net.`,
+		Example: `  selfplay ladder best.nnue --append docs/nets.md
+  selfplay ladder runs/crazyhouse-laptop --log ladder.jsonl
+  selfplay ladder new.nnue,nodes=1000 old.nnue,nodes=1000 --config my-ladder.yaml --games 200`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%w: found no nets, expected one or more (see %s --help)", cli.ErrUsage, c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return climb(c, args, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.config, "config", "", "YAML file of the ladder; default the one of the program")
+	f.IntVar(&o.games, "games", 0, "games against each opponent, an even number; default that of the ladder")
+	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core")
+	f.StringVar(&o.log, "log", "", "game log; makes the command resumable")
+	f.StringVar(&o.appendTo, "append", "", "add a row for every net to this Markdown file")
+	f.BoolVar(&o.json, "json", false, "print a JSON object for every pair, for the result and for the ratings")
+	return c
+}
+
+// climb plays the nets against the ladder and rates them.
+func climb(c *cobra.Command, args []string, o ladderOptions) error {
+	ladder, err := o.ladder()
+	if err != nil {
+		return err
+	}
+	cfg, m, err := o.matchConfig(c.Context(), ladder, args, c.Root().Version)
+	if err != nil {
+		return err
+	}
+	if cfg.Log == "" { // ratings are made from the log
+		dir, err := os.MkdirTemp("", "ladder-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		cfg.Log = filepath.Join(dir, "match.jsonl")
+	}
+	if err := playMatch(c, cfg, m.printer(c), o.log != ""); err != nil {
+		return err
+	}
+	climbs, err := rateClimbs(c, cfg, ladder, len(args))
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = json.NewEncoder(c.OutOrStdout()).Encode(struct {
+			Type string      `json:"type"`
+			Nets []climbedTo `json:"nets"`
+		}{"ladder", climbs})
+	} else {
+		err = printClimbs(c.OutOrStdout(), climbs)
+	}
+	if err != nil || o.appendTo == "" {
+		return err
+	}
+	return appendClimbs(o.appendTo, climbs, time.Now(), c.Root().Version)
+}
+
+func (o *ladderOptions) ladder() (configs.Ladder, error) {
+	ladder := configs.DefaultLadder()
+	if o.config != "" {
+		text, err := os.ReadFile(o.config)
+		if err != nil {
+			return ladder, fmt.Errorf("--config: %w", err)
+		}
+		if ladder, err = configs.ParseLadder(text, o.config); err != nil {
+			return ladder, fmt.Errorf("%w: %w", cli.ErrUsage, err)
+		}
+	}
+	ladder.Games = cmp.Or(o.games, ladder.Games)
+	return ladder, nil
+}
+
+// matchConfig makes a gauntlet of the nets against the anchors.
+func (o *ladderOptions) matchConfig(ctx context.Context, ladder configs.Ladder, args []string, build string) (match.Config, *matchOptions, error) {
+	var m matchOptions
+	m.addFlags(pflag.NewFlagSet("ladder", pflag.ContinueOnError))
+	m.variant, m.games, m.seed, m.nodes = ladder.Variant, ladder.Games, ladder.Seed, ladder.Nodes
+	m.format, m.seeds = match.Gauntlet.String(), len(args)
+	m.concurrency, m.log, m.json = o.concurrency, o.log, o.json
+	var players []string
+	for _, arg := range args {
+		net, err := netOrNewest(arg)
+		if err != nil {
+			return match.Config{}, nil, err
+		}
+		players = append(players, net)
+	}
+	for _, a := range ladder.Anchors {
+		players = append(players, fmt.Sprintf("%s,name=%q", a.Player, a.Name))
+	}
+	cfg, err := m.config(ctx, players, build)
+	return cfg, &m, err
+}
+
+// netOrNewest returns a player as it is, or for a run's directory the newest net
+// there.
+func netOrNewest(arg string) (string, error) {
+	dir := filepath.Join(arg, "nets")
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return arg, nil
+	}
+	store, err := nets.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	manifests, err := store.List()
+	if err != nil {
+		return "", err
+	}
+	if len(manifests) == 0 {
+		return "", fmt.Errorf("%s: found no nets", dir)
+	}
+	newest := manifests[0]
+	for _, m := range manifests {
+		if m.Generation > newest.Generation {
+			newest = m
+		}
+	}
+	path, err := store.Get(newest.ID)
+	if err != nil {
+		return "", err
+	}
+	search := ""
+	if newest.Kind == nets.KindPlanes {
+		search = "mcts:"
+	}
+	return fmt.Sprintf(`%s"%s",name="generation %d of %s"`, search, path, newest.Generation, filepath.Base(filepath.Clean(arg))), nil
+}
+
+// climbedTo is how far a net has come.
+type climbedTo struct {
+	Name   string          `json:"name"`
+	Net    string          `json:"net"` // id
+	Limits string          `json:"limits"`
+	Elo    rating.Estimate `json:"elo"`
+	Games  int             `json:"games"`
+	Scores []climbScore    `json:"scores"`
+}
+
+// climbScore is how a net did against one anchor.
+type climbScore struct {
+	Anchor   string  `json:"anchor"`
+	Elo      float64 `json:"elo"`      // of the anchor
+	Score    float64 `json:"score"`    // share of points in [0,1]
+	Expected float64 `json:"expected"` // by the ratings
+}
+
+// ladderDraws is the number of draws that a net is taken to have played against
+// every anchor besides. They give a rating to a net that wins or loses all.
+const ladderDraws = 1
+
+// ladderSamples is the number of times pairs are drawn anew.
+const ladderSamples = 1000
+
+// rateClimbs rates the nets, the first players of a match, from its log.
+func rateClimbs(c *cobra.Command, cfg match.Config, ladder configs.Ladder, nets int) ([]climbedTo, error) {
+	loader := &poolLoader{warn: c.ErrOrStderr()}
+	if err := loader.load(c.Context(), cfg.Log, nil); err != nil {
+		return nil, err
+	}
+	fit := rating.PoolConfig{PriorDraws: ladderDraws}
+	for _, a := range ladder.Anchors {
+		if player, ok := loader.pool.Player(a.Name); ok {
+			fit.Anchors = append(fit.Anchors, rating.Anchor{Player: player, Elo: a.Elo, SD: a.SD})
+		}
+	}
+	ratings, err := loader.pool.Fit(fit)
+	if err != nil {
+		return nil, fmt.Errorf("the nets cannot be rated by these games: %w", err)
+	}
+	samples, err := loader.pool.Resample(c.Context(), fit, ratings, ladderSamples, rand.New(rand.NewPCG(cfg.Seed, 0)))
+	if err != nil {
+		return nil, err
+	}
+	climbs := make([]climbedTo, nets)
+	for i := range climbs {
+		contestant := &cfg.Players[i]
+		player, _ := loader.pool.Player(contestant.Name) // it has played
+		climbs[i] = climbedTo{
+			Name: contestant.Name, Net: contestant.Net, Limits: game.LimitsText(contestant.Limits),
+			Elo: ratings.Interval(player, samples.Errors),
+		}
+	}
+	return climbs, addScores(climbs, cfg.Log, ladder)
+}
+
+// addScores adds to the nets how they did against every anchor.
+func addScores(climbs []climbedTo, log string, ladder configs.Ladder) error {
+	text, err := os.ReadFile(log)
+	if err != nil {
+		return err
+	}
+	l, err := match.ReadLog(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	for i := range climbs {
+		for k, a := range ladder.Anchors {
+			var pairs rating.Pentanomial
+			for _, p := range l.Pairs {
+				if p.Players == [2]int{i, len(climbs) + k} {
+					pairs.Add(p.Outcome(0), p.Outcome(1))
+				}
+			}
+			score, _ := pairs.Games().Score()
+			climbs[i].Games += pairs.Games().Games()
+			climbs[i].Scores = append(climbs[i].Scores, climbScore{
+				Anchor: a.Name, Elo: a.Elo, Score: score, Expected: rating.ExpectedScore(climbs[i].Elo.Value - a.Elo),
+			})
+		}
+	}
+	return nil
+}
+
+func printClimbs(w io.Writer, climbs []climbedTo) error {
+	for _, c := range climbs {
+		if _, err := fmt.Fprintf(w, "\n%s (%s): %s Elo\n", c.Name, c.Limits, c.rating()); err != nil {
+			return err
+		}
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(t, "Elo\tscore\texpected\t  against")
+		for _, s := range c.Scores {
+			fmt.Fprintf(t, "%.0f\t%.1f %%\t%.1f %%\t  %s\n", s.Elo, 100*s.Score, 100*s.Expected, s.Anchor)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rating is the estimate as text.
+func (c *climbedTo) rating() string {
+	margin, _ := c.Elo.Margin()
+	return fmt.Sprintf("%+.0f ± %.0f", c.Elo.Value, margin)
+}
+
+// The table that --append adds to. Its head is also how it is found again.
+const (
+	climbHead    = "| date | net | limits | games | rating | scores | build |\n|---|---|---|---|---|---|---|\n"
+	climbSection = "\n## Strength ladder\n\nBy `selfplay ladder`: Elo on the scale of `configs/ladder.yaml`, intervals of 95 % from opening pairs.\n\n"
+)
+
+// appendClimbs adds a row for every net to the table in a Markdown file, which
+// is begun at its end if it is not there.
+func appendClimbs(path string, climbs []climbedTo, now time.Time, build string) error {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("--append: %w", err)
+	}
+	var rows strings.Builder
+	for _, c := range climbs {
+		var scores []string
+		for _, s := range c.Scores {
+			scores = append(scores, fmt.Sprintf("%s %.0f %%", s.Anchor, 100*s.Score))
+		}
+		fmt.Fprintf(&rows, "| %s | %s (%.8s) | %s | %d | **%s** | %s | %s |\n", now.Format(time.DateOnly),
+			strings.ReplaceAll(c.Name, "|", "/"), c.Net, c.Limits, c.Games, c.rating(), strings.Join(scores, ", "), build)
+	}
+	before, after, found := strings.Cut(string(text), climbHead)
+	if !found {
+		if before != "" && !strings.HasSuffix(before, "\n") {
+			before += "\n"
+		}
+		before += climbSection
+	}
+	end := 0 // of the rows that are there
+	for strings.HasPrefix(after[end:], "|") {
+		line, _, whole := strings.Cut(after[end:], "\n")
+		end += len(line)
+		if !whole {
+			after += "\n"
+		}
+		end++
+	}
+	if err := durable.WriteFile(path, []byte(before+climbHead+after[:end]+rows.String()+after[end:])); err != nil {
+		return fmt.Errorf("--append: %w", err)
+	}
+	return nil
+}

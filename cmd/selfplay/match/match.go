@@ -1,0 +1,236 @@
+// Package match has the commands that compare players: match, ladder and rate.
+package match
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// Commands returns the commands of this package.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{newMatchCommand(), newLadderCommand(), newRateCommand()}
+}
+
+type matchOptions struct {
+	variant string
+	format  string
+	seeds   int
+	games   int
+
+	nodes       uint64
+	depth       int
+	moveTime    time.Duration
+	timeControl string
+	timeMargin  time.Duration
+	moveMargin  time.Duration
+	moveTimeout time.Duration
+	hashMB      int
+	concurrency int
+
+	seed    uint64
+	opening openingOptions
+
+	maxPlies   int
+	winScore   int
+	winPlies   int
+	drawScore  int
+	drawPlies  int
+	drawMinPly int
+
+	resignScore int
+	resignMoves int
+
+	playOut float64
+
+	sprt        bool
+	elo0, elo1  float64
+	alpha, beta float64
+	normalized  bool
+
+	log    string
+	pgn    string
+	eval   bool
+	pv     bool
+	output string
+	json   bool
+}
+
+func newMatchCommand() *cobra.Command {
+	var o matchOptions
+	c := &cobra.Command{
+		Use:   "match A B [C D ...]",
+		Short: "Play a match or a tournament of opening pairs and print Elo with its error",
+		Long: `Play every opening with both colours and print the result: for two players Elo
+and normalised Elo of the first with 95 % intervals, the five pair counts, and
+with --sprt the sequential test's verdict; for more a table and every encounter.
+
+With --log the match can be killed at any moment: the same command goes on where
+it was, and ends as if it had not been stopped as long as players answer the
+same to the same, as they do with one thread and limits of nodes or depth. The
+games of --pgn are kept in step with the log.
+
+` + player.Help + `
+
+Exit codes: 0 played to the end, 1 failed, 2 wrong usage, 3 the sequential test
+has not decided, 4 interrupted but to be continued by the same command, 130
+interrupted without a log.`,
+		Example: `  selfplay match new.nnue old.nnue --games 400 --nodes 400
+  selfplay match new.nnue material --games 10000 --sprt --elo0 0 --elo1 20 --log test.jsonl
+  selfplay match new.nnue,nodes=400 uci:fairy-stockfish,Hash=16,nodes=1000 --games 100 --pgn games.pgn
+  selfplay match a.nnue b.nnue material uci:fairy-stockfish --games 100 --log cup.jsonl
+  selfplay match new.nnue a.nnue b.nnue --format gauntlet --tc 10+0.1 --output fastchess`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 || len(args) > match.MaxPlayers {
+				return fmt.Errorf("%w: found %d players, expected 2 to %d (see %s --help)", cli.ErrUsage, len(args), match.MaxPlayers, c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := o.config(c.Context(), args, c.Root().Version)
+			if err != nil {
+				return err
+			}
+			return playMatch(c, cfg, o.printer(c), o.log != "")
+		},
+	}
+	o.addFlags(c.Flags())
+	return c
+}
+
+// addFlags declares the flags of match, which also sets their defaults.
+func (o *matchOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
+	f.StringVar(&o.format, "format", "roundrobin", "who meets whom: roundrobin, or gauntlet (the first against all others)")
+	f.IntVar(&o.seeds, "seeds", 1, "of a gauntlet: how many first players meet all others")
+	f.IntVar(&o.games, "games", 400, "games of every two players at most, an even number")
+	f.Uint64Var(&o.nodes, "nodes", 0, "nodes a move; 400 if no other limit is given")
+	f.IntVar(&o.depth, "depth", 0, "depth of each search, plies")
+	f.DurationVar(&o.moveTime, "movetime", 0, "time a move, e.g. 50ms")
+	f.StringVar(&o.timeControl, "tc", "", "clock for the game, [MIN:]SEC[+SEC], e.g. 10+0.1")
+	f.DurationVar(&o.timeMargin, "time-margin", 20*time.Millisecond, "how far a clock may be overstepped")
+	f.DurationVar(&o.moveMargin, "movetime-margin", 0, "how far a time for the move may be overstepped; 0: until the engine is given up")
+	f.DurationVar(&o.moveTimeout, "move-timeout", 0, "a player that does not answer for so long loses, whatever its limits; 0: only as its own limits say")
+	f.IntVar(&o.hashMB, "hash", 4, "transposition table of our own players, MiB")
+	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core, less if players have several threads")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of openings")
+	o.opening.addFlags(f)
+	f.IntVar(&o.maxPlies, "max-plies", 400, "a longer game is a draw")
+	f.IntVar(&o.winScore, "win-score", 2500, "adjudicate when both players agree on this score, centipawns; 0: never")
+	f.IntVar(&o.winPlies, "win-plies", 6, "for so many plies")
+	f.IntVar(&o.drawScore, "draw-score", 0, "adjudicate a draw when both players' scores stay within this, centipawns")
+	f.IntVar(&o.drawPlies, "draw-plies", 0, "for so many plies; 0: never")
+	f.IntVar(&o.drawMinPly, "draw-min-ply", 80, "but not before this ply")
+	f.IntVar(&o.resignScore, "resign-score", 0, "a player that sees itself behind by this, centipawns, resigns, whatever the other thinks; 0: never")
+	f.IntVar(&o.resignMoves, "resign-moves", 3, "after so many of its own moves")
+	f.Float64Var(&o.playOut, "play-out", 0, "share of games, 0 to 1, played to their end all the same, which tells how often adjudication is wrong")
+	f.BoolVar(&o.sprt, "sprt", false, "stop when a sequential test of --elo0 against --elo1 decides")
+	f.Float64Var(&o.elo0, "elo0", 0, "Elo of H0")
+	f.Float64Var(&o.elo1, "elo1", 20, "Elo of H1")
+	f.Float64Var(&o.alpha, "alpha", 0.05, "error rate of accepting H1 under H0")
+	f.Float64Var(&o.beta, "beta", 0.05, "error rate of accepting H0 under H1")
+	f.BoolVar(&o.normalized, "nelo", false, "hypotheses are normalised Elo, not logistic")
+	f.StringVar(&o.log, "log", "", "game log; makes the match resumable")
+	f.BoolVar(&o.eval, "eval", false, "comments of the games as lichess writes them, %eval and %clk from White's side")
+	f.BoolVar(&o.pv, "pv", false, "comments of the games hold the line each search expected")
+	f.StringVar(&o.pgn, "pgn", "", "write the games to this file, which must be new or the one of --log")
+	f.StringVar(&o.output, "output", outputCompact, "compact, or fastchess: a line for every game as that program prints it")
+	f.BoolVar(&o.json, "json", false, "print a JSON object for every pair and for the result")
+}
+
+// config makes the match of the players given.
+func (o *matchOptions) config(ctx context.Context, players []string, build string) (match.Config, error) {
+	var cfg match.Config
+	v, err := chess.ParseVariant(o.variant)
+	if err != nil {
+		return cfg, fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+	}
+	if err := o.check(); err != nil {
+		return cfg, err
+	}
+	limits, err := o.limits()
+	if err != nil {
+		return cfg, err
+	}
+	cfg = match.Config{
+		Variant:     v,
+		Pairs:       o.games / 2,
+		Concurrency: o.concurrency,
+		Seed:        o.seed,
+		Game: game.Config{
+			MaxPlies: o.maxPlies, TimeMargin: o.timeMargin, MoveTimeMargin: o.moveMargin,
+			WinScore: search.Score(o.winScore), WinPlies: o.winPlies,
+			ResignScore: search.Score(o.resignScore), ResignMoves: o.resignMoves,
+			DrawScore: search.Score(o.drawScore), DrawPlies: o.drawPlies, DrawMinPly: o.drawMinPly,
+			NoAdjudicateShare: o.playOut,
+		},
+		MoveTimeout: o.moveTimeout,
+		Log:         o.log,
+		PGN:         o.pgn,
+		PGNOptions:  game.PGNOptions{Eval: o.eval, PV: o.pv},
+		Build:       build,
+	}
+	if cfg.Format, err = match.ParseFormat(o.format); err != nil {
+		return cfg, fmt.Errorf("%w: --format: %w", cli.ErrUsage, err)
+	}
+	if cfg.Format == match.Gauntlet {
+		cfg.Seeds = o.seeds
+	}
+	if o.sprt {
+		cfg.SPRT = &rating.SPRT{Elo0: o.elo0, Elo1: o.elo1, Alpha: o.alpha, Beta: o.beta, Normalized: o.normalized}
+	}
+	if cfg.Openings, err = o.opening.openings(v, o.seed); err != nil {
+		return cfg, err
+	}
+	if cfg.Players, err = player.Contestants(ctx, players, v, limits, o.hashMB); err != nil {
+		return cfg, err
+	}
+	if cfg.Concurrency == 0 {
+		cfg.Concurrency = 1
+		cfg.Concurrency = max(1, runtime.NumCPU()/cfg.Load())
+	}
+	return cfg, nil
+}
+
+// check refuses flags that package match would refuse in other words.
+func (o *matchOptions) check() error {
+	switch {
+	case o.games < 2 || o.games%2 != 0:
+		return fmt.Errorf("%w: --games: found %d, expected an even number: every opening is played with both colours", cli.ErrUsage, o.games)
+	case o.concurrency < 0:
+		return fmt.Errorf("%w: --concurrency: found %d, expected 0 or more", cli.ErrUsage, o.concurrency)
+	case o.output != outputCompact && o.output != outputFastchess:
+		return fmt.Errorf("%w: --output: found %q, expected %s or %s", cli.ErrUsage, o.output, outputCompact, outputFastchess)
+	case o.json && o.output != outputCompact:
+		return fmt.Errorf("%w: found --json with --output %s, expected one of them", cli.ErrUsage, o.output)
+	}
+	return nil
+}
+
+// limits are those of players that have none of their own.
+func (o *matchOptions) limits() (search.Limits, error) {
+	limits := search.Limits{Nodes: o.nodes, Depth: o.depth, MoveTime: o.moveTime}
+	if o.timeControl != "" {
+		base, inc, err := player.ParseTimeControl(o.timeControl)
+		if err != nil {
+			return limits, fmt.Errorf("%w: --tc: %w", cli.ErrUsage, err)
+		}
+		limits.Time, limits.Inc = [2]time.Duration{base, base}, [2]time.Duration{inc, inc}
+	}
+	if o.nodes == 0 && o.depth == 0 && o.moveTime == 0 && o.timeControl == "" {
+		limits.Nodes = 400
+	}
+	return limits, nil
+}

@@ -1,0 +1,252 @@
+package match
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+)
+
+func TestMatchErrorPrintsNoEmptyResult(t *testing.T) {
+	out, stderr, code := selfplayCommand(t, "", "match", "material", "uci:"+filepath.Join(t.TempDir(), "none"), "--games", "2")
+	if code != 1 || out != "" || !strings.Contains(stderr, "none") {
+		t.Errorf("exit %d, error %q, output %q", code, stderr, out)
+	}
+}
+
+func TestMatchMaterial(t *testing.T) {
+	pgn := filepath.Join(t.TempDir(), "games.pgn")
+	out, _, code := selfplayCommand(t, "", "match", "material", "material", "--games", "4", "--nodes", "30", "--max-plies", "40", "--pgn", pgn)
+	if code != 0 || !strings.Contains(out, "Games: 4") || !strings.Contains(out, "Elo: ") {
+		t.Errorf("exit %d, output %q", code, out)
+	}
+	text, err := os.ReadFile(pgn)
+	if err != nil || strings.Count(string(text), `[Variant "Crazyhouse"]`) != 4 {
+		t.Errorf("PGN: error %v, text %.300q", err, text)
+	}
+}
+
+// logLines counts the lines of a log that may not be there yet.
+func logLines(path string) int {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	return bytes.Count(text, []byte{'\n'})
+}
+
+// pairsOf returns the pairs of a log in the order of their numbers.
+func pairsOf(t *testing.T, path string) []match.Pair {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	log, err := match.ReadLog(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(log.Pairs, func(a, b match.Pair) int { return a.Number - b.Number })
+	return log.Pairs
+}
+
+// gamesOf returns PairId and Round of the games in a PGN file, sorted.
+func gamesOf(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var games []string
+	round := ""
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "[Round ") {
+			round = line
+		}
+		if strings.HasPrefix(line, "[PairId ") {
+			games = append(games, line+round)
+		}
+	}
+	slices.Sort(games)
+	return games
+}
+
+// A tournament with a UCI engine, whose process is killed three times without
+// warning, ends with the table, the log and the games of one that was not.
+func TestKilledTournament(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	args := func(name string) []string {
+		return []string{"match", "material,nodes=150", "material,nodes=60", "material,depth=2", clitest.MockPlayer("", ",nodes=100"),
+			"--games", "8", "--max-plies", "80", "--concurrency", "2", "--hash", "1",
+			"--log", filepath.Join(dir, name+".jsonl"), "--pgn", filepath.Join(dir, name+".pgn")}
+	}
+	straight, _, code := selfplayCommand(t, "", args("straight")...)
+	if code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	pairs := logLines(filepath.Join(dir, "straight.jsonl")) - 1
+	for kill := 1; kill <= 3; kill++ {
+		cmd := exec.Command(exe, append([]string{clitest.AsSelfplay}, args("killed")...)...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); logLines(filepath.Join(dir, "killed.jsonl"))-1 < pairs*kill/5; {
+			if time.Now().After(deadline) {
+				t.Fatalf("kill %d: still waiting for pair %d\n%s", kill, pairs*kill/5, stderr.String())
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Errorf("kill %d came too late", kill)
+		}
+	}
+	resumed, _, code := selfplayCommand(t, "", args("killed")...)
+	if code != 0 || resumed != straight {
+		t.Errorf("exit %d; killed and resumed:\n%s\nstraight:\n%s", code, resumed, straight)
+	}
+	want, got := pairsOf(t, filepath.Join(dir, "straight.jsonl")), pairsOf(t, filepath.Join(dir, "killed.jsonl"))
+	if !slices.Equal(got, want) || len(want) != 24 {
+		t.Errorf("pairs\n%v\nwant\n%v", got, want)
+	}
+	games := gamesOf(t, filepath.Join(dir, "killed.pgn"))
+	if !slices.Equal(games, gamesOf(t, filepath.Join(dir, "straight.pgn"))) || len(slices.Compact(games)) != 48 {
+		t.Errorf("%d games in the PGN, want 48:\n%s", len(games), games)
+	}
+	if runtime.GOOS != "windows" && !strings.Contains(straight, "Rank Name") {
+		t.Errorf("no table in\n%s", straight)
+	}
+}
+
+func TestMatchUsage(t *testing.T) {
+	dir := t.TempDir()
+	for _, tc := range []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{"material"}, "found 1 players, expected 2 to 64", 2},
+		{[]string{"material", "material", "--games", "0"}, "found 0", 2},
+		{[]string{"material", "material", "--format", "swiss"}, `found "swiss", expected one of roundrobin, gauntlet`, 2},
+		{[]string{"material", "material", "--output", "xboard"}, `found "xboard", expected compact or fastchess`, 2},
+		{[]string{"material", "material", "--output", "fastchess", "--json"}, "--json", 2},
+		{[]string{"material", "material", "--concurrency", "-1"}, "found -1", 2},
+		{[]string{"material", "material", "--tc", "40/60"}, "--tc", 2},
+		{[]string{"material", "material", "--format", "gauntlet", "--seeds", "2"}, "2 seeds", 2},
+		{[]string{"material", "material", "material", "--sprt"}, "sequential test of 3 players", 2},
+		{[]string{"material", "material", "--sprt", "--elo0", "30"}, "expected elo0 < elo1", 2},
+		{[]string{"material", "uci:" + filepath.Join(dir, "none")}, "none", 1},
+	} {
+		_, stderr, code := selfplayCommand(t, "", append([]string{"match"}, tc.args...)...)
+		if code != tc.code || !strings.Contains(stderr, tc.want) {
+			t.Errorf("%q: exit %d, want %d; error %q lacks %q", tc.args, code, tc.code, stderr, tc.want)
+		}
+	}
+}
+
+func TestUndecidedTest(t *testing.T) {
+	out, stderr, code := selfplayCommand(t, "", "match", "material", "material", "--games", "4", "--nodes", "30", "--max-plies", "40", "--sprt", "--elo1", "5")
+	if code != 3 || !strings.Contains(out, "LLR: ") || !strings.Contains(stderr, "not decided after 2 pairs") {
+		t.Errorf("exit %d, output\n%s\nerror\n%s", code, out, stderr)
+	}
+	for _, want := range []string{"expected pairs of the test [0, 5]", "at most 2", "warning: the test may end undecided"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("error lacks %q:\n%s", want, stderr)
+		}
+	}
+}
+
+// The estimate of the length is the one of the published table: 777 pairs for
+// bounds of 0 and 20 from crazyhouse openings, 289 from those of chess.
+func TestExpectedLength(t *testing.T) {
+	test := rating.SPRT{Elo0: 0, Elo1: 20, Alpha: 0.05, Beta: 0.05}
+	for want, v := range map[string]*chess.Variant{"777 if the difference is 20": chess.Crazyhouse, "289 if the difference is 20": chess.Chess} {
+		lines := expectedLength(test, v, 10000)
+		if len(lines) != 1 || !strings.Contains(lines[0], want) {
+			t.Errorf("%s: %q, want %q", v.Name, lines, want)
+		}
+	}
+	if lines := expectedLength(test, chess.Crazyhouse, 900); len(lines) != 2 {
+		t.Errorf("a limit below the expected length: %q", lines)
+	}
+}
+
+func TestForesight(t *testing.T) {
+	cfg := match.Config{Players: make([]match.Contestant, 2), Pairs: 1000, Concurrency: runtime.NumCPU()}
+	cfg.Log = "match.jsonl"
+	if lines := foresight(&cfg); len(lines) != 0 {
+		t.Errorf("as many threads as cores: %q", lines)
+	}
+	cfg.Players[1].Threads = 2
+	if lines := foresight(&cfg); len(lines) != 1 || !strings.Contains(lines[0], "players disturb each other") {
+		t.Errorf("twice as many threads as cores: %q", lines)
+	}
+}
+
+func TestMatchFastchessOutput(t *testing.T) {
+	out, _, code := selfplayCommand(t, "", "match", "material,name=a", "material,name=b", "--games", "4", "--nodes", "30",
+		"--max-plies", "40", "--output", "fastchess", "--concurrency", "1")
+	lines := strings.Split(out, "\n")
+	if code != 0 || len(lines) < 15 || lines[0] != "Started game 1 of 4 (a vs b)" || !strings.HasPrefix(lines[1], "Finished game 1 (a vs b): ") ||
+		lines[2] != "Started game 2 of 4 (b vs a)" || !strings.HasSuffix(lines[1], "}") {
+		t.Errorf("exit %d, output\n%s", code, out)
+	}
+	frame := strings.Repeat("-", 50)
+	if !strings.Contains(out, frame+"\nResults of a vs b (crazyhouse, nodes 30, ") || !strings.HasSuffix(out, "\n"+frame+"\n") {
+		t.Errorf("no framed result in\n%s", out)
+	}
+}
+
+func TestMatchJSON(t *testing.T) {
+	out, _, code := selfplayCommand(t, "", "match", "material,name=a", "material,name=b", "material,name=c", "--games", "2", "--nodes", "30",
+		"--max-plies", "40", "--json")
+	if code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	var types []string
+	for line := range strings.Lines(out) {
+		var object struct {
+			Type      string
+			Names     []string
+			Standings []struct{ Name string }
+		}
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		types = append(types, object.Type)
+		if object.Type == "pair" && len(object.Names) != 2 || object.Type == "result" && len(object.Standings) != 3 {
+			t.Errorf("line %s", line)
+		}
+	}
+	if !slices.Equal(types, []string{"pair", "pair", "pair", "result"}) {
+		t.Errorf("lines of types %q", types)
+	}
+}
+
+func TestTreePlaysMatch(t *testing.T) {
+	net := clitest.PlanesFile(t, chess.Crazyhouse)
+	out, stderr, code := selfplayCommand(t, "", "match", "mcts:"+net+",nodes=12,runtime=int8", "mcts:uniform,nodes=16,gumbel=4", "--games", "2", "--concurrency", "1")
+	if code != 0 || !strings.Contains(out+stderr, "mcts uniform") || !strings.Contains(out+stderr, "crazyhouse") {
+		t.Errorf("code %d\n%s\n%s", code, out, stderr)
+	}
+}

@@ -1,0 +1,36 @@
+package match
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/match/book"
+)
+
+// openingOptions say where games begin.
+type openingOptions struct {
+	book      string
+	bookPlies int
+	min, max  int
+}
+
+func (o *openingOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.book, "book", "", `openings: an EPD, FEN or PGN file, "default" for the program's own book or "none"
+for random ones; default the program's own, which crazyhouse has, else random ones`)
+	f.IntVar(&o.bookPlies, "book-plies", 0, "plies of each game of a PGN book, at most; 0: all")
+	f.IntVar(&o.min, "opening-min", 4, "random plies of an opening, at least")
+	f.IntVar(&o.max, "opening-max", 9, "and at most")
+}
+
+// openings gives the openings of a book, or random ones.
+func (o *openingOptions) openings(v *chess.Variant, seed uint64) (match.Openings, error) {
+	if o.book == "none" || o.book == "" && !book.HasDefault(v) {
+		return match.RandomOpenings(v, seed, o.min, o.max), nil
+	}
+	b, err := book.Open(o.book, v, book.Options{Plies: o.bookPlies})
+	if err != nil {
+		return match.Openings{}, err
+	}
+	return match.FromBook(b, seed), nil
+}

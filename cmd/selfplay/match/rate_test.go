@@ -1,0 +1,197 @@
+package match
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+)
+
+// pgnGame is a game of two moves with the given tags, names first.
+func pgnGame(white, black, result string, tags ...string) string {
+	text := fmt.Sprintf("[White %q]\n[Black %q]\n[Result %q]\n", white, black, result)
+	for i := 0; i < len(tags); i += 2 {
+		text += fmt.Sprintf("[%s %q]\n", tags[i], tags[i+1])
+	}
+	return text + "\n1. e4 e5 " + result + "\n\n"
+}
+
+// rated is the JSON of rate, as a reader sees it.
+type rated struct {
+	Games struct{ Read, Rated, Malformed, Unfinished, Nameless, Blocks int }
+	White struct {
+		Elo struct{ Value, Low, High float64 }
+	} `json:"white_advantage"`
+	Players []struct {
+		Rank         int
+		Name         string
+		Elo          struct{ Value, Low, High float64 }
+		EloResampled *struct{ Value, Low, High float64 } `json:"elo_resampled"`
+		Games        [3]int
+		Pairs        rating.Pentanomial
+		Anchor       *float64
+	}
+	Superiority [][]float64
+}
+
+func rateJSON(t *testing.T, stdin string, args ...string) (r rated, stderr string) {
+	t.Helper()
+	out, stderr, code := selfplayCommand(t, stdin, append([]string{"rate", "--json"}, args...)...)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return r, stderr
+}
+
+// twoPlayers are pairs in the manner of five programs, and single games.
+func twoPlayers() string {
+	var b strings.Builder
+	pair := func(first, second string, tags ...string) {
+		b.WriteString(pgnGame("A", "B", first, tags[:len(tags)/2]...))
+		b.WriteString(pgnGame("B", "A", second, tags[len(tags)/2:]...))
+	}
+	const fen = "rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1" // no e5: replay would fail
+	for i := range 10 {
+		n := fmt.Sprint
+		pair("1-0", "0-1", "PairId", n(i), "PairId", n(i))                                         // by id: 2
+		pair("1-0", "1-0", "Round", n(i), "FEN", fen, "Round", n(i), "FEN", fen)                   // by round: 1
+		pair("0-1", "1/2-1/2", "Round", n(101+2*i), "Round", n(102+2*i))                           // by successive rounds: ½
+		pair("1-0", "1/2-1/2", "Round", n(i)+".1", "Event", "x", "Round", n(i)+".2", "Event", "x") // within a round: 1½
+	}
+	b.WriteString(pgnGame("A", "B", "1-0", "Round", "-"))
+	b.WriteString(pgnGame("A", "B", "0-1"))
+	b.WriteString(pgnGame("A", "B", "0-1", "Round", "900"))
+	return b.String()
+}
+
+func TestRateTwoPlayers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.pgn")
+	if err := os.WriteFile(path, []byte(twoPlayers()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, stderr := rateJSON(t, "", path, "--no-replay", "--white-advantage", "0", "--resample", "200")
+	if stderr != "" || r.Games.Read != 83 || r.Games.Rated != 83 || r.Games.Blocks != 43 {
+		t.Fatalf("games %+v, said %q", r.Games, stderr)
+	}
+	a := r.Players[0]
+	if a.Name != "A" || a.Pairs != (rating.Pentanomial{LD: 10, LW: 10, DW: 10, WW: 10}) || a.Games != [3]int{22, 20, 41} {
+		t.Errorf("player A: %+v", a)
+	}
+	match := rating.Trinomial(a.Games)
+	if want := match.Elo().Value; math.Abs(a.Elo.Value-r.Players[1].Elo.Value-want) > 1e-6 {
+		t.Errorf("difference %v, want %v", a.Elo.Value-r.Players[1].Elo.Value, want)
+	}
+	if a.EloResampled == nil || a.EloResampled.High <= a.Elo.Value || r.Superiority[0][1] < 0.9 || math.Abs(r.Superiority[0][1]+r.Superiority[1][0]-1) > 1e-9 {
+		t.Errorf("resampled %+v, superiority %v", a.EloResampled, r.Superiority)
+	}
+	again, _ := rateJSON(t, "", path, "--no-replay", "--white-advantage", "0", "--resample", "200")
+	if *again.Players[0].EloResampled != *a.EloResampled {
+		t.Error("the same seed gives another interval")
+	}
+	// Replayed, the games from a start without a pawn to move are refused.
+	r, stderr = rateJSON(t, "", path, "--resample", "0", "--anchor", "B=1500")
+	if r.Games.Malformed != 20 || r.Games.Rated != 63 || strings.Count(stderr, "ply 2") != 20 || !strings.Contains(stderr, path+": line ") {
+		t.Errorf("games %+v, said %s", r.Games, stderr)
+	}
+	if b := r.Players[1]; b.Anchor == nil || b.Elo.Value != 1500 || b.Elo.Low != b.Elo.High || b.EloResampled != nil {
+		t.Errorf("anchor %+v", b)
+	}
+}
+
+func TestRateText(t *testing.T) {
+	plot := filepath.Join(t.TempDir(), "ratings.svg")
+	out, stderr, code := selfplayCommand(t, twoPlayers()+pgnGame("A", "?", "1-0")+pgnGame("A", "B", "*")+"[Event \"x]\n\n",
+		"rate", "-", "--no-replay", "--plot", plot, "--resample", "50", "--anchor", "A=0/20")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, want := range []string{"-: line ", "not counted: 1 of 86 games, malformed", "1 of 86 games, without names", "1 of 86 games, without a result"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("said %q, expected %q", stderr, want)
+		}
+	}
+	for _, want := range []string{"± pairs", "A (anchor)", "0 10 10 10 10", "White's advantage", "83 games, 40 pairs and 3 single", "50 samples, seed 1", "stronger than"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+	if text, err := os.ReadFile(plot); err != nil || !strings.Contains(string(text), "Ratings from 83 games") {
+		t.Errorf("plot: %v", err)
+	}
+}
+
+// TestRateLog rates the log of a match and finds the score the match found.
+func TestRateLog(t *testing.T) {
+	dir := t.TempDir()
+	log, pgn := filepath.Join(dir, "match.log"), filepath.Join(dir, "match.pgn")
+	_, stderr, code := selfplayCommand(t, "", "match", "material,nodes=60,name=strong", "material,nodes=1,name=weak", "--games", "12", "--log", log, "--pgn", pgn)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	args := []string{"--prior-draws", "1", "--resample", "20"}
+	byLog, _ := rateJSON(t, "", append(args, log)...)
+	byPGN, _ := rateJSON(t, "", append(args, pgn)...)
+	if len(byLog.Players) != 2 || byLog.Players[0].Name != "strong" || byLog.Games.Rated != 12 || byLog.Games.Blocks != 6 {
+		t.Errorf("by the log: %+v", byLog)
+	}
+	for i, p := range byLog.Players {
+		q := byPGN.Players[i]
+		if p.Name != q.Name || p.Games != q.Games || p.Pairs != q.Pairs || math.Abs(p.Elo.Value-q.Elo.Value) > 1e-6 {
+			t.Errorf("by the log %+v, by the PGN %+v", p, q)
+		}
+	}
+	damaged := filepath.Join(dir, "damaged.log")
+	if err := os.WriteFile(damaged, []byte(`{"version":99}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := selfplayCommand(t, "", "rate", damaged); code != 1 || !strings.Contains(stderr, "damaged.log") {
+		t.Errorf("damaged log: exit code %d, %s", code, stderr)
+	}
+}
+
+func TestRateErrors(t *testing.T) {
+	games := twoPlayers()
+	for _, c := range []struct {
+		stdin, args string
+		code        int
+		want        string
+	}{
+		{"", "", 2, "no files"},
+		{games, "- --anchor A", 2, "NAME=ELO"},
+		{games, "- --anchor A=x", 2, "NAME=ELO"},
+		{games, "- --anchor A=1/-3", 2, "NAME=ELO"},
+		{games, "- --anchor C=0", 2, "A, B"},
+		{games, "- --white-advantage much", 2, "fit or a number"},
+		{games, "- --resample 1", 2, "0 or 2"},
+		{games, "- --plot a.gif", 2, ".svg"},
+		{games, "- --variant shogi", 2, "shogi"},
+		{games, "- --variant crazyhouse", 1, "no games"},
+		{"", "-", 1, "no games"},
+		{games + pgnGame("C", "D", "1-0"), "- --no-replay", 1, "{C}, {D}"},
+		{pgnGame("A", "B", "1-0") + pgnGame("B", "A", "1-0"), "-", 1, "--white-advantage 0"},
+		{"", "/nowhere/games.pgn", 1, "/nowhere"},
+	} {
+		_, stderr, code := selfplayCommand(t, c.stdin, append([]string{"rate"}, strings.Fields(c.args)...)...)
+		if code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("rate %s: exit code %d, %s; expected %d, %q", c.args, code, stderr, c.code, c.want)
+		}
+	}
+}
+
+func TestRoundsNear(t *testing.T) {
+	for round, want := range map[string]string{
+		"1": "1 2 0", "2": "2 1 3", "3.1": "3.1 3.2 3.0", "7.2": "7.2 7.1 7.3", "-": "", "?": "", "": "", "-4": "", "99999999999999999999": "",
+	} {
+		if got := strings.Join(roundsNear(round), " "); got != want {
+			t.Errorf("rounds near %q: %q, expected %q", round, got, want)
+		}
+	}
+}

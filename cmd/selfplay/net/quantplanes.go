@@ -1,0 +1,162 @@
+package net
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
+	"github.com/crazyhouse-rl/selfplay/planes"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// planesCheck is what net quantcheck prints of a plane net. All is from the side to
+// move's view, over legal moves alone.
+type planesCheck struct {
+	Runtime   string `json:"runtime"`
+	Against   string `json:"against,omitempty"` // the reference, "" for float32
+	Positions int    `json:"positions"`         // with legal moves
+	// KL is the mean Kullback-Leibler divergence of the runtime's policy from
+	// the reference's, in nats; Best the share of positions in which both like
+	// the same move best; Given the mean of what the reference's probability of
+	// the move liked best falls short of its own best move's.
+	KL      float64 `json:"kl"`
+	KLP99   float64 `json:"kl_p99"`
+	Best    float64 `json:"best_move"`
+	Given   float64 `json:"given_up"`
+	Value   float64 `json:"value"` // mean difference, -1 to 1
+	P999    float64 `json:"value_p999"`
+	Largest float64 `json:"value_max"`
+	Worst   string  `json:"worst"` // position of the largest
+}
+
+// quantcheckPlanes compares what a runtime says of positions with what the
+// reference says, by default our kernels in float32.
+func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error {
+	if o.checkpoint != "" || o.plot != "" {
+		return fmt.Errorf("%w: %s is an ONNX file: found a flag for NNUE nets", cli.ErrUsage, path)
+	}
+	if err := runtimes.Check(o.against); err != nil {
+		return fmt.Errorf("%w: --against: %w", cli.ErrUsage, err)
+	}
+	if o.against != runtimes.Native && !c.Flags().Changed("runtime") {
+		o.runtime = runtimes.Native
+	}
+	if err := runtimes.Check(o.runtime); err != nil {
+		return fmt.Errorf("%w: --runtime: %w", cli.ErrUsage, err)
+	}
+	file, err := runtimes.Read(path)
+	if err != nil {
+		return err
+	}
+	list, err := o.Draw(c.Context(), c.InOrStdin(), c.ErrOrStderr(), file.Variant)
+	if err != nil {
+		return err
+	}
+	var leaves [2][]search.Leaf
+	for i, r := range []player.Runtime{{Name: o.against, Library: o.library}, {Name: o.runtime, Library: o.library}} {
+		net, err := file.Open(r.Options(1))
+		if err != nil {
+			return err
+		}
+		leaves[i], err = evaluateAll(c.Context(), c.ErrOrStderr(), list, net)
+		if err := errors.Join(err, net.Close()); err != nil {
+			return err
+		}
+	}
+	check, err := compareLeaves(leaves[0], leaves[1])
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if o.against != runtimes.Native {
+		check.Against = o.against
+	}
+	if check.Runtime = o.runtime; o.json {
+		err = json.NewEncoder(c.OutOrStdout()).Encode(check)
+	} else {
+		err = check.print(c.OutOrStdout())
+	}
+	if err == nil && o.maxP999 > 0 && check.P999 > o.maxP999 {
+		err = fmt.Errorf("%s: 99.9th percentile of the value: found %.4f, expected at most %g", path, check.P999, o.maxP999)
+	}
+	return err
+}
+
+// evaluateAll returns what a net says of the positions that have legal moves.
+func evaluateAll(ctx context.Context, stderr io.Writer, list []chess.Position, net *planes.Net) ([]search.Leaf, error) {
+	var all []search.Leaf
+	for i := range list {
+		var moves chess.MoveList
+		if list[i].Legal(&moves); moves.N > 0 {
+			all = append(all, search.Leaf{Pos: &list[i], Moves: slices.Clone(moves.Slice())})
+		}
+	}
+	const atOnce = 64
+	progress := cli.NewProgress(stderr, "positions evaluated")
+	for at := 0; at < len(all); at += atOnce {
+		part := all[at:min(at+atOnce, len(all))]
+		if err := net.Evaluate(ctx, part); err != nil {
+			return nil, err
+		}
+		for range part {
+			progress.Step()
+		}
+	}
+	return all, nil
+}
+
+// compareLeaves sums up how far leaves are from what the reference makes of them.
+func compareLeaves(reference, other []search.Leaf) (planesCheck, error) {
+	if len(reference) == 0 {
+		return planesCheck{}, errors.New("found no position with legal moves")
+	}
+	c := planesCheck{Positions: len(reference)}
+	n := float64(len(reference))
+	var divergences, values []float64
+	for i := range reference {
+		p, q := reference[i].Priors, other[i].Priors
+		kl := 0.0
+		for j := range p {
+			if p[j] > 0 {
+				kl += float64(p[j]) * math.Log(float64(p[j])/max(float64(q[j]), math.SmallestNonzeroFloat32))
+			}
+		}
+		divergences = append(divergences, max(kl, 0))
+		best, liked := slices.Index(p, slices.Max(p)), slices.Index(q, slices.Max(q))
+		if best == liked {
+			c.Best += 1 / n
+		}
+		c.Given += float64(p[best]-p[liked]) / n
+		off := math.Abs(float64(reference[i].Value - other[i].Value))
+		if values = append(values, off); off > c.Largest || i == 0 {
+			c.Largest, c.Worst = off, reference[i].Pos.FEN()
+		}
+		c.KL, c.Value = c.KL+max(kl, 0)/n, c.Value+off/n
+	}
+	slices.Sort(divergences)
+	slices.Sort(values)
+	c.KLP99, c.P999 = netstat.Percentile(divergences, 0.99), netstat.Percentile(values, 0.999)
+	return c, nil
+}
+
+func (c *planesCheck) print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, `computed by      %s, beside %s
+positions        %d
+policy           KL divergence %.6f mean, 99 %% within %.5f
+best move        the same in %.2f %%, %.5f of probability given up
+value            %.5f off in the mean, 99.9 %% within %.4f, %.4f at most
+worst            %s
+`, c.Runtime, cmp.Or(c.Against, "float32"), c.Positions, c.KL, c.KLP99, 100*c.Best, c.Given, c.Value, c.P999, c.Largest, c.Worst)
+	return err
+}
