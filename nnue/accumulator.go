@@ -228,7 +228,7 @@ func (a *Accumulator) refresh(p *chess.Position, c chess.Color) {
 	e := &a.cache[c][a.net.set.Anchor(p, c)]
 	added, removed := a.net.set.Difference(&e.pos, p, c, a.added[:0], a.removed[:0])
 	a.net.rows.Apply(e.row, e.row, added, removed)
-	a.added, a.removed = added, removed // grown where there are more men than in a game
+	a.added, a.removed = added, removed // grown where there are more pieces than in a game
 	e.pos = *p
 	t := &a.plies[a.top]
 	t.rows[c].Copy(e.row)

@@ -167,11 +167,11 @@ func checksum(accumulators [2][]int16) uint64 {
 	return h
 }
 
-// Values of men in Fairy-Stockfish's units (middlegame), by chess.PieceType up
+// Values of pieces in Fairy-Stockfish's units (middlegame), by chess.PieceType up
 // to the queen. Its training begins piece-square columns with the same values.
 var pieceValues = [...]int{chess.Pawn: 126, chess.Knight: 781, chess.Bishop: 825, chess.Rook: 1276, chess.Queen: 2538}
 
-// nonPawnMaterial sums the men on the board other than pawns and king.
+// nonPawnMaterial sums the pieces on the board other than pawns and king.
 func nonPawnMaterial(p *chess.Position, c chess.Color) int {
 	sum := 0
 	for t := chess.Knight; t <= chess.Queen; t++ {

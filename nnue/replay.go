@@ -9,7 +9,7 @@ import (
 )
 
 // replayStarts are walked to a depth: open and closed middlegames of crazyhouse,
-// one with many men in hand.
+// one with many pieces in hand.
 var replayStarts = []struct {
 	fen   string
 	depth int

@@ -15,16 +15,16 @@ const (
 // movers are what the side to move can move or drop: its pieces in the order of
 // their squares and the kinds in its hand from pawn to queen.
 type movers struct {
-	own   chess.Bitboard
-	hand  chess.Hand
-	men   uint // pieces
-	kinds uint // kinds in hand
+	own    chess.Bitboard
+	hand   chess.Hand
+	pieces uint
+	kinds  uint // kinds in hand
 }
 
 func moversOf(p *chess.Position) movers {
 	us := p.SideToMove()
 	m := movers{own: p.ByColor(us), hand: p.Hand(us)}
-	m.men = uint(m.own.Count())
+	m.pieces = uint(m.own.Count())
 	if !m.hand.Empty() {
 		m.kinds = m.kindsBelow(chess.King)
 	}
@@ -116,12 +116,12 @@ func writeMove(w *bitWriter, p *chess.Position, m chess.Move) {
 	movers := moversOf(p)
 	below := m.To().Bitboard() - 1
 	if m.IsDrop() {
-		w.choice(movers.men+movers.kindsBelow(m.DropType()), movers.men+movers.kinds)
+		w.choice(movers.pieces+movers.kindsBelow(m.DropType()), movers.pieces+movers.kinds)
 		squares := dropSquares(p, m.DropType())
 		w.choice(uint((squares & below).Count()), uint(squares.Count()))
 		return
 	}
-	w.choice(uint((movers.own & (m.From().Bitboard() - 1)).Count()), movers.men+movers.kinds)
+	w.choice(uint((movers.own & (m.From().Bitboard() - 1)).Count()), movers.pieces+movers.kinds)
 	r := reachOf(p, m.From())
 	i := uint((r.to & below).Count()) * r.ways
 	switch {
@@ -133,14 +133,14 @@ func writeMove(w *bitWriter, p *chess.Position, m chess.Move) {
 	w.choice(i, r.count())
 }
 
-// readMove reads the code of a move. What it returns is made up of a man or kind
-// and a square in its reach, and may still be illegal; ok is false if the man
+// readMove reads the code of a move. What it returns is made up of a piece or kind
+// and a square in its reach, and may still be illegal; ok is false if the piece
 // cannot move at all.
 func readMove(b *bitReader, p *chess.Position) (m chess.Move, ok bool) {
 	movers := moversOf(p)
-	i := b.choice(movers.men + movers.kinds)
-	if i >= movers.men {
-		t := movers.kind(i - movers.men)
+	i := b.choice(movers.pieces + movers.kinds)
+	if i >= movers.pieces {
+		t := movers.kind(i - movers.pieces)
 		squares := dropSquares(p, t)
 		if squares == 0 {
 			return chess.NoMove, false

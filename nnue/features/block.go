@@ -3,7 +3,7 @@ package features
 import "github.com/crazyhouse-rl/selfplay/chess"
 
 const (
-	planes    = 12                   // kinds of men times sides: 2*kind + 0 own, 1 enemy
+	planes    = 12                   // kinds of pieces times sides: 2*kind + 0 own, 1 enemy
 	totalMen  = 32                   // on the board and in the hands, in a game
 	noKing    = -1                   // the own king's square is not known
 	handKinds = int(chess.Queen) + 1 // kinds that can be in hand: pawn … queen
@@ -15,7 +15,7 @@ type block struct {
 	name, describe string
 	size           int
 
-	// most gives the most features active with so many men on the board and
+	// most gives the most features active with so many pieces on the board and
 	// the rest of the 32 in hands.
 	most func(onBoard int) int
 
@@ -39,7 +39,7 @@ func (b *block) dead(feature, king int) bool {
 	return b.never != nil && b.never(feature, king)
 }
 
-// maxActiveOf returns the largest bound over all ways of dividing the men
+// maxActiveOf returns the largest bound over all ways of dividing the pieces
 // between the board, where both kings are, and the hands.
 func maxActiveOf(bound func(onBoard int) int) int {
 	most := 0

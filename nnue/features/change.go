@@ -12,7 +12,7 @@ type Change struct {
 	king             uint8 // 1 + colour of the king that moved, or 0
 }
 
-// element is a man on a square or a step of a hand's thermometer, in 16 bits.
+// element is a piece on a square or a step of a hand's thermometer, in 16 bits.
 //
 //	bits 0-5  square, or step 0..15
 //	bit  6    colour
@@ -26,7 +26,7 @@ const (
 	promoted element = 1 << 11
 )
 
-func man(c chess.Color, t chess.PieceType, s chess.Square) element {
+func pieceElement(c chess.Color, t chess.PieceType, s chess.Square) element {
 	return element(s) | element(c)<<6 | element(t)<<7
 }
 
@@ -34,7 +34,7 @@ func handStep(c chess.Color, t chess.PieceType, step int) element {
 	return element(step) | element(c)<<6 | element(t)<<7 | inHand
 }
 
-func (e element) square() int { return int(e & 63) } // of a man
+func (e element) square() int { return int(e & 63) } // of a piece
 func (e element) step() int   { return int(e & 63) } // of a hand
 func (e element) color() int  { return int(e >> 6 & 1) }
 func (e element) kind() int   { return int(e >> 7 & 7) }
@@ -63,7 +63,7 @@ func Changed(p *chess.Position, m chess.Move) Change {
 		if step := p.Hand(us).Count(t) - 1; step < handSteps {
 			c.remove(handStep(us, t, step))
 		}
-		c.add(man(us, t, m.To()))
+		c.add(pieceElement(us, t, m.To()))
 	case m.IsCastle():
 		c.castle(us, m)
 	default:
@@ -80,18 +80,18 @@ func (c *Change) castle(us chess.Color, m chess.Move) {
 		kingTo, rookTo = rank+6, rank+5 // g and f file
 	}
 	c.king = 1 + uint8(us)
-	c.remove(man(us, chess.King, m.From()))
-	c.remove(man(us, chess.Rook, m.To()))
-	c.add(man(us, chess.King, kingTo))
-	c.add(man(us, chess.Rook, rookTo))
+	c.remove(pieceElement(us, chess.King, m.From()))
+	c.remove(pieceElement(us, chess.Rook, m.To()))
+	c.add(pieceElement(us, chess.King, kingTo))
+	c.add(pieceElement(us, chess.Rook, rookTo))
 }
 
-// board moves a man and takes what stands in its way.
+// board moves a piece and takes what stands in its way.
 func (c *Change) board(p *chess.Position, us chess.Color, m chess.Move) {
 	t := p.PieceAt(m.From()).Type()
 	marks := p.Promoted()
 	mark := promotedIf(marks, m.From())
-	c.remove(man(us, t, m.From()) | mark)
+	c.remove(pieceElement(us, t, m.From()) | mark)
 	if t == chess.King {
 		c.king = 1 + uint8(us)
 	}
@@ -102,7 +102,7 @@ func (c *Change) board(p *chess.Position, us chess.Color, m chess.Move) {
 			mark = promoted
 		}
 	}
-	c.add(man(us, t, m.To()) | mark)
+	c.add(pieceElement(us, t, m.To()) | mark)
 
 	target := m.To()
 	if m.IsEnPassant() {
@@ -113,7 +113,7 @@ func (c *Change) board(p *chess.Position, us chess.Color, m chess.Move) {
 		return
 	}
 	mark = promotedIf(marks, target)
-	c.remove(man(us.Other(), taken.Type(), target) | mark)
+	c.remove(pieceElement(us.Other(), taken.Type(), target) | mark)
 	if !hands {
 		return
 	}
@@ -126,7 +126,7 @@ func (c *Change) board(p *chess.Position, us chess.Color, m chess.Move) {
 	}
 }
 
-// promotedIf returns the mark of a promoted man if one stands on s.
+// promotedIf returns the mark of a promoted piece if one stands on s.
 func promotedIf(marks chess.Bitboard, s chess.Square) element {
 	return element(marks>>s&1) << 11
 }

@@ -23,28 +23,28 @@
 //
 // # Blocks
 //
-// n men are on the board; a side's kinds are pawn, knight, bishop, rook, queen
+// n pieces are on the board; a side's kinds are pawn, knight, bishop, rook, queen
 // and king. The number of a feature is built from its parts in the order in
 // which they stand here, the last one running fastest; a kind and side is one
 // part, plane = 2*kind + 0 for the own side and 1 for the enemy's, own king 10,
 // enemy king 11. Ranks and squares are those of the own side: own pawns go up.
 //
 //	name        a feature is                                       size      most active
-//	All         plane, square: a man stands there                  768       n
+//	All         plane, square: a piece stands there                768       n
 //	P           the same without kings                             640       n-2
 //	King        square: the own king stands there                  64        1
 //	KingAll     King * All                                         49,152    n
 //	HalfKP      King * P in the layout of its file format          41,024    n-2
 //	HalfKAv2    King * All, kings in one plane, hands: see there   45,056    n
 //	            in variants with hands                             55,296    32
-//	H           plane, rank: a man stands on it                    96        n
+//	H           plane, rank: a piece stands on it                  96        n
 //	V           plane, file                                        96        n
 //	D1          plane, rising diagonal (file-rank+7)               180       n
 //	D2          plane, falling diagonal (file+rank)                180       n
-//	PH          rank, left plane, right plane: two men are         1,152     n - n/8
+//	PH          rank, left plane, right plane: two pieces are      1,152     n - n/8
 //	            neighbours with only empty squares between
 //	PV          file, lower plane, upper plane                     1,152     n - n/8
-//	MB          plane, square: a man may go there (Destinations)   768       616
+//	MB          plane, square: a piece may go there (Destinations) 768       616
 //	MC          plane, Mobility 1 to MobilityTop                   see there 12
 //
 // Only in variants with hands:
@@ -54,10 +54,10 @@
 //	HandExact   plane, number 1 to 16, 4, 4, 4, 2: exactly so many 60        10
 //	HandHeld    plane: the hand holds some                         10        10
 //	HandPairs   two planes: the hands hold some of both            45        45
-//	HandTotal   side, number 0..30 of all men in the hand          62        2
-//	Promoted    plane - 2, square: a promoted man stands there     512       16
+//	HandTotal   side, number 0..30 of all pieces in the hand       62        2
+//	Promoted    plane - 2, square: a promoted piece stands there   512       16
 //	DropChecks  plane, number 1..8 of empty squares from which a   80        10
-//	            man of a kind in hand would check
+//	            piece of a kind in hand would check
 //	DropMoves   side, band: squares for a pawn in hand             10        2
 //
 // Predicates are existential: two own rooks on a rank make one feature of H.
@@ -68,7 +68,7 @@
 // # Mobility
 //
 // MC gives a feature to the mobilities 1 to MobilityTop of each kind. 0 has
-// none: it is the most frequent value of most kinds, for want of men, and the
+// none: it is the most frequent value of most kinds, for want of pieces, and the
 // absence of the others says as much. The figures come from the histogram of
 // Mobility over positions and both sides, one histogram per kind: the largest
 // value that one in a thousand reaches. They sum to 108 a side in crazyhouse

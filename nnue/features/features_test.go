@@ -257,7 +257,7 @@ func TestHalfKAv2Sizes(t *testing.T) {
 	}
 }
 
-// TestVirtual compares with the definition: the virtual feature is the man or
+// TestVirtual compares with the definition: the virtual feature is the piece or
 // hand step alone, both kings apart.
 func TestVirtual(t *testing.T) {
 	for _, v := range []*chess.Variant{chess.Crazyhouse, chess.Chess} {

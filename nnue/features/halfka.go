@@ -27,12 +27,12 @@ const (
 // Black, and K = o(square of the own king) * block, where a block has 864
 // features with hands and 704 without:
 //
-//	a man on square s           K + 64*plane + o(s)
-//	c men of one kind in hand   K + 704 + 16*plane + j   for every j < c
+//	a piece on square s         K + 64*plane + o(s)
+//	c pieces of a kind in hand  K + 704 + 16*plane + j   for every j < c
 //
 // The hand code is a thermometer: the third pawn in hand switches on a third
-// feature. At most 16 men of a kind count, more than a legal game can yield.
-// Promoted men count as what they have become.
+// feature. At most 16 pieces of a kind count, more than a legal game can yield.
+// Promoted pieces count as what they have become.
 //
 // The zero value is the set for variants without hands. Source of the
 // numbering: Fairy-Stockfish, src/nnue/features/half_ka_v2_variants.cpp.
@@ -69,14 +69,14 @@ func (h HalfKAv2) Block() int {
 }
 
 // MaxActive returns the most features that are active at once in a legal game:
-// all 32 men are on the board or in a hand. Set-up positions may have more.
+// all 32 pieces are on the board or in a hand. Set-up positions may have more.
 func (h HalfKAv2) MaxActive() int { return totalMen }
 
 // Active appends the active features of p seen from perspective to dst, in no
 // particular order. It does not allocate if dst has room for MaxActive more.
 func (h HalfKAv2) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
 	n, v := len(dst), h.view(p, perspective)
-	dst = appendMen(dst, p, p.Occupied(), &halfKAPlanes[perspective], int32(v.mirror))
+	dst = appendPieces(dst, p, p.Occupied(), &halfKAPlanes[perspective], int32(v.mirror))
 	if h.hands {
 		m := len(dst)
 		dst = handSet.Active(p, perspective, dst)
@@ -86,7 +86,7 @@ func (h HalfKAv2) Active(p *chess.Position, perspective chess.Color, dst []int32
 	return dst
 }
 
-// halfKAPlanes is the first feature of a man in a block, by perspective.
+// halfKAPlanes is the first feature of a piece in a block, by perspective.
 var halfKAPlanes = byPiece([2][6]int32{{0, 128, 256, 384, 512, kingOffset}, {64, 192, 320, 448, 576, kingOffset}})
 
 func (h HalfKAv2) bound(onBoard int) int {
@@ -106,9 +106,9 @@ func (h HalfKAv2) dead(feature, king int) bool {
 	case f >= handOffset:
 		return handSet.dead(f-handOffset, noKing)
 	case f >= kingOffset && f-kingOffset != square: // the enemy king
-		return allMen.dead(f+virtualGap, square)
+		return allPieces.dead(f+virtualGap, square)
 	default:
-		return allMen.dead(f, square)
+		return allPieces.dead(f, square)
 	}
 }
 
@@ -137,11 +137,11 @@ func (h HalfKAv2) Difference(from, to *chess.Position, perspective chess.Color, 
 	v := h.view(to, perspective)
 	for changed := changedSquares(from, to); changed != 0; changed &= changed - 1 {
 		s := changed.First()
-		if man := to.PieceAt(s); man != chess.NoPiece {
-			added = append(added, v.man(int(man.Color()), int(man.Type()), int(s)))
+		if piece := to.PieceAt(s); piece != chess.NoPiece {
+			added = append(added, v.piece(int(piece.Color()), int(piece.Type()), int(s)))
 		}
-		if man := from.PieceAt(s); man != chess.NoPiece {
-			removed = append(removed, v.man(int(man.Color()), int(man.Type()), int(s)))
+		if piece := from.PieceAt(s); piece != chess.NoPiece {
+			removed = append(removed, v.piece(int(piece.Color()), int(piece.Type()), int(s)))
 		}
 	}
 	for c := chess.White; c <= chess.Black; c++ {
@@ -158,12 +158,12 @@ func (h HalfKAv2) Difference(from, to *chess.Position, perspective chess.Color, 
 	return added, removed
 }
 
-// handCount returns how many men of kind t in a hand the set can express.
+// handCount returns how many pieces of kind t in a hand the set can express.
 func handCount(hand chess.Hand, t int) int {
 	return min(hand.Count(chess.PieceType(t)), handSteps)
 }
 
-// view turns men and hands into features of one perspective with its king in
+// view turns pieces and hands into features of one perspective with its king in
 // place.
 type view struct {
 	base   int // first feature of the own king's block
@@ -180,8 +180,8 @@ func (h HalfKAv2) viewFrom(perspective chess.Color, king chess.Square) view {
 	return view{base: (int(king) ^ mirror) * h.Block(), mirror: mirror, enemy: int(perspective)}
 }
 
-// man returns the feature of a man of colour c and kind t on a square.
-func (v view) man(c, t, square int) int32 {
+// piece returns the feature of a piece of colour c and kind t on a square.
+func (v view) piece(c, t, square int) int32 {
 	plane := kingPlane
 	if t < handKinds {
 		plane = 2*t + (c ^ v.enemy)
@@ -194,7 +194,7 @@ func (v view) feature(e element) int32 {
 	if e&inHand != 0 {
 		return int32(v.base + handOffset + (2*e.kind()+(e.color()^v.enemy))*handSteps + e.step())
 	}
-	return v.man(e.color(), e.kind(), e.square())
+	return v.piece(e.color(), e.kind(), e.square())
 }
 
 // appendHand appends the thermometer steps from..to-1 of a hand.
@@ -207,7 +207,7 @@ func (v view) appendHand(dst []int32, c, t, from, to int) []int32 {
 }
 
 // Virtual returns the feature of the factoriser that belongs to a real one:
-// the same man or hand step without the own king's square. A network is
+// the same piece or hand step without the own king's square. A network is
 // trained with the sum of both rows, so that what is learned with the king on
 // one square serves all others, and stored with the sums.
 //

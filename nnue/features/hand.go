@@ -2,11 +2,11 @@ package features
 
 import "github.com/crazyhouse-rl/selfplay/chess"
 
-// gameMen is how many men of a kind, pawn to queen, a hand can have in a game:
-// promoted men return to the hand as pawns, so there are never more.
-var gameMen = [handKinds]int{16, 4, 4, 4, 2}
+// gamePieces is how many pieces of a kind, pawn to queen, a hand can have in a game:
+// promoted pieces return to the hand as pawns, so there are never more.
+var gamePieces = [handKinds]int{16, 4, 4, 4, 2}
 
-// handBlock has features for the number of men of a kind in a hand: a
+// handBlock has features for the number of pieces of a kind in a hand: a
 // thermometer, of which so many features are active, or the one feature of the
 // exact number. Larger numbers than its cap count as the cap.
 type handBlock struct{ *handTable }
@@ -21,8 +21,8 @@ type handTable struct {
 var (
 	handSet = newHandBlock("Hand", "men in hand by kind, a thermometer",
 		[handKinds]int{handSteps, handSteps, handSteps, handSteps, handSteps}, false)
-	handCapped = newHandBlock("HandCapped", "men in hand by kind, a thermometer as long as a game's men", gameMen, false)
-	handExact  = newHandBlock("HandExact", "number of men in hand by kind", gameMen, true)
+	handCapped = newHandBlock("HandCapped", "men in hand by kind, a thermometer as long as a game's men", gamePieces, false)
+	handExact  = newHandBlock("HandExact", "number of men in hand by kind", gamePieces, true)
 	handHeld   = newHandBlock("HandHeld", "kinds in hand", [handKinds]int{1, 1, 1, 1, 1}, false)
 )
 
@@ -33,7 +33,7 @@ func newHandBlock(name, describe string, caps [handKinds]int, exact bool) handBl
 		for side := range t.first {
 			t.first[side][kind] = int32(size)
 			size += caps[kind]
-			most += min(caps[kind], gameMen[kind])
+			most += min(caps[kind], gamePieces[kind])
 		}
 	}
 	t.block = block{name: name, describe: describe, size: size}
@@ -46,7 +46,7 @@ func newHandBlock(name, describe string, caps [handKinds]int, exact bool) handBl
 	t.never = func(f, _ int) bool {
 		for kind, n := range caps {
 			if f < 2*n {
-				return f%n >= gameMen[kind]
+				return f%n >= gamePieces[kind]
 			}
 			f -= 2 * n
 		}
@@ -55,7 +55,7 @@ func newHandBlock(name, describe string, caps [handKinds]int, exact bool) handBl
 	return handBlock{t}
 }
 
-// count returns how many men of a kind in a hand count.
+// count returns how many pieces of a kind in a hand count.
 func (b handBlock) count(hand chess.Hand, kind int) int {
 	return min(hand.Count(chess.PieceType(kind)), b.caps[kind])
 }

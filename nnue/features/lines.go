@@ -6,7 +6,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 )
 
-// lineBlock has a feature for a line with at least one man of a kind and side
+// lineBlock has a feature for a line with at least one piece of a kind and side
 // on it.
 type lineBlock struct{ *lineTable }
 

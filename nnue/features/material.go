@@ -51,7 +51,7 @@ func (m *material) fill(weights []float32, s Set) {
 		m.fillAnchored(weights, s)
 	case HalfKAv2:
 		m.fillHalfKAv2(weights, s)
-	case menBlock:
+	case pieceBlock:
 		m.fillBoard(weights, s)
 	case handBlock:
 		m.fillHands(weights, s)
@@ -75,7 +75,7 @@ func (m *material) fillAnchored(weights []float32, a anchored) {
 
 func (m *material) fillHalfKAv2(weights []float32, h HalfKAv2) {
 	block := weights[:h.Block()]
-	m.fillBoard(block[:kingOffset], piecesOnly)
+	m.fillBoard(block[:kingOffset], withoutKings)
 	if h.hands {
 		m.fillHands(block[handOffset:], handSet)
 	}
@@ -84,7 +84,7 @@ func (m *material) fillHalfKAv2(weights []float32, h HalfKAv2) {
 	}
 }
 
-func (m *material) fillBoard(weights []float32, b menBlock) {
+func (m *material) fillBoard(weights []float32, b pieceBlock) {
 	if b.promoted {
 		return
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 )
 
-// Destinations returns the squares to which men of colour c and kind t may go by
-// a pseudo-legal move: the squares they attack, less those of own men; for pawns
-// the enemy men they attack and the squares they push to, double steps
+// Destinations returns the squares to which pieces of colour c and kind t may go by
+// a pseudo-legal move: the squares they attack, less those of own pieces; for pawns
+// the enemy pieces they attack and the squares they push to, double steps
 // included. Castling, en passant and drops are left out.
 //
 // Pseudo-legal rather than legal moves are taken because those of both sides
@@ -16,11 +16,11 @@ import (
 // side to move alone.
 func Destinations(p *chess.Position, c chess.Color, t chess.PieceType) chess.Bitboard {
 	var set chess.Bitboard
-	men, occupied := p.Pieces(c, t), p.Occupied()
+	pieces, occupied := p.Pieces(c, t), p.Occupied()
 	if t == chess.Pawn {
-		return pawnDestinations(men, c, p.ByColor(c.Other()), occupied)
+		return pawnDestinations(pieces, c, p.ByColor(c.Other()), occupied)
 	}
-	for m := uint64(men); m != 0; m &= m - 1 {
+	for m := uint64(pieces); m != 0; m &= m - 1 {
 		s := chess.Square(bits.TrailingZeros64(m))
 		switch t {
 		case chess.Knight:
@@ -51,12 +51,12 @@ func pawnDestinations(pawns chess.Bitboard, c chess.Color, enemies, occupied che
 }
 
 // Mobility returns the number of Destinations: squares, each counted once
-// however many men may go there.
+// however many pieces may go there.
 func Mobility(p *chess.Position, c chess.Color, t chess.PieceType) int {
 	return Destinations(p, c, t).Count()
 }
 
-// mobilitySet has a feature for a square that some man of a kind and side may
+// mobilitySet has a feature for a square that some piece of a kind and side may
 // go to.
 type mobilitySet struct{ *block }
 
@@ -118,7 +118,7 @@ var mobilityTop = struct{ chess, crazyhouse [6]int }{
 	crazyhouse: [6]int{16, 18, 19, 20, 27, 8},
 }
 
-// MobilityTop returns the largest Mobility of men of kind t that has a feature
+// MobilityTop returns the largest Mobility of pieces of kind t that has a feature
 // of its own in MC; larger ones share it.
 func MobilityTop(v *chess.Variant, t chess.PieceType) int {
 	if v.CapturesToHand {

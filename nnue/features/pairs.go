@@ -6,9 +6,9 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 )
 
-// pairBlock has a feature for two men that are neighbours on a rank, or on a
-// file, with only empty squares between: line, left or lower man, right or
-// upper man.
+// pairBlock has a feature for two pieces that are neighbours on a rank, or on a
+// file, with only empty squares between: line, left or lower piece, right or
+// upper piece.
 type pairBlock struct{ *pairTable }
 
 type pairTable struct {
@@ -39,8 +39,8 @@ var (
 	}}}
 )
 
-// neighbours is the bound of pairs: one less than men on each of the lines,
-// which are at least an eighth of the men.
+// neighbours is the bound of pairs: one less than pieces on each of the lines,
+// which are at least an eighth of the pieces.
 func neighbours(onBoard int) int { return onBoard - (onBoard+7)/8 }
 
 func twoKings(a, b int) bool { return a == b && a >= 10 }
@@ -53,7 +53,7 @@ func (b pairBlock) line(p *chess.Position, line int, enemy int) (set [(linePairs
 		squares = uint64(p.Occupied()) & (0x0101010101010101 << line)
 	}
 	if squares&(squares-1) == 0 {
-		return set // one man has no neighbour
+		return set // one piece has no neighbour
 	}
 	plane := &planeOfMan[enemy]
 	left := int(plane[p.PieceAt(chess.Square(bits.TrailingZeros64(squares)))&15])
@@ -131,7 +131,7 @@ func (b pairBlock) touched(from, to *chess.Position) uint64 {
 	return lines
 }
 
-// changedSquares returns the squares that do not have the same man in both.
+// changedSquares returns the squares that do not have the same piece in both.
 func changedSquares(a, b *chess.Position) chess.Bitboard {
 	set := (a.ByColor(chess.White) ^ b.ByColor(chess.White)) | (a.ByColor(chess.Black) ^ b.ByColor(chess.Black))
 	for t := chess.Pawn; t <= chess.King; t++ {

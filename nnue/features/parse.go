@@ -84,8 +84,8 @@ var registry = []struct {
 	hands bool // only where captures go to hand
 	set   func(v *chess.Variant) Set
 }{
-	{"All", false, fixed(allMen)},
-	{"P", false, fixed(piecesOnly)},
+	{"All", false, fixed(allPieces)},
+	{"P", false, fixed(withoutKings)},
 	{"King", false, fixed(ownKing)},
 	{"KingAll", false, fixed(kingAll)},
 	{"HalfKP", false, fixed(halfKP)},
@@ -109,7 +109,7 @@ var registry = []struct {
 	{"HandHeld", true, fixed(handHeld)},
 	{"HandPairs", true, fixed(handPairSet)},
 	{"HandTotal", true, fixed(handTotal)},
-	{"Promoted", true, fixed(promotedMen)},
+	{"Promoted", true, fixed(promotedPieces)},
 	{"DropChecks", true, fixed(dropCheckCounts)},
 	{"DropMoves", true, fixed(dropMoves)},
 }

@@ -64,7 +64,7 @@ func TestSizes(t *testing.T) {
 		{chess.Crazyhouse, "All + H + V + Hand", 1120, 96},
 		{chess.Crazyhouse, "All + D1 + D2 + Hand", 1288, 96},
 		{chess.Crazyhouse, "All + H + V + D1 + D2 + Hand", 1480, 160},
-		{chess.Crazyhouse, "PH + Hand", 1312, 31}, // a pair needs two men,
+		{chess.Crazyhouse, "PH + Hand", 1312, 31}, // a pair needs two pieces,
 		{chess.Crazyhouse, "All + PH + Hand", 2080, 60},
 		{chess.Crazyhouse, "All + PH + PV + Hand", 3232, 88},
 		{chess.Crazyhouse, "(All + Hand) * (All + Hand)", 861_184, 1024},

@@ -66,7 +66,7 @@ func newAnchored(a anchored) Set {
 var (
 	kingAll = newAnchored(anchored{
 		name: "KingAll", describe: "own king square times men",
-		inner: allMen, kingStride: allMen.size, stride: 1, size: kingAnchors * allMen.size, mirror: rankMirror,
+		inner: allPieces, kingStride: allPieces.size, stride: 1, size: kingAnchors * allPieces.size, mirror: rankMirror,
 	})
 	halfKP = newAnchored(anchored{
 		name: "HalfKP", describe: "own king square times men other than kings, as in Stockfish 12",

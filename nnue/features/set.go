@@ -22,7 +22,7 @@ type Set interface {
 	Size() int
 
 	// MaxActive returns a bound of the features active at once in a legal game.
-	// Set-up positions with more than 32 men may exceed it.
+	// Set-up positions with more than 32 pieces may exceed it.
 	MaxActive() int
 
 	// Describe returns a short description in words.
@@ -46,7 +46,7 @@ type Set interface {
 	// Position, which from may be, nothing is active.
 	Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32)
 
-	// bound returns the most features active in a game with so many men on the
+	// bound returns the most features active in a game with so many pieces on the
 	// board and the rest in hands.
 	bound(onBoard int) int
 	// room returns the room that Active and Difference need in each slice.
@@ -56,7 +56,7 @@ type Set interface {
 	dead(feature, king int) bool
 }
 
-// Linear is a set whose features each follow from one man on the board or one
+// Linear is a set whose features each follow from one piece on the board or one
 // kind in one hand, and the own king's square where it has anchors. What a move
 // changes is then known without looking at a position.
 type Linear interface {
@@ -76,7 +76,7 @@ type Linear interface {
 func Room(s Set) int { return s.room() }
 
 // Dead returns, ascending, the features of a set that no legal game can have
-// active: pawns on the first and last rank, a second own king, more men of a
+// active: pawns on the first and last rank, a second own king, more pieces of a
 // kind in hand than there are, unused numbers. Products are judged factor by
 // factor, with regard to the own king's square where that is a factor; beyond
 // that, what two factors exclude together is not found.

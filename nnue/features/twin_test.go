@@ -8,7 +8,7 @@ import (
 )
 
 // seen is a position as a perspective sees it: the own side at the bottom, going
-// up. A plane is 2*kind for an own man and 2*kind+1 for an enemy one.
+// up. A plane is 2*kind for an own piece and 2*kind+1 for an enemy one.
 type seen struct {
 	p        *chess.Position
 	us       chess.Color
@@ -32,8 +32,8 @@ func see(p *chess.Position, us chess.Color) *seen {
 			at = 8*(7-s.Rank()) + s.File()
 		}
 		v.board[at] = -1
-		if man := p.PieceAt(s); man != chess.NoPiece {
-			v.board[at] = plane(man.Type(), man.Color())
+		if piece := p.PieceAt(s); piece != chess.NoPiece {
+			v.board[at] = plane(piece.Type(), piece.Color())
 			v.promoted[at] = p.Promoted().Has(s)
 			if v.board[at] == 10 {
 				v.king = at
@@ -149,7 +149,7 @@ func (v *seen) lines(n int, line func(file, rank int) int) []int {
 	return out
 }
 
-// pairs looks along every line for a man, and from there for the next one. step
+// pairs looks along every line for a piece, and from there for the next one. step
 // leads from a square to its neighbour on the line, across to the next line.
 func (v *seen) pairs(step, across int) []int {
 	found := map[int]bool{}
@@ -180,7 +180,7 @@ var (
 	jumps    = [][2]int{{1, 2}, {2, 1}, {2, -1}, {1, -2}, {-1, -2}, {-2, -1}, {-2, 1}, {-1, 2}}
 )
 
-// attacks returns the squares a man of a plane on s attacks, first men met
+// attacks returns the squares a piece of a plane on s attacks, first pieces met
 // included.
 func (v *seen) attacks(plane, s int) []int {
 	up := 1

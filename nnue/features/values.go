@@ -49,7 +49,7 @@ func (b valueBlock) Difference(from, to *chess.Position, perspective chess.Color
 }
 
 const (
-	totals     = 31 // 0 to 30 men in a hand
+	totals     = 31 // 0 to 30 pieces in a hand
 	dropChecks = 8  // checks that are counted, more count as so many
 )
 
@@ -107,7 +107,7 @@ var (
 
 const pawnRanks chess.Bitboard = 0x00ffffffffffff00
 
-// checkingDrops returns the empty squares from which a man of colour c and kind
+// checkingDrops returns the empty squares from which a piece of colour c and kind
 // t would give check. Whether its own side is in check is not asked.
 func checkingDrops(p *chess.Position, c chess.Color, t chess.PieceType) chess.Bitboard {
 	king, occupied := p.King(c.Other()), p.Occupied()

@@ -12,13 +12,13 @@ import (
 const (
 	kinds     = 6  // pawn to king
 	handKinds = 5  // pawn to queen
-	handSteps = 16 // men of a kind in hand that are looked at
+	handSteps = 16 // pieces of a kind in hand that are looked at
 )
 
-// atlas says which features stand for a man on a square and for a man in hand,
+// atlas says which features stand for a piece on a square and for a piece in hand,
 // seen from White's perspective. It is found by asking the set: from positions
-// of two kings and from the same with one man more. So it knows any set whose
-// features follow from single men, and tells which sets those are.
+// of two kings and from the same with one piece more. So it knows any set whose
+// features follow from single pieces, and tells which sets those are.
 type atlas struct {
 	men   [2][kinds][64]effect // own, enemy
 	hands [2][handKinds][handSteps]effect
@@ -67,7 +67,7 @@ func deadOf(set features.Set) map[int32]bool {
 	return dead
 }
 
-// lookFrom notes what men and hands add with the own king on a square.
+// lookFrom notes what pieces and hands add with the own king on a square.
 func (a *atlas) lookFrom(set features.Set, v *chess.Variant, own chess.Square) {
 	for s := range chess.Square(64) {
 		enemy := farFrom(own, s)
@@ -154,7 +154,7 @@ func farFrom(a, b chess.Square) chess.Square {
 	panic("netstat: two squares cover the board")
 }
 
-// setup describes a position of two kings and at most one man, on the board or
+// setup describes a position of two kings and at most one piece, on the board or
 // several times in a hand.
 type setup struct {
 	own, enemy chess.Square // White's king and Black's
@@ -162,7 +162,7 @@ type setup struct {
 	on         chess.Square
 	held       chess.Piece // so many in hand
 	count      int
-	side       chess.Color // the side whose man it is: the other is to move
+	side       chess.Color // the side whose piece it is: the other is to move
 }
 
 // position returns the position, or nil if there cannot be one.
@@ -203,7 +203,7 @@ func (s setup) position(v *chess.Variant) *chess.Position {
 	return &p
 }
 
-// single reports whether the set's features follow from single men: whether men
+// single reports whether the set's features follow from single pieces: whether pieces
 // and hands account for at least half of its features, and none for more than
 // a few at once. king is as newAtlas was given it.
 func (a *atlas) single(set features.Set, king chess.Square) bool {
@@ -236,8 +236,8 @@ func (a *atlas) single(set features.Set, king chess.Square) bool {
 	return 2*len(met) >= alive
 }
 
-// picture is what a neuron adds up for men on squares, a1 first, and in hand:
-// hand i is the man i+1 of a kind. NaN is where no feature is. Own side first,
+// picture is what a neuron adds up for pieces on squares, a1 first, and in hand:
+// hand i is the piece i+1 of a kind. NaN is where no feature is. Own side first,
 // then the enemy.
 type picture struct {
 	Men   [2][kinds][64]float64

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	pairPlanes = 2 * kinds // kinds of men times sides
+	pairPlanes = 2 * kinds // kinds of pieces times sides
 	// stripColumns and stripMost are the columns of a table of features that
 	// have no place on a board, and the most that are drawn.
 	stripColumns = 32
@@ -23,7 +23,7 @@ var (
 	sideNames  = [2]string{"own", "enemy"}
 	handLabels = []string{"P", "N", "B", "R", "Q"}
 	stepLabels = []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"}
-	// planeLabels are planes of men as sets number them: own pawn, enemy pawn,
+	// planeLabels are planes of pieces as sets number them: own pawn, enemy pawn,
 	// own knight and so on, the enemy's in lower case.
 	planeLabels = []string{"P", "p", "N", "n", "B", "b", "R", "r", "Q", "q", "K", "k"}
 )

@@ -5,7 +5,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
-// Mobility counts how often men of each kind have each mobility, as
+// Mobility counts how often pieces of each kind have each mobility, as
 // features.Mobility gives it, over positions and both sides. The zero value has
 // counted nothing.
 type Mobility struct {

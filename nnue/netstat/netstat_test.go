@@ -149,7 +149,7 @@ func TestWatch(t *testing.T) {
 	for f := range n.Features().Size() {
 		n.FTRow(f)[3], n.FTRow(f)[4] = -1, 0
 	}
-	n.FTBias[3] = 20 // 32 men take more away
+	n.FTBias[3] = 20 // 32 pieces take more away
 	n.FTBias[4] = 5
 	n.Stacks[0].L2Bias[7] = math.MinInt32 / 2
 	positions := somePositions(t)

@@ -126,7 +126,7 @@ func (f Fixture) layer2Weight(z uint64, column int) int {
 }
 
 // materialValue is what a feature adds to piece-square sums before noise, by
-// its place in a block: 16 times the man's value, kings 0, the enemy's men
+// its place in a block: 16 times the piece's value, kings 0, the enemy's pieces
 // negative.
 func materialValue(offset int) int {
 	plane := offset / 64
@@ -145,7 +145,7 @@ func materialValue(offset int) int {
 
 // Random returns a network of any architecture with parameters drawn from a
 // seed, of the fixtures' distribution: a nonsensical but lively evaluation. With
-// HalfKAv2 and piece-square columns men have about their usual values.
+// HalfKAv2 and piece-square columns pieces have about their usual values.
 func Random(a nnue.Architecture, seed uint64) (*nnue.Network, error) {
 	n, err := nnue.New(a)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 )
 
-// menBlock has a feature for a man of a kind and side on a square.
-type menBlock struct{ *menTable }
+// pieceBlock has a feature for a piece of a kind and side on a square.
+type pieceBlock struct{ *pieceIndices }
 
-type menTable struct {
+type pieceIndices struct {
 	block
 	// first gives the feature of the square a1, by side (own, enemy) and kind;
 	// -1 where the block has none.
 	first    [2][6]int32
 	mirror   int  // XORed to squares for Black
-	promoted bool // promoted men only
+	promoted bool // promoted pieces only
 
 	ofPiece [2]pieceTable // first by perspective
 }
@@ -36,37 +36,37 @@ func byPiece(first [2][6]int32) (tables [2]pieceTable) {
 	return tables
 }
 
-func newMenBlock(t menTable) menBlock {
+func newPieceBlock(t pieceIndices) pieceBlock {
 	t.ofPiece = byPiece(t.first)
-	return menBlock{&t}
+	return pieceBlock{&t}
 }
 
 var (
-	allMen = newMenBlock(menTable{
+	allPieces = newPieceBlock(pieceIndices{
 		block: block{name: "All", describe: "men on squares", size: planes * 64,
 			most: perMan, never: neverMan},
 		first:  [2][6]int32{{0, 128, 256, 384, 512, 640}, {64, 192, 320, 448, 576, 704}},
 		mirror: rankMirror,
 	})
-	piecesOnly = newMenBlock(menTable{
+	withoutKings = newPieceBlock(pieceIndices{
 		block: block{name: "P", describe: "men other than kings on squares", size: (planes - 2) * 64,
 			most: butKings, never: neverMan},
 		first:  [2][6]int32{{0, 128, 256, 384, 512, -1}, {64, 192, 320, 448, 576, -1}},
 		mirror: rankMirror,
 	})
 	// rotatedPieces is P with the orientation of HalfKP's file format.
-	rotatedPieces = newMenBlock(menTable{
-		block:  piecesOnly.block,
-		first:  piecesOnly.first,
+	rotatedPieces = newPieceBlock(pieceIndices{
+		block:  withoutKings.block,
+		first:  withoutKings.first,
 		mirror: rotation,
 	})
-	ownKing = newMenBlock(menTable{
+	ownKing = newPieceBlock(pieceIndices{
 		block: block{name: "King", describe: "own king on a square", size: 64,
 			most: always(1), never: func(f, king int) bool { return king != noKing && f != king }},
 		first:  [2][6]int32{{-1, -1, -1, -1, -1, 0}, {-1, -1, -1, -1, -1, -1}},
 		mirror: rankMirror,
 	})
-	promotedMen = newMenBlock(menTable{
+	promotedPieces = newPieceBlock(pieceIndices{
 		block: block{name: "Promoted", describe: "promoted men on squares", size: 8 * 64,
 			most: func(onBoard int) int { return min(onBoard-2, 16) }},
 		first:    [2][6]int32{{-1, 0, 128, 256, 384, -1}, {-1, 64, 192, 320, 448, -1}},
@@ -92,19 +92,19 @@ func neverMan(f, king int) bool {
 	}
 }
 
-func (b menBlock) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
+func (b pieceBlock) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
 	set := p.Occupied()
 	if b.promoted {
 		set = p.Promoted()
 	}
-	return appendMen(dst, p, set, &b.ofPiece[perspective], int32(int(perspective)*b.mirror))
+	return appendPieces(dst, p, set, &b.ofPiece[perspective], int32(int(perspective)*b.mirror))
 }
 
-// appendMen appends the features of the men on the squares of a set: the number
+// appendPieces appends the features of the pieces on the squares of a set: the number
 // of the piece and the square, mirrored by XOR. Pieces with a negative number have
-// none. One loop over the men has fewer surprises for the processor than one for
+// none. One loop over the pieces has fewer surprises for the processor than one for
 // each kind.
-func appendMen(dst []int32, p *chess.Position, set chess.Bitboard, first *pieceTable, mirror int32) []int32 {
+func appendPieces(dst []int32, p *chess.Position, set chess.Bitboard, first *pieceTable, mirror int32) []int32 {
 	for s := uint64(set); s != 0; s &= s - 1 {
 		square := bits.TrailingZeros64(s)
 		if f := first[p.PieceAt(chess.Square(square))&15]; f >= 0 {
@@ -114,8 +114,8 @@ func appendMen(dst []int32, p *chess.Position, set chess.Bitboard, first *pieceT
 	return dst
 }
 
-// Difference looks at the squares that do not have the same man.
-func (b menBlock) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
+// Difference looks at the squares that do not have the same piece.
+func (b pieceBlock) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
 	enemy := int(perspective)
 	changed := changedSquares(from, to)
 	if b.promoted {
@@ -133,20 +133,20 @@ func (b menBlock) Difference(from, to *chess.Position, perspective chess.Color, 
 	return added, removed
 }
 
-// at returns the feature of the man on a square, -1 if there is none.
-func (b menBlock) at(p *chess.Position, s chess.Square, enemy int) int32 {
-	man := p.PieceAt(s)
-	if man == chess.NoPiece || b.promoted && !p.Promoted().Has(s) {
+// at returns the feature of the piece on a square, -1 if there is none.
+func (b pieceBlock) at(p *chess.Position, s chess.Square, enemy int) int32 {
+	piece := p.PieceAt(s)
+	if piece == chess.NoPiece || b.promoted && !p.Promoted().Has(s) {
 		return -1
 	}
-	first := b.first[int(man.Color())^enemy][man.Type()]
+	first := b.first[int(piece.Color())^enemy][piece.Type()]
 	if first < 0 {
 		return -1
 	}
 	return first + int32(int(s)^enemy*b.mirror)
 }
 
-func (b menBlock) Append(c *Change, perspective chess.Color, _ chess.Square, added, removed []int32) ([]int32, []int32) {
+func (b pieceBlock) Append(c *Change, perspective chess.Color, _ chess.Square, added, removed []int32) ([]int32, []int32) {
 	enemy := int(perspective)
 	mirror := enemy * b.mirror
 	for _, e := range c.added[:c.nAdded] {
@@ -163,7 +163,7 @@ func (b menBlock) Append(c *Change, perspective chess.Color, _ chess.Square, add
 }
 
 // firstOf returns first for an element, -1 if the block has no feature for it.
-func (b menBlock) firstOf(e element, enemy int) int32 {
+func (b pieceBlock) firstOf(e element, enemy int) int32 {
 	if e&inHand != 0 || b.promoted && e&promoted == 0 {
 		return -1
 	}
