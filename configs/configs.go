@@ -76,7 +76,7 @@ type Tree struct {
 	MateProbe           int     `yaml:"mate_probe"`            // plies of checks looked through for mate at every new position: 0, 1 or 3
 	Batch               int     `yaml:"batch"`                 // positions of all games that the net is given at once, at most
 	Threads             int     `yaml:"threads"`               // that share a batch
-	Int8                bool    `yaml:"int8"`                  // convolutions of bytes
+	Runtime             string  `yaml:"runtime"`               // what runs plane nets: native, int8, onnxgo or ort
 }
 
 // Searches that actors and the gate play with.
@@ -252,7 +252,10 @@ func parse(text []byte, name string) (map[string]any, error) {
 	}
 	values := map[string]any{}
 	flatten("", raw, values)
-	if err := translate(values, name); err != nil {
+	if err := translateNet(values, name); err != nil {
+		return nil, err
+	}
+	if err := translateTree(values, name); err != nil {
 		return nil, err
 	}
 	known := Keys()

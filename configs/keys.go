@@ -66,6 +66,9 @@ func (c *Config) Set(key, text string) error {
 	if key == oldArchitecture {
 		return fmt.Errorf("%w: unknown key %q, replaced by net.features, net.buckets and so on; see also the preset fairy", ErrInvalid, key)
 	}
+	if key == oldInt8 {
+		return fmt.Errorf("%w: unknown key %q, replaced by %s", ErrInvalid, key, treeRuntime)
+	}
 	for k, field := range c.fields() {
 		if k == key {
 			return assignText(field, key, text)

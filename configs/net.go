@@ -106,8 +106,8 @@ func (n Net) Architecture(variant string) (nnue.Architecture, error) {
 // but the width.
 const oldArchitecture = "net.architecture"
 
-// translate replaces oldArchitecture among a file's values by what it meant.
-func translate(values map[string]any, name string) error {
+// translateNet replaces oldArchitecture among a file's values by what it meant.
+func translateNet(values map[string]any, name string) error {
 	found, ok := values[oldArchitecture]
 	if !ok {
 		return nil

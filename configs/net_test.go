@@ -76,3 +76,35 @@ func TestOldArchitecture(t *testing.T) {
 		t.Errorf("set: error %v", err)
 	}
 }
+
+// TestOldInt8 reads files of the time when actor.tree.runtime was a switch.
+func TestOldInt8(t *testing.T) {
+	for text, want := range map[string]string{"int8: true": "int8", "int8: false": "native", "runtime: onnxgo": "onnxgo"} {
+		c, _ := Preset("planes")
+		if err := c.Merge([]byte("schema: 1\nactor:\n  tree: {"+text+"}\n"), "old"); err != nil || c.Actor.Tree.Runtime != want {
+			t.Errorf("%s: found %q, error %v, expected %q", text, c.Actor.Tree.Runtime, err, want)
+		}
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"int8: yes":                "found yes, expected true or false",
+		"int8: [1]":                "found [1]",
+		"int8: true, runtime: ort": "found actor.tree.runtime beside actor.tree.int8",
+	} {
+		c, _ := Preset("laptop")
+		err := c.Merge([]byte("schema: 1\nactor:\n  tree: {"+text+"}\n"), "old")
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, expected one with %q", text, err, want)
+		}
+	}
+	c, _ := Preset("laptop")
+	if err := c.Set("actor.tree.int8", "true"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "replaced by actor.tree.runtime") {
+		t.Errorf("set: error %v", err)
+	}
+	c.Actor.Tree.Runtime = "tpu"
+	if err := c.Validate(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), `actor.tree.runtime: found "tpu"`) {
+		t.Errorf("unknown runtime: error %v", err)
+	}
+}

@@ -1,6 +1,36 @@
 package configs
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// runtimes are what can run plane nets, as package planes/runtimes names them.
+var runtimes = []string{"native", "int8", "onnxgo", "ort"}
+
+const (
+	treeRuntime = "actor.tree.runtime"
+	oldInt8     = "actor.tree.int8" // in its place in files of earlier builds, true for int8
+)
+
+// translateTree replaces oldInt8 among a file's values by what it meant.
+func translateTree(values map[string]any, name string) error {
+	found, ok := values[oldInt8]
+	if !ok {
+		return nil
+	}
+	if _, both := values[treeRuntime]; both {
+		return fmt.Errorf("%w: %s: found %s beside %s, expected one or the other", ErrInvalid, name, treeRuntime, oldInt8)
+	}
+	runtime, known := map[string]string{"true": "int8", "false": "native"}[fmt.Sprint(found)]
+	if !known {
+		return fmt.Errorf("%w: %s: %s: found %v, expected true or false, or instead %s", ErrInvalid, name, oldInt8, found, treeRuntime)
+	}
+	delete(values, oldInt8)
+	values[treeRuntime] = runtime
+	return nil
+}
 
 // validate returns what is wrong with t. Each error wraps ErrInvalid.
 func (t Tree) validate() (wrong []error) {
@@ -24,6 +54,9 @@ func (t Tree) validate() (wrong []error) {
 	}
 	if t.MateProbe != 0 && t.MateProbe != 1 && t.MateProbe != 3 {
 		wrong = append(wrong, fmt.Errorf("%w: actor.tree.mate_probe: found %d, expected 0, 1 or 3", ErrInvalid, t.MateProbe))
+	}
+	if !slices.Contains(runtimes, t.Runtime) {
+		wrong = append(wrong, fmt.Errorf("%w: %s: found %q, expected one of %s", ErrInvalid, treeRuntime, t.Runtime, strings.Join(runtimes, ", ")))
 	}
 	return wrong
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
@@ -44,7 +45,7 @@ func TestTreeLoop(t *testing.T) {
 	if first.ActorGeneration < 1 || first.MeanBatch == 0 || first.Spooled != 0 {
 		t.Fatalf("after %v: %+v", first.Elapsed, first)
 	}
-	cfg.Actor.Tree.Int8, cfg.Actor.Tree.FastNodes, cfg.Actor.Tree.FullShare = true, 2, 0.5
+	cfg.Actor.Tree.Runtime, cfg.Actor.Tree.FastNodes, cfg.Actor.Tree.FullShare = runtimes.Int8, 2, 0.5
 	second := loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: patience})
 	if second.Step <= first.Step || second.ActorGeneration <= first.ActorGeneration {
 		t.Errorf("before: step %d, generation %d; after: step %d, generation %d", first.Step, first.ActorGeneration, second.Step, second.ActorGeneration)

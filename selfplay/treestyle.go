@@ -52,6 +52,9 @@ func newTreeStyle(r *Run) (*treeStyle, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := runtimes.Check(r.cfg.Actor.Tree.Runtime); err != nil {
+		return nil, fmt.Errorf("actor.tree.runtime: %w", err)
+	}
 	return &treeStyle{run: r, architecture: a, evaluators: map[string]*sharedEvaluator{}}, nil
 }
 
@@ -90,11 +93,7 @@ func (s *treeStyle) read(n *net, path string) error {
 
 // open returns a net ready to evaluate positions, on a number of threads.
 func (s *treeStyle) open(file *runtimes.File, threads int) (*planes.Net, error) {
-	o := runtimes.Options{Name: runtimes.Native, Threads: threads, Calibration: positions.Calibration}
-	if s.run.cfg.Actor.Tree.Int8 {
-		o.Name = runtimes.Int8
-	}
-	return file.Open(o)
+	return file.Open(runtimes.Options{Name: s.run.cfg.Actor.Tree.Runtime, Threads: threads, Calibration: positions.Calibration})
 }
 
 func (s *treeStyle) player(n *net) (*actorPlayer, error) {
@@ -169,7 +168,7 @@ func (s *treeStyle) contest(n *net, c *match.Contestant) {
 	a := s.run.cfg.Actor
 	o := mcts.DefaultOptions()
 	o.MemoryMB, o.MateProbe, o.Gumbel.Actions = a.HashMB, a.Tree.MateProbe, a.Tree.Gumbel
-	c.Settings = fmt.Sprintf("mcts, hash %d MiB, probe %d, gumbel %d, int8 %v", o.MemoryMB, o.MateProbe, o.Gumbel.Actions, a.Tree.Int8)
+	c.Settings = fmt.Sprintf("mcts, hash %d MiB, probe %d, gumbel %d, runtime %s", o.MemoryMB, o.MateProbe, o.Gumbel.Actions, a.Tree.Runtime)
 	c.New = func() (game.Player, error) {
 		if n.planes == nil {
 			return mcts.New(mcts.Uniform{}, o)
