@@ -210,28 +210,28 @@ const ladderSamples = 1000
 
 // rateClimbs rates the nets, the first players of a match, from its log.
 func rateClimbs(c *cobra.Command, cfg match.Config, ladder configs.Ladder, nets int) ([]climbedTo, error) {
-	loader := &poolLoader{warn: c.ErrOrStderr()}
-	if err := loader.load(c.Context(), cfg.Log, nil); err != nil {
+	loader := &match.PoolLoader{Warn: c.ErrOrStderr()}
+	if err := loader.Load(c.Context(), cfg.Log, nil); err != nil {
 		return nil, err
 	}
 	fit := rating.PoolConfig{PriorDraws: ladderDraws}
 	for _, a := range ladder.Anchors {
-		if player, ok := loader.pool.Player(a.Name); ok {
+		if player, ok := loader.Pool.Player(a.Name); ok {
 			fit.Anchors = append(fit.Anchors, rating.Anchor{Player: player, Elo: a.Elo, SD: a.SD})
 		}
 	}
-	ratings, err := loader.pool.Fit(fit)
+	ratings, err := loader.Pool.Fit(fit)
 	if err != nil {
 		return nil, fmt.Errorf("the nets cannot be rated by these games: %w", err)
 	}
-	samples, err := loader.pool.Resample(c.Context(), fit, ratings, ladderSamples, rand.New(rand.NewPCG(cfg.Seed, 0)))
+	samples, err := loader.Pool.Resample(c.Context(), fit, ratings, ladderSamples, rand.New(rand.NewPCG(cfg.Seed, 0)))
 	if err != nil {
 		return nil, err
 	}
 	climbs := make([]climbedTo, nets)
 	for i := range climbs {
 		contestant := &cfg.Players[i]
-		player, _ := loader.pool.Player(contestant.Name) // it has played
+		player, _ := loader.Pool.Player(contestant.Name) // it has played
 		climbs[i] = climbedTo{
 			Name: contestant.Name, Net: contestant.Net, Limits: game.LimitsText(contestant.Limits),
 			Elo: ratings.Interval(player, samples.Errors),

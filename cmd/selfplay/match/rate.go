@@ -1,6 +1,7 @@
 package match
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
 )
 
@@ -79,13 +81,13 @@ func rate(c *cobra.Command, files []string, o rateOptions) error {
 	if err := cli.CheckPlot("--plot", o.plot); err != nil {
 		return err
 	}
-	loader := &poolLoader{noReplay: o.noReplay, progress: cli.NewProgress(c.ErrOrStderr(), "games read"), warn: c.ErrOrStderr()}
+	loader := &match.PoolLoader{NoReplay: o.noReplay, Step: cli.NewProgress(c.ErrOrStderr(), "games read").Step, Warn: c.ErrOrStderr()}
 	if o.variant != "" {
 		v, err := chess.ParseVariant(o.variant)
 		if err != nil {
 			return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
 		}
-		loader.variant = v
+		loader.Variant = v
 	}
 	cfg, err := o.whiteAdvantage()
 	if err != nil {
@@ -96,39 +98,39 @@ func rate(c *cobra.Command, files []string, o rateOptions) error {
 		return err
 	}
 	for _, file := range files {
-		if err := loader.load(c.Context(), file, c.InOrStdin()); err != nil {
+		if err := loader.Load(c.Context(), file, c.InOrStdin()); err != nil {
 			return err
 		}
 	}
-	loader.summary()
+	loader.Summary()
 	for _, a := range anchors {
-		player, ok := loader.pool.Player(a.name)
+		player, ok := loader.Pool.Player(a.name)
 		if !ok {
-			return fmt.Errorf("%w: --anchor: found %q, expected one of the players: %s", cli.ErrUsage, a.name, someNames(loader.pool.Players()))
+			return fmt.Errorf("%w: --anchor: found %q, expected one of the players: %s", cli.ErrUsage, a.name, someNames(loader.Pool.Players()))
 		}
 		cfg.Anchors = append(cfg.Anchors, rating.Anchor{Player: player, Elo: a.elo, SD: a.sd})
 	}
-	ratings, err := loader.pool.Fit(cfg)
+	ratings, err := loader.Pool.Fit(cfg)
 	if err != nil {
 		return withHint(err)
 	}
 	var samples *rating.Resampling
 	if o.resample > 0 {
 		rng := rand.New(rand.NewPCG(o.seed, 0))
-		if samples, err = loader.pool.Resample(c.Context(), cfg, ratings, o.resample, rng); err != nil {
+		if samples, err = loader.Pool.Resample(c.Context(), cfg, ratings, o.resample, rng); err != nil {
 			return err
 		}
 	}
-	report := newRateReport(loader, cfg, ratings, samples, o.seed)
+	report := rating.NewPoolReport(&loader.Pool, loader.Counts, cfg, ratings, samples, o.seed)
 	if o.json {
-		err = report.writeJSON(c.OutOrStdout())
+		err = json.NewEncoder(c.OutOrStdout()).Encode(report)
 	} else {
-		err = report.print(c.OutOrStdout())
+		err = report.WriteText(c.OutOrStdout())
 	}
 	if err != nil || o.plot == "" {
 		return err
 	}
-	return report.figure().Save(o.plot)
+	return report.Figure().Save(o.plot)
 }
 
 // withHint adds to the error of a fit what may help.

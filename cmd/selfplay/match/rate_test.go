@@ -185,13 +185,3 @@ func TestRateErrors(t *testing.T) {
 		}
 	}
 }
-
-func TestRoundsNear(t *testing.T) {
-	for round, want := range map[string]string{
-		"1": "1 2 0", "2": "2 1 3", "3.1": "3.1 3.2 3.0", "7.2": "7.2 7.1 7.3", "-": "", "?": "", "": "", "-4": "", "99999999999999999999": "",
-	} {
-		if got := strings.Join(roundsNear(round), " "); got != want {
-			t.Errorf("rounds near %q: %q, expected %q", round, got, want)
-		}
-	}
-}

@@ -1,8 +1,7 @@
-package match
+package rating
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -10,53 +9,69 @@ import (
 	"text/tabwriter"
 
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
-	"github.com/crazyhouse-rl/selfplay/match/rating"
 )
 
-// rateReport is what rate prints. Intervals are of 95 %.
-type rateReport struct {
-	Games   gameCounts      `json:"games"`
-	Samples *samplesReport  `json:"resampling,omitempty"` // nil: none
-	White   rateEstimate    `json:"white_advantage"`
-	Draws   float64         `json:"even_draw_rate"` // probability that players with equal chances draw
-	Players []ratedPlayer   `json:"players"`        // best first
-	Chances [][]float64     `json:"superiority"`    // probability that the player of the row is the stronger one
-	anchors []rating.Anchor // to tell in words
+// GameCounts counts the games that a pool was made of by what became of them.
+type GameCounts struct {
+	Read         int `json:"read"`
+	Rated        int `json:"rated"`
+	Malformed    int `json:"malformed"`
+	Unfinished   int `json:"unfinished"`      // without a result
+	Nameless     int `json:"nameless"`        // without names of two players
+	OtherVariant int `json:"other_variant"`   // not of the variant asked for
+	NotReplayed  int `json:"not_replayed"`    // rated though their rules are not known
+	Blocks       int `json:"blocks"`          // what is drawn anew: pairs and single games
+	Pairs        int `json:"pairs_of_blocks"` // blocks that are pairs
 }
 
-type samplesReport struct {
+// PoolReport is what the games of a pool tell of its players. Intervals are of 95 %.
+type PoolReport struct {
+	Games   GameCounts     `json:"games"`
+	Samples *SamplesReport `json:"resampling,omitempty"` // nil: none
+	White   PoolEstimate   `json:"white_advantage"`
+	Draws   float64        `json:"even_draw_rate"` // probability that players with equal chances draw
+	Players []RatedPlayer  `json:"players"`        // best first
+	Chances [][]float64    `json:"superiority"`    // probability that the player of the row is the stronger one
+	anchors []Anchor
+}
+
+// SamplesReport says how many times games were drawn anew for their errors.
+type SamplesReport struct {
 	Done   int    `json:"done"`
 	Failed int    `json:"failed"` // gave no finite ratings
 	Seed   uint64 `json:"seed"`
 }
 
-// rateEstimate has the interval by the curvature of the likelihood and, if
+// PoolEstimate has the interval by the curvature of the likelihood and, if
 // there was resampling, the one by that.
-type rateEstimate struct {
-	Elo     rating.Estimate  `json:"elo"`
-	Samples *rating.Estimate `json:"elo_resampled,omitempty"`
+type PoolEstimate struct {
+	Elo     Estimate  `json:"elo"`
+	Samples *Estimate `json:"elo_resampled,omitempty"`
 }
 
-type ratedPlayer struct {
+// RatedPlayer is a player with its rating and what it rests on.
+type RatedPlayer struct {
 	Rank int    `json:"rank"`
 	Name string `json:"name"`
-	rateEstimate
-	Anchor *float64           `json:"anchor,omitempty"` // the rating it is tied to
-	Counts rating.Trinomial   `json:"games"`            // losses, draws, wins
-	Pairs  rating.Pentanomial `json:"pairs"`
+	PoolEstimate
+	Anchor *float64    `json:"anchor,omitempty"` // the rating it is tied to
+	Counts Trinomial   `json:"games"`            // losses, draws, wins
+	Pairs  Pentanomial `json:"pairs"`
 }
 
-func newRateReport(l *poolLoader, cfg rating.PoolConfig, r *rating.Ratings, s *rating.Resampling, seed uint64) *rateReport {
-	report := &rateReport{Games: l.counts, Draws: r.DrawRate, anchors: cfg.Anchors}
+// NewPoolReport sums up ratings of a pool by a configuration. Games says what the
+// pool was made of; the resampling, with its seed, may be nil.
+func NewPoolReport(pool *Pool, games GameCounts, cfg PoolConfig, r *Ratings, s *Resampling, seed uint64) *PoolReport {
+	report := &PoolReport{Games: games, Draws: r.DrawRate, anchors: cfg.Anchors}
 	report.White.Elo = r.WhiteInterval()
 	errors := r.Errors
 	if s != nil {
-		report.Samples = &samplesReport{s.Done, s.Failed, seed}
+		report.Samples = &SamplesReport{s.Done, s.Failed, seed}
 		errors = s.Errors
 		white := s.WhiteInterval(r)
 		report.White.Samples = &white
 	}
-	names := l.pool.Players()
+	names := pool.Players()
 	order := make([]int, len(names))
 	for i := range order {
 		order[i] = i
@@ -65,13 +80,13 @@ func newRateReport(l *poolLoader, cfg rating.PoolConfig, r *rating.Ratings, s *r
 		return cmp.Or(cmp.Compare(r.Elo[b], r.Elo[a]), cmp.Compare(names[a], names[b]))
 	})
 	for rank, i := range order {
-		p := ratedPlayer{Rank: rank + 1, Name: names[i]}
+		p := RatedPlayer{Rank: rank + 1, Name: names[i]}
 		p.Elo = r.Interval(i, r.Errors)
 		if s != nil {
 			e := r.Interval(i, s.Errors)
 			p.Samples = &e
 		}
-		p.Counts, p.Pairs = l.pool.Record(i)
+		p.Counts, p.Pairs = pool.Record(i)
 		for _, a := range cfg.Anchors {
 			if a.Player == i {
 				p.Anchor = &a.Elo
@@ -87,9 +102,8 @@ func newRateReport(l *poolLoader, cfg rating.PoolConfig, r *rating.Ratings, s *r
 	return report
 }
 
-func (r *rateReport) writeJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
-
-func (r *rateReport) print(w io.Writer) error {
+// WriteText writes the report as tables.
+func (r *PoolReport) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "rank\tElo\t±\t")
 	if r.Samples != nil {
@@ -108,7 +122,7 @@ func (r *rateReport) print(w io.Writer) error {
 			name += " (anchor)"
 		}
 		fmt.Fprintf(t, "%d\t%.1f %%\t%.1f %%\t%d\t%s\t  %s\n", games, 100*score,
-			100*float64(p.Counts[rating.Draws])/float64(games), p.Pairs.Pairs(), strings.Trim(fmt.Sprint(p.Pairs.Five()), "[]"), name)
+			100*float64(p.Counts[Draws])/float64(games), p.Pairs.Pairs(), strings.Trim(fmt.Sprint(p.Pairs.Five()), "[]"), name)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -120,13 +134,13 @@ func (r *rateReport) print(w io.Writer) error {
 }
 
 // margin is half an interval, what stands behind ±.
-func margin(e *rating.Estimate) string {
+func margin(e *Estimate) string {
 	m, _ := e.Margin() // ratings are finite
 	return fmt.Sprintf("%.1f", m)
 }
 
 // printModel tells what the ratings rest on.
-func (r *rateReport) printModel(w io.Writer) error {
+func (r *PoolReport) printModel(w io.Writer) error {
 	white := fmt.Sprintf("%.1f ± %s", r.White.Elo.Value, margin(&r.White.Elo))
 	if r.White.Samples != nil {
 		white += fmt.Sprintf(" (± %s by pairs)", margin(r.White.Samples))
@@ -150,7 +164,7 @@ func (r *rateReport) printModel(w io.Writer) error {
 // any number.
 const widestMatrix = 16
 
-func (r *rateReport) printChances(w io.Writer) error {
+func (r *PoolReport) printChances(w io.Writer) error {
 	if len(r.Players) > widestMatrix {
 		return nil
 	}
@@ -174,8 +188,8 @@ func (r *rateReport) printChances(w io.Writer) error {
 	return t.Flush()
 }
 
-// figure draws the ratings with the errors by pairs if there are any.
-func (r *rateReport) figure() *figure.Figure {
+// Figure draws the ratings with the errors by pairs if there are any.
+func (r *PoolReport) Figure() *figure.Figure {
 	v := &figure.Intervals{Title: "bars: 95 % by the curvature of the likelihood", XLabel: "Elo"}
 	if r.Samples != nil {
 		v.Title = "bars: 95 % by resampling opening pairs"

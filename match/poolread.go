@@ -1,0 +1,183 @@
+package match
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+)
+
+// A PoolLoader puts the games of PGN files and of logs of matches into a pool.
+type PoolLoader struct {
+	NoReplay bool           // trust the moves of PGN files
+	Variant  *chess.Variant // only games of it; nil: of any
+	Step     func()         // called after each game of a PGN file; may be nil
+	Warn     io.Writer      // where malformed games are named, the first few
+
+	Pool   rating.Pool
+	Counts rating.GameCounts
+
+	file  string // being read
+	pairs rating.PairFinder
+}
+
+// maxWarnings is how many malformed games are shown one by one.
+const maxWarnings = 20
+
+// Load adds the games of one file, a log of a match or PGN; "-" is stdin.
+func (l *PoolLoader) Load(ctx context.Context, path string, stdin io.Reader) error {
+	in := stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	l.file = path
+	buffered := bufio.NewReader(in)
+	head, _ := buffered.Peek(len(logStart)) // a shorter file is no log
+	if bytes.Equal(head, []byte(logStart)) {
+		return l.loadLog(buffered)
+	}
+	return l.loadPGN(ctx, buffered)
+}
+
+// logStart is how the log of a match begins.
+const logStart = `{"version":`
+
+func (l *PoolLoader) loadLog(in io.Reader) error {
+	log, err := ReadLog(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.file, err)
+	}
+	for _, p := range log.Pairs {
+		a, b := log.Players[p.Players[0]], log.Players[p.Players[1]]
+		l.Counts.Read += 2
+		err := l.add(
+			rating.PoolGame{White: a, Black: b, Result: p.Outcome(0)},
+			rating.PoolGame{White: b, Black: a, Result: rating.Win - p.Outcome(1)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *PoolLoader) loadPGN(ctx context.Context, in io.Reader) error {
+	reader := game.NewPGNReader(in)
+	for ctx.Err() == nil {
+		rec, err := reader.Next()
+		var bad *game.PGNError
+		switch {
+		case err == io.EOF:
+			return l.addAll(l.pairs.Rest())
+		case errors.As(err, &bad):
+			l.Counts.Read++
+			l.malformed(err)
+			continue
+		case err != nil:
+			return fmt.Errorf("%s: %w", l.file, err)
+		}
+		l.Counts.Read++
+		if l.Step != nil {
+			l.Step()
+		}
+		if g, ok := l.poolGame(rec); ok {
+			if err := l.addAll(l.pairs.Next(g, rec.Tags)); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func (l *PoolLoader) malformed(err error) {
+	if l.Counts.Malformed++; l.Counts.Malformed <= maxWarnings {
+		fmt.Fprintf(l.Warn, "%s: %v\n", l.file, err)
+	}
+}
+
+// poolGame returns what counts of a record; it is false if the game does not
+// count.
+func (l *PoolLoader) poolGame(rec *game.PGNRecord) (rating.PoolGame, bool) {
+	g := rating.PoolGame{White: rec.Tags["White"], Black: rec.Tags["Black"]}
+	v, _, variantErr := rec.Variant()
+	if l.Variant != nil && v != l.Variant {
+		l.Counts.OtherVariant++
+		return g, false
+	}
+	outcome := rec.Result
+	if variantErr != nil {
+		l.Counts.NotReplayed++
+	} else if !l.NoReplay {
+		played, err := rec.Game()
+		if err != nil {
+			l.malformed(err)
+			return g, false
+		}
+		outcome = played.Outcome
+	}
+	nameless := func(name string) bool { return name == "" || name == "?" }
+	switch {
+	case outcome == chess.Ongoing:
+		l.Counts.Unfinished++
+		return g, false
+	case nameless(g.White) || nameless(g.Black) || g.White == g.Black:
+		l.Counts.Nameless++
+		return g, false
+	}
+	g.Result = map[chess.Outcome]rating.Outcome{
+		chess.WhiteWins: rating.Win, chess.BlackWins: rating.Loss, chess.Draw: rating.Draw,
+	}[outcome]
+	return g, true
+}
+
+// addAll adds blocks of games.
+func (l *PoolLoader) addAll(blocks [][]rating.PoolGame) error {
+	for _, block := range blocks {
+		if err := l.add(block...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *PoolLoader) add(block ...rating.PoolGame) error {
+	if err := l.Pool.Add(block...); err != nil {
+		return fmt.Errorf("%s: %w", l.file, err)
+	}
+	l.Counts.Rated += len(block)
+	l.Counts.Blocks++
+	if len(block) == 2 {
+		l.Counts.Pairs++
+	}
+	return nil
+}
+
+// Summary writes to Warn how many games did not count, and why.
+func (l *PoolLoader) Summary() {
+	c := &l.Counts
+	for _, kind := range []struct {
+		n    int
+		what string
+	}{
+		{c.Malformed, "malformed"}, {c.Unfinished, "without a result"},
+		{c.Nameless, "without names of two players"}, {c.OtherVariant, "of another variant"},
+	} {
+		if kind.n > 0 {
+			fmt.Fprintf(l.Warn, "not counted: %d of %d games, %s\n", kind.n, c.Read, kind.what)
+		}
+	}
+	if c.NotReplayed > 0 {
+		fmt.Fprintf(l.Warn, "counted, but not replayed: %d games of a variant without rules here\n", c.NotReplayed)
+	}
+}
