@@ -6,39 +6,93 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game/positions"
+	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 )
 
-// Words that stand where a net file may.
-const (
-	Builtin  = "builtin"
-	Material = "material"
-)
+// Net is what a player of this program evaluates positions by, ready for any number
+// of players at the same time. Without NNUE and Planes it is material, or uniform.
+type Net struct {
+	ID     string // SHA-256 of the file, or what stands in its place
+	Name   string // short, for results
+	Origin string // which net of a directory it is; empty for files and words
 
-// NewEvaluator returns a factory of evaluators over a net, and the net (nil for
-// material).
-func NewEvaluator(name string, v *chess.Variant) (func() ab.Evaluator, *nnue.Network, error) {
-	if name == Material {
-		return func() ab.Evaluator { return ab.NewMaterial() }, nil, nil
-	}
-	n, err := Net(name, v)
-	if err != nil {
-		return nil, nil, err
-	}
-	return func() ab.Evaluator { return nnue.NewAccumulator(n) }, n, nil
+	NNUE   *nnue.Network
+	Planes *runtimes.File
 }
 
-// Net returns the net of a file, or the program's own.
-func Net(name string, v *chess.Variant) (*nnue.Network, error) {
-	if filepath.Ext(name) == ".onnx" {
-		return nil, fmt.Errorf("%w: found the plane net %s, expected an NNUE net: plane nets serve uci --search mcts, players mcts:FILE and net inspect", ErrUsage, name)
+// ReadNet reads a net for a variant: a file of either kind, a directory as nets.Find
+// takes it, or one of the words Builtin, Material and Uniform.
+func ReadNet(path string, v *chess.Variant) (*Net, error) {
+	switch path {
+	case Material:
+		return &Net{ID: Material, Name: Material}, nil
+	case Uniform:
+		return &Net{ID: "mcts:" + Uniform, Name: "mcts " + Uniform}, nil
+	case Builtin:
+		n := builtin.Net(v)
+		if n == nil {
+			return nil, fmt.Errorf("%w: found no net for %s in the program, expected a file", ErrUsage, v.Name)
+		}
+		return &Net{ID: builtin.ID(v), Name: Builtin, NNUE: n}, nil
 	}
-	if name != Builtin {
-		return nnue.ReadFileVariant(name, v)
+	found, err := nets.Find(path)
+	if err != nil {
+		return nil, err
 	}
-	if n := builtin.Net(v); n != nil {
-		return n, nil
+	n := &Net{Name: found.Name, Origin: found.Origin}
+	if filepath.Ext(found.Path) == planesExt {
+		if n.Planes, err = runtimes.Read(found.Path); err == nil {
+			err = n.Planes.CheckVariant(v)
+		}
+	} else {
+		n.NNUE, err = nnue.ReadFileVariant(found.Path, v)
 	}
-	return nil, fmt.Errorf("%w: found no net for %s in the program, expected a file", ErrUsage, v.Name)
+	if err != nil {
+		return nil, err
+	}
+	n.ID, err = nets.HashFile(found.Path)
+	return n, err
+}
+
+// ReadNNUE is ReadNet for commands that look into an NNUE net, of the program or of
+// a file or directory.
+func ReadNNUE(path string, v *chess.Variant) (*Net, error) {
+	n, err := ReadNet(path, v)
+	if err != nil {
+		return nil, err
+	}
+	if n.NNUE == nil {
+		return nil, fmt.Errorf("%w: found %s, expected an NNUE net: plane nets serve uci --search mcts, players mcts:FILE and net inspect", ErrUsage, describeKind(n, path))
+	}
+	return n, nil
+}
+
+func describeKind(n *Net, path string) string {
+	if n.Planes != nil {
+		return "the plane net " + path
+	}
+	return path
+}
+
+// Evaluator returns a new evaluator for alpha-beta search: the net's accumulator, or
+// material without one.
+func (n *Net) Evaluator() ab.Evaluator {
+	if n.NNUE == nil {
+		return ab.NewMaterial()
+	}
+	return nnue.NewAccumulator(n.NNUE)
+}
+
+// OpenPlanes returns an evaluator for tree search on so many threads: the plane net,
+// or uniform priors without one. It is closed after use if it is an io.Closer.
+func (n *Net) OpenPlanes(r Runtime, threads int) (mcts.Evaluator, error) {
+	if n.Planes == nil {
+		return mcts.Uniform{}, nil
+	}
+	return n.Planes.Open(runtimes.Options{Name: r.Name, Threads: threads, Calibration: positions.Calibration, Library: r.Library})
 }

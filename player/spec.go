@@ -1,164 +1,151 @@
-// Package player says who can play: it reads a player's text, as the command line
-// writes it, and makes the player.
+// Package player says who can play: this program's searches with any net, and any
+// UCI engine. A Spec describes a player; it is read from text, as command lines
+// have it, or from YAML. Load reads what the player needs, once, and the Maker it
+// gives opens any number of equal players.
 package player
 
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/search/option"
 )
 
-// Help says how a player is written on the command line.
-const Help = `A player is a net file, the word "builtin" for the program's own net, the word
-"material", mcts:FILE for tree search with a plane net or mcts:uniform without one,
-or uci:COMMAND for any UCI engine, with settings behind it, each after a comma:
-
-  nodes=N depth=N movetime=50ms tc=60+0.6   limits of this player alone, in place
-                                            of those of the flags; k and M are
-                                            thousands and millions, tc is base
-                                            and increment as [MIN:]SEC[+SEC]
-  name=NAME                                 its name in results and games
-  hash=MIB threads=N                        of a player of this program
-  batch=N cpuct=X fpu=X probe=0|1|3 gumbel=N
-                                            of tree search: positions a net is
-                                            given at once, weight of priors, what
-                                            untried moves are worth less, length
-                                            of the mates looked for everywhere,
-                                            moves considered at a Gumbel root
-  runtime=native|int8|onnxgo|ort            what computes its net: our kernels, in
-                                            float32 or with bytes, onnx-go, which
-                                            is slow, or ONNX Runtime, only in
-                                            programs built with -tags ort
-  library=FILE                              of ONNX Runtime, if the system does not
-                                            find it
-  dir=DIR timeout=60s margin=5s             of an engine: where it runs, when it
-                                            is given up if it says nothing and
-                                            has no limit of time, and how long
-                                            beyond one, or after "stop"
-  OPTION=VALUE                              of an engine: any of its UCI options,
-                                            in whatever case
-
-Quotes, "" or '', hold together what has commas or spaces:
-
-  best.nnue,nodes=800
-  uci:fairy-stockfish,Hash=64,tc=10+0.1
-  'uci:"/opt/my engine/sf" --quiet,EvalFile="a,b.nnue",Skill Level=5'`
-
-// ErrUsage marks errors in a player's text, or in a name that stands for a net.
+// ErrUsage marks errors in a player's description, or in a name that stands for a
+// net.
 var ErrUsage = errors.New("wrong usage")
 
-// Spec is a player as the command line writes it, taken apart.
+// Search is how a player finds its moves.
+type Search string
+
+// The searches.
+const (
+	AlphaBeta  Search = "ab"   // package ab, with an NNUE net or by material
+	TreeSearch Search = "mcts" // package mcts, with a plane net or without one
+	Engine     Search = "uci"  // another program's
+)
+
+// Words that stand where a net's file may.
+const (
+	Builtin  = "builtin"  // the program's own NNUE net
+	Material = "material" // counting material, without a net
+	Uniform  = "uniform"  // tree search without a net: all moves are alike
+)
+
+// Spec describes a player. The zero values of the fields but Search, Net and Command
+// mean that nothing is said.
 type Spec struct {
-	Engine  bool   // behind UCI
-	Program string // the engine's command, or the net file, or "material"
-	Args    []string
+	Search Search
 
-	Name    string // empty: not given
-	Limits  search.Limits
-	Limited bool // limits were given
+	// Net is a file, a directory as nets.Find takes it, or one of the words
+	// above; empty for an Engine.
+	Net string
+	// Command is an Engine's program and its arguments.
+	Command []string
 
-	HashMB, Threads int // 0: not given; not of an engine
+	Name   string        // in results and games; else one is made of what it is
+	Limits search.Limits // of every search, in place of the match's
 
-	Tree    *mcts.Options // nil: no tree search
-	Runtime Runtime       // of its net
+	Resources Resources
+	// Tree are the options of a TreeSearch, but for MemoryMB, which is
+	// Resources.HashMB.
+	Tree    mcts.Options
+	Runtime Runtime // of a TreeSearch's net
 
-	Dir     string
-	Timeout time.Duration     // 0: not given
-	Margin  time.Duration     // 0: not given
-	Options map[string]string // UCI options, by name as written
+	// Of an Engine: where it runs, how long it may be silent where no limit of
+	// time says so, how long it may go beyond such a limit, and its UCI options
+	// by their names as written.
+	Dir             string
+	Timeout, Margin time.Duration
+	Options         map[string]string
 }
 
-// Parse reads a player as Help describes it. Errors wrap ErrUsage.
-func Parse(text string) (Spec, error) {
-	s, err := parseSpec(text)
-	if err != nil {
-		return Spec{}, fmt.Errorf("%w: player %q: %w", ErrUsage, text, err)
-	}
-	return s, nil
+// Resources are what a search of this program may use; 0 stands for a default. The
+// tags are those of package option.
+type Resources struct {
+	HashMB  int `yaml:"hash" uci:"Hash" range:"1..65536" usage:"size of the transposition table, or of the tree, MiB"`
+	Threads int `yaml:"threads" uci:"Threads" range:"1..512" usage:"threads of alpha-beta search, or of a plane net"`
 }
 
-func parseSpec(text string) (Spec, error) {
-	var s Spec
-	parts, err := splitQuoted(text, ',')
-	if err != nil {
-		return s, err
-	}
-	head := parts[0]
-	if head, s.Engine = strings.CutPrefix(head, "uci:"); s.Engine {
-		command, err := splitQuoted(strings.TrimSpace(head), ' ')
-		if err != nil {
-			return s, err
-		}
-		command = slices.DeleteFunc(command, func(w string) bool { return w == "" })
-		for i, w := range command {
-			command[i] = unquote(w)
-		}
-		if len(command) == 0 || command[0] == "" {
-			return s, errors.New("found no command, expected uci:COMMAND")
-		}
-		s.Program, s.Args, s.Options = command[0], command[1:], map[string]string{}
-	} else {
-		if file, ok := strings.CutPrefix(head, "mcts:"); ok {
-			o := mcts.DefaultOptions()
-			head, s.Tree = file, &o
-		}
-		if s.Program = unquote(head); s.Program == "" {
-			return s, errors.New(`found no name, expected a net file, "builtin", "material", mcts:FILE, mcts:uniform or uci:COMMAND`)
-		}
-	}
-	seen := map[string]bool{}
-	for _, part := range parts[1:] {
-		key, value, ok := strings.Cut(part, "=")
-		key, value = strings.TrimSpace(key), unquote(value)
-		if !ok || key == "" {
-			return s, fmt.Errorf("found %q, expected NAME=VALUE", part)
-		}
-		// Options of engines are the same in every case, settings are not.
-		id := key
-		if s.Engine && !slices.Contains(engineKeys, key) {
-			id = "option " + strings.ToLower(key)
-		}
-		if seen[id] {
-			return s, fmt.Errorf("found %s twice, expected it once", key)
-		}
-		seen[id] = true
-		if err := s.set(key, value); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
+// Runtime says what computes a plane net.
+type Runtime struct {
+	Name    string // as package runtimes has it; "" is its default
+	Library string // of ONNX Runtime; "" leaves it to the system to find
 }
 
-// The settings of players, those of both kinds first.
+// HasLimits reports whether the player has limits of its own.
+func (s *Spec) HasLimits() bool {
+	l := &s.Limits
+	return l.Nodes > 0 || l.Depth > 0 || l.MoveTime > 0 || l.Time != [2]time.Duration{} || l.Inc != [2]time.Duration{}
+}
+
+// Settings returns the options of the player's search, bound to s. An Engine has
+// none here: its program knows them.
+func (s *Spec) Settings() []option.Option {
+	switch s.Search {
+	case AlphaBeta:
+		return option.All(&s.Resources)
+	case TreeSearch:
+		return slices.Concat(option.All(&s.Resources), slices.DeleteFunc(option.All(&s.Tree), func(o option.Option) bool { return o.Random }))
+	}
+	return nil
+}
+
+// Keys of settings, those that every player has first. The others of this program's
+// searches are those of Spec.Settings.
 var (
-	commonKeys = []string{"nodes", "depth", "movetime", "tc", "name"}
-	ownKeys    = slices.Concat(commonKeys, []string{"hash", "threads"})
+	limitKeys  = []string{"nodes", "depth", "movetime", "tc"}
+	commonKeys = slices.Concat(limitKeys, []string{"name"})
+	netKeys    = []string{"runtime", "library"} // of a TreeSearch
 	engineKeys = slices.Concat(commonKeys, []string{"dir", "timeout", "margin"})
 )
 
+func (s *Spec) keys() []string {
+	keys := slices.Concat(commonKeys, option.Keys(s.Settings()))
+	if s.Search == TreeSearch {
+		keys = append(keys, netKeys...)
+	}
+	return keys
+}
+
 // set takes one setting.
-func (s *Spec) set(key, value string) (err error) {
-	keys := ownKeys
+func (s *Spec) set(key, value string) error {
+	var err error
 	switch {
-	case s.Engine:
-		keys = engineKeys
-	case s.Tree != nil:
-		keys = treeKeys
-	}
-	if !slices.Contains(keys, key) {
-		if s.Engine {
-			s.Options[key] = value
-			return nil
+	case slices.Contains(commonKeys, key):
+		err = s.setCommon(key, value)
+	case s.Search == Engine:
+		err = s.setEngine(key, value)
+	case s.Search == TreeSearch && key == "runtime":
+		s.Runtime.Name, err = value, runtimes.Check(value)
+	case s.Search == TreeSearch && key == "library":
+		s.Runtime.Library = value
+	default:
+		all := s.Settings()
+		i := slices.IndexFunc(all, func(o option.Option) bool { return o.Key == key || o.Alias == key && key != "" })
+		if i < 0 {
+			keys := s.keys()
+			return fmt.Errorf("found setting %q, the nearest is %s; expected one of %s", key, words.Nearest(key, keys), strings.Join(keys, ", "))
 		}
-		return fmt.Errorf("found setting %q, the nearest is %s; expected one of %s", key, words.Nearest(key, keys), strings.Join(keys, ", "))
+		err = all[i].Set(value)
 	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return nil
+}
+
+func (s *Spec) setCommon(key, value string) (err error) {
 	switch key {
 	case "nodes":
 		s.Limits.Nodes, err = ParseCount(value)
@@ -174,10 +161,12 @@ func (s *Spec) set(key, value string) (err error) {
 		if s.Name = value; value == "" {
 			err = errors.New("found nothing, expected a name")
 		}
-	case "hash":
-		s.HashMB, err = parseRange(value, 1, 1<<20)
-	case "threads":
-		s.Threads, err = parseRange(value, 1, 1<<10)
+	}
+	return err
+}
+
+func (s *Spec) setEngine(key, value string) (err error) {
+	switch key {
 	case "dir":
 		s.Dir = value
 	case "timeout":
@@ -185,129 +174,39 @@ func (s *Spec) set(key, value string) (err error) {
 	case "margin":
 		s.Margin, err = parseSpan(value)
 	default:
-		err = s.setTree(key, value)
+		if strings.ContainsAny(key, `"',=`) {
+			return errors.New("found a quote, comma or equals sign in the name of an option, expected none")
+		}
+		if s.Options == nil {
+			s.Options = map[string]string{}
+		}
+		s.Options[key] = value
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", key, err)
-	}
-	s.Limited = s.Limited || slices.Contains(commonKeys[:4], key)
-	return nil
+	return err
 }
 
-// splitQuoted cuts text at every sep that does not stand in quotes. The quotes
-// stay.
-func splitQuoted(text string, sep rune) ([]string, error) {
-	var quote rune
-	var parts []string
-	begin := 0
-	for i, r := range text {
-		switch {
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			}
-		case r == '"' || r == '\'':
-			quote = r
-		case r == sep:
-			parts = append(parts, text[begin:i])
-			begin = i + 1
+// setNet says which net plays. The search follows from its kind unless it is given.
+// A directory is looked into only for that.
+func (s *Spec) setNet(path string) {
+	s.Net = path
+	if s.Search == "" {
+		s.Search = AlphaBeta
+		if path == Uniform || isPlanes(path) {
+			s.Search = TreeSearch
 		}
 	}
-	if quote != 0 {
-		return nil, fmt.Errorf("found a quote %c that does not end", quote)
+	if s.Search == TreeSearch {
+		s.Tree = mcts.DefaultOptions()
 	}
-	return append(parts, text[begin:]), nil
 }
 
-// unquote removes space around text and the quotes in it: one kind may stand
-// inside the other.
-func unquote(text string) string {
-	var quote rune
-	return strings.Map(func(r rune) rune {
-		switch {
-		case quote == 0 && (r == '"' || r == '\''):
-			quote = r
-			return -1
-		case r == quote:
-			quote = 0
-			return -1
-		}
-		return r
-	}, strings.TrimSpace(text))
+// isPlanes reports whether a file, or the net of a directory, is one of planes.
+func isPlanes(path string) bool {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		found, err := nets.Find(path)
+		return err == nil && filepath.Ext(found.Path) == planesExt
+	}
+	return filepath.Ext(path) == planesExt
 }
 
-// ParseCount reads a positive number, of thousands with a k behind it, of
-// millions with an M.
-func ParseCount(text string) (uint64, error) {
-	digits, scale := text, uint64(1)
-	if rest, ok := strings.CutSuffix(text, "k"); ok {
-		digits, scale = rest, 1e3
-	} else if rest, ok := strings.CutSuffix(text, "M"); ok {
-		digits, scale = rest, 1e6
-	}
-	const most = 1e15
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || n == 0 || n > most/scale {
-		return 0, fmt.Errorf("found %q, expected a number such as 400 or 10k", text)
-	}
-	return n * scale, nil
-}
-
-// parseRange reads a whole number from lo to hi.
-func parseRange(text string, lo, hi int) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < lo || n > hi {
-		return 0, fmt.Errorf("found %q, expected a whole number from %d to %d", text, lo, hi)
-	}
-	return n, nil
-}
-
-// maxSpan bounds every time a player may be given.
-const maxSpan = 24 * time.Hour
-
-// parseSpan reads a time with its unit, at least a millisecond.
-func parseSpan(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Millisecond || d > maxSpan {
-		return 0, fmt.Errorf("found %q, expected a time with its unit such as 50ms", text)
-	}
-	return d, nil
-}
-
-// ParseTimeControl reads base time and increment, [MIN:]SEC[+SEC].
-func ParseTimeControl(text string) (base, inc time.Duration, err error) {
-	bad := func() (time.Duration, time.Duration, error) {
-		return 0, 0, fmt.Errorf("found %q, expected [MIN:]SEC[+SEC] such as 10+0.1 or 1:30", text)
-	}
-	if strings.Contains(text, "/") {
-		return 0, 0, fmt.Errorf("found %q, expected one time for the whole game: moves to a control are not supported", text)
-	}
-	main, extra, hasInc := strings.Cut(text, "+")
-	minutes, secs, hasMinutes := strings.Cut(main, ":")
-	if !hasMinutes {
-		minutes, secs = "0", main
-	}
-	m, ok1 := parseSeconds(minutes)
-	s, ok2 := parseSeconds(secs)
-	i, ok3 := parseSeconds(extra)
-	if !ok1 || !ok2 || hasInc && !ok3 {
-		return bad()
-	}
-	base, inc = 60*m+s, i
-	if base+inc < time.Millisecond || base > maxSpan || inc > maxSpan {
-		return bad()
-	}
-	return base, inc, nil
-}
-
-// parseSeconds reads a decimal number of seconds, to the millisecond.
-func parseSeconds(text string) (time.Duration, bool) {
-	if text == "" || strings.Trim(text, "0123456789.") != "" {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f > maxSpan.Seconds() {
-		return 0, false
-	}
-	return time.Duration(f*1000+0.5) * time.Millisecond, true
-}
+const planesExt = ".onnx"

@@ -1,0 +1,229 @@
+package player
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/ab"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/uci"
+)
+
+// Player plays games until it is closed.
+type Player interface {
+	game.Player
+	io.Closer
+}
+
+// Own is a player by a search of this program.
+type Own interface {
+	Player
+	// Clear forgets what was searched and gives the memory back.
+	Clear()
+	// Resize bounds the table or tree by another number of MiB, and clears it.
+	Resize(mb int)
+	// Ponderhit tells a search that ponders that the expected move was played.
+	Ponderhit()
+	// Report has f called with what a search finds, from its goroutine; nil ends
+	// that. No search may be running.
+	Report(f func(search.Info))
+}
+
+type abPlayer struct{ *ab.Engine }
+
+func (p abPlayer) Close() error               { return nil }
+func (p abPlayer) Report(f func(search.Info)) { p.OnInfo = f }
+
+type treePlayer struct {
+	*mcts.Engine
+	evaluator mcts.Evaluator
+}
+
+func (p treePlayer) Report(f func(search.Info)) { p.OnInfo = f }
+
+// Close releases the net.
+func (p treePlayer) Close() error {
+	if c, ok := p.evaluator.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// Open returns a player by one of this program's searches with a net that has been
+// read. Resources left at 0 are hashMB and one thread.
+func (s *Spec) Open(n *Net, hashMB int) (Own, error) {
+	r := s.resources(hashMB)
+	if s.Search != TreeSearch {
+		return abPlayer{ab.New(n.Evaluator, ab.Options{HashMB: r.HashMB, Threads: r.Threads})}, nil
+	}
+	evaluator, err := n.OpenPlanes(s.Runtime, r.Threads)
+	if err != nil {
+		return nil, err
+	}
+	o := s.Tree
+	o.MemoryMB = r.HashMB
+	p := treePlayer{evaluator: evaluator}
+	if p.Engine, err = mcts.New(evaluator, o); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+func (s *Spec) resources(hashMB int) Resources {
+	r := s.Resources
+	if r.HashMB == 0 {
+		r.HashMB = hashMB
+	}
+	r.Threads = max(r.Threads, 1)
+	return r
+}
+
+// Maker opens players that are all alike.
+type Maker struct {
+	Spec   Spec
+	Name   string        // for results
+	Net    string        // id of its net; of an Engine its command and options
+	Origin string        // which net of a directory plays; else empty
+	Limits search.Limits // of every search
+	// Settings says in words what else decides the player's moves.
+	Settings string
+	Threads  int // of a search; 0: not known
+	// Fresh says that a player must be opened for every pair of games, as it may
+	// not forget all between games and limits would let them be repeated.
+	Fresh bool
+
+	net    *Net
+	hashMB int
+	engine uci.ClientConfig
+	ctx    context.Context // of engines
+}
+
+// Defaults are for players that say nothing themselves.
+type Defaults struct {
+	Limits search.Limits
+	HashMB int
+}
+
+// Load reads what the player needs for a variant, so that nothing but an engine's
+// start can fail later. Engines that it opens end with ctx.
+func (s Spec) Load(ctx context.Context, v *chess.Variant, d Defaults) (*Maker, error) {
+	m := &Maker{Spec: s, Limits: d.Limits, hashMB: d.HashMB, ctx: ctx}
+	if s.HasLimits() {
+		m.Limits = s.Limits
+	}
+	if s.Search == Engine {
+		m.loadEngine(v)
+	} else if err := m.loadOwn(v); err != nil {
+		return nil, err
+	}
+	if s.Name != "" {
+		m.Name = s.Name
+	}
+	return m, nil
+}
+
+// loadOwn reads the net of a player of this program.
+func (m *Maker) loadOwn(v *chess.Variant) error {
+	s := &m.Spec
+	n, err := ReadNet(s.Net, v)
+	switch {
+	case err != nil:
+		return err
+	case s.Search == TreeSearch && (n.NNUE != nil || n.Planes == nil && s.Net != Uniform):
+		return fmt.Errorf("%w: player %q: tree search needs a plane net or %q", ErrUsage, s, Uniform)
+	case s.Search == AlphaBeta && (n.Planes != nil || s.Net == Uniform):
+		return fmt.Errorf("%w: player %q: alpha-beta search needs an NNUE net or %q", ErrUsage, s, Material)
+	}
+	m.use(n)
+	// What the runtime cannot compute is an error now, not in a game.
+	if n.Planes == nil {
+		return nil
+	}
+	p, err := m.Open()
+	if err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// use has the players play with a net that was read.
+func (m *Maker) use(n *Net) {
+	r := m.Spec.resources(m.hashMB)
+	m.net, m.Name, m.Net, m.Origin, m.Threads = n, n.Name, n.ID, n.Origin, r.Threads
+	if m.Spec.Search == TreeSearch {
+		m.Settings = m.Spec.treeSettings(r)
+		return
+	}
+	m.Settings = fmt.Sprintf("hash %d MiB", r.HashMB)
+	if r.Threads > 1 {
+		m.Settings += fmt.Sprintf(", %d threads", r.Threads)
+	}
+}
+
+// With returns a Maker of the player with a net that has been read, in place of
+// the one that s names.
+func (s Spec) With(n *Net, d Defaults) *Maker {
+	m := &Maker{Spec: s, Limits: d.Limits, hashMB: d.HashMB}
+	m.use(n)
+	return m
+}
+
+// treeSettings describes a TreeSearch. The first six settings are always there.
+func (s *Spec) treeSettings(r Resources) string {
+	o := &s.Tree
+	text := fmt.Sprintf("mcts, hash %d MiB, batch %d, cpuct %v, fpu %v, probe %d, gumbel %d", r.HashMB, o.Batch, o.CPuct, o.FPU, o.MateProbe, o.Gumbel.Actions)
+	always := []string{"hash", "threads", "batch", "cpuct", "fpu", "mate_probe", "gumbel"}
+	for _, o := range s.changed() {
+		if !slices.Contains(always, o.Key) {
+			text += ", " + o.Key + " " + o.String()
+		}
+	}
+	if s.Runtime.Name != "" && s.Runtime.Name != runtimes.Native {
+		text += ", runtime " + s.Runtime.Name
+	}
+	return text
+}
+
+// loadEngine prepares a UCI engine. Its id is its command with the options, as there
+// is no telling which program or net that is.
+func (m *Maker) loadEngine(v *chess.Variant) {
+	s := &m.Spec
+	m.engine = uci.ClientConfig{
+		Command: s.Command[0], Args: s.Command[1:], Dir: s.Dir, Variant: v, Options: s.Options,
+		StartTimeout: s.Timeout, ReadyTimeout: s.Timeout, SearchTimeout: s.Timeout, MoveMargin: s.Margin,
+	}
+	words := []string{strings.Join(s.Command, " ")}
+	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
+		words = append(words, name+"="+s.Options[name])
+		if n, err := strconv.Atoi(s.Options[name]); err == nil && strings.EqualFold(name, "Threads") {
+			m.Threads = n
+		}
+	}
+	m.Name, m.Settings = filepath.Base(s.Command[0]), strings.Join(words, ",")
+	m.Net = "uci:" + m.Settings
+	// Not every engine forgets all at ucinewgame. Where limits let games be
+	// repeated, that must not stand in the way.
+	m.Fresh = m.Limits.MoveTime == 0 && !m.Limits.Clock(chess.White)
+}
+
+// Open returns a player. It may be called from many goroutines.
+func (m *Maker) Open() (Player, error) {
+	if m.Spec.Search == Engine {
+		return uci.Start(m.ctx, m.engine)
+	}
+	return m.Spec.Open(m.net, m.hashMB)
+}
+
+// New is Open for users that close what is an io.Closer.
+func (m *Maker) New() (game.Player, error) { return m.Open() }
