@@ -193,6 +193,8 @@ func (s Spec) String() string {
 		parts = append(parts, "uci:"+strings.Join(command, " "))
 	case s.Search == TreeSearch:
 		parts = append(parts, "mcts:"+quote(s.Net, ","))
+	case strings.HasPrefix(s.Net, "uci:") || strings.HasPrefix(s.Net, "mcts:"):
+		parts = append(parts, quote(s.Net, ":"))
 	default:
 		parts = append(parts, quote(s.Net, ","))
 	}

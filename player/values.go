@@ -41,7 +41,7 @@ func unquote(text string) string {
 		case quote == 0 && (r == '"' || r == '\''):
 			quote = r
 			return -1
-		case r == quote:
+		case quote != 0 && r == quote:
 			quote = 0
 			return -1
 		}
