@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 // Ladder is a set of opponents of known strength that nets are rated against.
@@ -21,10 +23,10 @@ type Ladder struct {
 
 // Anchor is an opponent of a ladder.
 type Anchor struct {
-	Name   string  `yaml:"name"`
-	Player string  `yaml:"player"` // as the command line of match writes it, with limits but no name
-	Elo    float64 `yaml:"elo"`    // its rating, logistic
-	SD     float64 `yaml:"sd"`     // how sure that is: its standard deviation; 0 fixes it
+	Name   string      `yaml:"name"`
+	Player player.Spec `yaml:"player"` // text or a mapping, with limits but no name
+	Elo    float64     `yaml:"elo"`    // its rating, logistic
+	SD     float64     `yaml:"sd"`     // how sure that is: its standard deviation; 0 fixes it
 }
 
 // ladderFile is the name of the ladder among the embedded files, which are
@@ -83,8 +85,10 @@ func (l *Ladder) validate() error {
 			return wrong(key+".name", fmt.Sprintf("%q", a.Name), "a name without quotes and commas")
 		case seen[a.Name]:
 			return wrong(key+".name", a.Name, "another name than those before")
-		case a.Player == "":
+		case a.Player.Search == "":
 			return wrong(key+".player", "nothing", "a player")
+		case a.Player.Name != "":
+			return wrong(key+".player", a.Player, "a player without a name")
 		case math.IsNaN(a.Elo) || math.Abs(a.Elo) > 1e4:
 			return wrong(key+".elo", a.Elo, "a rating within ±10000")
 		case !(a.SD >= 0 && a.SD <= 1e4):

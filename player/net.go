@@ -62,21 +62,25 @@ func ReadNet(path string, v *chess.Variant) (*Net, error) {
 // ReadNNUE is ReadNet for commands that look into an NNUE net, of the program or of
 // a file or directory.
 func ReadNNUE(path string, v *chess.Variant) (*Net, error) {
+	if isPlanes(path) {
+		return nil, fmt.Errorf("%w: found the plane net %s, expected an NNUE net: plane nets serve uci --search mcts, players mcts:FILE and net inspect", ErrUsage, path)
+	}
 	n, err := ReadNet(path, v)
-	if err != nil {
-		return nil, err
+	if err == nil && n.NNUE == nil {
+		err = fmt.Errorf("%w: found %s, expected an NNUE net", ErrUsage, path)
 	}
-	if n.NNUE == nil {
-		return nil, fmt.Errorf("%w: found %s, expected an NNUE net: plane nets serve uci --search mcts, players mcts:FILE and net inspect", ErrUsage, describeKind(n, path))
-	}
-	return n, nil
+	return n, err
 }
 
-func describeKind(n *Net, path string) string {
-	if n.Planes != nil {
-		return "the plane net " + path
+// Variant returns the variant that the net is for, nil without a net.
+func (n *Net) Variant() *chess.Variant {
+	switch {
+	case n.NNUE != nil:
+		return n.NNUE.Variant()
+	case n.Planes != nil:
+		return n.Planes.Variant
 	}
-	return path
+	return nil
 }
 
 // Evaluator returns a new evaluator for alpha-beta search: the net's accumulator, or
@@ -94,5 +98,10 @@ func (n *Net) OpenPlanes(r Runtime, threads int) (mcts.Evaluator, error) {
 	if n.Planes == nil {
 		return mcts.Uniform{}, nil
 	}
-	return n.Planes.Open(runtimes.Options{Name: r.Name, Threads: threads, Calibration: positions.Calibration, Library: r.Library})
+	return n.Planes.Open(r.Options(threads))
+}
+
+// Options returns what opens a plane net by the runtime.
+func (r Runtime) Options(threads int) runtimes.Options {
+	return runtimes.Options{Name: r.Name, Threads: threads, Calibration: positions.Calibration, Library: r.Library}
 }

@@ -393,7 +393,7 @@ func (c *Client) crashed() error {
 	for line := range p.lines { // what it said before it died
 		c.note(line.text)
 	}
-	if errors.Is(p.readErr, errLineTooLong) {
+	if errors.Is(p.readErr, ErrLineTooLong) {
 		return c.fail(fmt.Errorf("%w: engine %s wrote a %w", ErrProtocol, c.name, p.readErr))
 	}
 	err := fmt.Errorf("%w: engine %s: %s", ErrCrashed, c.name, p.endState())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/leak"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -30,24 +30,8 @@ func startLine() *chess.Line { return chess.NewLine(chess.Crazyhouse.Start()) }
 
 var depthOne = search.Limits{Depth: 1}
 
-// checkGoroutines fails if more goroutines run at the end of the test than now.
-func checkGoroutines(t *testing.T) {
-	t.Helper()
-	before := runtime.NumGoroutine()
-	t.Cleanup(func() {
-		for range 200 {
-			if runtime.NumGoroutine() <= before {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		buf := make([]byte, 1<<16)
-		t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
-	})
-}
-
 func TestClientPlays(t *testing.T) {
-	checkGoroutines(t)
+	leak.Check(t)
 	c := start(t, mockConfig(""))
 	if c.Name() != "Mock 1.0" {
 		t.Errorf("name %q", c.Name())
@@ -132,7 +116,7 @@ func TestClientSearchFailures(t *testing.T) {
 		{"go: endless", ErrProtocol, "line of more than", 0, false, nil},
 	} {
 		t.Run(test.script, func(t *testing.T) {
-			checkGoroutines(t)
+			leak.Check(t)
 			cfg := mockConfig(test.script)
 			if test.edit != nil {
 				test.edit(&cfg)
@@ -238,7 +222,7 @@ func TestClientStartFailures(t *testing.T) {
 		{"", ErrStart, "nowhere", func(c *ClientConfig) { c.Command = filepath.Join(os.TempDir(), "nowhere", "engine") }},
 	} {
 		t.Run(test.script+"/"+test.text, func(t *testing.T) {
-			checkGoroutines(t)
+			leak.Check(t)
 			cfg := mockConfig(test.script)
 			if test.edit != nil {
 				test.edit(&cfg)
@@ -323,7 +307,7 @@ func TestNewGameRenewsThreads(t *testing.T) {
 // TestClientContext: the end of the context stops the search, which still
 // answers, and leaves the engine usable.
 func TestClientContext(t *testing.T) {
-	checkGoroutines(t)
+	leak.Check(t)
 	c := start(t, mockConfig(untilStop))
 	for _, lim := range []search.Limits{{Infinite: true}, {}, {Depth: 90}} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -378,7 +362,7 @@ func TestClientDropsNoise(t *testing.T) {
 }
 
 func TestClientKillsWhatDoesNotQuit(t *testing.T) {
-	checkGoroutines(t)
+	leak.Check(t)
 	cfg := mockConfig("quit: hang")
 	cfg.QuitGrace = 50 * time.Millisecond
 	c := start(t, cfg)

@@ -115,7 +115,7 @@ func (c *Client) appendPosition(dst []byte, start *chess.Position, moves []chess
 	if len(moves) == 0 {
 		return dst
 	}
-	return appendMoves(append(dst, " moves"...), start, moves)
+	return AppendMoves(append(dst, " moves"...), start, moves)
 }
 
 // timeFor returns how long the engine may take for its answer, 0 for ever, and

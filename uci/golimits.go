@@ -63,18 +63,18 @@ func bounded(lim *search.Limits, c chess.Color) bool {
 // clock".
 func millis(d time.Duration) int64 { return max(d.Milliseconds(), 1) }
 
-// goCommand is a parsed "go".
-type goCommand struct {
-	limits search.Limits
-	perft  int     // depth of "go perft", 0 for a search
-	faults []error // fields left out of the limits, and why
+// GoCommand is a parsed "go".
+type GoCommand struct {
+	Limits search.Limits
+	Perft  int     // depth of "go perft", 0 for a search
+	Faults []error // fields left out of the limits, and why
 }
 
-// parseGo reads the fields after the word "go" for position p. Without any
+// ParseGo reads the fields after the word "go" for position p. Without any
 // limit the search is infinite.
-func parseGo(fields []string, p *chess.Position) goCommand {
-	var g goCommand
-	lim := &g.limits
+func ParseGo(fields []string, p *chess.Position) GoCommand {
+	var g GoCommand
+	lim := &g.Limits
 	for i := 0; i < len(fields); i++ {
 		switch name := fields[i]; name {
 		case "infinite":
@@ -101,13 +101,13 @@ func parseGo(fields []string, p *chess.Position) goCommand {
 	return g
 }
 
-func (g *goCommand) fault(format string, args ...any) {
-	g.faults = append(g.faults, fmt.Errorf(format, args...))
+func (g *GoCommand) fault(format string, args ...any) {
+	g.Faults = append(g.Faults, fmt.Errorf(format, args...))
 }
 
 // set sets one numeric limit, cut to a sensible range.
-func (g *goCommand) set(name string, v int64) {
-	lim := &g.limits
+func (g *GoCommand) set(name string, v int64) {
+	lim := &g.Limits
 	ms := time.Duration(max(min(v, maxMillis), 0)) * time.Millisecond
 	// A clock that has run out is still a clock.
 	clock := max(ms, time.Millisecond)
@@ -132,18 +132,18 @@ func (g *goCommand) set(name string, v int64) {
 	case "mate":
 		lim.Mate = max(count, 1)
 	case "perft":
-		g.perft = max(count, 1)
+		g.Perft = max(count, 1)
 	}
 }
 
 // searchMoves reads moves until a word that is none and returns how many
 // fields it took.
-func (g *goCommand) searchMoves(fields []string, p *chess.Position) int {
+func (g *GoCommand) searchMoves(fields []string, p *chess.Position) int {
 	for n, f := range fields {
 		m, err := p.ParseUCI(f)
 		switch {
 		case err == nil && p.IsLegal(m):
-			g.limits.SearchMoves = append(g.limits.SearchMoves, m)
+			g.Limits.SearchMoves = append(g.Limits.SearchMoves, m)
 		case looksLikeMove(f):
 			g.fault("go searchmoves: found %q, expected a legal move", f)
 		default:

@@ -9,9 +9,9 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// appendInfo appends one "info" line, without its end, that reports i about a
+// AppendInfo appends one "info" line, without its end, that reports i about a
 // search of p, whose castling notation its moves follow.
-func appendInfo(dst []byte, p *chess.Position, i *search.Info) []byte {
+func AppendInfo(dst []byte, p *chess.Position, i *search.Info) []byte {
 	field := func(name string, v uint64) {
 		dst = append(append(append(dst, ' '), name...), ' ')
 		dst = strconv.AppendUint(dst, v, 10)
@@ -25,18 +25,18 @@ func appendInfo(dst []byte, p *chess.Position, i *search.Info) []byte {
 		dst = append(append(dst, ' '), i.Bound.String()...)
 	}
 	field("nodes", i.Nodes)
-	field("nps", perSecond(i.Nodes, i.Elapsed))
+	field("nps", PerSecond(i.Nodes, i.Elapsed))
 	field("hashfull", uint64(i.Hashfull))
 	field("time", uint64(i.Elapsed.Milliseconds()))
 	if len(i.PV) > 0 {
-		dst = appendMoves(append(dst, " pv"...), p, i.PV)
+		dst = AppendMoves(append(dst, " pv"...), p, i.PV)
 	}
 	return dst
 }
 
-// appendMoves appends moves made one after the other from p, each after a
+// AppendMoves appends moves made one after the other from p, each after a
 // space.
-func appendMoves(dst []byte, p *chess.Position, moves []chess.Move) []byte {
+func AppendMoves(dst []byte, p *chess.Position, moves []chess.Move) []byte {
 	at := *p
 	for _, m := range moves {
 		dst = at.AppendUCI(append(dst, ' '), m)
@@ -45,8 +45,8 @@ func appendMoves(dst []byte, p *chess.Position, moves []chess.Move) []byte {
 	return dst
 }
 
-// perSecond returns the rate of n events in d, 0 if d is too short to tell.
-func perSecond(n uint64, d time.Duration) uint64 {
+// PerSecond returns the rate of n events in d, 0 if d is too short to tell.
+func PerSecond(n uint64, d time.Duration) uint64 {
 	if d <= 0 {
 		return 0
 	}

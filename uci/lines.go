@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// maxLine bounds one line of the protocol in bytes, in both directions. A game
+// MaxLine bounds one line of the protocol in bytes, in both directions. A game
 // of ten thousand moves needs about 50 KiB.
-const maxLine = 1 << 20
+const MaxLine = 1 << 20
 
-// errLineTooLong reports a line of more than maxLine bytes.
-var errLineTooLong = fmt.Errorf("line of more than %d bytes", maxLine)
+// ErrLineTooLong reports a line of more than MaxLine bytes.
+var ErrLineTooLong = fmt.Errorf("line of more than %d bytes", MaxLine)
 
-// lineReader splits a stream into lines without ever holding more than
-// maxLine bytes of one.
-type lineReader struct {
+// LineReader splits a stream into lines without ever holding more than
+// MaxLine bytes of one.
+type LineReader struct {
 	r   *bufio.Reader
 	buf []byte
 	// skip is set while the rest of a line that was too long is still to be
@@ -25,15 +25,15 @@ type lineReader struct {
 	skip bool
 }
 
-func newLineReader(r io.Reader) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, 4096)}
+func NewLineReader(r io.Reader) *LineReader {
+	return &LineReader{r: bufio.NewReaderSize(r, 4096)}
 }
 
-// next returns the next line without its end ("\n" or "\r\n") and without
+// Next returns the next line without its end ("\n" or "\r\n") and without
 // surrounding white space. A last line may lack its end. A line that is too
-// long is reported as errLineTooLong as soon as it is, and the next call goes on
+// long is reported as ErrLineTooLong as soon as it is, and the next call goes on
 // behind it. The end of the stream is io.EOF.
-func (l *lineReader) next() (string, error) {
+func (l *LineReader) Next() (string, error) {
 	l.buf = l.buf[:0]
 	for {
 		part, err := l.r.ReadSlice('\n')
@@ -45,9 +45,9 @@ func (l *lineReader) next() (string, error) {
 				continue
 			}
 			return "", err
-		case len(l.buf)+len(part) > maxLine:
+		case len(l.buf)+len(part) > MaxLine:
 			l.skip = !ended
-			return "", errLineTooLong
+			return "", ErrLineTooLong
 		}
 		l.buf = append(l.buf, part...)
 		switch {

@@ -1,7 +1,6 @@
 package uci
 
 import (
-	"context"
 	"os"
 	"testing"
 	"time"
@@ -9,17 +8,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/mockengine"
 )
 
-// serveFlag makes the test binary the engine of this package.
-const serveFlag = "-uci-serve"
-
 func TestMain(m *testing.M) {
 	mockengine.Main()
-	if len(os.Args) > 1 && os.Args[1] == serveFlag {
-		if Serve(context.Background(), os.Stdin, os.Stdout, Options{Version: "test"}) != nil {
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
 	os.Exit(m.Run())
 }
 
@@ -36,13 +26,6 @@ func mockConfig(script string) ClientConfig {
 		MoveMargin:    10 * time.Second,
 		QuitGrace:     10 * time.Second,
 	}
-}
-
-// serveConfig runs this package's own engine.
-func serveConfig() ClientConfig {
-	cfg := mockConfig("")
-	cfg.Args = []string{serveFlag}
-	return cfg
 }
 
 // Scripts that several tests use.

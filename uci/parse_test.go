@@ -1,7 +1,6 @@
 package uci
 
 import (
-	"context"
 	"errors"
 	"io"
 	"reflect"
@@ -66,7 +65,7 @@ func TestInfoRoundTrip(t *testing.T) {
 		for _, score := range []search.Score{0, 17, -3000, search.MateAfter(1), search.MateAfter(7), search.MatedAfter(0), search.MatedAfter(6)} {
 			want := search.Info{Depth: 9, SelDepth: 14, MultiPV: 3, Score: score, Bound: search.Upper, Nodes: 1 << 40,
 				Elapsed: 1500 * time.Millisecond, Hashfull: 999, PV: pv}
-			l := parseInfo(strings.Fields(string(appendInfo(nil, &p, &want)))[1:])
+			l := parseInfo(strings.Fields(string(AppendInfo(nil, &p, &want)))[1:])
 			tr := transcript{pos: &p}
 			got := search.Info{Depth: l.depth, SelDepth: l.selDepth, MultiPV: l.multiPV, Score: l.score, Bound: l.bound,
 				Nodes: l.nodes, Elapsed: l.elapsed, Hashfull: l.hashfull, PV: tr.legal(l.pv)}
@@ -136,9 +135,9 @@ func TestGoRoundTrip(t *testing.T) {
 		if got := string(appendGo(nil, &p, &lim)); got != text {
 			t.Errorf("wrote %q, expected %q", got, text)
 		}
-		g := parseGo(strings.Fields(text)[1:], &p)
-		if !reflect.DeepEqual(g.limits, lim) || g.faults != nil {
-			t.Errorf("%s: read %+v, %v, expected %+v", text, g.limits, g.faults, lim)
+		g := ParseGo(strings.Fields(text)[1:], &p)
+		if !reflect.DeepEqual(g.Limits, lim) || g.Faults != nil {
+			t.Errorf("%s: read %+v, %v, expected %+v", text, g.Limits, g.Faults, lim)
 		}
 	}
 	// No limit for the side to move is no limit.
@@ -155,27 +154,27 @@ func TestGoRoundTrip(t *testing.T) {
 }
 
 func TestLineReader(t *testing.T) {
-	long := strings.Repeat("z", maxLine-1) // and its end
+	long := strings.Repeat("z", MaxLine-1) // and its end
 	text := "one\r\n\n  two \n" + long + "\n" + long + "z\nthree\n" + long + long + long + "\nfour"
 	want := []string{"one", "", "two", long, "!", "three", "!", "four"}
 	for name, r := range map[string]io.Reader{
 		"whole": strings.NewReader(text), "halves": iotest.HalfReader(strings.NewReader(text)),
 	} {
-		lr := newLineReader(r)
+		lr := NewLineReader(r)
 		for i, w := range want {
-			got, err := lr.next()
-			if errors.Is(err, errLineTooLong) {
+			got, err := lr.Next()
+			if errors.Is(err, ErrLineTooLong) {
 				got, err = "!", nil
 			}
 			if err != nil || got != w {
 				t.Fatalf("%s: line %d is %.20q, %v, expected %.20q", name, i, got, err, w)
 			}
 		}
-		if _, err := lr.next(); !errors.Is(err, io.EOF) {
+		if _, err := lr.Next(); !errors.Is(err, io.EOF) {
 			t.Errorf("%s: at the end %v", name, err)
 		}
 	}
-	if _, err := newLineReader(iotest.TimeoutReader(strings.NewReader(long))).next(); !errors.Is(err, iotest.ErrTimeout) {
+	if _, err := NewLineReader(iotest.TimeoutReader(strings.NewReader(long))).Next(); !errors.Is(err, iotest.ErrTimeout) {
 		t.Errorf("failing reader: %v", err)
 	}
 }
@@ -214,62 +213,10 @@ func FuzzInfoLine(f *testing.F) {
 		l := tr.lines[len(tr.lines)-1]
 		info := search.Info{Depth: l.depth, SelDepth: l.selDepth, MultiPV: l.multiPV, Score: l.score, Bound: l.bound,
 			Nodes: l.nodes, Elapsed: l.elapsed, Hashfull: l.hashfull, PV: tr.legal(l.pv)}
-		again := parseInfo(strings.Fields(string(appendInfo(nil, &p, &info)))[1:])
+		again := parseInfo(strings.Fields(string(AppendInfo(nil, &p, &info)))[1:])
 		l.pv, again.pv = nil, nil
 		if !reflect.DeepEqual(l, again) {
 			t.Errorf("%q: %+v, read again %+v", line, l, again)
 		}
 	})
-}
-
-// FuzzServe gives the server any bytes as a session. Whatever they are, the
-// server ends with them, answers each go once and keeps a legal position.
-func FuzzServe(f *testing.F) {
-	f.Add("uci\nisready\nucinewgame\nposition startpos moves e2e4 e7e5\ngo depth 2\nstop\nquit\n")
-	f.Add("setoption name UCI_Chess960 value true\nposition fen 1r2k1r1/8/8/8/8/8/8/1R2K1R1[] w KQkq - 0 1 moves e1b1\ngo nodes 10\nd\neval")
-	f.Add("setoption name Hash value 99\nsetoption name Threads value 2\nsetoption name Clear Hash\nsetoption name MultiPV value 4\ngo infinite")
-	f.Add("setoption name UCI_Variant value chess\nposition fen 8/8/8/8/8/8/8/8 w\ngo ponder wtime 1\nponderhit\nstop")
-	f.Add("go perft 9\nperft 2\nperft\nbench 30\nbench x\ngo searchmoves e2e4 e9e9 depth 3\n\x00\xff\r\n")
-	f.Add("position fen 7k/6Q1/6K1/8/8/8/8/8[] b - - 0 1\ngo infinite\ngo ponder\nponderhit\nsetoption name EvalFile value nothing\n")
-	f.Add("setoption name CPuct value 2.5\nsetoption name Mate Probe value 2\nsetoption name Gumbel Actions value 4\nsetoption name LCB value x\ngo nodes 20\nbench 3\neval")
-	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 4096 || strings.Contains(text, "/dev") || strings.Contains(text, "/proc") {
-			return
-		}
-		goes := 0
-		for line := range strings.Lines(text) {
-			fields := strings.Fields(line)
-			if len(fields) > 0 && fields[0] == "quit" {
-				break
-			}
-			if len(fields) > 0 && fields[0] == "go" {
-				goes++
-			}
-		}
-		for _, o := range []Options{{}, treeServer()} {
-			o.MaxHashMB, o.MaxThreads = 1, 2
-			fuzzSession(t, text, goes, o)
-		}
-	})
-}
-
-// fuzzSession checks a session of text, which has so many go.
-func fuzzSession(t *testing.T, text string, goes int, o Options) {
-	t.Helper()
-	var out strings.Builder
-	if err := Serve(context.Background(), strings.NewReader(text), &out, o); err != nil {
-		t.Fatal(err)
-	}
-	bestmoves := 0
-	for line := range strings.Lines(out.String()) {
-		if strings.HasPrefix(line, "bestmove ") {
-			bestmoves++
-		}
-		if !strings.HasSuffix(line, "\n") {
-			t.Errorf("half a line: %q", line)
-		}
-	}
-	if bestmoves > goes || bestmoves < goes && !strings.Contains(text, "perft") {
-		t.Errorf("%d bestmoves for %d go in %q:\n%s", bestmoves, goes, text, out.String())
-	}
 }

@@ -82,9 +82,9 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 func (p *process) read() {
 	defer p.stdout.Close()
 	defer close(p.lines)
-	r := newLineReader(p.stdout)
+	r := NewLineReader(p.stdout)
 	for {
-		line, err := r.next()
+		line, err := r.Next()
 		if err != nil {
 			p.readErr = err
 			return

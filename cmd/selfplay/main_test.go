@@ -21,7 +21,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"bench", "--depth", "0"}, 2, "found --depth 0, expected 1 to 127"},
 		{[]string{"bench", "--depth", "128"}, 2, "found --depth 128"},
 		{[]string{"eval", "--net", path, "--variant", "chess"}, 1, `found one for "crazyhouse", expected one for "chess"; --variant`},
-		{[]string{"eval", "--net", filepath.Dir(path)}, 1, "found a directory, expected a regular file"},
+		{[]string{"eval", "--net", filepath.Dir(path)}, 1, "found a directory without nets"},
 	} {
 		out, stderr, code := selfplayCommand(t, "", tc.args...)
 		if code != tc.code || out != "" || !strings.Contains(stderr, tc.want) {

@@ -107,6 +107,12 @@ func Keys(all []Option) []string {
 	return keys
 }
 
+// AtMost returns the option of a whole number with a lower upper bound.
+func (o Option) AtMost(high float64) Option {
+	o.high = min(o.high, high)
+	return o
+}
+
 // Set gives the setting the value written in text. On an error the value stays.
 func (o Option) Set(text string) error {
 	if o.choices != nil && !slices.Contains(o.choices, text) {

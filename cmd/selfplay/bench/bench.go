@@ -40,7 +40,7 @@ func newBenchCommand() *cobra.Command {
 			if depth < 1 || depth >= search.MaxPly {
 				return fmt.Errorf("%w: found --depth %d, expected 1 to %d", cli.ErrUsage, depth, search.MaxPly-1)
 			}
-			return benchSignature(c.Context(), c.OutOrStdout(), net, depth)
+			return benchSignature(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), net, depth)
 		},
 	}
 	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
@@ -49,13 +49,13 @@ func newBenchCommand() *cobra.Command {
 	return c
 }
 
-func benchSignature(ctx context.Context, w io.Writer, net string, depth int) error {
-	evaluator, _, err := player.NewEvaluator(net, chess.Crazyhouse)
+func benchSignature(ctx context.Context, w, stderr io.Writer, net string, depth int) error {
+	n, err := alphaBetaNet(stderr, net)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	nodes, err := ab.Bench(ctx, evaluator, depth)
+	nodes, err := ab.Bench(ctx, n.Evaluator, depth)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,20 @@ func benchSignature(ctx context.Context, w io.Writer, net string, depth int) err
 	return nil
 }
 
-const netHelp = `net file, or "builtin", the program's own, or "material"`
+const netHelp = `net file, directory of a run or of learn, "builtin", the program's own, or "material"`
+
+// alphaBetaNet reads what alpha-beta search evaluates by: an NNUE net or material.
+func alphaBetaNet(stderr io.Writer, name string) (*player.Net, error) {
+	read := player.ReadNNUE
+	if name == player.Material {
+		read = player.ReadNet
+	}
+	n, err := read(name, chess.Crazyhouse)
+	if err == nil {
+		cli.ShowOrigin(stderr, n.Origin)
+	}
+	return n, err
+}
 
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))

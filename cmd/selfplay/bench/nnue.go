@@ -17,6 +17,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 type benchNNUEOptions struct {
@@ -64,7 +65,10 @@ func benchNNUE(ctx context.Context, w io.Writer, o benchNNUEOptions) error {
 	if o.net == "" {
 		net, err = nnuetest.Random(nnue.Fairy(), 1)
 	} else {
-		net, err = nnue.ReadFileVariant(o.net, chess.Crazyhouse)
+		var read *player.Net
+		if read, err = player.ReadNNUE(o.net, chess.Crazyhouse); err == nil {
+			net = read.NNUE
+		}
 	}
 	if err != nil {
 		return err

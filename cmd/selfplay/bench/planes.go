@@ -20,6 +20,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/game/positions"
 	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
@@ -158,7 +159,11 @@ func (o *benchPlanesOptions) file() (*runtimes.File, error) {
 
 func (o *benchPlanesOptions) open() (*runtimes.File, error) {
 	if o.net != "" {
-		return runtimes.Read(o.net)
+		found, err := nets.Find(o.net)
+		if err != nil {
+			return nil, err
+		}
+		return runtimes.Read(found.Path)
 	}
 	a, err := arch.Parse(o.architecture)
 	if err != nil {

@@ -50,7 +50,7 @@ evaluates by hand without one; --peer-net none asks for that.`,
   selfplay bench search --net crazyhouse.nnue --peer fairy-stockfish`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return benchSearch(c.Context(), c.OutOrStdout(), o)
+			return benchSearch(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), o)
 		},
 	}
 	f := c.Flags()
@@ -63,7 +63,7 @@ evaluates by hand without one; --peer-net none asks for that.`,
 	return c
 }
 
-func benchSearch(ctx context.Context, w io.Writer, o benchSearchOptions) error {
+func benchSearch(ctx context.Context, w, stderr io.Writer, o benchSearchOptions) error {
 	if o.nodes < 1000 || o.rounds < 1 || o.rounds > 1000 || o.hashMB < 1 || o.hashMB > 1<<16 {
 		return fmt.Errorf("%w: found --nodes %d --rounds %d --hash %d, expected at least 1000, 1 to 1000 and 1 to 65536",
 			cli.ErrUsage, o.nodes, o.rounds, o.hashMB)
@@ -77,11 +77,11 @@ func benchSearch(ctx context.Context, w io.Writer, o benchSearchOptions) error {
 	if name := filepath.Base(o.peerNet); o.peer != "" && o.peerNet != "none" && !strings.HasPrefix(name, "crazyhouse") {
 		return fmt.Errorf("%w: found a peer's net named %s, expected a name that begins with crazyhouse, or --peer-net none", cli.ErrUsage, name)
 	}
-	evaluator, _, err := player.NewEvaluator(o.net, chess.Crazyhouse)
+	n, err := alphaBetaNet(stderr, o.net)
 	if err != nil {
 		return err
 	}
-	engine := ab.New(evaluator, ab.Options{HashMB: o.hashMB})
+	engine := ab.New(n.Evaluator, ab.Options{HashMB: o.hashMB})
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	ours, theirs := make([][]float64, len(speedPositions)), make([][]float64, len(speedPositions))

@@ -20,7 +20,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
-	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -110,7 +109,7 @@ Scores mean what the judge means by them: what White scores from a book tells
 }
 
 // explorer makes what explores, and the facts of its walks.
-func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFacts, error) {
+func (o *bookOptions) explorer(ctx context.Context, stderr io.Writer) (*book.Explorer, book.WalkFacts, error) {
 	v, err := chess.ParseVariant(o.variant)
 	if err != nil {
 		return nil, book.WalkFacts{}, fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
@@ -119,7 +118,7 @@ func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFa
 	if err != nil {
 		return nil, book.WalkFacts{}, fmt.Errorf("%w: --plies: %w", cli.ErrUsage, err)
 	}
-	walker, err := player.NewContestant(ctx, o.player, v, search.Limits{Nodes: o.nodes}, o.hashMB)
+	walker, err := cli.LoadPlayer(ctx, stderr, o.player, v, player.Defaults{Limits: search.Limits{Nodes: o.nodes}, HashMB: o.hashMB})
 	if err != nil {
 		return nil, book.WalkFacts{}, err
 	}
@@ -135,7 +134,7 @@ func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFa
 	e.Settings.Moves.MultiPV = o.multiPV
 	judge := walker
 	if o.judge != "" {
-		if judge, err = player.NewContestant(ctx, o.judge, v, e.Settings.Judge, o.hashMB); err != nil {
+		if judge, err = cli.LoadPlayer(ctx, stderr, o.judge, v, player.Defaults{Limits: e.Settings.Judge, HashMB: o.hashMB}); err != nil {
 			return nil, book.WalkFacts{}, err
 		}
 		e.NewJudge, e.Settings.Judge = judge.New, judge.Limits
@@ -153,22 +152,19 @@ func (o *bookOptions) explorer(ctx context.Context) (*book.Explorer, book.WalkFa
 
 // bookPlayer describes a player for a book's manifest. An engine behind UCI is
 // started for its name, which tells its version.
-func bookPlayer(c match.Contestant) (book.Player, error) {
-	p := book.Player{Name: c.Name, Settings: c.Settings}
-	if len(c.Net) == hex.EncodedLen(sha256.Size) {
-		p.Net = c.Net
+func bookPlayer(m *player.Maker) (book.Player, error) {
+	p := book.Player{Name: m.Name, Settings: m.Settings}
+	if len(m.Net) == hex.EncodedLen(sha256.Size) {
+		p.Net = m.Net
 	}
-	player, err := c.New()
+	opened, err := m.Open()
 	if err != nil {
-		return p, fmt.Errorf("player %s: %w", c.Name, err)
+		return p, fmt.Errorf("player %s: %w", m.Name, err)
 	}
-	if named, ok := player.(interface{ Name() string }); ok {
+	if named, ok := opened.(interface{ Name() string }); ok {
 		p.Name = named.Name()
 	}
-	if closer, ok := player.(io.Closer); ok {
-		return p, closer.Close()
-	}
-	return p, nil
+	return p, opened.Close()
 }
 
 func (o *bookOptions) selection() (book.Selection, error) {
@@ -202,7 +198,7 @@ func makeBook(ctx context.Context, stdout, stderr io.Writer, o bookOptions, buil
 	if err != nil {
 		return err
 	}
-	explorer, facts, err := o.explorer(ctx)
+	explorer, facts, err := o.explorer(ctx, stderr)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ opening, and print what White scores; --record adds that to the manifest.
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return checkBook(c.Context(), c.OutOrStdout(), name, o)
+			return checkBook(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), name, o)
 		},
 	}
 	f := c.Flags()
@@ -71,7 +71,7 @@ opening, and print what White scores; --record adds that to the manifest.
 	return c
 }
 
-func checkBook(ctx context.Context, w io.Writer, name string, o bookCheckOptions) error {
+func checkBook(ctx context.Context, w, stderr io.Writer, name string, o bookCheckOptions) error {
 	v, err := chess.ParseVariant(o.variant)
 	if err != nil {
 		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
@@ -104,7 +104,7 @@ func checkBook(ctx context.Context, w io.Writer, name string, o bookCheckOptions
 	if o.games == 0 {
 		return nil
 	}
-	score, err := o.measure(ctx, b)
+	score, err := o.measure(ctx, stderr, b)
 	if err != nil {
 		return err
 	}
@@ -144,20 +144,20 @@ func bookManifest(name string, v *chess.Variant) (*book.Manifest, error) {
 }
 
 // measure plays games from the book.
-func (o *bookCheckOptions) measure(ctx context.Context, b *book.Book) (book.WhiteScore, error) {
-	c, err := player.NewContestant(ctx, o.player, b.Variant, search.Limits{Nodes: o.nodes}, o.hashMB)
+func (o *bookCheckOptions) measure(ctx context.Context, stderr io.Writer, b *book.Book) (book.WhiteScore, error) {
+	maker, err := cli.LoadPlayer(ctx, stderr, o.player, b.Variant, player.Defaults{Limits: search.Limits{Nodes: o.nodes}, HashMB: o.hashMB})
 	if err != nil {
 		return book.WhiteScore{}, err
 	}
-	who, err := bookPlayer(c)
+	who, err := bookPlayer(maker)
 	if err != nil {
 		return book.WhiteScore{}, err
 	}
-	who.Limits = game.LimitsText(c.Limits)
+	who.Limits = game.LimitsText(maker.Limits)
 	m := book.Measurement{
-		NewPlayer: c.New,
+		NewPlayer: maker.New,
 		Game: game.Config{
-			Limits: [2]search.Limits{c.Limits, c.Limits}, TimeMargin: time.Second,
+			Limits: game.Both(maker.Limits), TimeMargin: time.Second,
 			MaxPlies: 400, WinScore: 2500, WinPlies: 6,
 		},
 		Games: o.games, Seed: o.seed, Concurrency: o.concurrency,

@@ -67,14 +67,17 @@ func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *g
 	if o.nodes == 0 || f.Changed("depth") {
 		limits.Depth = o.depth
 	}
-	self, err := player.NewContestant(ctx, o.player, cfg.Variant, limits, o.hashMB)
+	self, err := spec.Load(ctx, cfg.Variant, player.Defaults{Limits: limits, HashMB: o.hashMB})
 	if err != nil {
 		return err
+	}
+	if self.Origin != "" {
+		tell(self.Origin)
 	}
 	cfg.New, cfg.Net, cfg.Player, cfg.Limits = self.New, self.Net, self.Settings, self.Limits
 	cfg.MinDepth, cfg.MaxDepth = self.Limits.Depth, self.Limits.Depth
 	cfg.Limits.Depth = 0
-	if !spec.Limited {
+	if !spec.HasLimits() {
 		if o.minDepth > 0 {
 			cfg.MinDepth = o.minDepth
 			cfg.MaxDepth = o.minDepth
@@ -87,7 +90,7 @@ func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *g
 	if cfg.MaxDepth > 0 {
 		cfg.Random.MultiPVDepth = max(cfg.Random.MultiPVDepth, cfg.MaxDepth)
 	}
-	if spec.Engine {
+	if spec.Search == player.Engine {
 		tell("a UCI engine does not tell how quiet positions are: --eval-diff-limit is not applied, consider --smart-fen-skipping")
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/match"
@@ -18,15 +19,29 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
+// contestants loads players that search 50 nodes if they have no limits.
+func contestants(t *testing.T, texts ...string) []match.Contestant {
+	t.Helper()
+	specs, err := cli.ParsePlayers(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	makers, err := player.LoadAll(t.Context(), specs, chess.Crazyhouse, player.Defaults{Limits: search.Limits{Nodes: 50}, HashMB: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []match.Contestant
+	for _, m := range makers {
+		all = append(all, match.NewContestant(m))
+	}
+	return all
+}
+
 // faultMatch has the mock engine play a pair against a healthy player. It
 // returns the log's lines, the PGN, and how often the engine was started.
 func faultMatch(t *testing.T, script, settings string) (log []string, pgn string, starts int, err error) {
 	t.Helper()
-	players, err := player.Contestants(t.Context(), []string{clitest.MockPlayer(script, settings), "material"},
-		chess.Crazyhouse, search.Limits{Nodes: 50}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	players := contestants(t, clitest.MockPlayer(script, settings), "material")
 	var started atomic.Int32
 	start := players[0].New
 	players[0].New = func() (game.Player, error) {
@@ -144,10 +159,7 @@ func TestEngineThatCannotStart(t *testing.T) {
 		})
 	}
 	nearest := clitest.MockPlayer("", ",SkilLevel=3")
-	players, err := player.Contestants(t.Context(), []string{nearest, "uci:/nowhere/engine"}, chess.Crazyhouse, search.Limits{Nodes: 50}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	players := contestants(t, nearest, "uci:/nowhere/engine")
 	for i, want := range []string{`no "SkilLevel", the nearest is "Skill Level"`, "/nowhere/engine"} {
 		if _, err := players[i].New(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)

@@ -24,7 +24,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
-	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
 type ladderOptions struct {
@@ -78,7 +77,7 @@ func climb(c *cobra.Command, args []string, o ladderOptions) error {
 	if err != nil {
 		return err
 	}
-	cfg, m, err := o.matchConfig(c.Context(), ladder, args, c.Root().Version)
+	cfg, m, err := o.matchConfig(c.Context(), c.ErrOrStderr(), ladder, args, c.Root().Version)
 	if err != nil {
 		return err
 	}
@@ -127,60 +126,23 @@ func (o *ladderOptions) ladder() (configs.Ladder, error) {
 }
 
 // matchConfig makes a gauntlet of the nets against the anchors.
-func (o *ladderOptions) matchConfig(ctx context.Context, ladder configs.Ladder, args []string, build string) (match.Config, *matchOptions, error) {
+func (o *ladderOptions) matchConfig(ctx context.Context, stderr io.Writer, ladder configs.Ladder, args []string, build string) (match.Config, *matchOptions, error) {
 	var m matchOptions
 	m.addFlags(pflag.NewFlagSet("ladder", pflag.ContinueOnError))
 	m.variant, m.games, m.seed, m.nodes = ladder.Variant, ladder.Games, ladder.Seed, ladder.Nodes
 	m.format, m.seeds = match.Gauntlet.String(), len(args)
 	m.concurrency, m.log, m.json = o.concurrency, o.log, o.json
-	var players []string
-	for _, arg := range args {
-		net, err := netOrNewest(arg)
-		if err != nil {
-			return match.Config{}, nil, err
-		}
-		players = append(players, net)
+	players, err := cli.ParsePlayers(args)
+	if err != nil {
+		return match.Config{}, nil, err
 	}
 	for _, a := range ladder.Anchors {
-		players = append(players, fmt.Sprintf("%s,name=%q", a.Player, a.Name))
+		s := a.Player
+		s.Name = a.Name
+		players = append(players, s)
 	}
-	cfg, err := m.config(ctx, players, build)
+	cfg, err := m.config(ctx, stderr, players, build)
 	return cfg, &m, err
-}
-
-// netOrNewest returns a player as it is, or for a run's directory the newest net
-// there.
-func netOrNewest(arg string) (string, error) {
-	dir := filepath.Join(arg, "nets")
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return arg, nil
-	}
-	store, err := nets.Open(dir)
-	if err != nil {
-		return "", err
-	}
-	manifests, err := store.List()
-	if err != nil {
-		return "", err
-	}
-	if len(manifests) == 0 {
-		return "", fmt.Errorf("%s: found no nets", dir)
-	}
-	newest := manifests[0]
-	for _, m := range manifests {
-		if m.Generation > newest.Generation {
-			newest = m
-		}
-	}
-	path, err := store.Get(newest.ID)
-	if err != nil {
-		return "", err
-	}
-	search := ""
-	if newest.Kind == nets.KindPlanes {
-		search = "mcts:"
-	}
-	return fmt.Sprintf(`%s"%s",name="generation %d of %s"`, search, path, newest.Generation, filepath.Base(filepath.Clean(arg))), nil
 }
 
 // climbedTo is how far a net has come.

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
-	"github.com/crazyhouse-rl/selfplay/nets"
-	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 // testLadder writes a ladder of quick opponents and returns its path.
@@ -114,54 +112,5 @@ func TestLadderUsage(t *testing.T) {
 		if code != tc.code || !strings.Contains(stderr, tc.want) {
 			t.Errorf("%q: exit %d, want %d; error %q lacks %q", tc.args, code, tc.code, stderr, tc.want)
 		}
-	}
-}
-
-// Of a run's directory the newest net plays.
-func TestNewestNet(t *testing.T) {
-	run := filepath.Join(t.TempDir(), "my-run")
-	store, err := nets.Open(filepath.Join(run, "nets"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := netOrNewest(run); err == nil || !strings.Contains(err.Error(), "found no nets") {
-		t.Errorf("run without nets: %v", err)
-	}
-	ids := make([]string, 3)
-	for i, generation := range []int{4, 12, 7} {
-		text := strings.Repeat("x", generation)
-		id, _, err := store.Put(strings.NewReader(text), nets.KindNNUE)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids[i] = id
-		m := nets.Manifest{Schema: nets.ManifestSchema, ID: id, Size: int64(len(text)), Kind: nets.KindNNUE, Variant: "crazyhouse", Generation: generation}
-		if err := store.PutManifest(m); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := netOrNewest(run)
-	if err != nil || !strings.Contains(got, ids[1]) || !strings.HasSuffix(got, `,name="generation 12 of my-run"`) {
-		t.Errorf("%s, %v; want net %s", got, err, ids[1])
-	}
-	if _, err := player.Parse(got); err != nil {
-		t.Error(err)
-	}
-	id, path, err := store.Put(strings.NewReader("a net of planes"), nets.KindPlanes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := nets.Manifest{Schema: nets.ManifestSchema, ID: id, Kind: nets.KindPlanes, Variant: "crazyhouse", Generation: 20}
-	if err := store.PutManifest(m); err != nil {
-		t.Fatal(err)
-	}
-	if got, err = netOrNewest(run); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := player.Parse(got); err != nil || s.Tree == nil || s.Program != path {
-		t.Errorf("%s: %+v, %v; want tree search with %s", got, s, err, path)
-	}
-	if got, err := netOrNewest("material,nodes=4"); err != nil || got != "material,nodes=4" {
-		t.Errorf("a player became %s, %v", got, err)
 	}
 }

@@ -4,6 +4,7 @@ package match
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"time"
 
@@ -99,7 +100,11 @@ interrupted without a log.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := o.config(c.Context(), args, c.Root().Version)
+			players, err := cli.ParsePlayers(args)
+			if err != nil {
+				return err
+			}
+			cfg, err := o.config(c.Context(), c.ErrOrStderr(), players, c.Root().Version)
 			if err != nil {
 				return err
 			}
@@ -151,7 +156,7 @@ func (o *matchOptions) addFlags(f *pflag.FlagSet) {
 }
 
 // config makes the match of the players given.
-func (o *matchOptions) config(ctx context.Context, players []string, build string) (match.Config, error) {
+func (o *matchOptions) config(ctx context.Context, stderr io.Writer, players []player.Spec, build string) (match.Config, error) {
 	var cfg match.Config
 	v, err := chess.ParseVariant(o.variant)
 	if err != nil {
@@ -194,8 +199,13 @@ func (o *matchOptions) config(ctx context.Context, players []string, build strin
 	if cfg.Openings, err = o.opening.openings(v, o.seed); err != nil {
 		return cfg, err
 	}
-	if cfg.Players, err = player.Contestants(ctx, players, v, limits, o.hashMB); err != nil {
+	makers, err := player.LoadAll(ctx, players, v, player.Defaults{Limits: limits, HashMB: o.hashMB})
+	if err != nil {
 		return cfg, err
+	}
+	for _, m := range makers {
+		cli.ShowOrigin(stderr, m.Origin)
+		cfg.Players = append(cfg.Players, match.NewContestant(m))
 	}
 	if cfg.Concurrency == 0 {
 		cfg.Concurrency = 1

@@ -50,7 +50,13 @@ operators, its metadata, and the architecture if it is a net of this program.`,
   selfplay net inspect crazyhouse.nnue --replay runs/crazyhouse-laptop --count 5000 --json
   selfplay net inspect crazyhouse.nnue --draw neurons --neurons 0,5,17 --king g1 --format svg`,
 		Args: cli.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return netInspect(c, args[0], o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			path, err := cli.NetFile(c.ErrOrStderr(), args[0])
+			if err != nil {
+				return err
+			}
+			return netInspect(c, path, o)
+		},
 	}
 	f := c.Flags()
 	o.AddFlags(f, 5000, "positions to run")

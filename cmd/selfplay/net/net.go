@@ -41,7 +41,11 @@ Stockfish 12 come out byte for byte as they went in.`,
 			Example: "  selfplay net import crazyhouse.nnue copy.nnue",
 			Args:    cli.ExactArgs(2),
 			RunE: func(c *cobra.Command, args []string) error {
-				return netImport(c.OutOrStdout(), args[0], args[1])
+				in, err := cli.NetFile(c.ErrOrStderr(), args[0])
+				if err != nil {
+					return err
+				}
+				return netImport(c.OutOrStdout(), in, args[1])
 			},
 		},
 		newExportCommand(),
@@ -53,9 +57,12 @@ Stockfish 12 come out byte for byte as they went in.`,
 func readNet(path string) (*nnue.Network, error) {
 	var refused error
 	for _, v := range chess.Variants() {
-		n, err := player.Net(path, v)
+		n, err := player.ReadNNUE(path, v)
+		if err == nil {
+			return n.NNUE, nil
+		}
 		if !errors.Is(err, nnue.ErrVariant) {
-			return n, err
+			return nil, err
 		}
 		refused = err
 	}
@@ -103,7 +110,11 @@ place for it. So is a net whose sums could overflow.`,
   selfplay net export --to stockfish-12 halfkp.nnue nn-mine.nnue`,
 		Args: cli.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			return netExport(c.OutOrStdout(), args[0], args[1], to)
+			in, err := cli.NetFile(c.ErrOrStderr(), args[0])
+			if err != nil {
+				return err
+			}
+			return netExport(c.OutOrStdout(), in, args[1], to)
 		},
 	}
 	c.Flags().StringVar(&to, "to", "fairy-stockfish", "whose file: fairy-stockfish or stockfish-12")

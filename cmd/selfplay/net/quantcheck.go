@@ -64,10 +64,14 @@ Exits 1 if the 99.9th percentile is above --max-p999.
 			if err := o.check(); err != nil {
 				return err
 			}
-			if filepath.Ext(args[0]) == ".onnx" {
-				return quantcheckPlanes(c, args[0], o)
+			path, err := cli.NetFile(c.ErrOrStderr(), args[0])
+			if err != nil {
+				return err
 			}
-			return quantcheck(c, args[0], o)
+			if filepath.Ext(path) == ".onnx" {
+				return quantcheckPlanes(c, path, o)
+			}
+			return quantcheck(c, path, o)
 		},
 	}
 	f := c.Flags()

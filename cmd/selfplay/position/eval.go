@@ -45,7 +45,7 @@ units: 208 are a pawn. docs/formats.md has the formulas.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.net, "net", player.Builtin, `net file, or "builtin", the program's own`)
+	f.StringVar(&o.net, "net", player.Builtin, `net file, directory of a run or of learn, or "builtin", the program's own`)
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	f.BoolVar(&o.chess960, "chess960", false, "Chess960 castling")
 	f.StringVar(&o.fen, "fen", "", "position; default the start position")
@@ -58,15 +58,16 @@ func eval(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o eval
 	if err != nil {
 		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
 	}
-	n, err := player.Net(o.net, v)
+	net, err := player.ReadNNUE(o.net, v)
 	if errors.Is(err, nnue.ErrVariant) {
 		err = fmt.Errorf("%w; --variant says which", err)
 	}
 	if err != nil {
 		return err
 	}
+	cli.ShowOrigin(stderr, net.Origin)
 	w := bufio.NewWriter(stdout)
-	err = evalAll(ctx, stdin, w, stderr, n, v, o)
+	err = evalAll(ctx, stdin, w, stderr, net.NNUE, v, o)
 	return errors.Join(err, w.Flush())
 }
 

@@ -8,25 +8,24 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
-	"github.com/crazyhouse-rl/selfplay/mcts"
-	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
-	"github.com/crazyhouse-rl/selfplay/uci"
+	"github.com/crazyhouse-rl/selfplay/uci/server"
 )
 
 // Commands returns the command.
 func Commands() []*cobra.Command { return []*cobra.Command{newUCICommand()} }
 
 func newUCICommand() *cobra.Command {
-	var evalFile, kind, runtime, library string
+	var evalFile, search, runtime, library string
 	c := &cobra.Command{
 		Use:   "uci",
 		Short: "Play as a UCI engine for any GUI, bot or match runner",
 		Long: `Speak UCI on standard input and output, from the GUI's first "uci" to "quit".
 Options: Hash, Threads, EvalFile, UCI_Variant, UCI_Chess960, MultiPV, Move
-Overhead, Ponder, Clear Hash. Without EvalFile the engine plays crazyhouse by the
-net that the program carries, and chess by material.
+Overhead, Ponder, Clear Hash. EvalFile is a net file, or the directory of a run or of
+learn for its newest net. Without it the engine plays crazyhouse by the net that the
+program carries, and chess by material.
 
 With --search mcts it plays by tree search, EvalFile is a plane net in an ONNX
 file, and Batch Size, CPuct, CPuct Base, FPU Reduction, Policy Temperature, Mate
@@ -44,29 +43,28 @@ find it.`,
   selfplay uci --search mcts --eval-file net.onnx --runtime int8`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			o := uci.Options{
-				Name: "selfplay", Author: "the selfplay authors", Version: c.Root().Version, EvalFile: evalFile,
-				Net: builtin.Net(chess.Crazyhouse),
-			}
-			switch kind {
-			case "ab":
-			case "mcts":
+			s := player.Spec{Search: player.Search(search), Net: evalFile}
+			o := server.Options{Name: "selfplay", Author: "the selfplay authors", Version: c.Root().Version}
+			switch s.Search {
+			case player.AlphaBeta:
+				n, err := player.ReadNet(player.Builtin, chess.Crazyhouse)
+				if err != nil {
+					return err
+				}
+				o.Net = n
+			case player.TreeSearch:
 				if err := runtimes.Check(runtime); err != nil {
 					return fmt.Errorf("%w: --runtime: %w", cli.ErrUsage, err)
 				}
-				o.Tree = &uci.Tree{
-					Options: mcts.DefaultOptions(), Runtimes: runtimes.Names(), Runtime: runtime, CheckRuntime: runtimes.Check,
-					Load: func(path string, v *chess.Variant, runtime string) (uci.TreeNet, error) {
-						return player.LoadPlanes(path, v, player.Runtime{Name: runtime, Library: library})
-					},
-				}
+				s.Runtime = player.Runtime{Name: runtime, Library: library}
 			default:
-				return fmt.Errorf("%w: found --search %s, expected ab or mcts", cli.ErrUsage, kind)
+				return fmt.Errorf("%w: found --search %s, expected ab or mcts", cli.ErrUsage, search)
 			}
-			return uci.Serve(c.Context(), c.InOrStdin(), c.OutOrStdout(), o)
+			o.Player = s
+			return server.Serve(c.Context(), c.InOrStdin(), c.OutOrStdout(), o)
 		},
 	}
-	c.Flags().StringVar(&kind, "search", "ab", "alpha-beta (ab) or tree search (mcts)")
+	c.Flags().StringVar(&search, "search", "ab", "alpha-beta (ab) or tree search (mcts)")
 	c.Flags().StringVar(&evalFile, "eval-file", "", "net to begin with, as the option EvalFile")
 	c.Flags().StringVar(&runtime, "runtime", runtimes.Native, "of mcts: runtime to begin with, as the option Runtime")
 	c.Flags().StringVar(&library, "library", "", "of --runtime ort: ONNX Runtime's library")

@@ -1,16 +1,15 @@
-package uci
+package server
 
 import (
-	"context"
-	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/mcts"
-	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/planes/arch/archtest"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 )
 
 func TestTreeIdentifies(t *testing.T) {
@@ -30,6 +29,7 @@ func TestTreeIdentifies(t *testing.T) {
 		"option name EvalFile type string default <empty>",
 		"option name UCI_Variant type combo default crazyhouse var chess var crazyhouse",
 		"option name UCI_Chess960 type check default false",
+		"option name Runtime type combo default native var " + strings.Join(runtimes.Names(), " var "),
 		"option name Batch Size type spin default 8 min 1 max 1024",
 		"option name CPuct type string default 1.75",
 		"option name CPuct Base type string default 19652",
@@ -52,14 +52,15 @@ func TestTreeOptions(t *testing.T) {
 	for _, c := range []struct{ command, complaint string }{
 		{"name CPuct value 3.5", ""},
 		{"name cpuct value many", `option CPuct: found "many", expected a decimal number`},
-		{"name CPuct value -1", "CPuct is -1, expected 0 to 100"},
-		{"name CPuct value NaN", "CPuct is NaN, expected 0 to 100"},
-		{"name Mate Probe value 2", "MateProbe is 2, expected 0, 1 or 3"},
+		{"name CPuct value -1", `found "-1", expected 0 to 100`},
+		{"name CPuct value NaN", `found "NaN", expected 0 to 100`},
+		{"name Mate Probe value 2", `found "2", expected one of 0, 1, 3`},
 		{"name Mate Probe value 1", ""},
-		{"name Batch Size value 0", `found "0", expected a number from 1 to 1024`},
+		{"name Batch Size value 0", `found "0", expected a whole number from 1 to 1024`},
 		{"name Reuse Tree value maybe", `found "maybe", expected true or false`},
 		{"name Gumbel Actions value 8", ""},
-		{"name EvalFile value x.onnx", "option EvalFile: this engine reads no nets"},
+		{"name EvalFile value x.onnx", "option EvalFile: x.onnx: "},
+		{"name EvalFile value builtin", "expected a plane net for tree search"},
 		{"name Nodes value 8", "expected one of Hash, Threads,"},
 	} {
 		got := slices.DeleteFunc(s.answer("setoption "+c.command), func(l string) bool { return strings.Contains(l, "evaluation: ") })
@@ -70,98 +71,64 @@ func TestTreeOptions(t *testing.T) {
 	s.best("go nodes 30")
 }
 
-// openNet is a net that counts how many of its evaluators are open.
-type openNet struct{ open *int }
-
-func (n openNet) Evaluate(ctx context.Context, leaves []search.Leaf) error {
-	return mcts.Uniform{}.Evaluate(ctx, leaves)
-}
-
-func (n openNet) Close() error {
-	*n.open--
-	return nil
-}
-
-func TestTreeLoadsNets(t *testing.T) {
-	open, threads := 0, 0
-	errBad := errors.New("bad net")
-	o := treeServer()
-	o.Tree.Load = func(path string, v *chess.Variant, _ string) (TreeNet, error) {
-		if path != "dir/good.onnx" || v != chess.Crazyhouse {
-			return nil, errBad
-		}
-		return func(n int) (mcts.Evaluator, error) {
-			open, threads = open+1, n
-			return openNet{&open}, nil
-		}, nil
+// writePlanes writes a plane net and returns its path.
+func writePlanes(t *testing.T, name string) string {
+	t.Helper()
+	b, err := onnx.Encode(archtest.Net(t, "residual 1x8", 1))
+	if err != nil {
+		t.Fatal(err)
 	}
-	s := newSession(t, o)
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestTreeLoadsNets: with two threads a net has a goroutine, which newSession misses
+// if the net is not closed.
+func TestTreeLoadsNets(t *testing.T) {
+	good, bad := writePlanes(t, "good.onnx"), filepath.Join(t.TempDir(), "bad.onnx")
+	if err := os.WriteFile(bad, []byte("no net"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t, treeServer())
 	s.answer()
-	if got := s.answer("setoption name EvalFile value bad.onnx"); len(got) != 1 || got[0] != "info string option EvalFile: bad net" {
+	if got := s.answer("setoption name EvalFile value " + bad); len(got) != 1 || !strings.HasPrefix(got[0], "info string option EvalFile: "+bad) {
 		t.Errorf("bad net: %q", got)
 	}
-	if got := s.answer("setoption name Threads value 2", "setoption name EvalFile value dir/good.onnx"); len(got) != 1 || got[0] != "info string evaluation: good.onnx" {
+	if got := s.answer("setoption name Threads value 2", "setoption name EvalFile value "+good); len(got) != 1 || got[0] != "info string evaluation: good.onnx" {
 		t.Errorf("good net: %q", got)
-	}
-	if open != 1 || threads != 2 {
-		t.Errorf("%d open with %d threads, expected 1 with 2", open, threads)
 	}
 	s.best("go nodes 20")
 	s.answer("setoption name CPuct value 2") // another engine with the same net
 	s.best("go nodes 20")
-	if got := s.answer("eval"); len(got) != 23 || got[0] != "evaluation by good.onnx, from the side to move's point of view (white)" || got[22] != "centipawns 0" {
+	if got := s.answer("eval"); len(got) != 23 || got[0] != "evaluation by good.onnx, from the side to move's point of view (white)" {
 		t.Errorf("eval: %q", got)
 	}
 	if got := s.answer("setoption name UCI_Variant value chess"); len(got) != 1 || !strings.Contains(got[0], "none, as the net is for crazyhouse and not for chess") {
 		t.Errorf("other variant: %q", got)
 	}
-	s.send("go infinite")
-	time.Sleep(10 * time.Millisecond)
+	s.send("setoption name UCI_Variant value crazyhouse", "go infinite")
+	s.until("info depth")
 	s.send("setoption name EvalFile value <empty>", "quit")
 	s.end()
-	if open != 0 {
-		t.Errorf("%d evaluators still open", open)
-	}
 }
 
 // TestTreeRuntime chooses what computes a net, before the net and after it.
 func TestTreeRuntime(t *testing.T) {
-	errBuild, errSlow := errors.New("needs another build"), errors.New("too slow for this net")
-	o := treeServer()
-	o.Tree.Runtimes, o.Tree.Runtime = []string{"plain", "fast", "slow"}, "plain"
-	o.Tree.CheckRuntime = func(name string) error {
-		if !slices.Contains(o.Tree.Runtimes, name) {
-			return errBuild
-		}
-		return nil
-	}
-	var loaded []string
-	o.Tree.Load = func(path string, _ *chess.Variant, runtime string) (TreeNet, error) {
-		if runtime == "slow" {
-			return nil, errSlow
-		}
-		loaded = append(loaded, path+" "+runtime)
-		return func(int) (mcts.Evaluator, error) { return mcts.Uniform{}, nil }, nil
-	}
-	s := newSession(t, o)
-	s.send("uci")
-	if got := s.until("uciok"); !slices.Contains(got, "option name Runtime type combo default plain var plain var fast var slow") {
-		t.Errorf("answer to uci: %q", got)
-	}
+	path := writePlanes(t, "a.onnx")
+	s := newSession(t, treeServer())
 	for _, c := range []struct{ command, answer string }{
-		{"Runtime value fast", "evaluation: none, all moves are alike"},
-		{"EvalFile value dir/a.onnx", "evaluation: a.onnx by fast"},
-		{"Runtime value other", "option Runtime: needs another build"},
-		{"Runtime value slow", "option Runtime: too slow for this net"},
-		{"Runtime value plain", "evaluation: a.onnx"},
+		{"Runtime value int8", "evaluation: none, all moves are alike"},
+		{"EvalFile value " + path, "evaluation: a.onnx by int8"},
+		{"Runtime value other", "option Runtime: unknown runtime: found \"other\", expected one of " + strings.Join(runtimes.Names(), ", ")},
+		{"Runtime value native", "evaluation: a.onnx"},
 		{"EvalFile value <empty>", "evaluation: none, all moves are alike"},
 	} {
 		if got := s.answer("setoption name " + c.command); len(got) != 1 || got[0] != "info string "+c.answer {
 			t.Errorf("%s: found %q, expected %q", c.command, got, c.answer)
 		}
-	}
-	if want := []string{"dir/a.onnx fast", "dir/a.onnx plain"}; !slices.Equal(loaded, want) {
-		t.Errorf("loaded %q, expected %q", loaded, want)
 	}
 }
 

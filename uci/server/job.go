@@ -1,4 +1,4 @@
-package uci
+package server
 
 import (
 	"context"
@@ -10,8 +10,9 @@ import (
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/mcts"
-	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
 // job is work that goes on while commands are read: a search, perft or bench.
@@ -80,53 +81,39 @@ func (s *server) ponderhit() {
 	}
 }
 
-// engine is what plays: alpha-beta or tree search.
-type engine interface {
-	Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error)
-	NewGame() error
-	Clear()
-	Resize(mb int)
-	Ponderhit()
-}
-
-// player is an engine with what is not in its methods.
-type player struct {
-	engine
-	onInfo *func(search.Info) // the engine's field of that name
-	close  func()             // releases what it holds; nil if there is nothing
-}
-
 // drop takes the engine out of use. The job may still be using it.
 func (s *server) drop() {
-	if s.engine != nil && s.engine.close != nil {
-		s.retired = append(s.retired, s.engine.close)
+	if s.engine != nil {
+		s.retired = append(s.retired, s.engine)
 	}
 	s.engine = nil
 }
 
 // release closes the engines that are out of use. No search may be running.
 func (s *server) release() {
-	for _, f := range s.retired {
-		f()
+	for _, e := range s.retired {
+		_ = e.Close() // it has nothing left to lose
 	}
 	s.retired = nil
 }
 
 // ready brings the engine up to date with the settings and returns it. No
 // search may be running.
-func (s *server) ready() (*player, error) {
+func (s *server) ready() (player.Own, error) {
 	s.release()
+	hash := s.player.Resources.HashMB
 	if s.engine == nil {
-		e, err := s.newPlayer()
+		n, name := s.evaluation()
+		e, err := s.player.Open(n, hash)
 		if err != nil {
 			return nil, err
 		}
-		s.engine = &e
-		s.tableMB, s.newGame, s.clear = s.hash, false, false
+		s.out.comment("evaluation: %s", name)
+		s.engine, s.tableMB, s.newGame, s.clear = e, hash, false, false
 	}
-	if s.tableMB != s.hash {
-		s.engine.Resize(s.hash)
-		s.tableMB, s.clear = s.hash, false
+	if s.tableMB != hash {
+		s.engine.Resize(hash)
+		s.tableMB, s.clear = hash, false
 	}
 	if s.newGame {
 		if err := s.engine.NewGame(); err != nil {
@@ -141,44 +128,19 @@ func (s *server) ready() (*player, error) {
 	return s.engine, nil
 }
 
-func (s *server) newPlayer() (player, error) {
-	if s.opts.Tree != nil {
-		return s.newTree()
-	}
-	newEval, name := s.evaluator()
-	s.out.comment("evaluation: %s", name)
-	e := ab.New(newEval, ab.Options{HashMB: s.hash, Threads: s.threads})
-	return player{engine: e, onInfo: &e.OnInfo}, nil
-}
-
-// evaluator returns what evaluates positions of the variant that is set, and
-// its name: the net, unless it was made for another variant.
-func (s *server) evaluator() (newEval func() ab.Evaluator, name string) {
-	if s.net == nil {
-		return newMaterial, "material"
-	}
-	if v := s.net.Architecture().Variant; v != s.variant.Name {
-		return newMaterial, fmt.Sprintf("material, as the net is for %s and not for %s", v, s.variant.Name)
-	}
-	net := s.net
-	return func() ab.Evaluator { return nnue.NewAccumulator(net) }, s.netName
-}
-
-func newMaterial() ab.Evaluator { return ab.NewMaterial() }
-
 // goCommand obeys "go …".
 func (s *server) goCommand(fields []string) {
 	s.finish() // a GUI that did not wait for its bestmove has it now
 	line := s.line
-	g := parseGo(fields, line.Pos())
-	for _, err := range g.faults {
+	g := uci.ParseGo(fields, line.Pos())
+	for _, err := range g.Faults {
 		s.out.comment("%v", err)
 	}
-	if g.perft > 0 {
-		s.beginPerft(g.perft)
+	if g.Perft > 0 {
+		s.beginPerft(g.Perft)
 		return
 	}
-	lim := g.limits
+	lim := g.Limits
 	lim.MultiPV, lim.Overhead = s.multiPV, s.overhead
 	j := &job{}
 	if !line.Pos().HasLegalMove() {
@@ -225,14 +187,14 @@ const noBestmove = "bestmove (none)\n"
 
 // answer searches and returns the bestmove. The engine itself holds back the
 // result of an infinite or pondering search.
-func answer(ctx context.Context, out *output, e *player, line *chess.Line, lim search.Limits) []byte {
+func answer(ctx context.Context, out *output, e player.Own, line *chess.Line, lim search.Limits) []byte {
 	pos := line.Pos()
 	told := false
 	tell := func(i search.Info) {
 		told = true
-		out.write(append(appendInfo(nil, pos, &i), '\n'))
+		out.write(append(uci.AppendInfo(nil, pos, &i), '\n'))
 	}
-	*e.onInfo = tell
+	e.Report(tell)
 	res, err := e.Search(ctx, line, lim)
 	if err != nil {
 		out.comment("search: %v", err)
@@ -241,7 +203,7 @@ func answer(ctx context.Context, out *output, e *player, line *chess.Line, lim s
 	if !told { // the limit came before the end of the first iteration
 		tell(search.Info{Depth: res.Depth, Score: res.Score, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: res.PV})
 	}
-	text := appendMoves([]byte("bestmove"), pos, []chess.Move{res.Move})
+	text := uci.AppendMoves([]byte("bestmove"), pos, []chess.Move{res.Move})
 	if res.Ponder != chess.NoMove {
 		after := *pos
 		after.Make(res.Move)
@@ -301,7 +263,7 @@ func perft(ctx context.Context, out *output, p *chess.Position, depth int) []byt
 	}
 	took := time.Since(began)
 	return fmt.Appendf(nil, "\nNodes searched: %d\ninfo string perft took %d ms, %d nodes per second\n",
-		total, took.Milliseconds(), perSecond(total, took))
+		total, took.Milliseconds(), uci.PerSecond(total, took))
 }
 
 // perftCount counts the leaves depth plies below p; the count means nothing
@@ -327,7 +289,7 @@ func perftCount(ctx context.Context, p *chess.Position, depth int) uint64 {
 // bench searches the engine's fixed positions, evaluated by material whatever
 // EvalFile is, and prints how many nodes that took: the engine's signature.
 func (s *server) bench(fields []string) {
-	if s.opts.Tree != nil {
+	if s.player.Search == player.TreeSearch {
 		s.benchTree(fields)
 		return
 	}
@@ -337,12 +299,12 @@ func (s *server) bench(fields []string) {
 	}
 	s.begin(&job{}, func(ctx context.Context) []byte {
 		began := time.Now()
-		nodes, err := ab.Bench(ctx, newMaterial, depth)
+		nodes, err := ab.Bench(ctx, noNet(player.AlphaBeta).Evaluator, depth)
 		if err != nil {
 			s.out.comment("bench: %v", err)
 			return nil
 		}
-		return fmt.Appendf(nil, "%d nodes %d nps\n", nodes, perSecond(nodes, time.Since(began)))
+		return fmt.Appendf(nil, "%d nodes %d nps\n", nodes, uci.PerSecond(nodes, time.Since(began)))
 	})
 }
 
@@ -360,6 +322,6 @@ func (s *server) benchTree(fields []string) {
 			s.out.comment("bench: %v", err)
 			return nil
 		}
-		return fmt.Appendf(nil, "%d nodes %d nps\n", nodes, perSecond(nodes, time.Since(began)))
+		return fmt.Appendf(nil, "%d nodes %d nps\n", nodes, uci.PerSecond(nodes, time.Since(began)))
 	})
 }

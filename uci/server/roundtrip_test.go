@@ -1,19 +1,52 @@
-package uci
+package server
 
 import (
+	"context"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/leak"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
-var _ game.Player = (*Client)(nil)
+// serveFlag makes the test binary the engine of this package.
+const serveFlag = "-uci-serve"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == serveFlag {
+		if Serve(context.Background(), os.Stdin, os.Stdout, Options{Version: "test"}) != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// start starts this package's own engine, with times long enough for a busy machine.
+func start(t *testing.T, cfg uci.ClientConfig) *uci.Client {
+	t.Helper()
+	c, err := uci.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func engineConfig() uci.ClientConfig {
+	const patience = 10 * time.Second
+	return uci.ClientConfig{
+		Command: os.Args[0], Args: []string{serveFlag}, StartTimeout: patience, ReadyTimeout: patience,
+		SearchTimeout: patience, MoveMargin: patience, QuitGrace: patience,
+	}
+}
 
 // playOut plays a game between two clients from start until it is over or has
 // maxPlies moves, and returns its length.
-func playOut(t *testing.T, players [2]*Client, start chess.Position, lim search.Limits, maxPlies int) int {
+func playOut(t *testing.T, players [2]*uci.Client, start chess.Position, lim search.Limits, maxPlies int) int {
 	t.Helper()
 	for _, p := range players {
 		if err := p.NewGame(); err != nil {
@@ -51,11 +84,11 @@ func TestRoundTrip(t *testing.T) {
 		{"black to move", chess.Crazyhouse, false, "r3k2r/pppq1ppp/2n2n2/8/8/2N2N2/PPPQ1PPP/R3K2R[BBPPbbpp] b KQkq - 3 11"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			checkGoroutines(t)
-			cfg := serveConfig()
+			leak.Check(t)
+			cfg := engineConfig()
 			cfg.Variant, cfg.Chess960 = test.variant, test.chess960
 			cfg.Options = map[string]string{"Hash": "2", "Threads": "1"}
-			players := [2]*Client{start(t, cfg), start(t, cfg)}
+			players := [2]*uci.Client{start(t, cfg), start(t, cfg)}
 			if players[0].Name() != "selfplay test" {
 				t.Errorf("name %q", players[0].Name())
 			}
@@ -85,7 +118,7 @@ func parseFor(v *chess.Variant, chess960 bool, fen string) (chess.Position, erro
 
 // TestRoundTripIsDeterministic: the same game twice, move by move.
 func TestRoundTripIsDeterministic(t *testing.T) {
-	c := start(t, serveConfig())
+	c := start(t, engineConfig())
 	var first []chess.Move
 	for round := range 2 {
 		if err := c.NewGame(); err != nil {

@@ -1,4 +1,8 @@
-package uci
+// Package server is the front end of this program's searches for the Universal Chess
+// Interface: it reads a GUI's commands and answers them, so that the engine plays in
+// any program that knows UCI and its crazyhouse dialect (UCI_Variant, drops as
+// "P@e4"). Package uci has the protocol's text, and the other side of it.
+package server
 
 import (
 	"cmp"
@@ -11,7 +15,10 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
 // Options says how [Serve] introduces itself and where its engine starts from.
@@ -21,51 +28,56 @@ type Options struct {
 	Version string // follows the name; may be empty
 	Author  string // "the selfplay authors"
 
-	// Net evaluates positions while the option EvalFile is empty; without
-	// it the engine counts material.
-	Net *nnue.Network
-
-	// Tree, if not nil, plays by tree search and makes Net of no use.
-	Tree *Tree
-
-	// EvalFile is a net file to begin with, the default of the option of
-	// that name. Serve fails if it cannot be read.
-	EvalFile string
+	// Player is who plays: its search, the defaults of its options, and in Net
+	// the net to begin with, the default of the option EvalFile, if it is not
+	// empty. Serve fails if that cannot be read. The zero Player is alpha-beta
+	// search.
+	Player player.Spec
+	// Net evaluates positions while EvalFile is empty; nil is material, or
+	// uniform priors for tree search.
+	Net *player.Net
 
 	Variant *chess.Variant // default of UCI_Variant; crazyhouse
 
-	HashMB     int // default of Hash in MiB; 16
-	MaxHashMB  int // bound of Hash; 65536
-	Threads    int // default of Threads; 1
-	MaxThreads int // bound of Threads; 512
+	MaxHashMB  int // bound of Hash; that of player.Resources
+	MaxThreads int // bound of Threads; likewise
 }
 
 func (o Options) withDefaults() Options {
-	orString := func(s *string, d string) {
-		if *s == "" {
-			*s = d
+	o.Name = cmp.Or(o.Name, "selfplay")
+	o.Author = cmp.Or(o.Author, "the selfplay authors")
+	o.Variant = cmp.Or(o.Variant, chess.Crazyhouse)
+	p := &o.Player
+	p.Search = cmp.Or(p.Search, player.AlphaBeta)
+	hash := ab.DefaultHashMB
+	if p.Search == player.TreeSearch {
+		if p.Tree == (mcts.Options{}) {
+			p.Tree = mcts.DefaultOptions()
 		}
+		hash = p.Tree.MemoryMB
+		p.Runtime.Name = cmp.Or(p.Runtime.Name, runtimes.Native)
 	}
-	orInt := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
-		}
+	r := &p.Resources
+	r.HashMB, r.Threads = cmp.Or(r.HashMB, hash), cmp.Or(r.Threads, ab.DefaultThreads)
+	if o.MaxHashMB > 0 {
+		r.HashMB = min(r.HashMB, o.MaxHashMB)
 	}
-	orString(&o.Name, "selfplay")
-	orString(&o.Author, "the selfplay authors")
-	orInt(&o.MaxHashMB, 65536)
-	orInt(&o.MaxThreads, 512)
-	if o.Tree != nil {
-		orInt(&o.HashMB, o.Tree.Options.MemoryMB)
+	if o.MaxThreads > 0 {
+		r.Threads = min(r.Threads, o.MaxThreads)
 	}
-	orInt(&o.HashMB, ab.DefaultHashMB)
-	orInt(&o.Threads, ab.DefaultThreads)
-	o.HashMB = min(o.HashMB, o.MaxHashMB)
-	o.Threads = min(o.Threads, o.MaxThreads)
-	if o.Variant == nil {
-		o.Variant = chess.Crazyhouse
+	if o.Net == nil {
+		o.Net = noNet(p.Search)
 	}
 	return o
+}
+
+// noNet is what a search evaluates positions by without a net.
+func noNet(s player.Search) *player.Net {
+	name := player.Material
+	if s == player.TreeSearch {
+		name = player.Uniform
+	}
+	return &player.Net{ID: name, Name: name}
 }
 
 // Serve is a UCI engine: it reads commands from r and writes its answers to w
@@ -124,10 +136,10 @@ type input struct {
 
 func (in *input) read(ctx context.Context, r io.Reader) {
 	defer close(in.lines)
-	for lr := newLineReader(r); ; {
-		line, err := lr.next()
+	for lr := uci.NewLineReader(r); ; {
+		line, err := lr.Next()
 		switch {
-		case errors.Is(err, errLineTooLong):
+		case errors.Is(err, uci.ErrLineTooLong):
 			continue
 		case errors.Is(err, io.EOF):
 			return
@@ -192,14 +204,14 @@ func (o *output) comment(format string, args ...any) {
 // running job works on what it was given.
 type server struct {
 	ctx  context.Context
-	opts Options
+	opts Options // as given, with defaults
 	out  *output
 	settings
 	line    *chess.Line // the position and how it came about; replaced, never changed
 	known   []serverOption
-	engine  *player  // nil until needed, and after a change it cannot take in
-	retired []func() // close engines that are out of use
-	tableMB int      // size of the engine's table
+	engine  player.Own   // nil until needed, and after a change it cannot take in
+	retired []player.Own // engines that are out of use, to be closed
+	tableMB int          // size of the engine's table
 	// newGame and clear are done as soon as no search runs.
 	newGame, clear bool
 	job            *job // the last job, finished or not; nil at first
@@ -207,17 +219,11 @@ type server struct {
 
 func newServer(ctx context.Context, o Options, out *output) (*server, error) {
 	s := &server{ctx: ctx, opts: o, out: out, settings: settings{
-		hash: o.HashMB, threads: o.Threads, multiPV: 1, overhead: defaultOverhead,
-		variant: o.Variant, net: o.Net, netName: builtIn,
+		player: o.Player, multiPV: 1, overhead: defaultOverhead, variant: o.Variant, net: o.Net, netName: builtIn,
 	}}
-	s.known = commonOptions
-	load := s.setEvalFile
-	if o.Tree != nil {
-		s.tree, s.known, load = o.Tree.Options, treeOptions(o.Tree), s.setTreeFile
-		s.runtime = o.Tree.Runtime
-	}
-	if o.EvalFile != "" {
-		if err := load(o.EvalFile); err != nil {
+	s.known = s.options()
+	if o.Player.Net != "" {
+		if err := s.setEvalFile(o.Player.Net); err != nil {
 			return nil, err
 		}
 	}
@@ -282,7 +288,7 @@ func (s *server) identify() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "id name %s\nid author %s\n\n", name, s.opts.Author)
 	for _, o := range s.known {
-		fmt.Fprintf(&b, "option name %s %s\n", o.name, o.describe(&s.opts))
+		fmt.Fprintf(&b, "option name %s %s\n", o.name, o.describe)
 	}
 	b.WriteString("uciok\n")
 	s.out.write([]byte(b.String()))

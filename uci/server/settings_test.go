@@ -1,4 +1,4 @@
-package uci
+package server
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 func TestServeOptions(t *testing.T) {
@@ -30,17 +31,17 @@ func TestServeOptions(t *testing.T) {
 		"setoption":                                   `found "", expected name`,
 		"setoption value 3":                           `found "value 3", expected name`,
 		"setoption name Tempo value 3":                `found "Tempo", expected one of Hash, Threads`,
-		"setoption name Hash value big":               `option Hash: found "big", expected a number from 1 to 64`,
-		"setoption name Hash value 65":                `option Hash: found "65", expected a number from 1 to 64`,
+		"setoption name Hash value big":               `option Hash: found "big", expected a whole number from 1 to 64`,
+		"setoption name Hash value 65":                `option Hash: found "65", expected a whole number from 1 to 64`,
 		"setoption name Hash":                         `option Hash: found ""`,
-		"setoption name Threads value 0":              `expected a number from 1 to 512`,
-		"setoption name MultiPV value 257":            `expected a number from 1 to 256`,
-		"setoption name Move Overhead value -1":       `expected a number from 0 to 10000`,
+		"setoption name Threads value 0":              `expected a whole number from 1 to 512`,
+		"setoption name MultiPV value 257":            `expected a whole number from 1 to 256`,
+		"setoption name Move Overhead value -1":       `expected a whole number from 0 to 10000`,
 		"setoption name Ponder value yes":             `found "yes", expected true or false`,
 		"setoption name UCI_Chess960 value 1":         `expected true or false`,
 		"setoption name UCI_Variant value atomic":     `option UCI_Variant: `,
 		"setoption name EvalFile value /no/such file": `/no/such file`,
-		"setoption name EvalFile value /":             `expected a regular file`,
+		"setoption name EvalFile value /":             `directory without nets`,
 	} {
 		if got := s.answer(command); len(got) != 1 || !strings.HasPrefix(got[0], "info string ") || !strings.Contains(got[0], complaint) {
 			t.Errorf("%s: found %q, expected a complaint with %q", command, got, complaint)
@@ -149,7 +150,7 @@ func TestServeEvalFile(t *testing.T) {
 
 func TestServeStartsWithANet(t *testing.T) {
 	path := writeNet(t, "start.nnue")
-	s := newSession(t, Options{EvalFile: path})
+	s := newSession(t, Options{Player: player.Spec{Net: path}})
 	s.send("uci")
 	if all := strings.Join(s.until("uciok"), "\n"); !strings.Contains(all, "default "+path+"\n") {
 		t.Errorf("options: %s", all)
@@ -158,11 +159,11 @@ func TestServeStartsWithANet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built := newSession(t, Options{Net: net})
+	built := newSession(t, Options{Net: &player.Net{NNUE: net}})
 	if got := built.answer(); len(got) != 1 || got[0] != "info string evaluation: built-in net" {
 		t.Errorf("built-in net: %q", got)
 	}
-	if err := Serve(t.Context(), strings.NewReader(""), io.Discard, Options{EvalFile: path + "x"}); !errors.Is(err, os.ErrNotExist) {
+	if err := Serve(t.Context(), strings.NewReader(""), io.Discard, Options{Player: player.Spec{Net: path + "x"}}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing net: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package uci
+package server
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 // display obeys "d": the position for human eyes.
@@ -41,18 +42,18 @@ func (s *server) display() {
 
 // evaluate obeys "eval": the static evaluation of the position.
 func (s *server) evaluate() {
-	if s.opts.Tree != nil {
+	if s.player.Search == player.TreeSearch {
 		s.evaluateTree()
 		return
 	}
 	p := s.line.Pos()
-	newEval, name := s.evaluator()
-	eval := newEval()
+	n, name := s.evaluation()
+	eval := n.Evaluator()
 	eval.Reset(p)
 	var b strings.Builder
 	fmt.Fprintf(&b, "evaluation by %s, from the side to move's point of view (%s)\n", name, p.SideToMove())
-	if _, ok := eval.(*nnue.Accumulator); ok {
-		describeNet(&b, s.net, p)
+	if n.NNUE != nil {
+		describeNet(&b, n.NNUE, p)
 	}
 	fmt.Fprintf(&b, "centipawns %d\n", eval.Evaluate(p))
 	s.out.write([]byte(b.String()))

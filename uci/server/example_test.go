@@ -1,4 +1,4 @@
-package uci_test
+package server_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/crazyhouse-rl/selfplay/uci"
+	"github.com/crazyhouse-rl/selfplay/uci/server"
 )
 
 func ExampleServe() {
@@ -14,7 +14,7 @@ func ExampleServe() {
 position startpos moves e2e4 e7e5 e4e5
 quit
 `
-	if err := uci.Serve(context.Background(), strings.NewReader(commands), os.Stdout, uci.Options{}); err != nil {
+	if err := server.Serve(context.Background(), strings.NewReader(commands), os.Stdout, server.Options{}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

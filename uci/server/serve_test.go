@@ -1,4 +1,4 @@
-package uci
+package server
 
 import (
 	"bufio"
@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/internal/leak"
+	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
 // session is a dialogue with a server.
@@ -24,7 +26,7 @@ type session struct {
 
 func newSession(t *testing.T, o Options) *session {
 	t.Helper()
-	checkGoroutines(t)
+	leak.Check(t)
 	if o.MaxHashMB == 0 {
 		o.MaxHashMB = 64
 	}
@@ -149,13 +151,13 @@ func eachEngine(t *testing.T, test func(t *testing.T, o Options)) {
 // treeServer returns the options of a server that plays by tree search without a
 // net.
 func treeServer() Options {
-	return Options{Tree: &Tree{Options: mcts.DefaultOptions()}, HashMB: 4}
+	return Options{Player: player.Spec{Search: player.TreeSearch, Resources: player.Resources{HashMB: 4}}}
 }
 
 const startFEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1"
 
 func TestServeIdentifies(t *testing.T) {
-	s := newSession(t, Options{Name: "crazy", Version: "1.2", Author: "nobody", Threads: 2, HashMB: 8})
+	s := newSession(t, Options{Name: "crazy", Version: "1.2", Author: "nobody", Player: player.Spec{Resources: player.Resources{Threads: 2, HashMB: 8}}})
 	s.send("uci")
 	got := s.until("uciok")
 	want := []string{
@@ -363,7 +365,7 @@ func TestServeFaultyPosition(t *testing.T) {
 func TestServeIgnoresNoise(t *testing.T) {
 	s := newSession(t, Options{})
 	s.answer()
-	if got := s.answer("", "   ", "hello", "debug on", "register later", "Quit", "xyzzy go infinite", strings.Repeat("y", maxLine+10)); len(got) != 0 {
+	if got := s.answer("", "   ", "hello", "debug on", "register later", "Quit", "xyzzy go infinite", strings.Repeat("y", uci.MaxLine+10)); len(got) != 0 {
 		t.Errorf("answers to noise: %q", got)
 	}
 	s.best("  go   depth\t1 \r")
@@ -376,9 +378,9 @@ func TestServeMultiPV(t *testing.T) {
 	firsts := map[string]bool{}
 	for _, line := range s.until("bestmove") {
 		if f := strings.Fields(line); f[0] == "info" && slices.Contains(f, "4") {
-			l := parseInfo(f[1:])
-			if l.depth == 4 && l.multiPV <= 3 {
-				firsts[l.pv[0]] = true
+			depth, number, pv := slices.Index(f, "depth"), slices.Index(f, "multipv"), slices.Index(f, "pv")
+			if f[depth+1] == "4" && slices.Contains([]string{"1", "2", "3"}, f[number+1]) && pv > 0 {
+				firsts[f[pv+1]] = true
 			}
 		}
 	}
@@ -427,7 +429,7 @@ func TestServeBench(t *testing.T) {
 }
 
 func TestServeEndsWithItsContext(t *testing.T) {
-	checkGoroutines(t)
+	leak.Check(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	defer w.Close()
@@ -458,7 +460,7 @@ type badReader struct{}
 func (badReader) Read([]byte) (int, error) { return 0, errFull }
 
 func TestServeReportsBrokenStreams(t *testing.T) {
-	checkGoroutines(t)
+	leak.Check(t)
 	r, w := io.Pipe()
 	go func() {
 		_, _ = io.WriteString(w, "go infinite\n")

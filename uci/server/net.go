@@ -1,0 +1,136 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// errKind says that a net is not one for the server's search.
+var errKind = errors.New("wrong kind of net")
+
+// setEvalFile reads a net for the variant that is set: a file, or the directory of a
+// run or of learn. On an error the engine keeps the net it has.
+func (s *server) setEvalFile(path string) error {
+	if path == "" || path == emptyValue {
+		s.net, s.netName = s.opts.Net, builtIn
+		s.drop()
+		return nil
+	}
+	n, err := player.ReadNet(path, s.variant)
+	if err != nil {
+		return err
+	}
+	switch tree := s.player.Search == player.TreeSearch; {
+	case tree && n.Planes == nil:
+		return fmt.Errorf("%w: found %s, expected a plane net for tree search", errKind, path)
+	case !tree && n.Planes != nil:
+		return fmt.Errorf("%w: found the plane net %s, expected an NNUE net for alpha-beta search", errKind, path)
+	}
+	if err := s.tryNet(n, s.player.Runtime); err != nil {
+		return err
+	}
+	s.net, s.netName = n, filepath.Base(path)
+	if n.Origin != "" {
+		s.out.comment("%s", n.Origin)
+	}
+	s.drop()
+	return nil
+}
+
+// setRuntime has another runtime compute the net. On an error the engine keeps the
+// runtime it has.
+func (s *server) setRuntime(name string) error {
+	if err := runtimes.Check(name); err != nil {
+		return err
+	}
+	next := s.player.Runtime
+	next.Name = name
+	if err := s.tryNet(s.net, next); err != nil {
+		return err
+	}
+	s.player.Runtime = next
+	s.drop()
+	return nil
+}
+
+// tryNet reports what a runtime cannot compute, before a game begins.
+func (s *server) tryNet(n *player.Net, r player.Runtime) error {
+	if n.Planes == nil {
+		return nil
+	}
+	e, err := n.OpenPlanes(r, 1)
+	if err == nil {
+		closeEvaluator(e)
+	}
+	return err
+}
+
+// evaluation returns what evaluates positions of the variant that is set, and its
+// name: the net, unless it was made for another variant.
+func (s *server) evaluation() (n *player.Net, name string) {
+	none, n := noNet(s.player.Search), s.net
+	without := player.Material
+	if s.player.Search == player.TreeSearch {
+		without = "none"
+	}
+	switch v := n.Variant(); {
+	case v == nil && s.player.Search == player.TreeSearch:
+		return none, "none, all moves are alike"
+	case v == nil:
+		return none, player.Material
+	case v != s.variant:
+		return none, fmt.Sprintf("%s, as the net is for %s and not for %s", without, v, s.variant)
+	}
+	name = s.netName
+	if s.player.Search == player.TreeSearch && s.player.Runtime.Name != s.opts.Player.Runtime.Name {
+		name += " by " + s.player.Runtime.Name
+	}
+	return n, name
+}
+
+func closeEvaluator(e mcts.Evaluator) {
+	if c, ok := e.(io.Closer); ok {
+		_ = c.Close() // it has nothing left to lose
+	}
+}
+
+// evaluateTree obeys "eval": what the net says about the position.
+func (s *server) evaluateTree() {
+	n, name := s.evaluation()
+	eval, err := n.OpenPlanes(s.player.Runtime, s.player.Resources.Threads)
+	if err != nil {
+		s.out.comment("eval: %v", err)
+		return
+	}
+	defer closeEvaluator(eval)
+	var moves chess.MoveList
+	pos := search.Current(s.line)
+	pos.Legal(&moves)
+	if moves.N == 0 {
+		s.out.comment("eval: no legal moves")
+		return
+	}
+	leaves := []search.Leaf{{Pos: &pos, Repetitions: s.line.Repetitions(), Moves: moves.Slice()}}
+	if err := eval.Evaluate(s.ctx, leaves); err != nil {
+		s.out.comment("eval: %v", err)
+		return
+	}
+	var b strings.Builder
+	l := &leaves[0]
+	fmt.Fprintf(&b, "evaluation by %s, from the side to move's point of view (%s)\n", name, pos.SideToMove())
+	fmt.Fprintf(&b, "value %+.4f  draw %.4f  plies left %.0f\n", l.Value, l.Draw, l.PliesLeft)
+	for i, m := range l.Moves {
+		fmt.Fprintf(&b, "%-6s %.4f\n", pos.UCI(m), l.Priors[i])
+	}
+	fmt.Fprintf(&b, "centipawns %d\n", mcts.Score(float64(l.Value)))
+	s.out.write([]byte(b.String()))
+}
