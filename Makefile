@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./generate ./match ./match/book ./planes/native ./replay ./selfplay ./uci ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck lint short race fuzz bench generate golden cross twins runtimes loop interop clean
+.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -21,7 +21,7 @@ run: build
 test:
 	$(GO) test ./...
 
-check: fmt vet staticcheck lint short
+check: fmt vet staticcheck deadcode lint short
 
 fmt:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt needed:"; echo "$$out"; exit 1; fi
@@ -31,6 +31,10 @@ vet:
 
 staticcheck:
 	$(GO) tool staticcheck ./...
+
+# Functions that no command and no test reaches.
+deadcode:
+	@out=$$($(GO) tool deadcode -test ./...) || exit 1; if [ -n "$$out" ]; then echo "dead code:"; echo "$$out"; exit 1; fi
 
 lint:
 	$(GO) test ./internal/lint

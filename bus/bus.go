@@ -24,10 +24,9 @@ var (
 	ErrName      = errors.New("bad name")                    // a run, actor, id or key with characters a subject cannot hold
 	ErrNoNet     = errors.New("no such net")                 // GetNet, NetManifest, DeleteNet
 	ErrCorrupt   = errors.New("content does not match hash") // PutNet, GetNet
-	ErrNoPointer = errors.New("no such pointer")             // Pointer, PointerHistory
+	ErrNoPointer = errors.New("no such pointer")             // Pointer
 	ErrConflict  = errors.New("pointer was changed by another writer")
-	ErrUnhealthy = errors.New("bus is not healthy") // Health
-	ErrConfig    = errors.New("bus configuration")  // Open
+	ErrConfig    = errors.New("bus configuration") // Open
 )
 
 const (
@@ -45,10 +44,9 @@ const (
 
 	connectWait   = 250 * time.Millisecond // between attempts to connect
 	requestWait   = 5 * time.Second        // for one request: a lost connection loses its answer
-	healthWait    = 2 * time.Second
-	drainWait     = 5 * time.Second  // for what is under way when the bus closes
-	pointerPoll   = 10 * time.Second // a watch that went silent is noticed after this
-	watchReopen   = time.Second      // between attempts to watch again
+	drainWait     = 5 * time.Second        // for what is under way when the bus closes
+	pointerPoll   = 10 * time.Second       // a watch that went silent is noticed after this
+	watchReopen   = time.Second            // between attempts to watch again
 	rejectMaxAge  = 7 * 24 * time.Hour
 	rejectMaxSize = 64 << 20
 )

@@ -49,22 +49,6 @@ func (b *Bus) SetPointer(ctx context.Context, key, value string, revision uint64
 	return rev, nil
 }
 
-// PointerHistory returns the last 64 values of key, oldest first. The error
-// wraps ErrNoPointer if there are none.
-func (b *Bus) PointerHistory(ctx context.Context, key string) ([]Pointer, error) {
-	ctx, cancel := bound(ctx)
-	defer cancel()
-	entries, err := b.ctl.History(ctx, key)
-	if err != nil {
-		return nil, pointerError(key, err)
-	}
-	ps := make([]Pointer, len(entries))
-	for i, e := range entries {
-		ps[i] = pointerOf(e)
-	}
-	return ps, nil
-}
-
 func pointerOf(e jetstream.KeyValueEntry) Pointer {
 	return Pointer{Value: string(e.Value()), Revision: e.Revision(), Time: e.Created()}
 }

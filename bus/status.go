@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -54,25 +52,4 @@ func (b *Bus) Stats(ctx context.Context) (Stats, error) {
 	}
 	s.Rejects = rejects.State.Msgs
 	return s, nil
-}
-
-// Health returns nil if the run can publish: the connection stands, the
-// server answers for the game stream and, where the server is embedded, no
-// stream was lost at start or stopped by a disk error. Errors wrap
-// ErrUnhealthy.
-func (b *Bus) Health(ctx context.Context) error {
-	if !b.nc.IsConnected() {
-		return fmt.Errorf("%w: not connected to the server: %v", ErrUnhealthy, b.nc.Status())
-	}
-	if b.srv != nil {
-		if h := b.srv.Healthz(&server.HealthzOptions{}); h.StatusCode != http.StatusOK {
-			return fmt.Errorf("%w: server says %s: %s", ErrUnhealthy, h.Status, h.Error)
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, healthWait)
-	defer cancel()
-	if _, err := b.games.Info(ctx); err != nil {
-		return fmt.Errorf("%w: stream %s: %w", ErrUnhealthy, b.gamesName(), err)
-	}
-	return nil
 }

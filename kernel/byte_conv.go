@@ -120,12 +120,6 @@ func (c *ByteConv) setOutput(o int, weights []float32, q Quantisation) {
 	c.bias[o] -= float32(int(q.Zero)*sum) * c.scales[o]
 }
 
-// Inputs returns how many channels images to read have.
-func (c *ByteConv) Inputs() int { return c.in }
-
-// Outputs returns how many channels images to write have.
-func (c *ByteConv) Outputs() int { return c.out }
-
 // Apply does what FloatConv.Apply does. src has the quantisation that the
 // convolution was made for.
 func (c *ByteConv) Apply(dst FloatImages, src ByteImages, add FloatImages, n int, b Bounds) {

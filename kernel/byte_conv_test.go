@@ -28,18 +28,18 @@ func checkByteConv(t *testing.T, r *rand.Rand, s convShape, low float32) {
 	}
 	q := Quantise(low, 1)
 	c := NewByteConv(weights, bias, s.out, s.in, s.size, q)
-	src := randomImages(r, n, s.in, c.Inputs(), s.size/2, func(r *rand.Rand, n int) []float32 {
+	src := randomImages(r, n, s.in, c.in, s.size/2, func(r *rand.Rand, n int) []float32 {
 		x := make([]float32, n)
 		for i := range x {
 			x[i] = min(low+(1.1-low)*r.Float32(), 1)
 		}
 		return x
 	})
-	add := randomImages(r, n, s.out, c.Outputs(), 1, randomFloats)
+	add := randomImages(r, n, s.out, c.out, 1, randomFloats)
 	var results [AVX512 + 1][]float32
 	for l := Generic; l <= Best(); l++ {
 		forceLevel(t, l)
-		bytes, dst := NewByteImages(n, c.Inputs(), s.size/2, q), NewFloatImages(n, c.Outputs(), 1)
+		bytes, dst := NewByteImages(n, c.in, s.size/2, q), NewFloatImages(n, c.out, 1)
 		bytes.Set(src, n)
 		c.Apply(dst, bytes, add, n, Unbounded)
 		results[l] = dst.Data
@@ -48,7 +48,7 @@ func checkByteConv(t *testing.T, r *rand.Rand, s convShape, low float32) {
 		}
 	}
 	// Steps of the inputs are 1/Scale; of the weights 1/127 of the largest, 1.
-	dst := NewFloatImages(n, c.Outputs(), 1)
+	dst := NewFloatImages(n, c.out, 1)
 	args := [][]float64{widen(dst.Data), widen(src.Data), widen(add.Data)}
 	convTwin(s, weights, bias, dst, src, args, n, Unbounded)
 	inputs := float64(s.in * s.size * s.size)

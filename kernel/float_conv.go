@@ -105,12 +105,6 @@ func convGroup(block, blocks int) (first, width int) {
 	return block / 2 * 2, 2
 }
 
-// Inputs returns how many channels images to read have.
-func (c *FloatConv) Inputs() int { return c.in }
-
-// Outputs returns how many channels images to write have.
-func (c *FloatConv) Outputs() int { return c.out }
-
 // Apply writes the convolution of the first n images of src to dst. To each
 // result it adds the bias and, if add has data, the element of add at the same
 // place; then it clamps the result. add has the shape of dst, and may be dst; src

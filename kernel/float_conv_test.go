@@ -35,7 +35,7 @@ func convCall(r *rand.Rand, s convShape, random randomSlice) *floatCall {
 		apply, in, out = c.Apply, c.Channels(), c.Channels()
 	} else {
 		c := NewFloatConv(weights, bias, s.out, s.in, s.size)
-		apply, in, out = c.Apply, c.Inputs(), c.Outputs()
+		apply, in, out = c.Apply, c.in, c.out
 	}
 	dst := randomImages(r, n, s.out, out, r.IntN(2), random)
 	src := randomImages(r, n, max(s.in, in*btoi(s.depthwise)), in, s.size/2+r.IntN(2), random)

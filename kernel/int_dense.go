@@ -44,12 +44,6 @@ func NewDense(weights []int8, bias []int32, outputs, inputs, stride int) *Dense 
 // roundUp returns the least multiple of step that is not below n.
 func roundUp(n, step int) int { return (n + step - 1) / step * step }
 
-// Inputs returns the number of inputs.
-func (d *Dense) Inputs() int { return d.inputs }
-
-// Outputs returns the number of outputs.
-func (d *Dense) Outputs() int { return d.outputs }
-
 // PaddedInputs returns the length of Mul's input, a multiple of 32.
 func (d *Dense) PaddedInputs() int { return d.paddedInputs }
 

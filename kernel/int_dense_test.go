@@ -167,7 +167,7 @@ func randomInput(rng *rand.Rand, d *Dense) []uint8 {
 	in := make([]uint8, d.PaddedInputs())
 	for i := range in {
 		in[i] = uint8(rng.IntN(128)) * uint8(rng.IntN(2))
-		if i >= d.Inputs() {
+		if i >= d.inputs {
 			in[i] = uint8(rng.Uint64())
 		}
 	}

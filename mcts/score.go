@@ -18,12 +18,3 @@ func Score(q float64) search.Score {
 	s := scoreScale * math.Log((1+q)/(1-q))
 	return search.Score(math.Round(max(-most, min(s, most))))
 }
-
-// Value is the inverse of Score: the expected result, -1 to 1, that s stands
-// for. A mate is worth 1 or -1.
-func Value(s search.Score) float64 {
-	if s.IsMate() {
-		return math.Copysign(1, float64(s))
-	}
-	return math.Tanh(float64(s) / (2 * scoreScale))
-}

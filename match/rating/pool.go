@@ -143,12 +143,6 @@ func (p *Pool) Player(name string) (int, bool) {
 	return i, ok
 }
 
-// Games returns the number of games, Blocks that of blocks.
-func (p *Pool) Games() int { return len(p.results) }
-
-// Blocks returns the number of blocks.
-func (p *Pool) Blocks() int { return len(p.ends) }
-
 // Record returns the results of one player: those of all games, and those of
 // the blocks that were pairs of games with colours swapped.
 func (p *Pool) Record(player int) (Trinomial, Pentanomial) {

@@ -102,24 +102,10 @@ func (p *Pool) Fit(c PoolConfig) (*Ratings, error) {
 	return m.ratings(x)
 }
 
-// Predict returns the probabilities of White's win, draw and loss in a game
-// of two players.
-func (r *Ratings) Predict(white, black int) (win, draw, loss float64) {
-	p := ExpectedScore(r.Elo[white] + r.White - r.Elo[black])
-	draw = davidson(p, r.DrawRate)
-	return p - draw/2, draw, 1 - p - draw/2
-}
-
 // Interval returns a player's rating with its 95 % interval: against the mean
 // of the pool, or against the anchors if there are any.
 func (r *Ratings) Interval(player int, errors Covariance) Estimate {
 	return interval(r.Elo[player], errors.SD(player))
-}
-
-// Difference returns by how much player is rated above other, with its 95 %
-// interval.
-func (r *Ratings) Difference(player, other int, errors Covariance) Estimate {
-	return interval(r.Elo[player]-r.Elo[other], errors.DifferenceSD(player, other))
 }
 
 // Superiority returns the probability in [0,1] that player is the stronger one
