@@ -19,9 +19,9 @@ func Files(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
 		if dir, ok := strings.CutPrefix(name, BufferPrefix); ok {
-			buffer, found := bufferIn(dir)
-			if !found {
-				return nil, fmt.Errorf("%s: found no segments (*.seg), expected those of a replay buffer, there or in %s", dir, filepath.Join(dir, "replay"))
+			buffer, err := BufferDir(dir)
+			if err != nil {
+				return nil, err
 			}
 			files = append(files, BufferPrefix+buffer)
 			continue
@@ -47,18 +47,28 @@ func Files(names []string) ([]string, error) {
 	return files, nil
 }
 
-// bufferIn finds the replay buffer in a directory, its own or a run's.
-func bufferIn(dir string) (string, bool) {
-	for _, buffer := range []string{dir, filepath.Join(dir, "replay")} {
-		if segments, _ := durable.Glob(buffer, "*.seg"); len(segments) > 0 {
-			return buffer, true
+// BufferDir finds the replay buffer in a directory, its own or a run's.
+func BufferDir(dir string) (string, error) {
+	if _, err := os.ReadDir(dir); err != nil {
+		return "", err
+	}
+	for _, d := range []string{dir, filepath.Join(dir, "replay")} {
+		_, err := os.Stat(filepath.Join(d, "manifest.json"))
+		if err == nil || hasSegments(d) {
+			return d, nil
 		}
 	}
-	return "", false
+	return "", fmt.Errorf("%s: found no segments (*.seg) and no manifest.json, expected those of a replay buffer, here or in %s", dir, filepath.Join(dir, "replay"))
 }
 
+func hasSegments(dir string) bool {
+	segments, _ := durable.Glob(dir, "*.seg")
+	return len(segments) > 0
+}
+
+// filesIn returns the replay buffer in a directory, or else the files of samples.
 func filesIn(dir string) ([]string, error) {
-	if buffer, ok := bufferIn(dir); ok {
+	if buffer, err := BufferDir(dir); err == nil && hasSegments(buffer) {
 		return []string{BufferPrefix + buffer}, nil
 	}
 	entries, err := os.ReadDir(dir)

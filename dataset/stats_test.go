@@ -46,6 +46,25 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// TestStatsWithoutScore: samples without a score are no part of what is said of
+// scores.
+func TestStatsWithoutScore(t *testing.T) {
+	all := readAll(t, wholeGames, chess.Crazyhouse)
+	var with, without Stats
+	for i := range all {
+		with.Add(&all[i], sample.InternalUnit)
+		without.Add(&all[i], sample.InternalUnit)
+	}
+	s := all[0]
+	s.Score = sample.NoScore
+	without.Add(&s, sample.InternalUnit)
+	mean, magnitude := without.MeanScore()
+	wantMean, wantMagnitude := with.MeanScore()
+	if without.NoScore != 1 || without.Mates != with.Mates || without.Scores != with.Scores || mean != wantMean || magnitude != wantMagnitude {
+		t.Errorf("%d without a score, %d mates, mean %g, expected 1, %d, %g", without.NoScore, without.Mates, mean, with.Mates, wantMean)
+	}
+}
+
 // TestDistinct counts more keys than are kept.
 func TestDistinct(t *testing.T) {
 	var d distinct

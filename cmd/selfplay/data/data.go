@@ -84,12 +84,12 @@ func (o *dataOptions) open(c *cobra.Command, names []string) (list []*dataset.So
 		if err != nil {
 			return list, err
 		}
-		if dir, ok := strings.CutPrefix(name, "replay:"); ok {
-			found, err := cli.BufferDir(dir)
+		if dir, ok := strings.CutPrefix(name, dataset.BufferPrefix); ok {
+			found, err := dataset.BufferDir(dir)
 			if err != nil {
 				return list, err
 			}
-			name = "replay:" + found
+			name = dataset.BufferPrefix + found
 		}
 		s, err := dataset.Open(name, f, v, interruptibleReader{c.Context(), c.InOrStdin()})
 		if err != nil {

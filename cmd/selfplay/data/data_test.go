@@ -49,7 +49,11 @@ func TestConvert(t *testing.T) {
 	sameFiles(t, at("b.plain"), viewFixture)
 	sameFiles(t, at("c.plain"), gamesFixture)
 
-	_, stderr, code := selfplayCommand(t, "", "convert", plainFixture, at("a.bin"))
+	_, stderr, code := selfplayCommand(t, "", "convert", "--filter", "min-ply=8,max-ply=30,require-score", gamesFixture, at("g.bin"))
+	if code != 0 || strings.Count(stderr, " positions left out: ply\n") != 1 || strings.Count(stderr, "left out") != 1 {
+		t.Errorf("filtered by ply: exit %d, error %q, expected both bounds counted together", code, stderr)
+	}
+	_, stderr, code = selfplayCommand(t, "", "convert", plainFixture, at("a.bin"))
 	if code != 1 || !strings.Contains(stderr, "file exists: "+at("a.bin")+" (--force replaces it)") {
 		t.Errorf("existing file: exit %d, error %q", code, stderr)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -38,7 +39,7 @@ order stored, those that stand twice twice; nothing is checked then.`,
 			if ids && asJSON {
 				return fmt.Errorf("%w: found --ids with --json, expected one of them", cli.ErrUsage)
 			}
-			dir, err := cli.BufferDir(args[0])
+			dir, err := dataset.BufferDir(args[0])
 			if err != nil {
 				return err
 			}

@@ -7,14 +7,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game/positions"
-	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 // Position parses fen, or gives the start position when it is empty.
@@ -33,21 +31,6 @@ func FenField(v *chess.Variant, fen string, chess960 bool) (chess.Position, erro
 		return chess.ParseFEN960(v, fen)
 	}
 	return chess.ParseFEN(v, fen)
-}
-
-// BufferDir finds the replay buffer in dir, which is its directory or a run's.
-func BufferDir(dir string) (string, error) {
-	if _, err := os.ReadDir(dir); err != nil {
-		return "", err
-	}
-	for _, d := range []string{dir, filepath.Join(dir, "replay")} {
-		segments, _ := durable.Glob(d, "*.seg")
-		_, err := os.Stat(filepath.Join(d, "manifest.json"))
-		if len(segments) > 0 || err == nil {
-			return d, nil
-		}
-	}
-	return "", fmt.Errorf("%s: found no segments (*.seg) and no manifest.json, expected those of a replay buffer, here or in %s", dir, filepath.Join(dir, "replay"))
 }
 
 // Positions say which positions a command looks at.
@@ -91,7 +74,7 @@ func (o *Positions) Check() error {
 func (o *Positions) Source(ctx context.Context, stdin io.Reader, v *chess.Variant) (s positions.Source, ends bool, err error) {
 	switch {
 	case o.replay != "":
-		dir, err := BufferDir(o.replay)
+		dir, err := dataset.BufferDir(o.replay)
 		if err != nil {
 			return nil, false, err
 		}
