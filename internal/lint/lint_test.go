@@ -88,6 +88,7 @@ var group = map[string]int{
 	"cmd/selfplay/uci":              11,
 	"cmd/selfplay":                  12,
 
+	"internal/cputime":    1,
 	"internal/dirlock":    1,
 	"internal/durable":    1,
 	"internal/leak":       0,

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
@@ -92,11 +93,11 @@ func timeCall(call func(), each time.Duration) float64 {
 	n := 1
 	var runs []float64
 	for len(runs) < 5 {
-		start := threadCPU()
+		start := cputime.Thread()
 		for range n {
 			call()
 		}
-		took := threadCPU() - start
+		took := cputime.Thread() - start
 		if took < each/2 && n < 1<<40 {
 			n *= 2
 			continue

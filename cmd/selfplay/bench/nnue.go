@@ -14,6 +14,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
@@ -111,9 +112,9 @@ func benchNNUELevel(ctx context.Context, w io.Writer, r *nnue.Replay, l kernel.L
 	times := make([][]float64, len(ways))
 	for range rounds {
 		for i, way := range ways {
-			start := threadCPU()
+			start := cputime.Thread()
 			way()
-			times[i] = append(times[i], float64((threadCPU()-start).Nanoseconds())/float64(r.Nodes()))
+			times[i] = append(times[i], float64((cputime.Thread()-start).Nanoseconds())/float64(r.Nodes()))
 			if err := ctx.Err(); err != nil {
 				return err
 			}

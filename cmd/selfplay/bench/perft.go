@@ -13,6 +13,8 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
+	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
 type benchPerftOptions struct {
@@ -63,12 +65,12 @@ func benchPerft(ctx context.Context, w io.Writer, o benchPerftOptions) error {
 	defer runtime.UnlockOSThread()
 	var ours, theirs []float64
 	for round := range o.rounds {
-		start := threadCPU()
+		start := cputime.Thread()
 		nodes, err := chess.PerftContext(ctx, &p, o.depth, count)
 		if err != nil {
 			return err
 		}
-		ours = append(ours, float64(nodes)/(threadCPU()-start).Seconds()/1e6)
+		ours = append(ours, float64(nodes)/(cputime.Thread()-start).Seconds()/1e6)
 		fmt.Fprintf(w, "round %d  ours %.1f Mnps", round+1, ours[round])
 		if o.peer != "" {
 			peerNodes, cpu, err := peerPerft(ctx, o.peer, p.FEN(), o.depth)
@@ -96,18 +98,18 @@ const peerPatience = 10 * time.Second
 // peerPerft runs one perft in a fresh process of the peer and returns its nodes
 // and their CPU time.
 func peerPerft(ctx context.Context, binary, fen string, depth int) (uint64, time.Duration, error) {
-	p, err := startPeer(ctx, binary, peerPatience)
+	p, err := uci.StartPeer(ctx, binary, peerPatience)
 	if err != nil {
 		return 0, 0, err
 	}
 	const answer = "Nodes searched:"
-	line, cpu, err := p.timed(fmt.Sprintf("setoption name UCI_Variant value crazyhouse\nposition fen %s\ngo perft %d", fen, depth), answer)
+	line, cpu, err := p.Timed(fmt.Sprintf("setoption name UCI_Variant value crazyhouse\nposition fen %s\ngo perft %d", fen, depth), answer)
 	if err != nil {
-		return 0, 0, p.abandon(err)
+		return 0, 0, p.Abandon(err)
 	}
 	nodes, err := strconv.ParseUint(strings.TrimSpace(strings.TrimPrefix(line, answer)), 10, 64)
 	if err != nil {
-		return 0, 0, p.abandon(fmt.Errorf("found %q, expected a number of nodes", line))
+		return 0, 0, p.Abandon(fmt.Errorf("found %q, expected a number of nodes", line))
 	}
-	return nodes, cpu, p.quit()
+	return nodes, cpu, p.Quit()
 }

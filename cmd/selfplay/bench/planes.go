@@ -19,6 +19,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/game/positions"
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes"
@@ -251,25 +252,25 @@ func timeKernels(net planes.Runtime, l kernel.Level, in []float32, n, count int)
 	}
 	defer restore()
 	var out planes.Output
-	start := threadCPU()
+	start := cputime.Thread()
 	for range count {
 		if err := net.Run(in, n, &out); err != nil {
 			return 0, err
 		}
 	}
-	return threadCPU() - start, nil
+	return cputime.Thread() - start, nil
 }
 
 // timeRuntime times a runtime whose threads are its own.
 func timeRuntime(net planes.Runtime, in []float32, n, count int) (time.Duration, error) {
 	var out planes.Output
-	start := processCPU(os.Getpid())
+	start := cputime.Process(os.Getpid())
 	for range count {
 		if err := net.Run(in, n, &out); err != nil {
 			return 0, err
 		}
 	}
-	return processCPU(os.Getpid()) - start, nil
+	return cputime.Process(os.Getpid()) - start, nil
 }
 
 // benchPositions encodes n positions of games of this program.
@@ -306,12 +307,12 @@ func startLinePeer(ctx context.Context, command string) (*linePeer, error) {
 
 // time asks for count batches of n positions.
 func (p *linePeer) time(n, count int) (time.Duration, error) {
-	start := processCPU(p.cmd.Process.Pid)
+	start := cputime.Process(p.cmd.Process.Pid)
 	_, _ = fmt.Fprintf(p.in, "%d %d\n", n, count) // a peer that does not read does not answer either
 	if !p.out.Scan() {
 		return 0, fmt.Errorf("peer %s: found the end of its output, expected an answer", p.cmd.Path)
 	}
-	return processCPU(p.cmd.Process.Pid) - start, nil
+	return cputime.Process(p.cmd.Process.Pid) - start, nil
 }
 
 func (p *linePeer) end() {

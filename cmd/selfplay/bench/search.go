@@ -15,8 +15,10 @@ import (
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
 // speedPositions are the start position and three middlegames with full hands.
@@ -124,17 +126,17 @@ func ourSpeed(ctx context.Context, e *ab.Engine, fen string, nodes uint64) (floa
 		return 0, err
 	}
 	e.Clear()
-	start := threadCPU()
+	start := cputime.Thread()
 	r, err := e.Search(ctx, chess.NewLine(p), search.Limits{Nodes: nodes})
 	if err != nil {
 		return 0, err
 	}
-	return perSecond(r.Nodes, threadCPU()-start), ctx.Err()
+	return perSecond(r.Nodes, cputime.Thread()-start), ctx.Err()
 }
 
 // peerSpeed is ourSpeed for a fresh process of the peer.
 func peerSpeed(ctx context.Context, o benchSearchOptions, fen string) (float64, error) {
-	p, err := startPeer(ctx, o.peer, peerPatience)
+	p, err := uci.StartPeer(ctx, o.peer, peerPatience)
 	if err != nil {
 		return 0, err
 	}
@@ -142,25 +144,25 @@ func peerSpeed(ctx context.Context, o benchSearchOptions, fen string) (float64, 
 	if o.peerNet != "none" {
 		path, err := filepath.Abs(o.peerNet)
 		if err != nil {
-			return 0, p.abandon(err)
+			return 0, p.Abandon(err)
 		}
 		net = "setoption name Use NNUE value true\nsetoption name EvalFile value " + path
 	}
 	setup := fmt.Sprintf("setoption name Hash value %d\nsetoption name UCI_Variant value crazyhouse\n%s\nposition fen %s\ngo nodes 1", o.hashMB, net, fen)
-	if _, err := p.ask(setup, "bestmove"); err != nil { // loads the net
-		return 0, p.abandon(err)
+	if _, err := p.Ask(setup, "bestmove"); err != nil { // loads the net
+		return 0, p.Abandon(err)
 	}
-	if _, err := p.ask("ucinewgame\nisready", "readyok"); err != nil {
-		return 0, p.abandon(err)
+	if _, err := p.Ask("ucinewgame\nisready", "readyok"); err != nil {
+		return 0, p.Abandon(err)
 	}
-	line, cpu, err := p.timed(fmt.Sprintf("position fen %s\ngo nodes %d", fen, o.nodes), "bestmove")
+	line, cpu, err := p.Timed(fmt.Sprintf("position fen %s\ngo nodes %d", fen, o.nodes), "bestmove")
 	if err != nil {
-		return 0, p.abandon(err)
+		return 0, p.Abandon(err)
 	}
 	if strings.HasPrefix(line, "bestmove (none)") {
-		return 0, p.abandon(fmt.Errorf("found %q, expected a move", line))
+		return 0, p.Abandon(fmt.Errorf("found %q, expected a move", line))
 	}
-	return perSecond(o.nodes, cpu), p.quit()
+	return perSecond(o.nodes, cpu), p.Quit()
 }
 
 func perSecond(nodes uint64, took time.Duration) float64 { return float64(nodes) / took.Seconds() }

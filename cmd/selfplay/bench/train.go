@@ -20,6 +20,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game/positions"
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -286,7 +287,7 @@ func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *dataset.Set
 // timeStep makes one step and returns the seconds of its parts, 0 for what the model
 // does not tell.
 func timeStep(m trainer.Model, set *dataset.Set, rng *rand.Rand, batch []sample.Sample) (parts [len(stepParts)]float64, err error) {
-	begin, cpu := time.Now(), processCPU(os.Getpid())
+	begin, cpu := time.Now(), cputime.Process(os.Getpid())
 	if err := set.Draw(rng, batch); err != nil {
 		return parts, err
 	}
@@ -294,7 +295,7 @@ func timeStep(m trainer.Model, set *dataset.Set, rng *rand.Rand, batch []sample.
 	if _, err := m.Fit(batch, trainer.Hyper{LearningRate: 1e-3, Lambda: 0.7}); err != nil {
 		return parts, err
 	}
-	all, cpu := time.Since(begin), processCPU(os.Getpid())-cpu
+	all, cpu := time.Since(begin), cputime.Process(os.Getpid())-cpu
 	var t nnuefit.Times
 	if m, ok := m.(*nnuefit.Model); ok {
 		t = m.Times()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
@@ -124,13 +125,13 @@ func (o *benchTreeOptions) alone(r planes.Runtime) (float64, error) {
 	}
 	var out planes.Output
 	count := max(1, o.nodes*len(benchTreeFENs)/o.batch)
-	start := threadCPU()
+	start := cputime.Thread()
 	for range count {
 		if err := r.Run(in, o.batch, &out); err != nil {
 			return 0, err
 		}
 	}
-	return float64(count*o.batch) / (threadCPU() - start).Seconds(), nil
+	return float64(count*o.batch) / (cputime.Thread() - start).Seconds(), nil
 }
 
 // search returns the nodes per second of CPU time.
@@ -142,7 +143,7 @@ func (o *benchTreeOptions) search(ctx context.Context, net *planes.Net, probe in
 		return 0, err
 	}
 	nodes := uint64(0)
-	start := threadCPU()
+	start := cputime.Thread()
 	for _, fen := range benchTreeFENs {
 		p, err := chess.ParseFEN(chess.Crazyhouse, fen)
 		if err != nil {
@@ -154,5 +155,5 @@ func (o *benchTreeOptions) search(ctx context.Context, net *planes.Net, probe in
 		}
 		nodes += r.Nodes
 	}
-	return float64(nodes) / (threadCPU() - start).Seconds(), ctx.Err()
+	return float64(nodes) / (cputime.Thread() - start).Seconds(), ctx.Err()
 }

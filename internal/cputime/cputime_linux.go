@@ -1,4 +1,4 @@
-package bench
+package cputime
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadCPU is the CPU time this thread has used.
-func threadCPU() time.Duration {
+// Thread is the CPU time this thread has used.
+func Thread() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
 		return wallClock()
@@ -20,8 +20,8 @@ func threadCPU() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// processCPU is the CPU time that the living threads of a process have used.
-func processCPU(pid int) time.Duration {
+// Process is the CPU time that the living threads of a process have used.
+func Process(pid int) time.Duration {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(threads) == 0 {
 		return wallClock()

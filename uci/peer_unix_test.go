@@ -1,6 +1,6 @@
 //go:build unix
 
-package bench
+package uci
 
 import (
 	"path/filepath"
@@ -18,7 +18,7 @@ func TestPeerThatIsNoEngine(t *testing.T) {
 		{"true", "found the end of its output, expected uciok", time.Minute},
 		{filepath.Join(t.TempDir(), "none"), "none", time.Minute},
 	} {
-		_, err := startPeer(t.Context(), tc.binary, tc.patience)
+		_, err := StartPeer(t.Context(), tc.binary, tc.patience)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, lacks %q", tc.binary, err, tc.want)
 		}

@@ -1,4 +1,4 @@
-package bench
+package uci
 
 import (
 	"bufio"
@@ -10,12 +10,14 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 )
 
-// peer is another program's UCI engine that a benchmark measures itself by.
-// Unlike a player of package uci it is asked for what no game needs, and for
-// the CPU time it takes.
-type peer struct {
+// A Peer is another program's UCI engine that a benchmark measures itself by.
+// Unlike a [Client] it is asked for what no game needs, and for the CPU time it
+// takes.
+type Peer struct {
 	cmd      *exec.Cmd
 	in       io.WriteCloser
 	out      *bufio.Scanner
@@ -25,12 +27,12 @@ type peer struct {
 	closeOut func() bool
 }
 
-// startPeer starts a binary and waits for its answer to "uci". The peer has
+// StartPeer starts a binary and waits for its answer to "uci". The peer has
 // patience's time for that and for ending after "quit"; other work may take as
 // long as it needs.
-func startPeer(ctx context.Context, binary string, patience time.Duration) (*peer, error) {
+func StartPeer(ctx context.Context, binary string, patience time.Duration) (*Peer, error) {
 	ctx, kill := context.WithCancelCause(ctx)
-	p := &peer{cmd: exec.CommandContext(ctx, binary), patience: patience, ctx: ctx, kill: kill}
+	p := &Peer{cmd: exec.CommandContext(ctx, binary), patience: patience, ctx: ctx, kill: kill}
 	in, errIn := p.cmd.StdinPipe()
 	out, errOut := p.cmd.StdoutPipe()
 	if err := cmp.Or(errIn, errOut); err != nil {
@@ -46,20 +48,20 @@ func startPeer(ctx context.Context, binary string, patience time.Duration) (*pee
 	p.in, p.out = in, bufio.NewScanner(out)
 	greeting := p.within("answer uciok to uci")
 	defer greeting.Stop()
-	if _, err := p.ask("uci", "uciok"); err != nil {
-		return nil, p.abandon(err)
+	if _, err := p.Ask("uci", "uciok"); err != nil {
+		return nil, p.Abandon(err)
 	}
 	return p, nil
 }
 
 // within kills the peer unless the timer is stopped in time.
-func (p *peer) within(what string) *time.Timer {
+func (p *Peer) within(what string) *time.Timer {
 	return time.AfterFunc(p.patience, func() { p.kill(fmt.Errorf("found no %s within %s", what, p.patience)) })
 }
 
-// ask sends commands and returns the first line of the answer that begins with
+// Ask sends commands and returns the first line of the answer that begins with
 // prefix.
-func (p *peer) ask(commands, prefix string) (string, error) {
+func (p *Peer) Ask(commands, prefix string) (string, error) {
 	_, _ = io.WriteString(p.in, commands+"\n") // a peer that does not read does not answer either
 	for p.out.Scan() {
 		if strings.HasPrefix(p.out.Text(), prefix) {
@@ -69,16 +71,16 @@ func (p *peer) ask(commands, prefix string) (string, error) {
 	return "", fmt.Errorf("found the end of its output, expected %s", prefix)
 }
 
-// timed is ask, and also returns the CPU time the peer took, or the wall clock's
+// Timed is Ask, and also returns the CPU time the peer took, or the wall clock's
 // where the system does not tell.
-func (p *peer) timed(commands, prefix string) (string, time.Duration, error) {
-	start := processCPU(p.cmd.Process.Pid)
-	line, err := p.ask(commands, prefix)
-	return line, processCPU(p.cmd.Process.Pid) - start, err
+func (p *Peer) Timed(commands, prefix string) (string, time.Duration, error) {
+	start := cputime.Process(p.cmd.Process.Pid)
+	line, err := p.Ask(commands, prefix)
+	return line, cputime.Process(p.cmd.Process.Pid) - start, err
 }
 
-// quit ends a peer that has answered everything.
-func (p *peer) quit() error {
+// Quit ends a peer that has answered everything.
+func (p *Peer) Quit() error {
 	end := p.within("end after quit")
 	_, _ = io.WriteString(p.in, "quit\n") // a peer that has gone already is reported by Wait
 	_ = p.in.Close()
@@ -89,14 +91,14 @@ func (p *peer) quit() error {
 	return p.release(err)
 }
 
-// abandon ends a peer at once and returns why.
-func (p *peer) abandon(err error) error {
+// Abandon ends a peer at once and returns why.
+func (p *Peer) Abandon(err error) error {
 	p.kill(err)
 	_ = p.cmd.Wait() // killed; why is the context's cause
 	return p.release(err)
 }
 
-func (p *peer) release(err error) error {
+func (p *Peer) release(err error) error {
 	if p.ctx.Err() != nil {
 		err = context.Cause(p.ctx)
 	}

@@ -1,4 +1,6 @@
-package bench
+// Package cputime tells the CPU time that threads and processes have used, or the
+// time that has passed where the system does not tell.
+package cputime
 
 import (
 	"time"
