@@ -3,16 +3,11 @@ package selfplay
 import (
 	"fmt"
 
-	"github.com/crazyhouse-rl/selfplay/ab"
-	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
-
-// materialNet stands in a game record for a player without a net.
-const materialNet = "material"
 
 // abStyle is the style of NNUE nets, with alpha–beta search.
 type abStyle struct {
@@ -25,7 +20,7 @@ func newABStyle(r *Run) (*abStyle, error) {
 	return &abStyle{r, a}, err
 }
 
-func (s *abStyle) first() string { return materialNet }
+func (s *abStyle) first() string { return player.Material }
 
 func (s *abStyle) fitsScale() bool { return true }
 
@@ -43,33 +38,26 @@ func (s *abStyle) model() (model, error) {
 	return nnuefit.New(s.architecture, cfg, s.run.cfg.Seed)
 }
 
-func (s *abStyle) read(n *net, path string) error {
-	network, err := nnue.ReadFileVariant(path, s.run.variant)
-	if err != nil {
+func (s *abStyle) read(n *net, path string) (err error) {
+	if n.Net, err = player.ReadNet(path, s.run.variant); err != nil {
 		return err
 	}
-	if found := network.Architecture(); found != s.architecture {
+	if n.NNUE == nil {
+		return fmt.Errorf("found %s, expected an NNUE net", path)
+	}
+	if found := n.NNUE.Architecture(); found != s.architecture {
 		return fmt.Errorf("found architecture %s, expected %s", found, s.architecture)
 	}
-	n.network = network
 	return nil
 }
 
+func (s *abStyle) spec() player.Spec { return player.Spec{Search: player.AlphaBeta} }
+
 func (s *abStyle) player(n *net) (*actorPlayer, error) {
-	return &actorPlayer{Player: s.engine(n), seed: func(uint64) {}, release: func() {}}, nil
-}
-
-func (s *abStyle) contest(n *net, c *match.Contestant) {
-	c.Settings = fmt.Sprintf("hash %d MiB", s.run.cfg.Actor.HashMB)
-	c.New = func() (game.Player, error) { return s.engine(n), nil }
-}
-
-func (s *abStyle) engine(n *net) *ab.Engine {
-	evaluator := func() ab.Evaluator {
-		if n.network == nil {
-			return ab.NewMaterial()
-		}
-		return nnue.NewAccumulator(n.network)
+	spec := s.spec()
+	p, err := spec.Open(n.Net, s.run.cfg.Actor.HashMB)
+	if err != nil {
+		return nil, err
 	}
-	return ab.New(evaluator, ab.Options{HashMB: s.run.cfg.Actor.HashMB, Threads: 1})
+	return &actorPlayer{Player: p, seed: func(uint64) {}, release: func() { _ = p.Close() }}, nil // it holds nothing
 }

@@ -11,8 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/nets"
-	"github.com/crazyhouse-rl/selfplay/nnue"
-	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 // fetchRetry is the pause after a net could not be fetched.
@@ -20,14 +19,16 @@ const fetchRetry = 2 * time.Second
 
 // net is a loaded net of the run's kind, or what plays before there is one.
 type net struct {
-	id         string
+	*player.Net
+	id         string // as game records name it
 	generation int
-	network    *nnue.Network  // of kind nnue
-	planes     *runtimes.File // of kind planes
 }
 
 // firstNet returns what plays before there is a net.
-func (r *Run) firstNet() *net { return &net{id: r.style.first()} }
+func (r *Run) firstNet() *net {
+	id := r.style.first()
+	return &net{Net: &player.Net{ID: id, Name: id}, id: id}
+}
 
 func (r *Run) currentKey() string   { return "current." + r.cfg.Variant + "." + r.cfg.Net.Kind }
 func (r *Run) candidateKey() string { return "candidate." + r.cfg.Variant + "." + r.cfg.Net.Kind }
@@ -68,6 +69,10 @@ func (f *follower) load(ctx context.Context, id string) error {
 	}
 	n, err := f.run.loadNet(ctx, id)
 	if err != nil {
+		return err
+	}
+	// A command that is given this directory finds the net by it.
+	if err := f.run.store.SetCurrent(id); err != nil {
 		return err
 	}
 	f.loaded.Store(n)

@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -136,12 +137,8 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 		return match.GateResult{}, err
 	}
 	side := func(n *net, name string) match.Contestant {
-		c := match.Contestant{
-			Name:   fmt.Sprintf("%s %s", name, short(n.id)),
-			Net:    n.id,
-			Limits: search.Limits{Nodes: g.Nodes},
-		}
-		j.run.style.contest(n, &c)
+		c := match.NewContestant(j.run.style.spec().With(n.Net, player.Defaults{Limits: search.Limits{Nodes: g.Nodes}, HashMB: c.HashMB}))
+		c.Name, c.Net = fmt.Sprintf("%s %s", name, short(n.id)), n.id
 		return c
 	}
 	seed := mix(j.run.cfg.Seed, uint64(candidate.generation))

@@ -3,8 +3,8 @@ package selfplay
 import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
@@ -23,10 +23,10 @@ type style interface {
 	// read reads a net from its file and refuses one that is not of the run's
 	// architecture.
 	read(n *net, path string) error
+	// spec describes who plays in the gate, but for the net.
+	spec() player.Spec
 	// player returns a player of one worker's games that uses a net.
 	player(n *net) (*actorPlayer, error)
-	// contest fills in how a player of the gate that uses a net is made.
-	contest(n *net, c *match.Contestant)
 }
 
 // model is a net that learns.

@@ -153,7 +153,7 @@ func TestTreeKinds(t *testing.T) {
 	cfg := treeConfig(t)
 	r := openRun(t, dir, cfg)
 	defer r.Close()
-	file := filepath.Join(dir, "net")
+	file := filepath.Join(dir, "net.onnx")
 	for _, planes := range []string{"residual 1x8 value=1/0", "residual 1x16 value=1/0"} {
 		r.cfg.Net.Planes = planes
 		s, err := newTreeStyle(r)

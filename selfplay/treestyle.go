@@ -4,25 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"sync"
 
-	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/game/positions"
-	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 )
 
 const (
-	// uniformNet stands in a game record for a tree search without a net.
-	uniformNet = "uniform"
-
 	// treeScoreScale is that of scores of tree searches, which need no fitting:
 	// tanh(s/400), as mcts.Score has it, is a win probability of σ(s/200).
 	treeScoreScale = 200 * search.RawPerCentipawn
@@ -43,8 +39,8 @@ type treeStyle struct {
 // sharedEvaluator is what the games with one net have in common.
 type sharedEvaluator struct {
 	batcher *mcts.Batcher
-	net     *planes.Net // what the batcher evaluates with; nil: none
-	users   int         // players that have it
+	net     mcts.Evaluator // what the batcher evaluates with
+	users   int            // players that have it
 }
 
 func newTreeStyle(r *Run) (*treeStyle, error) {
@@ -58,7 +54,7 @@ func newTreeStyle(r *Run) (*treeStyle, error) {
 	return &treeStyle{run: r, architecture: a, evaluators: map[string]*sharedEvaluator{}}, nil
 }
 
-func (s *treeStyle) first() string { return uniformNet }
+func (s *treeStyle) first() string { return player.Uniform }
 
 func (s *treeStyle) fitsScale() bool { return false }
 
@@ -75,25 +71,32 @@ func (s *treeStyle) model() (model, error) {
 	return planesfit.New(s.architecture, s.run.variant, cfg, s.run.cfg.Seed)
 }
 
-func (s *treeStyle) read(n *net, path string) error {
-	file, err := runtimes.Read(path)
+func (s *treeStyle) read(n *net, path string) (err error) {
+	if n.Net, err = player.ReadNet(path, s.run.variant); err != nil {
+		return err
+	}
+	if n.Planes == nil {
+		return fmt.Errorf("found %s, expected a plane net", path)
+	}
+	a, _, _, err := arch.Read(n.Planes.Model)
 	if err != nil {
 		return err
 	}
-	a, _, _, err := arch.Read(file.Model)
-	if err != nil {
-		return err
+	if a != s.architecture {
+		return fmt.Errorf("found architecture %v, expected %v", a, s.architecture)
 	}
-	if file.Variant != s.run.variant || a != s.architecture {
-		return fmt.Errorf("found architecture %v for %s, expected %v for %v", a, file.Variant, s.architecture, s.run.variant)
-	}
-	n.planes = file
 	return nil
 }
 
-// open returns a net ready to evaluate positions, on a number of threads.
-func (s *treeStyle) open(file *runtimes.File, threads int) (*planes.Net, error) {
-	return file.Open(runtimes.Options{Name: s.run.cfg.Actor.Tree.Runtime, Threads: threads, Calibration: positions.Calibration})
+func (s *treeStyle) runtime() player.Runtime {
+	return player.Runtime{Name: s.run.cfg.Actor.Tree.Runtime}
+}
+
+func (s *treeStyle) spec() player.Spec {
+	t := s.run.cfg.Actor.Tree
+	o := mcts.DefaultOptions()
+	o.MateProbe, o.Gumbel.Actions = t.MateProbe, t.Gumbel
+	return player.Spec{Search: player.TreeSearch, Tree: o, Runtime: s.runtime()}
 }
 
 func (s *treeStyle) player(n *net) (*actorPlayer, error) {
@@ -131,18 +134,14 @@ func (s *treeStyle) acquire(n *net) (*sharedEvaluator, error) {
 	e := s.evaluators[n.id]
 	if e == nil {
 		e = &sharedEvaluator{}
-		var evaluator mcts.Evaluator = mcts.Uniform{}
-		if n.planes != nil {
-			var err error
-			if e.net, err = s.open(n.planes, s.run.cfg.Actor.Tree.Threads); err != nil {
-				return nil, err
-			}
-			evaluator = e.net
+		var err error
+		if e.net, err = n.OpenPlanes(s.runtime(), s.run.cfg.Actor.Tree.Threads); err != nil {
+			return nil, err
 		}
 		// Without a net games have batches too: they would run on without
 		// waiting for one another, and the trainer with its one goroutine would
 		// hardly have its turn.
-		e.batcher = mcts.NewBatcher(&counter{evaluator, s.run.status}, s.run.cfg.Actor.Tree.Batch)
+		e.batcher = mcts.NewBatcher(&counter{e.net, s.run.status}, s.run.cfg.Actor.Tree.Batch)
 		s.evaluators[n.id] = e
 	}
 	e.users++
@@ -158,41 +157,11 @@ func (s *treeStyle) release(id string) error {
 		return nil
 	}
 	delete(s.evaluators, id)
-	if e.net == nil {
-		return nil
+	if c, ok := e.net.(io.Closer); ok {
+		return c.Close()
 	}
-	return e.net.Close()
+	return nil
 }
-
-func (s *treeStyle) contest(n *net, c *match.Contestant) {
-	a := s.run.cfg.Actor
-	o := mcts.DefaultOptions()
-	o.MemoryMB, o.MateProbe, o.Gumbel.Actions = a.HashMB, a.Tree.MateProbe, a.Tree.Gumbel
-	c.Settings = fmt.Sprintf("mcts, hash %d MiB, probe %d, gumbel %d, runtime %s", o.MemoryMB, o.MateProbe, o.Gumbel.Actions, a.Tree.Runtime)
-	c.New = func() (game.Player, error) {
-		if n.planes == nil {
-			return mcts.New(mcts.Uniform{}, o)
-		}
-		evaluator, err := s.open(n.planes, 1)
-		if err != nil {
-			return nil, err
-		}
-		engine, err := mcts.New(evaluator, o)
-		if err != nil {
-			return nil, errors.Join(err, evaluator.Close())
-		}
-		return &gateEngine{engine, evaluator}, nil
-	}
-}
-
-// gateEngine plays in the gate with a net of its own, which it closes.
-type gateEngine struct {
-	*mcts.Engine
-	net *planes.Net
-}
-
-// Close closes the net.
-func (c *gateEngine) Close() error { return c.net.Close() }
 
 // counter counts in the status what an evaluator is asked for.
 type counter struct {
