@@ -8,16 +8,16 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
-// Adopt readies a model for runtimes, whichever program made it: it gives the input
-// and the outputs the names that runtimes look for, and returns what the numbers
-// mean, as ReadMeta. The error wraps ErrMeta, and says which outputs were found.
+// Adopt prepares a model of any program for runtimes: it renames the input and the
+// outputs to the names that runtimes expect, and returns what the numbers mean, as
+// ReadMeta does. The error wraps ErrMeta and lists the outputs that were found.
 //
-// The only input is the planes. Outputs that have no such names are told by how
-// many numbers they have for a position: one is the value, 5,184 or 2,272 the
-// policy. Where that is not written in the file, two outputs are the value and the
-// policy, in CrazyAra's order; runtimes find out if they are not. An output that
-// softmax makes is one of probabilities. In other programs' files WDLName counts
-// only if softmax makes it, for CrazyAra's gives logits by that name.
+// The only input is the planes. Outputs with other names are recognised by how many
+// numbers they have for a position: one is the value, 5,184 or 2,272 the policy.
+// Where the file does not state this, two outputs are the value and the policy, in
+// CrazyAra's order; a net with others fails when it runs. An output of a softmax
+// holds probabilities. In other programs' files an output named WDLName is used only
+// if it comes from a softmax, because CrazyAra's nets have logits by that name.
 func Adopt(m *onnx.Model) (Meta, error) {
 	meta, err := ReadMeta(m)
 	if err != nil {
@@ -85,8 +85,8 @@ func heads(outputs []onnx.Value) (value, policy string, err error) {
 	return value, policy, nil
 }
 
-// sizeOf returns how many numbers an output has for a position, -1 if that is not
-// known.
+// sizeOf returns how many numbers an output has for a position, -1 if it is
+// unknown.
 func sizeOf(v onnx.Value) int {
 	if len(v.Shape) == 0 {
 		return -1
@@ -115,8 +115,8 @@ func describe(outputs []onnx.Value) string {
 	return strings.Join(all, ", ")
 }
 
-// rename gives a value another name. If the graph has the name for something else,
-// that is changed before.
+// rename renames a value. If the graph uses the new name for another value, that one
+// is renamed too.
 func rename(g *onnx.Graph, from, to string) {
 	if from == to {
 		return
@@ -159,7 +159,8 @@ func eachName(g *onnx.Graph, visit func(*string)) {
 	}
 }
 
-// madeBySoftmax says whether a value is a softmax, or one in other dimensions.
+// madeBySoftmax reports whether a value is the output of a softmax, perhaps
+// reshaped.
 func madeBySoftmax(g *onnx.Graph, name string) bool {
 	for _, n := range slices.Backward(g.Nodes) {
 		if !slices.Contains(n.Outputs, name) {

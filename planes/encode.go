@@ -35,8 +35,8 @@ const (
 	clockScale      = 40
 )
 
-// Encode writes the planes of p into dst[:Size]. repetitions says how often the
-// position stood on the board earlier in its game ([chess.Line.Repetitions]).
+// Encode writes the planes of p, [Channels, 8, 8], into dst[:Size]. repetitions is
+// how often the position occurred earlier in its game ([chess.Line.Repetitions]).
 //
 // Squares are marked by 1. What belongs to the whole position fills its plane
 // ([Constant]): 1 if it is so, pieces in hand divided by 32, the move number by
@@ -124,7 +124,8 @@ func Clamp(planes []float32) {
 	}
 }
 
-// Constant reports whether Encode gives all 64 squares of a plane the same number.
+// Constant reports whether Encode always writes the same number to all 64 squares
+// of a plane.
 func Constant(plane int) bool {
 	switch {
 	case plane < planeRepetition, plane >= planePromoted && plane <= planeEnPassant:
@@ -134,7 +135,7 @@ func Constant(plane int) bool {
 	}
 }
 
-// Name says in a few words what a plane shows, "own" being the side to move.
+// Name describes a plane in a few words, in which "own" is the side to move.
 func Name(plane int) string {
 	kinds := [...]string{"pawns", "knights", "bishops", "rooks", "queens", "king"}
 	sides := [...]string{"own ", "enemy "}

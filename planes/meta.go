@@ -10,7 +10,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
-// ErrMeta says that a net is not for what it is asked to do.
+// ErrMeta reports that a net does not fit what it is used for.
 var ErrMeta = errors.New("net does not fit")
 
 // Normalisations of the planes, as a net's metadata name them.
@@ -27,15 +27,15 @@ const (
 	PolicyLabels = "2272"   // by label, see Label
 )
 
-// Meta says what the numbers of a net mean. It travels in the metadata of an
-// ONNX file.
+// Meta states what the inputs and outputs of a net mean. It is stored in the
+// metadata of an ONNX file.
 type Meta struct {
 	Variant       string // as chess.Variant names itself
 	Encoder       string // EncoderVersion
 	Normalisation string // Scaled or ScaledClamped
-	PolicyMap     string // PolicyCells, PolicyLabels or "": whatever the length says
-	// Probabilities says that the policy output is a softmax over all its
-	// entries, not logits.
+	PolicyMap     string // PolicyCells, PolicyLabels, or "": the output's length decides
+	// Probabilities is true if the policy output is a softmax over all its
+	// entries, in place of logits.
 	Probabilities bool
 }
 
@@ -89,7 +89,7 @@ func (m Meta) Properties() []onnx.Property {
 	}
 }
 
-// check returns the variant, or what a Net cannot work with.
+// check returns the variant, or an error if a Net cannot work with m.
 func (m *Meta) check() (*chess.Variant, error) {
 	v, err := chess.ParseVariant(m.Variant)
 	if err != nil {

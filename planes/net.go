@@ -11,10 +11,11 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// ErrOutput says that a runtime answered with something no net should say.
+// ErrOutput reports numbers from a runtime that no net may return.
 var ErrOutput = errors.New("bad output of a net")
 
-// Net evaluates positions with a Runtime. It is for one goroutine at a time.
+// Net evaluates positions of one variant with a Runtime. It implements
+// mcts.Evaluator. It is for one goroutine at a time.
 type Net struct {
 	runtime Runtime
 	meta    Meta
@@ -23,8 +24,9 @@ type Net struct {
 	out     Output
 }
 
-// NewNet returns the net that runs on r, whose numbers mean what m says. The error
-// wraps ErrMeta. The net owns the runtime.
+// NewNet returns the net that r runs, whose inputs and outputs mean what m states.
+// The net owns the runtime and closes it. The error wraps ErrMeta; the runtime is
+// then still the caller's.
 func NewNet(r Runtime, m Meta) (*Net, error) {
 	v, err := m.check()
 	if err != nil {
@@ -39,12 +41,15 @@ func (n *Net) Meta() Meta { return n.meta }
 // Close closes the runtime.
 func (n *Net) Close() error { return n.runtime.Close() }
 
-// Evaluate fills Priors, Value, Draw and PliesLeft of the leaves, in one batch.
+// Evaluate fills Priors, Value, Draw and PliesLeft of the leaves, in one batch, all
+// from the point of view of the side to move.
 //
-// Priors are the softmax of the logits of the legal moves alone. Value is the
-// probability of winning less that of losing if the net tells them, else its value
-// output. Once it has seen its largest batch it allocates nothing but room for
-// Priors in leaves that have none.
+// Priors are the softmax of the logits of the legal moves alone, one for each of
+// Moves; they sum to 1. Value, from -1 to 1, is the probability of winning less that
+// of losing if the net has an output for them, else its value output. Draw is a
+// probability, PliesLeft a number of plies; both are 0 if the net has no such output.
+// After its largest batch Evaluate allocates nothing but room for Priors in leaves
+// that have none.
 //
 // The error is that of the context if it has ended before, else of the runtime, or
 // it wraps ErrMeta (a position of another variant), search.ErrNoLegalMoves or
@@ -106,7 +111,7 @@ func (n *Net) checkOutput(count int) error {
 	return nil
 }
 
-// fill gives leaf i of count its part of the output.
+// fill copies the part of leaf i of count from the output.
 func (n *Net) fill(l *search.Leaf, i, count int) error {
 	o := &n.out
 	l.Draw, l.PliesLeft = 0, 0
@@ -155,7 +160,7 @@ func (n *Net) priors(l *search.Leaf, policy []float32) error {
 // be at least one logit, none NaN or +Inf.
 func Softmax(x []float32) {
 	largest := float64(slices.Max(x))
-	if math.IsInf(largest, -1) { // nothing is likelier than anything
+	if math.IsInf(largest, -1) { // all are equally likely
 		for i := range x {
 			x[i] = 1 / float32(len(x))
 		}

@@ -1,11 +1,11 @@
 package planes
 
-// Runtime computes a net. It is meant for one goroutine at a time unless an
-// implementation says more.
+// Runtime runs a net. It is for one goroutine at a time unless the documentation of
+// an implementation allows more.
 type Runtime interface {
-	// Run computes n positions and fills out. in holds n·Size numbers as
-	// Encode writes them: an implementation may rely on planes for which
-	// Constant is true being constant. Another length of in, or n < 1, is an
+	// Run runs the net on n positions and fills out. in, [n, Channels, 8, 8],
+	// holds the numbers that Encode writes: an implementation may rely on planes
+	// for which Constant is true being constant. Another length of in, or n < 1, is an
 	// error.
 	Run(in []float32, n int, out *Output) error
 	// Close frees what the runtime holds outside Go's memory. The runtime
@@ -23,9 +23,9 @@ const (
 	PliesLeftName = "plies_left_out"
 )
 
-// Output is what a net says of n positions, position after position. A runtime
-// reuses the memory of the slices, gives them the lengths stated here, and
-// shortens to 0 what its net does not have.
+// Output holds the outputs of a net for n positions, position after position. A
+// runtime reuses the memory of the slices, sets them to the lengths stated here, and
+// to length 0 where its net has no such output.
 type Output struct {
 	// Value [n] is the expected result of the side to move, from -1 to 1.
 	Value []float32
@@ -40,6 +40,6 @@ type Output struct {
 	PliesLeft []float32
 }
 
-// PliesScale is the number of plies to the end that Output.PliesLeft calls 1:
-// all that is longer counts as so long.
+// PliesScale is the number of plies to the end of the game for which
+// Output.PliesLeft is 1. Longer games count as this long.
 const PliesScale = 100

@@ -33,7 +33,7 @@ var (
 	ErrModel        = errors.New("not a net of this package")
 )
 
-// Kind tells what the blocks of the trunk are.
+// Kind is the kind of the blocks of the trunk.
 type Kind string
 
 // Kinds of blocks, see the package comment.

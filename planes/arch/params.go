@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Role tells what a parameter does.
+// Role is what a parameter is for.
 type Role string
 
 // Roles of parameters. Scale, Bias, Mean and Variance of a batch normalisation

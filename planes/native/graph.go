@@ -9,7 +9,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
-// kind is what an operation computes.
+// kind is the kind of an operation.
 type kind int
 
 const (
@@ -271,14 +271,14 @@ func checkOutputs(out []*value) error {
 	return nil
 }
 
-// linear says whether what a value's maker computes may still be changed by a
-// factor and a term per output: nobody else sees the value, and its maker is a
+// linear reports whether what a value's maker computes may still be changed by a
+// factor and a term per output: nothing else reads the value, and its maker is a
 // product with weights that nothing follows yet.
 func (v *value) linear() bool {
 	return v.unbounded() && v.maker.add == nil
 }
 
-// unbounded says so of a change that an activation makes.
+// unbounded reports whether an activation may still be added to what makes a value.
 func (v *value) unbounded() bool {
 	o := v.maker
 	return o.uses == 1 && o.weights != nil && o.bounds == kernel.Unbounded

@@ -97,7 +97,7 @@ func (r *Runtime) serve(w *worker, jobs <-chan job) {
 	}
 }
 
-// Run computes n positions. After the largest batch it allocates nothing.
+// Run runs the net on n positions. After its largest batch it allocates nothing.
 func (r *Runtime) Run(in []float32, n int, out *planes.Output) error {
 	if n < 1 || len(in) != n*planes.Size {
 		return fmt.Errorf("native: found %d numbers for %d positions, expected %d for each of at least one", len(in), n, planes.Size)

@@ -168,7 +168,7 @@ func (g *graph) elementwise(n *onnx.Node) (*value, error) {
 	return nil, refuse(n, "found dimensions %v and %v", a.dims, b.dims)
 }
 
-// isChannels says whether dims are those of one number per channel of images.
+// isChannels reports whether dims are those of one number per channel of images.
 func isChannels(dims []int, channels int) bool { return slices.Equal(dims, []int{channels, 1, 1}) }
 
 func (g *graph) scale(images, factors *value) *value {

@@ -20,7 +20,7 @@ func (g *graph) part(n *onnx.Node, v *value, first, count int) (*value, error) {
 	return g.emit(op{kind: part, in: []*value{v}, first: first}, dims...), nil
 }
 
-// axisOne refuses an axis that is not the one behind that of the positions.
+// axisOne refuses an axis that is not the one after that of the positions.
 func (g *graph) axisOne(n *onnx.Node, v *value, axis int64) error {
 	if axis != 1 && axis != -int64(len(v.dims)) {
 		return refuse(n, "found axis %d of dimensions %v behind the positions, expected 1", axis, v.dims)

@@ -22,7 +22,7 @@ type program struct {
 	outputs                  [len(outputNames)]struct{ size, slot int }
 }
 
-// step computes the first n positions of a worker's batch.
+// step runs the first n positions of a worker's batch.
 type step func(w *worker, n int)
 
 // batch is how many positions go through the net together: enough for the
@@ -66,7 +66,7 @@ func newProgram(g *graph, out []*value) *program {
 	return p
 }
 
-// place gives each operation the slot of its result. Images take one whose last
+// place assigns each operation the slot of its result. Images take one whose last
 // use is over, so that few stay in the caches.
 func (p *program) place(ops []*op) {
 	last := make([]int, len(ops))
@@ -114,7 +114,7 @@ func (o *op) channels() int {
 	return (o.dims[0] + channelBlock - 1) / channelBlock * channelBlock
 }
 
-// take returns a free slot for images of so many channels, or a new one.
+// take returns a free slot for images of that many channels, or a new one.
 func (p *program) take(free *[]int, channels int) int {
 	for i, slot := range *free {
 		if p.images[slot] == channels {
@@ -152,7 +152,7 @@ func newWorker(p *program) *worker {
 	return w
 }
 
-// run computes the positions of a job. Outputs are vectors that lie where the job
+// run runs the net on the positions of a job. Outputs are vectors that lie where the job
 // wants them.
 func (w *worker) run(j job) {
 	for n := 0; j.n > 0; j.first, j.n = j.first+n, j.n-n {

@@ -11,7 +11,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/planestest"
 )
 
-// What a quantised net may be off, as its documentation says.
+// What a quantised net may be off, as its documentation states.
 const (
 	policyError = 0.03 // root mean square, of that of the logits' deviations from their mean
 	valueError  = 0.01 // largest

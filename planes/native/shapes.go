@@ -59,7 +59,7 @@ func (g *graph) shape(n *onnx.Node) error {
 	return nil
 }
 
-// within resolves an index counted from the end and limits it to a list of so many.
+// within resolves an index counted from the end and limits it to a list of that length.
 func within(i int64, count int) int {
 	if i < 0 {
 		i += int64(count)

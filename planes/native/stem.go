@@ -28,12 +28,12 @@ type stem struct {
 	activate          *kernel.FloatDepthwise
 }
 
-// isStem says whether an operation can be a stem.
+// isStem reports whether an operation can be a stem.
 func (o *op) isStem() bool {
 	return o.kind == convolve && o.add == nil && o.size <= 5 && o.in[0].maker.kind == load
 }
 
-// onlyStems says whether no operation but stems reads what o makes.
+// onlyStems reports whether no operation but stems reads what o makes.
 func onlyStems(o *op, all []*op) bool {
 	return !slices.ContainsFunc(all, func(p *op) bool { return slices.Contains(p.reads(), o) && !p.isStem() })
 }
@@ -85,7 +85,7 @@ func inside(w []float32, size, rowCase, columnCase int) float32 {
 	return float32(sum)
 }
 
-// onBoard says whether place k of a window is on the board in an edge case.
+// onBoard reports whether place k of a window is on the board in an edge case.
 func onBoard(k, edge, reach int) bool { return k+edge >= reach && k+edge <= 3*reach }
 
 // edge returns the edge case of a row or column.
@@ -104,7 +104,7 @@ type weighted struct {
 	by            float32
 }
 
-// newStemScratch is for windows of up to so many squares, and as many rows of
+// newStemScratch is for windows of up to this many squares, and as many rows of
 // channels or fewer.
 func newStemScratch(window, channels int) *stemScratch {
 	t := &stemScratch{cases: make([]float32, window*channels), other: make([]weighted, 0, planes.Size)}

@@ -137,7 +137,7 @@ func (o *op) flatten() step {
 }
 
 // flattenRow writes a row of squares, each of them channels of stride values, to dst:
-// side values of the first channel, and those of the next a board behind them.
+// side values of the first channel, and those of the next a board after them.
 func flattenRow(dst, row []float32, stride, channels int) {
 	row = row[:(side-1)*stride+channels]
 	for c := range channels {

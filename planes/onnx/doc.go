@@ -1,6 +1,6 @@
 // Package onnx reads and writes ONNX files: neural networks as graphs of
 // operators, the format in which PyTorch, ONNX Runtime and CrazyAra exchange
-// theirs. It knows the file, not what the operators mean.
+// theirs. It knows the file format, not what the operators mean.
 //
 // The format is protocol buffers in the schema of onnx.proto (ONNX 1.16, IR
 // version 10; unknown fields are passed over, as newer versions only add some).

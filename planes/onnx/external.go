@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// external says where the elements of a tensor lie outside the model's file.
+// external is where the elements of a tensor are, outside the model's file.
 type external struct {
 	location       string // name of a file beside the model's
 	offset, length int64  // length 0 means what the dimensions need

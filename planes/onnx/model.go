@@ -68,7 +68,7 @@ type Node struct {
 	Attributes []Attribute
 }
 
-// AttributeType tells which field of an Attribute holds its value. Its numbers
+// AttributeType states which field of an Attribute holds its value. Its numbers
 // are the file's.
 type AttributeType int32
 

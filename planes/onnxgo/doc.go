@@ -2,7 +2,7 @@
 // It is slow and shares no code with package native, and so is the independent
 // reference that other runtimes are compared with.
 //
-// onnx-go 0.5 computes some graphs wrongly without saying so. New rewrites a
+// onnx-go 0.5 runs some graphs wrongly without an error. New rewrites a
 // model to the part of ONNX that it gets right, or refuses it with the reason:
 //
 //   - Gemm at batch 1 adds its bias once more every run: becomes MatMul and Add.

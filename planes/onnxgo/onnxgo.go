@@ -23,8 +23,8 @@ type runtime struct {
 	model *onnxgo.Model
 }
 
-// New prepares a net whose input and outputs have the names that package planes
-// gives them. The error wraps onnx.ErrUnsupported for a graph that onnx-go cannot
+// New prepares a net whose input and outputs have the names of package
+// planes. The error wraps onnx.ErrUnsupported for a graph that onnx-go cannot
 // run correctly.
 func New(m *onnx.Model) (planes.Runtime, error) {
 	rewritten, err := rewrite(m)

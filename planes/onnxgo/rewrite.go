@@ -8,7 +8,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
-// rewriter makes of a model one that onnx-go computes correctly.
+// rewriter rewrites a model to one that onnx-go runs correctly.
 type rewriter struct {
 	constants map[string]*onnx.Tensor
 	rank      map[string]int  // dimensions of the values made so far
@@ -17,7 +17,7 @@ type rewriter struct {
 	given     map[string]bool // constants that out has
 }
 
-// rewriters are what is done with nodes of the operators that onnx-go computes.
+// rewriters rewrite the nodes of the operators that onnx-go runs.
 var rewriters = map[string]func(*rewriter, *onnx.Node) error{
 	"Add":                (*rewriter).add,
 	"BatchNormalization": (*rewriter).normalisation,
@@ -89,8 +89,8 @@ func refuse(n *onnx.Node, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s", onnx.ErrUnsupported, n, fmt.Sprintf(format, args...))
 }
 
-// outputs gives those that other nodes take as well a node of their own: onnx-go
-// shows only values that nothing takes.
+// outputs adds a node for each output that is another node's input too: onnx-go
+// returns only values that are no node's input.
 func (w *rewriter) outputs(outputs []onnx.Value) error {
 	for _, o := range outputs {
 		if w.rank[o.Name] == 0 {

@@ -1,10 +1,10 @@
 // Package ort runs nets with ONNX Runtime, through its C library, on the
-// processor or a GPU: an anchor for other runtimes' speed, and the way to use a
+// processor or a GPU: the reference for other runtimes' speed, and the way to use a
 // GPU.
 //
 // It needs cgo and is built with the tag ort alone; otherwise New returns
 // ErrNotBuilt. The library is loaded when the first net is opened and comes from
-// elsewhere: it lies in the Python package onnxruntime and in the npm package
+// elsewhere: it is part of the Python package onnxruntime and in the npm package
 // onnxruntime-node, and must be version 1.24 or newer.
 //
 //	go build -tags ort ./cmd/selfplay
@@ -12,10 +12,10 @@ package ort
 
 import "errors"
 
-// ErrNotBuilt says that the program was built without this package.
+// ErrNotBuilt reports that the program was built without this package.
 var ErrNotBuilt = errors.New("ort: built without ONNX Runtime, which needs cgo and -tags ort")
 
-// Options say with what and how a net is run.
+// Options are the settings of a runtime.
 type Options struct {
 	// Library is the path of ONNX Runtime's shared library; "" is the name that
 	// it has where the system looks for libraries, as libonnxruntime.so. A

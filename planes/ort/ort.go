@@ -15,7 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
-// Built says whether the program was built with this package.
+// Built reports whether the program was built with this package.
 const Built = true
 
 // library is the one that the process has loaded, "" before.
@@ -55,9 +55,9 @@ type runtime struct {
 	padded  []float32 // input of so many positions
 }
 
-// New opens a net whose input and outputs have the names that package planes gives
-// them; other outputs are not computed. The error wraps onnx.ErrUnsupported if the
-// net has no such ones.
+// New opens a net whose input and outputs have the names of package planes; other
+// outputs are not computed. The error wraps onnx.ErrUnsupported if the net has none
+// of these names.
 func New(m *onnx.Model, o Options) (planes.Runtime, error) {
 	outputs, err := wanted(m)
 	if err != nil {
@@ -140,7 +140,7 @@ func addCUDA(options *ort.SessionOptions) error {
 // maxBatch is how many positions a model may be exported for.
 const maxBatch = 1 << 12
 
-// Run computes n positions, in parts if the model was exported for another number.
+// Run runs the net on n positions, in parts if the model was exported for another number.
 func (r *runtime) Run(in []float32, n int, out *planes.Output) error {
 	if n < 1 || len(in) != n*planes.Size {
 		return fmt.Errorf("ort: found %d numbers for %d positions, expected %d for each of at least one", len(in), n, planes.Size)
@@ -162,7 +162,7 @@ func (r *runtime) Run(in []float32, n int, out *planes.Output) error {
 	return nil
 }
 
-// run computes n positions and appends the results of the first real ones.
+// run runs the net on n positions and appends the results of the first real ones.
 func (r *runtime) run(in []float32, n, real int, out *planes.Output) error {
 	data, err := ort.NewTensor(ort.NewShape(int64(n), planes.Channels, 8, 8), in)
 	if err != nil {

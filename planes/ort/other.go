@@ -7,7 +7,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
-// Built says whether the program was built with this package.
+// Built reports whether the program was built with this package.
 const Built = false
 
 // New returns ErrNotBuilt.

@@ -7,10 +7,10 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
-// reference is a runtime that computes as Reference does.
+// reference is a runtime that runs nets as Reference does.
 type reference struct{ model []byte }
 
-// Run computes positions one by one, as some models know only one.
+// Run runs the net on one position after the other, as some models accept only one.
 func (r reference) Run(in []float32, n int, out *planes.Output) error {
 	*out = planes.Output{}
 	for i := range n {

@@ -1,5 +1,5 @@
 // Package planestest holds the tests that every [planes.Runtime] must pass. The
-// truth is package onnxtest, which computes a net's graph plainly in float64.
+// truth is package onnxtest, which runs a net's graph plainly in float64.
 package planestest
 
 import (
@@ -79,7 +79,7 @@ func (s *suite) runtime(t *testing.T) planes.Runtime {
 	return r
 }
 
-// batch is the planes of n positions from the first, and what a net says of them.
+// batch is the planes of n positions from the first, and the expected outputs.
 func (s *suite) batch(first, n int) (in []float32, want *planes.Output) {
 	in = s.in[first*planes.Size:][:n*planes.Size]
 	count := len(s.in) / planes.Size
@@ -196,7 +196,7 @@ func Compare(got, want *planes.Output, tolerance float64) error {
 	return nil
 }
 
-// Reference computes a net for n positions, plainly and slowly.
+// Reference runs a net on n positions, plainly and slowly.
 func Reference(model []byte, in []float32, n int) (*planes.Output, error) {
 	m, err := onnx.Decode(model)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
 
-// ErrVariant says that a net is for another variant than asked for.
+// ErrVariant reports a net for another variant than asked for.
 var ErrVariant = errors.New("net of another variant")
 
 // File is the contents of a net's file, from which any number of nets can be

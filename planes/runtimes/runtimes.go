@@ -25,7 +25,7 @@ const (
 	ORT    = "ort"    // package ort, of programs built with -tags ort
 )
 
-// ErrUnknown says that there is no runtime of that name.
+// ErrUnknown reports that there is no runtime of that name.
 var ErrUnknown = errors.New("unknown runtime")
 
 // runtime is one to choose.
@@ -44,7 +44,7 @@ var all = []runtime{
 	}},
 }
 
-// Options say how a net is opened. The zero value is that of Native.
+// Options are how a net is run. With the zero value Native runs it on one thread.
 type Options struct {
 	Name    string // of the runtime; "" counts as Native
 	Threads int    // that share the work of a batch, 0 counts as 1; OnnxGo has one
