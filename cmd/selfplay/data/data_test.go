@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 )
 
 const (
@@ -147,7 +148,7 @@ func TestDataStats(t *testing.T) {
 		t.Errorf("plot: error %v", err)
 	}
 	out, _, code = selfplayCommand(t, "", "stats", "--json", binFixture, gamesFixture)
-	var r dataReport
+	var r dataset.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || r.Positions != 4098 || r.Partial == 0 || len(r.Histograms) != 9 {
 		t.Errorf("exit %d, error %v, %+v", code, err, r)
 	}

@@ -3,15 +3,11 @@ package data
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
-	"github.com/crazyhouse-rl/selfplay/nnue/features"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 )
 
@@ -113,74 +109,15 @@ func statsMobility(c *cobra.Command, o mobilityOptions) error {
 	if m.Positions == 0 {
 		return o.None()
 	}
-	report := newMobilityReport(&m, v, o.cover)
+	report := m.Report(v, o.cover)
 	if o.json {
 		err = json.NewEncoder(c.OutOrStdout()).Encode(report)
 	} else {
-		err = report.print(c.OutOrStdout())
+		err = report.WriteText(c.OutOrStdout())
 	}
 	if err != nil || o.plot == "" {
 		return err
 	}
 	title := fmt.Sprintf("Mobility in %s, %d positions; dashed: %g %% of values above 0", v.Name, m.Positions, 100*o.cover)
 	return m.Draw(title, o.cover).Save(o.plot)
-}
-
-// mobilityReport is what stats mobility prints.
-type mobilityReport struct {
-	Variant   string         `json:"variant"`
-	Positions int            `json:"positions"`
-	Cover     float64        `json:"cover"`
-	Kinds     []mobilityKind `json:"kinds"`
-}
-
-type mobilityKind struct {
-	Kind     string          `json:"kind"`     // letter
-	Values   []mobilityValue `json:"values"`   // those that occur
-	Proposed int             `json:"proposed"` // largest value with a feature of its own
-	Present  int             `json:"present"`  // the same in the block MC as it is
-}
-
-type mobilityValue struct {
-	Value int     `json:"value"`
-	Count int     `json:"count"` // of positions and sides
-	Share float64 `json:"share"` // of all
-}
-
-func newMobilityReport(m *netstat.Mobility, v *chess.Variant, cover float64) mobilityReport {
-	r := mobilityReport{Variant: v.Name, Positions: m.Positions, Cover: cover}
-	for kind, counts := range &m.Count {
-		t := chess.PieceType(kind)
-		k := mobilityKind{Kind: t.String(), Proposed: m.Cover(t, cover), Present: features.MobilityTop(v, t)}
-		for value, n := range &counts {
-			if n > 0 {
-				k.Values = append(k.Values, mobilityValue{value, n, float64(n) / float64(2*m.Positions)})
-			}
-		}
-		r.Kinds = append(r.Kinds, k)
-	}
-	return r
-}
-
-func (r *mobilityReport) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "kind\tvalue\tcount\tshare\t")
-	for _, k := range r.Kinds {
-		for _, v := range k.Values {
-			fmt.Fprintf(t, "%s\t%d\t%d\t%.6f\t\n", k.Kind, v.Value, v.Count, v.Share)
-		}
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	var kinds, proposed, present []string
-	sum, was := 0, 0
-	for _, k := range r.Kinds {
-		kinds = append(kinds, k.Kind)
-		proposed, present = append(proposed, fmt.Sprint(k.Proposed)), append(present, fmt.Sprint(k.Present))
-		sum, was = sum+k.Proposed, was+k.Present
-	}
-	_, err := fmt.Fprintf(w, "\n%s, %d positions\nlargest value with a feature, %s: %s, %d a side, cover %g %% of the values above 0\nin the block MC today: %s, %d a side\n",
-		r.Variant, r.Positions, strings.Join(kinds, " "), strings.Join(proposed, " "), sum, 100*r.Cover, strings.Join(present, " "), was)
-	return err
 }

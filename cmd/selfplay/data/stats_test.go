@@ -1,6 +1,8 @@
 package data
 
 import (
+	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
+
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -32,7 +34,7 @@ func TestMobility(t *testing.T) {
 	}
 
 	out, _, code = selfplayCommand(t, "", "stats", "mobility", "--positions", clitest.PositionsFile(t), "--json", "--cover", "0.5")
-	var r mobilityReport
+	var r netstat.MobilityReport
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 {
 		t.Fatalf("exit %d, error %v", code, err)
 	}

@@ -7,38 +7,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
-	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// planesCheck is what net quantcheck prints of a plane net. All is from the side to
-// move's view, over legal moves alone.
+// planesCheck is what net quantcheck prints of a plane net.
 type planesCheck struct {
-	Runtime   string `json:"runtime"`
-	Against   string `json:"against,omitempty"` // the reference, "" for float32
-	Positions int    `json:"positions"`         // with legal moves
-	// KL is the mean Kullback-Leibler divergence of the runtime's policy from
-	// the reference's, in nats; Best the share of positions in which both like
-	// the same move best; Given the mean of what the reference's probability of
-	// the move liked best falls short of its own best move's.
-	KL      float64 `json:"kl"`
-	KLP99   float64 `json:"kl_p99"`
-	Best    float64 `json:"best_move"`
-	Given   float64 `json:"given_up"`
-	Value   float64 `json:"value"` // mean difference, -1 to 1
-	P999    float64 `json:"value_p999"`
-	Largest float64 `json:"value_max"`
-	Worst   string  `json:"worst"` // position of the largest
+	Runtime string `json:"runtime"`
+	Against string `json:"against,omitempty"` // the reference, "" for float32
+	runtimes.Difference
 }
 
 // quantcheckPlanes compares what a runtime says of positions with what the
@@ -75,14 +60,15 @@ func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error 
 			return err
 		}
 	}
-	check, err := compareLeaves(leaves[0], leaves[1])
+	difference, err := runtimes.Compare(leaves[0], leaves[1])
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	check := planesCheck{Runtime: o.runtime, Difference: difference}
 	if o.against != runtimes.Native {
 		check.Against = o.against
 	}
-	if check.Runtime = o.runtime; o.json {
+	if o.json {
 		err = json.NewEncoder(c.OutOrStdout()).Encode(check)
 	} else {
 		err = check.print(c.OutOrStdout())
@@ -114,40 +100,6 @@ func evaluateAll(ctx context.Context, stderr io.Writer, list []chess.Position, n
 		}
 	}
 	return all, nil
-}
-
-// compareLeaves sums up how far leaves are from what the reference makes of them.
-func compareLeaves(reference, other []search.Leaf) (planesCheck, error) {
-	if len(reference) == 0 {
-		return planesCheck{}, errors.New("found no position with legal moves")
-	}
-	c := planesCheck{Positions: len(reference)}
-	n := float64(len(reference))
-	var divergences, values []float64
-	for i := range reference {
-		p, q := reference[i].Priors, other[i].Priors
-		kl := 0.0
-		for j := range p {
-			if p[j] > 0 {
-				kl += float64(p[j]) * math.Log(float64(p[j])/max(float64(q[j]), math.SmallestNonzeroFloat32))
-			}
-		}
-		divergences = append(divergences, max(kl, 0))
-		best, liked := slices.Index(p, slices.Max(p)), slices.Index(q, slices.Max(q))
-		if best == liked {
-			c.Best += 1 / n
-		}
-		c.Given += float64(p[best]-p[liked]) / n
-		off := math.Abs(float64(reference[i].Value - other[i].Value))
-		if values = append(values, off); off > c.Largest || i == 0 {
-			c.Largest, c.Worst = off, reference[i].Pos.FEN()
-		}
-		c.KL, c.Value = c.KL+max(kl, 0)/n, c.Value+off/n
-	}
-	slices.Sort(divergences)
-	slices.Sort(values)
-	c.KLP99, c.P999 = netstat.Percentile(divergences, 0.99), netstat.Percentile(values, 0.999)
-	return c, nil
 }
 
 func (c *planesCheck) print(w io.Writer) error {
