@@ -6,6 +6,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
 
@@ -33,7 +34,7 @@ func (s *abStyle) model() (model, error) {
 	t := s.run.cfg.Train
 	cfg := nnuefit.DefaultConfig()
 	cfg.NetScale, cfg.Loss, cfg.Power = t.NetScale, nnuefit.Loss(t.Loss), t.Power
-	cfg.Optimiser, cfg.Factorise, cfg.Workers = nnuefit.Optimiser(t.Optimiser), t.Factorise, t.Workers
+	cfg.Optimiser, cfg.Factorise, cfg.Workers = trainer.Optimiser(t.Optimiser), t.Factorise, t.Workers
 	cfg.MeanDecay, cfg.PSQTStart = t.MeanDecay, nnuefit.PSQTStart(t.PSQTStart)
 	return nnuefit.New(s.architecture, cfg, s.run.cfg.Seed)
 }

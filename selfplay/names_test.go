@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
 
@@ -13,7 +14,7 @@ func TestSettingsNameEveryChoice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range nnuefit.Optimisers() {
+	for _, o := range trainer.Optimisers() {
 		for _, l := range nnuefit.Losses() {
 			c.Train.Optimiser, c.Train.Loss = string(o), string(l)
 			if err := c.Validate(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 )
 
@@ -67,7 +68,7 @@ func (s *treeStyle) model() (model, error) {
 	cfg := planesfit.DefaultConfig()
 	cfg.PolicyWeight, cfg.ValueWeight, cfg.PliesWeight, cfg.SurpriseShare = t.PolicyWeight, t.ValueWeight, t.PliesWeight, t.Surprise
 	cfg.ScoreScale = treeScoreScale
-	cfg.Optimiser, cfg.PeakRate, cfg.MeanDecay, cfg.Workers = planesfit.Optimiser(t.Optimiser), t.LR, t.MeanDecay, t.Workers
+	cfg.Optimiser, cfg.PeakRate, cfg.MeanDecay, cfg.Workers = trainer.Optimiser(t.Optimiser), t.LR, t.MeanDecay, t.Workers
 	return planesfit.New(s.architecture, s.run.variant, cfg, s.run.cfg.Seed)
 }
 

@@ -19,8 +19,9 @@ import (
 var (
 	// ErrNoCheckpoint says that a directory holds no checkpoint.
 	ErrNoCheckpoint = errors.New("no checkpoint")
-	// ErrCheckpoint says that a checkpoint is damaged.
-	ErrCheckpoint = errors.New("damaged checkpoint")
+	// ErrCheckpoint says that a checkpoint, the trainer's part or the model's, is
+	// damaged or belongs to another kind of net.
+	ErrCheckpoint = errors.New("unusable checkpoint")
 )
 
 // A checkpoint file, little-endian:

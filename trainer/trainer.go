@@ -11,8 +11,13 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
-// ErrConfig says that a setting is out of range.
-var ErrConfig = errors.New("unusable trainer settings")
+var (
+	// ErrConfig says that a setting of a Trainer or a Model is out of range.
+	ErrConfig = errors.New("unusable training settings")
+	// ErrDiverged says that a model's output, loss or derivatives are no longer
+	// finite. The step that found it has changed nothing.
+	ErrDiverged = errors.New("training diverged")
+)
 
 // MaxBatch bounds the batch size.
 const MaxBatch = 1 << 20

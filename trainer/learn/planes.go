@@ -41,7 +41,7 @@ func newPlanesPlan(cfg configs.Learn) (*planesPlan, error) {
 	if cfg.ScoreScale > 0 {
 		c.ScoreScale = cfg.ScoreScale
 	}
-	c.Optimiser, c.Momentum, c.LeastMomentum = planesfit.Optimiser(cfg.Optimiser), cfg.Momentum, min(cfg.LeastMomentum, cfg.Momentum)
+	c.Optimiser, c.Momentum, c.LeastMomentum = trainer.Optimiser(cfg.Optimiser), cfg.Momentum, min(cfg.LeastMomentum, cfg.Momentum)
 	c.WeightDecay, c.GradientNorm, c.MeanDecay, c.Part = cfg.WeightDecay, cfg.GradientNorm, cfg.MeanDecay, cfg.Part
 	if c.Workers = cfg.Workers; c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)

@@ -9,7 +9,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
-	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // planesSettings are those of a short run of a small convolutional net.
@@ -65,7 +65,7 @@ func TestPlanes(t *testing.T) {
 
 func TestPlanesRefuses(t *testing.T) {
 	for change, want := range map[string]error{
-		"planes=9x9": arch.ErrArchitecture, "channels=5000": arch.ErrArchitecture, "optimiser=ranger": planesfit.ErrConfig, "kind=conv": configs.ErrInvalid,
+		"planes=9x9": arch.ErrArchitecture, "channels=5000": arch.ErrArchitecture, "optimiser=ranger": trainer.ErrConfig, "kind=conv": configs.ErrInvalid,
 	} {
 		cfg := planesSettings(t, "a.chain")
 		key, value, _ := strings.Cut(change, "=")

@@ -19,7 +19,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
-	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 )
 
 // Names in a run's directory.
@@ -128,8 +127,8 @@ type state struct {
 // over, and returns what came of it; of a run that is over already, what came of
 // it then. If ctx ends it leaves a checkpoint and returns the context's error, or
 // the reason why it could not leave one.
-// Errors wrap ErrOther, nnuefit.ErrDiverged, planesfit.ErrDiverged or are those of Check and of the
-// packages beneath.
+// Errors wrap ErrOther, trainer.ErrDiverged or are those of Check and of the packages
+// beneath.
 func Run(ctx context.Context, cfg configs.Learn, opt Options) (Summary, error) {
 	p, err := newPlan(cfg)
 	if err != nil {
@@ -322,7 +321,7 @@ func (r *runner) train(ctx context.Context) error {
 // failed keeps the batch of a step that diverged, or that left a net which cannot
 // be measured.
 func (r *runner) failed(err error) error {
-	if !errors.Is(err, nnuefit.ErrDiverged) && !errors.Is(err, planesfit.ErrDiverged) {
+	if !errors.Is(err, trainer.ErrDiverged) {
 		return err
 	}
 	path := r.path(divergedFile)

@@ -15,7 +15,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/trainer"
-	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
 
 // ending is a context that ends at a look at it, not without having done
@@ -90,7 +89,7 @@ func TestInterruptedTime(t *testing.T) {
 type unmeasurable struct{ trainer.Model }
 
 func (unmeasurable) Loss([]sample.Sample, float64) (trainer.Loss, error) {
-	return trainer.Loss{}, nnuefit.ErrDiverged
+	return trainer.Loss{}, trainer.ErrDiverged
 }
 
 // The batch behind which the net cannot be measured any more is kept; before the
@@ -114,13 +113,13 @@ func TestUnmeasurableIsKept(t *testing.T) {
 	}()
 	defer r.source.close()
 	r.learner = unmeasurable{r.learner}
-	if err := r.save(); !errors.Is(err, nnuefit.ErrDiverged) || strings.Contains(err.Error(), divergedFile) {
+	if err := r.save(); !errors.Is(err, trainer.ErrDiverged) || strings.Contains(err.Error(), divergedFile) {
 		t.Errorf("before the first step: error %v", err)
 	}
 	if _, err := r.trainer.Step(); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.save(); !errors.Is(err, nnuefit.ErrDiverged) || !strings.Contains(err.Error(), divergedFile) {
+	if err := r.save(); !errors.Is(err, trainer.ErrDiverged) || !strings.Contains(err.Error(), divergedFile) {
 		t.Errorf("error %v, want ErrDiverged", err)
 	}
 	var s sample.Sample

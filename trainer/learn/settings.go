@@ -156,7 +156,7 @@ func fitConfig(cfg configs.Learn) nnuefit.Config {
 		c.Loss = nnuefit.PowerLoss // of the target
 	}
 	c.LambdaLimit, c.LambdaBeyond = search.Score(min(cfg.LambdaLimit, int(sample.MaxScore))), cfg.Lambda2
-	c.Optimiser, c.Momentum, c.Nesterov = nnuefit.Optimiser(cfg.Optimiser), cfg.Momentum, cfg.Nesterov
+	c.Optimiser, c.Momentum, c.Nesterov = trainer.Optimiser(cfg.Optimiser), cfg.Momentum, cfg.Nesterov
 	c.HiddenLimit, c.OutputLimit, c.TransformerLimit = cfg.HiddenLimit, cfg.OutputLimit, cfg.TransformerLimit
 	c.GradientNorm, c.Quantise = cfg.GradientNorm, cfg.Quantise
 	c.WeightDecay, c.MeanDecay = cfg.WeightDecay, cfg.MeanDecay

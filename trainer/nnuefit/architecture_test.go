@@ -134,7 +134,7 @@ func TestWithoutFactoriser(t *testing.T) {
 	if err := m.Checkpoint(&saved); err != nil {
 		t.Fatal(err)
 	}
-	if err := newModel(t, nnue.Narrow(16), 1).Restore(&saved); !errors.Is(err, ErrCheckpoint) {
+	if err := newModel(t, nnue.Narrow(16), 1).Restore(&saved); !errors.Is(err, trainer.ErrCheckpoint) {
 		t.Errorf("a checkpoint without factoriser into a model with one: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 func BenchmarkFit(b *testing.B) {
@@ -49,7 +50,7 @@ func BenchmarkSettings(b *testing.B) {
 		"quantise":      func(c *Config) { c.Quantise = true },
 		"no factoriser": func(c *Config) { c.Factorise = false },
 	}
-	for _, o := range Optimisers() {
+	for _, o := range trainer.Optimisers() {
 		settings[string(o)] = func(c *Config) { c.Optimiser = o }
 	}
 	for name, set := range settings {

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // A checkpoint, little-endian throughout:
@@ -20,7 +21,7 @@ import (
 //	magic [8], version uint32
 //	features, virtual, width, stacks, l2, l3 uint32
 //	length uint32 and text of the architecture
-//	since version 3: optimiser, its place among Optimisers, uint32
+//	since version 3: optimiser, its place among trainer.Optimisers, uint32
 //	since version 4: start of the PSQT weights, 1 + its place among PSQTStarts, 0 if
 //	unknown, uint32
 //	score scale float64, steps uint64
@@ -61,15 +62,15 @@ func (m *Model) Checkpoint(w io.Writer) error {
 	}
 	e.uint32(uint32(len(m.arch.String())))
 	e.bytes([]byte(m.arch.String()))
-	e.uint32(uint32(slices.Index(Optimisers(), c.optimiser.kind)))
+	e.uint32(uint32(slices.Index(trainer.Optimisers(), c.optimiser.rule.Optimiser)))
 	e.uint32(uint32(1 + slices.Index(PSQTStarts(), m.start)))
 	e.float64(m.cfg.ScoreScale)
 	e.uint64(c.optimiser.step)
 	e.uint64(c.optimiser.started)
 	for _, p := range c.optimiser.ring {
-		e.float64(p.rate)
-		e.float64(p.plain)
-		e.float64(p.keep)
+		e.float64(p.Rate)
+		e.float64(p.Plain)
+		e.float64(p.Keep)
 	}
 	for _, part := range [...][]float32{c.virtualRows.w, c.virtualRows.m, c.virtualRows.v} {
 		e.rows(part, &c.virtualRows)
@@ -91,7 +92,7 @@ func (m *Model) Checkpoint(w io.Writer) error {
 		e.uint32(1)
 		e.shadow(&c.mean.shadow, c)
 	}
-	if c.optimiser.kind == Ranger {
+	if c.optimiser.rule.Optimiser == trainer.Ranger {
 		e.shadow(&c.slow, c)
 	}
 	return e.close()
@@ -125,7 +126,7 @@ func (m *Model) sizes() [6]int {
 // Restore replaces the whole state with a checkpoint's. The model must have been
 // made for the same architecture; seed and settings other than the score scale
 // are not part of a checkpoint. After another optimiser's checkpoint the model's
-// own begins anew at its weights. On error, which wraps ErrCheckpoint unless r
+// own begins anew at its weights. On error, which wraps trainer.ErrCheckpoint unless r
 // itself failed, nothing has changed. Restore reads to the end of r, which must
 // be the end of the checkpoint.
 func (m *Model) Restore(r io.Reader) error {
@@ -145,22 +146,22 @@ func (m *Model) Restore(r io.Reader) error {
 // readHead checks that the checkpoint is one and belongs to this architecture.
 func (m *Model) readHead(d *decoder) error {
 	if magic := d.text(len(checkpointMagic)); d.err == nil && magic != checkpointMagic {
-		return fmt.Errorf("%w: found magic %q, expected %q", ErrCheckpoint, magic, checkpointMagic)
+		return fmt.Errorf("%w: found magic %q, expected %q", trainer.ErrCheckpoint, magic, checkpointMagic)
 	}
 	if d.version = d.uint32(); d.err == nil && (d.version < 1 || d.version > checkpointVersion) {
-		return fmt.Errorf("%w: found version %d, expected 1 to %d", ErrCheckpoint, d.version, checkpointVersion)
+		return fmt.Errorf("%w: found version %d, expected 1 to %d", trainer.ErrCheckpoint, d.version, checkpointVersion)
 	}
 	for i, want := range m.sizes() {
 		if got := d.uint32(); d.err == nil && got != uint32(want) {
-			return fmt.Errorf("%w: size %d is %d, expected %d for %v", ErrCheckpoint, i, got, want, m.arch)
+			return fmt.Errorf("%w: size %d is %d, expected %d for %v", trainer.ErrCheckpoint, i, got, want, m.arch)
 		}
 	}
 	want := m.arch.String()
 	if n := d.uint32(); d.err == nil && n != uint32(len(want)) {
-		return fmt.Errorf("%w: another architecture, expected %v", ErrCheckpoint, m.arch)
+		return fmt.Errorf("%w: another architecture, expected %v", trainer.ErrCheckpoint, m.arch)
 	}
 	if got := d.text(len(want)); d.err == nil && got != want {
-		return fmt.Errorf("%w: found %s, expected %s", ErrCheckpoint, got, want)
+		return fmt.Errorf("%w: found %s, expected %s", trainer.ErrCheckpoint, got, want)
 	}
 	return d.failure()
 }
@@ -192,8 +193,8 @@ func (m *Model) readState(d *decoder) error {
 		}
 	}
 	c.startSlow()
-	if kind == Ranger {
-		if kind != c.optimiser.kind {
+	if kind == trainer.Ranger {
+		if kind != c.optimiser.rule.Optimiser {
 			c.slow = newShadow(c)
 		}
 		d.shadow(&c.slow, c)
@@ -201,7 +202,7 @@ func (m *Model) readState(d *decoder) error {
 	if err := d.close(); err != nil {
 		return err
 	}
-	if kind != c.optimiser.kind {
+	if kind != c.optimiser.rule.Optimiser {
 		c.restart()
 	}
 	return m.SetScoreScale(scale)
@@ -211,7 +212,7 @@ func (m *Model) readRows(d *decoder) error {
 	c := m.core
 	n := d.uint32()
 	if d.err == nil && n > uint32(c.features) {
-		return fmt.Errorf("%w: found %d rows, expected at most %d", ErrCheckpoint, n, c.features)
+		return fmt.Errorf("%w: found %d rows, expected at most %d", trainer.ErrCheckpoint, n, c.features)
 	}
 	next := uint32(0)
 	for range n {
@@ -220,10 +221,10 @@ func (m *Model) readRows(d *decoder) error {
 			return nil // close reports it
 		}
 		if f < next || f >= uint32(c.features) {
-			return fmt.Errorf("%w: found row %d, expected %d to %d", ErrCheckpoint, f, next, c.features-1)
+			return fmt.Errorf("%w: found row %d, expected %d to %d", trainer.ErrCheckpoint, f, next, c.features-1)
 		}
 		if last == 0 && c.virtual > 0 || uint64(last) > c.optimiser.step || last > 0 && c.optimiser.step-uint64(last) > settlePeriod {
-			return fmt.Errorf("%w: row %d is of step %d, expected at most %d before %d", ErrCheckpoint, f, last, settlePeriod, c.optimiser.step)
+			return fmt.Errorf("%w: row %d is of step %d, expected at most %d before %d", trainer.ErrCheckpoint, f, last, settlePeriod, c.optimiser.step)
 		}
 		c.rows.last[f] = last
 		d.params(c.rows.row(int(f)))
@@ -340,7 +341,7 @@ func (d *decoder) rows(data []float32, t *table) {
 func (d *decoder) mean(c *core) error {
 	present := d.uint32()
 	if d.err == nil && present > 1 {
-		return fmt.Errorf("%w: found %d for the averaged net, expected 0 or 1", ErrCheckpoint, present)
+		return fmt.Errorf("%w: found %d for the averaged net, expected 0 or 1", trainer.ErrCheckpoint, present)
 	}
 	if present == 0 {
 		return nil
@@ -363,14 +364,14 @@ func (d *decoder) shadow(s *shadow, c *core) {
 }
 
 // optimiser reads which one wrote the checkpoint.
-func (d *decoder) optimiser() (Optimiser, error) {
+func (d *decoder) optimiser() (trainer.Optimiser, error) {
 	if d.version < 3 {
-		return AdamW, nil
+		return trainer.AdamW, nil
 	}
-	all := Optimisers()
+	all := trainer.Optimisers()
 	n := d.uint32()
 	if n >= uint32(len(all)) {
-		return "", fmt.Errorf("%w: found optimiser %d, expected 0 to %d", ErrCheckpoint, n, len(all)-1)
+		return "", fmt.Errorf("%w: found optimiser %d, expected 0 to %d", trainer.ErrCheckpoint, n, len(all)-1)
 	}
 	return all[n], d.failure()
 }
@@ -386,7 +387,7 @@ func (d *decoder) psqtStart(set features.Set) (PSQTStart, error) {
 	all := append([]PSQTStart{""}, PSQTStarts()...)
 	n := d.uint32()
 	if n >= uint32(len(all)) {
-		return "", fmt.Errorf("%w: found start %d of PSQT weights, expected 0 to %d", ErrCheckpoint, n, len(all)-1)
+		return "", fmt.Errorf("%w: found start %d of PSQT weights, expected 0 to %d", trainer.ErrCheckpoint, n, len(all)-1)
 	}
 	return all[n], d.failure()
 }
@@ -399,18 +400,18 @@ func (d *decoder) optimiserState(k *optimiserState) {
 	}
 	for i := range k.ring {
 		p := &k.ring[i]
-		p.rate = d.float64()
+		p.Rate = d.float64()
 		if d.version >= 3 {
-			p.plain = d.float64()
+			p.Plain = d.float64()
 		}
-		p.keep = d.float64()
+		p.Keep = d.float64()
 	}
 }
 
 // failure is the reading error so far; an early end is damage.
 func (d *decoder) failure() error {
 	if errors.Is(d.err, io.EOF) || errors.Is(d.err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: it ends too early", ErrCheckpoint)
+		return fmt.Errorf("%w: it ends too early", trainer.ErrCheckpoint)
 	}
 	return d.err
 }
@@ -423,10 +424,10 @@ func (d *decoder) close() error {
 		return err
 	}
 	if found != sum {
-		return fmt.Errorf("%w: found checksum %08x, expected %08x", ErrCheckpoint, found, sum)
+		return fmt.Errorf("%w: found checksum %08x, expected %08x", trainer.ErrCheckpoint, found, sum)
 	}
 	if _, err := d.r.ReadByte(); err != io.EOF {
-		return fmt.Errorf("%w: data after its end", ErrCheckpoint)
+		return fmt.Errorf("%w: data after its end", trainer.ErrCheckpoint)
 	}
 	return nil
 }

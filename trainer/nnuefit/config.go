@@ -5,22 +5,14 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
-var (
-	// ErrConfig says that a setting is out of range.
-	ErrConfig = errors.New("unusable training settings")
-	// ErrDiverged says that the net's output or loss is no longer finite. The
-	// step that found it has changed nothing.
-	ErrDiverged = errors.New("training diverged")
-	// ErrOverflow says that a weight does not fit the integer net.
-	ErrOverflow = errors.New("weight does not fit the integer net")
-	// ErrCheckpoint says that a checkpoint is damaged or belongs to another
-	// kind of net.
-	ErrCheckpoint = errors.New("unusable model checkpoint")
-)
+// ErrOverflow says that a weight does not fit the integer net.
+var ErrOverflow = errors.New("weight does not fit the integer net")
 
 // Config holds what training may vary. Start from DefaultConfig.
 //
@@ -47,7 +39,7 @@ type Config struct {
 	PSQTStart PSQTStart
 
 	// Optimiser is the rule by which parameters follow their gradients.
-	Optimiser Optimiser
+	Optimiser trainer.Optimiser
 	// Momentum is SGD's, 0 for none; Nesterov says to look one step ahead.
 	Momentum float64
 	Nesterov bool
@@ -99,14 +91,14 @@ func DefaultConfig() Config {
 	return Config{
 		NetScale: 361, ScoreScale: 410, Loss: PowerLoss, Power: 2.5,
 		PSQTStart: StartPieces,
-		Optimiser: AdamW, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3,
+		Optimiser: trainer.AdamW, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 3e-3,
 		Factorise: true, RowRate: 0.2, MeanDecay: 0.995, WeightDecay: 0.01,
 		Workers: runtime.GOMAXPROCS(0),
 	}
 }
 
 // Validate reports the first setting that is out of range. The error wraps
-// ErrConfig.
+// trainer.ErrConfig.
 func (c Config) Validate() error {
 	for _, f := range []struct {
 		name               string
@@ -122,7 +114,7 @@ func (c Config) Validate() error {
 		{"Workers", float64(c.Workers), 0, 1 << 16},
 	} {
 		if !(f.value > f.above && f.value <= f.most) {
-			return fmt.Errorf("%w: %s is %g, expected more than %g and at most %g", ErrConfig, f.name, f.value, f.above, f.most)
+			return fmt.Errorf("%w: %s is %g, expected more than %g and at most %g", trainer.ErrConfig, f.name, f.value, f.above, f.most)
 		}
 	}
 	for _, f := range []struct {
@@ -140,20 +132,20 @@ func (c Config) Validate() error {
 		{"TransformerLimit", c.TransformerLimit, math.MaxFloat32},
 	} {
 		if !(f.value >= 0 && f.value <= f.most) {
-			return fmt.Errorf("%w: %s is %g, expected 0 to %g", ErrConfig, f.name, f.value, f.most)
+			return fmt.Errorf("%w: %s is %g, expected 0 to %g", trainer.ErrConfig, f.name, f.value, f.most)
 		}
 	}
-	if !c.Optimiser.known() {
-		return fmt.Errorf("%w: Optimiser is %q, expected one of %q", ErrConfig, c.Optimiser, Optimisers())
+	if !slices.Contains(trainer.Optimisers(), c.Optimiser) {
+		return fmt.Errorf("%w: Optimiser is %q, expected one of %q", trainer.ErrConfig, c.Optimiser, trainer.Optimisers())
 	}
 	if !c.Loss.known() {
-		return fmt.Errorf("%w: Loss is %q, expected one of %q", ErrConfig, c.Loss, Losses())
+		return fmt.Errorf("%w: Loss is %q, expected one of %q", trainer.ErrConfig, c.Loss, Losses())
 	}
 	if !c.PSQTStart.known() {
-		return fmt.Errorf("%w: PSQTStart is %q, expected one of %q", ErrConfig, c.PSQTStart, PSQTStarts())
+		return fmt.Errorf("%w: PSQTStart is %q, expected one of %q", trainer.ErrConfig, c.PSQTStart, PSQTStarts())
 	}
 	if c.Beta1*c.Beta1 >= c.Beta2 {
-		return fmt.Errorf("%w: Beta1 %g is too large for Beta2 %g, expected Beta1² < Beta2", ErrConfig, c.Beta1, c.Beta2)
+		return fmt.Errorf("%w: Beta1 %g is too large for Beta2 %g, expected Beta1² < Beta2", trainer.ErrConfig, c.Beta1, c.Beta2)
 	}
 	return nil
 }

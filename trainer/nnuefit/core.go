@@ -142,7 +142,7 @@ func (c *core) evaluate(in *input) []float32 {
 }
 
 // fit makes one optimiser step on the batch and returns the mean loss before it.
-// On ErrDiverged no parameter has changed.
+// On trainer.ErrDiverged no parameter has changed.
 func (c *core) fit(in *input, lr float64) (float64, error) {
 	begin := time.Now()
 	c.prepare(in)
@@ -178,17 +178,17 @@ func (m *Model) Times() Times { return m.core.times }
 func (c *core) update(lr float64, examples int) {
 	b, k := &c.batch, &c.optimiser
 	w, row, stride := c.width, c.row(), c.stride()
-	p := k.next(lr, examples)
-	ofRows := p.share(k.rowShare)
-	damped, undamped := k.rule(p, true, lr, examples), k.rule(p, false, lr, examples)
+	p := k.rule.Rates(k.step-k.started+1, lr, examples)
+	ofRows := p.Times(k.rowShare)
+	damped, undamped := k.rule.Update(p, lr, examples, true), k.rule.Update(p, lr, examples, false)
 	lr *= k.rowShare
-	rowDamped, rowUndamped := k.rule(ofRows, true, lr, examples), k.rule(ofRows, false, lr, examples)
+	rowDamped, rowUndamped := k.rule.Update(ofRows, lr, examples, true), k.rule.Update(ofRows, lr, examples, false)
 
 	parallel.Blocks(c.workers, c.virtual, rowBlock, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			x, g := c.virtualRows.row(r), c.gradV[r*stride:]
-			damped.apply(x.part(0, w), g[:w])
-			undamped.apply(x.part(w, row-w), g[w:row])
+			x.part(0, w).step(&damped, g[:w])
+			x.part(w, row-w).step(&undamped, g[w:row])
 			kernel.FloatClampSum(x.w[:w], nil, c.limits.transformer)
 		}
 	})
@@ -201,14 +201,14 @@ func (c *core) update(lr float64, examples int) {
 			}
 			c.rows.settle(f, &c.idle, k.step)
 			x := c.rows.row(f)
-			rowDamped.apply(x.part(0, w), g[:w])
-			rowUndamped.apply(x.part(w, row-w), g[w:row])
+			x.part(0, w).step(&rowDamped, g[:w])
+			x.part(w, row-w).step(&rowUndamped, g[w:row])
 			kernel.FloatClampSum(x.w[:w], c.virtualPart(f), c.limits.transformer)
 			c.rows.last[f] = step
 		}
 	})
-	undamped.apply(c.dense.part(0, c.fact), c.gradD[:c.fact])
-	damped.apply(c.dense.part(c.fact, c.size-c.fact), c.gradD[c.fact:])
+	c.dense.part(0, c.fact).step(&undamped, c.gradD[:c.fact])
+	c.dense.part(c.fact, c.size-c.fact).step(&damped, c.gradD[c.fact:])
 	c.clampDense()
 
 	k.advance(ofRows)

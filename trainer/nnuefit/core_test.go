@@ -7,6 +7,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // The tests of the core use a made-up feature set: kings squares times men
@@ -459,8 +460,8 @@ func TestDivergenceChangesNothing(t *testing.T) {
 		i := c.layout.b3 // output bias of stack 0
 		old := c.dense.w[i]
 		c.dense.w[i] = bad
-		if _, err := c.fit(batches[2].input(), 1e-3); err != ErrDiverged {
-			t.Fatalf("output bias %g: error %v, want %v", bad, err, ErrDiverged)
+		if _, err := c.fit(batches[2].input(), 1e-3); err != trainer.ErrDiverged {
+			t.Fatalf("output bias %g: error %v, want %v", bad, err, trainer.ErrDiverged)
 		}
 		c.dense.w[i] = old
 		sameBits(t, c, untouched)

@@ -15,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/golden"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -31,7 +32,7 @@ func goldenArchitecture() nnue.Architecture {
 func goldenModel(t *testing.T, path string, seed uint64) *Model {
 	cfg := testConfig()
 	if dir := filepath.Base(filepath.Dir(path)); dir != "v1" && dir != "v2" {
-		cfg.Optimiser = Ranger
+		cfg.Optimiser = trainer.Ranger
 	}
 	m, err := New(goldenArchitecture(), cfg, seed)
 	if err != nil {

@@ -6,17 +6,18 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // clipGradient scales the gradient, as a mean over the batch's examples, down to
-// the norm allowed, if it is larger. A gradient without a norm is ErrDiverged.
+// the norm allowed, if it is larger. A gradient without a norm is trainer.ErrDiverged.
 func (c *core) clipGradient(examples int) error {
 	if c.maxNorm == 0 {
 		return nil
 	}
 	norm := math.Sqrt(c.gradientSquares()) / float64(examples)
 	if math.IsNaN(norm) || math.IsInf(norm, 0) {
-		return ErrDiverged
+		return trainer.ErrDiverged
 	}
 	if norm <= c.maxNorm {
 		return nil

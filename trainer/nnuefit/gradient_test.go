@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // gradients returns a batch's gradients, all in one.
@@ -56,7 +58,7 @@ func TestClipGradient(t *testing.T) {
 			}
 		}
 		c.gradD[3] = float32(math.Inf(1))
-		if err := c.clipGradient(positions); !errors.Is(err, ErrDiverged) {
+		if err := c.clipGradient(positions); !errors.Is(err, trainer.ErrDiverged) {
 			t.Errorf("infinite gradient: %v", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // head is the work on the layers of a part of the chunks: its dense gradient
@@ -296,7 +297,7 @@ func (c *core) differentiate(in *input) (float64, error) {
 	}
 	loss /= float64(in.examples)
 	if !finite {
-		return loss, ErrDiverged
+		return loss, trainer.ErrDiverged
 	}
 	timed(&c.times.Back, c.transformBack)
 	timed(&c.times.Sums, func() {

@@ -36,7 +36,7 @@ var _ trainer.Model = (*Model)(nil)
 // New returns a model with its first weights drawn from seed: layers at random,
 // virtual rows at random and real rows at zero, or without factoriser real rows
 // at random, the PSQT weights of real rows as Config.PSQTStart says, all stacks
-// alike. Errors wrap nnue.ErrArchitecture or ErrConfig.
+// alike. Errors wrap nnue.ErrArchitecture or trainer.ErrConfig.
 func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (m *Model) SetScoreScale(raw float64) error {
 }
 
 // Fit makes one step on batch and returns its mean loss before the step. On
-// ErrDiverged nothing has changed.
+// trainer.ErrDiverged nothing has changed.
 func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
 	if err := checkFit(len(batch), h); err != nil {
 		return 0, err
@@ -131,13 +131,13 @@ const MaxRate = 1.0
 // schedules set.
 func checkFit(batch int, h trainer.Hyper) error {
 	if batch == 0 {
-		return fmt.Errorf("%w: empty batch", ErrConfig)
+		return fmt.Errorf("%w: empty batch", trainer.ErrConfig)
 	}
 	if !(h.LearningRate >= 0 && h.LearningRate <= MaxRate) {
-		return fmt.Errorf("%w: learning rate %g, expected 0 to %g", ErrConfig, h.LearningRate, MaxRate)
+		return fmt.Errorf("%w: learning rate %g, expected 0 to %g", trainer.ErrConfig, h.LearningRate, MaxRate)
 	}
 	if !(h.Lambda >= 0 && h.Lambda <= 1) {
-		return fmt.Errorf("%w: lambda %g, expected 0 to 1", ErrConfig, h.Lambda)
+		return fmt.Errorf("%w: lambda %g, expected 0 to 1", trainer.ErrConfig, h.Lambda)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 		l.SignAccuracy = float64(agree) / float64(l.Decided)
 	}
 	if math.IsNaN(l.Mean) || math.IsInf(l.Mean, 0) {
-		return l, ErrDiverged
+		return l, trainer.ErrDiverged
 	}
 	return l, nil
 }

@@ -102,7 +102,7 @@ func TestNewRefuses(t *testing.T) {
 	} {
 		cfg := testConfig()
 		spoil(&cfg)
-		if _, err := New(nnue.Narrow(32), cfg, 1); !errors.Is(err, ErrConfig) {
+		if _, err := New(nnue.Narrow(32), cfg, 1); !errors.Is(err, trainer.ErrConfig) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
@@ -112,11 +112,11 @@ func TestFitRefuses(t *testing.T) {
 	m := newModel(t, nnue.Narrow(16), 1)
 	samples := randomSamples(1, 4)
 	for _, h := range []trainer.Hyper{{LearningRate: -1}, {LearningRate: math.NaN()}, {LearningRate: 1e-3, Lambda: 1.5}} {
-		if _, err := m.Fit(samples, h); !errors.Is(err, ErrConfig) {
+		if _, err := m.Fit(samples, h); !errors.Is(err, trainer.ErrConfig) {
 			t.Errorf("%+v: %v", h, err)
 		}
 	}
-	if _, err := m.Fit(nil, testHyper); !errors.Is(err, ErrConfig) {
+	if _, err := m.Fit(nil, testHyper); !errors.Is(err, trainer.ErrConfig) {
 		t.Errorf("empty batch: %v", err)
 	}
 }
@@ -259,7 +259,7 @@ func TestRestoreRefusesDamage(t *testing.T) {
 	twin := newModel(t, nnue.Narrow(16), 8)
 	refuse := func(what string, data []byte) {
 		t.Helper()
-		if err := other.Restore(bytes.NewReader(data)); !errors.Is(err, ErrCheckpoint) {
+		if err := other.Restore(bytes.NewReader(data)); !errors.Is(err, trainer.ErrCheckpoint) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
@@ -275,7 +275,7 @@ func TestRestoreRefusesDamage(t *testing.T) {
 	sameBits(t, other.core, twin.core)
 
 	wide := newModel(t, nnue.Narrow(32), 1)
-	if err := wide.Restore(bytes.NewReader(good)); !errors.Is(err, ErrCheckpoint) {
+	if err := wide.Restore(bytes.NewReader(good)); !errors.Is(err, trainer.ErrCheckpoint) {
 		t.Fatalf("other width: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // denseTwin is the twin of the optimisers with idle rows: every real row, touched
@@ -24,7 +26,7 @@ func newDenseTwin(c *core) *denseTwin {
 // step makes step t with gradient g, summed over so many examples.
 func (d *denseTwin) step(g []float64, cfg Config, lr float64, t, examples int, decays func(i int) bool) {
 	decay := cfg.WeightDecay
-	if cfg.Optimiser == Adam {
+	if cfg.Optimiser == trainer.Adam {
 		decay = 0
 	}
 	correction1, correction2 := 1-math.Pow(cfg.Beta1, float64(t)), 1-math.Pow(cfg.Beta2, float64(t))
@@ -33,7 +35,7 @@ func (d *denseTwin) step(g []float64, cfg Config, lr float64, t, examples int, d
 			d.w[i] -= lr * decay * d.w[i]
 		}
 		rate := lr * cfg.RowRate
-		if cfg.Optimiser == SGD {
+		if cfg.Optimiser == trainer.SGD {
 			mean := g[i] / float64(examples)
 			d.m[i] = cfg.Momentum*d.m[i] + mean
 			if cfg.Nesterov {
@@ -47,7 +49,7 @@ func (d *denseTwin) step(g []float64, cfg Config, lr float64, t, examples int, d
 		d.v[i] = cfg.Beta2*d.v[i] + (1-cfg.Beta2)*g[i]*g[i]
 		adaptive := d.m[i] / correction1 * math.Sqrt(correction2) / (math.Sqrt(d.v[i]) + cfg.Epsilon)
 		switch cfg.Optimiser {
-		case Adam, AdamW:
+		case trainer.Adam, trainer.AdamW:
 			d.w[i] -= rate * adaptive
 		default:
 			most := 2/(1-cfg.Beta2) - 1
@@ -59,7 +61,7 @@ func (d *denseTwin) step(g []float64, cfg Config, lr float64, t, examples int, d
 			}
 		}
 	}
-	if cfg.Optimiser == Ranger && t%6 == 0 {
+	if cfg.Optimiser == trainer.Ranger && t%6 == 0 {
 		for i := range d.w {
 			d.slow[i] += 0.5 * (d.w[i] - d.slow[i])
 			d.w[i] = d.slow[i]
@@ -70,21 +72,21 @@ func (d *denseTwin) step(g []float64, cfg Config, lr float64, t, examples int, d
 func TestIdleRowsEqualDense(t *testing.T) {
 	type change = func(cfg *Config)
 	for name, set := range map[string]change{
-		"sgd":           func(cfg *Config) { cfg.Optimiser, cfg.Momentum = SGD, 0 },
-		"momentum":      func(cfg *Config) { cfg.Optimiser = SGD },
-		"Nesterov":      func(cfg *Config) { cfg.Optimiser, cfg.Nesterov, cfg.Momentum = SGD, true, 0.95 },
-		"adam":          func(cfg *Config) { cfg.Optimiser = Adam },
+		"sgd":           func(cfg *Config) { cfg.Optimiser, cfg.Momentum = trainer.SGD, 0 },
+		"momentum":      func(cfg *Config) { cfg.Optimiser = trainer.SGD },
+		"Nesterov":      func(cfg *Config) { cfg.Optimiser, cfg.Nesterov, cfg.Momentum = trainer.SGD, true, 0.95 },
+		"adam":          func(cfg *Config) { cfg.Optimiser = trainer.Adam },
 		"adamw":         func(cfg *Config) {},
 		"small epsilon": func(cfg *Config) { cfg.Epsilon = 1e-8 },
 		"epsilon":       func(cfg *Config) { cfg.Epsilon = 1e-4 },
-		"radam":         func(cfg *Config) { cfg.Optimiser = RAdam },
-		"ranger":        func(cfg *Config) { cfg.Optimiser = Ranger },
+		"radam":         func(cfg *Config) { cfg.Optimiser = trainer.RAdam },
+		"ranger":        func(cfg *Config) { cfg.Optimiser = trainer.Ranger },
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := testConfig()
 			set(&cfg)
 			scale := 1.0
-			if cfg.Optimiser == SGD {
+			if cfg.Optimiser == trainer.SGD {
 				scale = 100 // or nothing moves
 			}
 			idleEqualsDense(t, cfg, scale)
@@ -140,33 +142,14 @@ func idleEqualsDense(t *testing.T, cfg Config, scale float64) {
 	}
 }
 
-// TestRectification holds RAdam's factor against its course: none for five steps,
-// rising, all of the rate in the end.
-func TestRectification(t *testing.T) {
-	last := 0.0
-	for step := 1.0; step < 20000; step++ {
-		x := rectification(0.999, step)
-		if (x > 0) != (step > 5) || x < last || x >= 1 {
-			t.Fatalf("step %g: %g after %g", step, x, last)
-		}
-		last = x
-	}
-	if last < 0.999 {
-		t.Errorf("%g at the end", last)
-	}
-	if x := rectification(0.999, 6); math.Abs(x-0.0258) > 0.0001 {
-		t.Errorf("%g at step 6", x)
-	}
-}
-
 // TestOptimisersLearn wants every optimiser to learn a small set by heart, or
 // nearly so.
 func TestOptimisersLearn(t *testing.T) {
-	for _, o := range Optimisers() {
+	for _, o := range trainer.Optimisers() {
 		cfg := testConfig()
 		cfg.Optimiser = o
 		lr := 3e-3
-		if o == SGD {
+		if o == trainer.SGD {
 			lr = 1
 		}
 		b := randomBatch(rand.New(rand.NewPCG(5, 5)), 64)
@@ -193,7 +176,7 @@ func TestOptimisersLearn(t *testing.T) {
 func TestCheckpointOfOptimisers(t *testing.T) {
 	arch := architectures()["All + Hand"]
 	samples := randomSamples(70, 200)
-	for _, o := range Optimisers() {
+	for _, o := range trainer.Optimisers() {
 		for _, steps := range []int{3, 16} {
 			cfg := testConfig()
 			cfg.Optimiser = o
@@ -228,7 +211,7 @@ func TestCheckpointOfOptimisers(t *testing.T) {
 func TestRestoreOtherOptimiser(t *testing.T) {
 	arch := architectures()["All + Hand"]
 	samples := randomSamples(71, 200)
-	for _, from := range Optimisers() {
+	for _, from := range trainer.Optimisers() {
 		cfg := testConfig()
 		cfg.Optimiser = from
 		old, err := New(arch, cfg, 1)
@@ -240,7 +223,7 @@ func TestRestoreOtherOptimiser(t *testing.T) {
 		if err := old.Checkpoint(&saved); err != nil {
 			t.Fatal(err)
 		}
-		for _, to := range Optimisers() {
+		for _, to := range trainer.Optimisers() {
 			if to == from {
 				continue
 			}
@@ -252,8 +235,8 @@ func TestRestoreOtherOptimiser(t *testing.T) {
 			if err := m.Restore(bytes.NewReader(saved.Bytes())); err != nil {
 				t.Fatal(err)
 			}
-			if c := &m.core.optimiser; m.Steps() != 15 || c.started != 15 || c.kind != to {
-				t.Errorf("%s after %s: step %d, moments of step %d, %s", to, from, m.Steps(), c.started, c.kind)
+			if c := &m.core.optimiser; m.Steps() != 15 || c.started != 15 || c.rule.Optimiser != to {
+				t.Errorf("%s after %s: step %d, moments of step %d, %s", to, from, m.Steps(), c.started, c.rule.Optimiser)
 			}
 			for _, moments := range [][]float32{m.core.rows.m, m.core.rows.v, m.core.dense.m, m.core.dense.v} {
 				for _, x := range moments {

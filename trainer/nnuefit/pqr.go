@@ -147,10 +147,10 @@ func (c PQR) terms(p, q, r float64) terms {
 	}
 }
 
-// Validate reports weights out of range. The error wraps ErrConfig.
+// Validate reports weights out of range. The error wraps trainer.ErrConfig.
 func (c PQR) Validate() error {
 	if !(c.Pair >= 0 && c.Pair <= 100) || !(c.Target >= 0 && c.Target <= 100) {
-		return fmt.Errorf("%w: PQR weights %g and %g, expected 0 to 100", ErrConfig, c.Pair, c.Target)
+		return fmt.Errorf("%w: PQR weights %g and %g, expected 0 to 100", trainer.ErrConfig, c.Pair, c.Target)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func tripleAt(triples []Triple, i int) *chess.Position {
 }
 
 // FitPQR makes one step on triples and returns their mean loss before the step.
-// h.Lambda is for PQR.Target. On ErrDiverged nothing has changed.
+// h.Lambda is for PQR.Target. On trainer.ErrDiverged nothing has changed.
 func (m *Model) FitPQR(triples []Triple, c PQR, h trainer.Hyper) (float64, error) {
 	if err := c.Validate(); err != nil {
 		return 0, err
@@ -240,7 +240,7 @@ func (m *Model) LossPQR(triples []Triple, c PQR, lambda float64) (PQRLoss, error
 		l.Mean, l.Rank, l.Pair, l.Ranked = l.Mean/n, l.Rank/n, l.Pair/n, l.Ranked/n
 	}
 	if math.IsNaN(l.Mean) || math.IsInf(l.Mean, 0) {
-		return l, ErrDiverged
+		return l, trainer.ErrDiverged
 	}
 	return l, nil
 }
@@ -258,18 +258,18 @@ type Ranker struct {
 var _ trainer.Model = (*Ranker)(nil)
 
 // NewRanker returns a Ranker of m, which may be new or trained. Errors wrap
-// ErrConfig.
+// trainer.ErrConfig.
 func NewRanker(m *Model, c PQR, seed uint64) (*Ranker, error) {
 	return &Ranker{m, c, seed}, c.Validate()
 }
 
 // Fit makes one step on the triples of batch and returns their mean loss before
-// the step. A batch without any is refused with ErrConfig.
+// the step. A batch without any is refused with trainer.ErrConfig.
 func (r *Ranker) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
 	triples, n := Triples(rand.New(rand.NewPCG(r.seed, r.Steps())), batch, make([]Triple, 0, len(batch)))
 	if n.Kept == 0 {
 		return 0, fmt.Errorf("%w: no triples in a batch of %d: %d without a known move, %d forced, %d terminal",
-			ErrConfig, n.Samples, n.NoMove, n.Forced, n.Terminal)
+			trainer.ErrConfig, n.Samples, n.NoMove, n.Forced, n.Terminal)
 	}
 	return r.FitPQR(triples, r.settings, h)
 }

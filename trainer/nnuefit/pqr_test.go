@@ -263,14 +263,14 @@ func TestFitPQR(t *testing.T) {
 
 func TestFitPQRRefuses(t *testing.T) {
 	m := newModel(t, nnue.Narrow(16), 1)
-	if _, err := m.FitPQR(nil, PQR{}, testHyper); !errors.Is(err, ErrConfig) {
+	if _, err := m.FitPQR(nil, PQR{}, testHyper); !errors.Is(err, trainer.ErrConfig) {
 		t.Errorf("no triples: %v", err)
 	}
 	for _, c := range []PQR{{Pair: -1}, {Target: math.NaN()}} {
-		if _, err := NewRanker(m, c, 1); !errors.Is(err, ErrConfig) {
+		if _, err := NewRanker(m, c, 1); !errors.Is(err, trainer.ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if _, err := m.FitPQR(make([]Triple, 1), c, testHyper); !errors.Is(err, ErrConfig) {
+		if _, err := m.FitPQR(make([]Triple, 1), c, testHyper); !errors.Is(err, trainer.ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -278,7 +278,7 @@ func TestFitPQRRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Fit(randomSamples(1, 5), testHyper); !errors.Is(err, ErrConfig) { // no moves in them
+	if _, err := r.Fit(randomSamples(1, 5), testHyper); !errors.Is(err, trainer.ErrConfig) { // no moves in them
 		t.Errorf("samples without moves: %v", err)
 	}
 }

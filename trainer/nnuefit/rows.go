@@ -1,6 +1,9 @@
 package nnuefit
 
-import "github.com/crazyhouse-rl/selfplay/kernel"
+import (
+	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+)
 
 // params is one group of parameters with its moments; SGD uses the first alone.
 type params struct{ w, m, v []float32 }
@@ -13,6 +16,9 @@ func newParams(n int) params {
 func (p *params) part(at, n int) params {
 	return params{p.w[at : at+n : at+n], p.m[at : at+n : at+n], p.v[at : at+n : at+n]}
 }
+
+// step makes the optimiser's step with gradient g, summed over the batch.
+func (p params) step(u *trainer.Update, g []float32) { u.Apply(p.w, p.m, p.v, g) }
 
 // forget sets the moments to zero.
 func (p *params) forget() {

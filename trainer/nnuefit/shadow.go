@@ -3,6 +3,7 @@ package nnuefit
 import (
 	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // shadow is a second set of weights beside the parameters.
@@ -34,7 +35,7 @@ const (
 // startSlow begins the slow weights, if the optimiser has any, at the present
 // parameters.
 func (c *core) startSlow() {
-	if c.slow = (shadow{}); c.optimiser.kind == Ranger {
+	if c.slow = (shadow{}); c.optimiser.rule.Optimiser == trainer.Ranger {
 		c.slow = newShadow(c)
 		c.copyTo(&c.slow)
 	}
@@ -43,7 +44,7 @@ func (c *core) startSlow() {
 // lookAhead moves the slow weights towards the parameters and these to where
 // they arrive, if it is due. Rows are caught up for it.
 func (c *core) lookAhead() {
-	if c.optimiser.kind != Ranger || (c.optimiser.step-c.optimiser.started)%lookaheadSteps != 0 {
+	if c.optimiser.rule.Optimiser != trainer.Ranger || (c.optimiser.step-c.optimiser.started)%lookaheadSteps != 0 {
 		return
 	}
 	merge := func(w, slow []float32) {

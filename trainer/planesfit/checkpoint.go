@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // A checkpoint, little-endian throughout:
@@ -29,13 +30,13 @@ const (
 
 // checkpointHead is what a checkpoint says before its numbers.
 type checkpointHead struct {
-	Architecture string    `json:"architecture"`
-	Variant      string    `json:"variant"`
-	Optimiser    Optimiser `json:"optimiser"`
-	Steps        uint64    `json:"steps"`
-	Born         uint64    `json:"born"` // steps at which the moments began
-	ScoreScale   float64   `json:"score_scale"`
-	Mean         bool      `json:"mean"` // the averaged net follows
+	Architecture string            `json:"architecture"`
+	Variant      string            `json:"variant"`
+	Optimiser    trainer.Optimiser `json:"optimiser"`
+	Steps        uint64            `json:"steps"`
+	Born         uint64            `json:"born"` // steps at which the moments began
+	ScoreScale   float64           `json:"score_scale"`
+	Mean         bool              `json:"mean"` // the averaged net follows
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -70,7 +71,7 @@ func (m *Model) Checkpoint(w io.Writer) error {
 // made for the same architecture; settings other than the score scale are not part
 // of a checkpoint. After another optimiser's checkpoint the model's own begins anew
 // at its parameters; an average that it lacks begins there too. On error, which
-// wraps ErrCheckpoint unless r itself failed, nothing has changed. Restore reads to
+// wraps trainer.ErrCheckpoint unless r itself failed, nothing has changed. Restore reads to
 // the end of r, which must be the end of the checkpoint.
 func (m *Model) Restore(r io.Reader) error {
 	numbers := 2*len(m.net.params.all) + 2*m.net.params.trained
@@ -80,10 +81,10 @@ func (m *Model) Restore(r io.Reader) error {
 		return fmt.Errorf("restore model: %w", err)
 	}
 	if int64(len(b)) > most {
-		return fmt.Errorf("restore model: %w: found more than %d bytes, the most that this net has", ErrCheckpoint, most)
+		return fmt.Errorf("restore model: %w: found more than %d bytes, the most that this net has", trainer.ErrCheckpoint, most)
 	}
 	if err := m.restore(b); err != nil {
-		return fmt.Errorf("restore model: %w: %w", ErrCheckpoint, err)
+		return fmt.Errorf("restore model: %w: %w", trainer.ErrCheckpoint, err)
 	}
 	return nil
 }
@@ -110,9 +111,9 @@ func (m *Model) restore(b []byte) error {
 	p := m.net.params
 	sizes := []int{len(p.all), p.trained, 0, 0}
 	switch head.Optimiser {
-	case AdamW:
+	case trainer.AdamW:
 		sizes[2] = p.trained
-	case SGD:
+	case trainer.SGD:
 	default:
 		return fmt.Errorf("found optimiser %q, expected one of %q", head.Optimiser, Optimisers())
 	}
@@ -140,7 +141,7 @@ func (m *Model) restore(b []byte) error {
 }
 
 // restart takes over an optimiser's moments, or begins anew if they are another's.
-func (m *Model) restart(o Optimiser, first, second []float32) {
+func (m *Model) restart(o trainer.Optimiser, first, second []float32) {
 	if o != m.cfg.Optimiser {
 		clear(m.first)
 		clear(m.second)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 func checkpointOf(t testing.TB, m *Model) []byte {
@@ -59,7 +61,7 @@ func TestRestoreOther(t *testing.T) {
 	cfg := testConfig()
 	m := newTestModel(t, testNets[0], cfg, 1)
 	fit(t, m, randomSamples(1, 9), 0.02)
-	cfg.Optimiser, cfg.MeanDecay = AdamW, 0.99
+	cfg.Optimiser, cfg.MeanDecay = trainer.AdamW, 0.99
 	other := restored(t, testNets[0], cfg, checkpointOf(t, m))
 	sameBits(t, "parameters", other.net.params.all, m.net.params.all)
 	sameBits(t, "average", other.mean, m.net.params.all)
@@ -76,8 +78,8 @@ func TestRestoreRefuses(t *testing.T) {
 	good := checkpointOf(t, m)
 	before := bits(m)
 	refused := func(what string, b []byte) {
-		if err := m.Restore(bytes.NewReader(b)); !errors.Is(err, ErrCheckpoint) {
-			t.Errorf("%s: error %v, want ErrCheckpoint", what, err)
+		if err := m.Restore(bytes.NewReader(b)); !errors.Is(err, trainer.ErrCheckpoint) {
+			t.Errorf("%s: error %v, want trainer.ErrCheckpoint", what, err)
 		}
 		sameBits(t, what, bits(m), before)
 	}
@@ -101,8 +103,8 @@ func FuzzRestore(f *testing.F) {
 	f.Add([]byte(checkpointMagic))
 	m := newTestModel(f, testNets[1], cfg, 2)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if err := m.Restore(bytes.NewReader(b)); err != nil && !errors.Is(err, ErrCheckpoint) {
-			t.Errorf("error %v, want ErrCheckpoint", err)
+		if err := m.Restore(bytes.NewReader(b)); err != nil && !errors.Is(err, trainer.ErrCheckpoint) {
+			t.Errorf("error %v, want trainer.ErrCheckpoint", err)
 		}
 	})
 }

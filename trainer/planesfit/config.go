@@ -1,37 +1,17 @@
 package planesfit
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
 	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
-var (
-	// ErrConfig says that a setting is out of range.
-	ErrConfig = errors.New("unusable training settings")
-	// ErrDiverged says that the loss or its derivatives are no longer finite.
-	// The step that found it has changed nothing.
-	ErrDiverged = errors.New("training diverged")
-	// ErrCheckpoint says that a checkpoint is damaged or belongs to another net.
-	ErrCheckpoint = errors.New("unusable model checkpoint")
-)
-
-// Optimiser names a rule by which parameters follow their derivatives.
-type Optimiser string
-
-// The optimisers.
-const (
-	// SGD is gradient descent with momentum m, of Nesterov's kind:
-	// u = m·u + g, w = w − rate·(g + m·u), where g includes the decay of w.
-	SGD Optimiser = "sgd"
-	// AdamW is Adam with decay beside the gradient (Loshchilov and Hutter, 2017).
-	AdamW Optimiser = "adamw"
-)
-
-// Optimisers returns all optimisers.
-func Optimisers() []Optimiser { return []Optimiser{SGD, AdamW} }
+// Optimisers returns those of package trainer that train these nets. The momentum
+// of SGD is Nesterov's and its weight decay part of the gradient.
+func Optimisers() []trainer.Optimiser { return []trainer.Optimiser{trainer.SGD, trainer.AdamW} }
 
 // Config holds what training may vary. Start from DefaultConfig.
 type Config struct {
@@ -45,7 +25,7 @@ type Config struct {
 	ScoreScale float64
 
 	// Optimiser is the rule by which parameters follow their derivatives.
-	Optimiser Optimiser
+	Optimiser trainer.Optimiser
 	// Momentum is SGD's at rate 0. It falls in a straight line to LeastMomentum
 	// at PeakRate and above: under a one-cycle schedule momentum and rate go
 	// opposite ways. A PeakRate of 0 leaves it at Momentum.
@@ -77,7 +57,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		PolicyWeight: 0.5, ValueWeight: 0.5, PliesWeight: 0.002, ScoreScale: 410,
-		Optimiser: SGD, Momentum: 0.95, LeastMomentum: 0.8,
+		Optimiser: trainer.SGD, Momentum: 0.95, LeastMomentum: 0.8,
 		Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
 		WeightDecay: 1e-4, NormMomentum: 0.1,
 		Part: 32, Workers: runtime.GOMAXPROCS(0),
@@ -85,7 +65,7 @@ func DefaultConfig() Config {
 }
 
 // Validate reports the first setting that is out of range. The error wraps
-// ErrConfig.
+// trainer.ErrConfig.
 func (c Config) Validate() error {
 	for _, f := range []struct {
 		name             string
@@ -110,11 +90,11 @@ func (c Config) Validate() error {
 		{"Workers", float64(c.Workers), 1, 1 << 16},
 	} {
 		if !(f.value >= f.low && f.value <= f.high) {
-			return fmt.Errorf("%w: %s is %g, expected %g to %g", ErrConfig, f.name, f.value, f.low, f.high)
+			return fmt.Errorf("%w: %s is %g, expected %g to %g", trainer.ErrConfig, f.name, f.value, f.low, f.high)
 		}
 	}
 	if !slices.Contains(Optimisers(), c.Optimiser) {
-		return fmt.Errorf("%w: found optimiser %q, expected one of %q", ErrConfig, c.Optimiser, Optimisers())
+		return fmt.Errorf("%w: found optimiser %q, expected one of %q", trainer.ErrConfig, c.Optimiser, Optimisers())
 	}
 	return nil
 }

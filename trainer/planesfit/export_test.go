@@ -103,8 +103,8 @@ func TestFitRefuses(t *testing.T) {
 		"optimiser":   func() error { c := testConfig(); c.Optimiser = "x"; return c.Validate() },
 		"part":        func() error { c := testConfig(); c.Part = 0; return c.Validate() },
 	} {
-		if err := call(); !errors.Is(err, ErrConfig) {
-			t.Errorf("%s: error %v, want ErrConfig", name, err)
+		if err := call(); !errors.Is(err, trainer.ErrConfig) {
+			t.Errorf("%s: error %v, want trainer.ErrConfig", name, err)
 		}
 	}
 	if _, err := New(arch.Architecture{}, chess.Crazyhouse, testConfig(), 1); !errors.Is(err, arch.ErrArchitecture) {
@@ -113,11 +113,11 @@ func TestFitRefuses(t *testing.T) {
 	before := bits(m)
 	m.net.params.tensors[0].Data[0] = float32(math.NaN())
 	before[0] = float32(math.NaN())
-	if _, err := m.Fit(good, trainer.Hyper{LearningRate: 0.1}); !errors.Is(err, ErrDiverged) {
-		t.Errorf("error %v, want ErrDiverged", err)
+	if _, err := m.Fit(good, trainer.Hyper{LearningRate: 0.1}); !errors.Is(err, trainer.ErrDiverged) {
+		t.Errorf("error %v, want trainer.ErrDiverged", err)
 	}
-	if _, err := m.Loss(good, 1); !errors.Is(err, ErrDiverged) {
-		t.Errorf("error %v, want ErrDiverged", err)
+	if _, err := m.Loss(good, 1); !errors.Is(err, trainer.ErrDiverged) {
+		t.Errorf("error %v, want trainer.ErrDiverged", err)
 	}
 	m.net.params.tensors[0].Data[0], before[0] = 0, 0
 	sameBits(t, "after divergence", bits(m), before)

@@ -29,18 +29,18 @@ type group struct {
 const MaxRate = math.MaxFloat32
 
 // Fit makes one step on batch and returns its mean loss before the step. On
-// ErrDiverged nothing has changed.
+// trainer.ErrDiverged nothing has changed.
 func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
 	if len(batch) == 0 {
-		return 0, fmt.Errorf("%w: empty batch", ErrConfig)
+		return 0, fmt.Errorf("%w: empty batch", trainer.ErrConfig)
 	}
 	if !(h.LearningRate >= 0 && h.LearningRate <= MaxRate) || !(h.Lambda >= 0 && h.Lambda <= 1) {
-		return 0, fmt.Errorf("%w: learning rate %g and lambda %g, expected a number from 0, and 0 to 1", ErrConfig, h.LearningRate, h.Lambda)
+		return 0, fmt.Errorf("%w: learning rate %g and lambda %g, expected a number from 0, and 0 to 1", trainer.ErrConfig, h.LearningRate, h.Lambda)
 	}
 	loss := m.differentiate(batch, h.Lambda).loss
 	norm := math.Sqrt(squaredNorm(m.gradient))
 	if math.IsNaN(loss+norm) || math.IsInf(loss+norm, 0) {
-		return loss, fmt.Errorf("step %d: %w", m.steps+1, ErrDiverged)
+		return loss, fmt.Errorf("step %d: %w", m.steps+1, trainer.ErrDiverged)
 	}
 	if limit := m.cfg.GradientNorm; limit > 0 && norm > limit {
 		kernel.FloatScale(m.gradient, float32(limit/norm))
@@ -131,27 +131,36 @@ func (w *work) flush(g *group) {
 // update makes the optimiser's step for a batch of n positions.
 func (m *Model) update(rate float64, n int) {
 	m.steps++
-	if m.cfg.Optimiser == SGD {
-		m.descend(rate)
-	} else {
-		m.adam(rate)
+	rule := m.rule(rate)
+	rates := rule.Rates(m.steps-m.born, rate, 1)
+	damped, undamped := rule.Update(rates, rate, 1, true), rule.Update(rates, rate, 1, false)
+	p := m.net.params
+	for _, part := range p.parts {
+		u := &undamped
+		if part.decays {
+			u = &damped
+		}
+		var second []float32
+		if m.second != nil {
+			second = part.of(m.second)
+		}
+		u.Apply(part.of(p.all), part.of(m.first), second, part.of(m.gradient))
 	}
 	m.follow(n)
 	if m.mean != nil {
 		t := float64(m.steps) // early on the average forgets quickly
-		kernel.FloatLerp(m.mean, m.net.params.all, float32(1-min(m.cfg.MeanDecay, (1+t)/(10+t))))
+		kernel.FloatLerp(m.mean, p.all, float32(1-min(m.cfg.MeanDecay, (1+t)/(10+t))))
 	}
 }
 
-// descend makes a step of SGD.
-func (m *Model) descend(rate float64) {
-	p, momentum := m.net.params, m.momentum(rate)
-	for _, s := range p.decays {
-		kernel.FloatMix(s.of(m.gradient), s.of(p.all), 1, float32(m.cfg.WeightDecay))
+// rule returns the optimiser for a step at a rate.
+func (m *Model) rule(rate float64) trainer.Rule {
+	c := &m.cfg
+	return trainer.Rule{
+		Optimiser: c.Optimiser, Momentum: m.momentum(rate), Nesterov: true,
+		Beta1: c.Beta1, Beta2: c.Beta2, Epsilon: c.Epsilon,
+		WeightDecay: c.WeightDecay, DecayInGradient: true,
 	}
-	kernel.FloatMix(m.first, m.gradient, float32(momentum), 1)
-	kernel.FloatMix(p.weights(), m.gradient, 1, float32(-rate))
-	kernel.FloatMix(p.weights(), m.first, 1, float32(-rate*momentum))
 }
 
 // momentum returns that of a step at a rate.
@@ -161,20 +170,6 @@ func (m *Model) momentum(rate float64) float64 {
 		return c.Momentum
 	}
 	return c.Momentum - (c.Momentum-c.LeastMomentum)*min(rate/c.PeakRate, 1)
-}
-
-// adam makes a step of AdamW.
-func (m *Model) adam(rate float64) {
-	c, t := &m.cfg, float64(m.steps-m.born)
-	step := kernel.AdamStep{
-		Beta1: float32(c.Beta1), Beta2: float32(c.Beta2), Epsilon: float32(c.Epsilon), Keep: 1,
-		Rate: float32(rate * math.Sqrt(1-math.Pow(c.Beta2, t)) / (1 - math.Pow(c.Beta1, t))),
-	}
-	p := m.net.params
-	for _, s := range p.decays {
-		kernel.FloatScale(s.of(p.all), float32(1-rate*c.WeightDecay))
-	}
-	kernel.FloatAdam(p.weights(), m.first, m.second, m.gradient, &step)
 }
 
 // follow moves running means and variances towards those of a batch of n positions.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/internal/golden"
 	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -23,7 +24,7 @@ type goldenBelief struct {
 
 func goldenModel(t *testing.T) *Model {
 	cfg := testConfig()
-	cfg.Optimiser, cfg.MeanDecay = AdamW, 0.9
+	cfg.Optimiser, cfg.MeanDecay = trainer.AdamW, 0.9
 	return newTestModel(t, "residual 1x4 policy=1 value=1/2 heads=wdl,plies", cfg, 2)
 }
 

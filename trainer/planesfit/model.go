@@ -32,7 +32,7 @@ type Model struct {
 var _ trainer.Model = (*Model)(nil)
 
 // New returns a model with its first weights drawn from seed, see
-// arch.Architecture.New. Errors wrap arch.ErrArchitecture or ErrConfig.
+// arch.Architecture.New. Errors wrap arch.ErrArchitecture or trainer.ErrConfig.
 func New(a arch.Architecture, v *chess.Variant, cfg Config, seed uint64) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func newModel(a arch.Architecture, tensors arch.Params, v *chess.Variant, cfg Co
 	p := m.net.params
 	m.gradient, m.sums = make([]float32, p.trained), make([]float64, len(p.running()))
 	m.first = make([]float32, p.trained)
-	if cfg.Optimiser == AdamW {
+	if cfg.Optimiser == trainer.AdamW {
 		m.second = make([]float32, p.trained)
 	}
 	if cfg.MeanDecay > 0 {
@@ -105,7 +105,7 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 		SignAccuracy: float64(total.rightWinner) / float64(max(1, total.decided)),
 	}
 	if math.IsNaN(l.Mean) || math.IsInf(l.Mean, 0) {
-		return l, ErrDiverged
+		return l, trainer.ErrDiverged
 	}
 	return l, nil
 }

@@ -9,6 +9,12 @@ type span struct{ from, to int }
 
 func (s span) of(x []float32) []float32 { return x[s.from:s.to] }
 
+// part is where the trained numbers of a tensor lie.
+type part struct {
+	span
+	decays bool // by weight decay
+}
+
 // params are the numbers of a net in one slice: first those that gradients train,
 // then the running means and variances.
 type params struct {
@@ -16,7 +22,7 @@ type params struct {
 	spans   map[string]span
 	all     []float32
 	trained int    // numbers that gradients train
-	decays  []span // those of them that decay
+	parts   []part // those of each tensor among them
 }
 
 // newParams takes over the numbers of tensors.
@@ -31,8 +37,8 @@ func newParams(tensors arch.Params) *params {
 			s := span{len(p.all), len(p.all) + len(t.Data)}
 			p.all = append(p.all, t.Data...)
 			p.spans[t.Name] = s
-			if t.Role == arch.Weight {
-				p.decays = append(p.decays, s)
+			if trained {
+				p.parts = append(p.parts, part{s, t.Role == arch.Weight})
 			}
 		}
 		if trained {

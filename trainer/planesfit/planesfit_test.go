@@ -188,7 +188,7 @@ func TestLearnsByHeart(t *testing.T) {
 	for _, o := range Optimisers() {
 		cfg := testConfig()
 		cfg.Optimiser, cfg.Part, cfg.WeightDecay = o, 16, 0
-		rate := map[Optimiser]float64{SGD: 0.05, AdamW: 0.01}[o]
+		rate := map[trainer.Optimiser]float64{trainer.SGD: 0.05, trainer.AdamW: 0.01}[o]
 		m := newTestModel(t, testNets[0], cfg, 1)
 		samples := randomSamples(9, 16)
 		for i := range samples {

@@ -19,8 +19,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/learn"
-	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
-	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 )
 
 // Commands returns the command.
@@ -195,7 +193,7 @@ func learnSweep(ctx context.Context, runs []configs.Learn, opt learn.SweepOption
 // usageOf marks errors that come of settings.
 func usageOf(err error) error {
 	for _, setting := range []error{
-		configs.ErrInvalid, learn.ErrConfig, learn.ErrOther, nnue.ErrArchitecture, nnuefit.ErrConfig, arch.ErrArchitecture, planesfit.ErrConfig, trainer.ErrConfig, trainer.ErrSchedule, dataset.ErrConfig,
+		configs.ErrInvalid, learn.ErrConfig, learn.ErrOther, nnue.ErrArchitecture, arch.ErrArchitecture, trainer.ErrConfig, trainer.ErrSchedule, dataset.ErrConfig,
 	} {
 		if errors.Is(err, setting) {
 			return fmt.Errorf("%w: %w", cli.ErrUsage, err)
