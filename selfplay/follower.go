@@ -89,6 +89,13 @@ func (f *follower) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	f.loadEach(ctx, changes)
+	return nil
+}
+
+// loadEach loads the net of every change until there are no more or ctx ends. A
+// net that cannot be had is tried again, until a newer one takes its place.
+func (f *follower) loadEach(ctx context.Context, changes <-chan bus.Pointer) {
 	for p := range changes {
 		failed := "" // id of the net whose failure was logged
 		for ctx.Err() == nil {
@@ -105,13 +112,12 @@ func (f *follower) follow(ctx context.Context) error {
 			case <-time.After(fetchRetry):
 			case newer, open := <-changes:
 				if !open {
-					return nil
+					return
 				}
 				p = newer
 			}
 		}
 	}
-	return nil
 }
 
 // loadNet returns the net with this id: from the local store, or fetched from

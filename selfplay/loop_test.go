@@ -341,6 +341,20 @@ func TestNetIsFetchedAgain(t *testing.T) {
 	}
 }
 
+// signalling is a context that signals when something begins to wait for its end.
+type signalling struct {
+	context.Context
+	waits chan<- struct{}
+}
+
+func (s signalling) Done() <-chan struct{} {
+	select {
+	case s.waits <- struct{}{}:
+	default:
+	}
+	return s.Context.Done()
+}
+
 // A full stream makes actors keep their games and wait; nothing is lost when
 // there is room again.
 func TestBackpressure(t *testing.T) {
@@ -355,10 +369,19 @@ func TestBackpressure(t *testing.T) {
 	}
 	act := &actor{run: r, nets: newFollower(r), spool: waiting, limit: 20}
 	stop, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- act.play(stop, t.Context()) }() // nobody publishes
+	defer cancel()
+	waits := make(chan struct{}, 1)
+	done := make(chan error, 1)
+	go func() { done <- act.play(signalling{stop, waits}, t.Context()) }() // nobody publishes
+	late := time.After(patience)
 	for !strings.Contains(r.Status().Waiting(), "waiting for the bus") {
-		time.Sleep(time.Millisecond)
+		select {
+		case <-waits:
+		case err := <-done:
+			t.Fatalf("the actor stopped by itself: error %v", err)
+		case <-late:
+			t.Fatal("the actor does not wait for the bus")
+		}
 	}
 	cancel()
 	if err := <-done; err != nil {

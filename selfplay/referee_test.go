@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -168,30 +167,35 @@ func TestPruneKeepsNetsInUse(t *testing.T) {
 
 // The follower goes past a net that cannot be had to the next one.
 func TestFollowerPassesMissingNet(t *testing.T) {
-	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	dir := filepath.Join(t.TempDir(), "run")
+	r := openRun(t, dir, smallConfig(t))
 	defer r.Close()
 	good := offerNet(t, r, 1)
 	f := newFollower(r)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- f.follow(ctx) }()
-	revision, err := r.bus.SetPointer(ctx, r.currentKey(), nets.Hash([]byte("nowhere")), 0)
-	if err != nil {
-		t.Fatal(err)
+	changes, done := make(chan bus.Pointer), make(chan struct{})
+	go func() {
+		f.loadEach(t.Context(), changes)
+		close(done)
+	}()
+	for _, id := range []string{nets.Hash([]byte("nowhere")), good} { // each is taken before the next is sent
+		select {
+		case changes <- bus.Pointer{Value: id}:
+		case <-time.After(patience):
+			t.Fatalf("net %s was not taken", id)
+		}
 	}
-	time.Sleep(100 * time.Millisecond) // so that the bad one is seen
-	if _, err := r.bus.SetPointer(ctx, r.currentKey(), good, revision); err != nil {
-		t.Fatal(err)
-	}
-	for f.current().id != good && ctx.Err() == nil {
-		time.Sleep(5 * time.Millisecond)
-	}
+	close(changes)
+	<-done
 	if f.current().id != good {
-		t.Error("the good net was never loaded")
+		t.Errorf("net %s is loaded, expected %s", f.current().id, good)
 	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
+	failed := 0
+	for _, e := range events(t, dir) {
+		if e["msg"] == "net could not be loaded, playing on with the old one" {
+			failed++
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d failures to load a net are in the log, expected one", failed)
 	}
 }
