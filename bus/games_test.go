@@ -59,6 +59,18 @@ func TestPublishFetchAckPurge(t *testing.T) {
 	}
 }
 
+// fetchWaits returns true as soon as a fetch of games waits at the server, and
+// false if that does not happen before ctx ends.
+func fetchWaits(ctx context.Context, b *Bus) bool {
+	for ctx.Err() == nil {
+		c, err := b.games.Consumer(ctx, consumerName)
+		if err == nil && c.CachedInfo().NumWaiting > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func TestGamesWaits(t *testing.T) {
 	b := openBus(t, Options{})
 	start := time.Now()
@@ -69,13 +81,17 @@ func TestGamesWaits(t *testing.T) {
 	if d := time.Since(start); d > 2*time.Second {
 		t.Errorf("an empty fetch took %v", d)
 	}
+	waited := make(chan bool, 1)
 	go func() {
-		time.Sleep(50 * time.Millisecond)
+		waited <- fetchWaits(testContext(t), b)
 		b.PublishGame(testContext(t), "a", "late", []byte("x"))
 	}()
 	start = time.Now()
 	if ms := take(t, b, 1); string(ms[0].Data) != "x" {
 		t.Errorf("got %q", ms[0].Data)
+	}
+	if !<-waited {
+		t.Error("the game was published without a fetch that waits")
 	}
 	if d := time.Since(start); d > time.Second {
 		t.Errorf("one game of many asked for came after %v", d)

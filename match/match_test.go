@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -351,22 +352,24 @@ func TestErrorsOfGame(t *testing.T) {
 
 // Every player has the clock of its own limits, whatever colour it plays.
 func TestClocks(t *testing.T) {
-	clocked := func(name string, left time.Duration, pause time.Duration) Contestant {
-		c := always(name, func(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
-			side := line.Pos().SideToMove()
-			if lim.Time[side] > left+time.Second || lim.Nodes != 0 || lim.Inc[side] != time.Microsecond {
-				t.Errorf("%s has the limits %+v", name, lim)
-			}
-			time.Sleep(pause)
-			return random(1)(ctx, line, lim)
-		})
-		c.Limits = search.Limits{Time: [2]time.Duration{left, left}, Inc: [2]time.Duration{time.Microsecond, time.Microsecond}}
-		return c
-	}
-	r := mustRun(t, testConfig(clocked("fast", time.Hour, 0), clocked("slow", 10*time.Millisecond, 3*time.Millisecond), 2))
-	if !slices.Equal(failures(r), []int{0, 4}) || r.Endings["time forfeit"] != 4 || r.Encounters[0].Games != (rating.Trinomial{0, 0, 4}) {
-		t.Errorf("result %v, endings %v", r, r.Endings)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		clocked := func(name string, left time.Duration, pause time.Duration) Contestant {
+			c := always(name, func(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+				side := line.Pos().SideToMove()
+				if lim.Time[side] > left+time.Second || lim.Nodes != 0 || lim.Inc[side] != time.Microsecond {
+					t.Errorf("%s has the limits %+v", name, lim)
+				}
+				time.Sleep(pause)
+				return random(1)(ctx, line, lim)
+			})
+			c.Limits = search.Limits{Time: [2]time.Duration{left, left}, Inc: [2]time.Duration{time.Microsecond, time.Microsecond}}
+			return c
+		}
+		r := mustRun(t, testConfig(clocked("fast", time.Hour, 0), clocked("slow", 10*time.Millisecond, 3*time.Millisecond), 2))
+		if !slices.Equal(failures(r), []int{0, 4}) || r.Endings["time forfeit"] != 4 || r.Encounters[0].Games != (rating.Trinomial{0, 0, 4}) {
+			t.Errorf("result %v, endings %v", r, r.Endings)
+		}
+	})
 }
 
 func TestGate(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -100,43 +101,45 @@ func TestBatcherChangesNothing(t *testing.T) {
 // TestBatcherFills: every batch has as many positions as there are searches
 // under way, or is full.
 func TestBatcherFills(t *testing.T) {
-	const searches, limit = 12, 8
-	m := &meter{inner: &scatter{}}
-	b := NewBatcher(m, limit)
-	m.look = func(batch int) error {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if batch != limit && batch != b.searching { // who waits does not leave
-			return fmt.Errorf("a batch of %d positions while %d search", batch, b.searching)
-		}
-		return nil
-	}
-	b.running = true // until all want a value
-	go func() {
-		for all := false; !all; time.Sleep(time.Millisecond) {
+	synctest.Test(t, func(t *testing.T) {
+		const searches, limit = 12, 8
+		m := &meter{inner: &scatter{}}
+		b := NewBatcher(m, limit)
+		m.look = func(batch int) error {
 			b.mu.Lock()
-			if all = len(b.waiting) == searches; all {
-				b.running = false
-				b.start()
+			defer b.mu.Unlock()
+			if batch != limit && batch != b.searching { // who waits does not leave
+				return fmt.Errorf("a batch of %d positions while %d search", batch, b.searching)
 			}
-			b.mu.Unlock()
+			return nil
 		}
-	}()
-	together(t, searches, func(i int) {
-		o := DefaultOptions()
-		o.Batch = 1
-		e, err := New(b, o)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		if _, err := e.Search(context.Background(), chess.NewLine(chess.Crazyhouse.Start()), search.Limits{Nodes: uint64(50 + 10*i)}); err != nil {
-			t.Error(err)
+		b.running = true // until all want a value
+		go func() {
+			synctest.Wait()
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if len(b.waiting) != searches {
+				t.Errorf("%d searches wait, expected all %d", len(b.waiting), searches)
+			}
+			b.running = false
+			b.start()
+		}()
+		together(t, searches, func(i int) {
+			o := DefaultOptions()
+			o.Batch = 1
+			e, err := New(b, o)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := e.Search(context.Background(), chess.NewLine(chess.Crazyhouse.Start()), search.Limits{Nodes: uint64(50 + 10*i)}); err != nil {
+				t.Error(err)
+			}
+		})
+		if m.most != limit {
+			t.Errorf("%d positions in the largest batch, expected %d", m.most, limit)
 		}
 	})
-	if m.most != limit {
-		t.Errorf("%d positions in the largest batch, expected %d", m.most, limit)
-	}
 }
 
 func TestBatcherPassesErrorsOn(t *testing.T) {

@@ -3,6 +3,7 @@ package clock
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -11,70 +12,73 @@ import (
 
 const patience = 10 * time.Second
 
-// stops reports whether c stops within d.
+// stops reports whether c stops within d on the clock of a synctest bubble.
 func stops(c *Clock, d time.Duration) bool {
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if c.Stopped() {
-			return true
-		}
-	}
+	time.Sleep(d)
+	synctest.Wait()
 	return c.Stopped()
 }
 
 func TestSwitchRunsTheClock(t *testing.T) {
-	var s Switch
-	c := New(&search.Limits{MoveTime: 5 * time.Millisecond}, chess.White)
-	end := s.Begin(context.Background(), c)
-	if !stops(c, patience) {
-		t.Error("the time does not run")
-	}
-	end()
-	if _, ok := New(&search.Limits{}, chess.White).Running(); ok {
-		t.Error("a clock without a limit runs")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var s Switch
+		c := New(&search.Limits{MoveTime: 5 * time.Millisecond}, chess.White)
+		end := s.Begin(context.Background(), c)
+		if !stops(c, patience) {
+			t.Error("the time does not run")
+		}
+		end()
+		if _, ok := New(&search.Limits{}, chess.White).Running(); ok {
+			t.Error("a clock without a limit runs")
+		}
+	})
 }
 
 func TestSwitchEndsWithItsContext(t *testing.T) {
-	var s Switch
-	ctx, cancel := context.WithCancel(context.Background())
-	c := New(&search.Limits{Infinite: true, MoveTime: time.Millisecond}, chess.White)
-	defer s.Begin(ctx, c)()
-	if stops(c, 20*time.Millisecond) {
-		t.Error("an infinite search is stopped by the clock")
-	}
-	cancel()
-	if !stops(c, patience) {
-		t.Error("the end of the context stops nothing")
-	}
-	c.Hold(ctx) // returns
+	synctest.Test(t, func(t *testing.T) {
+		var s Switch
+		ctx, cancel := context.WithCancel(context.Background())
+		c := New(&search.Limits{Infinite: true, MoveTime: time.Millisecond}, chess.White)
+		defer s.Begin(ctx, c)()
+		if stops(c, 20*time.Millisecond) {
+			t.Error("an infinite search is stopped by the clock")
+		}
+		cancel()
+		if !stops(c, patience) {
+			t.Error("the end of the context stops nothing")
+		}
+		c.Hold(ctx) // returns
+	})
 }
 
 func TestPonderHits(t *testing.T) {
-	lim := search.Limits{Ponder: true, MoveTime: time.Millisecond}
-	for _, early := range []bool{false, true} {
-		var s Switch
-		if early {
-			s.Hit()
-		}
-		c := New(&lim, chess.Black)
-		end := s.Begin(context.Background(), c)
-		if !early {
-			if stops(c, 20*time.Millisecond) {
-				t.Error("the clock runs while pondering")
+	synctest.Test(t, func(t *testing.T) {
+		lim := search.Limits{Ponder: true, MoveTime: time.Millisecond}
+		for _, early := range []bool{false, true} {
+			var s Switch
+			if early {
+				s.Hit()
 			}
-			s.Hit()
-			s.Hit()
+			c := New(&lim, chess.Black)
+			end := s.Begin(context.Background(), c)
+			if !early {
+				if stops(c, 20*time.Millisecond) {
+					t.Error("the clock runs while pondering")
+				}
+				s.Hit()
+				s.Hit()
+			}
+			if !stops(c, patience) {
+				t.Errorf("hit before the search %t: the time does not run", early)
+			}
+			c.Hold(context.Background())
+			end()
+			next := New(&lim, chess.Black)
+			end = s.Begin(context.Background(), next)
+			if stops(next, 10*time.Millisecond) {
+				t.Error("a hit reaches the search after the next")
+			}
+			end()
 		}
-		if !stops(c, patience) {
-			t.Errorf("hit before the search %t: the time does not run", early)
-		}
-		c.Hold(context.Background())
-		end()
-		next := New(&lim, chess.Black)
-		end = s.Begin(context.Background(), next)
-		if stops(next, 10*time.Millisecond) {
-			t.Error("a hit reaches the search after the next")
-		}
-		end()
-	}
+	})
 }
