@@ -47,7 +47,7 @@ var group = map[string]int{
 	"sample":               4,
 	"sample/sampletest":    4,
 	"sample/wdl":           4,
-	"nets":                 4,
+	"nets":                 2,
 	"configs":              7,
 	"sample/bin":           5,
 	"sample/binpack":       5,

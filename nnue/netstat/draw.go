@@ -3,6 +3,8 @@ package netstat
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
@@ -244,4 +246,23 @@ func (m *Mobility) Draw(title string, share float64) *figure.Figure {
 		*row = append(*row, h)
 	}
 	return f
+}
+
+// Save draws neurons, each into a file of its own in dir, which is made if it is not
+// there, in a format of package figure. After each it calls wrote with the file's
+// path, and ends with its error.
+func (d *Drawer) Save(dir, format string, neurons []int, wrote func(path string) error) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, i := range neurons {
+		path := filepath.Join(dir, fmt.Sprintf("neuron-%04d.%s", i, format))
+		if err := d.Neuron(i).Save(path); err != nil {
+			return err
+		}
+		if err := wrote(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }

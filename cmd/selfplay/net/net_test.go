@@ -135,7 +135,7 @@ func TestNetInspectFinds(t *testing.T) {
 	}
 
 	out, _, code = selfplayCommand(t, "", "net", "inspect", path, "--positions", clitest.PositionsFile(t), "--json")
-	var r netReport
+	var r netstat.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 {
 		t.Fatalf("exit %d, error %v", code, err)
 	}

@@ -3,41 +3,12 @@ package net
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
-	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
-	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
-	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
-
-// onnxReport is what net inspect prints of an ONNX file.
-type onnxReport struct {
-	ID           string            `json:"id"`                     // SHA-256 of the file
-	Architecture string            `json:"architecture,omitempty"` // of nets of package arch alone
-	Trained      int               `json:"trained,omitempty"`      // parameters, likewise
-	MACs         int               `json:"macs,omitempty"`         // a position, likewise
-	Numbers      int               `json:"numbers"`                // in initializers
-	Producer     string            `json:"producer"`
-	IRVersion    int64             `json:"ir_version"`
-	Opset        int64             `json:"opset"`
-	Inputs       []valueReport     `json:"inputs"`
-	Outputs      []valueReport     `json:"outputs"`
-	Operators    map[string]int    `json:"operators"` // how many nodes of each
-	Metadata     map[string]string `json:"metadata"`
-}
-
-type valueReport struct {
-	Name  string `json:"name"`
-	Type  string `json:"type"`
-	Shape string `json:"shape"` // "batch×34×8×8"
-}
 
 // inspectONNX prints what an ONNX file is. Nothing can be drawn of one, nor
 // watched.
@@ -45,81 +16,12 @@ func inspectONNX(c *cobra.Command, path string, o inspectOptions) error {
 	if o.draw != "" || o.Given() {
 		return fmt.Errorf("%w: %s is an ONNX file: found a flag for NNUE nets, expected --json at most", cli.ErrUsage, path)
 	}
-	r, err := reportONNX(path)
+	r, err := arch.InspectFile(path)
 	if err != nil {
 		return err
 	}
 	if o.json {
 		return json.NewEncoder(c.OutOrStdout()).Encode(r)
 	}
-	return r.print(c.OutOrStdout())
-}
-
-func reportONNX(path string) (r onnxReport, err error) {
-	m, err := onnx.ReadFile(path)
-	if err != nil {
-		return r, fmt.Errorf("%s: %w", path, err)
-	}
-	if r.ID, err = nets.HashFile(path); err != nil {
-		return r, err
-	}
-	if a, _, _, err := arch.Read(m); err == nil {
-		r.Architecture, r.Trained, r.MACs = a.String(), a.Count(), a.MACs()
-	}
-	for i := range m.Graph.Initializers {
-		r.Numbers += m.Graph.Initializers[i].Len()
-	}
-	r.Producer, r.IRVersion, r.Opset = strings.TrimSpace(m.Producer+" "+m.ProducerVersion), m.IRVersion, m.Opset()
-	r.Inputs, r.Outputs = reportValues(m.Graph.Inputs), reportValues(m.Graph.Outputs)
-	r.Operators, r.Metadata = make(map[string]int), make(map[string]string)
-	for i := range m.Graph.Nodes {
-		r.Operators[m.Graph.Nodes[i].Op]++
-	}
-	for _, p := range m.Metadata {
-		r.Metadata[p.Key] = p.Value
-	}
-	return r, nil
-}
-
-func reportValues(values []onnx.Value) []valueReport {
-	list := make([]valueReport, 0, len(values))
-	for _, v := range values {
-		var dims []string
-		for _, d := range v.Shape {
-			switch {
-			case d.Size != onnx.Any:
-				dims = append(dims, fmt.Sprint(d.Size))
-			case d.Name != "":
-				dims = append(dims, d.Name)
-			default:
-				dims = append(dims, "?")
-			}
-		}
-		list = append(list, valueReport{v.Name, v.Type.String(), strings.Join(dims, "×")})
-	}
-	return list
-}
-
-func (r *onnxReport) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "id\t%s\nformat\tONNX, IR version %d, operator set %d, by %q\n", r.ID, r.IRVersion, r.Opset, r.Producer)
-	if r.Architecture != "" {
-		fmt.Fprintf(t, "architecture\t%s\ncost\t%d trained parameters, %d multiplications with additions a position\n", r.Architecture, r.Trained, r.MACs)
-	}
-	fmt.Fprintf(t, "numbers\t%d\n", r.Numbers)
-	for _, v := range r.Inputs {
-		fmt.Fprintf(t, "input\t%s %s %s\n", v.Name, v.Type, v.Shape)
-	}
-	for _, v := range r.Outputs {
-		fmt.Fprintf(t, "output\t%s %s %s\n", v.Name, v.Type, v.Shape)
-	}
-	var operators []string
-	for _, op := range slices.Sorted(maps.Keys(r.Operators)) {
-		operators = append(operators, fmt.Sprintf("%s %d", op, r.Operators[op]))
-	}
-	fmt.Fprintf(t, "operators\t%s\n", strings.Join(operators, ", "))
-	for _, key := range slices.Sorted(maps.Keys(r.Metadata)) {
-		fmt.Fprintf(t, "metadata\t%s = %q\n", key, r.Metadata[key])
-	}
-	return t.Flush()
+	return r.WriteText(c.OutOrStdout())
 }

@@ -45,7 +45,7 @@ func TestNetInspectONNX(t *testing.T) {
 	// A net of another program has no architecture.
 	m.Metadata = nil
 	out, stderr, code = selfplayCommand(t, "", "net", "inspect", saveONNX(t, m), "--json")
-	var r onnxReport
+	var r arch.Report
 	if code != 0 || json.Unmarshal([]byte(out), &r) != nil {
 		t.Fatalf("exit code %d: %s%s", code, out, stderr)
 	}
