@@ -148,7 +148,7 @@ func Check(ctx context.Context, src *Source, all bool, step func(), report func(
 			return samples, games, bad, nil
 		case !all:
 			return samples, games, bad + 1, err
-		case errors.As(err, &read) && !errors.Is(err, sample.ErrRecord): // nothing behind it can be read
+		case errors.As(err, &read) && !errors.Is(err, sample.ErrRecord): // nothing after it can be read
 			return samples, games, bad + 1, err
 		default:
 			bad++

@@ -31,7 +31,7 @@ type Target struct {
 	Append bool // to what is there
 	Force  bool // replace what is there
 	Stdout io.Writer
-	// Note, unless nil, is told what was done to an existing file.
+	// Note, unless nil, receives what was done to an existing file.
 	Note func(string)
 }
 
@@ -114,7 +114,7 @@ func (t Target) write(w io.Writer, write func(*Sink) error) error {
 	return s.w.Close()
 }
 
-// extend appends to the file, behind the last whole record.
+// extend appends to the file, after the last whole record.
 func (t Target) extend(write func(*Sink) error) (err error) {
 	f, err := os.OpenFile(t.Name, os.O_RDWR, 0)
 	if err != nil {
@@ -179,7 +179,7 @@ func (t *Target) end(f *os.File, size int64) (int64, error) {
 	return info.End, nil
 }
 
-// lastIndex returns the offset behind the last text in f, which must be near the
+// lastIndex returns the offset after the last text in f, which must be near the
 // end, 0 in an empty file.
 func lastIndex(f *os.File, size int64, text string) (int64, error) {
 	const near = 64 << 10

@@ -28,12 +28,12 @@
 //
 // A run that was stopped at any moment goes on where its files end. A .chain file
 // says so itself: the id of a game is the run's and the number of the game. Beside
-// files of other formats lies one named like the first with ".run" behind it,
+// files of other formats lies one named like the first with ".run" after it,
 //
 //	{"run":ID,"seed":N,"next":N,"positions":N,"file":N,"file_positions":N,"bytes":N}
 //
 // which is replaced whenever games have been written: next is the number of the
 // next game, file that of the file being written and bytes its length; what is
-// behind that is cut off. Positions are counted over the whole run and in this
+// after that is cut off. Positions are counted over the whole run and in this
 // file. Older builds called the latter filePositions.
 package generate

@@ -156,7 +156,7 @@ func (o *output) readSamples(name string, v *chess.Variant, s seen) (n int64, er
 	}
 }
 
-// resumeChain goes on behind the last whole block, or in it if there is room.
+// resumeChain goes on after the last whole block, or in it if there is room.
 func (o *output) resumeChain(c *Config, s seen) error {
 	last := 0
 	for {

@@ -24,7 +24,7 @@ type AuditReport struct {
 	Trainable  uint64 `json:"trainable"`  // of Plies, those that may be trained on
 	HeldOut    uint64 `json:"held_out"`   // legal games kept from training
 	Corrupt    int    `json:"corrupt"`    // damaged places, without the torn tail
-	TornBytes  int64  `json:"torn_bytes"` // behind the last whole record of the newest segment
+	TornBytes  int64  `json:"torn_bytes"` // after the last whole record of the newest segment
 	RetiredIDs int    `json:"retired_ids"`
 	Retired    uint64 `json:"retired"` // games in deleted segments, by the manifest
 

@@ -128,7 +128,7 @@ func (b *Buffer) open() (err error) {
 }
 
 // load reads segment n and indexes its games. The newest segment is cut
-// behind its last whole record and kept open, unless its header is damaged.
+// after its last whole record and kept open, unless its header is damaged.
 func (b *Buffer) load(n uint64, newest bool) error {
 	data, err := readSegment(b.dir, n)
 	if err != nil {

@@ -22,7 +22,7 @@
 //	0   4   magic "ZHRS"
 //	4   1   version, 1
 //	5   1   length of the variant's name, 1 to 14
-//	6   14  name of the variant, zeros behind it
+//	6   14  name of the variant, zeros after it
 //	20  4   CRC-32C of bytes 0 to 19
 //
 // Records follow without a gap, each with 12 bytes in front of the game:

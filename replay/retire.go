@@ -151,7 +151,7 @@ func (r *retiredIDs) rewrite(ids []uint64) error {
 	return err
 }
 
-// extend writes ids behind the last whole id of the file.
+// extend writes ids after the last whole id of the file.
 func (r *retiredIDs) extend(ids []uint64) error {
 	f, err := os.OpenFile(r.path, os.O_WRONLY, 0)
 	if err != nil {

@@ -187,7 +187,7 @@ func scan(data []byte, visit func(record), damaged func(offset, bytes int64)) (e
 	return int64(at)
 }
 
-// nextFrame returns where the first whole record at or behind at begins, −1
+// nextFrame returns where the first whole record at or after at begins, −1
 // if there is none.
 func nextFrame(data []byte, at int) int {
 	for at < len(data) {

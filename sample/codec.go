@@ -18,7 +18,7 @@ type Reader interface {
 	// Read fills in every field of s, or returns an error and leaves s without
 	// meaning. The error is io.EOF itself at the end of the data, else a
 	// *ReadError. After one that wraps ErrRecord Read may be called again, for
-	// the record behind the bad one; after any other, none of which wraps
+	// the record after the bad one; after any other, none of which wraps
 	// ErrRecord, it returns the same error.
 	Read(s *Sample) error
 	// Offset returns where in the data the record begins that Read returned
@@ -47,7 +47,7 @@ type Writer interface {
 // Errors of readers and writers, wrapped with what was found and what was
 // expected.
 var (
-	// ErrRecord: one record is bad or cannot be expressed; those behind it can
+	// ErrRecord: one record is bad or cannot be expressed; those after it can
 	// still be read or written.
 	ErrRecord = errors.New("bad record")
 	// ErrFormat: the data is not of this format, or its framing is lost, so

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // bitReader takes numbers from a stream of bits, the lowest bits first.
 type bitReader struct {
-	data [96]byte // zeros behind the record, so that reads may run over its end
+	data [96]byte // zeros after the record, so that reads may run over its end
 	at   uint     // next bit
 }
 

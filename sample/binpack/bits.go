@@ -8,14 +8,14 @@ import (
 )
 
 // bitReader takes numbers from 64 bits, the most significant first. That is
-// enough for a continuation behind up to 7 bits of the one before: 5 bits for one
+// enough for a continuation after up to 7 bits of the one before: 5 bits for one
 // of at most 32 pieces, 5 for one of at most 28 moves, 20 for the score.
 type bitReader struct {
 	word uint64 // what is left, at the top
 	used uint
 }
 
-// newBitReader reads b, at most 8 bytes, from behind the first skip bits, less
+// newBitReader reads b, at most 8 bytes, from after the first skip bits, less
 // than 8. Behind the end of b it finds zeros.
 func newBitReader(b []byte, skip uint) bitReader {
 	var word uint64

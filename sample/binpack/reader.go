@@ -113,7 +113,7 @@ func (r *Reader) fail(at int64, err error) error {
 	return err
 }
 
-// bad returns an error about a record, which leaves the blocks behind it
+// bad returns an error about a record, which leaves the blocks after it
 // readable.
 func bad(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{sample.ErrRecord}, args...)...)

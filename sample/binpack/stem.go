@@ -103,7 +103,7 @@ func decodeBoard(b *[stemSize]byte) (setup chess.Setup, rights chess.Bitboard, e
 }
 
 // setPassant returns the pawn on s that can be taken en passant and sets the
-// square behind it.
+// square after it.
 func setPassant(setup *chess.Setup, s chess.Square) (chess.Piece, error) {
 	if setup.EnPassant != chess.NoSquare {
 		return 0, fmt.Errorf("a second pawn to take en passant on %v, expected one", s)

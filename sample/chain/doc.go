@@ -44,7 +44,7 @@
 //
 // A text has the forms of a game record, and "the text before" is the same field
 // of the game before it in the block, empty in the first. One form is new: 254
-// and two bytes p and n, then n bytes to put behind the first p of the text
+// and two bytes p and n, then n bytes to put after the first p of the text
 // before.
 //
 // A position is
@@ -65,8 +65,8 @@
 // # Chains
 //
 // A sample continues a chain if its ply is the next, its result the opposite one,
-// and its position, clocks and promoted marks included, is the one behind the
-// move of the sample before, or behind another legal move, which then stands in
+// and its position, clocks and promoted marks included, is the one after the
+// move of the sample before, or after another legal move, which then stands in
 // the chain too. Any other sample begins a chain. The unit of a block with games
 // is the centipawn.
 //

@@ -21,7 +21,7 @@ const (
 	posFullmove
 )
 
-// zeros is what a cursor gives behind the end; no field is longer.
+// zeros is what a cursor gives after the end; no field is longer.
 var zeros [32]byte
 
 // cursor reads the fields of an item. After the end it gives zeros and short is

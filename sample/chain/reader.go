@@ -44,7 +44,8 @@ type Reader struct {
 	before  game.Header
 
 	dec    plycode.Decoder
-	inGame bool // the item is one
+	inGame bool        // the item is one
+	keys   sample.Keys // of the game's positions
 	itemAt int64
 	left   int // plies of the item to be read
 	result int8
@@ -127,7 +128,11 @@ func (r *Reader) Read(s *sample.Sample) error {
 		}
 		var p plycode.Ply
 		s.Pos = *r.dec.Pos()
-		s.Ply = r.ply
+		s.Ply, s.Repetitions, s.PliesLeft = r.ply, 0, 0
+		if r.inGame {
+			r.keys = append(r.keys, s.Pos.Key())
+			s.Repetitions, s.PliesLeft = r.keys.Repetitions(), uint16(r.left)
+		}
 		if err := r.nextPly(&p); err != nil {
 			return err
 		}
@@ -138,7 +143,6 @@ func (r *Reader) Read(s *sample.Sample) error {
 		if !p.HasScore {
 			s.Score = sample.NoScore
 		}
-		s.Repetitions, s.PliesLeft = 0, 0
 		if s.Result = r.result; s.Pos.SideToMove() == chess.Black {
 			s.Result = -r.result
 		}
@@ -221,7 +225,7 @@ func (r *Reader) nextItem() error {
 	if err != nil {
 		return err
 	}
-	r.left, r.ply, r.inGame = r.before.Plies, 0, true
+	r.left, r.ply, r.inGame, r.keys = r.before.Plies, 0, true, r.keys[:0]
 	r.result = sample.ResultFor(chess.White, r.before.Outcome)
 	if r.before.Policies {
 		r.dec.ResetPolicies(c.b, &start)
@@ -359,7 +363,7 @@ func (r *Reader) end(n int, err error) error {
 	return r.err
 }
 
-// damage goes on to the next whole block. What is behind the last one is not
+// damage goes on to the next whole block. What is after the last one is not
 // damage but the rest.
 func (r *Reader) damage(why error) error {
 	at := r.offset

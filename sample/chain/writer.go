@@ -38,7 +38,7 @@ type Writer struct {
 	plies  []plycode.Ply
 	scores plycode.Scores
 	last   chess.Position // of the last sample
-	next   chess.Position // behind its move
+	next   chess.Position // after its move
 	follow bool           // its move is legal and known, so that next means something
 }
 

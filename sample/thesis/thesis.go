@@ -42,7 +42,7 @@ const maxLine = 1 << 20
 // not have, are 0.
 //
 // A last line without an end is not read. An error in a line costs the samples
-// behind it in that line.
+// after it in that line.
 type Reader struct {
 	r       *bufio.Reader
 	variant *chess.Variant

@@ -91,7 +91,7 @@ type Curve struct {
 	Mates     uint64 `json:"mates"`     // positions left out
 }
 
-// At returns the expected score of the game, 0 to 1, behind a score in centipawns.
+// At returns the expected score of the game, 0 to 1, after a score in centipawns.
 func (c *Curve) At(score float64) float64 { return logistic.Sigmoid((score - c.A) / c.B) }
 
 // Fit fits the curve by maximum likelihood, draws counting half. Errors wrap
