@@ -1,14 +1,12 @@
 package match
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +18,6 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
@@ -92,14 +89,18 @@ func climb(c *cobra.Command, args []string, o ladderOptions) error {
 	if err := playMatch(c, cfg, m.printer(c), o.log != ""); err != nil {
 		return err
 	}
-	climbs, err := rateClimbs(c, cfg, ladder, len(args))
+	anchors := make([]match.Anchor, len(ladder.Anchors))
+	for i, a := range ladder.Anchors {
+		anchors[i] = match.Anchor{Name: a.Name, Elo: a.Elo, SD: a.SD}
+	}
+	climbs, err := match.RateGauntlet(c.Context(), cfg, anchors, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	if o.json {
 		err = json.NewEncoder(c.OutOrStdout()).Encode(struct {
-			Type string      `json:"type"`
-			Nets []climbedTo `json:"nets"`
+			Type string        `json:"type"`
+			Nets []match.Climb `json:"nets"`
 		}{"ladder", climbs})
 	} else {
 		err = printClimbs(c.OutOrStdout(), climbs)
@@ -145,94 +146,9 @@ func (o *ladderOptions) matchConfig(ctx context.Context, stderr io.Writer, ladde
 	return cfg, &m, err
 }
 
-// climbedTo is how far a net has come.
-type climbedTo struct {
-	Name   string          `json:"name"`
-	Net    string          `json:"net"` // id
-	Limits string          `json:"limits"`
-	Elo    rating.Estimate `json:"elo"`
-	Games  int             `json:"games"`
-	Scores []climbScore    `json:"scores"`
-}
-
-// climbScore is how a net did against one anchor.
-type climbScore struct {
-	Anchor   string  `json:"anchor"`
-	Elo      float64 `json:"elo"`      // of the anchor
-	Score    float64 `json:"score"`    // share of points in [0,1]
-	Expected float64 `json:"expected"` // by the ratings
-}
-
-// ladderDraws is the number of draws that a net is taken to have played against
-// every anchor besides. They give a rating to a net that wins or loses all.
-const ladderDraws = 1
-
-// ladderSamples is the number of times pairs are drawn anew.
-const ladderSamples = 1000
-
-// rateClimbs rates the nets, the first players of a match, from its log.
-func rateClimbs(c *cobra.Command, cfg match.Config, ladder configs.Ladder, nets int) ([]climbedTo, error) {
-	loader := &match.PoolLoader{Warn: c.ErrOrStderr()}
-	if err := loader.Load(c.Context(), cfg.Log, nil); err != nil {
-		return nil, err
-	}
-	fit := rating.PoolConfig{PriorDraws: ladderDraws}
-	for _, a := range ladder.Anchors {
-		if player, ok := loader.Pool.Player(a.Name); ok {
-			fit.Anchors = append(fit.Anchors, rating.Anchor{Player: player, Elo: a.Elo, SD: a.SD})
-		}
-	}
-	ratings, err := loader.Pool.Fit(fit)
-	if err != nil {
-		return nil, fmt.Errorf("the nets cannot be rated by these games: %w", err)
-	}
-	samples, err := loader.Pool.Resample(c.Context(), fit, ratings, ladderSamples, rand.New(rand.NewPCG(cfg.Seed, 0)))
-	if err != nil {
-		return nil, err
-	}
-	climbs := make([]climbedTo, nets)
-	for i := range climbs {
-		contestant := &cfg.Players[i]
-		player, _ := loader.Pool.Player(contestant.Name) // it has played
-		climbs[i] = climbedTo{
-			Name: contestant.Name, Net: contestant.Net, Limits: game.LimitsText(contestant.Limits),
-			Elo: ratings.Interval(player, samples.Errors),
-		}
-	}
-	return climbs, addScores(climbs, cfg.Log, ladder)
-}
-
-// addScores adds to the nets how they did against every anchor.
-func addScores(climbs []climbedTo, log string, ladder configs.Ladder) error {
-	text, err := os.ReadFile(log)
-	if err != nil {
-		return err
-	}
-	l, err := match.ReadLog(bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
-	for i := range climbs {
-		for k, a := range ladder.Anchors {
-			var pairs rating.Pentanomial
-			for _, p := range l.Pairs {
-				if p.Players == [2]int{i, len(climbs) + k} {
-					pairs.Add(p.Outcome(0), p.Outcome(1))
-				}
-			}
-			score, _ := pairs.Games().Score()
-			climbs[i].Games += pairs.Games().Games()
-			climbs[i].Scores = append(climbs[i].Scores, climbScore{
-				Anchor: a.Name, Elo: a.Elo, Score: score, Expected: rating.ExpectedScore(climbs[i].Elo.Value - a.Elo),
-			})
-		}
-	}
-	return nil
-}
-
-func printClimbs(w io.Writer, climbs []climbedTo) error {
+func printClimbs(w io.Writer, climbs []match.Climb) error {
 	for _, c := range climbs {
-		if _, err := fmt.Fprintf(w, "\n%s (%s): %s Elo\n", c.Name, c.Limits, c.rating()); err != nil {
+		if _, err := fmt.Fprintf(w, "\n%s (%s): %s Elo\n", c.Name, c.Limits, ratingText(&c.Elo)); err != nil {
 			return err
 		}
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -247,10 +163,10 @@ func printClimbs(w io.Writer, climbs []climbedTo) error {
 	return nil
 }
 
-// rating is the estimate as text.
-func (c *climbedTo) rating() string {
-	margin, _ := c.Elo.Margin()
-	return fmt.Sprintf("%+.0f ± %.0f", c.Elo.Value, margin)
+// ratingText is a rating with its error.
+func ratingText(e *rating.Estimate) string {
+	margin, _ := e.Margin()
+	return fmt.Sprintf("%+.0f ± %.0f", e.Value, margin)
 }
 
 // The table that --append adds to. Its head is also how it is found again.
@@ -261,7 +177,7 @@ const (
 
 // appendClimbs adds a row for every net to the table in a Markdown file, which
 // is begun at its end if it is not there.
-func appendClimbs(path string, climbs []climbedTo, now time.Time, build string) error {
+func appendClimbs(path string, climbs []match.Climb, now time.Time, build string) error {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("--append: %w", err)
@@ -273,7 +189,7 @@ func appendClimbs(path string, climbs []climbedTo, now time.Time, build string) 
 			scores = append(scores, fmt.Sprintf("%s %.0f %%", s.Anchor, 100*s.Score))
 		}
 		fmt.Fprintf(&rows, "| %s | %s (%.8s) | %s | %d | **%s** | %s | %s |\n", now.Format(time.DateOnly),
-			strings.ReplaceAll(c.Name, "|", "/"), c.Net, c.Limits, c.Games, c.rating(), strings.Join(scores, ", "), build)
+			strings.ReplaceAll(c.Name, "|", "/"), c.Net, c.Limits, c.Games, ratingText(&c.Elo), strings.Join(scores, ", "), build)
 	}
 	before, after, found := strings.Cut(string(text), climbHead)
 	if !found {
