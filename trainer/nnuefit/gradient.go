@@ -16,8 +16,8 @@ func (c *core) clipGradient(examples int) error {
 		return nil
 	}
 	norm := math.Sqrt(c.gradientSquares()) / float64(examples)
-	if math.IsNaN(norm) || math.IsInf(norm, 0) {
-		return trainer.ErrDiverged
+	if err := trainer.Finite(norm); err != nil {
+		return err
 	}
 	if norm <= c.maxNorm {
 		return nil

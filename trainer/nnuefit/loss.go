@@ -7,6 +7,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // Loss names a measure of how far a win probability q lies from the wanted one t.
@@ -66,13 +67,14 @@ func (m *Model) objective() objective {
 	return objective{kind: m.cfg.Loss, power: m.cfg.Power, gain: m.core.scales.unit / m.cfg.NetScale}
 }
 
-// target is the wanted win probability of a sample's position: its score's with
-// a weight of lambda, its result's with the rest.
-func (m *Model) target(s *sample.Sample, lambda float64) float64 {
-	if limit, score := m.cfg.LambdaLimit, s.ScoreOr0(); limit > 0 && (score > limit || score < -limit) {
-		lambda = m.cfg.LambdaBeyond
-	}
-	return lambda*m.scoreTarget(s) + (1-lambda)*resultTarget(s)
+// mix returns how scores and results share targets at a λ.
+func (m *Model) mix(lambda float64) trainer.Mix {
+	return trainer.Mix{Lambda: lambda, Limit: m.cfg.LambdaLimit, Beyond: m.cfg.LambdaBeyond}
+}
+
+// target is the win probability that a sample's position should have.
+func (m *Model) target(s *sample.Sample, mix trainer.Mix) float64 {
+	return mix.Of(s, m.scoreTarget(s), resultTarget(s))
 }
 
 // scoreTarget is the win probability that a sample's score stands for.

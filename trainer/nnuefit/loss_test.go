@@ -58,7 +58,7 @@ func TestLambdaBeyond(t *testing.T) {
 	}{{1000, 0.8}, {-1000, 0.8}, {1001, 0.25}, {-1001, 0.25}, {search.MatedAfter(3), 0.25}} {
 		s := sample.Sample{Score: c.score, Result: 1}
 		want := c.lambda*m.scoreTarget(&s) + 1 - c.lambda
-		if got := m.target(&s, 0.8); math.Abs(got-want) > 1e-12 {
+		if got := m.target(&s, m.mix(0.8)); math.Abs(got-want) > 1e-12 {
 			t.Errorf("score %d: target %g, want %g", c.score, got, want)
 		}
 	}

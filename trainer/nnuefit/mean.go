@@ -5,6 +5,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/kernel"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // meanPeriod is the number of steps between updates of the averaged net: often
@@ -35,8 +36,7 @@ func (c *core) updateMean() {
 	if c.mean.decay == 0 || c.optimiser.step%meanPeriod != 0 {
 		return
 	}
-	t := float64(c.optimiser.step)
-	share := float32(1 - math.Pow(min(c.mean.decay, (1+t)/(10+t)), meanPeriod))
+	share := float32(1 - math.Pow(trainer.MeanKeep(c.mean.decay, c.optimiser.step), meanPeriod))
 	parallel.Blocks(c.workers, c.features, rowBlock, func(lo, hi int) {
 		for f := lo; f < hi; f++ {
 			if c.rows.last[f] > 0 {

@@ -2,7 +2,6 @@ package nnuefit
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -109,15 +108,16 @@ func (m *Model) SetScoreScale(raw float64) error {
 // Fit makes one step on batch and returns its mean loss before the step. On
 // trainer.ErrDiverged nothing has changed.
 func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
-	if err := checkFit(len(batch), h); err != nil {
+	if err := trainer.CheckFit(len(batch), h, MaxRate); err != nil {
 		return 0, err
 	}
 	in, loss := m.positions(len(batch), func(i int) *chess.Position { return &batch[i].Pos }), m.objective()
 	// The loss is asked for stack by stack, when samples have left the cache.
 	m.targets = grow(m.targets, len(batch))
+	mix := m.mix(h.Lambda)
 	parallel.Blocks(m.cfg.Workers, len(batch), targetBlock, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			m.targets[i] = m.target(&batch[i], h.Lambda)
+			m.targets[i] = m.target(&batch[i], mix)
 		}
 	})
 	in.loss = func(i int, output float64) (float64, float64) { return loss.at(output, m.targets[i]) }
@@ -126,21 +126,6 @@ func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
 
 // MaxRate is the highest learning rate that a step may have.
 const MaxRate = 1.0
-
-// checkFit judges what a step is made with: the size of its batch and what the
-// schedules set.
-func checkFit(batch int, h trainer.Hyper) error {
-	if batch == 0 {
-		return fmt.Errorf("%w: empty batch", trainer.ErrConfig)
-	}
-	if !(h.LearningRate >= 0 && h.LearningRate <= MaxRate) {
-		return fmt.Errorf("%w: learning rate %g, expected 0 to %g", trainer.ErrConfig, h.LearningRate, MaxRate)
-	}
-	if !(h.Lambda >= 0 && h.Lambda <= 1) {
-		return fmt.Errorf("%w: lambda %g, expected 0 to 1", trainer.ErrConfig, h.Lambda)
-	}
-	return nil
-}
 
 // fit makes a step of the numeric core.
 func (m *Model) fit(in *input, lr float64) (float64, error) {
@@ -194,7 +179,7 @@ func (m *Model) Evaluate(p *chess.Position) float64 {
 // Loss measures the averaged net on samples; it changes nothing.
 func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, error) {
 	var l trainer.Loss
-	agree, objective := 0, m.objective()
+	agree, objective, mix := 0, m.objective(), m.mix(lambda)
 	m.sampleOutputs(samples, func(i int, raw float64) {
 		s := &samples[i]
 		score, result := m.scoreTarget(s), resultTarget(s)
@@ -202,7 +187,7 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 			loss, _ := objective.at(raw/m.core.scales.unit, target)
 			return loss
 		}
-		l.Mean += at(m.target(s, lambda))
+		l.Mean += at(mix.Of(s, score, result))
 		l.Score += at(score)
 		l.Result += at(result)
 		if s.Result != 0 {
@@ -219,8 +204,5 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 	if l.Decided > 0 {
 		l.SignAccuracy = float64(agree) / float64(l.Decided)
 	}
-	if math.IsNaN(l.Mean) || math.IsInf(l.Mean, 0) {
-		return l, trainer.ErrDiverged
-	}
-	return l, nil
+	return l, trainer.Finite(l.Mean)
 }

@@ -173,12 +173,12 @@ func (m *Model) FitPQR(triples []Triple, c PQR, h trainer.Hyper) (float64, error
 	if err := c.Validate(); err != nil {
 		return 0, err
 	}
-	if err := checkFit(len(triples), h); err != nil {
+	if err := trainer.CheckFit(len(triples), h, MaxRate); err != nil {
 		return 0, err
 	}
 	in := m.positions(3*len(triples), func(i int) *chess.Position { return tripleAt(triples, i) })
 	in.examples = len(triples)
-	objective, losses := m.objective(), make([]terms, len(triples))
+	objective, mix, losses := m.objective(), m.mix(h.Lambda), make([]terms, len(triples))
 	in.outputs = func(all []float32) {
 		value := func(i int) float64 { return objective.gain * float64(all[i]) }
 		for k := range losses {
@@ -195,7 +195,7 @@ func (m *Model) FitPQR(triples []Triple, c PQR, h trainer.Hyper) (float64, error
 		}
 		loss, derivative = t.rank+c.Pair*t.pair, t.dp*objective.gain
 		if c.Target > 0 {
-			l, d := objective.at(output, m.target(&triples[i/3].P, h.Lambda))
+			l, d := objective.at(output, m.target(&triples[i/3].P, mix))
 			loss, derivative = loss+c.Target*l, derivative+c.Target*d
 		}
 		return loss, derivative
@@ -215,7 +215,7 @@ type PQRLoss struct {
 // LossPQR measures the averaged net on triples; it changes nothing.
 func (m *Model) LossPQR(triples []Triple, c PQR, lambda float64) (PQRLoss, error) {
 	l := PQRLoss{Triples: len(triples)}
-	objective := m.objective()
+	objective, mix := m.objective(), m.mix(lambda)
 	var f [3]float64
 	m.outputs(3*len(triples), func(i int) *chess.Position { return tripleAt(triples, i) }, func(i int, raw float64) {
 		if f[i%3] = raw / m.cfg.NetScale; i%3 < 2 {
@@ -226,7 +226,7 @@ func (m *Model) LossPQR(triples []Triple, c PQR, lambda float64) (PQRLoss, error
 		l.Pair += t.pair
 		l.Mean += t.rank + c.Pair*t.pair
 		if c.Target > 0 {
-			p, _ := objective.at(f[0]/objective.gain, m.target(&triples[i/3].P, lambda))
+			p, _ := objective.at(f[0]/objective.gain, m.target(&triples[i/3].P, mix))
 			l.Mean += c.Target * p
 		}
 		switch {
@@ -239,10 +239,7 @@ func (m *Model) LossPQR(triples []Triple, c PQR, lambda float64) (PQRLoss, error
 	if n := float64(len(triples)); n > 0 {
 		l.Mean, l.Rank, l.Pair, l.Ranked = l.Mean/n, l.Rank/n, l.Pair/n, l.Ranked/n
 	}
-	if math.IsNaN(l.Mean) || math.IsInf(l.Mean, 0) {
-		return l, trainer.ErrDiverged
-	}
-	return l, nil
+	return l, trainer.Finite(l.Mean)
 }
 
 // Ranker trains a Model on triples made of the samples it is given; it is a

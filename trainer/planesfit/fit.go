@@ -31,16 +31,13 @@ const MaxRate = math.MaxFloat32
 // Fit makes one step on batch and returns its mean loss before the step. On
 // trainer.ErrDiverged nothing has changed.
 func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {
-	if len(batch) == 0 {
-		return 0, fmt.Errorf("%w: empty batch", trainer.ErrConfig)
-	}
-	if !(h.LearningRate >= 0 && h.LearningRate <= MaxRate) || !(h.Lambda >= 0 && h.Lambda <= 1) {
-		return 0, fmt.Errorf("%w: learning rate %g and lambda %g, expected a number from 0, and 0 to 1", trainer.ErrConfig, h.LearningRate, h.Lambda)
+	if err := trainer.CheckFit(len(batch), h, MaxRate); err != nil {
+		return 0, err
 	}
 	loss := m.differentiate(batch, h.Lambda).loss
 	norm := math.Sqrt(squaredNorm(m.gradient))
-	if math.IsNaN(loss+norm) || math.IsInf(loss+norm, 0) {
-		return loss, fmt.Errorf("step %d: %w", m.steps+1, trainer.ErrDiverged)
+	if err := trainer.Finite(loss + norm); err != nil {
+		return loss, fmt.Errorf("step %d: %w", m.steps+1, err)
 	}
 	if limit := m.cfg.GradientNorm; limit > 0 && norm > limit {
 		kernel.FloatScale(m.gradient, float32(limit/norm))
@@ -148,8 +145,7 @@ func (m *Model) update(rate float64, n int) {
 	}
 	m.follow(n)
 	if m.mean != nil {
-		t := float64(m.steps) // early on the average forgets quickly
-		kernel.FloatLerp(m.mean, p.all, float32(1-min(m.cfg.MeanDecay, (1+t)/(10+t))))
+		kernel.FloatLerp(m.mean, p.all, float32(1-trainer.MeanKeep(m.cfg.MeanDecay, m.steps)))
 	}
 }
 

@@ -7,18 +7,19 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // objective is what a net is measured against.
 type objective struct {
 	policy, value, plies float64 // weights
 	scale                float64 // of scores, in centipawns
-	lambda               float64
+	mix                  trainer.Mix
 }
 
 func (m *Model) objective(lambda float64) objective {
 	c := &m.cfg
-	return objective{c.PolicyWeight, c.ValueWeight, c.PliesWeight, c.ScoreScale / search.RawPerCentipawn, lambda}
+	return objective{c.PolicyWeight, c.ValueWeight, c.PliesWeight, c.ScoreScale / search.RawPerCentipawn, trainer.Mix{Lambda: lambda}}
 }
 
 // outcome is the probabilities of loss, draw and win of the side to move.
@@ -40,7 +41,7 @@ func ended(s *sample.Sample) (t outcome) {
 func (o *objective) mixed(s *sample.Sample) outcome {
 	t, result := o.scored(s), ended(s)
 	for i := range t {
-		t[i] = o.lambda*t[i] + (1-o.lambda)*result[i]
+		t[i] = o.mix.Of(s, t[i], result[i])
 	}
 	return t
 }

@@ -1,7 +1,6 @@
 package planesfit
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -104,10 +103,7 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 		MoveAccuracy: float64(total.hits) / float64(max(1, total.moves)),
 		SignAccuracy: float64(total.rightWinner) / float64(max(1, total.decided)),
 	}
-	if math.IsNaN(l.Mean) || math.IsInf(l.Mean, 0) {
-		return l, trainer.ErrDiverged
-	}
-	return l, nil
+	return l, trainer.Finite(l.Mean)
 }
 
 // Values returns the averaged net's expected results, −1 to 1, of positions for the
