@@ -1,5 +1,6 @@
-// Package configs holds the settings of a run: the structs with their units,
-// the presets shipped in the binary, strict reading and validation.
+// Package configs holds the settings of loops and of runs on given data: the structs
+// with their units, the presets shipped in the binary, and strict reading. Values are
+// checked by the packages that use them.
 //
 // Values come, each overriding the one before, from the preset, a YAML file,
 // the environment (SELFPLAY_TRAIN_BATCH sets train.batch) and key=value pairs
@@ -11,15 +12,14 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
-	"net"
-	"net/netip"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/crazyhouse-rl/selfplay/internal/check"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // Schema is the version of the file format that this build reads and writes.
@@ -103,40 +103,17 @@ type Replay struct {
 	WindowSlope    float64 `yaml:"window_slope"`    // its slope at the minimum
 }
 
-// Train is the optimiser's side.
+// Train is how the loop trains, and with how many of its positions.
 type Train struct {
-	Batch         int     `yaml:"batch"`           // positions a step
-	Workers       int     `yaml:"workers"`         // threads; the result does not depend on it
+	trainer.Settings `yaml:",inline"`
+
 	MinPositions  int     `yaml:"min_positions"`   // positions in the buffer before training starts
 	SamplesPerRow float64 `yaml:"samples_per_row"` // train-to-play ratio: samples drawn per new position
 	StepsPerNet   int     `yaml:"steps_per_net"`   // a candidate net every so many steps
 	RenewGrowth   float64 `yaml:"renew_growth"`    // the trainer begins with a fresh net whenever the positions stored have grown by this factor; 0: never
 	RenewSamples  float64 `yaml:"renew_samples"`   // samples that a fresh net draws in advance per position in the window
-	LR            float64 `yaml:"lr"`              // learning rate at the start
-	LRFinal       float64 `yaml:"lr_final"`        // learning rate after lr_steps, cosine between
-	LRSteps       int     `yaml:"lr_steps"`
-	WarmupSteps   int     `yaml:"warmup_steps"`
-	MeanDecay     float64 `yaml:"mean_decay"`   // share that the averaged net, which is the one offered, keeps per step
-	Lambda        float64 `yaml:"lambda"`       // share of the search score in the target at the start, the rest is the result
-	LambdaFinal   float64 `yaml:"lambda_final"` // the share after lambda_steps
-	LambdaSteps   int     `yaml:"lambda_steps"`
-	NetScale      float64 `yaml:"net_scale"`     // raw units (208 a pawn) of the net's output per unit of log-odds of winning
-	Optimiser     string  `yaml:"optimiser"`     // sgd, adam, adamw, radam or ranger
-	Loss          string  `yaml:"loss"`          // power or cross-entropy, of the net's win probability against the target
-	Power         float64 `yaml:"power"`         // exponent of the loss power
-	PSQTStart     string  `yaml:"psqt_start"`    // first values of the PSQT weights: pieces, the material in raw units as far as the features tell it; or zero
-	Factorise     bool    `yaml:"factorise"`     // rows that differ in the own king's square only have a virtual row in common
-	PerGame       int     `yaml:"per_game"`      // positions drawn from one game at a time
-	MinPly        int     `yaml:"min_ply"`       // earlier plies are not trained on
-	MaxScore      int     `yaml:"max_score"`     // positions beyond this score are not trained on, centipawns; 0: no limit
-	SkipCaptures  bool    `yaml:"skip_captures"` // leave out positions whose best move captures or promotes
-	SkipInCheck   bool    `yaml:"skip_in_check"` // and those in check
-	PolicyWeight  float64 `yaml:"policy_weight"` // of planes: weight of the loss of moves
-	ValueWeight   float64 `yaml:"value_weight"`  // of planes: weight of the loss of scores and results
-	PliesWeight   float64 `yaml:"plies_weight"`  // of planes: weight of the loss of plies left
-	Surprise      float64 `yaml:"surprise"`      // of planes: share of the weight that goes by what surprised the search, 0..1
-	HeldOut       int     `yaml:"held_out"`      // positions of held-out games measured for the held-out loss
-	Checkpoint    int     `yaml:"checkpoint"`    // steps between checkpoints
+	PerGame       int     `yaml:"per_game"`        // positions drawn from one game at a time
+	Checkpoint    int     `yaml:"checkpoint"`      // steps between checkpoints
 }
 
 // Gate decides whether a candidate replaces the current net.
@@ -160,42 +137,19 @@ const (
 )
 
 //go:embed *.yaml
-var presets embed.FS
+var presetFiles embed.FS
 
-// What train.optimiser, train.loss and train.psqt_start may be: the names of packages nnuefit and
-// planesfit.
-var (
-	optimisers = map[string][]string{NNUE: {"sgd", "adam", "adamw", "radam", "ranger"}, Planes: {"sgd", "adamw"}}
-	losses     = []string{"power", "cross-entropy"}
-	psqtStarts = []string{"pieces", "zero"}
-)
-
-// base is the preset that gives every value; the others say what differs.
-const base = "laptop"
+var presets = library{presetFiles, ".", "laptop"}
 
 // Presets lists the names that Preset knows, sorted.
-func Presets() []string {
-	files, _ := fs.Glob(presets, "*.yaml")
-	files = slices.DeleteFunc(files, func(f string) bool { return f == ladderFile })
-	for i, f := range files {
-		files[i] = strings.TrimSuffix(f, ".yaml")
-	}
-	slices.Sort(files)
-	return files
-}
+func Presets() []string { return presets.names() }
 
 // Preset returns the named preset. Unknown names give an error that lists the
 // known ones.
 func Preset(name string) (Config, error) {
 	var c Config
-	for _, layer := range []string{base, name} {
-		text, err := presets.ReadFile(layer + ".yaml")
-		if err != nil || layer+".yaml" == ladderFile {
-			return Config{}, fmt.Errorf("%w: preset: found %q, expected one of %s", ErrInvalid, name, strings.Join(Presets(), ", "))
-		}
-		if err := c.Merge(text, layer+".yaml"); err != nil {
-			return Config{}, err
-		}
+	if err := presets.lay(name, c.Merge); err != nil {
+		return Config{}, err
 	}
 	c.Preset = name
 	return c, nil
@@ -203,28 +157,28 @@ func Preset(name string) (Config, error) {
 
 // FilePreset returns the preset that the file's key preset names; "" if it has
 // no such key. A file is meant to be merged over that preset.
-func FilePreset(text []byte, name string) (string, error) {
-	values, err := parse(text, name)
-	if err != nil {
-		return "", err
-	}
-	preset, _ := values["preset"].(string) // Merge says so if it is none
-	return preset, nil
-}
+func FilePreset(text []byte, name string) (string, error) { return presetOf(text, name) }
 
 // Merge overlays the YAML text of the file called name. Keys that are absent
 // keep their values; unknown keys, another schema and another preset than the
-// one it is merged over are errors, and then nothing has changed.
+// one it is merged over are errors, and then nothing has changed. Settings of
+// earlier builds are read as what they meant.
 func (c *Config) Merge(text []byte, name string) error {
-	values, err := parse(text, name)
+	values, err := decode(text, name)
 	if err != nil {
 		return err
 	}
 	if found, ok := values["preset"]; ok && c.Preset != "" && found != c.Preset {
 		return fmt.Errorf("%w: %s: preset: found %v, expected %s, which it is merged over", ErrInvalid, name, found, c.Preset)
 	}
+	if err := c.translate(values, name); err != nil {
+		return err
+	}
+	if err := checkKeys(c, values, name); err != nil {
+		return err
+	}
 	next := *c
-	for key, field := range next.fields() {
+	for key, field := range fields(&next) {
 		value, ok := values[key]
 		if !ok {
 			continue
@@ -237,156 +191,97 @@ func (c *Config) Merge(text []byte, name string) error {
 	return nil
 }
 
-// parse reads a file's settings under their dotted names and checks its schema
-// and that every name is known.
-func parse(text []byte, name string) (map[string]any, error) {
-	var raw map[string]any
-	if err := yaml.Unmarshal(text, &raw); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
-	}
-	if found, ok := raw["schema"]; !ok || fmt.Sprint(found) != fmt.Sprint(Schema) {
-		if !ok {
-			found = "none"
-		}
-		return nil, fmt.Errorf("%w: %s: schema: found %v, expected %d as the file's first key", ErrInvalid, name, found, Schema)
-	}
-	values := map[string]any{}
-	flatten("", raw, values)
-	if err := translateNet(values, name); err != nil {
-		return nil, err
-	}
-	if err := translateTree(values, name); err != nil {
-		return nil, err
-	}
-	known := Keys()
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if _, ok := known[key]; !ok {
-			return nil, fmt.Errorf("%w: %s: unknown key %q, the nearest known one is %q", ErrInvalid, name, key, nearest(key, known))
-		}
-	}
-	return values, nil
-}
-
 // YAML returns the effective configuration as a file that Merge reads back.
-func (c Config) YAML() []byte {
-	text, err := yaml.Marshal(c)
-	if err != nil { // plain values only: cannot happen
-		panic(err)
+func (c Config) YAML() []byte { return toYAML(c) }
+
+// EnvPrefix begins the name of every environment variable that sets a key:
+// SELFPLAY_TRAIN_LR sets train.lr.
+const EnvPrefix = "SELFPLAY_"
+
+// Set gives the setting called key the value written in text: as it stands for
+// a string, read as YAML for others. The preset cannot be set: it is what all
+// settings are laid over.
+func (c *Config) Set(key, text string) error {
+	if key == "preset" {
+		return fmt.Errorf("%w: preset: found %q among the settings, expected it to be chosen before them", ErrInvalid, text)
 	}
-	return text
+	if now := replaced(key); now != "" {
+		return fmt.Errorf("%w: unknown key %q, replaced by %s", ErrInvalid, key, now)
+	}
+	return set(c, key, text)
 }
 
-// Validate checks every value and reports all that are wrong at once.
-func (c Config) Validate() error {
-	var wrong []error
-	check := func(ok bool, key string, found any, expected string) {
+// SetEnv applies the variables of environ (each "NAME=value") that begin with
+// EnvPrefix. A variable that names no key is an error.
+func (c *Config) SetEnv(environ []string) error {
+	names := map[string]string{}
+	for _, key := range keys(c) {
+		names[EnvPrefix+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
+	}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, EnvPrefix) {
+			continue
+		}
+		key, ok := names[name]
 		if !ok {
-			wrong = append(wrong, fmt.Errorf("%w: %s: found %v, expected %s", ErrInvalid, key, found, expected))
+			nearest := words.Nearest(name, slices.Sorted(maps.Keys(names)))
+			return fmt.Errorf("%w: environment: unknown variable %s, the nearest known one is %s", ErrInvalid, name, nearest)
+		}
+		if err := c.Set(key, value); err != nil {
+			return fmt.Errorf("environment: %w", err)
 		}
 	}
-	positive := func(key string, v int) { check(v > 0, key, v, "a positive number") }
-	natural := func(key string, v int) { check(v >= 0, key, v, "0 or more") }
-	share := func(key string, v float64) { check(v >= 0 && v <= 1, key, v, "a number from 0 to 1") }
+	return nil
+}
 
-	for key, field := range c.fields() {
+// SetPairs applies "key=value" pairs.
+func (c *Config) SetPairs(pairs []string) error {
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return fmt.Errorf("%w: found %q, expected key=value", ErrInvalid, pair)
+		}
+		if err := c.Set(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Differences names the settings in which two configurations differ, each as
+// "key: a → b"; of the bus's token it says only that it changed.
+func Differences(a, b Config) []string {
+	var out []string
+	for key := range fields(&a) {
+		was, is := get(&a, key), get(&b, key)
+		switch {
+		case was == is:
+		case key == "bus.token":
+			out = append(out, key+": changed")
+		default:
+			out = append(out, fmt.Sprintf("%s: %s → %s", key, was, is))
+		}
+	}
+	return out
+}
+
+// Validate reports what is wrong with the values that this package gives their
+// meaning, and every number that is not finite. The others are checked by the
+// packages that use them; package selfplay checks all.
+func (c Config) Validate() error {
+	wrong := check.Of(ErrInvalid)
+	for key, field := range fields(&c) {
 		if field.CanFloat() {
 			v := field.Float()
-			check(!math.IsNaN(v) && !math.IsInf(v, 0), key, v, "a finite number")
+			wrong.That(!math.IsNaN(v) && !math.IsInf(v, 0), key, v, "a finite number")
 		}
 	}
-	check(c.Schema == Schema, "schema", c.Schema, fmt.Sprint(Schema))
-	check(slices.Contains(Presets(), c.Preset), "preset", c.Preset, "one of "+strings.Join(Presets(), ", "))
-	check(c.Variant == "crazyhouse" || c.Variant == "chess", "variant", c.Variant, "crazyhouse or chess")
-
-	check(c.Actor.Workers > 0 && c.Actor.Workers <= 1024, "actor.workers", c.Actor.Workers, "1 to 1024")
-	check(c.Actor.Nodes > 0, "actor.nodes", c.Actor.Nodes, "a positive number")
-	check(c.Actor.HashMB > 0 && c.Actor.HashMB <= 65536, "actor.hash_mb", c.Actor.HashMB, "1 to 65536")
-	check(c.Actor.OpeningMin >= 0 && c.Actor.OpeningMin <= c.Actor.OpeningMax, "actor.opening_min", c.Actor.OpeningMin, "0 to actor.opening_max")
-	check(c.Actor.OpeningMax <= 64, "actor.opening_max", c.Actor.OpeningMax, "at most 64")
-	check(c.Actor.MaxPlies > c.Actor.OpeningMax && c.Actor.MaxPlies <= 4096, "actor.max_plies", c.Actor.MaxPlies, "more than actor.opening_max, at most 4096")
-	positive("actor.opening_score", c.Actor.OpeningScore)
-	share("actor.book_share", c.Actor.BookShare)
-	natural("actor.random_plies", c.Actor.RandomPlies)
-	share("actor.random_prob", c.Actor.RandomProb)
-	share("actor.play_out_share", c.Actor.PlayOutShare)
-	natural("actor.win_score", c.Actor.WinScore)
-	positive("actor.win_plies", c.Actor.WinPlies)
-	positive("actor.spool_max_games", c.Actor.SpoolMaxGames)
-
-	wrong = append(wrong, c.Actor.Tree.validate()...)
-
+	check.Within(wrong, "schema", c.Schema, Schema, Schema)
+	check.OneOf(wrong, "preset", c.Preset, Presets()...)
+	check.OneOf(wrong, "variant", c.Variant, "crazyhouse", "chess")
 	if _, err := c.Net.Text(c.Variant); err != nil {
-		wrong = append(wrong, fmt.Errorf("net: %w", err))
+		wrong.Add(fmt.Errorf("net: %w", err))
 	}
-	if kinds := map[string]string{NNUE: AlphaBeta, Planes: TreeSearch}; kinds[c.Net.Kind] != "" {
-		check(c.Actor.Search == kinds[c.Net.Kind], "actor.search", c.Actor.Search, kinds[c.Net.Kind]+", which nets of kind "+c.Net.Kind+" play with")
-	}
-
-	check(c.Bus.URL == "" || c.Bus.Listen == "", "bus.listen", c.Bus.Listen, "nothing when bus.url is set")
-	check(c.Bus.Listen == "" || hasPort(c.Bus.Listen), "bus.listen", c.Bus.Listen, "host:port")
-	check(c.Bus.Listen == "" || c.Bus.Token != "" || isLoopback(c.Bus.Listen), "bus.listen", c.Bus.Listen, "an address of this machine only (localhost, 127.0.0.1, ::1) while bus.token is empty")
-	check(c.Bus.MaxBytes >= 1<<20, "bus.max_bytes", c.Bus.MaxBytes, "at least 1 MiB")
-	positive("bus.keep_nets", c.Bus.KeepNets)
-
-	check(c.Replay.SegmentBytes >= 1<<12 && c.Replay.SegmentBytes <= 1<<29, "replay.segment_bytes", c.Replay.SegmentBytes, "4096 to 536870912")
-	check(c.Replay.MaxBytes >= 2*c.Replay.SegmentBytes, "replay.max_bytes", c.Replay.MaxBytes, "at least two segments")
-	positive("replay.window_min", c.Replay.WindowMin)
-	check(c.Replay.WindowExponent > 0 && c.Replay.WindowExponent <= 1, "replay.window_exponent", c.Replay.WindowExponent, "more than 0, at most 1")
-	check(c.Replay.WindowSlope > 0 && c.Replay.WindowSlope <= 1, "replay.window_slope", c.Replay.WindowSlope, "more than 0, at most 1")
-
-	check(c.Train.Batch >= 16 && c.Train.Batch <= 1<<20, "train.batch", c.Train.Batch, "16 to 1048576")
-	positive("train.workers", c.Train.Workers)
-	positive("train.min_positions", c.Train.MinPositions)
-	check(c.Train.RenewGrowth == 0 || c.Train.RenewGrowth > 1, "train.renew_growth", c.Train.RenewGrowth, "0 or more than 1")
-	check(c.Train.RenewGrowth == 0 || c.Gate.Enabled, "train.renew_growth", c.Train.RenewGrowth, "0 while gate.enabled is false, as a fresh net is worse than the one before at first")
-	check(c.Train.RenewSamples >= 0, "train.renew_samples", c.Train.RenewSamples, "0 or more")
-	check(c.Train.SamplesPerRow > 0, "train.samples_per_row", c.Train.SamplesPerRow, "a positive number")
-	positive("train.steps_per_net", c.Train.StepsPerNet)
-	check(c.Train.LR > 0 && c.Train.LR < 1, "train.lr", c.Train.LR, "more than 0, less than 1")
-	check(c.Train.LRFinal > 0 && c.Train.LRFinal <= c.Train.LR, "train.lr_final", c.Train.LRFinal, "more than 0, at most train.lr")
-	positive("train.lr_steps", c.Train.LRSteps)
-	natural("train.warmup_steps", c.Train.WarmupSteps)
-	check(c.Train.MeanDecay >= 0 && c.Train.MeanDecay < 1, "train.mean_decay", c.Train.MeanDecay, "0 to less than 1")
-	share("train.lambda", c.Train.Lambda)
-	share("train.lambda_final", c.Train.LambdaFinal)
-	positive("train.lambda_steps", c.Train.LambdaSteps)
-	check(c.Train.NetScale >= 20 && c.Train.NetScale <= 10000, "train.net_scale", c.Train.NetScale, "20 to 10000")
-	if known := optimisers[c.Net.Kind]; known != nil {
-		check(slices.Contains(known, c.Train.Optimiser), "train.optimiser", c.Train.Optimiser, "one of "+strings.Join(known, ", "))
-	}
-	check(slices.Contains(psqtStarts, c.Train.PSQTStart), "train.psqt_start", c.Train.PSQTStart, "one of "+strings.Join(psqtStarts, ", "))
-	check(slices.Contains(losses, c.Train.Loss), "train.loss", c.Train.Loss, "one of "+strings.Join(losses, ", "))
-	check(c.Train.Power >= 1 && c.Train.Power <= 4, "train.power", c.Train.Power, "1 to 4")
-	check(c.Train.PolicyWeight >= 0 && c.Train.PolicyWeight <= 1000, "train.policy_weight", c.Train.PolicyWeight, "0 to 1000")
-	check(c.Train.ValueWeight >= 0 && c.Train.ValueWeight <= 1000, "train.value_weight", c.Train.ValueWeight, "0 to 1000")
-	check(c.Train.PliesWeight >= 0 && c.Train.PliesWeight <= 1000, "train.plies_weight", c.Train.PliesWeight, "0 to 1000")
-	share("train.surprise", c.Train.Surprise)
-	positive("train.per_game", c.Train.PerGame)
-	natural("train.min_ply", c.Train.MinPly)
-	natural("train.max_score", c.Train.MaxScore)
-	check(c.Train.HeldOut > 0 && c.Train.HeldOut <= 1<<20, "train.held_out", c.Train.HeldOut, "1 to 1048576")
-	positive("train.checkpoint", c.Train.Checkpoint)
-
-	check(c.Gate.Pairs > 0, "gate.pairs", c.Gate.Pairs, "a positive number")
-	check(c.Gate.Nodes > 0, "gate.nodes", c.Gate.Nodes, "a positive number")
-	positive("gate.concurrency", c.Gate.Concurrency)
-	check(c.Gate.Elo0 < c.Gate.Elo1, "gate.elo0", c.Gate.Elo0, "less than gate.elo1")
-	check(c.Gate.Alpha > 0 && c.Gate.Beta > 0 && c.Gate.Alpha+c.Gate.Beta < 1, "gate.alpha", c.Gate.Alpha, "alpha and beta above 0, their sum below 1")
-	check(slices.Contains([]string{UndecidedElo, UndecidedLLR, UndecidedFail}, c.Gate.Undecided), "gate.undecided", c.Gate.Undecided, "elo, llr or fail")
-	return errors.Join(wrong...)
-}
-
-func hasPort(listen string) bool {
-	_, port, err := net.SplitHostPort(listen)
-	return err == nil && port != ""
-}
-
-// isLoopback reports whether only this machine can reach the address listen.
-func isLoopback(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return false
-	}
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
+	return wrong.Err()
 }

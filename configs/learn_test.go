@@ -20,11 +20,11 @@ func TestLearnPresets(t *testing.T) {
 	if got := LearnPresets(); !slices.Equal(got, []string{"fairy", "narrow", "planes", "pqr", "small", "tiny"}) {
 		t.Errorf("presets %q", got)
 	}
-	text, err := learnPresets.ReadFile("learn/" + learnBase + ".yaml")
+	text, err := learnFiles.ReadFile("learn/" + learnPresets.base + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	given, err := new(Learn).parse(text, learnBase)
+	given, err := new(Learn).parse(text, learnPresets.base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestLearnPresets(t *testing.T) {
 		if err := l.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for key := range l.fields() {
+		for _, key := range keys(&l) {
 			if _, ok := given[key]; !ok && key != "preset" { // a forgotten one would silently be zero
 				t.Fatalf("the base preset lacks %s", key)
 			}
@@ -51,16 +51,16 @@ func TestLearnPresets(t *testing.T) {
 func TestEverySettingHasUsage(t *testing.T) {
 	var l Learn
 	n := 0
-	for key := range l.Settings() {
+	for key := range l.Usage() {
 		if l.Get(key) == "" && key != "weights" {
-			field, _ := l.field(key)
-			if field.String() != "" {
+			v, _ := field(&l, key)
+			if v.String() != "" {
 				t.Errorf("%s has no value", key)
 			}
 		}
 		n++
 	}
-	if all := len(l.keys()); n != all-3 { // schema, preset, data
+	if all := len(keys(&l)); n != all-3 { // schema, preset, data
 		t.Errorf("%d settings of %d have a usage", n, all)
 	}
 }
@@ -127,9 +127,9 @@ func TestLearnSet(t *testing.T) {
 			t.Errorf("%s=%s: error %v, want ErrInvalid", pair[0], pair[1], err)
 		}
 	}
-	l.Batch, l.Epochs, l.Mirror, l.Buckets, l.Power = 0, 0, 101, "men", -1
+	l.Preset, l.Variant, l.Buckets = "huge", "shogi", "men"
 	err := l.Validate()
-	for _, key := range []string{"batch", "epochs", "mirror", "buckets", "power"} {
+	for _, key := range []string{"preset", "variant", "buckets"} {
 		if err == nil || !strings.Contains(err.Error(), key+": found") {
 			t.Errorf("error %v, lacks %s", err, key)
 		}

@@ -1,10 +1,8 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nets"
@@ -29,7 +27,9 @@ type Net struct {
 	Activation string `yaml:"activation" usage:"of the transformer: crelu or screlu"`
 
 	// Of kind planes.
-	Planes string `yaml:"planes" usage:"net of kind planes: 4x48, 2x32, … or words such as 'mobile 4x64 gates=2/4 heads=wdl,plies'"`
+	Planes   string `yaml:"planes" usage:"net of kind planes: 4x48, 2x32, … or words such as 'mobile 4x64 gates=2/4 heads=wdl,plies'"`
+	Blocks   int    `yaml:"blocks" usage:"its blocks; 0: as planes says"`
+	Channels int    `yaml:"channels" usage:"channels of its trunk; 0: as planes says"`
 }
 
 // Kinds of nets.
@@ -42,6 +42,10 @@ const (
 // wrap ErrInvalid.
 func (n Net) Shape() (arch.Architecture, error) {
 	a, err := arch.Parse(n.Planes)
+	if err == nil && (n.Blocks != 0 || n.Channels != 0) {
+		a.Blocks, a.Channels = cmp.Or(n.Blocks, a.Blocks), cmp.Or(n.Channels, a.Channels)
+		err = a.Check()
+	}
 	if err != nil {
 		return a, fmt.Errorf("%w: planes: %w", ErrInvalid, err)
 	}
@@ -100,31 +104,4 @@ func (n Net) Architecture(variant string) (nnue.Architecture, error) {
 		return a, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	return a, nil
-}
-
-// oldArchitecture is the setting that files of earlier builds have for all of Net
-// but the width.
-const oldArchitecture = "net.architecture"
-
-// translateNet replaces oldArchitecture among a file's values by what it meant.
-func translateNet(values map[string]any, name string) error {
-	found, ok := values[oldArchitecture]
-	if !ok {
-		return nil
-	}
-	buckets, known := map[string]string{"narrow": "hand", "fairy": "board"}[fmt.Sprint(found)]
-	if !known {
-		return fmt.Errorf("%w: %s: %s: found %v, expected narrow or fairy, or instead the keys net.features, net.buckets and so on", ErrInvalid, name, oldArchitecture, found)
-	}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if strings.HasPrefix(key, "net.") && key != oldArchitecture && key != "net.width" {
-			return fmt.Errorf("%w: %s: found %s beside %s, expected one or the other", ErrInvalid, name, key, oldArchitecture)
-		}
-	}
-	delete(values, oldArchitecture)
-	maps.Copy(values, map[string]any{
-		"net.features": "HalfKAv2", "net.l2": 16, "net.l3": 32, "net.stacks": 8,
-		"net.buckets": buckets, "net.psqt": true, "net.activation": "crelu",
-	})
-	return nil
 }

@@ -103,8 +103,48 @@ func TestOldInt8(t *testing.T) {
 	if err := c.Set("actor.tree.int8", "true"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "replaced by actor.tree.runtime") {
 		t.Errorf("set: error %v", err)
 	}
-	c.Actor.Tree.Runtime = "tpu"
-	if err := c.Validate(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), `actor.tree.runtime: found "tpu"`) {
-		t.Errorf("unknown runtime: error %v", err)
+}
+
+// Schedules of earlier builds, in several settings, keep their meaning; those that a
+// file does not give are what it is laid over.
+func TestOldSchedules(t *testing.T) {
+	for text, want := range map[string][2]string{ // over laptop
+		"{lr: 0.02, lr_final: 0.002, lr_steps: 30000, warmup_steps: 100, lambda: 0.65, lambda_final: 0.65, lambda_steps: 10000}": {"warmup:100,cosine:0.02:0.002:30000", "0.65"},
+		"{lr: 0.02, lr_final: 1e-05, lr_steps: 30000, warmup_steps: 0}":                                                          {"cosine:0.02:1e-05:30000", "0.9"},
+		"{lr_steps: 2000, warmup_steps: 10, lambda_steps: 1000}":                                                                 {"warmup:10,cosine:0.003:0.0003:2000", "0.9"},
+		"{lambda: 1, lambda_final: 0.7, lambda_steps: 5}":                                                                        {"warmup:50,cosine:0.003:0.0003:11000", "linear:1:0.7:5"},
+		"{lr: 0.001}": {"0.001", "0.9"},
+		"{lr: 'warmup:5,0.001', lambda: linear:1:0:9}": {"warmup:5,0.001", "linear:1:0:9"},
+	} {
+		c, _ := Preset("laptop")
+		if err := c.Merge([]byte("schema: 1\ntrain: "+text+"\n"), "old"); err != nil {
+			t.Error(err)
+		} else if string(c.Train.LR) != want[0] || string(c.Train.Lambda) != want[1] {
+			t.Errorf("%s: lr %s, lambda %s, want %s", text, c.Train.LR, c.Train.Lambda, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"{lr: 'cosine:1:0:5', lr_steps: 9}": `train.lr: found "cosine:1:0:5" beside train.lr, train.lr_steps`,
+		"{lr_final: [1]}":                   "", // is no schedule, as its user says
+		"{lambda_final: '0.5,1'}":           `train.lambda_final: found "0.5,1"`,
+	} {
+		c, _ := Preset("laptop")
+		if err := c.Merge([]byte("schema: 1\ntrain: "+text+"\n"), "old"); want != "" && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: error %v, lacks %q", text, err, want)
+		}
+	}
+	other, _ := Preset("laptop")
+	other.Train.LR = "0.1"
+	if err := other.Merge([]byte("schema: 1\ntrain: {lr_steps: 9}\n"), "old"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "train.lr: found \"\"") {
+		t.Errorf("steps of no cosine: error %v", err)
+	}
+	var planes Config
+	old := "schema: 1\nnet: {kind: planes}\ntrain: {lr: 0.1, lr_final: 0.1, lr_steps: 1, warmup_steps: 0}\n"
+	if err := planes.Merge([]byte(old), "old"); err != nil || planes.Train.Momentum != 0.95 || planes.Train.WeightDecay != 0.0001 {
+		t.Errorf("planes of an earlier build: momentum %g, weight decay %g, error %v", planes.Train.Momentum, planes.Train.WeightDecay, err)
+	}
+	c, _ := Preset("laptop")
+	if err := c.Set("train.warmup_steps", "5"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "replaced by train.lr, a schedule such as") {
+		t.Errorf("set: error %v", err)
 	}
 }

@@ -1,11 +1,25 @@
 package dataset
 
 import (
+	"math/rand/v2"
 	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
+
+// Mirror reflects samples left to right, each with the given probability, but for
+// those with a right to castle left.
+func Mirror(rng *rand.Rand, probability float64, samples []sample.Sample) {
+	if probability == 0 {
+		return
+	}
+	for i := range samples {
+		if rng.Float64() < probability {
+			mirror(&samples[i])
+		}
+	}
+}
 
 // mirrors reports whether a position may be mirrored: it may not while a right to
 // castle is left, which has no mirror image.

@@ -312,13 +312,7 @@ func (s *Set) Draw(rng *rand.Rand, dst []sample.Sample) error {
 		n += int(got)
 		s.at += got
 	}
-	if s.cfg.Mirror > 0 {
-		for i := range dst {
-			if rng.Float64() < s.cfg.Mirror {
-				mirror(&dst[i])
-			}
-		}
-	}
+	Mirror(rng, s.cfg.Mirror, dst)
 	return nil
 }
 

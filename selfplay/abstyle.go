@@ -3,11 +3,8 @@ package selfplay
 import (
 	"fmt"
 
-	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/player"
-	"github.com/crazyhouse-rl/selfplay/trainer"
-	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
 
 // abStyle is the style of NNUE nets, with alpha–beta search.
@@ -22,22 +19,6 @@ func newABStyle(r *Run) (*abStyle, error) {
 }
 
 func (s *abStyle) first() string { return player.Material }
-
-func (s *abStyle) fitsScale() bool { return true }
-
-func (s *abStyle) describe(m *nets.Manifest, of model) {
-	m.Kind, m.Features, m.Architecture = nets.KindNNUE, s.architecture.Features, s.architecture.String()
-	m.PSQTStart = string(of.(*nnuefit.Model).PSQTStart())
-}
-
-func (s *abStyle) model() (model, error) {
-	t := s.run.cfg.Train
-	cfg := nnuefit.DefaultConfig()
-	cfg.NetScale, cfg.Loss, cfg.Power = t.NetScale, nnuefit.Loss(t.Loss), t.Power
-	cfg.Optimiser, cfg.Factorise, cfg.Workers = trainer.Optimiser(t.Optimiser), t.Factorise, t.Workers
-	cfg.MeanDecay, cfg.PSQTStart = t.MeanDecay, nnuefit.PSQTStart(t.PSQTStart)
-	return nnuefit.New(s.architecture, cfg, s.run.cfg.Seed)
-}
 
 func (s *abStyle) read(n *net, path string) (err error) {
 	if n.Net, err = player.ReadNet(path, s.run.variant); err != nil {

@@ -14,12 +14,12 @@ func TestDescribeStart(t *testing.T) {
 		cfg.Train.PSQTStart = start
 		r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
 		defer r.Close()
-		model, err := r.style.model()
+		l, err := newLearner(r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var m nets.Manifest
-		if r.style.describe(&m, model); m.PSQTStart != start {
+		if l.training.Describe(&m, l.model); m.PSQTStart != start {
 			t.Errorf("described as begun with %q, want %q", m.PSQTStart, start)
 		}
 	}

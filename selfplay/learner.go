@@ -11,12 +11,13 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
-	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
 
 const (
@@ -28,11 +29,13 @@ const (
 // learner trains on the replay buffer, at a bounded number of samples per new
 // position, and offers a net every train.steps_per_net steps.
 type learner struct {
-	run     *Run
-	buffer  *replay.Buffer
-	model   model
-	trainer *trainer.Trainer
-	state   learnerState
+	run      *Run
+	buffer   *replay.Buffer
+	training *run.Training
+	config   trainer.Config
+	model    run.Model
+	trainer  *trainer.Trainer
+	state    learnerState
 }
 
 // learnerState lies in the checkpoint beside the trainer's own.
@@ -49,51 +52,59 @@ type source struct {
 	buffer  *replay.Buffer
 	perGame int
 	filter  sample.Filter
+	mirror  float64 // share of the samples
 }
 
 func (s *source) Draw(rng *rand.Rand, dst []sample.Sample) error {
-	return s.buffer.Draw(rng, s.perGame, s.filter, dst)
+	if err := s.buffer.Draw(rng, s.perGame, s.filter, dst); err != nil {
+		return err
+	}
+	dataset.Mirror(rng, s.mirror, dst)
+	return nil
 }
 
 func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
 	return s.buffer.HeldOut(s.filter, dst)
 }
 
-func filterOf(t configs.Train) sample.Filter {
-	return sample.Filter{
-		SkipInCheck:  t.SkipInCheck,
-		SkipCaptures: t.SkipCaptures,
-		MinPly:       t.MinPly,
-		MaxScore:     search.Score(t.MaxScore),
-		RequireScore: true,
+// endless is the length of a loop's training in steps: it has none.
+const endless = 0
+
+// newTraining returns the training of a run's nets.
+func newTraining(cfg configs.Config) (*run.Training, error) {
+	s := cfg.Train.Settings
+	if cfg.Actor.Search == configs.TreeSearch && s.ScoreScale == 0 {
+		s.ScoreScale = treeScoreScale
 	}
+	return run.NewTraining(cfg.Variant, cfg.Net, s)
+}
+
+// treeScoreScale is that of scores of tree searches, which need no fitting:
+// tanh(s/400), as mcts.Score has it, is a win probability of σ(s/200).
+const treeScoreScale = 200 * search.RawPerCentipawn
+
+// newModel returns a net that has learned nothing.
+func (l *learner) newModel() (run.Model, error) {
+	return l.training.NewModel(l.config.LearningRate, endless, l.run.cfg.Seed)
 }
 
 // newLearner builds the model and resumes the newest checkpoint if there is one.
 func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 	t := r.cfg.Train
-	model, err := r.style.model()
-	if err != nil {
+	l := &learner{run: r, buffer: buffer}
+	l.state.Ratio = replay.Ratio{PerRow: t.SamplesPerRow, Cap: max(float64(4*t.Batch), t.SamplesPerRow*float64(t.MinPositions))}
+	var err error
+	if l.training, err = newTraining(r.cfg); err != nil {
 		return nil, err
 	}
-	l := &learner{run: r, buffer: buffer, model: model}
-	l.state.Ratio = replay.Ratio{PerRow: t.SamplesPerRow, Cap: max(float64(4*t.Batch), t.SamplesPerRow*float64(t.MinPositions))}
-	var rate trainer.Schedule = trainer.Cosine{From: t.LR, To: t.LRFinal, Steps: uint64(t.LRSteps)}
-	if t.WarmupSteps > 0 {
-		rate = trainer.Warmup{Steps: uint64(t.WarmupSteps), Of: rate}
+	if l.config, err = l.training.Config(r.cfg.Seed, endless); err != nil {
+		return nil, err
 	}
-	l.trainer, err = trainer.New(model, &source{buffer, t.PerGame, filterOf(t)}, trainer.Config{
-		BatchSize:     t.Batch,
-		Seed:          r.cfg.Seed,
-		LearningRate:  rate,
-		Lambda:        trainer.Linear{From: t.Lambda, To: t.LambdaFinal, Steps: uint64(t.LambdaSteps)},
-		HeldOut:       t.HeldOut,
-		ValidateEvery: uint64(t.Checkpoint),
-		OnReport:      l.show,
-		ReportEvery:   reportEvery,
-		Prefetch:      true,
-	})
-	if err != nil {
+	l.config.ValidateEvery, l.config.OnReport, l.config.ReportEvery = uint64(t.Checkpoint), l.show, reportEvery
+	if l.model, err = l.newModel(); err != nil {
+		return nil, err
+	}
+	if l.trainer, err = trainer.New(l.model, &source{buffer, t.PerGame, t.Filter(), t.Mirror / 100}, l.config); err != nil {
 		return nil, err
 	}
 	return l, l.resume()
@@ -201,7 +212,7 @@ func (l *learner) renew() error {
 	if growth == 0 || float64(stored) < growth*float64(l.state.Renewed) {
 		return nil
 	}
-	model, err := l.run.style.model()
+	model, err := l.newModel()
 	if err != nil {
 		return err
 	}
@@ -219,21 +230,17 @@ func (l *learner) renew() error {
 // Scores that say nothing leave the scale as it is, as do those that have a known
 // one.
 func (l *learner) fitScale() {
-	if !l.run.style.fitsScale() {
+	if l.training.Settings.ScoreScale != 0 {
 		return
 	}
 	t := l.run.cfg.Train
 	samples := make([]sample.Sample, scaleSamples)
 	rng := rand.New(rand.NewPCG(l.run.cfg.Seed, l.trainer.Steps()))
-	if err := l.buffer.Draw(rng, t.PerGame, filterOf(t), samples); err != nil {
+	if err := l.buffer.Draw(rng, t.PerGame, t.Filter(), samples); err != nil {
 		l.run.log.Warn("score scale not fitted", "error", err)
 		return
 	}
-	_, scale, err := nnuefit.FitScale(samples)
-	if err == nil {
-		err = l.model.SetScoreScale(scale)
-	}
-	if err != nil {
+	if _, _, err := run.FitScale(l.model, samples); err != nil {
 		l.run.log.Warn("score scale not fitted", "error", err)
 		return
 	}
@@ -325,7 +332,7 @@ func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error)
 		Step: facts.Step, Samples: facts.Samples, Games: l.buffer.Stats().Games,
 		HeldOutLoss: facts.HeldOut.Mean, Seed: l.run.cfg.Seed, Build: l.run.opt.Build,
 	}
-	l.run.style.describe(&m, l.model)
+	l.training.Describe(&m, l.model)
 	if err := m.Sign(l.run.key); err != nil {
 		return m, err
 	}

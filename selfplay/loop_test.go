@@ -398,3 +398,20 @@ func TestBackpressure(t *testing.T) {
 		t.Errorf("stream holds %d messages (error %v), want %d", s.Messages, err, held)
 	}
 }
+
+// TestLoopLearnsAsRunsDo: what runs on given data can set, a loop can.
+func TestLoopLearnsAsRunsDo(t *testing.T) {
+	for _, pairs := range [][]string{
+		{"train.loss=pqr", "train.quantise=true", "train.gradient_norm=1", "train.optimiser=sgd", "train.nesterov=true"},
+		{"train.mirror=50", "train.skip_draws=true", "train.thin_ply=12", "train.score_scale=400", "train.lr=warmup:5,step:0.01:0.5:10", "train.workers=0"},
+	} {
+		cfg := smallConfig(t)
+		if err := cfg.SetPairs(append(pairs, "gate.enabled=false")); err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(t.TempDir(), "run")
+		if s := loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience}); s.ActorGeneration < 1 {
+			t.Errorf("%s: actors play with generation %d after %v", pairs, s.ActorGeneration, s.Elapsed)
+		}
+	}
+}

@@ -87,11 +87,12 @@ func SavedConfig(dir string) (cfg configs.Config, found bool, err error) {
 	if err != nil {
 		return cfg, false, err
 	}
-	if err := cfg.Merge(text, path); err != nil {
+	preset, err := configs.FilePreset(text, path)
+	if err != nil {
 		return cfg, false, err
 	}
 	// A setting that the file does not have, an older build's, is the preset's.
-	if cfg, err = configs.Preset(cfg.Preset); err != nil {
+	if cfg, err = configs.Preset(preset); err != nil {
 		return cfg, false, fmt.Errorf("%s: %w", path, err)
 	}
 	return cfg, true, cfg.Merge(text, path)
@@ -106,6 +107,9 @@ func isFixed(key string) bool {
 // configuration cfg, which is written into the directory first. The error
 // wraps dirlock.ErrHeld if another process has the run.
 func Open(ctx context.Context, dir string, cfg configs.Config, o Options) (*Run, error) {
+	if err := Check(cfg); err != nil {
+		return nil, err
+	}
 	r := &Run{cfg: cfg, dir: dir, opt: o, status: newSharedStatus(), log: o.Log}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)

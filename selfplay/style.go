@@ -3,23 +3,14 @@ package selfplay
 import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/player"
-	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // style is what differs between runs by the kind of their nets: how nets are
-// trained, read and played with. Its methods may be called from many goroutines.
+// read and played with. Its methods may be called from many goroutines.
 type style interface {
 	// first is what plays before there is a net, as game records name it.
 	first() string
-	// describe fills in what a net of the run is, made by a model.
-	describe(m *nets.Manifest, of model)
-	// model returns the net that learns.
-	model() (model, error)
-	// fitsScale says that the scores of games have a scale that must be fitted
-	// to their results.
-	fitsScale() bool
 	// read reads a net from its file and refuses one that is not of the run's
 	// architecture.
 	read(n *net, path string) error
@@ -27,13 +18,6 @@ type style interface {
 	spec() player.Spec
 	// player returns a player of one worker's games that uses a net.
 	player(n *net) (*actorPlayer, error)
-}
-
-// model is a net that learns.
-type model interface {
-	trainer.Model
-	ScoreScale() float64
-	SetScoreScale(raw float64) error
 }
 
 // actorPlayer plays both sides of a worker's games.

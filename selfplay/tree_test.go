@@ -81,7 +81,7 @@ func checkTreeSamples(t *testing.T, dir string, cfg configs.Config) {
 	t.Helper()
 	_, buffer := openWithBuffer(t, dir, cfg)
 	samples := make([]sample.Sample, 2000)
-	if err := buffer.Draw(rand.New(rand.NewPCG(1, 1)), 4, filterOf(cfg.Train), samples); err != nil {
+	if err := buffer.Draw(rand.New(rand.NewPCG(1, 1)), 4, cfg.Train.Filter(), samples); err != nil {
 		t.Fatal(err)
 	}
 	full, cheap := 0, 0
@@ -156,14 +156,11 @@ func TestTreeKinds(t *testing.T) {
 	file := filepath.Join(dir, "net.onnx")
 	for _, planes := range []string{"residual 1x8 value=1/0", "residual 1x16 value=1/0"} {
 		r.cfg.Net.Planes = planes
-		s, err := newTreeStyle(r)
+		l, err := newLearner(r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := s.model()
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := l.model
 		out, err := os.Create(file)
 		if err != nil {
 			t.Fatal(err)
@@ -178,7 +175,11 @@ func TestTreeKinds(t *testing.T) {
 		}
 	}
 	var m nets.Manifest
-	r.style.describe(&m, nil)
+	training, err := newTraining(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	training.Describe(&m, nil)
 	if m.Kind != nets.KindPlanes || !strings.Contains(m.Architecture, "1x8") {
 		t.Errorf("described as %+v", m)
 	}

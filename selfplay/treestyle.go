@@ -9,21 +9,13 @@ import (
 	"sync"
 
 	"github.com/crazyhouse-rl/selfplay/mcts"
-	"github.com/crazyhouse-rl/selfplay/nets"
-	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
-	"github.com/crazyhouse-rl/selfplay/trainer"
-	"github.com/crazyhouse-rl/selfplay/trainer/planesfit"
 )
 
 const (
-	// treeScoreScale is that of scores of tree searches, which need no fitting:
-	// tanh(s/400), as mcts.Score has it, is a win probability of σ(s/200).
-	treeScoreScale = 200 * search.RawPerCentipawn
-
 	treeStream = 0x74726565 // "tree": keeps the randomness of searches apart from that of games
 )
 
@@ -56,21 +48,6 @@ func newTreeStyle(r *Run) (*treeStyle, error) {
 }
 
 func (s *treeStyle) first() string { return player.Uniform }
-
-func (s *treeStyle) fitsScale() bool { return false }
-
-func (s *treeStyle) describe(m *nets.Manifest, _ model) {
-	m.Kind, m.Features, m.Architecture = nets.KindPlanes, planes.EncoderVersion, s.architecture.String()
-}
-
-func (s *treeStyle) model() (model, error) {
-	t := s.run.cfg.Train
-	cfg := planesfit.DefaultConfig()
-	cfg.PolicyWeight, cfg.ValueWeight, cfg.PliesWeight, cfg.SurpriseShare = t.PolicyWeight, t.ValueWeight, t.PliesWeight, t.Surprise
-	cfg.ScoreScale = treeScoreScale
-	cfg.Optimiser, cfg.PeakRate, cfg.MeanDecay, cfg.Workers = trainer.Optimiser(t.Optimiser), t.LR, t.MeanDecay, t.Workers
-	return planesfit.New(s.architecture, s.run.variant, cfg, s.run.cfg.Seed)
-}
 
 func (s *treeStyle) read(n *net, path string) (err error) {
 	if n.Net, err = player.ReadNet(path, s.run.variant); err != nil {

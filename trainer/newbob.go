@@ -1,6 +1,6 @@
 package trainer
 
-import "fmt"
+import "github.com/crazyhouse-rl/selfplay/internal/check"
 
 // Newbob lowers the learning rate when the held-out loss stops falling, as the
 // learner of nodchip's Stockfish of 2020 does: a net that is no new best is
@@ -33,13 +33,10 @@ const (
 
 // Validate reports settings that cannot be followed. The error wraps ErrConfig.
 func (n Newbob) Validate() error {
-	if !(n.Decay > 0 && n.Decay <= 1) {
-		return fmt.Errorf("%w: newbob's decay is %g, expected more than 0 and at most 1", ErrConfig, n.Decay)
-	}
-	if n.Trials < 1 {
-		return fmt.Errorf("%w: %d trials of newbob, expected 1 or more", ErrConfig, n.Trials)
-	}
-	return nil
+	wrong := check.Of(ErrConfig)
+	check.Above(wrong, "newbob_decay", n.Decay, 0, 1)
+	check.Positive(wrong, "newbob_trials", n.Trials)
+	return wrong.Err()
 }
 
 // Judge compares a held-out loss with the best so far and updates s. The first

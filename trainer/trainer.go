@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/check"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
@@ -47,20 +48,14 @@ type Config struct {
 	ReportEvery uint64
 }
 
+// validate reports all settings that are out of range, by their names in Settings.
 func (c Config) validate() error {
-	if c.BatchSize < 1 || c.BatchSize > MaxBatch {
-		return fmt.Errorf("%w: batch of %d, expected 1 to %d", ErrConfig, c.BatchSize, MaxBatch)
-	}
-	if c.HeldOut < 0 || c.HeldOut > MaxBatch {
-		return fmt.Errorf("%w: %d held-out positions, expected 0 to %d", ErrConfig, c.HeldOut, MaxBatch)
-	}
-	if err := checkSchedule(c.LearningRate); err != nil {
-		return fmt.Errorf("%w: learning rate: %w", ErrConfig, err)
-	}
-	if err := checkSchedule(c.Lambda); err != nil {
-		return fmt.Errorf("%w: lambda: %w", ErrConfig, err)
-	}
-	return nil
+	wrong := check.Of(ErrConfig)
+	check.Within(wrong, "batch", c.BatchSize, 1, MaxBatch)
+	check.Within(wrong, "held_out", c.HeldOut, 0, MaxBatch)
+	wrong.Because("lr", checkSchedule(c.LearningRate))
+	wrong.Because("lambda", checkSchedule(c.Lambda))
+	return wrong.Err()
 }
 
 // Report is what one step did.

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/internal/check"
+	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
@@ -97,55 +98,54 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate reports the first setting that is out of range. The error wraps
-// trainer.ErrConfig.
+// ConfigOf returns what settings mean for a Model. RankingLoss, which is not
+// a Model's but a Ranker's, leaves PowerLoss for the target beside it; see PQROf.
+func ConfigOf(s trainer.Settings) Config {
+	c := DefaultConfig()
+	c.NetScale, c.Power = s.NetScale, s.Power
+	if s.ScoreScale != 0 {
+		c.ScoreScale = s.ScoreScale
+	}
+	if c.Loss = Loss(s.Loss); c.Loss == RankingLoss {
+		c.Loss = PowerLoss
+	}
+	c.LambdaLimit, c.LambdaBeyond = search.Score(min(s.LambdaLimit, int(sample.MaxScore))), s.Lambda2
+	c.Optimiser, c.Momentum, c.Nesterov = trainer.Optimiser(s.Optimiser), s.Momentum, s.Nesterov
+	c.HiddenLimit, c.OutputLimit, c.TransformerLimit = s.HiddenLimit, s.OutputLimit, s.TransformerLimit
+	c.GradientNorm, c.Quantise = s.GradientNorm, s.Quantise
+	c.WeightDecay, c.MeanDecay = s.WeightDecay, s.MeanDecay
+	c.RowRate, c.Epsilon, c.Factorise = s.RowRate, s.Epsilon, s.Factorise
+	c.PSQTStart = PSQTStart(s.PSQTStart)
+	if s.Workers != 0 {
+		c.Workers = s.Workers
+	}
+	return c
+}
+
+// Validate reports all settings that are out of range, by their names in
+// trainer.Settings where they have one. Errors wrap trainer.ErrConfig.
 func (c Config) Validate() error {
-	for _, f := range []struct {
-		name               string
-		value, above, most float64 // more than above
-	}{
-		{"NetScale", c.NetScale, 0, math.MaxFloat32},
-		{"ScoreScale", c.ScoreScale, 0, math.MaxFloat32},
-		{"Power", c.Power, 1, 10},
-		{"Beta1", c.Beta1, 0, 0.999},
-		{"Beta2", c.Beta2, 0, 0.999999},
-		{"Epsilon", c.Epsilon, 0, 1},
-		{"RowRate", c.RowRate, 0, 1},
-		{"Workers", float64(c.Workers), 0, 1 << 16},
-	} {
-		if !(f.value > f.above && f.value <= f.most) {
-			return fmt.Errorf("%w: %s is %g, expected more than %g and at most %g", trainer.ErrConfig, f.name, f.value, f.above, f.most)
-		}
-	}
-	for _, f := range []struct {
-		name        string
-		value, most float64 // from 0
-	}{
-		{"LambdaBeyond", c.LambdaBeyond, 1},
-		{"LambdaLimit", float64(c.LambdaLimit), float64(search.Infinite)},
-		{"Momentum", c.Momentum, 0.999},
-		{"MeanDecay", c.MeanDecay, 0.999999},
-		{"WeightDecay", c.WeightDecay, 1},
-		{"GradientNorm", c.GradientNorm, math.MaxFloat32},
-		{"HiddenLimit", c.HiddenLimit, maxHidden},
-		{"OutputLimit", c.OutputLimit, math.MaxFloat32},
-		{"TransformerLimit", c.TransformerLimit, math.MaxFloat32},
-	} {
-		if !(f.value >= 0 && f.value <= f.most) {
-			return fmt.Errorf("%w: %s is %g, expected 0 to %g", trainer.ErrConfig, f.name, f.value, f.most)
-		}
-	}
-	if !slices.Contains(trainer.Optimisers(), c.Optimiser) {
-		return fmt.Errorf("%w: Optimiser is %q, expected one of %q", trainer.ErrConfig, c.Optimiser, trainer.Optimisers())
-	}
-	if !c.Loss.known() {
-		return fmt.Errorf("%w: Loss is %q, expected one of %q", trainer.ErrConfig, c.Loss, Losses())
-	}
-	if !c.PSQTStart.known() {
-		return fmt.Errorf("%w: PSQTStart is %q, expected one of %q", trainer.ErrConfig, c.PSQTStart, PSQTStarts())
-	}
-	if c.Beta1*c.Beta1 >= c.Beta2 {
-		return fmt.Errorf("%w: Beta1 %g is too large for Beta2 %g, expected Beta1² < Beta2", trainer.ErrConfig, c.Beta1, c.Beta2)
-	}
-	return nil
+	wrong := check.Of(trainer.ErrConfig)
+	check.Above(wrong, "net_scale", c.NetScale, 0, math.MaxFloat32)
+	check.Above(wrong, "score_scale", c.ScoreScale, 0, math.MaxFloat32)
+	wrong.That(c.Loss.known(), "loss", c.Loss, fmt.Sprintf("one of %s, %s or %s", PowerLoss, CrossEntropy, RankingLoss))
+	check.Above(wrong, "power", c.Power, 1, 10)
+	check.Within(wrong, "lambda2", c.LambdaBeyond, 0, 1)
+	check.Within(wrong, "lambda_limit", c.LambdaLimit, 0, search.Infinite)
+	check.OneOf(wrong, "psqt_start", c.PSQTStart, PSQTStarts()...)
+	check.OneOf(wrong, "optimiser", c.Optimiser, trainer.Optimisers()...)
+	check.Within(wrong, "momentum", c.Momentum, 0, 0.999)
+	check.Above(wrong, "beta1", c.Beta1, 0, 0.999)
+	check.Above(wrong, "beta2", c.Beta2, 0, 0.999999)
+	wrong.That(c.Beta1*c.Beta1 < c.Beta2, "beta1", c.Beta1, "a number whose square is less than beta2")
+	check.Above(wrong, "epsilon", c.Epsilon, 0, 1)
+	check.Above(wrong, "row_rate", c.RowRate, 0, 1)
+	check.Within(wrong, "mean_decay", c.MeanDecay, 0, 0.999999)
+	check.Within(wrong, "weight_decay", c.WeightDecay, 0, 1)
+	check.Within(wrong, "gradient_norm", c.GradientNorm, 0, math.MaxFloat32)
+	check.Within(wrong, "hidden_limit", c.HiddenLimit, 0, maxHidden)
+	check.Within(wrong, "output_limit", c.OutputLimit, 0, math.MaxFloat32)
+	check.Within(wrong, "transformer_limit", c.TransformerLimit, 0, math.MaxFloat32)
+	check.Within(wrong, "workers", c.Workers, 1, 1<<16)
+	return wrong.Err()
 }

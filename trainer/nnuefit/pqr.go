@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/check"
 	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -130,6 +131,18 @@ type PQR struct {
 	Target float64 // weight of p's loss against its score and result
 }
 
+// RankingLoss is the name of a Ranker's loss in trainer.Settings.
+const RankingLoss Loss = "pqr"
+
+// PQROf returns the weights for a Ranker that settings ask for, nil if theirs is
+// another loss.
+func PQROf(s trainer.Settings) *PQR {
+	if Loss(s.Loss) != RankingLoss {
+		return nil
+	}
+	return &PQR{Pair: s.PQRPair, Target: s.PQRTarget}
+}
+
 // terms are the two parts of a triple's loss that are about values alone, with
 // their derivatives with respect to the three values.
 type terms struct {
@@ -149,10 +162,10 @@ func (c PQR) terms(p, q, r float64) terms {
 
 // Validate reports weights out of range. The error wraps trainer.ErrConfig.
 func (c PQR) Validate() error {
-	if !(c.Pair >= 0 && c.Pair <= 100) || !(c.Target >= 0 && c.Target <= 100) {
-		return fmt.Errorf("%w: PQR weights %g and %g, expected 0 to 100", trainer.ErrConfig, c.Pair, c.Target)
-	}
-	return nil
+	wrong := check.Of(trainer.ErrConfig)
+	check.Within(wrong, "pqr_pair", c.Pair, 0, 100)
+	check.Within(wrong, "pqr_target", c.Target, 0, 100)
+	return wrong.Err()
 }
 
 // tripleAt returns position i of triples laid out as p, q, r, p, q, r …

@@ -1,11 +1,10 @@
 package planesfit
 
 import (
-	"fmt"
 	"math"
 	"runtime"
-	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/internal/check"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
@@ -64,37 +63,44 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate reports the first setting that is out of range. The error wraps
-// trainer.ErrConfig.
+// ConfigOf returns what settings mean for a Model in a run that reaches a learning
+// rate of peak.
+func ConfigOf(s trainer.Settings, peak float64) Config {
+	c := DefaultConfig()
+	c.PolicyWeight, c.ValueWeight, c.PliesWeight, c.SurpriseShare = s.PolicyWeight, s.ValueWeight, s.PliesWeight, s.Surprise
+	if s.ScoreScale != 0 {
+		c.ScoreScale = s.ScoreScale
+	}
+	c.Optimiser, c.PeakRate = trainer.Optimiser(s.Optimiser), peak
+	c.Momentum, c.LeastMomentum = s.Momentum, min(s.LeastMomentum, s.Momentum)
+	c.WeightDecay, c.GradientNorm, c.MeanDecay, c.Part = s.WeightDecay, s.GradientNorm, s.MeanDecay, s.Part
+	if s.Workers != 0 {
+		c.Workers = s.Workers
+	}
+	return c
+}
+
+// Validate reports all settings that are out of range, by their names in
+// trainer.Settings where they have one. Errors wrap trainer.ErrConfig.
 func (c Config) Validate() error {
-	for _, f := range []struct {
-		name             string
-		value, low, high float64
-	}{
-		{"PolicyWeight", c.PolicyWeight, 0, 1e3},
-		{"ValueWeight", c.ValueWeight, 0, 1e3},
-		{"PliesWeight", c.PliesWeight, 0, 1e3},
-		{"SurpriseShare", c.SurpriseShare, 0, 1},
-		{"ScoreScale", c.ScoreScale, 1e-3, math.MaxFloat32},
-		{"Momentum", c.Momentum, 0, 0.999},
-		{"LeastMomentum", c.LeastMomentum, 0, c.Momentum},
-		{"PeakRate", c.PeakRate, 0, math.MaxFloat32},
-		{"Beta1", c.Beta1, 0, 0.999},
-		{"Beta2", c.Beta2, 0, 0.999999},
-		{"Epsilon", c.Epsilon, 1e-16, 1},
-		{"WeightDecay", c.WeightDecay, 0, 1},
-		{"GradientNorm", c.GradientNorm, 0, math.MaxFloat32},
-		{"NormMomentum", c.NormMomentum, 0, 1},
-		{"MeanDecay", c.MeanDecay, 0, 0.999999},
-		{"Part", float64(c.Part), 1, 4096},
-		{"Workers", float64(c.Workers), 1, 1 << 16},
-	} {
-		if !(f.value >= f.low && f.value <= f.high) {
-			return fmt.Errorf("%w: %s is %g, expected %g to %g", trainer.ErrConfig, f.name, f.value, f.low, f.high)
-		}
-	}
-	if !slices.Contains(Optimisers(), c.Optimiser) {
-		return fmt.Errorf("%w: found optimiser %q, expected one of %q", trainer.ErrConfig, c.Optimiser, Optimisers())
-	}
-	return nil
+	wrong := check.Of(trainer.ErrConfig)
+	check.Within(wrong, "policy_weight", c.PolicyWeight, 0, 1e3)
+	check.Within(wrong, "value_weight", c.ValueWeight, 0, 1e3)
+	check.Within(wrong, "plies_weight", c.PliesWeight, 0, 1e3)
+	check.Within(wrong, "surprise", c.SurpriseShare, 0, 1)
+	check.Within(wrong, "score_scale", c.ScoreScale, 1e-3, math.MaxFloat32)
+	check.OneOf(wrong, "optimiser", c.Optimiser, Optimisers()...)
+	check.Within(wrong, "momentum", c.Momentum, 0, 0.999)
+	check.Within(wrong, "least_momentum", c.LeastMomentum, 0, c.Momentum)
+	check.Within(wrong, "lr", c.PeakRate, 0, MaxRate)
+	check.Within(wrong, "beta1", c.Beta1, 0, 0.999)
+	check.Within(wrong, "beta2", c.Beta2, 0, 0.999999)
+	check.Within(wrong, "epsilon", c.Epsilon, 1e-16, 1)
+	check.Within(wrong, "weight_decay", c.WeightDecay, 0, 1)
+	check.Within(wrong, "gradient_norm", c.GradientNorm, 0, math.MaxFloat32)
+	check.Within(wrong, "norm_momentum", c.NormMomentum, 0, 1)
+	check.Within(wrong, "mean_decay", c.MeanDecay, 0, 0.999999)
+	check.Within(wrong, "part", c.Part, 1, 4096)
+	check.Within(wrong, "workers", c.Workers, 1, 1<<16)
+	return wrong.Err()
 }

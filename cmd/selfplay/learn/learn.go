@@ -18,7 +18,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/trainer"
-	"github.com/crazyhouse-rl/selfplay/trainer/learn"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
 
 // Commands returns the command.
@@ -102,7 +102,7 @@ batchsize is only how often the loss is told.`,
 	f.IntVar(&o.jobs, "jobs", 0, "runs at the same time, of several; 0: one per CPU")
 	f.BoolVar(&o.show, "show", false, "print the settings and end")
 	var l configs.Learn
-	for key, usage := range l.Settings() {
+	for key, usage := range l.Usage() {
 		flag := f.VarPF(&settingFlag{&o, key}, key, "", usage)
 		if l.IsSwitch(key) {
 			flag.NoOptDefVal = "true"
@@ -145,7 +145,7 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 	}
 	if o.show {
 		for i := range runs {
-			if err := learn.Check(runs[i]); err != nil && !errors.Is(err, learn.ErrNoData) {
+			if err := run.Check(runs[i]); err != nil && !errors.Is(err, run.ErrNoData) {
 				return usageOf(err)
 			}
 			if _, err := c.OutOrStdout().Write(runs[i].YAML()); err != nil {
@@ -155,16 +155,16 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 		return nil
 	}
 	for i := range runs {
-		if runs[i], err = learn.Expand(runs[i]); err != nil {
+		if runs[i], err = run.Expand(runs[i]); err != nil {
 			return usageOf(err)
 		}
-		if err := learn.Check(runs[i]); err != nil {
+		if err := run.Check(runs[i]); err != nil {
 			return usageOf(err)
 		}
 	}
-	opt := learn.Options{Dir: o.out, Out: c.OutOrStdout(), Progress: c.ErrOrStderr()}
+	opt := run.Options{Dir: o.out, Out: c.OutOrStdout(), Progress: c.ErrOrStderr()}
 	if len(runs) > 1 {
-		err = learnSweep(c.Context(), runs, learn.SweepOptions{Options: opt, Jobs: o.jobs})
+		err = learnSweep(c.Context(), runs, run.SweepOptions{Options: opt, Jobs: o.jobs})
 	} else {
 		err = learnOne(c.Context(), runs[0], opt)
 	}
@@ -174,26 +174,26 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 	return usageOf(err)
 }
 
-func learnOne(ctx context.Context, cfg configs.Learn, opt learn.Options) error {
-	s, err := learn.Run(ctx, cfg, opt)
+func learnOne(ctx context.Context, cfg configs.Learn, opt run.Options) error {
+	s, err := run.Run(ctx, cfg, opt)
 	if err != nil {
 		return err
 	}
 	return s.Print(opt.Out)
 }
 
-func learnSweep(ctx context.Context, runs []configs.Learn, opt learn.SweepOptions) error {
-	results, err := learn.Sweep(ctx, runs, opt)
+func learnSweep(ctx context.Context, runs []configs.Learn, opt run.SweepOptions) error {
+	results, err := run.Sweep(ctx, runs, opt)
 	if len(results) == 0 || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return errors.Join(err, learn.PrintTable(opt.Out, configs.Varied(runs), results))
+	return errors.Join(err, run.PrintTable(opt.Out, configs.Varied(runs), results))
 }
 
 // usageOf marks errors that come of settings.
 func usageOf(err error) error {
 	for _, setting := range []error{
-		configs.ErrInvalid, learn.ErrConfig, learn.ErrOther, nnue.ErrArchitecture, arch.ErrArchitecture, trainer.ErrConfig, trainer.ErrSchedule, dataset.ErrConfig,
+		configs.ErrInvalid, run.ErrOther, nnue.ErrArchitecture, arch.ErrArchitecture, trainer.ErrConfig, trainer.ErrSchedule, dataset.ErrConfig,
 	} {
 		if errors.Is(err, setting) {
 			return fmt.Errorf("%w: %w", cli.ErrUsage, err)

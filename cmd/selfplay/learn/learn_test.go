@@ -108,7 +108,7 @@ func TestLearnWordsContradict(t *testing.T) {
 		{"--max-score 100 eval_limit 32000", "max_score: found both max_score 100 and eval_limit 32000"},
 		{"nn_batch_size 256 --batch 512", "batch: found both"},
 		{"--width 17", "width"},
-		{"--loss mse", `found "mse", expected one of ["power" "cross-entropy"] or "pqr"`},
+		{"--loss mse", "loss: found mse, expected one of power, cross-entropy or pqr"},
 		{"--lr often", "often"},
 	} {
 		_, stderr, code := selfplayCommand(t, "", append([]string{"learn", "--show"}, strings.Fields(tc.args)...)...)

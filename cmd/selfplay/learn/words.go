@@ -11,6 +11,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
 
@@ -85,7 +86,7 @@ func setEta(o *learnOptions, l *configs.Learn, value string) error {
 		return fmt.Errorf("%w: eta: found %q, a learning rate of %.4g at net_scale %g, expected at most %.4g",
 			configs.ErrInvalid, value, rate, l.NetScale, nnuefit.MaxRate*600/l.NetScale)
 	}
-	l.LR = strconv.FormatFloat(rate, 'g', 6, 64)
+	l.LR = trainer.ScheduleText(strconv.FormatFloat(rate, 'g', 6, 64))
 	return nil
 }
 
@@ -162,7 +163,7 @@ func known(text string) string {
 			return w.name
 		}
 	}
-	for key := range new(configs.Learn).Settings() {
+	for key := range new(configs.Learn).Usage() {
 		if same(key, text) {
 			return key
 		}

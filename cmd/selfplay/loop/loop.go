@@ -44,7 +44,7 @@ writes a checkpoint and prints the command that resumes; a killed process loses
 nothing that was acknowledged and is resumed by the same command.`,
 		Example: `  selfplay --variant crazyhouse
   selfplay --preset tiny --for 1m
-  selfplay --preset fairy --dir runs/fsf --set train.lr=0.001`,
+  selfplay --preset fairy --dir runs/fsf --set train.gradient_norm=1`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return loop(c, o) },
 	}
@@ -137,7 +137,7 @@ func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resum
 	if c.Flags().Changed("nats") {
 		cfg.Bus.URL = o.nats
 	}
-	if err := cfg.Validate(); err != nil {
+	if err := selfplay.Check(cfg); err != nil {
 		return cfg, false, fmt.Errorf("%w: %w", cli.ErrUsage, err)
 	}
 	return cfg, resumed, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
 // ConfigFlags are the flags that every command with a configuration shares.
@@ -78,7 +79,7 @@ func (f *ConfigFlags) Overlay(c *cobra.Command, cfg *configs.Config) error {
 			return err
 		}
 	}
-	before := cfg.Validate()
+	before := selfplay.Check(*cfg)
 	if err := cfg.SetEnv(os.Environ()); err != nil {
 		return fmt.Errorf("%w: %w", ErrUsage, err)
 	}
@@ -91,7 +92,7 @@ func (f *ConfigFlags) Overlay(c *cobra.Command, cfg *configs.Config) error {
 	if err := cfg.SetPairs(f.set); err != nil {
 		return fmt.Errorf("%w: --set: %w", ErrUsage, err)
 	}
-	err := cfg.Validate()
+	err := selfplay.Check(*cfg)
 	if err != nil && before == nil {
 		return fmt.Errorf("%w: %w", ErrUsage, err)
 	}

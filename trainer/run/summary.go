@@ -1,4 +1,4 @@
-package learn
+package run
 
 import (
 	"encoding/json"
@@ -93,12 +93,9 @@ func (r *runner) export() error {
 // finish exports the net once more, measures it, and writes the summary.
 func (r *runner) finish() (Summary, error) {
 	s := Summary{
-		Architecture: r.arch.String(), Positions: r.source.size, Steps: r.trainer.Steps(), Samples: r.trainer.Samples(),
+		Architecture: r.Architecture(), Positions: r.source.size, Steps: r.trainer.Steps(), Samples: r.trainer.Samples(),
 		Epochs: float64(r.trainer.Samples()) / float64(r.source.size), Seconds: r.seconds(),
 		ScoreScale: r.model.ScoreScale(), Lambda: r.measureLambda, BestStep: r.state.BestStep, NetFile: r.path(r.netName()),
-	}
-	if r.planes != nil {
-		s.Architecture = r.planes.arch.String()
 	}
 	facts, err := r.trainer.Export(s.NetFile)
 	if err != nil {
@@ -108,7 +105,7 @@ func (r *runner) finish() (Summary, error) {
 	if s.HeldOut, err = r.trainer.Validate(r.measureLambda); err != nil {
 		return s, err
 	}
-	if s.Newest, err = r.learner.Loss(r.source.newest, r.measureLambda); err != nil {
+	if s.Newest, err = r.model.Loss(r.source.newest, r.measureLambda); err != nil {
 		return s, err
 	}
 	info, err := os.Stat(s.NetFile)
@@ -136,9 +133,9 @@ func (r *runner) judgeNet(s *Summary) error {
 		s.Values, err = r.planesValues(m)
 		return err
 	}
-	m := r.model.(*nnuefit.Model)
+	m, _ := nnueOf(r.model)
 	s.PSQTStart = string(m.PSQTStart())
-	net, err := nnue.ReadFileVariant(s.NetFile, r.variant)
+	net, err := nnue.ReadFileVariant(s.NetFile, r.Variant)
 	if err != nil {
 		return err
 	}
@@ -176,8 +173,8 @@ func (r *runner) check(m *nnuefit.Model, net *nnue.Network) (netstat.Difference,
 // values evaluates the fixed positions with the net as written.
 func (r *runner) values(m *nnuefit.Model, net *nnue.Network) ([]Value, error) {
 	var values []Value
-	for _, fen := range fixed(r.variant) {
-		pos, err := chess.ParseFEN(r.variant, fen)
+	for _, fen := range fixed(r.Variant) {
+		pos, err := chess.ParseFEN(r.Variant, fen)
 		if err != nil {
 			return nil, err
 		}

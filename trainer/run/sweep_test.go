@@ -1,4 +1,4 @@
-package learn
+package run
 
 import (
 	"bytes"
@@ -72,7 +72,7 @@ func TestSweep(t *testing.T) {
 	alike := slices.Clone(runs[:2])
 	alike[0].Width, alike[0].Init, alike[1].Init = alike[1].Width, "a/b", "a:b"
 	for range 2 {
-		if _, err := Sweep(t.Context(), alike, SweepOptions{Options: quiet(t.TempDir())}); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "two runs") {
+		if _, err := Sweep(t.Context(), alike, SweepOptions{Options: quiet(t.TempDir())}); !errors.Is(err, trainer.ErrConfig) || !strings.Contains(err.Error(), "two runs") {
 			t.Errorf("two runs in one directory: error %v", err)
 		}
 		alike[0] = alike[1]

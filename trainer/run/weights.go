@@ -1,7 +1,8 @@
-package learn
+package run
 
 import (
 	"fmt"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 	"math"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func parseWeights(text string, names int) ([]weight, error) {
 }
 
 func weightsError(text string, names int) error {
-	return fmt.Errorf("%w: found weights %q, expected a number above 0 for each of %d names of data, with commas between", ErrConfig, text, names)
+	return fmt.Errorf("%w: found weights %q, expected a number above 0 for each of %d names of data, with commas between", trainer.ErrConfig, text, names)
 }
 
 // Expand replaces the names of data by those of files, as Files does. Weights stay

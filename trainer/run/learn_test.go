@@ -1,4 +1,4 @@
-package learn
+package run
 
 import (
 	"bytes"
@@ -246,7 +246,7 @@ func TestResume(t *testing.T) {
 			l.Data, l.MemoryMB, l.Mirror, l.RandomSkip, l.Batch, l.Epochs, l.SaveEvery = []string{more}, 1, 50, 0.2, 128, 1.5, 3000
 		},
 		"pqr": func(l *configs.Learn) {
-			l.Data, l.Loss, l.RequireScore, l.SaveEvery, l.Epochs = []string{greedyGames(t, 60)}, pqrLoss, false, 300, 12
+			l.Data, l.Loss, l.RequireScore, l.SaveEvery, l.Epochs = []string{greedyGames(t, 60)}, "pqr", false, 300, 12
 		},
 		"mixed": func(l *configs.Learn) { l.Data, l.Weights = []string{data, data}, "2,1" },
 	} {
@@ -307,8 +307,8 @@ func TestNewbobNeedsHeldOut(t *testing.T) {
 	cfg := settings(t, dataFile(t, "a.chain", all))
 	cfg.NewbobDecay, cfg.Epochs = 0.5, 1
 	dir := t.TempDir()
-	if _, err := Run(t.Context(), cfg, quiet(dir)); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "no held-out positions in 3 games") {
-		t.Errorf("error %v, want ErrConfig", err)
+	if _, err := Run(t.Context(), cfg, quiet(dir)); !errors.Is(err, trainer.ErrConfig) || !strings.Contains(err.Error(), "no held-out positions in 3 games") {
+		t.Errorf("error %v, want trainer.ErrConfig", err)
 	}
 	cfg.Validation = dataFile(t, "v.chain", all[:50])
 	if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
@@ -422,7 +422,7 @@ func TestScheduleRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := Check(cfg)
-		if tc.want == "" && err != nil || tc.want != "" && (!errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil || tc.want != "" && (!errors.Is(err, trainer.ErrConfig) || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s %s: error %v, want %q", tc.key, tc.value, err, tc.want)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package learn makes training runs on given data: one run in one directory, from
+// Package run makes training runs on given data: one run in one directory, from
 // which it goes on after any interruption, or many runs that differ in some
 // settings.
 //
@@ -23,4 +23,4 @@
 // Whatever ends a run, the same settings continue it from the newest checkpoint,
 // and bit by bit as if it had not been ended: nets, checkpoints and losses are the
 // same. Entries of the log behind the checkpoint are made anew.
-package learn
+package run

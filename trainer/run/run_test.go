@@ -1,4 +1,4 @@
-package learn
+package run
 
 import (
 	"bytes"
@@ -86,7 +86,7 @@ func TestInterruptedTime(t *testing.T) {
 }
 
 // unmeasurable is a model whose loss is not finite.
-type unmeasurable struct{ trainer.Model }
+type unmeasurable struct{ Model }
 
 func (unmeasurable) Loss([]sample.Sample, float64) (trainer.Loss, error) {
 	return trainer.Loss{}, trainer.ErrDiverged
@@ -112,7 +112,7 @@ func TestUnmeasurableIsKept(t *testing.T) {
 		}
 	}()
 	defer r.source.close()
-	r.learner = unmeasurable{r.learner}
+	r.model = unmeasurable{r.model}
 	if err := r.save(); !errors.Is(err, trainer.ErrDiverged) || strings.Contains(err.Error(), divergedFile) {
 		t.Errorf("before the first step: error %v", err)
 	}

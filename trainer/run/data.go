@@ -1,4 +1,4 @@
-package learn
+package run
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -64,15 +65,15 @@ func (p *plan) openData(ctx context.Context, share *sharing, known extents, prog
 	}
 	groups := p.groups()
 	cfg := dataset.SetConfig{
-		Variant: p.variant, Seed: p.cfg.Seed, Filter: p.filter,
+		Variant: p.Variant, Seed: p.cfg.Seed, Filter: p.filter,
 		Memory: int64(p.cfg.MemoryMB) << 20 / int64(len(groups)),
 		Split:  p.cfg.Validation == "", Newest: p.cfg.Newest, Measured: p.cfg.HeldOut,
-		Mirror: p.cfg.Mirror / 100, Bucket: p.arch.Bucket,
+		Mirror: p.cfg.Mirror / 100, Bucket: p.nnue.Bucket,
 		Progress: func(name string, positions uint64) {
 			fmt.Fprintf(progress, "reading %s, %d positions so far\n", name, positions)
 		},
 	}
-	if p.planes != nil {
+	if p.Kind == configs.Planes {
 		cfg.Bucket, cfg.Clock = nil, sample.PlanesClock
 	}
 	s := &source{}
@@ -80,7 +81,7 @@ func (p *plan) openData(ctx context.Context, share *sharing, known extents, prog
 	keys := p.dataKeys()
 	for i, names := range groups {
 		readNames := func() (*dataset.Data, error) {
-			inputs, err := dataset.Inputs(names, p.variant, known)
+			inputs, err := dataset.Inputs(names, p.Variant, known)
 			if err != nil {
 				return nil, err
 			}
@@ -126,7 +127,7 @@ func (p *plan) openValidation(ctx context.Context, s *source, known extents, cfg
 	if p.cfg.Validation == "" {
 		return nil
 	}
-	in, err := dataset.Inputs([]string{p.cfg.Validation}, p.variant, known)
+	in, err := dataset.Inputs([]string{p.cfg.Validation}, p.Variant, known)
 	if err == nil {
 		s.validation, err = dataset.Measured(ctx, cfg, in...)
 	}

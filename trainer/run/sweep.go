@@ -1,10 +1,11 @@
-package learn
+package run
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 	"io"
 	"os"
 	"path/filepath"
@@ -148,7 +149,7 @@ func checkNames(runs []configs.Learn, keys []string) error {
 	for _, cfg := range runs {
 		name := dirName(cfg, keys)
 		if named[name] {
-			return fmt.Errorf("%w: found two runs called %s, expected settings that differ, and not in punctuation only", ErrConfig, name)
+			return fmt.Errorf("%w: found two runs called %s, expected settings that differ, and not in punctuation only", trainer.ErrConfig, name)
 		}
 		named[name] = true
 	}

@@ -1,4 +1,4 @@
-package learn
+package run
 
 import (
 	"errors"
@@ -22,20 +22,19 @@ func (r *runner) start() error {
 			return fmt.Errorf("init: %w", err)
 		}
 	}
-	if r.cfg.ScoreScale > 0 {
+	if r.cfg.ScoreScale > 0 { // whatever the first net's was
 		return r.model.SetScoreScale(r.cfg.ScoreScale)
 	}
 	samples := r.source.some(scaleSamples)
-	a, b, err := nnuefit.FitScale(samples)
+	scale, even, err := FitScale(r.model, samples)
 	if errors.Is(err, nnuefit.ErrNoFit) {
 		fmt.Fprintf(r.Out, "score scale stays at %.0f raw units: %v\n", r.model.ScoreScale(), err)
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, fitted to %d positions (offset %.1f)\n", scale, len(samples), even)
 	}
-	fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, fitted to %d positions (offset %.1f)\n", b, len(samples), a)
-	return r.model.SetScoreScale(b)
+	return err
 }
 
 // checkInit looks for the first net of a new run before its data are read.
@@ -61,11 +60,11 @@ const netExtension = ".nnue"
 // file of an integer net.
 func (r *runner) startFrom(path string) error {
 	if filepath.Ext(path) == netExtension {
-		m, ok := r.model.(*nnuefit.Model)
+		m, ok := nnueOf(r.model)
 		if !ok {
-			return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", ErrConfig, path, r.cfg.Kind)
+			return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", trainer.ErrConfig, path, r.cfg.Kind)
 		}
-		net, err := nnue.ReadFileVariant(path, r.variant)
+		net, err := nnue.ReadFileVariant(path, r.Variant)
 		if err != nil {
 			return err
 		}

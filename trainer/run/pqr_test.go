@@ -1,4 +1,4 @@
-package learn
+package run
 
 import (
 	"bytes"
@@ -64,7 +64,7 @@ func greedyGames(t testing.TB, games int) string {
 // pqrSettings are those of a short run on triples.
 func pqrSettings(t testing.TB, data string) configs.Learn {
 	l := settings(t, data)
-	l.Loss, l.RequireScore, l.LR = pqrLoss, false, "0.01"
+	l.Loss, l.RequireScore, l.LR = "pqr", false, "0.01"
 	return l
 }
 
@@ -104,7 +104,7 @@ func TestPQRRefuses(t *testing.T) {
 		"expected whole games": func(l *configs.Learn) { l.Data = []string{"a.chain", "b.bin"} },
 		"v.plain":              func(l *configs.Learn) { l.Validation = "v.plain" },
 		"mirror":               func(l *configs.Learn) { l.Mirror = 50 },
-		"PQR weights":          func(l *configs.Learn) { l.PQRPair = 1000 },
+		"pqr_pair: found 1000": func(l *configs.Learn) { l.PQRPair = 1000 },
 	} {
 		cfg := pqrSettings(t, "a.chain")
 		change(&cfg)

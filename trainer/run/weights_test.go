@@ -1,7 +1,8 @@
-package learn
+package run
 
 import (
 	"errors"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -61,7 +62,7 @@ func TestWeightsOfDirectories(t *testing.T) {
 	for _, weights := range []string{"3", "1,2,3", "2x2,1"} {
 		cfg := settings(t, ones, others)
 		cfg.Weights = weights
-		if _, err := Expand(cfg); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "each of 2 names") {
+		if _, err := Expand(cfg); !errors.Is(err, trainer.ErrConfig) || !strings.Contains(err.Error(), "each of 2 names") {
 			t.Errorf("weights %s of two names: error %v", weights, err)
 		}
 	}
@@ -75,7 +76,7 @@ func TestParseWeights(t *testing.T) {
 		"3,1":     nil, "1,1,1,1": nil, "0,1,1": nil, "-1,1,1": nil, "Inf,1,1": nil, "NaN,1,1": nil, "1x0,1,1": nil, "1x4": nil, "1x,1,1": nil, "": nil, "1xx3": nil,
 	} {
 		got, err := parseWeights(text, 3)
-		if (err == nil) != (want != nil) || err == nil && !reflect.DeepEqual(got, want) || err != nil && !errors.Is(err, ErrConfig) {
+		if (err == nil) != (want != nil) || err == nil && !reflect.DeepEqual(got, want) || err != nil && !errors.Is(err, trainer.ErrConfig) {
 			t.Errorf("%q: %v, error %v, want %v", text, got, err, want)
 		}
 	}

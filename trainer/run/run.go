@@ -1,4 +1,4 @@
-package learn
+package run
 
 import (
 	"cmp"
@@ -18,7 +18,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/trainer"
-	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
 
 // Names in a run's directory.
@@ -63,8 +62,7 @@ type runner struct {
 	Options
 	dir     string
 	source  *source
-	model   model
-	learner trainer.Model // the model, or what trains it on triples
+	model   Model
 	trainer *trainer.Trainer
 	journal *journal
 	state   state
@@ -81,34 +79,9 @@ type runner struct {
 	lossSteps                     uint64
 }
 
-// model is a net that a run trains: an *nnuefit.Model or a *planesfit.Model.
-type model interface {
-	trainer.Model
-	// ScoreScale returns the scale of scores in raw units.
-	ScoreScale() float64
-	SetScoreScale(raw float64) error
-}
-
-// newModel makes the model and what trains it.
-func (r *runner) newModel(rate trainer.Schedule) error {
-	if r.planes != nil {
-		m, err := r.planes.newModel(r.variant, rate, r.total, r.cfg.Seed)
-		r.model, r.learner = m, m
-		return err
-	}
-	m, err := nnuefit.New(r.arch, r.fit, r.cfg.Seed)
-	if err != nil {
-		return err
-	}
-	if r.model, r.learner = m, m; r.pqr != nil {
-		r.learner, err = nnuefit.NewRanker(m, *r.pqr, r.cfg.Seed)
-	}
-	return err
-}
-
 // netName returns the name of the net's file.
 func (p *plan) netName() string {
-	if p.planes != nil {
+	if p.Kind == configs.Planes {
 		return planesFile
 	}
 	return netFile
@@ -199,7 +172,7 @@ func (r *runner) checkMeasured() error {
 		games += set.Counts.Games
 	}
 	return fmt.Errorf("%w: newbob: found no held-out positions in %d games, expected some to judge by: give more games, of which one in %d is held out, or a file with --validation, or --newbob-decay 0",
-		ErrConfig, games, sample.HeldOutEvery)
+		trainer.ErrConfig, games, sample.HeldOutEvery)
 }
 
 // steps turns a number of positions into steps; 0 positions stand for so many
@@ -216,22 +189,15 @@ func (r *runner) steps(positions int, parts float64) uint64 {
 func (r *runner) prepare() error {
 	r.total = max(1, uint64(math.Ceil(r.cfg.Epochs*float64(r.source.size)/float64(r.cfg.Batch))))
 	r.reportEvery, r.saveEvery = r.steps(r.cfg.ReportEvery, 20), r.steps(r.cfg.SaveEvery, 1)
-	lr, err := trainer.ParseSchedule(r.cfg.LR, r.total)
+	cfg, err := r.Config(r.cfg.Seed, r.total)
 	if err != nil {
 		return err
 	}
-	lambda, err := trainer.ParseSchedule(r.cfg.Lambda, r.total)
-	if err != nil {
+	r.measureLambda = cfg.Lambda.At(r.total)
+	if r.model, err = r.NewModel(cfg.LearningRate, r.total, r.cfg.Seed); err != nil {
 		return err
 	}
-	r.measureLambda = lambda.At(r.total)
-	if err := r.newModel(lr); err != nil {
-		return err
-	}
-	r.trainer, err = trainer.New(r.learner, r.source, trainer.Config{
-		BatchSize: r.cfg.Batch, Seed: r.cfg.Seed, LearningRate: lr, Lambda: lambda, HeldOut: r.cfg.HeldOut, Prefetch: true,
-	})
-	if err != nil {
+	if r.trainer, err = trainer.New(r.model, r.source, cfg); err != nil {
 		return err
 	}
 	found, err := r.trainer.Resume(r.path(checkpoints))
@@ -260,12 +226,12 @@ func (r *runner) prepare() error {
 
 // describe prints what is about to happen.
 func (r *runner) describe() {
-	if r.planes == nil {
-		fmt.Fprintf(r.Out, "%v\n", r.arch)
+	if r.Kind == configs.NNUE {
+		fmt.Fprintf(r.Out, "%v\n", r.nnue)
 	}
 	fmt.Fprintf(r.Out, "%d steps of %d positions, %g epochs; entries every %d steps, validation and checkpoint every %d\n",
 		r.total, r.cfg.Batch, r.cfg.Epochs, r.reportEvery, r.saveEvery)
-	if r.planes != nil {
+	if r.Kind == configs.Planes {
 		r.describePlanes()
 	} else {
 		fmt.Fprintf(r.Out, "%s, %s loss; measured with lambda %g\n", r.cfg.Optimiser, r.cfg.Loss, r.measureLambda)
@@ -333,7 +299,7 @@ func (r *runner) failed(err error) error {
 }
 
 func writeChain(w io.Writer, p *plan, batch []sample.Sample) error {
-	c, err := chain.NewWriter(w, p.variant, sample.CentipawnUnit)
+	c, err := chain.NewWriter(w, p.Variant, sample.CentipawnUnit)
 	if err != nil {
 		return err
 	}
@@ -366,7 +332,7 @@ func (r *runner) save() error {
 	held, err := r.trainer.Validate(r.measureLambda)
 	var newest trainer.Loss
 	if err == nil {
-		newest, err = r.learner.Loss(r.source.newest, r.measureLambda)
+		newest, err = r.model.Loss(r.source.newest, r.measureLambda)
 	}
 	if err != nil && e.Step > 0 {
 		err = r.failed(err)

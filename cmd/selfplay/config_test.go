@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSameErrors: config check, a start of the loop and a start of learn refuse the
+// same values in the same words, and neither start begins a directory.
+func TestSameErrors(t *testing.T) {
+	for _, tc := range []struct{ key, value, want string }{
+		{"power", "1", "unusable training settings: KEY: found 1, expected more than 1, at most 10"},
+		{"batch", "0", "unusable training settings: KEY: found 0, expected 1 to 1048576"},
+		{"held_out", "1048577", "unusable training settings: KEY: found 1048577, expected 0 to 1048576"},
+		{"net_scale", "0", "unusable training settings: KEY: found 0, expected more than 0, at most 3.4028234663852886e+38"},
+		{"mean_decay", "1", "unusable training settings: KEY: found 1, expected 0 to 0.999999"},
+		{"hidden_limit", "2", "unusable training settings: KEY: found 2, expected 0 to 1.984375"},
+		{"optimiser", "best", "unusable training settings: KEY: found best, expected one of sgd, adam, adamw, radam, ranger"},
+		{"loss", "mse", "unusable training settings: KEY: found mse, expected one of power, cross-entropy or pqr"},
+		{"psqt_start", "high", "unusable training settings: KEY: found high, expected one of pieces, zero"},
+		{"lr", "1.5", `unusable training settings: KEY: found "1.5", which reaches 1.5, expected at most 1`},
+		{"lr", "up", `unusable training settings: KEY: schedule "up": unusable schedule: found curve "up"`},
+		{"lambda", "-1", `unusable training settings: KEY: schedule "-1": unusable schedule: value -1, expected a finite number from 0`},
+		{"workers", "-1", "unusable training settings: KEY: found -1, expected a number from 0"},
+		{"mirror", "200", "unusable training settings: KEY: found 200, expected 0 to 100"},
+		{"batch", "many", `configs: invalid configuration: KEY: found "many", expected a whole number`},
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		for prefix, args := range map[string][]string{
+			"train. of config check": {"config", "check", "--set", "train." + tc.key + "=" + tc.value},
+			"train. of the loop":     {"--dir", dir, "--set", "train." + tc.key + "=" + tc.value},
+			" of learn":              {"learn", "a.chain", "--out", dir, "--" + strings.ReplaceAll(tc.key, "_", "-") + "=" + tc.value},
+		} {
+			if prefix == " of learn" { // the data's names are looked up first
+				t.Chdir(t.TempDir())
+				if err := os.WriteFile("a.chain", nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			section, _, _ := strings.Cut(prefix, " ")
+			want := strings.Replace(tc.want, "KEY", section+tc.key, 1)
+			_, stderr, code := selfplayCommand(t, "", args...)
+			if code != 2 || !strings.Contains(stderr, want) {
+				t.Errorf("%s=%s%s: exit %d, %q, want exit 2 and %q", tc.key, tc.value, prefix, code, stderr, want)
+			}
+			if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+				t.Fatalf("%s=%s%s: the directory was begun", tc.key, tc.value, prefix)
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package selfplay
+
+import (
+	gonet "net"
+	"net/netip"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/check"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
+)
+
+// Check reports every setting by which no run can be made, each by its key. Open
+// refuses the same. Errors wrap configs.ErrInvalid or are those of the packages that
+// the settings are for.
+func Check(cfg configs.Config) error {
+	wrong := check.Of(configs.ErrInvalid)
+	wrong.Add(cfg.Validate())
+	checkActor(wrong, cfg)
+	checkTree(wrong, cfg.Actor.Tree)
+	checkBus(wrong, cfg.Bus)
+	checkReplay(wrong, cfg.Replay)
+	checkTrain(wrong, cfg)
+	checkGate(wrong, cfg.Gate)
+	return wrong.Err()
+}
+
+func checkActor(wrong *check.List, cfg configs.Config) {
+	a := cfg.Actor
+	if kinds := map[string]string{configs.NNUE: configs.AlphaBeta, configs.Planes: configs.TreeSearch}; kinds[cfg.Net.Kind] != "" {
+		wrong.That(a.Search == kinds[cfg.Net.Kind], "actor.search", a.Search, kinds[cfg.Net.Kind]+", which nets of kind "+cfg.Net.Kind+" play with")
+	}
+	check.Within(wrong, "actor.workers", a.Workers, 1, 1024)
+	check.Positive(wrong, "actor.nodes", a.Nodes)
+	check.Within(wrong, "actor.hash_mb", a.HashMB, 1, 65536)
+	wrong.That(a.OpeningMin >= 0 && a.OpeningMin <= a.OpeningMax, "actor.opening_min", a.OpeningMin, "0 to actor.opening_max")
+	wrong.That(a.OpeningMax <= 64, "actor.opening_max", a.OpeningMax, "at most 64")
+	wrong.That(a.MaxPlies > a.OpeningMax && a.MaxPlies <= 4096, "actor.max_plies", a.MaxPlies, "more than actor.opening_max, at most 4096")
+	check.Positive(wrong, "actor.opening_score", a.OpeningScore)
+	check.Within(wrong, "actor.book_share", a.BookShare, 0, 1)
+	check.Natural(wrong, "actor.random_plies", a.RandomPlies)
+	check.Within(wrong, "actor.random_prob", a.RandomProb, 0, 1)
+	check.Within(wrong, "actor.play_out_share", a.PlayOutShare, 0, 1)
+	check.Natural(wrong, "actor.win_score", a.WinScore)
+	check.Positive(wrong, "actor.win_plies", a.WinPlies)
+	check.Positive(wrong, "actor.spool_max_games", a.SpoolMaxGames)
+}
+
+func checkTree(wrong *check.List, t configs.Tree) {
+	check.Within(wrong, "actor.tree.full_share", t.FullShare, 0, 1)
+	check.Within(wrong, "actor.tree.gumbel", t.Gumbel, 0, 512)
+	check.Within(wrong, "actor.tree.noise", t.Noise, 0, 1)
+	check.Within(wrong, "actor.tree.temperature", t.Temperature, 0, 10)
+	check.Within(wrong, "actor.tree.temperature_final", t.TemperatureFinal, 0, 10)
+	check.Within(wrong, "actor.tree.temperature_half_life", t.TemperatureHalfLife, 0, 10_000)
+	check.Within(wrong, "actor.tree.batch", t.Batch, 1, 1024)
+	check.Within(wrong, "actor.tree.threads", t.Threads, 1, 1024)
+	wrong.Because("actor.tree.runtime", runtimes.Check(t.Runtime))
+	wrong.That(t.MateProbe == 0 || t.MateProbe == 1 || t.MateProbe == 3, "actor.tree.mate_probe", t.MateProbe, "0, 1 or 3")
+}
+
+func checkBus(wrong *check.List, b configs.Bus) {
+	wrong.That(b.URL == "" || b.Listen == "", "bus.listen", b.Listen, "nothing when bus.url is set")
+	wrong.That(b.Listen == "" || hasPort(b.Listen), "bus.listen", b.Listen, "host:port")
+	wrong.That(b.Listen == "" || b.Token != "" || isLoopback(b.Listen), "bus.listen", b.Listen, "an address of this machine only (localhost, 127.0.0.1, ::1) while bus.token is empty")
+	wrong.That(b.MaxBytes >= 1<<20, "bus.max_bytes", b.MaxBytes, "at least 1 MiB")
+	check.Positive(wrong, "bus.keep_nets", b.KeepNets)
+}
+
+func hasPort(listen string) bool {
+	_, port, err := gonet.SplitHostPort(listen)
+	return err == nil && port != ""
+}
+
+// isLoopback reports whether only this machine can reach the address listen.
+func isLoopback(listen string) bool {
+	host, _, err := gonet.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+func checkReplay(wrong *check.List, r configs.Replay) {
+	check.Within(wrong, "replay.segment_bytes", r.SegmentBytes, 1<<12, 1<<29)
+	wrong.That(r.MaxBytes >= 2*r.SegmentBytes, "replay.max_bytes", r.MaxBytes, "at least two segments")
+	check.Positive(wrong, "replay.window_min", r.WindowMin)
+	check.Above(wrong, "replay.window_exponent", r.WindowExponent, 0, 1)
+	check.Above(wrong, "replay.window_slope", r.WindowSlope, 0, 1)
+}
+
+func checkTrain(wrong *check.List, cfg configs.Config) {
+	t := cfg.Train
+	wrong.Add(check.Under("train.", run.CheckSettings(cfg.Net.Kind, t.Settings, true)))
+	check.Within(wrong, "train.held_out", t.HeldOut, 1, trainer.MaxBatch)
+	check.Positive(wrong, "train.min_positions", t.MinPositions)
+	check.Positive(wrong, "train.samples_per_row", t.SamplesPerRow)
+	check.Positive(wrong, "train.steps_per_net", t.StepsPerNet)
+	wrong.That(t.RenewGrowth == 0 || t.RenewGrowth > 1, "train.renew_growth", t.RenewGrowth, "0 or more than 1")
+	wrong.That(t.RenewGrowth == 0 || cfg.Gate.Enabled, "train.renew_growth", t.RenewGrowth, "0 while gate.enabled is false, as a fresh net is worse than the one before at first")
+	check.Natural(wrong, "train.renew_samples", t.RenewSamples)
+	check.Positive(wrong, "train.per_game", t.PerGame)
+	check.Positive(wrong, "train.checkpoint", t.Checkpoint)
+}
+
+func checkGate(wrong *check.List, g configs.Gate) {
+	check.Positive(wrong, "gate.pairs", g.Pairs)
+	check.Positive(wrong, "gate.nodes", g.Nodes)
+	check.Positive(wrong, "gate.concurrency", g.Concurrency)
+	wrong.That(g.Elo0 < g.Elo1, "gate.elo0", g.Elo0, "less than gate.elo1")
+	wrong.That(g.Alpha > 0 && g.Beta > 0 && g.Alpha+g.Beta < 1, "gate.alpha", g.Alpha, "alpha and beta above 0, their sum below 1")
+	check.OneOf(wrong, "gate.undecided", g.Undecided, configs.UndecidedElo, configs.UndecidedLLR, configs.UndecidedFail)
+}
