@@ -92,7 +92,7 @@ func (m *Mixed) Seek(drawn uint64) error {
 }
 
 // HeldOut fills dst with held-out samples of all sources, in the shares they are
-// trained on, or fewer where a source has not so many.
+// trained on, or fewer where a source has fewer.
 func (m *Mixed) HeldOut(dst []sample.Sample) []sample.Sample {
 	all, n := uint64(len(dst)), 0
 	for i, s := range m.sources {

@@ -106,7 +106,7 @@ func (p Rates) Times(share float64) Rates {
 }
 
 // rectification is RAdam's factor at step t: the share of the usual rate that
-// the variance of 1/√v allows. It is 0 as long as that cannot be told, for which
+// the variance of 1/√v allows. It is 0 as long as that cannot be estimated, for which
 // the usual bound is 5, not the 4 of the theory.
 func rectification(beta2, t float64) float64 {
 	const tractable = 5

@@ -27,9 +27,9 @@ type input struct {
 	anchor   func(i, side int) int // what these features have in common
 	bucket   func(i int) int       // stack and PSQT column of position i
 	// loss returns what position i adds to the loss, given the net's output, and
-	// the derivative with respect to that. It is not asked for in evaluation.
+	// the derivative with respect to that. Evaluation does not call it.
 	loss func(i int, output float64) (loss, derivative float64)
-	// outputs, if not nil, is told all outputs before loss is asked for any.
+	// outputs, if not nil, gets all outputs before loss is called for any.
 	outputs func(all []float32)
 }
 
@@ -102,7 +102,7 @@ func (c *core) prepare(in *input) {
 	c.layerWeights()
 }
 
-// list asks for every position's features.
+// list collects every position's features.
 func (c *core) list(in *input) {
 	b := &c.batch
 	b.bucket = grow(b.bucket, in.n)

@@ -123,7 +123,7 @@ func (c *core) fromSide(weights kernel.FloatMatrix, side int) kernel.FloatMatrix
 }
 
 // inputs returns where the transformer's outputs are for a chunk: in place of the
-// sums, or beside them where the derivative is not to be had from the outputs.
+// sums, or beside them where the derivative does not follow from the outputs.
 func (h *head) inputs(c *core, sums []float32) []float32 {
 	if c.square {
 		return h.x[:len(sums)]
@@ -275,7 +275,7 @@ func (c *core) backInputs(h *head, ch *chunk, gwT, d, w kernel.FloatMatrix) {
 }
 
 // differentiate runs forward and backward over all positions and returns the
-// mean loss of an example. What it leaves behind are the gradients.
+// mean loss of an example. It leaves the gradients in place.
 func (c *core) differentiate(in *input) (float64, error) {
 	timed := func(d *time.Duration, f func()) {
 		begin := time.Now()

@@ -10,7 +10,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
-// Loss names a measure of how far a win probability q lies from the wanted one t.
+// Loss names a measure of how far a win probability q lies from its target t.
 type Loss string
 
 const (
@@ -33,7 +33,7 @@ type objective struct {
 }
 
 // at returns the loss and its derivative with respect to the output, given the
-// wanted win probability.
+// target.
 func (o objective) at(output, target float64) (loss, derivative float64) {
 	x := o.gain * output
 	q := logistic.Sigmoid(x)
@@ -62,7 +62,7 @@ func entropy(t float64) float64 {
 	return -t*math.Log(t) - (1-t)*math.Log1p(-t)
 }
 
-// objective returns the loss that the settings ask for.
+// objective returns the loss of the settings.
 func (m *Model) objective() objective {
 	return objective{kind: m.cfg.Loss, power: m.cfg.Power, gain: m.core.scales.unit / m.cfg.NetScale}
 }

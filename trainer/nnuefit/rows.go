@@ -78,7 +78,7 @@ func (r *rows) settle(f int, t *idleTable, step uint64) {
 	r.last[f] = uint32(step)
 }
 
-// gap is the number of steps row f has slept; rows never touched have no
+// gap is the number of steps since row f was last stepped; rows never touched have no
 // momentum and nothing to catch up.
 func (r *rows) gap(f int, step uint64) int {
 	if r.last[f] == 0 {

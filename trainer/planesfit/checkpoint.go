@@ -128,7 +128,7 @@ func (m *Model) restore(b []byte) error {
 		tables[i], b = readTable(b, size), b[4*size:]
 	}
 	if len(b) > 0 {
-		return fmt.Errorf("found %d bytes behind its end", len(b))
+		return fmt.Errorf("found %d bytes after its end", len(b))
 	}
 	m.cfg, m.steps, m.born = cfg, head.Steps, head.Born
 	copy(p.all, tables[0])

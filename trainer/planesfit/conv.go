@@ -36,7 +36,7 @@ type convolution struct {
 }
 
 // newConvolution returns a convolution of images of padIn channels; back says
-// whether derivatives with respect to them are wanted.
+// whether derivatives with respect to them are needed.
 func newConvolution(weights span, in, padIn, out, size int, back bool) *convolution {
 	c := &convolution{weights: weights, in: in, out: out, size: size, padIn: padIn, padOut: padded(out, channelBlock)}
 	zeros := make([]float32, c.padIn*c.padOut*size*size)

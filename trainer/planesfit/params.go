@@ -51,9 +51,6 @@ func newParams(tensors arch.Params) *params {
 	return p
 }
 
-// weights returns the numbers that gradients train.
-func (p *params) weights() []float32 { return p.all[:p.trained] }
-
 // running returns the running means and variances.
 func (p *params) running() []float32 { return p.all[p.trained:] }
 

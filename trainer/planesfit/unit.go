@@ -10,8 +10,8 @@ import (
 // squares of the board.
 const squares = kernel.ImageSide * kernel.ImageSide
 
-// normalisation is a batch normalisation: of each channel the mean goes and the
-// standard deviation becomes 1, then it is scaled and shifted.
+// normalisation is a batch normalisation: the mean of each channel is subtracted
+// and the rest divided by the standard deviation, then scaled and shifted.
 type normalisation struct {
 	scale, bias, mean, variance span
 	channels                    int
