@@ -10,9 +10,8 @@ import (
 var ErrSchedule = errors.New("unusable schedule")
 
 // Schedule gives a value for every step of a run, such as a learning rate. It is
-// a curve, [Constant], [Linear], [Cosine], [Exponential], [Stairs] or [OneCycle],
-// or made of curves: [Sequence], [Cycle] and [Warmup]. Values are finite and not
-// negative.
+// a [Curve] or made of curves: [Sequence], [Cycle] and [Warmup]. Values are finite
+// and not negative.
 type Schedule interface {
 	// At returns the value for a step, counted from 0.
 	At(step uint64) float64
@@ -27,8 +26,9 @@ type Schedule interface {
 	validate() error
 }
 
-// curve is a schedule that can be part of others.
-type curve interface {
+// Curve is a schedule that can be part of others: [Constant], [Linear], [Cosine],
+// [Exponential], [Stairs] or [OneCycle].
+type Curve interface {
 	Schedule
 	// end returns what the curve's values go to, or 0 where its text has no end.
 	end() float64
@@ -78,8 +78,8 @@ type Sequence []Part
 
 // Part is a curve within a sequence.
 type Part struct {
-	Curve Schedule // no Sequence, Cycle or Warmup
-	Steps uint64   // until the next part begins; 0 for the last, which goes on for ever
+	Curve Curve
+	Steps uint64 // until the next part begins; 0 for the last, which goes on for ever
 }
 
 // Cycle lets the value fall from its curve's to the curve's end, or to 0 for
@@ -87,8 +87,8 @@ type Part struct {
 // of I. Loshchilov and F. Hutter, "SGDR" (2017). A net taken after a whole cycle
 // was trained down to the lowest rate.
 type Cycle struct {
-	Steps uint64   // of a cycle; 1 leaves the curve as it is
-	Curve Schedule // no Sequence, Cycle or Warmup
+	Steps uint64 // of a cycle; 1 leaves the curve as it is
+	Curve Curve
 }
 
 // Warmup lets the first steps rise linearly from 0 to another schedule's value.
@@ -144,7 +144,7 @@ func (s Cycle) At(step uint64) float64 {
 	if s.Steps == 1 {
 		return v
 	}
-	return min(between(v, s.least(), float64(step%s.Steps)/float64(s.Steps-1)), s.Max())
+	return min(between(v, s.Curve.end(), float64(step%s.Steps)/float64(s.Steps-1)), s.Max())
 }
 
 func (s Warmup) At(step uint64) float64 {
@@ -190,8 +190,8 @@ func (c OneCycle) end() float64    { return c.To }
 func (c Stairs) end() float64      { return 0 }
 
 // stepsOf returns the steps that a curve takes, 0 for Constant and Stairs.
-func stepsOf(s Schedule) uint64 {
-	switch c := s.(type) {
+func stepsOf(c Curve) uint64 {
+	switch c := c.(type) {
 	case Linear:
 		return c.Steps
 	case Cosine:
@@ -203,6 +203,3 @@ func stepsOf(s Schedule) uint64 {
 	}
 	return 0
 }
-
-// least is where every cycle ends.
-func (s Cycle) least() float64 { return s.Curve.(curve).end() }

@@ -36,7 +36,7 @@ func (s Sequence) validate() error {
 	}
 	last := len(s) - 1
 	for i, p := range s {
-		if err := checkPart(p.Curve); err != nil {
+		if err := checkSchedule(p.Curve); err != nil {
 			return fmt.Errorf("part %d of the sequence: %w", i+1, err)
 		}
 		if n := stepsOf(p.Curve); i < last && (p.Steps == 0 || n > 0 && n != p.Steps) {
@@ -53,7 +53,7 @@ func (s Cycle) validate() error {
 	if s.Steps == 0 {
 		return fmt.Errorf("%w: cycles of 0 steps", ErrSchedule)
 	}
-	return checkPart(s.Curve)
+	return checkSchedule(s.Curve)
 }
 
 func (s Warmup) validate() error {
@@ -72,14 +72,6 @@ func checkSchedule(s Schedule) error {
 		return fmt.Errorf("%w: found none", ErrSchedule)
 	}
 	return s.validate()
-}
-
-// checkPart reports what cannot be part of a sequence or a cycle.
-func checkPart(s Schedule) error {
-	if _, ok := s.(curve); !ok && s != nil {
-		return fmt.Errorf("%w: found %T, expected a curve", ErrSchedule, s)
-	}
-	return checkSchedule(s)
 }
 
 func checkCurve(name string, steps uint64, values ...float64) error {

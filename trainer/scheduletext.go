@@ -79,11 +79,11 @@ func parseSchedule(text string, total uint64) (Schedule, error) {
 	}
 	parts[len(parts)-1].Steps = 0 // the last goes on for ever
 	var s Schedule = parts
-	if len(parts) == 1 {
+	switch {
+	case cycle > 0:
+		s = Cycle{Steps: cycle, Curve: parts[0].Curve}
+	case len(parts) == 1:
 		s = parts[0].Curve
-	}
-	if cycle > 0 {
-		s = Cycle{Steps: cycle, Curve: s}
 	}
 	if warmup > 0 {
 		s = Warmup{Steps: warmup, Of: s}
@@ -129,7 +129,7 @@ func parsePart(fields []string, left, total uint64) (Part, error) {
 }
 
 // parseCurve reads the numbers of a curve that takes so many steps.
-func parseCurve(name string, values []string, steps, total uint64) (Schedule, error) {
+func parseCurve(name string, values []string, steps, total uint64) (Curve, error) {
 	if name == stairsName {
 		var err error
 		if steps, err = parseSteps(values[2], total); err != nil {
