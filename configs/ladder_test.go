@@ -25,6 +25,31 @@ func TestDefaultLadder(t *testing.T) {
 	}
 }
 
+// TestLadderPlayers: anchors are players as text or as mappings, which are read as
+// strictly as the rest of the file.
+func TestLadderPlayers(t *testing.T) {
+	const head = "schema: 1\nvariant: crazyhouse\ngames: 2\nseed: 1\nnodes: 4\nanchors:\n  - name: a\n    elo: 0\n    player: "
+	for text, want := range map[string]string{
+		"{net: x.onnx, nodes: 1k, cpuct: 2.5}":                       "mcts:x.onnx,nodes=1000,cpuct=2.5",
+		"{engine: fairy-stockfish, options: {Hash: 16}, nodes: 100}": "uci:fairy-stockfish,nodes=100,Hash=16",
+		"'uci:fairy-stockfish,Hash=16,nodes=100'":                    "uci:fairy-stockfish,nodes=100,Hash=16",
+	} {
+		l, err := ParseLadder([]byte(head+text+"\n"), "my.yaml")
+		if err != nil || l.Anchors[0].Player.String() != want {
+			t.Errorf("%s: found %+v, error %v, expected %s", text, l.Anchors, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"{net: x.onnx, node: 4}": "the nearest is nodes",
+		"material,name=b":        "expected a player without a name",
+		"{nodes: 4}":             "found net and engine, or neither",
+	} {
+		if _, err := ParseLadder([]byte(head+text+"\n"), "my.yaml"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: found error %v, expected %q", text, err, want)
+		}
+	}
+}
+
 func TestParseLadder(t *testing.T) {
 	good := string(ladder)
 	if _, err := ParseLadder([]byte(good), "x"); err != nil {
