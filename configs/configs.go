@@ -19,6 +19,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/internal/check"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
@@ -63,20 +64,13 @@ type Actor struct {
 	SpoolMaxGames int     `yaml:"spool_max_games"` // games waiting for the bus before an actor pauses
 }
 
-// Tree says how tree search plays, in actors and, but for what is left to chance, in
-// the gate. See mcts.Options.
+// Tree says how tree search plays in actors. The gate plays likewise, but leaves
+// nothing to chance and plays the move it thinks best.
 type Tree struct {
-	FastNodes           uint64  `yaml:"fast_nodes"`            // playouts of a search that is not full, which teaches no moves; 0: all are full
-	FullShare           float64 `yaml:"full_share"`            // share of searches that are full, 0..1
-	Gumbel              int     `yaml:"gumbel"`                // root moves that sequential halving begins with; 0: PUCT at the root
-	Noise               float64 `yaml:"noise"`                 // share of Dirichlet noise in the root's priors, 0..1
-	Temperature         float64 `yaml:"temperature"`           // of the choice by visits at the start of the game, without gumbel
-	TemperatureFinal    float64 `yaml:"temperature_final"`     // and in the end
-	TemperatureHalfLife float64 `yaml:"temperature_half_life"` // plies in which half of their difference goes
-	MateProbe           int     `yaml:"mate_probe"`            // plies of checks looked through for mate at every new position: 0, 1 or 3
-	Batch               int     `yaml:"batch"`                 // positions of all games that the net is given at once, at most
-	Threads             int     `yaml:"threads"`               // that share a batch
-	Runtime             string  `yaml:"runtime"`               // what runs plane nets: native, int8, onnxgo or ort
+	mcts.Options `yaml:",inline"` // Batch is of all games together
+
+	Threads int    `yaml:"threads"` // that share a batch
+	Runtime string `yaml:"runtime"` // what runs plane nets: native, int8, onnxgo or ort
 }
 
 // Searches that actors and the gate play with.

@@ -33,14 +33,21 @@ func fields(c any) iter.Seq2[string, reflect.Value] {
 	}
 }
 
+// inline is the tag of a struct whose settings are the outer one's.
+const inline = ",inline"
+
 // walk yields the leaves of a struct; it returns false if yield did. The leaves
 // of an inline struct are the outer one's.
 func walk(v reflect.Value, prefix string, yield func(string, reflect.StructField, reflect.Value) bool) bool {
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
-		key := prefix + field.Tag.Get("yaml")
+		tag := field.Tag.Get("yaml")
+		if tag == "-" {
+			continue
+		}
+		key := prefix + tag
 		inner := key + "."
-		if field.Anonymous {
+		if tag == inline {
 			inner = prefix
 		}
 		if v.Field(i).Kind() == reflect.Struct {

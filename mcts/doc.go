@@ -26,9 +26,9 @@
 //
 // # Playing and learning
 //
-// [DefaultOptions] are for play, [SelfPlayOptions] for making training data: a
-// Gumbel root with sequential halving gives sound targets from few playouts, and
-// playout-cap randomisation spends them where they teach. Everything random
+// [DefaultOptions] are for play. For making training data a Gumbel root with
+// sequential halving gives sound targets from few playouts, and playout-cap
+// randomisation spends them where they teach. Everything random
 // comes from [Options.Rand]. One Engine is one tree, searched by one goroutine:
 // with the same calls it gives the same answers if no limit of time ends its
 // searches. Many engines share one net by a [Batcher].

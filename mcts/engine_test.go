@@ -99,7 +99,7 @@ func TestDeterministic(t *testing.T) {
 		}
 	}
 	seeded := func(o *Options) {
-		*o = SelfPlayOptions(rand.New(rand.NewPCG(1, 2)))
+		*o = selfPlayOptions(rand.New(rand.NewPCG(1, 2)))
 		o.PlayoutCap = PlayoutCap{Full: 0.5, Fast: 10}
 	}
 	lim := search.Limits{Nodes: 32}

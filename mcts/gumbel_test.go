@@ -24,7 +24,7 @@ func TestGumbelShares(t *testing.T) {
 		{1, 9, []uint32{8}},
 	} {
 		e := mustNew(t, &scatter{}, func(o *Options) {
-			*o = SelfPlayOptions(rand.New(rand.NewPCG(1, 2)))
+			*o = selfPlayOptions(rand.New(rand.NewPCG(1, 2)))
 			o.Gumbel.Actions, o.MateProbe = tc.actions, 0
 		})
 		r := mustSearch(t, e, chess.NewLine(chess.Crazyhouse.Start()), search.Limits{Nodes: tc.nodes})
@@ -46,7 +46,7 @@ func TestGumbelImproves(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	better := 0
 	for range 40 {
-		e := mustNew(t, &scatter{}, func(o *Options) { *o = SelfPlayOptions(rng) })
+		e := mustNew(t, &scatter{}, func(o *Options) { *o = selfPlayOptions(rng) })
 		r := mustSearch(t, e, wander(chess.Crazyhouse, 10+rng.IntN(40), rng), search.Limits{Nodes: 32})
 		n := e.tree.node(e.tree.root)
 		if p, _ := e.tree.solved(); p != unproven {
@@ -94,7 +94,7 @@ func probOf(policy []search.MoveProb, m chess.Move) float64 {
 
 func TestGumbelFindsMate(t *testing.T) {
 	for _, tc := range mates[:2] {
-		e := mustNew(t, &scatter{}, func(o *Options) { *o = SelfPlayOptions(rand.New(rand.NewPCG(1, 2))) })
+		e := mustNew(t, &scatter{}, func(o *Options) { *o = selfPlayOptions(rand.New(rand.NewPCG(1, 2))) })
 		r := mustSearch(t, e, mustLine(t, tc.variant, tc.fen, ""), search.Limits{Nodes: 32})
 		if r.Score.MateIn() != tc.moves || len(r.Policy) != 1 || r.Policy[0] != (search.MoveProb{Move: r.Move, Prob: 1}) {
 			t.Errorf("%s: score %v, policy %v", tc.fen, r.Score, r.Policy)

@@ -3,6 +3,7 @@ package mcts
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,16 @@ func mustNew(t testing.TB, e Evaluator, change func(*Options)) *Engine {
 		t.Fatal(err)
 	}
 	return engine
+}
+
+// selfPlayOptions are options for making training data with a Gumbel root.
+func selfPlayOptions(rng *rand.Rand) Options {
+	o := DefaultOptions()
+	o.MemoryMB, o.Batch = 16, 1
+	o.LCB, o.QVeto = 0, 0
+	o.Rand = rng
+	o.Gumbel.Actions = 16
+	return o
 }
 
 // mustSearch searches and checks what holds of every result and every graph.

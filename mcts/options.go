@@ -114,17 +114,6 @@ func DefaultOptions() Options {
 	}
 }
 
-// SelfPlayOptions returns the options for making training data with a Gumbel
-// root. The games of a batcher make the batches, hence one position at a time.
-func SelfPlayOptions(rng *rand.Rand) Options {
-	o := DefaultOptions()
-	o.MemoryMB, o.Batch = 16, 1
-	o.LCB, o.QVeto = 0, 0
-	o.Rand = rng
-	o.Gumbel.Actions = 16
-	return o
-}
-
 // Validate reports options out of range. The error wraps ErrOptions.
 func (o *Options) Validate() error {
 	if o.MemoryMB < 1 || o.MemoryMB > maxMemoryMB {

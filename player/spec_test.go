@@ -117,7 +117,7 @@ func TestParseErrors(t *testing.T) {
 		"mcts:":                             "found no name",
 		"mcts:uniform,cpuct=":               `cpuct: found "", expected a decimal number`,
 		"mcts:uniform,cpuct=-1":             `cpuct: found "-1", expected 0 to 100`,
-		"mcts:uniform,probe=2":              `probe: found "2", expected one of 0, 1, 3`,
+		"mcts:uniform,probe=2":              `probe: found "2", expected 0, 1 or 3`,
 		"mcts:uniform,probe=1,mate_probe=1": "found mate_probe twice",
 		"mcts:uniform,noise=0.2":            `found setting "noise"`,
 		"mcts:uniform,dir=/":                "hash, threads, batch, cpuct, cpuct_base, fpu,",

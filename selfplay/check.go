@@ -7,6 +7,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/check"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/search/option"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
@@ -48,16 +49,11 @@ func checkActor(wrong *check.List, cfg configs.Config) {
 }
 
 func checkTree(wrong *check.List, t configs.Tree) {
-	check.Within(wrong, "actor.tree.full_share", t.FullShare, 0, 1)
-	check.Within(wrong, "actor.tree.gumbel", t.Gumbel, 0, 512)
-	check.Within(wrong, "actor.tree.noise", t.Noise, 0, 1)
-	check.Within(wrong, "actor.tree.temperature", t.Temperature, 0, 10)
-	check.Within(wrong, "actor.tree.temperature_final", t.TemperatureFinal, 0, 10)
-	check.Within(wrong, "actor.tree.temperature_half_life", t.TemperatureHalfLife, 0, 10_000)
-	check.Within(wrong, "actor.tree.batch", t.Batch, 1, 1024)
+	for _, o := range option.All(&t.Options) {
+		wrong.Because("actor.tree."+o.Key, o.Check())
+	}
 	check.Within(wrong, "actor.tree.threads", t.Threads, 1, 1024)
 	wrong.Because("actor.tree.runtime", runtimes.Check(t.Runtime))
-	wrong.That(t.MateProbe == 0 || t.MateProbe == 1 || t.MateProbe == 3, "actor.tree.mate_probe", t.MateProbe, "0, 1 or 3")
 }
 
 func checkBus(wrong *check.List, b configs.Bus) {

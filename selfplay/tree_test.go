@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -45,7 +46,7 @@ func TestTreeLoop(t *testing.T) {
 	if first.ActorGeneration < 1 || first.MeanBatch == 0 || first.Spooled != 0 {
 		t.Fatalf("after %v: %+v", first.Elapsed, first)
 	}
-	cfg.Actor.Tree.Runtime, cfg.Actor.Tree.FastNodes, cfg.Actor.Tree.FullShare = runtimes.Int8, 2, 0.5
+	cfg.Actor.Tree.Runtime, cfg.Actor.Tree.PlayoutCap = runtimes.Int8, mcts.PlayoutCap{Full: 0.5, Fast: 2}
 	second := loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: patience})
 	if second.Step <= first.Step || second.ActorGeneration <= first.ActorGeneration {
 		t.Errorf("before: step %d, generation %d; after: step %d, generation %d", first.Step, first.ActorGeneration, second.Step, second.ActorGeneration)
@@ -112,7 +113,7 @@ func TestTreeSameSeedSameGames(t *testing.T) {
 	cfg := treeConfig(t)
 	cfg.Actor.Workers = 1
 	cfg.Train.MinPositions = 1 << 30 // no net arrives in between
-	cfg.Actor.Tree.FastNodes, cfg.Actor.Tree.FullShare, cfg.Actor.Tree.Noise = 2, 0.5, 0.25
+	cfg.Actor.Tree.PlayoutCap, cfg.Actor.Tree.Noise = mcts.PlayoutCap{Full: 0.5, Fast: 2}, 0.25
 	segments := func() string {
 		dir := filepath.Join(t.TempDir(), "run")
 		loopOnce(t, dir, cfg, Limits{Games: 4})

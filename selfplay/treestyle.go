@@ -71,9 +71,9 @@ func (s *treeStyle) runtime() player.Runtime {
 }
 
 func (s *treeStyle) spec() player.Spec {
-	t := s.run.cfg.Actor.Tree
-	o := mcts.DefaultOptions()
-	o.MateProbe, o.Gumbel.Actions = t.MateProbe, t.Gumbel
+	o, usual := s.run.cfg.Actor.Tree.Options, mcts.DefaultOptions()
+	o.Noise, o.Temperature, o.PlayoutCap = 0, mcts.Temperature{}, mcts.PlayoutCap{}
+	o.LCB, o.QVeto, o.Batch = usual.LCB, usual.QVeto, usual.Batch
 	return player.Spec{Search: player.TreeSearch, Tree: o, Runtime: s.runtime()}
 }
 
@@ -84,11 +84,9 @@ func (s *treeStyle) player(n *net) (*actorPlayer, error) {
 	}
 	c := s.run.cfg.Actor
 	source := rand.NewPCG(0, treeStream)
-	o := mcts.SelfPlayOptions(rand.New(source))
-	o.MemoryMB, o.MateProbe, o.Gumbel.Actions = c.HashMB, c.Tree.MateProbe, c.Tree.Gumbel
-	o.Noise = c.Tree.Noise
-	o.Temperature = mcts.Temperature{First: c.Tree.Temperature, Last: c.Tree.TemperatureFinal, HalfLife: c.Tree.TemperatureHalfLife}
-	o.PlayoutCap = mcts.PlayoutCap{Full: c.Tree.FullShare, Fast: c.Tree.FastNodes}
+	o := c.Tree.Options
+	o.MemoryMB, o.Rand = c.HashMB, rand.New(source)
+	o.Batch = 1 // the games make the batches together
 	engine, err := mcts.New(e.batcher, o)
 	if err != nil {
 		return nil, errors.Join(err, s.release(n.id))

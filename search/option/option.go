@@ -114,9 +114,12 @@ func (o Option) AtMost(high float64) Option {
 }
 
 // Set gives the setting the value written in text. On an error the value stays.
-func (o Option) Set(text string) error {
-	if o.choices != nil && !slices.Contains(o.choices, text) {
-		return fmt.Errorf("found %q, expected one of %s", text, strings.Join(o.choices, ", "))
+func (o Option) Set(text string) error { return o.set(text, strconv.Quote(text)) }
+
+// set is Set with the words that an error has for what was found.
+func (o Option) set(text, found string) error {
+	if n := len(o.choices); n > 0 && !slices.Contains(o.choices, text) {
+		return fmt.Errorf("found %s, expected %s or %s", found, strings.Join(o.choices[:n-1], ", "), o.choices[n-1])
 	}
 	switch o.field.Kind() {
 	case reflect.Bool:
@@ -126,21 +129,21 @@ func (o Option) Set(text string) error {
 		case "false":
 			o.field.SetBool(false)
 		default:
-			return fmt.Errorf("found %q, expected true or false", text)
+			return fmt.Errorf("found %s, expected true or false", found)
 		}
 	case reflect.Float64:
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return fmt.Errorf("found %q, expected a decimal number", text)
+			return fmt.Errorf("found %s, expected a decimal number", found)
 		}
 		if !o.within(v) {
-			return fmt.Errorf("found %q, expected %v to %v", text, o.low, o.high)
+			return fmt.Errorf("found %s, expected %v to %v", found, o.low, o.high)
 		}
 		o.field.SetFloat(v)
 	default:
 		n, err := strconv.Atoi(text)
 		if err != nil || !o.within(float64(n)) {
-			return fmt.Errorf("found %q, expected a whole number from %.0f to %.0f", text, o.low, o.high)
+			return fmt.Errorf("found %s, expected a whole number from %.0f to %.0f", found, o.low, o.high)
 		}
 		if o.field.CanUint() {
 			o.field.SetUint(uint64(n))
@@ -154,19 +157,17 @@ func (o Option) Set(text string) error {
 func (o Option) within(v float64) bool { return o.choices != nil || v >= o.low && v <= o.high }
 
 // Check reports a value that Set would refuse, such as one that YAML or a program
-// has put there. The error names the key.
+// has put there.
 func (o Option) Check() error {
-	if err := (Option{field: reflect.New(o.field.Type()).Elem(), low: o.low, high: o.high, choices: o.choices}).Set(o.String()); err != nil {
-		return fmt.Errorf("%s: %w", o.Key, err)
-	}
-	return nil
+	trial := Option{field: reflect.New(o.field.Type()).Elem(), low: o.low, high: o.high, choices: o.choices}
+	return trial.set(o.String(), o.String())
 }
 
-// Check reports the first setting of a struct that is out of its range.
+// Check reports the first setting of a struct that is out of its range, by its key.
 func Check(holds any) error {
 	for _, o := range All(holds) {
 		if err := o.Check(); err != nil {
-			return err
+			return fmt.Errorf("%s: %w", o.Key, err)
 		}
 	}
 	return nil

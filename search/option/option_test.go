@@ -74,7 +74,7 @@ func TestSet(t *testing.T) {
 		{key: "margin", text: "NaN", err: "expected -1 to 2.5"},
 		{key: "margin", text: "x", err: "decimal number"},
 		{key: "probe", text: "1", want: settings{Probe: 1}},
-		{key: "mate_probe", text: "2", err: "one of 0, 1, 3"},
+		{key: "mate_probe", text: "2", err: "0, 1 or 3"},
 		{key: "reuse", text: "TRUE", want: settings{Reuse: true}},
 		{key: "reuse", text: "1", err: "true or false"},
 		{key: "fast_nodes", text: "1000", want: settings{Inner: inner{Nodes: 1000}}},

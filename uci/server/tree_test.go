@@ -54,7 +54,7 @@ func TestTreeOptions(t *testing.T) {
 		{"name cpuct value many", `option CPuct: found "many", expected a decimal number`},
 		{"name CPuct value -1", `found "-1", expected 0 to 100`},
 		{"name CPuct value NaN", `found "NaN", expected 0 to 100`},
-		{"name Mate Probe value 2", `found "2", expected one of 0, 1, 3`},
+		{"name Mate Probe value 2", `found "2", expected 0, 1 or 3`},
 		{"name Mate Probe value 1", ""},
 		{"name Batch Size value 0", `found "0", expected a whole number from 1 to 1024`},
 		{"name Reuse Tree value maybe", `found "maybe", expected true or false`},
