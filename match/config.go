@@ -144,8 +144,8 @@ func (c *Config) validate() error {
 		return bad("%d seeds in a round robin, expected none", c.Seeds)
 	case c.Seeds < 0 || c.Seeds >= len(c.Players):
 		return bad("%d seeds, expected fewer than the %d players", c.Seeds, len(c.Players))
-	case c.Pairs < 1 || c.Pairs > maxPairs:
-		return bad("%d pairs, expected 1 to %d", c.Pairs, maxPairs)
+	case c.Pairs < 1 || c.Pairs > MaxPairs:
+		return bad("%d pairs, expected 1 to %d", c.Pairs, MaxPairs)
 	case c.Concurrency < 0:
 		return bad("concurrency %d, expected 0 or more", c.Concurrency)
 	case c.MoveTimeout < 0:

@@ -29,9 +29,9 @@ func ParseFormat(text string) (Format, error) {
 	return 0, fmt.Errorf("%w: format: found %q, expected one of %s", ErrConfig, text, strings.Join(formatNames[:], ", "))
 }
 
-// maxPairs bounds the pairs of an encounter so that numbers of games cannot
+// MaxPairs bounds the pairs of an encounter so that numbers of games cannot
 // overflow.
-const maxPairs = 1 << 30
+const MaxPairs = 1 << 30
 
 // formatText describes the format with its seeds.
 func (c *Config) formatText() string {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/check"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
@@ -37,16 +38,15 @@ type Options struct {
 	Window       WindowRule
 }
 
-func (o *Options) validate() error {
-	switch {
-	case o.Variant == nil || len(o.Variant.Name) > nameBytes:
-		return fmt.Errorf("%w: variant %v: want one with a name of at most %d bytes", ErrConfig, o.Variant, nameBytes)
-	case o.SegmentBytes < 4<<10 || o.SegmentBytes > maxSegment/2:
-		return fmt.Errorf("%w: segments of %d bytes: want %d to %d", ErrConfig, o.SegmentBytes, 4<<10, maxSegment/2)
-	case o.MaxBytes < 2*o.SegmentBytes:
-		return fmt.Errorf("%w: %d bytes in all: want at least two segments of %d", ErrConfig, o.MaxBytes, o.SegmentBytes)
-	}
-	return o.Window.validate()
+// Validate reports all that is out of range, by the names of a configuration's
+// settings. Errors wrap ErrConfig.
+func (o *Options) Validate() error {
+	wrong := check.Of(ErrConfig)
+	wrong.That(o.Variant != nil && len(o.Variant.Name) <= nameBytes, "variant", o.Variant, fmt.Sprintf("one with a name of at most %d bytes", nameBytes))
+	check.Within(wrong, "segment_bytes", o.SegmentBytes, 4<<10, maxSegment/2)
+	wrong.That(o.MaxBytes >= 2*o.SegmentBytes, "max_bytes", o.MaxBytes, fmt.Sprintf("at least two segments of %d", o.SegmentBytes))
+	wrong.Add(o.Window.validate())
+	return wrong.Err()
 }
 
 // Buffer is an open replay directory. All methods may be called at the same
@@ -87,7 +87,7 @@ type segment struct {
 // cut short at the end of the newest one is cut off; that and any damage is
 // found in Damage.
 func Open(dir string, o Options) (*Buffer, error) {
-	if err := o.validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	b := &Buffer{dir: dir, opt: o, start: o.Variant.Start(), seen: make(map[uint64]struct{})}

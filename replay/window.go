@@ -1,8 +1,9 @@
 package replay
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/crazyhouse-rl/selfplay/internal/check"
 )
 
 // WindowRule says how many of the newest positions are trained on. It is
@@ -21,11 +22,11 @@ type WindowRule struct {
 }
 
 func (r WindowRule) validate() error {
-	if r.Min < 1 || !(r.Exponent > 0 && r.Exponent <= 1) || !(r.Slope > 0 && r.Slope <= 1) {
-		return fmt.Errorf("%w: window minimum %d, exponent %g, slope %g: want at least 1, and two numbers above 0 and at most 1",
-			ErrConfig, r.Min, r.Exponent, r.Slope)
-	}
-	return nil
+	wrong := check.Of(ErrConfig)
+	check.Positive(wrong, "window_min", r.Min)
+	check.Above(wrong, "window_exponent", r.Exponent, 0, 1)
+	check.Above(wrong, "window_slope", r.Slope, 0, 1)
+	return wrong.Err()
 }
 
 // Size returns the window in positions when seen positions were stored in

@@ -4,8 +4,10 @@ import (
 	gonet "net"
 	"net/netip"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/check"
+	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search/option"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -21,7 +23,8 @@ func Check(cfg configs.Config) error {
 	checkActor(wrong, cfg)
 	checkTree(wrong, cfg.Actor.Tree)
 	checkBus(wrong, cfg.Bus)
-	checkReplay(wrong, cfg.Replay)
+	buffer := replayOptions(chess.Crazyhouse, cfg.Replay) // of any variant
+	wrong.Add(check.Under("replay.", buffer.Validate()))
 	checkTrain(wrong, cfg)
 	checkGate(wrong, cfg.Gate)
 	return wrong.Err()
@@ -79,14 +82,6 @@ func isLoopback(listen string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-func checkReplay(wrong *check.List, r configs.Replay) {
-	check.Within(wrong, "replay.segment_bytes", r.SegmentBytes, 1<<12, 1<<29)
-	wrong.That(r.MaxBytes >= 2*r.SegmentBytes, "replay.max_bytes", r.MaxBytes, "at least two segments")
-	check.Positive(wrong, "replay.window_min", r.WindowMin)
-	check.Above(wrong, "replay.window_exponent", r.WindowExponent, 0, 1)
-	check.Above(wrong, "replay.window_slope", r.WindowSlope, 0, 1)
-}
-
 func checkTrain(wrong *check.List, cfg configs.Config) {
 	t := cfg.Train
 	wrong.Add(check.Under("train.", run.CheckSettings(cfg.Net.Kind, t.Settings, true)))
@@ -102,10 +97,9 @@ func checkTrain(wrong *check.List, cfg configs.Config) {
 }
 
 func checkGate(wrong *check.List, g configs.Gate) {
-	check.Positive(wrong, "gate.pairs", g.Pairs)
+	check.Within(wrong, "gate.pairs", g.Pairs, 1, match.MaxPairs)
 	check.Positive(wrong, "gate.nodes", g.Nodes)
 	check.Positive(wrong, "gate.concurrency", g.Concurrency)
-	wrong.That(g.Elo0 < g.Elo1, "gate.elo0", g.Elo0, "less than gate.elo1")
-	wrong.That(g.Alpha > 0 && g.Beta > 0 && g.Alpha+g.Beta < 1, "gate.alpha", g.Alpha, "alpha and beta above 0, their sum below 1")
+	wrong.Add(check.Under("gate.", gateTest(g).Validate()))
 	check.OneOf(wrong, "gate.undecided", g.Undecided, configs.UndecidedElo, configs.UndecidedLLR, configs.UndecidedFail)
 }

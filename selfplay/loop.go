@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -114,11 +116,14 @@ func (r *Run) awaitLimits(ctx context.Context, stop func(), limits Limits) error
 }
 
 func openBuffer(r *Run) (*replay.Buffer, error) {
-	c := r.cfg.Replay
-	return replay.Open(r.path(replayDir), replay.Options{
-		Variant:      r.variant,
+	return replay.Open(r.path(replayDir), replayOptions(r.variant, r.cfg.Replay))
+}
+
+func replayOptions(v *chess.Variant, c configs.Replay) replay.Options {
+	return replay.Options{
+		Variant:      v,
 		MaxBytes:     c.MaxBytes,
 		SegmentBytes: c.SegmentBytes,
 		Window:       replay.WindowRule{Min: c.WindowMin, Exponent: c.WindowExponent, Slope: c.WindowSlope},
-	})
+	}
 }

@@ -154,7 +154,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 			Openings:    openings,
 			Pairs:       g.Pairs,
 			Concurrency: g.Concurrency,
-			SPRT:        &rating.SPRT{Elo0: g.Elo0, Elo1: g.Elo1, Alpha: g.Alpha, Beta: g.Beta},
+			SPRT:        gateTest(g),
 			Game:        game.Config{MaxPlies: c.MaxPlies, WinScore: search.Score(c.WinScore), WinPlies: c.WinPlies},
 			Seed:        seed,
 			Log:         log,
@@ -190,4 +190,9 @@ func (j *referee) openings(seed uint64) (match.Openings, error) {
 		return match.Openings{}, err
 	}
 	return match.FromBook(b, seed), nil
+}
+
+// gateTest returns the sequential test of the gate.
+func gateTest(g configs.Gate) *rating.SPRT {
+	return &rating.SPRT{Elo0: g.Elo0, Elo1: g.Elo1, Alpha: g.Alpha, Beta: g.Beta}
 }

@@ -11,6 +11,10 @@ import (
 // TestSameErrors: config check, a start of the loop and a start of learn refuse the
 // same values in the same words, and neither start begins a directory.
 func TestSameErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a.chain", nil, 0o644); err != nil { // whose name learn looks up first
+		t.Fatal(err)
+	}
 	for _, tc := range []struct{ key, value, want string }{
 		{"power", "1", "unusable training settings: KEY: found 1, expected more than 1, at most 10"},
 		{"batch", "0", "unusable training settings: KEY: found 0, expected 1 to 1048576"},
@@ -29,25 +33,21 @@ func TestSameErrors(t *testing.T) {
 		{"batch", "many", `configs: invalid configuration: KEY: found "many", expected a whole number`},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
-		for prefix, args := range map[string][]string{
-			"train. of config check": {"config", "check", "--set", "train." + tc.key + "=" + tc.value},
-			"train. of the loop":     {"--dir", dir, "--set", "train." + tc.key + "=" + tc.value},
-			" of learn":              {"learn", "a.chain", "--out", dir, "--" + strings.ReplaceAll(tc.key, "_", "-") + "=" + tc.value},
+		for _, start := range []struct {
+			section string
+			args    []string
+		}{
+			{"train.", []string{"config", "check", "--set", "train." + tc.key + "=" + tc.value}},
+			{"train.", []string{"--dir", dir, "--set", "train." + tc.key + "=" + tc.value}},
+			{"", []string{"learn", "a.chain", "--out", dir, "--" + strings.ReplaceAll(tc.key, "_", "-") + "=" + tc.value}},
 		} {
-			if prefix == " of learn" { // the data's names are looked up first
-				t.Chdir(t.TempDir())
-				if err := os.WriteFile("a.chain", nil, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			section, _, _ := strings.Cut(prefix, " ")
-			want := strings.Replace(tc.want, "KEY", section+tc.key, 1)
-			_, stderr, code := selfplayCommand(t, "", args...)
+			want := strings.Replace(tc.want, "KEY", start.section+tc.key, 1)
+			_, stderr, code := selfplayCommand(t, "", start.args...)
 			if code != 2 || !strings.Contains(stderr, want) {
-				t.Errorf("%s=%s%s: exit %d, %q, want exit 2 and %q", tc.key, tc.value, prefix, code, stderr, want)
+				t.Errorf("%q: exit %d, %q, want exit 2 and %q", start.args, code, stderr, want)
 			}
 			if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-				t.Fatalf("%s=%s%s: the directory was begun", tc.key, tc.value, prefix)
+				t.Fatalf("%q: the directory was begun", start.args)
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/crazyhouse-rl/selfplay/internal/check"
 )
 
 // ErrSPRT is wrapped by every error about the parameters of a sequential test.
@@ -28,22 +30,21 @@ const (
 	maxNormalizedHypothesis = 200
 )
 
-// Validate returns an error wrapping [ErrSPRT] unless Elo0 < Elo1, both within
+// Validate returns errors wrapping [ErrSPRT] unless Elo0 < Elo1, both within
 // ±1000 (±200 if normalised), and Alpha and Beta are positive with a sum below 1.
 func (t SPRT) Validate() error {
 	limit := float64(maxHypothesis)
 	if t.Normalized {
 		limit = maxNormalizedHypothesis
 	}
-	switch {
-	case !(math.Abs(t.Elo0) <= limit && math.Abs(t.Elo1) <= limit):
-		return fmt.Errorf("%w: hypotheses %g and %g, expected within ±%g", ErrSPRT, t.Elo0, t.Elo1, limit)
-	case !(t.Elo0 < t.Elo1):
-		return fmt.Errorf("%w: elo0 %g, elo1 %g, expected elo0 < elo1", ErrSPRT, t.Elo0, t.Elo1)
-	case !(t.Alpha > 0 && t.Beta > 0 && t.Alpha+t.Beta < 1):
-		return fmt.Errorf("%w: alpha %g, beta %g, expected both positive and their sum below 1", ErrSPRT, t.Alpha, t.Beta)
-	}
-	return nil
+	wrong := check.Of(ErrSPRT)
+	check.Within(wrong, "elo0", t.Elo0, -limit, limit)
+	check.Within(wrong, "elo1", t.Elo1, -limit, limit)
+	wrong.That(t.Elo0 < t.Elo1, "elo0", t.Elo0, fmt.Sprintf("less than elo1, %g", t.Elo1))
+	wrong.That(t.Alpha > 0, "alpha", t.Alpha, "a number above 0")
+	wrong.That(t.Beta > 0, "beta", t.Beta, "a number above 0")
+	wrong.That(t.Alpha+t.Beta < 1, "alpha", t.Alpha, fmt.Sprintf("less than 1 together with beta, %g", t.Beta))
+	return wrong.Err()
 }
 
 // Decision is what a sequential test says of the results so far.

@@ -1,6 +1,7 @@
-// Package run makes training runs on given data: one run in one directory, from
-// which it goes on after any interruption, or many runs that differ in some
-// settings.
+// Package run trains nets by settings. Training is what every run has in common, a
+// loop's learner too: the net, its model, schedules and scale of scores. Run and Sweep
+// train on given data: one run in one directory, from which it goes on after any
+// interruption, or many runs that differ in some settings.
 //
 // A run's directory:
 //

@@ -154,7 +154,7 @@ func TestMatchUsage(t *testing.T) {
 		{[]string{"material", "material", "--tc", "40/60"}, "--tc", 2},
 		{[]string{"material", "material", "--format", "gauntlet", "--seeds", "2"}, "2 seeds", 2},
 		{[]string{"material", "material", "material", "--sprt"}, "sequential test of 3 players", 2},
-		{[]string{"material", "material", "--sprt", "--elo0", "30"}, "expected elo0 < elo1", 2},
+		{[]string{"material", "material", "--sprt", "--elo0", "30"}, "elo0: found 30, expected less than elo1", 2},
 		{[]string{"material", "uci:" + filepath.Join(dir, "none")}, "none", 1},
 	} {
 		_, stderr, code := selfplayCommand(t, "", append([]string{"match"}, tc.args...)...)
