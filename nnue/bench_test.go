@@ -140,7 +140,7 @@ func BenchmarkReadFile(b *testing.B) {
 	}
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := nnue.ReadFile(path); err != nil {
+		if _, err := nnue.ReadFile(path, chess.Crazyhouse); err != nil {
 			b.Fatal(err)
 		}
 	}

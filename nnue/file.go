@@ -49,12 +49,9 @@ func ReadVariant(r io.Reader, v *chess.Variant) (*Network, error) {
 	return parse(bytes.NewReader(data), int64(len(data)), v)
 }
 
-// ReadFile reads a crazyhouse network file in any of the formats.
-func ReadFile(path string) (*Network, error) { return ReadFileVariant(path, chess.Crazyhouse) }
-
-// ReadFileVariant reads a network file for a variant in any of the formats; its
-// errors are ReadVariant's.
-func ReadFileVariant(path string, v *chess.Variant) (*Network, error) {
+// ReadFile reads a network file for a variant in any of the formats; its errors
+// are ReadVariant's.
+func ReadFile(path string, v *chess.Variant) (*Network, error) {
 	// A pipe would wait for its writer when opened.
 	if info, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("reading network: %w", err)

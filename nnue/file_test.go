@@ -65,7 +65,7 @@ func TestOwnFormatRoundTrip(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := nnue.ReadFileVariant(path, v)
+		got, err := nnue.ReadFile(path, v)
 		if err != nil {
 			t.Fatalf("%v: %v", a, err)
 		}
@@ -230,10 +230,10 @@ func TestAllocationBounded(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	if _, err := nnue.ReadFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := nnue.ReadFile(filepath.Join(t.TempDir(), "none"), chess.Crazyhouse); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
-	if _, err := nnue.ReadFile(t.TempDir()); !errors.Is(err, nnue.ErrFormat) {
+	if _, err := nnue.ReadFile(t.TempDir(), chess.Crazyhouse); !errors.Is(err, nnue.ErrFormat) {
 		t.Errorf("directory: %v, want %v", err, nnue.ErrFormat)
 	}
 	broken := io.MultiReader(strings.NewReader("SPNNUE\r\n"), brokenReader{})

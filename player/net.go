@@ -50,7 +50,7 @@ func ReadNet(path string, v *chess.Variant) (*Net, error) {
 			err = n.Planes.CheckVariant(v)
 		}
 	} else {
-		n.NNUE, err = nnue.ReadFileVariant(found.Path, v)
+		n.NNUE, err = nnue.ReadFile(found.Path, v)
 	}
 	if err != nil {
 		return nil, err

@@ -322,7 +322,7 @@ func TestExport(t *testing.T) {
 	if f.Step != 5 || f.Samples != 160 || f.HeldOut.Positions != 50 || f.Export.Positions != 50 || f.Export.ScoreScale != 410 {
 		t.Errorf("facts %+v", f)
 	}
-	if n, err := nnue.ReadFile(path); err != nil || n.Architecture() != architecture() {
+	if n, err := nnue.ReadFile(path, chess.Crazyhouse); err != nil || n.Architecture() != architecture() {
 		t.Errorf("exported file: %v", err)
 	}
 }

@@ -1,10 +1,6 @@
 package nnuefit
 
-import (
-	"slices"
-
-	"github.com/crazyhouse-rl/selfplay/nnue/features"
-)
+import "github.com/crazyhouse-rl/selfplay/nnue/features"
 
 // PSQTStart names the first values of the PSQT weights.
 type PSQTStart string
@@ -20,8 +16,6 @@ const (
 
 // PSQTStarts returns all of them.
 func PSQTStarts() []PSQTStart { return []PSQTStart{StartPieces, StartZero} }
-
-func (s PSQTStart) known() bool { return slices.Contains(PSQTStarts(), s) }
 
 // PSQTStart returns where the PSQT weights began: what Config.PSQTStart was when
 // training began, which a checkpoint carries on. It is empty for a net without

@@ -183,7 +183,7 @@ func TestRun(t *testing.T) {
 	if want := uint64(3*s.Positions+63) / 64; s.Steps != want {
 		t.Errorf("%d steps for 3 epochs of %d, want %d", s.Steps, s.Positions, want)
 	}
-	net, err := nnue.ReadFile(s.NetFile)
+	net, err := nnue.ReadFile(s.NetFile, chess.Crazyhouse)
 	if err != nil || net.Architecture().String() != s.Architecture || len(s.Values) == 0 || s.PSQTStart != cfg.PSQTStart {
 		t.Errorf("net %v, summary %+v", err, s)
 	}

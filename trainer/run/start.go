@@ -64,7 +64,7 @@ func (r *runner) startFrom(path string) error {
 		if !ok {
 			return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", trainer.ErrConfig, path, r.cfg.Kind)
 		}
-		net, err := nnue.ReadFileVariant(path, r.Variant)
+		net, err := nnue.ReadFile(path, r.Variant)
 		if err != nil {
 			return err
 		}

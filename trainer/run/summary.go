@@ -135,7 +135,7 @@ func (r *runner) judgeNet(s *Summary) error {
 	}
 	m, _ := nnueOf(r.model)
 	s.PSQTStart = string(m.PSQTStart())
-	net, err := nnue.ReadFileVariant(s.NetFile, r.Variant)
+	net, err := nnue.ReadFile(s.NetFile, r.Variant)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func TestServeStartsWithANet(t *testing.T) {
 	if all := strings.Join(s.until("uciok"), "\n"); !strings.Contains(all, "default "+path+"\n") {
 		t.Errorf("options: %s", all)
 	}
-	net, err := nnue.ReadFile(path)
+	net, err := nnue.ReadFile(path, chess.Crazyhouse)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -207,7 +207,7 @@ func TestNetExportStockfish12(t *testing.T) {
 	if _, stderr, code := selfplayCommand(t, "", "net", "export", "--to", "stockfish-12", path, out); code != 0 {
 		t.Fatalf("exit %d, error %q", code, stderr)
 	}
-	read, err := nnue.ReadFileVariant(out, chess.Chess)
+	read, err := nnue.ReadFile(out, chess.Chess)
 	if err != nil || read.Architecture() != nnue.HalfKP() {
 		t.Errorf("read back: error %v", err)
 	}
