@@ -250,34 +250,37 @@ func TestResume(t *testing.T) {
 		},
 		"mixed": func(l *configs.Learn) { l.Data, l.Weights = []string{data, data}, "2,1" },
 	} {
-		cfg := settings(t, data)
-		change(&cfg)
-		straight, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-		if _, err := Run(t.Context(), cfg, quiet(straight)); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		parts := 0
-		for ; ; parts++ {
-			_, err := Run(&counting{t.Context(), 25 + 9*parts}, cfg, quiet(broken))
-			if err == nil {
-				break
+		t.Run(name, func(t *testing.T) {
+			cfg := settings(t, data)
+			change(&cfg)
+			t.Parallel() // most of the time is spent waiting for the disk
+			straight, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+			if _, err := Run(t.Context(), cfg, quiet(straight)); err != nil {
+				t.Fatal(err)
 			}
-			if !errors.Is(err, context.Canceled) || parts > 50 {
-				t.Fatalf("%s: part %d: %v", name, parts, err)
-			}
-			if parts%2 == 1 { // as if killed: what came after the last save but one is lost
-				names, _ := filepath.Glob(filepath.Join(broken, checkpoints, "*"))
-				if slices.Sort(names); len(names) > 1 {
-					if err := os.Remove(names[len(names)-1]); err != nil {
-						t.Fatal(err)
+			parts := 0
+			for ; ; parts++ {
+				_, err := Run(&counting{t.Context(), 25 + 9*parts}, cfg, quiet(broken))
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, context.Canceled) || parts > 50 {
+					t.Fatalf("part %d: %v", parts, err)
+				}
+				if parts%2 == 1 { // as if killed: what came after the last save but one is lost
+					names, _ := filepath.Glob(filepath.Join(broken, checkpoints, "*"))
+					if slices.Sort(names); len(names) > 1 {
+						if err := os.Remove(names[len(names)-1]); err != nil {
+							t.Fatal(err)
+						}
 					}
 				}
 			}
-		}
-		if parts < 2 {
-			t.Errorf("%s: interrupted %d times only", name, parts)
-		}
-		sameRun(t, broken, straight)
+			if parts < 2 {
+				t.Errorf("interrupted %d times only", parts)
+			}
+			sameRun(t, broken, straight)
+		})
 	}
 }
 
