@@ -2,6 +2,8 @@ package configs
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -125,11 +127,12 @@ func TestOldSchedules(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"{lr: 'cosine:1:0:5', lr_steps: 9}": `train.lr: found "cosine:1:0:5" beside train.lr, train.lr_steps`,
-		"{lr_final: [1]}":                   "", // is no schedule, as its user says
+		"{lr_final: [1]}":                   `train.lr_final: found "[1]"`,
+		"{lr_final: }":                      `train.lr_final: found "<nil>"`,
 		"{lambda_final: '0.5,1'}":           `train.lambda_final: found "0.5,1"`,
 	} {
 		c, _ := Preset("laptop")
-		if err := c.Merge([]byte("schema: 1\ntrain: "+text+"\n"), "old"); want != "" && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want)) {
+		if err := c.Merge([]byte("schema: 1\ntrain: "+text+"\n"), "old"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, lacks %q", text, err, want)
 		}
 	}
@@ -146,5 +149,24 @@ func TestOldSchedules(t *testing.T) {
 	c, _ := Preset("laptop")
 	if err := c.Set("train.warmup_steps", "5"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "replaced by train.lr, a schedule such as") {
 		t.Errorf("set: error %v", err)
+	}
+}
+
+// Effective configurations that the build before schedules were texts wrote mean what
+// the presets mean now.
+func TestOldConfigurations(t *testing.T) {
+	for _, name := range Presets() {
+		text, err := os.ReadFile(filepath.Join("testdata", "old", name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := Preset(name)
+		got := want
+		got.Train.LR, got.Train.Lambda, got.Actor.Tree.Runtime = "", "", "" // the file gives them
+		if err := got.Merge(text, name); err != nil {
+			t.Error(err)
+		} else if got != want {
+			t.Errorf("%s: %q", name, Differences(want, got))
+		}
 	}
 }

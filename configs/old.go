@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -104,7 +105,7 @@ func (c *Config) translate(values map[string]any, name string) error {
 			if v, ok := values[key]; ok {
 				parts[i] = fmt.Sprint(v)
 			}
-			if parts[i] == "" || strings.ContainsAny(parts[i], ":, ") {
+			if _, err := strconv.ParseFloat(parts[i], 64); err != nil {
 				return fmt.Errorf("%w: %s: %s: found %q beside %s, expected a number, or instead of all these %s as a schedule",
 					ErrInvalid, name, key, parts[i], strings.Join(given, ", "), old.keys[0])
 			}
