@@ -9,11 +9,14 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
 )
 
-// Report is what Stats tell of samples, in words and figures.
+// Report is what Stats have counted, as text, JSON and figure.
 type Report struct {
 	Positions int64 `json:"positions"`
-	Games     int64 `json:"games"`
+	Games     int64 `json:"games"` // as far as plies and results tell them apart
 
+	// Duplicates counts samples whose position came before; clocks do not count. It
+	// is exact up to some two million positions, and beyond an estimate from a
+	// random share of them.
 	Duplicates          int64 `json:"duplicates"`
 	DuplicatesEstimated bool  `json:"duplicates_estimated"`
 
@@ -25,14 +28,14 @@ type Report struct {
 	MeanAbs   float64 `json:"mean_abs_score"`
 	MaxAbs    int     `json:"max_abs_score"`
 	Mates     int64   `json:"mates"`
-	NoScore   int64   `json:"no_score,omitempty"`
+	NoScore   int64   `json:"no_score,omitempty"` // left out of the histogram of scores
 	MaxPly    int     `json:"max_ply"`
 
 	Drops      map[string]int64 `json:"drops"` // by letter of the piece
 	Captures   int64            `json:"captures"`
 	Promotions int64            `json:"promotions"`
 	Castlings  int64            `json:"castlings"`
-	Partial    int64            `json:"partial_moves"`
+	Partial    int64            `json:"partial_moves"` // drops and promotions of unknown pieces, not among those above
 	Illegal    int64            `json:"illegal_moves"`
 	InCheck    int64            `json:"in_check"`
 	Promoted   int64            `json:"with_promoted_pieces"`
@@ -48,36 +51,26 @@ type Histogram struct {
 	Counts []int64 `json:"counts"` // the last bin, of scores the first too, is open
 }
 
-// Report sums up what was counted.
+// Report returns what was counted.
 func (t *Stats) Report() *Report {
-	r := &Report{
-		Positions: t.Samples, Games: t.Games, WhiteWins: t.White, Draws: t.Drawn, BlackWins: t.Black,
-		MaxAbs: int(t.Largest), Mates: t.Mates, NoScore: t.NoScore, MaxPly: int(t.MaxPly), Drops: make(map[string]int64),
-		Captures: t.Captures, Promotions: t.Promotions, Castlings: t.Castlings,
-		Partial: t.Partial, Illegal: t.Illegal, InCheck: t.InCheck, Promoted: t.Marked,
-		Histograms: t.histograms(),
+	r := t.sum
+	scored := float64(max(r.Positions-r.NoScore-r.Mates, 1))
+	r.MeanScore, r.MeanAbs = t.scoreSum/scored, t.absSum/scored
+	r.Duplicates = r.Positions - min(t.distinct.count(), r.Positions)
+	r.DuplicatesEstimated = t.distinct.shift > 0
+	r.Histograms = []Histogram{
+		{"score, centipawns", -scoreTop - scoreBin/2, scoreBin, t.scores[:]},
+		{"ply", 0, plyBin, t.plies[:]},
+		{"pieces on the board", 0, 1, t.board[:]},
+		{"pieces in both hands", 0, 1, t.held[:]},
 	}
-	r.MeanScore, r.MeanAbs = t.MeanScore()
-	exact := false
-	r.Duplicates, exact = t.Duplicates()
-	r.DuplicatesEstimated = !exact
-	for kind, n := range t.Drops {
-		r.Drops[chess.PieceType(kind).String()] = n
+	r.Drops = make(map[string]int64)
+	for kind, n := range t.drops {
+		name := chess.PieceType(kind).String()
+		r.Drops[name] = n
+		r.Histograms = append(r.Histograms, Histogram{name + " in a hand", 0, 1, t.hands[kind][:]})
 	}
-	return r
-}
-
-func (t *Stats) histograms() []Histogram {
-	list := []Histogram{
-		{"score, centipawns", -ScoreTop - ScoreBin/2, ScoreBin, t.Scores[:]},
-		{"ply", 0, PlyBin, t.Plies[:]},
-		{"men on the board", 0, 1, t.Board[:]},
-		{"men in both hands", 0, 1, t.Held[:]},
-	}
-	for kind := range t.Hands {
-		list = append(list, Histogram{chess.PieceType(kind).String() + " in a hand", 0, 1, t.Hands[kind][:]})
-	}
-	return list
+	return &r
 }
 
 // WriteText writes the report as a table.

@@ -10,75 +10,55 @@ import (
 
 // Sizes of the histograms of Stats.
 const (
-	ScoreBin  = 50   // centipawns
-	ScoreTop  = 2000 // scores beyond it are counted at it
-	PlyBin    = 10
+	scoreBin  = 50   // centipawns
+	scoreTop  = 2000 // scores beyond it are counted at it
+	plyBin    = 10
 	plyBins   = 60
-	scoreBins = 2*ScoreTop/ScoreBin + 1
+	scoreBins = 2*scoreTop/scoreBin + 1
 	handTop   = 16
 	handsTop  = 30
 )
 
-// Stats counts samples. The zero value is ready.
+// Stats counts samples; Report returns the counts. The zero value is ready.
 type Stats struct {
-	Samples int64
-	Games   int64 // as far as plies and results tell them apart
-	White   int64 // samples of games won by White, of drawn games, and won by Black
-	Drawn   int64
-	Black   int64
+	sum              Report // the numbers counted one by one
+	scoreSum, absSum float64
+	distinct         distinct
+	last             place
 
-	Scores   [scoreBins]int64 // bin i is about (i-ScoreTop/ScoreBin)·ScoreBin centipawns
-	Mates    int64
-	NoScore  int64 // samples without a score, which Scores leaves out
-	scoreSum float64
-	absSum   float64
-	Largest  search.Score // greatest magnitude, centipawns, mates apart
-
-	Plies  [plyBins]int64 // the last bin is open
-	MaxPly uint16
-
-	// Hands counts by kind how many of it are in a hand, over both sides; Held by
-	// how many pieces are in both hands together. The last values are open.
-	Hands [5][handTop + 1]int64
-	Held  [handsTop + 1]int64
-	Board [65]int64 // by pieces on the board
-
-	Drops      [5]int64 // by kind
-	Captures   int64
-	Promotions int64
-	Castlings  int64
-	Partial    int64 // drops and promotions of unknown pieces, not among those above
-	Illegal    int64
-	InCheck    int64
-	Marked     int64 // positions with promoted pieces
-
-	distinct distinct
-	last     place
+	scores [scoreBins]int64 // bin i is about (i-scoreTop/scoreBin)·scoreBin centipawns
+	plies  [plyBins]int64   // the last bin is open
+	// hands counts by kind how many pieces of it are in a hand, over both sides;
+	// held by how many pieces are in both hands together. The last values are open.
+	hands [5][handTop + 1]int64
+	held  [handsTop + 1]int64
+	board [65]int64 // by pieces on the board
+	drops [5]int64  // by kind
 }
 
 // Add counts a sample whose score is in the given unit.
 func (t *Stats) Add(s *sample.Sample, unit sample.Unit) {
-	at := placeOf(s)
-	if t.Samples == 0 || t.last.newGame(at) {
-		t.Games++
+	r, at := &t.sum, placeOf(s)
+	if r.Positions == 0 || t.last.newGame(at) {
+		r.Games++
 	}
 	t.last = at
-	t.Samples++
+	r.Positions++
 	switch at.result {
 	case 1:
-		t.White++
+		r.WhiteWins++
 	case 0:
-		t.Drawn++
+		r.Draws++
 	default:
-		t.Black++
+		r.BlackWins++
 	}
 	if s.HasScore() {
 		t.addScore(sample.Convert(s.Score, unit, sample.CentipawnUnit))
 	} else {
-		t.NoScore++
+		r.NoScore++
 	}
-	t.Plies[min(int(s.Ply)/PlyBin, plyBins-1)]++
-	t.MaxPly = max(t.MaxPly, s.Ply)
+	t.plies[min(int(s.Ply)/plyBin, plyBins-1)]++
+	r.MaxPly = max(r.MaxPly, int(s.Ply))
 	t.addPosition(&s.Pos)
 	t.addMove(s)
 	t.distinct.add(s.Pos.Key(), mostDistinct)
@@ -86,14 +66,15 @@ func (t *Stats) Add(s *sample.Sample, unit sample.Unit) {
 
 func (t *Stats) addScore(cp search.Score) {
 	if cp.IsMate() {
-		t.Mates++
+		t.sum.Mates++
 	} else {
+		magnitude := max(cp, -cp)
 		t.scoreSum += float64(cp)
-		t.absSum += float64(max(cp, -cp))
-		t.Largest = max(t.Largest, cp, -cp)
+		t.absSum += float64(magnitude)
+		t.sum.MaxAbs = max(t.sum.MaxAbs, int(magnitude))
 	}
-	cp = min(max(cp, -ScoreTop), ScoreTop)
-	t.Scores[(int(cp)+ScoreTop+ScoreBin/2)/ScoreBin]++
+	cp = min(max(cp, -scoreTop), scoreTop)
+	t.scores[(int(cp)+scoreTop+scoreBin/2)/scoreBin]++
 }
 
 func (t *Stats) addPosition(p *chess.Position) {
@@ -101,62 +82,48 @@ func (t *Stats) addPosition(p *chess.Position) {
 	for c := chess.White; c <= chess.Black; c++ {
 		for kind := chess.Pawn; kind <= chess.Queen; kind++ {
 			n := p.Hand(c).Count(kind)
-			t.Hands[kind][min(n, handTop)]++
+			t.hands[kind][min(n, handTop)]++
 			total += n
 		}
 	}
-	t.Held[min(total, handsTop)]++
-	t.Board[p.Occupied().Count()]++
+	t.held[min(total, handsTop)]++
+	t.board[p.Occupied().Count()]++
 	if p.InCheck() {
-		t.InCheck++
+		t.sum.InCheck++
 	}
 	if p.Promoted() != 0 {
-		t.Marked++
+		t.sum.Promoted++
 	}
 }
 
 func (t *Stats) addMove(s *sample.Sample) {
 	m := s.Move
 	if s.CheckLegal() != nil {
-		t.Illegal++
+		t.sum.Illegal++
 		return
 	}
 	if s.Partial {
-		t.Partial++
+		t.sum.Partial++
 	}
 	switch {
 	case m.IsDrop():
 		if !s.Partial {
-			t.Drops[m.DropType()]++
+			t.drops[m.DropType()]++
 		}
 		return
 	case m.IsCastle():
-		t.Castlings++
+		t.sum.Castlings++
 		return
 	case m.IsPromotion() && !s.Partial:
-		t.Promotions++
+		t.sum.Promotions++
 	}
 	if s.Pos.IsCapture(m) {
-		t.Captures++
+		t.sum.Captures++
 	}
 }
 
-// MeanScore returns the mean of the scores and of their magnitudes in centipawns,
-// mates left out.
-func (t *Stats) MeanScore() (mean, magnitude float64) {
-	n := float64(max(t.Samples-t.NoScore-t.Mates, 1))
-	return t.scoreSum / n, t.absSum / n
-}
-
-// Duplicates returns how many samples have a position that came before; clocks do
-// not count. It is exact up to some two million positions, and beyond an
-// estimate from a random share of them.
-func (t *Stats) Duplicates() (n int64, exact bool) {
-	return t.Samples - min(t.distinct.count(), t.Samples), t.distinct.shift == 0
-}
-
-// distinct counts different keys in bounded memory: it keeps those whose hash ends
-// in so many zeros, and counts each for two to that power.
+// distinct counts different keys in bounded memory: it keeps those whose hash
+// begins with shift zeros, and counts each as two to that power.
 type distinct struct {
 	keys  map[uint64]struct{}
 	shift uint
@@ -165,7 +132,7 @@ type distinct struct {
 // mostDistinct is how many keys Stats keeps.
 const mostDistinct = 1 << 21
 
-// add counts a key and keeps at most that many.
+// add counts a key and keeps at most most.
 func (d *distinct) add(key uint64, most int) {
 	if d.keys == nil {
 		d.keys = make(map[uint64]struct{})

@@ -21,20 +21,21 @@ func TestStats(t *testing.T) {
 		}
 	}
 	n := int64(len(all))
-	if once.Samples != n || once.Games != 54 || twice.Games != 108 || once.White+once.Drawn+once.Black != n {
-		t.Errorf("%+v", once)
+	r, again := once.Report(), twice.Report()
+	if r.Positions != n || r.Games != 54 || again.Games != 108 || r.WhiteWins+r.Draws+r.BlackWins != n {
+		t.Errorf("%+v", r)
 	}
-	if d, exact := once.Duplicates(); !exact || d != n-int64(len(keys)) {
-		t.Errorf("%d duplicates, expected %d", d, n-int64(len(keys)))
+	if r.DuplicatesEstimated || r.Duplicates != n-int64(len(keys)) {
+		t.Errorf("%d duplicates, expected %d", r.Duplicates, n-int64(len(keys)))
 	}
-	if d, _ := twice.Duplicates(); d != 2*n-int64(len(keys)) {
-		t.Errorf("%d duplicates of a file read twice", d)
+	if again.Duplicates != 2*n-int64(len(keys)) {
+		t.Errorf("%d duplicates of a file read twice", again.Duplicates)
 	}
-	if once.Illegal != 0 || once.Partial != 0 || once.Drops == [5]int64{} || once.Captures == 0 || once.Castlings == 0 || once.InCheck == 0 {
-		t.Errorf("%+v", once)
+	if r.Illegal != 0 || r.Partial != 0 || once.drops == [5]int64{} || r.Captures == 0 || r.Castlings == 0 || r.InCheck == 0 {
+		t.Errorf("%+v", r)
 	}
 	for name, counts := range map[string][]int64{
-		"scores": once.Scores[:], "plies": once.Plies[:], "board": once.Board[:], "held": once.Held[:], "pawns in both hands": once.Hands[0][:],
+		"scores": once.scores[:], "plies": once.plies[:], "board": once.board[:], "held": once.held[:], "pawns in both hands": once.hands[0][:],
 	} {
 		sum := int64(0)
 		for _, c := range counts {
@@ -58,10 +59,9 @@ func TestStatsWithoutScore(t *testing.T) {
 	s := all[0]
 	s.Score = sample.NoScore
 	without.Add(&s, sample.InternalUnit)
-	mean, magnitude := without.MeanScore()
-	wantMean, wantMagnitude := with.MeanScore()
-	if without.NoScore != 1 || without.Mates != with.Mates || without.Scores != with.Scores || mean != wantMean || magnitude != wantMagnitude {
-		t.Errorf("%d without a score, %d mates, mean %g, expected 1, %d, %g", without.NoScore, without.Mates, mean, with.Mates, wantMean)
+	got, want := without.Report(), with.Report()
+	if got.NoScore != 1 || got.Mates != want.Mates || without.scores != with.scores || got.MeanScore != want.MeanScore || got.MeanAbs != want.MeanAbs {
+		t.Errorf("%d without a score, %d mates, mean %g, expected 1, %d, %g", got.NoScore, got.Mates, got.MeanScore, want.Mates, want.MeanScore)
 	}
 }
 

@@ -66,7 +66,7 @@ func dataStats(c *cobra.Command, o dataStatsOptions, names []string) error {
 	} else {
 		err = report.WriteText(c.OutOrStdout())
 	}
-	tellRate(c.ErrOrStderr(), stats.Samples, "positions counted", start)
+	tellRate(c.ErrOrStderr(), report.Positions, "positions counted", start)
 	if err != nil || o.plot == "" {
 		return err
 	}
