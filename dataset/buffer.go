@@ -12,12 +12,12 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
-// Extent says which games of a replay buffer an input is: so many from the oldest
-// on, or for the zero Extent those that are there when it is first read. Games
-// that are stored later come after them.
+// Extent says which games of a replay buffer an input is. The zero Extent stands
+// for those that are there when it is first read. Games that are stored later come
+// after them.
 type Extent struct {
 	First string `json:"first"` // id of the oldest
-	Games uint64 `json:"games"`
+	Games uint64 `json:"games"` // number of games, from that on
 }
 
 // bufferGames are games of a replay buffer, as a sample.Reader and as records.
@@ -79,7 +79,7 @@ func (b *bufferGames) visit(dir string, extent *Extent, yield func(*game.Game) b
 	return nil
 }
 
-// advance takes the next game if there is none in work.
+// advance takes the next game if the last one is done with.
 func (b *bufferGames) advance() error {
 	if b.game != nil {
 		return nil

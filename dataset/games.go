@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
@@ -66,23 +65,14 @@ type place struct {
 	result int8 // from White's view
 }
 
-func placeOf(s *sample.Sample) place { return place{s.Ply, whites(s)} }
+func placeOf(s *sample.Sample) place { return place{s.Ply, s.ResultForWhite()} }
 
 // newGame reports whether the sample at next begins another game than that at p
 // before it belongs to.
 func (p place) newGame(next place) bool { return next.ply <= p.ply || next.result != p.result }
 
-// whites is the result of s from White's view.
-func whites(s *sample.Sample) int8 {
-	if s.Pos.SideToMove() == chess.Black {
-		return -s.Result
-	}
-	return s.Result
-}
-
-// HeldOut reports whether one game in so many, to which g belongs, is kept apart.
-// It depends on the game alone: on its id, as in sample.HeldOut, or on its
-// positions.
+// HeldOut reports whether g is the one game in every that is kept apart. It
+// depends on the game alone: on its id, as in sample.HeldOut, or on its positions.
 func (g *Game) HeldOut(every uint64) (bool, error) {
 	var id []byte
 	if g.Record != nil {

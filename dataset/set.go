@@ -218,11 +218,11 @@ func (s *Set) HeldOut(dst []sample.Sample) []sample.Sample { return dst[:spread(
 // Newest returns positions of the newest part of the data.
 func (s *Set) Newest() []sample.Sample { return s.newest }
 
-// group is where a game begins: after so many samples, so many of them trained on,
-// and what these take in memory.
+// group is where a game begins.
 type group struct {
-	ordinal, trained uint64
-	size             int64
+	ordinal uint64 // of its first sample
+	trained uint64 // samples before it that are trained on
+	size    int64  // memory that these take, in bytes
 }
 
 // survey reads everything and decides what is trained on. It returns the samples
@@ -272,9 +272,9 @@ func (d *Data) survey(ctx context.Context) (*store, error) {
 	}
 	newest := thinned{most: d.cfg.Measured}
 	for i := d.n; i < uint64(all.n); i++ {
-		newest.add(all.at(uint32(i)))
+		newest.add(all.at(int(i)))
 	}
-	all.cut(int(d.n))
+	all.n = int(d.n)
 	d.heldOut, d.newest = held.even(), newest.even()
 	return all, nil
 }
@@ -307,7 +307,7 @@ func (s *Set) Draw(rng *rand.Rand, dst []sample.Sample) error {
 		from := s.at - w.from
 		got := min(uint64(len(dst)-n), uint64(len(w.order))-from)
 		for i, k := range w.order[from : from+got] {
-			dst[n+i] = *w.samples.at(k)
+			dst[n+i] = *w.samples.at(int(k))
 		}
 		n += int(got)
 		s.at += got
@@ -327,7 +327,7 @@ func (s *Set) Some(n int) []sample.Sample {
 	order := s.window.order
 	some := make([]sample.Sample, 0, min(n, len(order)))
 	for _, k := range order[:cap(some)] {
-		some = append(some, *s.window.samples.at(k))
+		some = append(some, *s.window.samples.at(int(k)))
 	}
 	return some
 }

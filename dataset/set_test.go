@@ -372,7 +372,7 @@ func TestMemoryOfPolicies(t *testing.T) {
 
 	held := func(w *window) (size int64) {
 		for i := range w.samples.n {
-			s := w.samples.at(uint32(i))
+			s := w.samples.at(i)
 			size += sampleSize + int64(unsafe.Sizeof(*s.Policy)) + 4*int64(len(s.Policy.Moves))
 		}
 		return size

@@ -174,20 +174,15 @@ func (h *Shuffling) deal(level int, next func(*Game) error, dst *Sink) (err erro
 
 // heap holds samples and games in memory. What it has allocated it uses again.
 type heap struct {
-	samples [][]sample.Sample // alone in their units, chunk samples a slice
-	n       int               // of them
+	samples store // alone in their units
 	games   []Game
 	bytes   int64
 }
 
-const chunk = 1 << 12
-
 func (p *heap) reset() {
 	clear(p.games)
-	p.games, p.n, p.bytes = p.games[:0], 0, 0
+	p.games, p.samples.n, p.bytes = p.games[:0], 0, 0
 }
-
-func (p *heap) sample(i int) *sample.Sample { return &p.samples[i/chunk][i%chunk] }
 
 // add adds a copy of g.
 func (p *heap) add(g *Game) {
@@ -196,11 +191,7 @@ func (p *heap) add(g *Game) {
 		p.bytes += gameBytes + int64(len(g.Record)) + int64(len(g.Samples))*sampleBytes
 		return
 	}
-	if p.n == len(p.samples)*chunk {
-		p.samples = append(p.samples, make([]sample.Sample, chunk))
-	}
-	p.n++
-	*p.sample(p.n - 1) = g.Samples[0]
+	p.samples.add(&g.Samples[0])
 	p.bytes += sampleBytes
 }
 
@@ -212,8 +203,8 @@ func (p *heap) each(do func(*Game) error) error {
 		}
 	}
 	g := Game{Samples: make([]sample.Sample, 1)}
-	for i := range p.n {
-		g.Samples[0] = *p.sample(i)
+	for i := range p.samples.n {
+		g.Samples[0] = *p.samples.at(i)
 		if err := do(&g); err != nil {
 			return err
 		}
@@ -223,12 +214,12 @@ func (p *heap) each(do func(*Game) error) error {
 
 // write writes all that is held in random order.
 func (p *heap) write(rng *rand.Rand, dst *Sink) error {
-	for _, i := range rng.Perm(len(p.games) + p.n) {
+	for _, i := range rng.Perm(len(p.games) + p.samples.n) {
 		var err error
 		if i < len(p.games) {
 			err = dst.write(&p.games[i], dst.Unit)
 		} else {
-			err = dst.Write(p.sample(i-len(p.games)), dst.Unit)
+			err = dst.Write(p.samples.at(i-len(p.games)), dst.Unit)
 		}
 		if err != nil {
 			return err

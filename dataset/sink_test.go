@@ -12,7 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
-// TestOutput: existing files stay unless told, and appending begins behind the
+// TestOutput: existing files stay unless told, and appending begins after the
 // last whole record.
 func TestOutput(t *testing.T) {
 	for _, ext := range []string{".chain", ".bin", ".plain", ".txt", ".compact"} {
@@ -66,7 +66,7 @@ func TestAppendBinpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(mustRead(t, name), slices.Concat(once, once)) {
-		t.Error("appended elsewhere than behind the last block")
+		t.Error("appended elsewhere than after the last block")
 	}
 	to.Variant = chess.Crazyhouse
 	if err := to.Create(nil); !errors.Is(err, ErrName) {

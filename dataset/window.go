@@ -18,6 +18,7 @@ type window struct {
 	order   []uint32
 }
 
+// loaded is a window read, in order, or why it was not.
 type loaded struct {
 	window window
 	err    error
@@ -67,7 +68,8 @@ func (s *Set) place(at uint64) (number, from uint64) {
 	return number, from
 }
 
-// reach makes the window of the sample drawn after at others the present one.
+// reach makes the window of the sample drawn after at others the present one, and
+// begins to read the next.
 func (s *Set) reach(at uint64) error {
 	w := &s.window
 	if at >= w.from && at < w.from+uint64(len(w.order)) {
@@ -77,6 +79,7 @@ func (s *Set) reach(at uint64) error {
 	switch {
 	case s.windows == 1:
 		w.number = number
+		s.shuffle(w)
 	case s.ahead != nil:
 		next := <-s.ahead
 		s.ahead = nil
@@ -93,7 +96,6 @@ func (s *Set) reach(at uint64) error {
 		*w = next.window
 	}
 	w.from = from
-	s.shuffle(w)
 	if s.windows > 1 {
 		ahead := make(chan loaded, 1)
 		s.ahead = ahead
@@ -143,36 +145,27 @@ func (s *Set) load(ctx context.Context, number uint64, measured bool, progress P
 	return loaded{window: w}
 }
 
-// store is a list of samples that grows without being copied.
+// store is a list of n samples that grows without being copied. With a smaller n
+// the memory of the others is used again.
 type store struct {
-	chunks [][]sample.Sample
+	chunks [][]sample.Sample // of storeChunk samples each
 	n      int
 }
 
 const storeChunk = 1 << 12
 
 func (s *store) add(one *sample.Sample) {
-	if s.n%storeChunk == 0 {
-		s.chunks = append(s.chunks, make([]sample.Sample, 0, storeChunk))
+	if s.n == len(s.chunks)*storeChunk {
+		s.chunks = append(s.chunks, make([]sample.Sample, storeChunk))
 	}
-	last := &s.chunks[len(s.chunks)-1]
-	*last = append(*last, *one)
 	s.n++
+	*s.at(s.n - 1) = *one
 }
 
-func (s *store) at(i uint32) *sample.Sample { return &s.chunks[i/storeChunk][i%storeChunk] }
+func (s *store) at(i int) *sample.Sample { return &s.chunks[i/storeChunk][i%storeChunk] }
 
-// cut drops all but the first n.
-func (s *store) cut(n int) {
-	s.chunks = s.chunks[:(n+storeChunk-1)/storeChunk]
-	if rest := n % storeChunk; rest != 0 {
-		s.chunks[len(s.chunks)-1] = s.chunks[len(s.chunks)-1][:rest]
-	}
-	s.n = n
-}
-
-// thinned keeps at most so many samples, evenly from all: whenever it holds twice
-// as many it drops every second one and takes only half as many from then on.
+// thinned keeps up to twice most samples, evenly from all: when it is full it drops
+// every second one and takes only half as many from then on.
 type thinned struct {
 	most    int
 	samples []sample.Sample
@@ -200,7 +193,7 @@ func (t *thinned) add(s *sample.Sample) {
 	t.skip = max(t.every, 1) - 1
 }
 
-// even returns the samples, at most so many of them.
+// even returns the samples, at most most of them.
 func (t *thinned) even() []sample.Sample {
 	n := len(t.samples)
 	if n <= t.most {

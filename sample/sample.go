@@ -54,8 +54,8 @@ const NoScore search.Score = 32002
 // HasScore reports whether s has a score.
 func (s *Sample) HasScore() bool { return s.Score != NoScore }
 
-// ScoreOr0 returns the score, 0 for a sample without one, as who needs a number
-// is to have it: as if the position were even.
+// ScoreOr0 returns the score, or 0, that of an even position, for a sample without
+// one.
 func (s *Sample) ScoreOr0() search.Score {
 	if s.Score == NoScore {
 		return 0
@@ -63,7 +63,15 @@ func (s *Sample) ScoreOr0() search.Score {
 	return s.Score
 }
 
-// HeldOutEvery is the share of games kept from training: one in so many.
+// ResultForWhite returns the game's result for White: 1 win, 0 draw, −1 loss.
+func (s *Sample) ResultForWhite() int8 {
+	if s.Pos.SideToMove() == chess.Black {
+		return -s.Result
+	}
+	return s.Result
+}
+
+// HeldOutEvery is the share of games kept from training: one in HeldOutEvery.
 const HeldOutEvery = 20
 
 // HeldOut reports whether the game of the given id is kept from training, for

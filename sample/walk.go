@@ -29,7 +29,8 @@ type Walker struct {
 	clock   Clock
 }
 
-// Walk returns a Walker at the beginning of a game of so many plies.
+// Walk returns a Walker at the beginning of a game of the given number of plies
+// that ended in o.
 func Walk(start *chess.Position, plies int, o chess.Outcome, clock Clock) Walker {
 	return Walker{Pos: *start, plies: plies, outcome: o, clock: clock}
 }
@@ -50,7 +51,7 @@ func (w *Walker) Make(m chess.Move) {
 }
 
 // Sample returns the sample of the present ply, whose position stood on the board
-// so often before.
+// as often before as repetitions says.
 func (w *Walker) Sample(ply *game.Ply, repetitions uint8) Sample {
 	return Sample{
 		Pos: w.Pos, Move: ply.Move, Score: scoreOf(ply), Result: ResultFor(w.Pos.SideToMove(), w.outcome),

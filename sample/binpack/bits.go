@@ -16,7 +16,7 @@ type bitReader struct {
 }
 
 // newBitReader reads b, at most 8 bytes, from after the first skip bits, less
-// than 8. Behind the end of b it finds zeros.
+// than 8. After the end of b it finds zeros.
 func newBitReader(b []byte, skip uint) bitReader {
 	var word uint64
 	if len(b) == 8 {

@@ -218,7 +218,7 @@ func (r *Reader) readContinuation() error {
 		if there < r.left {
 			return short(streamErr)
 		}
-		return bad("%d continuations do not fit into the block, expected its end behind them", r.more)
+		return bad("%d continuations do not fit into the block, expected its end after them", r.more)
 	}
 	if err != nil {
 		return err

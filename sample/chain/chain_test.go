@@ -214,19 +214,10 @@ func testGames(t *testing.T, list []*game.Game) {
 		want = sample.From(g, sample.RulesClock, want)
 	}
 	if _, err := r.Record(nil); err != io.EOF {
-		t.Errorf("behind the last game: %v", err)
+		t.Errorf("after the last game: %v", err)
 	}
 	if got := sampletest.ReadAll(t, NewReader(bytes.NewReader(file))); !reflect.DeepEqual(got, want) {
 		t.Errorf("%d samples, expected %d others", len(got), len(want))
-	}
-	r = NewReader(bytes.NewReader(file))
-	r.EveryPly = true
-	plies := 0
-	for _, g := range list {
-		plies += len(g.Plies)
-	}
-	if got := sampletest.ReadAll(t, r); len(got) != plies {
-		t.Errorf("%d plies, expected %d", len(got), plies)
 	}
 }
 
@@ -301,7 +292,7 @@ func TestCut(t *testing.T) {
 }
 
 // TestDamage flips every bit of the second of three blocks: the others are read
-// whole, and the damage is told once.
+// whole, and the damage is reported once.
 func TestDamage(t *testing.T) {
 	one := writeGames(t, games(t, newRand(4), 2))
 	file := bytes.Repeat(one, 3)

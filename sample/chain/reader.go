@@ -23,10 +23,6 @@ import (
 // that. A damaged block or item is a *sample.ReadError that wraps
 // sample.ErrRecord.
 type Reader struct {
-	// EveryPly has Read return the plies of games that are not to be trained on
-	// too: opening and random moves.
-	EveryPly bool
-
 	in     *bufio.Reader
 	offset int64 // of what in gives next
 	until  int64 // no block from here on is read, unless 0
@@ -136,7 +132,7 @@ func (r *Reader) Read(s *sample.Sample) error {
 		if err := r.nextPly(&p); err != nil {
 			return err
 		}
-		if !p.Train && !r.EveryPly {
+		if !p.Train {
 			continue
 		}
 		s.Move, s.Score, s.Partial, s.Policy = p.Move, p.Score, p.Partial, p.Policy
@@ -147,7 +143,7 @@ func (r *Reader) Read(s *sample.Sample) error {
 			s.Result = -r.result
 		}
 		if p.Partial || p.Other != chess.NoMove || r.dec.Ended() {
-			if err := checkRaw(s); err != nil {
+			if err := s.Check(); err != nil {
 				return r.bad(err)
 			}
 		}
@@ -156,16 +152,7 @@ func (r *Reader) Read(s *sample.Sample) error {
 	}
 }
 
-// checkRaw refuses moves that no sample has.
-func checkRaw(s *sample.Sample) error {
-	if s.Partial && !s.Move.IsDrop() && !s.Move.IsPromotion() {
-		return fmt.Errorf("%w: move: found %s without its piece, expected a drop or promotion", sample.ErrRecord, s.Pos.UCI(s.Move))
-	}
-	return sample.CheckMove(&s.Pos, s.Move)
-}
-
-// nextPly reads a ply of the item. Behind the last it checks that nothing is
-// left.
+// nextPly reads a ply of the item. After the last it checks that nothing is left.
 func (r *Reader) nextPly(p *plycode.Ply) error {
 	err := r.dec.Next(p)
 	r.left--
@@ -407,7 +394,7 @@ func (r *Reader) resync(skip int) error {
 func (r *Reader) wholeBlock(b []byte) bool {
 	h, err := parseHeader(b)
 	if err != nil {
-		return errors.Is(err, sample.ErrFormat) // to be told by nextBlock
+		return errors.Is(err, sample.ErrFormat) // nextBlock reports it
 	}
 	b, err = r.in.Peek(headerSize + h.size)
 	return err == nil && crc32.Checksum(b[headerSize:], castagnoli) == h.crc
@@ -437,7 +424,6 @@ type Info struct {
 	Blocks  int64
 	Items   int64 // games and chains
 	Plies   int64
-	Damaged int64 // places that hold no whole block, before End
 	Last    int64 // where the last whole block begins
 	End     int64 // of the last whole block: where another may be written
 }
@@ -448,7 +434,6 @@ func Recover(in io.Reader) (Info, error) {
 	r := NewReader(in)
 	r.begin()
 	var info Info
-	damaged := int64(0)
 	for {
 		err := r.nextBlock()
 		switch {
@@ -458,14 +443,11 @@ func Recover(in io.Reader) (Info, error) {
 			info.Plies += int64(r.head.plies)
 			info.Last = r.offset
 			info.End = r.offset + int64(r.toSkip)
-			info.Damaged = damaged
-			r.spoilt = true // nobody counts
+			r.spoilt = true // the items are not counted
 		case errors.Is(err, io.EOF):
 			info.Variant, info.Unit = r.head.variant, r.Unit()
 			return info, nil
-		case errors.Is(err, sample.ErrRecord):
-			damaged++
-		default:
+		case !errors.Is(err, sample.ErrRecord): // else there are more blocks after it
 			return info, err
 		}
 	}

@@ -73,7 +73,7 @@ func (w *Writer) Write(s *sample.Sample) error {
 		if err := w.endChain(); err != nil {
 			return err
 		}
-		w.chain = chainHead{result: whitesResult(s), ply: s.Ply}
+		w.chain = chainHead{result: s.ResultForWhite(), ply: s.Ply}
 		w.start, w.stem = s.Pos, w.stem[:0]
 		w.scores = plycode.Scores{}
 		if s.Pos != w.usual {
@@ -87,19 +87,11 @@ func (w *Writer) Write(s *sample.Sample) error {
 	return nil
 }
 
-// whitesResult is the result of s from White's view.
-func whitesResult(s *sample.Sample) int8 {
-	if s.Pos.SideToMove() == chess.Black {
-		return -s.Result
-	}
-	return s.Result
-}
-
 // continues reports whether s follows from the last sample, and notes the move
 // that leads to it if that is another than the sample's.
 func (w *Writer) continues(s *sample.Sample) bool {
 	n := len(w.plies)
-	if n == 0 || n == MaxPlies || int(s.Ply) != int(w.chain.ply)+n || whitesResult(s) != w.chain.result {
+	if n == 0 || n == MaxPlies || int(s.Ply) != int(w.chain.ply)+n || s.ResultForWhite() != w.chain.result {
 		return false
 	}
 	if w.follow && s.Pos == w.next {

@@ -161,7 +161,7 @@ func (r *Reader) parse() error {
 	r.prev = sample.Sample{Pos: pos, Score: score}
 	r.prev.Move, r.prev.Partial, err = sample.ParseMove(&r.prev.Pos, r.field())
 	if err == nil && r.more && len(r.line) == 0 {
-		err = fmt.Errorf("%w: found a comma at the end of the line, expected a field behind it", sample.ErrRecord)
+		err = fmt.Errorf("%w: found a comma at the end of the line, expected a field after it", sample.ErrRecord)
 	}
 	r.inChain = true
 	return err
