@@ -36,6 +36,7 @@ func Compare(reference, other []search.Leaf) (Difference, error) {
 	c := Difference{Positions: len(reference)}
 	n := float64(len(reference))
 	var divergences, values []float64
+	same := 0 // best moves
 	for i := range reference {
 		p, q := reference[i].Priors, other[i].Priors
 		kl := 0.0
@@ -47,7 +48,7 @@ func Compare(reference, other []search.Leaf) (Difference, error) {
 		divergences = append(divergences, max(kl, 0))
 		best, liked := slices.Index(p, slices.Max(p)), slices.Index(q, slices.Max(q))
 		if best == liked {
-			c.Best += 1 / n
+			same++
 		}
 		c.Given += float64(p[best]-p[liked]) / n
 		off := math.Abs(float64(reference[i].Value - other[i].Value))
@@ -56,6 +57,7 @@ func Compare(reference, other []search.Leaf) (Difference, error) {
 		}
 		c.KL, c.Value = c.KL+max(kl, 0)/n, c.Value+off/n
 	}
+	c.Best = float64(same) / n
 	slices.Sort(divergences)
 	slices.Sort(values)
 	c.KLP99, c.P999 = netstat.Percentile(divergences, 0.99), netstat.Percentile(values, 0.999)
