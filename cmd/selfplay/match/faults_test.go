@@ -3,8 +3,11 @@ package match
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -176,10 +179,38 @@ func TestUnevenLimits(t *testing.T) {
 	for _, want := range []string{
 		`[WhiteTimeControl "60+0.5"]`, `[BlackTimeControl "-"]`, `[BlackTimeControl "60+0.5"]`, `[WhiteTimeControl "-"]`,
 		`[Limits "wtime 60000 winc 500 btime 60000 binc 500 against nodes 50"]`, `[Limits "nodes 50 against wtime`,
-		"{+0.31/7 0.0", "n=1350, sd=9, tl=60.49",
 	} {
-		if !strings.Contains(strings.ReplaceAll(pgn, "\n", " "), want) {
+		if !strings.Contains(pgn, want) {
 			t.Errorf("no %s in\n%s", want, pgn)
 		}
 	}
+	// The engine's comments have the time of each move, and the clock after it, which
+	// gains the increment.
+	games := strings.Split(strings.ReplaceAll(pgn, "\n", " "), "[Event ")[1:]
+	for i, text := range games {
+		moves := regexp.MustCompile(`\{\+0\.31/7 ([0-9.]+)s, n=1350, sd=9, tl=([0-9.]+)s\}`).FindAllStringSubmatch(text, -1)
+		if len(moves) < 5 {
+			t.Errorf("game %d: found %d moves on the clock, expected 5 or more", i, len(moves))
+		}
+		clock := 60.0
+		for _, m := range moves {
+			spent, left := seconds(t, m[1]), seconds(t, m[2])
+			if spent < 0.005 {
+				t.Errorf("game %d: found a move of %v s, expected the 5 ms that the engine sleeps at least", i, spent)
+			}
+			if want := clock + 0.5 - spent; math.Abs(want-left) > 0.002 { // all are rounded to 1 ms
+				t.Errorf("game %d: found %v s on the clock after a move of %v s, expected %.3f", i, left, spent, want)
+			}
+			clock = left
+		}
+	}
+}
+
+func seconds(t *testing.T, text string) float64 {
+	t.Helper()
+	s, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
