@@ -59,7 +59,7 @@ type Actor struct {
 	RandomProb    float64 `yaml:"random_prob"`     // probability of that, 0..1
 	MaxPlies      int     `yaml:"max_plies"`       // a longer game is a draw
 	WinScore      int     `yaml:"win_score"`       // adjudication: both agree on at least this, centipawns; 0 switches it off
-	WinPlies      int     `yaml:"win_plies"`       // for so many plies
+	WinPlies      int     `yaml:"win_plies"`       // for this many plies
 	PlayOutShare  float64 `yaml:"play_out_share"`  // share of games never adjudicated, 0..1
 	SpoolMaxGames int     `yaml:"spool_max_games"` // games waiting for the bus before an actor pauses
 }
@@ -85,7 +85,7 @@ type Bus struct {
 	Listen   string `yaml:"listen"`    // host:port on which the embedded server accepts others; empty: none
 	Token    string `yaml:"token"`     // shared secret asked of everyone who connects; empty: none
 	MaxBytes int64  `yaml:"max_bytes"` // size of the games stream; a full stream makes actors wait
-	KeepNets int    `yaml:"keep_nets"` // newest nets kept, beside the first and the current one
+	KeepNets int    `yaml:"keep_nets"` // newest nets kept, besides the first ones and those in use
 }
 
 // Replay bounds the buffer.
@@ -103,7 +103,7 @@ type Train struct {
 
 	MinPositions  int     `yaml:"min_positions"`   // positions in the buffer before training starts
 	SamplesPerRow float64 `yaml:"samples_per_row"` // train-to-play ratio: samples drawn per new position
-	StepsPerNet   int     `yaml:"steps_per_net"`   // a candidate net every so many steps
+	StepsPerNet   int     `yaml:"steps_per_net"`   // steps between candidate nets
 	RenewGrowth   float64 `yaml:"renew_growth"`    // the trainer begins with a fresh net whenever the positions stored have grown by this factor; 0: never
 	RenewSamples  float64 `yaml:"renew_samples"`   // samples that a fresh net draws in advance per position in the window
 	PerGame       int     `yaml:"per_game"`        // positions drawn from one game at a time

@@ -178,7 +178,7 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// run returns what tells the games of these settings and seed from all others.
+// run returns what identifies the games of these settings and seed.
 func (c *Config) run() (string, error) {
 	text, err := json.Marshal(struct {
 		Variant string

@@ -12,7 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// Quieter is a player that can tell how quiet a position is: its static
+// Quieter is a player that says how quiet a position is: its static
 // evaluation and what quiescence search makes of it, in centipawns from the side
 // to move, which is not in check.
 type Quieter interface {

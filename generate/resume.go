@@ -31,7 +31,7 @@ func FindSeed(path string, f Format) (seed uint64, found bool, err error) {
 	defer file.Close()
 	record, err := chain.NewReader(file).Record(nil)
 	if err != nil || len(record) == 0 {
-		return 0, false, nil // for Run to tell
+		return 0, false, nil // Run reports it
 	}
 	h, err := game.DecodeHeader(record)
 	return h.Seed, err == nil, err

@@ -8,7 +8,7 @@
 // after a restart. What is measured never depends on that order: pairs are
 // counted from 0 upward without gaps, and a sequential test is asked after each
 // of them. Pairs that were still running when it decided are finished and
-// reported, but apart; dropping them unfinished would favour whoever wins
+// reported, but apart; dropping them unfinished would favour the player that wins
 // quickly.
 //
 // The state of a match is its log, one line of JSON per finished pair. All

@@ -13,7 +13,7 @@ import (
 
 // records are the files of a match: its log and its games as PGN. The games of
 // a pair are made durable before the pair's line in the log, which holds the
-// size the PGN then has. So whatever lies behind the size in the last line
+// size the PGN then has. So whatever follows the size in the last line
 // belongs to a pair that does not count, and is cut off.
 type records struct {
 	log     *os.File // nil: none

@@ -67,7 +67,7 @@ type Standing struct {
 	Failures Failures `json:"failures"`
 }
 
-// Adjudication counts the games that did not end by the rules, and tells from
+// Adjudication counts the games that did not end by the rules, and shows by
 // those played on how far to trust that.
 type Adjudication struct {
 	Score  int `json:"score"`  // games ended because of the players' scores

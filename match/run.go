@@ -73,7 +73,7 @@ func (m *run) resume(pairs []Pair) error {
 		if p.Number >= m.pairs() {
 			continue // of a longer match
 		}
-		if i == 0 { // one opening tells whether the generator is the same
+		if i == 0 { // one opening shows whether the generator is the same
 			if _, text, err := m.opening(p.Number); err != nil {
 				return err
 			} else if p.Opening != text {
@@ -190,7 +190,7 @@ func (m *run) record(p Pair, games [2]*game.Game, pgn []byte, spent Timing) erro
 	return nil
 }
 
-// announce tells OnGame of a game that begins or has ended.
+// announce calls OnGame with a game that begins or has ended.
 func (m *run) announce(e GameEvent) {
 	if m.cfg.OnGame == nil {
 		return

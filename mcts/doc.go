@@ -7,10 +7,10 @@
 // A node is a position at a ply of the game; a position that is reached in two
 // ways in the same number of plies is one node, and since every move leads one
 // ply further there are no cycles. A node's mean is computed anew from the means
-// of the nodes behind its moves, weighted by how often each move was tried here,
-// whenever a playout passes; it is never summed up along paths. A playout that
-// takes a move behind which more is known than was taken from it ends there: it
-// brings what is known up without asking the evaluator.
+// of the nodes its moves lead to, weighted by how often each move was tried here,
+// whenever a playout passes; it is never summed up along paths. A playout ends at a
+// move whose node has been visited more often than the move itself: it brings what
+// is known there up without asking the evaluator.
 //
 // A position that stands on the board for the second time since the root, or for
 // the third time in the game, is a draw by the way that led there. Such a draw
@@ -19,7 +19,7 @@
 // # Proofs
 //
 // Mate, stalemate and the draws of the variant are proven, and a node is once
-// its moves tell: won if a move leads to a loss, lost if all lead to wins, drawn
+// its moves decide it: won if a move leads to a loss, lost if all lead to wins, drawn
 // if all are proven, none is such a loss and one is drawn. Wins count their
 // shortest known distance in plies, losses their longest. Moves known to lose
 // have no part in a node's mean.

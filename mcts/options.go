@@ -45,7 +45,7 @@ type Options struct {
 	// moves made since.
 	Reuse bool `yaml:"reuse" uci:"Reuse Tree" usage:"keep what a search found for the next one"`
 
-	// LCB prefers the move whose mean, less so many standard errors, is
+	// LCB prefers the move whose mean, less this many standard errors, is
 	// greatest, among those tried at least 0.15 times as often as the most
 	// tried; 0 is the most tried move.
 	LCB float64 `yaml:"lcb" uci:"LCB" range:"0..100" usage:"standard errors taken off a move's mean before moves are compared; 0: the most visited move is played"`

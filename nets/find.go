@@ -22,7 +22,7 @@ const (
 type Found struct {
 	Path string // of the net's file
 	// Name is short and meant for results: that of the file without its ending
-	// and at most 32 bytes long, or what tells the net of a directory.
+	// and at most 32 bytes long, or what identifies the net of a directory.
 	Name string
 	// Origin says in a line which net of a directory it is; empty for a file.
 	Origin string
@@ -35,7 +35,7 @@ func Find(path string) (Found, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		return Found{Path: path, Name: name[:min(len(name), 32)]}, nil // reading the file tells what is wrong with it
+		return Found{Path: path, Name: name[:min(len(name), 32)]}, nil // reading the file reports what is wrong with it
 	}
 	base := filepath.Base(filepath.Clean(path))
 	for _, e := range netExts {

@@ -43,7 +43,7 @@ type Store struct {
 	verified map[string]stamp // nets whose hash this Store has checked
 }
 
-// stamp tells a checked file from one that was exchanged since.
+// stamp distinguishes a checked file from one that was replaced since.
 type stamp struct {
 	size    int64
 	modTime time.Time

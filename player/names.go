@@ -12,7 +12,7 @@ import (
 )
 
 // LoadAll loads players for one table of results. Those whose names would be equal
-// are told apart by what differs: the directories of their nets, their limits, their
+// are distinguished by what differs: the directories of their nets, their limits, their
 // settings, or else a number.
 func LoadAll(ctx context.Context, specs []Spec, v *chess.Variant, d Defaults) ([]*Maker, error) {
 	all := make([]*Maker, len(specs))
@@ -77,7 +77,7 @@ func differentPaths(group []*Maker) []string {
 		differ := false
 		for i := range dirs {
 			if depth >= len(dirs[i]) {
-				return make([]string, len(group)) // a path ends: nothing short tells it apart
+				return make([]string, len(group)) // a path ends: nothing short distinguishes it
 			}
 			words[i] = dirs[i][depth]
 			differ = differ || words[i] != words[0]

@@ -92,8 +92,8 @@ func (n *Net) Evaluator() ab.Evaluator {
 	return nnue.NewAccumulator(n.NNUE)
 }
 
-// OpenPlanes returns an evaluator for tree search on so many threads: the plane net,
-// or uniform priors without one. It is closed after use if it is an io.Closer.
+// OpenPlanes returns an evaluator for tree search with a number of threads: the plane
+// net, or uniform priors without one. It is closed after use if it is an io.Closer.
 func (n *Net) OpenPlanes(r Runtime, threads int) (mcts.Evaluator, error) {
 	if n.Planes == nil {
 		return mcts.Uniform{}, nil

@@ -70,8 +70,8 @@ func quote(text, special string) string {
 	return b.String()
 }
 
-// ParseCount reads a positive number, of thousands with a k behind it, of
-// millions with an M.
+// ParseCount reads a positive number, of thousands if a k follows it, of millions if
+// an M does.
 func ParseCount(text string) (uint64, error) {
 	digits, scale := text, uint64(1)
 	if rest, ok := strings.CutSuffix(text, "k"); ok {

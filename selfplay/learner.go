@@ -38,7 +38,7 @@ type learner struct {
 	state    learnerState
 }
 
-// learnerState lies in the checkpoint beside the trainer's own.
+// learnerState is stored in the checkpoint with the trainer's own.
 type learnerState struct {
 	Generation int          `json:"generation"` // nets offered
 	Parent     string       `json:"parent"`     // id of the newest of them

@@ -13,14 +13,14 @@ import (
 )
 
 // Search asks the engine for a move in the line's last position. If ctx ends,
-// the engine is told to stop and its answer is returned with a nil error, as
+// stop is sent to the engine and its answer is returned with a nil error, as
 // for a search that has reached its limit. Limits.Overhead is not passed on
 // (set the engine's option), and Limits.Ponder is refused.
 //
 // Score, depth and principal variation are those of the engine's last line
 // with an exact score for its best move.
 //
-// Result.Elapsed is the time from the moment the engine was told to search to
+// Result.Elapsed is the time from the moment the search was sent to the engine to
 // the moment its answer was read, whatever else this program did meanwhile.
 //
 // Errors wrap [search.ErrNoLegalMoves], [ErrVariant] (the position is not of
@@ -136,9 +136,9 @@ func (c *Client) timeFor(p *chess.Position, lim *search.Limits) (time.Duration, 
 }
 
 // awaitMove reads what a search says from its readyok until its bestmove, and
-// returns what follows that word and when it was read. When ctx ends, or the time is up, the
-// engine is told to stop and given the margin to answer; without an answer it is
-// taken down. An engine that overran its limit has lost by the given reason.
+// returns what follows that word and when it was read. When ctx ends, or the time is
+// up, stop is sent to the engine, which has the margin to answer; without an answer
+// it is taken down. An engine that overran its limit has lost by the given reason.
 func (c *Client) awaitMove(ctx context.Context, limit time.Duration, overrun chess.Reason, t *transcript) ([]string, time.Time, error) {
 	margin := time.NewTimer(c.cfg.MoveMargin)
 	margin.Stop()

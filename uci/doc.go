@@ -1,12 +1,10 @@
-// Package uci speaks the Universal Chess Interface in both directions.
+// Package uci has the Universal Chess Interface: its text, read and written, and
+// the side of a program that runs engines. Package uci/server is the engine's side.
 //
-// [Serve] is the front end of this module's engine: it reads a GUI's commands
-// and answers them, so that the engine plays in any program that knows UCI and
-// its crazyhouse dialect (UCI_Variant, drops as "P@e4").
-//
-// [Client] is the other side: it starts any UCI engine as a child process and
-// plays it as a game.Player. Every wait on the engine has a deadline, and each
-// way in which an engine can fail has its own sentinel error.
+// [Client] starts any UCI engine as a child process and plays with it as a
+// game.Player. Every wait on the engine has a deadline, and each way in which an
+// engine can fail has its own sentinel error. [Peer] is an engine that a benchmark
+// compares speeds with.
 //
 // Both sides write castling as the king's own move (e1g1) unless UCI_Chess960
 // is set, when the king takes the rook (e1h1). Scores are centipawns from the

@@ -45,7 +45,7 @@ func AppendMoves(dst []byte, p *chess.Position, moves []chess.Move) []byte {
 	return dst
 }
 
-// PerSecond returns the rate of n events in d, 0 if d is too short to tell.
+// PerSecond returns the rate of n events in d, 0 if d is not positive.
 func PerSecond(n uint64, d time.Duration) uint64 {
 	if d <= 0 {
 		return 0

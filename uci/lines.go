@@ -32,7 +32,7 @@ func NewLineReader(r io.Reader) *LineReader {
 // Next returns the next line without its end ("\n" or "\r\n") and without
 // surrounding white space. A last line may lack its end. A line that is too
 // long is reported as ErrLineTooLong as soon as it is, and the next call goes on
-// behind it. The end of the stream is io.EOF.
+// after it. The end of the stream is io.EOF.
 func (l *LineReader) Next() (string, error) {
 	l.buf = l.buf[:0]
 	for {

@@ -72,7 +72,7 @@ func (p *Peer) Ask(commands, prefix string) (string, error) {
 }
 
 // Timed is Ask, and also returns the CPU time the peer took, or the wall clock's
-// where the system does not tell.
+// where the system does not report it.
 func (p *Peer) Timed(commands, prefix string) (string, time.Duration, error) {
 	start := cputime.Process(p.cmd.Process.Pid)
 	line, err := p.Ask(commands, prefix)

@@ -15,7 +15,7 @@ const (
 	drainTime = 200 * time.Millisecond
 
 	// exitTime is how long a process that has closed its pipes is given to end,
-	// so that its exit status can be told.
+	// so that its exit status is known.
 	exitTime = 2 * time.Second
 
 	// writeTime bounds one command to an engine that does not read.
@@ -100,7 +100,7 @@ func (p *process) read() {
 
 func (p *process) wait() {
 	p.waitErr = p.cmd.Wait()
-	killGroup(p.cmd) // what a wrapper script may have left behind
+	killGroup(p.cmd) // children that a wrapper script may have left running
 	p.stdin.Close()
 	if p.stdout.SetReadDeadline(time.Now().Add(drainTime)) != nil {
 		p.stdout.Close()

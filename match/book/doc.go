@@ -5,12 +5,12 @@
 // of crazyhouse positions [chess.ParseFEN] knows. [Default] is the book of this
 // module.
 //
-// A book is made in two steps. [Explore] walks from the start position:
+// A book is made in two steps. An [Explorer] walks from the start position:
 // each ply is drawn from the moves a player finds best, the better the likelier, and a
 // judge scores where the walk ends. Every walk depends on the settings and its
 // own number alone, so walks are the same in whatever order and on however many
 // goroutines they are made, and a journal of those made is all that it takes
-// to go on later. [Select] then keeps a part of them: no position twice, nor with the
+// to go on later. A [Selector] then keeps a part of them: no position twice, nor with the
 // colours reversed, all scores within a band, and as even a share as
 // can be of every stratum of score, pieces in hand and side to move.
 //

@@ -97,7 +97,7 @@ func OpenJournal(path string, v *chess.Variant, header string) (*Journal, error)
 // maxJournal bounds the bytes of a journal, for millions of walks.
 const maxJournal = 1 << 30
 
-// load reads the file and leaves it behind its last whole line.
+// load reads the file and leaves its offset after its last whole line.
 func (j *Journal) load(v *chess.Variant, header string) error {
 	data, err := io.ReadAll(io.LimitReader(j.file, maxJournal+1))
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package builtin holds the network that the program carries, so that its engine
 // plays well without a file.
 //
-// crazyhouse.nnue.gz is a network file of ours, compressed by gzip -9n. The lab
-// book, docs/nets.md, has its recipe and its rating.
+// crazyhouse.nnue.gz is a network file of ours, compressed by gzip -9n.
+// docs/results.md has its recipe and its rating.
 package builtin
 
 import (

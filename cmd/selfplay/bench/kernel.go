@@ -170,7 +170,7 @@ func integerCases(rng *rand.Rand) []kernelCase {
 	return cases
 }
 
-// denseCases are the layers behind a transformer whose outputs are given.
+// denseCases are the layers after a transformer whose outputs are given.
 func denseCases(rng *rand.Rand, in []uint8) []kernelCase {
 	layer := func(outputs, inputs, stride int) *kernel.Dense {
 		weights := make([]int8, outputs*stride)

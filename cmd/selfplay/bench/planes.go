@@ -42,7 +42,7 @@ func newBenchPlanesCommand() *cobra.Command {
 	var o benchPlanesOptions
 	c := &cobra.Command{
 		Use:   "planes",
-		Short: "Time plane nets by batch and level of instructions, beside another program",
+		Short: "Time plane nets by batch and level of instructions, also against another program",
 		Long: `Evaluate positions of random crazyhouse games with a plane net on one core and
 print the evaluations a second of CPU time, the median of several rounds, for each
 size of batch: with the kernels of every level of instructions that this machine

@@ -284,8 +284,8 @@ func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *dataset.Set
 	return printSteps(w, workers, times, o.batch)
 }
 
-// timeStep makes one step and returns the seconds of its parts, 0 for what the model
-// does not tell.
+// timeStep makes one step and returns the seconds of its parts, 0 for those the model
+// does not report.
 func timeStep(m trainer.Model, set *dataset.Set, rng *rand.Rand, batch []sample.Sample) (parts [len(stepParts)]float64, err error) {
 	begin, cpu := time.Now(), cputime.Process(os.Getpid())
 	if err := set.Draw(rng, batch); err != nil {

@@ -29,7 +29,7 @@ func newBenchTreeCommand() *cobra.Command {
 	var o benchTreeOptions
 	c := &cobra.Command{
 		Use:   "tree",
-		Short: "What tree search costs beside the net it asks",
+		Short: "Time tree search and compare it with its net alone",
 		Long: `Search middlegames of crazyhouse with a random plane net on one core and print, as
 the median of several rounds of CPU time: the evaluations a second of the net alone
 in full batches, and for each length of the mates that are looked for at new

@@ -70,8 +70,8 @@ the same walks. The book depends on the settings and the seed alone, not on
 --concurrency or on how often it was interrupted. For that limits are nodes or
 depth, and UCI engines are given Threads=1.
 
-Scores mean what the judge means by them: what White scores from a book tells
-"selfplay book check --games", and the band moves it.
+Scores are in the judge's scale. "selfplay book check --games" measures what White
+scores from a book, which the band decides.
 
 ` + player.Help,
 		Example: `  selfplay book --out book.epd --player net.nnue --nodes 400
@@ -88,14 +88,14 @@ Scores mean what the judge means by them: what White scores from a book tells
 	f.IntVar(&o.count, "count", 5000, "positions of the book")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of walks and of the book's order")
 	f.StringVar(&o.plies, "plies", "8-26", "length of walks, from and to")
-	f.StringVar(&o.player, "player", "material", "who walks")
+	f.StringVar(&o.player, "player", "material", "player that chooses the moves of walks")
 	f.Uint64Var(&o.nodes, "nodes", 200, "nodes of the walker's search at each ply")
 	f.IntVar(&o.multiPV, "multipv", 8, "best moves that a ply is drawn from")
-	f.Float64Var(&o.temperature, "temperature", 30, "a move worse by so many centipawns is drawn 1/e times as often")
-	f.IntVar(&o.maxLoss, "max-loss", 100, "a move drawn is worse than the best by so many centipawns at most")
-	f.IntVar(&o.bonus, "capture-bonus", 60, "captures are drawn as if better by so many centipawns, which fills the hands")
+	f.Float64Var(&o.temperature, "temperature", 30, "a move that is worse by this, centipawns, is drawn 1/e times as often")
+	f.IntVar(&o.maxLoss, "max-loss", 100, "how much worse than the best a move drawn may be, centipawns")
+	f.IntVar(&o.bonus, "capture-bonus", 60, "captures are drawn as if they were better by this, centipawns, which fills the hands")
 	f.IntVar(&o.maxScore, "max-score", 400, "a walk is given up when the walker sees a side ahead by more centipawns")
-	f.StringVar(&o.judge, "judge", "", "who scores the ends of walks; default the walker")
+	f.StringVar(&o.judge, "judge", "", "player that scores the ends of walks; default --player")
 	f.Uint64Var(&o.judgeNodes, "judge-nodes", 3000, "nodes of the judge's search")
 	f.StringVar(&o.band, "band", "0..220", "scores of positions, centipawns from White's side, from and to")
 	f.IntVar(&o.scores, "score-strata", 5, "strata of equal width that the band is cut into")
@@ -150,8 +150,8 @@ func (o *bookOptions) explorer(ctx context.Context, stderr io.Writer) (*book.Exp
 	return e, e.Settings.Facts(first, second), err
 }
 
-// bookPlayer describes a player for a book's manifest. An engine behind UCI is
-// started for its name, which tells its version.
+// bookPlayer describes a player for a book's manifest. A UCI engine is started for
+// its name, which includes its version.
 func bookPlayer(m *player.Maker) (book.Player, error) {
 	p := book.Player{Name: m.Name, Settings: m.Settings}
 	if len(m.Net) == hex.EncodedLen(sha256.Size) {

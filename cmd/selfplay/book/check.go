@@ -41,8 +41,8 @@ func newBookCheckCommand() *cobra.Command {
 		Long: `Read a book, by default the program's own, and print what is in it. With a
 manifest, FILE.json, exit 1 if the book is not the one it was written for.
 
-With --games, play so many games of --player against itself, each from another
-opening, and print what White scores; --record adds that to the manifest.
+With --games, play that number of games of --player against itself, each from
+another opening, and print what White scores; --record adds that to the manifest.
 
 ` + player.Help,
 		Example: `  selfplay book check
@@ -62,7 +62,7 @@ opening, and print what White scores; --record adds that to the manifest.
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	f.IntVar(&o.plies, "plies", 0, "plies of each game of a PGN book, at most; 0: all")
 	f.IntVar(&o.games, "games", 0, "games to play; 0: none")
-	f.StringVar(&o.player, "player", "material", "who plays them")
+	f.StringVar(&o.player, "player", "material", "player of these games, against itself")
 	f.Uint64Var(&o.nodes, "nodes", 400, "nodes a move, of a player without limits of its own")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the choice of openings")
 	f.IntVar(&o.hashMB, "hash", 1, "transposition table of our own players, MiB")

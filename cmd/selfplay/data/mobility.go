@@ -50,9 +50,9 @@ func newMobilityCommand() *cobra.Command {
 	var o mobilityOptions
 	c := &cobra.Command{
 		Use:   "mobility",
-		Short: "Count how many squares men may go to, by kind",
-		Long: `Count, over positions and both sides, to how many squares the men of each kind
-may go: the values that the feature block MC has features for. Then propose a
+		Short: "Count how many squares pieces may go to, by kind",
+		Long: `Count, over positions and both sides, to how many squares the pieces of each
+kind may go: the values that the feature block MC has features for. Then propose a
 range for each kind, the smallest that covers --cover of the values above 0;
 value 0, mostly the absence of the kind, has no feature.
 

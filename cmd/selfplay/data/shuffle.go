@@ -30,7 +30,7 @@ func newShuffleCommand() *cobra.Command {
 		Long: `Write the positions of one or more files to a new file in random order, every
 order being equally likely and the same for the same --seed and --memory. What
 does not fit into --memory goes through temporary files of some 35 bytes a
-position beside the output, or in --temp.
+position in the directory of the output, or in --temp.
 
 With --by-game whole games change places and the positions of a game keep their
 order. A .chain file of single positions is ten times as large as one of games.

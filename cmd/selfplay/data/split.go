@@ -37,7 +37,7 @@ the result changes.
 	}
 	o.dataOptions.addFlags(c.Flags())
 	o.outputOptions.addFlags(c.Flags())
-	c.Flags().Uint64Var(&o.every, "every", sample.HeldOutEvery, "one game in so many is held out")
+	c.Flags().Uint64Var(&o.every, "every", sample.HeldOutEvery, "one game in this number is held out")
 	return c
 }
 

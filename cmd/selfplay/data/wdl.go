@@ -39,8 +39,8 @@ learn reads: files of samples, directories of them, replay:DIR.
 Printed are a and b with two standard errors each: of games, as they vary when a
 thirty-second of the games is left out at a time, and of positions if these were
 independent, which positions of one game are not. Then, by score, what was
-observed and what is fitted. Of data whose games are shuffled apart the errors
-cannot be told and are those of positions. Mate scores are left out.
+observed and what is fitted. Where games are shuffled, their errors are not known
+and those of positions are printed. Mate scores are left out.
 
 b in raw units, 208 a pawn, is what learn calls score_scale and fits by itself.`,
 		Example: `  selfplay stats wdl replay:runs/crazyhouse-laptop --plot wdl.png

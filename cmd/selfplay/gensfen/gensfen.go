@@ -52,13 +52,13 @@ func newGensfenCommand() *cobra.Command {
 generate_training_data of variant-nnue-tools and the older gensfen do. Options
 have the names they have there, with dashes or underscores, as flags or as bare
 words (depth 8 loop 1000). Scores are in the unit of those tools, 208 to the
-pawn, or in centipawns with cp behind them: 3000, 1442cp.
+pawn, or in centipawns if cp follows: 3000, 1442cp.
 
 A .chain file holds whole games, with every ply and marks on those to train on;
 selfplay convert makes any other format of it. Not to be trained on are random
 moves, early plies, positions in check, decided ones, those that are not quiet,
-which a UCI engine cannot tell, and those that came before. A .bin or .plain file
-holds the positions to train on only; FILE.run beside it says how far it is.
+which is not known of a UCI engine's, and those that came before. A .bin or .plain file
+holds the positions to train on only; FILE.run says how far it is.
 
 A run may be stopped at any moment: the same command goes on where the file ends,
 without a game lost or doubled. A file depends on settings, seed and count alone,
@@ -66,10 +66,10 @@ not on --threads or interruptions, as long as the player answers the same to the
 same, as ours do with one thread each and limits of nodes or depth. Without a
 seed one is drawn, and found again in the file.
 
-Other than there, games are written to their end, so that a run may have a few
-more positions than asked for; random moves are drops as often as moves in games;
+Unlike those tools, this one writes games to their end, so that a run may have a
+few more positions than asked for; random moves are drops as often as moves in games;
 a position whose move was random is not trained on; --nodes alone sets no depth,
-and searches end at so many nodes, not behind the iteration.
+and searches end at that number of nodes, not after the iteration.
 
 ` + player.Help + `
 
@@ -109,14 +109,14 @@ func (o *gensfenOptions) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.random.MaxPly, "random-move-max-ply", 24, "last ply of random moves")
 	f.IntVar(&o.random.Count, "random-move-count", 5, "random moves of a game")
 	f.IntVar(&o.random.KingMoves, "random-move-like-apery", 0, "N: one random move in N is the king's, then half of the replies are\nrandom; 0: never")
-	f.IntVar(&o.random.MultiPV, "random-multi-pv", 0, "random moves are drawn among so many best ones; 0: among all")
+	f.IntVar(&o.random.MultiPV, "random-multi-pv", 0, "number of best moves that random moves are drawn from; 0: all moves")
 	addScore(f, &o.random.MultiPVDiff, "random-multi-pv-diff", 32000, "and are worse than the best by this at most")
 	f.IntVar(&o.random.MultiPVDepth, "random-multi-pv-depth", 0, "depth of that search, at least --max-depth")
 	f.IntVar(&o.writeMinPly, "write-min-ply", 16, "first ply to train on, from 0")
 	f.IntVar(&o.writeMaxPly, "write-max-ply", 400, "plies after which a game is a draw")
 	f.StringVar(&o.book, "book", "", `openings: an EPD, FEN or PGN file, or "default" for the program's own;
 plies count from where they end`)
-	f.Var((*countValue)(&o.saveEvery), "save-every", "begin another file, NAME_1 and so on, after so many positions; 0: never")
+	f.Var((*countValue)(&o.saveEvery), "save-every", "positions after which another file, NAME_1 and so on, begins; 0: never")
 	f.Var((*onOff)(&o.randomFileName), "random-file-name", "add random digits to the file's name, 0 or 1")
 	o.keepDraws, o.drawsByScore, o.drawsByMaterial = true, true, true
 	f.Var((*onOff)(&o.keepDraws), "keep-draws", "write drawn games, 0 or 1")

@@ -127,7 +127,7 @@ func (v *countValue) Set(text string) error {
 }
 
 // scoreValue is a score, in centipawns, that is written in the unit of
-// Fairy-Stockfish or with cp behind it.
+// Fairy-Stockfish or, followed by cp, in centipawns.
 type scoreValue search.Score
 
 // addScore adds an option for a score, whose default is in the unit of

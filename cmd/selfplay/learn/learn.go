@@ -58,9 +58,10 @@ memory together; of larger ones each run reads parts, as much as that at a time.
 --show prints what the settings are and ends.
 
 --loss pqr, or --preset pqr, whose filters suit it, learns from whole games which of
-two moves was played: from triples of a position, that behind the move and that
-behind a random other one of its kind, a drop or none. Told are the loss, less what
-it cannot fall below, and how often the move played is ranked first.
+two moves was played: from triples of a position, the one after the move played and
+the one after a random other move of its kind, a drop or none. Reported are the
+loss, less what it cannot fall below, and how often the move played is ranked
+first.
 
 --kind planes, whose preset is planes, trains a convolutional net on the same data:
 moves played are what its policy learns, scores and results its value. It is
@@ -69,8 +70,8 @@ written as net.onnx.
 Schedules (--lr, --lambda) are a number, or curves with commas between:
   linear:FROM:TO[:STEPS]  cosine:…  exponential:…  onecycle:PEAK:TO[:STEPS]
   step:FROM:FACTOR:EVERY[:STEPS]  constant:VALUE[:STEPS]
-and before them warmup:STEPS, a rise from 0, or cycle:STEPS, a fall to the curve's
-end within every so many steps.
+and before them warmup:STEPS, a rise from 0, or cycle:STEPS, which repeats the whole
+fall to the curve's end every STEPS.
 STEPS may be a percentage of the run; without them a curve takes what is left.
 
 The words of the learn command of Stockfish's descendants are understood too, as
@@ -81,7 +82,7 @@ validation_set_file_name, use_draw_games_in_training,
 skip_duplicated_positions_in_training. eta chooses plain SGD, without momentum,
 weight decay or averaged net, and cross-entropy with scales of 361, unless others
 are given, at the rate eta·net_scale/600. As the shuffle is one of all data,
-batchsize is only how often the loss is told.`,
+batchsize is only how often the loss is reported.`,
 		Example: `  selfplay learn replay:runs/crazyhouse-laptop/replay --features 'All + Hand' --width 128 --epochs 5
   selfplay learn data.chain --preset fairy --lr warmup:2%,cosine:0.001:0.00002 --out runs/fairy
   selfplay learn targetdir data loop 100 batchsize 1000000 eta 1.0 lambda 0.5 eval_limit 32000 nn_batch_size 1000 newbob_decay 0.5 loss_output_interval 1000000 mirror_percentage 50 validation_set_file_name val.bin SkipLoadingEval true
@@ -202,7 +203,7 @@ func usageOf(err error) error {
 	return err
 }
 
-// Presets that learn begins with, unless told another.
+// Presets that learn begins with by default.
 const (
 	defaultPreset = "small"
 	planesPreset  = "planes" // with kind planes

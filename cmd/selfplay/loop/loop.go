@@ -54,7 +54,7 @@ nothing that was acknowledged and is resumed by the same command.`,
 	f.StringVar(&o.listen, "listen", "", "open the embedded NATS server on host:port")
 	f.StringVar(&o.nats, "nats", "", "use this NATS server (URL) instead of the embedded one")
 	f.DurationVar(&o.forTime, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
-	f.Uint64Var(&o.games, "games", 0, "stop after playing so many games; 0: no limit")
+	f.Uint64Var(&o.games, "games", 0, "stop after playing this number of games; 0: no limit")
 	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
 	f.BoolVar(&o.json, "json", false, "print the status as JSON lines")
 	return c

@@ -38,16 +38,16 @@ func newLadderCommand() *cobra.Command {
 		Use:   "ladder NET...",
 		Short: "Rate nets against opponents of known strength",
 		Long: `Play every net, or the newest net of a run's directory, against all opponents of
-the ladder and print its rating on their scale, with the interval of 95 % that
-drawing the opening pairs anew gives; one draw against each opponent is added to
-the games, so that winning all of them has a rating too. Opponents and their ratings are those of
---config, in the form of configs/ladder.yaml, which is the default and needs
-fairy-stockfish.
+the ladder and print its rating on their scale, with the 95 % interval that
+resampling the opening pairs gives. One draw against each opponent is added to
+the games, so that a net that wins all of them has a rating too. Opponents and
+their ratings are those of --config, in the form of configs/ladder.yaml, which is
+the default and needs fairy-stockfish.
 
 A NET may have settings of its own, as a player of match has them. With --log
-the same command goes on after it was stopped. --append adds a dated row to the
+the same command resumes the match after it was stopped. --append adds a dated row to the
 table of a Markdown file for every net.`,
-		Example: `  selfplay ladder best.nnue --append docs/nets.md
+		Example: `  selfplay ladder best.nnue --append ladder.md
   selfplay ladder runs/crazyhouse-laptop --log ladder.jsonl
   selfplay ladder new.nnue,nodes=1000 old.nnue,nodes=1000 --config my-ladder.yaml --games 200`,
 		Args: func(c *cobra.Command, args []string) error {

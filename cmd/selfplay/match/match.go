@@ -78,9 +78,9 @@ func newMatchCommand() *cobra.Command {
 and normalised Elo of the first with 95 % intervals, the five pair counts, and
 with --sprt the sequential test's verdict; for more a table and every encounter.
 
-With --log the match can be killed at any moment: the same command goes on where
-it was, and ends as if it had not been stopped as long as players answer the
-same to the same, as they do with one thread and limits of nodes or depth. The
+With --log the match can be killed at any moment: the same command resumes it,
+and the result is the same as without the interruption if players are
+deterministic, as they are with one thread and limits of nodes or depth. The
 games of --pgn are kept in step with the log.
 
 ` + player.Help + `
@@ -118,7 +118,7 @@ interrupted without a log.`,
 // addFlags declares the flags of match, which also sets their defaults.
 func (o *matchOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
-	f.StringVar(&o.format, "format", "roundrobin", "who meets whom: roundrobin, or gauntlet (the first against all others)")
+	f.StringVar(&o.format, "format", "roundrobin", "pairings: roundrobin, or gauntlet (the first players against all others)")
 	f.IntVar(&o.seeds, "seeds", 1, "of a gauntlet: how many first players meet all others")
 	f.IntVar(&o.games, "games", 400, "games of every two players at most, an even number")
 	f.Uint64Var(&o.nodes, "nodes", 0, "nodes a move; 400 if no other limit is given")
@@ -127,20 +127,20 @@ func (o *matchOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.timeControl, "tc", "", "clock for the game, [MIN:]SEC[+SEC], e.g. 10+0.1")
 	f.DurationVar(&o.timeMargin, "time-margin", 20*time.Millisecond, "how far a clock may be overstepped")
 	f.DurationVar(&o.moveMargin, "movetime-margin", 0, "how far a time for the move may be overstepped; 0: until the engine is given up")
-	f.DurationVar(&o.moveTimeout, "move-timeout", 0, "a player that does not answer for so long loses, whatever its limits; 0: only as its own limits say")
+	f.DurationVar(&o.moveTimeout, "move-timeout", 0, "a player that takes longer for a move loses, whatever its limits; 0: only as its own limits say")
 	f.IntVar(&o.hashMB, "hash", 4, "transposition table of our own players, MiB")
 	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core, less if players have several threads")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of openings")
 	o.opening.addFlags(f)
 	f.IntVar(&o.maxPlies, "max-plies", 400, "a longer game is a draw")
 	f.IntVar(&o.winScore, "win-score", 2500, "adjudicate when both players agree on this score, centipawns; 0: never")
-	f.IntVar(&o.winPlies, "win-plies", 6, "for so many plies")
+	f.IntVar(&o.winPlies, "win-plies", 6, "plies for which both must agree")
 	f.IntVar(&o.drawScore, "draw-score", 0, "adjudicate a draw when both players' scores stay within this, centipawns")
-	f.IntVar(&o.drawPlies, "draw-plies", 0, "for so many plies; 0: never")
-	f.IntVar(&o.drawMinPly, "draw-min-ply", 80, "but not before this ply")
-	f.IntVar(&o.resignScore, "resign-score", 0, "a player that sees itself behind by this, centipawns, resigns, whatever the other thinks; 0: never")
-	f.IntVar(&o.resignMoves, "resign-moves", 3, "after so many of its own moves")
-	f.Float64Var(&o.playOut, "play-out", 0, "share of games, 0 to 1, played to their end all the same, which tells how often adjudication is wrong")
+	f.IntVar(&o.drawPlies, "draw-plies", 0, "plies for which they must; 0: never")
+	f.IntVar(&o.drawMinPly, "draw-min-ply", 80, "first ply at which a draw is adjudicated")
+	f.IntVar(&o.resignScore, "resign-score", 0, "a player whose own score is this far below 0, centipawns, resigns, whatever the other's is; 0: never")
+	f.IntVar(&o.resignMoves, "resign-moves", 3, "own moves for which it must be")
+	f.Float64Var(&o.playOut, "play-out", 0, "share of games, 0 to 1, played to their end although adjudicated, which measures how often adjudication is wrong")
 	f.BoolVar(&o.sprt, "sprt", false, "stop when a sequential test of --elo0 against --elo1 decides")
 	f.Float64Var(&o.elo0, "elo0", 0, "Elo of H0")
 	f.Float64Var(&o.elo1, "elo1", 20, "Elo of H1")

@@ -16,7 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/match/rating"
 )
 
-// Styles of printing a match, beside JSON.
+// Styles of printing a match, besides JSON.
 const (
 	outputCompact   = "compact"   // progress on standard error, the result at the end
 	outputFastchess = "fastchess" // a line for every game, the result every few

@@ -17,8 +17,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/match/rating"
 )
 
-// playMatch plays a match and prints it. The error wraps errUndecided if a
-// sequential test has not decided, and errResumable if the match was
+// playMatch plays a match and prints it. The error wraps cli.ErrUndecided if
+// a sequential test has not decided, and cli.ErrResumable if the match was
 // interrupted and is resumable: the same command goes on from its log.
 func playMatch(c *cobra.Command, cfg match.Config, p *matchPrinter, resumable bool) error {
 	stderr := c.ErrOrStderr()

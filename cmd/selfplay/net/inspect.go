@@ -33,8 +33,8 @@ whether sums could overflow or saturate, and the neurons that do nothing, whatev
 position, or in the positions named by --positions or --replay.
 
 With --draw the weights of neurons of the transformer are drawn, each in a file of
-its own: for every kind and side a board, coloured by what a man adds on each
-square, and the hands below. Features that hang on the own king's square are drawn
+its own: for every kind and side a board, coloured by what a piece adds on each
+square, and the hands below. Features that depend on the own king's square are drawn
 as their mean, or for one square with --king.
 
 Of a file whose name ends in .onnx it prints the graph's inputs, outputs and

@@ -213,7 +213,7 @@ func (s sparse) MarshalJSON() ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// sheetRows are the planes in the order in which they are drawn: own men, the
+// sheetRows are the planes in the order in which they are drawn: own pieces, the
 // enemy's, own hand with promoted pieces, the enemy's, and the rest.
 var sheetRows = [][]int{
 	{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 10, 11}, {14, 15, 16, 17, 18, 24}, {19, 20, 21, 22, 23, 25},

@@ -20,7 +20,7 @@ type Live struct {
 
 func NewLive(out io.Writer) *Live { return &Live{out: out, Width: terminalWidth(out)} }
 
-// terminalWidth is the width of the terminal behind w; 0 if it is none.
+// terminalWidth is the width of the terminal that w writes to; 0 if it is none.
 func terminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -54,7 +54,7 @@ func (l *Live) Show(lines ...string) error {
 	return err
 }
 
-// erase is what clears the status lines; the cursor stands behind the last one.
+// erase is what clears the status lines; the cursor is at the end of the last one.
 func (l *Live) erase() string {
 	if len(l.lines) == 0 {
 		return ""

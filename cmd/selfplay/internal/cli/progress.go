@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Progress tells now and then how far long work has come.
+// Progress prints every few seconds how far long work has come.
 type Progress struct {
 	w     io.Writer
 	what  string
