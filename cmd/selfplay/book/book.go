@@ -17,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/match/book"
@@ -110,9 +109,9 @@ scores from a book, which the band decides.
 
 // explorer makes what explores, and the facts of its walks.
 func (o *bookOptions) explorer(ctx context.Context, stderr io.Writer) (*book.Explorer, book.WalkFacts, error) {
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return nil, book.WalkFacts{}, fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return nil, book.WalkFacts{}, err
 	}
 	minPlies, maxPlies, err := parseFromTo(o.plies, "-")
 	if err != nil {

@@ -72,9 +72,9 @@ another opening, and print what White scores; --record adds that to the manifest
 }
 
 func checkBook(ctx context.Context, w, stderr io.Writer, name string, o bookCheckOptions) error {
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return err
 	}
 	if o.record && (name == "" || o.games == 0) {
 		return fmt.Errorf("%w: --record needs FILE and --games", cli.ErrUsage)

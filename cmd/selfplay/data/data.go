@@ -70,9 +70,9 @@ func format(flag, name, path string) (dataset.Format, error) {
 
 // open opens the named files. The caller closes them.
 func (o *dataOptions) open(c *cobra.Command, names []string) (list []*dataset.Source, err error) {
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return nil, err
 	}
 	defer func() {
 		if err != nil {

@@ -1,38 +1,13 @@
 package data
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 )
-
-func newStatsCommand() *cobra.Command {
-	var o dataStatsOptions
-	c := &cobra.Command{
-		Use:   "stats FILE...",
-		Short: "Statistics of training data and of positions",
-		Long:  dataStatsLong,
-		Example: `  selfplay stats crazyhouse.bin
-  selfplay stats replay:runs/crazyhouse-laptop --plot games.png
-  selfplay stats wdl replay:runs/crazyhouse-laptop --plot wdl.png
-  selfplay stats mobility --replay runs/crazyhouse-laptop`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return c.Help()
-			}
-			return dataStats(c, o, args)
-		},
-	}
-	o.addFlags(c)
-	c.AddCommand(newMobilityCommand(), newWDLCommand())
-	return c
-}
 
 type mobilityOptions struct {
 	cli.Positions
@@ -86,9 +61,9 @@ func statsMobility(c *cobra.Command, o mobilityOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return err
 	}
 	source, ends, err := o.Source(c.Context(), c.InOrStdin(), v)
 	if err != nil {
@@ -110,11 +85,7 @@ func statsMobility(c *cobra.Command, o mobilityOptions) error {
 		return o.None()
 	}
 	report := m.Report(v, o.cover)
-	if o.json {
-		err = json.NewEncoder(c.OutOrStdout()).Encode(report)
-	} else {
-		err = report.WriteText(c.OutOrStdout())
-	}
+	err = cli.WriteReport(c.OutOrStdout(), o.json, report, report.WriteText)
 	if err != nil || o.plot == "" {
 		return err
 	}

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"time"
@@ -24,6 +23,29 @@ plies, pieces in hand and on the board, sorts of moves, positions that stand mor
 than once (clocks apart; beyond two million an estimate).
 
 ` + dataHelp
+
+func newStatsCommand() *cobra.Command {
+	var o dataStatsOptions
+	c := &cobra.Command{
+		Use:   "stats FILE...",
+		Short: "Statistics of training data and of positions",
+		Long:  dataStatsLong,
+		Example: `  selfplay stats crazyhouse.bin
+  selfplay stats replay:runs/crazyhouse-laptop --plot games.png
+  selfplay stats wdl replay:runs/crazyhouse-laptop --plot wdl.png
+  selfplay stats mobility --replay runs/crazyhouse-laptop`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			return dataStats(c, o, args)
+		},
+	}
+	o.addFlags(c)
+	c.AddCommand(newMobilityCommand(), newWDLCommand())
+	return c
+}
 
 func (o *dataStatsOptions) addFlags(c *cobra.Command) {
 	o.dataOptions.addFlags(c.Flags())
@@ -61,11 +83,7 @@ func dataStats(c *cobra.Command, o dataStatsOptions, names []string) error {
 	}
 	tellTrailing(c.ErrOrStderr(), sources)
 	report := stats.Report()
-	if o.json {
-		err = json.NewEncoder(c.OutOrStdout()).Encode(report)
-	} else {
-		err = report.WriteText(c.OutOrStdout())
-	}
+	err = cli.WriteReport(c.OutOrStdout(), o.json, report, report.WriteText)
 	tellRate(c.ErrOrStderr(), report.Positions, "positions counted", start)
 	if err != nil || o.plot == "" {
 		return err

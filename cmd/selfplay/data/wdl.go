@@ -1,7 +1,6 @@
 package data
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -78,9 +76,9 @@ func statsWDL(c *cobra.Command, o wdlOptions, names []string) error {
 	if err := cli.CheckPlot("--plot", o.plot); err != nil {
 		return err
 	}
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return err
 	}
 	if names, err = dataset.Files(names); err != nil {
 		return err
@@ -112,11 +110,7 @@ func statsWDL(c *cobra.Command, o wdlOptions, names []string) error {
 	}
 	r.RawB = r.B * search.RawPerCentipawn
 	r.Bins = tally.Bins(&r.Curve, o.bin, o.limit)
-	if o.json {
-		err = json.NewEncoder(c.OutOrStdout()).Encode(r)
-	} else {
-		err = r.print(c.OutOrStdout())
-	}
+	err = cli.WriteReport(c.OutOrStdout(), o.json, r, r.print)
 	if err != nil || o.plot == "" {
 		return err
 	}

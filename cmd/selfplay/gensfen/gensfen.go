@@ -56,9 +56,9 @@ pawn, or in centipawns if cp follows: 3000, 1442cp.
 
 A .chain file holds whole games, with every ply and marks on those to train on;
 selfplay convert makes any other format of it. Not to be trained on are random
-moves, early plies, positions in check, decided ones, those that are not quiet,
-which is not known of a UCI engine's, and those that came before. A .bin or .plain file
-holds the positions to train on only; FILE.run says how far it is.
+moves, early plies, positions in check, decided ones, those that are not quiet
+(UCI engines do not report which are), and those that came before. A .bin or
+.plain file holds the positions to train on only; FILE.run says how far it is.
 
 A run may be stopped at any moment: the same command goes on where the file ends,
 without a game lost or doubled. A file depends on settings, seed and count alone,

@@ -30,9 +30,9 @@ import (
 
 // config makes the run of the options. Tell is told what they do not say.
 func (o *gensfenOptions) config(ctx context.Context, f *pflag.FlagSet, build string, tell func(string)) (cfg generate.Config, err error) {
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return cfg, fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return cfg, err
 	}
 	if v == chess.Chess && !o.drawsByMaterial {
 		return cfg, fmt.Errorf("%w: --adjudicate-draws-by-insufficient-material: found 0, expected 1: such games are over by the rules of chess", cli.ErrUsage)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/match"
@@ -158,9 +157,9 @@ func (o *matchOptions) addFlags(f *pflag.FlagSet) {
 // config makes the match of the players given.
 func (o *matchOptions) config(ctx context.Context, stderr io.Writer, players []player.Spec, build string) (match.Config, error) {
 	var cfg match.Config
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return cfg, fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return cfg, err
 	}
 	if err := o.check(); err != nil {
 		return cfg, err

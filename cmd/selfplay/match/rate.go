@@ -1,7 +1,6 @@
 package match
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
@@ -83,9 +81,9 @@ func rate(c *cobra.Command, files []string, o rateOptions) error {
 	}
 	loader := &match.PoolLoader{NoReplay: o.noReplay, Step: cli.NewProgress(c.ErrOrStderr(), "games read").Step, Warn: c.ErrOrStderr()}
 	if o.variant != "" {
-		v, err := chess.ParseVariant(o.variant)
+		v, err := cli.Variant(o.variant)
 		if err != nil {
-			return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+			return err
 		}
 		loader.Variant = v
 	}
@@ -122,11 +120,7 @@ func rate(c *cobra.Command, files []string, o rateOptions) error {
 		}
 	}
 	report := rating.NewPoolReport(&loader.Pool, loader.Counts, cfg, ratings, samples, o.seed)
-	if o.json {
-		err = json.NewEncoder(c.OutOrStdout()).Encode(report)
-	} else {
-		err = report.WriteText(c.OutOrStdout())
-	}
+	err = cli.WriteReport(c.OutOrStdout(), o.json, report, report.WriteText)
 	if err != nil || o.plot == "" {
 		return err
 	}

@@ -2,7 +2,6 @@ package net
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -94,11 +93,7 @@ func netInspect(c *cobra.Command, path string, o inspectOptions) error {
 			return err
 		}
 	}
-	if o.json {
-		err = json.NewEncoder(c.OutOrStdout()).Encode(r)
-	} else {
-		err = r.WriteText(c.OutOrStdout())
-	}
+	err = cli.WriteReport(c.OutOrStdout(), o.json, r, r.WriteText)
 	if err != nil || o.draw == "" {
 		return err
 	}

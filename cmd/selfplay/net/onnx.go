@@ -1,7 +1,6 @@
 package net
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,8 +19,5 @@ func inspectONNX(c *cobra.Command, path string, o inspectOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return json.NewEncoder(c.OutOrStdout()).Encode(r)
-	}
-	return r.WriteText(c.OutOrStdout())
+	return cli.WriteReport(c.OutOrStdout(), o.json, r, r.WriteText)
 }

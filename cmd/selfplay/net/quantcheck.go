@@ -3,7 +3,6 @@ package net
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -129,11 +128,7 @@ func quantcheck(c *cobra.Command, path string, o quantcheckOptions) error {
 	if r.Difference, err = netstat.Compare(list, float, integer, o.scale); err != nil {
 		return err
 	}
-	if o.json {
-		err = json.NewEncoder(c.OutOrStdout()).Encode(r)
-	} else {
-		err = r.print(c.OutOrStdout())
-	}
+	err = cli.WriteReport(c.OutOrStdout(), o.json, r, r.print)
 	if err != nil {
 		return err
 	}

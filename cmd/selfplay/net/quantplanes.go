@@ -3,7 +3,6 @@ package net
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,11 +67,7 @@ func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error 
 	if o.against != runtimes.Native {
 		check.Against = o.against
 	}
-	if o.json {
-		err = json.NewEncoder(c.OutOrStdout()).Encode(check)
-	} else {
-		err = check.print(c.OutOrStdout())
-	}
+	err = cli.WriteReport(c.OutOrStdout(), o.json, check, check.print)
 	if err == nil && o.maxP999 > 0 && check.P999 > o.maxP999 {
 		err = fmt.Errorf("%s: 99.9th percentile of the value: found %.4f, expected at most %g", path, check.P999, o.maxP999)
 	}

@@ -54,9 +54,9 @@ units: 208 are a pawn. docs/formats.md has the formulas.`,
 }
 
 func eval(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o evalOptions) error {
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return err
 	}
 	net, err := player.ReadNNUE(o.net, v)
 	if errors.Is(err, nnue.ErrVariant) {

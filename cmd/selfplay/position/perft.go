@@ -54,9 +54,9 @@ func newPerftCommand() *cobra.Command {
 }
 
 func perft(ctx context.Context, in io.Reader, w io.Writer, o perftOptions) error {
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return err
 	}
 	if o.divide && o.file != "" {
 		return fmt.Errorf("%w: found --divide with --file, expected one of them", cli.ErrUsage)

@@ -68,9 +68,9 @@ docs/formats.md has the meaning of every plane.`,
 }
 
 func runPlanes(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o planesOptions) error {
-	v, err := chess.ParseVariant(o.variant)
+	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return fmt.Errorf("%w: --variant: %w", cli.ErrUsage, err)
+		return err
 	}
 	if o.file != "" {
 		if o.fen != "" || o.moves != "" || o.draw != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
 )
 
@@ -58,6 +59,15 @@ func ExactArgs(n int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// Variant returns the variant that a flag --variant names.
+func Variant(name string) (*chess.Variant, error) {
+	v, err := chess.ParseVariant(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --variant: %w", ErrUsage, err)
+	}
+	return v, nil
 }
 
 // CheckPlot refuses a file name that no figure can be drawn into.
