@@ -80,6 +80,17 @@ func (s *Store) Path(id string) string {
 	return filepath.Join(s.dir, id+netExts[0].ext)
 }
 
+// KindOf returns the kind of the net in a file, by the file's name: KindNNUE unless
+// the ending is that of another kind.
+func KindOf(path string) string {
+	for _, e := range netExts {
+		if filepath.Ext(path) == e.ext {
+			return e.kind
+		}
+	}
+	return KindNNUE
+}
+
 // extOf returns the ending of a net's file.
 func extOf(kind string) (string, error) {
 	for _, e := range netExts {

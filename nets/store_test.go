@@ -337,6 +337,9 @@ func TestKinds(t *testing.T) {
 		if again, err := s.Get(id); again != path || err != nil || !s.Has(id) {
 			t.Errorf("%s: got at %s, error %v, expected %s", kind, again, err, path)
 		}
+		if found := KindOf(path); found != kind {
+			t.Errorf("%s: found kind %s of %s", kind, found, path)
+		}
 		ids[kind] = id
 	}
 	if _, _, err := s.Put(strings.NewReader("x"), "lookup"); !errors.Is(err, ErrManifest) {

@@ -2,7 +2,6 @@ package player
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -45,7 +44,7 @@ func ReadNet(path string, v *chess.Variant) (*Net, error) {
 		return nil, err
 	}
 	n := &Net{Name: found.Name, Origin: found.Origin}
-	if filepath.Ext(found.Path) == planesExt {
+	if nets.KindOf(found.Path) == nets.KindPlanes {
 		if n.Planes, err = runtimes.Read(found.Path); err == nil {
 			err = n.Planes.CheckVariant(v)
 		}

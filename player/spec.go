@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -131,13 +130,12 @@ func (s *Spec) set(key, value string) error {
 	case s.Search == TreeSearch && key == "library":
 		s.Runtime.Library = value
 	default:
-		all := s.Settings()
-		i := slices.IndexFunc(all, func(o option.Option) bool { return o.Key == key || o.Alias == key && key != "" })
-		if i < 0 {
+		o, found := option.Find(s.Settings(), key)
+		if !found {
 			keys := s.keys()
 			return fmt.Errorf("found setting %q, the nearest is %s; expected one of %s", key, words.Nearest(key, keys), strings.Join(keys, ", "))
 		}
-		err = all[i].Set(value)
+		err = o.Set(value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
@@ -204,9 +202,7 @@ func (s *Spec) setNet(path string) {
 func isPlanes(path string) bool {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		found, err := nets.Find(path)
-		return err == nil && filepath.Ext(found.Path) == planesExt
+		return err == nil && nets.KindOf(found.Path) == nets.KindPlanes
 	}
-	return filepath.Ext(path) == planesExt
+	return nets.KindOf(path) == nets.KindPlanes
 }
-
-const planesExt = ".onnx"

@@ -113,7 +113,7 @@ func (s *Spec) identity(key string) string {
 	if s.Search == Engine && !slices.Contains(engineKeys, key) {
 		return "option " + strings.ToLower(key)
 	}
-	if o, err := option.Find(s.Settings(), key); err == nil {
+	if o, ok := option.Find(s.Settings(), key); ok {
 		return o.Key
 	}
 	return key

@@ -25,8 +25,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // Option is one setting, bound to the field that holds its value.
@@ -87,15 +85,14 @@ func mustRange(key, text string) (low, high float64) {
 	return low, high
 }
 
-// Find returns the option with a key or alias. The error names the nearest key.
-func Find(all []Option, key string) (Option, error) {
+// Find returns the option with a key or alias; it is false if there is none.
+func Find(all []Option, key string) (Option, bool) {
 	for _, o := range all {
 		if o.Key == key || o.Alias == key && key != "" {
-			return o, nil
+			return o, true
 		}
 	}
-	keys := Keys(all)
-	return Option{}, fmt.Errorf("found setting %q, the nearest is %s; expected one of %s", key, words.Nearest(key, keys), strings.Join(keys, ", "))
+	return Option{}, false
 }
 
 // Keys returns the keys of options.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 )
@@ -73,7 +73,7 @@ func netInspect(c *cobra.Command, path string, o inspectOptions) error {
 	if o.format != "png" && o.format != "svg" {
 		return fmt.Errorf("%w: --format: found %q, expected png or svg", cli.ErrUsage, o.format)
 	}
-	if filepath.Ext(path) == ".onnx" {
+	if nets.KindOf(path) == nets.KindPlanes {
 		return inspectONNX(c, path, o)
 	}
 	n, err := readNet(path)

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
@@ -67,7 +67,7 @@ Exits 1 if the 99.9th percentile is above --max-p999.
 			if err != nil {
 				return err
 			}
-			if filepath.Ext(path) == ".onnx" {
+			if nets.KindOf(path) == nets.KindPlanes {
 				return quantcheckPlanes(c, path, o)
 			}
 			return quantcheck(c, path, o)
