@@ -149,10 +149,6 @@ func Preset(name string) (Config, error) {
 	return c, nil
 }
 
-// FilePreset returns the preset that the file's key preset names; "" if it has
-// no such key. A file is meant to be merged over that preset.
-func FilePreset(text []byte, name string) (string, error) { return presetOf(text, name) }
-
 // Merge overlays the YAML text of the file called name. Keys that are absent
 // keep their values; unknown keys, another schema and another preset than the
 // one it is merged over are errors, and then nothing has changed. Settings of

@@ -133,9 +133,9 @@ func checkKeys(c any, values map[string]any, name string) error {
 	return nil
 }
 
-// presetOf returns the preset that a file's key preset names, "" if it has no such
-// key.
-func presetOf(text []byte, name string) (string, error) {
+// FilePreset returns the preset that the key preset of a file names, of a loop or of
+// learn; "" if it has no such key. A file is meant to be laid over that preset.
+func FilePreset(text []byte, name string) (string, error) {
 	values, err := decode(text, name)
 	if err != nil {
 		return "", err

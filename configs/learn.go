@@ -156,10 +156,6 @@ func (l *Learn) parse(text []byte, name string) (map[string]any, error) {
 	return values, checkKeys(l, values, name)
 }
 
-// LearnPresetOf returns the preset that a file's key preset names, "" if it has
-// no such key.
-func LearnPresetOf(text []byte, name string) (string, error) { return presetOf(text, name) }
-
 // LearnKeys returns the keys that a file gives values, sorted.
 func LearnKeys(text []byte, name string) ([]string, error) {
 	values, err := new(Learn).parse(text, name)

@@ -104,11 +104,11 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-func TestLearnPresetOf(t *testing.T) {
-	if preset, err := LearnPresetOf([]byte("schema: 1\npreset: fairy"), "file"); err != nil || preset != "fairy" {
+func TestFilePresetOfLearn(t *testing.T) {
+	if preset, err := FilePreset([]byte("schema: 1\npreset: fairy"), "file"); err != nil || preset != "fairy" {
 		t.Errorf("preset %q, error %v", preset, err)
 	}
-	if preset, err := LearnPresetOf([]byte("schema: 1\npreset: [fairy, tiny]"), "file"); !errors.Is(err, ErrInvalid) {
+	if preset, err := FilePreset([]byte("schema: 1\npreset: [fairy, tiny]"), "file"); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a list of presets is %q, error %v", preset, err)
 	}
 }

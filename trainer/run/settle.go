@@ -100,7 +100,7 @@ func (r *runner) removeStart() error {
 // savedSettings reads a run's settings. One that the file does not have, an older
 // build's, is the preset's.
 func savedSettings(text []byte, name string) (configs.Learn, error) {
-	preset, err := configs.LearnPresetOf(text, name)
+	preset, err := configs.FilePreset(text, name)
 	if err != nil {
 		return configs.Learn{}, err
 	}

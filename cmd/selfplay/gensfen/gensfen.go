@@ -135,7 +135,7 @@ plies count from where they end`)
 // gensfen generates what the options say.
 func gensfen(c *cobra.Command, o *gensfenOptions) error {
 	stderr := c.ErrOrStderr()
-	cfg, err := o.config(c.Context(), c.Flags(), c.Root().Version, func(line string) { fmt.Fprintln(stderr, line) })
+	cfg, err := o.config(c.Context(), c.Flags(), c.Root().Version, stderr)
 	if err != nil {
 		return err
 	}

@@ -28,8 +28,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// config makes the run of the options. Tell is told what they do not say.
-func (o *gensfenOptions) config(ctx context.Context, f *pflag.FlagSet, build string, tell func(string)) (cfg generate.Config, err error) {
+// config makes the run of the options. What they do not say is written to stderr.
+func (o *gensfenOptions) config(ctx context.Context, f *pflag.FlagSet, build string, stderr io.Writer) (cfg generate.Config, err error) {
 	v, err := cli.Variant(o.variant)
 	if err != nil {
 		return cfg, err
@@ -48,36 +48,29 @@ func (o *gensfenOptions) config(ctx context.Context, f *pflag.FlagSet, build str
 	if cfg.Output, cfg.Format, err = o.file(); err != nil {
 		return cfg, err
 	}
-	if cfg.Seed, err = o.seedNumber(cfg.Output, cfg.Format, tell); err != nil {
+	if cfg.Seed, err = o.seedNumber(cfg.Output, cfg.Format, stderr); err != nil {
 		return cfg, err
 	}
 	if err := o.setOpenings(&cfg); err != nil {
 		return cfg, err
 	}
-	return cfg, o.setPlayer(ctx, f, &cfg, tell)
+	return cfg, o.setPlayer(ctx, f, &cfg, stderr)
 }
 
 // setPlayer settles who plays and how it searches.
-func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *generate.Config, tell func(string)) error {
-	spec, err := player.Parse(o.player)
-	if err != nil {
-		return err
-	}
+func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *generate.Config, stderr io.Writer) error {
 	limits := search.Limits{Nodes: o.nodes}
 	if o.nodes == 0 || f.Changed("depth") {
 		limits.Depth = o.depth
 	}
-	self, err := spec.Load(ctx, cfg.Variant, player.Defaults{Limits: limits, HashMB: o.hashMB})
+	self, err := cli.LoadPlayer(ctx, stderr, o.player, cfg.Variant, player.Defaults{Limits: limits, HashMB: o.hashMB})
 	if err != nil {
 		return err
-	}
-	if self.Origin != "" {
-		tell(self.Origin)
 	}
 	cfg.New, cfg.Net, cfg.Player, cfg.Limits = self.New, self.Net, self.Settings, self.Limits
 	cfg.MinDepth, cfg.MaxDepth = self.Limits.Depth, self.Limits.Depth
 	cfg.Limits.Depth = 0
-	if !spec.HasLimits() {
+	if !self.Spec.HasLimits() {
 		if o.minDepth > 0 {
 			cfg.MinDepth = o.minDepth
 			cfg.MaxDepth = o.minDepth
@@ -90,8 +83,8 @@ func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *g
 	if cfg.MaxDepth > 0 {
 		cfg.Random.MultiPVDepth = max(cfg.Random.MultiPVDepth, cfg.MaxDepth)
 	}
-	if spec.Search == player.Engine {
-		tell("a UCI engine does not tell how quiet positions are: --eval-diff-limit is not applied, consider --smart-fen-skipping")
+	if self.Spec.Search == player.Engine {
+		fmt.Fprintln(stderr, "a UCI engine does not tell how quiet positions are: --eval-diff-limit is not applied, consider --smart-fen-skipping")
 	}
 	return nil
 }
@@ -134,7 +127,7 @@ func (o *gensfenOptions) file() (string, generate.Format, error) {
 }
 
 // seedNumber settles the seed.
-func (o *gensfenOptions) seedNumber(path string, f generate.Format, tell func(string)) (uint64, error) {
+func (o *gensfenOptions) seedNumber(path string, f generate.Format, stderr io.Writer) (uint64, error) {
 	if n, err := strconv.ParseUint(o.seed, 10, 64); err == nil {
 		return n, nil
 	}
@@ -146,7 +139,7 @@ func (o *gensfenOptions) seedNumber(path string, f generate.Format, tell func(st
 	if !found {
 		seed = rand.Uint64()
 	}
-	tell(fmt.Sprintf("%s: seed %d", path, seed))
+	fmt.Fprintf(stderr, "%s: seed %d\n", path, seed)
 	return seed, err
 }
 

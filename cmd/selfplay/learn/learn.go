@@ -227,7 +227,7 @@ func (o *learnOptions) settings(c *cobra.Command, data []string) ([]configs.Lear
 		if text, err = os.ReadFile(o.file); err != nil {
 			return nil, fmt.Errorf("--config: %w", err)
 		}
-		named, err := configs.LearnPresetOf(text, o.file)
+		named, err := configs.FilePreset(text, o.file)
 		if err != nil {
 			return nil, err
 		}
