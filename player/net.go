@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -71,6 +72,14 @@ func ReadNNUE(path string, v *chess.Variant) (*Net, error) {
 	return n, err
 }
 
+// NoNet returns what a search evaluates positions by without a net.
+func NoNet(s Search) *Net {
+	if s == TreeSearch {
+		return &Net{ID: Uniform, Name: Uniform}
+	}
+	return &Net{ID: Material, Name: Material}
+}
+
 // Variant returns the variant that the net is for, nil without a net.
 func (n *Net) Variant() *chess.Variant {
 	switch {
@@ -91,11 +100,22 @@ func (n *Net) Evaluator() ab.Evaluator {
 	return nnue.NewAccumulator(n.NNUE)
 }
 
+// TreeEvaluator evaluates positions for tree search until it is closed.
+type TreeEvaluator interface {
+	mcts.Evaluator
+	io.Closer
+}
+
+// uniform gives all moves the same prior and holds nothing.
+type uniform struct{ mcts.Uniform }
+
+func (uniform) Close() error { return nil }
+
 // OpenPlanes returns an evaluator for tree search with a number of threads: the plane
-// net, or uniform priors without one. It is closed after use if it is an io.Closer.
-func (n *Net) OpenPlanes(r Runtime, threads int) (mcts.Evaluator, error) {
+// net, or uniform priors without one.
+func (n *Net) OpenPlanes(r Runtime, threads int) (TreeEvaluator, error) {
 	if n.Planes == nil {
-		return mcts.Uniform{}, nil
+		return uniform{}, nil
 	}
 	return n.Planes.Open(r.Options(threads))
 }

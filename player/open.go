@@ -47,18 +47,13 @@ func (p abPlayer) Report(f func(search.Info)) { p.OnInfo = f }
 
 type treePlayer struct {
 	*mcts.Engine
-	evaluator mcts.Evaluator
+	evaluator TreeEvaluator
 }
 
 func (p treePlayer) Report(f func(search.Info)) { p.OnInfo = f }
 
 // Close releases the net.
-func (p treePlayer) Close() error {
-	if c, ok := p.evaluator.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
+func (p treePlayer) Close() error { return p.evaluator.Close() }
 
 // Open returns a player by one of this program's searches with a net that has been
 // read. Resources left at 0 are hashMB and one thread.

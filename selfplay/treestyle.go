@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"sync"
 
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
-	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-const (
-	treeStream = 0x74726565 // "tree": keeps the randomness of searches apart from that of games
-)
+// treeStream, "tree", keeps the randomness of searches apart from that of games.
+const treeStream = 0x74726565
 
 // treeStyle is the style of convolutional nets, with tree search. All games that are
 // played with a net at a time share one evaluator.
@@ -32,8 +29,8 @@ type treeStyle struct {
 // sharedEvaluator is what the games with one net have in common.
 type sharedEvaluator struct {
 	batcher *mcts.Batcher
-	net     mcts.Evaluator // what the batcher evaluates with
-	users   int            // players that have it
+	net     player.TreeEvaluator // what the batcher evaluates with
+	users   int                  // players that have it
 }
 
 func newTreeStyle(r *Run) (*treeStyle, error) {
@@ -41,29 +38,25 @@ func newTreeStyle(r *Run) (*treeStyle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := runtimes.Check(r.cfg.Actor.Tree.Runtime); err != nil {
-		return nil, fmt.Errorf("actor.tree.runtime: %w", err)
-	}
 	return &treeStyle{run: r, architecture: a, evaluators: map[string]*sharedEvaluator{}}, nil
 }
 
-func (s *treeStyle) first() string { return player.Uniform }
-
-func (s *treeStyle) read(n *net, path string) (err error) {
-	if n.Net, err = player.ReadNet(path, s.run.variant); err != nil {
-		return err
+func (s *treeStyle) read(path string) (*player.Net, error) {
+	n, err := player.ReadNet(path, s.run.variant)
+	if err != nil {
+		return nil, err
 	}
 	if n.Planes == nil {
-		return fmt.Errorf("found %s, expected a plane net", path)
+		return nil, fmt.Errorf("found %s, expected a plane net", path)
 	}
 	a, _, _, err := arch.Read(n.Planes.Model)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if a != s.architecture {
-		return fmt.Errorf("found architecture %v, expected %v", a, s.architecture)
+		return nil, fmt.Errorf("found architecture %v, expected %v", a, s.architecture)
 	}
-	return nil
+	return n, nil
 }
 
 func (s *treeStyle) runtime() player.Runtime {
@@ -80,7 +73,7 @@ func (s *treeStyle) spec() player.Spec {
 func (s *treeStyle) player(n *net) (*actorPlayer, error) {
 	e, err := s.acquire(n)
 	if err != nil {
-		return nil, fmt.Errorf("net %s: %w", short(n.id), err)
+		return nil, fmt.Errorf("net %s: %w", short(n.ID), err)
 	}
 	c := s.run.cfg.Actor
 	source := rand.NewPCG(0, treeStream)
@@ -89,14 +82,14 @@ func (s *treeStyle) player(n *net) (*actorPlayer, error) {
 	o.Batch = 1 // the games make the batches together
 	engine, err := mcts.New(e.batcher, o)
 	if err != nil {
-		return nil, errors.Join(err, s.release(n.id))
+		return nil, errors.Join(err, s.release(n.ID))
 	}
 	return &actorPlayer{
 		Player: engine,
 		seed:   func(seed uint64) { source.Seed(seed, treeStream) },
 		release: func() {
-			if err := s.release(n.id); err != nil {
-				s.run.log.Warn("net not closed", "net", n.id, "error", err)
+			if err := s.release(n.ID); err != nil {
+				s.run.log.Warn("net not closed", "net", n.ID, "error", err)
 			}
 		},
 	}, nil
@@ -107,7 +100,7 @@ func (s *treeStyle) player(n *net) (*actorPlayer, error) {
 func (s *treeStyle) acquire(n *net) (*sharedEvaluator, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.evaluators[n.id]
+	e := s.evaluators[n.ID]
 	if e == nil {
 		e = &sharedEvaluator{}
 		var err error
@@ -118,7 +111,7 @@ func (s *treeStyle) acquire(n *net) (*sharedEvaluator, error) {
 		// waiting for one another, and the trainer with its one goroutine would
 		// hardly have its turn.
 		e.batcher = mcts.NewBatcher(&counter{e.net, s.run.status}, s.run.cfg.Actor.Tree.Batch)
-		s.evaluators[n.id] = e
+		s.evaluators[n.ID] = e
 	}
 	e.users++
 	return e, nil
@@ -133,10 +126,7 @@ func (s *treeStyle) release(id string) error {
 		return nil
 	}
 	delete(s.evaluators, id)
-	if c, ok := e.net.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
+	return e.net.Close()
 }
 
 // counter counts in the status what an evaluator is asked for.

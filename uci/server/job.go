@@ -141,7 +141,7 @@ func (s *server) goCommand(fields []string) {
 		return
 	}
 	lim := g.Limits
-	lim.MultiPV, lim.Overhead = s.multiPV, s.overhead
+	lim.MultiPV, lim.Overhead = s.MultiPV, time.Duration(s.OverheadMS)*time.Millisecond
 	j := &job{}
 	if !line.Pos().HasLegalMove() {
 		hit := make(chan struct{})
@@ -286,38 +286,23 @@ func perftCount(ctx context.Context, p *chess.Position, depth int) uint64 {
 	return total
 }
 
-// bench searches the engine's fixed positions, evaluated by material whatever
-// EvalFile is, and prints how many nodes that took: the engine's signature.
+// bench searches the engine's fixed positions, without a net whatever EvalFile is,
+// and prints how many nodes that took: the engine's signature. Of tree search the
+// depth is the binary logarithm of the playouts.
 func (s *server) bench(fields []string) {
+	def, run := ab.BenchDepth, func(ctx context.Context, depth int) (uint64, error) {
+		return ab.Bench(ctx, player.NoNet(player.AlphaBeta).Evaluator, depth)
+	}
 	if s.player.Search == player.TreeSearch {
-		s.benchTree(fields)
-		return
+		def, run = mcts.BenchDepth, mcts.Bench
 	}
-	depth, ok := s.depth("bench", fields, ab.BenchDepth)
+	depth, ok := s.depth("bench", fields, def)
 	if !ok {
 		return
 	}
 	s.begin(&job{}, func(ctx context.Context) []byte {
 		began := time.Now()
-		nodes, err := ab.Bench(ctx, noNet(player.AlphaBeta).Evaluator, depth)
-		if err != nil {
-			s.out.comment("bench: %v", err)
-			return nil
-		}
-		return fmt.Appendf(nil, "%d nodes %d nps\n", nodes, uci.PerSecond(nodes, time.Since(began)))
-	})
-}
-
-// benchTree is bench for tree search: the binary logarithm of the playouts is in
-// place of the depth.
-func (s *server) benchTree(fields []string) {
-	depth, ok := s.depth("bench", fields, mcts.BenchDepth)
-	if !ok {
-		return
-	}
-	s.begin(&job{}, func(ctx context.Context) []byte {
-		began := time.Now()
-		nodes, err := mcts.Bench(ctx, depth)
+		nodes, err := run(ctx, depth)
 		if err != nil {
 			s.out.comment("bench: %v", err)
 			return nil

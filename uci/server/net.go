@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -68,16 +67,16 @@ func (s *server) tryNet(n *player.Net, r player.Runtime) error {
 		return nil
 	}
 	e, err := n.OpenPlanes(r, 1)
-	if err == nil {
-		closeEvaluator(e)
+	if err != nil {
+		return err
 	}
-	return err
+	return e.Close()
 }
 
 // evaluation returns what evaluates positions of the variant that is set, and its
 // name: the net, unless it was made for another variant.
 func (s *server) evaluation() (n *player.Net, name string) {
-	none, n := noNet(s.player.Search), s.net
+	none, n := player.NoNet(s.player.Search), s.net
 	without := player.Material
 	if s.player.Search == player.TreeSearch {
 		without = "none"
@@ -97,12 +96,6 @@ func (s *server) evaluation() (n *player.Net, name string) {
 	return n, name
 }
 
-func closeEvaluator(e mcts.Evaluator) {
-	if c, ok := e.(io.Closer); ok {
-		_ = c.Close() // it has nothing left to lose
-	}
-}
-
 // evaluateTree obeys "eval": what the net says about the position.
 func (s *server) evaluateTree() {
 	n, name := s.evaluation()
@@ -111,7 +104,7 @@ func (s *server) evaluateTree() {
 		s.out.comment("eval: %v", err)
 		return
 	}
-	defer closeEvaluator(eval)
+	defer eval.Close()
 	var moves chess.MoveList
 	pos := search.Current(s.line)
 	pos.Legal(&moves)

@@ -66,18 +66,9 @@ func (o Options) withDefaults() Options {
 		r.Threads = min(r.Threads, o.MaxThreads)
 	}
 	if o.Net == nil {
-		o.Net = noNet(p.Search)
+		o.Net = player.NoNet(p.Search)
 	}
 	return o
-}
-
-// noNet is what a search evaluates positions by without a net.
-func noNet(s player.Search) *player.Net {
-	name := player.Material
-	if s == player.TreeSearch {
-		name = player.Uniform
-	}
-	return &player.Net{ID: name, Name: name}
 }
 
 // Serve is a UCI engine: it reads commands from r and writes its answers to w
@@ -219,7 +210,7 @@ type server struct {
 
 func newServer(ctx context.Context, o Options, out *output) (*server, error) {
 	s := &server{ctx: ctx, opts: o, out: out, settings: settings{
-		player: o.Player, multiPV: 1, overhead: defaultOverhead, variant: o.Variant, net: o.Net, netName: builtIn,
+		player: o.Player, protocol: defaultProtocol(), variant: o.Variant, net: o.Net, netName: builtIn,
 	}}
 	s.known = s.options()
 	if o.Player.Net != "" {
@@ -235,7 +226,7 @@ func newServer(ctx context.Context, o Options, out *output) (*server, error) {
 // that is set.
 func (s *server) start() chess.Position {
 	p := s.variant.Start()
-	p.SetChess960(s.chess960)
+	p.SetChess960(s.Chess960)
 	return p
 }
 
@@ -310,7 +301,7 @@ func (s *server) position(fields []string) {
 		start = s.start()
 	case len(head) > 1 && head[0] == "fen":
 		parse := chess.ParseFEN
-		if s.chess960 {
+		if s.Chess960 {
 			parse = chess.ParseFEN960
 		}
 		p, err := parse(s.variant, strings.Join(head[1:], " "))

@@ -3,9 +3,7 @@ package server
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
@@ -15,21 +13,24 @@ import (
 
 // settings are the values of the server's options.
 type settings struct {
-	player   player.Spec // its search's options; Net is not used
-	multiPV  int
-	overhead time.Duration
-	variant  *chess.Variant
-	chess960 bool
+	player player.Spec // its search's options; Net is not used
+	protocol
+	variant *chess.Variant
 
 	net     *player.Net
 	netName string // base name of its file, or builtIn
 }
 
-const (
-	defaultOverhead = 10 * time.Millisecond
-	maxOverhead     = 10 * time.Second
-	maxMultiPV      = 256
-)
+// protocol are the options of the protocol that are numbers or switches. The tags are
+// those of package option.
+type protocol struct {
+	Ponder     bool `key:"ponder" uci:"Ponder"` // what the GUI will do; nothing depends on it
+	MultiPV    int  `key:"multipv" uci:"MultiPV" range:"1..256"`
+	OverheadMS int  `key:"overhead" uci:"Move Overhead" range:"0..10000"`
+	Chess960   bool `key:"chess960" uci:"UCI_Chess960"`
+}
+
+func defaultProtocol() protocol { return protocol{MultiPV: 1, OverheadMS: 10} }
 
 // builtIn names the net of Options in messages.
 const builtIn = "built-in net"
@@ -55,22 +56,21 @@ func (s *server) options() []serverOption {
 		}
 		all = append(all, s.searchOption(o))
 	}
-	file := cmp.Or(s.opts.Player.Net, emptyValue)
-	all = append(all,
-		serverOption{"Clear Hash", "type button", func(string) error {
-			s.clear = true
-			return nil
-		}},
-		serverOption{"Ponder", "type check default false", func(v string) error {
-			_, err := parseCheck(v) // says what the GUI will do; nothing depends on it
-			return err
-		}},
-		serverOption{"MultiPV", spin(1, 1, maxMultiPV), func(v string) error { return setSpin(&s.multiPV, v, 1, maxMultiPV) }},
-		serverOption{"Move Overhead", spin(int(defaultOverhead.Milliseconds()), 0, int(maxOverhead.Milliseconds())), s.setOverhead},
-		serverOption{"EvalFile", "type string default " + file, s.setEvalFile},
-		serverOption{"UCI_Variant", describeVariants(s.opts.Variant), s.setVariant},
-		serverOption{"UCI_Chess960", "type check default false", s.setChess960},
-	)
+	all = append(all, serverOption{"Clear Hash", "type button", func(string) error {
+		s.clear = true
+		return nil
+	}})
+	for _, o := range option.All(&s.protocol) {
+		if o.Key != "chess960" {
+			all = append(all, serverOption{o.UCI, o.Describe(), o.Set})
+			continue
+		}
+		file := cmp.Or(s.opts.Player.Net, emptyValue)
+		all = append(all,
+			serverOption{"EvalFile", "type string default " + file, s.setEvalFile},
+			serverOption{"UCI_Variant", describeVariants(s.opts.Variant), s.setVariant},
+			serverOption{o.UCI, o.Describe(), func(value string) error { return s.setChess960(o, value) }})
+	}
 	if s.player.Search != player.TreeSearch {
 		return all
 	}
@@ -96,10 +96,6 @@ func (s *server) searchOption(o option.Option) serverOption {
 		}
 		return nil
 	}}
-}
-
-func spin(def, low, high int) string {
-	return fmt.Sprintf("type spin default %d min %d max %d", def, low, high)
 }
 
 // variants are the games the server plays.
@@ -146,34 +142,6 @@ func optionNames(options []serverOption) string {
 	return strings.Join(names, ", ")
 }
 
-func setSpin(dst *int, value string, low, high int) error {
-	v, err := strconv.Atoi(value)
-	if err != nil || v < low || v > high {
-		return fmt.Errorf("found %q, expected a whole number from %d to %d", value, low, high)
-	}
-	*dst = v
-	return nil
-}
-
-func parseCheck(value string) (bool, error) {
-	switch strings.ToLower(value) {
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
-	}
-	return false, fmt.Errorf("found %q, expected true or false", value)
-}
-
-func (s *server) setOverhead(value string) error {
-	ms := 0
-	if err := setSpin(&ms, value, 0, int(maxOverhead.Milliseconds())); err != nil {
-		return err
-	}
-	s.overhead = time.Duration(ms) * time.Millisecond
-	return nil
-}
-
 // setVariant changes the game and sets up its initial position.
 func (s *server) setVariant(value string) error {
 	v, err := chess.ParseVariant(value)
@@ -189,14 +157,12 @@ func (s *server) setVariant(value string) error {
 }
 
 // setChess960 changes the castling notation, also of the current position.
-func (s *server) setChess960(value string) error {
-	on, err := parseCheck(value)
-	if err != nil {
+func (s *server) setChess960(o option.Option, value string) error {
+	if err := o.Set(value); err != nil {
 		return err
 	}
-	s.chess960 = on
 	start := *s.line.Start()
-	start.SetChess960(on)
+	start.SetChess960(s.Chess960)
 	line := chess.NewLine(start)
 	for _, m := range s.line.Moves() {
 		line.Push(m)
