@@ -18,19 +18,18 @@ func newABStyle(r *Run) (*abStyle, error) {
 	return &abStyle{r, a}, err
 }
 
-func (s *abStyle) first() string { return player.Material }
-
-func (s *abStyle) read(n *net, path string) (err error) {
-	if n.Net, err = player.ReadNet(path, s.run.variant); err != nil {
-		return err
+func (s *abStyle) read(path string) (*player.Net, error) {
+	n, err := player.ReadNet(path, s.run.variant)
+	if err != nil {
+		return nil, err
 	}
 	if n.NNUE == nil {
-		return fmt.Errorf("found %s, expected an NNUE net", path)
+		return nil, fmt.Errorf("found %s, expected an NNUE net", path)
 	}
 	if found := n.NNUE.Architecture(); found != s.architecture {
-		return fmt.Errorf("found architecture %s, expected %s", found, s.architecture)
+		return nil, fmt.Errorf("found architecture %s, expected %s", found, s.architecture)
 	}
-	return nil
+	return n, nil
 }
 
 func (s *abStyle) spec() player.Spec { return player.Spec{Search: player.AlphaBeta} }

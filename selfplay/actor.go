@@ -145,7 +145,7 @@ func (a *actor) playOne(ctx context.Context, player *actorPlayer, n *net, worker
 		return nil, err
 	}
 	g.ID = fmt.Sprintf("%s-%d-%d-%06d", a.run.id(), a.run.epoch, worker, counter)
-	g.Seed, g.Nets, g.Build = seed, [2]string{n.id, n.id}, a.run.opt.Build
+	g.Seed, g.Nets, g.Build = seed, [2]string{n.ID, n.ID}, a.run.opt.Build
 	return g, nil
 }
 

@@ -17,18 +17,15 @@ import (
 // fetchRetry is the pause after a net could not be fetched.
 const fetchRetry = 2 * time.Second
 
-// net is a loaded net of the run's kind, or what plays before there is one.
+// net is a loaded net of the run's kind, or what plays before there is one. Game
+// records name it by its ID.
 type net struct {
 	*player.Net
-	id         string // as game records name it
-	generation int
+	generation int // 0: what plays before there is a net
 }
 
 // firstNet returns what plays before there is a net.
-func (r *Run) firstNet() *net {
-	id := r.style.first()
-	return &net{Net: &player.Net{ID: id, Name: id}, id: id}
-}
+func (r *Run) firstNet() *net { return &net{Net: player.NoNet(r.style.spec().Search)} }
 
 func (r *Run) currentKey() string   { return "current." + r.cfg.Variant + "." + r.cfg.Net.Kind }
 func (r *Run) candidateKey() string { return "candidate." + r.cfg.Variant + "." + r.cfg.Net.Kind }
@@ -64,7 +61,7 @@ func (f *follower) sync(ctx context.Context) error {
 }
 
 func (f *follower) load(ctx context.Context, id string) error {
-	if id == f.current().id {
+	if id == f.current().ID {
 		return nil
 	}
 	n, err := f.run.loadNet(ctx, id)
@@ -76,7 +73,7 @@ func (f *follower) load(ctx context.Context, id string) error {
 		return err
 	}
 	f.loaded.Store(n)
-	f.run.status.update(func(s *Status) { s.Net, s.Generation = n.id, n.generation })
+	f.run.status.update(func(s *Status) { s.Net, s.Generation = n.ID, n.generation })
 	return nil
 }
 
@@ -141,11 +138,11 @@ func (r *Run) loadNet(ctx context.Context, id string) (*net, error) {
 	if err != nil {
 		return nil, fmt.Errorf("net %s: %w", short(id), err)
 	}
-	n := &net{id: id, generation: m.Generation}
-	if err := r.style.read(n, path); err != nil {
+	n, err := r.style.read(path)
+	if err != nil {
 		return nil, fmt.Errorf("net %s: %w", short(id), err)
 	}
-	return n, nil
+	return &net{n, m.Generation}, nil
 }
 
 // fetchNet brings a net and its manifest from the bus into the local store.

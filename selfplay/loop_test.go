@@ -336,7 +336,7 @@ func TestNetIsFetchedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := r.loadNet(t.Context(), current.Value); err != nil || n.id != current.Value {
+	if n, err := r.loadNet(t.Context(), current.Value); err != nil || n.ID != current.Value {
 		t.Errorf("net %v, error %v", n, err)
 	}
 }

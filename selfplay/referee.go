@@ -102,7 +102,7 @@ func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) err
 		}
 		passed, reason = result.Passed, result.Reason
 		figures := &result.Result.Encounters[0]
-		j.run.event("gate", "candidate", candidate.generation, "net", id, "incumbent", incumbent.id, "passed", passed, "reason", reason,
+		j.run.event("gate", "candidate", candidate.generation, "net", id, "incumbent", incumbent.ID, "passed", passed, "reason", reason,
 			"elo", figures.Elo.String(), "games", figures.Games.Games())
 	}
 	j.run.status.update(func(s *Status) {
@@ -118,7 +118,7 @@ func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) err
 	if _, err := j.run.bus.SetPointer(ctx, j.run.currentKey(), id, current.Revision); err != nil {
 		return err
 	}
-	j.run.event("net published", "generation", candidate.generation, "net", id, "parent", incumbent.id, "elapsed_s", int(j.run.Status().Elapsed.Seconds()))
+	j.run.event("net published", "generation", candidate.generation, "net", id, "parent", incumbent.ID, "elapsed_s", int(j.run.Status().Elapsed.Seconds()))
 	return nil
 }
 
@@ -138,7 +138,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 	}
 	side := func(n *net, name string) match.Contestant {
 		c := match.NewContestant(j.run.style.spec().With(n.Net, player.Defaults{Limits: search.Limits{Nodes: g.Nodes}, HashMB: c.HashMB}))
-		c.Name, c.Net = fmt.Sprintf("%s %s", name, short(n.id)), n.id
+		c.Name, c.Net = fmt.Sprintf("%s %s", name, short(n.ID)), n.ID
 		return c
 	}
 	seed := mix(j.run.cfg.Seed, uint64(candidate.generation))
@@ -146,7 +146,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 	if err != nil {
 		return match.GateResult{}, err
 	}
-	log := filepath.Join(dir, short(candidate.id)+"-"+short(incumbent.id)+".jsonl")
+	log := filepath.Join(dir, short(candidate.ID)+"-"+short(incumbent.ID)+".jsonl")
 	cfg := match.GateConfig{
 		Config: match.Config{
 			Players:     []match.Contestant{side(candidate, "candidate"), side(incumbent, "incumbent")},

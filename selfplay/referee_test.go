@@ -186,8 +186,8 @@ func TestFollowerPassesMissingNet(t *testing.T) {
 	}
 	close(changes)
 	<-done
-	if f.current().id != good {
-		t.Errorf("net %s is loaded, expected %s", f.current().id, good)
+	if f.current().ID != good {
+		t.Errorf("net %s is loaded, expected %s", f.current().ID, good)
 	}
 	failed := 0
 	for _, e := range events(t, dir) {

@@ -128,7 +128,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if r.style, err = newStyle(r); err != nil {
 		return err
 	}
-	r.status.update(func(s *Status) { s.Net = r.style.first() })
+	r.status.update(func(s *Status) { s.Net = r.firstNet().ID })
 	if r.lock, err = dirlock.Acquire(r.dir); err != nil {
 		return err
 	}

@@ -9,12 +9,10 @@ import (
 // style is what differs between runs by the kind of their nets: how nets are
 // read and played with. Its methods may be called from many goroutines.
 type style interface {
-	// first is what plays before there is a net, as game records name it.
-	first() string
 	// read reads a net from its file and refuses one that is not of the run's
 	// architecture.
-	read(n *net, path string) error
-	// spec describes who plays in the gate, but for the net.
+	read(path string) (*player.Net, error)
+	// spec describes the players of the gate, but for the net.
 	spec() player.Spec
 	// player returns a player of one worker's games that uses a net.
 	player(n *net) (*actorPlayer, error)

@@ -170,7 +170,7 @@ func TestTreeKinds(t *testing.T) {
 		if err := errors.Join(err, out.Close()); err != nil {
 			t.Fatal(err)
 		}
-		err = r.style.read(&net{}, file)
+		_, err = r.style.read(file)
 		if own := planes == cfg.Net.Planes; own != (err == nil) {
 			t.Errorf("%s: %v", planes, err)
 		}
