@@ -14,7 +14,7 @@ func (s Span) within(t Span) bool { return s.Low >= t.Low && s.High <= t.High }
 
 // AccumulatorBounds returns what every entry of an accumulator [Width] can reach
 // in any legal position: the bias and the worst of as many rows as can be
-// active, of the feature set and of its summands, and where features hang on the
+// active, of the feature set and of its summands, and where features depend on the
 // own king's square, of those of one square.
 func (n *Network) AccumulatorBounds() []Span { return columnBounds(n.set, n.FTRow, n.FTBias) }
 

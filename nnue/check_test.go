@@ -214,7 +214,7 @@ func TestBuckets(t *testing.T) {
 			t.Errorf("%d in hand: bucket %d, want %d", held, got, want)
 		}
 		if got := nnue.Fairy().Bucket(&p); got != 0 {
-			t.Errorf("%d in hand, two men on the board: bucket %d, want 0", held, got)
+			t.Errorf("%d in hand, two pieces on the board: bucket %d, want 0", held, got)
 		}
 	}
 	for fen, want := range map[string]int{

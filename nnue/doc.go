@@ -51,8 +51,8 @@
 //	17604          int32   1          output bias
 //	17608          int8    32         output weights
 //
-// The hash words do not depend on the number of features: only its length tells
-// a network for chess (45,056 features) from one for crazyhouse.
+// The hash words do not depend on the number of features: only its length
+// distinguishes a network for chess (45,056 features) from one for crazyhouse.
 //
 // # Stockfish's older file format
 //
@@ -79,7 +79,7 @@
 //
 // # Our own file format
 //
-// Any other architecture is stored behind a header that describes it. All
+// Any other architecture is stored after a header that describes it. All
 // numbers are little endian and there are no gaps.
 //
 //	offset         type    content

@@ -23,7 +23,7 @@ type Eval struct {
 	// material on the board and faded by the halfmove clock.
 	Final int
 	// Checksum is a hash of both accumulators before clipping, White's first.
-	// It tells errors in the features from errors in the layers.
+	// It distinguishes errors in the features from errors in the layers.
 	Checksum uint64
 }
 
@@ -167,8 +167,11 @@ func checksum(accumulators [2][]int16) uint64 {
 	return h
 }
 
-// Values of pieces in Fairy-Stockfish's units (middlegame), by chess.PieceType up
-// to the queen. Its training begins piece-square columns with the same values.
+// PieceValue returns the value of a piece, pawn to queen, in raw units: that of
+// Fairy-Stockfish's classical evaluation in the middlegame, from which training
+// may begin the piece-square columns.
+func PieceValue(t chess.PieceType) int { return pieceValues[t] }
+
 var pieceValues = [...]int{chess.Pawn: 126, chess.Knight: 781, chess.Bishop: 825, chess.Rook: 1276, chess.Queen: 2538}
 
 // nonPawnMaterial sums the pieces on the board other than pawns and king.

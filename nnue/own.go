@@ -61,9 +61,9 @@ func (n *Network) writeOwn(w io.Writer) error {
 	sum := sha256.New()
 	e := newEncoder(io.MultiWriter(w, sum))
 	e.bytes(header)
-	e.transformer(n)
+	n.codeTransformer(e)
 	for i := range n.Stacks {
-		e.stack(&n.Stacks[i])
+		n.Stacks[i].code(e)
 	}
 	if err := e.flush(); err != nil {
 		return err
@@ -108,9 +108,9 @@ func parseOwn(d *decoder, v *chess.Variant) (*Network, error) {
 		return nil, err
 	}
 	n.Description = h.description
-	d.transformer(n)
+	n.codeTransformer(d)
 	for i := range n.Stacks {
-		d.stack(&n.Stacks[i])
+		n.Stacks[i].code(d)
 	}
 	found := d.hash.Sum(nil)
 	d.hash = nil

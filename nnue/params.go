@@ -19,6 +19,39 @@ import (
 //
 // each array in the order Network and Stack document, padding included.
 
+// codec is a decoder, which fills what it is given, or an encoder.
+type codec interface {
+	int16s([]int16)
+	int32s([]int32)
+	int8s([]int8)
+}
+
+func (n *Network) codeTransformer(c codec) {
+	c.int16s(n.FTBias)
+	for f := range n.set.Size() {
+		c.int16s(n.FTRow(f))
+	}
+	if n.arch.PSQT == 0 {
+		return
+	}
+	for f := range n.set.Size() {
+		c.int32s(n.PSQTRow(f))
+	}
+}
+
+func (s *Stack) code(c codec) {
+	c.int32s(s.L1Bias)
+	c.int8s(s.L1Weights)
+	c.int32s(s.L2Bias)
+	c.int8s(s.L2Weights)
+	bias := []int32{s.OutBias}
+	c.int32s(bias)
+	if bias[0] != s.OutBias { // an encoder changes nothing, so that networks can be shared
+		s.OutBias = bias[0]
+	}
+	c.int8s(s.OutWeights)
+}
+
 // chunk is how many bytes a decoder or encoder handles at once: more than a row
 // of the widest transformer.
 const chunk = 1 << 16
@@ -115,28 +148,6 @@ func (d *decoder) int8s(dst []int8) {
 	}
 }
 
-func (d *decoder) transformer(n *Network) {
-	d.int16s(n.FTBias)
-	for f := range n.set.Size() {
-		d.int16s(n.FTRow(f))
-	}
-	if n.arch.PSQT == 0 {
-		return
-	}
-	for f := range n.set.Size() {
-		d.int32s(n.PSQTRow(f))
-	}
-}
-
-func (d *decoder) stack(s *Stack) {
-	d.int32s(s.L1Bias)
-	d.int8s(s.L1Weights)
-	d.int32s(s.L2Bias)
-	d.int8s(s.L2Weights)
-	s.OutBias = int32(d.uint32())
-	d.int8s(s.OutWeights)
-}
-
 // encoder writes values through a buffer and keeps the first error.
 type encoder struct {
 	w   io.Writer
@@ -199,26 +210,4 @@ func (e *encoder) int8s(src []int8) {
 		}
 		src = src[n:]
 	}
-}
-
-func (e *encoder) transformer(n *Network) {
-	e.int16s(n.FTBias)
-	for f := range n.set.Size() {
-		e.int16s(n.FTRow(f))
-	}
-	if n.arch.PSQT == 0 {
-		return
-	}
-	for f := range n.set.Size() {
-		e.int32s(n.PSQTRow(f))
-	}
-}
-
-func (e *encoder) stack(s *Stack) {
-	e.int32s(s.L1Bias)
-	e.int8s(s.L1Weights)
-	e.int32s(s.L2Bias)
-	e.int8s(s.L2Weights)
-	e.uint32(uint32(s.OutBias))
-	e.int8s(s.OutWeights)
 }

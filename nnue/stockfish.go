@@ -73,7 +73,7 @@ func (f *stockfishFormat) size(a Architecture, featureCount int) int64 {
 }
 
 // parse reads a file for a variant. The size is judged before the contents,
-// because it alone tells a network for another variant.
+// because only it differs for a network of another variant.
 func (f *stockfishFormat) parse(d *decoder, v *chess.Variant) (*Network, error) {
 	arch := f.architecture(v)
 	if arch.Variant != v.Name {
@@ -115,10 +115,10 @@ func (f *stockfishFormat) parse(d *decoder, v *chess.Variant) (*Network, error) 
 		return nil, err
 	}
 	n.Description = description
-	d.transformer(n)
+	n.codeTransformer(d)
 	for i := range n.Stacks {
 		d.expect(fmt.Sprintf("hash of stack %d", i), stack)
-		d.stack(&n.Stacks[i])
+		n.Stacks[i].code(d)
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -149,10 +149,10 @@ func (f *stockfishFormat) write(n *Network, w io.Writer) error {
 	e.uint32(uint32(len(n.Description)))
 	e.bytes([]byte(n.Description))
 	e.uint32(transformer)
-	e.transformer(n)
+	n.codeTransformer(e)
 	for i := range n.Stacks {
 		e.uint32(stack)
-		e.stack(&n.Stacks[i])
+		n.Stacks[i].code(e)
 	}
 	return e.flush()
 }

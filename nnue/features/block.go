@@ -3,10 +3,10 @@ package features
 import "github.com/crazyhouse-rl/selfplay/chess"
 
 const (
-	planes    = 12                   // kinds of pieces times sides: 2*kind + 0 own, 1 enemy
-	totalMen  = 32                   // on the board and in the hands, in a game
-	noKing    = -1                   // the own king's square is not known
-	handKinds = int(chess.Queen) + 1 // kinds that can be in hand: pawn … queen
+	planes      = 12                   // kinds of pieces times sides: 2*kind + 0 own, 1 enemy
+	totalPieces = 32                   // on the board and in the hands, in a game
+	noKing      = -1                   // the own king's square is not known
+	handKinds   = int(chess.Queen) + 1 // kinds that can be in hand: pawn … queen
 )
 
 // block is what the blocks, the sets that expressions are made of, have in
@@ -15,7 +15,7 @@ type block struct {
 	name, describe string
 	size           int
 
-	// most gives the most features active with so many pieces on the board and
+	// most gives the most features active with onBoard pieces on the board and
 	// the rest of the 32 in hands.
 	most func(onBoard int) int
 
@@ -43,7 +43,7 @@ func (b *block) dead(feature, king int) bool {
 // between the board, where both kings are, and the hands.
 func maxActiveOf(bound func(onBoard int) int) int {
 	most := 0
-	for onBoard := 2; onBoard <= totalMen; onBoard++ {
+	for onBoard := 2; onBoard <= totalPieces; onBoard++ {
 		most = max(most, bound(onBoard))
 	}
 	return most
@@ -51,8 +51,8 @@ func maxActiveOf(bound func(onBoard int) int) int {
 
 // Bounds of blocks.
 func always(n int) func(int) int { return func(int) int { return n } }
-func perMan(onBoard int) int     { return onBoard }
-func heldKinds(onBoard int) int  { return min(totalMen-onBoard, planes-2) }
+func perPiece(onBoard int) int   { return onBoard }
+func heldKinds(onBoard int) int  { return min(totalPieces-onBoard, planes-2) }
 
 // planeOf returns the plane of a kind of a colour, where enemy is 0 if White is
 // the own side, else 1.

@@ -106,7 +106,7 @@ func (c *Change) board(p *chess.Position, us chess.Color, m chess.Move) {
 
 	target := m.To()
 	if m.IsEnPassant() {
-		target ^= 8 // the captured pawn stands on the rank before or behind
+		target ^= 8 // the captured pawn stands on the next rank
 	}
 	taken := p.PieceAt(target)
 	if taken == chess.NoPiece {

@@ -49,9 +49,9 @@
 //
 // Only in variants with hands:
 //
-//	Hand        plane, step 1..16: the hand holds so many          160       32-n
+//	Hand        plane, step 1..16: the hand holds that many        160       32-n
 //	HandCapped  the same with 16, 4, 4, 4, 2 steps                 60        32-n
-//	HandExact   plane, number 1 to 16, 4, 4, 4, 2: exactly so many 60        10
+//	HandExact   plane, number 1 to 16, 4, 4, 4, 2: exactly as many 60        10
 //	HandHeld    plane: the hand holds some                         10        10
 //	HandPairs   two planes: the hands hold some of both            45        45
 //	HandTotal   side, number 0..30 of all pieces in the hand       62        2

@@ -50,9 +50,9 @@ func (h HalfKAv2) String() string { return HalfKAv2Name }
 // Describe describes the set.
 func (h HalfKAv2) Describe() string {
 	if h.hands {
-		return "own king square times men and hands, as in Fairy-Stockfish"
+		return "own king square times pieces and hands, as in Fairy-Stockfish"
 	}
-	return "own king square times men, as in Fairy-Stockfish"
+	return "own king square times pieces, as in Fairy-Stockfish"
 }
 
 // Size returns the number of features: 64 times Block, as Fairy-Stockfish's
@@ -70,7 +70,7 @@ func (h HalfKAv2) Block() int {
 
 // MaxActive returns the most features that are active at once in a legal game:
 // all 32 pieces are on the board or in a hand. Set-up positions may have more.
-func (h HalfKAv2) MaxActive() int { return totalMen }
+func (h HalfKAv2) MaxActive() int { return totalPieces }
 
 // Active appends the active features of p seen from perspective to dst, in no
 // particular order. It does not allocate if dst has room for MaxActive more.
@@ -91,12 +91,12 @@ var halfKAPlanes = byPiece([2][6]int32{{0, 128, 256, 384, 512, kingOffset}, {64,
 
 func (h HalfKAv2) bound(onBoard int) int {
 	if h.hands {
-		return totalMen
+		return totalPieces
 	}
 	return onBoard
 }
 
-func (h HalfKAv2) room() int { return totalMen }
+func (h HalfKAv2) room() int { return totalPieces }
 
 func (h HalfKAv2) dead(feature, king int) bool {
 	square, f := feature/h.Block(), feature%h.Block()
@@ -134,7 +134,12 @@ func (h HalfKAv2) Append(c *Change, perspective chess.Color, king chess.Square, 
 
 // Difference implements Set.
 func (h HalfKAv2) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
-	v := h.view(to, perspective)
+	n, m, v := len(added), len(removed), h.view(to, perspective)
+	if h.hands {
+		added, removed = handSet.Difference(from, to, perspective, added, removed)
+		shift(added[n:], v.base+handOffset)
+		shift(removed[m:], v.base+handOffset)
+	}
 	for changed := changedSquares(from, to); changed != 0; changed &= changed - 1 {
 		s := changed.First()
 		if piece := to.PieceAt(s); piece != chess.NoPiece {
@@ -144,23 +149,7 @@ func (h HalfKAv2) Difference(from, to *chess.Position, perspective chess.Color, 
 			removed = append(removed, v.piece(int(piece.Color()), int(piece.Type()), int(s)))
 		}
 	}
-	for c := chess.White; c <= chess.Black; c++ {
-		old, now := from.Hand(c), to.Hand(c)
-		if now == old || !h.hands {
-			continue
-		}
-		for t := range handKinds {
-			o, n := handCount(old, t), handCount(now, t)
-			added = v.appendHand(added, int(c), t, o, n)
-			removed = v.appendHand(removed, int(c), t, n, o)
-		}
-	}
 	return added, removed
-}
-
-// handCount returns how many pieces of kind t in a hand the set can express.
-func handCount(hand chess.Hand, t int) int {
-	return min(hand.Count(chess.PieceType(t)), handSteps)
 }
 
 // view turns pieces and hands into features of one perspective with its king in
@@ -195,15 +184,6 @@ func (v view) feature(e element) int32 {
 		return int32(v.base + handOffset + (2*e.kind()+(e.color()^v.enemy))*handSteps + e.step())
 	}
 	return v.piece(e.color(), e.kind(), e.square())
-}
-
-// appendHand appends the thermometer steps from..to-1 of a hand.
-func (v view) appendHand(dst []int32, c, t, from, to int) []int32 {
-	plane := v.base + handOffset + (2*t+(c^v.enemy))*handSteps
-	for j := from; j < to; j++ {
-		dst = append(dst, int32(plane+j))
-	}
-	return dst
 }
 
 // Virtual returns the feature of the factoriser that belongs to a real one:

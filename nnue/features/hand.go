@@ -7,8 +7,8 @@ import "github.com/crazyhouse-rl/selfplay/chess"
 var gamePieces = [handKinds]int{16, 4, 4, 4, 2}
 
 // handBlock has features for the number of pieces of a kind in a hand: a
-// thermometer, of which so many features are active, or the one feature of the
-// exact number. Larger numbers than its cap count as the cap.
+// thermometer, whose first features are active, as many as there are pieces, or
+// the one feature of the exact number. Larger numbers than its cap count as the cap.
 type handBlock struct{ *handTable }
 
 type handTable struct {
@@ -19,10 +19,10 @@ type handTable struct {
 }
 
 var (
-	handSet = newHandBlock("Hand", "men in hand by kind, a thermometer",
+	handSet = newHandBlock("Hand", "pieces in hand by kind, a thermometer",
 		[handKinds]int{handSteps, handSteps, handSteps, handSteps, handSteps}, false)
-	handCapped = newHandBlock("HandCapped", "men in hand by kind, a thermometer as long as a game's men", gamePieces, false)
-	handExact  = newHandBlock("HandExact", "number of men in hand by kind", gamePieces, true)
+	handCapped = newHandBlock("HandCapped", "pieces in hand by kind, a thermometer up to the most in a game", gamePieces, false)
+	handExact  = newHandBlock("HandExact", "number of pieces in hand by kind", gamePieces, true)
 	handHeld   = newHandBlock("HandHeld", "kinds in hand", [handKinds]int{1, 1, 1, 1, 1}, false)
 )
 
@@ -41,7 +41,7 @@ func newHandBlock(name, describe string, caps [handKinds]int, exact bool) handBl
 	case exact:
 		t.most = heldKinds
 	default:
-		t.most = func(onBoard int) int { return min(totalMen-onBoard, most) }
+		t.most = func(onBoard int) int { return min(totalPieces-onBoard, most) }
 	}
 	t.never = func(f, _ int) bool {
 		for kind, n := range caps {

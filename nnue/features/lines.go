@@ -17,10 +17,10 @@ type lineTable struct {
 }
 
 var (
-	ranks     = newLineBlock("H", "ranks with men", 8, func(file, rank int) int { return rank })
-	files     = newLineBlock("V", "files with men", 8, func(file, rank int) int { return file })
-	diagonals = newLineBlock("D1", "rising diagonals with men", 15, func(file, rank int) int { return file - rank + 7 })
-	falling   = newLineBlock("D2", "falling diagonals with men", 15, func(file, rank int) int { return file + rank })
+	ranks     = newLineBlock("H", "ranks with pieces", 8, func(file, rank int) int { return rank })
+	files     = newLineBlock("V", "files with pieces", 8, func(file, rank int) int { return file })
+	diagonals = newLineBlock("D1", "rising diagonals with pieces", 15, func(file, rank int) int { return file - rank + 7 })
+	falling   = newLineBlock("D2", "falling diagonals with pieces", 15, func(file, rank int) int { return file + rank })
 )
 
 func newLineBlock(name, describe string, lines int, line func(file, rank int) int) lineBlock {
@@ -31,7 +31,7 @@ func newLineBlock(name, describe string, lines int, line func(file, rank int) in
 		t.of[s] = uint8(l)
 		room[l] = room[l] || pawnRank(s)
 	}
-	t.block = block{name: name, describe: describe, size: planes * lines, most: perMan}
+	t.block = block{name: name, describe: describe, size: planes * lines, most: perPiece}
 	t.never = func(f, king int) bool {
 		plane, l := f/lines, f%lines
 		return plane < 2 && !room[l] || plane == 10 && king != noKing && l != int(t.of[king])

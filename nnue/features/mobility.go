@@ -61,7 +61,7 @@ func Mobility(p *chess.Position, c chess.Color, t chess.PieceType) int {
 type mobilitySet struct{ *block }
 
 var mobilityBits = mobilitySet{&block{
-	name: "MB", describe: "squares men may go to", size: planes * 64,
+	name: "MB", describe: "squares pieces may go to", size: planes * 64,
 	// Pawns never go below their third rank, a king goes to eight squares, and
 	// the four other kinds of a side to 63 each at most.
 	most: always(2 * (48 + 8 + 4*63)),
@@ -142,7 +142,7 @@ func newMobilityCounts(top [6]int) valueBlock {
 		size += top[plane/2]
 	}
 	return valueBlock{&valueTable{
-		block: block{name: "MC", describe: "number of squares men may go to, by kind", size: size, most: always(planes)},
+		block: block{name: "MC", describe: "number of squares pieces may go to, by kind", size: size, most: always(planes)},
 		values: func(p *chess.Position, perspective chess.Color) quantities {
 			q := nothing
 			for c := range 2 {

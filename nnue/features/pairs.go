@@ -55,7 +55,7 @@ func (b pairBlock) line(p *chess.Position, line int, enemy int) (set [(linePairs
 	if squares&(squares-1) == 0 {
 		return set // one piece has no neighbour
 	}
-	plane := &planeOfMan[enemy]
+	plane := &planeOfPiece[enemy]
 	left := int(plane[p.PieceAt(chess.Square(bits.TrailingZeros64(squares)))&15])
 	for squares &= squares - 1; squares != 0; squares &= squares - 1 {
 		right := int(plane[p.PieceAt(chess.Square(bits.TrailingZeros64(squares)))&15])
@@ -69,8 +69,8 @@ func (b pairBlock) line(p *chess.Position, line int, enemy int) (set [(linePairs
 	return set
 }
 
-// planeOfMan gives the plane of a chess.Piece, by whether Black is the own side.
-var planeOfMan = func() (table [2][16]uint8) {
+// planeOfPiece gives the plane of a chess.Piece, by whether Black is the own side.
+var planeOfPiece = func() (table [2][16]uint8) {
 	for c := chess.White; c <= chess.Black; c++ {
 		for t := chess.Pawn; t <= chess.King; t++ {
 			for enemy := range table {

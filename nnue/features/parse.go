@@ -49,7 +49,7 @@ func (e *ParseError) Unwrap() error { return e.Err }
 //	product = factor { "*" factor }
 //	factor  = name of a block | "(" sum ")"
 //
-// Spaces separate and are otherwise without meaning; names are told by case.
+// Spaces separate and are otherwise without meaning; the case of names matters.
 // Errors are of type *ParseError.
 func Parse(expression string, v *chess.Variant) (Set, error) {
 	p := parser{text: expression, variant: v}

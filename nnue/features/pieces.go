@@ -43,14 +43,14 @@ func newPieceBlock(t pieceIndices) pieceBlock {
 
 var (
 	allPieces = newPieceBlock(pieceIndices{
-		block: block{name: "All", describe: "men on squares", size: planes * 64,
-			most: perMan, never: neverMan},
+		block: block{name: "All", describe: "pieces on squares", size: planes * 64,
+			most: perPiece, never: neverPiece},
 		first:  [2][6]int32{{0, 128, 256, 384, 512, 640}, {64, 192, 320, 448, 576, 704}},
 		mirror: rankMirror,
 	})
 	withoutKings = newPieceBlock(pieceIndices{
-		block: block{name: "P", describe: "men other than kings on squares", size: (planes - 2) * 64,
-			most: butKings, never: neverMan},
+		block: block{name: "P", describe: "pieces other than kings on squares", size: (planes - 2) * 64,
+			most: butKings, never: neverPiece},
 		first:  [2][6]int32{{0, 128, 256, 384, 512, -1}, {64, 192, 320, 448, 576, -1}},
 		mirror: rankMirror,
 	})
@@ -67,7 +67,7 @@ var (
 		mirror: rankMirror,
 	})
 	promotedPieces = newPieceBlock(pieceIndices{
-		block: block{name: "Promoted", describe: "promoted men on squares", size: 8 * 64,
+		block: block{name: "Promoted", describe: "promoted pieces on squares", size: 8 * 64,
 			most: func(onBoard int) int { return min(onBoard-2, 16) }},
 		first:    [2][6]int32{{-1, 0, 128, 256, 384, -1}, {-1, 64, 192, 320, 448, -1}},
 		mirror:   rankMirror,
@@ -77,8 +77,8 @@ var (
 
 func butKings(onBoard int) int { return onBoard - 2 }
 
-// neverMan knows what cannot be among the planes of All.
-func neverMan(f, king int) bool {
+// neverPiece knows what cannot be among the planes of All.
+func neverPiece(f, king int) bool {
 	plane, square := f/64, f%64
 	switch plane {
 	case 0, 1:

@@ -9,7 +9,7 @@ import (
 // Product returns the product of two sets: a feature for every pair of theirs,
 // active while both are. The pair (i, j) has number i*b.Size() + j. Products
 // among the two are taken apart, so that products of the same sets in the same
-// order are equal. A product with King hangs on the own king's square, and is
+// order are equal. A product with King depends on the own king's square, and is
 // Linear if the rest is. The error wraps ErrTooLarge.
 func Product(a, b Set) (Set, error) {
 	all := append(factors(a), factors(b)...)
@@ -65,11 +65,11 @@ func newAnchored(a anchored) Set {
 // square unused, as its file format does.
 var (
 	kingAll = newAnchored(anchored{
-		name: "KingAll", describe: "own king square times men",
+		name: "KingAll", describe: "own king square times pieces",
 		inner: allPieces, kingStride: allPieces.size, stride: 1, size: kingAnchors * allPieces.size, mirror: rankMirror,
 	})
 	halfKP = newAnchored(anchored{
-		name: "HalfKP", describe: "own king square times men other than kings, as in Stockfish 12",
+		name: "HalfKP", describe: "own king square times pieces other than kings, as in Stockfish 12",
 		inner: rotatedPieces, kingStride: 1 + rotatedPieces.size, stride: 1, offset: 1,
 		size: kingAnchors * (1 + rotatedPieces.size), mirror: rotation,
 	})
@@ -190,8 +190,8 @@ func (x product) dead(feature, king int) bool {
 	return x.a.dead(feature/x.stride, king) || x.b.dead(feature%x.stride, king)
 }
 
-// Active lists the features of both factors behind dst, their pairs behind
-// those, and moves the pairs forward.
+// Active appends the features of both factors, then their pairs, and moves the
+// pairs forward.
 func (x product) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
 	n := len(dst)
 	dst = x.a.Active(p, perspective, dst)
@@ -217,7 +217,8 @@ func (x product) appendPairs(dst, a, b []int32) []int32 {
 //	added   = K × (B' \ B)  ∪  (A' \ A) × B'
 //	removed = K × (B \ B')  ∪  (A \ A') × B
 //
-// The lists are made behind the results, which are moved forward at the end.
+// The lists of the factors are made in the same slices as the results, which are
+// moved forward at the end.
 func (x product) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
 	n, m := len(added), len(removed)
 	added, removed = x.a.Difference(from, to, perspective, added, removed)

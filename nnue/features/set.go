@@ -32,7 +32,7 @@ type Set interface {
 	// particular order.
 	Active(p *chess.Position, perspective chess.Color, dst []int32) []int32
 
-	// Anchors returns 64 if features hang on the square of the own king, so
+	// Anchors returns 64 if features depend on the square of the own king, so
 	// that a move of that king changes them all, and 1 if none does.
 	Anchors() int
 
@@ -46,7 +46,7 @@ type Set interface {
 	// Position, which from may be, nothing is active.
 	Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32)
 
-	// bound returns the most features active in a game with so many pieces on the
+	// bound returns the most features active in a game with onBoard pieces on the
 	// board and the rest in hands.
 	bound(onBoard int) int
 	// room returns the room that Active and Difference need in each slice.
@@ -117,7 +117,8 @@ func GroupsOf(s Set) Groups {
 	return Groups{Count: 1, Size: s.Size(), stride: 1}
 }
 
-// kingAnchors is the number of anchors of a set that hangs on the own king.
+// kingAnchors is the number of anchors of a set that depends on the own king's
+// square.
 const kingAnchors = 64
 
 // kingAnchor is the oriented square of the own king.

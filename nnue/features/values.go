@@ -50,12 +50,12 @@ func (b valueBlock) Difference(from, to *chess.Position, perspective chess.Color
 
 const (
 	totals     = 31 // 0 to 30 pieces in a hand
-	dropChecks = 8  // checks that are counted, more count as so many
+	dropChecks = 8  // checks that are counted; more count as this number
 )
 
 var (
 	handTotal = valueBlock{&valueTable{
-		block: block{name: "HandTotal", describe: "number of men in a hand", size: 2 * totals, most: always(2)},
+		block: block{name: "HandTotal", describe: "number of pieces in a hand", size: 2 * totals, most: always(2)},
 		values: func(p *chess.Position, perspective chess.Color) quantities {
 			q := nothing
 			if p.Occupied() == 0 { // the zero Position
@@ -91,7 +91,7 @@ var (
 	}}
 	dropMoves = valueBlock{&valueTable{
 		block: block{name: "DropMoves", describe: "squares for a pawn in hand, in bands",
-			size: 2 * len(dropBands), most: func(onBoard int) int { return min(totalMen-onBoard, 2) }},
+			size: 2 * len(dropBands), most: func(onBoard int) int { return min(totalPieces-onBoard, 2) }},
 		values: func(p *chess.Position, perspective chess.Color) quantities {
 			q := nothing
 			for c := range 2 {

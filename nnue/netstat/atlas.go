@@ -20,9 +20,9 @@ const (
 // of two kings and from the same with one piece more. So it knows any set whose
 // features follow from single pieces, and tells which sets those are.
 type atlas struct {
-	men   [2][kinds][64]effect // own, enemy
-	hands [2][handKinds][handSteps]effect
-	dead  map[int32]bool // features that no game has, whatever their weights
+	pieces [2][kinds][64]effect // own, enemy
+	hands  [2][handKinds][handSteps]effect
+	dead   map[int32]bool // features that no game has, whatever their weights
 }
 
 // effect is the features that something adds to the active ones and removes
@@ -32,7 +32,7 @@ type effect struct {
 	kings          int
 }
 
-// newAtlas asks a set of a variant. Sets that hang on the own king's square are
+// newAtlas asks a set of a variant. Sets that depend on the own king's square are
 // asked with the king on each square, for the mean, or with it on king alone if
 // that is not chess.NoSquare.
 func newAtlas(set features.Set, v *chess.Variant, king chess.Square) *atlas {
@@ -73,9 +73,9 @@ func (a *atlas) lookFrom(set features.Set, v *chess.Variant, own chess.Square) {
 		enemy := farFrom(own, s)
 		for kind := chess.Pawn; kind < chess.King; kind++ {
 			for side := chess.White; side <= chess.Black; side++ {
-				a.compare(&a.men[side][kind][s], set,
+				a.compare(&a.pieces[side][kind][s], set,
 					setup{own: own, enemy: enemy, side: side}.position(v),
-					setup{own: own, enemy: enemy, man: chess.MakePiece(side, kind), on: s, side: side}.position(v))
+					setup{own: own, enemy: enemy, piece: chess.MakePiece(side, kind), on: s, side: side}.position(v))
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (a *atlas) lookFrom(set features.Set, v *chess.Variant, own chess.Square) {
 func (a *atlas) lookAtKings(set features.Set, v *chess.Variant, own chess.Square) {
 	for s := range chess.Square(64) {
 		here := setup{own: own, enemy: s}.position(v)
-		e := &a.men[1][chess.King][s]
+		e := &a.pieces[1][chess.King][s]
 		a.compare(e, set, setup{own: own, enemy: farFrom(own, s)}.position(v), here)
 		e.removed = nil // the enemy king's elsewhere
 	}
@@ -111,7 +111,7 @@ func (a *atlas) lookAtKings(set features.Set, v *chess.Variant, own chess.Square
 	if p == nil || q == nil {
 		return
 	}
-	e := &a.men[0][chess.King][own]
+	e := &a.pieces[0][chess.King][own]
 	e.kings++
 	moved, _ := set.Difference(q, p, chess.White, nil, nil)
 	for _, f := range set.Active(p, chess.White, nil) {
@@ -158,16 +158,16 @@ func farFrom(a, b chess.Square) chess.Square {
 // several times in a hand.
 type setup struct {
 	own, enemy chess.Square // White's king and Black's
-	man        chess.Piece  // on the square on
+	piece      chess.Piece  // on the square on
 	on         chess.Square
-	held       chess.Piece // so many in hand
-	count      int
+	held       chess.Piece // in hand
+	count      int         // of held
 	side       chess.Color // the side whose piece it is: the other is to move
 }
 
 // position returns the position, or nil if there cannot be one.
 func (s setup) position(v *chess.Variant) *chess.Position {
-	if s.own == s.enemy || s.man != chess.NoPiece && (s.on == s.own || s.on == s.enemy) {
+	if s.own == s.enemy || s.piece != chess.NoPiece && (s.on == s.own || s.on == s.enemy) {
 		return nil
 	}
 	var fen strings.Builder
@@ -178,8 +178,8 @@ func (s setup) position(v *chess.Variant) *chess.Position {
 				fen.WriteByte('K')
 			case square == s.enemy:
 				fen.WriteByte('k')
-			case s.man != chess.NoPiece && square == s.on:
-				fen.WriteString(s.man.String())
+			case s.piece != chess.NoPiece && square == s.on:
+				fen.WriteString(s.piece.String())
 			default:
 				fen.WriteByte('1')
 			}
@@ -215,10 +215,10 @@ func (a *atlas) single(set features.Set, king chess.Square) bool {
 		}
 		return len(e.added) <= few*max(e.kings, 1)
 	}
-	for side := range a.men {
-		for kind := range a.men[side] {
-			for s := range a.men[side][kind] {
-				if !note(&a.men[side][kind][s]) {
+	for side := range a.pieces {
+		for kind := range a.pieces[side] {
+			for s := range a.pieces[side][kind] {
+				if !note(&a.pieces[side][kind][s]) {
 					return false
 				}
 			}
@@ -240,18 +240,18 @@ func (a *atlas) single(set features.Set, king chess.Square) bool {
 // hand i is the piece i+1 of a kind. NaN is where no feature is. Own side first,
 // then the enemy.
 type picture struct {
-	Men   [2][kinds][64]float64
-	Hands [2][handKinds][handSteps]float64
+	Pieces [2][kinds][64]float64
+	Hands  [2][handKinds][handSteps]float64
 }
 
 // picture fills in a weight for every feature, the mean over the squares of the
 // own king.
 func (a *atlas) picture(weight func(feature int) float64) *picture {
 	p := new(picture)
-	for side := range a.men {
-		for kind := range a.men[side] {
-			for s := range a.men[side][kind] {
-				p.Men[side][kind][s] = a.men[side][kind][s].mean(weight)
+	for side := range a.pieces {
+		for kind := range a.pieces[side] {
+			for s := range a.pieces[side][kind] {
+				p.Pieces[side][kind][s] = a.pieces[side][kind][s].mean(weight)
 			}
 		}
 		for kind := range a.hands[side] {

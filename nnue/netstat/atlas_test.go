@@ -54,12 +54,12 @@ func TestAtlas(t *testing.T) {
 		}
 		p := a.picture(number)
 		for name, f := range map[string][2]float64{
-			"pawn e4":      {p.Men[0][chess.Pawn][e4], tc.pawn},
-			"knight f3":    {p.Men[1][chess.Knight][f3], tc.knight},
-			"own king":     {p.Men[0][chess.King][g1], tc.king1},
-			"enemy king":   {p.Men[1][chess.King][a8], tc.king2},
+			"pawn e4":      {p.Pieces[0][chess.Pawn][e4], tc.pawn},
+			"knight f3":    {p.Pieces[1][chess.Knight][f3], tc.knight},
+			"own king":     {p.Pieces[0][chess.King][g1], tc.king1},
+			"enemy king":   {p.Pieces[1][chess.King][a8], tc.king2},
 			"third bishop": {p.Hands[0][chess.Bishop][2], tc.held},
-			"pawn on a8":   {p.Men[0][chess.Pawn][a8], math.NaN()},
+			"pawn on a8":   {p.Pieces[0][chess.Pawn][a8], math.NaN()},
 			"fourth rook":  {p.Hands[1][chess.Rook][3] - p.Hands[1][chess.Rook][2], step(tc.held)},
 			"third queen":  {p.Hands[1][chess.Queen][2], math.NaN()},
 		} {
@@ -71,10 +71,10 @@ func TestAtlas(t *testing.T) {
 
 	set := parse(t, "HalfKAv2", chess.Crazyhouse)
 	p := newAtlas(set, chess.Crazyhouse, chess.NoSquare).picture(number)
-	if got, want := p.Men[0][chess.Knight][f3], mean+128+21; math.Abs(got-want) > 1e-6 {
+	if got, want := p.Pieces[0][chess.Knight][f3], mean+128+21; math.Abs(got-want) > 1e-6 {
 		t.Errorf("mean over the own king's squares: found %g, expected %g", got, want)
 	}
-	if got, want := p.Men[0][chess.King][e4], float64(block*28+640+28); got != want {
+	if got, want := p.Pieces[0][chess.King][e4], float64(block*28+640+28); got != want {
 		t.Errorf("own king on e4: found %g, expected %g", got, want)
 	}
 }
@@ -103,10 +103,10 @@ func TestAtlasOfChess(t *testing.T) {
 		t.Error("HalfKP: found not to follow from single men")
 	}
 	p := a.picture(func(f int) float64 { return float64(f % 641) })
-	if got := p.Men[0][chess.Rook][f3]; math.Abs(got-(1+6*64+21)) > 1e-9 {
+	if got := p.Pieces[0][chess.Rook][f3]; math.Abs(got-(1+6*64+21)) > 1e-9 {
 		t.Errorf("found %g, expected %d", got, 1+6*64+21)
 	}
-	if got := p.Men[1][chess.King][a8]; !math.IsNaN(got) {
+	if got := p.Pieces[1][chess.King][a8]; !math.IsNaN(got) {
 		t.Errorf("a set without kings has %g for one", got)
 	}
 }

@@ -45,7 +45,7 @@ type drawnPart struct {
 	dead  map[int32]bool // of those, by number within the part
 }
 
-// NewDrawer returns a drawer. Features that hang on the own king's square are
+// NewDrawer returns a drawer. Features that depend on the own king's square are
 // drawn with it on king, or as the mean over all squares if that is
 // chess.NoSquare.
 func NewDrawer(n *nnue.Network, king chess.Square) *Drawer {
@@ -112,10 +112,10 @@ func (d *Drawer) Neuron(neuron int) *figure.Figure {
 // pictureRows draws boards, a row for each side, and hands below.
 func pictureRows(prefix string, p *picture) (rows [][]figure.Panel) {
 	var hands []figure.Panel
-	for side := range p.Men {
+	for side := range p.Pieces {
 		var row []figure.Panel
-		for kind := range p.Men[side] {
-			if squares := &p.Men[side][kind]; anyNumber(squares[:]) {
+		for kind := range p.Pieces[side] {
+			if squares := &p.Pieces[side][kind]; anyNumber(squares[:]) {
 				row = append(row, figure.Board(prefix+sideNames[side]+" "+kindNames[kind], squares))
 			}
 		}
