@@ -38,7 +38,7 @@ type Rule struct {
 	// Momentum is SGD's, 0 for none; Nesterov looks one step ahead.
 	Momentum float64
 	Nesterov bool
-	// Beta1, Beta2 and Epsilon are those of Adam and its kin. Epsilon is added
+	// Beta1, Beta2 and Epsilon are those of Adam and its variants. Epsilon is added
 	// to √v before its bias correction.
 	Beta1, Beta2, Epsilon float64
 	// WeightDecay, beside the gradient, is multiplied by the learning rate. Adam

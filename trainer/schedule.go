@@ -65,8 +65,8 @@ type OneCycle struct {
 	Steps    uint64
 }
 
-// Stairs begins at From and is multiplied by Factor, between 0 and 1, after every
-// so many steps.
+// Stairs begins at From and is multiplied by Factor, between 0 and 1, after
+// each Every steps.
 type Stairs struct {
 	From, Factor float64
 	Every        uint64
@@ -83,7 +83,7 @@ type Part struct {
 }
 
 // Cycle lets the value fall from its curve's to the curve's end, or to 0 for
-// Constant and Stairs, by half a cosine within every so many steps: the restarts
+// Constant and Stairs, by half a cosine within each cycle of Steps: the restarts
 // of I. Loshchilov and F. Hutter, "SGDR" (2017). A net taken after a whole cycle
 // was trained down to the lowest rate.
 type Cycle struct {

@@ -128,7 +128,7 @@ func parsePart(fields []string, left, total uint64) (Part, error) {
 	return p, err
 }
 
-// parseCurve reads the numbers of a curve that takes so many steps.
+// parseCurve reads the numbers of a curve over the given steps of a run of total.
 func parseCurve(name string, values []string, steps, total uint64) (Curve, error) {
 	if name == stairsName {
 		var err error

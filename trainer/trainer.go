@@ -147,7 +147,7 @@ func (t *Trainer) HeldOut() *Loss { return t.state.HeldOut }
 
 // Hyper returns what the schedules set for the next step.
 func (t *Trainer) Hyper() Hyper {
-	at := t.state.Step - t.state.Origin
+	at := t.Age()
 	h := Hyper{LearningRate: t.cfg.LearningRate.At(at), Lambda: t.cfg.Lambda.At(at)}
 	if t.state.RateScale != 0 {
 		h.LearningRate *= t.state.RateScale

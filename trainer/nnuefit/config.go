@@ -44,10 +44,10 @@ type Config struct {
 	// Momentum is SGD's, 0 for none; Nesterov says to look one step ahead.
 	Momentum float64
 	Nesterov bool
-	// Beta1, Beta2 and Epsilon are those of Adam and its kin. Epsilon is added to √v before its
-	// bias correction and measured against gradients that are summed, not
-	// averaged, over a batch. It damps the steps of rows that occur seldom,
-	// which otherwise learn single games by heart.
+	// Beta1, Beta2 and Epsilon are those of Adam and its variants. Epsilon is added
+	// to √v before its bias correction and measured against gradients that are
+	// summed, not averaged, over a batch. It damps the steps of rows that occur
+	// seldom, which otherwise overfit to single games.
 	Beta1, Beta2, Epsilon float64
 	// Factorise gives rows that differ in the own king's square only a virtual
 	// row in common, for feature sets that have such rows.
@@ -55,7 +55,7 @@ type Config struct {
 	// RowRate is the learning rate of the transformer's real rows as a share of
 	// everything else's. The factoriser's rows see every position, a real row
 	// only those with its king square: below 1 it learns what is particular to
-	// that square more slowly, and a small data set is not learned by heart.
+	// that square more slowly, and overfits less to a small data set.
 	RowRate float64
 	// MeanDecay is the share that the averaged net keeps per step; what is
 	// measured and exported is that average. 0 exports the parameters as they

@@ -173,8 +173,8 @@ type Times struct {
 // Times returns where the time of the last Fit went.
 func (m *Model) Times() Times { return m.core.times }
 
-// update makes the optimiser's step with the gradients, summed over so many
-// examples, and clamps the result.
+// update makes the optimiser's step with the gradients, summed over the given
+// number of examples, and clamps the result.
 func (c *core) update(lr float64, examples int) {
 	b, k := &c.batch, &c.optimiser
 	w, row, stride := c.width, c.row(), c.stride()

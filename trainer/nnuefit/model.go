@@ -169,12 +169,17 @@ func (m *Model) sampleOutputs(samples []sample.Sample, f func(i int, raw float64
 	m.outputs(len(samples), func(i int) *chess.Position { return &samples[i].Pos }, f)
 }
 
-// Evaluate returns the averaged net's value of p in raw units, seen by the side to move.
-func (m *Model) Evaluate(p *chess.Position) float64 {
-	var value float64
-	m.outputs(1, func(int) *chess.Position { return p }, func(_ int, raw float64) { value = raw })
-	return value
+// Values returns the averaged net's values of positions in raw units, seen by
+// the side to move, in order; it changes nothing.
+func (m *Model) Values(positions []chess.Position) []float64 {
+	values := make([]float64, 0, len(positions))
+	m.outputs(len(positions), func(i int) *chess.Position { return &positions[i] },
+		func(_ int, raw float64) { values = append(values, raw) })
+	return values
 }
+
+// Evaluate is Values for one position.
+func (m *Model) Evaluate(p *chess.Position) float64 { return m.Values([]chess.Position{*p})[0] }
 
 // Loss measures the averaged net on samples; it changes nothing.
 func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, error) {

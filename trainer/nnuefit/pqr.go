@@ -33,7 +33,7 @@ type TripleCounts struct {
 // Triples appends to dst a triple for each of the samples that has one. The
 // random move is a drop as often as the moves played are, where the player has a
 // hand, and then any of its kind: of all legal moves most are drops, and mostly
-// senseless, which a net would learn to tell and no more.
+// senseless, which a net would learn to recognise and nothing else.
 func Triples(rng *rand.Rand, samples []sample.Sample, dst []Triple) ([]Triple, TripleCounts) {
 	n := TripleCounts{Samples: len(samples)}
 	drops := dropShare(samples)

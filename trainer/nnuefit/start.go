@@ -1,13 +1,17 @@
 package nnuefit
 
-import "github.com/crazyhouse-rl/selfplay/nnue/features"
+import (
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
+)
 
 // PSQTStart names the first values of the PSQT weights.
 type PSQTStart string
 
 const (
 	// StartPieces lets a fresh net's PSQT output be the material as far as its
-	// features can tell it, see [features.Material]: nets of any two sets that
+	// features give it, see [features.Material]: nets of any two sets that
 	// name all pieces, on the board and in the hands, begin with the same values.
 	StartPieces PSQTStart = "pieces"
 	// StartZero begins all PSQT weights at 0.
@@ -27,20 +31,16 @@ func (m *Model) PSQTStart() PSQTStart {
 	return m.start
 }
 
-// pieceValues are the values of pieces in raw units, pawn to queen: the
-// middle-game values of Fairy-Stockfish's classical evaluation, from which the
-// variant trainer also starts. Pieces in hand start like those on the board.
-var pieceValues = [5]float32{126, 781, 825, 1276, 2538}
-
 // startWeights returns the first PSQT weight of every feature; nil for zeros.
-// Virtual rows begin at 0, so that none counts twice.
+// Pieces in hand start like those on the board. Virtual rows begin at 0, so that
+// none counts twice.
 func (m *Model) startWeights() []float32 {
 	if m.start != StartPieces || m.arch.PSQT == 0 {
 		return nil
 	}
-	values := pieceValues
-	for i := range values {
-		values[i] /= float32(m.core.scales.unit)
+	var values [5]float32
+	for kind := range values {
+		values[kind] = float32(nnue.PieceValue(chess.PieceType(kind))) / float32(m.core.scales.unit)
 	}
 	return features.Material(m.set, values)
 }

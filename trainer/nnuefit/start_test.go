@@ -48,11 +48,11 @@ func psqtSums(m *Model, p *chess.Position, perspective chess.Color) []float64 {
 // rawBalance is a position's material in raw units.
 func rawBalance(p *chess.Position, perspective chess.Color) float64 {
 	sum := 0.0
-	for kind, value := range pieceValues {
-		t, other := chess.PieceType(kind), perspective.Other()
+	for t := range chess.King {
+		other := perspective.Other()
 		own := p.Pieces(perspective, t).Count() + p.Hand(perspective).Count(t)
 		enemy := p.Pieces(other, t).Count() + p.Hand(other).Count(t)
-		sum += float64(value) * float64(own-enemy)
+		sum += float64(nnue.PieceValue(t)) * float64(own-enemy)
 	}
 	return sum
 }

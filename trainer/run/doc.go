@@ -23,5 +23,5 @@
 //
 // Whatever ends a run, the same settings continue it from the newest checkpoint,
 // and bit by bit as if it had not been ended: nets, checkpoints and losses are the
-// same. Entries of the log behind the checkpoint are made anew.
+// same. Entries of the log after the checkpoint are made anew.
 package run

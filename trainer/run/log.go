@@ -63,7 +63,7 @@ func openJournal(r *runner, step uint64) (*journal, error) {
 	if j.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0); err != nil {
 		return nil, err
 	}
-	if j.events, err = tfevents.Create(r.dir, step, time.Now); err != nil {
+	if j.events, err = tfevents.Create(r.Dir, step, time.Now); err != nil {
 		return nil, errors.Join(err, j.file.Close())
 	}
 	return j, nil

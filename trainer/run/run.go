@@ -49,7 +49,7 @@ const progressPeriod = 10 * time.Second
 // is over.
 const drawPeriod = 30 * time.Second
 
-// Options say where a run happens and who is told of it.
+// Options say where a run happens and where it is reported.
 type Options struct {
 	Dir      string
 	Out      io.Writer // what the run is and what comes of it
@@ -60,7 +60,6 @@ type Options struct {
 type runner struct {
 	*plan
 	Options
-	dir     string
 	source  *source
 	model   Model
 	trainer *trainer.Trainer
@@ -75,8 +74,6 @@ type runner struct {
 	shown                         time.Time // when progress was last shown
 	drawn                         time.Time // when the curves were
 	shownSamples                  uint64
-	lossSum                       float64 // since the last entry
-	lossSteps                     uint64
 }
 
 // netName returns the name of the net's file.
@@ -92,7 +89,7 @@ type state struct {
 	Newbob   trainer.NewbobState `json:"newbob"`
 	BestStep uint64              `json:"best_step"`
 	Finished bool                `json:"finished"` // newbob has ended the run
-	LossSum  float64             `json:"loss_sum"`
+	LossSum  float64             `json:"loss_sum"` // since the last entry of the log
 	LossN    uint64              `json:"loss_steps"`
 }
 
@@ -115,11 +112,11 @@ func Run(ctx context.Context, cfg configs.Learn, opt Options) (Summary, error) {
 
 // run makes the run of a plan that was announced to share.
 func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary, err error) {
-	r := &runner{plan: p, Options: opt, dir: opt.Dir}
-	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+	r := &runner{plan: p, Options: opt}
+	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
 		return Summary{}, err
 	}
-	lock, err := dirlock.Acquire(r.dir)
+	lock, err := dirlock.Acquire(r.Dir)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -148,7 +145,7 @@ func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary,
 }
 
 // besides joins errors of ending a run to its own. They take the place of an
-// interruption, which is not all there is to tell then.
+// interruption, so that they are not taken for one.
 func besides(err error, ending ...error) error {
 	more := errors.Join(ending...)
 	if more != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
@@ -158,7 +155,7 @@ func besides(err error, ending ...error) error {
 }
 
 func (r *runner) path(names ...string) string {
-	return filepath.Join(append([]string{r.dir}, names...)...)
+	return filepath.Join(append([]string{r.Dir}, names...)...)
 }
 
 // checkMeasured refuses newbob without positions to judge by: it would give up
@@ -175,8 +172,8 @@ func (r *runner) checkMeasured() error {
 		trainer.ErrConfig, games, sample.HeldOutEvery)
 }
 
-// steps turns a number of positions into steps; 0 positions stand for so many
-// parts of an epoch.
+// steps turns a number of positions into steps; 0 stands for an epoch divided by
+// parts.
 func (r *runner) steps(positions int, parts float64) uint64 {
 	n := float64(positions)
 	if positions == 0 {
@@ -210,7 +207,6 @@ func (r *runner) prepare() error {
 			fmt.Fprintf(r.Out, "damaged checkpoint skipped: %v\n", damaged)
 		}
 		if err = json.Unmarshal(found.Caller, &r.state); err == nil {
-			r.lossSum, r.lossSteps = r.state.LossSum, r.state.LossN
 			fmt.Fprintf(r.Out, "going on after step %d\n", found.Step)
 		}
 	}
@@ -266,8 +262,8 @@ func (r *runner) train(ctx context.Context) error {
 		if err != nil {
 			return r.failed(err)
 		}
-		r.lossSum += report.Loss
-		r.lossSteps++
+		r.state.LossSum += report.Loss
+		r.state.LossN++
 		save := report.Step%r.saveEvery == 0 || report.Step == r.total
 		if report.Step%r.reportEvery == 0 && !save {
 			if err := r.journal.add(r.entry()); err != nil {
@@ -318,10 +314,10 @@ func (r *runner) entry() Entry {
 		Step: r.trainer.Steps(), Samples: r.trainer.Samples(), Seconds: math.Round(1000*r.seconds()) / 1000,
 		Epoch: float64(r.trainer.Samples()) / float64(r.source.size), LR: h.LearningRate, Lambda: h.Lambda,
 	}
-	if r.lossSteps > 0 {
-		e.Loss = r.lossSum / float64(r.lossSteps)
+	if n := r.state.LossN; n > 0 {
+		e.Loss = r.state.LossSum / float64(n)
 	}
-	r.lossSum, r.lossSteps = 0, 0
+	r.state.LossSum, r.state.LossN = 0, 0
 	return e
 }
 
@@ -364,7 +360,7 @@ func (r *runner) save() error {
 // draw draws the curves.
 func (r *runner) draw() error {
 	r.drawn = time.Now()
-	return r.journal.draw(r.path(lossFigure), fmt.Sprintf("%s, %d steps", filepath.Base(r.dir), r.trainer.Steps()))
+	return r.journal.draw(r.path(lossFigure), fmt.Sprintf("%s, %d steps", filepath.Base(r.Dir), r.trainer.Steps()))
 }
 
 // judge follows newbob's verdict.
@@ -388,16 +384,14 @@ func (r *runner) judge(loss float64) (trainer.Verdict, error) {
 
 // checkpoint writes the whole state of the run.
 func (r *runner) checkpoint() error {
-	s := r.state
-	s.LossSum, s.LossN = r.lossSum, r.lossSteps
-	text, err := json.Marshal(s)
+	text, err := json.Marshal(r.state)
 	if err != nil {
 		return err
 	}
 	return r.trainer.Checkpoint(r.path(checkpoints), text)
 }
 
-// progress tells now and then how far the run has come.
+// progress reports from time to time how far the run has come.
 func (r *runner) progress() {
 	now := time.Now()
 	passed := now.Sub(r.shown)

@@ -100,7 +100,6 @@ func TestUnmeasurableIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &runner{plan: p, Options: quiet(t.TempDir())}
-	r.dir = r.Dir
 	var share sharing
 	share.expect(p)
 	if err := errors.Join(r.openData(t.Context(), &share), r.prepare()); err != nil {
@@ -123,7 +122,7 @@ func TestUnmeasurableIsKept(t *testing.T) {
 		t.Errorf("error %v, want ErrDiverged", err)
 	}
 	var s sample.Sample
-	if err := chain.NewReader(bytes.NewReader(read(t, r.dir, divergedFile))).Read(&s); err != nil || s.Pos.FEN() != r.trainer.Batch()[0].Pos.FEN() {
+	if err := chain.NewReader(bytes.NewReader(read(t, r.Dir, divergedFile))).Read(&s); err != nil || s.Pos.FEN() != r.trainer.Batch()[0].Pos.FEN() {
 		t.Errorf("kept %s, error %v", s.Pos.FEN(), err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // ErrNoData says that settings name no data. It wraps trainer.ErrConfig.
 var ErrNoData = fmt.Errorf("%w: found no data, expected files, directories or replay:DIR", trainer.ErrConfig)
 
-// Check reports settings that no run can follow, as far as that can be told
+// Check reports settings that no run can follow, as far as that is known
 // without the data. Errors wrap trainer.ErrConfig or configs.ErrInvalid, or are those of
 // the packages that the settings are for.
 func Check(cfg configs.Learn) error {

@@ -19,13 +19,13 @@ import (
 // there and returns what came of it if it is over. A start that did not come to
 // its first checkpoint holds nothing to go on with and makes way.
 func (r *runner) settle() (*Summary, error) {
-	if err := durable.RemoveTemps(r.dir); err != nil {
+	if err := durable.RemoveTemps(r.Dir); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(r.path(configFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(r.path(tableJSON)); err == nil {
-			return nil, fmt.Errorf("%w: %s: found a sweep; use another directory", ErrOther, r.dir)
+			return nil, fmt.Errorf("%w: %s: found a sweep; use another directory", ErrOther, r.Dir)
 		}
 		return nil, durable.WriteFile(r.path(configFile), r.cfg.YAML())
 	}
@@ -52,7 +52,7 @@ func (r *runner) settle() (*Summary, error) {
 		for _, key := range differing {
 			words = append(words, fmt.Sprintf("%s: %s there, %s now", key, was.Get(key), r.cfg.Get(key)))
 		}
-		return nil, fmt.Errorf("%w: %s: %s; use the same settings to go on, or another directory", ErrOther, r.dir, strings.Join(words, "; "))
+		return nil, fmt.Errorf("%w: %s: %s; use the same settings to go on, or another directory", ErrOther, r.Dir, strings.Join(words, "; "))
 	}
 	text, err = os.ReadFile(r.path(summaryFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +83,7 @@ func (r *runner) begun() (bool, error) {
 func (r *runner) removeStart() error {
 	paths := []string{r.path(dataText), r.path(dataJSON), r.path(dataFigure), r.path(replayFile), r.path(logFile)}
 	for _, pattern := range []string{"data-*.png", "events.out.tfevents.*"} {
-		several, err := durable.Glob(r.dir, pattern)
+		several, err := durable.Glob(r.Dir, pattern)
 		if err != nil {
 			return err
 		}

@@ -20,8 +20,8 @@ type shared struct {
 	read  func() (*dataset.Data, error) // at the first call
 }
 
-// dataKeys tell the groups of a run's data, each read by itself, from all that are
-// other positions, or described otherwise.
+// dataKeys returns a key for each group of a run's data, which are read apart. Keys
+// differ where the positions do, or what is said of them.
 func (p *plan) dataKeys() []string {
 	seed := uint64(0)
 	if p.filter.Keep > 0 || p.filter.ThinPly > 0 {

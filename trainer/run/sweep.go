@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/crazyhouse-rl/selfplay/trainer"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // Names in a sweep's directory, beside one directory for each run.
@@ -171,7 +171,7 @@ func saveTable(dir string, keys []string, results []Result) error {
 		durable.WriteFile(filepath.Join(dir, tableJSON), append(data, '\n')))
 }
 
-// columns are what the table tells of a run, behind the settings that vary.
+// columns are what the table says of a run, after the settings that vary.
 var columns = []struct {
 	name string
 	of   func(s *Summary) string

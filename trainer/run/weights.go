@@ -2,13 +2,13 @@ package run
 
 import (
 	"fmt"
-	"github.com/crazyhouse-rl/selfplay/trainer"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dataset"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // weight is the share that some names of data, which are read together, have of
@@ -19,7 +19,7 @@ type weight struct {
 }
 
 // parseWeights reads shares with commas between, one for each name of data: 3,1.
-// With xN behind it a share is that of the next N names together: 3x2,1.
+// With xN after it a share is that of the next N names together: 3x2,1.
 func parseWeights(text string, names int) ([]weight, error) {
 	var weights []weight
 	left := names
