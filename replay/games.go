@@ -24,7 +24,7 @@ func VisitGames(dir string, visit func(*game.Game) bool, damaged func(Damage)) e
 		if err != nil {
 			return fmt.Errorf("read games: %w", err)
 		}
-		tell := func(offset, bytes int64, reason string) {
+		report := func(offset, bytes int64, reason string) {
 			if more {
 				damaged(Damage{Segment: segmentName(n), Offset: offset, Bytes: bytes, Reason: reason})
 			}
@@ -36,11 +36,11 @@ func VisitGames(dir string, visit func(*game.Game) bool, damaged func(Damage)) e
 			if g, err := game.Decode(r.game); err == nil {
 				more = visit(g)
 			} else {
-				tell(r.offset, r.end()-r.offset, err.Error())
+				report(r.offset, r.end()-r.offset, err.Error())
 			}
-		}, func(offset, bytes int64) { tell(offset, bytes, "no whole record") })
+		}, func(offset, bytes int64) { report(offset, bytes, "no whole record") })
 		if rest := int64(len(data)) - end; rest > 0 && i < len(numbers)-1 {
-			tell(end, rest, "no whole record at the end")
+			report(end, rest, "no whole record at the end")
 		}
 		if !more {
 			return nil

@@ -47,7 +47,6 @@ type entry struct {
 	offset    int64 // of its record
 	size      int   // of the encoded game in bytes
 	trainable int
-	before    uint64 // training positions stored before it, ever
 	replay    atomic.Pointer[packed]
 }
 
@@ -56,13 +55,13 @@ type index struct {
 	rule    WindowRule
 	rows    uint64   // training positions stored, ever
 	window  []*entry // training games with positions, oldest first
-	befores []uint64 // before of each, together because at looks at many
+	befores []uint64 // training positions stored before each of them, ever
 	heldOut []*entry // oldest first
 }
 
 func (x *index) init(rule WindowRule, rows uint64) { x.rule, x.rows = rule, rows }
 
-// add takes in the newest game and lets go of those that leave the window.
+// add adds the newest game and removes those that leave the window.
 func (x *index) add(e *entry, heldOut bool) {
 	switch {
 	case e.trainable == 0:
@@ -72,9 +71,8 @@ func (x *index) add(e *entry, heldOut bool) {
 			x.heldOut = dropFirst(x.heldOut)
 		}
 	default:
-		e.before = x.rows
+		x.window, x.befores = append(x.window, e), append(x.befores, x.rows)
 		x.rows += uint64(e.trainable)
-		x.window, x.befores = append(x.window, e), append(x.befores, e.before)
 		for size := x.rule.Size(x.rows); len(x.window) > 1 && x.rows-x.befores[1] >= size; {
 			x.window, x.befores = dropFirst(x.window), x.befores[1:]
 		}
@@ -93,13 +91,13 @@ func (x *index) windowRows() uint64 {
 	if len(x.window) == 0 {
 		return 0
 	}
-	return x.rows - x.window[0].before
+	return x.rows - x.befores[0]
 }
 
 // at returns the game of the window that holds the position with the given
 // number, counted from the window's first.
 func (x *index) at(row uint64) *entry {
-	row += x.window[0].before
+	row += x.befores[0]
 	i := sort.Search(len(x.befores), func(i int) bool { return x.befores[i] > row })
 	return x.window[i-1]
 }
@@ -112,7 +110,7 @@ func (x *index) oldestSegment() uint64 {
 	return x.window[0].segment
 }
 
-// forget lets go of the held-out games in segments below number.
+// forget removes the held-out games in segments below number.
 func (x *index) forget(number uint64) {
 	i := slices.IndexFunc(x.heldOut, func(e *entry) bool { return e.segment >= number })
 	if i < 0 {
@@ -162,10 +160,10 @@ func pack(g *game.Game, usual *chess.Position) *packed {
 		traits := sample.TraitsOf(&w.Pos, ply.Move)
 		flags := bitIf(ply.HasScore, plyScored) | bitIf(ply.Train, plyTrain) | bitIf(traits.InCheck, plyInCheck) | bitIf(traits.Capture, plyCapture)
 		flags |= keys.Repetitions() << repetitionShift
-		if ply.Policy != nil && p.policies == nil {
-			p.policies = make([]*search.Policy, len(g.Plies))
-		}
 		if ply.Policy != nil {
+			if p.policies == nil {
+				p.policies = make([]*search.Policy, len(g.Plies))
+			}
 			p.policies[i] = ply.Policy
 		}
 		p.plies[i] = packedPly{move: ply.Move, score: int16(ply.Score), flags: flags}

@@ -11,7 +11,7 @@ type Ratio struct {
 	Seen   uint64  `json:"seen"`    // positions counted so far
 }
 
-// Rows tells how many positions were stored in all. If they are fewer than
+// Rows sets how many positions were stored in all. If they are fewer than
 // before, the buffer is another one: the bucket is emptied and counting goes
 // on from there.
 func (r *Ratio) Rows(total uint64) {
