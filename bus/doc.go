@@ -1,6 +1,6 @@
 // Package bus carries games, nets and pointers between the roles of a run.
 // It is the only package that knows NATS: a JetStream server embedded in the
-// process, or one somewhere else, with the same code behind the connection.
+// process, or one somewhere else, reached by the same code.
 //
 // A run called "demo" owns these objects on the server:
 //
@@ -15,8 +15,8 @@
 //   - A published game is on disk when PublishGame returns: the embedded
 //     server syncs every write. A game published again within the duplicate
 //     window is reported as a duplicate and not stored. The window is finite
-//     and the server forgets it for purged messages, so whoever stores games
-//     for good drops repeated ids itself.
+//     and the server forgets it for purged messages, so what stores games for
+//     good drops repeated ids itself.
 //   - A full stream refuses games with ErrFull and loses none. Games leave
 //     it through Purge, which never goes past what was acknowledged.
 //   - A fetched game that is not acknowledged comes again.

@@ -113,7 +113,7 @@ type Msg struct {
 // it.
 //
 // Since an acknowledgement covers everything before it, a delivery that went
-// missing would be acknowledged unseen with the next one: what lies behind a
+// missing would be acknowledged unseen with the next one: what lies after a
 // gap in the sequence is therefore not returned but asked for again.
 func (b *Bus) Games(ctx context.Context, max int, wait time.Duration) ([]Msg, error) {
 	if max <= 0 {

@@ -93,7 +93,7 @@ func (b *Bus) WatchPointer(ctx context.Context, key string) (<-chan Pointer, err
 	return w.out, nil
 }
 
-// watch is the goroutine behind WatchPointer. The server's watch tells of a
+// watch is the goroutine of WatchPointer. The server's watch reports a
 // change at once but may fall silent without an error when the connection is
 // lost, so the pointer is also polled.
 type watch struct {

@@ -46,8 +46,8 @@ func Encode(dst []byte, g *Game) ([]byte, error) {
 // leastPolicyBytes is the smallest limit that policies are cut to.
 const leastPolicyBytes = 12
 
-// encode returns the record of g with the given header and policies of at most so
-// many bytes.
+// encode returns the record of g with the given header and policies of at most
+// limit bytes each.
 func encode(h *Header, g *Game, limit int) ([]byte, error) {
 	record, err := appendHeader(nil, h)
 	if err != nil {

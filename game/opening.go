@@ -19,8 +19,8 @@ type Opening struct {
 
 // dropShare is the share of drops among random moves where both drops and
 // board moves are legal. In games of engines it is near 0.38 there; drawn evenly
-// from all legal moves it would be far higher, for every empty square is
-// a drop.
+// from all legal moves it would be far higher, for every empty square is a
+// drop.
 const dropShare = 0.375
 
 // openingTries bounds the walks RandomOpening makes before it gives up.
@@ -57,11 +57,11 @@ func RandomMove(p *chess.Position, rng *rand.Rand) chess.Move {
 }
 
 // RandomOpening walks minPlies to maxPlies random legal plies, drawn as by
-// RandomMove, from start. Even and odd lengths are equally
-// likely if the range has both, so each side is as often to move. Walks that
-// end the game or let the side to move mate at once are thrown
-// away, and so are those accept, if not nil, says no to; after 1000 in a row
-// the error is ErrOpening. An error of accept is returned as it is.
+// RandomMove, from start. Even and odd lengths are equally likely if the range has
+// both, so that each side is to move as often as the other. Walks that end the game
+// or let the side to move mate at once are dropped, and so are those that accept,
+// if not nil, refuses; after 1000 in a row the error is ErrOpening. An error of
+// accept is returned as it is.
 func RandomOpening(start chess.Position, rng *rand.Rand, minPlies, maxPlies int, accept func(*chess.Line) (bool, error)) (Opening, error) {
 	if minPlies < 0 || maxPlies < minPlies || maxPlies >= MaxGamePlies {
 		return Opening{}, fmt.Errorf("%w: %d to %d plies, expected a range within 0 to %d", ErrOpening, minPlies, maxPlies, MaxGamePlies-1)

@@ -21,7 +21,7 @@ const pgnWidth = 79
 // sevenTags is the roster every PGN game must begin with, in its order.
 var sevenTags = []string{"Event", "Site", "Date", "Round", "White", "Black", "Result"}
 
-// PGNOptions say what the comments behind the moves hold beyond score, depth,
+// PGNOptions say what the comments after the moves hold beyond score, depth,
 // time, nodes and clock.
 type PGNOptions struct {
 	// Eval writes the comments of lichess instead: {[%eval 0.31,8] [%clk 0:01:00.0]},
@@ -36,11 +36,11 @@ type PGNOptions struct {
 // Variant, SetUp and FEN, then the others by name. Tags without a value in g
 // or tags are left out, but for the roster.
 //
-// A comment behind a move is what its search said, seen from the mover:
+// A comment after a move is what its search said, seen from the mover:
 // {+0.31/8 0.123s, n=5000, sd=12, tl=59.9s}, which is the score in pawns, or +M3
 // for mate in 3 moves and -M3 for being mated, the depth, the time, the nodes,
 // the selective depth and the time left. What is not known is left out. The
-// comment behind the last move ends with the reason the game ended. Drops are
+// comment after the last move ends with the reason the game ended. Drops are
 // written piece@square, pawns included.
 func (o PGNOptions) Write(w io.Writer, g *Game, tags map[string]string) error {
 	all := g.pgnTags()
@@ -124,7 +124,7 @@ func (g *Game) timeTags(tags map[string]string) {
 const pgnTime = "2006-01-02T15:04:05.000 -0700"
 
 // clockText returns a time in the form of the tag GameDuration, h:mm:ss, whole
-// seconds. [%clk] has tenths behind it.
+// seconds. [%clk] adds tenths.
 func clockText(d time.Duration) string {
 	s := int(max(0, d).Seconds())
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
@@ -192,7 +192,7 @@ func quoteTag(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ", "\r", " ").Replace(s) + `"`
 }
 
-// movetext returns the words behind the tags: move numbers, moves, comments and
+// movetext returns the words after the tags: move numbers, moves, comments and
 // the result.
 func (o PGNOptions) movetext(g *Game) []string {
 	var words []string

@@ -10,7 +10,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// readComment sets what the comment behind a ply says of its search, in the
+// readComment sets what the comment after a ply says of its search, in the
 // form of match runners, "+0.31/8 0.123s, n=5000", or of lichess, "[%eval 0.31]
 // [%clk 0:01:00]". Anything else is passed over.
 func (p *Ply) readComment(comment string, mover chess.Color) {
@@ -63,11 +63,11 @@ func (p *Ply) readLichess(comment string, mover chess.Color) {
 
 // command returns what stands between the name of a command and its bracket.
 func command(comment, name string) (string, bool) {
-	_, behind, ok := strings.Cut(comment, name)
+	_, rest, ok := strings.Cut(comment, name)
 	if !ok {
 		return "", false
 	}
-	value, _, ok := strings.Cut(behind, "]")
+	value, _, ok := strings.Cut(rest, "]")
 	return strings.TrimSpace(value), ok
 }
 

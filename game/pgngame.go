@@ -153,7 +153,7 @@ func (rec *PGNRecord) end(g *Game, line *chess.Line) error {
 }
 
 // endings are the words in which programs give the reason of an end the rules
-// do not tell, what says more before what says less.
+// do not give, the more specific words first.
 var endings = []struct {
 	words  string
 	reason chess.Reason

@@ -34,7 +34,7 @@ const (
 	maxTagName    = 100  // bytes
 	maxTagValue   = 4096 // bytes
 	maxPGNWord    = 64   // bytes of a move
-	maxPGNComment = 1000 // bytes kept of the comments behind one move
+	maxPGNComment = 1000 // bytes kept of the comments after one move
 )
 
 // PGNRecord is a game as its text has it: nothing was checked against the rules.
@@ -42,13 +42,13 @@ type PGNRecord struct {
 	Line   int               // where it begins, from 1
 	Tags   map[string]string // names as they stand; of two with one name, the first
 	Moves  []PGNMove
-	Result chess.Outcome // behind the moves or in the tag Result; Ongoing for "*" and none
+	Result chess.Outcome // after the moves or in the tag Result; Ongoing for "*" and none
 }
 
 // PGNMove is a move of the main line with what was said about it.
 type PGNMove struct {
 	Text    string // without number and NAGs; "!" and "?" may follow
-	Comment string // all comments behind the move, joined by spaces, the start of them if long
+	Comment string // all comments after the move, joined by spaces, the start of them if long
 }
 
 // PGNReader reads games from a PGN file one by one, whatever program wrote it,
@@ -78,7 +78,7 @@ func NewPGNReader(r io.Reader) *PGNReader {
 }
 
 // Next returns the next game. A game that cannot be read gives a [*PGNError],
-// after which Next goes on with the game behind it. At the end the error is
+// after which Next goes on with the game after it. At the end the error is
 // io.EOF; any other is one of the file.
 func (r *PGNReader) Next() (*PGNRecord, error) {
 	for {
@@ -109,7 +109,7 @@ func (r *PGNReader) read() (*PGNRecord, error) {
 	}
 	tag := outcomes[strings.TrimSpace(rec.Tags["Result"])]
 	if result != chess.Ongoing && tag != chess.Ongoing && result != tag {
-		return nil, &PGNError{rec.Line, fmt.Errorf("%w: result %v behind the moves, %v in the tag, expected one", ErrPGN, result, tag)}
+		return nil, &PGNError{rec.Line, fmt.Errorf("%w: result %v after the moves, %v in the tag, expected one", ErrPGN, result, tag)}
 	}
 	if rec.Result = result; result == chess.Ongoing {
 		rec.Result = tag
@@ -124,7 +124,7 @@ var outcomes = map[string]chess.Outcome{
 	"1/2-1/2": chess.Draw, "1/2": chess.Draw, "½-½": chess.Draw,
 }
 
-// fail makes an error at the present line, behind which the reader is lost.
+// fail makes an error at the present line, after which the reader is lost.
 func (r *PGNReader) fail(found, expected string) error {
 	if r.err != nil && r.err != io.EOF {
 		return r.err
@@ -186,7 +186,7 @@ func (r *PGNReader) skipLine() {
 }
 
 // seekTags goes to the next line that begins a game for certain: with the tag
-// Event, or with any tag behind a blank line.
+// Event, or with any tag after a blank line.
 func (r *PGNReader) seekTags() {
 	if r.begun {
 		r.skipLine()
@@ -298,7 +298,7 @@ func (r *PGNReader) readTag() (name, value string, err error) {
 	}
 }
 
-// closes reports whether ] follows, behind blanks, and goes past it.
+// closes reports whether ] follows, after blanks or at once, and goes past it.
 func (r *PGNReader) closes() bool {
 	const most = 8
 	for i, c := range r.ahead(most) {
@@ -322,7 +322,7 @@ func plain(text []byte) string {
 	return strings.ToValidUTF8(string(text), "\ufffd")
 }
 
-// readMoves reads the words behind the tags up to the result, or the tags of
+// readMoves reads the words after the tags up to the result, or the tags of
 // the next game, or the end, and returns the result.
 func (r *PGNReader) readMoves(rec *PGNRecord) (chess.Outcome, error) {
 	depth := 0 // of variations
@@ -417,7 +417,7 @@ func (r *PGNReader) readWord() string {
 	}
 }
 
-// skipNAG goes past $ and the number behind it.
+// skipNAG goes past $ and the number after it.
 func (r *PGNReader) skipNAG() {
 	r.next()
 	for c, ok := r.peek(); ok && c >= '0' && c <= '9'; c, ok = r.peek() {

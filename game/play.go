@@ -11,7 +11,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// Player is what plays a game: an engine of this module or one behind UCI.
+// Player is what plays a game: an engine of this module or another program by UCI.
 type Player interface {
 	// NewGame is called before the first Search of every game.
 	NewGame() error
@@ -99,7 +99,7 @@ type Config struct {
 	DrawScore             search.Score
 	DrawPlies, DrawMinPly int
 	// NoAdjudicateShare of the games, 0 to 1, is played to the end all the
-	// same, which tells how often the adjudication is wrong.
+	// same, which shows how often the adjudication is wrong.
 	NoAdjudicateShare float64
 
 	Noise Noise

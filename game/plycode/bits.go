@@ -59,8 +59,8 @@ func golombLen(v uint32, k uint) int {
 // maxGolomb bounds the bits of a code word's second half. Scores need 18.
 const maxGolomb = 20
 
-// bitReader reads what bitWriter wrote. Behind the end it reads zeros; whoever
-// uses it looks at over now and then.
+// bitReader reads what bitWriter wrote. After the end it reads zeros; its
+// user looks at over from time to time.
 type bitReader struct {
 	b   []byte
 	pos uint // in bits
@@ -83,7 +83,7 @@ func (r *bitReader) peek() uint64 {
 	return v << (r.pos & 7)
 }
 
-// over reports whether bits behind the end were read.
+// over reports whether bits after the end were read.
 func (r *bitReader) over() bool { return r.pos > uint(len(r.b))*8 }
 
 // read returns the next n bits, n ≤ 32.

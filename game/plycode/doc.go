@@ -40,7 +40,7 @@
 //
 // So a move is read without generating moves, and then tested for being legal.
 // A move that is not legal, or whose piece is not known (partial), is written
-// raw. A series ends behind such a move unless another was made.
+// raw. A series ends after such a move unless another was made.
 //
 // # Policies
 //

@@ -87,8 +87,7 @@ func reachOf(p *chess.Position, s chess.Square) reach {
 	case chess.Rook:
 		return reach{to: chess.RookAttacks(s, p.Occupied()) &^ own, ways: 1}
 	case chess.Queen:
-		occ := p.Occupied()
-		return reach{to: (chess.RookAttacks(s, occ) | chess.BishopAttacks(s, occ)) &^ own, ways: 1}
+		return reach{to: chess.QueenAttacks(s, p.Occupied()) &^ own, ways: 1}
 	}
 	return reach{to: chess.KingAttacks(s) &^ own, castle: p.CastlingRooks() & own, ways: 1}
 }
@@ -173,8 +172,8 @@ func readMove(b *bitReader, p *chess.Position) (m chess.Move, ok bool) {
 	return chess.NewMove(from, to, kind), true
 }
 
-// nth returns square number n of b, counted from 0 in rising order; there must
-// be so many.
+// nth returns square number n of b, counted from 0 in rising order; b must have
+// more than n.
 func nth(b chess.Bitboard, n uint) chess.Square {
 	for ; n > 0; n-- {
 		b &= b - 1

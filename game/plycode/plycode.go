@@ -184,7 +184,7 @@ func (e *Encoder) malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: ply %d: %s", ErrMalformed, e.plies, fmt.Sprintf(format, args...))
 }
 
-// Pos returns the position behind the plies added; of a last ply that leads
+// Pos returns the position after the plies added; of a last ply that leads
 // nowhere, the one before it. It must not be changed.
 func (e *Encoder) Pos() *chess.Position { return &e.pos }
 
@@ -309,7 +309,7 @@ func (d *Decoder) moves(p *Ply, f uint32) (err error) {
 func (d *Decoder) move() (chess.Move, error) {
 	m, ok := readMove(&d.r, &d.pos)
 	if !ok {
-		return m, fmt.Errorf("%w: ply %d: a man without moves in %s", ErrIllegal, d.plies, d.pos.FEN())
+		return m, fmt.Errorf("%w: ply %d: a piece without moves in %s", ErrIllegal, d.plies, d.pos.FEN())
 	}
 	if !d.pos.IsLegal(m) {
 		return m, fmt.Errorf("%w: ply %d: move %s is not legal in %s", ErrIllegal, d.plies, d.pos.UCI(m), d.pos.FEN())

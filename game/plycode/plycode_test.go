@@ -175,13 +175,13 @@ func TestAddRefuses(t *testing.T) {
 		plies []Ply
 		want  error
 	}{
-		"high score":           {[]Ply{{Move: e4, HasScore: true, Score: maxScore + 1}}, ErrMalformed},
-		"low score":            {[]Ply{{Move: e4, HasScore: true, Score: minScore - 1}}, ErrMalformed},
-		"score but none":       {[]Ply{{Move: e4, Score: 1}}, ErrMalformed},
-		"other move the same":  {[]Ply{{Move: e4, Other: e4}}, ErrIllegal},
-		"other move illegal":   {[]Ply{{Move: e4, Other: illegal}}, ErrIllegal},
-		"behind an illegal":    {[]Ply{{Move: illegal}, {Move: e4}}, ErrIllegal},
-		"behind a partial one": {[]Ply{{Move: e4, Partial: true}, {Move: e4}}, ErrIllegal},
+		"high score":          {[]Ply{{Move: e4, HasScore: true, Score: maxScore + 1}}, ErrMalformed},
+		"low score":           {[]Ply{{Move: e4, HasScore: true, Score: minScore - 1}}, ErrMalformed},
+		"score but none":      {[]Ply{{Move: e4, Score: 1}}, ErrMalformed},
+		"other move the same": {[]Ply{{Move: e4, Other: e4}}, ErrIllegal},
+		"other move illegal":  {[]Ply{{Move: e4, Other: illegal}}, ErrIllegal},
+		"after an illegal":    {[]Ply{{Move: illegal}, {Move: e4}}, ErrIllegal},
+		"after a partial one": {[]Ply{{Move: e4, Partial: true}, {Move: e4}}, ErrIllegal},
 	} {
 		var e Encoder
 		e.Reset(nil, &start, 3)
@@ -203,11 +203,11 @@ func TestOneCode(t *testing.T) {
 	start := chess.Crazyhouse.Start()
 	e4 := chess.NewMove(12, 28, chess.DoublePush)
 	for name, write := range map[string]func(*bitWriter){
-		"flags once more":  func(w *bitWriter) { w.write(1<<4|stickyFlags, 5); writeMove(w, &start, e4); w.golomb(0, 0) },
-		"raw but legal":    func(w *bitWriter) { w.write(1<<4|flagRaw, 5); w.write(uint32(e4)<<1, 17) },
-		"other but same":   func(w *bitWriter) { w.write(1<<4|flagOther, 5); writeMove(w, &start, e4); writeMove(w, &start, e4) },
-		"man without move": func(w *bitWriter) { w.write(0, 1); w.choice(0, 16); w.golomb(0, 0) },
-		"score too high":   func(w *bitWriter) { w.write(0, 1); writeMove(w, &start, e4); w.golomb(1<<16, 0) },
+		"flags once more":    func(w *bitWriter) { w.write(1<<4|stickyFlags, 5); writeMove(w, &start, e4); w.golomb(0, 0) },
+		"raw but legal":      func(w *bitWriter) { w.write(1<<4|flagRaw, 5); w.write(uint32(e4)<<1, 17) },
+		"other but same":     func(w *bitWriter) { w.write(1<<4|flagOther, 5); writeMove(w, &start, e4); writeMove(w, &start, e4) },
+		"piece without move": func(w *bitWriter) { w.write(0, 1); w.choice(0, 16); w.golomb(0, 0) },
+		"score too high":     func(w *bitWriter) { w.write(0, 1); writeMove(w, &start, e4); w.golomb(1<<16, 0) },
 	} {
 		w := bitWriter{}
 		w.write(0, 4)

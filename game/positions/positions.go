@@ -42,8 +42,7 @@ func OfGame(g *game.Game, yield func(*chess.Position, error) bool) bool {
 
 // Lines is the positions of a text with one position a line, as FEN or as EPD;
 // what follows a tab is ignored. Empty lines and those that begin with # are
-// skipped. Errors wrap ErrLine and begin with
-// name and the line's number.
+// skipped. Errors wrap ErrLine and begin with name and the line's number.
 func Lines(ctx context.Context, r io.Reader, name string, v *chess.Variant) Source {
 	return func(yield func(*chess.Position, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -138,8 +137,8 @@ const (
 )
 
 // Calibration returns the planes of positions of games of a variant, for nets to
-// be quantised on. They are the same whoever asks, so that a net in bytes is the
-// same net in a loop, a match and a measurement. They are computed once and must
+// be quantised on. They are always the same, so that a net in bytes is the same net
+// in a loop, a match and a measurement. They are computed once and must
 // not be changed.
 func Calibration(v *chess.Variant) ([]float32, error) { return calibrations[v]() }
 

@@ -3,8 +3,7 @@
 // The lock belongs to the operating system (flock, LockFileEx), not to the
 // existence of a file, so it goes away with the process that holds it,
 // however that process ends. The lock file of a directory stays and holds the
-// process id of its last owner, which is only read to tell a person who is in
-// the way.
+// process id of its last owner, which is read for error messages only.
 package dirlock
 
 import (

@@ -8,7 +8,7 @@ import (
 
 const errWouldBlock = windows.ERROR_LOCK_VIOLATION
 
-// lockFile locks one byte far behind the text: Windows locks are mandatory,
+// lockFile locks one byte far after the text: Windows locks are mandatory,
 // and the process id has to stay readable for others.
 func lockFile(f *os.File) error {
 	at := windows.Overlapped{Offset: 1 << 30}

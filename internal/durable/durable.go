@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// TempPattern matches the names of the temporary files that a crash may leave
-// behind; nothing else should bear them.
+// TempPattern matches the names of the temporary files that a crash may leave;
+// no other file should have such a name.
 const TempPattern = ".tmp-*"
 
 // WriteFile replaces path with data: temporary file, fsync, rename, fsync of

@@ -167,7 +167,7 @@ func crop(c draw.Canvas, left, bottom, width, height vg.Length) draw.Canvas {
 	return c
 }
 
-// newPlot returns an empty plot in the house's style.
+// newPlot returns an empty plot in the style of all figures.
 func newPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y

@@ -25,8 +25,8 @@ type Curve struct {
 	Name   string
 	X, Y   []float64
 	Dashed bool
-	// Errors, if not nil, has a point drawn at each Y, with a bar of so much up
-	// and down, in place of a line.
+	// Errors, if not nil, has a point drawn at each Y, with a bar of that length
+	// up and down, in place of a line.
 	Errors []float64
 }
 

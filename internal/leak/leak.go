@@ -1,4 +1,4 @@
-// Package leak finds goroutines that a test leaves behind.
+// Package leak finds goroutines that still run after a test.
 package leak
 
 import (

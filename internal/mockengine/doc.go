@@ -18,7 +18,7 @@
 //	go#3: print info string oops | exit 134; quit: sleep 1m
 //
 // A trigger is the first word of a command, or "start" for the moment before the
-// first is read. Behind it #3 means only the third such command, #3+ that and
+// first is read. After it #3 means only the third such command, #3+ that and
 // all later ones; without either the step is for all of them. The actions of
 // the first step that fits a command take the place of what an engine does:
 //

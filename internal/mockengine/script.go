@@ -88,14 +88,14 @@ func parseAction(text string) (action, error) {
 	case !known:
 		return a, fmt.Errorf("found action %q, which is none", verb)
 	case kind == "" && rest != "":
-		return a, fmt.Errorf("found %q behind %s, expected nothing", rest, verb)
+		return a, fmt.Errorf("found %q after %s, expected nothing", rest, verb)
 	case kind == "time":
 		if a.span, err = time.ParseDuration(rest); err != nil || a.span < 0 {
-			return a, fmt.Errorf("found %q behind %s, expected a time such as 50ms", rest, verb)
+			return a, fmt.Errorf("found %q after %s, expected a time such as 50ms", rest, verb)
 		}
 	case kind == "status":
 		if a.number, err = strconv.Atoi(rest); err != nil || a.number < 0 || a.number > 255 {
-			return a, fmt.Errorf("found %q behind %s, expected a status from 0 to 255", rest, verb)
+			return a, fmt.Errorf("found %q after %s, expected a status from 0 to 255", rest, verb)
 		}
 	}
 	return a, nil

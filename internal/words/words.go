@@ -1,4 +1,4 @@
-// Package words finds what somebody meant who wrote a name that does not exist.
+// Package words finds the known word nearest to a misspelt one.
 package words
 
 import "strings"
