@@ -66,19 +66,16 @@ func (t Target) Create(write func(*Sink) error) error {
 	if t.Format == Replay {
 		return fmt.Errorf("%w: a replay buffer cannot be written, expected another format", ErrName)
 	}
-	if unit := t.Format.unit(); unit != 0 {
-		t.Unit = unit
-	}
 	if v := t.Format.variant(t.Variant); v != t.Variant {
 		return fmt.Errorf("%w: %s keeps no positions of %s, expected %s", ErrName, t.Format, t.Variant, v)
 	}
 	if t.Name == "-" {
-		return t.write(t.Stdout, write)
+		return t.Encode(t.Stdout, write)
 	}
 	_, err := os.Stat(t.Name)
 	switch {
 	case errors.Is(err, os.ErrNotExist) || err == nil && t.Force && !t.Append:
-		return durable.Write(t.Name, func(w io.Writer) error { return t.write(w, write) })
+		return durable.Write(t.Name, func(w io.Writer) error { return t.Encode(w, write) })
 	case err != nil:
 		return err
 	case t.Append:
@@ -87,8 +84,11 @@ func (t Target) Create(write func(*Sink) error) error {
 	return fmt.Errorf("%w: %s", ErrExists, t.Name)
 }
 
-// write puts a Writer of the format on w.
-func (t Target) write(w io.Writer, write func(*Sink) error) error {
+// Encode writes to w, in place of a file, what write does.
+func (t Target) Encode(w io.Writer, write func(*Sink) error) error {
+	if unit := t.Format.unit(); unit != 0 {
+		t.Unit = unit
+	}
 	s := &Sink{Target: t}
 	switch t.Format {
 	case Bin:
@@ -138,7 +138,7 @@ func (t Target) extend(write func(*Sink) error) (err error) {
 	if _, err := f.Seek(end, io.SeekStart); err != nil {
 		return err
 	}
-	if err := t.write(f, write); err != nil {
+	if err := t.Encode(f, write); err != nil {
 		return errors.Join(err, f.Truncate(end))
 	}
 	return f.Sync()

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -86,8 +88,8 @@ type Config struct {
 	// Threads is the number of games played at a time; 0 means 1.
 	Threads int
 
-	Output string // file
-	Format Format
+	Output string         // file
+	Format dataset.Format // Chain, Bin or Plain
 	// SaveEvery is the number of positions after which another file, NAME_1 and so
 	// on, begins with the next game; 0: never.
 	SaveEvery int64
@@ -103,26 +105,15 @@ type Config struct {
 	ProgressInterval time.Duration
 }
 
-// Format is a format of files.
-type Format uint8
-
-// The formats there are.
-const (
-	Chain Format = iota // whole games, package sample/chain
-	Bin                 // positions, package sample/bin, 72 bytes each
-	Plain               // positions, package sample/plain
-)
-
-var formatNames = [...]string{Chain: "chain", Bin: "bin", Plain: "plain"}
-
-// String returns the format's name, which with a dot is its extension.
-func (f Format) String() string { return formatNames[f] }
+// formats are those of files: whole games, or positions to train on. The name of
+// each, with a dot, is its extension.
+var formats = []dataset.Format{dataset.Chain, dataset.Bin, dataset.Plain}
 
 // ParseFormat returns the format of a name. The error wraps ErrConfig.
-func ParseFormat(name string) (Format, error) {
-	for f, s := range formatNames {
-		if s == name {
-			return Format(f), nil
+func ParseFormat(name string) (dataset.Format, error) {
+	for _, f := range formats {
+		if f.String() == name {
+			return f, nil
 		}
 	}
 	return 0, fmt.Errorf("%w: format: found %q, expected chain, bin or plain", ErrConfig, name)
@@ -172,7 +163,7 @@ func (c *Config) validate() error {
 		return bad("table of positions", c.SeenMB, fmt.Sprintf("0 to %d MiB", maxSeenMB))
 	case c.Count < 1 || c.SaveEvery < 0 || c.Threads < 0:
 		return bad("count, save every and threads", fmt.Sprintf("%d, %d and %d", c.Count, c.SaveEvery, c.Threads), "a positive count and nothing negative")
-	case c.Output == "" || int(c.Format) >= len(formatNames):
+	case c.Output == "" || !slices.Contains(formats, c.Format):
 		return fmt.Errorf("%w: no output file, or format %d", ErrConfig, c.Format)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/bin"
@@ -35,7 +36,7 @@ func settings() Settings {
 	}
 }
 
-func config(t *testing.T, f Format) Config {
+func config(t *testing.T, f dataset.Format) Config {
 	t.Helper()
 	return Config{
 		Settings: settings(), Seed: 7, New: newEngine, Count: 600, Build: "test", Format: f,
@@ -99,7 +100,7 @@ func samples(t *testing.T, r sample.Reader) (list []sample.Sample) {
 }
 
 func TestGames(t *testing.T) {
-	cfg := config(t, Chain)
+	cfg := config(t, dataset.Chain)
 	file, p := mustRun(t, cfg)
 	list := games(t, file)
 	if len(list) != int(p.Games) || p.Next != uint64(len(list)) {
@@ -147,7 +148,7 @@ func TestGames(t *testing.T) {
 }
 
 func TestThreadsAndSavingDoNotMatter(t *testing.T) {
-	cfg := config(t, Chain)
+	cfg := config(t, dataset.Chain)
 	cfg.Count = 2500 // more than a block
 	want, _ := mustRun(t, cfg)
 	cfg.Threads, cfg.SaveInterval = 3, time.Millisecond
@@ -168,10 +169,10 @@ func TestThreadsAndSavingDoNotMatter(t *testing.T) {
 
 // The other formats have the positions of the games' marks.
 func TestFormatsAgree(t *testing.T) {
-	file, _ := mustRun(t, config(t, Chain))
+	file, _ := mustRun(t, config(t, dataset.Chain))
 	want := samples(t, chain.NewReader(bytes.NewReader(file)))
-	binFile, _ := mustRun(t, config(t, Bin))
-	plainFile, _ := mustRun(t, config(t, Plain))
+	binFile, _ := mustRun(t, config(t, dataset.Bin))
+	plainFile, _ := mustRun(t, config(t, dataset.Plain))
 	for name, r := range map[string]sample.Reader{
 		"bin":   bin.NewReader(bytes.NewReader(binFile), chess.Crazyhouse, bin.Bits512),
 		"plain": plain.NewReader(bytes.NewReader(plainFile), chess.Crazyhouse),
@@ -251,7 +252,7 @@ func TestSettingsOfGames(t *testing.T) {
 		"kings": {func(c *Config) { c.Random.KingMoves = 1 }, func(g *game.Game) error { return nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := config(t, Chain)
+			cfg := config(t, dataset.Chain)
 			cfg.Count = 200
 			tc.set(&cfg)
 			file, _ := mustRun(t, cfg)
@@ -276,7 +277,7 @@ func TestBadSettings(t *testing.T) {
 		"table":      func(c *Config) { c.SeenMB = -1 },
 		"output":     func(c *Config) { c.Output = "" },
 	} {
-		cfg := config(t, Chain)
+		cfg := config(t, dataset.Chain)
 		set(&cfg)
 		if _, err := Run(t.Context(), cfg); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v", name, err)
@@ -304,7 +305,7 @@ func (b broken) Quiet(line *chess.Line) (static, settled search.Score) {
 }
 
 func TestPlayerThatFails(t *testing.T) {
-	cfg := config(t, Chain)
+	cfg := config(t, dataset.Chain)
 	want, _ := mustRun(t, cfg)
 	searches := 0
 	cfg.Output = filepath.Join(t.TempDir(), "broken.chain")

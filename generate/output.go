@@ -10,14 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/sample"
-	"github.com/crazyhouse-rl/selfplay/sample/bin"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
-	"github.com/crazyhouse-rl/selfplay/sample/plain"
 )
 
 // Errors about files that are there already.
@@ -36,7 +34,7 @@ const blockPlies = 8192
 // for the block is written anew, in its place, when it has more games.
 type output struct {
 	path   string
-	format Format
+	format dataset.Format
 	run    string
 	at     state
 	every  int64 // Config.SaveEvery
@@ -91,7 +89,7 @@ func openOutput(c *Config, run string, s seen) (*output, error) {
 		return nil, err
 	}
 	err = dirlock.LockFile(o.lock)
-	if err == nil && c.Format == Chain {
+	if err == nil && c.Format == dataset.Chain {
 		err = o.resumeChain(c, s)
 	} else if err == nil {
 		err = o.resumeSamples(c, s)
@@ -172,7 +170,7 @@ func (o *output) save() error {
 	}
 	o.at.Bytes = o.openAt + int64(o.buf.Len())
 	o.saved = true
-	if o.format == Chain {
+	if o.format == dataset.Chain {
 		return nil
 	}
 	return o.at.write(o.path)
@@ -180,7 +178,7 @@ func (o *output) save() error {
 
 // encode writes the open games.
 func (o *output) encode(w io.Writer) error {
-	if o.format == Chain {
+	if o.format == dataset.Chain {
 		c, err := chain.NewWriter(w, o.open[0].Variant, sample.CentipawnUnit)
 		if err != nil {
 			return err
@@ -192,23 +190,19 @@ func (o *output) encode(w io.Writer) error {
 		}
 		return c.Close()
 	}
-	var codec sample.Writer
-	if o.format == Bin {
-		codec = bin.NewWriter(w, bin.Bits512)
-	} else {
-		codec = plain.NewWriter(w)
-	}
-	var samples []sample.Sample
-	for _, g := range o.open {
-		samples = sample.From(g, sample.RulesClock, samples[:0])
-		for i := range samples {
-			samples[i].Score = sample.Convert(samples[i].Score, sample.CentipawnUnit, sample.InternalUnit)
-			if err := codec.Write(&samples[i]); err != nil {
-				return fmt.Errorf("game %s: %w", g.ID, err)
+	target := dataset.Target{Format: o.format, Variant: o.open[0].Variant}
+	return target.Encode(w, func(sink *dataset.Sink) error {
+		var samples []sample.Sample
+		for _, g := range o.open {
+			samples = sample.From(g, sample.RulesClock, samples[:0])
+			for i := range samples {
+				if err := sink.Write(&samples[i], sample.CentipawnUnit); err != nil {
+					return fmt.Errorf("game %s: %w", g.ID, err)
+				}
 			}
 		}
-	}
-	return codec.Close()
+		return nil
+	})
 }
 
 // close closes the files. What is not saved is lost.
@@ -217,12 +211,4 @@ func (o *output) close() (err error) {
 		err = o.file.Close()
 	}
 	return errors.Join(err, o.lock.Close())
-}
-
-// newReader returns a reader of a file's positions.
-func (o *output) newReader(r io.Reader, v *chess.Variant) sample.Reader {
-	if o.format == Bin {
-		return bin.NewReader(r, v, bin.Bits512)
-	}
-	return plain.NewReader(r, v)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -17,8 +18,8 @@ import (
 
 // FindSeed returns the seed of the run that the file called path holds, and
 // whether there is one.
-func FindSeed(path string, f Format) (seed uint64, found bool, err error) {
-	if f != Chain {
+func FindSeed(path string, f dataset.Format) (seed uint64, found bool, err error) {
+	if f != dataset.Chain {
 		s, err := readState(path)
 		return s.Seed, s.Run != "", err
 	}
@@ -137,19 +138,18 @@ func (o *output) resumeSamples(c *Config, s seen) error {
 
 // readSamples adds the positions of a file to s and counts them.
 func (o *output) readSamples(name string, v *chess.Variant, s seen) (n int64, err error) {
-	f, err := os.Open(name)
+	src, err := dataset.Open(name, o.format, v, nil)
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
-	r := o.newReader(f, v)
+	defer src.Close()
 	var x sample.Sample
 	for {
-		switch err := r.Read(&x); {
+		switch err := src.Read(&x); {
 		case errors.Is(err, io.EOF):
 			return n, nil
 		case err != nil:
-			return n, fmt.Errorf("%s: %w", name, err)
+			return n, err
 		}
 		s.add(&x.Pos)
 		n++

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -66,7 +67,7 @@ func contents(t *testing.T, path string) (all []byte, files int) {
 }
 
 func TestInterruptedRunsEndTheSame(t *testing.T) {
-	for _, f := range []Format{Chain, Bin, Plain} {
+	for _, f := range []dataset.Format{dataset.Chain, dataset.Bin, dataset.Plain} {
 		t.Run(f.String(), func(t *testing.T) {
 			cfg := config(t, f)
 			cfg.SaveEvery = 250
@@ -103,7 +104,7 @@ func TestInterruptedRunsEndTheSame(t *testing.T) {
 // A file cut anywhere, as by a crash, or with anything behind its end, is completed
 // to what it would have been.
 func TestTornChain(t *testing.T) {
-	cfg := config(t, Chain)
+	cfg := config(t, dataset.Chain)
 	cfg.Count = 150
 	short, _ := mustRun(t, cfg)
 	cfg.Count = 300
@@ -122,7 +123,7 @@ func TestTornChain(t *testing.T) {
 
 // What a crash leaves behind the length in the state is cut off.
 func TestTornBin(t *testing.T) {
-	cfg := config(t, Bin)
+	cfg := config(t, dataset.Bin)
 	cfg.Count = 150
 	short, _ := mustRun(t, cfg)
 	state := read(t, stateName(cfg.Output))
@@ -145,7 +146,7 @@ func TestTornBin(t *testing.T) {
 }
 
 func TestOtherRunsAreRefused(t *testing.T) {
-	for _, f := range []Format{Chain, Bin, Plain} {
+	for _, f := range []dataset.Format{dataset.Chain, dataset.Bin, dataset.Plain} {
 		cfg := config(t, f)
 		cfg.Count = 50
 		before, _ := mustRun(t, cfg)
@@ -175,7 +176,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 }
 
 func TestOneProcessAtATime(t *testing.T) {
-	cfg := config(t, Chain)
+	cfg := config(t, dataset.Chain)
 	o, err := openOutput(&cfg, "run", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/generate"
 	"github.com/crazyhouse-rl/selfplay/match"
@@ -107,7 +108,7 @@ func (o *gensfenOptions) setOpenings(cfg *generate.Config) error {
 }
 
 // file settles the name of the file and its format.
-func (o *gensfenOptions) file() (string, generate.Format, error) {
+func (o *gensfenOptions) file() (string, dataset.Format, error) {
 	name := o.output
 	ext := filepath.Ext(name)
 	format, err := generate.ParseFormat(strings.TrimPrefix(ext, "."))
@@ -117,7 +118,7 @@ func (o *gensfenOptions) file() (string, generate.Format, error) {
 			return "", 0, fmt.Errorf("%w: --data-format: %w; selfplay convert makes other formats of .chain", cli.ErrUsage, err)
 		}
 	case err != nil:
-		format = generate.Chain
+		format = dataset.Chain
 	}
 	name = strings.TrimSuffix(name, "."+format.String())
 	if o.randomFileName {
@@ -127,7 +128,7 @@ func (o *gensfenOptions) file() (string, generate.Format, error) {
 }
 
 // seedNumber settles the seed.
-func (o *gensfenOptions) seedNumber(path string, f generate.Format, stderr io.Writer) (uint64, error) {
+func (o *gensfenOptions) seedNumber(path string, f dataset.Format, stderr io.Writer) (uint64, error) {
 	if n, err := strconv.ParseUint(o.seed, 10, 64); err == nil {
 		return n, nil
 	}
