@@ -29,10 +29,6 @@ type GateConfig struct {
 	// the incumbent. SPRT is required.
 	Config
 	Undecided UndecidedRule
-	// MaxFailures is the number of games each player may lose by failing.
-	// With more of the candidate's, it is broken; with more of the
-	// incumbent's, the match measured no strength. Neither passes.
-	MaxFailures int
 }
 
 // GateResult is the verdict on a candidate.
@@ -61,13 +57,14 @@ func Gate(ctx context.Context, cfg GateConfig) (GateResult, error) {
 	return GateResult{Passed: passed, Reason: reason, Result: result}, nil
 }
 
-// judge decides on a finished match.
+// judge decides on a finished match. No player may have lost a game by failing: a
+// candidate that did is broken, and a match whose incumbent did measured no strength.
 func (cfg *GateConfig) judge(r *Result) (passed bool, reason string) {
 	e := &r.Encounters[0]
 	for _, s := range r.Standings {
-		if n := s.Failures.Total(); n > cfg.MaxFailures {
+		if n := s.Failures.Total(); n > 0 {
 			role := [2]string{"candidate", "incumbent"}[s.Player]
-			return false, fmt.Sprintf("the %s failed in %d of %d games, at most %d allowed", role, n, e.Games.Games(), cfg.MaxFailures)
+			return false, fmt.Sprintf("the %s failed in %d of %d games", role, n, e.Games.Games())
 		}
 	}
 	if r.Verdict != rating.Continue {

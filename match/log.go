@@ -108,6 +108,15 @@ type Log struct {
 // ReadLog reads the log of a match, one under way as well: a last line that is
 // not finished is left out. Errors wrap [ErrBadLog] or are those of r.
 func ReadLog(r io.Reader) (Log, error) {
+	log, err := readLog(r)
+	if err == nil && log.Version == 0 {
+		err = fmt.Errorf("%w: no whole line", ErrBadLog)
+	}
+	return log, err
+}
+
+// readLog is ReadLog of a log that may have no whole line: then its Version is 0.
+func readLog(r io.Reader) (Log, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxLogSize+1))
 	if err != nil {
 		return Log{}, fmt.Errorf("match: log: %w", err)
@@ -115,11 +124,7 @@ func ReadLog(r io.Reader) (Log, error) {
 	if len(data) > maxLogSize {
 		return Log{}, fmt.Errorf("%w: more than %d bytes", ErrBadLog, maxLogSize)
 	}
-	log, err := decodeLog(data)
-	if err == nil && log.Version == 0 {
-		err = fmt.Errorf("%w: no whole line", ErrBadLog)
-	}
-	return log, err
+	return decodeLog(data)
 }
 
 // decodeLog reads the lines of a log. Without a whole line, its Version is 0.

@@ -62,14 +62,7 @@ func (r *records) openLog(path string, s schedule, withPGN bool) (Log, error) {
 	} else if err != nil {
 		return Log{}, err
 	}
-	data, err := io.ReadAll(io.LimitReader(r.log, maxLogSize+1))
-	if err != nil {
-		return Log{}, err
-	}
-	if len(data) > maxLogSize {
-		return Log{}, fmt.Errorf("%w: more than %d bytes", ErrBadLog, maxLogSize)
-	}
-	log, err := decodeLog(data)
+	log, err := readLog(r.log)
 	if err != nil {
 		return Log{}, err
 	}
