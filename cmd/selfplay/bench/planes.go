@@ -170,6 +170,11 @@ func (o *benchPlanesOptions) open() (*runtimes.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return randomPlanes(a)
+}
+
+// randomPlanes makes a plane net with random weights, the same every time.
+func randomPlanes(a arch.Architecture) (*runtimes.File, error) {
 	p, err := a.New(rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		return nil, err
@@ -251,26 +256,24 @@ func timeKernels(net planes.Runtime, l kernel.Level, in []float32, n, count int)
 		return 0, err
 	}
 	defer restore()
-	var out planes.Output
-	start := cputime.Thread()
-	for range count {
-		if err := net.Run(in, n, &out); err != nil {
-			return 0, err
-		}
-	}
-	return cputime.Thread() - start, nil
+	return timeRuns(net, in, n, count, cputime.Thread)
 }
 
 // timeRuntime times a runtime whose threads are its own.
 func timeRuntime(net planes.Runtime, in []float32, n, count int) (time.Duration, error) {
+	return timeRuns(net, in, n, count, func() time.Duration { return cputime.Process(os.Getpid()) })
+}
+
+// timeRuns returns the CPU time of count batches by a clock.
+func timeRuns(net planes.Runtime, in []float32, n, count int, clock func() time.Duration) (time.Duration, error) {
 	var out planes.Output
-	start := cputime.Process(os.Getpid())
+	start := clock()
 	for range count {
 		if err := net.Run(in, n, &out); err != nil {
 			return 0, err
 		}
 	}
-	return cputime.Process(os.Getpid()) - start, nil
+	return clock() - start, nil
 }
 
 // benchPositions encodes n positions of games of this program.

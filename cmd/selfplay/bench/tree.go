@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"runtime"
 	"text/tabwriter"
 
@@ -62,15 +61,7 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.New(rand.New(rand.NewPCG(1, 2)))
-	if err != nil {
-		return err
-	}
-	model, err := a.Model(p, planes.NewMeta(chess.Crazyhouse))
-	if err != nil {
-		return err
-	}
-	file, err := runtimes.FromModel(model)
+	file, err := randomPlanes(a)
 	if err != nil {
 		return err
 	}
@@ -123,15 +114,9 @@ func (o *benchTreeOptions) alone(r planes.Runtime) (float64, error) {
 		}
 		planes.Encode(in[i*planes.Size:], &p, 0)
 	}
-	var out planes.Output
 	count := max(1, o.nodes*len(benchTreeFENs)/o.batch)
-	start := cputime.Thread()
-	for range count {
-		if err := r.Run(in, o.batch, &out); err != nil {
-			return 0, err
-		}
-	}
-	return float64(count*o.batch) / (cputime.Thread() - start).Seconds(), nil
+	took, err := timeRuns(r, in, o.batch, count, cputime.Thread)
+	return float64(count*o.batch) / took.Seconds(), err
 }
 
 // search returns the nodes per second of CPU time.
