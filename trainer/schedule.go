@@ -30,8 +30,9 @@ type Schedule interface {
 // [Exponential], [Stairs] or [OneCycle].
 type Curve interface {
 	Schedule
-	// end returns what the curve's values go to, or 0 where its text has no end.
-	end() float64
+	// end returns what the curve's values go to, and after how many steps: 0 and 0
+	// where its text has no end.
+	end() (value float64, steps uint64)
 }
 
 // Constant has the same value at every step.
@@ -144,7 +145,8 @@ func (s Cycle) At(step uint64) float64 {
 	if s.Steps == 1 {
 		return v
 	}
-	return min(between(v, s.Curve.end(), float64(step%s.Steps)/float64(s.Steps-1)), s.Max())
+	end, _ := s.Curve.end()
+	return min(between(v, end, float64(step%s.Steps)/float64(s.Steps-1)), s.Max())
 }
 
 func (s Warmup) At(step uint64) float64 {
@@ -182,24 +184,9 @@ func (s Sequence) Max() float64 {
 	return highest
 }
 
-func (c Constant) end() float64    { return 0 }
-func (c Linear) end() float64      { return c.To }
-func (c Cosine) end() float64      { return c.To }
-func (c Exponential) end() float64 { return c.To }
-func (c OneCycle) end() float64    { return c.To }
-func (c Stairs) end() float64      { return 0 }
-
-// stepsOf returns the steps that a curve takes, 0 for Constant and Stairs.
-func stepsOf(c Curve) uint64 {
-	switch c := c.(type) {
-	case Linear:
-		return c.Steps
-	case Cosine:
-		return c.Steps
-	case Exponential:
-		return c.Steps
-	case OneCycle:
-		return c.Steps
-	}
-	return 0
-}
+func (c Constant) end() (float64, uint64)    { return 0, 0 }
+func (c Linear) end() (float64, uint64)      { return c.To, c.Steps }
+func (c Cosine) end() (float64, uint64)      { return c.To, c.Steps }
+func (c Exponential) end() (float64, uint64) { return c.To, c.Steps }
+func (c OneCycle) end() (float64, uint64)    { return c.To, c.Steps }
+func (c Stairs) end() (float64, uint64)      { return 0, 0 }

@@ -39,7 +39,7 @@ func (s Sequence) validate() error {
 		if err := checkSchedule(p.Curve); err != nil {
 			return fmt.Errorf("part %d of the sequence: %w", i+1, err)
 		}
-		if n := stepsOf(p.Curve); i < last && (p.Steps == 0 || n > 0 && n != p.Steps) {
+		if _, n := p.Curve.end(); i < last && (p.Steps == 0 || n > 0 && n != p.Steps) {
 			return fmt.Errorf("%w: part %d of the sequence lasts %d steps, expected those of its curve, or some", ErrSchedule, i+1, p.Steps)
 		}
 	}

@@ -190,7 +190,7 @@ func (s Sequence) String() string {
 	words := make([]string, len(s))
 	for i, p := range s {
 		words[i] = p.Curve.String()
-		if p.Steps > 0 && stepsOf(p.Curve) == 0 { // other curves' text has them already
+		if _, n := p.Curve.end(); p.Steps > 0 && n == 0 { // other curves' text has them already
 			words[i] += fmt.Sprintf(":%d", p.Steps)
 		}
 	}

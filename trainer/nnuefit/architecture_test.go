@@ -61,8 +61,8 @@ func chessSamples(seed uint64, n int) []sample.Sample {
 	return out[:n]
 }
 
-// TestArchitectures trains every kind of net: it must learn some positions by heart, its integer net
-// must say what the float net says, and its checkpoint must go on alike.
+// TestArchitectures trains every kind of net: it must memorise some positions, its
+// integer net must say what the float net says, and its checkpoint must go on alike.
 func TestArchitectures(t *testing.T) {
 	for name, arch := range architectures() {
 		t.Run(name, func(t *testing.T) {

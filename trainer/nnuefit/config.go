@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/internal/check"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -128,7 +129,7 @@ func (c Config) Validate() error {
 	wrong := check.Of(trainer.ErrConfig)
 	check.Above(wrong, "net_scale", c.NetScale, 0, math.MaxFloat32)
 	check.Above(wrong, "score_scale", c.ScoreScale, 0, math.MaxFloat32)
-	wrong.That(c.Loss.known(), "loss", c.Loss, fmt.Sprintf("one of %s, %s or %s", PowerLoss, CrossEntropy, RankingLoss))
+	wrong.That(slices.Contains(Losses(), c.Loss), "loss", c.Loss, fmt.Sprintf("one of %s, %s or %s", PowerLoss, CrossEntropy, RankingLoss))
 	check.Above(wrong, "power", c.Power, 1, 10)
 	check.Within(wrong, "lambda2", c.LambdaBeyond, 0, 1)
 	check.Within(wrong, "lambda_limit", c.LambdaLimit, 0, search.Infinite)

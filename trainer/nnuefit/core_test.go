@@ -10,8 +10,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
-// The tests of the core use a made-up feature set: kings squares times men
-// features, whose factoriser drops the king, as HalfKAv2's does.
+// The tests of the core use a made-up feature set: king squares times pieces, whose factoriser drops the king, as HalfKAv2's does.
 const (
 	testKings = 4
 	testMen   = 20
@@ -84,7 +83,7 @@ var testObjective = objective{PowerLoss, 2.5, 600.0 / 361}
 
 func randomBatch(rng *rand.Rand, n int) *testBatch { return batchFor(rng, n, 3) }
 
-// batchFor makes a batch for nets of so many stacks.
+// batchFor makes a batch for nets of the given number of stacks.
 func batchFor(rng *rand.Rand, n, stacks int) *testBatch {
 	b := &testBatch{objective: testObjective}
 	for range n {

@@ -2,7 +2,6 @@ package nnuefit
 
 import (
 	"math"
-	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/internal/logistic"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -21,10 +20,8 @@ const (
 	CrossEntropy Loss = "cross-entropy"
 )
 
-// Losses returns all losses.
+// Losses returns all losses of a Model.
 func Losses() []Loss { return []Loss{PowerLoss, CrossEntropy} }
-
-func (l Loss) known() bool { return slices.Contains(Losses(), l) }
 
 // objective is the loss of one position with q = σ(gain·output).
 type objective struct {

@@ -18,7 +18,7 @@ import (
 var testHyper = trainer.Hyper{LearningRate: 1e-3, Lambda: 0.5}
 
 // randomSamples plays random games and labels their positions by material: the
-// score is the balance with men in hand counted, the result is drawn by the
+// score is the balance with pieces in hand counted, the result is drawn by the
 // chance that the balance gives.
 func randomSamples(seed uint64, n int) []sample.Sample {
 	rng := rand.New(rand.NewPCG(seed, 99))
@@ -122,7 +122,7 @@ func TestFitRefuses(t *testing.T) {
 }
 
 // TestStartsAsMaterial checks the meaning of PSQT, perspective and unit: before
-// any training, taking away the layers, the net counts men.
+// any training, taking away the layers, the net counts pieces.
 func TestStartsAsMaterial(t *testing.T) {
 	m := newModel(t, nnue.Narrow(16), 1)
 	l := m.core.layout

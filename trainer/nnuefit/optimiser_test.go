@@ -23,7 +23,7 @@ func newDenseTwin(c *core) *denseTwin {
 	return t
 }
 
-// step makes step t with gradient g, summed over so many examples.
+// step makes step t with gradient g, summed over a number of examples.
 func (d *denseTwin) step(g []float64, cfg Config, lr float64, t, examples int, decays func(i int) bool) {
 	decay := cfg.WeightDecay
 	if cfg.Optimiser == trainer.Adam {
@@ -142,8 +142,8 @@ func idleEqualsDense(t *testing.T, cfg Config, scale float64) {
 	}
 }
 
-// TestOptimisersLearn wants every optimiser to learn a small set by heart, or
-// nearly so.
+// TestOptimisersLearn wants every optimiser to memorise a small set, or nearly
+// so.
 func TestOptimisersLearn(t *testing.T) {
 	for _, o := range trainer.Optimisers() {
 		cfg := testConfig()

@@ -14,7 +14,7 @@ import (
 )
 
 // greedySamples plays games in which every second move takes the most valuable
-// piece it can, of which a net can learn that men are worth having.
+// piece it can, of which a net can learn that pieces are worth having.
 func greedySamples(seed uint64, n int) []sample.Sample {
 	rng := rand.New(rand.NewPCG(seed, 97))
 	var out []sample.Sample

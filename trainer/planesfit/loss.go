@@ -49,25 +49,19 @@ func (o *objective) mixed(s *sample.Sample) outcome {
 // measure is sums over positions.
 type measure struct {
 	loss                 float64 // weighed, samples included
-	policy, value, plies float64 // parts of the loss, not weighed
+	policy               float64 // the part of it that is of moves, not weighed
 	score, result        float64 // of the value against these alone
 	moves, hits          int     // positions whose move is known, and those whose likeliest it is
-	lengths              int     // positions whose plies to the end are known
-	positions            int
 	decided, rightWinner int
 }
 
 func (m *measure) add(x *measure) {
 	m.loss += x.loss
 	m.policy += x.policy
-	m.value += x.value
-	m.plies += x.plies
 	m.score += x.score
 	m.result += x.result
 	m.moves += x.moves
 	m.hits += x.hits
-	m.lengths += x.lengths
-	m.positions += x.positions
 	m.decided += x.decided
 	m.rightWinner += x.rightWinner
 }
@@ -84,10 +78,9 @@ func (p *pass) loss(o *objective, samples []sample.Sample, weights []float64) me
 		m.loss += weight * o.policy * p.targets.policyLoss(&m, image, i, weight*o.policy)
 		m.loss += weight * o.value * p.heads.valueLoss(&m, p.net, o, s, i, weight*o.value)
 		if p.net.plies != nil {
-			m.loss += weight * o.plies * p.heads.pliesLoss(&m, s, i, weight*o.plies)
+			m.loss += weight * o.plies * p.heads.pliesLoss(s, i, weight*o.plies)
 		}
 	}
-	m.positions = len(samples)
 	return m
 }
 
@@ -166,13 +159,11 @@ func (h *heads) valueLoss(m *measure, n *net, o *objective, s *sample.Sample, i 
 			m.rightWinner++
 		}
 	}
-	loss := against(target)
-	m.value += loss
-	return loss
+	return against(target)
 }
 
 // pliesLoss is the loss of the plies left in position i, otherwise as valueLoss.
-func (h *heads) pliesLoss(m *measure, s *sample.Sample, i int, weight float64) float64 {
+func (h *heads) pliesLoss(s *sample.Sample, i int, weight float64) float64 {
 	if s.PliesLeft == 0 {
 		h.plies[i] = 0
 		return 0
@@ -180,7 +171,5 @@ func (h *heads) pliesLoss(m *measure, s *sample.Sample, i int, weight float64) f
 	q := logistic.Sigmoid(float64(h.plies[i]))
 	e := q - min(float64(s.PliesLeft)/planes.PliesScale, 1)
 	h.plies[i] = float32(weight * 2 * e * q * (1 - q))
-	m.lengths++
-	m.plies += e * e
 	return e * e
 }

@@ -206,7 +206,7 @@ func TestLearnsByHeart(t *testing.T) {
 	}
 }
 
-// bits is everything a step leaves behind.
+// bits is everything that a step changes.
 func bits(m *Model) []float32 {
 	var all []float32
 	for _, x := range [][]float32{m.net.params.all, m.first, m.second, m.mean} {

@@ -26,7 +26,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
-// samples are positions of random games, scored by the men in hand; the games
+// samples are positions of random games, scored by the pieces in hand; the games
 // are won by who has more at the end.
 func samples(games int) []sample.Sample {
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -217,7 +217,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// counting is a context that ends after so many looks at it.
+// counting is a context that ends after a number of calls of Err.
 type counting struct {
 	context.Context
 	left int

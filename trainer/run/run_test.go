@@ -92,7 +92,7 @@ func (unmeasurable) Loss([]sample.Sample, float64) (trainer.Loss, error) {
 	return trainer.Loss{}, trainer.ErrDiverged
 }
 
-// The batch behind which the net cannot be measured any more is kept; before the
+// The batch after which the net cannot be measured any more is kept; before the
 // first step there is none.
 func TestUnmeasurableIsKept(t *testing.T) {
 	p, err := newPlan(settings(t, dataFile(t, "a.chain", samples(20))))
