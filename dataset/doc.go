@@ -21,7 +21,7 @@
 //
 // # Games
 //
-// Whole games are told apart by their records, samples without a game by their
+// Whole games are distinguished by their records, samples without a game by their
 // plies and results: a game begins where the ply does not rise or the result is
 // another.
 //

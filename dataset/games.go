@@ -15,8 +15,8 @@ type Game struct {
 	Samples []sample.Sample
 }
 
-// gameReader reads a source game by game. Formats that do not keep games have
-// them told apart by plies and results: a game ends before a sample whose ply is
+// gameReader reads a source game by game. In formats that do not keep games
+// they are distinguished by plies and results: a game ends before a sample whose ply is
 // not above the last one's, or whose result is another.
 type gameReader struct {
 	src    *Source

@@ -63,7 +63,7 @@ func sourcesOf(t *testing.T) (names []string, games []*game.Game) {
 }
 
 // TestMissingScores: the same games, with scores missing, give the same positions
-// and the same counts through whatever they go, and whoever asks.
+// and the same counts from every format and for every reader.
 func TestMissingScores(t *testing.T) {
 	names, games := sourcesOf(t)
 	for _, text := range []string{

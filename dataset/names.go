@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
 // Files replaces the directories among the names of data by the sample files in
@@ -53,23 +53,19 @@ func BufferDir(dir string) (string, error) {
 		return "", err
 	}
 	for _, d := range []string{dir, filepath.Join(dir, "replay")} {
-		_, err := os.Stat(filepath.Join(d, "manifest.json"))
-		if err == nil || hasSegments(d) {
+		if segments, manifest := replay.Contents(d); segments || manifest {
 			return d, nil
 		}
 	}
 	return "", fmt.Errorf("%s: found no segments (*.seg) and no manifest.json, expected those of a replay buffer, here or in %s", dir, filepath.Join(dir, "replay"))
 }
 
-func hasSegments(dir string) bool {
-	segments, _ := durable.Glob(dir, "*.seg")
-	return len(segments) > 0
-}
-
 // filesIn returns the replay buffer in a directory, or else the files of samples.
 func filesIn(dir string) ([]string, error) {
-	if buffer, err := BufferDir(dir); err == nil && hasSegments(buffer) {
-		return []string{BufferPrefix + buffer}, nil
+	if buffer, err := BufferDir(dir); err == nil {
+		if segments, _ := replay.Contents(buffer); segments {
+			return []string{BufferPrefix + buffer}, nil
+		}
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -41,7 +41,7 @@ type reading struct {
 	clock    sample.Clock
 	counts   Counts
 	err      error
-	progress Progress // nil: nobody asked
+	progress Progress // may be nil
 	shown    time.Time
 
 	name string // of the present input
@@ -105,7 +105,7 @@ type entry struct {
 	length  int  // plies of its game, 0 if not known
 }
 
-// checkEvery is how many samples lie between two looks at the context.
+// checkEvery is the number of samples between two checks of the context.
 const checkEvery = 1 << 12
 
 // game hands on the samples of a game.

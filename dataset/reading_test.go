@@ -47,7 +47,7 @@ func bufferInput(t testing.TB, dir string, e Extent) Input {
 	return in
 }
 
-// A sample without a score is an even position to whoever does not filter it, not a
+// A sample without a score is an even position where it is not filtered, not a
 // won one.
 func TestSamplesWithoutScore(t *testing.T) {
 	all := sample.From(randomGame(rand.New(rand.NewPCG(3, 1)), 1), sample.RulesClock, nil)
@@ -113,8 +113,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// What a damaged or cut file has lost is told, and why nothing is left of one.
-func TestDamageIsTold(t *testing.T) {
+// What a damaged or cut file has lost is reported, and why nothing is left of one.
+func TestDamageIsReported(t *testing.T) {
 	path, _ := chainFile(t, 60)
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -162,8 +162,8 @@ func TestDamageIsTold(t *testing.T) {
 	}
 }
 
-// Of a replay buffer's damage, what lies between the games of the input is told, and
-// again the same when more games lie behind.
+// Of a replay buffer's damage, what lies between the games of the input is
+// reported, and the same again when more games follow.
 func TestDamagedBuffer(t *testing.T) {
 	dir := t.TempDir()
 	_, games := chainFile(t, 30)

@@ -12,7 +12,7 @@ import (
 // Report is what Stats have counted, as text, JSON and figure.
 type Report struct {
 	Positions int64 `json:"positions"`
-	Games     int64 `json:"games"` // as far as plies and results tell them apart
+	Games     int64 `json:"games"` // as far as plies and results distinguish them
 
 	// Duplicates counts samples whose position came before; clocks do not count. It
 	// is exact up to some two million positions, and beyond an estimate from a

@@ -276,7 +276,7 @@ func TestMeasured(t *testing.T) {
 		for i := range got {
 			next := slices.Index(want[at+1:], name(&got[i])) + at + 1
 			if gap := next - at; gap < 1 || gap > 2*len(want)/most {
-				t.Fatalf("position %d of %d is %d behind that before it, of %d", i, most, gap, len(want))
+				t.Fatalf("position %d of %d is %d after the one before it, of %d", i, most, gap, len(want))
 			}
 			at = next
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 const (
@@ -60,6 +61,14 @@ func listSegments(dir string) ([]uint64, error) {
 	}
 	slices.Sort(numbers)
 	return numbers, nil
+}
+
+// Contents reports whether dir holds segments and a manifest, of which a buffer
+// without games has the manifest alone.
+func Contents(dir string) (segments, manifest bool) {
+	paths, _ := durable.Glob(dir, "*"+segmentExt)
+	_, err := os.Stat(filepath.Join(dir, manifestFile))
+	return len(paths) > 0, err == nil
 }
 
 // readSegment returns the content of segment n of dir.
