@@ -89,7 +89,7 @@ func timed(takes, says time.Duration) *fakePlayer {
 }
 
 // TestClockCounts: a clock runs by the player's own time, not by that of the
-// transport, but never by more than has passed; it is told as at least a
+// transport, but never by more than has passed; it is given as at least a
 // millisecond, as none left would be no clock.
 func TestClockCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

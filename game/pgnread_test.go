@@ -225,7 +225,7 @@ func TestPGNWhole(t *testing.T) {
 	}
 }
 
-// TestPGNErrors: a bad game is reported with its line, and the one behind it is
+// TestPGNErrors: a bad game is reported with its line, and the one after it is
 // read all the same.
 func TestPGNErrors(t *testing.T) {
 	const good = "\n\n[Event \"good\"]\n\n1. e4 1-0\n"

@@ -62,7 +62,7 @@ func (e *Encoder) writePolicy(p *search.Policy, limit int) error {
 	return nil
 }
 
-// fitting returns how many moves of p fit into so many bits, and the order of
+// fitting returns how many moves of p fit into a number of bits, and the order of
 // the code of their weights.
 func (e *Encoder) fitting(p *search.Policy, limit int) (n int, order uint, err error) {
 	var steps orders

@@ -11,8 +11,8 @@ import (
 // 31 pieces of a kind.
 var testValues = [5]float32{1, 1 << 5, 1 << 10, 1 << 15, 1 << 20}
 
-// counted is what a set can tell of material: pieces on the board by kind, and
-// up to so many of a kind in a hand.
+// counted is the material that a set gives: pieces on the board by kind, and up to
+// a number of each kind in a hand.
 type counted struct {
 	board [5]bool
 	held  [5]int

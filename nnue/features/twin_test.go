@@ -55,10 +55,10 @@ type twin struct {
 }
 
 var twins = map[string]twin{
-	"All":        {768, 768, func(v *seen) []int { return v.men(func(int) bool { return true }) }},
-	"P":          {640, 640, func(v *seen) []int { return v.men(func(s int) bool { return v.board[s] < 10 }) }},
+	"All":        {768, 768, func(v *seen) []int { return v.pieces(func(int) bool { return true }) }},
+	"P":          {640, 640, func(v *seen) []int { return v.pieces(func(s int) bool { return v.board[s] < 10 }) }},
 	"King":       {64, 64, func(v *seen) []int { return []int{v.king} }},
-	"KingAll":    {49152, 49152, func(v *seen) []int { return times([]int{v.king}, v.men(func(int) bool { return true }), 768) }},
+	"KingAll":    {49152, 49152, func(v *seen) []int { return times([]int{v.king}, v.pieces(func(int) bool { return true }), 768) }},
 	"HalfKP":     {41024, 41024, halfKPSlowly},
 	"HalfKAv2":   {45056, 55296, halfKASlowly},
 	"H":          {96, 96, func(v *seen) []int { return v.lines(8, func(f, r int) int { return r }) }},
@@ -88,7 +88,7 @@ func sumOf(top [6]int) int {
 	return n
 }
 
-func (v *seen) men(counts func(square int) bool) []int {
+func (v *seen) pieces(counts func(square int) bool) []int {
 	var out []int
 	for s, plane := range v.board {
 		if plane >= 0 && counts(s) {

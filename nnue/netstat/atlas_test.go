@@ -50,7 +50,7 @@ func TestAtlas(t *testing.T) {
 		set := parse(t, tc.set, chess.Crazyhouse)
 		a := newAtlas(set, chess.Crazyhouse, tc.king)
 		if !a.single(set, tc.king) {
-			t.Errorf("%s: found not to follow from single men", tc.set)
+			t.Errorf("%s: found not to follow from single pieces", tc.set)
 		}
 		p := a.picture(number)
 		for name, f := range map[string][2]float64{
@@ -91,7 +91,7 @@ func TestNotSingle(t *testing.T) {
 	for _, expression := range []string{"PH", "PV", "MB", "MC", "DropChecks", "HandPairs"} {
 		set := parse(t, expression, chess.Crazyhouse)
 		if newAtlas(set, chess.Crazyhouse, chess.NoSquare).single(set, chess.NoSquare) {
-			t.Errorf("%s: found to follow from single men", expression)
+			t.Errorf("%s: found to follow from single pieces", expression)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestAtlasOfChess(t *testing.T) {
 	set := parse(t, "HalfKP", chess.Chess)
 	a := newAtlas(set, chess.Chess, chess.NoSquare)
 	if !a.single(set, chess.NoSquare) {
-		t.Error("HalfKP: found not to follow from single men")
+		t.Error("HalfKP: found not to follow from single pieces")
 	}
 	p := a.picture(func(f int) float64 { return float64(f % 641) })
 	if got := p.Pieces[0][chess.Rook][f3]; math.Abs(got-(1+6*64+21)) > 1e-9 {

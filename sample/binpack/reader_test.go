@@ -129,7 +129,7 @@ func TestReadStem(t *testing.T) {
 		{"rights", "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", rooks},
 		{"rights of the king's rook", "4k3/8/8/8/8/8/8/R3K2R w K - 0 1", changed(rooks, codesAt, 0xa6)},
 		{"rights of a king away", "4k3/8/8/8/8/8/4K3/R6R w - - 0 1", changed(changed(away, codesAt, 0xdd), codesAt+1, 0xba)},
-		{"bytes behind the last chain", "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", append(bytes.Clone(rooks), make([]byte, 33)...)},
+		{"bytes after the last chain", "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", append(bytes.Clone(rooks), make([]byte, 33)...)},
 	} {
 		r := NewReader(bytes.NewReader(blockOf(c.chain...)))
 		var s sample.Sample

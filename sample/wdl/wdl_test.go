@@ -11,7 +11,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// fill draws games of so many positions each, which have one score and one
+// fill draws games of each positions, which have one score and one
 // winner.
 func fill(seed uint64, games, each int, a, b float64) *Tally {
 	rng := rand.New(rand.NewPCG(seed, 11))
