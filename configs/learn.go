@@ -40,7 +40,7 @@ type Learn struct {
 	NewbobDecay float64 `yaml:"newbob_decay" usage:"factor of the learning rate when the held-out loss is no new best; 0 or 1: newbob is off"`
 	NewbobTries int     `yaml:"newbob_trials" usage:"times in a row after which newbob ends the run"`
 	NewbobKeep  bool    `yaml:"newbob_keep" usage:"newbob goes on from the latest net, not the best"`
-	Init        string  `yaml:"init" usage:"checkpoint, run directory, or .nnue file of the same architecture, whose net training starts from"`
+	Init        string  `yaml:"init" usage:"checkpoint, .nnue file of the same architecture, or directory of learn or of a run, whose net training starts from"`
 }
 
 //go:embed learn/*.yaml

@@ -17,6 +17,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dataset"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -347,6 +348,30 @@ func TestData(t *testing.T) {
 	}
 }
 
+// publish makes a directory such as that of a run, whose newest net is a file's, and
+// returns its path.
+func publish(t *testing.T, file string) string {
+	t.Helper()
+	net, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	store, err := nets.Open(filepath.Join(dir, "nets"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _, err := store.Put(bytes.NewReader(net), nets.KindNNUE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := nets.Manifest{Schema: nets.ManifestSchema, ID: id, Size: int64(len(net)), Kind: nets.KindNNUE, Variant: "crazyhouse", Generation: 3}
+	if err := errors.Join(store.PutManifest(m), store.SetCurrent(id)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func TestInit(t *testing.T) {
 	data := dataFile(t, "a.chain", samples(40))
 	cfg := settings(t, data)
@@ -372,6 +397,16 @@ func TestInit(t *testing.T) {
 	if entries, _ := logOf(t, dir); math.Abs(entries[0].HeldOut.Mean/s.HeldOut.Mean-1) > 0.01 {
 		t.Errorf("begins at loss %g, want about %g", entries[0].HeldOut.Mean, s.HeldOut.Mean)
 	}
+	// The directory of a run stands for its net.
+	var out strings.Builder
+	cfg.Init = publish(t, s.NetFile)
+	if _, err := Run(t.Context(), cfg, Options{Dir: t.TempDir(), Out: &out, Progress: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), cfg.Init+": the newest net published, generation 3, ") {
+		t.Errorf("the net of a run: printed\n%s", out.String())
+	}
+	cfg.Init = s.NetFile
 	cfg.Width = 32
 	if _, err := Run(t.Context(), cfg, quiet(t.TempDir())); !errors.Is(err, nnue.ErrArchitecture) || !strings.Contains(err.Error(), "found crazyhouse All + Hand 16+8") || !strings.Contains(err.Error(), "expected crazyhouse All + Hand 32+8") {
 		t.Errorf("another architecture: error %v", err)

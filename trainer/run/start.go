@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
@@ -39,67 +40,71 @@ func (r *runner) start() error {
 
 // checkInit looks for the first net of a new run before its data are read.
 func (r *runner) checkInit() error {
-	path := r.cfg.Init
-	if begun, _ := durable.Glob(r.path(checkpoints), "*.checkpoint"); path == "" || len(begun) > 0 {
+	if begun, _ := durable.Glob(r.path(checkpoints), "*.checkpoint"); r.cfg.Init == "" || len(begun) > 0 {
 		return nil
 	}
-	path, err := checkpointIn(path)
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
+	if _, err := firstNet(r.cfg.Init); err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
 	return nil
 }
 
-// netExtension is that of files of integer nets.
-const netExtension = ".nnue"
+// Extensions of files of nets.
+const (
+	nnueExtension   = ".nnue"
+	planesExtension = ".onnx"
+)
 
 // startFrom gives a new run the first net of another run's checkpoint, or of a
 // file of an integer net.
 func (r *runner) startFrom(path string) error {
-	if filepath.Ext(path) == netExtension {
-		m, ok := nnueOf(r.model)
-		if !ok {
-			return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", trainer.ErrConfig, path, r.cfg.Kind)
-		}
-		net, err := nnue.ReadFile(path, r.Variant)
-		if err != nil {
-			return err
-		}
-		cut, err := m.Load(net)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		fmt.Fprintf(r.Out, "first net from %s\n", path)
-		if cut > 0 {
-			fmt.Fprintf(r.Out, "%d of its weights are cut to the limits of training\n", cut)
-		}
-		return nil
-	}
-	path, err := checkpointIn(path)
+	found, err := firstNet(path)
 	if err != nil {
 		return err
 	}
-	if _, err := trainer.LoadModel(path, r.model); err != nil {
-		return err
+	cut := 0
+	switch m, isNNUE := nnueOf(r.model); {
+	case filepath.Ext(found.Path) == planesExtension || filepath.Ext(found.Path) == nnueExtension && !isNNUE:
+		return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", trainer.ErrConfig, found.Path, r.cfg.Kind)
+	case filepath.Ext(found.Path) == nnueExtension:
+		net, err := nnue.ReadFile(found.Path, r.Variant)
+		if err != nil {
+			return err
+		}
+		if cut, err = m.Load(net); err != nil {
+			return fmt.Errorf("%s: %w", found.Path, err)
+		}
+	default:
+		if _, err := trainer.LoadModel(found.Path, r.model); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintf(r.Out, "first net from %s\n", path)
+	if found.Origin != "" {
+		fmt.Fprintln(r.Out, found.Origin)
+	}
+	fmt.Fprintf(r.Out, "first net from %s\n", found.Path)
+	if cut > 0 {
+		fmt.Fprintf(r.Out, "%d of its weights are cut to the limits of training\n", cut)
+	}
 	return nil
 }
 
-// checkpointIn finds the newest checkpoint of a run, or of a directory of
-// checkpoints, or is the file itself.
-func checkpointIn(path string) (string, error) {
+// firstNet finds what a first net is read from: the file itself, the newest
+// checkpoint of a run of learn or of a directory of checkpoints, or the newest net
+// of any other directory that stands for one, as nets.Find says.
+func firstNet(path string) (nets.Found, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
-		return path, err
+		return nets.Found{Path: path}, err
 	}
 	for _, dir := range []string{path, filepath.Join(path, checkpoints)} {
 		if names, _ := durable.Glob(dir, "*.checkpoint"); len(names) > 0 {
-			return names[len(names)-1], nil // their names sort by step
+			return nets.Found{Path: names[len(names)-1]}, nil // their names sort by step
 		}
 	}
-	return "", fmt.Errorf("%w in %s", trainer.ErrNoCheckpoint, path)
+	found, err := nets.Find(path)
+	if errors.Is(err, nets.ErrNotFound) {
+		err = fmt.Errorf("%w: %w", trainer.ErrNoCheckpoint, err)
+	}
+	return found, err
 }

@@ -21,11 +21,11 @@ import (
 	"github.com/crazyhouse-rl/selfplay/game/positions"
 	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/kernel"
-	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 type benchPlanesOptions struct {
@@ -58,10 +58,12 @@ of kernels, divided by the peer's.`,
   selfplay bench planes --runtime onnxgo --batch 1
   selfplay bench planes --save net.onnx --peer "python3 scripts/peer_onnxruntime.py net.onnx"`,
 		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return benchPlanes(c.Context(), c.OutOrStdout(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return benchPlanes(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), o)
+		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.net, "net", "", "ONNX file; default a random net of --arch")
+	f.StringVar(&o.net, "net", "", "ONNX file, or directory of a run or of learn; default a random net of --arch")
 	f.StringVar(&o.architecture, "arch", "5x64", "architecture of the random net")
 	f.StringVar(&o.save, "save", "", "write the net to a file, for the peer")
 	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512; default all that this machine has")
@@ -88,7 +90,7 @@ func (o *benchPlanesOptions) check() error {
 	return nil
 }
 
-func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
+func benchPlanes(ctx context.Context, w, stderr io.Writer, o benchPlanesOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 	if err != nil {
 		return err
 	}
-	file, err := o.file()
+	file, err := o.file(stderr)
 	if err != nil {
 		return err
 	}
@@ -146,8 +148,8 @@ func benchPlanes(ctx context.Context, w io.Writer, o benchPlanesOptions) error {
 }
 
 // file reads or makes the net, and saves it if that is asked for.
-func (o *benchPlanesOptions) file() (*runtimes.File, error) {
-	file, err := o.open()
+func (o *benchPlanesOptions) file(stderr io.Writer) (*runtimes.File, error) {
+	file, err := o.open(stderr)
 	if err != nil || o.save == "" {
 		return file, err
 	}
@@ -158,13 +160,17 @@ func (o *benchPlanesOptions) file() (*runtimes.File, error) {
 	return file, os.WriteFile(o.save, b, 0o666)
 }
 
-func (o *benchPlanesOptions) open() (*runtimes.File, error) {
+func (o *benchPlanesOptions) open(stderr io.Writer) (*runtimes.File, error) {
 	if o.net != "" {
-		found, err := nets.Find(o.net)
+		n, err := player.ReadNet(o.net, chess.Crazyhouse)
 		if err != nil {
 			return nil, err
 		}
-		return runtimes.Read(found.Path)
+		if n.Planes == nil {
+			return nil, fmt.Errorf("%w: found %s, expected a plane net", cli.ErrUsage, o.net)
+		}
+		cli.ShowOrigin(stderr, n.Origin)
+		return n.Planes, nil
 	}
 	a, err := arch.Parse(o.architecture)
 	if err != nil {

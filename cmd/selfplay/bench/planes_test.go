@@ -10,7 +10,7 @@ import (
 
 func TestBenchPlanes(t *testing.T) {
 	dir := t.TempDir()
-	net, text := filepath.Join(dir, "net.onnx"), filepath.Join(dir, "text")
+	net, text := filepath.Join(dir, "net.onnx"), filepath.Join(dir, "text.onnx")
 	if err := os.WriteFile(text, []byte("no net"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +28,7 @@ func TestBenchPlanes(t *testing.T) {
 	}{
 		{[]string{"--net", net, "--peer", os.Args[0] + " -test.list=^$"}, "found the end of its output, expected an answer"},
 		{[]string{"--net", text}, "not a valid ONNX model"},
+		{[]string{"--net", "builtin"}, "found builtin, expected a plane net"},
 		{[]string{"--arch", "tower"}, `found "tower"`},
 		{[]string{"--runtime", "tpu"}, `found "tpu", expected one of native, int8, onnxgo`},
 		{[]string{"--batch", "0"}, "found --batch 0, expected 1 to 4096"},
