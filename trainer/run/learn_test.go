@@ -422,23 +422,26 @@ func TestInit(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	data := dataFile(t, "a.chain", samples(1))
-	for _, change := range []func(*configs.Learn){
-		func(l *configs.Learn) { l.Data = nil },
-		func(l *configs.Learn) { l.Weights = "1,2" },
-		func(l *configs.Learn) { l.Weights = "a" },
-		func(l *configs.Learn) { l.LR = "up" },
-		func(l *configs.Learn) { l.Lambda = "linear:0" },
-		func(l *configs.Learn) { l.Width = 17 },
-		func(l *configs.Learn) { l.Features = "Half" },
-		func(l *configs.Learn) { l.Optimiser = "best" },
-		func(l *configs.Learn) { l.Loss = "l3" },
-		func(l *configs.Learn) { l.Variant = "shogi" },
-		func(l *configs.Learn) { l.NewbobDecay, l.HeldOut = 0.5, 0 },
+	for _, tc := range []struct {
+		want   string // in the error
+		change func(*configs.Learn)
+	}{
+		{"found no data", func(l *configs.Learn) { l.Data = nil }},
+		{`found weights "1,2"`, func(l *configs.Learn) { l.Weights = "1,2" }},
+		{`found weights "a"`, func(l *configs.Learn) { l.Weights = "a" }},
+		{`lr: schedule "up"`, func(l *configs.Learn) { l.LR = "up" }},
+		{`lambda: schedule "linear:0"`, func(l *configs.Learn) { l.Lambda = "linear:0" }},
+		{"width 17", func(l *configs.Learn) { l.Width = 17 }},
+		{`found "Half"`, func(l *configs.Learn) { l.Features = "Half" }},
+		{"optimiser: found best", func(l *configs.Learn) { l.Optimiser = "best" }},
+		{"loss: found l3", func(l *configs.Learn) { l.Loss = "l3" }},
+		{`"shogi"`, func(l *configs.Learn) { l.Variant = "shogi" }},
+		{"held_out: found 0", func(l *configs.Learn) { l.NewbobDecay, l.HeldOut = 0.5, 0 }},
 	} {
 		cfg := settings(t, data)
-		change(&cfg)
-		if err := Check(cfg); err == nil {
-			t.Errorf("accepted: %s", cfg.YAML())
+		tc.change(&cfg)
+		if err := Check(cfg); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error %v, want one with %s", err, tc.want)
 		}
 	}
 }

@@ -24,24 +24,16 @@ func (r *runner) planesValues(m *planesfit.Model) ([]Value, error) {
 		return nil, err
 	}
 	defer net.Close()
-	var values []Value
-	for _, fen := range fixed(r.Variant) {
-		pos, err := chess.ParseFEN(r.Variant, fen)
-		if err != nil {
-			return nil, err
-		}
+	return r.values(func(p *chess.Position) (Value, error) {
 		var moves chess.MoveList
-		pos.Legal(&moves)
-		leaves := []search.Leaf{{Pos: &pos, Moves: moves.Moves[:moves.N]}}
+		p.Legal(&moves)
+		leaves := []search.Leaf{{Pos: p, Moves: moves.Moves[:moves.N]}}
 		if err := net.Evaluate(context.Background(), leaves); err != nil {
-			return nil, err
+			return Value{}, err
 		}
 		win := (1 + float64(leaves[0].Value)) / 2
-		values = append(values, Value{
-			FEN: fen, Net: r.centipawns(win), Model: r.centipawns((1 + m.Values([]sample.Sample{{Pos: pos}})[0]) / 2), Win: win,
-		})
-	}
-	return values, nil
+		return Value{Net: r.centipawns(win), Model: r.centipawns((1 + m.Values([]sample.Sample{{Pos: *p}})[0]) / 2), Win: win}, nil
+	})
 }
 
 // centipawns returns the score that stands for a win probability, as scores of

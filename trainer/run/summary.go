@@ -142,7 +142,10 @@ func (r *runner) judgeNet(s *Summary) error {
 	if s.Check, err = r.check(m, net); err != nil {
 		return err
 	}
-	s.Values, err = r.values(m, net)
+	s.Values, err = r.values(func(p *chess.Position) (Value, error) {
+		raw := float64(net.Evaluate(p).Raw)
+		return Value{Net: raw / search.RawPerCentipawn, Model: m.Evaluate(p) / search.RawPerCentipawn, Win: logistic.Sigmoid(raw / r.cfg.NetScale)}, nil
+	})
 	return err
 }
 
@@ -170,19 +173,20 @@ func (r *runner) check(m *nnuefit.Model, net *nnue.Network) (netstat.Difference,
 	return netstat.Compare(positions, m.Values(positions), integer, r.cfg.NetScale)
 }
 
-// values evaluates the fixed positions with the net as written.
-func (r *runner) values(m *nnuefit.Model, net *nnue.Network) ([]Value, error) {
+// values evaluates the fixed positions by of, which need not fill in the FEN.
+func (r *runner) values(of func(p *chess.Position) (Value, error)) ([]Value, error) {
 	var values []Value
 	for _, fen := range fixed(r.Variant) {
 		pos, err := chess.ParseFEN(r.Variant, fen)
 		if err != nil {
 			return nil, err
 		}
-		raw := float64(net.Evaluate(&pos).Raw)
-		values = append(values, Value{
-			FEN: fen, Net: raw / search.RawPerCentipawn, Model: m.Evaluate(&pos) / search.RawPerCentipawn,
-			Win: logistic.Sigmoid(raw / r.cfg.NetScale),
-		})
+		v, err := of(&pos)
+		if err != nil {
+			return nil, err
+		}
+		v.FEN = fen
+		values = append(values, v)
 	}
 	return values, nil
 }
