@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -246,12 +247,7 @@ func (c *Client) configure() error {
 			return err
 		}
 	}
-	names := make([]string, 0, len(c.cfg.Options))
-	for name := range c.cfg.Options {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.Options)) {
 		if err := c.setOption(name, c.cfg.Options[name]); err != nil {
 			return err
 		}

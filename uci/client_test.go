@@ -171,14 +171,16 @@ func TestClientNoticesDeathBetweenSearches(t *testing.T) {
 		func(c *Client) error { return c.NewGame() },
 		func(c *Client) error { _, err := c.Search(t.Context(), startLine(), depthOne); return err },
 	} {
-		for _, wait := range []time.Duration{0, 50 * time.Millisecond} {
+		for _, dead := range []bool{false, true} {
 			c := start(t, mockConfig("go: obey | exit 9"))
 			if _, err := c.Search(t.Context(), startLine(), depthOne); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(wait)
+			if dead {
+				<-c.proc.exited
+			}
 			if err := call(c); !errors.Is(err, ErrCrashed) || !strings.Contains(err.Error(), "exit status 9") {
-				t.Errorf("after %v: %v", wait, err)
+				t.Errorf("dead for certain %v: %v", dead, err)
 			}
 		}
 	}

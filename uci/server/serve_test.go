@@ -229,7 +229,7 @@ func TestServeStopsAtOnce(t *testing.T) {
 		s.answer()
 		for _, command := range []string{"go infinite", "go", "go depth 120", "go movetime 100000", "go ponder wtime 1000 btime 1000", "go infinite depth 1"} {
 			s.send("position startpos", command)
-			time.Sleep(20 * time.Millisecond)
+			s.until("info depth")
 			s.send("isready") // answered during the search
 			for _, line := range s.until("readyok") {
 				if strings.HasPrefix(line, "bestmove") {
@@ -298,7 +298,7 @@ func TestServeQuits(t *testing.T) {
 	for _, how := range []string{"quit", "end of input"} {
 		s := newSession(t, Options{})
 		s.send("position startpos", "go infinite")
-		time.Sleep(10 * time.Millisecond)
+		s.until("info depth")
 		if how == "quit" {
 			s.send("quit")
 		} else {
