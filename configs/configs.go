@@ -184,9 +184,9 @@ func (c *Config) Merge(text []byte, name string) error {
 // YAML returns the effective configuration as a file that Merge reads back.
 func (c Config) YAML() []byte { return toYAML(c) }
 
-// EnvPrefix begins the name of every environment variable that sets a key:
+// envPrefix begins the name of every environment variable that sets a key:
 // SELFPLAY_TRAIN_LR sets train.lr.
-const EnvPrefix = "SELFPLAY_"
+const envPrefix = "SELFPLAY_"
 
 // Set gives the setting called key the value written in text: as it stands for
 // a string, read as YAML for others. The preset cannot be set: it is what all
@@ -202,15 +202,15 @@ func (c *Config) Set(key, text string) error {
 }
 
 // SetEnv applies the variables of environ (each "NAME=value") that begin with
-// EnvPrefix. A variable that names no key is an error.
+// SELFPLAY_. A variable that names no key is an error.
 func (c *Config) SetEnv(environ []string) error {
 	names := map[string]string{}
 	for _, key := range keys(c) {
-		names[EnvPrefix+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
+		names[envPrefix+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
 	}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, EnvPrefix) {
+		if !strings.HasPrefix(name, envPrefix) {
 			continue
 		}
 		key, ok := names[name]

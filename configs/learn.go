@@ -91,8 +91,8 @@ func (l *Learn) IsSwitch(key string) bool {
 // Set gives the setting called key the value written in text.
 func (l *Learn) Set(key, text string) error { return set(l, key, text) }
 
-// MaxSweep is the most runs that one file may ask for.
-const MaxSweep = 10_000
+// maxSweep is the most runs that one file may ask for.
+const maxSweep = 10_000
 
 // Sweep overlays the YAML text of the file called name and returns one result
 // for every combination of the values it lists: of a key with the value
@@ -114,8 +114,8 @@ func (l Learn) Sweep(text []byte, name string) ([]Learn, error) {
 		if !isList || key == "data" {
 			list = []any{value}
 		}
-		if len(list) == 0 || len(all)*len(list) > MaxSweep {
-			return nil, fmt.Errorf("%w: %s: %s: found %d values, expected 1 or more, and at most %d runs in all", ErrInvalid, name, key, len(list), MaxSweep)
+		if len(list) == 0 || len(all)*len(list) > maxSweep {
+			return nil, fmt.Errorf("%w: %s: %s: found %d values, expected 1 or more, and at most %d runs in all", ErrInvalid, name, key, len(list), maxSweep)
 		}
 		var next []Learn
 		for _, one := range all {

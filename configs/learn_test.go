@@ -145,7 +145,7 @@ func FuzzSweep(f *testing.F) {
 		if err != nil && !errors.Is(err, ErrInvalid) {
 			t.Errorf("error %v, want ErrInvalid", err)
 		}
-		if err == nil && (len(runs) == 0 || len(runs) > MaxSweep) {
+		if err == nil && (len(runs) == 0 || len(runs) > maxSweep) {
 			t.Errorf("%d runs", len(runs))
 		}
 	})

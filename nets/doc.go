@@ -34,7 +34,8 @@ var (
 	ErrNotFound = errors.New("nets: not found")
 	// ErrCorrupt says that a net's bytes do not hash to its id.
 	ErrCorrupt = errors.New("nets: corrupt net")
-	// ErrTooLarge says that a net or manifest is beyond the size bound.
+	// ErrTooLarge says that a net has more than 1 GiB, or a manifest more than
+	// 64 KiB.
 	ErrTooLarge = errors.New("nets: too large")
 	// ErrID says that a string is not the id of a net.
 	ErrID = errors.New("nets: not a net id")

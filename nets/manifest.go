@@ -15,8 +15,8 @@ const (
 	// ManifestSchema is the version of the manifest this package writes. It
 	// reads this version only.
 	ManifestSchema = 1
-	// MaxManifestBytes bounds the encoding of a manifest.
-	MaxManifestBytes = 64 << 10
+	// maxManifestBytes bounds the encoding of a manifest.
+	maxManifestBytes = 64 << 10
 	// KindNNUE is the kind of a net in one of the formats of package nnue.
 	KindNNUE = "nnue"
 	// KindPlanes is the kind of a convolutional net of package planes, in ONNX.
@@ -69,8 +69,8 @@ func (m *Manifest) Validate() error {
 			return fmt.Errorf("%w: parent: %w", ErrManifest, err)
 		}
 	}
-	if m.Size < 0 || m.Size > MaxNetBytes {
-		return fmt.Errorf("%w: size %d, expected 0 to %d", ErrManifest, m.Size, int64(MaxNetBytes))
+	if m.Size < 0 || m.Size > maxNetBytes {
+		return fmt.Errorf("%w: size %d, expected 0 to %d", ErrManifest, m.Size, int64(maxNetBytes))
 	}
 	if m.Kind == "" || m.Variant == "" {
 		return fmt.Errorf("%w: kind %q and variant %q must not be empty", ErrManifest, m.Kind, m.Variant)
@@ -184,8 +184,8 @@ func (m *Manifest) Encode() ([]byte, error) {
 // ParseManifest reads what Encode wrote and validates it. The signature is
 // checked by Verify alone. The error wraps ErrManifest or ErrTooLarge.
 func ParseManifest(b []byte) (Manifest, error) {
-	if len(b) > MaxManifestBytes {
-		return Manifest{}, fmt.Errorf("%w: manifest of %d bytes, expected at most %d", ErrTooLarge, len(b), MaxManifestBytes)
+	if len(b) > maxManifestBytes {
+		return Manifest{}, fmt.Errorf("%w: manifest of %d bytes, expected at most %d", ErrTooLarge, len(b), maxManifestBytes)
 	}
 	// The schema comes first: a later one may have keys unknown here, and
 	// "schema 2" says more than "unknown field".

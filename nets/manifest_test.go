@@ -216,7 +216,7 @@ func TestParseManifestRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := ParseManifest(make([]byte, MaxManifestBytes+1)); !errors.Is(err, ErrTooLarge) {
+	if _, err := ParseManifest(make([]byte, maxManifestBytes+1)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("large: %v", err)
 	}
 }

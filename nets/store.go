@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// MaxNetBytes bounds the file of a net. The largest architecture in use,
+	// maxNetBytes bounds the file of a net. The largest architecture in use,
 	// HalfKAv2 with 512 neurons, has 57.5 MB.
-	MaxNetBytes = 1 << 30
+	maxNetBytes = 1 << 30
 
 	manifestExt = ".json"
 
@@ -113,7 +113,7 @@ func (s *Store) Has(id string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Put stores the bytes of r, at most MaxNetBytes, as a net of the given kind and
+// Put stores the bytes of r, at most 1 GiB, as a net of the given kind and
 // returns their id and path. Putting a net that is there already is no error.
 func (s *Store) Put(r io.Reader, kind string) (id, path string, err error) {
 	return s.put(r, kind, "")
@@ -238,7 +238,7 @@ func (s *Store) Manifest(id string) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("read manifest: %w", err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, MaxManifestBytes+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxManifestBytes+1))
 	if err != nil {
 		return Manifest{}, fmt.Errorf("read manifest: %w", err)
 	}
@@ -316,7 +316,7 @@ func (s *Store) Prune(keep ...string) (removed []string, err error) {
 }
 
 // HashFile returns the id of the net in the file at path, which must not be
-// larger than MaxNetBytes.
+// larger than 1 GiB.
 func HashFile(path string) (id string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -333,15 +333,15 @@ func Hash(net []byte) string {
 }
 
 // copyHashed copies r to w and returns the hash of what it copied, or
-// ErrTooLarge beyond MaxNetBytes.
+// ErrTooLarge beyond maxNetBytes.
 func copyHashed(w io.Writer, r io.Reader) (id string, err error) {
 	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(r, MaxNetBytes+1))
+	n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(r, maxNetBytes+1))
 	if err != nil {
 		return "", err
 	}
-	if n > MaxNetBytes {
-		return "", fmt.Errorf("%w: net of more than %d bytes", ErrTooLarge, int64(MaxNetBytes))
+	if n > maxNetBytes {
+		return "", fmt.Errorf("%w: net of more than %d bytes", ErrTooLarge, int64(maxNetBytes))
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
