@@ -28,14 +28,14 @@ which mcts:FILE says so too.
   name=NAME                                 its name in results and games
   hash=MIB threads=N                        of a player of this program
   batch=N cpuct=X fpu=X probe=0|1|3 gumbel=N
-                                            of tree search: positions a net is
-                                            given at once, weight of priors, what
-                                            untried moves are worth less, length
-                                            of the mates looked for everywhere,
-                                            moves considered at a Gumbel root;
-                                            also cpuct_base, policy_temperature,
-                                            reuse, lcb, q_veto, gumbel_visit and
-                                            gumbel_scale
+                                            of tree search: positions evaluated
+                                            in a batch, weight of priors, first
+                                            play urgency reduction, plies of
+                                            checks searched for mate at every new
+                                            node, moves considered at a Gumbel
+                                            root; also cpuct_base,
+                                            policy_temperature, reuse, lcb,
+                                            q_veto, gumbel_visit and gumbel_scale
   runtime=native|int8|onnxgo|ort            what computes its net: our kernels, in
                                             float32 or with bytes, onnx-go, or
                                             ONNX Runtime, the last only in
@@ -43,14 +43,14 @@ which mcts:FILE says so too.
   library=FILE                              of ONNX Runtime, if the system does not
                                             find it
   dir=DIR timeout=60s margin=5s             of an engine: where it runs, how long
-                                            it may say nothing where no limit of
-                                            time says so, and how long it may take
-                                            beyond one, or after "stop"
+                                            it may take to answer where no limit
+                                            of time applies, and by how much it
+                                            may exceed one, or take after "stop"
   OPTION=VALUE                              of an engine: any of its UCI options,
                                             in whatever case
 
-Quotes, "" or '', hold together what has commas or spaces. A file or directory that
-is there needs none:
+Text with commas or spaces needs quotes, "" or '', but for the path of a file or
+directory that exists:
 
   best.nnue,nodes=800
   sweep/features=All + Hand,width=64/net.nnue

@@ -62,9 +62,9 @@ moves, early plies, positions in check, decided ones, those that are not quiet
 
 A run may be stopped at any moment: the same command goes on where the file ends,
 without a game lost or doubled. A file depends on settings, seed and count alone,
-not on --threads or interruptions, as long as the player answers the same to the
-same, as ours do with one thread each and limits of nodes or depth. Without a
-seed one is drawn, and found again in the file.
+not on --threads or interruptions, if the player is deterministic, as ours are
+with one thread each and limits of nodes or depth. Without --seed one is drawn,
+and read from the file when the run is resumed.
 
 Unlike those tools, this one writes games to their end, so that a run may have a
 few more positions than asked for; random moves are drops as often as moves in games;
@@ -94,7 +94,7 @@ func (o *gensfenOptions) addFlags(f *pflag.FlagSet) {
 	f.SetNormalizeFunc(gensfenName)
 	f.SetInterspersed(false) // what follows a bare word is for setWords
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
-	f.StringVar(&o.player, "player", "material", "who plays: a net file, material or uci:COMMAND")
+	f.StringVar(&o.player, "player", "material", "player of both sides, as described above")
 	f.IntVar(&o.depth, "depth", 3, "depth of searches, plies; not set if --nodes is and this is not")
 	f.IntVar(&o.minDepth, "min-depth", 0, "least depth, drawn anew for every ply; 0: --depth")
 	f.IntVar(&o.maxDepth, "max-depth", 0, "greatest depth; 0: --min-depth")
@@ -103,7 +103,7 @@ func (o *gensfenOptions) addFlags(f *pflag.FlagSet) {
 	f.Var((*countValue)(&o.count), "count", "positions to train on, at least; also --loop")
 	f.StringVar(&o.output, "output", "training_data", "file, to which the format's extension is added if it is missing;\nalso --output-file-name")
 	f.StringVar(&o.format, "data-format", "", "chain, bin or plain; default by the extension, else chain")
-	addScore(f, &o.evalLimit, "eval-limit", 3000, "in 80 % of games four scores in a row beyond this decide")
+	addScore(f, &o.evalLimit, "eval-limit", 3000, "four scores in a row beyond this end a game as won, in 80 % of games")
 	addScore(f, &o.evalDiffLimit, "eval-diff-limit", 500, "greatest difference of static evaluation and quiescence search\nof a position to train on")
 	f.IntVar(&o.random.MinPly, "random-move-min-ply", 1, "first ply of random moves, from 1; -1: all random moves at once,\nfrom the start")
 	f.IntVar(&o.random.MaxPly, "random-move-max-ply", 24, "last ply of random moves")
