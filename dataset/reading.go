@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -31,7 +32,40 @@ func (c *Counts) of(read *Counts) {
 	c.Unreadable, c.Damage = read.Unreadable, read.Damage
 }
 
-// reading takes what inputs have and hands on samples in centipawns.
+// reasons says in words why samples were left out, each reason after a comma.
+func (c *Counts) reasons() string {
+	var text strings.Builder
+	for why, n := range c.LeftOut {
+		fmt.Fprintf(&text, ", %d %s", n, why.Samples())
+	}
+	return text.String()
+}
+
+// empty is the error that there are no samples, or that none is left to train on.
+func (c *Counts) empty() error {
+	switch {
+	case c.Kept > 0:
+		return fmt.Errorf("%w: all %d that pass the filters are of held-out games, one in %d: give more games, or positions to measure by, so that none is held out",
+			ErrEmpty, c.Kept, sample.HeldOutEvery)
+	case c.Samples > 0:
+		return fmt.Errorf("%w: of %d found none passes the filters%s", ErrEmpty, c.Samples, c.reasons())
+	case len(c.Damage) > 0:
+		return fmt.Errorf("%w: found none that can be read; %s", ErrEmpty, strings.Join(c.Damage, "; "))
+	}
+	return fmt.Errorf("%w: found none in the data", ErrEmpty)
+}
+
+// PrintDamage writes a line for each of c.Damage.
+func (c *Counts) PrintDamage(w io.Writer) error {
+	for _, what := range c.Damage {
+		if _, err := fmt.Fprintf(w, "not read: %s\n", what); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reading reads inputs and passes on their samples, in centipawns.
 type reading struct {
 	ctx     context.Context
 	variant *chess.Variant
@@ -108,7 +142,7 @@ type entry struct {
 // checkEvery is the number of samples between two checks of the context.
 const checkEvery = 1 << 12
 
-// game hands on the samples of a game.
+// game passes on the samples of a game.
 func (r *reading) game(g *game.Game) bool {
 	if g.Variant != r.variant {
 		r.err = fmt.Errorf("%w: found a game of %v, expected %v", sample.ErrFormat, g.Variant, r.variant)
@@ -128,7 +162,7 @@ func (r *reading) game(g *game.Game) bool {
 	return true
 }
 
-// one hands on r.sample, of a reader's unit.
+// one passes on r.sample, whose score is in a reader's unit.
 func (r *reading) one(unit sample.Unit, begins bool) bool {
 	one := &r.sample
 	if one.Pos.Variant() != r.variant {

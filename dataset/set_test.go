@@ -287,8 +287,8 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// Reading that takes long tells now and then how far it has come, within the
-// memory and beyond, but not of reading ahead.
+// Reading that takes long reports from time to time how far it has come, within the
+// memory and beyond, but reading ahead does not.
 func TestProgress(t *testing.T) {
 	path, _ := chainFile(t, 200)
 	for _, memory := range []int64{0, 4000 * sampleSize} {
@@ -299,18 +299,18 @@ func TestProgress(t *testing.T) {
 				Bucket: func(*chess.Position) int { time.Sleep(progressPeriod / 6000); return 0 },
 				Progress: func(name string, positions uint64) {
 					if name != path {
-						t.Errorf("told of %q, want %q", name, path)
+						t.Errorf("reported %q, want %q", name, path)
 					}
 					told = append(told, positions)
 				},
 			}
 			s := openSet(t, cfg, fileInput(t, path))
 			if len(told) != 1 || told[0] < 6000 || told[0] >= s.Counts.Samples {
-				t.Errorf("memory %d: told %d, want once, of more than 6000 positions and less than all", memory, told)
+				t.Errorf("memory %d: reported %d, want once, of more than 6000 positions and less than all", memory, told)
 			}
 			draw(t, s, int(s.Len()))
 			if len(told) != 1 {
-				t.Errorf("memory %d: told of reading ahead", memory)
+				t.Errorf("memory %d: reading ahead was reported", memory)
 			}
 		})
 	}

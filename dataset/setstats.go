@@ -97,39 +97,6 @@ func (g *gatherer) finish() SetStats {
 	return g.s
 }
 
-// reasons says in words why samples were left out, each reason after a comma.
-func (c *Counts) reasons() string {
-	var text strings.Builder
-	for why, n := range c.LeftOut {
-		fmt.Fprintf(&text, ", %d %s", n, why.Samples())
-	}
-	return text.String()
-}
-
-// empty is the error that there are no samples, or that none is left to train on.
-func (c *Counts) empty() error {
-	switch {
-	case c.Kept > 0:
-		return fmt.Errorf("%w: all %d that pass the filters are of held-out games, one in %d: give more games, or positions to measure by, so that none is held out",
-			ErrEmpty, c.Kept, sample.HeldOutEvery)
-	case c.Samples > 0:
-		return fmt.Errorf("%w: of %d found none passes the filters%s", ErrEmpty, c.Samples, c.reasons())
-	case len(c.Damage) > 0:
-		return fmt.Errorf("%w: found none that can be read; %s", ErrEmpty, strings.Join(c.Damage, "; "))
-	}
-	return fmt.Errorf("%w: found none in the data", ErrEmpty)
-}
-
-// PrintDamage writes a line for each of c.Damage.
-func (c *Counts) PrintDamage(w io.Writer) error {
-	for _, what := range c.Damage {
-		if _, err := fmt.Fprintf(w, "not read: %s\n", what); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Print writes counts and statistics as text.
 func (s *Set) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
