@@ -14,12 +14,11 @@ import (
 
 // Report says what became of the games given to Append.
 type Report struct {
-	Stored      int    // new games, on disk now
-	HeldOut     int    // of Stored, never drawn for training
-	Plies       uint64 // positions of the others that may be trained on
-	Duplicate   int    // games whose id was known
-	Quarantined int    // games that are not valid
-	Rejected    []Rejection
+	Stored    int         // new games, on disk now
+	HeldOut   int         // of Stored, never drawn for training
+	Plies     uint64      // positions of the others that may be trained on
+	Duplicate int         // games whose id was known
+	Rejected  []Rejection // games that are not valid, which are in quarantine
 }
 
 // Rejection is a game that was quarantined.
@@ -64,7 +63,6 @@ func (b *Buffer) appendChecked(games [][]byte, rep *Report) error {
 			if err := b.quarantine.put(games[i], c.err); err != nil {
 				return err
 			}
-			rep.Quarantined++
 			rep.Rejected = append(rep.Rejected, Rejection{Index: i, Err: c.err})
 			continue
 		}
@@ -228,13 +226,13 @@ func writeHeader(f *os.File, header []byte, dir string) error {
 func (b *Buffer) bookkeeping(rep *Report) error {
 	b.mu.Lock()
 	b.manifest.Duplicates += uint64(rep.Duplicate)
-	b.manifest.Quarantined += uint64(rep.Quarantined)
+	b.manifest.Quarantined += uint64(len(rep.Rejected))
 	b.mu.Unlock()
 	retired, err := b.retire()
 	if err != nil {
 		return err
 	}
-	if retired || rep.Duplicate == 0 && rep.Quarantined == 0 {
+	if retired || rep.Duplicate == 0 && len(rep.Rejected) == 0 {
 		return nil // written, or nothing to write
 	}
 	return b.manifest.write(b.dir)

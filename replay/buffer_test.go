@@ -37,7 +37,7 @@ func TestAppendCountsAndReopen(t *testing.T) {
 	b := openBuffer(t, dir, testOptions())
 	games := testGames(t, 0, 200)
 	rep := appendGames(t, b, games[:150])
-	if rep.Stored != 150 || rep.Duplicate != 0 || rep.Quarantined != 0 || rep.Plies != rows(games[:150]) || rep.HeldOut == 0 {
+	if rep.Stored != 150 || rep.Duplicate != 0 || len(rep.Rejected) != 0 || rep.Plies != rows(games[:150]) || rep.HeldOut == 0 {
 		t.Fatalf("%+v", rep)
 	}
 	rep = appendGames(t, b, append(games[100:], games[199]))
@@ -115,7 +115,7 @@ func TestQuarantine(t *testing.T) {
 	g.Plies, g.Outcome, g.Reason = nil, chess.Draw, game.PlyLimit
 	other := encode(t, g)
 	rep := appendGames(t, b, [][]byte{good[0], flipped, nil, []byte("junk"), other, good[2]})
-	if rep.Stored != 2 || rep.Quarantined != 4 || len(rep.Rejected) != 4 {
+	if rep.Stored != 2 || len(rep.Rejected) != 4 {
 		t.Fatalf("%+v", rep)
 	}
 	for i, want := range []error{game.ErrCRC, game.ErrTruncated, game.ErrMagic, ErrVariant} {
@@ -150,7 +150,7 @@ func TestQuarantineWritesOnce(t *testing.T) {
 	b := openBuffer(t, dir, testOptions())
 	old := time.Unix(1_000_000_000, 0)
 	for range 2 {
-		if rep := appendGames(t, b, [][]byte{[]byte("junk")}); rep.Quarantined != 1 {
+		if rep := appendGames(t, b, [][]byte{[]byte("junk")}); len(rep.Rejected) != 1 {
 			t.Fatalf("%+v", rep)
 		}
 		names, err := filepath.Glob(filepath.Join(dir, "quarantine", "*"))
