@@ -19,18 +19,18 @@ type Anchor struct {
 	SD   float64 // its standard deviation; 0 fixes the rating
 }
 
-// Climb is what a gauntlet against anchors says of one of its first players.
-type Climb struct {
+// GauntletRating is what a gauntlet against anchors says of one of its first players.
+type GauntletRating struct {
 	Name   string          `json:"name"`
 	Net    string          `json:"net"` // id
 	Limits string          `json:"limits"`
 	Elo    rating.Estimate `json:"elo"`
 	Games  int             `json:"games"`
-	Scores []ClimbScore    `json:"scores"`
+	Scores []AnchorScore   `json:"scores"`
 }
 
-// ClimbScore is how it did against one anchor.
-type ClimbScore struct {
+// AnchorScore is the player's score against one anchor.
+type AnchorScore struct {
 	Anchor   string  `json:"anchor"`
 	Elo      float64 `json:"elo"`      // of the anchor
 	Score    float64 `json:"score"`    // share of points in [0,1]
@@ -46,7 +46,7 @@ const gauntletSamples = 1000
 
 // RateGauntlet rates the first players of a gauntlet that has been played, by its log.
 // The anchors are its last players, by their names there.
-func RateGauntlet(ctx context.Context, cfg Config, anchors []Anchor, warn io.Writer) ([]Climb, error) {
+func RateGauntlet(ctx context.Context, cfg Config, anchors []Anchor, warn io.Writer) ([]GauntletRating, error) {
 	loader := &PoolLoader{Warn: warn}
 	if err := loader.Load(ctx, cfg.Log, nil); err != nil {
 		return nil, err
@@ -57,28 +57,28 @@ func RateGauntlet(ctx context.Context, cfg Config, anchors []Anchor, warn io.Wri
 			fit.Anchors = append(fit.Anchors, rating.Anchor{Player: player, Elo: a.Elo, SD: a.SD})
 		}
 	}
-	ratings, err := loader.Pool.Fit(fit)
+	fitted, err := loader.Pool.Fit(fit)
 	if err != nil {
 		return nil, fmt.Errorf("the nets cannot be rated by these games: %w", err)
 	}
-	samples, err := loader.Pool.Resample(ctx, fit, ratings, gauntletSamples, rand.New(rand.NewPCG(cfg.Seed, 0)))
+	samples, err := loader.Pool.Resample(ctx, fit, fitted, gauntletSamples, rand.New(rand.NewPCG(cfg.Seed, 0)))
 	if err != nil {
 		return nil, err
 	}
-	climbs := make([]Climb, len(cfg.Players)-len(anchors))
-	for i := range climbs {
+	ratings := make([]GauntletRating, len(cfg.Players)-len(anchors))
+	for i := range ratings {
 		contestant := &cfg.Players[i]
 		player, _ := loader.Pool.Player(contestant.Name) // it has played
-		climbs[i] = Climb{
+		ratings[i] = GauntletRating{
 			Name: contestant.Name, Net: contestant.Net, Limits: game.LimitsText(contestant.Limits),
-			Elo: ratings.Interval(player, samples.Errors),
+			Elo: fitted.Interval(player, samples.Errors),
 		}
 	}
-	return climbs, addScores(climbs, cfg.Log, anchors)
+	return ratings, addScores(ratings, cfg.Log, anchors)
 }
 
-// addScores adds how they did against every anchor.
-func addScores(climbs []Climb, log string, anchors []Anchor) error {
+// addScores adds the scores against every anchor.
+func addScores(ratings []GauntletRating, log string, anchors []Anchor) error {
 	text, err := os.ReadFile(log)
 	if err != nil {
 		return err
@@ -87,18 +87,18 @@ func addScores(climbs []Climb, log string, anchors []Anchor) error {
 	if err != nil {
 		return err
 	}
-	for i := range climbs {
+	for i := range ratings {
 		for k, a := range anchors {
 			var pairs rating.Pentanomial
 			for _, p := range l.Pairs {
-				if p.Players == [2]int{i, len(climbs) + k} {
+				if p.Players == [2]int{i, len(ratings) + k} {
 					pairs.Add(p.Outcome(0), p.Outcome(1))
 				}
 			}
 			score, _ := pairs.Games().Score()
-			climbs[i].Games += pairs.Games().Games()
-			climbs[i].Scores = append(climbs[i].Scores, ClimbScore{
-				Anchor: a.Name, Elo: a.Elo, Score: score, Expected: rating.ExpectedScore(climbs[i].Elo.Value - a.Elo),
+			ratings[i].Games += pairs.Games().Games()
+			ratings[i].Scores = append(ratings[i].Scores, AnchorScore{
+				Anchor: a.Name, Elo: a.Elo, Score: score, Expected: rating.ExpectedScore(ratings[i].Elo.Value - a.Elo),
 			})
 		}
 	}

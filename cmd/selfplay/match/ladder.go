@@ -56,7 +56,7 @@ table of a Markdown file for every net.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return climb(c, args, o) },
+		RunE: func(c *cobra.Command, args []string) error { return playLadder(c, args, o) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.config, "config", "", "YAML file of the ladder; default the one of the program")
@@ -68,8 +68,8 @@ table of a Markdown file for every net.`,
 	return c
 }
 
-// climb plays the nets against the ladder and rates them.
-func climb(c *cobra.Command, args []string, o ladderOptions) error {
+// playLadder plays the nets against the ladder and rates them.
+func playLadder(c *cobra.Command, args []string, o ladderOptions) error {
 	ladder, err := o.ladder()
 	if err != nil {
 		return err
@@ -93,22 +93,22 @@ func climb(c *cobra.Command, args []string, o ladderOptions) error {
 	for i, a := range ladder.Anchors {
 		anchors[i] = match.Anchor{Name: a.Name, Elo: a.Elo, SD: a.SD}
 	}
-	climbs, err := match.RateGauntlet(c.Context(), cfg, anchors, c.ErrOrStderr())
+	ratings, err := match.RateGauntlet(c.Context(), cfg, anchors, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	if o.json {
 		err = json.NewEncoder(c.OutOrStdout()).Encode(struct {
-			Type string        `json:"type"`
-			Nets []match.Climb `json:"nets"`
-		}{"ladder", climbs})
+			Type string                 `json:"type"`
+			Nets []match.GauntletRating `json:"nets"`
+		}{"ladder", ratings})
 	} else {
-		err = printClimbs(c.OutOrStdout(), climbs)
+		err = printLadder(c.OutOrStdout(), ratings)
 	}
 	if err != nil || o.appendTo == "" {
 		return err
 	}
-	return appendClimbs(o.appendTo, climbs, time.Now(), c.Root().Version)
+	return appendLadder(o.appendTo, ratings, time.Now(), c.Root().Version)
 }
 
 func (o *ladderOptions) ladder() (configs.Ladder, error) {
@@ -146,8 +146,8 @@ func (o *ladderOptions) matchConfig(ctx context.Context, stderr io.Writer, ladde
 	return cfg, &m, err
 }
 
-func printClimbs(w io.Writer, climbs []match.Climb) error {
-	for _, c := range climbs {
+func printLadder(w io.Writer, ratings []match.GauntletRating) error {
+	for _, c := range ratings {
 		if _, err := fmt.Fprintf(w, "\n%s (%s): %s Elo\n", c.Name, c.Limits, ratingText(&c.Elo)); err != nil {
 			return err
 		}
@@ -171,19 +171,19 @@ func ratingText(e *rating.Estimate) string {
 
 // The table that --append adds to. Its head is also how it is found again.
 const (
-	climbHead    = "| date | net | limits | games | rating | scores | build |\n|---|---|---|---|---|---|---|\n"
-	climbSection = "\n## Strength ladder\n\nBy `selfplay ladder`: Elo on the scale of `configs/ladder.yaml`, intervals of 95 % from opening pairs.\n\n"
+	ladderHead    = "| date | net | limits | games | rating | scores | build |\n|---|---|---|---|---|---|---|\n"
+	ladderSection = "\n## Strength ladder\n\nBy `selfplay ladder`: Elo on the scale of `configs/ladder.yaml`, intervals of 95 % from opening pairs.\n\n"
 )
 
-// appendClimbs adds a row for every net to the table in a Markdown file, which
+// appendLadder adds a row for every net to the table in a Markdown file, which
 // is begun at its end if it is not there.
-func appendClimbs(path string, climbs []match.Climb, now time.Time, build string) error {
+func appendLadder(path string, ratings []match.GauntletRating, now time.Time, build string) error {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("--append: %w", err)
 	}
 	var rows strings.Builder
-	for _, c := range climbs {
+	for _, c := range ratings {
 		var scores []string
 		for _, s := range c.Scores {
 			scores = append(scores, fmt.Sprintf("%s %.0f %%", s.Anchor, 100*s.Score))
@@ -191,12 +191,12 @@ func appendClimbs(path string, climbs []match.Climb, now time.Time, build string
 		fmt.Fprintf(&rows, "| %s | %s (%.8s) | %s | %d | **%s** | %s | %s |\n", now.Format(time.DateOnly),
 			strings.ReplaceAll(c.Name, "|", "/"), c.Net, c.Limits, c.Games, ratingText(&c.Elo), strings.Join(scores, ", "), build)
 	}
-	before, after, found := strings.Cut(string(text), climbHead)
+	before, after, found := strings.Cut(string(text), ladderHead)
 	if !found {
 		if before != "" && !strings.HasSuffix(before, "\n") {
 			before += "\n"
 		}
-		before += climbSection
+		before += ladderSection
 	}
 	end := 0 // of the rows that are there
 	for strings.HasPrefix(after[end:], "|") {
@@ -207,7 +207,7 @@ func appendClimbs(path string, climbs []match.Climb, now time.Time, build string
 		}
 		end++
 	}
-	if err := durable.WriteFile(path, []byte(before+climbHead+after[:end]+rows.String()+after[end:])); err != nil {
+	if err := durable.WriteFile(path, []byte(before+ladderHead+after[:end]+rows.String()+after[end:])); err != nil {
 		return fmt.Errorf("--append: %w", err)
 	}
 	return nil

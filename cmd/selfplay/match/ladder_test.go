@@ -43,7 +43,7 @@ func TestLadder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(string(text), "# Lab book\n\nText.\n\n## Strength ladder\n") || strings.Count(string(text), climbHead) != 1 ||
+		if !strings.HasPrefix(string(text), "# Lab book\n\nText.\n\n## Strength ladder\n") || strings.Count(string(text), ladderHead) != 1 ||
 			strings.Count(string(text), " | us (material) | nodes 60 | 12 | **") != want {
 			t.Errorf("run %d: lab book\n%s", run, text)
 		}

@@ -191,14 +191,14 @@ func TestExpectedLength(t *testing.T) {
 	}
 }
 
-func TestForesight(t *testing.T) {
+func TestNotices(t *testing.T) {
 	cfg := match.Config{Players: make([]match.Contestant, 2), Pairs: 1000, Concurrency: runtime.NumCPU()}
 	cfg.Log = "match.jsonl"
-	if lines := foresight(&cfg); len(lines) != 0 {
+	if lines := notices(&cfg); len(lines) != 0 {
 		t.Errorf("as many threads as cores: %q", lines)
 	}
 	cfg.Players[1].Threads = 2
-	if lines := foresight(&cfg); len(lines) != 1 || !strings.Contains(lines[0], "players disturb each other") {
+	if lines := notices(&cfg); len(lines) != 1 || !strings.Contains(lines[0], "players disturb each other") {
 		t.Errorf("twice as many threads as cores: %q", lines)
 	}
 }

@@ -22,7 +22,7 @@ import (
 // interrupted and is resumable: the same command goes on from its log.
 func playMatch(c *cobra.Command, cfg match.Config, p *matchPrinter, resumable bool) error {
 	stderr := c.ErrOrStderr()
-	for _, line := range foresight(&cfg) {
+	for _, line := range notices(&cfg) {
 		fmt.Fprintln(stderr, line)
 	}
 	p.begin(&cfg)
@@ -42,8 +42,8 @@ func playMatch(c *cobra.Command, cfg match.Config, p *matchPrinter, resumable bo
 	return err
 }
 
-// foresight is what a person should know before the first game.
-func foresight(cfg *match.Config) []string {
+// notices returns what a user should know before the first game.
+func notices(cfg *match.Config) []string {
 	var lines []string
 	if load, cores := cfg.Load(), runtime.NumCPU(); load > cores {
 		lines = append(lines, fmt.Sprintf("warning: %d pairs at a time keep %d threads busy, found %d cores: players disturb each other, and limits of time do not mean what they say",
