@@ -3,11 +3,9 @@ package gensfen
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
@@ -110,10 +108,6 @@ func TestGensfenEngine(t *testing.T) {
 // A run whose process is killed three times without warning ends with the file of
 // one that was not.
 func TestKilledGensfen(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	for _, ext := range []string{".chain", ".bin"} {
 		args := func(name string) []string {
@@ -121,29 +115,13 @@ func TestKilledGensfen(t *testing.T) {
 				"--count", "900", "--output", filepath.Join(dir, name+ext)}
 		}
 		want := gensfenFile(t, filepath.Join(dir, "straight"+ext), args("straight")[1:]...)
-		for kill := 1; kill <= 3; kill++ {
-			cmd := exec.Command(exe, append([]string{clitest.AsSelfplay}, args("killed")...)...)
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
+		clitest.KillThrice(t, len(want), func() int {
+			info, err := os.Stat(filepath.Join(dir, "killed"+ext))
+			if err != nil {
+				return 0
 			}
-			size := int64(len(want) * kill / 5)
-			for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-				if info, err := os.Stat(filepath.Join(dir, "killed"+ext)); err == nil && info.Size() > size {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("kill %d: still waiting for %d bytes\n%s", kill, size, stderr.String())
-				}
-			}
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Wait(); err == nil {
-				t.Errorf("kill %d came too late", kill)
-			}
-		}
+			return int(info.Size())
+		}, args("killed")...)
 		if got := gensfenFile(t, filepath.Join(dir, "killed"+ext), args("killed")[1:]...); !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, want %d", ext, len(got), len(want))
 		}

@@ -3,11 +3,9 @@ package learn
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/gensfen"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
@@ -17,10 +15,6 @@ import (
 // A run whose process is killed three times without warning ends with the net of
 // one that was not, and with its log but for the times.
 func TestKilledLearn(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	data, dir := clitest.Games(t, gensfen.Commands()), t.TempDir()
 	args := func(name string) []string {
 		return []string{"learn", data, "--preset", "tiny", "--batch", "64", "--epochs", "6", "--save-every", "1500", "--report-every", "500",
@@ -37,30 +31,13 @@ func TestKilledLearn(t *testing.T) {
 		return strings.Split(string(text), "\n")
 	}
 	all := len(lines("straight"))
-	for kill := 1; kill <= 3; kill++ {
-		cmd := exec.Command(exe, append([]string{clitest.AsSelfplay}, args("killed")...)...)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for deadline := time.Now().Add(time.Minute); len(lines("killed")) <= all*kill/5; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("kill %d: the log still has %d lines\n%s", kill, len(lines("killed")), stderr.String())
-			}
-		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err == nil {
-			t.Errorf("kill %d came too late", kill)
-		}
-	}
+	clitest.KillThrice(t, all, func() int { return len(lines("killed")) }, args("killed")...)
 	if _, stderr, code := selfplayCommand(t, "", args("killed")...); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var nets [2][]byte
 	for i, name := range []string{"straight", "killed"} {
+		var err error
 		if nets[i], err = os.ReadFile(filepath.Join(dir, name, "net.nnue")); err != nil {
 			t.Fatal(err)
 		}

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
@@ -86,10 +84,6 @@ func gamesOf(t *testing.T, path string) []string {
 // A tournament with a UCI engine, whose process is killed three times without
 // warning, ends with the table, the log and the games of one that was not.
 func TestKilledTournament(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	args := func(name string) []string {
 		return []string{"match", "material,nodes=150", "material,nodes=60", "material,depth=2", clitest.MockPlayer("", ",nodes=100"),
@@ -101,26 +95,7 @@ func TestKilledTournament(t *testing.T) {
 		t.Fatalf("exit %d", code)
 	}
 	pairs := logLines(filepath.Join(dir, "straight.jsonl")) - 1
-	for kill := 1; kill <= 3; kill++ {
-		cmd := exec.Command(exe, append([]string{clitest.AsSelfplay}, args("killed")...)...)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for deadline := time.Now().Add(time.Minute); logLines(filepath.Join(dir, "killed.jsonl"))-1 < pairs*kill/5; {
-			if time.Now().After(deadline) {
-				t.Fatalf("kill %d: still waiting for pair %d\n%s", kill, pairs*kill/5, stderr.String())
-			}
-			time.Sleep(time.Millisecond)
-		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err == nil {
-			t.Errorf("kill %d came too late", kill)
-		}
-	}
+	clitest.KillThrice(t, pairs, func() int { return logLines(filepath.Join(dir, "killed.jsonl")) - 1 }, args("killed")...)
 	resumed, _, code := selfplayCommand(t, "", args("killed")...)
 	if code != 0 || resumed != straight {
 		t.Errorf("exit %d; killed and resumed:\n%s\nstraight:\n%s", code, resumed, straight)
