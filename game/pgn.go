@@ -285,7 +285,7 @@ func evalComment(p *Ply, mover chess.Color) string {
 	if mover == chess.Black {
 		sign = -1
 	}
-	text := fmt.Sprintf("[%%eval %.2f", float64(sign*int(p.Score))/100)
+	text := fmt.Sprintf("[%%eval %.2f", float64(sign*int(p.Score))/search.CentipawnsPerPawn)
 	if p.Score.IsMate() {
 		text = fmt.Sprintf("[%%eval #%d", sign*p.Score.MateIn())
 	}
@@ -307,5 +307,5 @@ func scoreText(s search.Score) string {
 	case s.IsMate():
 		return fmt.Sprintf("-M%d", -s.MateIn())
 	}
-	return fmt.Sprintf("%+.2f", float64(s)/100)
+	return fmt.Sprintf("%+.2f", float64(s)/search.CentipawnsPerPawn)
 }

@@ -97,7 +97,7 @@ func scoreOf(text string) (search.Score, bool) {
 		return 0, false
 	}
 	limit := float64(search.MateScore - search.MaxPly - 1) // beyond are mates
-	return search.Score(math.Round(min(max(100*pawns, -limit), limit))), true
+	return search.Score(math.Round(min(max(search.CentipawnsPerPawn*pawns, -limit), limit))), true
 }
 
 // smallNumber reads a number up to 255, 0 if it is none.

@@ -52,7 +52,6 @@ func openRun(t *testing.T, dir string, cfg configs.Config) *Run {
 	return r
 }
 
-// loopOnce opens the run, loops until a limit is reached and closes it.
 // openWithBuffer opens a run and its replay buffer until the test ends.
 func openWithBuffer(t *testing.T, dir string, cfg configs.Config) (*Run, *replay.Buffer) {
 	t.Helper()
@@ -66,6 +65,7 @@ func openWithBuffer(t *testing.T, dir string, cfg configs.Config) (*Run, *replay
 	return r, buffer
 }
 
+// loopOnce opens the run, loops until a limit is reached and closes it.
 func loopOnce(t *testing.T, dir string, cfg configs.Config, limits Limits) Status {
 	t.Helper()
 	r := openRun(t, dir, cfg)

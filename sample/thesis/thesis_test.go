@@ -25,7 +25,7 @@ func readFile(t testing.TB, name string) []byte {
 	return b
 }
 
-// readAll returns all samples, which must be without errors.
+// write returns a file of the samples, in chains or a line each.
 func write(t testing.TB, all []sample.Sample, chains bool) []byte {
 	t.Helper()
 	var b bytes.Buffer
