@@ -30,7 +30,7 @@ type Learn struct {
 	Epochs           float64 `yaml:"epochs" usage:"times each position is learned from"`
 	trainer.Settings `yaml:",inline"`
 	SkipDuplicates   bool    `yaml:"skip_duplicates" usage:"leave out positions that were there before"`
-	RandomSkip       float64 `yaml:"random_skip" usage:"leave out so many positions at random for each kept"`
+	RandomSkip       float64 `yaml:"random_skip" usage:"positions left out at random for each one kept"`
 	Newest           float64 `yaml:"newest" usage:"share of the data, at its end, kept from training to measure held_out positions of"`
 	MemoryMB         int     `yaml:"memory_mb" usage:"memory for the positions of a run, MiB; data beyond it are read in parts"`
 

@@ -37,7 +37,7 @@ func FuzzServe(f *testing.F) {
 	})
 }
 
-// fuzzSession checks a session of text, which has so many go.
+// fuzzSession checks a session of text that has a number of "go" commands.
 func fuzzSession(t *testing.T, text string, goes int, o Options) {
 	t.Helper()
 	var out strings.Builder
