@@ -63,8 +63,8 @@ func TestSamplesWithoutScore(t *testing.T) {
 	if s.Counts.Kept != uint64(len(all)) {
 		t.Errorf("kept %d of %d", s.Counts.Kept, len(all))
 	}
-	if even := s.Stats.Scores[setScoreEnd/setScoreBin]; even != s.Counts.Kept {
-		t.Errorf("statistics have %d at score 0, want %d", even, s.Counts.Kept)
+	if even := s.Stats.Scores[setScoreEnd/setScoreBin]; even != 0 || s.Stats.NoScore != s.Counts.Kept {
+		t.Errorf("statistics have %d at score 0 and %d without a score, want 0 and %d", even, s.Stats.NoScore, s.Counts.Kept)
 	}
 }
 

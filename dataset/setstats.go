@@ -33,8 +33,10 @@ type SetStats struct {
 	Hand []uint64 `json:"hand"`
 	// Scores counts positions by score for the side to move: bin i holds those
 	// from −3000 + 200·i centipawns, the first and the last also what is
-	// beyond, mates included. A sample without a score counts at 0.
+	// beyond, mates included.
 	Scores []uint64 `json:"scores"`
+	// NoScore counts positions without a score, which Scores leaves out.
+	NoScore uint64 `json:"no_score,omitempty"`
 	// Lengths counts games by plies: bin i those from 20·i. Of samples without
 	// games the plies are those that the file has.
 	Lengths []uint64 `json:"lengths"`
@@ -84,12 +86,12 @@ func (g *gatherer) position(s *sample.Sample) {
 		count(&g.s.Buckets, g.bucket(&s.Pos))
 	}
 	g.s.Hand[min(maxHand, s.Pos.Hand(chess.White).Total()+s.Pos.Hand(chess.Black).Total())]++
-	score := int(s.ScoreOr0())
-	bin := (score + setScoreEnd) / setScoreBin
-	if score < -setScoreEnd {
-		bin = 0
+	if !s.HasScore() {
+		g.s.NoScore++
+		return
 	}
-	g.s.Scores[min(bin, len(g.s.Scores)-1)]++
+	score := max(int(s.Score), -setScoreEnd)
+	g.s.Scores[min((score+setScoreEnd)/setScoreBin, len(g.s.Scores)-1)]++
 }
 
 func (g *gatherer) finish() SetStats {
@@ -116,6 +118,7 @@ func (s *Set) Print(w io.Writer) error {
 		line("left out: "+why.Samples(), n)
 	}
 	line("kept", c.Kept)
+	some("without a score", s.Stats.NoScore)
 	some("never mirrored: rights to castle", c.Unmirrored)
 	line("to train on", s.n)
 	if s.cfg.Split {

@@ -12,12 +12,14 @@ var ErrNoFit = wdl.ErrNoFit
 // FitScale fits W = σ((s − a)/b) to samples by maximum likelihood, s being the
 // score in raw units seen by the side to move, draws counting half. b is what
 // Config.ScoreScale wants; a, the score of an even chance, should be near zero.
-// Errors wrap ErrNoFit and are those of wdl.Tally.Fit, which leaves mate scores
-// out.
+// Samples without a score are left out. Errors wrap ErrNoFit and are those of
+// wdl.Tally.Fit, which leaves mate scores out.
 func FitScale(samples []sample.Sample) (a, b float64, err error) {
 	var t wdl.Tally
 	for i := range samples {
-		t.Add(samples[i].ScoreOr0(), samples[i].Result, true)
+		if s := &samples[i]; s.HasScore() {
+			t.Add(s.Score, s.Result, true)
+		}
 	}
 	c, err := t.Fit()
 	return c.A * search.RawPerCentipawn, c.B * search.RawPerCentipawn, err

@@ -41,6 +41,21 @@ func TestFitScaleFindsScale(t *testing.T) {
 	}
 }
 
+// Samples without a score say nothing of the scale.
+func TestFitScaleLeavesOutMissingScores(t *testing.T) {
+	samples := labelled(rand.New(rand.NewPCG(2, 21)), 2000, 0, 400)
+	wantA, wantB, err := FitScale(samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		samples = append(samples, sample.Sample{Score: sample.NoScore, Result: 1})
+	}
+	if a, b, err := FitScale(samples); err != nil || a != wantA || b != wantB {
+		t.Errorf("a %g, b %g, error %v, want %g and %g", a, b, err, wantA, wantB)
+	}
+}
+
 func TestFitScaleRefuses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 20))
 	few := labelled(rng, 99, 0, 400)
