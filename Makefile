@@ -28,6 +28,7 @@ fmt:
 
 vet:
 	$(GO) vet ./...
+	$(GO) vet -tags interop ./internal/interop
 
 staticcheck:
 	$(GO) tool staticcheck ./...

@@ -73,7 +73,7 @@ func trainedNet(t *testing.T) (*nnue.Network, string) {
 	if _, err := model.Export(f, batch[:64]); err != nil {
 		t.Fatal(err)
 	}
-	net, err := nnue.ReadFile(path)
+	net, err := nnue.ReadFile(path, chess.Crazyhouse)
 	if err != nil {
 		t.Fatal(err)
 	}
