@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -58,11 +57,6 @@ func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
 // progress how far reading has come. Of replay buffers it reads the games known,
 // and adds to these what it has read of others.
 func (p *plan) openData(ctx context.Context, share *sharing, known extents, progress io.Writer) (*source, error) {
-	if name := p.cfg.Validation; name != "" { // before all is read
-		if _, err := os.Stat(strings.TrimPrefix(name, dataset.BufferPrefix)); err != nil {
-			return nil, fmt.Errorf("validation: %w", err)
-		}
-	}
 	groups := p.groups()
 	cfg := dataset.SetConfig{
 		Variant: p.Variant, Seed: p.cfg.Seed, Filter: p.filter,

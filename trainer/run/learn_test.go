@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -317,6 +318,25 @@ func TestNewbobNeedsHeldOut(t *testing.T) {
 	cfg.Validation = dataFile(t, "v.chain", all[:50])
 	if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
 		t.Errorf("with a validation file: %v", err)
+	}
+}
+
+// TestMissingFiles: a run whose first net or positions to measure are not there
+// begins no directory.
+func TestMissingFiles(t *testing.T) {
+	for name, change := range map[string]func(*configs.Learn, string){
+		"init":       func(c *configs.Learn, path string) { c.Init = path },
+		"validation": func(c *configs.Learn, path string) { c.Validation = path },
+	} {
+		cfg := settings(t, dataFile(t, "a.chain", samples(3)))
+		change(&cfg, filepath.Join(t.TempDir(), "none.chain"))
+		dir := filepath.Join(t.TempDir(), "run")
+		if _, err := Run(t.Context(), cfg, quiet(dir)); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), name+": ") {
+			t.Errorf("%s: found error %v", name, err)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: found a directory, error %v, expected none", name, err)
+		}
 	}
 }
 

@@ -113,6 +113,9 @@ func Run(ctx context.Context, cfg configs.Learn, opt Options) (Summary, error) {
 // run makes the run of a plan that was announced to share.
 func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary, err error) {
 	r := &runner{plan: p, Options: opt}
+	if err := r.checkFiles(); err != nil {
+		return Summary{}, err
+	}
 	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
 		return Summary{}, err
 	}
@@ -123,9 +126,6 @@ func (p *plan) run(ctx context.Context, opt Options, share *sharing) (_ Summary,
 	defer func() { err = besides(err, lock.Release()) }()
 	if over, err := r.settle(); err != nil || over != nil {
 		return *cmp.Or(over, new(Summary)), err
-	}
-	if err := r.checkInit(); err != nil {
-		return Summary{}, err
 	}
 	if err := r.openData(ctx, share); err != nil {
 		return Summary{}, err

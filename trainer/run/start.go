@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
@@ -38,13 +40,19 @@ func (r *runner) start() error {
 	return err
 }
 
-// checkInit looks for the first net of a new run before its data are read.
-func (r *runner) checkInit() error {
-	if begun, _ := durable.Glob(r.path(checkpoints), "*.checkpoint"); r.cfg.Init == "" || len(begun) > 0 {
-		return nil
+// checkFiles looks for the files that the settings name beside the data, before a
+// new run has a directory and before the data are read.
+func (r *runner) checkFiles() error {
+	begun, _ := durable.Glob(r.path(checkpoints), "*.checkpoint")
+	if r.cfg.Init != "" && len(begun) == 0 {
+		if _, err := firstNet(r.cfg.Init); err != nil {
+			return fmt.Errorf("init: %w", err)
+		}
 	}
-	if _, err := firstNet(r.cfg.Init); err != nil {
-		return fmt.Errorf("init: %w", err)
+	if name := r.cfg.Validation; name != "" {
+		if _, err := os.Stat(strings.TrimPrefix(name, dataset.BufferPrefix)); err != nil {
+			return fmt.Errorf("validation: %w", err)
+		}
 	}
 	return nil
 }
