@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -28,8 +29,9 @@ type bufferGames struct {
 	game   *game.Game // the next one, of which samples are read; nil if not yet known
 	damage []error    // before that game, not reported yet
 
-	samples []sample.Sample // of the game
-	at      int
+	samples   []sample.Sample // of the game
+	at        int
+	untrained uint64 // plies of the games read that are no samples
 }
 
 // openBuffer opens the buffer in a directory. At the end of the games a zero
@@ -118,9 +120,15 @@ func (b *bufferGames) Read(s *sample.Sample) error {
 			b.at++
 			return nil
 		}
+		if b.game.Outcome != chess.Ongoing {
+			b.untrained += uint64(len(b.game.Plies) - len(b.samples))
+		}
 		b.game = nil
 	}
 }
+
+// Untrained returns how many opening and random moves were passed over.
+func (b *bufferGames) Untrained() uint64 { return b.untrained }
 
 // nextGame takes the next game, unless part of it was read.
 func (b *bufferGames) nextGame(damaged func(error)) (*game.Game, error) {

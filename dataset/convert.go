@@ -59,6 +59,8 @@ func (c *Conversion) Run(ctx context.Context, src *Source, dst *Sink) error {
 			continue
 		}
 		if err == io.EOF {
+			c.Counts.Untrained += src.untrained()
+			c.Counts.Samples += src.untrained()
 			return nil
 		}
 		if !c.SkipBad || !errors.Is(err, sample.ErrRecord) {

@@ -38,6 +38,9 @@ type gameSource interface {
 	nextGame(damaged func(error)) (*game.Game, error)
 	// InGame reports whether the sample read last is of a whole game.
 	InGame() bool
+	// Untrained returns how many opening and random moves were passed over
+	// between samples.
+	Untrained() uint64
 }
 
 // chainGames are the games of a .chain file.
@@ -119,6 +122,14 @@ func (s *Source) Game() ([]byte, error) {
 
 // inGame reports whether the sample read last is of a whole game.
 func (s *Source) inGame() bool { return s.games != nil && s.games.InGame() }
+
+// untrained returns how many opening and random moves of games Read has passed over.
+func (s *Source) untrained() uint64 {
+	if s.games == nil {
+		return 0
+	}
+	return s.games.Untrained()
+}
 
 // Read reads the next sample. Its errors name the file.
 func (s *Source) Read(dst *sample.Sample) error { return s.where(s.Reader.Read(dst)) }

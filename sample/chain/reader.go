@@ -47,9 +47,10 @@ type Reader struct {
 	result int8
 	ply    uint16
 
-	record int64
-	rest   int64
-	err    error // returned from now on
+	record    int64
+	untrained uint64 // plies passed over
+	rest      int64
+	err       error // returned from now on
 }
 
 // NewReader returns a Reader of a stream from its beginning.
@@ -133,6 +134,7 @@ func (r *Reader) Read(s *sample.Sample) error {
 			return err
 		}
 		if !p.Train {
+			r.untrained++
 			continue
 		}
 		s.Move, s.Score, s.Partial, s.Policy = p.Move, p.Score, p.Partial, p.Policy
@@ -151,6 +153,9 @@ func (r *Reader) Read(s *sample.Sample) error {
 		return nil
 	}
 }
+
+// Untrained returns how many opening and random moves Read has passed over so far.
+func (r *Reader) Untrained() uint64 { return r.untrained }
 
 // nextPly reads a ply of the item. After the last it checks that nothing is left.
 func (r *Reader) nextPly(p *plycode.Ply) error {
