@@ -30,7 +30,6 @@ type Learn struct {
 	Epochs           float64 `yaml:"epochs" usage:"times each position is learned from"`
 	trainer.Settings `yaml:",inline"`
 	SkipDuplicates   bool    `yaml:"skip_duplicates" usage:"leave out positions that were there before"`
-	RandomSkip       float64 `yaml:"random_skip" usage:"positions left out at random for each one kept"`
 	Newest           float64 `yaml:"newest" usage:"share of the data, at its end, kept from training to measure held_out positions of"`
 	MemoryMB         int     `yaml:"memory_mb" usage:"memory for the positions of a run, MiB; data beyond it are read in parts"`
 
@@ -40,7 +39,6 @@ type Learn struct {
 	NewbobDecay float64 `yaml:"newbob_decay" usage:"factor of the learning rate when the held-out loss is no new best; 0 or 1: newbob is off"`
 	NewbobTries int     `yaml:"newbob_trials" usage:"times in a row after which newbob ends the run"`
 	NewbobKeep  bool    `yaml:"newbob_keep" usage:"newbob goes on from the latest net, not the best"`
-	Init        string  `yaml:"init" usage:"checkpoint, .nnue file of the same architecture, or directory of learn or of a run, whose net training starts from"`
 }
 
 //go:embed learn/*.yaml

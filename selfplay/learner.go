@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -113,7 +114,7 @@ func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
 func (l *learner) resume() error {
 	found, err := l.trainer.Resume(l.run.path(trainDir))
 	if errors.Is(err, trainer.ErrNoCheckpoint) {
-		return nil
+		return l.start()
 	}
 	if err != nil {
 		return err
@@ -134,6 +135,19 @@ func (l *learner) resume() error {
 			s.HeldOutLoss, s.SignAccuracy = held.Mean, held.SignAccuracy
 		}
 	})
+	return nil
+}
+
+// start gives a run that has no checkpoint the net that train.init names.
+func (l *learner) start() error {
+	if l.training.Settings.Init == "" {
+		return nil
+	}
+	var from strings.Builder
+	if err := l.training.Start(l.model, &from); err != nil {
+		return fmt.Errorf("train.%w", err)
+	}
+	l.run.event("training begins with a given net", "init", strings.TrimSpace(from.String()))
 	return nil
 }
 

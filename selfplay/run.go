@@ -20,6 +20,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
 
 // What lies in a run's directory.
@@ -129,6 +130,9 @@ func (r *Run) open(ctx context.Context) (err error) {
 		return err
 	}
 	r.status.update(func(s *Status) { s.Net = r.firstNet().ID })
+	if err := run.CheckInit(r.cfg.Train.Init, r.path(trainDir)); err != nil {
+		return fmt.Errorf("train.%w", err)
+	}
 	if r.lock, err = dirlock.Acquire(r.dir); err != nil {
 		return err
 	}

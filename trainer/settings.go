@@ -59,8 +59,11 @@ type Settings struct {
 	SkipInCheck  bool    `yaml:"skip_in_check" usage:"leave out positions in check"`
 	SkipCaptures bool    `yaml:"skip_captures" usage:"leave out positions whose best move captures or promotes; drops are quiet"`
 	SkipDraws    bool    `yaml:"skip_draws" usage:"leave out drawn games"`
+	RandomSkip   float64 `yaml:"random_skip" usage:"positions left out at random for each one kept"`
 	Mirror       float64 `yaml:"mirror" usage:"percentage of positions mirrored left to right; those with rights to castle never are"`
 	HeldOut      int     `yaml:"held_out" usage:"positions of held-out games that are measured"`
+
+	Init string `yaml:"init" usage:"checkpoint, .nnue file of the same architecture, or directory of learn or of a run, whose net training starts from"`
 }
 
 // ScheduleText is a schedule as ParseSchedule reads it.
@@ -81,6 +84,7 @@ func (s *Settings) Config(seed, total uint64, maxRate float64) (Config, error) {
 	c.Lambda, err = s.Lambda.upTo(1, total)
 	wrong.Because("lambda", err)
 	check.Within(wrong, "mirror", s.Mirror, 0, 100)
+	check.Within(wrong, "random_skip", s.RandomSkip, 0, math.MaxUint32)
 	wrong.Add(c.validate())
 	return c, wrong.Err()
 }
@@ -120,5 +124,6 @@ func (s *Settings) Filter() sample.Filter {
 	return sample.Filter{
 		MinPly: s.MinPly, MaxScore: search.Score(min(s.MaxScore, int(sample.MaxScore))), RequireScore: s.RequireScore,
 		SkipInCheck: s.SkipInCheck, SkipCaptures: s.SkipCaptures, SkipDraws: s.SkipDraws, ThinPly: s.ThinPly,
+		Keep: sample.KeepOf(s.RandomSkip),
 	}
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
@@ -36,7 +35,7 @@ type plan struct {
 // newPlan checks everything that can be checked without the data.
 func newPlan(cfg configs.Learn) (*plan, error) {
 	p := &plan{cfg: cfg, filter: cfg.Filter()}
-	p.filter.Keep, p.filter.SkipDuplicates = sample.KeepOf(cfg.RandomSkip), cfg.SkipDuplicates
+	p.filter.SkipDuplicates = cfg.SkipDuplicates
 	wrong := check.Of(trainer.ErrConfig)
 	wrong.Add(cfg.Validate())
 	wrong.Add(CheckSettings(cfg.Kind, cfg.Settings, false))
@@ -46,7 +45,6 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 	}
 	check.Positive(wrong, "epochs", cfg.Epochs)
 	wrong.That(cfg.Newest >= 0 && cfg.Newest < 1, "newest", cfg.Newest, "0 to less than 1")
-	check.Within(wrong, "random_skip", cfg.RandomSkip, 0, math.MaxUint32)
 	check.Within(wrong, "newbob_decay", cfg.NewbobDecay, 0, 1)
 	for _, n := range []struct {
 		key   string

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,8 +22,8 @@ const scaleSamples = 200_000
 // start gives a new run its first net and its scale of scores.
 func (r *runner) start() error {
 	if r.cfg.Init != "" {
-		if err := r.startFrom(r.cfg.Init); err != nil {
-			return fmt.Errorf("init: %w", err)
+		if err := r.Start(r.model, r.Out); err != nil {
+			return err
 		}
 	}
 	if r.cfg.ScoreScale > 0 { // whatever the first net's was
@@ -43,16 +44,26 @@ func (r *runner) start() error {
 // checkFiles looks for the files that the settings name beside the data, before a
 // new run has a directory and before the data are read.
 func (r *runner) checkFiles() error {
-	begun, _ := durable.Glob(r.path(checkpoints), "*.checkpoint")
-	if r.cfg.Init != "" && len(begun) == 0 {
-		if _, err := firstNet(r.cfg.Init); err != nil {
-			return fmt.Errorf("init: %w", err)
-		}
+	if err := CheckInit(r.cfg.Init, r.path(checkpoints)); err != nil {
+		return err
 	}
 	if name := r.cfg.Validation; name != "" {
 		if _, err := os.Stat(strings.TrimPrefix(name, dataset.BufferPrefix)); err != nil {
 			return fmt.Errorf("validation: %w", err)
 		}
+	}
+	return nil
+}
+
+// CheckInit looks for what the setting init names, unless there are checkpoints in
+// a directory, to go on from instead.
+func CheckInit(init, checkpoints string) error {
+	begun, _ := durable.Glob(checkpoints, "*.checkpoint")
+	if init == "" || len(begun) > 0 {
+		return nil
+	}
+	if _, err := firstNet(init); err != nil {
+		return fmt.Errorf("init: %w", err)
 	}
 	return nil
 }
@@ -63,36 +74,43 @@ const (
 	planesExtension = ".onnx"
 )
 
-// startFrom gives a new run the first net of another run's checkpoint, or of a
-// file of an integer net.
-func (r *runner) startFrom(path string) error {
+// Start gives a model that has learned nothing the net that the setting init names,
+// of a checkpoint or of a file of an integer net, and says on out which it is.
+func (t *Training) Start(m Model, out io.Writer) error {
+	if err := t.startFrom(t.Settings.Init, m, out); err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	return nil
+}
+
+func (t *Training) startFrom(path string, m Model, out io.Writer) error {
 	found, err := firstNet(path)
 	if err != nil {
 		return err
 	}
 	cut := 0
-	switch m, isNNUE := nnueOf(r.model); {
+	switch n, isNNUE := nnueOf(m); {
 	case filepath.Ext(found.Path) == planesExtension || filepath.Ext(found.Path) == nnueExtension && !isNNUE:
-		return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", trainer.ErrConfig, found.Path, r.cfg.Kind)
+		return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", trainer.ErrConfig, found.Path, t.Kind)
 	case filepath.Ext(found.Path) == nnueExtension:
-		net, err := nnue.ReadFile(found.Path, r.Variant)
+		net, err := nnue.ReadFile(found.Path, t.Variant)
 		if err != nil {
 			return err
 		}
-		if cut, err = m.Load(net); err != nil {
+		if cut, err = n.Load(net); err != nil {
 			return fmt.Errorf("%s: %w", found.Path, err)
 		}
 	default:
-		if _, err := trainer.LoadModel(found.Path, r.model); err != nil {
+		if _, err := trainer.LoadModel(found.Path, m); err != nil {
 			return err
 		}
 	}
 	if found.Origin != "" {
-		fmt.Fprintln(r.Out, found.Origin)
+		fmt.Fprintln(out, found.Origin)
 	}
-	fmt.Fprintf(r.Out, "first net from %s\n", found.Path)
+	fmt.Fprintf(out, "first net from %s\n", found.Path)
 	if cut > 0 {
-		fmt.Fprintf(r.Out, "%d of its weights are cut to the limits of training\n", cut)
+		fmt.Fprintf(out, "%d of its weights are cut to the limits of training\n", cut)
 	}
 	return nil
 }
