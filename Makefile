@@ -44,7 +44,7 @@ short:
 	$(GO) test -short ./...
 
 race:
-	$(GO) test -race -short $(RACE)
+	$(GO) test -race -short -timeout 25m $(RACE)
 
 # FUZZTIME applies to each target.
 FUZZTIME ?= 10s
