@@ -26,7 +26,7 @@ func parseAll(t *testing.T, texts ...string) []Spec {
 }
 
 // TestLoadAll: limits of a player's own replace those of the match, and equal names
-// are told apart by what differs.
+// are distinguished by what differs.
 func TestLoadAll(t *testing.T) {
 	d := Defaults{Limits: search.Limits{Nodes: 400, Depth: 5}, HashMB: 4}
 	all, err := LoadAll(t.Context(), parseAll(t,
