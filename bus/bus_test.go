@@ -33,7 +33,11 @@ func TestMain(m *testing.M) {
 }
 
 func publishAndWait(dir string) error {
-	b, err := Open(context.Background(), Options{Run: "test", Dir: dir})
+	c, err := Open(context.Background(), Options{Dir: dir})
+	if err != nil {
+		return err
+	}
+	b, err := c.Join(context.Background(), "test", JoinOptions{})
 	if err != nil {
 		return err
 	}
@@ -59,24 +63,37 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-func openBus(t testing.TB, o Options) *Bus {
+// openConn opens a connection, to a server of its own unless o says otherwise.
+func openConn(t testing.TB, o Options) *Conn {
 	t.Helper()
-	if o.Run == "" {
-		o.Run = "test"
-	}
 	if o.Dir == "" && o.URL == "" {
 		o.Dir = t.TempDir()
 	}
-	b, err := Open(testContext(t), o)
+	c, err := Open(testContext(t), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
+		if err := c.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
+	return c
+}
+
+func joinRun(t testing.TB, c *Conn, id string, o JoinOptions) *Bus {
+	t.Helper()
+	b, err := c.Join(testContext(t), id, o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return b
+}
+
+// openBus joins the run "test" over a connection of its own.
+func openBus(t testing.TB, o Options) *Bus {
+	t.Helper()
+	return joinRun(t, openConn(t, o), "test", JoinOptions{})
 }
 
 func publish(t testing.TB, b *Bus, i int) PubResult {
@@ -116,21 +133,28 @@ func stats(t testing.TB, b *Bus) Stats {
 
 func TestOptionsAreChecked(t *testing.T) {
 	for _, o := range []Options{
-		{Run: "r"},
-		{Dir: "d"},
-		{Run: "r", Dir: "d", URL: "nats://localhost"},
-		{Run: "a.b", Dir: "d"},
-		{Run: strings.Repeat("x", 65), Dir: "d"},
-		{Run: "r", URL: "nats://localhost", Listen: ":1"},
-		{Run: "r", Dir: "d", MaxBytes: -1},
-		{Run: "r", Dir: "d", Listen: "no port"},
-		{Run: "r", Dir: "d", Listen: "localhost:http"},
+		{},
+		{Dir: "d", URL: "nats://localhost"},
+		{URL: "nats://localhost", Listen: ":1"},
+		{Dir: "d", Listen: "no port"},
+		{Dir: "d", Listen: "localhost:http"},
 	} {
-		if b, err := Open(testContext(t), o); !errors.Is(err, ErrConfig) {
+		if c, err := Open(testContext(t), o); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: got %v, want ErrConfig", o, err)
-			if b != nil {
-				b.Close()
+			if c != nil {
+				c.Close()
 			}
+		}
+	}
+	c := openConn(t, Options{})
+	for _, o := range []JoinOptions{{MaxBytes: -1}, {DuplicateWindow: -1}, {Replicas: -1}, {Replicas: 7}} {
+		if _, err := c.Join(testContext(t), "r", o); !errors.Is(err, ErrConfig) {
+			t.Errorf("%+v: got %v, want ErrConfig", o, err)
+		}
+	}
+	for _, id := range []string{"", "a.b", "a b", strings.Repeat("x", 65)} {
+		if _, err := c.Join(testContext(t), id, JoinOptions{}); !errors.Is(err, ErrName) {
+			t.Errorf("run id %q: got %v, want ErrName", id, err)
 		}
 	}
 }
@@ -138,7 +162,7 @@ func TestOptionsAreChecked(t *testing.T) {
 func TestSecondOpenNamesTheOwner(t *testing.T) {
 	dir := t.TempDir()
 	openBus(t, Options{Dir: dir})
-	_, err := Open(testContext(t), Options{Run: "test", Dir: dir})
+	_, err := Open(testContext(t), Options{Dir: dir})
 	if !errors.Is(err, dirlock.ErrHeld) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
 		t.Errorf("got %v, want ErrHeld with process id %d", err, os.Getpid())
 	}
@@ -150,7 +174,7 @@ func TestPortInUseIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = Open(testContext(t), Options{Run: "test", Dir: t.TempDir(), Listen: l.Addr().String()})
+	_, err = Open(testContext(t), Options{Dir: t.TempDir(), Listen: l.Addr().String()})
 	if err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("got %v, want address in use", err)
 	}
@@ -159,7 +183,7 @@ func TestPortInUseIsAnError(t *testing.T) {
 func TestNoServerWaitsForContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	_, err := Open(ctx, Options{Run: "test", URL: "nats://127.0.0.1:1"})
+	_, err := Open(ctx, Options{URL: "nats://127.0.0.1:1"})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want deadline exceeded", err)
 	}
@@ -181,7 +205,7 @@ func TestRestartKeepsState(t *testing.T) {
 	if err := b.AckGames(ctx, ms[3]); err != nil { // 4 and 5 are fetched only
 		t.Fatal(err)
 	}
-	if err := b.Close(); err != nil {
+	if err := b.conn.Close(); err != nil {
 		t.Fatal(err)
 	}
 
@@ -239,12 +263,12 @@ func TestKilledServerKeepsGames(t *testing.T) {
 func TestRemoteClient(t *testing.T) {
 	ctx := testContext(t)
 	dir := t.TempDir()
-	o := Options{Dir: dir, Listen: "127.0.0.1:0", Token: "secret", MaxBytes: 1 << 20}
-	host := openBus(t, o)
-	addr := host.Addr()
+	o := Options{Dir: dir, Listen: "127.0.0.1:0", Token: "secret"}
+	host := joinRun(t, openConn(t, o), "test", JoinOptions{MaxBytes: 1 << 20})
+	addr := host.conn.Addr()
 	remote := openBus(t, Options{URL: "nats://" + addr, Token: "secret"})
-	if remote.Addr() != "" {
-		t.Errorf("remote says it listens on %s", remote.Addr())
+	if remote.conn.Addr() != "" {
+		t.Errorf("remote says it listens on %s", remote.conn.Addr())
 	}
 	updates, err := remote.WatchPointer(ctx, "best")
 	if err != nil {
@@ -257,7 +281,7 @@ func TestRemoteClient(t *testing.T) {
 	if s := stats(t, remote); s.MaxBytes != 1<<20 {
 		t.Errorf("joining changed the room of the stream to %d", s.MaxBytes)
 	}
-	if err := host.Close(); err != nil {
+	if err := host.conn.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := remote.PublishGame(ctx, "a", "lost", nil); err == nil {
@@ -278,7 +302,7 @@ func TestRemoteClient(t *testing.T) {
 		t.Fatal("watch did not come back")
 	}
 	publish(t, remote, 1)
-	if _, err := Open(shortContext(t), Options{Run: "test", URL: "nats://" + addr, Token: "wrong"}); err == nil {
+	if _, err := Open(shortContext(t), Options{URL: "nats://" + addr, Token: "wrong"}); err == nil {
 		t.Error("a wrong token was let in")
 	}
 }
@@ -291,8 +315,9 @@ func shortContext(t *testing.T) context.Context {
 
 // Two runs on one server do not see each other.
 func TestRunsAreApart(t *testing.T) {
-	one := openBus(t, Options{Run: "one", Listen: "127.0.0.1:0", MaxBytes: 1 << 20})
-	two := openBus(t, Options{Run: "two", URL: "nats://" + one.Addr(), MaxBytes: 1 << 20})
+	c := openConn(t, Options{})
+	one := joinRun(t, c, "one", JoinOptions{MaxBytes: 1 << 20})
+	two := joinRun(t, c, "two", JoinOptions{MaxBytes: 1 << 20})
 	publish(t, one, 1)
 	if s := stats(t, two); s.Messages != 0 {
 		t.Errorf("run two has %d games of run one", s.Messages)
@@ -301,10 +326,10 @@ func TestRunsAreApart(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	b := openBus(t, Options{})
-	if err := b.Close(); err != nil {
+	if err := b.conn.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := b.Close(); err != nil {
+	if err := b.conn.Close(); err != nil {
 		t.Errorf("second close: %v", err)
 	}
 	if _, err := b.PublishGame(testContext(t), "a", "late", nil); err == nil {

@@ -2,7 +2,9 @@
 // It is the only package that knows NATS: a JetStream server embedded in the
 // process, or one somewhere else, reached by the same code.
 //
-// A run called "demo" owns these objects on the server:
+// A Conn is a connection to a server. It has the registry of the server's runs,
+// the bucket selfplay-runs, and joins any number of them. A Bus is one run on it;
+// that of the id "demo" owns these objects on the server:
 //
 //	demo-games        stream      demo.game.<actor>, one message per game
 //	  ingest          consumer    durable pull, acknowledged up to a sequence

@@ -16,20 +16,20 @@ import (
 const serverStartWait = 30 * time.Second // a large store is read at start
 
 // startServer locks the store directory and runs a server on it.
-func (b *Bus) startServer() error {
-	opts, err := b.serverOptions()
+func (c *Conn) startServer() error {
+	opts, err := c.serverOptions()
 	if err != nil {
 		return err
 	}
-	if b.lock, err = dirlock.Acquire(b.opt.Dir); err != nil {
+	if c.lock, err = dirlock.Acquire(c.opt.Dir); err != nil {
 		return err
 	}
 	srv, err := server.NewServer(opts)
 	if err != nil {
 		return fmt.Errorf("embedded server: %w", err)
 	}
-	b.srv = srv
-	log := &serverLog{out: b.opt.Log}
+	c.srv = srv
+	log := &serverLog{out: c.opt.Log}
 	srv.SetLogger(log, false, false)
 	srv.Start()
 	if msg := log.fatal(); msg != "" {
@@ -41,30 +41,30 @@ func (b *Bus) startServer() error {
 	return nil
 }
 
-func (b *Bus) serverOptions() (*server.Options, error) {
+func (c *Conn) serverOptions() (*server.Options, error) {
 	opts := &server.Options{
-		ServerName:             "selfplay-" + b.opt.Run,
+		ServerName:             "selfplay",
 		DontListen:             true,
 		NoSigs:                 true,
 		NoLog:                  true,
 		DisableJetStreamBanner: true,
 		JetStream:              true,
-		StoreDir:               b.opt.Dir,
+		StoreDir:               c.opt.Dir,
 		// With one copy an acknowledgement before the sync is a promise a
 		// power cut breaks.
 		SyncAlways:    true,
-		Authorization: b.opt.Token,
+		Authorization: c.opt.Token,
 	}
-	if b.opt.Listen == "" {
+	if c.opt.Listen == "" {
 		return opts, nil
 	}
-	host, port, err := net.SplitHostPort(b.opt.Listen)
+	host, port, err := net.SplitHostPort(c.opt.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("%w: listen address %q: %w", ErrConfig, b.opt.Listen, err)
+		return nil, fmt.Errorf("%w: listen address %q: %w", ErrConfig, c.opt.Listen, err)
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return nil, fmt.Errorf("%w: listen address %q: want a port from 0 to 65535", ErrConfig, b.opt.Listen)
+		return nil, fmt.Errorf("%w: listen address %q: want a port from 0 to 65535", ErrConfig, c.opt.Listen)
 	}
 	opts.DontListen = false
 	opts.Host = host

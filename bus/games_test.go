@@ -109,13 +109,13 @@ func TestGamesWaits(t *testing.T) {
 // A bus opened anew gets at once what its predecessor left unacknowledged.
 func TestUnackedGamesComeAgain(t *testing.T) {
 	host := openBus(t, Options{Listen: "127.0.0.1:0"})
-	first := openBus(t, Options{URL: "nats://" + host.Addr()})
+	first := openBus(t, Options{URL: "nats://" + host.conn.Addr()})
 	for i := range 3 {
 		publish(t, host, i)
 	}
 	take(t, first, 3)
-	first.Close()
-	second := openBus(t, Options{URL: "nats://" + host.Addr()})
+	first.conn.Close()
+	second := openBus(t, Options{URL: "nats://" + host.conn.Addr()})
 	if ms := take(t, second, 3); ms[0].Sequence != 1 {
 		t.Errorf("first sequence %d", ms[0].Sequence)
 	}
@@ -123,7 +123,7 @@ func TestUnackedGamesComeAgain(t *testing.T) {
 
 func TestFullStream(t *testing.T) {
 	ctx := testContext(t)
-	b := openBus(t, Options{MaxBytes: 256 << 10})
+	b := joinRun(t, openConn(t, Options{}), "test", JoinOptions{MaxBytes: 256 << 10})
 	data := make([]byte, 20<<10)
 	var n int
 	var err error
@@ -216,7 +216,7 @@ func publish2(t *testing.T, b *Bus, i int, data []byte) PubResult {
 // A refused game is not remembered as stored.
 func TestRefusedGameIsNoDuplicate(t *testing.T) {
 	ctx := testContext(t)
-	b := openBus(t, Options{MaxBytes: 64 << 10})
+	b := joinRun(t, openConn(t, Options{}), "test", JoinOptions{MaxBytes: 64 << 10})
 	data := make([]byte, 40<<10)
 	publish2(t, b, 0, data)
 	if _, err := b.PublishGame(ctx, "a", gameID(1), data); !errors.Is(err, ErrFull) {
@@ -288,7 +288,7 @@ func TestLostTail(t *testing.T) {
 	ctx := testContext(t)
 	dir := t.TempDir()
 	reopen := func(b *Bus, edit func(msgs string)) *Bus {
-		if err := b.Close(); err != nil {
+		if err := b.conn.Close(); err != nil {
 			t.Fatal(err)
 		}
 		edit(filepath.Join(dir, "jetstream", "$G", "streams", "test-games", "msgs"))

@@ -70,11 +70,6 @@ func pointerError(key string, err error) error {
 // reader sees only the newest value. Lost connections and a restarted server
 // are lived through.
 func (b *Bus) WatchPointer(ctx context.Context, key string) (<-chan Pointer, error) {
-	b.closeMu.Lock()
-	defer b.closeMu.Unlock()
-	if b.ctx.Err() != nil {
-		return nil, fmt.Errorf("pointer %q: bus is closed", key)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	first, err := b.ctl.Watch(ctx, key, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -82,14 +77,14 @@ func (b *Bus) WatchPointer(ctx context.Context, key string) (<-chan Pointer, err
 		return nil, pointerError(key, err)
 	}
 	w := &watch{bus: b, key: key, out: make(chan Pointer, 1)}
-	b.watches.Add(1)
-	stop := context.AfterFunc(b.ctx, cancel)
-	go func() {
-		defer b.watches.Done()
-		defer stop()
+	open := b.conn.start(ctx, func(ctx context.Context) {
 		defer cancel()
 		w.run(ctx, first)
-	}()
+	})
+	if !open {
+		cancel()
+		return nil, fmt.Errorf("pointer %q: bus is closed", key)
+	}
 	return w.out, nil
 }
 
@@ -107,7 +102,7 @@ func (w *watch) run(ctx context.Context, kw jetstream.KeyWatcher) {
 	defer close(w.out)
 	tick := time.NewTicker(pointerPoll)
 	defer tick.Stop()
-	again := w.bus.again.wait()
+	again := w.bus.conn.again.wait()
 	for {
 		select {
 		case <-ctx.Done():
@@ -126,7 +121,7 @@ func (w *watch) run(ctx context.Context, kw jetstream.KeyWatcher) {
 		case <-tick.C:
 			w.lookUp(ctx)
 		case <-again:
-			again = w.bus.again.wait()
+			again = w.bus.conn.again.wait()
 			w.lookUp(ctx)
 		}
 	}

@@ -118,7 +118,7 @@ func TestCloseEndsWatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Close(); err != nil {
+	if err := b.conn.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if p, ok := <-c; ok {

@@ -20,19 +20,20 @@ const (
 	ackWait      = time.Minute
 )
 
-func (b *Bus) gamesName() string               { return b.opt.Run + "-games" }
-func (b *Bus) rejectsName() string             { return b.opt.Run + "-rejects" }
-func (b *Bus) netsName() string                { return b.opt.Run + "-nets" }
-func (b *Bus) ctlName() string                 { return b.opt.Run + "-ctl" }
-func (b *Bus) gameSubject(actor string) string { return b.opt.Run + ".game." + actor }
-func (b *Bus) rejectSubject() string           { return b.opt.Run + ".reject" }
-func (b *Bus) replicas() int                   { return cmp.Or(b.opt.Replicas, 1) }
+func (b *Bus) gamesName() string               { return b.id + "-games" }
+func (b *Bus) rejectsName() string             { return b.id + "-rejects" }
+func (b *Bus) netsName() string                { return b.id + "-nets" }
+func (b *Bus) ctlName() string                 { return b.id + "-ctl" }
+func (b *Bus) gameSubject(actor string) string { return b.id + ".game." + actor }
+func (b *Bus) rejectSubject() string           { return b.id + ".reject" }
 
 // ensureObjects creates what is missing and looks at what is there.
 func (b *Bus) ensureObjects(ctx context.Context) error {
 	if err := b.ensureGames(ctx); err != nil {
 		return fmt.Errorf("stream %s: %w", b.gamesName(), err)
 	}
+	// Who does not ask for a number of copies has the number that there is.
+	replicas := b.games.CachedInfo().Config.Replicas
 	var err error
 	b.rejects, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name:        b.rejectsName(),
@@ -41,7 +42,7 @@ func (b *Bus) ensureObjects(ctx context.Context) error {
 		Discard:     jetstream.DiscardOld,
 		MaxAge:      rejectMaxAge,
 		MaxBytes:    rejectMaxSize,
-		Replicas:    b.replicas(),
+		Replicas:    replicas,
 	})
 	if err != nil {
 		return fmt.Errorf("stream %s: %w", b.rejectsName(), err)
@@ -49,7 +50,7 @@ func (b *Bus) ensureObjects(ctx context.Context) error {
 	b.nets, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 		Bucket:      b.netsName(),
 		Description: "nets, named by the SHA-256 of their content",
-		Replicas:    b.replicas(),
+		Replicas:    replicas,
 	})
 	if err != nil {
 		return fmt.Errorf("object store %s: %w", b.netsName(), err)
@@ -58,7 +59,7 @@ func (b *Bus) ensureObjects(ctx context.Context) error {
 		Bucket:      b.ctlName(),
 		Description: "pointers",
 		History:     pointerHistory,
-		Replicas:    b.replicas(),
+		Replicas:    replicas,
 	})
 	if err != nil {
 		return fmt.Errorf("bucket %s: %w", b.ctlName(), err)
@@ -67,7 +68,7 @@ func (b *Bus) ensureObjects(ctx context.Context) error {
 }
 
 // ensureGames creates the game stream. One that exists keeps its size and
-// duplicate window unless Options ask for others: roles on other machines
+// duplicate window unless JoinOptions ask for others: roles on other machines
 // need not know how large the stream is.
 func (b *Bus) ensureGames(ctx context.Context) error {
 	cfg := jetstream.StreamConfig{
@@ -81,7 +82,7 @@ func (b *Bus) ensureGames(ctx context.Context) error {
 		MaxMsgSize:  1 << 20,
 		MaxBytes:    cmp.Or(b.opt.MaxBytes, DefaultMaxBytes),
 		Duplicates:  cmp.Or(b.opt.DuplicateWindow, DefaultDuplicateWindow),
-		Replicas:    b.replicas(),
+		Replicas:    cmp.Or(b.opt.Replicas, 1),
 		Metadata:    map[string]string{schemaKey: schemaVersion},
 	}
 	old, err := b.js.Stream(ctx, cfg.Name)

@@ -60,6 +60,7 @@ type Run struct {
 	style   style // of the nets it trains and plays with
 	epoch   int   // starts of the run before this one; part of every game id
 	lock    *dirlock.Lock
+	conn    *bus.Conn
 	bus     *bus.Bus
 	store   *nets.Store
 	key     ed25519.PrivateKey
@@ -172,13 +173,16 @@ func (r *Run) open(ctx context.Context) (err error) {
 }
 
 func (r *Run) openBus(ctx context.Context) (err error) {
-	o := bus.Options{Run: r.id(), MaxBytes: r.cfg.Bus.MaxBytes, Token: r.cfg.Bus.Token, Name: "loop", Log: r.log}
+	o := bus.Options{Token: r.cfg.Bus.Token, Name: "loop", Log: r.log}
 	if o.URL = r.cfg.Bus.URL; o.URL == "" {
 		o.Dir, o.Listen = r.path(busDir), r.cfg.Bus.Listen
 	} else {
 		r.log.Info("connecting", "nats", o.URL)
 	}
-	r.bus, err = bus.Open(ctx, o)
+	if r.conn, err = bus.Open(ctx, o); err != nil {
+		return err
+	}
+	r.bus, err = r.conn.Join(ctx, r.id(), bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes})
 	return err
 }
 
@@ -257,8 +261,8 @@ func (r *Run) event(name string, args ...any) {
 // Close gives everything back. The run can be opened again.
 func (r *Run) Close() error {
 	var errs []error
-	if r.bus != nil {
-		errs = append(errs, r.bus.Close())
+	if r.conn != nil {
+		errs = append(errs, r.conn.Close())
 	}
 	if r.events != nil {
 		errs = append(errs, r.events.Close())

@@ -1,0 +1,250 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+)
+
+const (
+	connectWait = 250 * time.Millisecond // between attempts to connect
+	drainWait   = 5 * time.Second        // for what is under way when the connection closes
+)
+
+// Options say which server to talk to.
+type Options struct {
+	// Exactly one of Dir and URL is set.
+	Dir string // directory of the embedded server's store; one process at a time
+	URL string // address of a server or cluster to use instead, nats://host:port,…
+
+	Listen string // host:port the embedded server opens to others; empty: no port
+	Token  string // shared secret asked of clients, and given when connecting
+
+	Name string       // name of the client in the server's lists, such as its role; may be empty
+	Log  *slog.Logger // warnings of the embedded server and of the connection; nil: none
+}
+
+// Conn is a connection to a server, which may be embedded, and the registry
+// of the runs on it. Its methods may be called from several goroutines.
+type Conn struct {
+	opt  Options
+	lock *dirlock.Lock  // nil unless embedded
+	srv  *server.Server // nil unless embedded
+	nc   *nats.Conn
+	js   jetstream.JetStream
+
+	again signal // the connection was lost and is back
+
+	mu     sync.Mutex
+	joined []*Bus
+
+	ctx      context.Context // ends when the connection closes
+	cancel   context.CancelFunc
+	closeMu  sync.Mutex     // orders the start of a goroutine and Close
+	running  sync.WaitGroup // goroutines that Close waits for
+	once     sync.Once
+	closeErr error
+}
+
+// validate reports the first thing in o that cannot work.
+func (o *Options) validate() error {
+	switch {
+	case (o.Dir == "") == (o.URL == ""):
+		return fmt.Errorf("%w: directory %q and URL %q: want exactly one of them", ErrConfig, o.Dir, o.URL)
+	case o.Listen != "" && o.Dir == "":
+		return fmt.Errorf("%w: listen address %q needs the embedded server", ErrConfig, o.Listen)
+	}
+	return nil
+}
+
+// Open starts or joins the server. It waits for a server that is not there
+// yet until ctx ends. The error wraps dirlock.ErrHeld if another process has
+// the store directory.
+func Open(ctx context.Context, o Options) (*Conn, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	c := &Conn{opt: o}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	if err := c.open(ctx); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("open bus: %w", err)
+	}
+	return c, nil
+}
+
+func (c *Conn) open(ctx context.Context) error {
+	if c.opt.Dir != "" {
+		if err := c.startServer(); err != nil {
+			return err
+		}
+	}
+	return c.connect(ctx)
+}
+
+// connect sets nc and js, and waits until the connection stands.
+func (c *Conn) connect(ctx context.Context) error {
+	up := make(chan struct{}, 1)
+	opts := []nats.Option{
+		nats.Name("selfplay " + c.opt.Name),
+		nats.Token(c.opt.Token),
+		nats.MaxReconnects(-1),
+		nats.RetryOnFailedConnect(true),
+		nats.ReconnectWait(connectWait),
+		// Without a server a publish shall fail at once and stay with its
+		// caller, not wait in a buffer that a crash forgets.
+		nats.ReconnectBufSize(-1),
+		nats.DrainTimeout(drainWait),
+		nats.ConnectHandler(func(*nats.Conn) { up <- struct{}{} }),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			c.unbind() // the server may have lost the tail of a stream
+			c.again.announce()
+			c.warn("connected to the server again", "url", nc.ConnectedUrlRedacted())
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				c.warn("connection to the server lost", "error", err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			c.warn("connection error", "error", err)
+		}),
+	}
+	url := c.opt.URL
+	if c.srv != nil {
+		opts = append(opts, nats.InProcessServer(c.srv))
+		url = nats.DefaultURL // not dialled
+	}
+	var err error
+	if c.nc, err = nats.Connect(url, opts...); err != nil {
+		return fmt.Errorf("connect to %q: %w", url, err)
+	}
+	select {
+	case <-up:
+	case <-ctx.Done():
+		return fmt.Errorf("connect to %q: %w (last error: %v)", url, ctx.Err(), c.nc.LastError())
+	}
+	c.js, err = jetstream.New(c.nc, jetstream.WithDefaultTimeout(requestWait))
+	return err
+}
+
+// Close ends all joined runs and their watches, finishes what is under way,
+// stops an embedded server and gives its directory back. Calling it again returns the same
+// error.
+func (c *Conn) Close() error {
+	c.once.Do(func() {
+		c.closeMu.Lock()
+		c.cancel()
+		c.closeMu.Unlock()
+		c.running.Wait()
+		var errs []error
+		if c.nc != nil {
+			errs = append(errs, c.drain())
+		}
+		if c.srv != nil {
+			c.srv.Shutdown()
+			c.srv.WaitForShutdown()
+		}
+		if c.lock != nil {
+			errs = append(errs, c.lock.Release())
+		}
+		c.closeErr = errors.Join(errs...)
+	})
+	return c.closeErr
+}
+
+// drain closes the connection after what is already sent has arrived.
+func (c *Conn) drain() error {
+	if !c.nc.IsConnected() {
+		c.nc.Close()
+		return nil
+	}
+	done := make(chan struct{})
+	c.nc.SetClosedHandler(func(*nats.Conn) { close(done) })
+	if err := c.nc.Drain(); err != nil {
+		c.nc.Close()
+		if errors.Is(err, nats.ErrConnectionReconnecting) {
+			return nil // lost since it was looked at: nothing to finish
+		}
+		return fmt.Errorf("drain connection: %w", err)
+	}
+	<-done
+	return nil
+}
+
+// unbind makes all joined runs look at their consumers afresh.
+func (c *Conn) unbind() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range c.joined {
+		b.consumer.unbind()
+	}
+}
+
+// start runs f in a goroutine that Close waits for. The context that f is given
+// ends with ctx and when the connection closes. It reports whether the connection
+// was open.
+func (c *Conn) start(ctx context.Context, f func(context.Context)) bool {
+	c.closeMu.Lock()
+	defer c.closeMu.Unlock()
+	if c.ctx.Err() != nil {
+		return false
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(c.ctx, cancel)
+	c.running.Go(func() {
+		defer stop()
+		defer cancel()
+		f(ctx)
+	})
+	return true
+}
+
+// Addr is the address others can connect to, host:port, or "" if the embedded
+// server does not listen.
+func (c *Conn) Addr() string {
+	if c.srv == nil || c.opt.Listen == "" {
+		return ""
+	}
+	return c.srv.Addr().String()
+}
+
+func (c *Conn) warn(msg string, args ...any) {
+	if c.opt.Log != nil {
+		c.opt.Log.Warn(msg, args...)
+	}
+}
+
+// signal wakes all that wait for it, each time it is announced.
+type signal struct {
+	mu sync.Mutex
+	c  chan struct{}
+}
+
+// wait returns a channel that is closed at the next announcement.
+func (s *signal) wait() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.c == nil {
+		s.c = make(chan struct{})
+	}
+	return s.c
+}
+
+func (s *signal) announce() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.c != nil {
+		close(s.c)
+		s.c = nil
+	}
+}
