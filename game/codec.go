@@ -56,7 +56,7 @@ func encode(h *Header, g *Game, limit int) ([]byte, error) {
 	if record, err = appendPlies(record, h, g, limit); err != nil {
 		return nil, err
 	}
-	return record, seal(record)
+	return record, finish(record)
 }
 
 // appendPlies replays g and appends the bits of its plies.
@@ -121,9 +121,14 @@ func scoreOrder(plies []Ply) (uint, error) {
 
 // Decode reads a record of any version, replaying the game legally. It accepts
 // only what Encode writes, or wrote in the time of version 1: of any other record
-// encoding the game again gives the same bytes. Its errors wrap one of the
-// sentinels of this package.
+// encoding the game again gives the same bytes. A seal around the record is
+// passed over; Unseal checks it. The errors wrap one of the sentinels of this
+// package.
 func Decode(b []byte) (*Game, error) {
+	b, err := skipSeal(b)
+	if err != nil {
+		return nil, err
+	}
 	h, next, err := readHeader(b)
 	if err != nil {
 		return nil, err

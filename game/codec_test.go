@@ -24,7 +24,7 @@ func mustEncode(t testing.TB, g *Game) []byte {
 
 // reseal makes length and checksum of an altered record right again.
 func reseal(b []byte) []byte {
-	if err := seal(b); err != nil {
+	if err := finish(b); err != nil {
 		panic(err)
 	}
 	return b
@@ -413,6 +413,9 @@ func checkCanonical(t *testing.T, b []byte) {
 	g, err := Decode(b)
 	if err != nil {
 		return
+	}
+	if b, err = skipSeal(b); err != nil {
+		t.Fatalf("decoded, but %v", err)
 	}
 	if headerErr != nil || h.ID != g.ID || h.Plies != len(g.Plies) || h.Outcome != g.Outcome {
 		t.Fatalf("header %+v (%v) of %+v", h, headerErr, g)

@@ -47,4 +47,17 @@
 //	1        0.1     first
 //	2        0.1     plies: moves are read without generating moves
 //	3        0.1     plies: what tree searches made of the moves
+//
+// # Seal
+//
+// An actor of a run on many machines signs what it plays. A sealed record is
+//
+//	offset  bytes  field
+//	0       4      magic "ZHGS"
+//	4       1      version 1
+//	5       32     public key, Ed25519
+//	37      64     signature over "selfplay game\n" and the record
+//	101            the record, to the end
+//
+// Decode, DecodeHeader and Split pass over a seal, and [Unseal] checks it.
 package game

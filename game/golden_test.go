@@ -148,11 +148,18 @@ func BenchmarkEncode(b *testing.B) {
 	b.ReportMetric(float64(plies)/b.Elapsed().Seconds(), "plies/s")
 }
 
-func BenchmarkDecode(b *testing.B) {
+// engineRecords returns the records of engineGames.
+func engineRecords(b *testing.B) [][]byte {
+	b.Helper()
 	var records [][]byte
 	for _, g := range engineGames(b) {
 		records = append(records, mustEncode(b, g))
 	}
+	return records
+}
+
+func BenchmarkDecode(b *testing.B) {
+	records := engineRecords(b)
 	b.ReportAllocs()
 	plies := 0
 	for i := 0; b.Loop(); i++ {

@@ -204,8 +204,8 @@ func appendHeader(dst []byte, h *Header) ([]byte, error) {
 	return dst, nil
 }
 
-// seal fills in length and checksum of the finished record.
-func seal(record []byte) error {
+// finish fills in length and checksum of the finished record.
+func finish(record []byte) error {
 	if len(record) > MaxRecordBytes {
 		return fmt.Errorf("%w: record of %d bytes, expected at most %d", ErrTooLarge, len(record), MaxRecordBytes)
 	}
@@ -296,16 +296,25 @@ func readHeader(b []byte) (h Header, next int, err error) {
 // DecodeHeader reads the header of a record: everything but the plies. It checks
 // the checksum of the whole record, but not that start position and moves are
 // legal or that the outcome is true to them.
+// A seal around the record is passed over.
 func DecodeHeader(b []byte) (Header, error) {
+	b, err := skipSeal(b)
+	if err != nil {
+		return Header{}, err
+	}
 	h, _, err := readHeader(b)
 	return h, err
 }
 
 // Split takes apart a record such as Encode writes: its header, and its plies as
 // package plycode has them, a series of policies if the header says so. Like
-// DecodeHeader it checks the checksum only. The error wraps ErrVersion for a
-// record of version 1.
+// DecodeHeader it checks the checksum only and passes over a seal. The error
+// wraps ErrVersion for a record of version 1.
 func Split(b []byte) (Header, []byte, error) {
+	b, err := skipSeal(b)
+	if err != nil {
+		return Header{}, nil, err
+	}
 	h, next, err := readHeader(b)
 	if err != nil {
 		return Header{}, nil, err
@@ -326,7 +335,7 @@ func Join(dst []byte, h *Header, plies []byte) ([]byte, error) {
 		return dst, err
 	}
 	record = append(record, plies...)
-	if err := seal(record[at:]); err != nil {
+	if err := finish(record[at:]); err != nil {
 		return dst, err
 	}
 	return record, nil
