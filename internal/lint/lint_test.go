@@ -101,6 +101,7 @@ var group = map[string]int{
 	"internal/tfevents":   1,
 	"internal/logistic":   1,
 	"internal/parallel":   1,
+	"internal/secret":     1,
 	"internal/splitmix":   0,
 	"internal/lint":       14,
 	"internal/interop":    14,
