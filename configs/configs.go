@@ -14,10 +14,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/internal/check"
+	"github.com/crazyhouse-rl/selfplay/internal/secret"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -36,16 +38,25 @@ type Config struct {
 	Variant string `yaml:"variant"` // crazyhouse or chess
 	Seed    uint64 `yaml:"seed"`    // every random choice of the run follows from it
 
+	Run    Run    `yaml:"run"`
 	Actor  Actor  `yaml:"actor"`
 	Net    Net    `yaml:"net"`
 	Bus    Bus    `yaml:"bus"`
 	Replay Replay `yaml:"replay"`
 	Train  Train  `yaml:"train"`
 	Gate   Gate   `yaml:"gate"`
+	Verify Verify `yaml:"verify"`
+}
+
+// Run names a run. Both are for its beginning: a run keeps what it was given then.
+type Run struct {
+	Name string `yaml:"name"` // by which others find it on a server: letters, digits, - and _, at most 64; empty: the base name of its directory
+	ID   string `yaml:"id"`   // in every subject, game id and manifest: a-z, 0-9 and -, at most 32; empty: made at random
 }
 
 // Actor says how self-play games are made.
 type Actor struct {
+	Name          string  `yaml:"name"`            // of this actor among those of the run: a-z and 0-9, at most 24; empty: made once and kept
 	Search        string  `yaml:"search"`          // ab, alpha–beta, for nets of kind nnue; mcts, tree search, for planes
 	Tree          Tree    `yaml:"tree"`            // settings of mcts
 	Workers       int     `yaml:"workers"`         // games played at the same time, one thread each
@@ -79,13 +90,18 @@ const (
 	TreeSearch = "mcts"
 )
 
-// Bus says where games and nets travel.
+// Bus says where games and nets travel. Its secrets are named by files, never
+// written here.
 type Bus struct {
-	URL      string `yaml:"url"`       // an existing NATS server; empty starts one inside the process
-	Listen   string `yaml:"listen"`    // host:port on which the embedded server accepts others; empty: none
-	Token    string `yaml:"token"`     // shared secret asked of everyone who connects; empty: none
-	MaxBytes int64  `yaml:"max_bytes"` // size of the games stream; a full stream makes actors wait
-	KeepNets int    `yaml:"keep_nets"` // newest nets kept, besides the first ones and those in use
+	URL         string `yaml:"url"`          // existing NATS servers, nats://host:port,…; empty starts one inside the process
+	Listen      string `yaml:"listen"`       // host:port on which the embedded server accepts others; empty: none
+	TokenFile   string `yaml:"token_file"`   // file of the shared secret asked of everyone who connects; empty: none
+	Creds       string `yaml:"creds"`        // file of NATS credentials to connect with; empty: none
+	TLSCA       string `yaml:"tls_ca"`       // file of the certificates that vouch for the servers, PEM; empty: those of the system
+	Replicas    int    `yaml:"replicas"`     // copies of everything in a cluster of servers: 1, 3 or 5
+	BundleGames int    `yaml:"bundle_games"` // games in a message, at most
+	MaxBytes    int64  `yaml:"max_bytes"`    // size of the games stream; a full stream makes actors wait
+	KeepNets    int    `yaml:"keep_nets"`    // newest nets kept, besides the first ones and those in use
 }
 
 // Replay bounds the buffer.
@@ -121,6 +137,11 @@ type Gate struct {
 	Alpha       float64 `yaml:"alpha"`
 	Beta        float64 `yaml:"beta"`
 	Undecided   string  `yaml:"undecided"` // who passes if the test does not decide: elo, with more than half of the points; llr, if H1 is likelier; fail, nobody
+}
+
+// Verify plays stored games again.
+type Verify struct {
+	Share float64 `yaml:"share"` // of the games, chosen at random, 0..1
 }
 
 // Rules for gates whose test does not decide.
@@ -195,6 +216,9 @@ func (c *Config) Set(key, text string) error {
 	if key == "preset" {
 		return fmt.Errorf("%w: preset: found %q among the settings, expected it to be chosen before them", ErrInvalid, text)
 	}
+	if key == oldToken {
+		return refuseToken(text, "")
+	}
 	if now := replaced(key); now != "" {
 		return fmt.Errorf("%w: unknown key %q, replaced by %s", ErrInvalid, key, now)
 	}
@@ -205,7 +229,7 @@ func (c *Config) Set(key, text string) error {
 // SELFPLAY_. A variable that names no key is an error.
 func (c *Config) SetEnv(environ []string) error {
 	names := map[string]string{}
-	for _, key := range keys(c) {
+	for _, key := range append(keys(c), oldToken) {
 		names[envPrefix+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
 	}
 	for _, entry := range environ {
@@ -240,21 +264,27 @@ func (c *Config) SetPairs(pairs []string) error {
 }
 
 // Differences names the settings in which two configurations differ, each as
-// "key: a → b"; of the bus's token it says only that it changed.
+// "key: a → b"; of an address without the user and password that it may have.
 func Differences(a, b Config) []string {
 	var out []string
 	for key := range fields(&a) {
 		was, is := get(&a, key), get(&b, key)
-		switch {
-		case was == is:
-		case key == "bus.token":
-			out = append(out, key+": changed")
-		default:
-			out = append(out, fmt.Sprintf("%s: %s → %s", key, was, is))
+		if was == is {
+			continue
 		}
+		if key == "bus.url" {
+			was, is = secret.Redact(was), secret.Redact(is)
+		}
+		out = append(out, fmt.Sprintf("%s: %s → %s", key, was, is))
 	}
 	return out
 }
+
+var (
+	runName   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	runID     = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+	actorName = regexp.MustCompile(`^[a-z0-9]{1,24}$`)
+)
 
 // Validate reports what is wrong with the values that this package gives their
 // meaning, and every number that is not finite. The others are checked by the
@@ -270,6 +300,10 @@ func (c Config) Validate() error {
 	check.Within(wrong, "schema", c.Schema, Schema, Schema)
 	check.OneOf(wrong, "preset", c.Preset, Presets()...)
 	check.OneOf(wrong, "variant", c.Variant, "crazyhouse", "chess")
+	wrong.That(c.Run.Name == "" || runName.MatchString(c.Run.Name), "run.name", c.Run.Name, "1 to 64 letters, digits, - and _")
+	wrong.That(c.Run.ID == "" || runID.MatchString(c.Run.ID), "run.id", c.Run.ID, "1 to 32 of a-z, 0-9 and -")
+	wrong.That(c.Actor.Name == "" || actorName.MatchString(c.Actor.Name), "actor.name", c.Actor.Name, "1 to 24 of a-z and 0-9")
+	check.Within(wrong, "verify.share", c.Verify.Share, 0, 1)
 	if _, err := c.Net.Text(c.Variant); err != nil {
 		wrong.Add(fmt.Errorf("net: %w", err))
 	}

@@ -49,7 +49,7 @@ func TestYAMLRoundTrip(t *testing.T) {
 		a, _ := Preset(name)
 		a.Seed = 1<<63 + 5
 		a.Bus.Listen = "127.0.0.1:4222"
-		a.Bus.Token = "12 # '\"\\: "
+		a.Bus.TokenFile = "12 # '\"\\: "
 		a.Train.LR, a.Train.Lambda, a.Train.Epsilon = "1e-5", "0.5", 1e-5
 		a.Gate.Elo0 = -1e300
 		var b Config
@@ -95,7 +95,7 @@ func TestErrorsNameWhatWasFound(t *testing.T) {
 		{"empty schedule", "schema: 1\ntrain:\n  lr:\n", []string{"train.lr", "found nothing", "a number or a schedule"}},
 		{"empty number", "schema: 1\ntrain:\n  power:\n", []string{"train.power", "found nothing", "a number"}},
 		{"empty switch", "schema: 1\ngate:\n  enabled:\n", []string{"gate.enabled", "found nothing", "true or false"}},
-		{"number for a text", "schema: 1\nbus:\n  token: 12\n", []string{"bus.token", "found 12", "text"}},
+		{"number for a text", "schema: 1\nbus:\n  token_file: 12\n", []string{"bus.token_file", "found 12", "text"}},
 		{"list", "schema: 1\ntrain:\n  lr: [1]\n", []string{"train.lr", "found [1]"}},
 		{"other preset", "schema: 1\npreset: tiny\n", []string{"preset", "found tiny", "expected laptop"}},
 		{"not YAML", "schema: [1\n", []string{"x.yaml"}},
@@ -163,10 +163,42 @@ func TestDifferences(t *testing.T) {
 	if got := Differences(a, b); len(got) != 1 || got[0] != "net.width: 128 → 64" {
 		t.Errorf("Differences = %q", got)
 	}
-	b = a
-	b.Bus.Token = "secret"
-	if got := Differences(a, b); len(got) != 1 || got[0] != "bus.token: changed" {
+	a.Bus.URL, b = "nats://me:pa/ss@host,nats://other", a
+	b.Bus.URL = "nats://host"
+	if got := Differences(a, b); len(got) != 1 || got[0] != "bus.url: nats://***@host,nats://other → nats://host" {
 		t.Errorf("Differences = %q", got)
+	}
+}
+
+// A secret among the settings is refused wherever it comes from, and not shown.
+func TestOldToken(t *testing.T) {
+	const planted = "Tr0ub4dor"
+	for where, set := range map[string]func(c *Config, token string) error{
+		"file": func(c *Config, token string) error {
+			return c.Merge([]byte("schema: 1\nbus: {token: "+token+"}"), "old.yaml")
+		},
+		"environment": func(c *Config, token string) error { return c.SetEnv([]string{"SELFPLAY_BUS_TOKEN=" + token}) },
+		"flag":        func(c *Config, token string) error { return c.SetPairs([]string{"bus.token=" + token}) },
+	} {
+		c, _ := Preset("laptop")
+		before := c
+		err := set(&c, planted)
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "bus.token_file") || strings.Contains(err.Error(), planted) {
+			t.Errorf("%s: error %v, expected one that names bus.token_file and does not show the secret", where, err)
+		}
+		empty := ""
+		if where == "file" {
+			empty = `""`
+		}
+		if err := set(&c, empty); err != nil || c != before {
+			t.Errorf("%s: an empty one: error %v, changed %q", where, err, Differences(before, c))
+		}
+	}
+	c, _ := Preset("laptop")
+	for _, text := range []string{"12", "[Tr0ub4dor]", "{a: Tr0ub4dor}", ""} {
+		if err := c.Merge([]byte("schema: 1\nbus: {token: "+text+"}"), "old.yaml"); !errors.Is(err, ErrInvalid) || strings.Contains(err.Error(), planted) {
+			t.Errorf("%q: error %v, expected ErrInvalid without the secret", text, err)
+		}
 	}
 }
 

@@ -19,6 +19,19 @@ const (
 	oldInt8     = "actor.tree.int8" // in its place in files of earlier builds, true for int8
 )
 
+// oldToken is the setting in which configurations of earlier builds had the bus's
+// shared secret itself. They all have the key, most of them empty.
+const oldToken = "bus.token"
+
+// refuseToken returns an error unless the secret found under oldToken is empty. The
+// error, which begins with where it was found, does not show it.
+func refuseToken(found any, where string) error {
+	if found == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s%s: found a secret, expected none here: put it into a file of mode 0600, name that file with bus.token_file, and delete this setting", ErrInvalid, where, oldToken)
+}
+
 // oldSchedule is a schedule as files of earlier builds have it: in several settings.
 type oldSchedule struct {
 	keys []string // the first is that of the schedule now
@@ -87,6 +100,12 @@ func replaced(key string) string {
 // translate replaces settings of earlier builds among a file's values, which are
 // laid over c, by what they meant.
 func (c *Config) translate(values map[string]any, name string) error {
+	if found, ok := values[oldToken]; ok {
+		if err := refuseToken(found, name+": "); err != nil {
+			return err
+		}
+		delete(values, oldToken)
+	}
 	if err := translateNet(values, name); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	gonet "net"
 	"net/netip"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/check"
@@ -60,9 +61,18 @@ func checkTree(wrong *check.List, t configs.Tree) {
 }
 
 func checkBus(wrong *check.List, b configs.Bus) {
-	wrong.That(b.URL == "" || b.Listen == "", "bus.listen", b.Listen, "nothing when bus.url is set")
+	own := b.URL == "" // server
+	if !own {
+		wrong.Because("bus.url", bus.CheckURL(b.URL))
+	}
+	wrong.That(own || b.Listen == "", "bus.listen", b.Listen, "nothing when bus.url is set")
 	wrong.That(b.Listen == "" || hasPort(b.Listen), "bus.listen", b.Listen, "host:port")
-	wrong.That(b.Listen == "" || b.Token != "" || isLoopback(b.Listen), "bus.listen", b.Listen, "an address of this machine only (localhost, 127.0.0.1, ::1) while bus.token is empty")
+	wrong.That(b.Listen == "" || b.TokenFile != "" || isLoopback(b.Listen), "bus.listen", b.Listen, "an address of this machine only (localhost, 127.0.0.1, ::1) while bus.token_file is empty")
+	wrong.That(!own || b.Creds == "", "bus.creds", b.Creds, "nothing while bus.url is empty")
+	wrong.That(!own || b.TLSCA == "", "bus.tls_ca", b.TLSCA, "nothing while bus.url is empty")
+	wrong.That(b.Replicas == 1 || b.Replicas == 3 || b.Replicas == 5, "bus.replicas", b.Replicas, "1, 3 or 5")
+	wrong.That(!own || b.Replicas == 1, "bus.replicas", b.Replicas, "1 while bus.url is empty")
+	check.Within(wrong, "bus.bundle_games", b.BundleGames, 1, 1024)
 	wrong.That(b.MaxBytes >= 1<<20, "bus.max_bytes", b.MaxBytes, "at least 1 MiB")
 	check.Positive(wrong, "bus.keep_nets", b.KeepNets)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/secret"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
@@ -173,7 +174,14 @@ func (r *Run) open(ctx context.Context) (err error) {
 }
 
 func (r *Run) openBus(ctx context.Context) (err error) {
-	o := bus.Options{Token: r.cfg.Bus.Token, Name: "loop", Log: r.log}
+	o := bus.Options{Name: "loop", Log: r.log}
+	if file := r.cfg.Bus.TokenFile; file != "" {
+		token, err := secret.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("bus.token_file: %w", err)
+		}
+		o.Token = string(token)
+	}
 	if o.URL = r.cfg.Bus.URL; o.URL == "" {
 		o.Dir, o.Listen = r.path(busDir), r.cfg.Bus.Listen
 	} else {
@@ -182,7 +190,7 @@ func (r *Run) openBus(ctx context.Context) (err error) {
 	if r.conn, err = bus.Open(ctx, o); err != nil {
 		return err
 	}
-	r.bus, err = r.conn.Join(ctx, r.id(), bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes})
+	r.bus, err = r.conn.Join(ctx, r.id(), bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas})
 	return err
 }
 

@@ -1,0 +1,70 @@
+package configs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ofMachine are the settings under IsShared's sections that each machine has for
+// itself.
+var ofMachine = []string{"actor.name", "actor.workers", "actor.spool_max_games", "gate.concurrency"}
+
+// IsShared reports whether the setting called key is one that everybody who plays
+// games for a run, wherever, has from the run: what decides the games. The others,
+// among them all names of files and addresses of servers, are each machine's own.
+func IsShared(key string) bool {
+	section, _, _ := strings.Cut(key, ".")
+	return slices.Contains([]string{"schema", "preset", "variant", "seed", "net", "actor", "gate", "verify"}, section) &&
+		!slices.Contains(ofMachine, key)
+}
+
+// Shared returns the settings of c that are shared, as YAML that FromShared reads.
+func Shared(c Config) []byte {
+	values := map[string]any{}
+	for key, field := range fields(&c) {
+		if IsShared(key) {
+			nest(values, key, field.Interface())
+		}
+	}
+	return toYAML(values)
+}
+
+// nest puts a value under a dotted name.
+func nest(values map[string]any, key string, value any) {
+	section, rest, found := strings.Cut(key, ".")
+	if !found {
+		values[key] = value
+		return
+	}
+	sub, ok := values[section].(map[string]any)
+	if !ok {
+		sub = map[string]any{}
+		values[section] = sub
+	}
+	nest(sub, rest, value)
+}
+
+// FromShared returns what the shared settings in text, called name in errors, are
+// over the preset that they name. A setting that is not shared is refused.
+func FromShared(text []byte, name string) (Config, error) {
+	values, err := decode(text, name)
+	if err != nil {
+		return Config{}, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !IsShared(key) {
+			return Config{}, fmt.Errorf("%w: %s: found %s, expected only settings that decide the games", ErrInvalid, name, key)
+		}
+	}
+	preset, err := FilePreset(text, name)
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := Preset(preset)
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, c.Merge(text, name)
+}
