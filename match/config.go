@@ -1,6 +1,7 @@
 package match
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -64,8 +65,8 @@ type Config struct {
 	// Pairs is the most pairs to play in each encounter of two players. A
 	// match that was played to its end may be continued with a greater number.
 	Pairs int
-	// Concurrency is the number of pairs played at a time; 0 means 1. It does
-	// not change the result.
+	// Concurrency is the number of pairs played at a time; 0 means 1. Neither it
+	// nor the order in which pairs finish changes the result.
 	Concurrency int
 	// SPRT ends a match of two players once it decides; nil plays all pairs.
 	SPRT *rating.SPRT
@@ -80,6 +81,14 @@ type Config struct {
 	// answered loses the game, whatever its limits; 0 waits for ever. Players
 	// must return when the context of their search ends.
 	MoveTimeout time.Duration
+
+	// PlayPair, if not nil, plays the pairs in place of Run, Concurrency of them at
+	// a time: on other machines, say. No players are made then, OnGame is not
+	// called, and OnPair has no games if PlayPair returns none. Its context ends
+	// when the match does or the sequential test has decided, after which nothing
+	// it returns matters; an error before that ends the match. What it returns is
+	// checked as by [Task.Check].
+	PlayPair func(ctx context.Context, t Task) (Played, error)
 
 	// Log is the path of the match log; empty keeps none. If the file holds
 	// pairs of this match they are not played again. No two matches use a log
@@ -161,6 +170,9 @@ func (c *Config) validate() error {
 		if err := p.validate(); err != nil {
 			return fmt.Errorf("%w: player %d (%q): %w", ErrConfig, i+1, p.Name, err)
 		}
+		if p.New == nil && c.PlayPair == nil {
+			return bad("player %d (%q): no way to make one", i+1, p.Name)
+		}
 		if names[p.Name] {
 			return bad("two players are called %q, expected different names", p.Name)
 		}
@@ -177,8 +189,6 @@ func (p *Contestant) validate() error {
 	switch {
 	case p.Name == "":
 		return errors.New("no name")
-	case p.New == nil:
-		return errors.New("no way to make one")
 	case p.Threads < 0:
 		return fmt.Errorf("%d threads, expected 0 or more", p.Threads)
 	case l.Infinite || l.Ponder:
@@ -231,6 +241,11 @@ func (c *Config) schedule() schedule {
 	maps.DeleteFunc(s, func(_, value string) bool { return value == "" })
 	return s
 }
+
+// Key identifies everything the games of the match follow from: two matches with the
+// same key have the same pairs. It is 16 hexadecimal digits, and stands in every line of
+// the log.
+func (c *Config) Key() string { return c.schedule().hash() }
 
 // playerKey is the name in the schedule of the player with an index.
 func playerKey(i int) string { return fmt.Sprintf("player %d", i+1) }

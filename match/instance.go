@@ -34,9 +34,9 @@ var errTimeout = errors.New("no move in time")
 // a player that failed.
 type instance struct {
 	contestant *Contestant
-	timeout    time.Duration // 0: none
+	timeout    time.Duration // for a move of the pair under way; 0: none
 	player     game.Player   // nil before the first start and after a failure
-	searched   time.Duration // spent in searches
+	searched   time.Duration // spent in searches of that pair
 }
 
 // start makes a player unless there is one.
@@ -108,7 +108,6 @@ func (s *instance) watched(ctx context.Context, line *chess.Line, lim search.Lim
 // idleInstances keeps the instances that play no game for later ones.
 type idleInstances struct {
 	contestants []Contestant
-	timeout     time.Duration
 	most        int // instances kept
 
 	mu   sync.Mutex
@@ -118,7 +117,7 @@ type idleInstances struct {
 // newIdleInstances keeps one instance of every contestant, and as many again as
 // play at a time.
 func newIdleInstances(cfg *Config) *idleInstances {
-	return &idleInstances{contestants: cfg.Players, timeout: cfg.MoveTimeout, most: len(cfg.Players) + 2*cfg.Concurrency}
+	return &idleInstances{contestants: cfg.Players, most: len(cfg.Players) + 2*cfg.Concurrency}
 }
 
 // take returns an instance of the contestant with an index, with its player still
@@ -133,7 +132,7 @@ func (l *idleInstances) take(contestant int) *instance {
 			return s
 		}
 	}
-	return &instance{contestant: c, timeout: l.timeout}
+	return &instance{contestant: c}
 }
 
 // give takes an instance back after a pair.

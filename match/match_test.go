@@ -96,7 +96,7 @@ func TestPairsShareTheirOpening(t *testing.T) {
 				}
 				moves += fmt.Sprint(plies)
 				plies = plies[:len(plies)-p.Games[i].Plies]
-				if got, err := openingText(game.Opening{Start: g.Start, Moves: plies}); got != p.Opening {
+				if got, err := OpeningText(game.Opening{Start: g.Start, Moves: plies}); got != p.Opening {
 					t.Errorf("pair %d game %d began with %s (%v), want %s", p.Number, i, got, err, p.Opening)
 				}
 			}

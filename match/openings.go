@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -21,9 +22,9 @@ type Openings struct {
 	Opening func(pair int) (game.Opening, error)
 }
 
-// openingText writes an opening as UCI's position command does: "fen FEN", or
-// "fen FEN moves …".
-func openingText(o game.Opening) (string, error) {
+// OpeningText writes an opening as UCI's position command does: "fen FEN", or
+// "fen FEN moves …". The error wraps [game.ErrOpening].
+func OpeningText(o game.Opening) (string, error) {
 	line := chess.NewLine(o.Start)
 	text := []byte("fen " + o.Start.FEN())
 	for i, m := range o.Moves {
@@ -38,6 +39,41 @@ func openingText(o game.Opening) (string, error) {
 		line.Push(m)
 	}
 	return string(text), nil
+}
+
+// maxOpeningText bounds the text of an opening, in bytes: a FEN and the moves of
+// the longest game.
+const maxOpeningText = 32 << 10
+
+// ParseOpening reads what [OpeningText] writes; the ID is not part of it. The error
+// wraps [game.ErrOpening].
+func ParseOpening(v *chess.Variant, text string) (game.Opening, error) {
+	bad := func(err error) (game.Opening, error) {
+		return game.Opening{}, fmt.Errorf("%w: %.200q: %w", game.ErrOpening, text, err)
+	}
+	fen, ok := strings.CutPrefix(text, "fen ")
+	if !ok || len(text) > maxOpeningText {
+		return bad(fmt.Errorf("%d bytes, expected \"fen \" and a position, in at most %d", len(text), maxOpeningText))
+	}
+	fen, moves, _ := strings.Cut(fen, " moves ")
+	start, err := chess.ParseFEN(v, fen)
+	if err != nil {
+		return bad(err)
+	}
+	o := game.Opening{Start: start}
+	line := chess.NewLine(start)
+	for _, move := range strings.Fields(moves) {
+		m, err := line.Pos().ParseUCI(move)
+		if err != nil {
+			return bad(err)
+		}
+		if len(o.Moves) == game.MaxGamePlies {
+			return bad(fmt.Errorf("more than %d moves", game.MaxGamePlies))
+		}
+		o.Moves = append(o.Moves, m)
+		line.Push(m)
+	}
+	return o, nil
 }
 
 // RandomOpenings plays between minPlies and maxPlies random legal moves from

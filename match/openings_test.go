@@ -26,7 +26,7 @@ func text(t *testing.T, o Openings, pair int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := openingText(opening)
+	s, err := OpeningText(opening)
 	if err != nil {
 		t.Fatal(err)
 	}

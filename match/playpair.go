@@ -5,49 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
-
-// playPair plays an opening twice, colours swapped, with the instances of A and B.
-// It returns the games as PGN too, if the configuration asks for that.
-func (m *run) playPair(ctx context.Context, sides [2]*instance, number int) (pair Pair, games [2]*game.Game, pgn []byte, err error) {
-	opening, text, err := m.opening(number)
-	if err != nil {
-		return Pair{}, games, nil, err
-	}
-	_, encounter := place(number, len(m.encounters))
-	pair = Pair{Number: number, Players: m.encounters[encounter], Opening: text}
-	for i := range games {
-		for _, s := range sides {
-			if err := s.startAgain(ctx); err != nil {
-				return Pair{}, games, nil, err
-			}
-		}
-		players := byColor(sides, i)
-		event := GameEvent{Pair: number, Game: i, White: players[chess.White].contestant.Name, Black: players[chess.Black].contestant.Name}
-		m.announce(event)
-		rng := rand.New(rand.NewPCG(m.cfg.Seed, uint64(2*number+i)))
-		cfg := m.cfg.Game
-		cfg.KeepPV = m.cfg.PGNOptions.PV
-		began := time.Now()
-		g, failed, err := playGame(ctx, players, opening, cfg, rng)
-		if err != nil {
-			return Pair{}, games, nil, fmt.Errorf("match: pair %d, game %d: %w", number, i, err)
-		}
-		g.Began, g.Ended = began, time.Now()
-		g.Seed, g.Build = m.cfg.Seed, m.cfg.Build
-		games[i] = g
-		pair.Games[i] = gameResult(g, len(opening.Moves), sides, failed)
-		event.Played, event.Failure = g, pair.Games[i].Error
-		m.announce(event)
-	}
-	pgn, err = m.encodePGN(&pair, games)
-	return pair, games, pgn, err
-}
 
 // byColor gives the two instances by colour: A is White in game 0, Black in game 1.
 func byColor(sides [2]*instance, game int) [2]*instance {

@@ -17,6 +17,12 @@ import (
 // what it has shown. A player that fails (an error, an illegal move, no answer
 // in time) loses that game and is made anew for the next.
 //
+// Pairs count in the order of their numbers: a pair does once all before it have
+// finished, and the sequential test is asked after each. So the result depends on
+// neither the number of pairs played at a time nor the order they finish in. No pair
+// is begun once the test has decided; those that were running then are in the log,
+// but do not count.
+//
 // With an error there is a result too, of the pairs finished before it. Errors:
 // [ErrConfig], [rating.ErrSPRT] and [game.ErrConfig] for settings,
 // [ErrOtherSchedule], [ErrBadLog] and [ErrLogInUse] for the log, [ErrNoPlayer]
@@ -58,6 +64,7 @@ type run struct {
 	tally   *tally
 	done    map[int]bool // pairs of the log
 	next    int          // no pair from here on has been handed out
+	settle  func()       // ends what PlayPair is doing
 }
 
 // pairs is the number of pairs to play in all.
@@ -93,7 +100,7 @@ func (m *run) opening(pair int) (game.Opening, string, error) {
 	if err != nil {
 		return o, "", fmt.Errorf("match: opening of pair %d: %w", pair, err)
 	}
-	text, err := openingText(o)
+	text, err := OpeningText(o)
 	if err != nil {
 		return o, "", fmt.Errorf("match: opening of pair %d: %w", pair, err)
 	}
@@ -106,13 +113,20 @@ func (m *run) play(ctx context.Context) error {
 	if m.tally.decided() || missing == 0 {
 		return nil
 	}
-	defer m.idle.close()
-	if err := m.idle.fill(m.wanted()); err != nil {
-		return err
-	}
 	group, ctx := errgroup.WithContext(ctx)
+	play := m.playHere
+	if m.cfg.PlayPair != nil {
+		ctx, m.settle = context.WithCancel(ctx)
+		defer m.settle()
+		play = m.playElsewhere
+	} else {
+		defer m.idle.close()
+		if err := m.idle.fill(m.wanted()); err != nil {
+			return err
+		}
+	}
 	for range min(max(m.cfg.Concurrency, 1), missing) {
-		group.Go(func() error { return m.work(ctx) })
+		group.Go(func() error { return m.work(ctx, play) })
 	}
 	return group.Wait()
 }
@@ -130,33 +144,76 @@ func (m *run) wanted() []bool {
 }
 
 // work plays pairs until there are none left.
-func (m *run) work(ctx context.Context) error {
+func (m *run) work(ctx context.Context, play func(context.Context, Task) (Played, error)) error {
 	for {
 		number, ok := m.take()
 		if !ok {
 			return nil
 		}
-		if err := m.playAndRecord(ctx, number); err != nil {
+		began := time.Now()
+		task, err := m.task(number)
+		if err != nil {
+			return err
+		}
+		played, err := play(ctx, task)
+		if errors.Is(err, errSettled) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := m.record(&played, began); err != nil {
 			return err
 		}
 	}
 }
 
-// playAndRecord plays a pair with players that are idle, or new ones.
-func (m *run) playAndRecord(ctx context.Context, number int) error {
-	began := time.Now()
+// task describes a pair to be played.
+func (m *run) task(number int) (Task, error) {
+	opening, _, err := m.opening(number)
+	if err != nil {
+		return Task{}, err
+	}
 	_, e := place(number, len(m.encounters))
+	t := Task{
+		Number: number, Players: m.encounters[e], Opening: opening,
+		Game: m.cfg.Game, Seed: m.cfg.Seed, MoveTimeout: m.cfg.MoveTimeout, Build: m.cfg.Build,
+	}
+	t.Game.KeepPV = m.cfg.PGNOptions.PV
+	return t, nil
+}
+
+// playHere plays a pair with players that are idle, or new ones.
+func (m *run) playHere(ctx context.Context, t Task) (Played, error) {
 	var sides [2]*instance
-	for side, player := range m.encounters[e] {
+	for side, player := range t.Players {
 		sides[side] = m.idle.take(player)
-		sides[side].searched = 0
 		defer m.idle.give(sides[side])
 	}
-	pair, games, pgn, err := m.playPair(ctx, sides, number)
-	if err != nil {
-		return err
+	return playTask(ctx, &t, sides, m.announce)
+}
+
+// errSettled is the end of a pair that was being played elsewhere when the test decided.
+var errSettled = errors.New("match: decided")
+
+// playElsewhere has PlayPair play a pair.
+func (m *run) playElsewhere(ctx context.Context, t Task) (Played, error) {
+	played, err := m.cfg.PlayPair(ctx, t)
+	switch {
+	case err != nil && m.decided():
+		return Played{}, errSettled
+	case err != nil:
+		return Played{}, err
+	case m.cfg.PGN != "" && played.Games[0] == nil:
+		return Played{}, fmt.Errorf("%w: pair %d came back without its games, which the PGN needs", ErrConfig, t.Number)
 	}
-	return m.record(pair, games, pgn, Timing{Pairs: 1, Playing: time.Since(began), Searching: sides[0].searched + sides[1].searched})
+	return played, t.Check(&played.Pair)
+}
+
+func (m *run) decided() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tally.decided()
 }
 
 // take hands out the next pair to play.
@@ -173,19 +230,28 @@ func (m *run) take() (number int, ok bool) {
 	return m.next - 1, true
 }
 
-// record makes a finished pair durable, then counts and announces it.
-func (m *run) record(p Pair, games [2]*game.Game, pgn []byte, spent Timing) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	began := time.Now()
-	if err := m.records.append(p, pgn); err != nil {
+// record makes a finished pair durable, then counts and announces it. The pair was
+// taken up at began.
+func (m *run) record(p *Played, began time.Time) error {
+	pgn, err := m.encodePGN(&p.Pair, p.Games)
+	if err != nil {
 		return err
 	}
-	m.tally.add(p)
+	spent := Timing{Pairs: 1, Playing: time.Since(began), Searching: p.Searching}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	began = time.Now()
+	if err := m.records.append(p.Pair, pgn); err != nil {
+		return err
+	}
+	m.tally.add(p.Pair)
+	if m.settle != nil && m.tally.decided() {
+		m.settle()
+	}
 	spent.Playing += time.Since(began)
 	m.tally.result.Timing.add(spent)
 	if m.cfg.OnPair != nil {
-		m.cfg.OnPair(p, games, m.tally.snapshot())
+		m.cfg.OnPair(p.Pair, p.Games, m.tally.snapshot())
 	}
 	return nil
 }

@@ -88,7 +88,11 @@ func (p *matchPrinter) pair(pair match.Pair, _ [2]*game.Game, r match.Result) {
 
 // progress is the line that says how far the match is.
 func (p *matchPrinter) progress(r *match.Result) string {
-	parts := []string{fmt.Sprintf("%d of %d games", 2*r.Finished(), p.cfg.Games())}
+	finished := fmt.Sprintf("%d of %d games", 2*r.Finished(), p.cfg.Games())
+	if counted := r.Pairs(); counted != r.Finished() { // the others wait for one before them
+		finished += fmt.Sprintf(" (%d counted)", 2*counted)
+	}
+	parts := []string{finished}
 	if len(r.Encounters) == 1 {
 		parts = append(parts, fmt.Sprintf("Elo %v", r.Encounters[0].Elo))
 	} else {
