@@ -16,11 +16,11 @@ var ofMachine = []string{"actor.name", "actor.workers", "actor.spool_max_games",
 // among them all names of files and addresses of servers, are each machine's own.
 func IsShared(key string) bool {
 	section, _, _ := strings.Cut(key, ".")
-	return slices.Contains([]string{"schema", "preset", "variant", "seed", "net", "actor", "gate", "verify"}, section) &&
+	return slices.Contains([]string{"schema", "variant", "seed", "net", "actor", "gate", "verify"}, section) &&
 		!slices.Contains(ofMachine, key)
 }
 
-// Shared returns the settings of c that are shared, as YAML that FromShared reads.
+// Shared returns the settings of c that are shared, as YAML that WithShared reads.
 func Shared(c Config) []byte {
 	values := map[string]any{}
 	for key, field := range fields(&c) {
@@ -46,25 +46,18 @@ func nest(values map[string]any, key string, value any) {
 	nest(sub, rest, value)
 }
 
-// FromShared returns what the shared settings in text, called name in errors, are
-// over the preset that they name. A setting that is not shared is refused.
-func FromShared(text []byte, name string) (Config, error) {
+// WithShared returns c with the shared settings in text, called name in errors. A
+// setting that is not shared is refused.
+func WithShared(c Config, text []byte, name string) (Config, error) {
 	values, err := decode(text, name)
 	if err != nil {
-		return Config{}, err
+		return c, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if !IsShared(key) {
-			return Config{}, fmt.Errorf("%w: %s: found %s, expected only settings that decide the games", ErrInvalid, name, key)
+			return c, fmt.Errorf("%w: %s: found %s, expected only settings that decide the games", ErrInvalid, name, key)
 		}
 	}
-	preset, err := FilePreset(text, name)
-	if err != nil {
-		return Config{}, err
-	}
-	c, err := Preset(preset)
-	if err != nil {
-		return Config{}, fmt.Errorf("%s: %w", name, err)
-	}
-	return c, c.Merge(text, name)
+	err = c.Merge(text, name)
+	return c, err
 }
