@@ -44,6 +44,7 @@ var (
 	// ErrSignature says that a manifest is not signed, not signed by the key
 	// asked for, or altered after it was signed.
 	ErrSignature = errors.New("nets: bad signature")
-	// ErrKey says that a key file does not hold an Ed25519 private key.
+	// ErrKey says that a key file does not hold an Ed25519 private key, or that
+	// others may read it.
 	ErrKey = errors.New("nets: bad key")
 )

@@ -7,46 +7,43 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/secret"
 )
 
-const (
-	maxKeyBytes = 4 << 10 // of a key file; a real one has about 120
-	pemType     = "PRIVATE KEY"
-)
+const pemType = "PRIVATE KEY"
 
-// LoadOrCreateKey reads the Ed25519 private key at path, PKCS #8 in PEM as
-// openssl writes it, or makes a new one there, readable by its owner only. Of
+// LoadOrCreateKey is LoadKey of the key at path, which is made if there is none. Of
 // two processes that create the same key at once, both get the one that was
-// first. A file that holds something else is an error wrapping ErrKey and is
-// left alone.
+// first.
 func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
-	key, err := loadKey(path)
+	key, err := LoadKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
-	if err := createKey(path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("create key %s: %w", path, err)
+	key, err = CreateKey(path)
+	if errors.Is(err, fs.ErrExist) {
+		return LoadKey(path)
 	}
-	return loadKey(path)
+	return key, err
 }
 
-func loadKey(path string) (ed25519.PrivateKey, error) {
-	f, err := os.Open(path)
-	if err != nil {
+// LoadKey reads the Ed25519 private key at path, PKCS #8 in PEM as openssl writes
+// it. The error wraps fs.ErrNotExist if there is no file, else ErrKey; if others than
+// its owner may read it, also secret.ErrMode.
+func LoadKey(path string) (ed25519.PrivateKey, error) {
+	text, err := secret.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("load key: %w", err)
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxKeyBytes))
 	if err != nil {
-		return nil, fmt.Errorf("load key %s: %w", path, err)
+		return nil, fmt.Errorf("%w: %w", ErrKey, err)
 	}
-	block, _ := pem.Decode(b)
+	block, _ := pem.Decode(text)
 	if block == nil || block.Type != pemType {
 		return nil, fmt.Errorf("%w: %s has no PEM block %q", ErrKey, path, pemType)
 	}
@@ -61,14 +58,23 @@ func loadKey(path string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// createKey writes a new key at path, or fails with fs.ErrExist. The name is
-// given by a link, not a rename, which would replace a key another process
-// has just made and perhaps already signed with.
-func createKey(path string) error {
+// CreateKey makes a new key at path, readable by its owner only. The error wraps
+// fs.ErrExist if there is a file of that name, which is left alone.
+func CreateKey(path string) (ed25519.PrivateKey, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return err
+	if err == nil {
+		err = writeKey(path, key)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("create key %s: %w", path, err)
+	}
+	return key, nil
+}
+
+// writeKey writes a key at path, or fails with fs.ErrExist. The name is given by a
+// link, not a rename, which would replace a key another process has just made and
+// perhaps already signed with.
+func writeKey(path string, key ed25519.PrivateKey) error {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return err

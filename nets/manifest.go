@@ -42,6 +42,7 @@ type Manifest struct {
 	PSQTStart    string `json:"psqt_start,omitempty"` // how training began the PSQT weights, as package trainer/nnuefit names it; empty if unknown or there are none
 	Parent       string `json:"parent"`               // id of the net its run offered before this one, whether it passed the gate or not; empty for the first
 
+	Run         string  `json:"run,omitempty"` // id of the run that made it; empty in manifests of earlier builds
 	Generation  int     `json:"generation"`    // number of the net among those offered in its run, from 1
 	Step        uint64  `json:"step"`          // optimiser steps taken since fresh weights
 	Samples     uint64  `json:"samples"`       // positions trained on, repeats counted
@@ -81,7 +82,7 @@ func (m *Manifest) Validate() error {
 	if math.IsNaN(m.HeldOutLoss) || math.IsInf(m.HeldOutLoss, 0) {
 		return fmt.Errorf("%w: held_out_loss %v is not finite", ErrManifest, m.HeldOutLoss)
 	}
-	for _, s := range []string{m.Kind, m.Variant, m.Features, m.Architecture, m.PSQTStart, m.Build} {
+	for _, s := range []string{m.Kind, m.Variant, m.Features, m.Architecture, m.PSQTStart, m.Run, m.Build} {
 		if len(s) > maxText || !utf8.ValidString(s) {
 			return fmt.Errorf("%w: text %.40q of %d bytes, expected UTF-8 of at most %d", ErrManifest, s, len(s), maxText)
 		}

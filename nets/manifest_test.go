@@ -58,14 +58,15 @@ func TestManifestRoundTrip(t *testing.T) {
 }
 
 // goldenManifests are the manifests of the present schema that are pinned, by
-// file: one without the key psqt_start, which earlier builds did not write, and
-// one with it.
+// file: one without the keys psqt_start and run, which earlier builds did not write,
+// and ones with them.
 func goldenManifests(t *testing.T) map[string][]byte {
 	t.Helper()
-	plain, started := testManifest(), testManifest()
+	plain, started, named := testManifest(), testManifest(), testManifest()
 	started.PSQTStart = "pieces"
+	named.Run = "k3x7q2mf4a"
 	files := map[string][]byte{}
-	for name, m := range map[string]*Manifest{"manifest.json": &plain, "manifest-psqt.json": &started} {
+	for name, m := range map[string]*Manifest{"manifest.json": &plain, "manifest-psqt.json": &started, "manifest-run.json": &named} {
 		if err := m.Sign(testKey(1)); err != nil {
 			t.Fatal(err)
 		}

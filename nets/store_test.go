@@ -5,14 +5,18 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/secret"
 )
 
 func openStore(t *testing.T) *Store {
@@ -307,18 +311,65 @@ func TestLoadOrCreateKey(t *testing.T) {
 	}
 }
 
+// Of many that create a key at once one succeeds, and its key is the one that is
+// there.
+func TestCreateKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys", "sign.pem")
+	if _, err := LoadKey(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	var mu sync.Mutex
+	var made []ed25519.PrivateKey
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			key, err := CreateKey(path)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				made = append(made, key)
+			} else if !errors.Is(err, fs.ErrExist) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if loaded, err := LoadKey(path); err != nil || len(made) != 1 || !bytes.Equal(loaded, made[0]) {
+		t.Errorf("%d keys were made, loading one: %v", len(made), err)
+	}
+	if names := fileNames(t, filepath.Dir(path)); len(names) != 1 {
+		t.Errorf("files left: %q", names)
+	}
+}
+
 func TestLoadKeyRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sign.pem")
 	for _, content := range []string{"", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadOrCreateKey(path); !errors.Is(err, ErrKey) {
+		if _, err := LoadKey(path); !errors.Is(err, ErrKey) {
 			t.Errorf("%q: %v", content, err)
 		}
 		if b, err := os.ReadFile(path); err != nil || string(b) != content {
 			t.Errorf("%q was replaced", content)
 		}
+	}
+}
+
+func TestLoadKeyRefusesModes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sign.pem")
+	if _, err := CreateKey(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadKey(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadKey(path); runtime.GOOS != "windows" && (!errors.Is(err, ErrKey) || !errors.Is(err, secret.ErrMode)) {
+		t.Errorf("mode 0644: %v", err)
 	}
 }
 
