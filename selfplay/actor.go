@@ -4,19 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
-	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
-	"github.com/crazyhouse-rl/selfplay/match/book"
-	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 const (
@@ -30,21 +24,17 @@ type actor struct {
 	run   *Run
 	nets  *follower
 	spool *spool
-	book  []book.Entry  // positions that a share of the games begins from; empty if there are none
+	games *gameMaker
 	limit uint64        // games to begin; 0: no limit
 	begun atomic.Uint64 // games begun
 }
 
 func newActor(r *Run, nets *follower, waiting *spool, limit uint64) (*actor, error) {
-	a := &actor{run: r, nets: nets, spool: waiting, limit: limit}
-	if r.cfg.Actor.BookShare > 0 && book.HasDefault(r.variant) {
-		b, _, err := book.Default(r.variant)
-		if err != nil {
-			return nil, fmt.Errorf("actor: %w", err)
-		}
-		a.book = b.Entries
+	games, err := newGameMaker(r.cfg.Actor, r.variant, r.cfg.Seed, r.opt.Build, r.log)
+	if err != nil {
+		return nil, fmt.Errorf("actor: %w", err)
 	}
-	return a, nil
+	return &actor{run: r, nets: nets, spool: waiting, games: games, limit: limit}, nil
 }
 
 // play runs the workers until stop ends or the limit is reached. Games in
@@ -86,7 +76,9 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 				}
 			})
 		}
-		g, err := a.playOne(abort, player, playing, number, counter)
+		g, err := a.games.play(abort, player, playing.ID, game.ID{
+			Run: a.run.id(), Actor: localActor, Epoch: a.run.epoch, Worker: number, Counter: counter,
+		})
 		if err != nil {
 			if abort.Err() != nil {
 				return nil
@@ -119,74 +111,6 @@ func (a *actor) awaitRoom(stop context.Context) error {
 	}
 	a.run.status.set(roleActor, "playing %d games", a.run.cfg.Actor.Workers)
 	return nil
-}
-
-// playOne plays one game. Its seed, and so with one worker every byte of it,
-// follows from the run's seed, the start of the run, the worker and the
-// counter.
-func (a *actor) playOne(ctx context.Context, player *actorPlayer, n *net, worker int, counter uint64) (*game.Game, error) {
-	c := a.run.cfg.Actor
-	seed := mix(a.run.cfg.Seed, uint64(a.run.epoch), uint64(worker), counter)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	player.seed(seed)
-	opening, err := a.opening(ctx, player, rng)
-	if err != nil {
-		return nil, err
-	}
-	g, err := game.Play(ctx, player, player, opening, game.Config{
-		Limits:            game.Both(search.Limits{Nodes: c.Nodes}),
-		MaxPlies:          c.MaxPlies,
-		WinScore:          search.Score(c.WinScore),
-		WinPlies:          c.WinPlies,
-		NoAdjudicateShare: c.PlayOutShare,
-		Noise:             game.Noise{Plies: c.RandomPlies, Prob: c.RandomProb},
-	}, rng)
-	if err != nil {
-		return nil, err
-	}
-	g.ID = fmt.Sprintf("%s-%d-%d-%06d", a.run.id(), a.run.epoch, worker, counter)
-	g.Seed, g.Nets, g.Build = seed, [2]string{n.ID, n.ID}, a.run.opt.Build
-	return g, nil
-}
-
-// bookPlies is how many random plies at most follow a position of the book, so that
-// games which begin with it differ.
-const bookPlies = 2
-
-// opening draws the opening of a game: a random one from the start of the variant,
-// or from a position of the book.
-func (a *actor) opening(ctx context.Context, player *actorPlayer, rng *rand.Rand) (game.Opening, error) {
-	c := a.run.cfg.Actor
-	start, shortest, longest := a.run.variant.Start(), c.OpeningMin, c.OpeningMax
-	if len(a.book) > 0 && rng.Float64() < c.BookShare {
-		start, shortest, longest = a.book[rng.IntN(len(a.book))].Start, 1, bookPlies
-	}
-	opening, err := game.RandomOpening(start, rng, shortest, longest, balanced(ctx, player, c))
-	if errors.Is(err, game.ErrOpening) { // a net that thinks every opening is lost must not end the run
-		a.run.log.Warn("no balanced opening found, playing an unbalanced one", "limit", c.OpeningScore, "error", err)
-		opening, err = game.RandomOpening(start, rng, shortest, longest, nil)
-	}
-	return opening, err
-}
-
-// balanced accepts the openings that a search finds within the configured score.
-func balanced(ctx context.Context, player game.Player, c configs.Actor) func(*chess.Line) (bool, error) {
-	return func(line *chess.Line) (bool, error) {
-		if err := player.NewGame(); err != nil {
-			return false, err
-		}
-		r, err := player.Search(ctx, line, search.Limits{Nodes: c.Nodes})
-		return max(r.Score, -r.Score) <= search.Score(c.OpeningScore), err
-	}
-}
-
-// mix folds values into one seed.
-func mix(values ...uint64) uint64 {
-	h := uint64(0)
-	for _, v := range values {
-		h = splitmix.Hash(h + v)
-	}
-	return h
 }
 
 // publish sends the spool's games to the bus, oldest first, until ctx ends. It
@@ -235,11 +159,11 @@ func (a *actor) publishOldest(ctx context.Context) (sent bool, err error) {
 		return false, err
 	}
 	// A duplicate was stored before a crash: it is acknowledged all the same.
-	if _, err := a.run.bus.PublishGame(ctx, actorName, id, data); err != nil {
+	if _, err := a.run.bus.PublishGame(ctx, localActor, id, data); err != nil {
 		return false, err
 	}
 	return true, a.spool.remove(id)
 }
 
-// actorName is the part of a game's subject that says who played it.
-const actorName = "local"
+// localActor is the name of the loop's actor in the subjects and ids of games.
+const localActor = "local"

@@ -368,7 +368,10 @@ func TestBackpressure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	act := &actor{run: r, nets: newFollower(r), spool: waiting, limit: 20}
+	act, err := newActor(r, newFollower(r), waiting, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
 	stop, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	waits := make(chan struct{}, 1)

@@ -1,0 +1,118 @@
+package selfplay
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
+	"github.com/crazyhouse-rl/selfplay/match/book"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// gameMaker makes self-play games. Every byte of a game follows from its fields,
+// the id of the game and the player: its net and the same settings.
+type gameMaker struct {
+	settings configs.Actor
+	variant  *chess.Variant
+	book     []book.Entry // positions that a share of the games begins from; empty if there are none
+	seed     uint64       // of the run
+	build    string       // of the program
+	log      *slog.Logger
+}
+
+func newGameMaker(c configs.Actor, v *chess.Variant, seed uint64, build string, log *slog.Logger) (*gameMaker, error) {
+	m := &gameMaker{settings: c, variant: v, seed: seed, build: build, log: log}
+	if c.BookShare > 0 && book.HasDefault(v) {
+		b, _, err := book.Default(v)
+		if err != nil {
+			return nil, err
+		}
+		m.book = b.Entries
+	}
+	return m, nil
+}
+
+// play plays the game with the given id. Net is the id of the player's.
+func (m *gameMaker) play(ctx context.Context, player *actorPlayer, net string, id game.ID) (*game.Game, error) {
+	c := m.settings
+	seed := gameSeed(m.seed, id)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	player.seed(seed)
+	opening, err := m.opening(ctx, player, rng)
+	if err != nil {
+		return nil, err
+	}
+	g, err := game.Play(ctx, player, player, opening, game.Config{
+		Limits:            game.Both(m.limits()),
+		MaxPlies:          c.MaxPlies,
+		WinScore:          search.Score(c.WinScore),
+		WinPlies:          c.WinPlies,
+		NoAdjudicateShare: c.PlayOutShare,
+		Noise:             game.Noise{Plies: c.RandomPlies, Prob: c.RandomProb},
+	}, rng)
+	if err != nil {
+		return nil, err
+	}
+	g.ID, g.Seed, g.Nets, g.Build = id.String(), seed, [2]string{net, net}, m.build
+	return g, nil
+}
+
+// limits are those of every search.
+func (m *gameMaker) limits() search.Limits { return search.Limits{Nodes: m.settings.Nodes} }
+
+// bookPlies is how many random plies at most follow a position of the book, so that
+// games which begin with it differ.
+const bookPlies = 2
+
+// opening draws the opening of a game: a random one from the start of the variant,
+// or from a position of the book.
+func (m *gameMaker) opening(ctx context.Context, player game.Player, rng *rand.Rand) (game.Opening, error) {
+	c := m.settings
+	start, shortest, longest := m.variant.Start(), c.OpeningMin, c.OpeningMax
+	if len(m.book) > 0 && rng.Float64() < c.BookShare {
+		start, shortest, longest = m.book[rng.IntN(len(m.book))].Start, 1, bookPlies
+	}
+	opening, err := game.RandomOpening(start, rng, shortest, longest, m.balanced(ctx, player))
+	if errors.Is(err, game.ErrOpening) { // a net that thinks every opening is lost must not end the run
+		m.log.Warn("no balanced opening found, playing an unbalanced one", "limit", c.OpeningScore, "error", err)
+		opening, err = game.RandomOpening(start, rng, shortest, longest, nil)
+	}
+	return opening, err
+}
+
+// balanced accepts the openings that a search finds within the configured score.
+func (m *gameMaker) balanced(ctx context.Context, player game.Player) func(*chess.Line) (bool, error) {
+	return func(line *chess.Line) (bool, error) {
+		if err := player.NewGame(); err != nil {
+			return false, err
+		}
+		r, err := player.Search(ctx, line, m.limits())
+		return max(r.Score, -r.Score) <= search.Score(m.settings.OpeningScore), err
+	}
+}
+
+// gameSeed returns the seed of a game of the run with the given seed.
+func gameSeed(run uint64, id game.ID) uint64 {
+	values := []uint64{run, uint64(id.Epoch), uint64(id.Worker), id.Counter}
+	if id.Actor != localActor { // whose games were numbered before actors had names
+		sum := sha256.Sum256([]byte(id.Actor))
+		values = append(values, binary.LittleEndian.Uint64(sum[:]))
+	}
+	return mix(values...)
+}
+
+// mix folds values into one seed.
+func mix(values ...uint64) uint64 {
+	h := uint64(0)
+	for _, v := range values {
+		h = splitmix.Hash(h + v)
+	}
+	return h
+}
