@@ -19,9 +19,9 @@ import (
 
 type loopOptions struct {
 	config     cli.ConfigFlags
+	bus        cli.BusFlags
 	dir        string
 	listen     string
-	nats       string
 	forTime    time.Duration
 	games      uint64
 	generation int
@@ -49,10 +49,10 @@ nothing that was acknowledged and is resumed by the same command.`,
 		RunE: func(c *cobra.Command, _ []string) error { return loop(c, o) },
 	}
 	o.config.Add(c)
+	o.bus.Add(c)
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", "", "directory of the run; default runs/VARIANT-PRESET, resumed if it exists")
 	f.StringVar(&o.listen, "listen", "", "open the embedded NATS server on host:port")
-	f.StringVar(&o.nats, "nats", "", "use this NATS server (URL) instead of the embedded one")
 	f.DurationVar(&o.forTime, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
 	f.Uint64Var(&o.games, "games", 0, "stop after playing this number of games; 0: no limit")
 	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
@@ -110,6 +110,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 // configuration settles o.dir and the effective configuration: that of the run
 // found there, or a new one.
 func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resumed bool, err error) {
+	o.config.Bus = &o.bus
 	fresh, err := o.config.Load(c)
 	if err != nil {
 		return cfg, false, err
@@ -133,9 +134,6 @@ func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resum
 	}
 	if c.Flags().Changed("listen") {
 		cfg.Bus.Listen = o.listen
-	}
-	if c.Flags().Changed("nats") {
-		cfg.Bus.URL = o.nats
 	}
 	if err := selfplay.Check(cfg); err != nil {
 		return cfg, false, fmt.Errorf("%w: %w", cli.ErrUsage, err)

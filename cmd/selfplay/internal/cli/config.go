@@ -13,7 +13,10 @@ import (
 
 // ConfigFlags are the flags that every command with a configuration shares.
 type ConfigFlags struct {
-	Preset  string
+	Preset string
+	// Bus, if not nil, are flags of the same command that override settings too.
+	Bus *BusFlags
+
 	file    string
 	variant string
 	seed    uint64
@@ -91,6 +94,11 @@ func (f *ConfigFlags) Overlay(c *cobra.Command, cfg *configs.Config) error {
 	}
 	if err := cfg.SetPairs(f.set); err != nil {
 		return fmt.Errorf("%w: --set: %w", ErrUsage, err)
+	}
+	if f.Bus != nil {
+		if err := f.Bus.Apply(c, cfg); err != nil {
+			return err
+		}
 	}
 	err := selfplay.Check(*cfg)
 	if err != nil && before == nil {

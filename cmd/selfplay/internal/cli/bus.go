@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+)
+
+// BusFlags are the flags that every command on a run's server shares. All but Wait
+// override settings, which a configuration may give as well.
+type BusFlags struct {
+	url       string
+	run       string
+	creds     string
+	tlsCA     string
+	tokenFile string
+
+	Wait time.Duration // that the first connection is tried for
+}
+
+// defaultWait is the time that the first connection is tried for.
+const defaultWait = time.Minute
+
+// Add defines the flags.
+func (f *BusFlags) Add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.url, "nats", "", "NATS server of the run, nats://host:port, or several of a cluster with commas between them")
+	flags.StringVar(&f.run, "run", "", "name of the run")
+	flags.StringVar(&f.creds, "creds", "", "file of NATS credentials, mode 0600")
+	flags.StringVar(&f.tlsCA, "tls-ca", "", "file of the certificates that vouch for the server, PEM; default those of the system")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file of the secret that the server asks for, mode 0600")
+	flags.DurationVar(&f.Wait, "wait", defaultWait, "how long to try the first connection to the server")
+}
+
+// Apply puts the flags that were given into the configuration, whose check refuses
+// values that are wrong. Errors wrap ErrUsage.
+func (f *BusFlags) Apply(c *cobra.Command, cfg *configs.Config) error {
+	for name, setting := range map[string]struct{ to, value *string }{
+		"nats": {&cfg.Bus.URL, &f.url}, "run": {&cfg.Run.Name, &f.run}, "creds": {&cfg.Bus.Creds, &f.creds},
+		"tls-ca": {&cfg.Bus.TLSCA, &f.tlsCA}, "token-file": {&cfg.Bus.TokenFile, &f.tokenFile},
+	} {
+		if c.Flags().Changed(name) {
+			*setting.to = *setting.value
+		}
+	}
+	if c.Flags().Changed("run") && f.run == "" {
+		return fmt.Errorf("%w: --run: found nothing, expected the name of a run", ErrUsage)
+	}
+	if f.Wait <= 0 {
+		return fmt.Errorf("%w: --wait: found %v, expected a time above 0", ErrUsage, f.Wait)
+	}
+	return nil
+}
