@@ -25,6 +25,9 @@ var (
 	ErrNoRun     = errors.New("no such run")                 // FindRun, UpdateRun
 	ErrRunExists = errors.New("run exists already")          // CreateRun
 	ErrProtocol  = errors.New("protocol is not understood")  // Join
+
+	ErrUnreachable = errors.New("no connection to a server")  // Open
+	ErrServer      = errors.New("this server cannot be used") // Open
 )
 
 const (

@@ -136,6 +136,9 @@ func TestOptionsAreChecked(t *testing.T) {
 		{},
 		{Dir: "d", URL: "nats://localhost"},
 		{URL: "nats://localhost", Listen: ":1"},
+		{URL: "nats://localhost", Patience: -1},
+		{Dir: "d", Creds: "file"},
+		{Dir: "d", TLSCA: "file"},
 		{Dir: "d", Listen: "no port"},
 		{Dir: "d", Listen: "localhost:http"},
 	} {
@@ -177,15 +180,6 @@ func TestPortInUseIsAnError(t *testing.T) {
 	_, err = Open(testContext(t), Options{Dir: t.TempDir(), Listen: l.Addr().String()})
 	if err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("got %v, want address in use", err)
-	}
-}
-
-func TestNoServerWaitsForContext(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer cancel()
-	_, err := Open(ctx, Options{URL: "nats://127.0.0.1:1"})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want deadline exceeded", err)
 	}
 }
 
@@ -263,10 +257,11 @@ func TestKilledServerKeepsGames(t *testing.T) {
 func TestRemoteClient(t *testing.T) {
 	ctx := testContext(t)
 	dir := t.TempDir()
-	o := Options{Dir: dir, Listen: "127.0.0.1:0", Token: "secret"}
+	token := secretFile(t, "secret")
+	o := Options{Dir: dir, Listen: "127.0.0.1:0", TokenFile: token}
 	host := joinRun(t, openConn(t, o), "test", JoinOptions{MaxBytes: 1 << 20})
 	addr := host.conn.Addr()
-	remote := openBus(t, Options{URL: "nats://" + addr, Token: "secret"})
+	remote := openBus(t, Options{URL: "nats://" + addr, TokenFile: token})
 	if remote.conn.Addr() != "" {
 		t.Errorf("remote says it listens on %s", remote.conn.Addr())
 	}
@@ -302,15 +297,6 @@ func TestRemoteClient(t *testing.T) {
 		t.Fatal("watch did not come back")
 	}
 	publish(t, remote, 1)
-	if _, err := Open(shortContext(t), Options{URL: "nats://" + addr, Token: "wrong"}); err == nil {
-		t.Error("a wrong token was let in")
-	}
-}
-
-func shortContext(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 // Two runs on one server do not see each other.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -13,24 +14,31 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/secret"
 )
 
-const (
-	connectWait = 250 * time.Millisecond // between attempts to connect
-	drainWait   = 5 * time.Second        // for what is under way when the connection closes
-)
+// DefaultPatience is how long a first connection is tried if Options do not say.
+const DefaultPatience = time.Minute
+
+const drainWait = 5 * time.Second // for what is under way when the connection closes
 
 // Options say which server to talk to.
 type Options struct {
 	// Exactly one of Dir and URL is set.
 	Dir string // directory of the embedded server's store; one process at a time
-	URL string // address of a server or cluster to use instead, nats://host:port,…
+	URL string // address of a server or cluster to use instead, nats://host:port,…; see CheckURL
 
 	Listen string // host:port the embedded server opens to others; empty: no port
-	Token  string // shared secret asked of clients, and given when connecting
 
-	Name string       // name of the client in the server's lists, such as its role; may be empty
-	Log  *slog.Logger // warnings of the embedded server and of the connection; nil: none
+	// Files. Those of secrets are refused if others than their owner may read
+	// them.
+	TokenFile string // shared secret given when connecting, and asked of those who connect to the embedded server; empty: none
+	Creds     string // NATS credentials, a user's JWT and key; empty: none
+	TLSCA     string // PEM certificates that the server's must descend from, and TLS is insisted on; empty: the system's, if the server asks for TLS
+
+	Patience time.Duration // how long the first connection is tried; 0: DefaultPatience
+	Name     string        // name of the client in the server's lists, such as its role; may be empty
+	Log      *slog.Logger  // warnings of the embedded server and of the connection; nil: none
 }
 
 // Conn is a connection to a server, which may be embedded, and the registry
@@ -42,7 +50,10 @@ type Conn struct {
 	nc   *nats.Conn
 	js   jetstream.JetStream
 
-	again signal // the connection was lost and is back
+	again    signal       // the connection was lost and is back
+	token    atomic.Value // of TokenFile, string, as it was read last
+	failures reporter     // of attempts to connect
+	refused  chan error   // what the server does not permit, while Open waits for it
 
 	mu     sync.Mutex
 	joined []*Bus
@@ -59,21 +70,31 @@ type Conn struct {
 func (o *Options) validate() error {
 	switch {
 	case (o.Dir == "") == (o.URL == ""):
-		return fmt.Errorf("%w: directory %q and URL %q: want exactly one of them", ErrConfig, o.Dir, o.URL)
+		return fmt.Errorf("%w: directory %q and URL %q: want exactly one of them", ErrConfig, o.Dir, secret.Redact(o.URL))
 	case o.Listen != "" && o.Dir == "":
 		return fmt.Errorf("%w: listen address %q needs the embedded server", ErrConfig, o.Listen)
+	case o.Patience < 0:
+		return fmt.Errorf("%w: patience of %v: want none or more", ErrConfig, o.Patience)
+	case o.Dir != "" && (o.Creds != "" || o.TLSCA != ""):
+		return fmt.Errorf("%w: credentials %q and certificates %q are for servers elsewhere", ErrConfig, o.Creds, o.TLSCA)
+	case o.URL != "":
+		return CheckURL(o.URL)
 	}
 	return nil
 }
 
-// Open starts or joins the server. It waits for a server that is not there
-// yet until ctx ends. The error wraps dirlock.ErrHeld if another process has
-// the store directory.
+// Open starts the embedded server or connects to one, which it tries again until
+// the patience of o is over; each failure is logged. From then on a lost
+// connection is made again, however long that takes. The error wraps
+// dirlock.ErrHeld if another process has the store directory, ErrUnreachable if
+// no server answered, ErrServer if one did that cannot be used, ErrConfig if o
+// or one of its files cannot work.
 func Open(ctx context.Context, o Options) (*Conn, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	c := &Conn{opt: o}
+	c := &Conn{opt: o, refused: make(chan error, 1)}
+	c.failures.warn = c.warn
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	if err := c.open(ctx); err != nil {
 		c.Close()
@@ -83,58 +104,15 @@ func Open(ctx context.Context, o Options) (*Conn, error) {
 }
 
 func (c *Conn) open(ctx context.Context) error {
+	if err := c.readToken(); err != nil {
+		return err
+	}
 	if c.opt.Dir != "" {
 		if err := c.startServer(); err != nil {
 			return err
 		}
 	}
 	return c.connect(ctx)
-}
-
-// connect sets nc and js, and waits until the connection stands.
-func (c *Conn) connect(ctx context.Context) error {
-	up := make(chan struct{}, 1)
-	opts := []nats.Option{
-		nats.Name("selfplay " + c.opt.Name),
-		nats.Token(c.opt.Token),
-		nats.MaxReconnects(-1),
-		nats.RetryOnFailedConnect(true),
-		nats.ReconnectWait(connectWait),
-		// Without a server a publish shall fail at once and stay with its
-		// caller, not wait in a buffer that a crash forgets.
-		nats.ReconnectBufSize(-1),
-		nats.DrainTimeout(drainWait),
-		nats.ConnectHandler(func(*nats.Conn) { up <- struct{}{} }),
-		nats.ReconnectHandler(func(nc *nats.Conn) {
-			c.unbind() // the server may have lost the tail of a stream
-			c.again.announce()
-			c.warn("connected to the server again", "url", nc.ConnectedUrlRedacted())
-		}),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				c.warn("connection to the server lost", "error", err)
-			}
-		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			c.warn("connection error", "error", err)
-		}),
-	}
-	url := c.opt.URL
-	if c.srv != nil {
-		opts = append(opts, nats.InProcessServer(c.srv))
-		url = nats.DefaultURL // not dialled
-	}
-	var err error
-	if c.nc, err = nats.Connect(url, opts...); err != nil {
-		return fmt.Errorf("connect to %q: %w", url, err)
-	}
-	select {
-	case <-up:
-	case <-ctx.Done():
-		return fmt.Errorf("connect to %q: %w (last error: %v)", url, ctx.Err(), c.nc.LastError())
-	}
-	c.js, err = jetstream.New(c.nc, jetstream.WithDefaultTimeout(requestWait))
-	return err
 }
 
 // Close ends all joined runs and their watches, finishes what is under way,

@@ -53,7 +53,7 @@ func (c *Conn) serverOptions() (*server.Options, error) {
 		// With one copy an acknowledgement before the sync is a promise a
 		// power cut breaks.
 		SyncAlways:    true,
-		Authorization: c.opt.Token,
+		Authorization: c.token.Load().(string),
 	}
 	if c.opt.Listen == "" {
 		return opts, nil

@@ -19,7 +19,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
-	"github.com/crazyhouse-rl/selfplay/internal/secret"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
@@ -174,13 +173,9 @@ func (r *Run) open(ctx context.Context) (err error) {
 }
 
 func (r *Run) openBus(ctx context.Context) (err error) {
-	o := bus.Options{Name: "loop", Log: r.log}
-	if file := r.cfg.Bus.TokenFile; file != "" {
-		token, err := secret.ReadFile(file)
-		if err != nil {
-			return fmt.Errorf("bus.token_file: %w", err)
-		}
-		o.Token = string(token)
+	o := bus.Options{
+		TokenFile: r.cfg.Bus.TokenFile, Creds: r.cfg.Bus.Creds, TLSCA: r.cfg.Bus.TLSCA,
+		Name: "loop", Log: r.log,
 	}
 	if o.URL = r.cfg.Bus.URL; o.URL == "" {
 		o.Dir, o.Listen = r.path(busDir), r.cfg.Bus.Listen
