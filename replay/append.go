@@ -63,6 +63,7 @@ func (b *Buffer) appendChecked(games [][]byte, rep *Report) error {
 			if err := b.quarantine.put(games[i], c.err); err != nil {
 				return err
 			}
+			b.refuse(c.facts.id)
 			rep.Rejected = append(rep.Rejected, Rejection{Index: i, Err: c.err})
 			continue
 		}
@@ -80,8 +81,8 @@ func (b *Buffer) appendChecked(games [][]byte, rep *Report) error {
 
 // checked is the verdict on one game.
 type checked struct {
-	facts  facts
-	known  bool // its id is; it was not replayed
+	facts  facts // zero if the header cannot be read
+	known  bool  // its id is; it was not replayed
 	replay *packed
 	err    error // why it is not valid
 }
@@ -95,19 +96,25 @@ func (b *Buffer) checkAll(games [][]byte) []checked {
 }
 
 func (b *Buffer) check(encoded []byte) checked {
-	f, err := factsOf(encoded)
+	f, err := b.factsOf(encoded)
 	if err != nil {
 		return checked{err: err}
 	}
 	if _, known := b.seen[f.id]; known {
 		return checked{facts: f, known: true}
 	}
+	if f.excluded {
+		return checked{facts: f, err: b.excludedError(encoded)}
+	}
+	if len(encoded) > maxRecord {
+		return checked{facts: f, err: fmt.Errorf("%w: found %d bytes, expected at most %d", game.ErrTooLarge, len(encoded), maxRecord)}
+	}
 	g, err := game.Decode(encoded)
 	if err != nil {
-		return checked{err: err}
+		return checked{facts: f, err: err}
 	}
 	if g.Variant != b.opt.Variant {
-		return checked{err: fmt.Errorf("%w: found %s, expected %s", ErrVariant, g.Variant.Name, b.opt.Variant.Name)}
+		return checked{facts: f, err: fmt.Errorf("%w: found %s, expected %s", ErrVariant, g.Variant.Name, b.opt.Variant.Name)}
 	}
 	f.trainable = trainable(g)
 	return checked{facts: f, replay: pack(g, &b.start)}
@@ -170,6 +177,7 @@ func (b *Buffer) flush(rep *Report) error {
 	s.size += int64(len(b.pending.data))
 	for i, e := range b.pending.entries {
 		f := b.pending.facts[i]
+		s.records++
 		b.enter(s, e, f)
 		rep.Stored++
 		if f.heldOut {
@@ -188,12 +196,10 @@ func (b *Buffer) broken(err error) error {
 	return b.failed
 }
 
-// roll begins a new segment.
+// roll begins a new segment and lists it in the manifest, with the one before as
+// it stays. The file comes first: what the manifest lists has to be there.
 func (b *Buffer) roll() error {
-	number := b.manifest.FirstSegment
-	if len(b.segments) > 0 {
-		number = b.newest().number + 1
-	}
+	number := b.next
 	f, err := os.OpenFile(filepath.Join(b.dir, segmentName(number)), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
@@ -203,13 +209,15 @@ func (b *Buffer) roll() error {
 	}
 	full := b.active
 	b.active = f
+	b.next++
 	b.mu.Lock()
 	b.segments = append(b.segments, &segment{number: number, size: headerBytes})
 	b.mu.Unlock()
+	err = b.writeManifest(b.manifest)
 	if full == nil {
-		return nil
+		return err
 	}
-	return full.Close()
+	return errors.Join(err, full.Close())
 }
 
 func writeHeader(f *os.File, header []byte, dir string) error {
@@ -235,5 +243,5 @@ func (b *Buffer) bookkeeping(rep *Report) error {
 	if retired || rep.Duplicate == 0 && len(rep.Rejected) == 0 {
 		return nil // written, or nothing to write
 	}
-	return b.manifest.write(b.dir)
+	return b.writeManifest(b.manifest)
 }

@@ -1,10 +1,7 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -26,7 +23,10 @@ type AuditReport struct {
 	Corrupt    int    `json:"corrupt"`    // damaged places, without the torn tail
 	TornBytes  int64  `json:"torn_bytes"` // after the last whole record of the newest segment
 	RetiredIDs int    `json:"retired_ids"`
-	Retired    uint64 `json:"retired"` // games in deleted segments, by the manifest
+	Retired    uint64 `json:"retired"`  // games in deleted segments, by the manifest
+	Missing    int    `json:"missing"`  // places where files are not there or lack games that the manifest counts
+	Lost       uint64 `json:"lost"`     // games lost by all damage, at least
+	Excluded   int    `json:"excluded"` // actors whose games are not trained on
 
 	Damage []Damage `json:"damage,omitempty"` // every place, the torn tail and invalid games too
 }
@@ -42,6 +42,7 @@ func (r AuditReport) String() string {
 		{"duplicates", r.Duplicates}, {"invalid games", r.Invalid}, {"plies", r.Plies}, {"trainable plies", r.Trainable},
 		{"held-out games", r.HeldOut}, {"corrupt places", r.Corrupt}, {"torn bytes", r.TornBytes},
 		{"retired games", r.Retired}, {"retired ids", r.RetiredIDs},
+		{"missing files", r.Missing}, {"lost games", r.Lost}, {"excluded actors", r.Excluded},
 	} {
 		fmt.Fprintf(&s, "%-16s %d\n", line.name, line.value)
 	}
@@ -55,61 +56,65 @@ func (r AuditReport) String() string {
 // trusting neither index nor counters. It changes nothing and needs no lock;
 // while the buffer is in use a game just being written shows as torn bytes.
 func Audit(dir string) (AuditReport, error) {
-	numbers, err := listSegments(dir)
+	l, err := look(dir)
 	if err != nil {
-		return AuditReport{}, fmt.Errorf("audit: %w", err)
-	}
-	retired, err := readIDs(filepath.Join(dir, retiredFile))
-	if err != nil {
-		return AuditReport{}, fmt.Errorf("audit: %w", err)
-	}
-	m, err := readManifest(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return AuditReport{}, fmt.Errorf("audit: %w", err)
 	}
 	a := auditor{ids: make(map[uint64]struct{})}
-	a.RetiredIDs, a.Retired = len(retired), m.Retired.Games
-	for i, n := range numbers {
-		if n < m.FirstSegment { // about to be deleted, counted as retired
-			continue
-		}
-		data, err := readSegment(dir, n)
+	a.RetiredIDs, a.Retired, a.Excluded = l.retired, l.manifest.Retired.Games, len(l.manifest.Excluded)
+	a.Damage, a.Missing = l.damage, len(l.damage)
+	for _, n := range l.numbers {
+		data, there, err := l.read(n)
 		if err != nil {
 			return AuditReport{}, fmt.Errorf("audit: %w", err)
 		}
-		a.segment(segmentName(n), data, i == len(numbers)-1)
+		if there {
+			a.segment(l.manifest.listed(n), data, l.newest(n))
+		}
 	}
 	a.UniqueIDs = uint64(len(a.ids))
+	a.Lost = lostGames(a.Damage)
 	return a.AuditReport, nil
+}
+
+// Wrong reports whether something is lost, damaged or there twice. A record being
+// written at the end of the newest segment is none of it.
+func (r *AuditReport) Wrong() bool {
+	return r.Duplicates > 0 || r.Corrupt > 0 || r.Invalid > 0 || r.Missing > 0
 }
 
 type auditor struct {
 	AuditReport
-	ids map[uint64]struct{}
+	ids   map[uint64]struct{}
+	found []Damage // in the present segment
 }
 
-func (a *auditor) segment(name string, data []byte, newest bool) {
+func (a *auditor) segment(was listed, data []byte, newest bool) {
+	name, before := segmentName(was.Number), a.Games
 	a.Segments++
 	a.Bytes += int64(len(data))
+	a.found = nil
 	v, err := segmentVariant(data)
 	if err != nil {
 		a.damaged(name, 0, min(headerBytes, int64(len(data))), err.Error())
 		a.Corrupt++
 	}
 	end := scan(data, func(r record) { a.record(name, v, r) }, func(offset, bytes int64) {
-		a.damaged(name, offset, bytes, "no whole record")
+		a.damaged(name, offset, bytes, noRecord)
 		a.Corrupt++
 	})
-	rest := int64(len(data)) - end
-	if rest == 0 {
-		return
+	if rest := int64(len(data)) - end; rest > 0 {
+		a.damaged(name, end, rest, noRecordEnd)
+		if newest {
+			a.TornBytes = rest
+		} else {
+			a.Corrupt++
+		}
 	}
-	a.damaged(name, end, rest, "no whole record at the end")
-	if newest {
-		a.TornBytes = rest
-	} else {
-		a.Corrupt++
+	if a.Games-before < was.Games {
+		a.Missing++
 	}
+	a.Damage = append(a.Damage, was.shortage(a.found, a.Games-before, int64(len(data)))...)
 }
 
 func (a *auditor) record(name string, v *chess.Variant, r record) {
@@ -124,6 +129,7 @@ func (a *auditor) record(name string, v *chess.Variant, r record) {
 	if err != nil {
 		a.Invalid++
 		a.damaged(name, r.offset, r.end()-r.offset, err.Error())
+		a.found[len(a.found)-1].Games = 1
 		return
 	}
 	id := idHash(g.ID)
@@ -139,5 +145,5 @@ func (a *auditor) record(name string, v *chess.Variant, r record) {
 }
 
 func (a *auditor) damaged(segment string, offset, bytes int64, reason string) {
-	a.Damage = append(a.Damage, Damage{Segment: segment, Offset: offset, Bytes: bytes, Reason: reason})
+	a.found = append(a.found, Damage{Segment: segment, Offset: offset, Bytes: bytes, Reason: reason})
 }

@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,12 +28,14 @@ var (
 	ErrEmpty     = errors.New("no games to draw from")
 	ErrNoSamples = errors.New("no position passes the filter")
 	ErrDamaged   = errors.New("stored game is damaged")
+	ErrExcluded  = errors.New("games of this actor are excluded")
 	ErrBroken    = errors.New("replay buffer stopped after a failed write; open it again")
 	ErrClosed    = errors.New("replay buffer is closed")
 )
 
-// Options of a Buffer. All are needed.
+// Options of a Buffer. All are needed but Run.
 type Options struct {
+	Run          string         // id of the run, by which the actor of a game is found; for Exclude
 	Variant      *chess.Variant // of every game
 	MaxBytes     int64          // size of all segments above which old ones are deleted, at least two segments
 	SegmentBytes int64          // size at which a new segment begins, 4 KiB to 512 MiB
@@ -59,28 +63,43 @@ type Buffer struct {
 	lock       *dirlock.Lock
 	quarantine quarantine
 
-	appendMu sync.Mutex // one Append or Close at a time; guards what follows
+	appendMu sync.Mutex // one Append, Exclude or Close at a time; guards what follows
 	active   *os.File   // newest segment, nil until a game needs one
+	next     uint64     // number of the segment after the newest
 	pending  batch      // games not written yet
 	failed   error      // why nothing more can be stored
 	retired  retiredIDs
+	missing  []listed // segments that the manifest has listed and that are not there
 
-	mu       sync.RWMutex        // guards what follows, which only Append changes
+	mu sync.RWMutex // guards what follows, which changes only under appendMu too
+	contents
+	manifest manifest
+	excluded map[string]string // why, by actor; never changed in place
+	refused  refusals
+
+	damageMu   sync.Mutex // guards what follows
+	damage     []Damage
+	unreadable map[string]int // by segment: place in damage of what draws have found
+
+	unread atomic.Uint64 // games found damaged when drawn
+}
+
+// contents are the segments and what is known of their games.
+type contents struct {
 	segments []*segment          // oldest first; the last is the active one
 	seen     map[uint64]struct{} // id hashes of all games, stored and retired
 	index    index
-	manifest manifest
-	damage   []Damage
-
-	unreadable atomic.Uint64 // games found damaged when drawn
 }
 
 // segment is what is known of one segment file.
 type segment struct {
-	number uint64
-	size   int64 // bytes up to the end of the last whole record
-	counts counts
-	ids    []uint64 // hashes, in order
+	number   uint64
+	size     int64    // bytes up to the end of the last whole record
+	records  uint64   // whole ones
+	lost     uint64   // records it had once, as far as the manifest has counted them
+	excluded uint64   // games of excluded actors
+	counts   Counts   // of the other games
+	ids      []uint64 // hashes, in order
 }
 
 // Open opens or creates the buffer in dir and reads all its segments. A record
@@ -90,7 +109,8 @@ func Open(dir string, o Options) (*Buffer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	b := &Buffer{dir: dir, opt: o, start: o.Variant.Start(), seen: make(map[uint64]struct{})}
+	b := &Buffer{dir: dir, opt: o, start: o.Variant.Start(), unreadable: make(map[string]int)}
+	b.seen = make(map[uint64]struct{})
 	if err := b.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open replay buffer %s: %w", dir, err), b.release())
 	}
@@ -105,26 +125,95 @@ func (b *Buffer) open() (err error) {
 	if err := errors.Join(durable.RemoveTemps(b.dir), durable.RemoveTemps(b.quarantine.dir)); err != nil {
 		return err
 	}
-	if b.manifest, err = openManifest(b.dir, b.opt.Variant); err != nil {
-		return err
-	}
-	b.index.init(b.opt.Window, b.manifest.Retired.Rows)
-	numbers, err := listSegments(b.dir)
+	m, lost, err := openManifest(b.dir, b.opt.Variant)
 	if err != nil {
 		return err
 	}
+	numbers, err := b.present(&m, lost)
+	if err != nil {
+		return err
+	}
+	b.manifest, b.excluded = m, exclusions(m.Excluded)
+	b.index.init(b.opt.Window, m.Retired.Rows)
 	for i, n := range numbers {
-		if n < b.manifest.FirstSegment { // counted as retired, but not deleted before a crash
-			if err := os.Remove(filepath.Join(b.dir, segmentName(n))); err != nil {
-				return err
-			}
-			continue
-		}
 		if err := b.load(n, i == len(numbers)-1); err != nil {
 			return err
 		}
 	}
-	return b.retired.load(filepath.Join(b.dir, retiredFile), b.seen)
+	if err := b.retired.load(filepath.Join(b.dir, retiredFile), b.seen); err != nil {
+		return err
+	}
+	return b.begin(lost, numbers)
+}
+
+// present returns the numbers of the segments in order and keeps what m says of
+// those that are missing. Segments that m counts as retired, but that a crash kept
+// from being deleted, are deleted.
+func (b *Buffer) present(m *manifest, lost bool) ([]uint64, error) {
+	numbers, err := listSegments(b.dir)
+	if err != nil {
+		return nil, err
+	}
+	if lost && len(numbers) > 0 {
+		m.FirstSegment = numbers[0]
+	}
+	for len(numbers) > 0 && numbers[0] < m.FirstSegment {
+		if err := os.Remove(filepath.Join(b.dir, segmentName(numbers[0]))); err != nil {
+			return nil, err
+		}
+		numbers = numbers[1:]
+	}
+	b.damage = m.missingSegments(numbers)
+	b.next = m.FirstSegment
+	if len(numbers) > 0 {
+		b.next = numbers[len(numbers)-1] + 1
+	}
+	for _, l := range m.Segments {
+		if _, there := slices.BinarySearch(numbers, l.Number); !there {
+			b.missing = append(b.missing, l)
+		}
+		b.next = max(b.next, l.Number+1)
+	}
+	return numbers, nil
+}
+
+// begin writes the manifest if it does not say yet what was found.
+func (b *Buffer) begin(lost bool, numbers []uint64) error {
+	m := b.manifest
+	if d, is := lostManifest(len(b.retired.ids), numbers); lost && is {
+		m.Retired.Games = uint64(len(b.retired.ids)) // at least
+		b.damage = append(b.damage, d)
+	}
+	if m.Schema == manifestSchema && m.ID != "" && (b.opt.Run == "" || b.opt.Run == m.Run) && len(b.damage) == 0 {
+		return nil
+	}
+	m.Schema = manifestSchema
+	m.ID = cmp.Or(m.ID, newBufferID())
+	m.Run = cmp.Or(b.opt.Run, m.Run)
+	return b.writeManifest(m)
+}
+
+// writeManifest writes m with the present segments and makes it the manifest.
+func (b *Buffer) writeManifest(m manifest) error {
+	m.Segments = make([]listed, 0, len(b.missing)+len(b.segments))
+	for _, l := range b.missing {
+		if l.Number >= m.FirstSegment {
+			m.Segments = append(m.Segments, l)
+		}
+	}
+	for _, s := range b.segments {
+		if s.number >= m.FirstSegment {
+			m.Segments = append(m.Segments, listed{Number: s.number, Games: s.records + s.lost, Bytes: s.size})
+		}
+	}
+	slices.SortFunc(m.Segments, func(x, y listed) int { return cmp.Compare(x.Number, y.Number) })
+	if err := m.write(b.dir); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.manifest = m
+	b.mu.Unlock()
+	return nil
 }
 
 // load reads segment n and indexes its games. The newest segment is cut
@@ -134,30 +223,36 @@ func (b *Buffer) load(n uint64, newest bool) error {
 	if err != nil {
 		return err
 	}
-	name := segmentName(n)
+	name, was := segmentName(n), b.manifest.listed(n)
+	var damage []Damage
+	damaged := func(offset, bytes int64, reason string, games uint64) {
+		damage = append(damage, Damage{Segment: name, Offset: offset, Bytes: bytes, Reason: reason, Games: games})
+	}
 	v, err := segmentVariant(data)
 	headerBad := errors.Is(err, errHeader)
 	switch {
 	case headerBad:
-		b.damaged(name, 0, min(headerBytes, int64(len(data))), err.Error())
+		damaged(0, min(headerBytes, int64(len(data))), err.Error(), 0)
 	case err != nil:
 		return fmt.Errorf("segment %s: %w", name, err)
 	case v != b.opt.Variant:
 		return fmt.Errorf("segment %s: %w: found %s, expected %s", name, ErrVariant, v.Name, b.opt.Variant.Name)
 	}
 	s := &segment{number: n}
-	s.size = scan(data, func(r record) { b.loadRecord(s, r) }, func(offset, bytes int64) {
-		b.damaged(name, offset, bytes, "no whole record")
+	s.size = scan(data, func(r record) { b.loadRecord(s, r, damaged) }, func(offset, bytes int64) {
+		damaged(offset, bytes, noRecord, 0)
 	})
-	b.segments = append(b.segments, s)
 	if rest := int64(len(data)) - s.size; rest > 0 {
-		b.damaged(name, s.size, rest, "no whole record at the end")
+		damaged(s.size, rest, noRecordEnd, 0)
 	}
-	switch {
-	case newest && headerBad && len(s.ids) == 0: // a crash while it was made
-		b.segments = b.segments[:len(b.segments)-1]
+	b.damage = append(b.damage, was.shortage(damage, s.records, int64(len(data)))...)
+	s.lost = max(was.Games, s.records) - s.records
+	if newest && headerBad && s.records == 0 && s.lost == 0 { // a crash while it was made
+		b.next = n
 		return os.Remove(filepath.Join(b.dir, name))
-	case newest && !headerBad:
+	}
+	b.segments = append(b.segments, s)
+	if newest && !headerBad {
 		return b.reopen(s, int64(len(data)))
 	}
 	s.size = int64(len(data))
@@ -165,14 +260,15 @@ func (b *Buffer) load(n uint64, newest bool) error {
 }
 
 // loadRecord indexes one game found in a segment.
-func (b *Buffer) loadRecord(s *segment, r record) {
-	facts, err := factsOf(r.game)
+func (b *Buffer) loadRecord(s *segment, r record, damaged func(offset, bytes int64, reason string, games uint64)) {
+	s.records++
+	facts, err := b.factsOf(r.game)
 	if err != nil {
-		b.damaged(segmentName(s.number), r.offset, r.end()-r.offset, err.Error())
+		damaged(r.offset, r.end()-r.offset, err.Error(), 1)
 		return
 	}
 	if _, twice := b.seen[facts.id]; twice {
-		b.damaged(segmentName(s.number), r.offset, r.end()-r.offset, "id of an earlier game")
+		damaged(r.offset, r.end()-r.offset, "id of an earlier game", 0)
 		return
 	}
 	facts.trainable = r.trainable
@@ -180,11 +276,15 @@ func (b *Buffer) loadRecord(s *segment, r record) {
 }
 
 // enter adds a stored game to everything that counts it.
-func (b *Buffer) enter(s *segment, e *entry, f facts) {
-	b.seen[f.id] = struct{}{}
+func (c *contents) enter(s *segment, e *entry, f facts) {
+	c.seen[f.id] = struct{}{}
 	s.ids = append(s.ids, f.id)
+	if f.excluded {
+		s.excluded++
+		return
+	}
 	s.counts.add(f)
-	b.index.add(e, f.heldOut)
+	c.index.add(e, f.heldOut)
 }
 
 // reopen makes s, a file of the given size, the active segment.
@@ -203,13 +303,22 @@ func (b *Buffer) reopen(s *segment, size int64) error {
 	return f.Sync()
 }
 
-func (b *Buffer) damaged(segment string, offset, bytes int64, reason string) {
-	b.damage = append(b.damage, Damage{Segment: segment, Offset: offset, Bytes: bytes, Reason: reason})
+// ID returns what the buffer is called: ten letters and digits, chosen at random
+// when it was begun.
+func (b *Buffer) ID() string {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.manifest.ID
 }
 
-// Damage lists what Open found that holds no whole game. What is at the end of
-// the newest segment was cut off.
-func (b *Buffer) Damage() []Damage { return b.damage }
+// Damage lists what was found lost: by Open, which has cut off what stood at the
+// end of the newest segment, and by draws since. What Open found it finds again
+// until the segment is deleted for its age.
+func (b *Buffer) Damage() []Damage {
+	b.damageMu.Lock()
+	defer b.damageMu.Unlock()
+	return slices.Clone(b.damage)
+}
 
 // Close writes the counters and gives the directory back. A second call does
 // nothing.
@@ -220,7 +329,7 @@ func (b *Buffer) Close() error {
 		return nil
 	}
 	b.failed = ErrClosed
-	return errors.Join(b.manifest.write(b.dir), b.release())
+	return errors.Join(b.writeManifest(b.manifest), b.release())
 }
 
 // release closes what open opened.
@@ -250,6 +359,8 @@ type Stats struct {
 	Segments   uint64
 	StoredNow  uint64 // games in the segments; the others' segments were deleted
 	Unreadable uint64 // games found damaged when drawn, since Open
+	Lost       uint64 // games lost by all of Damage, at least
+	Excluded   uint64 // games in the segments of excluded actors, counted nowhere above
 
 	Duplicates  uint64 // games refused because their id was known, ever
 	Quarantined uint64 // games refused because they are not valid, ever
@@ -259,19 +370,21 @@ type Stats struct {
 func (b *Buffer) Stats() Stats {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	var stored counts
+	var stored Counts
 	st := Stats{
 		WindowGames:  uint64(len(b.index.window)),
 		WindowPlies:  b.index.windowRows(),
 		WindowTarget: b.opt.Window.Size(b.index.rows),
 		Segments:     uint64(len(b.segments)),
-		Unreadable:   b.unreadable.Load(),
+		Unreadable:   b.unread.Load(),
+		Lost:         lostGames(b.Damage()),
 		Duplicates:   b.manifest.Duplicates,
 		Quarantined:  b.manifest.Quarantined,
 	}
 	for _, s := range b.segments {
 		stored.merge(s.counts)
 		st.Bytes += uint64(s.size)
+		st.Excluded += s.excluded
 	}
 	st.StoredNow = stored.Games
 	stored.merge(b.manifest.Retired)

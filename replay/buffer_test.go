@@ -299,11 +299,13 @@ func TestManifestIsChecked(t *testing.T) {
 	for text, want := range map[string]error{
 		"{":                        ErrManifest,
 		`{"schema":1,"unknown":1}`: ErrManifest,
-		`{"schema":2,"unknown":1}`: ErrVersion,
-		`{"unknown":1}`:            ErrVersion,
-		`{"schema":1}`:             ErrVariant,
-		`{"schema":1}{}`:           ErrManifest,
-		`{"schema":"1"}`:           ErrManifest,
+		`{"schema":2,"unknown":1}`: ErrManifest,
+		`{"schema":3,"unknown":1}`: ErrVersion,
+		`{"schema":2,"segments":[{"number":2},{"number":1}]}`: ErrManifest,
+		`{"unknown":1}`:  ErrVersion,
+		`{"schema":1}`:   ErrVariant,
+		`{"schema":1}{}`: ErrManifest,
+		`{"schema":"1"}`: ErrManifest,
 	} {
 		dir := t.TempDir()
 		writeFile(t, filepath.Join(dir, manifestFile), []byte(text))

@@ -22,7 +22,7 @@ func TestCutAtEveryByte(t *testing.T) {
 	crash(t, b)
 	files := segmentFiles(t, dir)
 	last := filepath.Base(files[len(files)-1])
-	data := readFile(t, files[len(files)-1])
+	data, manifest := readFile(t, files[len(files)-1]), readFile(t, filepath.Join(dir, manifestFile))
 	ends := []int64{headerBytes}
 	scan(data, func(r record) { ends = append(ends, r.end()) }, nil)
 	older := len(games) - (len(ends) - 1)
@@ -41,6 +41,7 @@ func TestCutAtEveryByte(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, last), data[:n], 0o644); err != nil {
 			t.Fatal(err)
 		}
+		writeFile(t, filepath.Join(dir, manifestFile), manifest)
 		b, err := Open(dir, o)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", n, err)

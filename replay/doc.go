@@ -5,12 +5,15 @@
 //
 //	00000001.seg …   segments: the games, in the order they came
 //	retired.ids      ids of games whose segments were deleted
-//	manifest.json    counts of what was deleted, and of what was refused
+//	manifest.json    which segments there are, with how many games; counts of what
+//	                 was deleted and refused; the excluded actors
 //	quarantine/      games that failed validation, each with the reason
+//	mirror.json      in a Mirror: how far it is
 //	LOCK             see package dirlock
 //
-// The segments hold all that is known: everything else about the stored games is
-// recounted from them at Open, and Audit recounts it with no state at all.
+// The segments hold all that is known of the stored games: it is recounted from them
+// at Open, and by Audit with no other state. The manifest says what they should hold,
+// so that whoever reads the buffer can tell which games are lost.
 // Only the newest segment is ever written to. A game is in it, synced, when
 // Append returns; a crash before that can leave part of a record at its end,
 // which Open cuts off.
@@ -41,18 +44,46 @@
 //	0   8   magic "ZHRI" and the version as four bytes
 //	8   …   64-bit id hashes, oldest first: bytes 0 to 7 of SHA-256(id)
 //
-// # Manifest, schema 1
+// # Manifest, schema 2
 //
 // One JSON object with these keys and no others, numbers from 0 to 2^64−1:
 //
-//	schema         1
+//	schema         2
+//	id             of the buffer, 10 random characters of a-z2-7
+//	run            id of the run; may be left out
 //	variant        name of the variant
 //	first_segment  number of the first segment that is not deleted, from 1
+//	segments       what there is, in order: number; games, those written to it; bytes.
+//	               The newest segment may have more of both
 //	retired        sums over the deleted segments: games; held_out, those of
 //	               them never trained on; rows, the trainable positions of the
 //	               others
 //	duplicates     games refused because they had been stored before
 //	quarantined    games refused because they failed validation
+//	changes        how often an actor was excluded or included; left out if 0
+//	excluded       actors whose games are not trained on: actor, why; left out if
+//	               there are none
+//
+// It is written when a segment begins, when one is deleted, when games were refused,
+// when an actor is excluded or included, and by Close. Schema 1 has neither id, run,
+// segments, changes nor excluded.
+//
+// # Chunk of games, version 1
+//
+// What a Mirror is sent; little endian:
+//
+//	0   4   magic "ZHRC"
+//	4   1   version, 1
+//	5   1   flags: 1, the reader begins anew; 2, there are no more games
+//	6   1   length n of the buffer's id, at most 64
+//	7   n   the id
+//	    8   changes, as in the manifest
+//	    24  games, held_out and rows of the games before the first, if flag 1 is set
+//	    24  the same of all games of the buffer
+//	    16  segment and offset after the last game
+//	    4   number of games
+//	    …   each game: two bytes of length, from 1, and the game
+//	    4   CRC-32C of all that
 //
 // # Versions
 //
@@ -60,4 +91,7 @@
 //	segment   1        0.1     first
 //	ids       1        0.1     first
 //	manifest  1        0.1     first
+//	manifest  2        0.1     id, run, segments, changes, excluded
+//	chunk     1        0.1     first
+//	mirror    1        0.1     first
 package replay

@@ -103,11 +103,27 @@ func (b *Buffer) replay(e *entry) *packed {
 	}
 	p, err := b.read(e)
 	if err != nil {
-		b.unreadable.Add(1)
+		b.cannotRead(e, err)
 		p = new(packed) // do not try again
 	}
 	e.replay.Store(p)
 	return p
+}
+
+// cannotRead counts a game that a draw could not read, and says so in Damage, once
+// for each segment.
+func (b *Buffer) cannotRead(e *entry, err error) {
+	b.unread.Add(1)
+	name := segmentName(e.segment)
+	b.damageMu.Lock()
+	defer b.damageMu.Unlock()
+	i, before := b.unreadable[name]
+	if !before {
+		i = len(b.damage)
+		b.unreadable[name] = i
+		b.damage = append(b.damage, Damage{Segment: name, Reason: "found when drawn: " + err.Error()})
+	}
+	b.damage[i].Games++
 }
 
 // read gets a game from its segment.

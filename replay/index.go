@@ -21,7 +21,8 @@ const maxHeldOut = 2048
 type facts struct {
 	id        uint64 // hash
 	heldOut   bool
-	trainable int // plies that may be trained on
+	excluded  bool // its actor is
+	trainable int  // plies that may be trained on
 }
 
 // idHash is how an id is remembered. Two of ten million ids share a hash with
@@ -33,12 +34,16 @@ func idHash(id string) uint64 {
 
 // factsOf reads an encoded game without replaying it. The trainable plies are
 // not in its header.
-func factsOf(encoded []byte) (facts, error) {
+func (b *Buffer) factsOf(encoded []byte) (facts, error) {
 	h, err := game.DecodeHeader(encoded)
 	if err != nil {
 		return facts{}, err
 	}
-	return facts{id: idHash(h.ID), heldOut: sample.HeldOut(h.ID)}, nil
+	f := facts{id: idHash(h.ID), heldOut: sample.HeldOut(h.ID)}
+	if len(b.excluded) > 0 {
+		_, f.excluded = b.excluded[ActorOf(h.ID, b.opt.Run)]
+	}
+	return f, nil
 }
 
 // entry is a stored game that may be drawn.
@@ -108,6 +113,15 @@ func (x *index) oldestSegment() uint64 {
 		return math.MaxUint64
 	}
 	return x.window[0].segment
+}
+
+// oldestNeeded returns the number of the first segment that the window or the
+// held-out games need.
+func (x *index) oldestNeeded() uint64 {
+	if len(x.heldOut) == 0 {
+		return x.oldestSegment()
+	}
+	return min(x.oldestSegment(), x.heldOut[0].segment)
 }
 
 // forget removes the held-out games in segments below number.

@@ -2,12 +2,16 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
@@ -15,52 +19,59 @@ import (
 
 const (
 	manifestFile     = "manifest.json"
-	manifestSchema   = 1
-	maxManifestBytes = 1 << 20
+	manifestSchema   = 2
+	maxManifestBytes = 16 << 20 // about 150,000 segments
+
+	idLength = 10 // of a buffer's id
 )
 
-// counts are sums over games.
-type counts struct {
-	Games   uint64 `json:"games"`
-	HeldOut uint64 `json:"held_out"` // of Games
-	Rows    uint64 `json:"rows"`     // trainable positions of the games not held out
+// listed is what the manifest says of a segment. The file has that much or more: of
+// the newest one the games counted are those at the time of writing.
+type listed struct {
+	Number uint64 `json:"number"`
+	Games  uint64 `json:"games"` // records written to it, those that were lost since among them
+	Bytes  int64  `json:"bytes"`
 }
 
-func (c *counts) add(f facts) {
-	c.Games++
-	if f.heldOut {
-		c.HeldOut++
-	} else {
-		c.Rows += uint64(f.trainable)
-	}
-}
-
-func (c *counts) merge(o counts) {
-	c.Games += o.Games
-	c.HeldOut += o.HeldOut
-	c.Rows += o.Rows
-}
-
-// manifest holds what cannot be recounted from the segments that are there.
+// manifest holds what cannot be recounted from the segments that are there, and
+// which segments have to be there.
 type manifest struct {
-	Schema       int    `json:"schema"`
-	Variant      string `json:"variant"`
-	FirstSegment uint64 `json:"first_segment"` // segments with lower numbers are deleted, or about to be
-	Retired      counts `json:"retired"`       // what was in them
-	Duplicates   uint64 `json:"duplicates"`
-	Quarantined  uint64 `json:"quarantined"`
+	Schema       int         `json:"schema"`
+	ID           string      `json:"id"`            // of the buffer
+	Run          string      `json:"run,omitempty"` // id of the run, if Options said so
+	Variant      string      `json:"variant"`
+	FirstSegment uint64      `json:"first_segment"` // segments with lower numbers are deleted, or about to be
+	Segments     []listed    `json:"segments"`      // in order
+	Retired      Counts      `json:"retired"`       // what was in the deleted segments
+	Duplicates   uint64      `json:"duplicates"`
+	Quarantined  uint64      `json:"quarantined"`
+	Changes      uint64      `json:"changes,omitempty"`  // of Excluded, ever
+	Excluded     []Exclusion `json:"excluded,omitempty"` // by actor
 }
 
-// openManifest returns the manifest in dir, or a fresh one if there is none.
-func openManifest(dir string, v *chess.Variant) (manifest, error) {
-	m, err := readManifest(dir)
+// listed returns what m says of segment n, or nothing but its number.
+func (m *manifest) listed(n uint64) listed {
+	i, found := slices.BinarySearchFunc(m.Segments, n, func(l listed, n uint64) int { return cmp.Compare(l.Number, n) })
+	if found {
+		return m.Segments[i]
+	}
+	return listed{Number: n}
+}
+
+// newBufferID returns a random id, of letters and the digits 2 to 7.
+func newBufferID() string { return strings.ToLower(rand.Text()[:idLength]) }
+
+// openManifest returns the manifest in dir, or a fresh one if there is none, which
+// it reports as lost.
+func openManifest(dir string, v *chess.Variant) (m manifest, lost bool, err error) {
+	m, err = readManifest(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return manifest{Schema: manifestSchema, Variant: v.Name, FirstSegment: 1}, nil
+		return manifest{Variant: v.Name, FirstSegment: 1}, true, nil
 	}
 	if err == nil && m.Variant != v.Name {
 		err = fmt.Errorf("%w: %s: found %q, expected %q", ErrVariant, manifestFile, m.Variant, v.Name)
 	}
-	return m, err
+	return m, false, err
 }
 
 func readManifest(dir string) (manifest, error) {
@@ -84,14 +95,17 @@ func readManifest(dir string) (manifest, error) {
 	if err := json.Unmarshal(data, &head); err != nil {
 		return manifest{}, damaged(err)
 	}
-	if head.Schema != manifestSchema {
-		return manifest{}, fmt.Errorf("%w: %s: found schema %d, expected %d", ErrVersion, path, head.Schema, manifestSchema)
+	if head.Schema < 1 || head.Schema > manifestSchema {
+		return manifest{}, fmt.Errorf("%w: %s: found schema %d, expected 1 to %d", ErrVersion, path, head.Schema, manifestSchema)
 	}
 	var m manifest
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&m); err != nil {
 		return manifest{}, damaged(err)
+	}
+	if !slices.IsSortedFunc(m.Segments, func(x, y listed) int { return cmp.Compare(x.Number, y.Number) }) {
+		return manifest{}, damaged(errors.New("segments are not in order"))
 	}
 	return m, nil
 }

@@ -48,11 +48,11 @@ func (b *Buffer) retireFirst() error {
 	m := b.manifest
 	m.FirstSegment = s.number + 1
 	m.Retired.merge(s.counts)
-	if err := m.write(b.dir); err != nil {
+	if err := b.writeManifest(m); err != nil {
 		return err
 	}
+	b.missing = slices.DeleteFunc(b.missing, func(l listed) bool { return l.Number < m.FirstSegment })
 	b.mu.Lock()
-	b.manifest = m
 	b.segments[0] = nil
 	b.segments = b.segments[1:]
 	b.index.forget(m.FirstSegment)
@@ -60,7 +60,11 @@ func (b *Buffer) retireFirst() error {
 		delete(b.seen, id)
 	}
 	b.mu.Unlock()
-	return os.Remove(filepath.Join(b.dir, segmentName(s.number)))
+	err = os.Remove(filepath.Join(b.dir, segmentName(s.number)))
+	if errors.Is(err, os.ErrNotExist) { // lost since Open, and reported by draws
+		err = nil
+	}
+	return err
 }
 
 // bytes is the size of all segments.

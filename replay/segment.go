@@ -24,7 +24,8 @@ const (
 	headerBytes = 24
 	nameBytes   = 14 // of the header, for the variant's name
 
-	frameBytes = 12 // in front of each game, of at most game.MaxRecordBytes
+	frameBytes = 12        // in front of each game
+	maxRecord  = 1<<16 - 1 // bytes of a game, a seal around it included
 
 	// maxSegment bounds what is read into memory at once.
 	maxSegment = 1 << 30
@@ -161,25 +162,16 @@ func parseFrame(data []byte) (r record, ok bool) {
 	return record{trainable: int(binary.LittleEndian.Uint16(data[6:])), game: game}, true
 }
 
-// Damage is a stretch of a segment that holds no whole record.
-type Damage struct {
-	Segment string `json:"segment"` // file name
-	Offset  int64  `json:"offset"`  // first byte
-	Bytes   int64  `json:"bytes"`
-	Reason  string `json:"reason"`
-}
-
-// String names the place and the reason.
-func (d Damage) String() string {
-	return fmt.Sprintf("%s: %d bytes at offset %d: %s", d.Segment, d.Bytes, d.Offset, d.Reason)
-}
-
 // scan calls visit for every whole record of a segment and damaged for every
 // stretch between two of them that is none. What follows the last whole
 // record is not reported: it begins at the returned offset, which is the
 // length of data if nothing does.
 func scan(data []byte, visit func(record), damaged func(offset, bytes int64)) (end int64) {
-	at := min(headerBytes, len(data))
+	return scanFrom(data, min(headerBytes, len(data)), visit, damaged)
+}
+
+// scanFrom is scan from an offset of data on.
+func scanFrom(data []byte, at int, visit func(record), damaged func(offset, bytes int64)) (end int64) {
 	for at < len(data) {
 		next := nextFrame(data, at)
 		if next < 0 {

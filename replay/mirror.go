@@ -1,0 +1,205 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+)
+
+const (
+	mirrorFile   = "mirror.json"
+	mirrorSchema = 1
+	maxMirror    = 1 << 16 // bytes of the file
+)
+
+// Source returns the games of a buffer after a cursor, as Buffer.ReadFrom does.
+type Source func(ctx context.Context, after Cursor) (Chunk, error)
+
+// Mirror is a buffer that holds what another one, its source, needs for its window.
+// When it has all of it, both count the same positions, have the same window, and
+// draw the same samples from the same random numbers, if their window rules are the
+// same. It begins anew where it cannot go on: if it fell behind what the source
+// still has, if the source is another buffer, and if it counts other games than the
+// source, as it does when actors were excluded or segments lost. While it does so
+// its window is smaller than the source's. Step and Less must not be called at the
+// same time; draws may go on meanwhile.
+type Mirror struct {
+	*Buffer
+	source Source
+	at     mirrorState
+}
+
+// mirrorState is how far a mirror is.
+type mirrorState struct {
+	Schema  int    `json:"schema"`
+	Source  string `json:"source"`  // id of the source's buffer; empty to begin anew
+	Changes uint64 `json:"changes"` // of the actors that the source excludes
+	Next    Cursor `json:"next"`
+
+	// Less is by how much the mirror has fewer games and positions than its source
+	// though it began anew: the source counts games that cannot be read.
+	Less Counts `json:"less"`
+	// Fresh says that the mirror has not caught up since it began anew.
+	Fresh bool `json:"fresh"`
+}
+
+// NewMirror returns a mirror in b, which nothing else may append to. What b has of
+// an earlier mirror is kept; other games are removed.
+func NewMirror(b *Buffer, source Source) (*Mirror, error) {
+	m := &Mirror{Buffer: b, source: source}
+	if err := m.at.read(b.dir); err != nil {
+		return nil, fmt.Errorf("mirror %s: %w", b.dir, err)
+	}
+	return m, nil
+}
+
+// Step asks for games once and stores them. It reports whether the mirror then had
+// all that its source had. After an error a further call is safe, except after one
+// that wraps ErrBroken.
+func (m *Mirror) Step(ctx context.Context) (caughtUp bool, err error) {
+	c, err := m.source(ctx, m.at.Next)
+	if err != nil {
+		return false, fmt.Errorf("mirror: %w", err)
+	}
+	if m.at.Source != "" && !c.Begin && (c.Buffer != m.at.Source || c.Changes != m.at.Changes) {
+		return false, m.forget()
+	}
+	if c.Begin && c.End && len(c.Games) == 0 && m.counts() == c.Total && m.Stats().StoredNow == 0 {
+		return true, nil // both are empty
+	}
+	if err := m.store(&c); err != nil {
+		return false, fmt.Errorf("mirror: %w", err)
+	}
+	if !c.End {
+		return false, nil
+	}
+	less := c.Total.minus(m.counts())
+	switch {
+	case less == m.at.Less && !m.at.Fresh:
+		return true, nil
+	case m.at.Fresh: // nothing better can be had
+		m.at.Less, m.at.Fresh = less, false
+		return true, m.at.write(m.dir)
+	}
+	return false, m.forget()
+}
+
+// Less returns by how much the mirror has fewer games and positions than its source
+// had when it caught up last, which cannot be read there. They should be 0.
+func (m *Mirror) Less() Counts { return m.at.Less }
+
+// forget has the next step begin anew.
+func (m *Mirror) forget() error {
+	m.at = mirrorState{Schema: mirrorSchema}
+	if err := m.at.write(m.dir); err != nil {
+		return fmt.Errorf("mirror: %w", err)
+	}
+	return nil
+}
+
+// store appends the games of a chunk and then says so in the file: a crash in between
+// makes them come again, and they are known.
+func (m *Mirror) store(c *Chunk) error {
+	if c.Begin {
+		if err := m.forget(); err != nil {
+			return err
+		}
+		if err := m.restart(c.Before); err != nil {
+			return err
+		}
+		m.at.Fresh = true
+	} else if m.at.Source == "" {
+		return fmt.Errorf("%w: games after segment %d, offset %d, expected all", ErrChunk, c.Next.Segment, c.Next.Offset)
+	}
+	if len(c.Games) > 0 {
+		if _, err := m.Append(c.Games); err != nil {
+			return err
+		}
+	}
+	was := m.at
+	m.at.Source, m.at.Changes, m.at.Next = c.Buffer, c.Changes, c.Next
+	if m.at == was {
+		return nil
+	}
+	return m.at.write(m.dir)
+}
+
+// restart empties the buffer, which then counts only games stored before.
+func (b *Buffer) restart(before Counts) error {
+	b.appendMu.Lock()
+	defer b.appendMu.Unlock()
+	if b.failed != nil {
+		return b.failed
+	}
+	if b.active != nil {
+		if err := b.active.Close(); err != nil {
+			return b.broken(err)
+		}
+		b.active = nil
+	}
+	// Without the file a crash leaves games that are not known, but the mirror is to
+	// begin anew then.
+	if err := os.Remove(b.retired.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	b.retired = retiredIDs{path: b.retired.path}
+	m := b.manifest
+	m.FirstSegment, m.Retired = b.next, before
+	if err := b.writeManifest(m); err != nil {
+		return b.broken(err)
+	}
+	b.missing = nil
+	old := b.segments
+	b.mu.Lock()
+	b.contents = contents{seen: make(map[uint64]struct{})}
+	b.index.init(b.opt.Window, before.Rows)
+	b.mu.Unlock()
+	for _, s := range old {
+		if err := os.Remove(filepath.Join(b.dir, segmentName(s.number))); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// counts returns the sums over all games ever stored.
+func (b *Buffer) counts() Counts {
+	st := b.Stats()
+	return Counts{Games: st.Games, HeldOut: st.HeldOutGames, Rows: st.Plies}
+}
+
+// read reads the file in dir; without one the mirror begins anew.
+func (s *mirrorState) read(dir string) error {
+	path := filepath.Join(dir, mirrorFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		*s = mirrorState{Schema: mirrorSchema}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data[:min(len(data), maxMirror)]))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(s); err != nil {
+		return fmt.Errorf("%s: %w (without the file the mirror begins anew)", path, err)
+	}
+	if s.Schema != mirrorSchema {
+		return fmt.Errorf("%w: %s: found schema %d, expected %d", ErrVersion, path, s.Schema, mirrorSchema)
+	}
+	return nil
+}
+
+func (s *mirrorState) write(dir string) error {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(filepath.Join(dir, mirrorFile), append(data, '\n'))
+}
