@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -27,7 +26,7 @@ type bufferGames struct {
 	stop   func()
 	err    error
 	game   *game.Game // the next one, of which samples are read; nil if not yet known
-	damage []error    // before that game, not reported yet
+	damage []string   // up to that game
 
 	samples   []sample.Sample // of the game
 	at        int
@@ -57,7 +56,7 @@ func openBuffer(dir string, extent *Extent) (*Source, error) {
 // visit yields the games of the extent.
 func (b *bufferGames) visit(dir string, extent *Extent, yield func(*game.Game) bool) error {
 	want, found, stopped := *extent, Extent{}, false
-	var damage []error // after the last game, where it is none of the extent's
+	var damage []string // after the last game, where it is none of the extent's
 	err := replay.VisitGames(dir, func(g *game.Game) bool {
 		if found.Games == 0 {
 			found.First = g.ID
@@ -69,12 +68,13 @@ func (b *bufferGames) visit(dir string, extent *Extent, yield func(*game.Game) b
 		b.damage, damage = append(b.damage, damage...), nil
 		stopped = !yield(g)
 		return !stopped && found.Games != want.Games
-	}, func(d replay.Damage) { damage = append(damage, errors.New(d.String())) })
+	}, func(d replay.Damage) { damage = append(damage, d.String()) })
 	switch {
 	case err != nil || stopped:
 		return err
 	case want.Games == 0:
 		*extent = found
+		b.damage = append(b.damage, damage...)
 	case found != want:
 		return fmt.Errorf("%w: found %d games from %q on, expected %d from %q on: old games were deleted; train on a copy", ErrChanged, found.Games, found.First, want.Games, want.First)
 	}
@@ -130,8 +130,11 @@ func (b *bufferGames) Read(s *sample.Sample) error {
 // Untrained returns how many opening and random moves were passed over.
 func (b *bufferGames) Untrained() uint64 { return b.untrained }
 
+// lost says what could not be read so far.
+func (b *bufferGames) lost() []string { return b.damage }
+
 // nextGame takes the next game, unless part of it was read.
-func (b *bufferGames) nextGame(damaged func(error)) (*game.Game, error) {
+func (b *bufferGames) nextGame(func(error)) (*game.Game, error) {
 	if b.game != nil && b.at > 0 {
 		if b.at < len(b.samples) {
 			return nil, nil
@@ -141,17 +144,14 @@ func (b *bufferGames) nextGame(damaged func(error)) (*game.Game, error) {
 	if err := b.advance(); err != nil {
 		return nil, err
 	}
-	for _, err := range b.damage {
-		damaged(err)
-	}
 	g := b.game
-	b.game, b.damage = nil, nil
+	b.game = nil
 	return g, nil
 }
 
 // Record returns the record of the next game, unless part of it was read.
 func (b *bufferGames) Record(dst []byte) ([]byte, error) {
-	g, err := b.nextGame(func(error) {})
+	g, err := b.nextGame(nil)
 	if err != nil || g == nil {
 		return dst, err
 	}

@@ -105,6 +105,9 @@ func (r *reading) input(in Input) error {
 	if n := src.Trailing(); n > 0 && r.err == nil {
 		r.damaged("the last %d bytes are no whole record", n)
 	}
+	for _, what := range src.Damage() {
+		r.unreadable(errors.New(what))
+	}
 	return nil
 }
 

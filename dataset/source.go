@@ -34,8 +34,10 @@ type gameSource interface {
 	// over, if the next sample is the first of a game; else it returns dst.
 	Record(dst []byte) ([]byte, error)
 	// nextGame is Record for the game itself, nil if there is no record. Games
-	// that cannot be read are passed to damaged and left out.
+	// that cannot be read are left out and passed to damaged, or are in lost.
 	nextGame(damaged func(error)) (*game.Game, error)
+	// lost says what was left out so far that belongs to no call.
+	lost() []string
 	// InGame reports whether the sample read last is of a whole game.
 	InGame() bool
 	// Untrained returns how many opening and random moves were passed over
@@ -48,6 +50,8 @@ type chainGames struct {
 	*chain.Reader
 	record []byte
 }
+
+func (c *chainGames) lost() []string { return nil }
 
 func (c *chainGames) nextGame(damaged func(error)) (*game.Game, error) {
 	for {
@@ -118,6 +122,15 @@ func (s *Source) Game() ([]byte, error) {
 		return nil, nil
 	}
 	return record, nil
+}
+
+// Damage says which parts of a replay buffer could not be read so far, or are
+// missing. Elsewhere damage is an error of Read.
+func (s *Source) Damage() []string {
+	if s.games == nil {
+		return nil
+	}
+	return s.games.lost()
 }
 
 // inGame reports whether the sample read last is of a whole game.

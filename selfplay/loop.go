@@ -116,7 +116,14 @@ func (r *Run) awaitLimits(ctx context.Context, stop func(), limits Limits) error
 }
 
 func openBuffer(r *Run) (*replay.Buffer, error) {
-	return replay.Open(r.path(replayDir), replayOptions(r.variant, r.cfg.Replay))
+	b, err := replay.Open(r.path(replayDir), replayOptions(r.variant, r.cfg.Replay))
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range b.Damage() {
+		r.log.Warn("replay buffer damaged", "what", d.String())
+	}
+	return b, nil
 }
 
 func replayOptions(v *chess.Variant, c configs.Replay) replay.Options {

@@ -91,7 +91,7 @@ func convert(c *cobra.Command, o convertOptions, in []string, out string) error 
 	if err != nil {
 		return createError(err)
 	}
-	tellTrailing(stderr, sources)
+	tellDamage(stderr, sources)
 	counts := run.Counts
 	counts.Move(counts.Late, sample.Late, sample.Early) // of the same words
 	for why, n := range counts.LeftOut {

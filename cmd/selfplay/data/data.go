@@ -190,9 +190,14 @@ func tellLosses(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
 	}
 }
 
-// tellTrailing says which sources end in a part of a record.
-func tellTrailing(w io.Writer, sources []*dataset.Source) (n int) {
+// tellDamage says which sources end in a part of a record, and what could not be
+// read of replay buffers. It returns how much it said.
+func tellDamage(w io.Writer, sources []*dataset.Source) (n int) {
 	for _, s := range sources {
+		for _, what := range s.Damage() {
+			fmt.Fprintf(w, "%s: not read: %s\n", s.Name, what)
+			n++
+		}
 		if t := s.Trailing(); t > 0 {
 			fmt.Fprintf(w, "%s: the last %d bytes are no whole record and were not read\n", s.Name, t)
 			n++

@@ -28,7 +28,8 @@ func newReplayCommand() *cobra.Command {
 		Short: "Recount a replay buffer from its segments; exits 1 if anything is wrong",
 		Long: `Read every record of every segment of the replay buffer in DIR, or in DIR/replay
 if DIR is a run's directory, trusting no index: games, how many are distinct, how
-many stand twice, how many cannot be read. Reading only; the run may be going on.
+many stand twice, how many cannot be read, and how many are lost of those that the
+manifest counts. Reading only; the run may be going on.
 
 With --ids the ids of the stored games are printed instead, one a line in the
 order stored, those that stand twice twice; nothing is checked then.`,
@@ -86,7 +87,7 @@ func replayAudit(ctx context.Context, w io.Writer, dir string, asJSON bool) erro
 	} else {
 		fmt.Fprintln(w, report)
 	}
-	if report.Duplicates > 0 || report.Corrupt > 0 || report.Invalid > 0 {
+	if report.Wrong() {
 		return cli.ErrSilent
 	}
 	return nil

@@ -46,3 +46,36 @@ func TestReplayAudit(t *testing.T) {
 		t.Errorf("no directory: exit %d, error %q", code, stderr)
 	}
 }
+
+// What a buffer has lost is told by every command that reads it.
+func TestReplayDamageIsTold(t *testing.T) {
+	dir, _ := clitest.SmallRun(t)
+	segments, _ := filepath.Glob(filepath.Join(dir, "replay", "*.seg"))
+	data, err := os.ReadFile(segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(damage string) {
+		t.Helper()
+		const lost = "games lost: 1"
+		if out, _, code := selfplayCommand(t, "", "replay", "audit", dir); code != 1 || !strings.Contains(out, lost) {
+			t.Errorf("%s: audit: exit %d, output %q", damage, code, out)
+		}
+		if _, stderr, code := selfplayCommand(t, "", "validate", "replay:"+dir); code != 1 || !strings.Contains(stderr, lost) {
+			t.Errorf("%s: validate: exit %d, error %q", damage, code, stderr)
+		}
+		for _, args := range [][]string{{"stats", "replay:" + dir}, {"convert", "replay:" + dir, filepath.Join(t.TempDir(), "out.chain")}} {
+			if _, stderr, _ := selfplayCommand(t, "", args...); !strings.Contains(stderr, lost) {
+				t.Errorf("%s: %v: error %q", damage, args, stderr)
+			}
+		}
+	}
+	if err := os.WriteFile(segments[0], data[:24], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run("cut")
+	if err := os.Remove(segments[0]); err != nil {
+		t.Fatal(err)
+	}
+	run("deleted")
+}

@@ -84,7 +84,7 @@ func shuffle(c *cobra.Command, o shuffleOptions, in []string, out string) error 
 	if err != nil {
 		return createError(err)
 	}
-	tellTrailing(stderr, sources)
+	tellDamage(stderr, sources)
 	if run.Spilled > 0 {
 		fmt.Fprintf(stderr, "%d bytes went through temporary files\n", run.Spilled)
 	}

@@ -83,7 +83,7 @@ func split(c *cobra.Command, o splitOptions, args []string) error {
 	if err != nil {
 		return createError(err)
 	}
-	tellTrailing(stderr, sources)
+	tellDamage(stderr, sources)
 	fmt.Fprintf(stderr, "%d of %d games held out\n", total.HeldOut, total.Games)
 	if total.HeldOut == total.Games && total.Games > 0 {
 		fmt.Fprintf(stderr, "none is left for %s: were these games held out before?\n", args[n])

@@ -81,7 +81,7 @@ func dataStats(c *cobra.Command, o dataStatsOptions, names []string) error {
 			stats.Add(&s, unit)
 		}
 	}
-	tellTrailing(c.ErrOrStderr(), sources)
+	tellDamage(c.ErrOrStderr(), sources)
 	report := stats.Report()
 	err = cli.WriteReport(c.OutOrStdout(), o.json, report, report.WriteText)
 	tellRate(c.ErrOrStderr(), report.Positions, "positions counted", start)

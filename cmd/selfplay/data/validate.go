@@ -54,7 +54,7 @@ func validate(c *cobra.Command, o dataOptions, names []string, all bool) error {
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s: %s, %d positions, %d whole games, %d bad records\n", src.Name, src.Format, n, games, bad)
 	}
-	wrong += int64(tellTrailing(stderr, sources))
+	wrong += int64(tellDamage(stderr, sources))
 	tellRate(stderr, positions, "positions read", start)
 	if wrong > 0 {
 		return cli.ErrSilent
