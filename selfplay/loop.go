@@ -116,7 +116,9 @@ func (r *Run) awaitLimits(ctx context.Context, stop func(), limits Limits) error
 }
 
 func openBuffer(r *Run) (*replay.Buffer, error) {
-	b, err := replay.Open(r.path(replayDir), replayOptions(r.variant, r.cfg.Replay))
+	o := replayOptions(r.variant, r.cfg.Replay)
+	o.Run = r.id()
+	b, err := replay.Open(r.path(replayDir), o)
 	if err != nil {
 		return nil, err
 	}
