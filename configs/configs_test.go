@@ -207,6 +207,9 @@ func FuzzMerge(f *testing.F) {
 		text, _ := presetFiles.ReadFile(name + ".yaml")
 		f.Add(text)
 	}
+	for _, text := range hostile() {
+		f.Add([]byte(text[:min(len(text), 4<<10)]))
+	}
 	f.Add([]byte("schema: 1\nseed: -1\n"))
 	f.Add([]byte("schema: 1\nactor: 5\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

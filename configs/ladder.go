@@ -52,7 +52,7 @@ func DefaultLadder() Ladder {
 // keys are errors, like all others wrapping ErrInvalid.
 func ParseLadder(text []byte, name string) (Ladder, error) {
 	var l Ladder
-	if err := yaml.UnmarshalWithOptions(text, &l, yaml.Strict()); err != nil {
+	if err := unmarshal(text, &l, yaml.Strict()); err != nil {
 		return Ladder{}, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
 	}
 	if err := l.validate(); err != nil {

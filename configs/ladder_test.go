@@ -65,7 +65,7 @@ func TestParseLadder(t *testing.T) {
 		{"name: fsf-1k\n", "name: 'a,b'\n", `anchors[2].name: found "a,b"`},
 		{"    player: material,nodes=400\n", "", "anchors[0].player: found nothing"},
 		{"elo: 0\n", "elo: .nan\n", "anchors[0].elo: found NaN"},
-		{"elo: 0\n", "elo: high\n", "high"},
+		{"elo: 0\n", "elo: high\n", "cannot unmarshal string"},
 		{"elo: 0\n", "elo: 0\n    sd: -1\n", "anchors[0].sd: found -1"},
 		{good[strings.Index(good, "anchors:"):], "anchors: []", "anchors: found 0"},
 	} {
@@ -77,4 +77,17 @@ func TestParseLadder(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", c.new, err, c.want)
 		}
 	}
+}
+
+func FuzzParseLadder(f *testing.F) {
+	for _, text := range hostile() {
+		f.Add(text[:min(len(text), 4<<10)])
+	}
+	f.Add(string(ladder))
+	f.Add("schema: 1\nanchors: [{name: a, player: {engine: b, options: {Hash: 16}}}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := ParseLadder([]byte(text), "fuzz"); err != nil && !errors.Is(err, ErrInvalid) {
+			t.Errorf("error %v, expected ErrInvalid", err)
+		}
+	})
 }

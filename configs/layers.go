@@ -96,7 +96,7 @@ func unknown(c any, key string) error {
 // decode reads a file's settings under their dotted names and checks its schema.
 func decode(text []byte, name string) (map[string]any, error) {
 	var raw map[string]any
-	if err := yaml.Unmarshal(text, &raw); err != nil {
+	if err := unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
 	}
 	if found, ok := raw["schema"]; !ok || fmt.Sprint(found) != fmt.Sprint(Schema) {
@@ -156,7 +156,7 @@ func set(c any, key, text string) error {
 	}
 	var value any = text
 	if to.Kind() != reflect.String {
-		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+		if err := unmarshal([]byte(text), &value); err != nil {
 			value = text // which assign refuses
 		}
 	}

@@ -137,6 +137,9 @@ func TestLearnSet(t *testing.T) {
 }
 
 func FuzzSweep(f *testing.F) {
+	for _, text := range hostile() {
+		f.Add(text[:min(len(text), 4<<10)])
+	}
 	f.Add("schema: 1\nseed: [1, 2]\ndata: [a]")
 	f.Add("schema: 1\nwidth: {a: 1}")
 	base := learnPreset(f, "tiny")

@@ -82,7 +82,7 @@ type runState struct {
 // there is none.
 func SavedConfig(dir string) (cfg configs.Config, found bool, err error) {
 	path := filepath.Join(dir, configFile)
-	text, err := os.ReadFile(path)
+	text, err := configs.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cfg, false, nil
 	}

@@ -22,7 +22,7 @@ func (r *runner) settle() (*Summary, error) {
 	if err := durable.RemoveTemps(r.Dir); err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(r.path(configFile))
+	text, err := configs.ReadFile(r.path(configFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(r.path(tableJSON)); err == nil {
 			return nil, fmt.Errorf("%w: %s: found a sweep; use another directory", ErrOther, r.Dir)

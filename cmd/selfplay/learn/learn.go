@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -224,7 +223,7 @@ func (o *learnOptions) settings(c *cobra.Command, data []string) ([]configs.Lear
 	preset, text := o.preset, []byte(nil)
 	if o.file != "" {
 		var err error
-		if text, err = os.ReadFile(o.file); err != nil {
+		if text, err = configs.ReadFile(o.file); err != nil {
 			return nil, fmt.Errorf("--config: %w", err)
 		}
 		named, err := configs.FilePreset(text, o.file)

@@ -114,7 +114,7 @@ func playLadder(c *cobra.Command, args []string, o ladderOptions) error {
 func (o *ladderOptions) ladder() (configs.Ladder, error) {
 	ladder := configs.DefaultLadder()
 	if o.config != "" {
-		text, err := os.ReadFile(o.config)
+		text, err := configs.ReadFile(o.config)
 		if err != nil {
 			return ladder, fmt.Errorf("--config: %w", err)
 		}

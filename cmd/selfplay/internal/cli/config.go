@@ -65,7 +65,7 @@ func (f *ConfigFlags) read() (err error) {
 	if f.file == "" || f.text != nil {
 		return nil
 	}
-	if f.text, err = os.ReadFile(f.file); err != nil {
+	if f.text, err = configs.ReadFile(f.file); err != nil {
 		return fmt.Errorf("--config: %w", err)
 	}
 	return nil
