@@ -54,7 +54,8 @@ func (r AuditReport) String() string {
 
 // Audit reads every record of the buffer in dir and replays every game,
 // trusting neither index nor counters. It changes nothing and needs no lock;
-// while the buffer is in use a game just being written shows as torn bytes.
+// while the buffer is in use a game just being written shows as torn bytes, and a
+// segment just begun as damage that is not counted.
 func Audit(dir string) (AuditReport, error) {
 	l, err := look(dir)
 	if err != nil {
@@ -97,7 +98,9 @@ func (a *auditor) segment(was listed, data []byte, newest bool) {
 	v, err := segmentVariant(data)
 	if err != nil {
 		a.damaged(name, 0, min(headerBytes, int64(len(data))), err.Error())
-		a.Corrupt++
+		if !newest || was.Bytes > 0 || len(data) >= headerBytes { // else it may be just begun
+			a.Corrupt++
+		}
 	}
 	end := scan(data, func(r record) { a.record(name, v, r) }, func(offset, bytes int64) {
 		a.damaged(name, offset, bytes, noRecord)

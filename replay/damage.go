@@ -141,6 +141,7 @@ func look(dir string) (survey, error) {
 		}
 		s.retired, s.damage = len(ids), nil
 		if lost {
+			s.manifest.Retired.Games = uint64(s.retired) // at least
 			if len(s.numbers) > 0 {
 				s.manifest.FirstSegment = s.numbers[0]
 			}

@@ -149,6 +149,9 @@ func TestLostManifestIsTold(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if r := audit(t, dir); len(names) == 1 && r.Retired != retired {
+			t.Errorf("%d retired games, expected %d", r.Retired, retired)
+		}
 		for i, found := range told(t, dir)[:3] {
 			if len(found) != 1 || found[0].Segment != manifestFile || len(names) == 1 && !strings.Contains(found[0].Reason, retiredFile) {
 				t.Errorf("without %v, reader %d: found %v", names, i, found)
@@ -198,5 +201,37 @@ func TestDrawsTellDamage(t *testing.T) {
 	d, st := b.Damage(), b.Stats()
 	if len(d) != 1 || d[0].Segment != filepath.Base(first) || d[0].Games != st.Unreadable || st.Unreadable < 2 || st.Lost != st.Unreadable {
 		t.Errorf("%+v, damage %v", st, d)
+	}
+}
+
+// Who reads a buffer while games are stored and segments deleted finds nothing wrong.
+func TestBufferInUseIsWhole(t *testing.T) {
+	o := testOptions()
+	o.MaxBytes, o.Window.Min = 3*o.SegmentBytes, 100
+	dir := t.TempDir()
+	b := openBuffer(t, dir, o)
+	games := testGames(t, 0, 400)
+	appendGames(t, b, games[:10])
+	stored := make(chan struct{})
+	go func() {
+		defer close(stored)
+		for at := 10; at < len(games); at += 3 {
+			if _, err := b.Append(games[at:min(at+3, len(games))]); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for n, more := 0, true; more; n++ {
+		select {
+		case <-stored:
+			more = false
+		default:
+		}
+		if r := audit(t, dir); r.Wrong() {
+			t.Fatalf("audit %d: %+v", n, r)
+		}
+		if err := VisitGames(dir, func(*game.Game) bool { return true }, func(d Damage) { t.Errorf("visit %d: %v", n, d) }); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

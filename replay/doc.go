@@ -34,7 +34,7 @@
 //	4   2   length of the game in bytes, 1 to 65535
 //	6   2   number of its plies that may be trained on
 //	8   4   CRC-32C of bytes 4 to 7 and of the game
-//	12  …   the game, as package game encodes it
+//	12  …   the game, as package game encodes it, with or without a seal
 //
 // A reader that meets a damaged record looks for the next place where a whole
 // one begins, so that damage costs the games it touches and no other.

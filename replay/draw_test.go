@@ -364,11 +364,26 @@ func TestDrawAllocates(t *testing.T) {
 
 func TestConcurrentAppendAndDraw(t *testing.T) {
 	o := testOptions()
-	o.MaxBytes, o.Window.Min = 4*o.SegmentBytes, 300
+	o.Run, o.MaxBytes, o.Window.Min = "run", 4*o.SegmentBytes, 300
 	b := openBuffer(t, t.TempDir(), o)
 	games := testGames(t, 0, 300)
 	appendGames(t, b, games[:20])
 	var wg sync.WaitGroup
+	wg.Go(func() {
+		var next Cursor
+		for range 100 {
+			c, err := b.ReadFrom(next, MinChunk)
+			if err := errors.Join(err, b.Exclude("a", "why"), b.Include("a")); err != nil {
+				t.Error(err)
+				return
+			}
+			next = c.Next
+			b.Known([]string{gameID(5)})
+			b.Damage()
+			b.ID()
+			b.Excluded()
+		}
+	})
 	for w := range 3 {
 		wg.Go(func() {
 			rng := newRand(uint64(w))

@@ -11,12 +11,12 @@ import (
 // needs no lock. Records whose header cannot be read are left out; Audit
 // reports them.
 func VisitIDs(dir string, visit func(id string)) error {
-	numbers, err := listSegments(dir)
+	l, err := look(dir)
 	if err != nil {
 		return fmt.Errorf("list game ids: %w", err)
 	}
-	for _, n := range numbers {
-		data, err := readSegment(dir, n)
+	for _, n := range l.numbers {
+		data, _, err := l.read(n)
 		if err != nil {
 			return fmt.Errorf("list game ids: %w", err)
 		}
