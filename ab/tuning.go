@@ -79,11 +79,17 @@ func tuningFor(v *chess.Variant) *tuning {
 var reductions = func() (r [64][128]int8) {
 	for d := 1; d < len(r); d++ {
 		for n := 1; n < len(r[d]); n++ {
-			r[d][n] = int8(0.6 + math.Log(float64(d))*math.Log(float64(n))/2.2)
+			r[d][n] = int8(exactReduction(d, n))
 		}
 	}
 	return r
 }()
+
+// exactReduction is a reduction before its fraction is dropped. None is so near to
+// an integer that an architecture's way to round would matter.
+func exactReduction(depth, n int) float64 {
+	return 0.6 + math.Log(float64(depth))*math.Log(float64(n))/2.2
+}
 
 // reduction returns by how many plies to reduce a move at the given depth after
 // n others, before adjustments.

@@ -5,13 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
+	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -23,12 +26,12 @@ type gameMaker struct {
 	variant  *chess.Variant
 	book     []book.Entry // positions that a share of the games begins from; empty if there are none
 	seed     uint64       // of the run
-	build    string       // of the program
+	build    string       // of the program, as playingBuild has it
 	log      *slog.Logger
 }
 
 func newGameMaker(c configs.Actor, v *chess.Variant, seed uint64, build string, log *slog.Logger) (*gameMaker, error) {
-	m := &gameMaker{settings: c, variant: v, seed: seed, build: build, log: log}
+	m := &gameMaker{settings: c, variant: v, seed: seed, build: playingBuild(c, build), log: log}
 	if c.BookShare > 0 && book.HasDefault(v) {
 		b, _, err := book.Default(v)
 		if err != nil {
@@ -62,6 +65,16 @@ func (m *gameMaker) play(ctx context.Context, player *actorPlayer, net string, i
 	}
 	g.ID, g.Seed, g.Nets, g.Build = id.String(), seed, [2]string{net, net}, m.build
 	return g, nil
+}
+
+// playingBuild names the build in games. Alpha–beta search computes in integers, the
+// same everywhere. Tree search computes in floats, the same on all amd64 machines
+// that multiply and add at once; elsewhere it is as if another build had played.
+func playingBuild(c configs.Actor, build string) string {
+	if c.Search != configs.TreeSearch || runtime.GOARCH == "amd64" && kernel.Best() > kernel.Generic {
+		return build
+	}
+	return fmt.Sprintf("%s %s %v", build, runtime.GOARCH, kernel.Best())
 }
 
 // limits are those of every search.
