@@ -53,7 +53,7 @@ func (m *gameMaker) play(ctx context.Context, player *actorPlayer, net string, i
 		return nil, err
 	}
 	g, err := game.Play(ctx, player, player, opening, game.Config{
-		Limits:            game.Both(m.limits()),
+		Limits:            game.Both(limitsOf(c)),
 		MaxPlies:          c.MaxPlies,
 		WinScore:          search.Score(c.WinScore),
 		WinPlies:          c.WinPlies,
@@ -77,8 +77,8 @@ func playingBuild(c configs.Actor, build string) string {
 	return fmt.Sprintf("%s %s %v", build, runtime.GOARCH, kernel.Best())
 }
 
-// limits are those of every search.
-func (m *gameMaker) limits() search.Limits { return search.Limits{Nodes: m.settings.Nodes} }
+// limitsOf returns the limits of every search of an actor with these settings.
+func limitsOf(c configs.Actor) search.Limits { return search.Limits{Nodes: c.Nodes} }
 
 // bookPlies is how many random plies at most follow a position of the book, so that
 // games which begin with it differ.
@@ -106,7 +106,7 @@ func (m *gameMaker) balanced(ctx context.Context, player game.Player) func(*ches
 		if err := player.NewGame(); err != nil {
 			return false, err
 		}
-		r, err := player.Search(ctx, line, m.limits())
+		r, err := player.Search(ctx, line, limitsOf(m.settings))
 		return max(r.Score, -r.Score) <= search.Score(m.settings.OpeningScore), err
 	}
 }
