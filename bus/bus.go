@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -14,7 +13,7 @@ import (
 
 // Errors of this package. They come wrapped; test with errors.Is.
 var (
-	ErrFull      = errors.New("game stream is full")         // no room until games are acknowledged and purged
+	ErrFull      = errors.New("no room left")                // in a stream until games are acknowledged, in the store of nets, on the disk
 	ErrTooLarge  = errors.New("message is too large")        // above MaxPayload
 	ErrName      = errors.New("bad name")                    // a run, actor, id or key with characters a subject cannot hold
 	ErrNoNet     = errors.New("no such net")                 // GetNet, NetManifest, DeleteNet
@@ -31,7 +30,7 @@ var (
 )
 
 const (
-	// MaxPayload is the largest game in bytes. The server's own limit is
+	// MaxPayload is the largest message of games in bytes. The server's own limit is
 	// 1 MiB for the whole message; the rest is for headers.
 	MaxPayload = 900 << 10
 
@@ -86,6 +85,7 @@ type Bus struct {
 	ctl     jetstream.KeyValue
 
 	consumer gameConsumer
+	stream   streamIdentity
 	netsMu   sync.Mutex // one PutNet at a time: look, then store
 }
 
@@ -126,8 +126,9 @@ func (b *Bus) join(ctx context.Context) error {
 		return err
 	}
 	if err := b.ensureObjects(ctx); err != nil {
-		return err
+		return mapFull(err, "the server's store")
 	}
+	b.warnOfSmallDisk()
 	if b.opt.Replicas > 1 {
 		if _, err := b.conn.registry(ctx, b.opt.Replicas); err != nil {
 			return fmt.Errorf("bucket %s: %w", registryName, err)
@@ -137,17 +138,6 @@ func (b *Bus) join(ctx context.Context) error {
 }
 
 func (b *Bus) warn(msg string, args ...any) { b.conn.warn(msg, args...) }
-
-// gameConsumer is the consumer of the game stream and how far it is read.
-type gameConsumer struct {
-	mu       sync.Mutex
-	bound    jetstream.Consumer // nil until it is looked at for the first time
-	stale    atomic.Bool
-	acked    uint64 // sequence up to which all games are acknowledged, while the consumer is bound
-	returned uint64 // last sequence that Games returned
-}
-
-func (c *gameConsumer) unbind() { c.stale.Store(true) }
 
 // bound limits one request.
 func bound(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -45,7 +45,7 @@ func publishAndWait(dir string) error {
 		return err
 	}
 	for i := range helperGames {
-		if _, err := b.PublishGame(context.Background(), "a", gameID(i), gameData(i)); err != nil {
+		if _, err := b.PublishGames(context.Background(), "a", gameID(i), [][]byte{gameData(i)}); err != nil {
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func openBus(t testing.TB, o Options) *Bus {
 
 func publish(t testing.TB, b *Bus, i int) PubResult {
 	t.Helper()
-	r, err := b.PublishGame(testContext(t), "actor-1", gameID(i), gameData(i))
+	r, err := b.PublishGames(testContext(t), "actor-1", gameID(i), [][]byte{gameData(i)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,12 +110,15 @@ func take(t testing.TB, b *Bus, n int) []Msg {
 	t.Helper()
 	ctx := testContext(t)
 	for {
-		ms, err := b.Games(ctx, n, 2*time.Second)
+		batch, err := b.Games(ctx, n, 2*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(ms) == n {
-			return ms
+		if len(batch.Holes) > 0 {
+			t.Fatalf("holes %v", batch.Holes)
+		}
+		if len(batch.Msgs) == n {
+			return batch.Msgs
 		}
 		// On a busy machine fewer come at a time. What is not acknowledged
 		// comes again.
@@ -210,8 +213,8 @@ func TestRestartKeepsState(t *testing.T) {
 	}
 	ms = take(t, b, 6)
 	for i, m := range ms {
-		if want := gameData(4 + i); string(m.Data) != string(want) {
-			t.Errorf("game %d: %q, want %q", i, m.Data, want)
+		if want := gameData(4 + i); string(m.Games[0]) != string(want) {
+			t.Errorf("game %d: %q, want %q", i, m.Games[0], want)
 		}
 	}
 	if !publish(t, b, 9).Duplicate {
@@ -244,8 +247,8 @@ func TestKilledServerKeepsGames(t *testing.T) {
 
 	b := openBus(t, Options{Dir: dir})
 	for i, m := range take(t, b, helperGames) {
-		if string(m.Data) != string(gameData(i)) {
-			t.Errorf("game %d: %q", i, m.Data)
+		if string(m.Games[0]) != string(gameData(i)) {
+			t.Errorf("game %d: %q", i, m.Games[0])
 		}
 	}
 	if p, err := b.Pointer(testContext(t), "best"); err != nil || p.Value != "net" {
@@ -270,8 +273,8 @@ func TestRemoteClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish(t, remote, 0)
-	if ms := take(t, host, 1); string(ms[0].Data) != string(gameData(0)) {
-		t.Errorf("host got %q", ms[0].Data)
+	if ms := take(t, host, 1); string(ms[0].Games[0]) != string(gameData(0)) {
+		t.Errorf("host got %q", ms[0].Games[0])
 	}
 	if s := stats(t, remote); s.MaxBytes != 1<<20 {
 		t.Errorf("joining changed the room of the stream to %d", s.MaxBytes)
@@ -279,7 +282,7 @@ func TestRemoteClient(t *testing.T) {
 	if err := host.conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := remote.PublishGame(ctx, "a", "lost", nil); err == nil {
+	if _, err := remote.PublishGames(ctx, "a", "lost", [][]byte{{1}}); err == nil {
 		t.Error("publish without a server succeeded")
 	}
 
@@ -318,7 +321,7 @@ func TestClose(t *testing.T) {
 	if err := b.conn.Close(); err != nil {
 		t.Errorf("second close: %v", err)
 	}
-	if _, err := b.PublishGame(testContext(t), "a", "late", nil); err == nil {
+	if _, err := b.PublishGames(testContext(t), "a", "late", [][]byte{{1}}); err == nil {
 		t.Error("publish on a closed bus")
 	}
 	if _, err := b.WatchPointer(testContext(t), "best"); err == nil {

@@ -39,6 +39,8 @@ type Options struct {
 	Patience time.Duration // how long the first connection is tried; 0: DefaultPatience
 	Name     string        // name of the client in the server's lists, such as its role; may be empty
 	Log      *slog.Logger  // warnings of the embedded server and of the connection; nil: none
+
+	free func(dir string) (uint64, error) // instead of diskFree, in tests
 }
 
 // Conn is a connection to a server, which may be embedded, and the registry
@@ -165,6 +167,7 @@ func (c *Conn) unbind() {
 	defer c.mu.Unlock()
 	for _, b := range c.joined {
 		b.consumer.unbind()
+		b.stream.doubt()
 	}
 }
 

@@ -6,7 +6,7 @@
 // the bucket selfplay-runs, and joins any number of them. A Bus is one run on it;
 // that of the id "demo" owns these objects on the server:
 //
-//	demo-games        stream      demo.game.<actor>, one message per game
+//	demo-games        stream      demo.game.<actor>, bundles of games
 //	  ingest          consumer    durable pull, acknowledged up to a sequence
 //	demo-rejects      stream      demo.reject, games that failed validation
 //	OBJ_demo-nets     object store, name = SHA-256 of the content
@@ -14,14 +14,18 @@
 //
 // What the pieces promise:
 //
-//   - A published game is on disk when PublishGame returns: the embedded
-//     server syncs every write. A game published again within the duplicate
+//   - Published games are on disk when PublishGames returns: the embedded
+//     server syncs every write. A message published again within the duplicate
 //     window is reported as a duplicate and not stored. The window is finite
 //     and the server forgets it for purged messages, so what stores games for
 //     good drops repeated ids itself.
 //   - A full stream refuses games with ErrFull and loses none. Games leave
-//     it through Purge, which never goes past what was acknowledged.
+//     it when they are acknowledged, never before, and soon enough that a
+//     stream full of acknowledged games does not stay full.
 //   - A fetched game that is not acknowledged comes again.
+//   - A server that finds a part of its store damaged drops messages. Games
+//     goes on after them and reports the hole, and Floor says up to where a
+//     game that is not stored by now will not come by itself.
 //   - A net is never overwritten. Its content is checked against its id on
 //     the way in and on the way out.
 //   - A pointer moves by compare-and-set; its history is the audit log.

@@ -1,10 +1,13 @@
 package bus
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +25,9 @@ func (c *Conn) startServer() error {
 		return err
 	}
 	if c.lock, err = dirlock.Acquire(c.opt.Dir); err != nil {
+		return err
+	}
+	if err := c.checkStartRoom(); err != nil {
 		return err
 	}
 	srv, err := server.NewServer(opts)
@@ -50,6 +56,9 @@ func (c *Conn) serverOptions() (*server.Options, error) {
 		DisableJetStreamBanner: true,
 		JetStream:              true,
 		StoreDir:               c.opt.Dir,
+		// Not derived from what is free, which grows less as the streams grow:
+		// their own limits hold, and checkRoom.
+		JetStreamMaxStore: 1 << 60,
 		// With one copy an acknowledgement before the sync is a promise a
 		// power cut breaks.
 		SyncAlways:    true,
@@ -106,11 +115,27 @@ func (l *serverLog) Errorf(format string, v ...any) {
 	}
 }
 
-// Warnf passes a warning on.
+// Warnf passes a warning on. Those that say no more than that the process was
+// killed are for who debugs.
 func (l *serverLog) Warnf(format string, v ...any) {
-	if l.out != nil {
-		l.out.Warn("nats server: " + fmt.Sprintf(format, v...))
+	if l.out == nil {
+		return
 	}
+	msg := fmt.Sprintf(format, v...)
+	level := slog.LevelWarn
+	if slices.ContainsFunc(afterKill, func(s string) bool { return strings.HasSuffix(msg, s) }) {
+		level = slog.LevelDebug
+	}
+	l.out.Log(context.Background(), level, "nats server: "+msg)
+}
+
+// afterKill are the ends of what the server warns of after every start that no
+// orderly stop went before: its index is older than the messages, which it
+// then reads themselves, as it does after damage. Messages that it finds
+// damaged are missing from the stream, and Games reports that.
+var afterKill = []string{
+	"] Stream state outdated, last block has additional entries, will rebuild",
+	"] Recovering stream state from index errored: prior state file",
 }
 
 // Noticef drops the server's chatter.

@@ -30,8 +30,8 @@ func TestPublishFetchAckPurge(t *testing.T) {
 	}
 	ms := take(t, b, 20)
 	for i, m := range ms {
-		if m.Sequence != uint64(i+1) || !bytes.Equal(m.Data, gameData(i)) {
-			t.Errorf("game %d: sequence %d, %q", i, m.Sequence, m.Data)
+		if m.Sequence != uint64(i+1) || !bytes.Equal(m.Games[0], gameData(i)) {
+			t.Errorf("game %d: sequence %d, %q", i, m.Sequence, m.Games[0])
 		}
 	}
 	if s := stats(t, b); s.Unacked != 20 || s.Pending != 0 || s.AckFloor != 0 {
@@ -74,9 +74,9 @@ func fetchWaits(ctx context.Context, b *Bus) bool {
 func TestGamesWaits(t *testing.T) {
 	b := openBus(t, Options{})
 	start := time.Now()
-	ms, err := b.Games(testContext(t), 10, 100*time.Millisecond)
-	if err != nil || len(ms) != 0 {
-		t.Fatalf("empty stream: %d games, %v", len(ms), err)
+	batch, err := b.Games(testContext(t), 10, 100*time.Millisecond)
+	if err != nil || len(batch.Msgs) != 0 {
+		t.Fatalf("empty stream: %d messages, %v", len(batch.Msgs), err)
 	}
 	if d := time.Since(start); d > 2*time.Second {
 		t.Errorf("an empty fetch took %v", d)
@@ -84,11 +84,11 @@ func TestGamesWaits(t *testing.T) {
 	waited := make(chan bool, 1)
 	go func() {
 		waited <- fetchWaits(testContext(t), b)
-		b.PublishGame(testContext(t), "a", "late", []byte("x"))
+		b.PublishGames(testContext(t), "a", "late", [][]byte{[]byte("x")})
 	}()
 	start = time.Now()
-	if ms := take(t, b, 1); string(ms[0].Data) != "x" {
-		t.Errorf("got %q", ms[0].Data)
+	if ms := take(t, b, 1); string(ms[0].Games[0]) != "x" {
+		t.Errorf("got %q", ms[0].Games[0])
 	}
 	if !<-waited {
 		t.Error("the game was published without a fetch that waits")
@@ -101,8 +101,8 @@ func TestGamesWaits(t *testing.T) {
 	if _, err := b.Games(ctx, 10, time.Second); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if ms, err := b.Games(testContext(t), 0, time.Second); ms != nil || err != nil {
-		t.Errorf("none asked for: %v, %v", ms, err)
+	if batch, err := b.Games(testContext(t), 0, time.Second); batch.Msgs != nil || err != nil {
+		t.Errorf("none asked for: %v, %v", batch, err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestFullStream(t *testing.T) {
 	var n int
 	var err error
 	for n = 0; n < 100; n++ {
-		if _, err = b.PublishGame(ctx, "a", gameID(n), data); err != nil {
+		if _, err = b.PublishGames(ctx, "a", gameID(n), [][]byte{data}); err != nil {
 			break
 		}
 	}
@@ -170,10 +170,11 @@ func TestLostDeliveryComesAgain(t *testing.T) {
 	}
 	next := uint64(4)
 	for next <= 10 {
-		ms, err := b.Games(ctx, 4, 5*time.Second)
-		if err != nil {
-			t.Fatal(err)
+		batch, err := b.Games(ctx, 4, 5*time.Second)
+		if err != nil || len(batch.Holes) > 0 {
+			t.Fatalf("holes %v, error %v", batch.Holes, err)
 		}
+		ms := batch.Msgs
 		for _, m := range ms {
 			if m.Sequence != next {
 				t.Fatalf("got sequence %d, want %d", m.Sequence, next)
@@ -197,16 +198,16 @@ func TestUnacknowledgedGamesComeAgain(t *testing.T) {
 		publish(t, b, i)
 	}
 	for range 2 {
-		ms, err := b.Games(ctx, 3, 5*time.Second)
-		if err != nil || len(ms) == 0 || ms[0].Sequence != 1 {
-			t.Fatalf("%d games, error %v; want them from sequence 1", len(ms), err)
+		batch, err := b.Games(ctx, 3, 5*time.Second)
+		if err != nil || len(batch.Msgs) == 0 || batch.Msgs[0].Sequence != 1 {
+			t.Fatalf("%d messages, error %v; want them from sequence 1", len(batch.Msgs), err)
 		}
 	}
 }
 
 func publish2(t *testing.T, b *Bus, i int, data []byte) PubResult {
 	t.Helper()
-	r, err := b.PublishGame(testContext(t), "a", gameID(i), data)
+	r, err := b.PublishGames(testContext(t), "a", gameID(i), [][]byte{data})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +220,7 @@ func TestRefusedGameIsNoDuplicate(t *testing.T) {
 	b := joinRun(t, openConn(t, Options{}), "test", JoinOptions{MaxBytes: 64 << 10})
 	data := make([]byte, 40<<10)
 	publish2(t, b, 0, data)
-	if _, err := b.PublishGame(ctx, "a", gameID(1), data); !errors.Is(err, ErrFull) {
+	if _, err := b.PublishGames(ctx, "a", gameID(1), [][]byte{data}); !errors.Is(err, ErrFull) {
 		t.Fatalf("got %v, want ErrFull", err)
 	}
 	if err := b.AckGames(ctx, take(t, b, 1)[0]); err != nil {
@@ -237,20 +238,29 @@ func TestPublishRefusesBadInput(t *testing.T) {
 	ctx := testContext(t)
 	b := openBus(t, Options{})
 	big := make([]byte, MaxPayload+1)
-	if _, err := b.PublishGame(ctx, "a", "id", big); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("%d bytes: %v", len(big), err)
+	if _, err := b.PublishGames(ctx, "a", "id", [][]byte{big[:MaxGameBytes+1]}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%d bytes: %v", MaxGameBytes+1, err)
 	}
-	if _, err := b.PublishGame(ctx, "a", "id", big[1:]); err != nil {
-		t.Errorf("%d bytes: %v", len(big)-1, err)
+	games := slices.Repeat([][]byte{big[:MaxGameBytes]}, MaxPayload/MaxGameBytes)
+	games = append(games, big[:MaxPayload-BundleBytes(games...)-recordOverhead+1])
+	if _, err := b.PublishGames(ctx, "a", "id", games); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%d bytes: %v", BundleBytes(games...), err)
+	}
+	games[0] = games[0][1:]
+	if _, err := b.PublishGames(ctx, "a", "id", games); err != nil || BundleBytes(games...) != MaxPayload {
+		t.Errorf("%d bytes: %v", BundleBytes(games...), err)
+	}
+	if _, err := b.PublishGames(ctx, "a", "id3", nil); !errors.Is(err, ErrBundle) {
+		t.Errorf("no games: %v", err)
 	}
 	if err := b.Reject(ctx, "large", big); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("reject of %d bytes: %v", len(big), err)
 	}
 	for _, bad := range []string{"", "a.b", "*", "a>", "a b", "a\nb", "ü", strings.Repeat("x", 129)} {
-		if _, err := b.PublishGame(ctx, bad, "id2", nil); !errors.Is(err, ErrName) {
+		if _, err := b.PublishGames(ctx, bad, "id2", [][]byte{{1}}); !errors.Is(err, ErrName) {
 			t.Errorf("actor %q: %v", bad, err)
 		}
-		if _, err := b.PublishGame(ctx, "a", bad, nil); !errors.Is(err, ErrName) {
+		if _, err := b.PublishGames(ctx, "a", bad, [][]byte{{1}}); !errors.Is(err, ErrName) {
 			t.Errorf("id %q: %v", bad, err)
 		}
 	}
@@ -322,8 +332,8 @@ func TestLostTail(t *testing.T) {
 		t.Fatalf("the tail is not lost: %+v", s)
 	}
 	publish(t, b, 7)
-	if ms := take(t, b, 1); string(ms[0].Data) != string(gameData(7)) {
-		t.Errorf("got %q", ms[0].Data)
+	if ms := take(t, b, 1); string(ms[0].Games[0]) != string(gameData(7)) {
+		t.Errorf("got %q", ms[0].Games[0])
 	}
 }
 
@@ -350,7 +360,7 @@ func TestConsumerAheadOfStreamStartsOver(t *testing.T) {
 	b.consumer.unbind()
 	var got []string
 	for _, m := range take(t, b, 3) {
-		got = append(got, string(m.Data))
+		got = append(got, string(m.Games[0]))
 	}
 	want := []string{string(gameData(0)), string(gameData(1)), string(gameData(7))}
 	if !slices.Equal(got, want) {
@@ -366,7 +376,7 @@ func BenchmarkPublish(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ResetTimer()
 			for i := range b.N {
-				if _, err := bus.PublishGame(context.Background(), "a", fmt.Sprint("g", i), data); err != nil {
+				if _, err := bus.PublishGames(context.Background(), "a", fmt.Sprint("g", i), [][]byte{data}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -47,7 +47,7 @@ func (b *Bus) PutNet(ctx context.Context, m nets.Manifest, r io.Reader) error {
 	}
 	meta := jetstream.ObjectMeta{Name: m.ID, Metadata: map[string]string{manifestKey: string(manifest)}}
 	if _, err := b.nets.Put(ctx, meta, newVerifier(r, m.ID, m.Size)); err != nil {
-		return fmt.Errorf("put net %s: %w", m.ID, mapFull(err))
+		return fmt.Errorf("put net %s: %w", m.ID, mapFull(err, "the store of nets holds all the bytes it may; delete old nets"))
 	}
 	return nil
 }

@@ -10,15 +10,20 @@ import (
 
 // Stats are the figures of the game stream and its ingester.
 type Stats struct {
-	Messages uint64 // games in the stream
+	Stream   int64  // which stream it is: when the server made it, in nanoseconds since 1970
+	Messages uint64 // messages of games in the stream
 	Bytes    uint64 // they take, headers included
 	MaxBytes int64  // room for them; at the limit publishing fails with ErrFull
-	FirstSeq uint64 // oldest game in the stream
-	LastSeq  uint64 // newest game ever stored
+	FirstSeq uint64 // oldest message in the stream
+	LastSeq  uint64 // newest message ever stored
+	Missing  uint64 // sequences from FirstSeq to LastSeq that the stream does not have
 
-	Pending  uint64 // games not fetched yet
-	Unacked  int    // games fetched and not acknowledged; MaxUnacked stops the ingester
+	Pending  uint64 // messages not fetched yet
+	Unacked  int    // messages fetched and not acknowledged; MaxUnacked stops the ingester
 	AckFloor uint64 // sequence up to which all are acknowledged
+
+	Holes uint64 // reported by Games of this bus
+	Lost  uint64 // messages in them
 
 	Rejects uint64 // messages in the reject stream
 }
@@ -31,13 +36,18 @@ func (b *Bus) Stats(ctx context.Context) (Stats, error) {
 	if err != nil {
 		return Stats{}, fmt.Errorf("bus stats: %w", err)
 	}
+	b.stream.set(info.Created.UnixNano())
 	s := Stats{
+		Stream:   info.Created.UnixNano(),
 		Messages: info.State.Msgs,
 		Bytes:    info.State.Bytes,
 		MaxBytes: info.Config.MaxBytes,
 		FirstSeq: info.State.FirstSeq,
 		LastSeq:  info.State.LastSeq,
+		Missing:  uint64(info.State.NumDeleted),
 		Pending:  info.State.Msgs,
+		Holes:    b.consumer.holeCount.Load(),
+		Lost:     b.consumer.lostCount.Load(),
 	}
 	switch c, err := b.games.Consumer(ctx, consumerName); {
 	case err == nil:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -14,11 +13,7 @@ import (
 // another version is refused.
 const schemaVersion = "1"
 
-const (
-	schemaKey    = "selfplay-schema"
-	consumerName = "ingest"
-	ackWait      = time.Minute
-)
+const schemaKey = "selfplay-schema"
 
 func (b *Bus) gamesName() string               { return b.id + "-games" }
 func (b *Bus) rejectsName() string             { return b.id + "-rejects" }
@@ -102,64 +97,4 @@ func (b *Bus) ensureGames(ctx context.Context) error {
 	cfg.Replicas = cmp.Or(b.opt.Replicas, have.Replicas)
 	b.games, err = b.js.UpdateStream(ctx, cfg)
 	return err
-}
-
-// bindConsumer returns the consumer, looking at it afresh after the bus was
-// opened, the connection was lost or the consumer vanished. The mutex of
-// b.consumer is held.
-func (b *Bus) bindConsumer(ctx context.Context) (jetstream.Consumer, error) {
-	if b.consumer.bound != nil && !b.consumer.stale.Load() {
-		return b.consumer.bound, nil
-	}
-	b.consumer.stale.Store(false)
-	c, err := b.freshConsumer(ctx)
-	if err != nil {
-		b.consumer.stale.Store(true)
-		return nil, fmt.Errorf("consumer %s of stream %s: %w", consumerName, b.gamesName(), err)
-	}
-	b.consumer.bound = c
-	return c, nil
-}
-
-func (b *Bus) freshConsumer(ctx context.Context) (jetstream.Consumer, error) {
-	cfg := jetstream.ConsumerConfig{
-		Durable:       consumerName,
-		Description:   "the replay buffer",
-		DeliverPolicy: jetstream.DeliverAllPolicy,
-		AckPolicy:     jetstream.AckAllPolicy,
-		AckWait:       ackWait,
-		MaxDeliver:    -1,
-		MaxAckPending: MaxUnacked,
-	}
-	c, err := b.games.CreateOrUpdateConsumer(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	stream, err := b.games.Info(ctx)
-	if err != nil {
-		return nil, err
-	}
-	info := c.CachedInfo()
-	if info.AckFloor.Stream > stream.State.LastSeq {
-		// The server lost the end of the stream but not the consumer's
-		// state. New games would reuse sequences that count as delivered.
-		b.warn("consumer is ahead of its stream, starting it over",
-			"acknowledged", info.AckFloor.Stream, "last", stream.State.LastSeq)
-		if err := b.games.DeleteConsumer(ctx, consumerName); err != nil {
-			return nil, err
-		}
-		b.consumer.acked = max(stream.State.FirstSeq, 1) - 1
-		return b.games.CreateOrUpdateConsumer(ctx, cfg)
-	}
-	b.consumer.acked = max(info.AckFloor.Stream, max(stream.State.FirstSeq, 1)-1)
-	b.consumer.returned = 0
-	if info.NumAckPending > 0 {
-		// What a predecessor fetched and did not acknowledge shall come now,
-		// not after ackWait. A server that cannot do this still delivers it
-		// then.
-		if _, err := b.js.ResetConsumer(ctx, b.gamesName(), consumerName); err != nil {
-			b.warn("consumer reset failed, unacknowledged games come late", "after", ackWait, "error", err)
-		}
-	}
-	return c, nil
 }

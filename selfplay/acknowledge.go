@@ -12,7 +12,7 @@ const batchGames = 512 // stored with one sync and acknowledged together, at mos
 
 // gameStream is what storing games asks of a [bus.Bus].
 type gameStream interface {
-	Games(ctx context.Context, max int, wait time.Duration) ([]bus.Msg, error)
+	Games(ctx context.Context, max int, wait time.Duration) (bus.Batch, error)
 	AckGames(ctx context.Context, last bus.Msg) error
 	Reject(ctx context.Context, reason string, data []byte) error
 }
@@ -26,13 +26,23 @@ type gameStream interface {
 // an error the whole batch comes again; games that were stored are then known by
 // their ids, and quarantined ones by their bytes.
 func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration) (int, error) {
-	msgs, err := in.stream.Games(ctx, batchGames, wait)
-	if err != nil || len(msgs) == 0 {
+	batch, err := in.stream.Games(ctx, batchGames, wait)
+	if err != nil {
 		return 0, err
 	}
-	games := make([][]byte, len(msgs))
+	for _, h := range batch.Holes {
+		in.run.event("games missing on the bus", "first", h.First, "last", h.Last, "messages", h.Len())
+	}
+	msgs := batch.Msgs
+	if len(msgs) == 0 {
+		return 0, nil
+	}
+	var games [][]byte
 	for i := range msgs {
-		games[i] = msgs[i].Data
+		games = append(games, msgs[i].Games...)
+		if msgs[i].Err != nil {
+			games = append(games, msgs[i].Data) // no game: the buffer puts it into quarantine
+		}
 	}
 	report, err := in.buffer.Append(games)
 	if err != nil {
@@ -49,5 +59,5 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 			in.run.log.Warn("quarantined game not copied to the bus", "error", err)
 		}
 	}
-	return len(msgs), nil
+	return len(games), nil
 }

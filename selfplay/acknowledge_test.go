@@ -56,7 +56,7 @@ func shortGame(t *testing.T, id string) []byte {
 func TestAcknowledgedAfterStored(t *testing.T) {
 	r, buffer := openWithBuffer(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
 	for id, data := range map[string][]byte{"a": shortGame(t, "a"), "bad": []byte("junk"), "b": shortGame(t, "b")} {
-		if _, err := r.bus.PublishGame(t.Context(), "test", id, data); err != nil {
+		if _, err := r.bus.PublishGames(t.Context(), "test", id, [][]byte{data}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +93,7 @@ func TestFailedBatchIsNotAcknowledged(t *testing.T) {
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.bus.PublishGame(t.Context(), "test", "a", shortGame(t, "a")); err != nil {
+	if _, err := r.bus.PublishGames(t.Context(), "test", "a", [][]byte{shortGame(t, "a")}); err != nil {
 		t.Fatal(err)
 	}
 	stream := &watchedStream{Bus: r.bus, beforeAck: func() {}}

@@ -122,8 +122,6 @@ func (a *actor) publish(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, bus.ErrTooLarge) || errors.Is(err, bus.ErrName):
-			return err // a bug: no retry helps
 		case err != nil:
 			if !refused {
 				a.run.log.Warn("the bus refuses games, they stay spooled", "error", err)
@@ -159,8 +157,13 @@ func (a *actor) publishOldest(ctx context.Context) (sent bool, err error) {
 		return false, err
 	}
 	// A duplicate was stored before a crash: it is acknowledged all the same.
-	if _, err := a.run.bus.PublishGame(ctx, localActor, id, data); err != nil {
-		return false, err
+	if _, err := a.run.bus.PublishGames(ctx, localActor, id, [][]byte{data}); err != nil {
+		if !errors.Is(err, bus.ErrTooLarge) && !errors.Is(err, bus.ErrBundle) && !errors.Is(err, bus.ErrName) {
+			return false, err
+		}
+		// No retry helps; the other games shall not wait for it.
+		a.run.event("game set aside", "id", id, "dir", a.spool.dir, "reason", err.Error())
+		return true, a.spool.setAside(id)
 	}
 	return true, a.spool.remove(id)
 }

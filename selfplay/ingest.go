@@ -12,7 +12,6 @@ const (
 	ingestWait  = 500 * time.Millisecond // for the first game of a batch
 	ingestRetry = time.Second            // after the bus failed
 	drainWait   = 5 * time.Second        // for a game that is known to be there
-	purgeEvery  = 10 * time.Second
 )
 
 // ingester moves games from the bus into the replay buffer, batch by batch; see
@@ -21,7 +20,6 @@ type ingester struct {
 	run    *Run
 	stream gameStream // the run's bus
 	buffer *replay.Buffer
-	purged time.Time
 }
 
 // ingest moves games until ctx ends. A batch that was fetched is always finished:
@@ -62,20 +60,13 @@ func (in *ingester) drain(ctx context.Context) error {
 	}
 }
 
-// once moves one batch, updates the status, and now and then has the bus remove what
-// is acknowledged. It returns the number of games.
+// once moves one batch and updates the status. It returns the number of games.
 func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 	n, err := in.storeAndAcknowledge(ctx, wait)
 	if n == 0 || err != nil {
 		return 0, err
 	}
 	in.show()
-	if now := time.Now(); now.Sub(in.purged) > purgeEvery {
-		in.purged = now
-		if _, err := in.run.bus.Purge(ctx); err != nil {
-			return 0, err
-		}
-	}
 	return n, nil
 }
 

@@ -13,7 +13,10 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
-const spoolExt = ".game"
+const (
+	spoolExt = ".game"
+	asideExt = ".refused"
+)
 
 // gameID is what ids of this program's games look like; other files in the
 // spool are not its business.
@@ -106,13 +109,28 @@ func (s *spool) oldest() (id string, data []byte, ok bool, err error) {
 	return id, data, true, nil
 }
 
-// remove forgets a game that has been acknowledged.
-func (s *spool) remove(id string) error {
+// forget takes a game off the list.
+func (s *spool) forget(id string) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if i := slices.Index(s.waiting, id); i >= 0 {
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
-	s.mu.Unlock()
+}
+
+// setAside keeps the file of a game that the bus will never take, under a name
+// that is no spooled game's.
+func (s *spool) setAside(id string) error {
+	s.forget(id)
+	if err := os.Rename(s.path(id), s.path(id)+asideExt); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	return nil
+}
+
+// remove forgets a game that has been acknowledged and deletes its file.
+func (s *spool) remove(id string) error {
+	s.forget(id)
 	if err := os.Remove(s.path(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("spool: %w", err)
 	}

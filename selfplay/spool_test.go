@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
 )
 
 func TestSpoolKeepsOrderAcrossRestart(t *testing.T) {
@@ -78,5 +80,35 @@ func TestSpoolPassesMissingFile(t *testing.T) {
 	}
 	if id, _, ok, err := s.oldest(); id != "b" || !ok || err != nil {
 		t.Errorf("oldest() = %q, %v, %v; want b", id, ok, err)
+	}
+}
+
+// A spooled file that the bus will never take does not hold up the others, nor
+// the next start.
+func TestGameAboveTheLimitIsSetAside(t *testing.T) {
+	r, _ := openWithBuffer(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	s, err := openSpool(r.path(spoolDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, data := range map[string][]byte{"a": make([]byte, bus.MaxGameBytes+1), "b": shortGame(t, "b"), "c": nil} {
+		if err := s.add(id, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := &actor{run: r, spool: s}
+	if err := a.drain(t.Context()); err != nil || s.size() != 0 {
+		t.Fatalf("%d games left, error %v", s.size(), err)
+	}
+	if st, err := r.bus.Stats(t.Context()); err != nil || st.Messages != 1 {
+		t.Errorf("%+v, error %v", st, err)
+	}
+	aside, err := filepath.Glob(filepath.Join(s.dir, "*"+asideExt))
+	if err != nil || len(aside) != 2 {
+		t.Errorf("set aside: %q, error %v", aside, err)
+	}
+	again, err := openSpool(s.dir)
+	if err != nil || again.size() != 0 {
+		t.Errorf("opened again: %d games, error %v", again.size(), err)
 	}
 }

@@ -1,0 +1,205 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// MaxUnacked is how many messages of games may be fetched and not yet
+	// acknowledged; at the limit Games returns nothing.
+	MaxUnacked = 2048
+
+	maxFetchBytes = 16 << 20              // of one Games call; well above one message
+	fetchLinger   = 20 * time.Millisecond // for more games once there is one
+
+	storedOverhead = 256 // bytes that a message takes in the stream beside its data, about
+)
+
+// Batch is what one call of Games found.
+type Batch struct {
+	Msgs  []Msg
+	Holes []Hole
+}
+
+// Games returns the number of games in the messages.
+func (b *Batch) Games() int {
+	n := 0
+	for i := range b.Msgs {
+		n += len(b.Msgs[i].Games)
+	}
+	return n
+}
+
+// Msg is one fetched message of games.
+type Msg struct {
+	Actor    string   // who played, from the subject
+	Games    [][]byte // encoded games, plain or sealed
+	Err      error    // why Games is empty: the message is not a bundle; wraps ErrBundle
+	Data     []byte   // the whole message if Err is set
+	Sequence uint64   // place in the stream
+
+	msg jetstream.Msg
+}
+
+// Games waits up to wait for games and returns the oldest ones that are not
+// acknowledged, in order. It returns an empty batch, without an error, if none
+// came. Games that were returned and not acknowledged come again with the next
+// call. One ingester per run calls it.
+//
+// max says roughly how many games are wanted: a message is never split, and
+// how many of them are fetched is reckoned from the first one. A batch has at
+// most MaxUnacked messages and about 16 MiB.
+//
+// Since an acknowledgement covers everything before it, a delivery that went
+// missing would be acknowledged unseen with the next one: after a gap in the
+// sequence the stream itself is asked. What it has is asked for again, and
+// what lies after it is not returned yet. What it has not is a hole, which is
+// skipped and reported once.
+//
+// Games and AckGames also remove what is acknowledged from the stream, so that
+// one which is full of such games has room again before anything is waited for.
+func (b *Bus) Games(ctx context.Context, max int, wait time.Duration) (Batch, error) {
+	if max <= 0 {
+		return Batch{}, nil
+	}
+	b.consumer.mu.Lock()
+	defer b.consumer.mu.Unlock()
+	c := &b.consumer
+	if c.returned > c.acked {
+		c.unbind() // binding again asks for everything not acknowledged
+	}
+	for deadline := time.Now().Add(wait); ; {
+		batch, err := b.nextBatch(ctx, max, wait)
+		if err != nil {
+			c.unbind()
+			return Batch{}, fmt.Errorf("fetch games: %w", err)
+		}
+		if len(batch.Msgs) > 0 || len(batch.Holes) > 0 {
+			return batch, nil
+		}
+		if wait = time.Until(deadline); wait <= 0 {
+			return Batch{}, nil
+		}
+	}
+}
+
+// nextBatch does what Games does, once: it may return nothing before its time
+// is over. The mutex of b.consumer is held.
+func (b *Bus) nextBatch(ctx context.Context, max int, wait time.Duration) (Batch, error) {
+	bound, err := b.bindConsumer(ctx)
+	if err != nil {
+		return Batch{}, err
+	}
+	if err := b.purgeIfDue(ctx); err != nil {
+		return Batch{}, err
+	}
+	// A fetch ends when it is full or its time is over, so the first message
+	// is waited for alone.
+	msgs, err := b.fetch(ctx, bound, nil, 1, wait)
+	if err == nil && len(msgs) == 1 {
+		if n := messagesFor(max, len(msgs[0].Games)); n > 1 {
+			msgs, err = b.fetch(ctx, bound, msgs, n-1, fetchLinger)
+		}
+	}
+	if err == nil && len(msgs) == 0 {
+		err = b.lookAtEnd(ctx)
+	}
+	if err != nil {
+		return Batch{}, err
+	}
+	c := &b.consumer
+	whole, err := b.skipHoles(ctx, msgs)
+	if err != nil {
+		return Batch{}, err
+	}
+	if whole < len(msgs) {
+		c.unbind()
+	}
+	msgs = msgs[:whole]
+	if whole > 0 {
+		c.returned = msgs[whole-1].Sequence
+	}
+	for i := range msgs {
+		c.unpurged += storedBytes(&msgs[i])
+	}
+	batch := Batch{Msgs: msgs, Holes: c.holes}
+	c.holes = nil
+	return batch, nil
+}
+
+// messagesFor reckons how many messages hold about the given number of games,
+// if the first one holds perMessage.
+func messagesFor(games, perMessage int) int {
+	perMessage = max(perMessage, 1)
+	return min((games+perMessage-1)/perMessage, MaxUnacked)
+}
+
+func storedBytes(m *Msg) int64 {
+	n := storedOverhead + len(m.Data)
+	for _, g := range m.Games {
+		n += len(g)
+	}
+	return int64(n)
+}
+
+// fetch appends up to n messages that come within wait.
+func (b *Bus) fetch(ctx context.Context, c jetstream.Consumer, dst []Msg, n int, wait time.Duration) ([]Msg, error) {
+	fetchCtx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	batch, err := c.Fetch(n, jetstream.FetchContext(fetchCtx), jetstream.FetchMaxBytes(maxFetchBytes))
+	if err != nil {
+		if ctx.Err() == nil && fetchCtx.Err() != nil {
+			err = nil // a busy machine: the time was over before the request was sent
+		}
+		return dst, err
+	}
+	for m := range batch.Messages() {
+		meta, err := m.Metadata()
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, b.newMsg(m, meta.Sequence.Stream))
+	}
+	err = batch.Error()
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = nil // nothing more came in time
+	}
+	return dst, err
+}
+
+func (b *Bus) newMsg(m jetstream.Msg, sequence uint64) Msg {
+	msg := Msg{Actor: strings.TrimPrefix(m.Subject(), b.gameSubject("")), Sequence: sequence, msg: m}
+	if msg.Games, msg.Err = DecodeBundle(m.Data()); msg.Err != nil {
+		msg.Data = m.Data()
+	}
+	return msg
+}
+
+// AckGames acknowledges last and every message before it, and returns once the
+// server knows.
+func (b *Bus) AckGames(ctx context.Context, last Msg) error {
+	if last.msg == nil {
+		return errors.New("acknowledge games: message was not fetched")
+	}
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	b.consumer.mu.Lock()
+	defer b.consumer.mu.Unlock()
+	c := &b.consumer
+	c.asked = max(c.asked, last.Sequence)
+	if err := last.msg.DoubleAck(ctx); err != nil {
+		c.unbind() // it may have arrived all the same
+		return fmt.Errorf("acknowledge games up to sequence %d: %w", last.Sequence, err)
+	}
+	c.setAcked(max(c.acked, last.Sequence))
+	if err := b.purgeIfDue(ctx); err != nil {
+		b.warn("acknowledged games not removed from the stream yet", "error", err) // Games tries again
+	}
+	return nil
+}
