@@ -292,7 +292,8 @@ func (s *Store) ids(ext string) ([]string, error) {
 }
 
 // Prune removes every net and manifest whose id is not among keep, and returns
-// the ids removed, in order.
+// the ids removed, in order. A net whose manifest cannot be read stays: nobody knows
+// what it is.
 func (s *Store) Prune(keep ...string) (removed []string, err error) {
 	var errs []error
 	for _, ext := range []string{netExts[0].ext, netExts[1].ext, manifestExt} {
@@ -301,7 +302,7 @@ func (s *Store) Prune(keep ...string) (removed []string, err error) {
 			return removed, err
 		}
 		for _, id := range ids {
-			if slices.Contains(keep, id) {
+			if slices.Contains(keep, id) || s.unreadable(id) {
 				continue
 			}
 			if err := os.Remove(filepath.Join(s.dir, id+ext)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -313,6 +314,12 @@ func (s *Store) Prune(keep ...string) (removed []string, err error) {
 	}
 	slices.Sort(removed)
 	return slices.Compact(removed), errors.Join(append(errs, durable.SyncDir(s.dir))...)
+}
+
+// unreadable reports whether the net id has a manifest that cannot be read.
+func (s *Store) unreadable(id string) bool {
+	_, err := s.Manifest(id)
+	return err != nil && !errors.Is(err, ErrNotFound)
 }
 
 // HashFile returns the id of the net in the file at path, which must not be

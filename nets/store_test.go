@@ -228,7 +228,7 @@ func TestManifestsListPrune(t *testing.T) {
 		}
 	}
 
-	// A manifest that cannot be read must not hide the others.
+	// A manifest that cannot be read must not hide the others, and its net stays.
 	if err := os.WriteFile(s.manifestPath(ids[0]), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -237,13 +237,16 @@ func TestManifestsListPrune(t *testing.T) {
 		t.Errorf("List: %d, %v", len(list), err)
 	}
 
+	orphan := put(t, s, "a net without a manifest")
 	removed, err := s.Prune(ids[1])
-	want := []string{ids[0], ids[2]}
+	want := []string{ids[2], orphan}
 	slices.Sort(want)
 	if err != nil || !slices.Equal(removed, want) {
 		t.Errorf("Prune removed %q, %v", removed, err)
 	}
-	if names := fileNames(t, s.Dir()); !slices.Equal(names, []string{ids[1] + ".json", ids[1] + ".nnue"}) {
+	left := []string{ids[0] + ".json", ids[0] + ".nnue", ids[1] + ".json", ids[1] + ".nnue"}
+	slices.Sort(left)
+	if names := fileNames(t, s.Dir()); !slices.Equal(names, left) {
 		t.Errorf("files left: %q", names)
 	}
 }

@@ -179,11 +179,12 @@ func (r *Run) checkManifest(m nets.Manifest) error {
 const firstNets = 3
 
 // pruneNets removes old nets from the local store and the bus, except the
-// first ones, the newest ones and those in use.
+// first ones, the newest ones and those in use. What cannot be read stays and is
+// part of the error.
 func (r *Run) pruneNets(ctx context.Context) error {
-	all, err := r.store.List()
-	if err != nil {
-		return err
+	all, unread := r.store.List()
+	if len(all) == 0 {
+		return unread
 	}
 	inUse := map[string]bool{}
 	if id := r.judging.Load(); id != nil {
@@ -209,7 +210,7 @@ func (r *Run) pruneNets(ctx context.Context) error {
 			err = errors.Join(err, e)
 		}
 	}
-	return err
+	return errors.Join(unread, err)
 }
 
 // sleep waits for d; it is false if ctx ended first.

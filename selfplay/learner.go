@@ -37,6 +37,7 @@ type learner struct {
 	model    run.Model
 	trainer  *trainer.Trainer
 	state    learnerState
+	unpruned string // why old nets were last not removed
 }
 
 // learnerState is stored in the checkpoint with the trainer's own.
@@ -300,10 +301,20 @@ func (l *learner) offer(ctx context.Context) error {
 		"sign_accuracy", facts.HeldOut.SignAccuracy, "lambda", facts.Lambda, "score_scale", l.model.ScoreScale(),
 		"export_mean_raw", facts.Export.MeanRaw, "export_max_raw", facts.Export.MaxRaw,
 		"elapsed_s", int(l.run.Status().Elapsed.Seconds()))
-	if err := l.run.pruneNets(ctx); err != nil && ctx.Err() == nil {
-		l.run.log.Warn("old nets not removed", "error", err)
-	}
+	l.prune(ctx)
 	return nil
+}
+
+// prune removes old nets and reports a failure when it is another than the last one.
+func (l *learner) prune(ctx context.Context) {
+	err := l.run.pruneNets(ctx)
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	if text := err.Error(); text != l.unpruned {
+		l.unpruned = text
+		l.run.event("old nets not removed", "error", text)
+	}
 }
 
 // publish puts the net on the bus and moves the candidate pointer to it. It may

@@ -1,0 +1,45 @@
+package selfplay
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Manifests that cannot be read end neither pruning nor the nets they belong to, and
+// are reported once.
+func TestPruneGoesOn(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Bus.KeepNets = 1
+	dir := filepath.Join(t.TempDir(), "run")
+	r := openRun(t, dir, cfg)
+	defer r.Close()
+	ids := make([]string, 9)
+	for g := 1; g < len(ids); g++ {
+		ids[g] = offerNet(t, r, g)
+	}
+	if err := os.WriteFile(filepath.Join(r.store.Dir(), ids[5]+".json"), []byte(`{"schema":`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l := &learner{run: r}
+	for range 3 {
+		l.prune(t.Context())
+	}
+	for g := 1; g < len(ids); g++ {
+		want := g <= firstNets || g == 5 || g == 8
+		if r.store.Has(ids[g]) != want {
+			t.Errorf("generation %d: in the store %v, expected %v", g, !want, want)
+		}
+	}
+	reported := 0
+	for _, e := range events(t, dir) {
+		if e["msg"] == "old nets not removed" && strings.Contains(fmt.Sprint(e["error"]), ids[5]) {
+			reported++
+		}
+	}
+	if reported != 1 {
+		t.Errorf("the unreadable manifest was reported %d times, expected once", reported)
+	}
+}
