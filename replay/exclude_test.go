@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
@@ -98,6 +99,16 @@ func TestExclude(t *testing.T) {
 	}
 	if got := b.Excluded(); len(got) != 1 || got[0].Actor != "b" || !strings.Contains(got[0].Why, "seed") {
 		t.Errorf("excluded %v", got)
+	}
+	visited := 0
+	err := VisitGames(dir, func(g *game.Game) bool {
+		if visited++; ActorOf(g.ID, "run") != "a" {
+			t.Errorf("visited %s", g.ID)
+		}
+		return true
+	}, nil)
+	if err != nil || visited != 120 {
+		t.Errorf("%d games visited, error %v", visited, err)
 	}
 	if r := audit(t, dir); r.Excluded != 1 || r.Wrong() || r.Games != 220 {
 		t.Errorf("audit: %+v", r)

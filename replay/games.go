@@ -10,7 +10,8 @@ import (
 // order stored, until visit returns false. Like Audit it changes nothing and
 // needs no lock. Damaged records are left out and passed to damaged, unless that is
 // nil, as are missing segments, these first; but not what follows the last whole
-// record, which may be in the writing, unless games are missing there.
+// record, which may be in the writing, unless games are missing there. Games of
+// excluded actors are left out.
 func VisitGames(dir string, visit func(*game.Game) bool, damaged func(Damage)) error {
 	l, err := look(dir)
 	if err != nil {
@@ -22,13 +23,22 @@ func VisitGames(dir string, visit func(*game.Game) bool, damaged func(Damage)) e
 	for _, d := range l.damage {
 		damaged(d)
 	}
+	excluded := exclusions(l.manifest.Excluded)
+	included := func(g *game.Game) bool {
+		if len(excluded) > 0 {
+			if _, is := excluded[ActorOf(g.ID, l.manifest.Run)]; is {
+				return true
+			}
+		}
+		return visit(g)
+	}
 	for more, i := true, 0; more && i < len(l.numbers); i++ {
 		data, there, err := l.read(l.numbers[i])
 		if err != nil {
 			return fmt.Errorf("read games: %w", err)
 		}
 		if there {
-			more = visitSegment(data, l.manifest.listed(l.numbers[i]), l.newest(l.numbers[i]), visit, damaged)
+			more = visitSegment(data, l.manifest.listed(l.numbers[i]), l.newest(l.numbers[i]), included, damaged)
 		}
 	}
 	return nil

@@ -185,13 +185,20 @@ func (s *mirrorState) read(dir string) error {
 	if err != nil {
 		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data[:min(len(data), maxMirror)]))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(s); err != nil {
-		return fmt.Errorf("%s: %w (without the file the mirror begins anew)", path, err)
+	if len(data) > maxMirror {
+		return fmt.Errorf("%w: %s: found %d bytes, expected at most %d", ErrManifest, path, len(data), maxMirror)
+	}
+	// The schema comes first: a later one may have keys unknown here.
+	if err := json.Unmarshal(data, s); err != nil {
+		return fmt.Errorf("%w: %s: %w (without the file the mirror begins anew)", ErrManifest, path, err)
 	}
 	if s.Schema != mirrorSchema {
 		return fmt.Errorf("%w: %s: found schema %d, expected %d", ErrVersion, path, s.Schema, mirrorSchema)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(s); err != nil {
+		return fmt.Errorf("%w: %s: %w (without the file the mirror begins anew)", ErrManifest, path, err)
 	}
 	return nil
 }

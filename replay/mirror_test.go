@@ -292,3 +292,31 @@ func TestReadFromPastDamage(t *testing.T) {
 		t.Errorf("%d games, end %t, %v", len(got.Games), got.End, err)
 	}
 }
+
+func TestMirrorGolden(t *testing.T) {
+	golden := filepath.Join("testdata", "mirror", "v1")
+	want := mirrorState{
+		Schema: 1, Source: "ab2cd3ef4g", Changes: 2, Next: Cursor{Segment: 7, Offset: 4000}, Less: Counts{Games: 1, Rows: 30}, Fresh: true,
+	}
+	if *update {
+		if err := want.write(golden); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got mirrorState
+	if err := got.read(golden); err != nil || got != want {
+		t.Errorf("found %+v, error %v, expected %+v", got, err, want)
+	}
+	dir := t.TempDir()
+	if err := got.write(dir); err != nil || string(readFileOr(dir, mirrorFile)) != string(readFileOr(golden, mirrorFile)) {
+		t.Errorf("%s is written differently, error %v", mirrorFile, err)
+	}
+	for text, want := range map[string]error{`{"schema":2}`: ErrVersion, `{"schema":1,"unknown":1}`: ErrManifest, "{": ErrManifest} {
+		writeFile(t, filepath.Join(dir, mirrorFile), []byte(text))
+		b := openBuffer(t, dir, testOptions())
+		if _, err := NewMirror(b, nil); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", text, err, want)
+		}
+		crash(t, b)
+	}
+}
