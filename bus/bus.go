@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -24,6 +25,15 @@ var (
 	ErrNoRun     = errors.New("no such run")                 // FindRun, UpdateRun
 	ErrRunExists = errors.New("run exists already")          // CreateRun
 	ErrProtocol  = errors.New("protocol is not understood")  // Join
+
+	ErrNoLease = errors.New("nobody has held this lease")          // ReadLease
+	ErrFenced  = errors.New("lease was lost to another holder")    // Lease.SetPointer, Lease.Touch, Lease.Release
+	ErrNobody  = errors.New("nobody answers for this service")     // Ask
+	ErrRecord  = errors.New("record on the bus is not understood") // Lease, ReadLease, Members, FindRun, Runs
+
+	// ErrUnavailable says that the server did not answer, or cannot now. What was
+	// asked may have been done.
+	ErrUnavailable = errors.New("server is not available")
 
 	ErrUnreachable = errors.New("no connection to a server")  // Open
 	ErrServer      = errors.New("this server cannot be used") // Open
@@ -54,6 +64,7 @@ const (
 type JoinOptions struct {
 	MaxBytes        int64         // room of the game stream in bytes; 0: as it is, DefaultMaxBytes for a new one
 	DuplicateWindow time.Duration // how long game ids are remembered; 0: as it is, DefaultDuplicateWindow for a new one
+	LeaseTTL        time.Duration // a lease that was not renewed for this long is free; the same for all roles of a run; 0: DefaultLeaseTTL
 	Replicas        int           // copies of everything in a cluster, 1, 3 or 5; 0: as it is, 1 for what is new
 }
 
@@ -64,6 +75,8 @@ func (o *JoinOptions) validate() error {
 		return fmt.Errorf("%w: room for games of %d bytes: want none or more", ErrConfig, o.MaxBytes)
 	case o.DuplicateWindow < 0:
 		return fmt.Errorf("%w: duplicate window of %v: want none or more", ErrConfig, o.DuplicateWindow)
+	case o.LeaseTTL < 0:
+		return fmt.Errorf("%w: leases of %v: want none or more", ErrConfig, o.LeaseTTL)
 	case o.Replicas < 0 || o.Replicas > maxReplicas:
 		return fmt.Errorf("%w: %d replicas: want 1 to %d", ErrConfig, o.Replicas, maxReplicas)
 	}
@@ -79,10 +92,8 @@ type Bus struct {
 	opt  JoinOptions
 	js   jetstream.JetStream
 
-	games   jetstream.Stream
-	rejects jetstream.Stream
-	nets    jetstream.ObjectStore
-	ctl     jetstream.KeyValue
+	objects
+	joined jetstream.StreamConfig // of the game stream, as it was then
 
 	consumer gameConsumer
 	stream   streamIdentity
@@ -125,9 +136,11 @@ func (b *Bus) join(ctx context.Context) error {
 	if err := b.conn.checkProtocol(ctx, b.id); err != nil {
 		return err
 	}
-	if err := b.ensureObjects(ctx); err != nil {
+	objects, err := b.makeObjects(ctx)
+	if err != nil {
 		return mapFull(err, "the server's store")
 	}
+	b.objects, b.joined = objects, objects.games.CachedInfo().Config
 	b.warnOfSmallDisk()
 	if b.opt.Replicas > 1 {
 		if _, err := b.conn.registry(ctx, b.opt.Replicas); err != nil {
@@ -142,4 +155,21 @@ func (b *Bus) warn(msg string, args ...any) { b.conn.warn(msg, args...) }
 // bound limits one request.
 func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, requestWait)
+}
+
+// mapUnavailable adds ErrUnavailable to the errors of a server that is away.
+func mapUnavailable(err error) error {
+	var api *jetstream.APIError
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		return err
+	case errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse),
+		errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting),
+		errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound): // wiped, until Ensure
+	case errors.As(err, &api) && api.Code == 503:
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }

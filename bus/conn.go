@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -168,6 +169,29 @@ func (c *Conn) unbind() {
 	for _, b := range c.joined {
 		b.consumer.unbind()
 		b.stream.doubt()
+	}
+}
+
+// ensure makes the objects of all joined runs again, in case the server lost them.
+func (c *Conn) ensure(ctx context.Context) {
+	c.mu.Lock()
+	joined := slices.Clone(c.joined)
+	c.mu.Unlock()
+	for _, b := range joined {
+		for attempt := 1; ; attempt++ {
+			request, cancel := context.WithTimeout(ctx, 2*requestWait)
+			err := b.Ensure(request)
+			cancel()
+			if err == nil || !errors.Is(err, ErrUnavailable) {
+				if err != nil {
+					c.warn("objects of the run are not in order", "error", err)
+				}
+				break
+			}
+			if !pause(ctx, backoff(attempt)) || !c.nc.IsConnected() {
+				return // the next connection begins anew
+			}
+		}
 	}
 }
 

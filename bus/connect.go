@@ -80,9 +80,7 @@ func (c *Conn) connect(ctx context.Context) error {
 		wait := backoff(attempt)
 		left := patience - time.Since(start)
 		if left > 0 && ctx.Err() == nil {
-			select {
-			case <-ctx.Done():
-			case <-time.After(min(wait, left)):
+			if pause(ctx, min(wait, left)) {
 				continue
 			}
 		}
@@ -103,6 +101,16 @@ func backoff(attempts int) time.Duration {
 		wait = min(wait, firstBackoff<<max(attempts-1, 0))
 	}
 	return wait/2 + rand.N(wait)
+}
+
+// pause waits, and reports whether ctx lasted so long.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
 }
 
 // natsOptions returns what all connections of c are made with.
@@ -259,6 +267,7 @@ func (c *Conn) reconnected(nc *nats.Conn) {
 	c.failures.reset()
 	c.unbind() // the server may have lost the tail of a stream
 	c.again.announce()
+	c.start(c.ctx, c.ensure)
 	c.warn("connected to the server again", "url", nc.ConnectedUrlRedacted())
 	if err := checkVersion(nc.ConnectedServerVersion()); err != nil {
 		c.warn("a server of the cluster is too old", "url", nc.ConnectedUrlRedacted(), "error", err)

@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +77,7 @@ func (b *Bus) bindConsumer(ctx context.Context) (jetstream.Consumer, error) {
 	fresh, err := b.freshConsumer(ctx)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		b.warn("the server has lost the game stream, making it anew", "stream", b.gamesName())
-		again := &Bus{conn: b.conn, id: b.id, opt: b.opt, js: b.js}
-		again.opt.MaxBytes = cmp.Or(b.opt.MaxBytes, c.maxBytes)
-		if err = again.ensureObjects(ctx); err == nil {
+		if _, err = b.makeObjects(ctx); err == nil {
 			fresh, err = b.freshConsumer(ctx)
 		}
 	}

@@ -49,6 +49,34 @@ func (b *Bus) SetPointer(ctx context.Context, key, value string, revision uint64
 	return rev, nil
 }
 
+// PointerHistory returns the values that key has had, oldest first, as far as the
+// server keeps them: 64 revisions. A value that was written again, as Lease.Touch
+// does, stands there once, with its newest revision and the time when it was new.
+// There is none, without an error, if the key never had a value.
+func (b *Bus) PointerHistory(ctx context.Context, key string) ([]Pointer, error) {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	entries, err := b.ctl.History(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("history of %w", pointerError(key, err))
+	}
+	var ps []Pointer
+	for _, e := range entries {
+		p := pointerOf(e)
+		switch n := len(ps); {
+		case e.Operation() != jetstream.KeyValuePut:
+		case n > 0 && ps[n-1].Value == p.Value:
+			ps[n-1].Revision = p.Revision
+		default:
+			ps = append(ps, p)
+		}
+	}
+	return ps, nil
+}
+
 func pointerOf(e jetstream.KeyValueEntry) Pointer {
 	return Pointer{Value: string(e.Value()), Revision: e.Revision(), Time: e.Created()}
 }
@@ -61,6 +89,8 @@ func pointerError(key string, err error) error {
 		err = ErrConflict
 	case errors.Is(err, jetstream.ErrInvalidKey):
 		err = fmt.Errorf("%w: %w", ErrName, err)
+	default:
+		err = mapUnavailable(err)
 	}
 	return fmt.Errorf("pointer %q: %w", key, err)
 }

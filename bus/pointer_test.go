@@ -8,16 +8,6 @@ import (
 	"time"
 )
 
-// history returns the values of key that the server keeps, oldest first.
-func history(ctx context.Context, b *Bus, key string) ([]Pointer, error) {
-	entries, err := b.ctl.History(ctx, key)
-	var ps []Pointer
-	for _, e := range entries {
-		ps = append(ps, pointerOf(e))
-	}
-	return ps, err
-}
-
 func TestPointerCompareAndSet(t *testing.T) {
 	ctx := testContext(t)
 	b := openBus(t, Options{})
@@ -47,12 +37,32 @@ func TestPointerCompareAndSet(t *testing.T) {
 	if err != nil || p.Value != "one" || p.Revision <= r2 || time.Since(p.Time).Abs() > time.Minute {
 		t.Errorf("pointer %+v, %v", p, err)
 	}
-	h, err := history(ctx, b, "best.crazyhouse.nnue")
+	h, err := b.PointerHistory(ctx, "best.crazyhouse.nnue")
 	if err != nil || len(h) != 3 || h[0].Value != "one" || h[1].Value != "two" || h[2].Value != p.Value || h[2].Revision != p.Revision {
 		t.Errorf("history %+v, %v", h, err)
 	}
 	if _, err := b.Pointer(ctx, "no such key!"); !errors.Is(err, ErrName) {
 		t.Errorf("bad key: got %v, want ErrName", err)
+	}
+}
+
+// What was written again stands in the history once; what never was has none.
+func TestPointerHistoryNamesChanges(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	if h, err := b.PointerHistory(ctx, "best"); err != nil || len(h) != 0 {
+		t.Errorf("no pointer: %+v, %v", h, err)
+	}
+	var rev uint64
+	for _, v := range []string{"one", "one", "two", "two", "two", "one"} {
+		var err error
+		if rev, err = b.SetPointer(ctx, "best", v, rev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := b.PointerHistory(ctx, "best")
+	if err != nil || len(h) != 3 || h[0].Value != "one" || h[0].Revision != 2 || h[1].Value != "two" || h[1].Revision != 5 || h[2].Revision != rev {
+		t.Errorf("history %+v, %v", h, err)
 	}
 }
 
@@ -66,7 +76,7 @@ func TestPointerHistoryIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h, err := history(ctx, b, "best")
+	h, err := b.PointerHistory(ctx, "best")
 	if err != nil || len(h) != pointerHistory || h[0].Value != "6" {
 		t.Errorf("%d entries from %+v, %v", len(h), h[0], err)
 	}

@@ -44,10 +44,10 @@ type RunRecord struct {
 // validate reports the first thing in r that cannot be.
 func (r *RunRecord) validate() error {
 	if r.Schema != RunSchema {
-		return fmt.Errorf("record of run %.80q: found schema %d, expected %d: use a build of selfplay that knows it", r.Name, r.Schema, RunSchema)
+		return fmt.Errorf("%w: record of run %.80q: found schema %d, expected %d: use a build of selfplay that knows it", ErrRecord, r.Name, r.Schema, RunSchema)
 	}
 	if r.Protocol < 1 {
-		return fmt.Errorf("record of run %.80q: found protocol %d, expected 1 or more", r.Name, r.Protocol)
+		return fmt.Errorf("%w: record of run %.80q: found protocol %d, expected 1 or more", ErrRecord, r.Name, r.Protocol)
 	}
 	if err := checkRunName("run name", r.Name); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (c *Conn) Runs(ctx context.Context) ([]RunRecord, error) {
 	defer cancel()
 	runs, err := c.runs(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", err)
+		return nil, fmt.Errorf("list runs: %w", mapUnavailable(err))
 	}
 	return runs, nil
 }
@@ -88,30 +88,6 @@ func (c *Conn) runs(ctx context.Context) ([]RunRecord, error) {
 	return runs, nil
 }
 
-// current returns the newest value of each key of a bucket.
-func current(ctx context.Context, kv jetstream.KeyValue) ([]jetstream.KeyValueEntry, error) {
-	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, err
-	}
-	defer w.Stop()
-	var entries []jetstream.KeyValueEntry
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			switch {
-			case !ok:
-				return nil, errors.New("the connection was lost while values were read")
-			case e == nil: // the end of the values there are
-				return entries, nil
-			}
-			entries = append(entries, e)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
 // FindRun returns the run of the given name. The error wraps ErrNoRun if the
 // registry does not have it.
 func (c *Conn) FindRun(ctx context.Context, name string) (RunRecord, error) {
@@ -119,7 +95,7 @@ func (c *Conn) FindRun(ctx context.Context, name string) (RunRecord, error) {
 	defer cancel()
 	r, err := c.findRun(ctx, name)
 	if err != nil {
-		return RunRecord{}, fmt.Errorf("find run %.80q: %w", name, err)
+		return RunRecord{}, fmt.Errorf("find run %.80q: %w", name, mapUnavailable(err))
 	}
 	return r, nil
 }
@@ -151,7 +127,7 @@ func decodeRun(e jetstream.KeyValueEntry) (RunRecord, error) {
 		return RunRecord{}, err
 	}
 	if r.Name != e.Key() {
-		return RunRecord{}, fmt.Errorf("record of run %.80q in the registry names run %q", e.Key(), r.Name)
+		return RunRecord{}, fmt.Errorf("%w: record of run %.80q in the registry names run %q", ErrRecord, e.Key(), r.Name)
 	}
 	r.revision = e.Revision()
 	return r, nil
@@ -161,10 +137,10 @@ func decodeRun(e jetstream.KeyValueEntry) (RunRecord, error) {
 func parseRun(data []byte) (RunRecord, error) {
 	var r RunRecord
 	if len(data) > maxRecordBytes {
-		return r, fmt.Errorf("record of a run: found %d bytes, expected at most %d", len(data), maxRecordBytes)
+		return r, fmt.Errorf("%w: record of a run: found %d bytes, expected at most %d", ErrRecord, len(data), maxRecordBytes)
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("record of a run: %w", err)
+		return r, fmt.Errorf("%w: record of a run: %w", ErrRecord, err)
 	}
 	return r, r.validate()
 }
@@ -182,7 +158,7 @@ func (c *Conn) CreateRun(ctx context.Context, r RunRecord) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("create run %.80q: %w", r.Name, err)
+		return fmt.Errorf("create run %.80q: %w", r.Name, mapUnavailable(err))
 	}
 	return nil
 }
@@ -203,7 +179,7 @@ func (c *Conn) UpdateRun(ctx context.Context, r RunRecord) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("update run %.80q: %w", r.Name, err)
+		return fmt.Errorf("update run %.80q: %w", r.Name, mapUnavailable(err))
 	}
 	return nil
 }

@@ -19,18 +19,39 @@ func (b *Bus) gamesName() string               { return b.id + "-games" }
 func (b *Bus) rejectsName() string             { return b.id + "-rejects" }
 func (b *Bus) netsName() string                { return b.id + "-nets" }
 func (b *Bus) ctlName() string                 { return b.id + "-ctl" }
+func (b *Bus) rolesName() string               { return b.id + "-roles" }
 func (b *Bus) gameSubject(actor string) string { return b.id + ".game." + actor }
 func (b *Bus) rejectSubject() string           { return b.id + ".reject" }
 
-// ensureObjects creates what is missing and looks at what is there.
-func (b *Bus) ensureObjects(ctx context.Context) error {
-	if err := b.ensureGames(ctx); err != nil {
-		return fmt.Errorf("stream %s: %w", b.gamesName(), err)
+// objects are what a run owns on the server. They go by name, so they stay good
+// when the server loses and gets back what they stand for.
+type objects struct {
+	games     jetstream.Stream
+	rejects   jetstream.Stream
+	nets      jetstream.ObjectStore
+	ctl       jetstream.KeyValue
+	ctlStream jetstream.Stream // of ctl
+	roles     jetstream.KeyValue
+}
+
+// Ensure makes the run's objects again where they are missing, as on a server
+// whose directory was lost. That happens by itself when a lost connection is
+// back.
+func (b *Bus) Ensure(ctx context.Context) error {
+	if _, err := b.makeObjects(ctx); err != nil {
+		return fmt.Errorf("ensure run %q: %w", b.id, mapUnavailable(err))
+	}
+	return nil
+}
+
+// makeObjects creates what is missing and looks at what is there.
+func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
+	if o.games, err = b.makeGames(ctx); err != nil {
+		return o, fmt.Errorf("stream %s: %w", b.gamesName(), err)
 	}
 	// Who does not ask for a number of copies has the number that there is.
-	replicas := b.games.CachedInfo().Config.Replicas
-	var err error
-	b.rejects, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	replicas := o.games.CachedInfo().Config.Replicas
+	o.rejects, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name:        b.rejectsName(),
 		Description: "games that failed validation",
 		Subjects:    []string{b.rejectSubject()},
@@ -40,32 +61,48 @@ func (b *Bus) ensureObjects(ctx context.Context) error {
 		Replicas:    replicas,
 	})
 	if err != nil {
-		return fmt.Errorf("stream %s: %w", b.rejectsName(), err)
+		return o, fmt.Errorf("stream %s: %w", b.rejectsName(), err)
 	}
-	b.nets, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+	o.nets, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 		Bucket:      b.netsName(),
 		Description: "nets, named by the SHA-256 of their content",
 		Replicas:    replicas,
 	})
 	if err != nil {
-		return fmt.Errorf("object store %s: %w", b.netsName(), err)
+		return o, fmt.Errorf("object store %s: %w", b.netsName(), err)
 	}
-	b.ctl, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+	o.ctl, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket:      b.ctlName(),
 		Description: "pointers",
 		History:     pointerHistory,
 		Replicas:    replicas,
 	})
 	if err != nil {
-		return fmt.Errorf("bucket %s: %w", b.ctlName(), err)
+		return o, fmt.Errorf("bucket %s: %w", b.ctlName(), err)
 	}
-	return nil
+	if o.ctlStream, err = b.js.Stream(ctx, "KV_"+b.ctlName()); err != nil {
+		return o, fmt.Errorf("bucket %s: %w", b.ctlName(), err)
+	}
+	o.roles, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket:      b.rolesName(),
+		Description: "processes that are there",
+		History:     1,
+		TTL:         memberTTL,
+		MaxBytes:    maxMembersBytes,
+		Storage:     jetstream.MemoryStorage,
+		Replicas:    replicas,
+	})
+	if err != nil {
+		return o, fmt.Errorf("bucket %s: %w", b.rolesName(), err)
+	}
+	return o, nil
 }
 
-// ensureGames creates the game stream. One that exists keeps its size and
+// makeGames creates the game stream. One that exists keeps its size and
 // duplicate window unless JoinOptions ask for others: roles on other machines
-// need not know how large the stream is.
-func (b *Bus) ensureGames(ctx context.Context) error {
+// need not know how large the stream is. One that the server lost is made as it
+// was.
+func (b *Bus) makeGames(ctx context.Context) (jetstream.Stream, error) {
 	cfg := jetstream.StreamConfig{
 		Name:        b.gamesName(),
 		Description: "finished games on their way to the replay buffer",
@@ -75,26 +112,24 @@ func (b *Bus) ensureGames(ctx context.Context) error {
 		Discard:     jetstream.DiscardNew,
 		DenyDelete:  true,
 		MaxMsgSize:  1 << 20,
-		MaxBytes:    cmp.Or(b.opt.MaxBytes, DefaultMaxBytes),
-		Duplicates:  cmp.Or(b.opt.DuplicateWindow, DefaultDuplicateWindow),
-		Replicas:    cmp.Or(b.opt.Replicas, 1),
+		MaxBytes:    cmp.Or(b.opt.MaxBytes, b.joined.MaxBytes, DefaultMaxBytes),
+		Duplicates:  cmp.Or(b.opt.DuplicateWindow, b.joined.Duplicates, DefaultDuplicateWindow),
+		Replicas:    cmp.Or(b.opt.Replicas, b.joined.Replicas, 1),
 		Metadata:    map[string]string{schemaKey: schemaVersion},
 	}
 	old, err := b.js.Stream(ctx, cfg.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		b.games, err = b.js.CreateOrUpdateStream(ctx, cfg) // two roles may start at once
-		return err
+		return b.js.CreateOrUpdateStream(ctx, cfg) // two roles may start at once
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	have := old.CachedInfo().Config
 	if v := have.Metadata[schemaKey]; v != schemaVersion {
-		return fmt.Errorf("%w: schema version %q, want %q", ErrConfig, v, schemaVersion)
+		return nil, fmt.Errorf("%w: schema version %q, want %q", ErrConfig, v, schemaVersion)
 	}
 	cfg.MaxBytes = cmp.Or(b.opt.MaxBytes, have.MaxBytes)
 	cfg.Duplicates = cmp.Or(b.opt.DuplicateWindow, have.Duplicates)
 	cfg.Replicas = cmp.Or(b.opt.Replicas, have.Replicas)
-	b.games, err = b.js.UpdateStream(ctx, cfg)
-	return err
+	return b.js.UpdateStream(ctx, cfg)
 }

@@ -1,0 +1,147 @@
+package bus
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// MemberSchema is the version of Member.
+	MemberSchema = 1
+
+	memberTTL       = 30 * time.Second // a member that is not announced again is gone
+	maxMembersBytes = 16 << 20         // of all members of a run: more than 20,000
+)
+
+// Member is what a process of a run says of itself. Fields of newer builds are
+// left out when it is read.
+type Member struct {
+	Schema     int       `json:"schema"`   // MemberSchema
+	Protocol   int       `json:"protocol"` // Protocol of its build
+	Role       string    `json:"role"`
+	Instance   string    `json:"instance"` // one process of the role
+	Host       string    `json:"host"`
+	PID        int       `json:"pid"`
+	Build      string    `json:"build"`
+	Since      time.Time `json:"since"` // when it began, by its clock
+	State      string    `json:"state"` // what it does, for people
+	Net        string    `json:"net,omitempty"`
+	Generation int       `json:"generation,omitempty"`
+	Games      uint64    `json:"games,omitempty"`      // finished since it began
+	Waiting    uint64    `json:"waiting,omitempty"`    // games that it keeps for others
+	FailedNet  string    `json:"failed_net,omitempty"` // newest net that it could not load
+	FailedWhy  string    `json:"failed_why,omitempty"`
+
+	Seen time.Time `json:"-"` // when the server got it
+}
+
+func (m *Member) key() (string, error) {
+	if err := checkName("role", m.Role); err != nil {
+		return "", err
+	}
+	return m.Role + "." + m.Instance, checkName("instance", m.Instance)
+}
+
+func parseMember(data []byte) (Member, error) {
+	var m Member
+	if len(data) > maxRecordBytes {
+		return m, fmt.Errorf("%w: member: found %d bytes, expected at most %d", ErrRecord, len(data), maxRecordBytes)
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, fmt.Errorf("%w: member: %w", ErrRecord, err)
+	}
+	if m.Schema < 1 {
+		return m, fmt.Errorf("%w: member: found schema %d, expected 1 or more", ErrRecord, m.Schema)
+	}
+	_, err := m.key()
+	return m, err
+}
+
+// Announce tells the others that a process is there, for half a minute.
+func (b *Bus) Announce(ctx context.Context, m Member) error {
+	key, err := m.key()
+	if err != nil {
+		return fmt.Errorf("announce: %w", err)
+	}
+	value, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("announce %s: %w", key, err)
+	}
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	if _, err := b.roles.Put(ctx, key, value); err != nil {
+		return fmt.Errorf("announce %s: %w", key, mapUnavailable(err))
+	}
+	return nil
+}
+
+// Leave tells the others that a process ends.
+func (b *Bus) Leave(ctx context.Context, m Member) error {
+	key, err := m.key()
+	if err != nil {
+		return fmt.Errorf("leave: %w", err)
+	}
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	if err := b.roles.Delete(ctx, key); err != nil {
+		return fmt.Errorf("leave %s: %w", key, mapUnavailable(err))
+	}
+	return nil
+}
+
+// Members returns the processes that announced themselves less than half a minute
+// ago and did not leave, by role and instance. Records that are damaged are left
+// out and logged.
+func (b *Bus) Members(ctx context.Context) ([]Member, error) {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	entries, err := current(ctx, b.roles)
+	if err != nil {
+		return nil, fmt.Errorf("members: %w", mapUnavailable(err))
+	}
+	members := make([]Member, 0, len(entries))
+	for _, e := range entries {
+		m, err := parseMember(e.Value())
+		if err != nil {
+			b.warn("member is left out", "key", e.Key(), "error", err)
+			continue
+		}
+		m.Seen = e.Created()
+		members = append(members, m)
+	}
+	slices.SortFunc(members, func(x, y Member) int {
+		return cmp.Or(cmp.Compare(x.Role, y.Role), cmp.Compare(x.Instance, y.Instance))
+	})
+	return members, nil
+}
+
+// current returns the newest value of each key of a bucket.
+func current(ctx context.Context, kv jetstream.KeyValue) ([]jetstream.KeyValueEntry, error) {
+	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	defer w.Stop()
+	var entries []jetstream.KeyValueEntry
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return nil, errors.New("the connection was lost while values were read")
+			case e == nil: // the end of the values there are
+				return entries, nil
+			}
+			entries = append(entries, e)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package bus
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func TestServices(t *testing.T) {
+	ctx := testContext(t)
+	c := openConn(t, Options{})
+	b, other := joinRun(t, c, "one", JoinOptions{}), joinRun(t, c, "two", JoinOptions{})
+	if _, err := b.Ask(ctx, "echo.one", nil); !errors.Is(err, ErrNobody) {
+		t.Errorf("got %v, want ErrNobody", err)
+	}
+	var answered atomic.Int32
+	var stops []func()
+	for range 2 { // each request goes to one of them
+		stop, err := b.Serve("echo.one", func(request []byte) ([]byte, error) {
+			answered.Add(1)
+			switch string(request) {
+			case "fail":
+				return nil, errors.New("it is\r\nbroken")
+			case "large":
+				return make([]byte, MaxPayload+1), nil
+			}
+			return request, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stops = append(stops, stop)
+	}
+	if err := c.nc.Flush(); err != nil { // the server knows of both
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	const many = 200
+	for i := range many {
+		all.Go(func() {
+			request := bytes.Repeat([]byte{byte(i)}, i*400)
+			if got, err := b.Ask(ctx, "echo.one", request); err != nil || !bytes.Equal(got, request) {
+				t.Errorf("request %d: %d bytes, %v", i, len(got), err)
+			}
+		})
+	}
+	all.Wait()
+	if n := answered.Load(); n != many {
+		t.Errorf("%d requests were answered %d times", many, n)
+	}
+	if _, err := b.Ask(ctx, "echo.one", []byte("fail")); err == nil || !strings.Contains(err.Error(), "it is broken") {
+		t.Errorf("got %v, want the service's error", err)
+	}
+	if _, err := b.Ask(ctx, "echo.one", []byte("large")); err == nil || !strings.Contains(err.Error(), ErrTooLarge.Error()) {
+		t.Errorf("got %v, want the answer to be too large", err)
+	}
+	if _, err := b.Ask(ctx, "echo.one", make([]byte, MaxPayload+1)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v, want ErrTooLarge", err)
+	}
+	if _, err := other.Ask(ctx, "echo.one", nil); !errors.Is(err, ErrNobody) {
+		t.Errorf("another run: got %v, want ErrNobody", err)
+	}
+	for _, name := range []string{"", "a..b", "*", "a.>"} {
+		if _, err := b.Ask(ctx, name, nil); !errors.Is(err, ErrName) {
+			t.Errorf("%q: got %v, want ErrName", name, err)
+		}
+		if _, err := b.Serve(name, nil); !errors.Is(err, ErrName) {
+			t.Errorf("%q: got %v, want ErrName", name, err)
+		}
+	}
+	for _, stop := range stops {
+		stop()
+		stop()
+	}
+	if err := c.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Ask(ctx, "echo.one", nil); !errors.Is(err, ErrNobody) {
+		t.Errorf("stopped: got %v, want ErrNobody", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Serve("echo", nil); err == nil {
+		t.Error("serving on a closed connection")
+	}
+}
