@@ -18,6 +18,7 @@ var (
 	ErrTooLarge  = errors.New("message is too large")        // above MaxPayload
 	ErrName      = errors.New("bad name")                    // a run, actor, id or key with characters a subject cannot hold
 	ErrNoNet     = errors.New("no such net")                 // GetNet, NetManifest, DeleteNet
+	ErrNoFile    = errors.New("no such file")                // GetFile
 	ErrCorrupt   = errors.New("content does not match hash") // PutNet, GetNet
 	ErrNoPointer = errors.New("no such pointer")             // Pointer
 	ErrConflict  = errors.New("changed by another writer")   // SetPointer, UpdateRun
@@ -48,6 +49,10 @@ const (
 	// not say.
 	DefaultMaxBytes = 2 << 30
 
+	// DefaultNetsBytes is the room for nets and other files if JoinOptions do
+	// not say.
+	DefaultNetsBytes = 4 << 30
+
 	// DefaultDuplicateWindow is how long the server remembers game ids if
 	// JoinOptions do not say.
 	DefaultDuplicateWindow = 2 * time.Hour
@@ -63,6 +68,7 @@ const (
 // JoinOptions say how the objects of a run are made if they are missing.
 type JoinOptions struct {
 	MaxBytes        int64         // room of the game stream in bytes; 0: as it is, DefaultMaxBytes for a new one
+	NetsBytes       int64         // room for nets in bytes; 0: as it is, DefaultNetsBytes for a new store and one without a limit
 	DuplicateWindow time.Duration // how long game ids are remembered; 0: as it is, DefaultDuplicateWindow for a new one
 	LeaseTTL        time.Duration // a lease that was not renewed for this long is free; the same for all roles of a run; 0: DefaultLeaseTTL
 	Replicas        int           // copies of everything in a cluster, 1, 3 or 5; 0: as it is, 1 for what is new
@@ -73,6 +79,8 @@ func (o *JoinOptions) validate() error {
 	switch {
 	case o.MaxBytes < 0:
 		return fmt.Errorf("%w: room for games of %d bytes: want none or more", ErrConfig, o.MaxBytes)
+	case o.NetsBytes < 0:
+		return fmt.Errorf("%w: room for nets of %d bytes: want none or more", ErrConfig, o.NetsBytes)
 	case o.DuplicateWindow < 0:
 		return fmt.Errorf("%w: duplicate window of %v: want none or more", ErrConfig, o.DuplicateWindow)
 	case o.LeaseTTL < 0:

@@ -9,7 +9,7 @@
 //	demo-games        stream      demo.game.<actor>, bundles of games
 //	  ingest          consumer    durable pull, acknowledged up to a sequence
 //	demo-rejects      stream      demo.reject, games that failed validation
-//	OBJ_demo-nets     object store, name = SHA-256 of the content
+//	OBJ_demo-nets     object store, name = SHA-256 of the content; other files too
 //	KV_demo-ctl       key-value bucket, pointers with 64 revisions each
 //
 // What the pieces promise:
@@ -27,7 +27,8 @@
 //     goes on after them and reports the hole, and Floor says up to where a
 //     game that is not stored by now will not come by itself.
 //   - A net is never overwritten. Its content is checked against its id on
-//     the way in and on the way out.
+//     the way in and on the way out. The store of nets is bounded: a full one
+//     refuses with ErrFull, and DeleteNet makes room.
 //   - A pointer moves by compare-and-set; its history is the audit log.
 //
 // Nothing here retries a publish: the caller keeps the game until it is

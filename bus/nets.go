@@ -26,7 +26,9 @@ const (
 
 // PutNet stores the net that r yields under m.ID, with m beside it. A net
 // that is there already is left as it is. The error wraps ErrCorrupt, and
-// nothing is stored, if the content's SHA-256 or size is not what m says.
+// nothing is stored, if the content's SHA-256 or size is not what m says, and
+// ErrFull if the store of nets or the disk has no room for it. Parts of nets
+// whose transfer broke off long ago are removed.
 func (b *Bus) PutNet(ctx context.Context, m nets.Manifest, r io.Reader) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("put net: %w", err)
@@ -35,19 +37,9 @@ func (b *Bus) PutNet(ctx context.Context, m nets.Manifest, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("put net: %w", err)
 	}
-	ctx, cancel := transferContext(ctx, m.Size)
-	defer cancel()
-	b.netsMu.Lock()
-	defer b.netsMu.Unlock()
-	switch _, err := b.nets.GetInfo(ctx, m.ID); {
-	case err == nil:
-		return nil
-	case !errors.Is(err, jetstream.ErrObjectNotFound):
-		return fmt.Errorf("put net %s: %w", m.ID, err)
-	}
 	meta := jetstream.ObjectMeta{Name: m.ID, Metadata: map[string]string{manifestKey: string(manifest)}}
-	if _, err := b.nets.Put(ctx, meta, newVerifier(r, m.ID, m.Size)); err != nil {
-		return fmt.Errorf("put net %s: %w", m.ID, mapFull(err, "the store of nets holds all the bytes it may; delete old nets"))
+	if err := b.put(ctx, meta, m.ID, m.Size, r); err != nil {
+		return fmt.Errorf("put net %s: %w", m.ID, err)
 	}
 	return nil
 }
@@ -60,18 +52,8 @@ func (b *Bus) GetNet(ctx context.Context, id string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := transferContext(ctx, m.Size)
-	defer cancel()
-	obj, err := b.nets.Get(ctx, id)
-	if err != nil {
+	if err := b.get(ctx, id, id, m.Size, w); err != nil {
 		return fmt.Errorf("get net %s: %w", id, mapNoNet(err))
-	}
-	defer obj.Close()
-	if _, err := io.Copy(w, newVerifier(obj, id, m.Size)); err != nil {
-		if errors.Is(err, jetstream.ErrDigestMismatch) {
-			err = fmt.Errorf("%w: %w", ErrCorrupt, err)
-		}
-		return fmt.Errorf("get net %s: %w", id, err)
 	}
 	return nil
 }

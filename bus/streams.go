@@ -63,9 +63,14 @@ func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
 	if err != nil {
 		return o, fmt.Errorf("stream %s: %w", b.rejectsName(), err)
 	}
+	netsBytes, err := b.netsBytes(ctx)
+	if err != nil {
+		return o, fmt.Errorf("object store %s: %w", b.netsName(), err)
+	}
 	o.nets, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
 		Bucket:      b.netsName(),
 		Description: "nets, named by the SHA-256 of their content",
+		MaxBytes:    netsBytes,
 		Replicas:    replicas,
 	})
 	if err != nil {
@@ -96,6 +101,21 @@ func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
 		return o, fmt.Errorf("bucket %s: %w", b.rolesName(), err)
 	}
 	return o, nil
+}
+
+// netsBytes is the room that the store of nets is to have.
+func (b *Bus) netsBytes(ctx context.Context) (int64, error) {
+	if b.opt.NetsBytes > 0 {
+		return b.opt.NetsBytes, nil
+	}
+	old, err := b.js.Stream(ctx, "OBJ_"+b.netsName())
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return 0, err
+	}
+	if err == nil && old.CachedInfo().Config.MaxBytes > 0 {
+		return old.CachedInfo().Config.MaxBytes, nil
+	}
+	return DefaultNetsBytes, nil
 }
 
 // makeGames creates the game stream. One that exists keeps its size and
