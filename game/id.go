@@ -7,6 +7,10 @@ import (
 	"strings"
 )
 
+// LocalActor is the actor of a run on one machine, and of games of versions whose
+// ids did not name one.
+const LocalActor = "local"
+
 // MaxActorName is the length of an actor's name at most, in bytes.
 const MaxActorName = 24
 

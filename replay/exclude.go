@@ -12,26 +12,19 @@ import (
 	"github.com/crazyhouse-rl/selfplay/game"
 )
 
-// LocalActor is the actor of a run on one machine, and of games of versions whose
-// ids did not name one.
-const LocalActor = "local"
-
 // maxReason bounds the bytes of a reason to exclude an actor.
 const maxReason = 1 << 10
 
 // ActorOf returns the actor that the id of a game of a run names, as
 // <run>-<actor>-<epoch>-<worker>-<counter> does and <run>-<epoch>-<worker>-<counter>
-// of older games, which are LocalActor's. Of another id it returns "".
+// of older games, which are game.LocalActor's. Of another id it returns "".
 func ActorOf(gameID, runID string) string {
-	rest, ok := strings.CutPrefix(gameID, runID+"-")
-	if !ok || runID == "" {
-		return ""
+	if id, err := game.ParseID(runID, gameID); err == nil {
+		return id.Actor
 	}
-	switch parts := strings.SplitN(rest, "-", 5); len(parts) {
-	case 3:
-		return LocalActor
-	case 4:
-		return parts[0]
+	rest, ok := strings.CutPrefix(gameID, runID+"-")
+	if ok && runID != "" && strings.Count(rest, "-") == 2 {
+		return game.LocalActor
 	}
 	return ""
 }

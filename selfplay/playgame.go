@@ -114,7 +114,7 @@ func (m *gameMaker) balanced(ctx context.Context, player game.Player) func(*ches
 // gameSeed returns the seed of a game of the run with the given seed.
 func gameSeed(run uint64, id game.ID) uint64 {
 	values := []uint64{run, uint64(id.Epoch), uint64(id.Worker), id.Counter}
-	if id.Actor != localActor { // whose games were numbered before actors had names
+	if id.Actor != game.LocalActor { // whose games were numbered before actors had names
 		sum := sha256.Sum256([]byte(id.Actor))
 		values = append(values, binary.LittleEndian.Uint64(sum[:]))
 	}

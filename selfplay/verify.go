@@ -11,7 +11,9 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -37,9 +39,28 @@ const (
 // actorHistory are the settings that a run's actors have had.
 type actorHistory struct {
 	Settings []configs.Actor // newest first
-	// Whole says that there were no others. Then a game with other limits is not
-	// skipped but wrong.
+	// Whole says that there were no others. If it is not known, a game that differs
+	// may have been played with those that are missing, and is skipped.
 	Whole bool
+}
+
+// firstSettings is how long after a run's beginning its first settings are there.
+const firstSettings = time.Minute
+
+// readHistory reads the settings that actors of a run have had out of the values of
+// the run's settings, oldest first. They are the whole history if they reach back to
+// when the run was created: a server keeps so many only, and may have lost all.
+func readHistory(own configs.Config, created time.Time, said []bus.Pointer) actorHistory {
+	h := actorHistory{Whole: len(said) > 0 && said[0].Time.Before(created.Add(firstSettings))}
+	for _, p := range slices.Backward(said) {
+		cfg, err := configs.WithShared(own, []byte(p.Value), "settings of the run")
+		if err != nil { // of another build
+			h.Whole = false
+			continue
+		}
+		h.Settings = append(h.Settings, cfg.Actor)
+	}
+	return h
 }
 
 // VerifyStats counts what a verifier did with the games it was given.
@@ -76,7 +97,7 @@ type verifier struct {
 }
 
 // newVerifier returns a verifier of the run's games, to which history tells the
-// settings that actors have had since the run began.
+// settings that actors have had, as readHistory does.
 func newVerifier(r *Run, history func(context.Context) (actorHistory, error)) *verifier {
 	first := r.firstNet()
 	return &verifier{
@@ -269,12 +290,18 @@ func (v *verifier) examine(ctx context.Context, stored []byte) (verdict *Verdict
 	if err != nil {
 		return wrong("%v", err)
 	}
-	settings, skip, err := v.settingsOf(ctx, &h)
-	if err != nil || skip != "" {
-		return nil, skip, err
+	history, err := v.history(ctx)
+	if err != nil {
+		return nil, "", err
 	}
-	if len(settings) == 0 {
+	settings := history.fitting(&h)
+	switch {
+	case len(settings) == 0 && history.Whole:
 		return wrong("found limits %.80q, which actors of the run never had", h.Limits)
+	case len(settings) == 0:
+		return nil, skipSettings, nil
+	case !reproducible(settings):
+		return nil, skipRuntime, nil
 	}
 	n, err := v.netOf(ctx, h.Nets[0])
 	if err != nil {
@@ -301,32 +328,22 @@ func (v *verifier) examine(ctx context.Context, stored []byte) (verdict *Verdict
 			verdict.Ply, verdict.What = ply, what
 		}
 	}
+	if !history.Whole {
+		return nil, skipSettings, nil
+	}
 	return verdict, "", nil
 }
 
-// settingsOf returns the settings that a game with header h may have been played
-// with, newest first: none if it cannot have been played in this run.
-func (v *verifier) settingsOf(ctx context.Context, h *game.Header) (fit []configs.Actor, skip string, err error) {
-	all, err := v.history(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	seen := map[configs.Actor]bool{}
-	for _, c := range all.Settings {
-		c = ofGames(c)
-		if seen[c] || h.Limits != game.LimitsText(limitsOf(c)) {
-			continue
+// fitting returns the settings that a game with this header may have been played
+// with, newest first, each once.
+func (a *actorHistory) fitting(h *game.Header) []configs.Actor {
+	var fit []configs.Actor
+	for _, c := range a.Settings {
+		if c = ofGames(c); h.Limits == game.LimitsText(limitsOf(c)) && !slices.Contains(fit, c) {
+			fit = append(fit, c)
 		}
-		seen[c] = true
-		if !reproducible(c) {
-			return nil, skipRuntime, nil
-		}
-		fit = append(fit, c)
 	}
-	if len(fit) == 0 && !all.Whole {
-		return nil, skipSettings, nil
-	}
-	return fit, "", nil
+	return fit
 }
 
 // ofGames returns c without the settings that change no game.
@@ -336,9 +353,11 @@ func ofGames(c configs.Actor) configs.Actor {
 	return c
 }
 
-// reproducible reports whether games with these settings are the same everywhere.
-func reproducible(c configs.Actor) bool {
-	return c.Search != configs.TreeSearch || c.Tree.Runtime == runtimes.Native || c.Tree.Runtime == runtimes.Int8
+// reproducible reports whether games with all these settings are the same everywhere.
+func reproducible(settings []configs.Actor) bool {
+	return !slices.ContainsFunc(settings, func(c configs.Actor) bool {
+		return c.Search == configs.TreeSearch && c.Tree.Runtime != runtimes.Native && c.Tree.Runtime != runtimes.Int8
+	})
 }
 
 // netOf returns the net with this id, nil if it is not at hand.

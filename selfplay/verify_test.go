@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -234,9 +235,13 @@ func TestHonestGamesPass(t *testing.T) {
 	weaker.Actor.Nodes = 11
 	m := newMaker(t, weaker)
 	good := m.record(t, m.open(t, a), a, verifyID(9))
+	noisier := now
+	noisier.Actor.RandomProb = 0.9
+	m = newMaker(t, noisier)
+	noisy := m.record(t, m.open(t, a), a, verifyID(11))
 	m = newMaker(t, now)
 	games = append(games,
-		good, // under settings that the history does not reach back to
+		good, noisy, // under settings that the history does not reach back to
 		m.record(t, m.open(t, b), b, verifyID(10)),
 		altered(t, good, func(g *game.Game) { g.Build = "v9" }),
 	)
@@ -251,8 +256,8 @@ func TestHonestGamesPass(t *testing.T) {
 	if err := v.run(t.Context(), next, func(v Verdict) error { return errors.New(v.String()) }); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]uint64{skipBuild: 1, skipNet: 1, skipSettings: 1}
-	if v.stats.Seen != 9 || v.stats.Same != 6 || v.stats.Differ != 0 || fmt.Sprint(v.stats.Skipped) != fmt.Sprint(want) {
+	want := map[string]uint64{skipBuild: 1, skipNet: 1, skipSettings: 2}
+	if v.stats.Seen != 10 || v.stats.Same != 6 || v.stats.Differ != 0 || fmt.Sprint(v.stats.Skipped) != fmt.Sprint(want) {
 		t.Errorf("counted %+v", v.stats)
 	}
 }
@@ -351,6 +356,38 @@ func TestVerifyTreeGames(t *testing.T) {
 	}
 	if _, err := v.verify(t.Context(), m.record(t, p, a, verifyID(4))); err != nil || v.stats.Skipped[skipRuntime] != 1 {
 		t.Errorf("counted %+v, error %v", v.stats, err)
+	}
+}
+
+// TestReadHistory: the settings come newest first, and whether there were others is
+// not taken for granted.
+func TestReadHistory(t *testing.T) {
+	own := verifyConfig(t)
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	said := func(nodes uint64, at time.Duration) bus.Pointer {
+		cfg := own
+		cfg.Actor.Nodes = nodes
+		return bus.Pointer{Value: string(configs.Shared(cfg)), Time: began.Add(at)}
+	}
+	for _, c := range []struct {
+		name  string
+		said  []bus.Pointer
+		want  []uint64
+		whole bool
+	}{
+		{"from the beginning", []bus.Pointer{said(5, time.Second), said(7, time.Hour)}, []uint64{7, 5}, true},
+		{"only the newest", []bus.Pointer{said(6, time.Hour), said(7, 2*time.Hour)}, []uint64{7, 6}, false},
+		{"another build's", []bus.Pointer{said(5, time.Second), {Value: "actor: {speed: 1}"}, said(7, time.Hour)}, []uint64{7, 5}, false},
+		{"none", nil, nil, false},
+	} {
+		h := readHistory(own, began, c.said)
+		var got []uint64
+		for _, s := range h.Settings {
+			got = append(got, s.Nodes)
+		}
+		if !slices.Equal(got, c.want) || h.Whole != c.whole {
+			t.Errorf("%s: nodes %v, whole %v", c.name, got, h.Whole)
+		}
 	}
 }
 
