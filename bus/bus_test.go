@@ -2,9 +2,11 @@ package bus
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -245,7 +247,11 @@ func TestKilledServerKeepsGames(t *testing.T) {
 	}
 	cmd.Wait()
 
-	b := openBus(t, Options{Dir: dir})
+	var log bytes.Buffer
+	b := openBus(t, Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if strings.Contains(log.String(), "nats server") {
+		t.Errorf("the start after a kill warns: %s", log.String())
+	}
 	for i, m := range take(t, b, helperGames) {
 		if string(m.Games[0]) != string(gameData(i)) {
 			t.Errorf("game %d: %q", i, m.Games[0])

@@ -234,6 +234,48 @@ func TestRefusedGameIsNoDuplicate(t *testing.T) {
 	}
 }
 
+// Bundles, messages of protocol 1 and what is neither come side by side.
+func TestMessagesOfGames(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	games := [][]byte{[]byte("one"), []byte("two"), []byte("three")}
+	if _, err := b.PublishGames(ctx, "a", "bundle", games); err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range []string{"ZHGM bare", "ZHGS sealed", "junk", ""} {
+		if _, err := b.publish(ctx, "b", "id-"+data[:len(data)/2], []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ms []Msg
+	for len(ms) != 5 { // on a busy machine fewer come at a time, and then come again
+		batch, err := b.Games(ctx, 5*len(games), 2*time.Second) // reckoned from the first message
+		if err != nil {
+			t.Fatal(err)
+		}
+		ms = batch.Msgs
+	}
+	if m := ms[0]; m.Actor != "a" || m.Err != nil || !slices.EqualFunc(m.Games, games, bytes.Equal) {
+		t.Errorf("bundle: %+v", m)
+	}
+	for i, want := range []string{"ZHGM bare", "ZHGS sealed"} {
+		if m := ms[1+i]; m.Actor != "b" || m.Err != nil || len(m.Games) != 1 || string(m.Games[0]) != want {
+			t.Errorf("%s: %+v", want, m)
+		}
+	}
+	for i, want := range []string{"junk", ""} {
+		if m := ms[3+i]; !errors.Is(m.Err, ErrBundle) || len(m.Games) != 0 || string(m.Data) != want {
+			t.Errorf("%q: %+v", want, m)
+		}
+	}
+	if err := b.AckGames(ctx, ms[4]); err != nil {
+		t.Fatal(err)
+	}
+	if s := stats(t, b); s.AckFloor != 5 || s.Pending != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestPublishRefusesBadInput(t *testing.T) {
 	ctx := testContext(t)
 	b := openBus(t, Options{})
