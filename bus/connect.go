@@ -149,7 +149,11 @@ func (c *Conn) natsOptions() ([]nats.Option, error) {
 		opts = append(opts, nats.UserCredentials(c.opt.Creds))
 	}
 	if c.opt.TLSCA != "" {
-		opts = append(opts, nats.RootCAs(c.opt.TLSCA))
+		ca := nats.RootCAs(c.opt.TLSCA)
+		if err := ca(&nats.Options{}); err != nil {
+			return nil, fmt.Errorf("%w: certificates: %w", ErrConfig, err)
+		}
+		opts = append(opts, ca)
 	}
 	return opts, nil
 }
