@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,11 +85,8 @@ func TestClusterLosesAServer(t *testing.T) {
 	}
 
 	again := c.again.wait()
-	for _, s := range servers {
-		if s.ID() == c.nc.ConnectedServerId() {
-			s.Shutdown()
-		}
-	}
+	lost := slices.IndexFunc(servers, func(s *server.Server) bool { return s.ID() == c.nc.ConnectedServerId() })
+	servers[lost].Shutdown()
 	select {
 	case <-again:
 	case <-ctx.Done():

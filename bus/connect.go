@@ -24,6 +24,7 @@ const (
 	dialWait     = 2 * time.Second        // for one address, and for what a server says first
 	firstBackoff = 250 * time.Millisecond // after the first failed attempt, twice as much after each other
 	maxBackoff   = 10 * time.Second
+	maxFailures  = 256              // remembered by a reporter
 	maxQuiet     = time.Minute      // between reports of the same failure
 	pingInterval = 10 * time.Second // a server that does not answer two of them is lost
 
@@ -339,9 +340,13 @@ func (d *dialer) errors() error {
 type reporter struct {
 	warn func(msg string, args ...any)
 
-	mu    sync.Mutex
-	last  string // failure that was reported last
-	count int    // times it happened since it was new
+	mu   sync.Mutex
+	seen map[string]*failure // by text
+}
+
+// failure is one that was reported since the connection stood last.
+type failure struct {
+	count int
 	quiet time.Duration
 	next  time.Time // when it may be reported again
 }
@@ -349,19 +354,24 @@ type reporter struct {
 func (r *reporter) report(url string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := time.Now()
-	if text := err.Error(); text != r.last {
-		r.last, r.count, r.quiet, r.next = text, 0, firstBackoff, now
+	f := r.seen[err.Error()]
+	if f == nil {
+		if r.seen == nil || len(r.seen) == maxFailures {
+			r.seen = map[string]*failure{}
+		}
+		f = &failure{quiet: firstBackoff}
+		r.seen[err.Error()] = f
 	}
-	r.count++
-	if now.Before(r.next) {
+	f.count++
+	now := time.Now()
+	if now.Before(f.next) {
 		return
 	}
-	r.quiet = min(2*r.quiet, maxQuiet)
-	r.next = now.Add(r.quiet)
+	f.quiet = min(2*f.quiet, maxQuiet)
+	f.next = now.Add(f.quiet)
 	args := []any{"url", secret.Redact(url), "error", err}
-	if r.count > 1 {
-		args = append(args, "times", r.count)
+	if f.count > 1 {
+		args = append(args, "times", f.count)
 	}
 	r.warn("not connected", args...)
 }
@@ -369,5 +379,5 @@ func (r *reporter) report(url string, err error) {
 func (r *reporter) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last = ""
+	r.seen = nil
 }

@@ -188,8 +188,11 @@ func TestReporterShowsEachCauseAndSaysItAgainLater(t *testing.T) {
 			t.Errorf("said %q", said[:2])
 		}
 		said = nil
-		r.report("", slow)
-		r.report("", refused)
+		r.reset()
+		for range 3 { // of two servers in turn
+			r.report("", slow)
+			r.report("", refused)
+		}
 		r.reset()
 		r.report("", refused)
 		if len(said) != 3 {

@@ -10,7 +10,11 @@
 //	  ingest          consumer    durable pull, acknowledged up to a sequence
 //	demo-rejects      stream      demo.reject, games that failed validation
 //	OBJ_demo-nets     object store, name = SHA-256 of the content; other files too
-//	KV_demo-ctl       key-value bucket, pointers with 64 revisions each
+//	KV_demo-ctl       key-value bucket, pointers and leases with 64 revisions each
+//	KV_demo-roles     key-value bucket in memory, processes that are there
+//
+// and the subjects demo.ask.<service>, of requests that are answered at once or
+// not at all.
 //
 // What the pieces promise:
 //
@@ -30,6 +34,14 @@
 //     the way in and on the way out. The store of nets is bounded: a full one
 //     refuses with ErrFull, and DeleteNet makes room.
 //   - A pointer moves by compare-and-set; its history is the audit log.
+//   - One process at a time holds a lease, and each holder has a higher fence.
+//     Whatever clocks do, a former holder sets no pointer after its successor
+//     has touched it: see Lease.
+//   - A connection is tried for as long as Options.Patience says, with each
+//     failure logged, and then with an error that says why; one that stood is
+//     made again for ever. A server too old, or without JetStream, is refused
+//     before anything else. Objects that a server lost are made again.
+//   - Secrets come from files, and stand in no error and no log.
 //
 // Nothing here retries a publish: the caller keeps the game until it is
 // acknowledged and knows best how long to wait. A request whose answer does
