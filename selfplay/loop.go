@@ -63,7 +63,7 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 	context.AfterFunc(failed, func() { r.log.Info("stopping: finishing games, then storing them") })
 	group.Go(func() error { return follow.follow(failed) })
 	group.Go(func() error { return learn.learn(failed) })
-	group.Go(func() error { return (&referee{run: r}).judgeAll(failed) })
+	group.Go(func() error { return newReferee(r).judgeAll(failed) })
 	group.Go(func() error { return r.awaitLimits(failed, stopped, limits) })
 	carrying, carryFailed := errgroup.WithContext(carry)
 	context.AfterFunc(carryFailed, stopped)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -14,20 +15,76 @@ import (
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
-	"github.com/crazyhouse-rl/selfplay/player"
-	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
 const refereeRetry = 2 * time.Second
 
-// referee plays every offered net against the current one and moves the
+// referee has every offered net played against the current one and moves the
 // current pointer when the sequential test says so. Which candidate was judged
 // last is a pointer of its own, and a match's game log is its state, so a
 // killed referee continues where it was.
-type referee struct{ run *Run }
+//
+// The pairs of a match are played by gate workers: that of the referee itself,
+// and any number elsewhere, which ask for them by the services gate.next and
+// gate.result. The claims of workers are kept in memory only.
+type referee struct {
+	run   *Run
+	pairs *openPairs
+	nets  *netCache
+	slots int        // pairs that this process plays at a time
+	fence uint64     // in every answer
+	set   setPointer // writes only as long as this process is the referee
+}
+
+// setPointer moves a pointer by compare-and-set.
+type setPointer func(ctx context.Context, key, value string, revision uint64) (uint64, error)
+
+func newReferee(r *Run) *referee {
+	return &referee{run: r, pairs: newOpenPairs(), nets: newNetCache(r), slots: r.cfg.Gate.Concurrency, set: r.bus.SetPointer}
+}
 
 // judgeAll works until ctx ends.
 func (j *referee) judgeAll(ctx context.Context) error {
+	err := j.judgeEach(ctx)
+	j.run.status.set(roleGate, "stopped")
+	return err
+}
+
+// playHere plays pairs of the match under way in this process until ctx ends.
+func (j *referee) playHere(ctx context.Context) {
+	w := newGateWorker(j.run, "referee", j.slots, j.answer, j.nets)
+	w.news = j.pairs.changed
+	w.work(ctx)
+}
+
+// answer answers a request to one of the referee's services.
+func (j *referee) answer(ctx context.Context, service string, request []byte) ([]byte, error) {
+	switch service {
+	case gateNext:
+		var r gateNextRequest
+		if err := decodeGate(request, &r); err != nil {
+			return nil, err
+		}
+		reply := j.pairs.next(&r)
+		reply.Fence = j.fence
+		return encodeGate(&reply), nil
+	case gateResult:
+		var r gateResultRequest
+		if err := decodeGate(request, &r); err != nil {
+			return nil, err
+		}
+		reply := gateResultReply{Schema: gateSchema, Fence: j.fence, Taken: true}
+		if err := j.pairs.take(ctx, &r); err != nil {
+			reply.Taken, reply.Why = false, err.Error()
+		}
+		return encodeGate(&reply), ctx.Err()
+	}
+	return nil, fmt.Errorf("gate: no service %q", service)
+}
+
+// judgeEach judges one candidate after another.
+func (j *referee) judgeEach(ctx context.Context) error {
 	logged := "" // the last failure that was
 	for ctx.Err() == nil {
 		judged, err := j.judgeNewest(ctx)
@@ -45,60 +102,106 @@ func (j *referee) judgeAll(ctx context.Context) error {
 			sleep(ctx, time.Second)
 		}
 	}
-	j.run.status.set(roleGate, "stopped")
 	return nil
+}
+
+// netPointer is a pointer to a net.
+type netPointer struct {
+	nets.Record
+	revision uint64
+}
+
+// pointer reads a pointer; one that is not there names no net.
+func (j *referee) pointer(ctx context.Context, key string) (netPointer, error) {
+	p, err := j.run.bus.Pointer(ctx, key)
+	if errors.Is(err, bus.ErrNoPointer) || err == nil && p.Value == "" {
+		return netPointer{revision: p.Revision}, nil
+	}
+	if err != nil {
+		return netPointer{}, err
+	}
+	record, err := nets.ParseRecord(p.Value)
+	if err != nil {
+		return netPointer{}, fmt.Errorf("pointer %s: %w", key, err)
+	}
+	return netPointer{record, p.Revision}, nil
 }
 
 // judgeNewest judges the newest candidate unless it has been judged.
 func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
-	candidate, err := j.run.bus.Pointer(ctx, j.run.candidateKey())
-	if errors.Is(err, bus.ErrNoPointer) {
-		return false, nil
+	candidate, err := j.pointer(ctx, j.run.candidateKey())
+	if err != nil || candidate.Net == "" {
+		return false, err
 	}
+	judged, err := j.pointer(ctx, j.run.judgedKey())
+	if err != nil || judged.Net == candidate.Net {
+		return false, err
+	}
+	current, err := j.pointer(ctx, j.run.currentKey())
 	if err != nil {
 		return false, err
 	}
-	judged, err := j.run.bus.Pointer(ctx, j.run.judgedKey())
-	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
-		return false, err
-	}
-	if judged.Value == candidate.Value {
-		return false, nil
-	}
-	current, err := j.run.bus.Pointer(ctx, j.run.currentKey())
-	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
-		return false, err
-	}
-	j.run.judging.Store(&candidate.Value)
+	j.run.judging.Store(&candidate.Net)
 	defer j.run.judging.Store(nil)
-	if err := j.judge(ctx, candidate.Value, current); err != nil {
+	newest := max(j.generation(ctx, judged), j.generation(ctx, current))
+	generation, why, err := j.judge(ctx, candidate.Net, current, newest)
+	if err != nil {
 		return false, err
 	}
-	_, err = j.run.bus.SetPointer(ctx, j.run.judgedKey(), candidate.Value, judged.Revision)
+	j.pruneLogs()
+	verdict := j.record(candidate.Net, max(generation, newest), why, judged.Net)
+	_, err = j.set(ctx, j.run.judgedKey(), verdict.String(), judged.revision)
 	return true, err
 }
 
-// judge plays one candidate against the net that current names, material if it
-// names none, and moves the pointer if it passed.
-func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) error {
-	if current.Value == id {
-		return nil // judged by a process that was killed before it could say so
+// record is what the referee writes into a pointer.
+func (j *referee) record(id string, generation int, why, from string) nets.Record {
+	return nets.Record{Schema: nets.RecordSchema, Net: id, Generation: generation, Action: nets.Publish, By: "referee", Why: why, From: from}
+}
+
+// generation returns that of a pointer's net. A pointer of an earlier build says it
+// by the net's manifest; 0 if that is gone.
+func (j *referee) generation(ctx context.Context, p netPointer) int {
+	if p.Schema != 0 || p.Net == "" {
+		return p.Generation
 	}
-	candidate, err := j.run.loadNet(ctx, id)
+	m, err := j.run.store.Manifest(p.Net)
 	if err != nil {
-		return err
+		m, err = j.run.bus.NetManifest(ctx, p.Net)
+	}
+	if err != nil || j.run.checkManifest(m) != nil {
+		return 0
+	}
+	return m.Generation
+}
+
+// judge plays one candidate against the net that current names, or what plays
+// without a net if it names none, and moves the pointer if it passed. A candidate that
+// is not newer than the newest judged is refused: it is an old net.
+func (j *referee) judge(ctx context.Context, id string, current netPointer, newest int) (generation int, why string, err error) {
+	if current.Net == id {
+		return j.generation(ctx, current), "", nil // judged by a process that was killed before it could say so
+	}
+	j.nets.keep(id, current.Net)
+	candidate, err := j.nets.get(ctx, id)
+	if err != nil {
+		return 0, "", err
+	}
+	if candidate.generation <= newest {
+		j.run.event("old net offered as new, refused", "candidate", candidate.generation, "net", id, "newest", newest)
+		return candidate.generation, fmt.Sprintf("refused: an old net, generation %d offered after %d", candidate.generation, newest), nil
 	}
 	incumbent := j.run.firstNet()
-	if current.Value != "" {
-		if incumbent, err = j.run.loadNet(ctx, current.Value); err != nil {
-			return err
+	if current.Net != "" {
+		if incumbent, err = j.nets.get(ctx, current.Net); err != nil {
+			return 0, "", err
 		}
 	}
 	passed, reason := true, "gate is off"
 	if j.run.cfg.Gate.Enabled {
 		result, err := j.play(ctx, candidate, incumbent)
 		if err != nil {
-			return err
+			return 0, "", err
 		}
 		passed, reason = result.Passed, result.Reason
 		figures := &result.Result.Encounters[0]
@@ -113,13 +216,13 @@ func (j *referee) judge(ctx context.Context, id string, current bus.Pointer) err
 		s.LastGate = fmt.Sprintf("gen %d %s", candidate.generation, verdict)
 	})
 	if !passed {
-		return nil
+		return candidate.generation, reason, nil
 	}
-	if _, err := j.run.bus.SetPointer(ctx, j.run.currentKey(), id, current.Revision); err != nil {
-		return err
+	if _, err := j.set(ctx, j.run.currentKey(), id, current.revision); err != nil {
+		return 0, "", err
 	}
 	j.run.event("net published", "generation", candidate.generation, "net", id, "parent", incumbent.ID, "elapsed_s", int(j.run.Status().Elapsed.Seconds()))
-	return nil
+	return candidate.generation, reason, nil
 }
 
 // undecided are the rules by their names in the configuration.
@@ -131,50 +234,67 @@ var undecided = map[string]match.UndecidedRule{
 
 // play is the gate's match; its log lies under the candidate's name.
 func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.GateResult, error) {
-	g, c := j.run.cfg.Gate, j.run.cfg.Actor
-	dir := j.run.path(gateDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(j.run.path(gateDir), 0o755); err != nil {
 		return match.GateResult{}, err
 	}
-	side := func(n *net, name string) match.Contestant {
-		c := match.NewContestant(j.run.style.spec().With(n.Net, player.Defaults{Limits: search.Limits{Nodes: g.Nodes}, HashMB: c.HashMB}))
-		c.Name, c.Net = fmt.Sprintf("%s %s", name, short(n.ID)), n.ID
-		return c
-	}
-	seed := mix(j.run.cfg.Seed, uint64(candidate.generation))
-	openings, err := j.openings(seed)
+	log := j.run.path(filepath.Join(gateDir, short(candidate.ID)+"-"+short(incumbent.ID)+gateLogExt))
+	m, cfg, err := j.match(candidate, incumbent, log)
 	if err != nil {
 		return match.GateResult{}, err
 	}
-	log := filepath.Join(dir, short(candidate.ID)+"-"+short(incumbent.ID)+".jsonl")
-	cfg := match.GateConfig{
-		Config: match.Config{
-			Players:     []match.Contestant{side(candidate, "candidate"), side(incumbent, "incumbent")},
-			Variant:     j.run.variant,
-			Openings:    openings,
-			Pairs:       g.Pairs,
-			Concurrency: g.Concurrency,
-			SPRT:        gateTest(g),
-			Game:        game.Config{MaxPlies: c.MaxPlies, WinScore: search.Score(c.WinScore), WinPlies: c.WinPlies},
-			Seed:        seed,
-			Log:         log,
-			RunID:       j.run.id(),
-			Build:       j.run.opt.Build,
-			OnPair: func(_ match.Pair, _ [2]*game.Game, r match.Result) {
-				j.run.status.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f", candidate.generation, r.Pairs(), g.Pairs, r.LLR)
-			},
-		},
-		Undecided: undecided[g.Undecided],
+	j.pairs.begin(m)
+	defer j.pairs.end()
+	if j.slots > 0 {
+		here, stop := context.WithCancel(ctx)
+		var worker sync.WaitGroup
+		defer worker.Wait()
+		defer stop()
+		worker.Go(func() { j.playHere(here) })
 	}
 	result, err := match.Gate(ctx, cfg)
 	if errors.Is(err, match.ErrOtherSchedule) || errors.Is(err, match.ErrBadLog) {
 		j.run.event("gate log set aside", "log", log, "error", err.Error())
-		if err := os.Rename(log, log+".old"); err != nil {
+		if err := os.Rename(log, log+gateLogOld); err != nil {
 			return result, err
 		}
 		return match.Gate(ctx, cfg)
 	}
 	return result, err
+}
+
+// match describes a match of the gate, for workers and for package match.
+func (j *referee) match(candidate, incumbent *net, log string) (gateMatch, match.GateConfig, error) {
+	g, c := j.run.cfg.Gate, j.run.cfg.Actor
+	a, b := j.run.gatePlayer(candidate, gateSides[0], g.Nodes, c.HashMB), j.run.gatePlayer(incumbent, gateSides[1], g.Nodes, c.HashMB)
+	seed := mix(j.run.cfg.Seed, uint64(candidate.generation))
+	m := gateMatch{
+		Candidate: a.Net, Incumbent: b.Net, CandidateSettings: a.Settings, IncumbentSettings: b.Settings,
+		Nodes: g.Nodes, HashMB: c.HashMB, Seed: seed, MaxPlies: c.MaxPlies, WinScore: c.WinScore, WinPlies: c.WinPlies,
+	}
+	openings, err := j.openings(seed)
+	cfg := match.GateConfig{
+		Config: match.Config{
+			Players:     []match.Contestant{a, b},
+			Variant:     j.run.variant,
+			Openings:    openings,
+			Pairs:       g.Pairs,
+			Concurrency: maxOpenPairs,
+			SPRT:        gateTest(g),
+			Game:        m.rules(),
+			Seed:        seed,
+			PlayPair:    j.pairs.play,
+			Log:         log,
+			RunID:       j.run.id(),
+			Build:       j.run.opt.Build,
+			OnPair: func(p match.Pair, _ [2]*game.Game, r match.Result) {
+				j.pairs.logged(p.Number)
+				j.run.status.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f, %d workers", candidate.generation, r.Pairs(), g.Pairs, r.LLR, j.pairs.busy())
+			},
+		},
+		Undecided: undecided[g.Undecided],
+	}
+	m.Key = cfg.Config.Key()
+	return m, cfg, err
 }
 
 // openings are those of the program's book, in an order that the seed gives, or

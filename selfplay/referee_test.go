@@ -3,6 +3,8 @@ package selfplay
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,8 +16,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
 )
 
-// offerNet stores a net of random weights on the bus, as the learner does.
-func offerNet(t *testing.T, r *Run, generation int) string {
+// randomNet returns the file of a net of random weights.
+func randomNet(t *testing.T, r *Run, generation int) *bytes.Buffer {
 	t.Helper()
 	network, err := nnuetest.Random(r.style.(*abStyle).architecture, uint64(generation))
 	if err != nil {
@@ -25,8 +27,15 @@ func offerNet(t *testing.T, r *Run, generation int) string {
 	if err := network.Write(&file); err != nil {
 		t.Fatal(err)
 	}
+	return &file
+}
+
+// offerNet stores a net of random weights on the bus, as the learner does.
+func offerNet(t *testing.T, r *Run, generation int) string {
+	t.Helper()
+	file := randomNet(t, r, generation)
 	size := int64(file.Len())
-	id, _, err := r.store.Put(&file, nets.KindNNUE)
+	id, _, err := r.store.Put(file, nets.KindNNUE)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +62,21 @@ func pointer(t *testing.T, r *Run, key string) string {
 	return p.Value
 }
 
+// judgedNet is the net that was judged last.
+func judgedNet(t *testing.T, r *Run) nets.Record {
+	t.Helper()
+	record, err := nets.ParseRecord(pointer(t, r, r.judgedKey()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return record
+}
+
 func TestRefereeJudgesOnce(t *testing.T) {
 	cfg := smallConfig(t)
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
 	defer r.Close()
-	j := &referee{run: r}
+	j := newReferee(r)
 	if judged, err := j.judgeNewest(t.Context()); judged || err != nil {
 		t.Fatalf("without a candidate: %v, %v", judged, err)
 	}
@@ -65,8 +84,8 @@ func TestRefereeJudgesOnce(t *testing.T) {
 	if judged, err := j.judgeNewest(t.Context()); !judged || err != nil {
 		t.Fatalf("first look: %v, %v", judged, err)
 	}
-	if got := pointer(t, r, r.judgedKey()); got != id {
-		t.Errorf("judged %q, want %q", got, id)
+	if got := judgedNet(t, r); got.Net != id || got.Generation != 1 || !strings.Contains(got.Why, "undecided after 1 pairs") {
+		t.Errorf("judged %+v, want %q", got, id)
 	}
 	if judged, err := j.judgeNewest(t.Context()); judged || err != nil {
 		t.Errorf("second look: %v, %v; the candidate was judged already", judged, err)
@@ -78,7 +97,7 @@ func TestGateOffPublishes(t *testing.T) {
 	cfg.Gate.Enabled = false
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
 	defer r.Close()
-	j := &referee{run: r}
+	j := newReferee(r)
 	id := offerNet(t, r, 1)
 	if _, err := j.judgeNewest(t.Context()); err != nil {
 		t.Fatal(err)
@@ -95,8 +114,82 @@ func TestGateOffPublishes(t *testing.T) {
 	if _, err := r.bus.SetPointer(t.Context(), r.judgedKey(), "", p.Revision); err != nil {
 		t.Fatal(err)
 	}
-	if judged, err := j.judgeNewest(t.Context()); !judged || err != nil || pointer(t, r, r.judgedKey()) != id {
-		t.Errorf("after the kill: %v, %v, judged %q", judged, err, pointer(t, r, r.judgedKey()))
+	if judged, err := j.judgeNewest(t.Context()); !judged || err != nil || judgedNet(t, r).Net != id {
+		t.Errorf("after the kill: %v, %v, judged %+v", judged, err, judgedNet(t, r))
+	}
+}
+
+// A candidate that is no newer than what was judged is refused, once, and does not
+// make room for others of its age.
+func TestRefereeRefusesOldNets(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Gate.Enabled = false
+	dir := filepath.Join(t.TempDir(), "run")
+	r := openRun(t, dir, cfg)
+	defer r.Close()
+	offer := func(generation int, want string) {
+		t.Helper()
+		id := offerNet(t, r, generation)
+		if want == "" {
+			want = id
+		}
+		j := newReferee(r) // a restart forgets nothing
+		if judged, err := j.judgeNewest(t.Context()); !judged || err != nil {
+			t.Fatalf("generation %d: %v, %v", generation, judged, err)
+		}
+		if judged, err := j.judgeNewest(t.Context()); judged || err != nil {
+			t.Fatalf("generation %d again: %v, %v", generation, judged, err)
+		}
+		current, err := j.pointer(t.Context(), r.currentKey())
+		if err != nil || current.Net != want || judgedNet(t, r).Net != id {
+			t.Errorf("generation %d: current %s, expected %s; judged %+v; %v", generation, current.Net, want, judgedNet(t, r), err)
+		}
+	}
+	offer(2, "")
+	offer(1, nets.Hash(randomNet(t, r, 2).Bytes()))
+	offer(5, "")
+	for _, old := range []int{1, 2, 3, 4} {
+		offer(old, nets.Hash(randomNet(t, r, 5).Bytes()))
+	}
+	offer(6, "")
+	refused := 0
+	for _, e := range events(t, dir) {
+		if e["msg"] == "old net offered as new, refused" {
+			refused++
+		}
+	}
+	if refused != 5 {
+		t.Errorf("%d refusals in the log, expected 5", refused)
+	}
+}
+
+// Logs of the gate's matches are kept for the newest ones only.
+func TestGateLogsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	if err := pruneGateLogs(filepath.Join(dir, "none")); err != nil {
+		t.Error(err)
+	}
+	now := time.Now()
+	write := func(name string, age time.Duration) {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, []byte("x"), 0o644), os.Chtimes(path, now, now.Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 30 {
+		ext := gateLogExt
+		if i%3 == 0 {
+			ext += gateLogOld
+		}
+		write(fmt.Sprintf("%08d-material%s", i, ext), time.Duration(i)*time.Minute)
+	}
+	write("notes.txt", time.Hour)
+	if err := pruneGateLogs(dir); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != keptGateLog+1 || !strings.HasPrefix(filepath.Base(left[keptGateLog-1]), "00000019") {
+		t.Errorf("%d files left, %v: %q", len(left), err, left)
 	}
 }
 
@@ -110,7 +203,7 @@ func TestGateOpenings(t *testing.T) {
 		}
 		r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
 		defer r.Close()
-		j := &referee{run: r}
+		j := newReferee(r)
 		first := func(seed uint64) (string, string) {
 			o, err := j.openings(seed)
 			if err != nil {
