@@ -393,6 +393,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(mustEncode(f, randomGame(chess.Crazyhouse.Start(), rng, 0))) // no plies
 	f.Add(mustEncode(f, withPolicies(randomGame(chess.Crazyhouse.Start(), rng, 12), rng)))
 	f.Add([]byte{})
+	f.Add(Seal(mustEncode(f, randomGame(chess.Crazyhouse.Start(), rng, 12)), sealKey("a"))) // passed over
 	f.Fuzz(func(t *testing.T, b []byte) {
 		checkCanonical(t, b)
 		if len(b) >= offTexts && len(b) <= MaxRecordBytes {
