@@ -19,7 +19,7 @@ const (
 // pruneLogs removes the logs of all matches but the newest. A failure is logged: the
 // next match tries again.
 func (j *referee) pruneLogs() {
-	if err := pruneGateLogs(j.run.path(gateDir)); err != nil {
+	if err := pruneGateLogs(j.dir); err != nil {
 		j.run.log.Warn("old logs of the gate not removed", "error", err)
 	}
 }

@@ -22,7 +22,8 @@ type gateWorker struct {
 	name  string // no other worker has it
 	slots int    // pairs played at a time
 	ask   ask
-	news  func() <-chan struct{} // closed when there may be something to do; nil: nobody tells
+	news  func() <-chan struct{}           // closed when there may be something to do; nil: nobody tells
+	show  func(format string, args ...any) // what it does
 	nets  *netCache
 
 	freed chan struct{} // has room for one: a slot is free
@@ -39,6 +40,7 @@ func newGateWorker(r *Run, name string, slots int, a ask, cache *netCache) *gate
 	return &gateWorker{
 		run: r, name: name, slots: slots, ask: a, nets: cache,
 		news:  func() <-chan struct{} { return nil },
+		show:  func(format string, args ...any) { r.status.set(roleGate, format, args...) },
 		freed: make(chan struct{}, 1), playing: map[gatePairID]context.CancelFunc{},
 	}
 }
@@ -64,10 +66,16 @@ func (w *gateWorker) work(ctx context.Context) {
 				missed = text
 				w.run.log.Warn("waiting for the referee", "error", err)
 			}
+			w.show("waiting for the referee: %v", err)
 			reply.AskAgainMS = int(askAgain / time.Millisecond)
 		default:
 			missed = ""
 			w.obey(ctx, &slots, reply)
+			if n := w.busy(); n > 0 {
+				w.show("playing %d pairs for the referee", n)
+			} else {
+				w.show("waiting for pairs")
+			}
 		}
 		w.wait(ctx, news, reply.AskAgainMS)
 	}
@@ -164,13 +172,17 @@ func (w *gateWorker) free(id gatePairID) {
 	}
 }
 
+// busy returns the number of pairs being played.
+func (w *gateWorker) busy() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.playing)
+}
+
 // wait waits until it is time to ask again.
 func (w *gateWorker) wait(ctx context.Context, news <-chan struct{}, askAgainMS int) {
-	w.mu.Lock()
-	full := len(w.playing) >= w.slots
-	w.mu.Unlock()
 	d := claimRenew
-	if !full {
+	if w.busy() < w.slots {
 		d = min(d, max(10, time.Duration(askAgainMS))*time.Millisecond)
 		d += rand.N(d / 4) // many workers do not ask at once
 	}

@@ -330,6 +330,72 @@ func TestGateGoesOn(t *testing.T) {
 	}
 }
 
+// A referee that was stopped for so long that another took its lease moves no pointer
+// any more. The other, on a machine without the log, plays the match again, with a
+// worker that asks over the bus.
+func TestFormerRefereeMovesNothing(t *testing.T) {
+	r := openGateRun(t)
+	want := judgeWith(t, r, 0, plain(1, 2))
+	forget(t, r)
+	lease := func(j *referee) *bus.Lease {
+		l, err := r.bus.Lease(t.Context(), "referee", bus.Holder{Instance: "one of two"}, nil) // whose own lease is taken at once
+		if err == nil {
+			err = l.Touch(t.Context(), j.guarded()...)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return l
+	}
+	former, next := newReferee(r), newReferee(r)
+	former.slots, former.dir, next.slots = 0, t.TempDir(), 0
+	held := lease(former)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var group sync.WaitGroup
+	var taken *bus.Lease
+	var once sync.Once
+	startWorker(ctx, r, &group, "slow", 1, func(ctx context.Context, service string, request []byte) ([]byte, error) {
+		once.Do(func() { taken = lease(next) })
+		return former.answer(ctx, service, request)
+	})
+	if err := former.judgeUnder(ctx, held); !errors.Is(err, bus.ErrFenced) {
+		t.Errorf("the former referee: error %v, expected ErrFenced", err)
+	}
+	cancel()
+	group.Wait()
+	if p := pointer(t, r, r.judgedKey()); p != "" {
+		t.Errorf("the former referee set judged to %s", p)
+	}
+
+	since := len(events(t, r.dir))
+	changes, err := r.bus.WatchPointer(t.Context(), r.judgedKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	startWorker(ctx, r, &group, "worker", 2, r.bus.Ask)
+	group.Go(func() {
+		if err := next.judgeUnder(ctx, taken); err != nil {
+			t.Errorf("the next referee: %v", err)
+		}
+	})
+	for p := range changes {
+		if p.Value != "" {
+			break
+		}
+	}
+	cancel()
+	group.Wait()
+	if got := found(t, r, since); !reflect.DeepEqual(got, want) {
+		t.Errorf("found\n%+v\nexpected\n%+v", got, want)
+	}
+	if next.fence <= former.fence {
+		t.Errorf("fences %d and %d", former.fence, next.fence)
+	}
+}
+
 // logWatch is a log that says when a text is written to it.
 type logWatch struct {
 	text string

@@ -32,6 +32,7 @@ type referee struct {
 	run   *Run
 	pairs *openPairs
 	nets  *netCache
+	dir   string     // of the logs
 	slots int        // pairs that this process plays at a time
 	fence uint64     // in every answer
 	set   setPointer // writes only as long as this process is the referee
@@ -41,7 +42,25 @@ type referee struct {
 type setPointer func(ctx context.Context, key, value string, revision uint64) (uint64, error)
 
 func newReferee(r *Run) *referee {
-	return &referee{run: r, pairs: newOpenPairs(), nets: newNetCache(r), slots: r.cfg.Gate.Concurrency, set: r.bus.SetPointer}
+	return &referee{run: r, pairs: newOpenPairs(), nets: newNetCache(r), dir: r.path(gateDir), slots: r.cfg.Gate.Concurrency, set: r.bus.SetPointer}
+}
+
+// guarded are the pointers that only the holder of the referee's lease moves.
+func (j *referee) guarded() []string { return []string{j.run.currentKey(), j.run.judgedKey()} }
+
+// judgeUnder works until ctx ends as the holder of the referee's lease, under which
+// the guarded pointers have been touched, for the workers of all machines. The error
+// wraps bus.ErrFenced once another process is the referee.
+func (j *referee) judgeUnder(ctx context.Context, l *bus.Lease) error {
+	j.fence, j.set = l.Fence(), l.SetPointer
+	for _, service := range []string{gateNext, gateResult} {
+		stop, err := j.run.bus.Serve(service, func(request []byte) ([]byte, error) { return j.answer(ctx, service, request) })
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	return j.judgeAll(ctx)
 }
 
 // judgeAll works until ctx ends.
@@ -54,7 +73,7 @@ func (j *referee) judgeAll(ctx context.Context) error {
 // playHere plays pairs of the match under way in this process until ctx ends.
 func (j *referee) playHere(ctx context.Context) {
 	w := newGateWorker(j.run, "referee", j.slots, j.answer, j.nets)
-	w.news = j.pairs.changed
+	w.news, w.show = j.pairs.changed, func(string, ...any) {} // the referee shows how far the match is
 	w.work(ctx)
 }
 
@@ -90,6 +109,8 @@ func (j *referee) judgeEach(ctx context.Context) error {
 		judged, err := j.judgeNewest(ctx)
 		switch {
 		case ctx.Err() != nil:
+		case errors.Is(err, bus.ErrFenced):
+			return err
 		case err != nil:
 			j.run.status.set(roleGate, "waiting to try again: %v", err)
 			if text := err.Error(); text != logged {
@@ -234,10 +255,10 @@ var undecided = map[string]match.UndecidedRule{
 
 // play is the gate's match; its log lies under the candidate's name.
 func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.GateResult, error) {
-	if err := os.MkdirAll(j.run.path(gateDir), 0o755); err != nil {
+	if err := os.MkdirAll(j.dir, 0o755); err != nil {
 		return match.GateResult{}, err
 	}
-	log := j.run.path(filepath.Join(gateDir, short(candidate.ID)+"-"+short(incumbent.ID)+gateLogExt))
+	log := filepath.Join(j.dir, short(candidate.ID)+"-"+short(incumbent.ID)+gateLogExt)
 	m, cfg, err := j.match(candidate, incumbent, log)
 	if err != nil {
 		return match.GateResult{}, err
