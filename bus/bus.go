@@ -175,7 +175,7 @@ func mapUnavailable(err error) error {
 		errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting),
 		errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound): // wiped, until Ensure
-	case errors.As(err, &api) && api.Code == 503:
+	case errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == codeStreamOffline):
 	default:
 		return err
 	}

@@ -33,6 +33,8 @@ const (
 	neededVersion = "2.14.0"
 
 	codeClusterUnavailable jetstream.ErrorCode = 10008 // no leader yet
+	codeNoPeers            jetstream.ErrorCode = 10005 // fewer servers than copies
+	codeStreamOffline      jetstream.ErrorCode = 10118 // its leader is lost, and there is no other yet
 )
 
 // readToken reads the file of the shared secret.

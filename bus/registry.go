@@ -23,6 +23,7 @@ const (
 
 	registryName   = "selfplay-runs"
 	registryKept   = 8        // revisions of each run
+	registryCopies = 3        // in a cluster
 	maxRecordBytes = 64 << 10 // of any record; they take some hundred
 )
 
@@ -200,8 +201,16 @@ func (c *Conn) writeRun(ctx context.Context, r RunRecord, write func(jetstream.K
 }
 
 // registry returns the bucket of the runs and makes it if it is missing. It has
-// as many copies as the run that asks for most.
+// as many copies as the run that asks for most, and in a cluster three from the
+// start, if there are servers for them: a copy made later may not be complete
+// when it is needed.
 func (c *Conn) registry(ctx context.Context, replicas int) (jetstream.KeyValue, error) {
+	cfg := jetstream.KeyValueConfig{
+		Bucket:      registryName,
+		Description: "runs by name",
+		History:     registryKept,
+		Replicas:    replicas,
+	}
 	kv, err := c.js.KeyValue(ctx, registryName)
 	switch {
 	case err == nil:
@@ -214,13 +223,16 @@ func (c *Conn) registry(ctx context.Context, replicas int) (jetstream.KeyValue, 
 		}
 	case !errors.Is(err, jetstream.ErrBucketNotFound):
 		return nil, err
+	case c.nc.ConnectedClusterName() != "":
+		cfg.Replicas = max(replicas, registryCopies)
 	}
-	return c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{ // two may start at once
-		Bucket:      registryName,
-		Description: "runs by name",
-		History:     registryKept,
-		Replicas:    replicas,
-	})
+	kv, err = c.js.CreateOrUpdateKeyValue(ctx, cfg) // two may start at once
+	var api *jetstream.APIError
+	if cfg.Replicas > replicas && errors.As(err, &api) && api.ErrorCode == codeNoPeers {
+		cfg.Replicas = replicas
+		kv, err = c.js.CreateOrUpdateKeyValue(ctx, cfg)
+	}
+	return kv, err
 }
 
 // checkProtocol refuses a run whose roles speak what this build does not
