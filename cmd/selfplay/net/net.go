@@ -1,4 +1,5 @@
-// Package net is the command net: it inspects, checks and converts net files.
+// Package net is the command net: it inspects, checks and converts net files, and
+// says or changes which one a run plays with.
 package net
 
 import (
@@ -23,10 +24,11 @@ func Commands() []*cobra.Command { return []*cobra.Command{newNetCommand()} }
 func newNetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "net",
-		Short: "Inspect, check, import and export net files",
+		Short: "Inspect, check, import and export net files; see and change which one a run plays with",
 		Example: `  selfplay net inspect crazyhouse.nnue
   selfplay net quantcheck crazyhouse.nnue
-  selfplay net export runs/fsf/nets/ID.nnue crazyhouse-mine.nnue`,
+  selfplay net export runs/fsf/nets/ID.nnue crazyhouse-mine.nnue
+  selfplay net rollback runs/fsf --why "it hangs its queen"`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -49,6 +51,9 @@ Stockfish 12 come out byte for byte as they went in.`,
 			},
 		},
 		newExportCommand(),
+		newHistoryCommand(),
+		newPromoteCommand(),
+		newRollbackCommand(),
 	)
 	return c
 }
