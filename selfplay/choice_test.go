@@ -183,6 +183,10 @@ func TestChooseNetOnServer(t *testing.T) {
 	if _, is, err := c.Promote(t.Context(), ids[5], "anna@host", "x"); err != nil || is.Generation != 5 || is.From != ids[3] {
 		t.Errorf("found %v, error %v", is, err)
 	}
+	follow := newFollower(r)
+	if err := follow.sync(t.Context()); err != nil || follow.current().ID != ids[5] {
+		t.Errorf("found net %s, error %v, expected %s", follow.current().ID, err, ids[5])
+	}
 	p, now, err := c.now(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -190,6 +194,9 @@ func TestChooseNetOnServer(t *testing.T) {
 	// Somebody else is faster.
 	if _, _, err := c.Rollback(t.Context(), 2, "bert@host", "y"); err != nil {
 		t.Fatal(err)
+	}
+	if err := follow.sync(t.Context()); err != nil || follow.current().ID != ids[2] {
+		t.Errorf("found net %s, error %v, expected %s", follow.current().ID, err, ids[2])
 	}
 	if _, err := c.set(t.Context(), p, now, nets.Record{Net: ids[1], Generation: 1, Action: nets.Rollback}); !errors.Is(err, bus.ErrConflict) {
 		t.Errorf("error %v, expected ErrConflict", err)

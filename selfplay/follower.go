@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -60,8 +61,20 @@ func (f *follower) sync(ctx context.Context) error {
 	return f.load(ctx, p.Value)
 }
 
-func (f *follower) load(ctx context.Context, id string) error {
+// load loads the net that the value of the pointer names.
+func (f *follower) load(ctx context.Context, value string) error {
+	record, err := nets.ParseRecord(value)
+	if err != nil {
+		return err
+	}
+	id := record.Net
 	if id == f.current().ID {
+		return nil
+	}
+	if id == "" { // back to the time before the first net
+		n := f.run.firstNet()
+		f.loaded.Store(n)
+		f.run.status.update(func(s *Status) { s.Net, s.Generation = n.ID, n.generation })
 		return nil
 	}
 	n, err := f.run.loadNet(ctx, id)
@@ -196,7 +209,14 @@ func (r *Run) pruneNets(ctx context.Context) error {
 		if err != nil && !errors.Is(err, bus.ErrNoPointer) {
 			return err
 		}
-		inUse[p.Value] = true
+		if err != nil {
+			continue
+		}
+		record, err := nets.ParseRecord(p.Value)
+		if err != nil {
+			return err
+		}
+		inUse[record.Net], inUse[record.From] = true, true // the one before may be gone back to
 	}
 	keep := []string{}
 	for i, m := range all {
@@ -204,13 +224,24 @@ func (r *Run) pruneNets(ctx context.Context) error {
 			keep = append(keep, m.ID)
 		}
 	}
-	removed, err := r.store.Prune(keep...)
-	for _, id := range removed {
-		if e := r.bus.DeleteNet(ctx, id); e != nil && !errors.Is(e, bus.ErrNoNet) {
+	_, err := r.store.Prune(keep...)
+	return errors.Join(unread, err, r.pruneBus(ctx, keep))
+}
+
+// pruneBus removes the nets from the bus that are neither among keep nor in the local
+// store, where the last of them may have gone long ago.
+func (r *Run) pruneBus(ctx context.Context, keep []string) error {
+	ids, err := r.bus.ListNets(ctx)
+	for _, id := range ids {
+		_, known := r.store.Manifest(id)
+		if slices.Contains(keep, id) || r.store.Has(id) || !errors.Is(known, nets.ErrNotFound) {
+			continue
+		}
+		if e := r.bus.DeleteNet(ctx, id); !errors.Is(e, bus.ErrNoNet) {
 			err = errors.Join(err, e)
 		}
 	}
-	return errors.Join(unread, err)
+	return err
 }
 
 // sleep waits for d; it is false if ctx ended first.

@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +24,10 @@ func TestPruneGoesOn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.store.Dir(), ids[5]+".json"), []byte(`{"schema":`), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	// A net that only the bus has is removed too.
+	if err := errors.Join(os.Remove(r.store.Path(ids[6])), os.Remove(filepath.Join(r.store.Dir(), ids[6]+".json"))); err != nil {
+		t.Fatal(err)
+	}
 	l := &learner{run: r}
 	for range 3 {
 		l.prune(t.Context())
@@ -31,6 +36,9 @@ func TestPruneGoesOn(t *testing.T) {
 		want := g <= firstNets || g == 5 || g == 8
 		if r.store.Has(ids[g]) != want {
 			t.Errorf("generation %d: in the store %v, expected %v", g, !want, want)
+		}
+		if _, err := r.bus.NetManifest(t.Context(), ids[g]); (err == nil) != want {
+			t.Errorf("generation %d: on the bus %v, expected %v", g, err == nil, want)
 		}
 	}
 	reported := 0
