@@ -51,7 +51,7 @@ func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
 	}
 	// Who does not ask for a number of copies has the number that there is.
 	replicas := o.games.CachedInfo().Config.Replicas
-	o.rejects, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	rejects := jetstream.StreamConfig{
 		Name:        b.rejectsName(),
 		Description: "games that failed validation",
 		Subjects:    []string{b.rejectSubject()},
@@ -59,24 +59,17 @@ func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
 		MaxAge:      rejectMaxAge,
 		MaxBytes:    rejectMaxSize,
 		Replicas:    replicas,
-	})
+	}
+	if o.rejects, err = b.standing(ctx, rejects); o.rejects == nil && err == nil {
+		o.rejects, err = b.js.CreateOrUpdateStream(ctx, rejects)
+	}
 	if err != nil {
 		return o, fmt.Errorf("stream %s: %w", b.rejectsName(), err)
 	}
-	netsBytes, err := b.netsBytes(ctx)
-	if err != nil {
+	if o.nets, err = b.makeNets(ctx, replicas); err != nil {
 		return o, fmt.Errorf("object store %s: %w", b.netsName(), err)
 	}
-	o.nets, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-		Bucket:      b.netsName(),
-		Description: "nets, named by the SHA-256 of their content",
-		MaxBytes:    netsBytes,
-		Replicas:    replicas,
-	})
-	if err != nil {
-		return o, fmt.Errorf("object store %s: %w", b.netsName(), err)
-	}
-	o.ctl, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+	o.ctl, err = b.makeBucket(ctx, jetstream.KeyValueConfig{
 		Bucket:      b.ctlName(),
 		Description: "pointers",
 		History:     pointerHistory,
@@ -88,7 +81,7 @@ func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
 	if o.ctlStream, err = b.js.Stream(ctx, "KV_"+b.ctlName()); err != nil {
 		return o, fmt.Errorf("bucket %s: %w", b.ctlName(), err)
 	}
-	o.roles, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+	o.roles, err = b.makeBucket(ctx, jetstream.KeyValueConfig{
 		Bucket:      b.rolesName(),
 		Description: "processes that are there",
 		History:     1,
@@ -101,6 +94,67 @@ func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
 		return o, fmt.Errorf("bucket %s: %w", b.rolesName(), err)
 	}
 	return o, nil
+}
+
+// standing returns the stream of that name if it has the settings wanted, and else
+// nil. The server writes and syncs every change of a stream, also one to what it has
+// already: that would add up where a thousand actors join, or all come back after
+// the server was away.
+func (b *Bus) standing(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
+	s, err := b.js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, nil
+	}
+	if err != nil || !sameSettings(s.CachedInfo().Config, want) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// sameSettings compares what builds or users may want otherwise.
+func sameSettings(have, want jetstream.StreamConfig) bool {
+	return have.MaxBytes == cmp.Or(want.MaxBytes, -1) &&
+		have.MaxMsgsPerSubject == cmp.Or(want.MaxMsgsPerSubject, -1) &&
+		have.MaxAge == want.MaxAge &&
+		have.Replicas == want.Replicas &&
+		have.Description == want.Description
+}
+
+func (b *Bus) makeBucket(ctx context.Context, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	s, err := b.standing(ctx, jetstream.StreamConfig{
+		Name: "KV_" + cfg.Bucket, Description: cfg.Description, MaxBytes: cfg.MaxBytes,
+		MaxMsgsPerSubject: int64(cfg.History), MaxAge: cfg.TTL, Replicas: cfg.Replicas,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return b.js.KeyValue(ctx, cfg.Bucket)
+	}
+	return b.js.CreateOrUpdateKeyValue(ctx, cfg)
+}
+
+func (b *Bus) makeNets(ctx context.Context, replicas int) (jetstream.ObjectStore, error) {
+	room, err := b.netsBytes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cfg := jetstream.ObjectStoreConfig{
+		Bucket:      b.netsName(),
+		Description: "nets, named by the SHA-256 of their content",
+		MaxBytes:    room,
+		Replicas:    replicas,
+	}
+	s, err := b.standing(ctx, jetstream.StreamConfig{
+		Name: "OBJ_" + cfg.Bucket, Description: cfg.Description, MaxBytes: cfg.MaxBytes, Replicas: cfg.Replicas,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return b.js.ObjectStore(ctx, cfg.Bucket)
+	}
+	return b.js.CreateOrUpdateObjectStore(ctx, cfg)
 }
 
 // netsBytes is the room that the store of nets is to have.
@@ -151,5 +205,8 @@ func (b *Bus) makeGames(ctx context.Context) (jetstream.Stream, error) {
 	cfg.MaxBytes = cmp.Or(b.opt.MaxBytes, have.MaxBytes)
 	cfg.Duplicates = cmp.Or(b.opt.DuplicateWindow, have.Duplicates)
 	cfg.Replicas = cmp.Or(b.opt.Replicas, have.Replicas)
+	if sameSettings(have, cfg) && have.Duplicates == cfg.Duplicates {
+		return old, nil
+	}
 	return b.js.UpdateStream(ctx, cfg)
 }
