@@ -122,7 +122,8 @@ func checkRunName(what, s string) error {
 // Join makes sure that the objects of the run with the given id exist and
 // returns the bus of the run. The error wraps ErrProtocol if the registry
 // knows the run and this build does not understand its protocol, ErrName or
-// ErrConfig if an argument cannot work.
+// ErrConfig if an argument cannot work, ErrUnavailable if the server does not answer
+// now.
 func (c *Conn) Join(ctx context.Context, id string, o JoinOptions) (*Bus, error) {
 	b := &Bus{conn: c, id: id, opt: o, js: c.js}
 	if err := b.join(ctx); err != nil {
@@ -146,13 +147,13 @@ func (b *Bus) join(ctx context.Context) error {
 	}
 	objects, err := b.makeObjects(ctx)
 	if err != nil {
-		return mapFull(err, "the server's store")
+		return mapUnavailable(mapFull(err, "the server's store"))
 	}
 	b.objects, b.joined = objects, objects.games.CachedInfo().Config
 	b.warnOfSmallDisk()
 	if b.opt.Replicas > 1 {
 		if _, err := b.conn.registry(ctx, b.opt.Replicas); err != nil {
-			return fmt.Errorf("bucket %s: %w", registryName, err)
+			return fmt.Errorf("bucket %s: %w", registryName, mapUnavailable(err))
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@
 //	demo-rejects      stream      demo.reject, games that failed validation
 //	OBJ_demo-nets     object store, name = SHA-256 of the content; other files too
 //	KV_demo-ctl       key-value bucket, pointers and leases with 64 revisions each
-//	KV_demo-roles     key-value bucket in memory, processes that are there
+//	KV_demo-roles     key-value bucket, processes that are there
 //
 // and the subjects demo.ask.<service>, of requests that are answered at once or
 // not at all.

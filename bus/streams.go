@@ -81,13 +81,14 @@ func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
 	if o.ctlStream, err = b.js.Stream(ctx, "KV_"+b.ctlName()); err != nil {
 		return o, fmt.Errorf("bucket %s: %w", b.ctlName(), err)
 	}
+	// On disk, though it holds nothing for long: copies in memory find no leader any
+	// more when all servers of a cluster were killed at about the same time.
 	o.roles, err = b.makeBucket(ctx, jetstream.KeyValueConfig{
 		Bucket:      b.rolesName(),
 		Description: "processes that are there",
 		History:     1,
 		TTL:         memberTTL,
 		MaxBytes:    maxMembersBytes,
-		Storage:     jetstream.MemoryStorage,
 		Replicas:    replicas,
 	})
 	if err != nil {
