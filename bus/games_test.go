@@ -425,3 +425,21 @@ func BenchmarkPublish(b *testing.B) {
 		})
 	}
 }
+
+// What is on the server comes in one batch, however long deliveries take.
+func TestBacklogComesAtOnce(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	for i := range 100 {
+		publish(t, b, i)
+	}
+	for _, want := range []int{60, 40} {
+		batch, err := b.Games(ctx, 60, 10*time.Second)
+		if err != nil || len(batch.Msgs) != want {
+			t.Fatalf("%d messages, error %v, want %d", len(batch.Msgs), err, want)
+		}
+		if err := b.AckGames(ctx, batch.Msgs[want-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -16,7 +16,8 @@ const (
 	MaxUnacked = 2048
 
 	maxFetchBytes = 16 << 20              // of one Games call; well above one message
-	fetchLinger   = 20 * time.Millisecond // for more games once there is one
+	fetchLinger   = 20 * time.Millisecond // for more games once there is one, if the server has none now
+	fetchKnown    = time.Second           // for games that the server has
 
 	storedOverhead = 256 // bytes that a message takes in the stream beside its data, about
 )
@@ -44,7 +45,8 @@ type Msg struct {
 	Data     []byte   // the whole message if Err is set
 	Sequence uint64   // place in the stream
 
-	msg jetstream.Msg
+	msg     jetstream.Msg
+	waiting uint64 // messages behind it when it was delivered
 }
 
 // Games waits up to wait for games and returns the oldest ones that are not
@@ -104,7 +106,7 @@ func (b *Bus) nextBatch(ctx context.Context, max int, wait time.Duration) (Batch
 	msgs, err := b.fetch(ctx, bound, nil, 1, wait)
 	if err == nil && len(msgs) == 1 {
 		if n := messagesFor(max, len(msgs[0].Games)); n > 1 {
-			msgs, err = b.fetch(ctx, bound, msgs, n-1, fetchLinger)
+			msgs, err = b.fetchMore(ctx, bound, msgs, n-1)
 		}
 	}
 	if err == nil && len(msgs) == 0 {
@@ -131,6 +133,16 @@ func (b *Bus) nextBatch(ctx context.Context, max int, wait time.Duration) (Batch
 	batch := Batch{Msgs: msgs, Holes: c.holes}
 	c.holes = nil
 	return batch, nil
+}
+
+// fetchMore appends up to n messages to the first one: those that the server has, and
+// if there are none, those that come within a moment. What the server has may take
+// it long: where actors publish as fast as it syncs, each delivery waits for a sync.
+func (b *Bus) fetchMore(ctx context.Context, c jetstream.Consumer, first []Msg, n int) ([]Msg, error) {
+	if waiting := first[0].waiting; waiting > 0 {
+		return b.fetch(ctx, c, first, int(min(uint64(n), waiting)), fetchKnown)
+	}
+	return b.fetch(ctx, c, first, n, fetchLinger)
 }
 
 // messagesFor reckons how many messages hold about the given number of games,
@@ -164,7 +176,7 @@ func (b *Bus) fetch(ctx context.Context, c jetstream.Consumer, dst []Msg, n int,
 		if err != nil {
 			return dst, err
 		}
-		dst = append(dst, b.newMsg(m, meta.Sequence.Stream))
+		dst = append(dst, b.newMsg(m, meta))
 	}
 	err = batch.Error()
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
@@ -173,8 +185,8 @@ func (b *Bus) fetch(ctx context.Context, c jetstream.Consumer, dst []Msg, n int,
 	return dst, err
 }
 
-func (b *Bus) newMsg(m jetstream.Msg, sequence uint64) Msg {
-	msg := Msg{Actor: strings.TrimPrefix(m.Subject(), b.gameSubject("")), Sequence: sequence, msg: m}
+func (b *Bus) newMsg(m jetstream.Msg, meta *jetstream.MsgMetadata) Msg {
+	msg := Msg{Actor: strings.TrimPrefix(m.Subject(), b.gameSubject("")), Sequence: meta.Sequence.Stream, msg: m, waiting: meta.NumPending}
 	if msg.Games, msg.Err = DecodeBundle(m.Data()); msg.Err != nil {
 		msg.Data = m.Data()
 	}

@@ -13,7 +13,7 @@ func TestJoinChangesNothing(t *testing.T) {
 	c := openConn(t, Options{Dir: t.TempDir()})
 	joinRun(t, c, "r", JoinOptions{MaxBytes: 1 << 20})
 	changes := make(chan *nats.Msg, 64)
-	if _, err := c.nc.ChanSubscribe("$JS.EVENT.ADVISORY.STREAM.>", changes); err != nil {
+	if _, err := c.nc.ChanSubscribe("$JS.EVENT.ADVISORY.STREAM.UPDATED.>", changes); err != nil {
 		t.Fatal(err)
 	}
 	b := joinRun(t, c, "r", JoinOptions{})
