@@ -16,6 +16,9 @@ var ofMachine = []string{"actor.name", "actor.workers", "actor.spool_max_games",
 // among them all names of files and addresses of servers, are each machine's own.
 func IsShared(key string) bool {
 	section, _, _ := strings.Cut(key, ".")
+	if strings.HasPrefix(key, "replay.window_") { // trainers draw from the window that replay keeps
+		return true
+	}
 	return slices.Contains([]string{"schema", "variant", "seed", "net", "actor", "gate", "verify"}, section) &&
 		!slices.Contains(ofMachine, key)
 }
@@ -60,4 +63,13 @@ func WithShared(c Config, text []byte, name string) (Config, error) {
 	}
 	err = c.Merge(text, name)
 	return c, err
+}
+
+// SharedDifferences names the shared settings in which two configurations differ, as
+// Differences does.
+func SharedDifferences(a, b Config) []string {
+	return slices.DeleteFunc(Differences(a, b), func(d string) bool {
+		key, _, _ := strings.Cut(d, ":")
+		return !IsShared(key)
+	})
 }

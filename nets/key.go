@@ -17,21 +17,6 @@ import (
 
 const pemType = "PRIVATE KEY"
 
-// LoadOrCreateKey is LoadKey of the key at path, which is made if there is none. Of
-// two processes that create the same key at once, both get the one that was
-// first.
-func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
-	key, err := LoadKey(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return key, err
-	}
-	key, err = CreateKey(path)
-	if errors.Is(err, fs.ErrExist) {
-		return LoadKey(path)
-	}
-	return key, err
-}
-
 // LoadKey reads the Ed25519 private key at path, PKCS #8 in PEM as openssl writes
 // it. The error wraps fs.ErrNotExist if there is no file, else ErrKey; if others than
 // its owner may read it, also secret.ErrMode.

@@ -287,33 +287,6 @@ func TestConcurrentPut(t *testing.T) {
 	}
 }
 
-func TestLoadOrCreateKey(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "keys", "sign.pem")
-	keys := make([]ed25519.PrivateKey, 8)
-	var wg sync.WaitGroup
-	for i := range keys {
-		wg.Go(func() {
-			var err error
-			if keys[i], err = LoadOrCreateKey(path); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	for _, k := range keys {
-		if !bytes.Equal(k, keys[0]) {
-			t.Error("two keys were made")
-		}
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-	if names := fileNames(t, filepath.Dir(path)); len(names) != 1 {
-		t.Errorf("files left: %q", names)
-	}
-}
-
 // Of many that create a key at once one succeeds, and its key is the one that is
 // there.
 func TestCreateKey(t *testing.T) {
@@ -339,6 +312,9 @@ func TestCreateKey(t *testing.T) {
 	wg.Wait()
 	if loaded, err := LoadKey(path); err != nil || len(made) != 1 || !bytes.Equal(loaded, made[0]) {
 		t.Errorf("%d keys were made, loading one: %v", len(made), err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	if names := fileNames(t, filepath.Dir(path)); len(names) != 1 {
 		t.Errorf("files left: %q", names)

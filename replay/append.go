@@ -33,14 +33,19 @@ type Rejection struct {
 // stored ones are synced to disk. After an error some may be; giving all of
 // them again is safe. After an error that wraps ErrBroken the buffer has to be
 // opened again.
-func (b *Buffer) Append(games [][]byte) (Report, error) {
+func (b *Buffer) Append(games [][]byte) (Report, error) { return b.AppendExcept(games, nil) }
+
+// AppendExcept is Append, but puts the games for which refused has a reason, by their
+// index, into quarantine. Those are not Refused for [Buffer.Known]: they may be
+// forgeries of games that are yet to come.
+func (b *Buffer) AppendExcept(games [][]byte, refused map[int]error) (Report, error) {
 	b.appendMu.Lock()
 	defer b.appendMu.Unlock()
 	if b.failed != nil {
 		return Report{}, b.failed
 	}
 	var rep Report
-	err := b.appendChecked(games, &rep)
+	err := b.appendChecked(games, refused, &rep)
 	if err == nil {
 		err = b.flush(&rep)
 	}
@@ -56,14 +61,16 @@ func (b *Buffer) Append(games [][]byte) (Report, error) {
 
 // appendChecked checks the games and appends those to be stored to b.pending, which
 // it writes whenever a segment is full.
-func (b *Buffer) appendChecked(games [][]byte, rep *Report) error {
+func (b *Buffer) appendChecked(games [][]byte, refused map[int]error, rep *Report) error {
 	batchIDs := make(map[uint64]struct{})
-	for i, c := range b.checkAll(games) {
+	for i, c := range b.checkAll(games, refused) {
 		if c.err != nil {
 			if err := b.quarantine.put(games[i], c.err); err != nil {
 				return err
 			}
-			b.refuse(c.facts.id)
+			if refused[i] == nil {
+				b.refuse(c.facts.id)
+			}
 			rep.Rejected = append(rep.Rejected, Rejection{Index: i, Err: c.err})
 			continue
 		}
@@ -87,11 +94,17 @@ type checked struct {
 	err    error // why it is not valid
 }
 
-// checkAll checks games on all processors. It reads b.seen, which does
-// not change meanwhile.
-func (b *Buffer) checkAll(games [][]byte) []checked {
+// checkAll checks the games that are not refused on all processors. It reads b.seen,
+// which does not change meanwhile.
+func (b *Buffer) checkAll(games [][]byte, refused map[int]error) []checked {
 	out := make([]checked, len(games))
-	parallel.Do(runtime.GOMAXPROCS(0), len(games), func(_, i int) { out[i] = b.check(games[i]) })
+	parallel.Do(runtime.GOMAXPROCS(0), len(games), func(_, i int) {
+		if err := refused[i]; err != nil {
+			out[i] = checked{err: err}
+		} else {
+			out[i] = b.check(games[i])
+		}
+	})
 	return out
 }
 

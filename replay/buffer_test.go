@@ -323,3 +323,21 @@ func TestHeldOutShare(t *testing.T) {
 		t.Errorf("%d of 400 held out, want about %d", rep.HeldOut, 400/sample.HeldOutEvery)
 	}
 }
+
+// A game that is refused for a reason of the caller's is in quarantine, and its id is
+// still free: another may have forged it.
+func TestAppendExcept(t *testing.T) {
+	b := openBuffer(t, t.TempDir(), testOptions())
+	games, ids := testGames(t, 0, 2), []string{gameID(0), gameID(1)}
+	reason := errors.New("not signed")
+	rep, err := b.AppendExcept(games, map[int]error{1: reason})
+	if err != nil || rep.Stored != 1 || len(rep.Rejected) != 1 || rep.Rejected[0].Err != reason || rep.Rejected[0].Index != 1 {
+		t.Fatalf("report %+v, error %v", rep, err)
+	}
+	if got := b.Known(ids); got[0] != Stored || got[1] != Unknown {
+		t.Errorf("known: %v, want stored and unknown", got)
+	}
+	if rep, err := b.Append(games); err != nil || rep.Stored != 1 || rep.Duplicate != 1 {
+		t.Errorf("again: report %+v, error %v", rep, err)
+	}
+}

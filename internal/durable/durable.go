@@ -30,11 +30,28 @@ func WriteFile(path string, data []byte) error {
 // content and the error is returned as it is. The file has the permissions that
 // os.Create gives.
 func Write(path string, write func(w io.Writer) error) error {
-	dir := filepath.Dir(path)
-	f, err := CreateTemp(dir)
+	f, err := CreateTemp(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
+	return replace(path, f, write)
+}
+
+// WritePrivate replaces path with data as WriteFile does, by a file that only its
+// owner may read.
+func WritePrivate(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), TempPattern) // mode 0600
+	if err != nil {
+		return err
+	}
+	return replace(path, f, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// replace gives f, once it is written, the name path.
+func replace(path string, f *os.File, write func(w io.Writer) error) error {
 	defer os.Remove(f.Name()) // fails once renamed, which is meant
 	if err := write(f); err != nil {
 		return errors.Join(err, f.Close())
@@ -45,7 +62,7 @@ func Write(path string, write func(w io.Writer) error) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return SyncDir(dir)
+	return SyncDir(filepath.Dir(path))
 }
 
 // CreateTemp creates a file whose name matches TempPattern. Unlike those of

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -81,5 +82,23 @@ func TestRemoveTemps(t *testing.T) {
 	left, _ := os.ReadDir(dir)
 	if len(left) != 1 || left[0].Name() != "kept" {
 		t.Errorf("left %v", left)
+	}
+}
+
+func TestWritePrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // has no such modes
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := WritePrivate(path, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	info, e := os.Stat(path)
+	if err != nil || e != nil || string(data) != "new" || info.Mode().Perm() != 0o600 {
+		t.Errorf("content %q, errors %v and %v, mode %v; want new with 0600", data, err, e, info.Mode())
 	}
 }
