@@ -14,7 +14,7 @@ func TestDescribeStart(t *testing.T) {
 		cfg.Train.PSQTStart = start
 		r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
 		defer r.Close()
-		l, err := newLearner(r, nil)
+		l, err := newLearner(r, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,13 +2,15 @@ package selfplay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
-const batchGames = 512 // stored with one sync and acknowledged together, at most
+const batchGames = 512 // stored with one sync and acknowledged together, about
 
 // gameStream is what storing games asks of a [bus.Bus].
 type gameStream interface {
@@ -25,39 +27,71 @@ type gameStream interface {
 // buffer's quarantine, or in an older segment. Nothing else is waited for. After
 // an error the whole batch comes again; games that were stored are then known by
 // their ids, and quarantined ones by their bytes.
+//
+// A game leaves its actor's spool only later, when the actor asks for it and the
+// buffer has it: see [publisher].
 func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration) (int, error) {
 	batch, err := in.stream.Games(ctx, batchGames, wait)
 	if err != nil {
 		return 0, err
 	}
 	for _, h := range batch.Holes {
-		in.run.event("games missing on the bus", "first", h.First, "last", h.Last, "messages", h.Len())
+		in.run.event("the stream has lost messages, actors publish their games again", "first", h.First, "last", h.Last)
 	}
-	msgs := batch.Msgs
-	if len(msgs) == 0 {
+	if len(batch.Msgs) == 0 {
 		return 0, nil
 	}
-	var games [][]byte
-	for i := range msgs {
-		games = append(games, msgs[i].Games...)
-		if msgs[i].Err != nil {
-			games = append(games, msgs[i].Data) // no game: the buffer puts it into quarantine
-		}
-	}
-	report, err := in.buffer.Append(games)
+	games := gamesOf(batch.Msgs)
+	report, err := in.store(games)
 	if err != nil {
 		return 0, fmt.Errorf("replay: %w", err)
 	}
-	if err := in.stream.AckGames(ctx, msgs[len(msgs)-1]); err != nil {
+	if err := in.stream.AckGames(ctx, batch.Msgs[len(batch.Msgs)-1]); err != nil {
 		return 0, err
 	}
 	for _, bad := range report.Rejected {
-		reason := bad.Err.Error()
-		in.run.event("game quarantined", "reason", reason, "dir", in.run.path(replayDir))
-		// A copy for those who see the bus and not this disk; it may fail.
-		if err := in.stream.Reject(ctx, reason, games[bad.Index]); err != nil {
-			in.run.log.Warn("quarantined game not copied to the bus", "error", err)
-		}
+		in.quarantined(ctx, games[bad.Index], bad.Err)
 	}
 	return len(games), nil
+}
+
+// store puts games into the buffer, and those that their actors did not sign into its
+// quarantine.
+func (in *ingester) store(games [][]byte) (replay.Report, error) {
+	refused := make(map[int]error)
+	for i, g := range games {
+		if in.keys == nil {
+			break
+		}
+		err := in.keys.check(in.run.id(), g)
+		if errors.Is(err, errKeys) {
+			return replay.Report{}, err
+		}
+		if err != nil {
+			refused[i] = err
+		}
+	}
+	return in.buffer.AppendExcept(games, refused)
+}
+
+// gamesOf returns the games of messages; of a message that holds none its bytes, which
+// the buffer will quarantine.
+func gamesOf(msgs []bus.Msg) [][]byte {
+	var games [][]byte
+	for _, m := range msgs {
+		if m.Err != nil {
+			games = append(games, m.Data)
+		}
+		games = append(games, m.Games...)
+	}
+	return games
+}
+
+// quarantined says why a game is in quarantine, and copies it for those who see the
+// bus and not this disk.
+func (in *ingester) quarantined(ctx context.Context, encoded []byte, reason error) {
+	in.run.event("game quarantined", "reason", reason.Error(), "dir", in.run.path(replayDir))
+	if err := in.stream.Reject(ctx, reason.Error(), encoded); err != nil {
+		in.run.log.Warn("quarantined game not copied to the bus", "error", err)
+	}
 }

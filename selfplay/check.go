@@ -24,7 +24,7 @@ func Check(cfg configs.Config) error {
 	checkActor(wrong, cfg)
 	checkTree(wrong, cfg.Actor.Tree)
 	checkBus(wrong, cfg.Bus)
-	buffer := replayOptions(chess.Crazyhouse, cfg.Replay) // of any variant
+	buffer := replayOptions(chess.Crazyhouse, cfg.Replay, "") // of any variant and run
 	wrong.Add(check.Under("replay.", buffer.Validate()))
 	checkTrain(wrong, cfg)
 	checkGate(wrong, cfg.Gate)

@@ -2,10 +2,10 @@ package selfplay
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -49,7 +49,8 @@ func newFollower(r *Run) *follower {
 func (f *follower) current() *net { return f.loaded.Load() }
 
 // sync loads what the pointer names now; without a pointer it keeps what plays
-// without a net.
+// without a net. A net that cannot be loaded does not hold up a start: the newest one
+// before it that can be is played with.
 func (f *follower) sync(ctx context.Context) error {
 	p, err := f.run.bus.Pointer(ctx, f.run.currentKey())
 	if errors.Is(err, bus.ErrNoPointer) {
@@ -58,36 +59,77 @@ func (f *follower) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.load(ctx, p.Value)
+	if err = f.load(ctx, p); err == nil || ctx.Err() != nil {
+		return err
+	}
+	f.failed(p, err)
+	history, err := f.run.bus.PointerHistory(ctx, f.run.currentKey())
+	if err != nil {
+		f.run.log.Warn("the history of the current net cannot be read", "error", err)
+	}
+	for _, earlier := range slices.Backward(history) {
+		if earlier.Value == p.Value {
+			continue
+		}
+		if err := f.load(ctx, earlier); err == nil {
+			f.run.event("playing with an earlier net", "net", f.current().ID, "generation", f.current().generation)
+			break
+		}
+	}
+	return nil
 }
 
-// load loads the net that the value of the pointer names.
-func (f *follower) load(ctx context.Context, value string) error {
-	record, err := nets.ParseRecord(value)
+// load loads the net of a pointer, unless it is loaded.
+func (f *follower) load(ctx context.Context, p bus.Pointer) error {
+	record, err := nets.ParseRecord(p.Value)
 	if err != nil {
 		return err
 	}
-	id := record.Net
-	if id == f.current().ID {
+	now := f.current()
+	if record.Net == now.ID {
 		return nil
 	}
-	if id == "" { // back to the time before the first net
-		n := f.run.firstNet()
-		f.loaded.Store(n)
-		f.run.status.update(func(s *Status) { s.Net, s.Generation = n.ID, n.generation })
+	if f.run.reachable() && now.generation > 0 && !sleep(ctx, jitter(time.Duration(record.Spread)*time.Second)) {
+		return ctx.Err()
+	}
+	if record.Net == "" { // back to the time before the first net
+		f.loaded.Store(f.run.firstNet())
+		f.show()
 		return nil
 	}
-	n, err := f.run.loadNet(ctx, id)
+	n, err := f.run.loadNet(ctx, record.Net)
 	if err != nil {
 		return err
+	}
+	if n.generation < now.generation && !record.Back() {
+		return fmt.Errorf("net %s: found generation %d published after %d, expected a newer one, or the record of a rollback", short(n.ID), n.generation, now.generation)
 	}
 	// A command that is given this directory finds the net by it.
-	if err := f.run.store.SetCurrent(id); err != nil {
+	if err := f.run.store.SetCurrent(n.ID); err != nil {
 		return err
 	}
 	f.loaded.Store(n)
-	f.run.status.update(func(s *Status) { s.Net, s.Generation = n.ID, n.generation })
+	f.show()
 	return nil
+}
+
+// show puts the loaded net into the status.
+func (f *follower) show() {
+	n := f.current()
+	f.run.status.update(func(s *Status) {
+		s.Net, s.Generation = n.ID, n.generation
+		s.FailedNet, s.FailedWhy = "", ""
+	})
+}
+
+// failed says that the net of a pointer could not be loaded, here and to the referee.
+func (f *follower) failed(p bus.Pointer, why error) {
+	id := p.Value
+	if record, err := nets.ParseRecord(p.Value); err == nil {
+		id = record.Net
+	}
+	f.run.event("net could not be loaded, playing on with the old one", "net", id, "error", why.Error())
+	f.run.status.update(func(s *Status) { s.FailedNet, s.FailedWhy = id, why.Error() })
 }
 
 // follow keeps the net that the pointer names loaded until ctx ends.
@@ -107,19 +149,19 @@ func (f *follower) follow(ctx context.Context) error {
 // net that cannot be had is tried again, until a newer one takes its place.
 func (f *follower) loadEach(ctx context.Context, changes <-chan bus.Pointer) {
 	for p := range changes {
-		failed := "" // id of the net whose failure was logged
+		failed := "" // the pointer whose failure was reported
 		for ctx.Err() == nil {
-			err := f.load(ctx, p.Value)
+			err := f.load(ctx, p)
 			if err == nil {
 				break
 			}
 			if failed != p.Value && ctx.Err() == nil {
 				failed = p.Value
-				f.run.event("net could not be loaded, playing on with the old one", "net", p.Value, "error", err.Error())
+				f.failed(p, err)
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(fetchRetry):
+			case <-time.After(jitter(fetchRetry)):
 			case newer, open := <-changes:
 				if !open {
 					return
@@ -177,13 +219,17 @@ func (r *Run) fetchNet(ctx context.Context, id string) (nets.Manifest, error) {
 	return m, r.store.PutManifest(m)
 }
 
-// checkManifest accepts nets that this run's trainer signed for its variant.
+// checkManifest accepts nets that this run's trainer signed, for this run and its
+// variant. Manifests of earlier builds do not name the run.
 func (r *Run) checkManifest(m nets.Manifest) error {
-	if err := m.Verify(r.key.Public().(ed25519.PublicKey)); err != nil {
+	if err := m.Verify(r.public); err != nil {
 		return err
 	}
 	if m.Variant != r.cfg.Variant || m.Kind != r.cfg.Net.Kind {
 		return fmt.Errorf("found a net of kind %s for %s, expected %s for %s", m.Kind, m.Variant, r.cfg.Net.Kind, r.cfg.Variant)
+	}
+	if m.Run != "" && m.Run != r.id() {
+		return fmt.Errorf("found a net of run %s, expected one of %s", m.Run, r.id())
 	}
 	return nil
 }
@@ -209,14 +255,13 @@ func (r *Run) pruneNets(ctx context.Context) error {
 		if err != nil && !errors.Is(err, bus.ErrNoPointer) {
 			return err
 		}
-		if err != nil {
-			continue
+		if err == nil {
+			record, err := nets.ParseRecord(p.Value)
+			if err != nil {
+				return err
+			}
+			inUse[record.Net], inUse[record.From] = true, true // the one before may be gone back to
 		}
-		record, err := nets.ParseRecord(p.Value)
-		if err != nil {
-			return err
-		}
-		inUse[record.Net], inUse[record.From] = true, true // the one before may be gone back to
 	}
 	keep := []string{}
 	for i, m := range all {
@@ -254,4 +299,13 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-t.C:
 		return true
 	}
+}
+
+// jitter returns a random time from half of d to one and a half of it, so that many
+// roles do not ask at the same moment.
+func jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return d/2 + rand.N(d)
 }

@@ -90,7 +90,7 @@ func forget(t *testing.T, r *Run) {
 // found reads the verdict of the one gate since there were a number of events.
 func found(t *testing.T, r *Run, since int) verdict {
 	t.Helper()
-	v := verdict{current: pointer(t, r, r.currentKey()), judged: judgedNet(t, r).Net, pairs: gateLogs(t, r)}
+	v := verdict{current: netAt(t, r, r.currentKey()).Net, judged: judgedNet(t, r).Net, pairs: gateLogs(t, r)}
 	gates := 0
 	for _, e := range events(t, r.dir)[since:] {
 		switch e["msg"] {
@@ -364,8 +364,8 @@ func TestFormerRefereeMovesNothing(t *testing.T) {
 	}
 	cancel()
 	group.Wait()
-	if p := pointer(t, r, r.judgedKey()); p != "" {
-		t.Errorf("the former referee set judged to %s", p)
+	if p := judgedNet(t, r); p.Net != "" {
+		t.Errorf("the former referee set judged to %+v", p)
 	}
 
 	since := len(events(t, r.dir))

@@ -3,6 +3,7 @@ package selfplay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/replay"
@@ -15,11 +16,37 @@ const (
 )
 
 // ingester moves games from the bus into the replay buffer, batch by batch; see
-// storeAndAcknowledge.
+// storeAndAcknowledge. It answers which games are on disk, and with the window.
 type ingester struct {
 	run    *Run
 	stream gameStream // the run's bus
 	buffer *replay.Buffer
+	keys   *actorKeys // of the actors; nil: games need no signature
+}
+
+// serve answers the questions of actors and trainers until stop is called.
+func (in *ingester) serve() (stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, f := range stops {
+			f()
+		}
+	}
+	for name, answer := range map[string]func([]byte) ([]byte, error){
+		hasService: func(request []byte) ([]byte, error) {
+			return answerHas(request, in.buffer.Known, in.run.bus.Floor())
+		},
+		windowService:  in.answerWindow,
+		excludeService: in.answerExclude,
+	} {
+		s, err := in.run.bus.Serve(name, answer)
+		if err != nil {
+			stop()
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+		stops = append(stops, s)
+	}
+	return stop, nil
 }
 
 // ingest moves games until ctx ends. A batch that was fetched is always finished:
@@ -63,11 +90,10 @@ func (in *ingester) drain(ctx context.Context) error {
 // once moves one batch and updates the status. It returns the number of games.
 func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 	n, err := in.storeAndAcknowledge(ctx, wait)
-	if n == 0 || err != nil {
-		return 0, err
+	if err == nil && n > 0 {
+		in.show()
 	}
-	in.show()
-	return n, nil
+	return n, err
 }
 
 // show copies the buffer's counters to the status.
@@ -77,4 +103,11 @@ func (in *ingester) show() {
 		s.Games, s.Positions, s.Window = st.Games, st.Plies, st.WindowPlies
 		s.Duplicates, s.Quarantined = st.Duplicates, st.Quarantined
 	})
+}
+
+// reportDamage says what was found damaged when the buffer was opened.
+func (in *ingester) reportDamage() {
+	for _, d := range in.buffer.Damage() {
+		in.run.event("replay buffer is damaged", "found", d.String())
+	}
 }

@@ -31,6 +31,7 @@ const (
 // position, and offers a net every train.steps_per_net steps.
 type learner struct {
 	run      *Run
+	set      setPointer // writes only as long as this process is the trainer
 	buffer   *replay.Buffer
 	training *run.Training
 	config   trainer.Config
@@ -91,9 +92,9 @@ func (l *learner) newModel() (run.Model, error) {
 }
 
 // newLearner builds the model and resumes the newest checkpoint if there is one.
-func newLearner(r *Run, buffer *replay.Buffer) (*learner, error) {
+func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error) {
 	t := r.cfg.Train
-	l := &learner{run: r, buffer: buffer}
+	l := &learner{run: r, set: set, buffer: buffer}
 	l.state.Ratio = replay.Ratio{PerRow: t.SamplesPerRow, Cap: max(float64(4*t.Batch), t.SamplesPerRow*float64(t.MinPositions))}
 	var err error
 	if l.training, err = newTraining(r.cfg); err != nil {
@@ -290,6 +291,9 @@ func (l *learner) offer(ctx context.Context) error {
 		return err
 	}
 	for err := l.publish(ctx, m); err != nil; err = l.publish(ctx, m) {
+		if errors.Is(err, bus.ErrFenced) {
+			return err
+		}
 		l.run.status.set(roleTrainer, "waiting for the bus: %v", err)
 		if !sleep(ctx, publishRetry) {
 			return nil
@@ -320,19 +324,15 @@ func (l *learner) prune(ctx context.Context) {
 // publish puts the net on the bus and moves the candidate pointer to it. It may
 // be called again after an error.
 func (l *learner) publish(ctx context.Context, m nets.Manifest) error {
-	f, err := os.Open(l.run.store.Path(m.ID))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := l.run.bus.PutNet(ctx, m, f); err != nil {
+	if err := l.run.putNet(ctx, m.ID); err != nil {
 		return err
 	}
 	p, err := l.run.bus.Pointer(ctx, l.run.candidateKey())
 	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
 		return err
 	}
-	_, err = l.run.bus.SetPointer(ctx, l.run.candidateKey(), m.ID, p.Revision)
+	record := nets.Record{Schema: nets.RecordSchema, Net: m.ID, Generation: m.Generation, Action: nets.Publish, By: "trainer@" + hostname(), From: m.Parent}
+	_, err = l.set(ctx, l.run.candidateKey(), record.String(), p.Revision)
 	return err
 }
 
@@ -353,7 +353,7 @@ func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error)
 	}
 	m := nets.Manifest{
 		Schema: nets.ManifestSchema, ID: id, Size: info.Size(), Variant: l.run.cfg.Variant,
-		Parent: l.state.Parent, Generation: l.state.Generation + 1,
+		Run: l.run.id(), Parent: l.state.Parent, Generation: l.state.Generation + 1,
 		Step: facts.Step, Samples: facts.Samples, Games: l.buffer.Stats().Games,
 		HeldOutLoss: facts.HeldOut.Mean, Seed: l.run.cfg.Seed, Build: l.run.opt.Build,
 	}

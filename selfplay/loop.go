@@ -4,90 +4,82 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
 const (
-	finishGames = 20 * time.Second // for the games in progress when the loop is asked to stop
-	drainAll    = 90 * time.Second // for what is spooled and on the bus then; a lost delivery comes again after a minute
+	finishGames = 20 * time.Second // for the games in progress when actors are asked to stop
+	drainAll    = 90 * time.Second // for what is spooled then; a lost delivery comes again after a minute
 	limitsEvery = 100 * time.Millisecond
 )
 
 // Loop runs every role until ctx ends or a limit is reached, and then ends in
-// order: games in progress are finished, the spool and the bus are emptied
-// into the replay buffer, and the trainer writes a checkpoint. An error of any
-// role ends the others.
+// order: games in progress are finished, the spool is emptied into the replay
+// buffer, and the trainer writes a checkpoint. An error of any role ends the others.
 func (r *Run) Loop(ctx context.Context, limits Limits) error {
-	buffer, err := openBuffer(r)
+	in, err := openIngester(r)
 	if err != nil {
 		return err
 	}
-	defer buffer.Close()
-	in := &ingester{run: r, stream: r.bus, buffer: buffer}
-	in.show()
-	waiting, err := openSpool(r.path(spoolDir))
-	if err != nil {
-		return err
-	}
-	learn, err := newLearner(r, buffer)
-	if err != nil {
-		return err
-	}
+	defer in.close()
 	follow := newFollower(r)
 	if err := follow.sync(ctx); err != nil {
 		return err
 	}
-	act, err := newActor(r, follow, waiting, limits.Games)
+	act, err := newActor(r, follow, limits.Games)
 	if err != nil {
 		return err
 	}
+	defer act.close()
 
 	stop, stopped := context.WithCancel(ctx)
 	defer stopped()
-	// The roles that empty what the actors made outlive stop.
+	// The roles that store what the actors made outlive stop.
 	carry, carried := context.WithCancel(context.WithoutCancel(ctx))
 	defer carried()
+	carrying, carryFailed := errgroup.WithContext(carry)
+	context.AfterFunc(carryFailed, stopped)
+	carrying.Go(func() error { return act.sender.publish(carryFailed) })
+	carrying.Go(func() error { return act.sender.confirm(carryFailed) })
+	carrying.Go(func() error { return in.run.replayRole(carryFailed, in) })
+	carrying.Go(func() error { return r.announce(carryFailed, act.identity.Name) })
+
 	group, failed := errgroup.WithContext(stop)
 	context.AfterFunc(failed, stopped)
-
 	group.Go(func() error {
 		defer stopped() // the limit of games was reached
 		return act.play(failed, finishing(carry, failed))
 	})
 	context.AfterFunc(failed, func() { r.log.Info("stopping: finishing games, then storing them") })
 	group.Go(func() error { return follow.follow(failed) })
-	group.Go(func() error { return learn.learn(failed) })
-	group.Go(func() error { return newReferee(r).judgeAll(failed) })
+	group.Go(func() error { return r.trainerRole(failed, in.buffer) })
+	group.Go(func() error { return r.refereeRole(failed, r.cfg.Gate.Concurrency) })
+	group.Go(func() error { return r.keepPointers(failed) })
 	group.Go(func() error { return r.awaitLimits(failed, stopped, limits) })
-	carrying, carryFailed := errgroup.WithContext(carry)
-	context.AfterFunc(carryFailed, stopped)
-	carrying.Go(func() error { return act.publish(carryFailed) })
-	carrying.Go(func() error { return in.ingest(carryFailed) })
 
-	err = group.Wait()
+	err = errors.Join(group.Wait(), act.finish(ctx))
 	carried()
 	err = errors.Join(err, carrying.Wait())
-	err = errors.Join(err, r.drain(ctx, act, in))
+	in.show()
 	s := r.Status()
 	r.event("stopped", "games", s.Games, "positions", s.Positions, "steps", s.Step, "generation", s.Generation, "net", s.Net)
 	return err
 }
 
-// drain empties the spool and the bus into the buffer.
-func (r *Run) drain(ctx context.Context, act *actor, in *ingester) error {
+// finish stores what is spooled when the actor ends.
+func (a *actor) finish(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainAll)
 	defer cancel()
-	if err := act.drain(ctx); err != nil {
-		return fmt.Errorf("%d games stay spooled: %w", act.spool.size(), err)
-	}
-	if err := in.drain(ctx); err != nil {
-		return fmt.Errorf("games stay on the bus: %w", err)
+	if err := a.sender.drain(ctx); err != nil {
+		return fmt.Errorf("%d games stay spooled: %w", a.spool.size(), err)
 	}
 	return nil
 }
@@ -115,24 +107,59 @@ func (r *Run) awaitLimits(ctx context.Context, stop func(), limits Limits) error
 	return nil
 }
 
-func openBuffer(r *Run) (*replay.Buffer, error) {
-	o := replayOptions(r.variant, r.cfg.Replay)
-	o.Run = r.id()
-	b, err := replay.Open(r.path(replayDir), o)
+// openIngester opens the replay buffer of the run's directory.
+func openIngester(r *Run) (*ingester, error) {
+	buffer, err := openBuffer(r)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range b.Damage() {
-		r.log.Warn("replay buffer damaged", "what", d.String())
+	in := &ingester{run: r, stream: r.bus, buffer: buffer}
+	if r.reachable() {
+		if in.keys, err = openActorKeys(filepath.Join(r.path(replayDir), actorKeysFile)); err != nil {
+			return nil, errors.Join(err, buffer.Close())
+		}
 	}
-	return b, nil
+	in.reportDamage()
+	in.show()
+	return in, nil
 }
 
-func replayOptions(v *chess.Variant, c configs.Replay) replay.Options {
+func (in *ingester) close() error { return in.buffer.Close() }
+
+func openBuffer(r *Run) (*replay.Buffer, error) {
+	return replay.Open(r.path(replayDir), replayOptions(r.variant, r.cfg.Replay, r.id()))
+}
+
+func replayOptions(v *chess.Variant, c configs.Replay, run string) replay.Options {
 	return replay.Options{
+		Run:          run,
 		Variant:      v,
 		MaxBytes:     c.MaxBytes,
 		SegmentBytes: c.SegmentBytes,
 		Window:       replay.WindowRule{Min: c.WindowMin, Exponent: c.WindowExponent, Slope: c.WindowSlope},
 	}
+}
+
+// replayRole stores the games of all actors and answers for them, as long as no other
+// process does.
+func (r *Run) replayRole(ctx context.Context, in *ingester) error {
+	return r.exclusive(ctx, roleReplay, replayLease, in.buffer.ID(), nil, func(ctx context.Context, _ *bus.Lease) error {
+		stop, err := in.serve()
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return in.ingest(ctx)
+	})
+}
+
+// trainerRole trains on the buffer, as long as no other process does.
+func (r *Run) trainerRole(ctx context.Context, buffer *replay.Buffer) error {
+	return r.exclusive(ctx, roleTrainer, trainerLease, "", []string{r.candidateKey()}, func(ctx context.Context, l *bus.Lease) error {
+		learn, err := newLearner(r, buffer, l.SetPointer)
+		if err != nil {
+			return err
+		}
+		return learn.learn(ctx)
+	})
 }

@@ -3,6 +3,7 @@ package selfplay
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -135,6 +136,7 @@ func TestLoopPublishesNetsAndResumes(t *testing.T) {
 func TestSameSeedSameGames(t *testing.T) {
 	cfg := smallConfig(t)
 	cfg.Actor.Workers = 1
+	cfg.Run.ID = "again"
 	cfg.Train.MinPositions = 1 << 30 // no net arrives in between
 	segments := func() []byte {
 		dir := filepath.Join(t.TempDir(), "run")
@@ -226,19 +228,16 @@ func TestForeignNetIsRefused(t *testing.T) {
 	loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience})
 	r := openRun(t, dir, cfg)
 	defer r.Close()
-	current, err := r.bus.Pointer(t.Context(), r.currentKey())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.loadNet(t.Context(), current.Value); err != nil {
+	current := netAt(t, r, r.currentKey()).Net
+	if _, err := r.loadNet(t.Context(), current); err != nil {
 		t.Fatalf("own net: %v", err)
 	}
-	foreign, err := nets.LoadOrCreateKey(filepath.Join(t.TempDir(), "other.key"))
+	foreign, err := nets.CreateKey(filepath.Join(t.TempDir(), "other.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.key = foreign
-	if _, err := r.loadNet(t.Context(), current.Value); !errors.Is(err, nets.ErrSignature) {
+	r.public = foreign.Public().(ed25519.PublicKey)
+	if _, err := r.loadNet(t.Context(), current); !errors.Is(err, nets.ErrSignature) {
 		t.Errorf("net signed by another key: error %v, want %v", err, nets.ErrSignature)
 	}
 }
@@ -306,7 +305,7 @@ func TestRenew(t *testing.T) {
 		}
 	}
 	r, buffer := openWithBuffer(t, dir, cfg)
-	l, err := newLearner(r, buffer)
+	l, err := newLearner(r, buffer, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,11 +332,8 @@ func TestNetIsFetchedAgain(t *testing.T) {
 	}
 	r := openRun(t, dir, cfg)
 	defer r.Close()
-	current, err := r.bus.Pointer(t.Context(), r.currentKey())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := r.loadNet(t.Context(), current.Value); err != nil || n.ID != current.Value {
+	current := netAt(t, r, r.currentKey()).Net
+	if n, err := r.loadNet(t.Context(), current); err != nil || n.ID != current {
 		t.Errorf("net %v, error %v", n, err)
 	}
 }
@@ -364,42 +360,72 @@ func TestBackpressure(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	r := openRun(t, dir, cfg)
 	defer r.Close()
-	waiting, err := openSpool(r.path(spoolDir))
+	act, err := newActor(r, newFollower(r), 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	act, err := newActor(r, newFollower(r), waiting, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer act.close()
 	stop, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	waits := make(chan struct{}, 1)
 	done := make(chan error, 1)
 	go func() { done <- act.play(signalling{stop, waits}, t.Context()) }() // nobody publishes
 	late := time.After(patience)
-	for !strings.Contains(r.Status().Waiting(), "waiting for the bus") {
+	for !strings.Contains(r.Status().Waiting(), "waiting for the replay buffer") {
 		select {
 		case <-waits:
 		case err := <-done:
 			t.Fatalf("the actor stopped by itself: error %v", err)
 		case <-late:
-			t.Fatal("the actor does not wait for the bus")
+			t.Fatal("the actor does not wait for the replay buffer")
 		}
 	}
 	cancel()
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	held := waiting.size()
+	held := act.spool.size()
 	if limit := cfg.Actor.SpoolMaxGames + cfg.Actor.Workers; held < cfg.Actor.SpoolMaxGames || held > limit {
 		t.Errorf("%d games spooled, want %d to %d", held, cfg.Actor.SpoolMaxGames, limit)
 	}
-	if err := act.drain(t.Context()); err != nil {
+	for act.sender.unsent() {
+		if _, err := act.sender.once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if act.spool.size() != held {
+		t.Errorf("%d games spooled while no buffer has them, want %d", act.spool.size(), held)
+	}
+	in, err := openIngester(r)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := r.bus.Stats(t.Context()); err != nil || s.Messages != uint64(held) {
-		t.Errorf("stream holds %d messages (error %v), want %d", s.Messages, err, held)
+	defer in.close()
+	stored := serveReplay(t, in)
+	if err := act.finish(t.Context()); err != nil || act.spool.size() != 0 {
+		t.Errorf("error %v, %d games left in the spool", err, act.spool.size())
+	}
+	if stored(); in.buffer.Stats().Games != uint64(held) {
+		t.Errorf("%d games stored, want %d", in.buffer.Stats().Games, held)
+	}
+}
+
+// serveReplay stores games and answers for them until the function returned is called.
+func serveReplay(t *testing.T, in *ingester) (stop func()) {
+	t.Helper()
+	unserve, err := in.serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- in.ingest(ctx) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		unserve()
 	}
 }
 

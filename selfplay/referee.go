@@ -177,7 +177,7 @@ func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 
 // record is what the referee writes into a pointer.
 func (j *referee) record(id string, generation int, why, from string) nets.Record {
-	return nets.Record{Schema: nets.RecordSchema, Net: id, Generation: generation, Action: nets.Publish, By: "referee", Why: why, From: from}
+	return nets.Record{Schema: nets.RecordSchema, Net: id, Generation: generation, Action: nets.Publish, By: "referee@" + hostname(), Why: why, From: from}
 }
 
 // generation returns that of a pointer's net. A pointer of an earlier build says it
@@ -239,7 +239,11 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 	if !passed {
 		return candidate.generation, reason, nil
 	}
-	if _, err := j.set(ctx, j.run.currentKey(), id, current.revision); err != nil {
+	record := j.record(id, candidate.generation, reason, current.Net)
+	if m, err := j.run.store.Manifest(id); err == nil {
+		record.Spread = j.spread(ctx, m.Size)
+	}
+	if _, err := j.set(ctx, j.run.currentKey(), record.String(), current.revision); err != nil {
 		return 0, "", err
 	}
 	j.run.event("net published", "generation", candidate.generation, "net", id, "parent", incumbent.ID, "elapsed_s", int(j.run.Status().Elapsed.Seconds()))

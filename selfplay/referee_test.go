@@ -46,31 +46,32 @@ func offerNet(t *testing.T, r *Run, generation int) string {
 	if err := r.store.PutManifest(m); err != nil {
 		t.Fatal(err)
 	}
-	l := &learner{run: r}
+	l := &learner{run: r, set: r.bus.SetPointer}
 	if err := l.publish(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
-func pointer(t *testing.T, r *Run, key string) string {
+// netAt is the record that a pointer holds; the zero record if there is none.
+func netAt(t *testing.T, r *Run, key string) nets.Record {
 	t.Helper()
 	p, err := r.bus.Pointer(t.Context(), key)
-	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
+	if errors.Is(err, bus.ErrNoPointer) || err == nil && p.Value == "" {
+		return nets.Record{}
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Value
-}
-
-// judgedNet is the net that was judged last.
-func judgedNet(t *testing.T, r *Run) nets.Record {
-	t.Helper()
-	record, err := nets.ParseRecord(pointer(t, r, r.judgedKey()))
+	record, err := nets.ParseRecord(p.Value)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return record
 }
+
+// judgedNet is the net that was judged last.
+func judgedNet(t *testing.T, r *Run) nets.Record { return netAt(t, r, r.judgedKey()) }
 
 func TestRefereeJudgesOnce(t *testing.T) {
 	cfg := smallConfig(t)
@@ -102,7 +103,7 @@ func TestGateOffPublishes(t *testing.T) {
 	if _, err := j.judgeNewest(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := pointer(t, r, r.currentKey()); got != id {
+	if got := netAt(t, r, r.currentKey()).Net; got != id {
 		t.Errorf("current %q, want %q", got, id)
 	}
 	// Killed after the pointer moved and before the verdict was noted: the next

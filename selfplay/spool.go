@@ -3,6 +3,7 @@ package selfplay
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,51 +11,76 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 const (
-	spoolExt = ".game"
-	asideExt = ".refused"
+	spoolExt   = ".game"
+	refusedDir = "refused" // in a spool: files that are no games of this run
 )
 
 // gameID is what ids of this program's games look like; other files in the
 // spool are not its business.
 var gameID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
-// spool keeps finished games on disk until the bus has acknowledged them: one
-// file a game, in the order in which they were added. It is safe for
-// concurrent use.
+// spool keeps finished games on disk, one file a game, until the replay buffer has
+// them on disk: what happens to the bus in between loses none. It knows of every
+// game whether it has been published, and is safe for concurrent use.
 type spool struct {
-	dir string
+	dir  string
+	lock *dirlock.Lock
 
-	mu      sync.Mutex
-	waiting []string // ids, oldest first
-	added   chan struct{}
+	mu    sync.Mutex
+	games []*spooled // oldest first
+	added chan struct{}
 }
 
-// openSpool opens the spool in dir, creating it if needed; games left there by
-// an earlier process come first, in the order of their ids.
+// spooled is a game in the spool.
+type spooled struct {
+	id      string
+	attempt int       // messages it was published in, before the present process not counted
+	sent    published // where the last of them is; zero: none, or it was lost
+}
+
+// published is the place of a message in the stream of games.
+type published struct {
+	stream   int64 // which stream: its creation time, in nanoseconds since 1970
+	sequence uint64
+}
+
+// openSpool opens the spool in dir, creating it if needed, for this process alone.
+// Games left there by an earlier process come first, in the order of their ids.
 func openSpool(dir string) (*spool, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("spool: %w", err)
-	}
-	if err := durable.RemoveTemps(dir); err != nil {
-		return nil, fmt.Errorf("spool: %w", err)
-	}
-	entries, err := os.ReadDir(dir)
+	lock, err := dirlock.Acquire(dir)
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
-	s := &spool{dir: dir, added: make(chan struct{}, 1)}
-	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), spoolExt); ok && e.Type().IsRegular() && gameID.MatchString(id) {
-			s.waiting = append(s.waiting, id)
-		}
+	s := &spool{dir: dir, lock: lock, added: make(chan struct{}, 1)}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("spool: %w", err), s.close())
 	}
-	slices.Sort(s.waiting)
 	return s, nil
 }
+
+func (s *spool) load() error {
+	if err := durable.RemoveTemps(s.dir); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries { // in the order of their names
+		if id, ok := strings.CutSuffix(e.Name(), spoolExt); ok && e.Type().IsRegular() && gameID.MatchString(id) {
+			s.games = append(s.games, &spooled{id: id})
+		}
+	}
+	return nil
+}
+
+// close gives the directory back.
+func (s *spool) close() error { return s.lock.Release() }
 
 func (s *spool) path(id string) string { return filepath.Join(s.dir, id+spoolExt) }
 
@@ -67,72 +93,122 @@ func (s *spool) add(id string, data []byte) error {
 		return fmt.Errorf("spool: %w", err)
 	}
 	s.mu.Lock()
-	s.waiting = append(s.waiting, id)
+	s.games = append(s.games, &spooled{id: id})
 	s.mu.Unlock()
+	s.announce()
+	return nil
+}
+
+func (s *spool) announce() {
 	select {
 	case s.added <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // size returns the number of games waiting.
 func (s *spool) size() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.waiting)
+	return len(s.games)
 }
 
-// news signals after a game has been added to the spool.
+// news signals after a game has been added, or is to be published again.
 func (s *spool) news() <-chan struct{} { return s.added }
 
-// oldest returns the game that has waited longest; ok is false when none waits.
-func (s *spool) oldest() (id string, data []byte, ok bool, err error) {
+// unsent returns the ids of at most n games that are not on the bus, oldest first, and
+// the largest number of attempts that was made with any of them.
+func (s *spool) unsent(n int) (ids []string, attempt int) {
 	s.mu.Lock()
-	if len(s.waiting) > 0 {
-		id = s.waiting[0]
-	}
-	s.mu.Unlock()
-	if id == "" {
-		return "", nil, false, nil
-	}
-	data, err = os.ReadFile(s.path(id))
-	if errors.Is(err, os.ErrNotExist) { // somebody removed it; the next one may be there
-		if err := s.remove(id); err != nil {
-			return id, nil, false, err
+	defer s.mu.Unlock()
+	for _, g := range s.games {
+		if len(ids) == n {
+			break
 		}
-		return s.oldest()
+		if g.sent == (published{}) {
+			ids, attempt = append(ids, g.id), max(attempt, g.attempt)
+		}
 	}
-	if err != nil {
-		return id, nil, false, fmt.Errorf("spool: %w", err)
-	}
-	return id, data, true, nil
+	return ids, attempt
 }
 
-// forget takes a game off the list.
+// waiting returns the published games and where they are, at most n, oldest first.
+func (s *spool) waiting(n int) (ids []string, at []published) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.games {
+		if len(ids) == n {
+			break
+		}
+		if g.sent != (published{}) {
+			ids, at = append(ids, g.id), append(at, g.sent)
+		}
+	}
+	return ids, at
+}
+
+// index returns the place of a game, −1 if it is not there. The mutex is held.
+func (s *spool) index(id string) int {
+	return slices.IndexFunc(s.games, func(g *spooled) bool { return g.id == id })
+}
+
+// read returns the bytes of a game. The error wraps fs.ErrNotExist if its file is gone.
+func (s *spool) read(id string) ([]byte, error) {
+	data, err := os.ReadFile(s.path(id))
+	if err != nil {
+		return nil, fmt.Errorf("spool: %w", err)
+	}
+	return data, nil
+}
+
+// mark records that games have been published; the zero place says that they have
+// to be published again.
+func (s *spool) mark(ids []string, at published) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		if i := s.index(id); i >= 0 {
+			s.games[i].sent = at
+			if at != (published{}) {
+				s.games[i].attempt++
+			}
+		}
+	}
+	if at == (published{}) {
+		s.announce()
+	}
+}
+
+// remove deletes games that the replay buffer has on disk, or that somebody deleted.
+func (s *spool) remove(ids ...string) error {
+	var errs []error
+	for _, id := range ids {
+		if err := os.Remove(s.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("spool: %w", err))
+			continue
+		}
+		s.forget(id)
+	}
+	return errors.Join(errs...)
+}
+
+// setAside moves a file that can never be published where a person finds it.
+func (s *spool) setAside(id string) error {
+	dir := filepath.Join(s.dir, refusedDir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	if err := os.Rename(s.path(id), filepath.Join(dir, id+spoolExt)); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	s.forget(id)
+	return nil
+}
+
 func (s *spool) forget(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(s.waiting, id); i >= 0 {
-		s.waiting = slices.Delete(s.waiting, i, i+1)
+	if i := s.index(id); i >= 0 {
+		s.games = slices.Delete(s.games, i, i+1)
 	}
-}
-
-// setAside keeps the file of a game that the bus will never take, under a name
-// that is no spooled game's.
-func (s *spool) setAside(id string) error {
-	s.forget(id)
-	if err := os.Rename(s.path(id), s.path(id)+asideExt); err != nil {
-		return fmt.Errorf("spool: %w", err)
-	}
-	return nil
-}
-
-// remove forgets a game that has been acknowledged and deletes its file.
-func (s *spool) remove(id string) error {
-	s.forget(id)
-	if err := os.Remove(s.path(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("spool: %w", err)
-	}
-	return nil
 }

@@ -1,26 +1,45 @@
 package selfplay
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
-	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 )
 
-func TestSpoolKeepsOrderAcrossRestart(t *testing.T) {
-	dir := t.TempDir()
+func openTestSpool(t *testing.T, dir string) *spool {
+	t.Helper()
 	s, err := openSpool(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 5 {
-		if err := s.add(fmt.Sprintf("run-0-0-%06d", i), []byte{byte(i)}); err != nil {
+	t.Cleanup(func() { s.close() })
+	return s
+}
+
+func addGames(t *testing.T, s *spool, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		if err := s.add(id, []byte(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.remove("run-0-0-000000"); err != nil {
+}
+
+func TestSpoolKeepsOrderAcrossRestart(t *testing.T) {
+	dir := t.TempDir()
+	s := openTestSpool(t, dir)
+	var want []string
+	for i := range 5 {
+		want = append(want, fmt.Sprintf("run-local-0-0-%06d", i))
+	}
+	addGames(t, s, want...)
+	if err := s.remove(want[0]); err != nil {
 		t.Fatal(err)
 	}
 	// A crash may leave a temporary file; it is no game.
@@ -34,28 +53,56 @@ func TestSpoolKeepsOrderAcrossRestart(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "folder.game"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = openSpool(dir); err != nil {
+	if _, err := openSpool(dir); !errors.Is(err, dirlock.ErrHeld) {
+		t.Fatalf("a second process: error %v, want %v", err, dirlock.ErrHeld)
+	}
+	if err := s.close(); err != nil {
 		t.Fatal(err)
 	}
-	for i := 1; i < 5; i++ {
-		id, data, ok, err := s.oldest()
-		if err != nil || !ok || id != fmt.Sprintf("run-0-0-%06d", i) || len(data) != 1 || data[0] != byte(i) {
-			t.Fatalf("oldest() = %q, %v, %v, %v; want game %d", id, data, ok, err, i)
-		}
-		if err := s.remove(id); err != nil {
-			t.Fatal(err)
+	s = openTestSpool(t, dir)
+	ids, attempt := s.unsent(100)
+	if !slices.Equal(ids, want[1:]) || attempt != 0 || s.size() != 4 {
+		t.Fatalf("found %v after %d attempts and %d games, want %v after none", ids, attempt, s.size(), want[1:])
+	}
+	for _, id := range ids {
+		if data, err := s.read(id); err != nil || string(data) != id {
+			t.Errorf("read(%s) = %q, %v", id, data, err)
 		}
 	}
-	if _, _, ok, err := s.oldest(); ok || err != nil || s.size() != 0 {
-		t.Errorf("emptied spool: ok %v, error %v, length %d", ok, err, s.size())
+}
+
+// A published game is not published again until it is known to be lost, and is asked
+// about as long as it is there.
+func TestSpoolKnowsWhatIsPublished(t *testing.T) {
+	s := openTestSpool(t, t.TempDir())
+	addGames(t, s, "a", "b", "c")
+	at := published{stream: 7, sequence: 3}
+	s.mark([]string{"a", "b", "unknown"}, at)
+	if ids, attempt := s.unsent(9); !slices.Equal(ids, []string{"c"}) || attempt != 0 {
+		t.Errorf("to be published: %v after %d attempts, want c after none", ids, attempt)
+	}
+	if ids, places := s.waiting(9); !slices.Equal(ids, []string{"a", "b"}) || !slices.Equal(places, []published{at, at}) {
+		t.Errorf("published: %v at %v, want a and b at %v", ids, places, at)
+	}
+	if ids, _ := s.waiting(1); !slices.Equal(ids, []string{"a"}) {
+		t.Errorf("published, at most one: %v, want a", ids)
+	}
+	s.mark([]string{"b"}, published{})
+	select {
+	case <-s.news():
+	default:
+		t.Error("no signal that there is something to publish")
+	}
+	if ids, attempt := s.unsent(1); !slices.Equal(ids, []string{"b"}) || attempt != 1 {
+		t.Errorf("to be published: %v after %d attempts, want b after 1", ids, attempt)
+	}
+	if err := s.remove("a", "b", "c"); err != nil || s.size() != 0 {
+		t.Errorf("emptied spool: error %v, %d games", err, s.size())
 	}
 }
 
 func TestSpoolRefusesNamesThatLeaveIt(t *testing.T) {
-	s, err := openSpool(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openTestSpool(t, t.TempDir())
 	for _, id := range []string{"", "../up", "a/b", ".", ".."} {
 		if err := s.add(id, nil); err == nil {
 			t.Errorf("id %q was accepted", id)
@@ -63,52 +110,23 @@ func TestSpoolRefusesNamesThatLeaveIt(t *testing.T) {
 	}
 }
 
-// A file that somebody removed does not hold up the ones behind it.
-func TestSpoolPassesMissingFile(t *testing.T) {
+func TestSpoolSetsAside(t *testing.T) {
 	dir := t.TempDir()
-	s, err := openSpool(dir)
-	if err != nil {
+	s := openTestSpool(t, dir)
+	addGames(t, s, "a")
+	if err := s.setAside("a"); err != nil || s.size() != 0 {
+		t.Fatalf("error %v, %d games left", err, s.size())
+	}
+	if _, err := s.read("a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a game set aside: error %v, want %v", err, fs.ErrNotExist)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, refusedDir, "a.game")); err != nil || string(data) != "a" {
+		t.Errorf("what is set aside: %q, %v", data, err)
+	}
+	if err := s.close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{"a", "b"} {
-		if err := s.add(id, []byte(id)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Remove(filepath.Join(dir, "a.game")); err != nil {
-		t.Fatal(err)
-	}
-	if id, _, ok, err := s.oldest(); id != "b" || !ok || err != nil {
-		t.Errorf("oldest() = %q, %v, %v; want b", id, ok, err)
-	}
-}
-
-// A spooled file that the bus will never take does not hold up the others, nor
-// the next start.
-func TestGameAboveTheLimitIsSetAside(t *testing.T) {
-	r, _ := openWithBuffer(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
-	s, err := openSpool(r.path(spoolDir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id, data := range map[string][]byte{"a": make([]byte, bus.MaxGameBytes+1), "b": shortGame(t, "b"), "c": nil} {
-		if err := s.add(id, data); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a := &actor{run: r, spool: s}
-	if err := a.drain(t.Context()); err != nil || s.size() != 0 {
-		t.Fatalf("%d games left, error %v", s.size(), err)
-	}
-	if st, err := r.bus.Stats(t.Context()); err != nil || st.Messages != 1 {
-		t.Errorf("%+v, error %v", st, err)
-	}
-	aside, err := filepath.Glob(filepath.Join(s.dir, "*"+asideExt))
-	if err != nil || len(aside) != 2 {
-		t.Errorf("set aside: %q, error %v", aside, err)
-	}
-	again, err := openSpool(s.dir)
-	if err != nil || again.size() != 0 {
-		t.Errorf("opened again: %d games, error %v", again.size(), err)
+	if s = openTestSpool(t, dir); s.size() != 0 {
+		t.Errorf("a game set aside came back")
 	}
 }

@@ -35,7 +35,9 @@ type Status struct {
 	ActorGeneration int     // of the net the newest game was begun with
 	Candidate       int     // generation last offered
 	LastGate        string  // how the last candidate fared
-	Roles           [4]Role // what each role is doing or waiting for
+	FailedNet       string  // id of the net that should be played with and cannot be loaded; empty: none
+	FailedWhy       string
+	Roles           [roleCount]Role // what each role is doing or waiting for
 }
 
 // Role is one role's present occupation in words.
@@ -50,6 +52,9 @@ const (
 	roleReplay
 	roleTrainer
 	roleGate
+	roleVerify // not in a loop
+
+	roleCount = iota
 )
 
 // sharedStatus is a Status that the roles update and others read.
@@ -65,7 +70,7 @@ type sharedStatus struct {
 
 func newSharedStatus() *sharedStatus {
 	s := &sharedStatus{start: time.Now()}
-	for i, name := range []string{"actor", "replay", "trainer", "gate"} {
+	for i, name := range [roleCount]string{"actor", "replay", "trainer", "gate", "verify"} {
 		s.current.Roles[i] = Role{Name: name, State: "starting"}
 	}
 	return s
@@ -203,16 +208,48 @@ func (s Status) Attrs() []any {
 		"train_loss", s.TrainLoss, "held_out_loss", s.HeldOutLoss, "sign_accuracy", s.SignAccuracy,
 		"net", s.Net, "generation", s.Generation, "actor_generation", s.ActorGeneration, "candidate", s.Candidate, "last_gate", s.LastGate,
 	}
-	for _, r := range s.Roles {
+	for _, r := range s.Roles[:roleVerify] {
 		attrs = append(attrs, r.Name, r.State)
 	}
 	return attrs
 }
 
-// Waiting says which roles are not working and why.
+// RoleLine is the status of a single role in one line for a terminal.
+func (s Status) RoleLine(role string) string {
+	elapsed, state := s.Elapsed.Round(time.Second), s.state(role)
+	switch role {
+	case "actor":
+		return fmt.Sprintf("%s  %d games played  %.0f pos/s  %d spooled  net %s (gen %d)  %s", elapsed, s.SessionGames, s.PositionsPerS, s.Spooled, short(s.Net), s.ActorGeneration, state)
+	case "replay":
+		return fmt.Sprintf("%s  %d games, %s positions  window %s  %d duplicates  %d quarantined  %s", elapsed, s.Games, count(s.Positions), count(s.Window), s.Duplicates, s.Quarantined, state)
+	case "trainer":
+		return fmt.Sprintf("%s  window %s  step %d  loss %.5f / held-out %.5f  generation %d offered  %s", elapsed, count(s.Window), s.Step, s.TrainLoss, s.HeldOutLoss, s.Candidate, state)
+	}
+	return fmt.Sprintf("%s  %s", elapsed, state)
+}
+
+// RoleAttrs is the status of a single role as pairs of key and value for a structured
+// log.
+func (s Status) RoleAttrs(role string) []any {
+	attrs := []any{"role", role, "elapsed_s", int(s.Elapsed.Seconds()), "state", s.state(role)}
+	switch role {
+	case "actor":
+		attrs = append(attrs, "games", s.SessionGames, "positions_per_s", math.Round(s.PositionsPerS), "spooled", s.Spooled, "net", s.Net, "generation", s.ActorGeneration)
+	case "replay":
+		attrs = append(attrs, "games", s.Games, "positions", s.Positions, "window", s.Window, "duplicates", s.Duplicates, "quarantined", s.Quarantined)
+	case "trainer":
+		attrs = append(attrs, "games", s.Games, "window", s.Window, "step", s.Step, "samples", s.Samples, "samples_per_s", math.Round(s.SamplesPerS), "train_loss", s.TrainLoss,
+			"held_out_loss", s.HeldOutLoss, "sign_accuracy", s.SignAccuracy, "candidate", s.Candidate)
+	case "gate":
+		attrs = append(attrs, "last_gate", s.LastGate)
+	}
+	return attrs
+}
+
+// Waiting says which roles of a loop are not working and why.
 func (s Status) Waiting() string {
 	var parts []string
-	for _, r := range s.Roles {
+	for _, r := range s.Roles[:roleVerify] {
 		parts = append(parts, r.Name+": "+r.State)
 	}
 	return strings.Join(parts, " | ")

@@ -112,6 +112,7 @@ func checkTreeSamples(t *testing.T, dir string, cfg configs.Config) {
 func TestTreeSameSeedSameGames(t *testing.T) {
 	cfg := treeConfig(t)
 	cfg.Actor.Workers = 1
+	cfg.Run.ID = "again"
 	cfg.Train.MinPositions = 1 << 30 // no net arrives in between
 	cfg.Actor.Tree.PlayoutCap, cfg.Actor.Tree.Noise = mcts.PlayoutCap{Full: 0.5, Fast: 2}, 0.25
 	segments := func() string {
@@ -157,7 +158,7 @@ func TestTreeKinds(t *testing.T) {
 	file := filepath.Join(dir, "net.onnx")
 	for _, planes := range []string{"residual 1x8 value=1/0", "residual 1x16 value=1/0"} {
 		r.cfg.Net.Planes = planes
-		l, err := newLearner(r, nil)
+		l, err := newLearner(r, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

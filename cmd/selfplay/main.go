@@ -28,6 +28,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/net"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/position"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/roles"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/uci"
 )
 
@@ -60,7 +61,7 @@ func newRoot() *cobra.Command {
 	root.Version = build()
 	root.AddCommand(slices.Concat(
 		uci.Commands(), match.Commands(), book.Commands(), gensfen.Commands(), learn.Commands(), data.Commands(),
-		net.Commands(), position.Commands(), bench.Commands(), config.Commands(),
+		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), roles.Commands(data.NewReplayAudit()),
 	)...)
 	return root
 }

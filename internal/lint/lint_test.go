@@ -85,6 +85,7 @@ var group = map[string]int{
 	"cmd/selfplay/match":            13,
 	"cmd/selfplay/net":              13,
 	"cmd/selfplay/position":         13,
+	"cmd/selfplay/roles":            13,
 	"cmd/selfplay/uci":              13,
 	"cmd/selfplay":                  14,
 

@@ -23,7 +23,7 @@ import (
 
 // Commands returns the commands of this package.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{newConvertCommand(), newValidateCommand(), newStatsCommand(), newShuffleCommand(), newSplitCommand(), newReplayCommand()}
+	return []*cobra.Command{newConvertCommand(), newValidateCommand(), newStatsCommand(), newShuffleCommand(), newSplitCommand()}
 }
 
 // dataHelp describes the files of the commands that read training data.

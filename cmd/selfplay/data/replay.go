@@ -15,13 +15,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
-func newReplayCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "replay",
-		Short: "Look into a run's replay buffer",
-		Args:  cli.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+// NewReplayAudit returns the command that looks into a replay buffer.
+func NewReplayAudit() *cobra.Command {
 	var asJSON, ids bool
 	audit := &cobra.Command{
 		Use:   "audit DIR",
@@ -52,8 +47,7 @@ order stored, those that stand twice twice; nothing is checked then.`,
 	}
 	audit.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	audit.Flags().BoolVar(&ids, "ids", false, "print the id of every stored game instead, one a line")
-	c.AddCommand(audit)
-	return c
+	return audit
 }
 
 func replayIDs(ctx context.Context, w io.Writer, dir string) error {

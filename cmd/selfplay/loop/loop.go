@@ -80,7 +80,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 	logger.Info("starting", "variant", cfg.Variant, "preset", cfg.Preset, "net", net,
 		"seed", cfg.Seed, "dir", o.dir, "resumed", resumed, "build", c.Root().Version)
 
-	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: c.Root().Version, Log: logger})
+	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: c.Root().Version, Patience: o.bus.Wait, Log: logger})
 	if err != nil {
 		return err
 	}
@@ -118,19 +118,8 @@ func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resum
 	if o.dir == "" {
 		o.dir = filepath.Join("runs", fresh.Variant+"-"+fresh.Preset)
 	}
-	saved, resumed, err := selfplay.SavedConfig(o.dir)
-	if err != nil {
+	if cfg, resumed, err = o.config.Resume(c, o.dir, fresh); err != nil {
 		return cfg, false, err
-	}
-	cfg = fresh
-	if resumed {
-		if c.Flags().Changed("preset") && saved.Preset != o.config.Preset {
-			return cfg, false, fmt.Errorf("%s: found a run of preset %s, expected %s: give another --dir or leave --preset out", o.dir, saved.Preset, o.config.Preset)
-		}
-		cfg = saved
-		if err := o.config.Overlay(c, &cfg); err != nil {
-			return cfg, false, err
-		}
 	}
 	if c.Flags().Changed("listen") {
 		cfg.Bus.Listen = o.listen

@@ -33,6 +33,43 @@ func (f *ConfigFlags) Add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.set, "set", nil, "override one setting, key=value; may be repeated")
 }
 
+// AddOwn adds the flags of a role that has the run's settings from the run: a file and
+// single settings, for what each machine decides for itself.
+func (f *ConfigFlags) AddOwn(c *cobra.Command) {
+	c.Flags().StringVar(&f.file, "config", "", "YAML file of this machine's own settings (bus.*, actor.workers, replay.max_bytes …)")
+	c.Flags().StringArrayVar(&f.set, "set", nil, "override one of this machine's own settings, key=value; may be repeated")
+}
+
+// LoadOwn builds the configuration of such a role. Settings that are the run's are
+// refused.
+func (f *ConfigFlags) LoadOwn(c *cobra.Command) (configs.Config, error) {
+	base, err := configs.Preset("laptop")
+	if err != nil {
+		return base, err
+	}
+	cfg := base
+	if err := f.Overlay(c, &cfg); err != nil {
+		return cfg, err
+	}
+	if shared := configs.SharedDifferences(base, cfg); len(shared) > 0 {
+		return cfg, fmt.Errorf("%w: found %s, expected settings of this machine only: those of the run are given to its trainer", ErrUsage, strings.Join(shared, ", "))
+	}
+	return cfg, nil
+}
+
+// Resume returns the configuration of the run in dir with the file, the environment
+// and the flags laid over it, or fresh if there is no run.
+func (f *ConfigFlags) Resume(c *cobra.Command, dir string, fresh configs.Config) (cfg configs.Config, resumed bool, err error) {
+	cfg, resumed, err = selfplay.SavedConfig(dir)
+	if err != nil || !resumed {
+		return fresh, false, err
+	}
+	if c.Flags().Changed("preset") && cfg.Preset != f.Preset {
+		return cfg, false, fmt.Errorf("%s: found a run of preset %s, expected %s: give another --dir or leave --preset out", dir, cfg.Preset, f.Preset)
+	}
+	return cfg, true, f.Overlay(c, &cfg)
+}
+
 // Load builds the configuration: preset, file, environment, flags.
 func (f *ConfigFlags) Load(c *cobra.Command) (configs.Config, error) {
 	if err := f.read(); err != nil {

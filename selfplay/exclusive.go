@@ -1,0 +1,88 @@
+package selfplay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+)
+
+// Names of the leases of a run: of what one process at a time may do.
+const (
+	replayLease  = "replay"
+	trainerLease = "trainer"
+	refereeLease = "referee"
+)
+
+const leaseRetry = 2 * time.Second // after the bus failed
+
+// exclusive does work while this process holds a lease, whose fencing number every
+// write of work carries. It waits for another holder to end, and again if it loses
+// the lease: then the context of work ends, and nothing that work still writes
+// counts. The keys are the pointers that only the holder may set. The detail stands
+// in the lease's record. It ends with ctx or with an error of work.
+func (r *Run) exclusive(ctx context.Context, role int, lease, detail string, keys []string, work func(context.Context, *bus.Lease) error) error {
+	holder := bus.Holder{Instance: r.identity.Instance, Host: hostname(), PID: os.Getpid(), Build: r.opt.Build, Detail: detail}
+	for ctx.Err() == nil {
+		l, err := r.bus.Lease(ctx, lease, holder, func(other bus.LeaseRecord) {
+			r.status.set(role, "waiting: %s on %s, process %d, does this", other.Instance, other.Host, other.PID)
+			r.log.Info("another process has this role, waiting until it ends", "role", lease, "host", other.Host, "pid", other.PID, "since", other.Since)
+		})
+		if err == nil {
+			err = r.hold(ctx, l, keys, work)
+		}
+		switch {
+		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			return nil
+		case errors.Is(err, errLeaseLost):
+			r.event("role lost to another process, or its lease with the server", "role", lease)
+		case errors.Is(err, bus.ErrUnavailable):
+			r.status.set(role, "waiting for the server: %v", err)
+			sleep(ctx, leaseRetry)
+		case err != nil || ctx.Err() == nil:
+			return err
+		}
+	}
+	return nil
+}
+
+var errLeaseLost = errors.New("lease lost")
+
+// hold does work under a lease and releases it.
+func (r *Run) hold(ctx context.Context, l *bus.Lease, keys []string, work func(context.Context, *bus.Lease) error) (err error) {
+	defer func() {
+		free, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseRetry)
+		defer cancel()
+		_ = l.Release(free) // it ends by itself if this fails
+	}()
+	if err := l.Touch(ctx, keys...); err != nil {
+		return err
+	}
+	held, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-l.Lost():
+			cancel(errLeaseLost)
+		case <-stop:
+		}
+	}()
+	err = work(held, l)
+	if errors.Is(context.Cause(held), errLeaseLost) || errors.Is(err, bus.ErrFenced) {
+		return fmt.Errorf("%w (%v)", errLeaseLost, err)
+	}
+	return err
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return name
+}

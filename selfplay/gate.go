@@ -1,0 +1,122 @@
+package selfplay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/nets"
+)
+
+// refereeRole judges the nets that are offered, as long as no other process does. It
+// plays so many pairs at a time itself; gate workers anywhere may take the others.
+func (r *Run) refereeRole(ctx context.Context, slots int) error {
+	j := newReferee(r)
+	j.slots = slots
+	return r.exclusive(ctx, roleGate, refereeLease, "", j.guarded(), func(ctx context.Context, l *bus.Lease) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return j.judgeUnder(ctx, l) })
+		group.Go(func() error { return j.watchActors(ctx, l.SetPointer) })
+		return group.Wait()
+	})
+}
+
+// Gate plays the games by which the run's nets are judged until ctx ends, if play is
+// set, and is the referee when no other process is.
+func (r *Run) Gate(ctx context.Context, play bool) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return r.announce(ctx, r.identity.Instance) })
+	group.Go(func() error { return r.refereeRole(ctx, 0) })
+	if play {
+		group.Go(func() error {
+			newGateWorker(r, r.identity.Instance, r.cfg.Gate.Concurrency, r.bus.Ask, newNetCache(r)).work(ctx)
+			return nil
+		})
+	}
+	err := group.Wait()
+	r.event("stopped", "role", r.opt.Role)
+	return err
+}
+
+// watchActors takes the net that is played with back when more than half of the
+// actors report that they cannot load it, until ctx ends.
+func (j *referee) watchActors(ctx context.Context, set setPointer) error {
+	for sleep(ctx, jitter(announceEvery)) {
+		if err := j.takeBack(ctx, set); err != nil && ctx.Err() == nil && !errors.Is(err, bus.ErrUnavailable) {
+			if errors.Is(err, bus.ErrFenced) {
+				return err
+			}
+			j.run.log.Warn("what actors report of the net could not be looked at, trying again", "error", err)
+		}
+	}
+	return nil
+}
+
+// takeBack looks once. The net before comes back; the candidate is judged already, so it
+// is not offered again.
+func (j *referee) takeBack(ctx context.Context, set setPointer) error {
+	current, err := j.pointer(ctx, j.run.currentKey())
+	if err != nil || current.Net == "" {
+		return err
+	}
+	actors, failing, why, err := j.actors(ctx, current.Net)
+	if err != nil || 2*failing <= actors {
+		return err
+	}
+	history, err := j.run.bus.PointerHistory(ctx, j.run.currentKey())
+	if err != nil {
+		return err
+	}
+	back := nets.Record{Schema: nets.RecordSchema, Action: nets.Withdraw, By: "referee@" + hostname(), From: current.Net,
+		Why: fmt.Sprintf("%d of %d actors cannot load generation %d: %.200s", failing, actors, current.Generation, strings.Join(strings.Fields(why), " "))}
+	for _, p := range slices.Backward(history) {
+		earlier, err := nets.ParseRecord(p.Value)
+		if err == nil && earlier.Net != current.Net && earlier.Net != "" {
+			back.Net, back.Generation = earlier.Net, earlier.Generation
+			break
+		}
+	}
+	if _, err := set(ctx, j.run.currentKey(), back.String(), current.revision); err != nil {
+		return err
+	}
+	j.run.event("net withdrawn", "net", current.Net, "generation", current.Generation, "back_to", back.Net, "why", back.Why)
+	return nil
+}
+
+// actors counts the processes that play games, and those that cannot load a net, with
+// what one of these says.
+func (j *referee) actors(ctx context.Context, net string) (playing, failing int, why string, err error) {
+	members, err := j.run.bus.Members(ctx)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	for _, m := range members {
+		if m.Role != "actor" && m.Role != "loop" {
+			continue
+		}
+		playing++
+		if m.FailedNet == net {
+			failing, why = failing+1, m.FailedWhy
+		}
+	}
+	return playing, failing, why, nil
+}
+
+const (
+	fetchRate = 64 << 20 // bytes a second that all actors together fetch of a new net, about
+	maxSpread = 60       // seconds
+)
+
+// spread is the time, in seconds, over which actors fetch a net of some size.
+func (j *referee) spread(ctx context.Context, size int64) int {
+	actors, _, _, err := j.actors(ctx, "")
+	if err != nil {
+		return 0
+	}
+	return int(min(maxSpread, int64(actors)*size/fetchRate))
+}

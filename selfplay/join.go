@@ -1,0 +1,122 @@
+package selfplay
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
+)
+
+const joinRetry = time.Second // between looks for a run that has not begun
+
+// Join opens a run on a server for a single role, in a directory of its own or the
+// one of other roles on the same machine. It waits, and says so, until a trainer has
+// begun the run called name. What the machine decides for itself, such as how many
+// games it plays at a time, comes from own; all else comes from the run. The error
+// wraps bus.ErrProtocol if this build is too old for the run.
+func Join(ctx context.Context, dir, name string, own configs.Config, o Options) (*Run, error) {
+	r := newRun(dir, own, o)
+	if err := r.joinRun(ctx, name); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("join run %s: %w", name, err)
+	}
+	return r, nil
+}
+
+func (r *Run) joinRun(ctx context.Context, name string) error {
+	if r.cfg.Bus.URL == "" {
+		return fmt.Errorf("%w: bus.url: found nothing, expected the server that the run is on", configs.ErrInvalid)
+	}
+	r.identity.Name = name
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	record, err := r.awaitRun(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := r.takeIdentity(record); err != nil {
+		return err
+	}
+	if err := r.join(ctx); err != nil {
+		return err
+	}
+	if err := r.takeConfig(ctx); err != nil {
+		return err
+	}
+	if err := r.settle(); err != nil {
+		return err
+	}
+	if err := r.openStores(); err != nil {
+		return err
+	}
+	r.event("started", "role", r.opt.Role, "run", r.identity.Name, "id", r.id(), "build", r.opt.Build)
+	return nil
+}
+
+// awaitRun returns the record of the run once there is one.
+func (r *Run) awaitRun(ctx context.Context, name string) (bus.RunRecord, error) {
+	for said := false; ; said = true {
+		record, err := r.conn.FindRun(ctx, name)
+		if !errors.Is(err, bus.ErrNoRun) {
+			return record, err
+		}
+		if !said {
+			r.log.Info("waiting for the run: no trainer and no loop has begun it on this server", "run", name)
+		}
+		if !sleep(ctx, joinRetry) {
+			return record, fmt.Errorf("%w, and it did not begin until this was interrupted", err)
+		}
+	}
+}
+
+// takeIdentity makes the directory one of the run.
+func (r *Run) takeIdentity(record bus.RunRecord) error {
+	key, err := hex.DecodeString(record.PublicKey)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return fmt.Errorf("found public key %.80q in the run's record, expected %d bytes in hex", record.PublicKey, ed25519.PublicKeySize)
+	}
+	r.public = key
+	id, found, err := readIdentity(r.dir)
+	if err != nil {
+		return err
+	}
+	if found && id.ID != record.ID {
+		return fmt.Errorf("%s belongs to run %s with id %s, and the run called %s on the server has id %s: give another directory", r.dir, id.Name, id.ID, record.Name, record.ID)
+	}
+	if found && id.PublicKey != "" && id.PublicKey != record.PublicKey {
+		return fmt.Errorf("run %s on the server takes nets signed by key %s, expected key %s, with which %s was begun: somebody has replaced the run's record", record.Name, record.PublicKey, id.PublicKey, r.dir)
+	}
+	if found && id.Schema == identitySchema {
+		r.identity = id
+		return nil
+	}
+	r.identity = identity{Schema: identitySchema, Name: record.Name, ID: record.ID, PublicKey: record.PublicKey, Instance: randomID(instanceLength), Build: r.opt.Build}
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return err
+	}
+	return r.identity.write(r.dir)
+}
+
+// takeConfig lays the run's settings over the machine's own.
+func (r *Run) takeConfig(ctx context.Context) error {
+	p, err := r.bus.Pointer(ctx, configKey)
+	for ; errors.Is(err, bus.ErrNoPointer); p, err = r.bus.Pointer(ctx, configKey) { // the run is just being begun
+		if !sleep(ctx, joinRetry) {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if r.cfg, err = configs.WithShared(r.cfg, []byte(p.Value), "settings of run "+r.identity.Name); err != nil {
+		return err
+	}
+	return Check(r.cfg)
+}

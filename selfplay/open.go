@@ -1,0 +1,257 @@
+package selfplay
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
+)
+
+// Open opens the run in dir, or begins one there, with the effective
+// configuration cfg, which is written into the directory first. On a server it enters
+// the run into the server's registry. The error wraps dirlock.ErrHeld if another
+// process has the run, bus.ErrRunExists if another run on the server has its name,
+// ErrLost if a part of the run is not there any more.
+func Open(ctx context.Context, dir string, cfg configs.Config, o Options) (*Run, error) {
+	if err := Check(cfg); err != nil {
+		return nil, err
+	}
+	r := newRun(dir, cfg, o)
+	if err := r.open(ctx); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("open run %s: %w", dir, err)
+	}
+	return r, nil
+}
+
+func newRun(dir string, cfg configs.Config, o Options) *Run {
+	r := &Run{cfg: cfg, dir: dir, opt: o, status: newSharedStatus(), log: o.Log}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	return r
+}
+
+func (r *Run) open(ctx context.Context) (err error) {
+	if err := r.settle(); err != nil {
+		return err
+	}
+	if err := run.CheckInit(r.cfg.Train.Init, r.path(trainDir)); err != nil {
+		return fmt.Errorf("train.%w", err)
+	}
+	if r.owner, err = dirlock.Acquire(r.dir); err != nil {
+		return err
+	}
+	if err := r.tidy(); err != nil {
+		return err
+	}
+	found, err := r.openIdentity()
+	if err != nil {
+		return err
+	}
+	saved, resumed, err := r.checkConfig()
+	if err != nil {
+		return err
+	}
+	if err := r.openStores(); err != nil {
+		return err
+	}
+	if err := r.storeUnsigned(ctx); err != nil {
+		return err
+	}
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	if err := r.register(ctx); err != nil {
+		if !found {
+			err = errors.Join(err, os.Remove(r.path(stateFile))) // another name may be chosen
+		}
+		return err
+	}
+	if err := r.join(ctx); err != nil {
+		return err
+	}
+	// Only settings that work replace those that did.
+	if err := durable.WriteFile(r.path(configFile), r.cfg.YAML()); err != nil {
+		return err
+	}
+	kept, err := r.readPointers()
+	if err == nil && len(kept) > 0 { // else the run is being begun
+		err = r.keepOnce(ctx, kept)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.publishConfig(ctx); err != nil {
+		return err
+	}
+	r.event("started", "run", r.identity.Name, "id", r.id(), "build", r.opt.Build)
+	if resumed {
+		for _, d := range configs.Differences(saved, r.cfg) {
+			r.event("setting changed", "setting", d)
+		}
+	}
+	return nil
+}
+
+// settle derives from the configuration what every process needs.
+func (r *Run) settle() (err error) {
+	if r.variant, err = chess.ParseVariant(r.cfg.Variant); err != nil {
+		return err
+	}
+	if r.style, err = newStyle(r); err != nil {
+		return err
+	}
+	r.status.update(func(s *Status) { s.Net = r.firstNet().ID })
+	return nil
+}
+
+// openIdentity reads run.json and the key of the trainer, or makes both for a new
+// run. It reports whether run.json was there.
+func (r *Run) openIdentity() (found bool, err error) {
+	id, found, err := readIdentity(r.dir)
+	if err != nil {
+		return false, err
+	}
+	before := id
+	switch {
+	case !found:
+		id, err = newIdentity(r.dir, r.cfg, r.opt.Build)
+	case id.Schema == 1:
+		err = id.upgrade(r.dir, r.cfg, r.opt.Build)
+	}
+	if err == nil && found {
+		err = id.agree(r.dir, r.cfg)
+	}
+	if err != nil {
+		return found, err
+	}
+	if r.key, err = id.trainerKey(r.dir); err != nil {
+		return found, err
+	}
+	r.public = r.key.Public().(ed25519.PublicKey)
+	if r.identity = id; id == before {
+		return found, nil
+	}
+	r.begun = true
+	return found, id.write(r.dir)
+}
+
+func (r *Run) openStores() (err error) {
+	if r.events, err = os.OpenFile(r.path(eventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
+		return err
+	}
+	r.store, err = nets.Open(r.path(netsDir))
+	return err
+}
+
+// connect reaches the server, or starts the one inside the process.
+func (r *Run) connect(ctx context.Context) (err error) {
+	c := r.cfg.Bus
+	o := bus.Options{URL: c.URL, TokenFile: c.TokenFile, Creds: c.Creds, TLSCA: c.TLSCA, Patience: r.opt.Patience, Name: r.identity.Name + " " + r.opt.Role, Log: r.log}
+	if o.URL == "" {
+		o.Dir, o.Listen = r.path(busDir), c.Listen
+	} else {
+		r.log.Info("connecting", "nats", o.URL)
+	}
+	r.conn, err = bus.Open(ctx, o)
+	return err
+}
+
+// storeUnsigned stores the games that are on the embedded server before it is opened
+// to others: they may be without a signature, which is asked for from then on.
+func (r *Run) storeUnsigned(ctx context.Context) error {
+	if _, err := os.Stat(r.path(busDir)); r.cfg.Bus.Listen == "" || err != nil {
+		return nil
+	}
+	closed := newRun(r.dir, r.cfg, r.opt)
+	closed.cfg.Bus.Listen = ""
+	closed.identity, closed.variant, closed.events = r.identity, r.variant, r.events
+	if err := closed.connect(ctx); err != nil {
+		return err
+	}
+	err := closed.join(ctx)
+	if err == nil {
+		err = closed.storeAll(ctx)
+	}
+	return errors.Join(err, closed.conn.Close())
+}
+
+// storeAll stores every game that is on the bus.
+func (r *Run) storeAll(ctx context.Context) error {
+	st, err := r.bus.Stats(ctx)
+	if err != nil || st.Pending == 0 && st.Unacked == 0 {
+		return err
+	}
+	in, err := openIngester(r)
+	if err != nil {
+		return err
+	}
+	return errors.Join(in.drain(ctx), in.close())
+}
+
+// reachable reports whether other machines may be on the bus: then actors sign their
+// games.
+func (r *Run) reachable() bool { return r.cfg.Bus.URL != "" || r.cfg.Bus.Listen != "" }
+
+// register enters the run into the server's registry, unless it is there.
+func (r *Run) register(ctx context.Context) error {
+	mine := bus.RunRecord{
+		Schema: bus.RunSchema, Name: r.identity.Name, ID: r.id(), Variant: r.cfg.Variant, Kind: r.cfg.Net.Kind,
+		PublicKey: r.identity.PublicKey, Build: r.opt.Build, Protocol: bus.Protocol, Created: time.Now().UTC(),
+	}
+	found, err := r.conn.FindRun(ctx, mine.Name)
+	if errors.Is(err, bus.ErrNoRun) {
+		if err = r.conn.CreateRun(ctx, mine); err == nil {
+			return nil
+		}
+		if errors.Is(err, bus.ErrRunExists) { // made by another at the same moment
+			found, err = r.conn.FindRun(ctx, mine.Name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case found.ID != mine.ID:
+		return fmt.Errorf("%w: run %s on the server has id %s, begun at %s by build %s, and %s holds run %s: give this one another name with --run, "+
+			"or start a single role (actor, replay, gate) to join the run that is there", bus.ErrRunExists, found.Name, found.ID, found.Created.Format(time.DateTime), found.Build, r.dir, mine.ID)
+	case found.PublicKey != mine.PublicKey:
+		return fmt.Errorf("run %s on the server takes nets signed by key %s, found key %s in %s: put the run's key there", found.Name, found.PublicKey, mine.PublicKey, r.path(keyFile))
+	case found.Protocol < mine.Protocol:
+		found.Protocol = mine.Protocol
+		return r.conn.UpdateRun(ctx, found)
+	}
+	return nil
+}
+
+// join makes sure that the run's streams are there.
+func (r *Run) join(ctx context.Context) (err error) {
+	r.bus, err = r.conn.Join(ctx, r.id(), bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas})
+	return err
+}
+
+// configKey is the pointer whose value is the settings that all roles share, as YAML.
+const configKey = "config"
+
+// publishConfig tells the other roles the settings that are theirs too.
+func (r *Run) publishConfig(ctx context.Context) error {
+	text := string(configs.Shared(r.cfg))
+	p, err := r.bus.Pointer(ctx, configKey)
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) || p.Value == text {
+		return err
+	}
+	_, err = r.bus.SetPointer(ctx, configKey, text, p.Revision)
+	return err
+}

@@ -1,0 +1,181 @@
+package selfplay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/nets"
+)
+
+// Overview is what a server knows of a run: who is there and what waits for whom.
+type Overview struct {
+	Run     bus.RunRecord     `json:"run"`
+	Members []bus.Member      `json:"members"` // by role, then by name
+	Leases  []bus.LeaseRecord `json:"leases"`  // of the roles that one process at a time has
+	Stream  bus.Stats         `json:"stream"`  // of games
+	Current *nets.Record      `json:"current"` // nil before the first net
+	Offered *nets.Record      `json:"offered"` // the newest candidate
+	// Findings are sentences about what stands still, and why; none if all is well.
+	Findings []string `json:"findings"`
+}
+
+// ReadOverview asks the server of cfg about the run that cfg names.
+func ReadOverview(ctx context.Context, cfg configs.Config, o Options) (Overview, error) {
+	var v Overview
+	r := newRun("", cfg, o)
+	r.identity.Name = cfg.Run.Name
+	defer r.Close()
+	if err := r.connect(ctx); err != nil {
+		return v, err
+	}
+	record, err := r.conn.FindRun(ctx, cfg.Run.Name)
+	if errors.Is(err, bus.ErrNoRun) {
+		return v, fmt.Errorf("%w; %s", err, knownRuns(ctx, r.conn))
+	}
+	if err != nil {
+		return v, err
+	}
+	v.Run, r.identity.ID = record, record.ID
+	r.cfg.Variant, r.cfg.Net.Kind = record.Variant, record.Kind
+	if err := r.join(ctx); err != nil {
+		return v, err
+	}
+	if v.Members, err = r.bus.Members(ctx); err != nil {
+		return v, err
+	}
+	slices.SortFunc(v.Members, func(a, b bus.Member) int {
+		return strings.Compare(a.Role+" "+a.Instance, b.Role+" "+b.Instance)
+	})
+	for _, name := range []string{replayLease, trainerLease, refereeLease} {
+		l, err := r.bus.ReadLease(ctx, name)
+		if errors.Is(err, bus.ErrNoPointer) {
+			continue
+		}
+		if err != nil {
+			return v, err
+		}
+		v.Leases = append(v.Leases, l)
+	}
+	if v.Stream, err = r.bus.Stats(ctx); err != nil {
+		return v, err
+	}
+	if v.Current, err = r.readRecord(ctx, r.currentKey()); err != nil {
+		return v, err
+	}
+	if v.Offered, err = r.readRecord(ctx, r.candidateKey()); err != nil {
+		return v, err
+	}
+	v.Findings = v.findings()
+	return v, nil
+}
+
+// knownRuns names the runs of a server.
+func knownRuns(ctx context.Context, c *bus.Conn) string {
+	runs, err := c.Runs(ctx)
+	if err != nil || len(runs) == 0 {
+		return "the server has no runs"
+	}
+	var names []string
+	for _, r := range runs {
+		names = append(names, r.Name)
+	}
+	return "the server has " + strings.Join(names, ", ")
+}
+
+// readRecord returns the record that a pointer holds, nil if there is none.
+func (r *Run) readRecord(ctx context.Context, key string) (*nets.Record, error) {
+	p, err := r.bus.Pointer(ctx, key)
+	if errors.Is(err, bus.ErrNoPointer) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	record, err := nets.ParseRecord(p.Value)
+	return &record, err
+}
+
+// findings says what stands still.
+func (v *Overview) findings() []string {
+	var out []string
+	there := map[string]int{}
+	waiting, failing := uint64(0), 0
+	for _, m := range v.Members {
+		there[m.Role]++
+		waiting += m.Waiting
+		if m.FailedNet != "" {
+			failing++
+			out = append(out, fmt.Sprintf("%s %s cannot load net %s: %s", m.Role, m.Instance, short(m.FailedNet), m.FailedWhy))
+		}
+		if m.Build != v.Run.Build {
+			out = append(out, fmt.Sprintf("%s %s is of build %s, the run was begun by build %s", m.Role, m.Instance, m.Build, v.Run.Build))
+		}
+	}
+	for _, need := range []struct{ role, without string }{
+		{"replay", "games stay on the actors' disks until there is one"},
+		{"trainer", "no nets are offered until there is one"},
+		{"gate", "offered nets are not judged until there is one"},
+		{"actor", "no games are played until there is one"},
+	} {
+		if there[need.role] == 0 && there["loop"] == 0 {
+			out = append(out, fmt.Sprintf("there is no %s: %s", need.role, need.without))
+		}
+	}
+	if v.Stream.MaxBytes > 0 && v.Stream.Bytes*10 > uint64(v.Stream.MaxBytes)*9 {
+		out = append(out, fmt.Sprintf("the stream of games is %d %% full: actors wait for replay", 100*v.Stream.Bytes/uint64(v.Stream.MaxBytes)))
+	}
+	if v.Stream.Unacked >= bus.MaxUnacked {
+		out = append(out, fmt.Sprintf("%d messages are fetched and not stored: replay stands still", v.Stream.Unacked))
+	}
+	if v.Stream.Pending > 0 && there["replay"]+there["loop"] > 0 && waiting > 0 {
+		out = append(out, fmt.Sprintf("%d messages and %d spooled games wait for replay", v.Stream.Pending, waiting))
+	}
+	return out
+}
+
+// Write prints the overview as text.
+func (v *Overview) Write(w io.Writer) error {
+	now := time.Now()
+	fmt.Fprintf(w, "run %s  id %s  %s, %s nets  begun %s by build %s  protocol %d\n", v.Run.Name, v.Run.ID, v.Run.Variant, v.Run.Kind,
+		v.Run.Created.Local().Format(time.DateTime), v.Run.Build, v.Run.Protocol)
+	for _, n := range []struct {
+		what   string
+		record *nets.Record
+	}{{"played with", v.Current}, {"offered last", v.Offered}} {
+		if n.record == nil {
+			fmt.Fprintf(w, "%s: no net yet\n", n.what)
+		} else {
+			fmt.Fprintf(w, "%s: net %s, generation %d (%s by %s) %s\n", n.what, short(n.record.Net), n.record.Generation, n.record.Action, n.record.By, n.record.Why)
+		}
+	}
+	s := v.Stream
+	fmt.Fprintf(w, "games on the server: %d messages, %d of %d bytes; %d not fetched, %d fetched and not stored; %d lost\n", s.Messages, s.Bytes, s.MaxBytes, s.Pending, s.Unacked, s.Lost)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ROLE\tNAME\tHOST\tPID\tUP\tSEEN\tNET\tGAMES\tSPOOLED\tSTATE")
+	for _, m := range v.Members {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s ago\t%d\t%d\t%d\t%s\n", m.Role, m.Instance, m.Host, m.PID,
+			now.Sub(m.Since).Round(time.Second), now.Sub(m.Seen).Round(time.Second), m.Generation, m.Games, m.Waiting, m.State)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, l := range v.Leases {
+		state := "held"
+		if l.Released {
+			state = "given back"
+		}
+		fmt.Fprintf(w, "%s: %s by %s on %s, process %d, since %s, fence %d\n", l.Role, state, l.Instance, l.Host, l.PID, l.Since.Local().Format(time.DateTime), l.Fence)
+	}
+	for _, f := range v.Findings {
+		fmt.Fprintln(w, "!", f)
+	}
+	return nil
+}

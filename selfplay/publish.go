@@ -1,0 +1,207 @@
+package selfplay
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/game"
+)
+
+const (
+	publishRetry = 500 * time.Millisecond // after the bus refused games
+	bundlePause  = time.Second            // between two messages, unless there are enough games for the next
+	bundleBytes  = 512 << 10              // of the games in a message, well below bus.MaxPayload
+	confirmEvery = time.Second            // between questions which games are on disk
+)
+
+// publisher sends the spool's games to the bus in bundles, and deletes a game when
+// the replay role says that it is on disk. A game that the stream has lost is sent
+// again.
+type publisher struct {
+	run   *Run
+	spool *spool
+	actor string             // its name
+	key   ed25519.PrivateKey // signs the games; nil: they are not signed
+}
+
+// publish sends games, oldest first, until ctx ends. It sends a bundle when it has
+// enough games for one, and else once in a while.
+func (p *publisher) publish(ctx context.Context) error {
+	refused := false
+	for ctx.Err() == nil {
+		sent, err := p.once(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, bus.ErrName) || errors.Is(err, bus.ErrBundle) || errors.Is(err, bus.ErrTooLarge):
+			return err // a bug: no retry helps
+		case err != nil:
+			if !refused {
+				p.run.log.Warn("the bus refuses games, they stay spooled", "error", err)
+			}
+			refused = true
+			p.run.status.set(roleActor, "playing, but the bus refuses games: %d spooled", p.spool.size())
+			sleep(ctx, publishRetry)
+		case sent < p.run.cfg.Bus.BundleGames:
+			refused = false
+			if sent > 0 {
+				sleep(ctx, bundlePause)
+			}
+			if !p.unsent() {
+				select {
+				case <-ctx.Done():
+				case <-p.spool.news():
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// unsent reports whether there are games to publish.
+func (p *publisher) unsent() bool {
+	ids, _ := p.spool.unsent(1)
+	return len(ids) > 0
+}
+
+// once publishes one bundle and returns the number of games in it.
+func (p *publisher) once(ctx context.Context) (int, error) {
+	defer p.show()
+	ids, attempt := p.spool.unsent(p.run.cfg.Bus.BundleGames)
+	var games [][]byte
+	var sent []string
+	size := 0
+	for _, id := range ids {
+		data, err := p.read(id)
+		if err != nil {
+			return 0, err
+		}
+		if data == nil {
+			continue
+		}
+		if size += len(data); size > bundleBytes && len(games) > 0 {
+			break
+		}
+		games, sent = append(games, data), append(sent, id)
+	}
+	if len(games) == 0 {
+		return 0, nil
+	}
+	// After a lost answer the same bundle is sent again under the same id, and stored
+	// once; a bundle that holds a game which the stream lost has an id of its own.
+	message := fmt.Sprintf("%s-%d-%d", sent[0], len(sent), attempt)
+	result, err := p.run.bus.PublishGames(ctx, p.actor, message, games)
+	if err != nil {
+		return 0, err
+	}
+	p.spool.mark(sent, published{result.Stream, result.Sequence})
+	return len(sent), nil
+}
+
+// read returns the bytes of a spooled game, or none if there is no game any more: a
+// file that is no game of that id is set aside, so that it does not hold up others.
+func (p *publisher) read(id string) ([]byte, error) {
+	data, err := p.spool.read(id)
+	if errors.Is(err, fs.ErrNotExist) { // somebody deleted it
+		return nil, p.spool.remove(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := game.DecodeHeader(data)
+	if err == nil && h.ID != id {
+		err = fmt.Errorf("found game %q, expected the one that the file is named after", h.ID)
+	}
+	if err == nil {
+		if p.key != nil {
+			data = game.Seal(data, p.key)
+		}
+		return data, nil
+	}
+	p.run.event("spooled file set aside", "file", p.spool.path(id), "error", err.Error())
+	return nil, p.spool.setAside(id)
+}
+
+func (p *publisher) show() {
+	p.run.status.update(func(s *Status) { s.Spooled = p.spool.size() })
+}
+
+// confirm asks which games are on disk, until ctx ends.
+func (p *publisher) confirm(ctx context.Context) error {
+	for sleep(ctx, jitter(confirmEvery)) {
+		if err := p.ask(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, bus.ErrNobody) {
+			p.run.log.Warn("games not confirmed, they stay spooled", "error", err)
+		}
+	}
+	return nil
+}
+
+// ask asks once about all games that were published, deletes those that are on disk
+// and has those published again that were lost.
+func (p *publisher) ask(ctx context.Context) error {
+	defer p.show()
+	ids, at := p.spool.waiting(maxAsked)
+	if len(ids) == 0 {
+		return nil
+	}
+	request, err := json.Marshal(hasRequest{Schema: messageSchema, IDs: ids})
+	if err != nil {
+		return err
+	}
+	reply, err := p.run.bus.Ask(ctx, hasService, request)
+	if err != nil {
+		return err
+	}
+	answer, err := parseHas(reply, len(ids))
+	if err != nil {
+		return err
+	}
+	var done, lost []string
+	for i, id := range ids {
+		switch state := answer.States[i]; {
+		case state == 's':
+			done = append(done, id)
+		case state == 'r':
+			p.run.event("game refused by the replay buffer, set aside", "game", id, "dir", filepath.Join(p.spool.dir, refusedDir))
+			if err := p.spool.setAside(id); err != nil {
+				return err
+			}
+		case answer.lost(at[i]):
+			lost = append(lost, id)
+		}
+	}
+	if len(lost) > 0 {
+		p.spool.mark(lost, published{})
+		p.run.event("games that the stream has lost are published again", "games", len(lost), "first", lost[0])
+	}
+	return p.spool.remove(done...)
+}
+
+// drain publishes everything in the spool and waits until it is on disk, or until ctx
+// ends; the games that are left stay spooled.
+func (p *publisher) drain(ctx context.Context) error {
+	for pause := 5 * time.Millisecond; p.spool.size() > 0; pause = min(2*pause, confirmEvery) {
+		for {
+			sent, err := p.once(ctx)
+			if err != nil {
+				return err
+			}
+			if sent == 0 {
+				break
+			}
+		}
+		if err := p.ask(ctx); err != nil && !errors.Is(err, bus.ErrNobody) {
+			return err
+		}
+		if p.spool.size() > 0 && !sleep(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}

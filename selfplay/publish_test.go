@@ -1,0 +1,143 @@
+package selfplay
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/replay"
+)
+
+// openPublisher opens a run and a spool with games in it that nobody has published.
+func openPublisher(t *testing.T, ids ...string) (*Run, *publisher) {
+	t.Helper()
+	cfg := smallConfig(t)
+	cfg.Run.ID = "run"
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
+	t.Cleanup(func() { r.Close() })
+	s := openTestSpool(t, r.path(spoolDir))
+	for _, id := range ids {
+		if err := s.add(id, shortGame(t, id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r, &publisher{run: r, spool: s, actor: localActor}
+}
+
+// onDisk counts how often each game is in the run's buffer.
+func onDisk(t *testing.T, r *Run) map[string]int {
+	t.Helper()
+	stored := map[string]int{}
+	if err := replay.VisitIDs(r.path(replayDir), func(id string) { stored[id]++ }); err != nil {
+		t.Fatal(err)
+	}
+	return stored
+}
+
+// A game leaves the spool when it is on disk and not before, although the stream has
+// it.
+func TestSpooledUntilOnDisk(t *testing.T) {
+	ids := []string{"run-local-0-0-000000", "run-local-0-0-000001"}
+	r, p := openPublisher(t, ids...)
+	if n, err := p.once(t.Context()); n != 2 || err != nil {
+		t.Fatalf("published %d games, error %v; want 2", n, err)
+	}
+	in, err := openIngester(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	stop, err := in.serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := p.ask(t.Context()); err != nil || p.spool.size() != 2 || p.unsent() {
+		t.Fatalf("on the stream only: error %v, %d games spooled, to be published again: %v; want 2 and none", err, p.spool.size(), p.unsent())
+	}
+	if err := in.drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ask(t.Context()); err != nil || p.spool.size() != 0 {
+		t.Errorf("on disk: error %v, %d games spooled, want none", err, p.spool.size())
+	}
+	if stored := onDisk(t, r); stored[ids[0]] != 1 || stored[ids[1]] != 1 || len(stored) != 2 {
+		t.Errorf("stored: %v", stored)
+	}
+}
+
+// A game that the stream has lost is published again, whether its sequence was passed
+// by or the whole stream made anew; one that is on its way is not.
+func TestLostGamesArePublishedAgain(t *testing.T) {
+	r, p := openPublisher(t)
+	in, err := openIngester(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	defer serveReplay(t, in)()
+	// publish has a game stored and says where its message was.
+	publish := func(id string) published {
+		if err := p.spool.add(id, shortGame(t, id)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := p.once(t.Context()); n != 1 || err != nil {
+			t.Fatalf("published %d games, error %v; want 1", n, err)
+		}
+		_, at := p.spool.waiting(1)
+		if err := p.drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return at[0]
+	}
+	at := publish("run-local-0-0-000000")
+	for i, c := range []struct {
+		at   published
+		lost bool
+	}{
+		{published{at.stream, at.sequence}, true},
+		{published{at.stream, at.sequence + 100}, false},
+		{published{at.stream - 1, at.sequence + 100}, true},
+	} {
+		id := fmt.Sprintf("run-local-1-0-%06d", i)
+		if err := p.spool.add(id, shortGame(t, id)); err != nil {
+			t.Fatal(err)
+		}
+		p.spool.mark([]string{id}, c.at)
+		if err := p.ask(t.Context()); err != nil || p.unsent() != c.lost {
+			t.Errorf("published at %v, the buffer is at %v: error %v, lost %v; want %v", c.at, at, err, p.unsent(), c.lost)
+		}
+		p.spool.mark([]string{id}, published{})
+		if err := p.drain(t.Context()); err != nil || onDisk(t, r)[id] != 1 {
+			t.Errorf("error %v, on disk: %v", err, onDisk(t, r))
+		}
+	}
+}
+
+// A file that is no game of its name is set aside, and the others go on.
+func TestBadSpoolFileIsSetAside(t *testing.T) {
+	good := "run-local-0-0-000001"
+	r, p := openPublisher(t)
+	for id, data := range map[string][]byte{"run-local-0-0-000000": []byte("junk"), good: shortGame(t, good), "run-local-0-0-000002": shortGame(t, "another")} {
+		if err := p.spool.add(id, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := p.once(t.Context()); n != 1 || err != nil || p.spool.size() != 1 {
+		t.Errorf("published %d games, error %v, %d spooled; want 1, none, 1", n, err, p.spool.size())
+	}
+	entries, err := os.ReadDir(filepath.Join(r.path(spoolDir), refusedDir))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("set aside: %v, error %v; want two files", entries, err)
+	}
+	seen := 0
+	for _, e := range events(t, r.dir) {
+		if e["msg"] == "spooled file set aside" {
+			seen++
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d events about files set aside, want 2", seen)
+	}
+}

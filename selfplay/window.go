@@ -1,0 +1,84 @@
+package selfplay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/replay"
+)
+
+// windowService is the service by which the replay role gives its games to a trainer
+// on another machine.
+const windowService = "replay.window"
+
+const (
+	mirrorEvery = time.Second // between questions when there was nothing new
+	windowBytes = 900 << 10   // of an answer
+)
+
+// windowRequest asks for the games stored after a place. The answer is a
+// [replay.Chunk].
+type windowRequest struct {
+	Schema  int    `json:"schema"`
+	Segment uint64 `json:"segment"` // 0: from the oldest game that the window needs
+	Offset  int64  `json:"offset"`  // bytes, in the segment
+}
+
+// answerWindow answers an encoded windowRequest.
+func (in *ingester) answerWindow(request []byte) ([]byte, error) {
+	var q windowRequest
+	if err := decodeMessage(request, &q); err != nil {
+		return nil, err
+	}
+	if q.Schema != messageSchema || q.Offset < 0 {
+		return nil, fmt.Errorf("%w: found schema %d, offset %d, expected schema %d and no negative offset", errMessage, q.Schema, q.Offset, messageSchema)
+	}
+	chunk, err := in.buffer.ReadFrom(replay.Cursor{Segment: q.Segment, Offset: q.Offset}, windowBytes)
+	if err != nil {
+		return nil, err
+	}
+	return chunk.Append(nil), nil
+}
+
+// askWindow is the source of a trainer's mirror.
+func (r *Run) askWindow(ctx context.Context, after replay.Cursor) (replay.Chunk, error) {
+	request, err := json.Marshal(windowRequest{Schema: messageSchema, Segment: after.Segment, Offset: after.Offset})
+	if err != nil {
+		return replay.Chunk{}, err
+	}
+	answer, err := r.bus.Ask(ctx, windowService, request)
+	if err != nil {
+		return replay.Chunk{}, err
+	}
+	return replay.DecodeChunk(answer)
+}
+
+// mirror keeps the trainer's copy of the window until ctx ends.
+func (r *Run) mirror(ctx context.Context, m *replay.Mirror) error {
+	said := ""
+	for ctx.Err() == nil {
+		all, err := m.Step(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, replay.ErrBroken):
+			return err
+		case err != nil:
+			if text := err.Error(); text != said {
+				said = text
+				r.log.Warn("the run's games cannot be read, trying again", "error", err)
+			}
+			sleep(ctx, jitter(mirrorEvery))
+		default:
+			said = ""
+			st := m.Stats()
+			r.status.update(func(s *Status) { s.Games, s.Positions, s.Window = st.Games, st.Plies, st.WindowPlies })
+			if all {
+				sleep(ctx, jitter(mirrorEvery))
+			}
+		}
+	}
+	return nil
+}
