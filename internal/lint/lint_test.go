@@ -89,6 +89,8 @@ var group = map[string]int{
 	"cmd/selfplay/uci":              13,
 	"cmd/selfplay":                  14,
 
+	"scripts/load": 13,
+
 	"internal/check":      1,
 	"internal/cputime":    1,
 	"internal/dirlock":    1,
