@@ -152,6 +152,20 @@ func TestClusterLosesAServer(t *testing.T) {
 		t.Errorf("joined with two of three servers: %+v", s)
 	}
 	copies(t, c, "test-games") // joining without a wish changed nothing
+	got := 0
+	for got < 20 {
+		retry("games", func() error {
+			batch, err := b.Games(ctx, 20, time.Second)
+			if err != nil || len(batch.Msgs) == 0 {
+				return err
+			}
+			got += batch.Games()
+			return b.AckGames(ctx, batch.Msgs[len(batch.Msgs)-1])
+		})
+	}
+	if got != 20 {
+		t.Errorf("20 games came as %d", got)
+	}
 }
 
 // copies fails unless a stream has three.

@@ -15,7 +15,8 @@ const (
 	// acknowledged; at the limit Games returns nothing.
 	MaxUnacked = 2048
 
-	maxFetchBytes = 16 << 20              // of one Games call; well above one message
+	maxFetchBytes = 16 << 20              // of one Games call, about
+	maxFetch      = 64                    // messages asked for at a time: at most 58 MiB
 	fetchLinger   = 20 * time.Millisecond // for more games once there is one, if the server has none now
 	fetchKnown    = time.Second           // for games that the server has
 
@@ -139,10 +140,23 @@ func (b *Bus) nextBatch(ctx context.Context, max int, wait time.Duration) (Batch
 // if there are none, those that come within a moment. What the server has may take
 // it long: where actors publish as fast as it syncs, each delivery waits for a sync.
 func (b *Bus) fetchMore(ctx context.Context, c jetstream.Consumer, first []Msg, n int) ([]Msg, error) {
-	if waiting := first[0].waiting; waiting > 0 {
-		return b.fetch(ctx, c, first, int(min(uint64(n), waiting)), fetchKnown)
+	waiting := first[0].waiting
+	if waiting == 0 {
+		return b.fetch(ctx, c, first, min(n, maxFetch), fetchLinger)
 	}
-	return b.fetch(ctx, c, first, n, fetchLinger)
+	msgs, size := first, storedBytes(&first[0])
+	for left := int(min(uint64(n), waiting)); left > 0 && size < maxFetchBytes; {
+		before := len(msgs)
+		var err error
+		if msgs, err = b.fetch(ctx, c, msgs, min(left, maxFetch), fetchKnown); err != nil || len(msgs) == before {
+			return msgs, err
+		}
+		for i := before; i < len(msgs); i++ {
+			size += storedBytes(&msgs[i])
+		}
+		left -= len(msgs) - before
+	}
+	return msgs, nil
 }
 
 // messagesFor reckons how many messages hold about the given number of games,
@@ -160,11 +174,13 @@ func storedBytes(m *Msg) int64 {
 	return int64(n)
 }
 
-// fetch appends up to n messages that come within wait.
+// fetch appends up to n messages that come within wait. The request has no limit of
+// bytes: when one with such a limit is complete, the server says so, and in a cluster
+// it says so before the last message has come, which is then lost to the request.
 func (b *Bus) fetch(ctx context.Context, c jetstream.Consumer, dst []Msg, n int, wait time.Duration) ([]Msg, error) {
 	fetchCtx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	batch, err := c.Fetch(n, jetstream.FetchContext(fetchCtx), jetstream.FetchMaxBytes(maxFetchBytes))
+	batch, err := c.Fetch(n, jetstream.FetchContext(fetchCtx))
 	if err != nil {
 		if ctx.Err() == nil && fetchCtx.Err() != nil {
 			err = nil // a busy machine: the time was over before the request was sent
