@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -183,6 +184,7 @@ func (r *Run) loadNet(ctx context.Context, id string) (*net, error) {
 		if m, err = r.fetchNet(ctx, id); err != nil {
 			return nil, fmt.Errorf("net %s: %w", short(id), err)
 		}
+		r.pruneFetched(id)
 	}
 	path, err := r.store.Get(id)
 	if errors.Is(err, nets.ErrCorrupt) { // and removed: the bus has another copy
@@ -217,6 +219,28 @@ func (r *Run) fetchNet(ctx context.Context, id string) (nets.Manifest, error) {
 		return m, err
 	}
 	return m, r.store.PutManifest(m)
+}
+
+// fetchedNets is how many nets a role without the trainer's directory keeps.
+const fetchedNets = 16
+
+// pruneFetched removes the oldest nets of a role that fetches what it needs. The
+// trainer's own are left to the trainer.
+func (r *Run) pruneFetched(newest string) {
+	if _, err := os.Stat(r.path(keyFile)); err == nil {
+		return
+	}
+	all, err := r.store.List() // with an error, of those that can be read
+	keep := []string{newest}
+	for _, m := range all[max(0, len(all)-fetchedNets):] {
+		keep = append(keep, m.ID)
+	}
+	if err == nil {
+		_, err = r.store.Prune(keep...)
+	}
+	if err != nil {
+		r.log.Warn("old nets not removed", "error", err)
+	}
 }
 
 // checkManifest accepts nets that this run's trainer signed, for this run and its

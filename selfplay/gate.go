@@ -28,7 +28,12 @@ func (r *Run) refereeRole(ctx context.Context, slots int) error {
 
 // Gate plays the games by which the run's nets are judged until ctx ends, if play is
 // set, and is the referee when no other process is.
-func (r *Run) Gate(ctx context.Context, play bool) error {
+func (r *Run) Gate(ctx context.Context, play bool) (err error) {
+	ctx, err = r.whileSettingsStay(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = because(ctx, err) }()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.announce(ctx, r.identity.Instance) })
 	group.Go(func() error { return r.refereeRole(ctx, 0) })
@@ -38,7 +43,7 @@ func (r *Run) Gate(ctx context.Context, play bool) error {
 			return nil
 		})
 	}
-	err := group.Wait()
+	err = group.Wait()
 	r.event("stopped", "role", r.opt.Role)
 	return err
 }

@@ -104,6 +104,38 @@ func (r *Run) takeIdentity(record bus.RunRecord) error {
 	return r.identity.write(r.dir)
 }
 
+// ErrSettings says that a role ended because the run's settings have changed: to go on
+// with the new ones, join again.
+var ErrSettings = errors.New("the run's settings have changed")
+
+// whileSettingsStay returns a context that ends with ctx, or with ErrSettings as its
+// cause when the run's settings are no longer those that r joined with.
+func (r *Run) whileSettingsStay(ctx context.Context) (context.Context, error) {
+	changes, err := r.bus.WatchPointer(ctx, configKey)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		defer cancel(nil) // the channel is closed when ctx ends
+		for p := range changes {
+			if p.Value != r.shared {
+				r.event("the run's settings have changed, starting again with them", "role", r.opt.Role)
+				cancel(ErrSettings)
+			}
+		}
+	}()
+	return ctx, nil
+}
+
+// because adds ErrSettings to the error of a role that ended by it.
+func because(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), ErrSettings) {
+		return errors.Join(ErrSettings, err)
+	}
+	return err
+}
+
 // takeConfig lays the run's settings over the machine's own.
 func (r *Run) takeConfig(ctx context.Context) error {
 	p, err := r.bus.Pointer(ctx, configKey)
@@ -115,6 +147,7 @@ func (r *Run) takeConfig(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.shared = p.Value
 	if r.cfg, err = configs.WithShared(r.cfg, []byte(p.Value), "settings of run "+r.identity.Name); err != nil {
 		return err
 	}

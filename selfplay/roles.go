@@ -11,10 +11,15 @@ import (
 
 const mirrorDir = "window" // in a trainer's directory: its copy of the games
 
-// Actor plays games for the run until ctx ends or the limits are reached, and then
+// Actor plays games for the run until ctx ends, the limits are reached or the run's settings change, and then
 // ends in order: games in progress are finished, and those in the spool given to the
 // replay buffer. What cannot be given in time stays spooled for the next start.
-func (r *Run) Actor(ctx context.Context, limits Limits) error {
+func (r *Run) Actor(ctx context.Context, limits Limits) (err error) {
+	ctx, err = r.whileSettingsStay(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = because(ctx, err) }()
 	follow := newFollower(r)
 	act, err := newActor(r, follow, limits.Games)
 	if err != nil {
@@ -48,7 +53,12 @@ func (r *Run) Actor(ctx context.Context, limits Limits) error {
 }
 
 // Replay keeps the run's games in the replay buffer of the directory until ctx ends.
-func (r *Run) Replay(ctx context.Context) error {
+func (r *Run) Replay(ctx context.Context) (err error) {
+	ctx, err = r.whileSettingsStay(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = because(ctx, err) }()
 	in, err := openIngester(r)
 	if err != nil {
 		return err

@@ -58,7 +58,8 @@ type Run struct {
 	dir      string
 	opt      Options
 	identity identity
-	begun    bool // at this start, or by an earlier build: there is no actor yet
+	shared   string // settings of the run, as a role joined with them
+	begun    bool   // at this start, or by an earlier build: there is no actor yet
 	variant  *chess.Variant
 	style    style         // of the nets it trains and plays with
 	owner    *dirlock.Lock // of the directory, in a loop and a trainer

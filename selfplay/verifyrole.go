@@ -47,7 +47,12 @@ func (in *ingester) answerExclude(request []byte) ([]byte, error) {
 // Verify plays a random share of the run's games again until ctx ends, and has the
 // games of an actor excluded of which one is not what its seed, net and settings give.
 // It reads the games from the replay role.
-func (r *Run) Verify(ctx context.Context) error {
+func (r *Run) Verify(ctx context.Context) (err error) {
+	ctx, err = r.whileSettingsStay(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = because(ctx, err) }()
 	record, err := r.conn.FindRun(ctx, r.identity.Name)
 	if err != nil {
 		return err

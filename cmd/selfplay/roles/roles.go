@@ -218,11 +218,15 @@ func (o *role) join(c *cobra.Command, own func(*configs.Config), work func(conte
 	}
 	own(&cfg)
 	options, out := o.options(c)
-	run, err := selfplay.Join(c.Context(), o.dir, cfg.Run.Name, cfg, options)
-	if err != nil {
-		return err
+	for {
+		run, err := selfplay.Join(c.Context(), o.dir, cfg.Run.Name, cfg, options)
+		if err != nil {
+			return err
+		}
+		if err := o.run(c, run, options.Log, out, work); !errors.Is(err, selfplay.ErrSettings) {
+			return err
+		}
 	}
-	return o.run(c, run, options.Log, out, work)
 }
 
 // begin runs the trainer, which has the run's settings.
@@ -259,6 +263,9 @@ func (o *role) run(c *cobra.Command, run *selfplay.Run, logger *slog.Logger, out
 	stopShowing()
 	<-shown
 	err = errors.Join(err, run.Close())
+	if errors.Is(err, selfplay.ErrSettings) {
+		return err
+	}
 	if o.json {
 		logger.Info("resume", "command", cli.ShellWords(os.Args...))
 	} else {
