@@ -37,17 +37,7 @@ func (r *Run) joinRun(ctx context.Context, name string) error {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	record, err := r.awaitRun(ctx, name)
-	if err != nil {
-		return err
-	}
-	if err := r.takeIdentity(record); err != nil {
-		return err
-	}
-	if err := r.join(ctx); err != nil {
-		return err
-	}
-	if err := r.takeConfig(ctx); err != nil {
+	if err := r.patiently(ctx, func(ctx context.Context) error { return r.takeRun(ctx, name) }); err != nil {
 		return err
 	}
 	if err := r.settle(); err != nil {
@@ -58,6 +48,23 @@ func (r *Run) joinRun(ctx context.Context, name string) error {
 	}
 	r.event("started", "role", r.opt.Role, "run", r.identity.Name, "id", r.id(), "build", r.opt.Build)
 	return nil
+}
+
+// takeRun learns from the server what the run is.
+func (r *Run) takeRun(ctx context.Context, name string) error {
+	record, err := r.awaitRun(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := r.takeIdentity(record); err != nil {
+		return err
+	}
+	if r.bus == nil {
+		if err := r.join(ctx, bus.JoinOptions{}); err != nil { // the sizes are not in this machine's settings
+			return err
+		}
+	}
+	return r.takeConfig(ctx)
 }
 
 // awaitRun returns the record of the run once there is one.

@@ -73,13 +73,14 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	if err := r.register(ctx); err != nil {
+	if err := r.patiently(ctx, r.register); err != nil {
 		if !found {
 			err = errors.Join(err, os.Remove(r.path(stateFile))) // another name may be chosen
 		}
 		return err
 	}
-	if err := r.join(ctx); err != nil {
+	sizes := bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas}
+	if err := r.patiently(ctx, func(ctx context.Context) error { return r.join(ctx, sizes) }); err != nil {
 		return err
 	}
 	// Only settings that work replace those that did.
@@ -88,12 +89,12 @@ func (r *Run) open(ctx context.Context) (err error) {
 	}
 	kept, err := r.readPointers()
 	if err == nil && len(kept) > 0 { // else the run is being begun
-		err = r.keepOnce(ctx, kept)
+		err = r.patiently(ctx, func(ctx context.Context) error { return r.keepOnce(ctx, kept) })
 	}
 	if err != nil {
 		return err
 	}
-	if err := r.publishConfig(ctx); err != nil {
+	if err := r.patiently(ctx, r.publishConfig); err != nil {
 		return err
 	}
 	r.event("started", "run", r.identity.Name, "id", r.id(), "build", r.opt.Build)
@@ -181,7 +182,7 @@ func (r *Run) storeUnsigned(ctx context.Context) error {
 	if err := closed.connect(ctx); err != nil {
 		return err
 	}
-	err := closed.join(ctx)
+	err := closed.join(ctx, bus.JoinOptions{})
 	if err == nil {
 		err = closed.storeAll(ctx)
 	}
@@ -236,10 +237,25 @@ func (r *Run) register(ctx context.Context) error {
 	return nil
 }
 
-// join makes sure that the run's streams are there.
-func (r *Run) join(ctx context.Context) (err error) {
-	r.bus, err = r.conn.Join(ctx, r.id(), bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas})
+// join makes sure that the run's streams are there, with the sizes if any are given.
+func (r *Run) join(ctx context.Context, sizes bus.JoinOptions) (err error) {
+	r.bus, err = r.conn.Join(ctx, r.id(), sizes)
 	return err
+}
+
+// patiently does what a start needs of the server, again as long as the server cannot
+// do it now: a cluster that is choosing its leaders can a few seconds later.
+func (r *Run) patiently(ctx context.Context, do func(context.Context) error) error {
+	for {
+		err := do(ctx)
+		if !errors.Is(err, bus.ErrUnavailable) {
+			return err
+		}
+		r.log.Warn("the server cannot give what the run needs now, trying again", "error", err)
+		if !sleep(ctx, joinRetry) {
+			return err
+		}
+	}
 }
 
 // configKey is the pointer whose value is the settings that all roles share, as YAML.

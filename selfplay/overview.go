@@ -45,7 +45,7 @@ func ReadOverview(ctx context.Context, cfg configs.Config, o Options) (Overview,
 	}
 	v.Run, r.identity.ID = record, record.ID
 	r.cfg.Variant, r.cfg.Net.Kind = record.Variant, record.Kind
-	if err := r.join(ctx); err != nil {
+	if err := r.join(ctx, bus.JoinOptions{}); err != nil {
 		return v, err
 	}
 	if v.Members, err = r.bus.Members(ctx); err != nil {
