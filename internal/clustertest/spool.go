@@ -1,0 +1,122 @@
+//go:build unix
+
+package clustertest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	spoolDir   = "spool"              // in an actor's directory
+	spoolExt   = ".game"              // of a finished game's file there
+	watchEvery = 5 * time.Millisecond // between looks at the spools
+)
+
+// spoolWatch records the id of every game that ever lay in an actor's spool: each was
+// finished, so each must be in the replay buffer in the end. The record is a file, so
+// that a harness that is started again goes on with it.
+type spoolWatch struct {
+	dirs []string
+
+	mu   sync.Mutex
+	seen map[string]bool
+	file *os.File
+	err  error
+
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+// watchSpools begins to watch the spools of the actors in dirs.
+func watchSpools(record string, dirs []string) (*spoolWatch, error) {
+	f, err := os.OpenFile(record, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	w := &spoolWatch{dirs: dirs, seen: map[string]bool{}, file: f, stop: make(chan struct{})}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		w.seen[lines.Text()] = true
+	}
+	w.done.Go(func() {
+		for {
+			w.look()
+			select {
+			case <-w.stop:
+				return
+			case <-time.After(watchEvery):
+			}
+		}
+	})
+	return w, nil
+}
+
+// look records what lies in the spools now.
+func (w *spoolWatch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, dir := range w.dirs {
+		ids, err := spooled(dir)
+		if err != nil && w.err == nil {
+			w.err = err
+		}
+		for _, id := range ids {
+			if w.seen[id] {
+				continue
+			}
+			w.seen[id] = true
+			if _, err := fmt.Fprintln(w.file, id); err != nil && w.err == nil {
+				w.err = err
+			}
+		}
+	}
+}
+
+// spooled returns the ids of the games in an actor's spool. One that the actor has not
+// made yet is empty.
+func spooled(dir string) ([]string, error) {
+	d, err := os.Open(filepath.Join(dir, spoolDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	ids := names[:0]
+	for _, name := range names {
+		if id, ok := strings.CutSuffix(name, spoolExt); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// games returns how many games have been seen so far.
+func (w *spoolWatch) games() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.seen)
+}
+
+// close ends the watch and returns the ids of all games seen. Calling it again returns
+// the same.
+func (w *spoolWatch) close() (map[string]bool, error) {
+	select {
+	case <-w.stop:
+	default:
+		close(w.stop)
+		w.done.Wait()
+		w.look()
+		w.err = errors.Join(w.err, w.file.Close())
+	}
+	return w.seen, w.err
+}
