@@ -1,9 +1,6 @@
 package selfplay
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -13,14 +10,7 @@ import (
 // hasService is the service by which the replay role says which games it has on disk.
 const hasService = "replay.has"
 
-const (
-	messageSchema = 1       // of the messages between roles
-	maxMessage    = 1 << 20 // bytes of one; the server's own limit
-	maxAsked      = 2000    // ids in a hasRequest
-)
-
-// errMessage says that a role sent what cannot be understood.
-var errMessage = errors.New("message between roles")
+const maxAsked = 2000 // ids in a hasRequest
 
 // hasRequest asks which of an actor's games the replay buffer has on disk.
 type hasRequest struct {
@@ -40,20 +30,26 @@ type hasAnswer struct {
 // letters of hasAnswer.States.
 var stateLetters = map[replay.State]byte{replay.Stored: 's', replay.Refused: 'r', replay.Unknown: 'u'}
 
+func (q *hasRequest) check() error {
+	if len(q.IDs) > maxAsked {
+		return fmt.Errorf("found %d ids, expected at most %d", len(q.IDs), maxAsked)
+	}
+	return checkSchema(q.Schema)
+}
+
+func (a *hasAnswer) check() error { return checkSchema(a.Schema) }
+
 // answerHas answers an encoded hasRequest.
 func answerHas(request []byte, known func(ids []string) []replay.State, floor bus.Floor) ([]byte, error) {
 	var q hasRequest
 	if err := decodeMessage(request, &q); err != nil {
 		return nil, err
 	}
-	if q.Schema != messageSchema || len(q.IDs) > maxAsked {
-		return nil, fmt.Errorf("%w: found schema %d with %d ids, expected schema %d with at most %d", errMessage, q.Schema, len(q.IDs), messageSchema, maxAsked)
-	}
 	states := make([]byte, 0, len(q.IDs))
 	for _, s := range known(q.IDs) {
 		states = append(states, stateLetters[s])
 	}
-	return json.Marshal(hasAnswer{Schema: messageSchema, States: string(states), Stream: floor.Stream, Floor: floor.Sequence})
+	return encodeMessage(&hasAnswer{Schema: messageSchema, States: string(states), Stream: floor.Stream, Floor: floor.Sequence}), nil
 }
 
 // parseHas reads the answer to a question about so many ids.
@@ -62,8 +58,8 @@ func parseHas(answer []byte, ids int) (hasAnswer, error) {
 	if err := decodeMessage(answer, &a); err != nil {
 		return a, err
 	}
-	if a.Schema != messageSchema || len(a.States) != ids {
-		return a, fmt.Errorf("%w: found schema %d with %d states, expected schema %d with %d", errMessage, a.Schema, len(a.States), messageSchema, ids)
+	if len(a.States) != ids {
+		return a, fmt.Errorf("%w: found %d states, expected %d", errMessage, len(a.States), ids)
 	}
 	return a, nil
 }
@@ -72,16 +68,4 @@ func parseHas(answer []byte, ids int) (hasAnswer, error) {
 // replay role that has just begun does not know yet how far it is.
 func (a *hasAnswer) lost(at published) bool {
 	return a.Stream != 0 && (a.Stream != at.stream || a.Floor >= at.sequence)
-}
-
-// decodeMessage reads one JSON value. Keys that it does not know are left out: a
-// later build may send them.
-func decodeMessage(data []byte, into any) error {
-	if len(data) > maxMessage {
-		return fmt.Errorf("%w: %d bytes, expected at most %d", errMessage, len(data), maxMessage)
-	}
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(into); err != nil {
-		return fmt.Errorf("%w: %w", errMessage, err)
-	}
-	return nil
 }

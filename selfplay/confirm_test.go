@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"reflect"
@@ -17,8 +16,8 @@ import (
 
 // replayMessages are the messages to and from the replay role, by the names of their
 // golden files.
-func replayMessages() map[string]any {
-	return map[string]any{
+func replayMessages() map[string]message {
+	return map[string]message{
 		"has-request.json":     &hasRequest{Schema: messageSchema, IDs: []string{"abc-a-0-0-000001", "abc-a-0-0-000002", "abc-a-0-0-000003"}},
 		"has-answer.json":      &hasAnswer{Schema: messageSchema, States: "sru", Stream: 1795372996123456789, Floor: 42},
 		"window-request.json":  &windowRequest{Schema: messageSchema, Segment: 7, Offset: 123456},
@@ -29,11 +28,7 @@ func replayMessages() map[string]any {
 // Messages of every version are read as what they meant.
 func TestReplayMessagesGolden(t *testing.T) {
 	for name, m := range replayMessages() {
-		text, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = append(text, '\n')
+		text := append(encodeMessage(m), '\n')
 		path := golden.Present(messageSchema, name)
 		if *update {
 			golden.Write(t, path, text)
@@ -42,7 +37,7 @@ func TestReplayMessagesGolden(t *testing.T) {
 			t.Errorf("%s: found\n%sexpected\n%s", name, got, text)
 		}
 		for _, path := range golden.Versions(t, path) {
-			got := reflect.New(reflect.TypeOf(m).Elem()).Interface()
+			got := reflect.New(reflect.TypeOf(m).Elem()).Interface().(message)
 			if err := decodeMessage(golden.Read(t, path), got); err != nil || !reflect.DeepEqual(got, m) {
 				t.Errorf("%s: found %+v, error %v, expected %+v", path, got, err, m)
 			}
@@ -65,10 +60,7 @@ func TestAnswerHas(t *testing.T) {
 	if _, err := parseHas(answer, 2); !errors.Is(err, errMessage) {
 		t.Errorf("an answer about other games: error %v", err)
 	}
-	many, err := json.Marshal(hasRequest{Schema: 1, IDs: make([]string, maxAsked+1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	many := encodeMessage(&hasRequest{Schema: 1, IDs: make([]string, maxAsked+1)})
 	for _, request := range []string{"", "[]", `{"schema":2,"ids":[]}`, string(many)} {
 		if _, err := answerHas([]byte(request), known, bus.Floor{}); !errors.Is(err, errMessage) {
 			t.Errorf("request %.40q: error %v, want %v", request, err, errMessage)

@@ -54,7 +54,7 @@ func offerPairs(t *testing.T, ctx context.Context, n int) offered {
 // ask has a worker ask for pairs while it plays some, and returns those it is given
 // and those it is to stop.
 func (p *offered) ask(worker string, want int, playing ...int) (given, stop string) {
-	r := gateNextRequest{Schema: gateSchema, Worker: worker, Want: want}
+	r := gateNextRequest{Schema: messageSchema, Worker: worker, Want: want}
 	for _, n := range playing {
 		r.Playing = append(r.Playing, gatePairID{testGateMatch().Key, n})
 	}
@@ -72,7 +72,7 @@ func (p *offered) ask(worker string, want int, playing ...int) (given, stop stri
 // report has a worker hand in a pair.
 func (p *offered) report(ctx context.Context, worker string, number int) error {
 	g := match.GameResult{Result: "1/2-1/2", Reason: "repetition", Plies: 9}
-	return p.take(ctx, &gateResultRequest{Schema: gateSchema, Worker: worker, Match: testGateMatch().Key,
+	return p.take(ctx, &gateResultRequest{Schema: messageSchema, Worker: worker, Match: testGateMatch().Key,
 		Record: match.Pair{Number: number, Players: [2]int{0, 1}, Opening: p.opening, Games: [2]match.GameResult{g, g}}})
 }
 
@@ -147,7 +147,7 @@ func TestResultsAreChecked(t *testing.T) {
 		defer cancel()
 		p := offerPairs(t, ctx, 1)
 		g := match.GameResult{Result: "1-0", Reason: "checkmate", Plies: 9}
-		good := gateResultRequest{Schema: gateSchema, Worker: "a", Match: testGateMatch().Key,
+		good := gateResultRequest{Schema: messageSchema, Worker: "a", Match: testGateMatch().Key,
 			Record: match.Pair{Players: [2]int{0, 1}, Opening: p.opening, Games: [2]match.GameResult{g, g}}}
 		for word, change := range map[string]func(*gateResultRequest){
 			"match fedc":    func(r *gateResultRequest) { r.Match = "fedcba9876543210" },

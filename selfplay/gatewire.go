@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -18,11 +17,9 @@ const (
 )
 
 const (
-	gateSchema     = 1
-	maxGateMessage = 512 << 10 // bytes
-	maxGateWorker  = 128       // bytes of a worker's name
-	maxGatePairs   = 64        // handed out at a time
-	maxGatePlaying = 1024      // that a worker plays at a time
+	maxGateWorker  = 128  // bytes of a worker's name
+	maxGatePairs   = 64   // handed out at a time
+	maxGatePlaying = 1024 // that a worker plays at a time
 )
 
 // gatePairID names a pair of a match.
@@ -92,42 +89,6 @@ type gateResultReply struct {
 	Fence  uint64 `json:"fence"`
 	Taken  bool   `json:"taken"`         // it is in the log
 	Why    string `json:"why,omitempty"` // if not
-}
-
-// gateMessage is a message of the referee's services.
-type gateMessage interface {
-	check() error
-}
-
-// decodeGate reads a message. Keys it does not know are ignored.
-func decodeGate(text []byte, m gateMessage) error {
-	if len(text) > maxGateMessage {
-		return fmt.Errorf("gate: a message of %d bytes, expected at most %d", len(text), maxGateMessage)
-	}
-	err := json.Unmarshal(text, m)
-	if err == nil {
-		err = m.check()
-	}
-	if err != nil {
-		return fmt.Errorf("gate: message: %w", err)
-	}
-	return nil
-}
-
-// encodeGate writes a message.
-func encodeGate(m gateMessage) []byte {
-	text, err := json.Marshal(m)
-	if err != nil {
-		panic(fmt.Sprintf("selfplay: words and numbers are always JSON: %v", err))
-	}
-	return text
-}
-
-func checkSchema(found int) error {
-	if found != gateSchema {
-		return fmt.Errorf("found schema %d, expected %d: the roles are of builds too far apart, update the older", found, gateSchema)
-	}
-	return nil
 }
 
 func checkWorker(name string) error {

@@ -84,7 +84,7 @@ func (w *gateWorker) work(ctx context.Context) {
 // next asks the referee for as many pairs as there are free slots.
 func (w *gateWorker) next(ctx context.Context) (reply gateNextReply, err error) {
 	w.mu.Lock()
-	request := gateNextRequest{Schema: gateSchema, Fence: w.fence, Worker: w.name}
+	request := gateNextRequest{Schema: messageSchema, Fence: w.fence, Worker: w.name}
 	for id := range w.playing {
 		request.Playing = append(request.Playing, id)
 	}
@@ -92,9 +92,9 @@ func (w *gateWorker) next(ctx context.Context) (reply gateNextReply, err error) 
 		request.Want = max(0, w.slots-len(w.playing))
 	}
 	w.mu.Unlock()
-	answer, err := w.ask(ctx, gateNext, encodeGate(&request))
+	answer, err := w.ask(ctx, gateNext, encodeMessage(&request))
 	if err == nil {
-		err = decodeGate(answer, &reply)
+		err = decodeMessage(answer, &reply)
 	}
 	if err == nil {
 		err = w.follow(reply.Fence)
@@ -279,11 +279,11 @@ func (w *gateWorker) report(ctx context.Context, t *gateTable, played *match.Pla
 }
 
 func (w *gateWorker) handIn(ctx context.Context, t *gateTable, played *match.Played) (reply gateResultReply, err error) {
-	answer, err := w.ask(ctx, gateResult, encodeGate(&gateResultRequest{
-		Schema: gateSchema, Fence: w.seen(), Worker: w.name, Match: t.match.Key, Record: played.Pair, SearchingNS: int64(played.Searching),
+	answer, err := w.ask(ctx, gateResult, encodeMessage(&gateResultRequest{
+		Schema: messageSchema, Fence: w.seen(), Worker: w.name, Match: t.match.Key, Record: played.Pair, SearchingNS: int64(played.Searching),
 	}))
 	if err == nil {
-		err = decodeGate(answer, &reply)
+		err = decodeMessage(answer, &reply)
 	}
 	if err == nil {
 		err = w.follow(reply.Fence)

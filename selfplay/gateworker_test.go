@@ -175,7 +175,7 @@ func withKilled(ctx context.Context, r *Run, j *referee, group *sync.WaitGroup) 
 	startWorker(doomed, r, group, "doomed", 2, func(ctx context.Context, service string, request []byte) ([]byte, error) {
 		answer, err := j.answer(ctx, service, request)
 		var reply gateNextReply
-		if service == gateNext && err == nil && decodeGate(answer, &reply) == nil && len(reply.Pairs) > 0 {
+		if service == gateNext && err == nil && decodeMessage(answer, &reply) == nil && len(reply.Pairs) > 0 {
 			kill()
 			close(given)
 		}
@@ -196,7 +196,7 @@ func withTwice(ctx context.Context, r *Run, j *referee, group *sync.WaitGroup) {
 		if service == gateResult {
 			second, err := j.answer(ctx, service, request)
 			var reply gateResultReply
-			if err == nil && (decodeGate(second, &reply) != nil || reply.Taken) {
+			if err == nil && (decodeMessage(second, &reply) != nil || reply.Taken) {
 				panic(string(second))
 			}
 		}
@@ -210,7 +210,7 @@ func withGarbage(ctx context.Context, r *Run, j *referee, group *sync.WaitGroup)
 	startWorker(ctx, r, group, "good", 1, j.answer)
 	startWorker(ctx, r, group, "bad", 2, func(ctx context.Context, service string, request []byte) ([]byte, error) {
 		var result gateResultRequest
-		if service == gateNext || decodeGate(request, &result) != nil {
+		if service == gateNext || decodeMessage(request, &result) != nil {
 			for _, text := range []string{"", "{", `{"schema":9}`, `{"schema":1,"worker":"bad","playing":[{"match":"0123456789abcdef","pair":0},{"match":"","pair":-5}]}`} {
 				j.answer(ctx, service, []byte(text))
 			}
@@ -225,9 +225,9 @@ func withGarbage(ctx context.Context, r *Run, j *referee, group *sync.WaitGroup)
 		} {
 			bad := result
 			change(&bad)
-			answer, err := j.answer(ctx, gateResult, encodeGate(&bad))
+			answer, err := j.answer(ctx, gateResult, encodeMessage(&bad))
 			var reply gateResultReply
-			if err == nil && (decodeGate(answer, &reply) != nil || reply.Taken) {
+			if err == nil && (decodeMessage(answer, &reply) != nil || reply.Taken) {
 				panic(fmt.Sprintf("%+v was taken", bad))
 			}
 		}

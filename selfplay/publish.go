@@ -3,7 +3,6 @@ package selfplay
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -150,11 +149,7 @@ func (p *publisher) ask(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	request, err := json.Marshal(hasRequest{Schema: messageSchema, IDs: ids})
-	if err != nil {
-		return err
-	}
-	reply, err := p.run.bus.Ask(ctx, hasService, request)
+	reply, err := p.run.bus.Ask(ctx, hasService, encodeMessage(&hasRequest{Schema: messageSchema, IDs: ids}))
 	if err != nil {
 		return err
 	}

@@ -82,22 +82,22 @@ func (j *referee) answer(ctx context.Context, service string, request []byte) ([
 	switch service {
 	case gateNext:
 		var r gateNextRequest
-		if err := decodeGate(request, &r); err != nil {
+		if err := decodeMessage(request, &r); err != nil {
 			return nil, err
 		}
 		reply := j.pairs.next(&r)
 		reply.Fence = j.fence
-		return encodeGate(&reply), nil
+		return encodeMessage(&reply), nil
 	case gateResult:
 		var r gateResultRequest
-		if err := decodeGate(request, &r); err != nil {
+		if err := decodeMessage(request, &r); err != nil {
 			return nil, err
 		}
-		reply := gateResultReply{Schema: gateSchema, Fence: j.fence, Taken: true}
+		reply := gateResultReply{Schema: messageSchema, Fence: j.fence, Taken: true}
 		if err := j.pairs.take(ctx, &r); err != nil {
 			reply.Taken, reply.Why = false, err.Error()
 		}
-		return encodeGate(&reply), ctx.Err()
+		return encodeMessage(&reply), ctx.Err()
 	}
 	return nil, fmt.Errorf("gate: no service %q", service)
 }

@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -25,23 +24,25 @@ type excludeRequest struct {
 	By     string `json:"by"`
 }
 
+func (q *excludeRequest) check() error {
+	if q.Actor == "" {
+		return errors.New("found no actor, expected one")
+	}
+	return checkSchema(q.Schema)
+}
+
 // answerExclude excludes an actor.
 func (in *ingester) answerExclude(request []byte) ([]byte, error) {
 	var q excludeRequest
 	if err := decodeMessage(request, &q); err != nil {
 		return nil, err
 	}
-	if q.Schema != messageSchema || q.Actor == "" {
-		return nil, fmt.Errorf("%w: found schema %d, actor %q, expected schema %d and an actor", errMessage, q.Schema, q.Actor, messageSchema)
-	}
 	if err := in.buffer.Exclude(q.Actor, q.Why); err != nil {
 		return nil, err
 	}
 	in.run.event("actor excluded, its games are kept but not trained on", "actor", q.Actor, "game", q.Game, "why", q.Why, "by", q.By)
 	in.show()
-	return json.Marshal(struct {
-		Schema int `json:"schema"`
-	}{messageSchema})
+	return nil, nil
 }
 
 // Verify plays a random share of the run's games again until ctx ends, and has the
@@ -82,10 +83,7 @@ func (r *Run) convict(ctx context.Context, verdict Verdict) error {
 	if verdict.Actor == "" {
 		return nil
 	}
-	request, err := json.Marshal(excludeRequest{Schema: messageSchema, Actor: verdict.Actor, Game: verdict.Game, Why: verdict.String(), By: "verify@" + hostname()})
-	if err != nil {
-		return err
-	}
+	request := encodeMessage(&excludeRequest{Schema: messageSchema, Actor: verdict.Actor, Game: verdict.Game, Why: verdict.String(), By: "verify@" + hostname()})
 	for {
 		_, err := r.bus.Ask(ctx, excludeService, request)
 		if err == nil || ctx.Err() != nil {

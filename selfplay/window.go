@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -27,14 +26,18 @@ type windowRequest struct {
 	Offset  int64  `json:"offset"`  // bytes, in the segment
 }
 
+func (q *windowRequest) check() error {
+	if q.Offset < 0 {
+		return fmt.Errorf("found offset %d, expected 0 or more", q.Offset)
+	}
+	return checkSchema(q.Schema)
+}
+
 // answerWindow answers an encoded windowRequest.
 func (in *ingester) answerWindow(request []byte) ([]byte, error) {
 	var q windowRequest
 	if err := decodeMessage(request, &q); err != nil {
 		return nil, err
-	}
-	if q.Schema != messageSchema || q.Offset < 0 {
-		return nil, fmt.Errorf("%w: found schema %d, offset %d, expected schema %d and no negative offset", errMessage, q.Schema, q.Offset, messageSchema)
 	}
 	chunk, err := in.buffer.ReadFrom(replay.Cursor{Segment: q.Segment, Offset: q.Offset}, windowBytes)
 	if err != nil {
@@ -45,11 +48,7 @@ func (in *ingester) answerWindow(request []byte) ([]byte, error) {
 
 // askWindow is the source of a trainer's mirror.
 func (r *Run) askWindow(ctx context.Context, after replay.Cursor) (replay.Chunk, error) {
-	request, err := json.Marshal(windowRequest{Schema: messageSchema, Segment: after.Segment, Offset: after.Offset})
-	if err != nil {
-		return replay.Chunk{}, err
-	}
-	answer, err := r.bus.Ask(ctx, windowService, request)
+	answer, err := r.bus.Ask(ctx, windowService, encodeMessage(&windowRequest{Schema: messageSchema, Segment: after.Segment, Offset: after.Offset}))
 	if err != nil {
 		return replay.Chunk{}, err
 	}
