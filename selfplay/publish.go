@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -28,6 +29,10 @@ type publisher struct {
 	spool *spool
 	actor string             // its name
 	key   ed25519.PrivateKey // signs the games; nil: they are not signed
+
+	// One at a time publishes, and one asks: drain does so while publish and confirm
+	// are still at it.
+	publishing, asking sync.Mutex
 }
 
 // publish sends games, oldest first, until ctx ends. It sends a bundle when it has
@@ -71,6 +76,8 @@ func (p *publisher) unsent() bool {
 
 // once publishes one bundle and returns the number of games in it.
 func (p *publisher) once(ctx context.Context) (int, error) {
+	p.publishing.Lock()
+	defer p.publishing.Unlock()
 	defer p.show()
 	ids, attempt := p.spool.unsent(p.run.cfg.Bus.BundleGames)
 	var games [][]byte
@@ -144,6 +151,8 @@ func (p *publisher) confirm(ctx context.Context) error {
 // ask asks once about all games that were published, deletes those that are on disk
 // and has those published again that were lost.
 func (p *publisher) ask(ctx context.Context) error {
+	p.asking.Lock()
+	defer p.asking.Unlock()
 	defer p.show()
 	ids, at := p.spool.waiting(maxAsked)
 	if len(ids) == 0 {
