@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -58,18 +57,12 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 // store puts games into the buffer, and those that their actors did not sign into its
 // quarantine.
 func (in *ingester) store(games [][]byte) (replay.Report, error) {
-	refused := make(map[int]error)
-	for i, g := range games {
-		if in.keys == nil {
-			break
-		}
-		err := in.keys.check(in.run.id(), g)
-		if errors.Is(err, errKeys) {
-			return replay.Report{}, err
-		}
-		if err != nil {
-			refused[i] = err
-		}
+	if in.keys == nil {
+		return in.buffer.Append(games)
+	}
+	refused, err := in.keys.check(in.run.id(), games)
+	if err != nil {
+		return replay.Report{}, err
 	}
 	return in.buffer.AppendExcept(games, refused)
 }

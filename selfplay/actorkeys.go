@@ -1,16 +1,17 @@
 package selfplay
 
 import (
-	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -21,9 +22,6 @@ type actorKeys struct {
 	path  string
 	known map[string]string // hex, by name
 }
-
-// errKeys says that the key of a new actor could not be recorded.
-var errKeys = errors.New("keys of actors")
 
 const (
 	actorKeysSchema = 1
@@ -59,48 +57,72 @@ func openActorKeys(path string) (*actorKeys, error) {
 	return k, nil
 }
 
-// check returns nil if a game is signed by the actor that its id names. The error
-// wraps errKeys if that cannot be said yet, as a new actor could not be recorded.
-func (k *actorKeys) check(run string, encoded []byte) error {
+// check returns why games are refused, by their place: those that are not signed by
+// the actor that their id names. An error says that new actors could not be recorded,
+// so that nothing can be said of their games yet. Signatures take most of the time
+// that storing games does, so they are checked on all processors, and all new actors
+// of a batch are recorded with one write.
+func (k *actorKeys) check(run string, games [][]byte) (map[int]error, error) {
+	signed := make([]signature, len(games))
+	parallel.Do(runtime.GOMAXPROCS(0), len(games), func(_, i int) { signed[i] = signatureOf(run, games[i]) })
+	refused := make(map[int]error)
+	var added []string
+	for i, s := range signed {
+		known, ok := k.known[s.actor]
+		switch {
+		case s.err != nil:
+			refused[i] = s.err
+		case ok && known != s.key:
+			refused[i] = fmt.Errorf("%w: game %s is signed by key %s, expected %s, the key of actor %s", game.ErrSeal, s.id, s.key, known, s.actor)
+		case !ok && len(k.known) >= maxActors:
+			refused[i] = fmt.Errorf("%w: actor %s: found %d actors, expected no more", game.ErrSeal, s.actor, len(k.known))
+		case !ok:
+			k.known[s.actor] = s.key
+			added = append(added, s.actor)
+		}
+	}
+	if len(added) == 0 {
+		return refused, nil
+	}
+	if err := k.save(); err != nil {
+		for _, actor := range added {
+			delete(k.known, actor)
+		}
+		return nil, fmt.Errorf("keys of actors: %w", err)
+	}
+	return refused, nil
+}
+
+// signature says who a game is of and who signed it, or why that cannot be said.
+type signature struct {
+	id, actor string
+	key       string // in hex
+	err       error
+}
+
+func signatureOf(run string, encoded []byte) signature {
 	record, seal, err := game.Unseal(encoded)
 	if err != nil {
-		return err
+		return signature{err: err}
 	}
 	h, err := game.DecodeHeader(record)
 	if err != nil {
-		return err
+		return signature{err: err}
 	}
-	actor := replay.ActorOf(h.ID, run)
-	if actor == "" {
-		return fmt.Errorf("%w: found %.80q, expected one of run %s", game.ErrID, h.ID, run)
+	s := signature{id: h.ID, actor: replay.ActorOf(h.ID, run), key: hex.EncodeToString(seal.PublicKey)}
+	switch {
+	case s.actor == "":
+		s.err = fmt.Errorf("%w: found %.80q, expected one of run %s", game.ErrID, h.ID, run)
+	case s.key == "":
+		s.err = fmt.Errorf("%w: game %s is not signed", game.ErrSeal, h.ID)
 	}
-	if len(seal.PublicKey) != ed25519.PublicKeySize {
-		return fmt.Errorf("%w: game %s is not signed", game.ErrSeal, h.ID)
-	}
-	found := hex.EncodeToString(seal.PublicKey)
-	known, ok := k.known[actor]
-	if !ok {
-		return k.add(actor, found)
-	}
-	if known != found {
-		return fmt.Errorf("%w: game %s is signed by key %s, expected %s, the key of actor %s", game.ErrSeal, h.ID, found, known, actor)
-	}
-	return nil
+	return s
 }
 
-// add records the key of a new actor.
-func (k *actorKeys) add(actor, key string) error {
-	if len(k.known) >= maxActors {
-		return fmt.Errorf("%w: actor %s: found %d actors, expected no more", game.ErrSeal, actor, len(k.known))
-	}
-	k.known[actor] = key
+func (k *actorKeys) save() error {
 	text, err := json.MarshalIndent(actorKeysFormat{actorKeysSchema, k.known}, "", " ")
-	if err == nil {
-		err = durable.WriteFile(k.path, append(text, '\n'))
-	}
 	if err != nil {
-		delete(k.known, actor)
-		return fmt.Errorf("%w: %w", errKeys, err)
+		return err
 	}
-	return nil
+	return durable.WriteFile(k.path, append(text, '\n'))
 }
