@@ -98,7 +98,7 @@ func (l *Lease) SetPointer(ctx context.Context, key, value string, revision uint
 	defer l.mu.Unlock()
 	absent, touched := l.absent[key]
 	if !touched {
-		return 0, fmt.Errorf("pointer %q: the lease of %q has not touched it", key, l.record.Role)
+		return 0, fmt.Errorf("pointer %q: the lease of %q has not touched it", key, l.role)
 	}
 	if err := l.renew(ctx); err != nil {
 		return 0, fmt.Errorf("pointer %q: %w", key, err)

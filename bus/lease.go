@@ -79,6 +79,8 @@ type Lease struct {
 	done   chan struct{} // renewing has ended
 	lost   chan struct{}
 	clean  bool // the holder before has nothing on its way
+	role   string
+	fence  uint64
 
 	mu       sync.Mutex // held during a renewal and what belongs to it
 	record   LeaseRecord
@@ -213,6 +215,7 @@ func (b *Bus) takeLease(ctx context.Context, role string, h Holder, former Lease
 		},
 		revision: revision,
 	}
+	l.role, l.fence = role, l.record.Fence
 	if err := l.write(ctx, l.record); err != nil {
 		return nil, err
 	}
@@ -265,7 +268,7 @@ func (l *Lease) keep(ctx context.Context) {
 		err := l.renew(ctx)
 		l.mu.Unlock()
 		if err != nil && ctx.Err() == nil {
-			l.bus.warn("lease was not renewed", "role", l.record.Role, "error", err)
+			l.bus.warn("lease was not renewed", "role", l.role, "error", err)
 		}
 	}
 }
@@ -322,7 +325,7 @@ func (l *Lease) end(lost bool) {
 }
 
 // Fence is a number higher than that of all who held the lease before.
-func (l *Lease) Fence() uint64 { return l.record.Fence }
+func (l *Lease) Fence() uint64 { return l.fence }
 
 // Lost is closed when it is known that another process has taken the lease.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
@@ -351,7 +354,7 @@ func (l *Lease) Release(ctx context.Context) error {
 	}
 	l.end(false)
 	if err != nil {
-		return fmt.Errorf("release lease of %q: %w", l.record.Role, err)
+		return fmt.Errorf("release lease of %q: %w", l.role, err)
 	}
 	return nil
 }
