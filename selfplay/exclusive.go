@@ -25,7 +25,8 @@ const leaseRetry = 2 * time.Second // after the bus failed
 // counts. The keys are the pointers that only the holder may set. The detail stands
 // in the lease's record. It ends with ctx or with an error of work.
 func (r *Run) exclusive(ctx context.Context, role int, lease, detail string, keys []string, work func(context.Context, *bus.Lease) error) error {
-	holder := bus.Holder{Instance: r.identity.Instance, Host: hostname(), PID: os.Getpid(), Build: r.opt.Build, Detail: detail}
+	// With the host: a directory that was copied to another machine is another holder.
+	holder := bus.Holder{Instance: r.identity.Instance + "@" + hostname(), Host: hostname(), PID: os.Getpid(), Build: r.opt.Build, Detail: detail}
 	for ctx.Err() == nil {
 		l, err := r.bus.Lease(ctx, lease, holder, func(other bus.LeaseRecord) {
 			r.status.set(role, "waiting: %s on %s, process %d, does this", other.Instance, other.Host, other.PID)

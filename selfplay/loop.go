@@ -17,7 +17,8 @@ import (
 
 const (
 	finishGames = 20 * time.Second // for the games in progress when actors are asked to stop
-	drainAll    = 90 * time.Second // for what is spooled then; a lost delivery comes again after a minute
+	drainAll    = 90 * time.Second // for what is spooled in a loop then; a lost delivery comes again after a minute
+	drainActor  = 20 * time.Second // and by an actor elsewhere, which may find no replay role
 	limitsEvery = 100 * time.Millisecond
 )
 
@@ -65,7 +66,7 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 	group.Go(func() error { return r.keepPointers(failed) })
 	group.Go(func() error { return r.awaitLimits(failed, stopped, limits) })
 
-	err = errors.Join(group.Wait(), act.finish(ctx))
+	err = errors.Join(group.Wait(), act.finish(ctx, drainAll))
 	carried()
 	err = errors.Join(err, carrying.Wait())
 	in.show()
@@ -74,9 +75,9 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 	return err
 }
 
-// finish stores what is spooled when the actor ends.
-func (a *actor) finish(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainAll)
+// finish has what is spooled stored when the actor ends, within some time.
+func (a *actor) finish(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	if err := a.sender.drain(ctx); err != nil {
 		return fmt.Errorf("%d games stay spooled: %w", a.spool.size(), err)

@@ -402,7 +402,7 @@ func TestBackpressure(t *testing.T) {
 	}
 	defer in.close()
 	stored := serveReplay(t, in)
-	if err := act.finish(t.Context()); err != nil || act.spool.size() != 0 {
+	if err := act.finish(t.Context(), drainAll); err != nil || act.spool.size() != 0 {
 		t.Errorf("error %v, %d games left in the spool", err, act.spool.size())
 	}
 	if stored(); in.buffer.Stats().Games != uint64(held) {

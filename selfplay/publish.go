@@ -188,24 +188,26 @@ func (p *publisher) ask(ctx context.Context) error {
 }
 
 // drain publishes everything in the spool and waits until it is on disk, or until ctx
-// ends; the games that are left stay spooled.
+// ends; then it returns the last error, and the games that are left stay spooled.
 func (p *publisher) drain(ctx context.Context) error {
+	var last error
 	for pause := 5 * time.Millisecond; p.spool.size() > 0; pause = min(2*pause, confirmEvery) {
-		for {
-			sent, err := p.once(ctx)
-			if err != nil {
-				return err
-			}
-			if sent == 0 {
-				break
-			}
-		}
-		if err := p.ask(ctx); err != nil && !errors.Is(err, bus.ErrNobody) {
-			return err
+		if err := p.round(ctx); err != nil && ctx.Err() == nil {
+			last = err
 		}
 		if p.spool.size() > 0 && !sleep(ctx, pause) {
-			return ctx.Err()
+			return errors.Join(ctx.Err(), last)
 		}
 	}
 	return nil
+}
+
+// round publishes all that is not on the bus, and asks once what is on disk.
+func (p *publisher) round(ctx context.Context) error {
+	for p.unsent() {
+		if _, err := p.once(ctx); err != nil {
+			return err
+		}
+	}
+	return p.ask(ctx)
 }

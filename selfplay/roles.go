@@ -45,7 +45,7 @@ func (r *Run) Actor(ctx context.Context, limits Limits) (err error) {
 	})
 	group.Go(func() error { return follow.follow(failed) })
 	group.Go(func() error { return r.awaitLimits(failed, stopped, limits) })
-	err = errors.Join(group.Wait(), act.finish(ctx))
+	err = errors.Join(group.Wait(), act.finish(ctx, drainActor))
 	carried()
 	err = errors.Join(err, carrying.Wait())
 	r.event("stopped", "role", r.opt.Role, "games", r.Status().SessionGames, "spooled", act.spool.size())
