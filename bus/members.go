@@ -38,6 +38,8 @@ type Member struct {
 	Waiting    uint64    `json:"waiting,omitempty"`    // games that it keeps for others
 	FailedNet  string    `json:"failed_net,omitempty"` // newest net that it could not load
 	FailedWhy  string    `json:"failed_why,omitempty"`
+	StreamLost uint64    `json:"stream_lost,omitempty"` // messages that it found missing in the game stream
+	BufferLost uint64    `json:"buffer_lost,omitempty"` // games that its replay buffer has lost
 
 	Seen time.Time `json:"-"` // when the server got it
 }

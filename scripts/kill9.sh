@@ -55,7 +55,7 @@ echo "seen $(wc -l <"$temp/finished"), stored $(wc -l <"$temp/stored"), lost $lo
 
 [ "$lost" -eq 0 ] || fail "$lost games lost"
 [ "$twice" -eq 0 ] || fail "$twice games stored twice"
-# Ids are VARIANT-SEED-EPOCH-WORKER-NUMBER, numbers from 0.
+# Ids are RUN-ACTOR-EPOCH-WORKER-NUMBER, numbers from 0.
 awk -F- '{ k = $1 "-" $2 "-" $3 "-" $4; n[k]++; if ($5 + 0 > m[k]) m[k] = $5 + 0 }
   END { for (k in n) if (n[k] != m[k] + 1) { print "gap in", k; bad = 1 } exit bad }' "$temp/stored" || fail "numbers are missing"
 [ "${last:-0}" -gt "${first:-0}" ] || fail "training did not go on"

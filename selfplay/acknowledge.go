@@ -35,6 +35,7 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 		return 0, err
 	}
 	for _, h := range batch.Holes {
+		in.lost.Add(h.Last - h.First + 1)
 		in.run.event("the stream has lost messages, actors publish their games again", "first", h.First, "last", h.Last)
 	}
 	if len(batch.Msgs) == 0 {

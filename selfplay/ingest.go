@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/replay"
@@ -21,7 +22,8 @@ type ingester struct {
 	run    *Run
 	stream gameStream // the run's bus
 	buffer *replay.Buffer
-	keys   *actorKeys // of the actors; nil: games need no signature
+	keys   *actorKeys    // of the actors; nil: games need no signature
+	lost   atomic.Uint64 // messages that the stream has lost
 }
 
 // serve answers the questions of actors and trainers until stop is called.
@@ -90,7 +92,7 @@ func (in *ingester) drain(ctx context.Context) error {
 // once moves one batch and updates the status. It returns the number of games.
 func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 	n, err := in.storeAndAcknowledge(ctx, wait)
-	if err == nil && n > 0 {
+	if err == nil {
 		in.show()
 	}
 	return n, err
@@ -102,6 +104,7 @@ func (in *ingester) show() {
 	in.run.status.update(func(s *Status) {
 		s.Games, s.Positions, s.Window = st.Games, st.Plies, st.WindowPlies
 		s.Duplicates, s.Quarantined = st.Duplicates, st.Quarantined
+		s.StreamLost, s.BufferLost = in.lost.Load(), st.Lost
 	})
 }
 

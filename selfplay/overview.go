@@ -107,13 +107,18 @@ func (r *Run) readRecord(ctx context.Context, key string) (*nets.Record, error) 
 func (v *Overview) findings() []string {
 	var out []string
 	there := map[string]int{}
-	waiting, failing := uint64(0), 0
+	waiting := uint64(0)
 	for _, m := range v.Members {
 		there[m.Role]++
 		waiting += m.Waiting
 		if m.FailedNet != "" {
-			failing++
 			out = append(out, fmt.Sprintf("%s %s cannot load net %s: %s", m.Role, m.Instance, short(m.FailedNet), m.FailedWhy))
+		}
+		if m.StreamLost > 0 {
+			out = append(out, fmt.Sprintf("the stream has lost %d messages since %s %s began; actors publish their games again", m.StreamLost, m.Role, m.Instance))
+		}
+		if m.BufferLost > 0 {
+			out = append(out, fmt.Sprintf("the replay buffer on %s has lost %d games; selfplay replay audit says where", m.Host, m.BufferLost))
 		}
 		if m.Build != v.Run.Build {
 			out = append(out, fmt.Sprintf("%s %s is of build %s, the run was begun by build %s", m.Role, m.Instance, m.Build, v.Run.Build))
@@ -157,7 +162,7 @@ func (v *Overview) Write(w io.Writer) error {
 		}
 	}
 	s := v.Stream
-	fmt.Fprintf(w, "games on the server: %d messages, %d of %d bytes; %d not fetched, %d fetched and not stored; %d lost\n", s.Messages, s.Bytes, s.MaxBytes, s.Pending, s.Unacked, s.Lost)
+	fmt.Fprintf(w, "games on the server: %d messages, %d of %d bytes; %d not fetched, %d fetched and not stored\n", s.Messages, s.Bytes, s.MaxBytes, s.Pending, s.Unacked)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ROLE\tNAME\tHOST\tPID\tUP\tSEEN\tNET\tGAMES\tSPOOLED\tSTATE")
 	for _, m := range v.Members {

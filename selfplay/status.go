@@ -23,6 +23,8 @@ type Status struct {
 	Spooled         int     // games waiting for the bus
 	Duplicates      uint64  // games delivered twice and dropped
 	Quarantined     uint64  // games refused
+	StreamLost      uint64  // messages that the stream lost before this process could read them
+	BufferLost      uint64  // games that the replay buffer has lost
 	Step            uint64  // optimiser steps
 	Samples         uint64  // positions trained on, repeats counted
 	SamplesPerS     float64 // positions trained on a second
@@ -203,7 +205,7 @@ func (s Status) Attrs() []any {
 		"elapsed_s", int(s.Elapsed.Seconds()), "games", s.Games, "positions", s.Positions,
 		"positions_per_s", math.Round(s.PositionsPerS),
 		"evaluations_per_s", math.Round(s.EvaluationsPerS), "mean_batch", math.Round(10*s.MeanBatch) / 10, "window", s.Window, "spooled", s.Spooled,
-		"duplicates", s.Duplicates, "quarantined", s.Quarantined,
+		"duplicates", s.Duplicates, "quarantined", s.Quarantined, "stream_lost", s.StreamLost, "buffer_lost", s.BufferLost,
 		"step", s.Step, "samples", s.Samples, "samples_per_s", math.Round(s.SamplesPerS), "samples_per_position", s.SamplesPerRow,
 		"train_loss", s.TrainLoss, "held_out_loss", s.HeldOutLoss, "sign_accuracy", s.SignAccuracy,
 		"net", s.Net, "generation", s.Generation, "actor_generation", s.ActorGeneration, "candidate", s.Candidate, "last_gate", s.LastGate,
@@ -236,7 +238,7 @@ func (s Status) RoleAttrs(role string) []any {
 	case "actor":
 		attrs = append(attrs, "games", s.SessionGames, "positions_per_s", math.Round(s.PositionsPerS), "spooled", s.Spooled, "net", s.Net, "generation", s.ActorGeneration)
 	case "replay":
-		attrs = append(attrs, "games", s.Games, "positions", s.Positions, "window", s.Window, "duplicates", s.Duplicates, "quarantined", s.Quarantined)
+		attrs = append(attrs, "games", s.Games, "positions", s.Positions, "window", s.Window, "duplicates", s.Duplicates, "quarantined", s.Quarantined, "stream_lost", s.StreamLost, "buffer_lost", s.BufferLost)
 	case "trainer":
 		attrs = append(attrs, "games", s.Games, "window", s.Window, "step", s.Step, "samples", s.Samples, "samples_per_s", math.Round(s.SamplesPerS), "train_loss", s.TrainLoss,
 			"held_out_loss", s.HeldOutLoss, "sign_accuracy", s.SignAccuracy, "candidate", s.Candidate)

@@ -1,0 +1,51 @@
+package selfplay
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+)
+
+// An overview says what stands still and what was lost, and nothing where all is well.
+func TestFindings(t *testing.T) {
+	well := func() Overview {
+		v := Overview{Run: bus.RunRecord{Name: "demo", Build: "1"}, Stream: bus.Stats{MaxBytes: 1000}}
+		for _, role := range []string{"actor", "gate", "replay", "trainer"} {
+			v.Members = append(v.Members, bus.Member{Role: role, Instance: "x", Build: "1", Host: "h", Since: time.Now(), Seen: time.Now()})
+		}
+		return v
+	}
+	if v := well(); len(v.findings()) != 0 {
+		t.Errorf("all is well, found %q", v.findings())
+	}
+	for want, change := range map[string]func(*Overview){
+		"there is no actor":                    func(v *Overview) { v.Members = v.Members[1:] },
+		"there is no trainer":                  func(v *Overview) { v.Members = v.Members[:3] },
+		"95 % full":                            func(v *Overview) { v.Stream.Bytes = 950 },
+		"replay stands still":                  func(v *Overview) { v.Stream.Unacked = bus.MaxUnacked },
+		"3 messages and 4 spooled games":       func(v *Overview) { v.Stream.Pending, v.Members[0].Waiting = 3, 4 },
+		"the stream has lost 7 messages":       func(v *Overview) { v.Members[2].StreamLost = 7 },
+		"buffer on h has lost 8 games":         func(v *Overview) { v.Members[2].BufferLost = 8 },
+		"actor x cannot load net abc: no room": func(v *Overview) { v.Members[0].FailedNet, v.Members[0].FailedWhy = "abc", "no room" },
+		"actor x is of build 2":                func(v *Overview) { v.Members[0].Build = "2" },
+	} {
+		v := well()
+		change(&v)
+		v.Findings = v.findings()
+		if !slices.ContainsFunc(v.Findings, func(f string) bool { return strings.Contains(f, want) }) {
+			t.Errorf("found %q, want one with %q", v.Findings, want)
+		}
+		var text bytes.Buffer
+		if err := v.Write(&text); err != nil || !strings.Contains(text.String(), "! "+v.Findings[0]) {
+			t.Errorf("error %v, text %s", err, &text)
+		}
+	}
+	loop := Overview{Run: bus.RunRecord{Build: "1"}, Members: []bus.Member{{Role: "loop", Build: "1"}}}
+	if found := loop.findings(); len(found) != 0 {
+		t.Errorf("a loop does all, found %q", found)
+	}
+}
