@@ -140,6 +140,18 @@ func (l *learner) resume() error {
 	return nil
 }
 
+// catchUp goes on numbering nets after the newest one offered, by whichever trainer: an
+// older checkpoint may be all that this one has.
+func (l *learner) catchUp(ctx context.Context) error {
+	offered, err := l.run.readRecord(ctx, l.run.candidateKey())
+	if err != nil || offered == nil || offered.Generation <= l.state.Generation {
+		return err
+	}
+	l.run.event("nets were offered after this checkpoint, numbering goes on after them", "checkpoint", l.state.Generation, "offered", offered.Generation)
+	l.state.Generation, l.state.Parent = offered.Generation, offered.Net
+	return nil
+}
+
 // start gives a run that has no checkpoint the net that train.init names.
 func (l *learner) start() error {
 	if l.training.Settings.Init == "" {

@@ -158,6 +158,9 @@ func (r *Run) replayRole(ctx context.Context, in *ingester) error {
 func (r *Run) trainerRole(ctx context.Context, buffer *replay.Buffer) error {
 	return r.exclusive(ctx, roleTrainer, trainerLease, "", []string{r.candidateKey()}, func(ctx context.Context, l *bus.Lease) error {
 		learn, err := newLearner(r, buffer, l.SetPointer)
+		if err == nil {
+			err = learn.catchUp(ctx)
+		}
 		if err != nil {
 			return err
 		}

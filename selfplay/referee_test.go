@@ -93,6 +93,24 @@ func TestRefereeJudgesOnce(t *testing.T) {
 	}
 }
 
+// A trainer whose checkpoint is older than the newest net goes on after that.
+func TestNumberingGoesOn(t *testing.T) {
+	r, buffer := openWithBuffer(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	for _, generation := range []int{0, 7} { // 0: none is offered yet
+		var id string
+		if generation > 0 {
+			id = offerNet(t, r, generation)
+		}
+		l, err := newLearner(r, buffer, r.bus.SetPointer)
+		if err == nil {
+			err = l.catchUp(t.Context())
+		}
+		if err != nil || l.state.Generation != generation || l.state.Parent != id {
+			t.Errorf("error %v, generation %d after net %q, want %d after %q", err, l.state.Generation, l.state.Parent, generation, id)
+		}
+	}
+}
+
 func TestGateOffPublishes(t *testing.T) {
 	cfg := smallConfig(t)
 	cfg.Gate.Enabled = false
