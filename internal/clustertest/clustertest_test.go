@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 11, "processes that TestKilledClusterLosesNothing kills")
-	stops = flag.Bool("stops", false, "run TestStoppedHolderWritesNothing, which waits for leases to end, under -short too")
+	kills = flag.Int("kills", 11, "processes that TestKilledClusterLosesNothing kills; 4 under -short")
+	long  = flag.Bool("long", false, "run under -short what runs without it")
 )
 
 // programs are built once for all tests.
@@ -88,8 +88,11 @@ func endWell(t *testing.T, c *Cluster) {
 
 // Every role and every server is killed; each finished game is stored once.
 func TestKilledClusterLosesNothing(t *testing.T) {
-	c := start(t, 2, 2)
-	if err := c.KillInTurn(t.Context(), *kills, 1); err != nil {
+	c, n := start(t, 2, 2), *kills
+	if testing.Short() && !*long {
+		n = min(n, 4)
+	}
+	if err := c.KillInTurn(t.Context(), n, 1); err != nil {
 		t.Fatal(err)
 	}
 	endWell(t, c)
@@ -98,6 +101,9 @@ func TestKilledClusterLosesNothing(t *testing.T) {
 // Servers that have lost everything are given the run back, and the games that they
 // had not handed on.
 func TestWipedServersLoseNothing(t *testing.T) {
+	if testing.Short() && !*long {
+		t.Skip("the cluster has to begin twice")
+	}
 	c := start(t, 2, 1)
 	if err := c.WipeServers(t.Context()); err != nil {
 		t.Fatal(err)
@@ -108,7 +114,7 @@ func TestWipedServersLoseNothing(t *testing.T) {
 // A holder of a role that was suspended for longer than its lease writes nothing after
 // another has taken over.
 func TestStoppedHolderWritesNothing(t *testing.T) {
-	if testing.Short() && !*stops {
+	if testing.Short() && !*long {
 		t.Skip("leases have to end, which takes a minute")
 	}
 	c := start(t, 1, 2)
