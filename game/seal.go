@@ -34,7 +34,7 @@ type Signer struct {
 }
 
 // Seal returns a record in an envelope that says with which key it was signed.
-// Whoever reads records reads sealed ones too, and [Unseal] checks the signature.
+// [Decode] and [DecodeHeader] read sealed records too; [Unseal] checks the signature.
 // The layout stands in the package comment. It panics if the key is not of the
 // size of Ed25519's.
 func Seal(record []byte, key ed25519.PrivateKey) []byte {

@@ -235,7 +235,7 @@ func (c *Cluster) pause(ctx context.Context, d time.Duration) error {
 	return c.await(ctx, "the next kill", func() (bool, error) { return time.Now().After(end), nil })
 }
 
-// awaitGames waits until so many games more have been finished.
+// awaitGames waits until the given number of further games have been finished.
 func (c *Cluster) awaitGames(ctx context.Context, more int) error {
 	want := c.watch.games() + more
 	return c.await(ctx, fmt.Sprintf("%d finished games", want), func() (bool, error) { return c.watch.games() >= want, nil })

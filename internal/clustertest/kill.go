@@ -17,8 +17,8 @@ const (
 // KillInTurn kills the processes of a running cluster in turn without warning, servers
 // among them, and starts each again at once. Between two kills games are finished, and
 // in each round through all processes the replay buffer grows. It goes on until
-// so many were killed in all, those of an earlier harness in the directory counted,
-// and a net of the generation is published.
+// the given number were killed in all, those of an earlier harness in the directory
+// counted, and a net of the generation is published.
 func (c *Cluster) KillInTurn(ctx context.Context, kills, generation int) error {
 	victims := c.all()
 	began, stored := c.watch.games(), int64(-1)

@@ -155,7 +155,7 @@ func (t *takeover) set() (ids []string, err error) {
 	return ids, nil
 }
 
-// await waits until new holders have set the pointer so many times more.
+// await waits until new holders have set the pointer the given number of times more.
 func (t *takeover) await(ctx context.Context, c *Cluster, what string, more int) error {
 	before, err := t.set()
 	if err != nil {

@@ -47,7 +47,7 @@ func TestReplayAudit(t *testing.T) {
 	}
 }
 
-// What a buffer has lost is told by every command that reads it.
+// Every command that reads a buffer reports what it has lost.
 func TestReplayDamageIsTold(t *testing.T) {
 	dir, _ := clitest.SmallRun(t)
 	segments, _ := filepath.Glob(filepath.Join(dir, "replay", "*.seg"))

@@ -88,7 +88,10 @@ func loop(c *cobra.Command, o loopOptions) error {
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		o.showStatus(show, out, logger, run)
+		out.Follow(show, logger, o.json, func() ([]string, []any) {
+			s := run.Status()
+			return []string{s.Line(), s.Waiting()}, s.Attrs()
+		})
 	}()
 	err = run.Loop(c.Context(), selfplay.Limits{For: o.forTime, Games: o.games, Generation: o.generation})
 	stopShowing()
@@ -128,32 +131,4 @@ func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resum
 		return cfg, false, fmt.Errorf("%w: %w", cli.ErrUsage, err)
 	}
 	return cfg, resumed, nil
-}
-
-// showStatus prints the status until ctx ends: two lines rewritten every second
-// on a terminal; otherwise one structured line after the first second and then
-// every ten.
-func (o *loopOptions) showStatus(ctx context.Context, out *cli.Live, logger *slog.Logger, run *selfplay.Run) {
-	onTerminal := out.Width > 0 && !o.json
-	if onTerminal {
-		defer out.Show()
-	}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for second := 0; ; second++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		s := run.Status()
-		switch {
-		case onTerminal:
-			if err := out.Show(s.Line(), s.Waiting()); err != nil {
-				return // nobody reads; the run goes on
-			}
-		case second%10 == 0:
-			logger.Info("status", s.Attrs()...)
-		}
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -257,7 +256,10 @@ func (o *role) run(c *cobra.Command, run *selfplay.Run, logger *slog.Logger, out
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		o.showStatus(show, out, logger, run)
+		out.Follow(show, logger, o.json, func() ([]string, []any) {
+			s := run.Status()
+			return []string{s.RoleLine(o.name)}, s.RoleAttrs(o.name)
+		})
 	}()
 	err := work(c.Context(), run)
 	stopShowing()
@@ -272,31 +274,4 @@ func (o *role) run(c *cobra.Command, run *selfplay.Run, logger *slog.Logger, out
 		fmt.Fprintln(out, "resume with:", cli.ShellWords(os.Args...))
 	}
 	return err
-}
-
-// showStatus prints the role's status until ctx ends: a line rewritten every second on
-// a terminal; otherwise one structured line after the first second and then every ten.
-func (o *role) showStatus(ctx context.Context, out *cli.Live, logger *slog.Logger, run *selfplay.Run) {
-	onTerminal := out.Width > 0 && !o.json
-	if onTerminal {
-		defer out.Show()
-	}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for second := 0; ; second++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		s := run.Status()
-		switch {
-		case onTerminal:
-			if err := out.Show(s.RoleLine(o.name)); err != nil {
-				return // nobody reads; the role goes on
-			}
-		case second%10 == 0:
-			logger.Info("status", s.RoleAttrs(o.name)...)
-		}
-	}
 }

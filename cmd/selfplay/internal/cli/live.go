@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -69,4 +72,32 @@ func (l *Live) draw() string {
 		cut[i] = string(runes[:min(len(runes), l.Width-1)])
 	}
 	return strings.Join(cut, "\n")
+}
+
+// Follow shows a status until ctx ends: its lines, rewritten every second, on a
+// terminal; otherwise, or as JSON, its attributes as one structured line after the
+// first second and then every ten.
+func (l *Live) Follow(ctx context.Context, logger *slog.Logger, asJSON bool, status func() (lines []string, attrs []any)) {
+	onTerminal := l.Width > 0 && !asJSON
+	if onTerminal {
+		defer l.Show()
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for second := 0; ; second++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		lines, attrs := status()
+		switch {
+		case onTerminal:
+			if err := l.Show(lines...); err != nil {
+				return // nobody reads; the run goes on
+			}
+		case second%10 == 0:
+			logger.Info("status", attrs...)
+		}
+	}
 }
