@@ -165,6 +165,7 @@ func TestLines(t *testing.T) {
 		{Name: "training", X: []float64{1, 2, 3}, Y: []float64{3, math.NaN(), 1}},
 		{Name: "held out", X: []float64{1}, Y: []float64{2}, Dashed: true},
 		{Name: "none"},
+		{X: []float64{1, 3}, Y: []float64{2, 2}},
 		{Name: "observed", X: []float64{1, 2}, Y: []float64{2, 3}, Errors: []float64{0.5, math.NaN()}},
 	}}
 	text, err := os.ReadFile(save(t, &Figure{Title: "run", Rows: [][]Panel{{l}}}, "lines.svg"))

@@ -22,12 +22,14 @@ type Lines struct {
 
 // Curve is one of the lines: as many X as Y, X ascending.
 type Curve struct {
-	Name   string
+	Name   string // empty: the curve is not in the legend
 	X, Y   []float64
 	Dashed bool
 	// Errors, if not nil, has a point drawn at each Y, with a bar of that length
 	// up and down, in place of a line.
 	Errors []float64
+	// Low and High, if not nil, are the ends of a band behind the line, finite where Y is.
+	Low, High []float64
 }
 
 // Measures of a panel of curves, in points.
@@ -86,6 +88,13 @@ func (l *Lines) plot(float64) (*plot.Plot, error) {
 // draw adds the curve and its name to a plot.
 func (c *Curve) draw(p *plot.Plot, points barred, colour color.Color) error {
 	if c.Errors == nil {
+		if c.Low != nil {
+			band, err := c.band(colour)
+			if err != nil {
+				return err
+			}
+			p.Add(band)
+		}
 		line, err := plotter.NewLine(points)
 		if err != nil {
 			return err
@@ -95,7 +104,7 @@ func (c *Curve) draw(p *plot.Plot, points barred, colour color.Color) error {
 			line.Dashes = []vg.Length{4, 2}
 		}
 		p.Add(line)
-		p.Legend.Add(c.Name, line)
+		c.name(p, line)
 		return nil
 	}
 	bars, err := plotter.NewYErrorBars(points)
@@ -109,8 +118,45 @@ func (c *Curve) draw(p *plot.Plot, points barred, colour color.Color) error {
 	}
 	dots.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: 2, Shape: draw.CircleGlyph{}}
 	p.Add(bars, dots)
-	p.Legend.Add(c.Name, dots)
+	c.name(p, dots)
 	return nil
+}
+
+// bandAlpha is how little of what is behind a band it hides, of 255.
+const bandAlpha = 48
+
+// band is the area between Low and High.
+func (c *Curve) band(colour color.Color) (*plotter.Polygon, error) {
+	n := len(c.X)
+	if len(c.Low) != n || len(c.High) != n {
+		return nil, fmt.Errorf("found %d and %d ends of the band for %d points, expected as many", len(c.Low), len(c.High), n)
+	}
+	var edge plotter.XYs
+	for i := range n {
+		if finite(c.Y[i]) {
+			edge = append(edge, plotter.XY{X: c.X[i], Y: c.Low[i]})
+		}
+	}
+	for i := range n {
+		if k := n - 1 - i; finite(c.Y[k]) {
+			edge = append(edge, plotter.XY{X: c.X[k], Y: c.High[k]})
+		}
+	}
+	band, err := plotter.NewPolygon(edge)
+	if err != nil {
+		return nil, err
+	}
+	r, g, b, _ := colour.RGBA()
+	band.Color = color.NRGBA{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), A: bandAlpha}
+	band.LineStyle.Width = 0
+	return band, nil
+}
+
+// name adds the curve to the legend, with what it is drawn by.
+func (c *Curve) name(p *plot.Plot, by plot.Thumbnailer) {
+	if c.Name != "" {
+		p.Legend.Add(c.Name, by)
+	}
 }
 
 // points are the finite points of a curve.

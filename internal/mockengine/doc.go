@@ -1,5 +1,6 @@
-// Package mockengine is a UCI engine for tests. It plays crazyhouse and chess,
-// badly and always the same, and misbehaves when its script says so.
+// Package mockengine is an engine for tests, by UCI and, after the line "xboard",
+// by CECP. It plays crazyhouse and chess, badly and always the same, and misbehaves
+// when its script says so.
 //
 // A test binary becomes the engine by a line in TestMain:
 //
@@ -27,7 +28,7 @@
 //	complain TEXT write a line on standard error
 //	echo          write the command on standard error
 //	sleep TIME    wait, e.g. 50ms
-//	think         of go: search until "stop" comes
+//	think         of go: search until "stop" or "?" comes
 //	exit STATUS   end
 //	kill          end by a signal
 //	hang          do nothing any more, and read nothing

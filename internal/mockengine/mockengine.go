@@ -79,7 +79,10 @@ type engine struct {
 	variant   *chess.Variant
 	chess960  bool
 	line      *chess.Line
-	searching bool // until stop
+	searching bool // until stop, or "?"
+
+	cecp  bool // it was told "xboard"
+	force bool // of CECP: it does not move
 }
 
 // act obeys a command, or does what the script says in its place. It reports
@@ -159,7 +162,12 @@ func (e *engine) repeat(text string) (ends bool) {
 
 // obey does what an engine does and reports whether it ends.
 func (e *engine) obey(fields []string) (ends bool) {
+	if e.cecp {
+		return e.obeyCECP(fields)
+	}
 	switch fields[0] {
+	case "xboard":
+		e.cecp = true
 	case "uci":
 		fmt.Fprint(e.out, "Mock engine, all rights reserved\n\nid name Mock 1.0\nid author nobody\n",
 			"option name MultiPV type spin default 1 min 1 max 9\n",
@@ -231,18 +239,27 @@ func (e *engine) position(fields []string) error {
 
 // best plays a move that the position alone decides.
 func (e *engine) best() {
-	var moves chess.MoveList
-	pos := e.line.Pos()
-	pos.Legal(&moves)
-	if moves.N == 0 {
+	first, other, ok := e.choose()
+	if !ok {
 		fmt.Fprintln(e.out, "bestmove (none)")
 		return
 	}
-	first := int(pos.Key() % uint64(moves.N))
-	move := pos.UCI(moves.Moves[first])
-	second := pos.UCI(moves.Moves[(first+1)%moves.N])
+	pos := e.line.Pos()
+	move, second := pos.UCI(first), pos.UCI(other)
 	fmt.Fprintf(e.out, "info depth 7 seldepth 9 multipv 1 score cp 31 nodes 1234 time 5 pv %s\n"+
 		"info depth 8 multipv 1 score cp 99 lowerbound nodes 1300 pv %s\n"+
 		"info depth 7 multipv 2 score mate -2 nodes 1350 pv %s a1a1\n"+
 		"bestmove %s ponder a1a1\n", move, move, second, move)
+}
+
+// choose returns two moves that the position alone decides, if there is any.
+func (e *engine) choose() (first, second chess.Move, ok bool) {
+	var moves chess.MoveList
+	pos := e.line.Pos()
+	pos.Legal(&moves)
+	if moves.N == 0 {
+		return chess.NoMove, chess.NoMove, false
+	}
+	i := int(pos.Key() % uint64(moves.N))
+	return moves.Moves[i], moves.Moves[(i+1)%moves.N], true
 }

@@ -111,3 +111,15 @@ func TestSleep(t *testing.T) {
 		t.Error("it did not sleep")
 	}
 }
+
+func TestHealthyCECP(t *testing.T) {
+	status, out, complaints := talk("", "xboard", "protover 2", "new", "variant crazyhouse", "ping 1", "usermove e2e4", "force", "e2e9",
+		"setboard 8/8 w", "setboard 6k1/8/8/8/8/8/8/6K1 w - - 0 1", "holding [Q] [p]", "Q@e8", "ping 2", "?", "quit", "ping 3")
+	if status != 0 || complaints != "" || strings.Count(out, "\nmove ") != 1 || !strings.Contains(out, "done=1\npong 1\n") ||
+		!strings.HasSuffix(out, "\npong 2\n") || !strings.Contains(out, "Illegal move: e2e9\ntellusererror Illegal position") {
+		t.Errorf("status %d, %q\n%s", status, complaints, out)
+	}
+	if _, out, _ := talk("go: think", "xboard", "new", "go", "?", "?"); strings.Count(out, "move ") != 1 {
+		t.Errorf("think: %q", out)
+	}
+}

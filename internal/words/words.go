@@ -1,7 +1,14 @@
-// Package words finds the known word nearest to a misspelt one.
+// Package words finds the known word nearest to a misspelt one, says how settings
+// differ, and quotes words for a shell.
 package words
 
-import "strings"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // Nearest returns the word with the smallest edit distance to name, letter case
 // apart: the first of several, or "" if there are no words.
@@ -35,4 +42,36 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Difference says which of the settings found are not as wanted, and where they were
+// found, such as "in the log"; "" if none.
+func Difference(wanted, found map[string]string, where string) string {
+	names := slices.Collect(maps.Keys(wanted))
+	for name := range found {
+		if _, ok := wanted[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var parts []string
+	for _, name := range names {
+		if wanted[name] != found[name] {
+			parts = append(parts, fmt.Sprintf("%s is %.80q %s, %.80q here", name, found[name], where, wanted[name]))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Shell joins words so that a shell takes them apart again.
+func Shell(words ...string) string {
+	words = slices.Clone(words)
+	for i, w := range words {
+		if w == "" || strings.ContainsFunc(w, func(r rune) bool {
+			return !strings.ContainsRune("_./-:=,+@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -29,3 +29,15 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestDifference(t *testing.T) {
+	a := map[string]string{"seed": "1", "book": "x", "new": "n"}
+	b := map[string]string{"seed": "2", "book": "x", "old": "o"}
+	want := `new is "" in the log, "n" here; old is "o" in the log, "" here; seed is "2" in the log, "1" here`
+	if got := Difference(a, b, "in the log"); got != want {
+		t.Errorf("found %s, expected %s", got, want)
+	}
+	if got := Difference(a, a, "in the log"); got != "" {
+		t.Errorf("found %q between equals", got)
+	}
+}

@@ -1,0 +1,21 @@
+package memory
+
+import (
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// LargePages asks for large pages for the whole pages among the size bytes at p, of
+// which the processor translates the addresses of 2 MiB at once.
+func LargePages(p unsafe.Pointer, size uintptr) {
+	page := uintptr(os.Getpagesize())
+	skip := -uintptr(p) & (page - 1)
+	if size < skip+page {
+		return
+	}
+	whole := (size - skip) &^ (page - 1)
+	// A refusal costs speed alone: kernels may be built without them.
+	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(p, skip)), whole), unix.MADV_HUGEPAGE)
+}

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package memory
+
+import "unsafe"
+
+// LargePages asks for large pages for the whole pages among the size bytes at p, of
+// which the processor translates the addresses of 2 MiB at once.
+func LargePages(p unsafe.Pointer, size uintptr) {}
