@@ -11,7 +11,7 @@
 //   - Rows: sums of rows of a table, kept up to date by adding some rows and
 //     subtracting others (the accumulator of an NNUE network, int16, and its
 //     piece-square sums, int32);
-//   - Transform and TransformSquare: the clipped rectifier, which turns two
+//   - Transform, TransformSquare and TransformPairs: the clipped rectifier, which turns two
 //     accumulators into bytes 0..127, most of which are zero;
 //   - Dense: int8 matrix times a vector of such bytes, exact in int32;
 //   - Tail: the small layers that follow the first Dense, in one.

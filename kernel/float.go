@@ -21,6 +21,16 @@ func FloatAdd(dst, x []float32) {
 	}
 }
 
+// FloatMul multiplies dst by x element by element; both have the same length.
+func FloatMul(dst, x []float32) {
+	x = x[:len(dst)]
+	for len(dst) > 0 {
+		n := min(len(dst), floatBlock)
+		floatMul(dst[:n], x[:n])
+		dst, x = dst[n:], x[n:]
+	}
+}
+
 // FloatScale multiplies x by f.
 func FloatScale(x []float32, f float32) {
 	for len(x) > 0 {

@@ -5,6 +5,17 @@ package kernel
 // The functions of this file choose the level. Slices are not empty, and where
 // their lengths must agree they do: the exported functions see to both.
 
+func floatMul(dst, x []float32) {
+	switch {
+	case useAVX512:
+		floatMulAVX512(&dst[0], &x[0], len(dst))
+	case useAVX2:
+		floatMulAVX2(&dst[0], &x[0], len(dst))
+	default:
+		floatMulGeneric(dst, x)
+	}
+}
+
 func floatAdd(dst, x []float32) {
 	switch {
 	case useAVX512:

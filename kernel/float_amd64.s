@@ -59,6 +59,43 @@ DATA floatLeadingLanes<>+56(SB)/4, $0x00000000
 DATA floatLeadingLanes<>+60(SB)/4, $0x00000000
 GLOBL floatLeadingLanes<>(SB), RODATA|NOPTR, $64
 
+// func floatMulAVX2(dst *float32, x *float32, n int)
+// Requires: AVX, CMOV
+TEXT ·floatMulAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), CX
+	MOVQ x+8(FP), DX
+	MOVQ n+16(FP), BX
+	XORQ AX, AX
+	SUBQ $0x08, BX
+	JLT  tail
+
+loop:
+	VMOVUPS (CX)(AX*1), Y0
+	VMOVUPS (DX)(AX*1), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(AX*1)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, BX
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, BX
+	JZ         done
+	MOVQ       $0x00000008, SI
+	CMPQ       BX, SI
+	CMOVQLT    BX, SI
+	NEGQ       SI
+	LEAQ       floatLeadingLanes<>+0(SB), BX
+	VMOVUPS    32(BX)(SI*4), Y0
+	VMASKMOVPS (CX)(AX*1), Y0, Y1
+	VMASKMOVPS (DX)(AX*1), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
 // func floatScaleAVX2(x *float32, n int, f float32)
 // Requires: AVX, CMOV
 TEXT ·floatScaleAVX2(SB), NOSPLIT, $0-20
@@ -2564,6 +2601,44 @@ tail:
 	VMOVUPS.Z (DX)(AX*1), K1, Z0
 	VMOVUPS.Z (BX)(AX*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (DX)(AX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floatMulAVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·floatMulAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ n+16(FP), SI
+	XORQ AX, AX
+	SUBQ $0x10, SI
+	JLT  tail
+
+loop:
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (BX)(AX*1), Z1
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (DX)(AX*1)
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, SI
+	JGE     loop
+
+tail:
+	ADDQ      $0x10, SI
+	JZ        done
+	MOVQ      $0x00000010, CX
+	CMPQ      SI, CX
+	CMOVQLT   SI, CX
+	MOVL      $0x00000001, SI
+	SHLL      CL, SI
+	DECL      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (BX)(AX*1), K1, Z1
+	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (DX)(AX*1)
 
 done:

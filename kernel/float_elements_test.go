@@ -45,6 +45,15 @@ func addCall(r *rand.Rand, n int, random randomSlice) *floatCall {
 		})
 }
 
+func mulCall(r *rand.Rand, n int, random randomSlice) *floatCall {
+	return elementwise("FloatMul", [][]float32{random(r, n), random(r, n)},
+		func(a [][]float32) { FloatMul(a[0], a[1]) },
+		1, 1, func(x []float64) float64 {
+			x[0] *= x[1]
+			return math.Abs(x[0])
+		})
+}
+
 func scaleCall(r *rand.Rand, n int, random randomSlice) *floatCall {
 	f := r.Float32()
 	return elementwise("FloatScale", [][]float32{random(r, n)},

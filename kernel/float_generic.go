@@ -6,6 +6,13 @@ import "math"
 // that keep the compiler from fusing the two: so they give the same bits on
 // every architecture.
 
+func floatMulGeneric(dst, x []float32) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] *= x[i]
+	}
+}
+
 func floatAddGeneric(dst, x []float32) {
 	x = x[:len(dst)]
 	for i := range dst {

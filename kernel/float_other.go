@@ -3,6 +3,7 @@
 package kernel
 
 func floatAdd(dst, x []float32)               { floatAddGeneric(dst, x) }
+func floatMul(dst, x []float32)               { floatMulGeneric(dst, x) }
 func floatScale(x []float32, f float32)       { floatScaleGeneric(x, f) }
 func floatLerp(dst, x []float32, s float32)   { floatLerpGeneric(dst, x, s) }
 func floatMix(dst, x []float32, a, b float32) { floatMixGeneric(dst, x, a, b) }

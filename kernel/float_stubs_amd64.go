@@ -9,6 +9,11 @@ package kernel
 //go:noescape
 func floatAddAVX2(dst *float32, x *float32, n int)
 
+// floatMulAVX2 is FloatMul of n elements.
+//
+//go:noescape
+func floatMulAVX2(dst *float32, x *float32, n int)
+
 // floatScaleAVX2 is FloatScale of n elements.
 //
 //go:noescape
@@ -93,6 +98,11 @@ func floatPanelClipBackAVX2(c *float32, ldc int, a *float32, rowA int, colA int,
 //
 //go:noescape
 func floatAddAVX512(dst *float32, x *float32, n int)
+
+// floatMulAVX512 is FloatMul of n elements.
+//
+//go:noescape
+func floatMulAVX512(dst *float32, x *float32, n int)
 
 // floatScaleAVX512 is FloatScale of n elements.
 //

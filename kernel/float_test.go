@@ -158,6 +158,7 @@ func strangeFloats(r *rand.Rand, n int) []float32 {
 // floatKernels are the makers of calls of a size, with arguments from random.
 var floatKernels = map[string]func(r *rand.Rand, size int, random func(*rand.Rand, int) []float32) *floatCall{
 	"Add":            addCall,
+	"Mul":            mulCall,
 	"Scale":          scaleCall,
 	"Lerp":           lerpCall,
 	"Mix":            mixCall,
@@ -208,7 +209,7 @@ func FuzzFloatKernels(f *testing.F) {
 // TestFloatBlocks passes over the lengths at which calls are cut into blocks.
 func TestFloatBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, name := range []string{"Add", "Scale", "Lerp", "Mix", "AddSquares", "Quantise", "Clamp", "ClampSum", "Adam", "AdamIdle"} {
+	for _, name := range []string{"Add", "Mul", "Scale", "Lerp", "Mix", "AddSquares", "Quantise", "Clamp", "ClampSum", "Adam", "AdamIdle"} {
 		for _, size := range []int{floatBlock, floatBlock + 1, 2*floatBlock + 17} {
 			floatKernels[name](r, size, randomFloats).check(t, true)
 		}
@@ -225,6 +226,7 @@ func TestFloatKernelsDoNotAllocate(t *testing.T) {
 		if allocs := testing.AllocsPerRun(10, func() {
 			step := AdamStep{Epsilon: 1}
 			FloatAdd(x, y)
+			FloatMul(x, y)
 			FloatScale(x, 2)
 			FloatLerp(x, y, 0.5)
 			FloatMix(x, y, 1, 2)

@@ -18,6 +18,14 @@ func TransformSquare(dst []uint8, us, them []int16) {
 	transformSquare(dst, us, them)
 }
 
+// TransformPairs multiplies the halves of each accumulator, clipped:
+// dst[i] = clamp(us[i], 0, 127) * clamp(us[n+i], 0, 127) / 127, rounded down, for the
+// n lanes of a half, and after them the same of them. len(us) and len(them) are equal
+// and a multiple of 32, len(dst) is the same.
+func TransformPairs(dst []uint8, us, them []int16) {
+	transformPairs(dst, us, them)
+}
+
 // transforms returns whether lengths are right for Transform.
 func transforms(dst []uint8, us, them []int16) bool {
 	return len(us) == len(them) && len(us)%laneStep == 0 && len(dst) == 2*len(us)
@@ -28,6 +36,16 @@ func badTransform(dst, us, them int) {
 		us, them, dst, laneStep))
 }
 
+// transformsPairs returns whether lengths are right for TransformPairs.
+func transformsPairs(dst []uint8, us, them []int16) bool {
+	return len(us) == len(them) && len(us)%(2*laneStep) == 0 && len(dst) == len(us)
+}
+
+func badTransformPairs(dst, us, them int) {
+	panic(fmt.Sprintf("kernel: found %d and %d lanes to multiply in pairs to %d bytes, expected equal multiples of %d, and as many bytes",
+		us, them, dst, 2*laneStep))
+}
+
 func transformGeneric(dst []uint8, us, them []int16) {
 	clipInt16(dst[:len(us)], us)
 	clipInt16(dst[len(us):], them)
@@ -36,6 +54,12 @@ func transformGeneric(dst []uint8, us, them []int16) {
 func transformSquareGeneric(dst []uint8, us, them []int16) {
 	squareInt16(dst[:len(us)], us)
 	squareInt16(dst[len(us):], them)
+}
+
+func transformPairsGeneric(dst []uint8, us, them []int16) {
+	n := len(us) / 2
+	multiplyInt16(dst[:n], us[:n], us[n:])
+	multiplyInt16(dst[n:], them[:n], them[n:])
 }
 
 func clipInt16(dst []uint8, src []int16) {
@@ -52,6 +76,14 @@ func squareInt16(dst []uint8, src []int16) {
 	for i, v := range src {
 		x := uint32(min(max(v, 0), MaxActivation))
 		dst[i] = uint8(x * x / MaxActivation)
+	}
+}
+
+func multiplyInt16(dst []uint8, a, b []int16) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	for i, v := range a {
+		x, y := uint32(min(max(v, 0), MaxActivation)), uint32(min(max(b[i], 0), MaxActivation))
+		dst[i] = uint8(x * y / MaxActivation)
 	}
 }
 

@@ -89,6 +89,20 @@ func transformSquare(dst []uint8, us, them []int16) {
 	}
 }
 
+func transformPairs(dst []uint8, us, them []int16) {
+	if !transformsPairs(dst, us, them) {
+		badTransformPairs(len(dst), len(us), len(them))
+	}
+	switch {
+	case useAVX512:
+		transformPairsAVX512(unsafe.SliceData(dst), unsafe.SliceData(us), unsafe.SliceData(them), len(us)/2)
+	case useAVX2:
+		transformPairsAVX2(unsafe.SliceData(dst), unsafe.SliceData(us), unsafe.SliceData(them), len(us)/2)
+	default:
+		transformPairsGeneric(dst, us, them)
+	}
+}
+
 func (d *Dense) mul(dst []int32, in []uint8) {
 	switch {
 	case useAVX512:

@@ -735,7 +735,7 @@ TEXT ·transformSquareAVX2(SB), NOSPLIT, $0-32
 	MOVL         $0x007f007f, DX
 	VMOVD        DX, X1
 	VPBROADCASTD X1, Y1
-	MOVL         $0x10211021, DX
+	MOVL         $0x81038103, DX
 	VMOVD        DX, X2
 	VPBROADCASTD X2, Y2
 	LEAQ         (AX)(CX*1), DX
@@ -749,12 +749,12 @@ vectors:
 	VPMINSW   Y1, Y3, Y3
 	VPMULLW   Y3, Y3, Y3
 	VPMULHUW  Y2, Y3, Y3
-	VPSRLW    $0x03, Y3, Y3
+	VPSRLW    $0x06, Y3, Y3
 	VPMAXSW   32(BX), Y0, Y4
 	VPMINSW   Y1, Y4, Y4
 	VPMULLW   Y4, Y4, Y4
 	VPMULHUW  Y2, Y4, Y4
-	VPSRLW    $0x03, Y4, Y4
+	VPSRLW    $0x06, Y4, Y4
 	VPACKSSWB Y4, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVDQU   Y3, (AX)
@@ -764,12 +764,12 @@ vectors:
 	VPMINSW   Y1, Y3, Y3
 	VPMULLW   Y3, Y3, Y3
 	VPMULHUW  Y2, Y3, Y3
-	VPSRLW    $0x03, Y3, Y3
+	VPSRLW    $0x06, Y3, Y3
 	VPMAXSW   32(SI), Y0, Y4
 	VPMINSW   Y1, Y4, Y4
 	VPMULLW   Y4, Y4, Y4
 	VPMULHUW  Y2, Y4, Y4
-	VPSRLW    $0x03, Y4, Y4
+	VPSRLW    $0x06, Y4, Y4
 	VPACKSSWB Y4, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVDQU   Y3, (DX)
@@ -787,7 +787,7 @@ halves:
 	VPMINSW   Y1, Y3, Y3
 	VPMULLW   Y3, Y3, Y3
 	VPMULHUW  Y2, Y3, Y3
-	VPSRLW    $0x03, Y3, Y3
+	VPSRLW    $0x06, Y3, Y3
 	VPACKSSWB Y3, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVDQU   X3, (AX)
@@ -797,12 +797,109 @@ halves:
 	VPMINSW   Y1, Y3, Y3
 	VPMULLW   Y3, Y3, Y3
 	VPMULHUW  Y2, Y3, Y3
-	VPSRLW    $0x03, Y3, Y3
+	VPSRLW    $0x06, Y3, Y3
 	VPACKSSWB Y3, Y3, Y3
 	VPERMQ    $0xd8, Y3, Y3
 	VMOVDQU   X3, (DX)
 	ADDQ      $0x00000020, SI
 	ADDQ      $0x00000010, DX
+	SUBQ      $0x10, CX
+	JNZ       halves
+
+done:
+	VZEROUPPER
+	RET
+
+// func transformPairsAVX2(dst *uint8, us *int16, them *int16, n int)
+// Requires: AVX, AVX2
+TEXT ·transformPairsAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	VPXOR        Y0, Y0, Y0
+	MOVL         $0x007f007f, DX
+	VMOVD        DX, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x81038103, DX
+	VMOVD        DX, X2
+	VPBROADCASTD X2, Y2
+	MOVQ         CX, DX
+	LEAQ         (AX)(CX*1), BX
+	MOVQ         us+8(FP), SI
+	MOVQ         them+16(FP), DI
+	SUBQ         $0x20, CX
+	JLT          rest
+
+vectors:
+	VPMAXSW   (SI), Y0, Y3
+	VPMINSW   Y1, Y3, Y3
+	VPMAXSW   (SI)(DX*2), Y0, Y4
+	VPMINSW   Y1, Y4, Y4
+	VPMULLW   Y4, Y3, Y3
+	VPMULHUW  Y2, Y3, Y3
+	VPSRLW    $0x06, Y3, Y3
+	VPMAXSW   32(SI), Y0, Y4
+	VPMINSW   Y1, Y4, Y4
+	VPMAXSW   32(SI)(DX*2), Y0, Y5
+	VPMINSW   Y1, Y5, Y5
+	VPMULLW   Y5, Y4, Y4
+	VPMULHUW  Y2, Y4, Y4
+	VPSRLW    $0x06, Y4, Y4
+	VPACKSSWB Y4, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000020, AX
+	VPMAXSW   (DI), Y0, Y3
+	VPMINSW   Y1, Y3, Y3
+	VPMAXSW   (DI)(DX*2), Y0, Y4
+	VPMINSW   Y1, Y4, Y4
+	VPMULLW   Y4, Y3, Y3
+	VPMULHUW  Y2, Y3, Y3
+	VPSRLW    $0x06, Y3, Y3
+	VPMAXSW   32(DI), Y0, Y4
+	VPMINSW   Y1, Y4, Y4
+	VPMAXSW   32(DI)(DX*2), Y0, Y5
+	VPMINSW   Y1, Y5, Y5
+	VPMULLW   Y5, Y4, Y4
+	VPMULHUW  Y2, Y4, Y4
+	VPSRLW    $0x06, Y4, Y4
+	VPACKSSWB Y4, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   Y3, (BX)
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x20, CX
+	JGE       vectors
+
+rest:
+	ADDQ $0x20, CX
+	JZ   done
+
+halves:
+	VPMAXSW   (SI), Y0, Y3
+	VPMINSW   Y1, Y3, Y3
+	VPMAXSW   (SI)(DX*2), Y0, Y4
+	VPMINSW   Y1, Y4, Y4
+	VPMULLW   Y4, Y3, Y3
+	VPMULHUW  Y2, Y3, Y3
+	VPSRLW    $0x06, Y3, Y3
+	VPACKSSWB Y3, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   X3, (AX)
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, AX
+	VPMAXSW   (DI), Y0, Y3
+	VPMINSW   Y1, Y3, Y3
+	VPMAXSW   (DI)(DX*2), Y0, Y4
+	VPMINSW   Y1, Y4, Y4
+	VPMULLW   Y4, Y3, Y3
+	VPMULHUW  Y2, Y3, Y3
+	VPSRLW    $0x06, Y3, Y3
+	VPACKSSWB Y3, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VMOVDQU   X3, (BX)
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, BX
 	SUBQ      $0x10, CX
 	JNZ       halves
 
@@ -1882,7 +1979,7 @@ TEXT ·transformSquareAVX512(SB), NOSPLIT, $0-32
 	VPXORD       Z1, Z1, Z1
 	MOVL         $0x007f007f, DX
 	VPBROADCASTD DX, Z2
-	MOVL         $0x10211021, DX
+	MOVL         $0x81038103, DX
 	VPBROADCASTD DX, Z3
 	LEAQ         (AX)(CX*1), DX
 	MOVQ         us+8(FP), BX
@@ -1895,12 +1992,12 @@ vectors:
 	VPMINSW   Z2, Z4, Z4
 	VPMULLW   Z4, Z4, Z4
 	VPMULHUW  Z3, Z4, Z4
-	VPSRLW    $0x03, Z4, Z4
+	VPSRLW    $0x06, Z4, Z4
 	VPMAXSW   64(BX), Z1, Z5
 	VPMINSW   Z2, Z5, Z5
 	VPMULLW   Z5, Z5, Z5
 	VPMULHUW  Z3, Z5, Z5
-	VPSRLW    $0x03, Z5, Z5
+	VPSRLW    $0x06, Z5, Z5
 	VPACKSSWB Z5, Z4, Z4
 	VPERMQ    Z4, Z0, Z4
 	VMOVDQU32 Z4, (AX)
@@ -1910,12 +2007,12 @@ vectors:
 	VPMINSW   Z2, Z4, Z4
 	VPMULLW   Z4, Z4, Z4
 	VPMULHUW  Z3, Z4, Z4
-	VPSRLW    $0x03, Z4, Z4
+	VPSRLW    $0x06, Z4, Z4
 	VPMAXSW   64(SI), Z1, Z5
 	VPMINSW   Z2, Z5, Z5
 	VPMULLW   Z5, Z5, Z5
 	VPMULHUW  Z3, Z5, Z5
-	VPSRLW    $0x03, Z5, Z5
+	VPSRLW    $0x06, Z5, Z5
 	VPACKSSWB Z5, Z4, Z4
 	VPERMQ    Z4, Z0, Z4
 	VMOVDQU32 Z4, (DX)
@@ -1933,7 +2030,7 @@ halves:
 	VPMINSW   Y2, Y0, Y0
 	VPMULLW   Y0, Y0, Y0
 	VPMULHUW  Y3, Y0, Y0
-	VPSRLW    $0x03, Y0, Y0
+	VPSRLW    $0x06, Y0, Y0
 	VPACKSSWB Y0, Y0, Y0
 	VPERMQ    $0xd8, Y0, Y0
 	VMOVDQU   X0, (AX)
@@ -1943,12 +2040,108 @@ halves:
 	VPMINSW   Y2, Y0, Y0
 	VPMULLW   Y0, Y0, Y0
 	VPMULHUW  Y3, Y0, Y0
-	VPSRLW    $0x03, Y0, Y0
+	VPSRLW    $0x06, Y0, Y0
 	VPACKSSWB Y0, Y0, Y0
 	VPERMQ    $0xd8, Y0, Y0
 	VMOVDQU   X0, (DX)
 	ADDQ      $0x00000020, SI
 	ADDQ      $0x00000010, DX
+	SUBQ      $0x10, CX
+	JNZ       halves
+
+done:
+	VZEROUPPER
+	RET
+
+// func transformPairsAVX512(dst *uint8, us *int16, them *int16, n int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F
+TEXT ·transformPairsAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	VMOVDQU64    intPackedOrder<>+0(SB), Z0
+	VPXORD       Z1, Z1, Z1
+	MOVL         $0x007f007f, DX
+	VPBROADCASTD DX, Z2
+	MOVL         $0x81038103, DX
+	VPBROADCASTD DX, Z3
+	MOVQ         CX, DX
+	LEAQ         (AX)(CX*1), BX
+	MOVQ         us+8(FP), SI
+	MOVQ         them+16(FP), DI
+	SUBQ         $0x40, CX
+	JLT          rest
+
+vectors:
+	VPMAXSW   (SI), Z1, Z4
+	VPMINSW   Z2, Z4, Z4
+	VPMAXSW   (SI)(DX*2), Z1, Z5
+	VPMINSW   Z2, Z5, Z5
+	VPMULLW   Z5, Z4, Z4
+	VPMULHUW  Z3, Z4, Z4
+	VPSRLW    $0x06, Z4, Z4
+	VPMAXSW   64(SI), Z1, Z5
+	VPMINSW   Z2, Z5, Z5
+	VPMAXSW   64(SI)(DX*2), Z1, Z6
+	VPMINSW   Z2, Z6, Z6
+	VPMULLW   Z6, Z5, Z5
+	VPMULHUW  Z3, Z5, Z5
+	VPSRLW    $0x06, Z5, Z5
+	VPACKSSWB Z5, Z4, Z4
+	VPERMQ    Z4, Z0, Z4
+	VMOVDQU32 Z4, (AX)
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000040, AX
+	VPMAXSW   (DI), Z1, Z4
+	VPMINSW   Z2, Z4, Z4
+	VPMAXSW   (DI)(DX*2), Z1, Z5
+	VPMINSW   Z2, Z5, Z5
+	VPMULLW   Z5, Z4, Z4
+	VPMULHUW  Z3, Z4, Z4
+	VPSRLW    $0x06, Z4, Z4
+	VPMAXSW   64(DI), Z1, Z5
+	VPMINSW   Z2, Z5, Z5
+	VPMAXSW   64(DI)(DX*2), Z1, Z6
+	VPMINSW   Z2, Z6, Z6
+	VPMULLW   Z6, Z5, Z5
+	VPMULHUW  Z3, Z5, Z5
+	VPSRLW    $0x06, Z5, Z5
+	VPACKSSWB Z5, Z4, Z4
+	VPERMQ    Z4, Z0, Z4
+	VMOVDQU32 Z4, (BX)
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x40, CX
+	JGE       vectors
+
+rest:
+	ADDQ $0x40, CX
+	JZ   done
+
+halves:
+	VPMAXSW   (SI), Y1, Y0
+	VPMINSW   Y2, Y0, Y0
+	VPMAXSW   (SI)(DX*2), Y1, Y4
+	VPMINSW   Y2, Y4, Y4
+	VPMULLW   Y4, Y0, Y0
+	VPMULHUW  Y3, Y0, Y0
+	VPSRLW    $0x06, Y0, Y0
+	VPACKSSWB Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (AX)
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, AX
+	VPMAXSW   (DI), Y1, Y0
+	VPMINSW   Y2, Y0, Y0
+	VPMAXSW   (DI)(DX*2), Y1, Y4
+	VPMINSW   Y2, Y4, Y4
+	VPMULLW   Y4, Y0, Y0
+	VPMULHUW  Y3, Y0, Y0
+	VPSRLW    $0x06, Y0, Y0
+	VPACKSSWB Y0, Y0, Y0
+	VPERMQ    $0xd8, Y0, Y0
+	VMOVDQU   X0, (BX)
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, BX
 	SUBQ      $0x10, CX
 	JNZ       halves
 

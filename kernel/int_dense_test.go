@@ -77,6 +77,36 @@ func checkTransforms(t *testing.T, us, them []int16) {
 			t.Fatalf("%s of %d lanes wrote past its end", c.name, len(us))
 		}
 	}
+	n := len(us) / 2
+	if n%laneStep != 0 {
+		return
+	}
+	got, intact := guarded[uint8](2 * n)
+	TransformPairs(got, us, them)
+	seconds := slices.Concat(us[n:], them[n:])
+	for i, x := range slices.Concat(us[:n], them[:n]) {
+		y := seconds[i]
+		if want := uint8(clip(x) * clip(y) / 127); got[i] != want {
+			t.Fatalf("TransformPairs of %d lanes: [%d] of %d and %d is %d, want %d", len(us), i, x, y, got[i], want)
+		}
+	}
+	if !intact() {
+		t.Fatalf("TransformPairs of %d lanes wrote past its end", len(us))
+	}
+}
+
+// TestTransformEveryPair multiplies all numbers that clipping leaves.
+func TestTransformEveryPair(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		var us, them [256]int16
+		for x := range int16(128) {
+			for y := range int16(128) {
+				us[y], us[128+y] = x, y
+				them[y], them[128+y] = y, x
+			}
+			checkTransforms(t, us[:], them[:])
+		}
+	})
 }
 
 func TestTransform(t *testing.T) {
@@ -115,6 +145,9 @@ func TestTransformRefuses(t *testing.T) {
 		checkPanics(t, name+": sides", func() { f(make([]uint8, 48), make([]int16, 16), make([]int16, 32)) })
 		checkPanics(t, name+": step", func() { f(make([]uint8, 16), make([]int16, 8), make([]int16, 8)) })
 	}
+	checkPanics(t, "TransformPairs: long", func() { TransformPairs(make([]uint8, 64), make([]int16, 32), make([]int16, 32)) })
+	checkPanics(t, "TransformPairs: sides", func() { TransformPairs(make([]uint8, 32), make([]int16, 32), make([]int16, 64)) })
+	checkPanics(t, "TransformPairs: step", func() { TransformPairs(make([]uint8, 16), make([]int16, 16), make([]int16, 16)) })
 }
 
 // layer is a Dense and what it was made of.
@@ -250,7 +283,8 @@ func FuzzDense(f *testing.F) {
 }
 
 func BenchmarkTransform(b *testing.B) {
-	for name, f := range map[string]func(dst []uint8, us, them []int16){"clip": Transform, "square": TransformSquare} {
+	pairs := func(dst []uint8, us, them []int16) { TransformPairs(dst[:len(us)], us, them) }
+	for name, f := range map[string]func(dst []uint8, us, them []int16){"clip": Transform, "square": TransformSquare, "pairs": pairs} {
 		for _, width := range []int{64, 512} {
 			b.Run(fmt.Sprintf("%s/%d", name, width), func(b *testing.B) {
 				rng := testRand()

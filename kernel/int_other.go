@@ -21,6 +21,13 @@ func transformSquare(dst []uint8, us, them []int16) {
 	transformSquareGeneric(dst, us, them)
 }
 
+func transformPairs(dst []uint8, us, them []int16) {
+	if !transformsPairs(dst, us, them) {
+		badTransformPairs(len(dst), len(us), len(them))
+	}
+	transformPairsGeneric(dst, us, them)
+}
+
 func (d *Dense) mul(dst []int32, in []uint8) { d.mulGeneric(dst, in) }
 
 func clipSums(dst []uint8, src []int32, shift uint) { clipSumsGeneric(dst, src, shift) }

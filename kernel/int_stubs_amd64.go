@@ -34,6 +34,11 @@ func transformAVX2(dst *uint8, us *int16, them *int16, n int)
 //go:noescape
 func transformSquareAVX2(dst *uint8, us *int16, them *int16, n int)
 
+// transformPairsAVX2 sets dst = clamp(us[:n], 0, 127)*clamp(us[n:], 0, 127)/127, and the same of them, of 2n lanes each, n a multiple of 16.
+//
+//go:noescape
+func transformPairsAVX2(dst *uint8, us *int16, them *int16, n int)
+
 // clipSumsAVX2 sets dst = clamp(src >> shift, 0, 127) for n sums, n a positive multiple of 16.
 //
 //go:noescape
@@ -73,6 +78,11 @@ func transformAVX512(dst *uint8, us *int16, them *int16, n int)
 //
 //go:noescape
 func transformSquareAVX512(dst *uint8, us *int16, them *int16, n int)
+
+// transformPairsAVX512 sets dst = clamp(us[:n], 0, 127)*clamp(us[n:], 0, 127)/127, and the same of them, of 2n lanes each, n a multiple of 16.
+//
+//go:noescape
+func transformPairsAVX512(dst *uint8, us *int16, them *int16, n int)
 
 // clipSumsAVX512 sets dst = clamp(src >> shift, 0, 127) for n sums, n a positive multiple of 16.
 //

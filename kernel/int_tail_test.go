@@ -115,6 +115,7 @@ func TestIntKernelsDoNotAllocate(t *testing.T) {
 			)
 			Transform(in[:], rows[0].Lanes(), rows[1].Lanes())
 			TransformSquare(in[:], rows[0].Lanes(), rows[1].Lanes())
+			TransformPairs(in[:64], rows[0].Lanes(), rows[1].Lanes())
 			l1.Mul(sums[:], in[:])
 			_ = small.Eval(sums[:]) + large.Eval(sums[:])
 		}); n != 0 {

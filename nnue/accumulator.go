@@ -33,7 +33,6 @@ type Accumulator struct {
 	linear features.Linear // the feature set, or nil if it is not linear
 
 	anchored bool // a move of the own king changes all features
-	square   bool // the activation is SCReLU
 	keeps    bool // positions are kept along the path
 
 	plies     []ply
@@ -70,7 +69,6 @@ func NewAccumulator(n *Network) *Accumulator {
 	a := &Accumulator{
 		net: n, layers: n.pack(),
 		anchored: n.set.Anchors() > 1,
-		square:   n.arch.Activation == SCReLU,
 		added:    make([]int32, 0, room),
 		removed:  make([]int32, 0, room),
 	}
@@ -166,9 +164,12 @@ func (a *Accumulator) Raw(p *chess.Position) int {
 func (a *Accumulator) forward(rows *[2]kernel.Row, us chess.Color, bucket int) int {
 	arch := &a.net.arch
 	own, other := rows[us], rows[us.Other()]
-	if inputs := a.transformed[:2*arch.Width]; a.square {
+	switch inputs := a.transformed[:arch.Inputs()]; arch.Activation {
+	case SCReLU:
 		kernel.TransformSquare(inputs, own.Lanes(), other.Lanes())
-	} else {
+	case Pairwise:
+		kernel.TransformPairs(inputs, own.Lanes(), other.Lanes())
+	default:
 		kernel.Transform(inputs, own.Lanes(), other.Lanes())
 	}
 	l := &a.layers[bucket]
@@ -202,17 +203,27 @@ func (a *Accumulator) update(p *chess.Position, c chess.Color) {
 // has anchors.
 func (a *Accumulator) step(i int, p *chess.Position, c chess.Color) {
 	before, t := &a.plies[i-1], &a.plies[i]
-	added, removed := a.added[:0], a.removed[:0]
-	if a.linear != nil {
-		added, removed = a.linear.Append(&t.change, c, p.King(c), added, removed)
-	} else {
-		added, removed = a.net.set.Difference(&a.positions[i-1], a.at(i, p), c, added, removed)
+	var parent *chess.Position
+	child := p
+	if a.keeps {
+		parent, child = &a.positions[i-1], a.at(i, p)
 	}
+	added, removed := a.changes(&t.change, parent, child, c)
 	a.net.rows.Apply(t.rows[c], before.rows[c], added, removed)
 	t.ready[c] = true
 	if invariants.Enabled {
-		a.checkRow(t.rows[c], a.at(i, p), c)
+		a.checkRow(t.rows[c], child, c)
 	}
+}
+
+// changes returns what is switched on and off for a perspective between two positions
+// one move apart, in scratch slices. A linear set looks at p alone, which may be any
+// position with the own king of that perspective in its place.
+func (a *Accumulator) changes(change *features.Change, parent, p *chess.Position, c chess.Color) (added, removed []int32) {
+	if a.linear != nil {
+		return a.linear.Append(change, c, p.King(c), a.added[:0], a.removed[:0])
+	}
+	return features.Step(a.net.set, change, parent, p, c, a.added[:0], a.removed[:0])
 }
 
 // at returns the position of ply i; p is the current one.

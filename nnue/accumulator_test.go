@@ -78,7 +78,9 @@ func architectures() []nnue.Architecture {
 	one.PSQT, one.L2, one.L3, one.LayerScale = 0, 32, 0, 16
 	none := nnue.Narrow(80)
 	none.L2, none.L3, none.Activation = 0, 0, nnue.SCReLU
-	return []nnue.Architecture{nnue.Narrow(32), odd, plain, square, one, none}
+	pairs := nnue.Narrow(64)
+	pairs.Activation, pairs.Features = nnue.Pairwise, "All + Hand + Threats + DropCheckSquares + DropZone"
+	return []nnue.Architecture{nnue.Narrow(32), odd, plain, square, one, none, pairs}
 }
 
 // TestIncrementalEqualsRebuilt: after every move of random games, and along

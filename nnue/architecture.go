@@ -21,7 +21,7 @@ const (
 	MaxStacks = 16
 	MaxLayer  = kernel.MaxHidden // outputs of a hidden layer
 
-	widthStep     = 16 // widths are multiples of this
+	widthStep     = 16 // widths are multiples of this, with Pairwise of twice as many
 	paddedStep    = 32 // rows of layer weights are padded to multiples of this
 	minLayerScale = 16
 	maxLayerScale = 128
@@ -90,6 +90,10 @@ const (
 	ClippedReLU Activation = 1
 	// SCReLU is clamp(x, 0, 127)² / 127, rounded down.
 	SCReLU Activation = 2
+	// Pairwise multiplies the halves of an accumulator of n sums:
+	// clamp(x[i], 0, 127) * clamp(x[n/2+i], 0, 127) / 127, rounded down, for i < n/2.
+	// The layers have half as many inputs.
+	Pairwise Activation = 3
 )
 
 // String returns the activation's usual name.
@@ -99,6 +103,8 @@ func (a Activation) String() string {
 		return "clipped ReLU"
 	case SCReLU:
 		return "SCReLU"
+	case Pairwise:
+		return "pairwise product"
 	}
 	return fmt.Sprintf("activation %d", uint32(a))
 }
@@ -108,7 +114,7 @@ func (a Activation) String() string {
 // Fairy, Narrow or HalfKP and change what shall differ.
 //
 //	per perspective: Features -> Width int16 and PSQT int32
-//	2*Width -> L2 -> L3 -> 1, one such stack of layers per bucket
+//	Inputs() -> L2 -> L3 -> 1, one such stack of layers per bucket
 type Architecture struct {
 	Variant    string     `json:"variant"`    // name of the chess.Variant played
 	Features   string     `json:"features"`   // canonical expression of the feature set
@@ -261,8 +267,10 @@ func (a Architecture) checkChoices() error {
 		return refuse("found %d PSQT columns, expected %d, one per stack, or none", a.PSQT, a.Stacks)
 	case a.L2 == 0 && a.L3 != 0:
 		return refuse("found a second layer of %d without a first, expected none", a.L3)
-	case a.Activation != ClippedReLU && a.Activation != SCReLU:
-		return refuse("found %v, expected 1 (%v) or 2 (%v)", a.Activation, ClippedReLU, SCReLU)
+	case a.Activation < ClippedReLU || a.Activation > Pairwise:
+		return refuse("found %v, expected 1 (%v), 2 (%v) or 3 (%v)", a.Activation, ClippedReLU, SCReLU, Pairwise)
+	case a.Activation == Pairwise && a.Width%(2*widthStep) != 0:
+		return refuse("found width %d, expected a multiple of %d for the %v", a.Width, 2*widthStep, Pairwise)
 	case a.LayerScale < minLayerScale || a.LayerScale > maxLayerScale || a.LayerScale&(a.LayerScale-1) != 0:
 		return refuse("found layer scale %d, expected a power of two from %d to %d", a.LayerScale, minLayerScale, maxLayerScale)
 	case a.Buckets != BoardPieces && a.Buckets != HandPieces:
@@ -278,7 +286,16 @@ func (a Architecture) checkChoices() error {
 func (a Architecture) Bucket(p *chess.Position) int { return a.Buckets.choose(p, a.Stacks) }
 
 // Inputs returns the number of inputs of the layers: both perspectives.
-func (a Architecture) Inputs() int { return 2 * a.Width }
+func (a Architecture) Inputs() int { return 2 * a.Outputs() }
+
+// Outputs returns the number of the transformer's outputs per perspective, after
+// its activation: Width, or with Pairwise half of it.
+func (a Architecture) Outputs() int {
+	if a.Activation == Pairwise {
+		return a.Width / 2
+	}
+	return a.Width
+}
 
 // L2Stride returns the length of a row of Stack.L2Weights: L2 padded to a
 // multiple of 32.

@@ -15,7 +15,8 @@
 //	raw     = (P + N) / OutputScale
 //
 // in exact integers; where not said otherwise, / drops the fraction. f(x) is x
-// or, for SCReLU, x²/127 rounded down. A network with fewer layers leaves out
+// or, for SCReLU, x²/127 rounded down; for the pairwise product it is one number of
+// the accumulator's first half times that of the second half, /127 rounded down. A network with fewer layers leaves out
 // y2, or y1 and y2; one without piece-square columns has P = 0. Raw units are
 // Fairy-Stockfish's, 208 to a displayed pawn, from the side to move's point of
 // view. Network.Evaluate computes this plainly and Accumulator incrementally,
@@ -93,7 +94,8 @@
 //	32             uint32  bucket rule: 1 pieces on board, 2 pieces in hand
 //	36             uint32  outputs of layer 1, to 128; 0: neither layer 1 nor 2
 //	40             uint32  outputs of layer 2, to 128; 0: no layer 2
-//	44             uint32  activation: 1 clipped ReLU, 2 SCReLU
+//	44             uint32  activation: 1 clipped ReLU, 2 SCReLU, 3 pairwise product
+//	                       (the width is then a multiple of 32)
 //	48             uint32  transformer scale 127: stored value of an activation of 1
 //	52             uint32  layer scale: stored value of a layer weight of 1, a
 //	                       power of two, 16..128

@@ -36,7 +36,7 @@ type Trace struct {
 	Features     [2][]int32
 	Accumulators [2][]int16
 	PSQTSums     [2][]int32
-	// Transformed [2*Width] is the input of the layers: the activations of both
+	// Transformed [Inputs()] is the input of the layers: the activations of both
 	// accumulators, the side to move's first.
 	Transformed []uint8
 	// Stacks has the values inside every stack.
@@ -69,9 +69,7 @@ func (n *Network) Trace(p *chess.Position) Trace {
 	us := p.SideToMove()
 	them := us.Other()
 	for _, c := range [...]chess.Color{us, them} {
-		for _, x := range t.Accumulators[c] {
-			t.Transformed = append(t.Transformed, n.arch.Activation.apply(x))
-		}
+		t.Transformed = append(t.Transformed, n.arch.Activation.apply(t.Accumulators[c])...)
 	}
 	t.Bucket = n.arch.Bucket(p)
 	t.Checksum = checksum(t.Accumulators)
@@ -107,13 +105,25 @@ func (n *Network) transform(active []int32) (accumulator []int16, psqt []int32) 
 	return accumulator, psqt
 }
 
-// apply returns the activation of a sum.
-func (a Activation) apply(x int16) uint8 {
-	clipped := min(max(int(x), 0), ActivationScale)
-	if a == SCReLU {
-		return uint8(clipped * clipped / ActivationScale)
+// apply returns the activations of an accumulator.
+func (a Activation) apply(accumulator []int16) []uint8 {
+	var clipped []int
+	for _, x := range accumulator {
+		clipped = append(clipped, min(max(int(x), 0), ActivationScale))
 	}
-	return uint8(clipped)
+	var out []uint8
+	half := len(clipped) / 2
+	for i, x := range clipped {
+		switch {
+		case a == ClippedReLU:
+			out = append(out, uint8(x))
+		case a == SCReLU:
+			out = append(out, uint8(x*x/ActivationScale))
+		case i < half:
+			out = append(out, uint8(x*clipped[half+i]/ActivationScale))
+		}
+	}
+	return out
 }
 
 // forward runs one stack.

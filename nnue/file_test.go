@@ -163,7 +163,7 @@ func TestErrorsNameFoundAndExpected(t *testing.T) {
 		{"features", own, change(16, 7), nnue.ErrFormat, []string{"found 7 features", "expected 55296"}},
 		{"width", own, change(20, 17), nnue.ErrArchitecture, []string{"width 17", "multiple of 16"}},
 		{"columns", own, change(24, 2), nnue.ErrArchitecture, []string{"2 PSQT columns", "expected 1"}},
-		{"activation", own, change(44, 3), nnue.ErrArchitecture, []string{"activation 3"}},
+		{"activation", own, change(44, 4), nnue.ErrArchitecture, []string{"activation 4"}},
 		{"layer scale", own, change(52, 65), nnue.ErrArchitecture, []string{"layer scale 65", "power of two"}},
 		{"output scale", own, change(56, 0), nnue.ErrArchitecture, []string{"output scale 0"}},
 		{"units", own, change(60, 1<<30), nnue.ErrArchitecture, []string{"units 1073741824"}},

@@ -34,12 +34,12 @@ type Network struct {
 }
 
 // Stack is the layers of one bucket. Matrices are stored row by row, one row
-// per output; the first Width inputs of layer 1 are the side to move's. A layer
+// per output; the first half of the inputs of layer 1 are the side to move's. A layer
 // that the architecture lacks has slices of length 0. Padding has no meaning
 // but is kept, so that files are copied byte for byte.
 type Stack struct {
 	L1Bias     []int32 // [L2], unit 1/(LayerScale*127)
-	L1Weights  []int8  // [L2][2*Width], unit 1/LayerScale
+	L1Weights  []int8  // [L2][Inputs()], unit 1/LayerScale
 	L2Bias     []int32 // [L3], unit 1/(LayerScale*127)
 	L2Weights  []int8  // [L3][L2Stride()], the first L2 of each row used, unit 1/LayerScale
 	OutBias    int32   // unit 1/OutputScale of a raw unit

@@ -26,7 +26,7 @@ var replayStarts = []struct {
 type Replay struct {
 	acc   *Accumulator
 	nodes int
-	// record is what Sums and Values replay. For each tree -1 and both
+	// record is what Sums and Values replay, once Keep has made it. For each tree -1 and both
 	// perspectives' active features at the root, as a number and a list. Then
 	// for each node, in the order of the walk, one word of ply, side to move
 	// (from bit 8) and bucket (from bit 16), and for each perspective two
@@ -38,16 +38,24 @@ type Replay struct {
 	active []int32
 }
 
-// NewReplay walks the trees. The network must be crazyhouse's, its feature set
-// HalfKAv2.
+// NewReplay walks the trees to count their nodes. The network must be crazyhouse's.
 func NewReplay(n *Network) (*Replay, error) {
-	set, ok := n.set.(features.HalfKAv2)
-	if !ok || n.arch.Variant != chess.Crazyhouse.Name {
-		return nil, fmt.Errorf("%w: found %s for %s, expected HalfKAv2 for crazyhouse", ErrArchitecture, n.set, n.arch.Variant)
+	if n.arch.Variant != chess.Crazyhouse.Name {
+		return nil, fmt.Errorf("%w: found a net for %s, expected one for crazyhouse", ErrArchitecture, n.arch.Variant)
 	}
 	r := &Replay{acc: NewAccumulator(n), blank: n.rows.Blank(1)[0]}
 	copy(r.blank.Lanes(), n.FTBias)
+	for _, s := range replayStarts {
+		p := r.start(s.fen)
+		r.walk(&p, 1, s.depth, func(_, _ *chess.Position, _ chess.Move, _ int) { r.nodes++ })
+	}
+	return r, nil
+}
+
+// Keep records the changes that Sums, Values and Record need.
+func (r *Replay) Keep() {
 	deepest := 0
+	r.record, r.rows = r.record[:0], r.rows[:0]
 	for _, s := range replayStarts {
 		deepest = max(deepest, s.depth)
 		r.record = append(r.record, -1)
@@ -56,12 +64,11 @@ func NewReplay(n *Network) (*Replay, error) {
 			r.collect(&p, c)
 			r.record = append(append(r.record, int32(len(r.active))), r.active...)
 		}
-		r.walk(&p, 1, s.depth, func(parent, p *chess.Position, m chess.Move, ply int) { r.note(set, parent, p, m, ply) })
+		r.walk(&p, 1, s.depth, r.note)
 	}
 	for range deepest + 1 {
-		r.rows = append(r.rows, [2]kernel.Row(n.rows.Blank(2)))
+		r.rows = append(r.rows, [2]kernel.Row(r.acc.net.rows.Blank(2)))
 	}
-	return r, nil
 }
 
 // start returns a root; the FENs are constants.
@@ -92,19 +99,19 @@ func (r *Replay) collect(p *chess.Position, c chess.Color) {
 	r.active = r.acc.net.set.Active(p, c, r.active[:0])
 }
 
-func (r *Replay) note(set features.HalfKAv2, parent, p *chess.Position, m chess.Move, ply int) {
-	r.nodes++
-	arch := r.acc.net.arch
+func (r *Replay) note(parent, p *chess.Position, m chess.Move, ply int) {
+	a := r.acc
+	arch := &a.net.arch
 	bucket := arch.Buckets.choose(p, arch.Stacks)
 	r.record = append(r.record, int32(ply)|int32(p.SideToMove())<<8|int32(bucket)<<16)
 	change := features.Changed(parent, m)
 	for c := range chess.Color(2) {
-		if change.Refresh(c) {
+		if a.anchored && change.Refresh(c) {
 			r.collect(p, c)
 			r.record = append(append(r.record, int32(len(r.active)), -1), r.active...)
 			continue
 		}
-		added, removed := set.Append(&change, c, p.King(c), nil, nil)
+		added, removed := a.changes(&change, parent, p, c)
 		r.record = append(r.record, int32(len(added)), int32(len(removed)))
 		r.record = append(append(r.record, added...), removed...)
 	}

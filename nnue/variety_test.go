@@ -58,8 +58,11 @@ func randomArchitecture(t *testing.T, rng *rand.Rand) nnue.Architecture {
 	a := nnue.Architecture{
 		Variant: v.Name, Features: randomSet(t, rng, v),
 		Width: 16 * (1 + rng.IntN(4)), Stacks: 1 + rng.IntN(4), Buckets: nnue.BoardPieces,
-		L2: max(0, rng.IntN(48)-8), Activation: nnue.Activation(1 + rng.IntN(2)),
+		L2: max(0, rng.IntN(48)-8), Activation: nnue.Activation(1 + rng.IntN(3)),
 		LayerScale: 16 << rng.IntN(4), OutputScale: 1 + rng.IntN(100), Units: 1 + rng.IntN(1000),
+	}
+	if a.Activation == nnue.Pairwise {
+		a.Width *= 2
 	}
 	if a.L2 > 0 {
 		a.L3 = max(0, rng.IntN(48)-8)
@@ -121,7 +124,7 @@ func TestArchitectureString(t *testing.T) {
 		add(a)
 		for _, change := range []func(){
 			func() { a.PSQT = a.Stacks - a.PSQT },
-			func() { a.Activation = 3 - a.Activation },
+			func() { a.Activation = a.Activation%3 + 1 },
 			func() { a.LayerScale = 16 * 128 / a.LayerScale },
 			func() { a.Buckets = 3 - a.Buckets },
 			func() { a.Units++ },

@@ -5,6 +5,7 @@ package main
 func floatKernels() {
 	for _, v := range []vectors{avx2, avx512} {
 		v.add()
+		v.mul()
 		v.scale()
 		v.lerp()
 		v.mix()

@@ -66,6 +66,15 @@ func (v vectors) add() {
 	}, "dst", "x")
 }
 
+func (v vectors) mul() {
+	v.function("floatMul", "func(dst, x *float32, n int)", "is FloatMul of n elements.")
+	v.each(func(e *elements) {
+		d := e.load("dst")
+		VMULPS(e.load("x"), d, d)
+		e.store(d, "dst")
+	}, "dst", "x")
+}
+
 func (v vectors) scale() {
 	v.function("floatScale", "func(x *float32, n int, f float32)", "is FloatScale of n elements.")
 	f := v.argument("f")

@@ -13,8 +13,9 @@ func intKernels() {
 			v.applyFew(counts[0], counts[1])
 		}
 		v.applyMany()
-		v.transform(false)
-		v.transform(true)
+		v.transform(clipped)
+		v.transform(squared)
+		v.transform(paired)
 		v.clipSums()
 		v.tail()
 	}

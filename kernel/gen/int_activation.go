@@ -6,20 +6,35 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// x * x / 127 rounded down is x * x * squareFactor >> 16 >> squareShift, for
-// every x from 0 to 127.
+// x / 127 rounded down is x * productFactor >> 16 >> productShift, for every x from
+// 0 to 127 * 127.
 const (
-	squareFactor = 4129
-	squareShift  = 3
+	productFactor = 33027
+	productShift  = 6
 )
 
-// transform writes the activation of two accumulators, clipped or squared.
-func (v vectors) transform(square bool) {
-	name, doc := "transform", "sets dst = clamp(us, 0, 127), clamp(them, 0, 127) for n lanes each, n a multiple of 16."
-	if square {
-		name, doc = "transformSquare", "sets dst = clamp(us, 0, 127)²/127, clamp(them, 0, 127)²/127 for n lanes each, n a multiple of 16."
+// rectifier is an activation of the transformer's sums.
+type rectifier int
+
+const (
+	clipped rectifier = iota
+	squared
+	paired // the first half of the lanes times the second
+)
+
+// transform writes the activation of two accumulators.
+func (v vectors) transform(kind rectifier) {
+	switch kind {
+	case clipped:
+		v.function("transform", "func(dst *uint8, us, them *int16, n int)",
+			"sets dst = clamp(us, 0, 127), clamp(them, 0, 127) for n lanes each, n a multiple of 16.")
+	case squared:
+		v.function("transformSquare", "func(dst *uint8, us, them *int16, n int)",
+			"sets dst = clamp(us, 0, 127)²/127, clamp(them, 0, 127)²/127 for n lanes each, n a multiple of 16.")
+	case paired:
+		v.function("transformPairs", "func(dst *uint8, us, them *int16, n int)",
+			"sets dst = clamp(us[:n], 0, 127)*clamp(us[n:], 0, 127)/127, and the same of them, of 2n lanes each, n a multiple of 16.")
 	}
-	v.function(name, "func(dst *uint8, us, them *int16, n int)", doc)
 	dst, n := param("dst"), param("n")
 	a := activation{vectors: v}
 	if v == avx512 {
@@ -28,8 +43,12 @@ func (v vectors) transform(square bool) {
 		VMOVDQU64(constants[uint64]("intPackedOrder", 0, 2, 4, 6, 1, 3, 5, 7), a.order)
 	}
 	a.zero = v.zeroInts()
-	if square {
-		a.most, a.factor = v.repeat(pairs(127)), v.repeat(pairs(squareFactor))
+	if kind != clipped {
+		a.most, a.factor = v.repeat(pairs(127)), v.repeat(pairs(productFactor))
+	}
+	if kind == paired {
+		a.half = GP64()
+		MOVQ(n, a.half)
 	}
 	second := GP64()
 	LEAQ(Mem{Base: dst, Index: n, Scale: 1}, second)
@@ -50,11 +69,11 @@ func (v vectors) transform(square bool) {
 	Label("rest")
 	ADDQ(Imm(uint64(step)), n)
 	JZ(LabelRef("done"))
-	half := a.narrow()
+	narrow := a.narrow()
 	Label("halves")
 	for _, s := range sides {
 		r := YMM()
-		half.bytes(s.lanes, r)
+		narrow.bytes(s.lanes, r)
 		VMOVDQU(r.AsX(), Mem{Base: s.bytes})
 		s.advance(16)
 	}
@@ -73,16 +92,17 @@ func (s side) advance(lanes int) {
 }
 
 // activation is the registers of transform; most and factor are nil for the
-// clipped rectifier.
+// clipped rectifier, half is for the paired one alone.
 type activation struct {
 	vectors
-	half                      bool // gives bytes in the lower half only
+	low                       bool // gives bytes in the lower half only
 	order, zero, most, factor VecVirtual
+	half                      Register // lanes from a factor to the other
 }
 
 // narrow is the same activation of 16 lanes.
 func (a activation) narrow() activation {
-	n := activation{vectors: avx2, half: true, zero: a.zero.AsY().(VecVirtual)}
+	n := activation{vectors: avx2, low: true, zero: a.zero.AsY().(VecVirtual), half: a.half}
 	if a.most != nil {
 		n.most, n.factor = a.most.AsY().(VecVirtual), a.factor.AsY().(VecVirtual)
 	}
@@ -94,7 +114,7 @@ func (a activation) bytes(lanes Register, r VecVirtual) {
 	high := Op(r)
 	a.load(Mem{Base: lanes}, r)
 	switch {
-	case a.half:
+	case a.low:
 	case a.most == nil:
 		high = Mem{Base: lanes, Disp: a.width()}
 	default:
@@ -103,7 +123,7 @@ func (a activation) bytes(lanes Register, r VecVirtual) {
 		high = y
 	}
 	VPACKSSWB(high, r, r)
-	if a.most == nil { // squares are in range already
+	if a.most == nil { // products are in range already
 		VPMAXSB(a.zero, r, r)
 	}
 	if a.vectors == avx512 {
@@ -113,7 +133,7 @@ func (a activation) bytes(lanes Register, r VecVirtual) {
 	}
 }
 
-// load reads lanes, and squares them if that is the activation.
+// load reads lanes, and squares or multiplies them if that is the activation.
 func (a activation) load(m Mem, r VecVirtual) {
 	if a.most == nil {
 		a.move(m, r)
@@ -121,9 +141,16 @@ func (a activation) load(m Mem, r VecVirtual) {
 	}
 	VPMAXSW(m, a.zero, r)
 	VPMINSW(a.most, r, r)
-	VPMULLW(r, r, r)
+	other := r
+	if a.half != nil {
+		m.Index, m.Scale = a.half, 2
+		other = a.register()
+		VPMAXSW(m, a.zero, other)
+		VPMINSW(a.most, other, other)
+	}
+	VPMULLW(other, r, r)
 	VPMULHUW(a.factor, r, r)
-	VPSRLW(Imm(squareShift), r, r)
+	VPSRLW(Imm(productShift), r, r)
 }
 
 // clipSums writes the activation of a layer's sums.

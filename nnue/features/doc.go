@@ -46,6 +46,8 @@
 //	PV          file, lower plane, upper plane                     1,152     n - n/8
 //	MB          plane, square: a piece may go there (Destinations) 768       616
 //	MC          plane, Mobility 1 to MobilityTop                   see there 12
+//	Threats     attackers' plane, victim's plane and square: they  6,400     8(n-2)
+//	            attack or defend it; without kings
 //
 // Only in variants with hands:
 //
@@ -58,12 +60,28 @@
 //	Promoted    plane - 2, square: a promoted piece stands there   512       16
 //	DropChecks  plane, number 1..8 of empty squares from which a   80        10
 //	            piece of a kind in hand would check
+//	DropCheckSquares
+//	            plane, empty square from which a piece of a kind   640       128
+//	            in hand would check
+//	DropZone    plane, step 0..7 from the other side's king: an    80        80
+//	            empty square for a piece of a kind in hand, which
+//	            no piece defends but that king; steps from left
+//	            below in the order of squares
 //	DropMoves   side, band: squares for a pawn in hand             10        2
 //
 // Predicates are existential: two own rooks on a rank make one feature of H.
 // Larger numbers than there are features for count as the largest. King * Hand
 // is the hand part of HalfKAv2, King * P is HalfKP without the unused feature 0
 // of each of its 64 groups: 40,960 features and 64.
+//
+// # Cost
+//
+// Linear sets are kept up to date by what a move changes, without a look at the
+// board; a move of the own king collects a set with King anew, from the last position
+// with the king there. Of the other blocks Difference compares two positions: H, V,
+// D1, D2, PH and PV the kinds or lines that changed, Threats the attackers whose lines
+// changed, the rest all they have. docs/performance.md has what each block costs beside
+// All + Hand.
 //
 // # Mobility
 //

@@ -326,7 +326,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-var benchmarked = []string{"HalfKAv2", "All", "All + Hand", "PH", "All + PH", "King * All", "H", "MB", "MC", "HandHeld * All", "DropChecks"}
+var benchmarked = []string{"HalfKAv2", "All", "All + Hand", "PH", "All + PH", "King * All", "H", "MB", "MC", "HandHeld * All", "DropChecks", "DropCheckSquares", "DropZone", "Threats"}
 
 // benchGame returns the positions of a random game of 64 plies without moves of
 // kings, in which every set can go from one to the next, and their changes.

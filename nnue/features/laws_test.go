@@ -1,6 +1,7 @@
 package features
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -34,15 +35,18 @@ var expressions = []struct {
 	{true, op('*', named("King"), named("All"), named("HandHeld"))},
 	{true, op('+', named("All"), op('*', named("HandHeld"), named("All")), named("HandPairs"), named("DropChecks"))},
 	{true, op('*', named("HandTotal"), named("HandPairs"))},
+	{false, op('*', named("King"), named("Threats"))},
+	{true, op('+', named("All"), named("Hand"), named("Threats"), named("DropCheckSquares"), named("DropZone"))},
+	{true, op('*', named("King"), op('+', named("DropCheckSquares"), named("DropZone")))},
 }
 
 // randomTree makes an expression with up to depth operations in each other and
 // at most size features.
-func randomTree(rng *rand.Rand, hands bool, depth, size int) *node {
+func randomTree(rng *rand.Rand, v *chess.Variant, depth, size int) *node {
 	for {
-		n := growTree(rng, hands, depth)
+		n := growTree(rng, v.CapturesToHand, depth)
 		// A big size here would be slow in the twin, not in the set.
-		if n.size(hands) <= size {
+		if _, err := Parse(n.String(), v); !errors.Is(err, ErrTooLarge) && n.size(v.CapturesToHand) <= size {
 			return n
 		}
 	}
@@ -94,7 +98,7 @@ func testedSets(t *testing.T, v *chess.Variant, rng *rand.Rand) []*tested {
 		}
 	}
 	for range 12 {
-		trees = append(trees, randomTree(rng, v.CapturesToHand, 2, 1_000_000))
+		trees = append(trees, randomTree(rng, v, 2, 1_000_000))
 	}
 	var sets []*tested
 	for _, tree := range trees {
@@ -222,6 +226,12 @@ func (s *tested) check(t *testing.T, p *chess.Position, change *Change, c chess.
 	s.checkBounds(t, p, want)
 	if last := s.last[c]; last != nil && (s.set.Anchors() == 1 || last.King(c) == p.King(c)) {
 		s.checkDifference(t, last, p, c, s.held[c], want)
+		if s.set.Anchors() == 1 || !change.Refresh(c) {
+			added, removed := Step(s.set, change, last, p, c, nil, nil)
+			if got := apply(t, s.held[c], added, removed); !slices.Equal(got, want) {
+				t.Fatalf("%v, %s, perspective %v: a step leads to %v, want %v", s.set, p.FEN(), c, got, want)
+			}
+		}
 		if linear, ok := s.set.(Linear); ok && (s.set.Anchors() == 1 || !change.Refresh(c)) {
 			added, removed := linear.Append(change, c, p.King(c), nil, nil)
 			s.changes += len(added) + len(removed)

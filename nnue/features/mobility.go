@@ -15,11 +15,25 @@ import (
 // exist at once and do not jump with every check: a legal move belongs to the
 // side to move alone.
 func Destinations(p *chess.Position, c chess.Color, t chess.PieceType) chess.Bitboard {
-	var set chess.Bitboard
 	pieces, occupied := p.Pieces(c, t), p.Occupied()
 	if t == chess.Pawn {
-		return pawnDestinations(pieces, c, p.ByColor(c.Other()), occupied)
+		return pawnPushes(pieces, c, occupied) | attacked(pieces, c, t, occupied)&p.ByColor(c.Other())
 	}
+	return attacked(pieces, c, t, occupied) &^ p.ByColor(c)
+}
+
+// attacked returns the squares that pieces of colour c and kind t attack, occupied
+// ones included, the first on each line of a slider.
+func attacked(pieces chess.Bitboard, c chess.Color, t chess.PieceType, occupied chess.Bitboard) chess.Bitboard {
+	const notA, notH chess.Bitboard = 0xfefefefefefefefe, 0x7f7f7f7f7f7f7f7f
+	switch {
+	case t != chess.Pawn:
+	case c == chess.White:
+		return pieces&notA<<7 | pieces&notH<<9
+	default:
+		return pieces&notA>>9 | pieces&notH>>7
+	}
+	var set chess.Bitboard
 	for m := uint64(pieces); m != 0; m &= m - 1 {
 		s := chess.Square(bits.TrailingZeros64(m))
 		switch t {
@@ -35,19 +49,17 @@ func Destinations(p *chess.Position, c chess.Color, t chess.PieceType) chess.Bit
 			set |= chess.KingAttacks(s)
 		}
 	}
-	return set &^ p.ByColor(c)
+	return set
 }
 
-func pawnDestinations(pawns chess.Bitboard, c chess.Color, enemies, occupied chess.Bitboard) chess.Bitboard {
-	const notA, notH chess.Bitboard = 0xfefefefefefefefe, 0x7f7f7f7f7f7f7f7f
+// pawnPushes returns the squares that pawns may push to.
+func pawnPushes(pawns chess.Bitboard, c chess.Color, occupied chess.Bitboard) chess.Bitboard {
 	if c == chess.White {
 		push := pawns << 8 &^ occupied
-		double := (push & 0x0000000000ff0000) << 8 &^ occupied
-		return push | double | (pawns&notA<<7|pawns&notH<<9)&enemies
+		return push | (push&0x0000000000ff0000)<<8&^occupied
 	}
 	push := pawns >> 8 &^ occupied
-	double := (push & 0x0000ff0000000000) >> 8 &^ occupied
-	return push | double | (pawns&notA>>9|pawns&notH>>7)&enemies
+	return push | (push&0x0000ff0000000000)>>8&^occupied
 }
 
 // Mobility returns the number of Destinations: squares, each counted once
@@ -56,56 +68,33 @@ func Mobility(p *chess.Position, c chess.Color, t chess.PieceType) int {
 	return Destinations(p, c, t).Count()
 }
 
-// mobilitySet has a feature for a square that some piece of a kind and side may
-// go to.
-type mobilitySet struct{ *block }
-
-var mobilityBits = mobilitySet{&block{
-	name: "MB", describe: "squares pieces may go to", size: planes * 64,
-	// Pawns never go below their third rank, a king goes to eight squares, and
-	// the four other kinds of a side to 63 each at most.
-	most: always(2 * (48 + 8 + 4*63)),
-	never: func(f, _ int) bool {
-		switch plane, rank := f/64, f%64/8; plane {
-		case 0:
-			return rank < 2
-		case 1:
-			return rank > 5
-		default:
-			return false
+var mobilityBits = setBlock{&setTable{
+	block: block{
+		name: "MB", describe: "squares pieces may go to", size: planes * 64,
+		// Pawns never go below their third rank, a king goes to eight squares, and
+		// the four other kinds of a side to 63 each at most.
+		most: always(2 * (48 + 8 + 4*63)),
+		never: func(f, _ int) bool {
+			switch plane, rank := f/64, f%64/8; plane {
+			case 0:
+				return rank < 2
+			case 1:
+				return rank > 5
+			default:
+				return false
+			}
+		},
+	},
+	each: 64,
+	sets: func(p *chess.Position, perspective chess.Color) (sets [planes]uint64) {
+		for c := range 2 {
+			for t := range planes / 2 {
+				sets[planeOf(t, c, int(perspective))] = oriented(Destinations(p, chess.Color(c), chess.PieceType(t)), perspective)
+			}
 		}
+		return sets
 	},
 }}
-
-// destinations returns Destinations mirrored for Black's perspective.
-func (b mobilitySet) destinations(p *chess.Position, c, t int, perspective chess.Color) uint64 {
-	set := uint64(Destinations(p, chess.Color(c), chess.PieceType(t)))
-	if perspective == chess.Black {
-		return bits.ReverseBytes64(set)
-	}
-	return set
-}
-
-func (b mobilitySet) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
-	for c := range 2 {
-		for t := range planes / 2 {
-			dst = appendBits(dst, 64*planeOf(t, c, int(perspective)), b.destinations(p, c, t, perspective))
-		}
-	}
-	return dst
-}
-
-func (b mobilitySet) Difference(from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
-	for c := range 2 {
-		for t := range planes / 2 {
-			first := 64 * planeOf(t, c, int(perspective))
-			old, now := b.destinations(from, c, t, perspective), b.destinations(to, c, t, perspective)
-			added = appendBits(added, first, now&^old)
-			removed = appendBits(removed, first, old&^now)
-		}
-	}
-	return added, removed
-}
 
 // mobilityTop is the largest mobility with a feature of its own, by kind from
 // pawn to king: the largest that at least one in a thousand of positions and

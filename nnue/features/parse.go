@@ -66,56 +66,6 @@ func Parse(expression string, v *chess.Variant) (Set, error) {
 	return set, nil
 }
 
-// Blocks returns the names of the blocks a variant has, in the order of the
-// package comment's table.
-func Blocks(v *chess.Variant) []string {
-	var names []string
-	for _, b := range registry {
-		if !b.hands || v.CapturesToHand {
-			names = append(names, b.name)
-		}
-	}
-	return names
-}
-
-// registry lists the blocks.
-var registry = []struct {
-	name  string
-	hands bool // only where captures go to hand
-	set   func(v *chess.Variant) Set
-}{
-	{"All", false, fixed(allPieces)},
-	{"P", false, fixed(withoutKings)},
-	{"King", false, fixed(ownKing)},
-	{"KingAll", false, fixed(kingAll)},
-	{"HalfKP", false, fixed(halfKP)},
-	{HalfKAv2Name, false, func(v *chess.Variant) Set { return NewHalfKAv2(v) }},
-	{"H", false, fixed(ranks)},
-	{"V", false, fixed(files)},
-	{"D1", false, fixed(diagonals)},
-	{"D2", false, fixed(falling)},
-	{"PH", false, fixed(rankPairs)},
-	{"PV", false, fixed(filePairs)},
-	{"MB", false, fixed(mobilityBits)},
-	{"MC", false, func(v *chess.Variant) Set {
-		if v.CapturesToHand {
-			return mobilityCrazyhouse
-		}
-		return mobilityChess
-	}},
-	{"Hand", true, fixed(handSet)},
-	{"HandCapped", true, fixed(handCapped)},
-	{"HandExact", true, fixed(handExact)},
-	{"HandHeld", true, fixed(handHeld)},
-	{"HandPairs", true, fixed(handPairSet)},
-	{"HandTotal", true, fixed(handTotal)},
-	{"Promoted", true, fixed(promotedPieces)},
-	{"DropChecks", true, fixed(dropCheckCounts)},
-	{"DropMoves", true, fixed(dropMoves)},
-}
-
-func fixed(s Set) func(*chess.Variant) Set { return func(*chess.Variant) Set { return s } }
-
 type parser struct {
 	text    string
 	at      int // byte

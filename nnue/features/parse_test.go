@@ -2,6 +2,7 @@ package features
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,10 @@ func TestSizes(t *testing.T) {
 		{chess.Crazyhouse, "HandPairs", 45, 45},
 		{chess.Crazyhouse, "DropChecks", 80, 10},
 		{chess.Crazyhouse, "DropMoves", 10, 2},
+		{chess.Crazyhouse, "DropCheckSquares", 640, 128},
+		{chess.Crazyhouse, "DropZone", 80, 80},
+		{chess.Crazyhouse, "Threats", 6400, 240},
+		{chess.Chess, "Threats", 6400, 240},
 		{chess.Crazyhouse, "MC", 216, 12},
 	} {
 		s := mustParse(t, c.expression, c.v)
@@ -96,6 +101,29 @@ func TestBlocksAreTested(t *testing.T) {
 		for _, name := range Blocks(v) {
 			if got, want := mustParse(t, name, v).Size(), named(name).size(v.CapturesToHand); got != want || want == 0 {
 				t.Errorf("%v %s: size %d, want %d", v, name, got, want)
+			}
+		}
+	}
+}
+
+// TestList sees that the list has every block as Parse makes it, and that White sees
+// the feature of every example, which Black does not see under that number.
+func TestList(t *testing.T) {
+	for _, v := range chess.Variants() {
+		list := List(v)
+		if len(list) != len(Blocks(v)) {
+			t.Fatalf("%v: %d blocks listed, want %d", v, len(list), len(Blocks(v)))
+		}
+		for i, l := range list {
+			s := mustParse(t, l.Name, v)
+			_, linear := s.(Linear)
+			if l.Name != Blocks(v)[i] || l.Meaning != s.Describe() || l.Size != s.Size() || l.MaxActive != s.MaxActive() || l.Linear != linear {
+				t.Errorf("%v %s: listed as %+v", v, l.Name, l)
+			}
+			p := parse(t, v, l.Example.FEN, false)
+			if f := int32(l.Example.Feature); l.Example.Meaning == "" || !slices.Contains(s.Active(&p, chess.White, nil), f) ||
+				slices.Contains(s.Active(&p, chess.Black, nil), f) {
+				t.Errorf("%v %s: example %+v is not what White alone sees: %v", v, l.Name, l.Example, s.Active(&p, chess.White, nil))
 			}
 		}
 	}
@@ -257,6 +285,9 @@ func TestDead(t *testing.T) {
 		{"Hand", handDead},
 		{"HandCapped", 0},
 		{"DropChecks", 12},
+		{"DropCheckSquares", 32},
+		{"DropZone", 0},
+		{"Threats", 10*32 + 20*16 - 2*(2*8)},
 		{"All + Hand", 32 + handDead},
 		{"HandHeld * All", 10 * 32},
 		{"KingAll", inKings},

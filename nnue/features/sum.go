@@ -137,6 +137,25 @@ func (s sum) Difference(from, to *chess.Position, perspective chess.Color, added
 	return added, removed
 }
 
+// Step is Difference for two positions one legal move apart, with the same anchor,
+// where c is what the move changes: the linear summands of s do not look at the
+// positions. As with Append, a feature that stays on may be in both slices.
+func Step(s Set, c *Change, from, to *chess.Position, perspective chess.Color, added, removed []int32) ([]int32, []int32) {
+	switch s := s.(type) {
+	case Linear:
+		return s.Append(c, perspective, to.King(perspective), added, removed)
+	case sum:
+		added, removed = Step(s.a, c, from, to, perspective, added, removed)
+		n, m := len(added), len(removed)
+		added, removed = Step(s.b, c, from, to, perspective, added, removed)
+		shift(added[n:], s.offset)
+		shift(removed[m:], s.offset)
+		return added, removed
+	default:
+		return s.Difference(from, to, perspective, added, removed)
+	}
+}
+
 func (s linearSum) Append(c *Change, perspective chess.Color, king chess.Square, added, removed []int32) ([]int32, []int32) {
 	added, removed = s.a.(Linear).Append(c, perspective, king, added, removed)
 	n, m := len(added), len(removed)

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,6 +79,10 @@ var twins = map[string]twin{
 	"Promoted":   {0, 512, promotedSlowly},
 	"DropChecks": {0, 80, dropChecksSlowly},
 	"DropMoves":  {0, 10, dropMovesSlowly},
+
+	"Threats":          {6400, 6400, threatsSlowly},
+	"DropCheckSquares": {0, 640, dropCheckSquaresSlowly},
+	"DropZone":         {0, 80, dropZoneSlowly},
 }
 
 func sumOf(top [6]int) int {
@@ -167,11 +172,7 @@ func (v *seen) pairs(step, across int) []int {
 			}
 		}
 	}
-	var out []int
-	for f := range found {
-		out = append(out, f)
-	}
-	return out
+	return slices.Collect(maps.Keys(found))
 }
 
 var (
@@ -318,24 +319,88 @@ func promotedSlowly(v *seen) []int {
 }
 
 func dropChecksSlowly(v *seen) []int {
+	var counts [10]int
+	for _, f := range dropCheckSquaresSlowly(v) {
+		counts[f/64]++
+	}
 	var out []int
-	for plane, held := range v.hand {
-		n := 0
-		for s := range 64 {
-			if held == 0 || v.board[s] >= 0 || plane < 2 && (s < 8 || s >= 56) {
-				continue
-			}
-			for _, to := range v.attacks(plane, s) {
-				if v.board[to] == 11-plane%2 { // the king of the other side
-					n++
-				}
-			}
-		}
+	for plane, n := range counts {
 		if n > 0 {
 			out = append(out, 8*plane+min(n, 8)-1)
 		}
 	}
 	return out
+}
+
+// drops returns the empty squares on which a piece of a plane may stand, if one is
+// in hand.
+func (v *seen) drops(plane int) []int {
+	var out []int
+	for s := range 64 {
+		if v.hand[plane] > 0 && v.board[s] < 0 && (plane >= 2 || s >= 8 && s < 56) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func dropCheckSquaresSlowly(v *seen) []int {
+	var out []int
+	for plane := range v.hand {
+		for _, s := range v.drops(plane) {
+			for _, to := range v.attacks(plane, s) {
+				if v.board[to] == 11-plane%2 { // the king of the other side
+					out = append(out, 64*plane+s)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// dropZoneSlowly looks at the squares on which a piece may be dropped: whether the
+// king of the other side, and no other of its pieces, attacks them.
+func dropZoneSlowly(v *seen) []int {
+	var out []int
+	for plane := range v.hand {
+		for _, s := range v.drops(plane) {
+			king, others := -1, 0
+			for from, defender := range v.board {
+				if defender < 0 || defender%2 == plane%2 || !slices.Contains(v.attacks(defender, from), s) {
+					continue
+				}
+				if defender >= 10 {
+					king = from
+				} else {
+					others++
+				}
+			}
+			if king >= 0 && others == 0 {
+				step := map[[2]int]int{
+					{-1, -1}: 0, {0, -1}: 1, {1, -1}: 2,
+					{-1, 0}: 3, {1, 0}: 4,
+					{-1, 1}: 5, {0, 1}: 6, {1, 1}: 7,
+				}[[2]int{s%8 - king%8, s/8 - king/8}]
+				out = append(out, 8*plane+step)
+			}
+		}
+	}
+	return out
+}
+
+func threatsSlowly(v *seen) []int {
+	found := map[int]bool{}
+	for s, attacker := range v.board {
+		if attacker < 0 || attacker >= 10 {
+			continue
+		}
+		for _, to := range v.attacks(attacker, s) {
+			if victim := v.board[to]; victim >= 0 && victim < 10 {
+				found[(10*attacker+victim)*64+to] = true
+			}
+		}
+	}
+	return slices.Collect(maps.Keys(found))
 }
 
 // dropMovesSlowly counts the legal drops of the side to move, and of the other

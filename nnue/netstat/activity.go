@@ -32,7 +32,7 @@ type tally struct {
 func NewWatch(n *nnue.Network) *Watch {
 	a := n.Architecture()
 	w := &Watch{net: n, buckets: make([]int, a.Stacks)}
-	w.add("transformer", -1, a.Width)
+	w.add("transformer", -1, a.Outputs())
 	for i := range n.Stacks {
 		list := a.Layers(&n.Stacks[i])
 		for _, l := range list[:len(list)-1] {
@@ -55,14 +55,14 @@ func (w *Watch) Add(p *chess.Position) {
 	t := w.net.Trace(p)
 	w.positions++
 	w.buckets[t.Bucket]++
-	width := w.net.Architecture().Width
+	outputs := w.net.Architecture().Outputs()
 	stack := &t.Stacks[t.Bucket]
 	hidden := [][]uint8{stack.Out1, stack.Out2} // as far as there are such layers
 	for i := range w.layers {
 		switch l := &w.layers[i]; l.bucket {
 		case -1: // each neuron twice, once a perspective
-			l.note(t.Transformed[:width])
-			l.note(t.Transformed[width:])
+			l.note(t.Transformed[:outputs])
+			l.note(t.Transformed[outputs:])
 		case t.Bucket:
 			l.note(hidden[0])
 			hidden = hidden[1:]

@@ -1,6 +1,7 @@
 package netstat
 
 import (
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -145,5 +146,10 @@ func TestFits(t *testing.T) {
 	}
 	if err != nil && strings.Contains(err.Error(), "Features") {
 		t.Errorf("error %v names a field that fits", err)
+	}
+	a = nnue.Fairy()
+	a.Activation = nnue.Pairwise
+	if err := Fits(a, nnue.Fairy()); !errors.Is(err, ErrMisfit) || !strings.Contains(err.Error(), "Activation: found pairwise product, expected clipped ReLU") {
+		t.Errorf("the pairwise product: %v", err)
 	}
 }

@@ -60,8 +60,16 @@ func (f *Float) perspective(p *chess.Position, c chess.Color, bucket int) (x []f
 	}
 	for i := range x {
 		x[i] = clip(x[i] / nnue.ActivationScale)
-		if f.net.Architecture().Activation == nnue.SCReLU {
-			x[i] *= x[i]
+	}
+	a := f.net.Architecture()
+	second := x // factors
+	if a.Activation == nnue.Pairwise {
+		second = x[a.Outputs():]
+	}
+	x = x[:a.Outputs()]
+	if a.Activation != nnue.ClippedReLU {
+		for i := range x {
+			x[i] *= second[i]
 		}
 	}
 	return x, psqt

@@ -208,9 +208,9 @@ func TestFloat(t *testing.T) {
 	if worst := most(linear); worst >= 1.05 { // a half may be dropped of the piece-square sum before
 		t.Errorf("without hidden layers: found a difference of %g, expected less than 1", worst)
 	}
-	for _, activation := range []nnue.Activation{nnue.ClippedReLU, nnue.SCReLU} {
+	for _, activation := range []nnue.Activation{nnue.ClippedReLU, nnue.SCReLU, nnue.Pairwise} {
 		deep := testArchitecture("HalfKAv2")
-		deep.Activation, deep.PSQT = activation, 0
+		deep.Activation, deep.PSQT, deep.Width = activation, 0, 32
 		if worst := most(deep); worst == 0 || worst > 120 {
 			t.Errorf("%v: found a difference of %g, expected some, and less than 120", activation, worst)
 		}

@@ -39,13 +39,14 @@ func DeadByWeights(n *nnue.Network, bounds []nnue.Span) []Neuron {
 	return append(dead, deadHidden(n)...)
 }
 
-// heard reports whether some neuron of the first layers has a weight for an
-// output of the transformer, in either perspective.
+// heard reports whether some neuron of the first layers has a weight for the
+// output that a sum of the transformer goes to, in either perspective.
 func heard(n *nnue.Network, neuron int) bool {
 	a := n.Architecture()
+	output := neuron % a.Outputs()
 	for i := range n.Stacks {
 		first := a.Layers(&n.Stacks[i])[0]
-		if listens(&first, neuron) || listens(&first, a.Width+neuron) {
+		if listens(&first, output) || listens(&first, a.Outputs()+output) {
 			return true
 		}
 	}
