@@ -3,6 +3,7 @@ package ab
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"strconv"
 	"testing"
 
@@ -58,4 +59,41 @@ func BenchmarkSmallSearch(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkGames plays games from random openings with small searches, as self-play does.
+func BenchmarkGames(b *testing.B) {
+	for _, nodes := range []uint64{250, 2500} {
+		b.Run(strconv.FormatUint(nodes, 10), func(b *testing.B) {
+			e := New(newMaterial, Options{HashMB: 16})
+			rng := rand.New(rand.NewPCG(1, 2))
+			var l *chess.Line
+			searched := uint64(0)
+			for b.Loop() {
+				if l == nil || l.Len() > 120 || isOver(l) {
+					if err := e.NewGame(); err != nil {
+						b.Fatal(err)
+					}
+					l = chess.NewLine(chess.Crazyhouse.Start())
+					for range 8 {
+						var moves chess.MoveList
+						l.Pos().Legal(&moves)
+						l.Push(moves.Moves[rng.IntN(moves.N)])
+					}
+					if isOver(l) {
+						continue
+					}
+				}
+				r := mustSearch(b, e, l, search.Limits{Nodes: nodes})
+				searched += r.Nodes
+				l.Push(r.Move)
+			}
+			b.ReportMetric(float64(searched)/b.Elapsed().Seconds(), "nodes/s")
+		})
+	}
+}
+
+func isOver(l *chess.Line) bool {
+	o, _ := l.Outcome()
+	return o != chess.Ongoing
 }

@@ -9,23 +9,31 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search/clock"
 )
 
-// grantSize is how many nodes a worker takes from the common budget at a time.
-const grantSize = 1024
+// A worker takes this many nodes from the common budget at a time: few where there are
+// others, for it looks what they have found whenever it takes some.
+const (
+	grantAlone    = 1024
+	grantTogether = 128
+)
 
 // control is what the workers of one search share: when to stop.
 type control struct {
 	*clock.Clock
 	left  atomic.Uint64 // nodes not granted yet
+	grain uint64        // nodes granted at a time, at most
 	nodes uint64        // all nodes that may be visited
 	depth int           // last iteration
 	lines int           // root moves that get a score of their own
-	mate  int           // stop at a mate in so many moves, 0 for never
+	mate  int           // stop at a mate in this many moves, 0 for never
 }
 
-// newControl returns the control of a search of p that begins now. Its clock
-// does not run yet.
-func newControl(lim *search.Limits, us chess.Color) *control {
-	c := &control{Clock: clock.New(lim, us), nodes: math.MaxUint64, depth: search.MaxPly - 1, lines: max(1, lim.MultiPV), mate: lim.Mate}
+// newControl returns the control of a search that begins now with the given number of threads. Its
+// clock does not run yet.
+func newControl(lim *search.Limits, us chess.Color, threads int) *control {
+	c := &control{Clock: clock.New(lim, us), grain: grantAlone, nodes: math.MaxUint64, depth: search.MaxPly - 1, lines: max(1, lim.MultiPV), mate: lim.Mate}
+	if threads > 1 {
+		c.grain = grantTogether
+	}
 	if lim.Nodes > 0 {
 		c.nodes = lim.Nodes
 	}
@@ -41,7 +49,7 @@ func newControl(lim *search.Limits, us chess.Color) *control {
 func (c *control) grant() uint64 {
 	for {
 		left := c.left.Load()
-		n := min(left, grantSize)
+		n := min(left, c.grain)
 		if n == 0 || c.left.CompareAndSwap(left, left-n) {
 			return n
 		}
@@ -60,5 +68,8 @@ func (c *control) enough(w *worker) bool {
 		}
 	}
 	spent, ok := c.Running()
-	return ok && (c.Shared && len(w.moves) == 1 || spent >= c.Soft)
+	if !ok || !c.Shared {
+		return false
+	}
+	return len(w.moves) == 1 || float64(spent) >= float64(c.Soft)*w.doubt()
 }

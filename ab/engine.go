@@ -3,6 +3,7 @@ package ab
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -25,6 +26,9 @@ type Options struct {
 	// Threads is the number of search threads, which share the table; values
 	// below 1 mean DefaultThreads.
 	Threads int
+	// Params change parameters of the search, by their keys in Params. They must
+	// be such as Params.Set takes.
+	Params map[string]string
 }
 
 // Engine plays by alpha-beta search. It runs one search at a time: except for
@@ -35,8 +39,11 @@ type Engine struct {
 	OnInfo func(search.Info)
 
 	table   *table
+	team    *team // nil with one thread
 	workers []*worker
 	clocks  clock.Switch
+	params  map[string]string
+	tunings map[*chess.Variant]*tuning // made when first asked for
 }
 
 // New returns an engine. newEval is called once for each thread, since a line's
@@ -48,11 +55,27 @@ func New(newEval func() Evaluator, o Options) *Engine {
 	if o.Threads < 1 {
 		o.Threads = DefaultThreads
 	}
-	e := &Engine{table: newTable(o.HashMB)}
-	for i := range o.Threads {
-		e.workers = append(e.workers, &worker{table: e.table, eval: newEval(), pruning: allPruning(), main: i == 0})
+	e := &Engine{table: newTable(o.HashMB), params: maps.Clone(o.Params), tunings: map[*chess.Variant]*tuning{}}
+	for range o.Threads {
+		e.workers = append(e.workers, newWorker(e.table, newEval()))
+	}
+	if o.Threads > 1 {
+		e.team = newTeam()
+		for _, w := range e.workers {
+			w.team = e.team
+		}
 	}
 	return e
+}
+
+// tuning returns what searches of a variant go by.
+func (e *Engine) tuning(v *chess.Variant) *tuning {
+	t := e.tunings[v]
+	if t == nil {
+		t = newTuning(v, e.params)
+		e.tunings[v] = t
+	}
+	return t
 }
 
 // NewGame forgets everything learned in earlier games, in little time whatever
@@ -60,7 +83,7 @@ func New(newEval func() Evaluator, o Options) *Engine {
 func (e *Engine) NewGame() error {
 	e.table.newGame()
 	for _, w := range e.workers {
-		w.history.clear()
+		w.forget()
 	}
 	return nil
 }
@@ -96,23 +119,30 @@ func (e *Engine) Search(ctx context.Context, line *chess.Line, lim search.Limits
 	if !p.HasLegalMove() {
 		return search.Result{}, fmt.Errorf("ab: %w in %s", search.ErrNoLegalMoves, p.FEN())
 	}
-	c := newControl(&lim, p.SideToMove())
+	c := newControl(&lim, p.SideToMove(), len(e.workers))
 	end := e.clocks.Begin(ctx, c.Clock)
 	defer end()
 
 	e.table.newSearch()
 	for _, w := range e.workers {
-		w.begin(line, c, tuningFor(p.Variant()))
-		w.setRoot(lim.SearchMoves)
+		w.begin(line, c, e.tuning(p.Variant()))
+	}
+	main := e.workers[0]
+	main.setRoot(lim.SearchMoves)
+	if e.team == nil {
+		main.deepen(e)
+		c.Hold(ctx)
+		return e.result(c), nil
 	}
 	var helpers sync.WaitGroup
-	for i, w := range e.workers[1:] {
-		helpers.Go(func() { w.deepen(1+i&1, e) })
+	e.team.open()
+	for _, w := range e.workers[1:] {
+		helpers.Go(w.help)
 	}
-	e.workers[0].deepen(1, e)
-	c.Hold(ctx)
-	c.Stop()
+	main.deepen(e)
+	e.team.close()
 	helpers.Wait()
+	c.Hold(ctx)
 	return e.result(c), nil
 }
 

@@ -5,31 +5,38 @@ import "github.com/crazyhouse-rl/selfplay/chess"
 const (
 	dropBase   = 64 * 64           // first index of drops in a butterfly table
 	butterfly  = dropBase + 5*64   // from-to pairs, then piece-square of drops
-	pieceTo    = 6 * 64            // piece kind and target square
+	pieceTo    = (6 + 5) * 64      // piece kind, on the board or dropped, and target square
 	historyMax = 8192              // bound of every history value
-	bonusMax   = 1200              // greatest change before the pull to zero
 	noPieceTo  = uint16(1<<16 - 1) // piece-to index of a null move
 )
 
-// history remembers which quiet moves refuted lines before, so that they are
-// tried early elsewhere. Values lie within ±historyMax.
+// history remembers which moves refuted lines before, so that they are tried early
+// elsewhere. Values lie within ±historyMax.
 type history struct {
 	// quiet is indexed by side and butterfly index of the move.
 	quiet [2][butterfly]int16
 	// reply is indexed by side to move, then piece-to indexes of the move
-	// answered and of the answer. Drops and moves of a kind share an index:
-	// where the piece stands afterwards matters more than whence it came.
+	// answered and of the answer.
 	reply [2][pieceTo][pieceTo]int16
+	// follow is the same for one's own moves before, two and four plies ago.
+	follow [2][pieceTo][pieceTo]int16
+	// capture is indexed by side, piece-to index of the capture, and the kind
+	// captured.
+	capture [2][6 * 64][6]int16
 }
 
 func (h *history) clear() { *h = history{} }
 
 // indexes returns where quiet and reply keep m, a legal move of p.
-func indexes(p *chess.Position, m chess.Move) (from, piece int) {
+func (w *worker) indexes(p *chess.Position, m chess.Move) (from, piece int) {
 	to := int(m.To())
 	if m.IsDrop() {
 		t := int(m.DropType())
-		return dropBase + t*64 + to, t*64 + to
+		from = dropBase + t*64 + to
+		if w.tune.DropHistory {
+			t += 6
+		}
+		return from, t*64 + to
 	}
 	sq := m.From()
 	return int(sq) | to<<6, int(p.PieceAt(sq).Type())*64 + to
@@ -38,50 +45,101 @@ func indexes(p *chess.Position, m chess.Move) (from, piece int) {
 // past is the part of a history that matters in one position.
 type past struct {
 	quiet *[butterfly]int16
-	reply *[pieceTo]int16 // nil after a null move and at the root
+	// after are the rows of the moves one, two and four plies ago; nil where
+	// there was none or the rule is off.
+	after [3]*[pieceTo]int16
 }
 
-// after returns what is known of the moves of p after the move with piece-to
-// index prev.
-func (h *history) after(p *chess.Position, prev uint16) past {
-	us := p.SideToMove()
-	if prev == noPieceTo {
-		return past{quiet: &h.quiet[us]}
+// past returns what is known of the moves of the position at ply.
+func (w *worker) past(ply int) past {
+	us := w.stack[ply].pos.SideToMove()
+	h := past{quiet: &w.history.quiet[us]}
+	if prev := w.trail[ply+trailBefore-1]; prev != noPieceTo {
+		h.after[0] = &w.history.reply[us][prev]
 	}
-	return past{quiet: &h.quiet[us], reply: &h.reply[us][prev]}
+	if prev := w.trail[ply+trailBefore-2]; prev != noPieceTo && w.tune.ReplyTwo {
+		h.after[1] = &w.history.follow[us][prev]
+	}
+	if prev := w.trail[ply+trailBefore-4]; prev != noPieceTo && w.tune.ReplyFour {
+		h.after[2] = &w.history.follow[us][prev]
+	}
+	return h
 }
 
-// score returns what is known of the quiet move m of p, within ±3·historyMax.
-func (h past) score(p *chess.Position, m chess.Move) int32 {
-	from, piece := indexes(p, m)
+// score returns what is known of the quiet move with these indexes, within
+// ±6·historyMax.
+func (h *past) score(from, piece int) int32 {
 	v := int32(h.quiet[from])
-	if h.reply != nil {
-		v += 2 * int32(h.reply[piece])
+	if h.after[0] != nil {
+		v += 2 * int32(h.after[0][piece])
+	}
+	if h.after[1] != nil {
+		v += int32(h.after[1][piece])
+	}
+	if h.after[2] != nil {
+		v += int32(h.after[2][piece]) / 2
 	}
 	return v
 }
 
-// update notes that best cut off at the given depth where the quiet moves in
-// tried, searched before it, did not.
-func (h *history) update(p *chess.Position, prev uint16, best chess.Move, tried []chess.Move, depth int) {
-	bonus := int32(min(16*depth*depth+32*depth, bonusMax))
-	h.reward(p, prev, best, bonus)
-	for _, m := range tried {
-		h.reward(p, prev, m, -bonus)
+// reward changes what is known of the quiet move with these indexes.
+func (h *past) reward(from, piece int, bonus int32) {
+	gravitate(&h.quiet[from], bonus)
+	for _, row := range h.after {
+		if row != nil {
+			gravitate(&row[piece], bonus)
+		}
 	}
 }
 
-func (h *history) reward(p *chess.Position, prev uint16, m chess.Move, bonus int32) {
-	past := h.after(p, prev)
-	from, piece := indexes(p, m)
-	gravitate(&past.quiet[from], bonus)
-	if past.reply != nil {
-		gravitate(&past.reply[piece], bonus)
+// bonus returns by how much a move that cut off at the given depth is rewarded.
+func (w *worker) bonus(depth int) int32 {
+	t := w.tune
+	return int32(min(t.BonusSquare*depth*depth+t.BonusStep*depth, t.BonusMax))
+}
+
+// reward notes that m cut off at the given depth in the position at ply where the
+// moves in tried, searched before it, did not.
+func (w *worker) reward(ply int, m chess.Move, tried []chess.Move, depth int) {
+	f := &w.stack[ply]
+	bonus := w.bonus(depth)
+	h := w.past(ply)
+	if !isNoisy(&f.pos, m) {
+		if f.killers[0] != m {
+			f.killers = [2]chess.Move{m, f.killers[0]}
+		}
+		from, piece := w.indexes(&f.pos, m)
+		h.reward(from, piece, bonus)
+		for _, other := range tried {
+			if !isNoisy(&f.pos, other) {
+				from, piece := w.indexes(&f.pos, other)
+				h.reward(from, piece, -bonus)
+			}
+		}
+	} else if w.tune.CaptureHistory {
+		gravitate(w.captureHistory(&f.pos, m), bonus)
 	}
+	if w.tune.CaptureHistory {
+		for _, other := range tried {
+			if isNoisy(&f.pos, other) {
+				gravitate(w.captureHistory(&f.pos, other), -bonus)
+			}
+		}
+	}
+}
+
+// captureHistory returns what is known of the capture or promotion m of p.
+func (w *worker) captureHistory(p *chess.Position, m chess.Move) *int16 {
+	victim := p.CapturedType(m)
+	if victim == chess.NoPieceType {
+		victim = chess.King // a promotion that captures nothing
+	}
+	return &w.history.capture[p.SideToMove()][int(p.PieceAt(m.From()).Type())*64+int(m.To())][victim]
 }
 
 // gravitate adds bonus to v and pulls v to zero the harder the larger it is, so
-// that it never leaves ±historyMax and old lessons fade.
+// that it never leaves ±historyMax and old lessons fade. bonus lies within
+// ±historyMax.
 func gravitate(v *int16, bonus int32) {
 	*v += int16(bonus - int32(*v)*max(bonus, -bonus)/historyMax)
 }

@@ -2,11 +2,14 @@ package ab
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/search/option"
 )
 
 // minimax is the slow twin of the search: the whole tree, no window, no table.
@@ -70,7 +73,7 @@ func (s *minimax) leaf(p *chess.Position, ply, depth int) int {
 	} else {
 		best = s.eval.Evaluate(p)
 		p.LegalCaptures(&moves)
-		if depth > -s.tune.dropPlies {
+		if depth > -s.tune.DropPlies {
 			p.LegalDropChecks(&moves)
 		}
 	}
@@ -88,9 +91,16 @@ func (s *minimax) leaf(p *chess.Position, ply, depth int) int {
 // fullWidth is an engine without selective rules. Quiescence still leaves out
 // what loses material, as the twin does: without that it would not end.
 func fullWidth(quiescence bool) *Engine {
-	e := New(newMaterial, Options{HashMB: 1})
-	e.workers[0].pruning = pruning{quiescence: quiescence}
-	return e
+	return New(newMaterial, Options{HashMB: 1, Params: onlyRules(map[string]bool{"quiescence": quiescence})})
+}
+
+// onlyRules returns settings with all rules off but those that are true in on.
+func onlyRules(on map[string]bool) map[string]string {
+	settings := map[string]string{}
+	for _, o := range option.All(&Rules{}) {
+		settings[o.Key] = strconv.FormatBool(on[o.Key])
+	}
+	return settings
 }
 
 var minimaxPositions = []struct {
@@ -133,7 +143,7 @@ func TestQuiescenceIsMinimax(t *testing.T) {
 			continue
 		}
 		l := chess.NewLine(mustFEN(t, tc.variant, tc.fen))
-		twin := minimax{tune: tuningFor(tc.variant)}
+		twin := minimax{tune: newTuning(tc.variant, nil)}
 		want := twin.negamax(l, 0, tc.quiet)
 		r := mustSearch(t, fullWidth(true), l, search.Limits{Depth: tc.quiet})
 		if int(r.Score) != want {
@@ -146,31 +156,24 @@ func TestQuiescenceIsMinimax(t *testing.T) {
 // mate, and, at equal depth, must not make it visit more nodes.
 func TestEachRuleAlone(t *testing.T) {
 	const fen = "r1bqkb1r/ppp2ppp/2n2n2/3pp3/4P3/2NP1N2/PPP2PPP/R1BQKB1R[] w KQkq - 0 5"
-	nodes := func(p pruning) uint64 {
-		e := New(newMaterial, Options{HashMB: 1})
-		p.quiescence, p.delta, p.evasions = true, true, true
-		e.workers[0].pruning = p
+	nodes := func(settings map[string]string) uint64 {
+		e := New(newMaterial, Options{HashMB: 1, Params: settings})
 		r, err := e.Search(context.Background(), mustLine(t, chess.Crazyhouse, fen, ""), search.Limits{Depth: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r.Nodes
 	}
-	none := nodes(pruning{})
-	for name, p := range map[string]pruning{
-		"nullMove":       {nullMove: true},
-		"reverseFutile":  {reverseFutile: true},
-		"reductions":     {reductions: true},
-		"moveCount":      {moveCount: true},
-		"futility":       {futility: true},
-		"exchange":       {exchange: true},
-		"internalReduce": {internalReduce: true},
-	} {
-		if got := nodes(p); got > none {
-			t.Errorf("%s: %d nodes, without %d", name, got, none)
+	quiescence := map[string]bool{"quiescence": true, "delta": true, "evasions": true}
+	none := nodes(onlyRules(quiescence))
+	for _, rule := range []string{"null_move", "reverse_futility", "reductions", "move_count", "futility", "exchange", "internal_reduction"} {
+		with := maps.Clone(quiescence)
+		with[rule] = true
+		if got := nodes(onlyRules(with)); got > none {
+			t.Errorf("%s: %d nodes, without %d", rule, got, none)
 		}
 	}
-	if all := nodes(allPruning()); all*3 >= none {
+	if all := nodes(nil); all*3 >= none {
 		t.Errorf("all rules: %d nodes, none: %d; want less than a third", all, none)
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 // negamax searches the position at ply to the given depth within the window
 // (alpha, beta) and returns its score from the side to move's point of view:
-// exact inside the window, a bound outside. passing says that the last move was
-// a null move.
-func (w *worker) negamax(ply, depth, alpha, beta int, passing bool) int {
+// exact inside the window, a bound outside. cut says that the score is expected to
+// reach beta.
+func (w *worker) negamax(ply, depth, alpha, beta int, cut bool) int {
 	f := &w.stack[ply]
 	f.pvLen = 0
 	f.inCheck = f.pos.InCheck()
@@ -17,7 +17,7 @@ func (w *worker) negamax(ply, depth, alpha, beta int, passing bool) int {
 		w.visit()
 		return 0
 	}
-	if f.inCheck && w.pruning.checkExtension && ply < 2*w.rootDepth {
+	if f.inCheck && w.tune.CheckExtension && w.mayExtend(ply) && w.extendsCheck(&w.stack[ply-1]) {
 		depth++
 	}
 	if depth <= 0 {
@@ -38,29 +38,57 @@ func (w *worker) negamax(ply, depth, alpha, beta int, passing bool) int {
 
 	window := beta-alpha > 1
 	known, hit := w.table.probe(f.pos.Key())
-	var first chess.Move
+	first := chess.NoMove
+	f.onPV = window || hit && known.pv
 	if hit {
 		known.score = fromTable(known.score, ply)
-		if !window && known.depth >= depth && cuts(known.score, known.bound, alpha, beta) {
-			return known.score
-		}
 		if known.move != chess.NoMove && f.pos.IsLegal(known.move) {
 			first = known.move
 		}
+		if !window && known.depth >= depth && cuts(known.score, known.bound, alpha, beta) {
+			if w.tune.TableReward && first != chess.NoMove && known.score >= beta && !isNoisy(&f.pos, first) {
+				w.reward(ply, first, nil, depth)
+			}
+			return known.score
+		}
 	}
-	f.eval = w.staticEval(ply, known, hit)
-	improving := !f.inCheck && ply >= 2 && w.stack[ply-2].eval != noEval && f.eval > w.stack[ply-2].eval
-
+	if w.tune.MateProbe && !f.inCheck && !hit && w.matesByDrop(f) {
+		return mateScore - ply - 1
+	}
+	w.assess(ply, known, hit)
+	if w.tune.EvalReward && !f.inCheck {
+		w.rewardChange(ply)
+	}
+	improving := w.improving(ply)
 	if !window && !f.inCheck {
-		if v, ok := w.cutEarly(ply, depth, beta, improving, passing); ok || w.halted {
+		if v, ok := w.cutEarly(ply, depth, alpha, beta, improving, cut, known, hit); ok || w.halted {
 			return v
 		}
 	}
-	if first == chess.NoMove && depth >= 4 && w.pruning.internalReduce {
+	if first == chess.NoMove && depth >= 4 && w.tune.InternalReduction {
 		depth--
 	}
+	extension := 0
+	if first != chess.NoMove && w.maySingular(ply, depth, known) {
+		var v int
+		var ok bool
+		if extension, v, ok = w.singular(ply, depth, beta, first, known, improving, cut); ok || w.halted {
+			return v
+		}
+	}
 	f.picker.reset(first)
-	return w.searchMoves(ply, depth, alpha, beta, improving)
+	w.share(ply, depth, alpha, beta)
+	return w.searchMoves(ply, depth, alpha, beta, extension, improving, cut)
+}
+
+// mayExtend reports whether the position at ply is near enough to the root to search
+// deeper there: lines must end.
+func (w *worker) mayExtend(ply int) bool { return 100*ply < w.tune.ExtendReach*w.rootDepth }
+
+// extendsCheck reports whether the check that the move of the parent gave is worth
+// an extension.
+func (w *worker) extendsCheck(parent *frame) bool {
+	return !w.tune.SafeExtension || w.tune.values.exchangeAtLeast(&parent.pos, parent.move, 0)
 }
 
 // cuts reports whether a score found in the table settles the window.
@@ -74,121 +102,142 @@ func cuts(score int, bound search.Bound, alpha, beta int) bool {
 	return true
 }
 
-// staticEval returns the evaluation of the position at ply, from the table if
-// it is there, noEval in check.
-func (w *worker) staticEval(ply int, known entry, hit bool) int {
-	switch {
-	case w.stack[ply].inCheck:
-		return noEval
-	case hit && known.eval != noEval:
-		return known.eval
-	}
-	return w.evaluate(ply)
-}
-
-// cutEarly tries to prove that the position at ply fails high without searching
-// its moves, and returns the score to answer with.
-func (w *worker) cutEarly(ply, depth, beta int, improving, passing bool) (int, bool) {
+// assess evaluates the position at ply, from the table if it is there: the static
+// evaluation, what experience makes of it, and what the table's score says. In check
+// all are noEval.
+func (w *worker) assess(ply int, known entry, hit bool) {
 	f := &w.stack[ply]
-	if beta >= mateBound || beta <= -mateBound {
-		return 0, false
+	if f.inCheck {
+		f.raw, f.eval, f.guess = noEval, noEval, noEval
+		return
 	}
-	if w.pruning.reverseFutile && depth <= 7 {
-		steps := depth
-		if improving {
-			steps--
+	correction := w.correction(ply) // first, as memory takes its time
+	if f.raw = known.eval; !hit || f.raw == noEval {
+		f.raw = w.evaluate(ply)
+	}
+	f.eval = max(1-mateBound, min(f.raw+correction, mateBound-1))
+	f.guess = f.eval
+	if hit && w.tune.TableEval && known.score < mateBound && known.score > -mateBound {
+		if known.bound == search.Exact || known.bound == search.Lower && known.score > f.eval || known.bound == search.Upper && known.score < f.eval {
+			f.guess = known.score
 		}
-		if f.eval-w.tune.reverse*steps >= beta {
-			return f.eval, true
-		}
 	}
-	if !w.pruning.nullMove || passing || depth < 2 || f.eval < beta || !mayPass(&f.pos) {
-		return 0, false
-	}
-	reduced := depth - 3 - depth/4 - min((f.eval-beta)/200, 3)
-	w.make(ply, chess.NoMove)
-	v := -w.negamax(ply+1, reduced, -beta, -beta+1, true)
-	w.unmake()
-	if w.halted || v < beta {
-		return 0, false
-	}
-	if v >= mateBound {
-		v = beta // a mate that needs two moves in a row proves nothing
-	}
-	return v, true
 }
 
-// mayPass reports whether the side to move has anything but king and pawns, so
-// that zugzwang is unlikely.
-func mayPass(p *chess.Position) bool {
-	us := p.SideToMove()
-	return !p.Hand(us).Empty() || p.ByColor(us)&^p.ByType(chess.King)&^p.ByType(chess.Pawn) != 0
+// improving reports whether the side to move stands better than before its last
+// move, or the one before where that was made in check.
+func (w *worker) improving(ply int) bool {
+	eval := w.stack[ply].eval
+	if eval == noEval {
+		return false
+	}
+	if ply >= 2 && w.stack[ply-2].eval != noEval {
+		return eval > w.stack[ply-2].eval
+	}
+	return ply >= 4 && w.stack[ply-4].eval != noEval && eval > w.stack[ply-4].eval
 }
 
-// searchMoves searches the moves of the position at ply, which picker hands
-// out, and stores the outcome in the table.
-func (w *worker) searchMoves(ply, depth, alpha, beta int, improving bool) int {
+// searchMoves searches the moves of the position at ply, which picker hands out,
+// the first of them deeper by extension, and stores the outcome in the table. With
+// an excluded move it searches the others and stores nothing.
+func (w *worker) searchMoves(ply, depth, alpha, beta, extension int, improving, cut bool) int {
 	f := &w.stack[ply]
 	w.stack[ply+1].killers = [2]chess.Move{}
 	squares := checkSquares(&f.pos)
+	past := w.past(ply)
 	window, floor := beta-alpha > 1, alpha
 	best, bestMove := -infinite, chess.NoMove
-	searched, quiets, tried := 0, 0, 0
+	searched, quiets, tried := 0, 0, 0 // the first two count moves put off too
+	shares := w.shares(depth)
+	f.later = f.later[:0]
 	for {
-		m, order := w.nextMove(f)
+		m, order := w.nextMove(ply)
+		r, late := 0, false
 		if m == chess.NoMove {
-			break
+			if m, r, late = f.nextLater(); !late {
+				break
+			}
+		}
+		if m == f.excluded {
+			continue
 		}
 		noisy := isNoisy(&f.pos, m)
 		checks := checksDirectly(&f.pos, m, &squares)
-		if best > -mateBound && !window && !f.inCheck {
-			skip, stop := w.hopeless(f, m, depth, alpha, quiets, noisy, checks, improving)
+		if searched > 0 && !late {
+			r = w.lateReduction(f, m, depth, searched, order, window, improving, checks, noisy, cut)
+		}
+		if best > -mateBound && !window && (!f.inCheck || w.tune.PruneEvasions) && !late {
+			skip, stop := w.hopeless(f, &past, m, depth, r, alpha, quiets, noisy, checks, improving)
 			if stop {
-				break
+				f.picker.finish()
+				continue
 			}
 			if skip {
 				quiets++
 				continue
 			}
 		}
+		var claim uint64
+		if shares && searched > 0 && !late {
+			var taken bool
+			if claim, taken = w.claim(ply, m, depth); taken {
+				f.later = append(f.later, deferred{m, r})
+				searched++
+				if !noisy {
+					quiets++
+				}
+				continue
+			}
+		}
 		w.make(ply, m)
 		var v int
 		if searched == 0 {
-			v = -w.negamax(ply+1, depth-1, -beta, -alpha, false)
-		} else {
-			r := 0
-			if !noisy {
-				r = w.lateReduction(f, m, depth, searched, order, window, improving, checks)
+			if extension >= 2 {
+				w.stack[ply+1].doubles++
 			}
-			v = w.scout(ply, depth-1, r, alpha, beta)
+			v = -w.negamax(ply+1, depth-1+extension, -beta, -alpha, !window && !cut)
+		} else {
+			v = w.scout(ply, depth-1, r, alpha, beta, best, cut)
 		}
 		w.unmake()
+		w.release(claim)
 		if w.halted {
-			return 0
+			return w.resume(ply)
 		}
-		searched++
+		if !late {
+			searched++
+		}
+		if least, by := w.raised(ply, alpha); least > alpha && least >= v {
+			best, bestMove, alpha = least, by, least
+			f.pv[0], f.pvLen = by, 1
+			if least >= beta {
+				break
+			}
+		}
 		if v > best {
 			best = v
 			if v > alpha {
 				bestMove, alpha = m, v
 				if window {
 					w.extendPV(ply, m)
+					w.announce(ply, v, m)
 				}
 				if v >= beta {
-					if !noisy {
-						w.reward(f, m, f.tried[:tried], depth)
-					}
+					w.reward(ply, m, f.tried[:tried], depth)
 					break
 				}
 			}
 		}
-		if !noisy {
+		if !noisy && !late {
 			quiets++
-			if tried < len(f.tried) {
-				f.tried[tried] = m
-				tried++
-			}
 		}
+		if tried < len(f.tried) {
+			f.tried[tried] = m
+			tried++
+		}
+	}
+	if f.excluded != chess.NoMove {
+		return max(best, floor)
 	}
 	if searched == 0 {
 		if f.inCheck {
@@ -196,17 +245,38 @@ func (w *worker) searchMoves(ply, depth, alpha, beta int, improving bool) int {
 		}
 		return 0
 	}
+	if best <= floor && w.tune.FailLowReward {
+		w.rewardPrevious(ply, depth)
+	}
+	if !f.inCheck && (bestMove == chess.NoMove || !isNoisy(&f.pos, bestMove)) &&
+		(best < beta || best > f.eval) && (best > floor || best < f.eval) {
+		w.learn(ply, depth, best, f.eval)
+	}
 	w.remember(ply, depth, best, floor, beta, bestMove)
 	return best
 }
 
-// scout searches the position at ply+1 to a depth less r with an empty window
-// above alpha, again without reduction if that fails high, and again with the
-// whole window if the score lies inside.
-func (w *worker) scout(ply, depth, r, alpha, beta int) int {
-	v := -w.negamax(ply+1, depth-r, -alpha-1, -alpha, false)
+// scout searches the position at ply+1 to a depth less r plies with an empty window
+// above alpha, again without reduction if that fails high, and again with the whole
+// window if the score lies inside. best is the best score so far.
+func (w *worker) scout(ply, depth, r, alpha, beta, best int, cut bool) int {
+	v := -w.negamax(ply+1, depth-r, -alpha-1, -alpha, r > 0 || !cut)
+	if v > alpha && !w.halted {
+		if least, _ := w.raised(ply, alpha); least >= beta {
+			return least
+		} else if least > alpha {
+			return w.scout(ply, depth, r, least, beta, best, cut)
+		}
+	}
 	if v > alpha && r > 0 && !w.halted {
-		v = -w.negamax(ply+1, depth, -alpha-1, -alpha, false)
+		if w.tune.Deeper {
+			if v > best+w.tune.Aspiration {
+				depth++
+			} else if v < best+8 {
+				depth--
+			}
+		}
+		v = -w.negamax(ply+1, depth, -alpha-1, -alpha, !cut)
 	}
 	if v > alpha && v < beta && !w.halted {
 		v = -w.negamax(ply+1, depth, -beta, -alpha, false)
@@ -214,64 +284,11 @@ func (w *worker) scout(ply, depth, r, alpha, beta int) int {
 	return v
 }
 
-// hopeless decides before a move is made whether to skip it, or to stop and
-// skip every move that is left. A move has been searched already and does not
-// lose to mate.
-func (w *worker) hopeless(f *frame, m chess.Move, depth, alpha, quiets int, noisy, checks, improving bool) (skip, stop bool) {
-	t := w.tune
-	if noisy {
-		return w.pruning.exchange && depth <= 5 && !t.values.exchangeAtLeast(&f.pos, m, -t.noisyLoss*depth), false
-	}
-	if !checks {
-		limit := t.countBase + depth*depth
-		if !improving {
-			limit = (limit + 1) / 2
-		}
-		if w.pruning.moveCount && depth <= 7 && quiets >= limit {
-			return true, true
-		}
-		if w.pruning.futility && depth <= 6 && f.eval+t.futileBase+t.futileStep*depth <= alpha {
-			return true, false
-		}
-	}
-	return w.pruning.exchange && depth <= 6 && !t.values.exchangeAtLeast(&f.pos, m, -t.quietLoss*depth*depth), false
-}
-
-// lateReduction returns by how many plies to reduce the quiet move m, searched
-// after n others.
-func (w *worker) lateReduction(f *frame, m chess.Move, depth, n int, order int32, window, improving, checks bool) int {
-	if !w.pruning.reductions || depth < 3 || f.inCheck {
-		return 0
-	}
-	r := reduction(depth, n)
-	if window {
-		r--
-	}
-	if !improving {
-		r++
-	}
-	if checks || m == f.killers[0] || m == f.killers[1] {
-		r--
-	}
-	if order < bandKiller {
-		r -= int(order) / historyMax
-	}
-	return max(0, min(r, depth-2))
-}
-
-// reward notes a quiet move that failed high after those in tried did not.
-func (w *worker) reward(f *frame, m chess.Move, tried []chess.Move, depth int) {
-	if f.killers[0] != m {
-		f.killers = [2]chess.Move{m, f.killers[0]}
-	}
-	w.history.update(&f.pos, f.previous, m, tried, depth)
-}
-
 // remember stores the outcome of a search of the position at ply.
 func (w *worker) remember(ply, depth, score, alpha, beta int, m chess.Move) {
 	f := &w.stack[ply]
 	w.table.store(f.pos.Key(), entry{
-		move: m, score: toTable(score, ply), eval: f.eval, depth: depth, bound: boundOf(score, alpha, beta),
+		move: m, score: toTable(score, ply), eval: f.raw, depth: depth, bound: boundOf(score, alpha, beta), pv: f.onPV,
 	})
 }
 

@@ -6,9 +6,8 @@ import "github.com/crazyhouse-rl/selfplay/chess"
 // the table's move, then killers, quiet moves by history, and losing captures.
 const (
 	bandCapture = 1 << 20
-	bandKiller  = 1 << 18
+	bandKiller  = 1 << 17
 	bandLosing  = -1 << 20
-	checkBonus  = historyMax // quiet moves that give direct check
 )
 
 // picker hands out the moves of a position in the order they should be
@@ -18,7 +17,8 @@ type picker struct {
 	ranks     [len(chess.MoveList{}.Moves)]rank // of the moves in list, sorted up to next
 	first     chess.Move                        // the table's move, handed out before generating
 	next      int
-	generated bool
+	generated bool // captures and promotions, and the others unless quiets are to come
+	quiets    bool // the other moves are to be generated once no good capture is left
 }
 
 // rank is a move with its ordering score and where it stands in the list, in
@@ -38,8 +38,20 @@ func (r rank) place() int       { return int(^uint16(r >> 16)) }
 func (r rank) move() chess.Move { return chess.Move(uint16(r)) }
 
 func (k *picker) reset(first chess.Move) {
-	k.first, k.next, k.generated, k.list.N = first, 0, false, 0
+	k.first, k.next, k.generated, k.quiets, k.list.N = first, 0, false, false, 0
 }
+
+// raise puts the move first, if it is in the list, before all others.
+func (k *picker) raise(first chess.Move) {
+	for i, r := range k.ranks[:k.list.N] {
+		if r.move() == first && first != chess.NoMove {
+			k.ranks[i] = newRank(bandCapture<<1, i, first)
+		}
+	}
+}
+
+// finish hands out no more moves.
+func (k *picker) finish() { k.generated, k.quiets, k.next = true, false, k.list.N }
 
 // best moves the highest-scored remaining move to the front and returns its
 // index, or -1 if none is left.
@@ -102,18 +114,23 @@ func isNoisy(p *chess.Position, m chess.Move) bool {
 }
 
 // noisyScore orders captures and promotions by what they win and, among
-// equals, by the cheapest piece that does it.
-func noisyScore(v *values, p *chess.Position, m chess.Move) int32 {
+// equals, by the cheapest piece that does it, or by history.
+func (w *worker) noisyScore(p *chess.Position, m chess.Move) int32 {
+	v := w.tune.values
 	s := 16 * v.captured(p, m)
 	if m.IsPromotion() {
 		s += 16 * (v.board[m.PromotionType()] - v.board[chess.Pawn])
 	}
+	if w.tune.CaptureHistory {
+		return int32(s) + int32(*w.captureHistory(p, m))/4
+	}
 	return int32(s - v.board[p.PieceAt(m.From()).Type()])
 }
 
-// nextMove returns the next move of the position of f in the main search and
+// nextMove returns the next move of the position at ply in the main search and
 // its ordering score, or chess.NoMove when there is none left.
-func (w *worker) nextMove(f *frame) (chess.Move, int32) {
+func (w *worker) nextMove(ply int) (chess.Move, int32) {
+	f := &w.stack[ply]
 	k := &f.picker
 	if !k.generated {
 		if k.next == 0 && k.first != chess.NoMove {
@@ -121,11 +138,23 @@ func (w *worker) nextMove(f *frame) (chess.Move, int32) {
 			return k.first, bandCapture << 1
 		}
 		k.next, k.generated = 0, true
-		f.pos.Legal(&k.list)
-		w.scoreMoves(f)
+		if f.inCheck {
+			f.pos.Legal(&k.list)
+		} else {
+			f.pos.LegalCaptures(&k.list)
+			k.quiets = true
+		}
+		w.scoreMoves(ply, 0)
 	}
 	for {
 		i := k.best()
+		if k.quiets && (i < 0 || k.ranks[i].score() < bandCapture/2) {
+			k.quiets = false
+			n := k.list.N
+			f.pos.LegalQuiets(&k.list)
+			w.scoreMoves(ply, n)
+			continue
+		}
 		if i < 0 {
 			return chess.NoMove, 0
 		}
@@ -141,48 +170,61 @@ func (w *worker) nextMove(f *frame) (chess.Move, int32) {
 	}
 }
 
-// scoreMoves gives every generated move of f its ordering score.
-func (w *worker) scoreMoves(f *frame) {
+// scoreMoves gives the generated moves of the position at ply, from index n on, their
+// ordering scores.
+func (w *worker) scoreMoves(ply, n int) {
+	f := &w.stack[ply]
 	p, k := &f.pos, &f.picker
 	squares := checkSquares(p)
-	past := w.history.after(p, f.previous)
-	ranks := k.ranks[:k.list.N]
-	for i, m := range k.list.Slice() {
+	past := w.past(ply)
+	checkBonus := int32(w.tune.CheckBonus)
+	for i := n; i < k.list.N; i++ {
+		m := k.list.Moves[i]
 		var score int32
 		switch {
 		case !m.IsDrop() && isNoisy(p, m):
-			score = bandCapture + noisyScore(w.tune.values, p, m)
+			score = bandCapture + w.noisyScore(p, m)
 		case m == f.killers[0]:
 			score = bandKiller + 1
 		case m == f.killers[1]:
 			score = bandKiller
 		default:
-			score = past.score(p, m)
+			score = past.score(w.indexes(p, m))
 			if checksDirectly(p, m, &squares) {
 				score += checkBonus
 			}
 		}
-		ranks[i] = newRank(score, i, m)
+		k.ranks[i] = newRank(score, i, m)
 	}
 }
 
-// generateNoisy fills the picker of f for quiescence: captures and promotions,
-// and with drops also the drops that give check.
-func (w *worker) generateNoisy(f *frame, drops bool) {
+// generateNoisy fills the picker of the position at ply for quiescence: first, unless
+// it is chess.NoMove, captures and promotions, and with drops also the drops that
+// give check.
+func (w *worker) generateNoisy(ply int, first chess.Move, drops bool) {
+	f := &w.stack[ply]
 	p, k := &f.pos, &f.picker
+	k.reset(chess.NoMove)
 	k.generated = true
 	p.LegalCaptures(&k.list)
 	captures := k.list.N
 	if drops && !p.Hand(p.SideToMove()).Empty() {
 		p.LegalDropChecks(&k.list)
 	}
-	past := w.history.after(p, f.previous)
+	past := w.past(ply)
 	for i, m := range k.list.Slice() {
 		var score int32
-		if i < captures {
-			score = bandCapture + noisyScore(w.tune.values, p, m)
-		} else {
-			score = past.score(p, m)
+		switch {
+		case i < captures:
+			score = bandCapture + w.noisyScore(p, m)
+			if m == first {
+				score += bandCapture
+			}
+		default:
+			score = past.score(w.indexes(p, m))
+			if m == first {
+				score += bandKiller
+			}
 		}
 		k.ranks[i] = newRank(score, i, m)
 	}

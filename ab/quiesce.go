@@ -5,10 +5,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// quietEvasions is how many quiet moves out of check quiescence tries once it
-// has a defence.
-const quietEvasions = 3
-
 // quietPlies bounds quiescence: where captures give check and drops parry it,
 // lines need not end by themselves.
 const quietPlies = 16
@@ -23,7 +19,7 @@ func (w *worker) quiesce(ply, depth, alpha, beta int) int {
 	f := &w.stack[ply]
 	f.pvLen = 0
 	w.seldepth = max(w.seldepth, ply)
-	if ply >= search.MaxPly-1 || depth <= -quietPlies || !w.pruning.quiescence {
+	if ply >= search.MaxPly-1 || depth <= -quietPlies || !w.tune.Quiescence {
 		return w.evaluate(ply)
 	}
 	draft := max(depth, minDepth) // deeper down, all plies look at the same moves
@@ -36,9 +32,14 @@ func (w *worker) quiesce(ply, depth, alpha, beta int) int {
 		}
 	}
 	floor, best := alpha, ply-mateScore
-	f.eval = w.staticEval(ply, known, hit)
+	f.onPV = window || hit && known.pv
+	w.assess(ply, known, hit)
+	first := chess.NoMove
+	if hit && w.tune.QuiesceTable {
+		first = known.move
+	}
 	if !f.inCheck {
-		best = f.eval
+		best = f.guess
 		if best >= beta {
 			if !hit {
 				w.remember(ply, minDepth, best, floor, beta, chess.NoMove)
@@ -47,16 +48,17 @@ func (w *worker) quiesce(ply, depth, alpha, beta int) int {
 		}
 		alpha = max(alpha, best)
 	}
-	f.picker.reset(chess.NoMove)
 	if f.inCheck {
+		f.picker.reset(chess.NoMove)
 		f.pos.Legal(&f.picker.list)
 		f.picker.generated = true
 		if f.picker.list.N == 0 {
 			return best
 		}
-		w.scoreMoves(f)
+		w.scoreMoves(ply, 0)
+		f.picker.raise(first)
 	} else {
-		w.generateNoisy(f, depth > -w.tune.dropPlies)
+		w.generateNoisy(ply, first, depth > -w.tune.DropPlies)
 	}
 	best, bestMove := w.quiesceMoves(ply, depth, alpha, beta, best)
 	if w.halted {
@@ -73,13 +75,13 @@ func (w *worker) quiesceMoves(ply, depth, alpha, beta, best int) (int, chess.Mov
 	bestMove := chess.NoMove
 	quiets := 0
 	for {
-		m, order := w.nextMove(f)
+		m, order := w.nextMove(ply)
 		if m == chess.NoMove {
 			break
 		}
 		if f.inCheck {
 			if order < bandKiller {
-				if quiets++; w.pruning.evasions && quiets > quietEvasions && best > -mateBound {
+				if quiets++; w.tune.Evasions && quiets > w.tune.QuietEvasions && best > -mateBound {
 					break
 				}
 			}
@@ -121,5 +123,5 @@ func (w *worker) futile(f *frame, m chess.Move, order int32, alpha int) (skip, s
 	case order < bandCapture/2: // drops
 		return !v.exchangeAtLeast(&f.pos, m, 0), false
 	}
-	return w.pruning.delta && !m.IsPromotion() && f.eval+v.captured(&f.pos, m)+w.tune.delta <= alpha, false
+	return w.tune.Delta && !m.IsPromotion() && f.eval+v.captured(&f.pos, m)+w.tune.DeltaMargin <= alpha, false
 }

@@ -45,7 +45,7 @@ func (w *worker) orderRoot() {
 	known, _ := w.table.probe(f.pos.Key())
 	f.picker.reset(chess.NoMove)
 	rank := 0
-	for m, _ := w.nextMove(f); m != chess.NoMove; m, _ = w.nextMove(f) {
+	for m, _ := w.nextMove(0); m != chess.NoMove; m, _ = w.nextMove(0) {
 		for i := rank; i < len(w.moves); i++ {
 			if w.moves[i].move == m {
 				w.moves[i], w.moves[rank] = w.moves[rank], w.moves[i]
@@ -69,10 +69,11 @@ func (w *worker) bringForward(to, i int) {
 	w.moves[to] = r
 }
 
-// deepen runs the iterations, from a first depth up, until the search ends.
-func (w *worker) deepen(first int, e *Engine) {
+// deepen runs the iterations, from depth 1 up, until the search ends.
+func (w *worker) deepen(e *Engine) {
 	lines := min(w.shared.lines, len(w.moves))
-	for depth := first; depth <= w.shared.depth; depth++ {
+	w.choice = choice{score: w.moves[0].score}
+	for depth := 1; depth <= w.shared.depth; depth++ {
 		w.rootDepth = depth
 		for i := range w.moves {
 			w.moves[i].last, w.moves[i].score = w.moves[i].score, -infinite
@@ -86,24 +87,45 @@ func (w *worker) deepen(first int, e *Engine) {
 		}
 		w.sortRoot(0, lines)
 		w.completed = depth
-		if w.main {
-			e.report(w, lines)
-			if w.shared.enough(w) {
-				return
-			}
+		w.note(&w.moves[0])
+		e.report(w, lines)
+		if w.shared.enough(w) {
+			return
 		}
 	}
+}
+
+// note remembers what the last iteration found, for the time that the next one may
+// take.
+func (w *worker) note(best *rootMove) {
+	if best.move == w.choice.move {
+		w.choice.stable++
+	} else {
+		w.choice.move, w.choice.stable = best.move, 0
+	}
+	w.choice.fall = w.choice.score - best.score
+	w.choice.score = best.score
+}
+
+// doubt returns the share of the usual time for a move that this one deserves: less
+// the longer the best move has been the same, more if its score has just fallen. What
+// is left of the time would hardly do for another iteration.
+func (w *worker) doubt() float64 {
+	const iteration = 0.65
+	stable := max(0.55, 1.35-0.16*float64(w.choice.stable))
+	fall := max(-60, min(w.choice.fall, 240))
+	return iteration * stable * (1 + float64(fall)/240)
 }
 
 // aspire searches the root moves from index from on, first within a small window
 // around the last score, then within wider ones until the score lies inside.
 func (w *worker) aspire(depth, from int) {
-	alpha, beta, delta := -infinite, infinite, w.tune.aspiration
+	alpha, beta, delta := -infinite, infinite, w.tune.Aspiration
 	if last := w.moves[from].last; depth >= 4 && last > -mateBound && last < mateBound {
 		alpha, beta = last-delta, last+delta
 	}
 	for {
-		v := w.searchRoot(depth, from, alpha, beta)
+		v := w.searchTogether(depth, from, alpha, beta)
 		if w.halted {
 			return
 		}
@@ -126,10 +148,9 @@ func (w *worker) aspire(depth, from int) {
 // puts the best of them at from.
 func (w *worker) searchRoot(depth, from, alpha, beta int) int {
 	f := &w.stack[0]
-	f.eval = noEval
-	if !f.inCheck {
-		f.eval = w.evaluate(0)
-	}
+	known, hit := w.table.probe(f.pos.Key())
+	f.onPV = true
+	w.assess(0, known, hit)
 	floor, best := alpha, -infinite
 	quiets := 0
 	for i := from; i < len(w.moves); i++ {
@@ -141,10 +162,10 @@ func (w *worker) searchRoot(depth, from, alpha, beta int) int {
 			v = -w.negamax(1, depth-1, -beta, -alpha, false)
 		} else {
 			r := 0
-			if !noisy && quiets > 2 && depth >= 3 && w.pruning.reductions && !f.inCheck {
-				r = max(0, min(reduction(depth, i-from)-1, depth-2))
+			if !noisy && quiets > 2 && depth >= 3 && w.tune.Reductions && !f.inCheck {
+				r = max(0, min((w.tune.reduction(depth, i-from)-w.tune.ReduceWindow)/1024, depth-2))
 			}
-			v = w.scout(0, depth-1, r, alpha, beta)
+			v = w.scout(0, depth-1, r, alpha, beta, best, false)
 		}
 		w.unmake()
 		if w.halted {

@@ -130,3 +130,12 @@ func (v *values) recapture(p *chess.Position, to chess.Square, occ chess.Bitboar
 		attackers &= occ
 	}
 }
+
+// fullBoard is what onBoard is with all pieces of both sides on the board.
+const fullBoard = 903 + 32*16 + 24*8 + 40*4 + 79*2
+
+// onBoard weighs the pieces on the board, those in hand left out.
+func (v *values) onBoard(p *chess.Position) int {
+	n := func(t chess.PieceType) int { return p.ByType(t).Count() }
+	return 903 + 32*n(chess.Pawn) + 24*(n(chess.Knight)+n(chess.Bishop)) + 40*n(chess.Rook) + 79*n(chess.Queen)
+}

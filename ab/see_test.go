@@ -59,7 +59,7 @@ func exchange(v *values, hand [7]int, p *chess.Position, to chess.Square) (gain 
 func TestExchangeAgainstRealMoves(t *testing.T) {
 	compared, skipped, deep := 0, 0, 0
 	walk(t, 1, 60, func(p *chess.Position) {
-		weights, v := &materialChess, tuningFor(p.Variant()).values
+		weights, v := &materialChess, newTuning(p.Variant(), nil).values
 		if p.Variant().CapturesToHand {
 			weights = &materialHand
 		}
@@ -97,7 +97,7 @@ func TestExchangeAgainstRealMoves(t *testing.T) {
 }
 
 func TestExchangeCases(t *testing.T) {
-	v := tuningHand.values
+	v := valuesHand
 	pawn, knight, rook := v.swing[chess.Pawn], v.swing[chess.Knight], v.swing[chess.Rook]
 	for _, tc := range []struct {
 		name, fen, move string

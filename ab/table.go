@@ -3,8 +3,10 @@ package ab
 import (
 	"math/bits"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/memory"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -16,11 +18,12 @@ import (
 //
 // The second word holds, from its low end: move 16 bits, score 16 (signed),
 // static evaluation 16 (signed), depth-minDepth 8, bound 2 (kind+1; 0 marks an
-// empty slot), age 6 (search within the game, modulo 64).
+// empty slot), 1 for a position of a principal variation, age 5 (search within the
+// game, modulo 32).
 const (
 	clusterSlots = 4
 	clusterBytes = clusterSlots * 16
-	ageMask      = 1<<6 - 1
+	ageMask      = 1<<5 - 1
 
 	// noEval marks an entry without static evaluation (the side to move was
 	// in check).
@@ -42,6 +45,7 @@ type entry struct {
 	eval  int // static evaluation or noEval
 	depth int
 	bound search.Bound
+	pv    bool // was ever searched with an open window
 }
 
 // table is a transposition table that several threads may use at once.
@@ -57,7 +61,9 @@ type table struct {
 
 // newTable returns a table of about the given size, at least one cluster.
 func newTable(mb int) *table {
-	return &table{clusters: make([]cluster, max(1, mb<<20/clusterBytes)), generation: 1}
+	clusters := make([]cluster, max(1, mb<<20/clusterBytes))
+	memory.LargePages(unsafe.Pointer(&clusters[0]), uintptr(len(clusters))*clusterBytes)
+	return &table{clusters: clusters, generation: 1}
 }
 
 // newGame forgets every entry.
@@ -90,6 +96,9 @@ func (t *table) cluster(key uint64) *cluster {
 }
 
 func (t *table) signature(key uint64) uint64 { return key<<16 | uint64(t.generation) }
+
+// prefetch begins to load what probe will look at.
+func (t *table) prefetch(key uint64) { memory.Prefetch(unsafe.Pointer(t.cluster(key))) }
 
 // probe looks up a position of this game.
 func (t *table) probe(key uint64) (entry, bool) {
@@ -160,7 +169,15 @@ func (e *entry) pack(age uint8) uint64 {
 		uint64(uint16(e.eval))<<32 |
 		uint64(uint8(e.depth-minDepth))<<48 |
 		uint64(e.bound+1)<<56 |
-		uint64(age)<<58
+		bit(e.pv)<<58 |
+		uint64(age)<<59
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func unpack(data uint64) entry {
@@ -170,10 +187,11 @@ func unpack(data uint64) entry {
 		eval:  int(int16(data >> 32)),
 		depth: int(uint8(data>>48)) + minDepth,
 		bound: search.Bound(data>>56&3) - 1,
+		pv:    data>>58&1 != 0,
 	}
 }
 
-func ageOf(data uint64) uint8 { return uint8(data >> 58) }
+func ageOf(data uint64) uint8 { return uint8(data >> 59) }
 
 // toTable turns a score counted from the root into one counted from the
 // position at the given ply, which is what another line reaching the position

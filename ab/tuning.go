@@ -14,83 +14,54 @@ const (
 	infinite  = int(search.Infinite)
 )
 
-// pruning switches the rules that make the search selective. With all of them
-// off the search visits the full width of the tree and returns its minimax
-// value, which is what tests compare it with.
-type pruning struct {
-	nullMove       bool // give the opponent a free move to show a cutoff
-	reverseFutile  bool // trust a static evaluation far above beta
-	reductions     bool // search late moves less deep first
-	moveCount      bool // leave out late quiet moves near the leaves
-	futility       bool // leave out quiet moves that cannot reach alpha
-	exchange       bool // leave out moves that lose material
-	delta          bool // quiescence: leave out captures that cannot reach alpha
-	evasions       bool // quiescence: try few quiet evasions
-	checkExtension bool // search one ply deeper in check
-	internalReduce bool // search less deep where the table knows no move
-	quiescence     bool // resolve captures and drop checks below depth 0
-}
-
-// allPruning is how the engine plays.
-func allPruning() pruning {
-	return pruning{true, true, true, true, true, true, true, true, true, true, true}
-}
-
-// tuning holds the numbers of the selective rules for one family of variants,
-// margins in centipawns.
+// tuning is what a search of one family of variants goes by: parameters and what is
+// made of them.
 type tuning struct {
-	values     *values
-	aspiration int // half the first window around the last score
-	reverse    int // reverse futility, per ply of depth
-	futileBase int // futility, at depth 0
-	futileStep int // futility, per ply of depth more
-	delta      int // quiescence, above the swing of the capture
-	quietLoss  int // exchange loss allowed to quiet moves, per depth squared
-	noisyLoss  int // exchange loss allowed to captures, per ply of depth
-	countBase  int // quiet moves tried near the leaves, at depth 0
-	dropPlies  int // quiescence plies that look at drops giving check
+	Params
+	values *values
+	// reductions holds those of late moves in 1024ths of a ply, by depth and
+	// number of moves searched before.
+	reductions [64][128]int16
 }
 
 var (
-	tuningChess = tuning{
-		values:     newValues(materialChess.board, materialChess.hand, false),
-		aspiration: 25, reverse: 80, futileBase: 100, futileStep: 80, delta: 150,
-		quietLoss: 25, noisyLoss: 90, countBase: 4,
-	}
-	// tuningHand is for variants where captures go to hand: scores jump about
-	// twice as far between plies, and good moves hide among many more.
-	tuningHand = tuning{
-		values:     newValues(materialHand.board, materialHand.hand, true),
-		aspiration: 45, reverse: 150, futileBase: 160, futileStep: 130, delta: 200,
-		quietLoss: 40, noisyLoss: 160, countBase: 6, dropPlies: -minDepth,
-	}
+	valuesChess = newValues(materialChess.board, materialChess.hand, false)
+	valuesHand  = newValues(materialHand.board, materialHand.hand, true)
 )
 
-// tuningFor returns the tuning for a variant, by its properties.
-func tuningFor(v *chess.Variant) *tuning {
+// newTuning returns the tuning of a variant with some parameters changed, which must
+// be right.
+func newTuning(v *chess.Variant, settings map[string]string) *tuning {
+	t := &tuning{Params: DefaultParams(v), values: valuesChess}
 	if v.CapturesToHand {
-		return &tuningHand
+		t.values = valuesHand
 	}
-	return &tuningChess
-}
-
-// reductions holds late move reductions in plies, by depth and number of moves
-// searched before.
-var reductions = func() (r [64][128]int8) {
-	for d := 1; d < len(r); d++ {
-		for n := 1; n < len(r[d]); n++ {
-			r[d][n] = int8(exactReduction(d, n))
+	if err := t.Set(settings); err != nil {
+		panic(err)
+	}
+	for d := 1; d < len(t.reductions); d++ {
+		for n := 1; n < len(t.reductions[d]); n++ {
+			t.reductions[d][n] = int16(t.exactReduction(d, n))
 		}
 	}
-	return r
-}()
-
-// exactReduction is a reduction before its fraction is dropped. None is so near to
-// an integer that an architecture's way to round would matter.
-func exactReduction(depth, n int) float64 {
-	return 0.6 + math.Log(float64(depth))*math.Log(float64(n))/2.2
+	return t
 }
 
-// reduction returns by how many plies to reduce a move at the given depth after
-// n others, before adjustments.
-func reduction(depth, n int) int { return int(reductions[min(depth, 63)][min(n, 127)]) }
+// exactReduction is a reduction in 1024ths of a ply before its fraction is dropped.
+// With the numbers that stand in this package none is so near to an integer that an
+// architecture's way to round would matter.
+func (t *tuning) exactReduction(depth, n int) float64 {
+	product := float64(logs[depth] * logs[n])
+	return float64(t.ReduceBase) + product*1024*1024/float64(t.ReduceDivisor)
+}
+
+var logs = func() (l [128]float64) {
+	for i := 1; i < len(l); i++ {
+		l[i] = math.Log(float64(i))
+	}
+	return l
+}()
+
+// reduction returns by how much to reduce a move at the given depth after n others,
+// in 1024ths of a ply and before adjustments.
+func (t *tuning) reduction(depth, n int) int { return int(t.reductions[min(depth, 63)][min(n, 127)]) }

@@ -1,7 +1,10 @@
 package ab
 
 import (
+	"unsafe"
+
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/memory"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -10,25 +13,39 @@ type frame struct {
 	pos      chess.Position
 	picker   picker
 	killers  [2]chess.Move
-	previous uint16 // piece-to index of the move that led here, noPieceTo if none
-	fence    int    // index in worker.keys that repetitions are not sought before
-	eval     int    // static evaluation, noEval in check
+	move     chess.Move // being searched, NoMove for passing the turn
+	excluded chess.Move // the table's move where a singular extension is tried
+	fence    int        // index in worker.keys that repetitions are not sought before
+	raw      int        // static evaluation, noEval in check
+	eval     int        // the same as experience corrects it
+	guess    int        // the same as the table's score corrects it
 	inCheck  bool
-	tried    [64]chess.Move // quiet moves searched here, for history
+	onPV     bool           // was ever searched with an open window
+	doubles  int            // extensions by two in the line that led here
+	tried    [64]chess.Move // moves searched here, for history
 	pv       [search.MaxPly + 1]chess.Move
 	pvLen    int
+
+	later       []deferred // moves put off
+	shared      int        // depth of the search that other threads may help with, else 0
+	alpha, beta int        // its window
 }
 
 // worker is one thread of a search with everything it does not share.
 type worker struct {
-	shared  *control
-	table   *table
-	tune    *tuning
-	pruning pruning
-	eval    Evaluator
-	history history
+	shared      *control
+	team        *team // nil without other threads
+	table       *table
+	tune        *tuning
+	eval        Evaluator
+	history     history
+	corrections corrections
 
 	stack [search.MaxPly + 2]frame
+	// trail holds the piece-to indexes of the moves that led to each ply, behind
+	// those of the last moves of the game: that of the move that led to ply is at
+	// ply+trailBefore-1.
+	trail [search.MaxPly + 2 + trailBefore]uint16
 	moves []rootMove
 
 	// keys are those of every position from the start of the game to the one
@@ -38,15 +55,32 @@ type worker struct {
 	seen [1 << 12]uint16
 	root int // index in keys of the root
 
+	noNull    int    // null moves are not tried before this ply
 	quota     uint64 // nodes it may still visit before asking control for more
 	visited   uint64
 	halted    bool // no more nodes, or told to stop
 	seldepth  int
 	rootDepth int
 	completed int // last finished iteration
+	choice    choice
 	draws     drawRules
-	main      bool
+
+	// With other threads:
+	task    uint64 // number of the team's task it works on, 0 before the first
+	settled int    // ply of the node that another thread was found to have settled, else 0
+	verdict int    // score of that node
 }
+
+// choice is the best root move over the iterations of a search.
+type choice struct {
+	move   chess.Move
+	stable int // iterations since it was another
+	score  int // of the last iteration
+	fall   int // by how much that was worse than the one before
+}
+
+// trailBefore is how many moves of the game before the root are known to history.
+const trailBefore = 4
 
 // drawRules are the draws a search has to see besides repetition, by the
 // variant's properties.
@@ -55,6 +89,12 @@ type drawRules struct {
 	// irreversible says that no position comes back once the halfmove clock
 	// has been reset. Where captures come back as drops it may.
 	irreversible bool
+}
+
+func newWorker(t *table, e Evaluator) *worker {
+	w := &worker{table: t, eval: e}
+	memory.LargePages(unsafe.Pointer(w), unsafe.Sizeof(*w))
+	return w
 }
 
 // begin prepares the worker for a search of line's last position.
@@ -72,11 +112,31 @@ func (w *worker) begin(line *chess.Line, c *control, t *tuning) {
 	for i := range w.stack {
 		w.stack[i].killers = [2]chess.Move{}
 	}
+	w.noNull, w.task, w.settled = 0, 0, 0
 	f := &w.stack[0]
 	f.pos = *line.Pos()
-	f.fence, f.previous = 0, noPieceTo
+	f.fence, f.doubles, f.excluded, f.shared = 0, 0, chess.NoMove, 0
 	f.inCheck = f.pos.InCheck()
+	w.lead(line)
 	w.eval.Reset(&f.pos)
+}
+
+// lead fills the trail with the last moves of the line before the root.
+func (w *worker) lead(line *chess.Line) {
+	moves := line.Moves()
+	for i := range trailBefore {
+		w.trail[i] = noPieceTo
+		if n := len(moves) - trailBefore + i; n >= 0 {
+			_, piece := w.indexes(line.At(n), moves[n])
+			w.trail[i] = uint16(piece)
+		}
+	}
+}
+
+// forget drops what was learned in earlier games.
+func (w *worker) forget() {
+	w.history.clear()
+	w.corrections.clear()
 }
 
 // visit counts a node and reports whether the search goes on. A search that
@@ -86,6 +146,10 @@ func (w *worker) visit() bool {
 		return false
 	}
 	if w.quota == 0 {
+		if w.useless() {
+			w.halted = true
+			return false
+		}
 		if w.quota = w.shared.grant(); w.quota == 0 {
 			w.halted = true
 			return false
@@ -104,19 +168,24 @@ func (w *worker) visit() bool {
 // chess.NoMove.
 func (w *worker) make(ply int, m chess.Move) {
 	f, child := &w.stack[ply], &w.stack[ply+1]
-	w.eval.Push(&f.pos, m)
+	f.move = m
 	child.pos = f.pos
+	child.excluded = chess.NoMove
+	child.doubles = f.doubles
+	child.shared = 0
 	if m == chess.NoMove {
 		child.pos.MakeNull()
-		child.previous = noPieceTo
+		w.trail[ply+trailBefore] = noPieceTo
 		child.fence = len(w.keys)
 	} else {
-		_, piece := indexes(&f.pos, m)
-		child.previous = uint16(piece)
+		_, piece := w.indexes(&f.pos, m)
+		w.trail[ply+trailBefore] = uint16(piece)
 		child.pos.Make(m)
 		child.fence = f.fence
 	}
 	key := child.pos.Key()
+	w.table.prefetch(key)
+	w.eval.Push(&f.pos, m)
 	w.keys = append(w.keys, key)
 	w.seen[key%uint64(len(w.seen))]++
 }
@@ -170,7 +239,11 @@ func (w *worker) repeated(f *frame) bool {
 // evaluate returns the evaluator's value of the position at ply, kept clear of
 // the mate scores.
 func (w *worker) evaluate(ply int) int {
-	v := w.eval.Evaluate(&w.stack[ply].pos)
+	p := &w.stack[ply].pos
+	v := w.eval.Evaluate(p)
+	if t := w.tune; t.MaterialScale > 0 {
+		v += v * t.MaterialScale * (t.values.onBoard(p) - fullBoard) / (100 * fullBoard)
+	}
 	return max(1-mateBound, min(v, mateBound-1))
 }
 

@@ -10,7 +10,7 @@ import (
 // begun returns a worker at the root of a search of l.
 func begun(l *chess.Line) *worker {
 	w := New(newMaterial, Options{HashMB: 1}).workers[0]
-	w.begin(l, newControl(&search.Limits{}, chess.White), tuningFor(l.Pos().Variant()))
+	w.begin(l, newControl(&search.Limits{}, chess.White, 1), newTuning(l.Pos().Variant(), nil))
 	return w
 }
 
@@ -117,7 +117,7 @@ func TestFiftyMoves(t *testing.T) {
 
 func TestHistoryStaysInBounds(t *testing.T) {
 	var v int16
-	for _, bonus := range []int32{bonusMax, -bonusMax} {
+	for _, bonus := range []int32{1200, -1200, historyMax, -historyMax} {
 		for range 10000 {
 			if gravitate(&v, bonus); v > historyMax || v < -historyMax {
 				t.Fatalf("history value %d beyond ±%d", v, historyMax)
@@ -140,7 +140,7 @@ func TestNextMoveIsAPermutation(t *testing.T) {
 		first := legal.Moves[legal.N/2]
 		f.picker.reset(first)
 		seen := map[chess.Move]bool{}
-		for m, _ := w.nextMove(f); m != chess.NoMove; m, _ = w.nextMove(f) {
+		for m, _ := w.nextMove(0); m != chess.NoMove; m, _ = w.nextMove(0) {
 			if len(seen) == 0 && m != first {
 				t.Fatalf("%s: %v comes before the table's move %v", p.FEN(), m, first)
 			}

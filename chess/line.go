@@ -22,6 +22,9 @@ func (l *Line) Start() *Position { return &l.positions[0] }
 // the next Push or Pop.
 func (l *Line) Pos() *Position { return &l.positions[len(l.positions)-1] }
 
+// At returns the position after the first n moves, as Pos does.
+func (l *Line) At(n int) *Position { return &l.positions[n] }
+
 // Moves returns the moves made, sharing the line's memory.
 func (l *Line) Moves() []Move { return l.moves }
 

@@ -156,7 +156,7 @@ func TestGivesCheckAndCaptures(t *testing.T) {
 	walkPositions(t, 4000, func(p *Position) {
 		var l, captures, drops MoveList
 		p.Legal(&l)
-		wantCaptures, wantDrops := map[Move]bool{}, map[Move]bool{}
+		wantCaptures, wantQuiets, wantDrops := map[Move]bool{}, map[Move]bool{}, map[Move]bool{}
 		for _, m := range l.Slice() {
 			child := *p
 			child.Make(m)
@@ -173,6 +173,8 @@ func TestGivesCheckAndCaptures(t *testing.T) {
 			}
 			if capture || m.PromotionType() == Queen {
 				wantCaptures[m] = true
+			} else {
+				wantQuiets[m] = true
 			}
 			if m.IsDrop() && child.InCheck() {
 				wantDrops[m] = true
@@ -180,6 +182,9 @@ func TestGivesCheckAndCaptures(t *testing.T) {
 		}
 		p.LegalCaptures(&captures)
 		compareSets(t, p, "LegalCaptures", moveSet(t, p, &captures), wantCaptures)
+		var quiets MoveList
+		p.LegalQuiets(&quiets)
+		compareSets(t, p, "LegalQuiets", moveSet(t, p, &quiets), wantQuiets)
 		p.LegalDropChecks(&drops)
 		compareSets(t, p, "LegalDropChecks", moveSet(t, p, &drops), wantDrops)
 	})

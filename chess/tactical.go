@@ -33,6 +33,33 @@ func (g *generator) queenPromotions(p *Position, l *MoveList) {
 	}
 }
 
+// LegalQuiets appends to l the legal moves that LegalCaptures leaves out.
+func (p *Position) LegalQuiets(l *MoveList) {
+	var g generator
+	g.prepare(p)
+	g.kingMoves(p, l, ^g.occ)
+	if g.checkers&(g.checkers-1) != 0 {
+		return
+	}
+	if g.checkers == 0 && p.castling&backRank(g.us) != 0 {
+		g.castlings(p, l)
+	}
+	if p.hands[g.us] != 0 {
+		g.drops(p, l)
+	}
+	g.pieceMoves(p, l, g.targets&^g.enemy)
+	n := l.N
+	g.pawnPushes(p, l)
+	// Few positions have a pawn that promotes.
+	for i := n; i < l.N; i++ {
+		if m := l.Moves[i]; m.Kind() != PromoteQueen {
+			l.Moves[n] = m
+			n++
+		}
+	}
+	l.N = n
+}
+
 // LegalDropChecks appends to l the legal drops that give check.
 func (p *Position) LegalDropChecks(l *MoveList) {
 	us := p.side & 1

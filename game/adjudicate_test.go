@@ -3,6 +3,8 @@ package game
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -195,5 +197,25 @@ func TestEndText(t *testing.T) {
 		if got := EndText(end.o, end.r); got != want {
 			t.Errorf("%v by %s: %q, expected %q", end.o, ReasonText(end.r), got, want)
 		}
+	}
+}
+
+// resigner gives the game up.
+type resigner struct{}
+
+func (resigner) NewGame() error { return nil }
+
+func (resigner) Search(context.Context, *chess.Line, search.Limits) (search.Result, error) {
+	return search.Result{}, fmt.Errorf("no hope: %w", ErrResigned)
+}
+
+// TestResigns: a player that resigns loses, and has not failed.
+func TestResigns(t *testing.T) {
+	g, err := Play(t.Context(), resigner{}, resigner{}, Opening{Start: chess.Crazyhouse.Start()}, Config{}, rand.New(rand.NewPCG(1, 2)))
+	if err != nil || g.Outcome != chess.BlackWins || g.Reason != Resigned {
+		t.Fatalf("%v by %s, error %v", g.Outcome, ReasonText(g.Reason), err)
+	}
+	if err := g.checkOutcome(chess.NewLine(g.Start)); err != nil {
+		t.Error(err)
 	}
 }

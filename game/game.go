@@ -30,7 +30,8 @@ const (
 	// NoAnswer is a loss because the player never answered, though its search
 	// had no limit of time.
 	NoAnswer
-	// Resigned is a loss because the loser's own scores said so.
+	// Resigned is a loss because the loser's own scores said so, or because it
+	// resigned by itself, which counts as a verdict too.
 	Resigned
 )
 

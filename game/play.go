@@ -11,12 +11,13 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// Player is what plays a game: an engine of this module or another program by UCI.
+// Player is what plays a game: an engine of this module or another program.
 type Player interface {
 	// NewGame is called before the first Search of every game.
 	NewGame() error
 	// Search returns a legal move for the side to move at the end of line,
-	// which it must not change. The result's score is from that side.
+	// which it must not change. The result's score is from that side. An error
+	// that wraps ErrResigned gives the game up.
 	Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error)
 }
 
@@ -26,6 +27,9 @@ var (
 	// ErrOpening says that an opening has an illegal move, ends the game, or
 	// could not be found.
 	ErrOpening = errors.New("game: bad opening")
+	// ErrResigned is what a player's Search returns, wrapped or not, in place of a
+	// move to resign the game.
+	ErrResigned = errors.New("game: player resigns")
 	// ErrConfig says that the settings of Play contradict each other.
 	ErrConfig = errors.New("game: bad settings")
 )
@@ -250,7 +254,7 @@ func (t *gameInProgress) turn(ctx context.Context) error {
 	return nil
 }
 
-// ask has the mover search. If it oversteps its time, that ends the game.
+// ask has the mover search. If it resigns or oversteps its time, that ends the game.
 func (t *gameInProgress) ask(ctx context.Context, mover chess.Color) (Ply, error) {
 	lim := t.limits(mover)
 	began := time.Now()
@@ -258,6 +262,11 @@ func (t *gameInProgress) ask(ctx context.Context, mover chess.Color) (Ply, error
 	took := time.Since(began)
 	if ctx.Err() != nil { // even if there is an answer: it was cut short
 		return Ply{}, t.abandon(ctx)
+	}
+	if errors.Is(err, ErrResigned) {
+		t.g.Forfeit(mover, Resigned)
+		t.g.Adjudged = t.g.Outcome
+		return Ply{}, nil
 	}
 	if err != nil {
 		return Ply{}, t.failure(mover, err)

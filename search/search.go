@@ -166,6 +166,11 @@ type Limits struct {
 // Clock reports whether the limits hold a clock for side c.
 func (l *Limits) Clock(c chess.Color) bool { return l.Time[c] != 0 || l.Inc[c] != 0 }
 
+// Bounded reports whether the limits end a search for side c by themselves.
+func (l *Limits) Bounded(c chess.Color) bool {
+	return l.Clock(c) || l.Depth > 0 || l.Nodes > 0 || l.Mate > 0 || l.MoveTime > 0
+}
+
 // Info is one progress report of a running search.
 type Info struct {
 	Depth    int           // iteration, in plies
@@ -173,6 +178,7 @@ type Info struct {
 	MultiPV  int           // 1 for the best root move, 2 for the second, …
 	Score    Score         // of PV[0], side to move at the root
 	Bound    Bound         // what Score says about the value
+	WDL      WDL           // what Score stands for; zero: not said
 	Nodes    uint64        // positions visited so far, all threads
 	Elapsed  time.Duration // since the search began
 	Hashfull int           // share of the table in use, per mille

@@ -10,27 +10,40 @@ import (
 // leastTime is what a search gets when nothing is left: enough for a move.
 const leastTime = time.Millisecond
 
-// Allowance is the time a search may take: past Soft it begins nothing that is
-// likely to last beyond Hard, and at Hard it stops.
+// Allowance is the time a search may take. Soft is what a usual move should take:
+// a search ends there, earlier if its move is beyond doubt and later if it is not. At
+// Hard it stops. Without a game's clock Soft is beyond Hard: time saved is not gained.
 type Allowance struct{ Soft, Hard time.Duration }
 
+// A game's clock is shared out as if it had to last for horizon moves more, each of
+// which gains most of its increment. A move that is in doubt takes up to stretch
+// times its share, and no more than half of what is left.
+const (
+	horizon = 40
+	stretch = 4
+)
+
 // Allot returns the allowance for a move of side us, and whether the limits hold
-// any limit of time. A clock gives the increment and a fiftieth of what remains
-// (or an equal share of it until the next control), less the overhead; this is
-// never exceeded, nor is what remains.
+// any limit of time. What remains on a clock, less the overhead, is never exceeded.
 func Allot(lim *search.Limits, us chess.Color) (Allowance, bool) {
 	a, timed := Allowance{Soft: 1<<63 - 1, Hard: 1<<63 - 1}, false
 	if lim.Clock(us) {
 		timed = true
-		left := lim.Time[us] - lim.Overhead
-		share := lim.Time[us] / 50
+		moves := time.Duration(horizon)
 		if lim.MovesToGo > 0 {
-			share = lim.Time[us] / time.Duration(lim.MovesToGo+1)
+			moves = min(moves, time.Duration(lim.MovesToGo))
 		}
-		a.Hard = max(leastTime, min(share+lim.Inc[us]-lim.Overhead, left))
-		// An iteration of iterative deepening takes longer than all before it
-		// together: one begun past this point would hardly finish.
-		a.Soft = a.Hard * 6 / 10
+		left := max(leastTime, lim.Time[us]-lim.Overhead)
+		share := left/moves + lim.Inc[us]*3/4
+		// Every move loses the overhead too, but where little is left most of the
+		// share still has to go into searching.
+		share -= min(lim.Overhead, share*3/4)
+		a.Hard = min(stretch*share, left/2)
+		if moves == 1 { // the control is reached by this move
+			a.Hard = left
+		}
+		a.Hard = max(leastTime, a.Hard)
+		a.Soft = min(max(leastTime, share), a.Hard)
 	}
 	if lim.MoveTime > 0 {
 		timed = true

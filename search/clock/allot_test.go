@@ -17,31 +17,56 @@ func TestAllot(t *testing.T) {
 	}
 	toGo := black(10*time.Second, 0)
 	toGo.MovesToGo = 4
+	last := black(10*time.Second, 0)
+	last.MovesToGo = 1
 	both := black(100*time.Second, time.Second)
 	both.MoveTime = time.Second
+	ms := func(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 	for _, tc := range []struct {
-		name  string
-		lim   search.Limits
-		hard  time.Duration
-		timed bool
+		name       string
+		lim        search.Limits
+		soft, hard time.Duration
+		timed      bool
 	}{
-		{"none", search.Limits{Depth: 5}, never, false},
-		{"the other side's clock", search.Limits{Time: [2]time.Duration{time.Second}}, never, false},
-		{"increment and a fiftieth", black(100*time.Second, time.Second), 2950 * time.Millisecond, true},
-		{"no increment", black(100*time.Second, 0), 1950 * time.Millisecond, true},
-		{"never more than is left", black(300*time.Millisecond, 5*time.Second), 250 * time.Millisecond, true},
-		{"nothing left", black(20*time.Millisecond, 0), leastTime, true},
-		{"increment only", black(0, time.Second), leastTime, true},
-		{"moves to go", toGo, 1950 * time.Millisecond, true},
-		{"move time", search.Limits{MoveTime: time.Second, Overhead: 50 * time.Millisecond}, 950 * time.Millisecond, true},
-		{"move time below the clock's share", both, 950 * time.Millisecond, true},
+		{"none", search.Limits{Depth: 5}, never, never, false},
+		{"the other side's clock", search.Limits{Time: [2]time.Duration{time.Second}}, never, never, false},
+		{"a fortieth and most of the increment", black(100*time.Second, time.Second), ms(3198.75), ms(4 * 3198.75), true},
+		{"no increment", black(100*time.Second, 0), ms(2448.75), ms(4 * 2448.75), true},
+		{"no more than half of what is left", black(300*time.Millisecond, 5*time.Second), ms(125), ms(125), true},
+		{"little left for the overhead", black(450*time.Millisecond, 0), ms(2.5), ms(10), true},
+		{"nothing left", black(20*time.Millisecond, 0), leastTime, leastTime, true},
+		{"increment only", black(0, time.Second), leastTime, leastTime, true},
+		{"moves to go", toGo, ms(2437.5), ms(4975), true},
+		{"last move before the control", last, ms(9900), ms(9950), true},
+		{"move time", search.Limits{MoveTime: time.Second, Overhead: 50 * time.Millisecond}, never, ms(950), true},
+		{"move time below the clock's share", both, ms(3198.75), ms(950), true},
 	} {
 		a, timed := Allot(&tc.lim, chess.Black)
-		if a.Hard != tc.hard || timed != tc.timed {
-			t.Errorf("%s: hard bound %v, timed %v; want %v, %v", tc.name, a.Hard, timed, tc.hard, tc.timed)
+		if a != (Allowance{tc.soft, tc.hard}) || timed != tc.timed {
+			t.Errorf("%s: %v, timed %v; want %v and %v, %v", tc.name, a, timed, tc.soft, tc.hard, tc.timed)
 		}
-		if a.Soft > a.Hard && a.Hard != tc.lim.MoveTime-tc.lim.Overhead {
-			t.Errorf("%s: soft bound %v beyond hard bound %v", tc.name, a.Soft, a.Hard)
+	}
+}
+
+// TestClockLasts: a side that takes all it may for every move, and loses the overhead
+// beside, never oversteps its clock until it has less than the overhead for a move.
+func TestClockLasts(t *testing.T) {
+	for _, start := range []time.Duration{100 * time.Millisecond, time.Second, time.Hour} {
+		for _, inc := range []time.Duration{0, 10 * time.Millisecond, 5 * time.Second} {
+			lim := search.Limits{Time: [2]time.Duration{start, start}, Inc: [2]time.Duration{inc, inc}}
+			for move := range 300 {
+				a, _ := Allot(&lim, chess.White)
+				if a.Soft > a.Hard || a.Hard < leastTime {
+					t.Fatalf("%v + %v, move %d: %v", start, inc, move, a)
+				}
+				if lim.Time[0] < 2*leastTime && inc == 0 {
+					break
+				}
+				if lim.Time[0] -= a.Hard; lim.Time[0] <= 0 {
+					t.Fatalf("%v + %v: the clock ran out at move %d", start, inc, move)
+				}
+				lim.Time[0] += inc
+			}
 		}
 	}
 }

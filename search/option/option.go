@@ -34,6 +34,7 @@ type Option struct {
 	UCI    string // empty: no UCI option
 	Usage  string
 	Random bool
+	Field  string // name of the field in its struct
 
 	field     reflect.Value
 	low, high float64 // of a number, unless choices is set
@@ -64,7 +65,7 @@ func collect(v reflect.Value, all *[]Option) {
 		}
 		o := Option{
 			Key: key, Alias: tag.Get("alias"), UCI: tag.Get("uci"), Usage: tag.Get("usage"),
-			Random: tag.Get("random") == "true", field: field,
+			Random: tag.Get("random") == "true", Field: v.Type().Field(i).Name, field: field,
 		}
 		if text := tag.Get("values"); text != "" {
 			o.choices = strings.Split(text, ",")
@@ -104,9 +105,15 @@ func Keys(all []Option) []string {
 	return keys
 }
 
-// AtMost returns the option of a whole number with a lower upper bound.
-func (o Option) AtMost(high float64) Option {
-	o.high = min(o.high, high)
+// Bounds returns the least and greatest value of a number; it is false for a switch and
+// for a number that has only certain values.
+func (o Option) Bounds() (low, high float64, ok bool) {
+	return o.low, o.high, o.choices == nil && o.field.Kind() != reflect.Bool
+}
+
+// Within returns the option of a whole number with closer bounds.
+func (o Option) Within(low, high float64) Option {
+	o.low, o.high = max(o.low, low), min(o.high, high)
 	return o
 }
 

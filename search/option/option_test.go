@@ -132,3 +132,22 @@ func TestBadTag(t *testing.T) {
 		X int `yaml:"x"`
 	}{})
 }
+
+func TestBounds(t *testing.T) {
+	s := usual()
+	for key, want := range map[string][2]float64{"depth": {1, 64}, "margin": {-1, 2.5}, "fast_nodes": {0, 1e12}} {
+		o, _ := option.Find(option.All(&s), key)
+		if low, high, ok := o.Bounds(); !ok || low != want[0] || high != want[1] {
+			t.Errorf("%s: found %v to %v, %v, expected %v", key, low, high, ok, want)
+		}
+	}
+	for _, key := range []string{"probe", "reuse"} {
+		o, _ := option.Find(option.All(&s), key)
+		if _, _, ok := o.Bounds(); ok {
+			t.Errorf("%s: found bounds, expected none", key)
+		}
+	}
+	if o, _ := option.Find(option.All(&s), "fast_nodes"); o.Field != "Nodes" {
+		t.Errorf("found the field %q, expected Nodes", o.Field)
+	}
+}

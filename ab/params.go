@@ -1,0 +1,173 @@
+package ab
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/search/option"
+)
+
+// Params are the rules that make the search selective, with their numbers. The tags
+// are those of package option; each key may be given in the text of a player.
+type Params struct {
+	Rules
+	Numbers
+}
+
+// Rules switch on and off what makes the search selective or its order better.
+// With all of them off the search visits the full width of the tree and returns its
+// minimax value, which is what tests compare it with.
+type Rules struct {
+	NullMove          bool `yaml:"null_move" usage:"give the opponent a free move to show a cutoff"`
+	NullVerify        bool `yaml:"null_verify" usage:"search again without null moves where one cut off at high depth"`
+	ReverseFutility   bool `yaml:"reverse_futility" usage:"trust a static evaluation far above beta"`
+	Razoring          bool `yaml:"razoring" usage:"trust quiescence where the evaluation is far below alpha"`
+	ProbCut           bool `yaml:"probcut" usage:"cut off where a capture holds far above beta at less depth"`
+	Reductions        bool `yaml:"reductions" usage:"search late moves less deep first"`
+	ReduceNoisy       bool `yaml:"reduce_noisy" usage:"reduce late captures too"`
+	ReduceWinning     bool `yaml:"reduce_winning" usage:"reduce late captures that win material too"`
+	ReduceCut         bool `yaml:"reduce_cut" usage:"reduce more where a cutoff is expected"`
+	ReducePV          bool `yaml:"reduce_pv" usage:"reduce less where the table has seen a principal variation"`
+	Deeper            bool `yaml:"deeper" usage:"search a reduced move again deeper or less deep by its score"`
+	MoveCount         bool `yaml:"move_count" usage:"leave out late quiet moves near the leaves"`
+	Futility          bool `yaml:"futility" usage:"leave out quiet moves that cannot reach alpha"`
+	HistoryPruning    bool `yaml:"history_pruning" usage:"leave out quiet moves that history thinks little of"`
+	PruneEvasions     bool `yaml:"prune_evasions" usage:"leave out late and losing moves out of check too"`
+	ReducedDepth      bool `yaml:"reduced_depth" usage:"futility and exchange pruning look at the depth after reduction"`
+	Exchange          bool `yaml:"exchange" usage:"leave out moves that lose material"`
+	Delta             bool `yaml:"delta" usage:"quiescence: leave out captures that cannot reach alpha"`
+	Evasions          bool `yaml:"evasions" usage:"quiescence: try few quiet evasions"`
+	Quiescence        bool `yaml:"quiescence" usage:"resolve captures and drop checks below depth 0"`
+	QuiesceTable      bool `yaml:"quiesce_table" usage:"quiescence: try the table's move first"`
+	CheckExtension    bool `yaml:"check_extension" usage:"search one ply deeper in check"`
+	SafeExtension     bool `yaml:"safe_extension" usage:"only for checks that lose no material"`
+	ReduceEvasions    bool `yaml:"reduce_evasions" usage:"reduce late moves out of check too"`
+	Singular          bool `yaml:"singular" usage:"extend the table's move where all others are much worse"`
+	MultiCut          bool `yaml:"multi_cut" usage:"cut off where several moves would"`
+	DoubleExtension   bool `yaml:"double_extension" usage:"extend by two where all others are far worse"`
+	NegativeExtension bool `yaml:"negative_extension" usage:"search the table's move less deep where others are as good"`
+	InternalReduction bool `yaml:"internal_reduction" usage:"search less deep where the table knows no move"`
+	TableEval         bool `yaml:"table_eval" usage:"the table's score corrects the evaluation"`
+	CorrectPawns      bool `yaml:"correct_pawns" usage:"correct the evaluation by what came of like pawns"`
+	CorrectMen        bool `yaml:"correct_men" usage:"correct the evaluation by what came of like pieces of each side"`
+	CorrectHands      bool `yaml:"correct_hands" usage:"correct the evaluation by what came of like hands"`
+	CorrectMoves      bool `yaml:"correct_moves" usage:"correct the evaluation by what came after the same two moves"`
+	ReplyTwo          bool `yaml:"reply_two" usage:"history of moves after one's own last move"`
+	ReplyFour         bool `yaml:"reply_four" usage:"history of moves after one's own last move but one"`
+	DropHistory       bool `yaml:"drop_history" usage:"histories of replies tell drops from moves"`
+	CaptureHistory    bool `yaml:"capture_history" usage:"history of captures"`
+	TableReward       bool `yaml:"table_reward" usage:"reward the table's move that cuts off"`
+	EvalReward        bool `yaml:"eval_reward" usage:"reward moves by the change of the evaluation"`
+	FailLowReward     bool `yaml:"fail_low_reward" usage:"reward the move that no answer was found to"`
+	MateProbe         bool `yaml:"mate_probe" usage:"look for drops that mate before searching"`
+}
+
+// Numbers are the numbers of the rules. Margins are in centipawns, reductions in
+// 1024ths of a ply.
+type Numbers struct {
+	Aspiration     int `yaml:"aspiration" range:"5..400" usage:"half the first window around the last score"`
+	Reverse        int `yaml:"reverse" range:"10..600" usage:"reverse futility, per ply of depth"`
+	ReverseDepth   int `yaml:"reverse_depth" range:"1..20" usage:"reverse futility: greatest depth"`
+	RazorBase      int `yaml:"razor_base" range:"0..2000" usage:"razoring, at depth 0"`
+	RazorStep      int `yaml:"razor_step" range:"0..1000" usage:"razoring, per depth squared"`
+	NullBase       int `yaml:"null_base" range:"1..8" usage:"null move: reduction, plies"`
+	NullDivisor    int `yaml:"null_divisor" range:"1..16" usage:"null move: depth for one ply of reduction more"`
+	NullMargin     int `yaml:"null_margin" range:"20..1000" usage:"null move: evaluation above beta for one ply of reduction more"`
+	ProbMargin     int `yaml:"prob_margin" range:"20..1500" usage:"ProbCut: above beta"`
+	FutileBase     int `yaml:"futile_base" range:"0..1000" usage:"futility, at depth 0"`
+	FutileStep     int `yaml:"futile_step" range:"0..600" usage:"futility, per ply of depth more"`
+	FutileDepth    int `yaml:"futile_depth" range:"1..16" usage:"futility: greatest depth"`
+	DeltaMargin    int `yaml:"delta_margin" range:"0..1000" usage:"quiescence, above the swing of the capture"`
+	QuietLoss      int `yaml:"quiet_loss" range:"0..300" usage:"exchange loss allowed to quiet moves, per depth squared"`
+	NoisyLoss      int `yaml:"noisy_loss" range:"0..600" usage:"exchange loss allowed to captures, per ply of depth"`
+	CountBase      int `yaml:"count_base" range:"1..30" usage:"quiet moves tried near the leaves, at depth 0"`
+	CountSquare    int `yaml:"count_square" range:"10..400" usage:"and more, hundredths of depth squared"`
+	CountDepth     int `yaml:"count_depth" range:"1..40" usage:"greatest depth at which late quiet moves are left out"`
+	QuietDepth     int `yaml:"quiet_depth" range:"1..40" usage:"greatest depth at which quiet moves that lose material are left out"`
+	NoisyDepth     int `yaml:"noisy_depth" range:"1..40" usage:"the same of captures"`
+	HistoryFloor   int `yaml:"history_floor" range:"200..20000" usage:"history pruning: least score, per ply of depth"`
+	DropPlies      int `yaml:"drop_plies" range:"0..8" usage:"quiescence plies that look at drops giving check"`
+	QuietEvasions  int `yaml:"quiet_evasions" range:"1..64" usage:"quiet moves out of check that quiescence tries once it has a defence"`
+	SingularDepth  int `yaml:"singular_depth" range:"3..16" usage:"singular extension: least depth"`
+	SingularMargin int `yaml:"singular_margin" range:"1..400" usage:"singular extension: below the table's score, 16ths per ply of depth"`
+	DoubleMargin   int `yaml:"double_margin" range:"0..400" usage:"below that for an extension by two"`
+	ExtendReach    int `yaml:"extend_reach" range:"0..400" usage:"extensions end at this distance from the root, per cent of the iteration"`
+	ReduceDepth    int `yaml:"reduce_depth" range:"2..6" usage:"least depth that late moves are reduced at"`
+	ReduceBase     int `yaml:"reduce_base" range:"-2048..4096" usage:"reduction of every late move"`
+	ReduceDivisor  int `yaml:"reduce_divisor" range:"500..8000" usage:"1024 times what divides the product of the logarithms of depth and number of moves"`
+	ReduceWindow   int `yaml:"reduce_window" range:"0..4096" usage:"less in a principal variation"`
+	ReduceFalling  int `yaml:"reduce_falling" range:"0..4096" usage:"more where the evaluation does not improve"`
+	ReduceCheck    int `yaml:"reduce_check" range:"0..4096" usage:"less for checks and killers"`
+	ReduceExpected int `yaml:"reduce_expected" range:"0..4096" usage:"more where a cutoff is expected"`
+	ReduceSeen     int `yaml:"reduce_seen" range:"0..4096" usage:"less where the table has seen a principal variation"`
+	ReduceHistory  int `yaml:"reduce_history" range:"0..8192" usage:"less for each 8192 of history"`
+	ReduceCapture  int `yaml:"reduce_capture" range:"0..4096" usage:"less for captures than for quiet moves"`
+	BonusSquare    int `yaml:"bonus_square" range:"0..64" usage:"change of history, per depth squared"`
+	BonusStep      int `yaml:"bonus_step" range:"0..256" usage:"and per ply of depth"`
+	BonusMax       int `yaml:"bonus_max" range:"100..8000" usage:"and at most"`
+	CheckBonus     int `yaml:"check_bonus" range:"0..32768" usage:"order: score of quiet moves that give check"`
+	MaterialScale  int `yaml:"material_scale" range:"0..200" usage:"by how much evaluations grow with the material on the board, per cent"`
+	CorrectWeight  int `yaml:"correct_weight" range:"0..400" usage:"greatest correction of the evaluation by each history"`
+	CorrectDivisor int `yaml:"correct_divisor" range:"1..64" usage:"what divides error times depth where a correction is learned"`
+}
+
+// paramsHand are for variants where captures go to hand: scores jump about twice as
+// far between plies, and good moves hide among many more.
+var paramsHand = Params{
+	Rules: Rules{
+		NullMove: true, ReverseFutility: true, Razoring: true, Reductions: true, ReduceNoisy: true, MoveCount: true,
+		Futility: true, HistoryPruning: true, Exchange: true, Delta: true, Evasions: true, Quiescence: true,
+		CheckExtension: true, Singular: true, MultiCut: true, InternalReduction: true, TableEval: true,
+		CorrectPawns: true, CorrectMen: true, CorrectHands: true, ReplyTwo: true, DropHistory: true,
+		CaptureHistory: true, TableReward: true, FailLowReward: true,
+	},
+	Numbers: Numbers{
+		Aspiration: 45, Reverse: 115, ReverseDepth: 8, RazorBase: 400, RazorStep: 150,
+		NullBase: 3, NullDivisor: 4, NullMargin: 170, ProbMargin: 250,
+		FutileBase: 100, FutileStep: 100, FutileDepth: 6, DeltaMargin: 270,
+		QuietLoss: 28, NoisyLoss: 160, CountBase: 11, CountSquare: 90, CountDepth: 7, QuietDepth: 6, NoisyDepth: 5, HistoryFloor: 4500,
+		DropPlies: -minDepth, QuietEvasions: 3,
+		SingularDepth: 4, SingularMargin: 20, DoubleMargin: 40, ExtendReach: 200,
+		ReduceDepth: 3, ReduceBase: 950, ReduceDivisor: 2253, ReduceWindow: 1024, ReduceFalling: 900, ReduceCheck: 1024,
+		ReduceExpected: 1024, ReduceSeen: 1024, ReduceHistory: 850, ReduceCapture: 600,
+		BonusSquare: 16, BonusStep: 32, BonusMax: 1400, CheckBonus: 6000,
+		CorrectWeight: 90, CorrectDivisor: 7,
+	},
+}
+
+var paramsChess = func() Params {
+	p := paramsHand
+	p.Aspiration, p.Reverse, p.ReverseDepth, p.FutileBase, p.FutileStep, p.DeltaMargin = 25, 80, 7, 100, 80, 150
+	p.QuietLoss, p.NoisyLoss, p.CountBase, p.CountSquare, p.DropPlies = 25, 90, 4, 100, 0
+	p.RazorBase, p.RazorStep, p.CheckBonus = 250, 120, historyMax
+	return p
+}()
+
+// DefaultParams returns how the engine plays a variant, by the variant's properties.
+func DefaultParams(v *chess.Variant) Params {
+	if v.CapturesToHand {
+		return paramsHand
+	}
+	return paramsChess
+}
+
+// Set changes params as settings say, which are values by their keys. An error names
+// the key and what was expected.
+func (p *Params) Set(settings map[string]string) error {
+	all := option.All(p)
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		o, ok := option.Find(all, key)
+		if !ok {
+			keys := option.Keys(all)
+			return fmt.Errorf("found %q, the nearest is %s; expected one of %s", key, words.Nearest(key, keys), strings.Join(keys, ", "))
+		}
+		if err := o.Set(settings[key]); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
+}
