@@ -29,7 +29,16 @@
 // [DefaultOptions] are for play. For making training data a Gumbel root with
 // sequential halving gives sound targets from few playouts, and playout-cap
 // randomisation spends them where they teach. Everything random
-// comes from [Options.Rand]. One Engine is one tree, searched by one goroutine:
-// with the same calls it gives the same answers if no limit of time ends its
-// searches. Many engines share one net by a [Batcher].
+// comes from [Options.Rand]. One Engine is one tree. Searched by one thread, it gives
+// the same answers to the same calls if no limit of time ends its searches. Many
+// engines share one net by a [Batcher].
+//
+// # Threads
+//
+// Several threads take turns on one tree: each gathers a batch of positions, has it
+// evaluated by an evaluator of its own while the others have their turns, and counts
+// what came of it. Playouts that wait for an evaluation count as visits where moves
+// are chosen, so that threads spread. Nodes need no more memory for it. As one thread
+// at a time works on the tree, n threads are at most n times as fast, and no faster
+// than gathering and counting alone.
 package mcts

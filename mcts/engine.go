@@ -17,18 +17,24 @@ type Engine struct {
 	// for, best first. Depth is the binary logarithm of that number.
 	OnInfo func(search.Info)
 
-	eval   Evaluator
-	opts   Options
-	tree   *tree
-	clocks clock.Switch
+	eval    Evaluator
+	helpers []helper
+	opts    Options
+	tree    *tree
+	clocks  clock.Switch
 }
 
-// New returns an engine whose positions e evaluates. The error wraps ErrOptions.
-func New(e Evaluator, o Options) (*Engine, error) {
+// New returns an engine whose positions e evaluates. With each of more a search has
+// one thread more, whose positions that evaluates; a [Batcher] must then not be
+// among them. The error wraps ErrOptions.
+func New(e Evaluator, o Options, more ...Evaluator) (*Engine, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	engine := &Engine{eval: e, opts: o}
+	for _, e := range more {
+		engine.helpers = append(engine.helpers, helper{e, newBatch(o.Batch)})
+	}
 	engine.tree = newTree(&engine.opts)
 	return engine, nil
 }

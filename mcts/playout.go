@@ -26,9 +26,8 @@ type tree struct {
 	fpu     float64   // at the root
 
 	path     []step
-	waiting  []waiting     // playouts that wait for an evaluation
-	leaves   []search.Leaf // of waiting
-	depth    int           // greatest length of a playout of this search
+	*batch       // of the thread whose turn it is
+	depth    int // greatest length of a playout of this search
 	moves    chess.MoveList
 	mating   [3]chess.MoveList // of the mate probe
 	tempered []float32         // priors
@@ -54,10 +53,19 @@ type waiting struct {
 
 func newTree(opts *Options) *tree {
 	t := &tree{graph: newGraph(opts.MemoryMB << 20), opts: opts}
-	t.waiting = make([]waiting, 0, opts.Batch)
-	t.leaves = make([]search.Leaf, opts.Batch)
+	t.batch = newBatch(opts.Batch)
 	t.forget()
 	return t
+}
+
+// batch is what one thread has evaluated at once.
+type batch struct {
+	waiting []waiting     // playouts that wait for the evaluation
+	leaves  []search.Leaf // of waiting
+}
+
+func newBatch(size int) *batch {
+	return &batch{waiting: make([]waiting, 0, size), leaves: make([]search.Leaf, size)}
 }
 
 // outcome is how a playout ended.
@@ -205,8 +213,14 @@ func (t *tree) evaluate(ctx context.Context, e Evaluator) error {
 	if len(t.waiting) == 0 {
 		return nil
 	}
-	leaves := t.leaves[:len(t.waiting)]
-	err := e.Evaluate(ctx, leaves)
+	err := e.Evaluate(ctx, t.leaves[:len(t.waiting)])
+	t.take(err)
+	return err
+}
+
+// take counts the waiting playouts, whose positions have been evaluated, or takes
+// them back if that ended with an error.
+func (t *tree) take(err error) {
 	for i := range t.waiting {
 		w := &t.waiting[i]
 		n := t.node(w.node)
@@ -215,11 +229,10 @@ func (t *tree) evaluate(ctx context.Context, e Evaluator) error {
 			t.takeBack(w.path)
 			continue
 		}
-		t.fill(n, &leaves[i])
+		t.fill(n, &t.leaves[i])
 		t.count(w.path)
 	}
 	t.waiting = t.waiting[:0]
-	return err
 }
 
 // fill makes n ready with the evaluation of its position.

@@ -1,11 +1,11 @@
 package mcts
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -122,24 +122,28 @@ func TestClocks(t *testing.T) {
 
 func TestPonder(t *testing.T) {
 	l := mustLine(t, chess.Crazyhouse, middleFEN, "")
-	e := mustNew(t, &scatter{}, nil)
-	done := make(chan error, 1)
-	go func() {
-		_, err := e.Search(context.Background(), l, search.Limits{Ponder: true, MoveTime: 10 * time.Millisecond})
-		done <- err
-	}()
-	select {
-	case <-done:
-		t.Fatal("answered before the ponder hit")
-	case <-time.After(50 * time.Millisecond):
-	}
-	e.Ponderhit()
-	select {
-	case err := <-done:
-		if err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		e := mustNew(t, &scatter{}, nil)
+		done := make(chan error, 1)
+		go func() {
+			_, err := e.Search(t.Context(), l, search.Limits{Ponder: true, Nodes: 100, MoveTime: 10 * time.Millisecond})
+			done <- err
+		}()
+		select {
+		case <-done:
+			t.Fatal("answered before the ponder hit")
+		case <-time.After(time.Hour): // of the test's own time, which passes while all wait
+		}
+		e.Ponderhit()
+		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(5 * time.Second):
-		t.Fatal("no answer after the ponder hit")
+	})
+
+	// Time ends a search that was hit.
+	e := mustNew(t, &scatter{}, nil)
+	e.Ponderhit()
+	if _, err := e.Search(t.Context(), l, search.Limits{Ponder: true, MoveTime: 10 * time.Millisecond}); err != nil {
+		t.Fatal(err)
 	}
 }

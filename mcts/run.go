@@ -18,6 +18,7 @@ type run struct {
 
 	halving *halving // nil unless plan.gumbel
 	nodes   uint64   // playouts counted or waiting
+	out     int      // batches that other threads are having evaluated
 	full    bool     // memory is, and nothing more can be forgotten
 	idle    bool     // nothing is left that a playout could find out
 
@@ -43,6 +44,13 @@ func (r *run) search(ctx context.Context, line *chess.Line, only []chess.Move) e
 	}
 	if r.plan.gumbel {
 		r.halving = newHalving(t, r.plan.nodes-min(r.nodes, r.plan.nodes))
+	}
+	if len(r.engine.helpers) > 0 {
+		err := r.together(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
 	}
 	for !r.finished() {
 		r.gather()
@@ -78,7 +86,7 @@ func (r *run) gather() {
 			return
 		}
 		if !t.hasRoom() {
-			if len(t.waiting) > 0 {
+			if len(t.waiting) > 0 || r.out > 0 {
 				return
 			}
 			t.root = t.shrink(t.root)
@@ -118,7 +126,7 @@ func (r *run) first() int {
 		if i := r.halving.next(t); i >= 0 {
 			return i
 		}
-		if len(t.waiting) > 0 {
+		if len(t.waiting) > 0 || r.out > 0 {
 			return -1
 		}
 		r.halving.advance(t)
@@ -143,12 +151,15 @@ func (r *run) finished() bool {
 	return r.clock.Shared && r.decided()
 }
 
-// decided reports whether the rest of the time on a game's clock would not
-// change the move: there is no other, or no other can catch up.
+// decided reports whether the share of a game's clock is spent, or the rest of it
+// would not change the move: there is no other, or no other can catch up.
 func (r *run) decided() bool {
 	spent, ok := r.clock.Running()
 	if !ok {
 		return false
+	}
+	if spent >= r.clock.Soft {
+		return true
 	}
 	t := r.tree
 	first, second, moves := uint32(0), uint32(0), 0
@@ -173,7 +184,7 @@ func (r *run) decided() bool {
 		return true
 	}
 	total := time.Since(r.clock.Began)
-	left := float64(r.nodes) * float64(r.clock.Hard-spent) / float64(max(total, 1))
+	left := float64(r.nodes) * float64(r.clock.Soft-spent) / float64(max(total, 1))
 	return r.nodes > 64 && best >= bestMean && float64(first-second) > left
 }
 
