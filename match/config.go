@@ -242,6 +242,9 @@ func (c *Config) schedule() schedule {
 	return s
 }
 
+// Settings name everything the games of the match follow from, as its log has them.
+func (c *Config) Settings() map[string]string { return c.schedule() }
+
 // Key identifies everything the games of the match follow from: two matches with the
 // same key have the same pairs. It is 16 hexadecimal digits, and stands in every line of
 // the log.

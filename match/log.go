@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 )
 
 // Errors of the log of a match.
@@ -39,27 +37,6 @@ type schedule map[string]string
 func (s schedule) hash() string {
 	sum := sha256.Sum256(encodeLine(s))
 	return hex.EncodeToString(sum[:8])
-}
-
-// difference says in what s, the schedule wanted, and found are not the same.
-func (s schedule) difference(found schedule) string {
-	var names []string
-	for name := range s {
-		names = append(names, name)
-	}
-	for name := range found {
-		if _, ok := s[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	var parts []string
-	for _, name := range names {
-		if s[name] != found[name] {
-			parts = append(parts, fmt.Sprintf("%s is %.80q in the log, %.80q here", name, found[name], s[name]))
-		}
-	}
-	return strings.Join(parts, "; ")
 }
 
 // players returns the names of the players in order.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // records are the files of a match: its log and its games as PGN. The games of
@@ -84,7 +85,7 @@ func (l *Log) continues(s schedule, withPGN bool) error {
 	if l.Version != logVersion {
 		return fmt.Errorf("%w: version %d, from an earlier build: its pairs can be read but not added to, begin another log", ErrBadLog, l.Version)
 	}
-	if diff := s.difference(l.Settings); diff != "" {
+	if diff := words.Difference(s, l.Settings, "in the log"); diff != "" {
 		return fmt.Errorf("%w: %s", ErrOtherSchedule, diff)
 	}
 	if withPGN != l.withPGN {

@@ -65,7 +65,7 @@ func differentPaths(group []*Maker) []string {
 	dirs := make([][]string, len(group))
 	for i, m := range group {
 		path := m.Spec.Net
-		if m.Spec.Search == Engine {
+		if m.Spec.Search.Foreign() {
 			path = m.Spec.Command[0]
 		}
 		parts := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
@@ -104,7 +104,7 @@ func differentSettings(group []*Maker) []string {
 
 // settings parts Settings into single ones.
 func (m *Maker) settings() []string {
-	if m.Spec.Search == Engine {
+	if m.Spec.Search.Foreign() {
 		return strings.Split(m.Settings, ",")
 	}
 	return strings.Split(m.Settings, ", ")

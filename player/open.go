@@ -14,10 +14,13 @@ import (
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/engine"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/search/strength"
 	"github.com/crazyhouse-rl/selfplay/uci"
+	"github.com/crazyhouse-rl/selfplay/xboard"
 )
 
 // Player plays games until it is closed.
@@ -47,29 +50,49 @@ func (p abPlayer) Report(f func(search.Info)) { p.OnInfo = f }
 
 type treePlayer struct {
 	*mcts.Engine
-	evaluator TreeEvaluator
+	evaluators []TreeEvaluator // of each thread
 }
 
 func (p treePlayer) Report(f func(search.Info)) { p.OnInfo = f }
 
 // Close releases the net.
-func (p treePlayer) Close() error { return p.evaluator.Close() }
+func (p treePlayer) Close() error {
+	var errs []error
+	for _, e := range p.evaluators {
+		errs = append(errs, e.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // Open returns a player by one of this program's searches with a net that has been
 // read. Resources left at 0 are hashMB and one thread.
 func (s *Spec) Open(n *Net, hashMB int) (Own, error) {
+	p, err := s.openFull(n, hashMB)
+	if err != nil || s.Elo == nil {
+		return p, err
+	}
+	return Weaken(p, strength.ForElo(*s.Elo), s.Seed), nil
+}
+
+// openFull is Open at full strength.
+func (s *Spec) openFull(n *Net, hashMB int) (Own, error) {
 	r := s.resources(hashMB)
 	if s.Search != TreeSearch {
-		return abPlayer{ab.New(n.Evaluator, ab.Options{HashMB: r.HashMB, Threads: r.Threads})}, nil
+		return abPlayer{ab.New(n.Evaluator, ab.Options{HashMB: r.HashMB, Threads: r.Threads, Params: s.Params})}, nil
 	}
-	evaluator, err := n.OpenPlanes(s.Runtime, r.Threads)
-	if err != nil {
-		return nil, err
+	var p treePlayer
+	all := make([]mcts.Evaluator, r.Threads)
+	for i := range all {
+		e, err := n.OpenPlanes(s.Runtime, 1)
+		if err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+		p.evaluators, all[i] = append(p.evaluators, e), e
 	}
 	o := s.Tree
 	o.MemoryMB = r.HashMB
-	p := treePlayer{evaluator: evaluator}
-	if p.Engine, err = mcts.New(evaluator, o); err != nil {
+	var err error
+	if p.Engine, err = mcts.New(all[0], o, all[1:]...); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
@@ -88,7 +111,7 @@ func (s *Spec) resources(hashMB int) Resources {
 type Maker struct {
 	Spec   Spec
 	Name   string        // for results
-	Net    string        // id of its net; of an Engine its command and options
+	Net    string        // id of its net; of a foreign engine its command and options
 	Origin string        // which net of a directory plays; else empty
 	Limits search.Limits // of every search
 	// Settings says in words what else decides the player's moves.
@@ -100,7 +123,7 @@ type Maker struct {
 
 	net    *Net
 	hashMB int
-	engine uci.ClientConfig
+	engine engine.Config
 	ctx    context.Context // of engines
 }
 
@@ -117,7 +140,7 @@ func (s Spec) Load(ctx context.Context, v *chess.Variant, d Defaults) (*Maker, e
 	if s.HasLimits() {
 		m.Limits = s.Limits
 	}
-	if s.Search == Engine {
+	if s.Search.Foreign() {
 		m.loadEngine(v)
 	} else if err := m.loadOwn(v); err != nil {
 		return nil, err
@@ -158,11 +181,17 @@ func (m *Maker) use(n *Net) {
 	m.net, m.Name, m.Net, m.Origin, m.Threads = n, n.Name, n.ID, n.Origin, r.Threads
 	if m.Spec.Search == TreeSearch {
 		m.Settings = m.Spec.treeSettings(r)
-		return
+	} else {
+		m.Settings = fmt.Sprintf("hash %d MiB", r.HashMB)
+		if r.Threads > 1 {
+			m.Settings += fmt.Sprintf(", %d threads", r.Threads)
+		}
 	}
-	m.Settings = fmt.Sprintf("hash %d MiB", r.HashMB)
-	if r.Threads > 1 {
-		m.Settings += fmt.Sprintf(", %d threads", r.Threads)
+	if m.Spec.Elo != nil {
+		m.Settings += fmt.Sprintf(", elo %d, seed %d", *m.Spec.Elo, m.Spec.Seed)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Spec.Params)) {
+		m.Settings += ", " + key + " " + m.Spec.Params[key]
 	}
 }
 
@@ -172,6 +201,18 @@ func (s Spec) With(n *Net, d Defaults) *Maker {
 	m := &Maker{Spec: s, Limits: d.Limits, hashMB: d.HashMB}
 	m.use(n)
 	return m
+}
+
+// Tuned returns a Maker of the same player, of an AlphaBeta search, with other values of
+// some parameters, by the keys of ab.Params. The values must be in range.
+func (m *Maker) Tuned(params map[string]string) *Maker {
+	tuned := *m
+	tuned.Spec.Params = map[string]string{}
+	maps.Copy(tuned.Spec.Params, m.Spec.Params)
+	maps.Copy(tuned.Spec.Params, params)
+	tuned.use(m.net)
+	tuned.Name = m.Name
+	return &tuned
 }
 
 // treeSettings describes a TreeSearch. The first six settings are always there.
@@ -184,40 +225,58 @@ func (s *Spec) treeSettings(r Resources) string {
 			text += ", " + o.Key + " " + o.String()
 		}
 	}
+	if r.Threads > 1 {
+		text += fmt.Sprintf(", %d threads", r.Threads)
+	}
 	if s.Runtime.Name != "" && s.Runtime.Name != runtimes.Native {
 		text += ", runtime " + s.Runtime.Name
 	}
 	return text
 }
 
-// loadEngine prepares a UCI engine. Its id is its command with the options, as there
+// loadEngine prepares a foreign engine. Its id is its command with the options, as there
 // is no telling which program or net that is.
 func (m *Maker) loadEngine(v *chess.Variant) {
 	s := &m.Spec
-	m.engine = uci.ClientConfig{
+	m.engine = engine.Config{
 		Command: s.Command[0], Args: s.Command[1:], Dir: s.Dir, Variant: v, Options: s.Options,
 		StartTimeout: s.Timeout, ReadyTimeout: s.Timeout, SearchTimeout: s.Timeout, MoveMargin: s.Margin,
 	}
 	words := []string{strings.Join(s.Command, " ")}
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
 		words = append(words, name+"="+s.Options[name])
-		if n, err := strconv.Atoi(s.Options[name]); err == nil && strings.EqualFold(name, "Threads") {
+		if n, err := strconv.Atoi(s.Options[name]); err == nil && (strings.EqualFold(name, "Threads") || s.Search == XBoard && strings.EqualFold(name, "cores")) {
 			m.Threads = n
 		}
 	}
 	m.Name, m.Settings = filepath.Base(s.Command[0]), strings.Join(words, ",")
-	m.Net = "uci:" + m.Settings
-	// Not every engine forgets all at ucinewgame. Where limits let games be
+	m.Net = string(s.Search) + ":" + m.Settings
+	// Not every engine forgets all at a new game. Where limits let games be
 	// repeated, that must not stand in the way.
 	m.Fresh = m.Limits.MoveTime == 0 && !m.Limits.Clock(chess.White)
 }
 
 // Open returns a player. It may be called from many goroutines.
 func (m *Maker) Open() (Player, error) {
-	if m.Spec.Search == Engine {
+	switch m.Spec.Search {
+	case Engine:
 		return uci.Start(m.ctx, m.engine)
+	case XBoard:
+		return m.openXBoard()
 	}
 	return m.Spec.Open(m.net, m.hashMB)
+}
+
+// openXBoard starts an engine and asks it whether it can be limited as the player is.
+func (m *Maker) openXBoard() (Player, error) {
+	c, err := xboard.Start(m.ctx, m.engine)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Accepts(&m.Limits); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
 // New is Open for users that close what is an io.Closer.

@@ -31,7 +31,7 @@ func TestLoadAll(t *testing.T) {
 	d := Defaults{Limits: search.Limits{Nodes: 400, Depth: 5}, HashMB: 4}
 	all, err := LoadAll(t.Context(), parseAll(t,
 		"material", "material,nodes=1k", "material,nodes=1k,hash=8", "uci:/usr/bin/sf,Hash=2,depth=3", "material,name=M,threads=2",
-		"material,nodes=2k", "material,nodes=2k", "uci:/usr/bin/sf,Hash=3,depth=3", "uci:/opt/x,depth=1", "uci:/srv/x,depth=1",
+		"material,nodes=2k", "material,nodes=2k", "uci:/usr/bin/sf,Hash=3,depth=3", "uci:/opt/x,depth=1", "uci:/srv/x,depth=1", "xboard:/usr/games/sjeng,cores=2,movetime=1s",
 	), chess.Crazyhouse, d)
 	if err != nil {
 		t.Fatal(err)
@@ -51,6 +51,7 @@ func TestLoadAll(t *testing.T) {
 		"sf Hash=3; uci:/usr/bin/sf,Hash=3; /usr/bin/sf,Hash=3",
 		"x opt; uci:/opt/x; /opt/x",
 		"x srv; uci:/srv/x; /srv/x",
+		"sjeng; xboard:/usr/games/sjeng,cores=2; /usr/games/sjeng,cores=2",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nexpected\n%q", got, want)

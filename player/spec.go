@@ -1,5 +1,5 @@
 // Package player says who can play: this program's searches with any net, and any
-// UCI engine. A Spec describes a player; it is read from text, as command lines
+// engine that speaks UCI or CECP. A Spec describes a player; it is read from text, as command lines
 // have it, or from YAML. Load reads what the player needs, once, and the Maker it
 // gives opens any number of equal players.
 package player
@@ -9,15 +9,18 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/search/option"
+	"github.com/crazyhouse-rl/selfplay/search/strength"
 )
 
 // ErrUsage marks errors in a player's description, or in a name that stands for a
@@ -29,10 +32,14 @@ type Search string
 
 // The searches.
 const (
-	AlphaBeta  Search = "ab"   // package ab, with an NNUE net or by material
-	TreeSearch Search = "mcts" // package mcts, with a plane net or without one
-	Engine     Search = "uci"  // another program's
+	AlphaBeta  Search = "ab"     // package ab, with an NNUE net or by material
+	TreeSearch Search = "mcts"   // package mcts, with a plane net or without one
+	Engine     Search = "uci"    // another program's, by UCI
+	XBoard     Search = "xboard" // another program's, by CECP, the protocol of XBoard
 )
+
+// Foreign reports whether the search is another program's.
+func (s Search) Foreign() bool { return s == Engine || s == XBoard }
 
 // Words that stand where a net's file may.
 const (
@@ -47,23 +54,29 @@ type Spec struct {
 	Search Search
 
 	// Net is a file, a directory as nets.Find takes it, or one of the words
-	// above; empty for an Engine.
+	// above; empty for an engine.
 	Net string
-	// Command is an Engine's program and its arguments.
+	// Command is a foreign engine's program and its arguments.
 	Command []string
 
 	Name   string        // in results and games; else one is made of what it is
 	Limits search.Limits // of every search, in place of the match's
 
 	Resources Resources
+	// Elo is the rating of a player of this program below its full strength, nil
+	// of others, Seed what its choices follow from; see package strength.
+	Elo  *int
+	Seed uint64
 	// Tree are the options of a TreeSearch, but for MemoryMB, which is
 	// Resources.HashMB.
 	Tree    mcts.Options
 	Runtime Runtime // of a TreeSearch's net
+	// Params change parameters of an AlphaBeta search, by the keys of ab.Params.
+	Params map[string]string
 
-	// Of an Engine: where it runs, how long it may be silent where no limit of
-	// time says so, how long it may go beyond such a limit, and its UCI options
-	// by their names as written.
+	// Of a foreign engine: where it runs, how long it may be silent where no limit of
+	// time says so, how long it may go beyond such a limit, and its options by
+	// their names as written.
 	Dir             string
 	Timeout, Margin time.Duration
 	Options         map[string]string
@@ -73,7 +86,7 @@ type Spec struct {
 // tags are those of package option.
 type Resources struct {
 	HashMB  int `yaml:"hash" uci:"Hash" range:"1..65536" usage:"size of the transposition table, or of the tree, MiB"`
-	Threads int `yaml:"threads" uci:"Threads" range:"1..512" usage:"threads of alpha-beta search, or of a plane net"`
+	Threads int `yaml:"threads" uci:"Threads" range:"1..512" usage:"threads of a search, each of a tree search with a copy of its net"`
 }
 
 // Runtime says what computes a plane net.
@@ -88,7 +101,7 @@ func (s *Spec) HasLimits() bool {
 	return l.Nodes > 0 || l.Depth > 0 || l.MoveTime > 0 || l.Time != [2]time.Duration{} || l.Inc != [2]time.Duration{}
 }
 
-// Settings returns the options of the player's search, bound to s. An Engine has
+// Settings returns the options of the player's search, bound to s. A foreign engine has
 // none here: its program knows them.
 func (s *Spec) Settings() []option.Option {
 	switch s.Search {
@@ -105,12 +118,13 @@ func (s *Spec) Settings() []option.Option {
 var (
 	limitKeys  = []string{"nodes", "depth", "movetime", "tc"}
 	commonKeys = slices.Concat(limitKeys, []string{"name"})
+	ownKeys    = []string{"elo", "seed"}        // of this program's searches
 	netKeys    = []string{"runtime", "library"} // of a TreeSearch
 	engineKeys = slices.Concat(commonKeys, []string{"dir", "timeout", "margin"})
 )
 
 func (s *Spec) keys() []string {
-	keys := slices.Concat(commonKeys, option.Keys(s.Settings()))
+	keys := slices.Concat(commonKeys, option.Keys(s.Settings()), ownKeys)
 	if s.Search == TreeSearch {
 		keys = append(keys, netKeys...)
 	}
@@ -123,12 +137,16 @@ func (s *Spec) set(key, value string) error {
 	switch {
 	case slices.Contains(commonKeys, key):
 		err = s.setCommon(key, value)
-	case s.Search == Engine:
+	case s.Search.Foreign():
 		err = s.setEngine(key, value)
+	case slices.Contains(ownKeys, key):
+		err = s.setStrength(key, value)
 	case s.Search == TreeSearch && key == "runtime":
 		s.Runtime.Name, err = value, runtimes.Check(value)
 	case s.Search == TreeSearch && key == "library":
 		s.Runtime.Library = value
+	case s.Search == AlphaBeta && isParam(key):
+		err = s.setParam(key, value)
 	default:
 		o, found := option.Find(s.Settings(), key)
 		if !found {
@@ -140,6 +158,23 @@ func (s *Spec) set(key, value string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
+	return nil
+}
+
+func isParam(key string) bool {
+	_, found := option.Find(option.All(&ab.Params{}), key)
+	return found
+}
+
+func (s *Spec) setParam(key, value string) error {
+	o, _ := option.Find(option.All(&ab.Params{}), key)
+	if err := o.Set(value); err != nil {
+		return err
+	}
+	if s.Params == nil {
+		s.Params = map[string]string{}
+	}
+	s.Params[key] = o.String()
 	return nil
 }
 
@@ -160,6 +195,18 @@ func (s *Spec) setCommon(key, value string) (err error) {
 			err = errors.New("found nothing, expected a name")
 		}
 	}
+	return err
+}
+
+func (s *Spec) setStrength(key, value string) (err error) {
+	if key == "seed" {
+		if s.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+			err = fmt.Errorf("found %q, expected a whole number from 0", value)
+		}
+		return err
+	}
+	elo, err := parseRange(value, strength.MinElo(), strength.MaxElo())
+	s.Elo = &elo
 	return err
 }
 

@@ -39,11 +39,15 @@ func TestParse(t *testing.T) {
 			Options: map[string]string{"EvalFile": "a,b.nnue", "Clear Hash": ""},
 			Dir:     "/tmp", Timeout: 2 * time.Minute, Margin: time.Second, Name: `a "b"`,
 		},
-		"uci:sf,Nodes=7": {Search: Engine, Command: []string{"sf"}, Options: map[string]string{"Nodes": "7"}},
-		"uci:sf,tc=0+1":  {Search: Engine, Command: []string{"sf"}, Limits: search.Limits{Inc: bothColors(time.Second)}},
-		"uniform":        {Search: TreeSearch, Net: Uniform, Tree: tree},
-		"mcts:uniform":   {Search: TreeSearch, Net: Uniform, Tree: tree},
-		"net.onnx":       {Search: TreeSearch, Net: "net.onnx", Tree: tree},
+		"material,elo=100,seed=7": {Search: AlphaBeta, Net: "material", Elo: new(100), Seed: 7},
+		"uci:sf,Nodes=7":          {Search: Engine, Command: []string{"sf"}, Options: map[string]string{"Nodes": "7"}},
+		"uci:sf,tc=0+1":           {Search: Engine, Command: []string{"sf"}, Limits: search.Limits{Inc: bothColors(time.Second)}},
+		"uniform":                 {Search: TreeSearch, Net: Uniform, Tree: tree},
+		"mcts:uniform":            {Search: TreeSearch, Net: Uniform, Tree: tree},
+		"net.onnx":                {Search: TreeSearch, Net: "net.onnx", Tree: tree},
+		"xboard:sjeng -x,cores=2,movetime=1s": {
+			Search: XBoard, Command: []string{"sjeng", "-x"}, Limits: search.Limits{MoveTime: time.Second}, Options: map[string]string{"cores": "2"}},
+		`"xboard:x"`: {Search: AlphaBeta, Net: "xboard:x"},
 		"mcts:net.onnx,batch=4,cpuct=2.5,fpu=0,probe=1,gumbel=16,lcb=0.5,hash=64,nodes=800,runtime=int8,library=x.so": {
 			Search: TreeSearch, Net: "net.onnx", Tree: tuned, Resources: Resources{HashMB: 64},
 			Limits: search.Limits{Nodes: 800}, Runtime: Runtime{Name: "int8", Library: "x.so"},
@@ -89,6 +93,7 @@ func TestParseErrors(t *testing.T) {
 		"":                                  "found no name",
 		"uci:":                              "found no command",
 		"uci:  ,Hash=1":                     "found no command",
+		"xboard:":                           "expected xboard:COMMAND",
 		`uci:"" x`:                          "found no command",
 		"x.nnue,nodes":                      `found "nodes", expected NAME=VALUE`,
 		"x.nnue,":                           `found "", expected NAME=VALUE`,
@@ -100,6 +105,8 @@ func TestParseErrors(t *testing.T) {
 		"x.nnue,nodes=-4":                   `nodes: found "-4"`,
 		"x.nnue,nodes=99999999999M":         "nodes: found",
 		"x.nnue,nodes=5,nodes=6":            "found nodes twice",
+		"x.nnue,elo=9000":                   "elo: found \"9000\", expected a whole number from ",
+		"x.nnue,seed=-1":                    `seed: found "-1"`,
 		"uci:sf,Hash=1,hash=2":              "found hash twice",
 		`uci:sf,a"b"=1`:                     "name of an option",
 		"x.nnue,depth=129":                  "expected a whole number from 1 to 128",
@@ -168,6 +175,8 @@ func TestYAML(t *testing.T) {
 		`{"net": "x.onnx", "cpuct": 2.5, "mate_probe": 1}`:                              "mcts:x.onnx,cpuct=2.5,mate_probe=1",
 		`{"net": "odd", "search": "mcts"}`:                                              "mcts:odd",
 		`{"engine": "fairy-stockfish -x", "options": {"Hash": 64}, "movetime": "50ms"}`: "uci:fairy-stockfish -x,movetime=50ms,Hash=64",
+		`{"engine": "sjeng", "protocol": "xboard", "options": {"cores": 2}}`:            "xboard:sjeng,cores=2",
+		`{"engine": "sf", "protocol": "uci"}`:                                           "uci:sf",
 	} {
 		var s Spec
 		err := s.UnmarshalYAML(func(to any) error { return json.Unmarshal([]byte(text), to) })
@@ -180,6 +189,8 @@ func TestYAML(t *testing.T) {
 		`{"net": "x", "engine": "y"}`:                                 "found net and engine, or neither",
 		`{"engine": "y", "search": "ab"}`:                             "found search beside engine",
 		`{"net": "x", "search": "uci"}`:                               `search: found "uci"`,
+		`{"net": "x", "protocol": "uci"}`:                             "found protocol beside net",
+		`{"engine": "x", "protocol": "mcts"}`:                         `protocol: found "mcts"`,
 		`{"net": ""}`:                                                 "net: found nothing",
 		`{"net": "x.nnue", "node": 4}`:                                "the nearest is nodes",
 		`{"engine": "y", "hash": 4}`:                                  `found setting "hash"`,
@@ -203,6 +214,8 @@ func FuzzParse(f *testing.F) {
 		"mcts:uniform,cpuct=2",          // tree search
 		`uci:"a b" c,X="1,2",tc=1:2+.5`, // an engine with quotes
 		"x.nnue,hash=3,threads=4",       // resources
+		"material,elo=100,seed=3",       // a strength
+		"xboard:sjeng,memory=64",        // the other protocol
 		`uci:a'b"c' d,e f=`,             // a quote in quotes
 		"uci:é,名=值",                     // letters of several bytes
 		"x,,", `"`,                      // faults

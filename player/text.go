@@ -17,9 +17,10 @@ import (
 // Help says how a player is written on the command line.
 const Help = `A player is a net file, the directory of a run or of learn for its newest net, the
 word "builtin" for the program's own net, the word "material", mcts:uniform for tree
-search without a net, or uci:COMMAND for any UCI engine, followed by settings, each
-after a comma. NNUE nets play by alpha-beta search, plane nets by tree search, for
-which mcts:FILE says so too.
+search without a net, or another program's engine: uci:COMMAND if it speaks UCI,
+xboard:COMMAND if it speaks CECP, the protocol of XBoard and WinBoard. Settings
+follow, each after a comma. NNUE nets play by alpha-beta search, plane nets by tree
+search, for which mcts:FILE says so too.
 
   nodes=N depth=N movetime=50ms tc=60+0.6   limits of this player alone, in place
                                             of those of the flags; k and M are
@@ -27,6 +28,12 @@ which mcts:FILE says so too.
                                             and increment as [MIN:]SEC[+SEC]
   name=NAME                                 its name in results and games
   hash=MIB threads=N                        of a player of this program
+  elo=N seed=N                              of the same: a rating below its full
+                                            strength on the ladder's scale, and
+                                            the seed of its choices of moves
+  RULE=true|false NUMBER=N                  of alpha-beta search: a rule or a number
+                                            of it, such as singular=false or
+                                            aspiration=60; tune --list lists them
   batch=N cpuct=X fpu=X probe=0|1|3 gumbel=N
                                             of tree search: positions evaluated
                                             in a batch, weight of priors, first
@@ -46,8 +53,11 @@ which mcts:FILE says so too.
                                             it may take to answer where no limit
                                             of time applies, and by how much it
                                             may exceed one, or take after "stop"
-  OPTION=VALUE                              of an engine: any of its UCI options,
-                                            in whatever case
+  OPTION=VALUE                              of an engine: any of its options, in
+                                            whatever case; with xboard: memory=MIB
+                                            and cores=N too, if it knows them
+
+With xboard: nodes needs an engine with the feature nps, and movetime whole seconds.
 
 Text with commas or spaces needs quotes, "" or '', but for the path of a file or
 directory that exists:
@@ -55,6 +65,7 @@ directory that exists:
   best.nnue,nodes=800
   sweep/features=All + Hand,width=64/net.nnue
   uci:fairy-stockfish,Hash=64,tc=10+0.1
+  xboard:sjeng,movetime=1s
   'uci:"/opt/my engine/sf" --quiet,EvalFile="a,b.nnue",Skill Level=5'`
 
 // Parse reads a player as Help describes it. Errors wrap ErrUsage.
@@ -73,10 +84,10 @@ func (s *Spec) parse(text string) error {
 	}
 	s.Search = search
 	switch {
-	case search == Engine:
+	case search.Foreign():
 		err = s.setCommand(who)
 	case who == "":
-		err = errors.New(`found no name, expected a net file, a directory, "builtin", "material", mcts:FILE, mcts:uniform or uci:COMMAND`)
+		err = errors.New(`found no name, expected a net file, a directory, "builtin", "material", mcts:FILE, mcts:uniform, uci:COMMAND or xboard:COMMAND`)
 	default:
 		s.setNet(who)
 	}
@@ -110,7 +121,7 @@ func (s *Spec) setOnce(seen map[string]bool, key, value string) error {
 // identity is the same for all the ways to write a key. Options of engines are the
 // same in every case, settings are not.
 func (s *Spec) identity(key string) string {
-	if s.Search == Engine && !slices.Contains(engineKeys, key) {
+	if s.Search.Foreign() && !slices.Contains(engineKeys, key) {
 		return "option " + strings.ToLower(key)
 	}
 	if o, ok := option.Find(s.Settings(), key); ok {
@@ -130,24 +141,27 @@ func (s *Spec) setCommand(text string) error {
 		command[i] = unquote(w)
 	}
 	if len(command) == 0 || command[0] == "" {
-		return errors.New("found no command, expected uci:COMMAND")
+		return fmt.Errorf("found no command, expected %s:COMMAND", s.Search)
 	}
-	s.Search, s.Command = Engine, command
+	s.Command = command
 	return nil
 }
 
+// prefixes are the searches that a player's text asks for by "SEARCH:".
+var prefixes = []Search{Engine, XBoard, TreeSearch}
+
 // cutHead parts a text into the search it asks for by its prefix, if it does, who
 // plays, and the settings. The longest beginning of the text that is a file or
-// directory is taken whole, commas and all. Of an Engine the command keeps its
-// quotes.
+// directory is taken whole, commas and all. Of a foreign engine the command keeps
+// its quotes.
 func cutHead(text string) (s Search, who string, settings []string, err error) {
-	rest, isEngine := strings.CutPrefix(text, "uci:")
-	if isEngine {
-		s = Engine
-	} else if rest, isEngine = strings.CutPrefix(text, "mcts:"); isEngine {
-		s = TreeSearch
+	rest := text
+	for _, search := range prefixes {
+		if after, ok := strings.CutPrefix(text, string(search)+":"); ok {
+			s, rest = search, after
+		}
 	}
-	if s != Engine {
+	if !s.Foreign() {
 		if path, after, ok := existing(rest); ok {
 			if after != "" {
 				settings, err = splitQuoted(after, ',')
@@ -159,7 +173,7 @@ func cutHead(text string) (s Search, who string, settings []string, err error) {
 	if err != nil {
 		return s, "", nil, err
 	}
-	if who = parts[0]; s != Engine {
+	if who = parts[0]; !s.Foreign() {
 		who = unquote(who)
 	}
 	return s, who, parts[1:], nil
@@ -185,15 +199,15 @@ func existing(text string) (path, settings string, ok bool) {
 func (s Spec) String() string {
 	var parts []string
 	switch {
-	case s.Search == Engine:
+	case s.Search.Foreign():
 		command := make([]string, len(s.Command))
 		for i, w := range s.Command {
 			command[i] = quote(w, " ,")
 		}
-		parts = append(parts, "uci:"+strings.Join(command, " "))
+		parts = append(parts, string(s.Search)+":"+strings.Join(command, " "))
 	case s.Search == TreeSearch:
 		parts = append(parts, "mcts:"+quote(s.Net, ","))
-	case strings.HasPrefix(s.Net, "uci:") || strings.HasPrefix(s.Net, "mcts:"):
+	case slices.ContainsFunc(prefixes, func(p Search) bool { return strings.HasPrefix(s.Net, string(p)+":") }):
 		parts = append(parts, quote(s.Net, ":"))
 	default:
 		parts = append(parts, quote(s.Net, ","))
@@ -223,7 +237,7 @@ func (s *Spec) pairs() []pair {
 		add(true, "tc", seconds(l.Time[0])+"+"+seconds(l.Inc[0]))
 	}
 	add(s.Name != "", "name", s.Name)
-	if s.Search == Engine {
+	if s.Search.Foreign() {
 		add(s.Dir != "", "dir", s.Dir)
 		add(s.Timeout > 0, "timeout", s.Timeout.String())
 		add(s.Margin > 0, "margin", s.Margin.String())
@@ -234,6 +248,13 @@ func (s *Spec) pairs() []pair {
 	}
 	for _, o := range s.changed() {
 		add(true, o.Key, o.String())
+	}
+	if s.Elo != nil {
+		add(true, "elo", strconv.Itoa(*s.Elo))
+	}
+	add(s.Seed > 0, "seed", strconv.FormatUint(s.Seed, 10))
+	for _, key := range slices.Sorted(maps.Keys(s.Params)) {
+		add(true, key, s.Params[key])
 	}
 	add(s.Runtime.Name != "", "runtime", s.Runtime.Name)
 	add(s.Runtime.Library != "", "library", s.Runtime.Library)

@@ -14,7 +14,8 @@ import (
 //	search: mcts                # ab or mcts, if the net does not say
 //	nodes: 800
 //
-//	engine: fairy-stockfish -x  # a UCI engine and its arguments
+//	engine: fairy-stockfish -x  # another program's engine and its arguments
+//	protocol: uci               # or xboard
 //	options: {Hash: 64, Skill Level: 5}
 //	movetime: 50ms
 //
@@ -47,14 +48,23 @@ func (s *Spec) setAll(values map[string]any) error {
 	net, hasNet := take("net")
 	command, isEngine := take("engine")
 	by, hasSearch := take("search")
+	protocol, hasProtocol := take("protocol")
 	switch {
 	case hasNet == isEngine:
 		return errors.New("found net and engine, or neither, expected one of them")
 	case isEngine && hasSearch:
 		return errors.New("found search beside engine, expected it beside net only")
+	case hasProtocol && !isEngine:
+		return errors.New("found protocol beside net, expected it beside engine only")
+	case hasProtocol && !Search(protocol).Foreign():
+		return fmt.Errorf("protocol: found %q, expected %s or %s", protocol, Engine, XBoard)
 	case hasSearch && by != string(AlphaBeta) && by != string(TreeSearch):
 		return fmt.Errorf("search: found %q, expected %s or %s", by, AlphaBeta, TreeSearch)
 	case isEngine:
+		s.Search = Engine
+		if hasProtocol {
+			s.Search = Search(protocol)
+		}
 		if err := s.setCommand(command); err != nil {
 			return err
 		}
@@ -93,9 +103,12 @@ func (s *Spec) setAll(values map[string]any) error {
 // MarshalYAML gives the mapping that UnmarshalYAML reads.
 func (s Spec) MarshalYAML() (any, error) {
 	values := map[string]any{}
-	if s.Search == Engine {
+	if s.Search.Foreign() {
 		text := Spec{Search: Engine, Command: s.Command}.String()
 		values["engine"] = text[len("uci:"):]
+		if s.Search != Engine {
+			values["protocol"] = string(s.Search)
+		}
 		if len(s.Options) > 0 {
 			values["options"] = s.Options
 		}

@@ -12,11 +12,12 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/engine"
 	"github.com/crazyhouse-rl/selfplay/internal/leak"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-func start(t *testing.T, cfg ClientConfig) *Client {
+func start(t *testing.T, cfg engine.Config) *Client {
 	t.Helper()
 	c, err := Start(t.Context(), cfg)
 	if err != nil {
@@ -61,7 +62,7 @@ func TestClientPlays(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.Search(t.Context(), line, depthOne); !errors.Is(err, ErrClosed) {
+	if _, err := c.Search(t.Context(), line, depthOne); !errors.Is(err, engine.ErrClosed) {
 		t.Errorf("search after Close: %v", err)
 	}
 	if err := c.Restart(t.Context()); err != nil {
@@ -84,7 +85,7 @@ func TestClientMultiPV(t *testing.T) {
 // TestClientSearchFailures runs every engine that fails in a search, and then
 // starts it again.
 func TestClientSearchFailures(t *testing.T) {
-	short := func(cfg *ClientConfig) {
+	short := func(cfg *engine.Config) {
 		cfg.SearchTimeout, cfg.MoveMargin = 50*time.Millisecond, 50*time.Millisecond
 	}
 	for _, test := range []struct {
@@ -93,27 +94,27 @@ func TestClientSearchFailures(t *testing.T) {
 		text   string       // part of the message
 		reason chess.Reason // by which the game is lost; 0: package game says
 		up     bool         // the engine is still usable
-		edit   func(*ClientConfig)
+		edit   func(*engine.Config)
 	}{
-		{"go: print assertion failed: king in hand | exit 134", ErrCrashed, `exit status 134; its last line: "assertion failed: king in hand"`, 0, false, nil},
-		{"position: print bad position | exit 1", ErrCrashed, `its last line: "bad position"`, 0, false, nil},
-		{"go: print info depth 1 | exit 1", ErrCrashed, "Mock 1.0: exit status 1", 0, false, nil},
-		{"go: complain out of memory | exit 1", ErrCrashed, `on standard error: "out of memory"`, 0, false, nil},
-		{"go: print info depth 1 score cp 3 pv e2e4 | kill", ErrCrashed, "signal: killed", 0, false, nil},
-		{"go: close | hang", ErrCrashed, "still runs", 0, false, nil},
-		{"go: child | exit 1", ErrCrashed, "exit status 1", 0, false, nil},
-		{hanging, ErrTimeout, "after stop", game.NoAnswer, false, short},
-		{"go: flood", ErrTimeout, "after stop", game.NoAnswer, false, short},
-		{"isready#2: hang", ErrTimeout, "no readyok after 50ms, nor 50ms after stop", game.NoAnswer, false, short},
-		{"isready#2: flood", ErrTimeout, "no readyok after 50ms, nor 50ms after stop", game.NoAnswer, false, short},
-		{untilStop, ErrTimeout, "no bestmove after 50ms", game.NoAnswer, true, func(cfg *ClientConfig) { cfg.SearchTimeout = 50 * time.Millisecond }},
-		{illegal, ErrIllegalMove, `"e2e5" in rnbqkbnr/`, game.IllegalMove, true, nil},
-		{"go: print bestmove (none)", ErrIllegalMove, `"(none)" in rnbqkbnr/`, game.IllegalMove, true, nil},
-		{"go: print bestmove 0000", ErrIllegalMove, `"0000" in rnbqkbnr/`, game.IllegalMove, true, nil},
-		{"go: print bestmove NULL ponder NULL", ErrIllegalMove, `"NULL" in rnbqkbnr/`, game.IllegalMove, true, nil},
-		{"go: print bestmove \x01\xffmove", ErrProtocol, "not a move", 0, false, nil},
-		{"go: print bestmove", ErrProtocol, "without a move", 0, false, nil},
-		{"go: endless", ErrProtocol, "line of more than", 0, false, nil},
+		{"go: print assertion failed: king in hand | exit 134", engine.ErrCrashed, `exit status 134; its last line: "assertion failed: king in hand"`, 0, false, nil},
+		{"position: print bad position | exit 1", engine.ErrCrashed, `its last line: "bad position"`, 0, false, nil},
+		{"go: print info depth 1 | exit 1", engine.ErrCrashed, "Mock 1.0: exit status 1", 0, false, nil},
+		{"go: complain out of memory | exit 1", engine.ErrCrashed, `on standard error: "out of memory"`, 0, false, nil},
+		{"go: print info depth 1 score cp 3 pv e2e4 | kill", engine.ErrCrashed, "signal: killed", 0, false, nil},
+		{"go: close | hang", engine.ErrCrashed, "still runs", 0, false, nil},
+		{"go: child | exit 1", engine.ErrCrashed, "exit status 1", 0, false, nil},
+		{hanging, engine.ErrTimeout, "after stop", game.NoAnswer, false, short},
+		{"go: flood", engine.ErrTimeout, "after stop", game.NoAnswer, false, short},
+		{"isready#2: hang", engine.ErrTimeout, "no readyok after 50ms, nor 50ms after stop", game.NoAnswer, false, short},
+		{"isready#2: flood", engine.ErrTimeout, "no readyok after 50ms, nor 50ms after stop", game.NoAnswer, false, short},
+		{untilStop, engine.ErrTimeout, "no bestmove after 50ms", game.NoAnswer, true, func(cfg *engine.Config) { cfg.SearchTimeout = 50 * time.Millisecond }},
+		{illegal, engine.ErrIllegalMove, `"e2e5" in rnbqkbnr/`, game.IllegalMove, true, nil},
+		{"go: print bestmove (none)", engine.ErrIllegalMove, `"(none)" in rnbqkbnr/`, game.IllegalMove, true, nil},
+		{"go: print bestmove 0000", engine.ErrIllegalMove, `"0000" in rnbqkbnr/`, game.IllegalMove, true, nil},
+		{"go: print bestmove NULL ponder NULL", engine.ErrIllegalMove, `"NULL" in rnbqkbnr/`, game.IllegalMove, true, nil},
+		{"go: print bestmove \x01\xffmove", engine.ErrProtocol, "not a move", 0, false, nil},
+		{"go: print bestmove", engine.ErrProtocol, "without a move", 0, false, nil},
+		{"go: endless", engine.ErrProtocol, "line of more than", 0, false, nil},
 	} {
 		t.Run(test.script, func(t *testing.T) {
 			leak.Check(t)
@@ -131,10 +132,11 @@ func TestClientSearchFailures(t *testing.T) {
 			if took := time.Since(began); took > 5*time.Second {
 				t.Errorf("took %v", took)
 			}
-			if err := c.NewGame(); (err == nil) != test.up || err != nil && !errors.Is(err, ErrCrashed) {
+			if err := c.NewGame(); (err == nil) != test.up || err != nil && !errors.Is(err, engine.ErrCrashed) {
 				t.Errorf("new game after the failure: %v", err)
 			}
-			c.cfg = mockConfig("").withDefaults()
+			c.Close()
+			c.engine = engine.New(mockConfig(""), quotable)
 			if err := c.Restart(t.Context()); err != nil {
 				t.Fatalf("restart: %v", err)
 			}
@@ -171,17 +173,12 @@ func TestClientNoticesDeathBetweenSearches(t *testing.T) {
 		func(c *Client) error { return c.NewGame() },
 		func(c *Client) error { _, err := c.Search(t.Context(), startLine(), depthOne); return err },
 	} {
-		for _, dead := range []bool{false, true} {
-			c := start(t, mockConfig("go: obey | exit 9"))
-			if _, err := c.Search(t.Context(), startLine(), depthOne); err != nil {
-				t.Fatal(err)
-			}
-			if dead {
-				<-c.proc.exited
-			}
-			if err := call(c); !errors.Is(err, ErrCrashed) || !strings.Contains(err.Error(), "exit status 9") {
-				t.Errorf("dead for certain %v: %v", dead, err)
-			}
+		c := start(t, mockConfig("go: obey | exit 9"))
+		if _, err := c.Search(t.Context(), startLine(), depthOne); err != nil {
+			t.Fatal(err)
+		}
+		if err := call(c); !errors.Is(err, engine.ErrCrashed) || !strings.Contains(err.Error(), "exit status 9") {
+			t.Errorf("error %v", err)
 		}
 	}
 }
@@ -190,7 +187,7 @@ func TestIllegalMoveError(t *testing.T) {
 	c := start(t, mockConfig(illegal))
 	line := startLine()
 	_, err := c.Search(t.Context(), line, depthOne)
-	illegal, ok := errors.AsType[*IllegalMoveError](err)
+	illegal, ok := errors.AsType[*engine.IllegalMoveError](err)
 	if !ok || illegal.Move != "e2e5" || illegal.FEN != line.Pos().FEN() || illegal.Engine != "Mock 1.0" {
 		t.Errorf("error %#v", err)
 	}
@@ -201,27 +198,27 @@ func TestClientStartFailures(t *testing.T) {
 		script string
 		want   error
 		text   string
-		edit   func(*ClientConfig)
+		edit   func(*engine.Config)
 	}{
-		{"start: print ERROR: cannot find my opening book | exit 3", ErrCrashed, "opening book", nil},
-		{"start: hang", ErrTimeout, "no uciok after 50ms", func(c *ClientConfig) { c.StartTimeout = 50 * time.Millisecond }},
-		{"uci: hang", ErrTimeout, "no uciok after 50ms", func(c *ClientConfig) { c.StartTimeout = 50 * time.Millisecond }},
-		{"uci: flood", ErrTimeout, "no uciok after 50ms", func(c *ClientConfig) { c.StartTimeout = 50 * time.Millisecond }},
-		{"isready: hang", ErrTimeout, "no readyok after 50ms", func(c *ClientConfig) { c.ReadyTimeout = 50 * time.Millisecond }},
-		{"setoption: complain what is crazyhouse? | exit 1", ErrCrashed, "what is crazyhouse?", nil},
-		{noVariants, ErrVariant, "no option UCI_Variant", nil},
-		{chessOnly, ErrVariant, `lists chess, atomic, wanted "crazyhouse"`, nil},
-		{noVariants, ErrVariant, "no option UCI_Chess960", func(c *ClientConfig) { c.Variant, c.Chess960 = chess.Chess, true }},
-		{"uci: print uciok", ErrOption, "nor any other", func(c *ClientConfig) {
+		{"start: print ERROR: cannot find my opening book | exit 3", engine.ErrCrashed, "opening book", nil},
+		{"start: hang", engine.ErrTimeout, "no uciok after 50ms", func(c *engine.Config) { c.StartTimeout = 50 * time.Millisecond }},
+		{"uci: hang", engine.ErrTimeout, "no uciok after 50ms", func(c *engine.Config) { c.StartTimeout = 50 * time.Millisecond }},
+		{"uci: flood", engine.ErrTimeout, "no uciok after 50ms", func(c *engine.Config) { c.StartTimeout = 50 * time.Millisecond }},
+		{"isready: hang", engine.ErrTimeout, "no readyok after 50ms", func(c *engine.Config) { c.ReadyTimeout = 50 * time.Millisecond }},
+		{"setoption: complain what is crazyhouse? | exit 1", engine.ErrCrashed, "what is crazyhouse?", nil},
+		{noVariants, engine.ErrVariant, "no option UCI_Variant", nil},
+		{chessOnly, engine.ErrVariant, `lists chess, atomic, wanted "crazyhouse"`, nil},
+		{noVariants, engine.ErrVariant, "no option UCI_Chess960", func(c *engine.Config) { c.Variant, c.Chess960 = chess.Chess, true }},
+		{"uci: print uciok", engine.ErrOption, "nor any other", func(c *engine.Config) {
 			c.Variant, c.Options = chess.Chess, map[string]string{"Hash": "1"}
 		}},
-		{"", ErrOption, `no "SkillLevel", the nearest is "Skill Level"; it has MultiPV, Skill Level, UCI_Chess960, UCI_Variant`, func(c *ClientConfig) {
+		{"", engine.ErrOption, `no "SkillLevel", the nearest is "Skill Level"; it has MultiPV, Skill Level, UCI_Chess960, UCI_Variant`, func(c *engine.Config) {
 			c.Options = map[string]string{"SkillLevel": "1"}
 		}},
-		{"", ErrOption, "more than one line", func(c *ClientConfig) {
+		{"", engine.ErrOption, "more than one line", func(c *engine.Config) {
 			c.Options = map[string]string{"Skill Level": "1\nquit"}
 		}},
-		{"", ErrStart, "nowhere", func(c *ClientConfig) { c.Command = filepath.Join(os.TempDir(), "nowhere", "engine") }},
+		{"", engine.ErrStart, "nowhere", func(c *engine.Config) { c.Command = filepath.Join(os.TempDir(), "nowhere", "engine") }},
 	} {
 		t.Run(test.script+"/"+test.text, func(t *testing.T) {
 			leak.Check(t)
@@ -244,7 +241,7 @@ func TestPlainChessNeedsNoVariantOption(t *testing.T) {
 	cfg := mockConfig(noVariants)
 	cfg.Variant = chess.Chess
 	c := start(t, cfg)
-	if _, err := c.Search(t.Context(), startLine(), depthOne); !errors.Is(err, ErrVariant) {
+	if _, err := c.Search(t.Context(), startLine(), depthOne); !errors.Is(err, engine.ErrVariant) {
 		t.Errorf("crazyhouse position: %v", err)
 	}
 }
@@ -342,7 +339,7 @@ func TestClientWatchesTheClock(t *testing.T) {
 		_, err := c.Search(t.Context(), startLine(), lim)
 		took := time.Since(began)
 		checkFault(t, err, game.TimeForfeit)
-		if !errors.Is(err, ErrTimeout) || took < 200*time.Millisecond || took > 5*time.Second {
+		if !errors.Is(err, engine.ErrTimeout) || took < 200*time.Millisecond || took > 5*time.Second {
 			t.Errorf("limits %+v: %v after %v", lim, err, took)
 		}
 	}
@@ -392,7 +389,7 @@ func TestClientNeedsChess960(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Search(t.Context(), chess.NewLine(p), depthOne); !errors.Is(err, ErrVariant) {
+	if _, err := c.Search(t.Context(), chess.NewLine(p), depthOne); !errors.Is(err, engine.ErrVariant) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -3,7 +3,7 @@
 //
 // [Client] starts any UCI engine as a child process and plays with it as a
 // game.Player. Every wait on the engine has a deadline, and each way in which an
-// engine can fail has its own sentinel error. [Peer] is an engine that a benchmark
+// engine can fail has its own sentinel error in package internal/engine. [Peer] is an engine that a benchmark
 // compares speeds with.
 //
 // Both sides write castling as the king's own move (e1g1) unless UCI_Chess960

@@ -42,7 +42,7 @@ func appendGo(dst []byte, p *chess.Position, lim *search.Limits) []byte {
 	if lim.MoveTime > 0 {
 		field("movetime", millis(lim.MoveTime))
 	}
-	if lim.Infinite || !bounded(lim, p.SideToMove()) {
+	if lim.Infinite || !lim.Bounded(p.SideToMove()) {
 		dst = append(dst, " infinite"...)
 	}
 	if len(lim.SearchMoves) > 0 { // last: in UCI all that follows are moves
@@ -54,11 +54,6 @@ func appendGo(dst []byte, p *chess.Position, lim *search.Limits) []byte {
 	return dst
 }
 
-// bounded reports whether lim ends a search for side c by itself.
-func bounded(lim *search.Limits, c chess.Color) bool {
-	return lim.Clock(c) || lim.Depth > 0 || lim.Nodes > 0 || lim.Mate > 0 || lim.MoveTime > 0
-}
-
 // millis returns d in whole milliseconds, at least one: engines read 0 as "no
 // clock".
 func millis(d time.Duration) int64 { return max(d.Milliseconds(), 1) }
@@ -68,41 +63,69 @@ type GoCommand struct {
 	Limits search.Limits
 	Perft  int     // depth of "go perft", 0 for a search
 	Faults []error // fields left out of the limits, and why
+
+	// Unbounded says that a limit was asked for and none is left but Infinite, as
+	// those that were asked for are faulty.
+	Unbounded bool
+	// NoSearchMoves says that no field after searchmoves is a legal move.
+	NoSearchMoves bool
 }
 
 // ParseGo reads the fields after the word "go" for position p. Without any
-// limit the search is infinite.
+// limit the search is infinite. Words that are not UCI's are ignored, but for those
+// after searchmoves.
 func ParseGo(fields []string, p *chess.Position) GoCommand {
 	var g GoCommand
 	lim := &g.Limits
+	asked := false // for a limit
 	for i := 0; i < len(fields); i++ {
-		switch name := fields[i]; name {
-		case "infinite":
+		switch name := fields[i]; {
+		case name == "infinite":
 			lim.Infinite = true
-		case "ponder":
+		case name == "ponder":
 			lim.Ponder = true
-		case "searchmoves":
+		case name == "searchmoves":
 			i += g.searchMoves(fields[i+1:], p)
-		case "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "mate", "movetime", "perft":
+		case isLimit(name):
+			asked = true
 			i++
 			if i == len(fields) {
 				g.fault("go %s: found nothing, expected a number", name)
 				break
 			}
-			v, err := strconv.ParseInt(fields[i], 10, 64)
-			if err != nil {
-				g.fault("go %s: found %q, expected a whole number", name, fields[i])
-				break
-			}
-			g.set(name, v)
+			g.parse(name, fields[i])
 		}
 	}
-	lim.Infinite = lim.Infinite || !bounded(lim, p.SideToMove())
+	none := !lim.Bounded(p.SideToMove())
+	g.Unbounded = none && asked && len(g.Faults) > 0 && !lim.Infinite && g.Perft == 0
+	lim.Infinite = lim.Infinite || none
 	return g
+}
+
+// isLimit reports whether a word is followed by a number.
+func isLimit(word string) bool {
+	switch word {
+	case "wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "mate", "movetime", "perft":
+		return true
+	}
+	return false
 }
 
 func (g *GoCommand) fault(format string, args ...any) {
 	g.Faults = append(g.Faults, fmt.Errorf(format, args...))
+}
+
+// parse reads one numeric limit. Clocks may have run out, all else counts from 0.
+func (g *GoCommand) parse(name, text string) {
+	v, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		g.fault("go %s: found %q, expected a whole number", name, text)
+	case v < 0 && name != "wtime" && name != "btime":
+		g.fault("go %s: found %d, expected 0 or more", name, v)
+	default:
+		g.set(name, v)
+	}
 }
 
 // set sets one numeric limit, cut to a sensible range.
@@ -136,34 +159,21 @@ func (g *GoCommand) set(name string, v int64) {
 	}
 }
 
-// searchMoves reads moves until a word that is none and returns how many
-// fields it took.
+// searchMoves reads moves until a word of "go" and returns how many fields it took.
 func (g *GoCommand) searchMoves(fields []string, p *chess.Position) int {
-	for n, f := range fields {
-		m, err := p.ParseUCI(f)
-		switch {
-		case err == nil && p.IsLegal(m):
-			g.Limits.SearchMoves = append(g.Limits.SearchMoves, m)
-		case looksLikeMove(f):
-			g.fault("go searchmoves: found %q, expected a legal move", f)
-		default:
-			return n
+	n := 0
+	for ; n < len(fields); n++ {
+		f := fields[n]
+		if isLimit(f) || f == "infinite" || f == "ponder" || f == "searchmoves" {
+			break
 		}
+		m, err := p.ParseUCI(f)
+		if err != nil || !p.IsLegal(m) {
+			g.fault("go searchmoves: found %q, expected a legal move", f)
+			continue
+		}
+		g.Limits.SearchMoves = append(g.Limits.SearchMoves, m)
 	}
-	return len(fields)
-}
-
-// looksLikeMove reports whether s has the form of a UCI move or drop, legal or
-// not.
-func looksLikeMove(s string) bool {
-	square := func(s string) bool {
-		return s[0] >= 'a' && s[0] <= 'h' && s[1] >= '1' && s[1] <= '8'
-	}
-	switch len(s) {
-	case 4:
-		return square(s[2:]) && (s[1] == '@' || square(s))
-	case 5:
-		return square(s) && square(s[2:])
-	}
-	return false
+	g.NoSearchMoves = len(g.Limits.SearchMoves) == 0
+	return n
 }

@@ -1,6 +1,7 @@
 package uci
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,9 @@ func AppendInfo(dst []byte, p *chess.Position, i *search.Info) []byte {
 	dst = i.Score.AppendTo(append(dst, " score "...))
 	if i.Bound != search.Exact {
 		dst = append(append(dst, ' '), i.Bound.String()...)
+	}
+	if w := i.WDL; w != (search.WDL{}) {
+		dst = fmt.Appendf(dst, " wdl %d %d %d", w.Win, w.Draw, w.Loss)
 	}
 	field("nodes", i.Nodes)
 	field("nps", PerSecond(i.Nodes, i.Elapsed))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/engine"
 	"github.com/crazyhouse-rl/selfplay/internal/mockengine"
 )
 
@@ -15,9 +16,9 @@ func TestMain(m *testing.M) {
 
 // mockConfig runs the mock engine with a script, with times long enough for a
 // busy machine.
-func mockConfig(script string) ClientConfig {
+func mockConfig(script string) engine.Config {
 	command, args := mockengine.Command(script)
-	return ClientConfig{
+	return engine.Config{
 		Command:       command,
 		Args:          args,
 		StartTimeout:  10 * time.Second,

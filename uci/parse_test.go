@@ -1,12 +1,9 @@
 package uci
 
 import (
-	"errors"
-	"io"
 	"reflect"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -94,15 +91,17 @@ func TestTranscriptPrefersExactScores(t *testing.T) {
 	} {
 		tr := transcript{pos: &p, multiPV: 1}
 		for _, line := range test.lines {
-			if best, err := tr.add(line); best != nil || err != nil {
-				t.Fatalf("%q: %q, %v", line, best, err)
+			if err := tr.add(line); tr.best != nil || err != nil {
+				t.Fatalf("%q: %q, %v", line, tr.best, err)
 			}
 		}
-		r, err := tr.result([]string{"e2e4", "ponder", "e7e6"})
+		tr.best = []string{"e2e4", "ponder", "e7e6"}
+		r, err := tr.result()
 		if err != nil || r.Score != test.score || len(r.PV) != test.pv || p.UCI(r.PV[0]) != "e2e4" || r.Ponder == chess.NoMove {
 			t.Errorf("%q: %+v, %v", test.lines, r, err)
 		}
-		if r, err = tr.result([]string{"e2e4", "ponder", "e2e3"}); err != nil || r.Ponder != chess.NoMove {
+		tr.best = []string{"e2e4", "ponder", "e2e3"}
+		if r, err = tr.result(); err != nil || r.Ponder != chess.NoMove {
 			t.Errorf("illegal ponder move: %+v, %v", r, err)
 		}
 	}
@@ -153,32 +152,6 @@ func TestGoRoundTrip(t *testing.T) {
 	}
 }
 
-func TestLineReader(t *testing.T) {
-	long := strings.Repeat("z", MaxLine-1) // and its end
-	text := "one\r\n\n  two \n" + long + "\n" + long + "z\nthree\n" + long + long + long + "\nfour"
-	want := []string{"one", "", "two", long, "!", "three", "!", "four"}
-	for name, r := range map[string]io.Reader{
-		"whole": strings.NewReader(text), "halves": iotest.HalfReader(strings.NewReader(text)),
-	} {
-		lr := NewLineReader(r)
-		for i, w := range want {
-			got, err := lr.Next()
-			if errors.Is(err, ErrLineTooLong) {
-				got, err = "!", nil
-			}
-			if err != nil || got != w {
-				t.Fatalf("%s: line %d is %.20q, %v, expected %.20q", name, i, got, err, w)
-			}
-		}
-		if _, err := lr.Next(); !errors.Is(err, io.EOF) {
-			t.Errorf("%s: at the end %v", name, err)
-		}
-	}
-	if _, err := NewLineReader(iotest.TimeoutReader(strings.NewReader(long))).Next(); !errors.Is(err, iotest.ErrTimeout) {
-		t.Errorf("failing reader: %v", err)
-	}
-}
-
 func FuzzInfoLine(f *testing.F) {
 	f.Add("info depth 12 seldepth 20 multipv 2 score cp -35 nodes 12345 hashfull 7 time 99 pv e2e4 e7e5 P@e5")
 	f.Add("info depth 3 score mate -2 upperbound pv d2d4")
@@ -189,14 +162,13 @@ func FuzzInfoLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		p := chess.Crazyhouse.Start()
 		tr := transcript{pos: &p, multiPV: 2}
-		best, err := tr.add(line)
-		if err != nil {
+		if err := tr.add(line); err != nil {
 			return
 		}
-		if best == nil {
-			best = []string{"e2e4"}
+		if tr.best == nil {
+			tr.best = []string{"e2e4"}
 		}
-		r, err := tr.result(best)
+		r, err := tr.result()
 		if err != nil {
 			return
 		}

@@ -17,27 +17,28 @@ type transcript struct {
 	// report with a bound stands only until there is an exact one.
 	lines []infoLine
 	nodes uint64 // greatest count seen
+
+	best []string // fields after "bestmove", at least one; nil until it comes
 }
 
 var errBareBestmove = errors.New("bestmove without a move")
 
-// add takes one line of the engine. At the bestmove it returns the fields after
-// that word, at least one; lines it does not know are noise.
-func (t *transcript) add(line string) (best []string, err error) {
+// add takes one line of the engine. Lines it does not know are noise.
+func (t *transcript) add(line string) error {
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
-		return nil, nil
+		return nil
 	}
 	switch fields[0] {
 	case "info":
 		t.addInfo(parseInfo(fields[1:]))
 	case "bestmove":
 		if len(fields) < 2 {
-			return nil, errBareBestmove
+			return errBareBestmove
 		}
-		return fields[1:], nil
+		t.best = fields[1:]
 	}
-	return nil, nil
+	return nil
 }
 
 func (t *transcript) addInfo(l infoLine) {
@@ -54,9 +55,10 @@ func (t *transcript) addInfo(l infoLine) {
 	}
 }
 
-// result makes a result of the transcript and the fields after "bestmove". The
-// error is package chess's about the move.
-func (t *transcript) result(best []string) (search.Result, error) {
+// result makes a result of the transcript, which has a bestmove. The error is package
+// chess's about the move.
+func (t *transcript) result() (search.Result, error) {
+	best := t.best
 	m, err := t.pos.ParseUCI(best[0])
 	if err != nil {
 		return search.Result{}, err

@@ -1,6 +1,7 @@
 package book
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 
@@ -10,18 +11,33 @@ import (
 // Open reads the book in a file. Without a name, or if that is "default", it is the
 // program's own.
 func Open(name string, v *chess.Variant, o Options) (*Book, error) {
+	text, err := Text(name, v)
+	if err != nil {
+		return nil, err
+	}
+	b, err := Read(bytes.NewReader(text), v, o)
+	if err != nil {
+		return nil, fmt.Errorf("book %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// Text returns the text of the book that Open reads, unpacked.
+func Text(name string, v *chess.Variant) ([]byte, error) {
 	if name == "" || name == "default" {
-		b, _, err := Default(v)
-		return b, err
+		if !HasDefault(v) {
+			return nil, noDefault(v)
+		}
+		return unpack(bytes.NewReader(crazyhouseBook))
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := Read(f, v, o)
+	text, err := unpack(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("book %s: %w", name, err)
 	}
-	return b, nil
+	return text, nil
 }

@@ -42,6 +42,10 @@ func (s *server) display() {
 
 // evaluate obeys "eval": the static evaluation of the position.
 func (s *server) evaluate() {
+	if s.netErr != nil {
+		s.out.comment("%v", s.netErr)
+		return
+	}
 	if s.player.Search == player.TreeSearch {
 		s.evaluateTree()
 		return

@@ -18,7 +18,6 @@ quit
 		fmt.Println(err)
 	}
 	// Output:
-	// info string evaluation: material
 	// readyok
 	// info string position ends before move 3, in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR[] w KQkq - 0 2: chess: move "e4e5": illegal move: found a move against the rules, expected a legal move of white
 }

@@ -2,9 +2,9 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
@@ -103,12 +103,11 @@ func (s *server) ready() (player.Own, error) {
 	s.release()
 	hash := s.player.Resources.HashMB
 	if s.engine == nil {
-		n, name := s.evaluation()
+		n, _ := s.evaluation()
 		e, err := s.player.Open(n, hash)
 		if err != nil {
 			return nil, err
 		}
-		s.out.comment("evaluation: %s", name)
 		s.engine, s.tableMB, s.newGame, s.clear = e, hash, false, false
 	}
 	if s.tableMB != hash {
@@ -128,6 +127,9 @@ func (s *server) ready() (player.Own, error) {
 	return s.engine, nil
 }
 
+// faultyTime is how long a search lasts whose limits could not be read.
+const faultyTime = 100 * time.Millisecond
+
 // goCommand obeys "go …".
 func (s *server) goCommand(fields []string) {
 	s.finish() // a GUI that did not wait for its bestmove has it now
@@ -141,71 +143,127 @@ func (s *server) goCommand(fields []string) {
 		return
 	}
 	lim := g.Limits
+	if g.Unbounded {
+		lim.Infinite, lim.MoveTime = false, faultyTime
+	}
 	lim.MultiPV, lim.Overhead = s.MultiPV, time.Duration(s.OverheadMS)*time.Millisecond
-	j := &job{}
-	if !line.Pos().HasLegalMove() {
-		hit := make(chan struct{})
-		if lim.Ponder {
-			j.ponderhit = func() { close(hit) }
+	e, err := s.refusal(&g)
+	switch {
+	case err != nil:
+		s.out.comment("no move: %v", err)
+		s.beginWithout(lim, "", "bestmove 0000\n")
+	case !line.Pos().HasLegalMove():
+		score := "cp 0"
+		if line.Pos().InCheck() {
+			score = "mate 0"
 		}
-		s.begin(j, func(ctx context.Context) []byte { return noMove(ctx, s.out, line.Pos(), lim, hit) })
-		return
+		s.beginWithout(lim, "info depth 0 score "+score, noBestmove)
+	default:
+		s.beginSearch(e, line, lim)
 	}
-	e, err := s.ready()
-	if err != nil {
-		s.out.comment("%v", err)
-		s.out.printf("%s", strings.TrimSuffix(noBestmove, "\n"))
-		return
+}
+
+// refusal returns the engine that is to answer a command "go", or why none may.
+func (s *server) refusal(g *uci.GoCommand) (player.Own, error) {
+	switch {
+	case s.rejected != nil:
+		return nil, s.rejected
+	case s.netErr != nil:
+		return nil, s.netErr
+	case g.NoSearchMoves:
+		return nil, errors.New("go searchmoves: none of the moves is legal")
 	}
+	return s.ready()
+}
+
+// beginSearch has the engine answer.
+func (s *server) beginSearch(e player.Own, line *chess.Line, lim search.Limits) {
+	if s.announce {
+		s.tellNet()
+		s.announce = false
+	}
+	j := &job{}
 	if lim.Ponder {
 		j.ponderhit = e.Ponderhit
 	}
-	s.begin(j, func(ctx context.Context) []byte { return answer(ctx, s.out, e, line, lim) })
+	e = s.weakened(e)
+	t := teller{out: s.out, pos: line.Pos()}
+	if s.ShowWDL {
+		t.wdl = s.player.Search.WDL
+	}
+	s.begin(j, func(ctx context.Context) []byte { return t.answer(ctx, e, line, lim) })
 }
 
-// noMove answers a search where there is nothing to search. It too keeps its
-// bestmove until the GUI may expect one.
-func noMove(ctx context.Context, out *output, p *chess.Position, lim search.Limits, hit <-chan struct{}) []byte {
-	score := "cp 0"
-	if p.InCheck() {
-		score = "mate 0"
+// weakened is the engine at the strength that is set.
+func (s *server) weakened(e player.Own) player.Own {
+	if limit, ok := s.strength(); ok {
+		return player.Weaken(e, limit, s.seed())
 	}
-	out.printf("info depth 0 score %s", score)
-	switch {
-	case lim.Infinite:
-		<-ctx.Done()
-	case lim.Ponder:
-		select {
-		case <-ctx.Done():
-		case <-hit:
+	return e
+}
+
+// beginWithout answers a search without searching. Its bestmove too is kept until the
+// GUI may expect one.
+func (s *server) beginWithout(lim search.Limits, info, bestmove string) {
+	hit := make(chan struct{})
+	j := &job{}
+	if lim.Ponder {
+		j.ponderhit = func() { close(hit) }
+	}
+	if info != "" {
+		s.out.printf("%s", info)
+	}
+	s.begin(j, func(ctx context.Context) []byte {
+		switch {
+		case lim.Infinite:
+			<-ctx.Done()
+		case lim.Ponder:
+			select {
+			case <-ctx.Done():
+			case <-hit:
+			}
 		}
-	}
-	return []byte(noBestmove)
+		return []byte(bestmove)
+	})
 }
 
 const noBestmove = "bestmove (none)\n"
 
+// teller prints what a search finds.
+type teller struct {
+	out  *output
+	pos  *chess.Position               // the root
+	wdl  func(search.Score) search.WDL // nil: not shown
+	best chess.Move                    // that of the last line printed first
+}
+
+func (t *teller) tell(i search.Info) {
+	if i.MultiPV <= 1 && len(i.PV) > 0 {
+		t.best = i.PV[0]
+	}
+	if t.wdl != nil {
+		i.WDL = t.wdl(i.Score)
+	}
+	t.out.write(append(uci.AppendInfo(nil, t.pos, &i), '\n'))
+}
+
 // answer searches and returns the bestmove. The engine itself holds back the
 // result of an infinite or pondering search.
-func answer(ctx context.Context, out *output, e player.Own, line *chess.Line, lim search.Limits) []byte {
-	pos := line.Pos()
-	told := false
-	tell := func(i search.Info) {
-		told = true
-		out.write(append(uci.AppendInfo(nil, pos, &i), '\n'))
-	}
-	e.Report(tell)
+func (t *teller) answer(ctx context.Context, e player.Own, line *chess.Line, lim search.Limits) []byte {
+	e.Report(t.tell)
 	res, err := e.Search(ctx, line, lim)
 	if err != nil {
-		out.comment("search: %v", err)
+		t.out.comment("search: %v", err)
 		return []byte(noBestmove)
 	}
-	if !told { // the limit came before the end of the first iteration
-		tell(search.Info{Depth: res.Depth, Score: res.Score, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: res.PV})
+	// The limit came before the end of the first iteration, or a limited player
+	// has drawn another move than the best.
+	if t.best != res.Move {
+		t.tell(search.Info{Depth: res.Depth, SelDepth: res.SelDepth, Score: res.Score, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: res.PV})
 	}
-	text := uci.AppendMoves([]byte("bestmove"), pos, []chess.Move{res.Move})
+	text := uci.AppendMoves([]byte("bestmove"), t.pos, []chess.Move{res.Move})
 	if res.Ponder != chess.NoMove {
-		after := *pos
+		after := *t.pos
 		after.Make(res.Move)
 		text = after.AppendUCI(append(text, " ponder "...), res.Ponder)
 	}

@@ -13,12 +13,25 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
+// idLength is how much of a net's SHA-256 stands for it in messages.
+const idLength = 8
+
 // errKind says that a net is not one for the server's search.
 var errKind = errors.New("wrong kind of net")
 
 // setEvalFile reads a net for the variant that is set: a file, or the directory of a
-// run or of learn. On an error the engine keeps the net it has.
+// run or of learn. After an error there is no search before another net is read, as
+// it would be by a net that the GUI has not asked for.
 func (s *server) setEvalFile(path string) error {
+	s.evalFile = path
+	err := s.readEvalFile(path)
+	if s.netErr = nil; err != nil {
+		s.netErr = fmt.Errorf("no net: EvalFile: %w", err)
+	}
+	return err
+}
+
+func (s *server) readEvalFile(path string) error {
 	if path == "" || path == emptyValue {
 		s.net, s.netName = s.opts.Net, builtIn
 		s.drop()
@@ -94,6 +107,16 @@ func (s *server) evaluation() (n *player.Net, name string) {
 		name += " by " + s.player.Runtime.Name
 	}
 	return n, name
+}
+
+// tellNet says by what positions are evaluated, a net with the beginning of its
+// SHA-256.
+func (s *server) tellNet() {
+	n, name := s.evaluation()
+	if len(n.ID) > idLength {
+		name += " (" + n.ID[:idLength] + ")"
+	}
+	s.out.comment("evaluation: %s", name)
 }
 
 // evaluateTree obeys "eval": what the net says about the position.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/engine"
 	"github.com/crazyhouse-rl/selfplay/internal/leak"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/uci"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // start starts this package's own engine, with times long enough for a busy machine.
-func start(t *testing.T, cfg uci.ClientConfig) *uci.Client {
+func start(t *testing.T, cfg engine.Config) *uci.Client {
 	t.Helper()
 	c, err := uci.Start(t.Context(), cfg)
 	if err != nil {
@@ -36,9 +37,9 @@ func start(t *testing.T, cfg uci.ClientConfig) *uci.Client {
 	return c
 }
 
-func engineConfig() uci.ClientConfig {
+func engineConfig() engine.Config {
 	const patience = 10 * time.Second
-	return uci.ClientConfig{
+	return engine.Config{
 		Command: os.Args[0], Args: []string{serveFlag}, StartTimeout: patience, ReadyTimeout: patience,
 		SearchTimeout: patience, MoveMargin: patience, QuitGrace: patience,
 	}

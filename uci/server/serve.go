@@ -10,15 +10,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"sync"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/engine"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
-	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
 // Options says how [Serve] introduces itself and where its engine starts from.
@@ -38,6 +39,10 @@ type Options struct {
 	Net *player.Net
 
 	Variant *chess.Variant // default of UCI_Variant; crazyhouse
+
+	// XBoard makes a front end of another protocol, which obeys every command if the
+	// first is "xboard"; that of package xboard/server, or nil for none.
+	XBoard func(*Engine) (obey func(line string))
 
 	MaxHashMB  int // bound of Hash; that of player.Resources
 	MaxThreads int // bound of Threads; likewise
@@ -83,30 +88,51 @@ func (o Options) withDefaults() Options {
 // expected; a faulty position command leaves the position reached before its
 // fault, a faulty option leaves the option as it was.
 //
+// Every go is answered by one bestmove. It is 0000, after an "info string" that says
+// why, where a move would be an answer to another question: after a position command
+// that was faulty, until the next one that is not; after an EvalFile that could not be
+// read, until one that can (isready says so too); and if none of searchmoves is legal.
+// A go whose limits cannot be read, so that nothing would end the search, searches for
+// [faultyTime]. Where there is no legal move, the bestmove is (none).
+//
+// The first search after ucinewgame or setoption says by which net it plays.
+//
 // Besides the protocol's own, the commands are: d (board, FEN, key), eval
 // (static evaluation of the position), perft N or go perft N, bench [DEPTH].
 func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s, err := newServer(ctx, o.withDefaults(), &output{w: w, fail: cancel})
+	s, err := newServer(ctx, o.withDefaults(), &output{w: w, fail: cancel, mark: "info string "})
 	if err != nil {
 		return err
 	}
 	defer s.end()
+	obey := s.execute
 	in := &input{lines: make(chan string)}
 	go in.read(ctx, r)
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case f := <-s.after:
+			f()
 		case line, ok := <-in.lines:
 			if !ok { // the end of the stream, or of ctx
 				return cmp.Or(context.Cause(ctx), in.err)
 			}
+			s.out.read(line)
 			if isQuit(line) {
 				return nil
 			}
-			s.execute(line)
+			if o.XBoard != nil && line != "" {
+				if line == "xboard" {
+					s.out.mark = "# "
+					obey = o.XBoard(&Engine{s})
+				}
+				o.XBoard = nil // it was not the first
+			}
+			s.settle()
+			obey(line)
 		}
 	}
 }
@@ -114,8 +140,13 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 // end ends the job and closes the engine.
 func (s *server) end() {
 	s.finish()
+	s.settle()
+	s.finish()
 	s.drop()
 	s.release()
+	s.out.logMu.Lock()
+	defer s.out.logMu.Unlock()
+	s.out.closeLog()
 }
 
 // input reads commands ahead of their execution, so that the end of the
@@ -127,10 +158,10 @@ type input struct {
 
 func (in *input) read(ctx context.Context, r io.Reader) {
 	defer close(in.lines)
-	for lr := uci.NewLineReader(r); ; {
+	for lr := engine.NewLineReader(r); ; {
 		line, err := lr.Next()
 		switch {
-		case errors.Is(err, uci.ErrLineTooLong):
+		case errors.Is(err, engine.ErrLineTooLong):
 			continue
 		case errors.Is(err, io.EOF):
 			return
@@ -158,13 +189,20 @@ func isQuit(line string) bool {
 type output struct {
 	mu   sync.Mutex
 	w    io.Writer
+	mark string                  // before a comment
 	fail context.CancelCauseFunc // called with the first error of w
+
+	logMu sync.Mutex // of log; never held while w is written
+	log   *debugLog  // nil: none
 }
 
 // write writes one or more whole lines at once.
 func (o *output) write(text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if err := o.logged('>', text); err != nil {
+		text = append(fmt.Appendf(nil, logEnded, err), text...)
+	}
 	if _, err := o.w.Write(text); err != nil {
 		o.fail(fmt.Errorf("uci: writing answers: %w", err))
 	}
@@ -174,10 +212,10 @@ func (o *output) printf(format string, args ...any) {
 	o.write(fmt.Appendf(nil, format+"\n", args...))
 }
 
-// maxComment bounds the text of an "info string" in bytes.
+// maxComment bounds the text of a comment in bytes.
 const maxComment = 400
 
-// comment prints an "info string": one line, whatever text contains.
+// comment prints a comment, of UCI an "info string": one line, whatever text contains.
 func (o *output) comment(format string, args ...any) {
 	text := strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -188,7 +226,7 @@ func (o *output) comment(format string, args ...any) {
 	if len(text) > maxComment {
 		text = strings.ToValidUTF8(text[:maxComment], "") + "…"
 	}
-	o.printf("info string %s", text)
+	o.printf("%s%s", o.mark, text)
 }
 
 // server is the state between commands. Only the command loop touches it; a
@@ -198,21 +236,32 @@ type server struct {
 	opts Options // as given, with defaults
 	out  *output
 	settings
-	line    *chess.Line // the position and how it came about; replaced, never changed
-	known   []serverOption
-	engine  player.Own   // nil until needed, and after a change it cannot take in
-	retired []player.Own // engines that are out of use, to be closed
-	tableMB int          // size of the engine's table
+	line *chess.Line // the position and how it came about; replaced, never changed
+	// rejected says why the last position command was faulty, netErr why the net
+	// that EvalFile names could not be read; nil if all is well.
+	rejected, netErr error
+	// announce says that the next search tells by which net it plays.
+	announce bool
+	// Limited strength draws moves by numbers that follow from drawn, which is new
+	// for every server, and from games, the count of games begun.
+	drawn, games uint64
+	known        []serverOption
+	engine       player.Own   // nil until needed, and after a change it cannot take in
+	retired      []player.Own // engines that are out of use, to be closed
+	tableMB      int          // size of the engine's table
 	// newGame and clear are done as soon as no search runs.
 	newGame, clear bool
 	job            *job // the last job, finished or not; nil at first
+	// after has what the command loop is to do before the next command.
+	after chan func()
 }
 
 func newServer(ctx context.Context, o Options, out *output) (*server, error) {
-	s := &server{ctx: ctx, opts: o, out: out, settings: settings{
+	s := &server{ctx: ctx, opts: o, out: out, after: make(chan func(), 16), settings: settings{
 		player: o.Player, protocol: defaultProtocol(), variant: o.Variant, net: o.Net, netName: builtIn,
 	}}
 	s.known = s.options()
+	s.announce, s.drawn = true, rand.Uint64()
 	if o.Player.Net != "" {
 		if err := s.setEvalFile(o.Player.Net); err != nil {
 			return nil, err
@@ -240,15 +289,12 @@ func (s *server) execute(line string) {
 	case "uci":
 		s.identify()
 	case "isready":
-		if !s.busy() {
-			if _, err := s.ready(); err != nil {
-				s.out.comment("%v", err)
-			}
-		}
-		s.out.printf("readyok")
+		s.isReady()
 	case "ucinewgame":
-		s.newGame = true
+		s.newGame, s.announce = true, true
+		s.games++
 	case "setoption":
+		s.announce = true
 		if err := s.setOption(line); err != nil {
 			s.out.comment("%v", err)
 		}
@@ -271,13 +317,29 @@ func (s *server) execute(line string) {
 	}
 }
 
-func (s *server) identify() {
-	name := s.opts.Name
-	if s.opts.Version != "" {
-		name += " " + s.opts.Version
+// isReady obeys "isready": what stands in the way of a search is told first.
+func (s *server) isReady() {
+	if s.netErr != nil {
+		s.out.comment("%v", s.netErr)
+	} else if !s.busy() {
+		if _, err := s.ready(); err != nil {
+			s.out.comment("%v", err)
+		}
 	}
+	s.out.printf("readyok")
+}
+
+// fullName is the engine's name with its version.
+func (o *Options) fullName() string {
+	if o.Version == "" {
+		return o.Name
+	}
+	return o.Name + " " + o.Version
+}
+
+func (s *server) identify() {
 	var b strings.Builder
-	fmt.Fprintf(&b, "id name %s\nid author %s\n\n", name, s.opts.Author)
+	fmt.Fprintf(&b, "id name %s\nid author %s\n\n", s.opts.fullName(), s.opts.Author)
 	for _, o := range s.known {
 		fmt.Fprintf(&b, "option name %s %s\n", o.name, o.describe)
 	}
@@ -285,9 +347,21 @@ func (s *server) identify() {
 	s.out.write([]byte(b.String()))
 }
 
-// position obeys "position startpos|fen FEN [moves …]". The fields of a FEN
-// are not counted: parsing it says what is missing.
+// position obeys "position startpos|fen FEN [moves …]".
 func (s *server) position(fields []string) {
+	line, err := s.parsePosition(fields)
+	if line != nil {
+		s.line = line
+	}
+	if s.rejected = err; err != nil {
+		s.out.comment("%v", err)
+	}
+}
+
+// parsePosition reads what follows the word position. On a faulty move the line is that
+// of the moves before it, on other faults nil. The fields of a FEN are not counted:
+// parsing it says what is missing.
+func (s *server) parsePosition(fields []string) (*chess.Line, error) {
 	head, moves := fields, []string(nil)
 	for i, f := range fields {
 		if f == "moves" {
@@ -306,22 +380,19 @@ func (s *server) position(fields []string) {
 		}
 		p, err := parse(s.variant, strings.Join(head[1:], " "))
 		if err != nil {
-			s.out.comment("position ignored: %v", err)
-			return
+			return nil, fmt.Errorf("position ignored: %w", err)
 		}
 		start = p
 	default:
-		s.out.comment("position ignored: found %q, expected startpos or fen", strings.Join(head, " "))
-		return
+		return nil, fmt.Errorf("position ignored: found %q, expected startpos or fen", strings.Join(head, " "))
 	}
 	line := chess.NewLine(start)
 	for i, text := range moves {
 		m, err := line.Pos().ParseUCI(text)
 		if err != nil {
-			s.out.comment("position ends before move %d, in %s: %v", i+1, line.Pos().FEN(), err)
-			break
+			return line, fmt.Errorf("position ends before move %d, in %s: %w", i+1, line.Pos().FEN(), err)
 		}
 		line.Push(m)
 	}
-	s.line = line
+	return line, nil
 }

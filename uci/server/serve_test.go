@@ -4,16 +4,19 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/engine"
 	"github.com/crazyhouse-rl/selfplay/internal/leak"
 	"github.com/crazyhouse-rl/selfplay/player"
-	"github.com/crazyhouse-rl/selfplay/uci"
+	"github.com/crazyhouse-rl/selfplay/search/strength"
 )
 
 // session is a dialogue with a server.
@@ -27,6 +30,13 @@ type session struct {
 func newSession(t *testing.T, o Options) *session {
 	t.Helper()
 	leak.Check(t)
+	return openSession(t, o)
+}
+
+// openSession is newSession for a synctest bubble, which waits for its goroutines
+// itself: leak.Check counts those outside too, for which no time passes there.
+func openSession(t *testing.T, o Options) *session {
+	t.Helper()
 	if o.MaxHashMB == 0 {
 		o.MaxHashMB = 64
 	}
@@ -173,6 +183,13 @@ func TestServeIdentifies(t *testing.T) {
 		"option name EvalFile type string default <empty>",
 		"option name UCI_Variant type combo default crazyhouse var chess var crazyhouse",
 		"option name UCI_Chess960 type check default false",
+		"option name UCI_ShowWDL type check default false",
+		"option name UCI_LimitStrength type check default false",
+		fmt.Sprintf("option name UCI_Elo type spin default %d min %d max %[1]d", strength.MaxElo(), strength.MinElo()),
+		"option name Skill Level type spin default 20 min 0 max 20",
+		"option name Skill Seed type spin default 0 min 0 max 1000000000",
+		"option name Debug Log File type string default <empty>",
+		"option name UCI_EngineAbout type string default crazy 1.2 by nobody, https://github.com/crazyhouse-rl/selfplay",
 		"uciok",
 	}
 	if !slices.Equal(got, want) {
@@ -187,6 +204,9 @@ func TestServeSearches(t *testing.T) {
 	s := newSession(t, Options{})
 	s.answer()
 	s.send("ucinewgame", "position startpos moves e2e4 d7d5 e4d5 d8d5", "go depth 5")
+	if said := s.until("info")[0]; said != "info string evaluation: material" {
+		t.Errorf("first line %q", said)
+	}
 	all := s.until("bestmove")
 	for _, line := range all[:len(all)-1] {
 		if !infoPattern.MatchString(line) {
@@ -214,11 +234,6 @@ func TestServeLimits(t *testing.T) {
 		}
 		if got := s.best("position fen 6k1/5ppp/8/8/8/8/8/R5K1[] w - - 0 1", "go mate 1"); !strings.HasPrefix(got, "bestmove a1a8") {
 			t.Errorf("mate in one: %s", got)
-		}
-		s.send("go depth x2 nodes 50 searchmoves h1h5")
-		all := s.until("bestmove")
-		if !strings.Contains(all[0], `found "x2", expected a whole number`) || !strings.Contains(all[1], `found "h1h5", expected a legal move`) {
-			t.Errorf("faulty go: %q", all)
 		}
 	})
 }
@@ -249,27 +264,31 @@ func TestServeStopsAtOnce(t *testing.T) {
 
 func TestServePonder(t *testing.T) {
 	eachEngine(t, func(t *testing.T, o Options) {
+		synctest.Test(t, func(t *testing.T) { // in whose time an hour passes while all wait
+			s := openSession(t, o)
+			ponders := func() {
+				t.Helper()
+				time.Sleep(time.Hour)
+				for _, line := range s.answer() {
+					if strings.HasPrefix(line, "bestmove") {
+						t.Fatal("bestmove before ponderhit")
+					}
+				}
+			}
+			s.answer("ponderhit") // without effect, also on the next search
+			s.send("position startpos", "go ponder depth 2 movetime 30")
+			ponders()
+			s.best("ponderhit")
+			s.best("go ponder depth 2 movetime 30", "ponderhit", "ponderhit")
+			s.best("go ponder depth 2 wtime 1000 btime 1000", "stop", "ponderhit")
+			s.best("go depth 1", "ponderhit")
+			s.send("go ponder depth 2 movetime 10")
+			ponders()
+			s.best("ponderhit")
+		})
 		s := newSession(t, o)
-		s.answer("ponderhit") // without effect, also on the next search
-		s.send("position startpos", "go ponder movetime 30")
-		time.Sleep(60 * time.Millisecond)
-		for _, line := range s.answer() {
-			if strings.HasPrefix(line, "bestmove") {
-				t.Fatal("bestmove before ponderhit")
-			}
-		}
-		s.best("ponderhit")
-		s.best("go ponder movetime 30", "ponderhit", "ponderhit")
-		s.best("go ponder wtime 1000 btime 1000", "stop", "ponderhit")
-		s.best("go depth 1", "ponderhit")
-		s.send("go ponder movetime 10")
-		time.Sleep(30 * time.Millisecond)
-		for _, line := range s.answer() {
-			if strings.HasPrefix(line, "bestmove") {
-				t.Fatal("a late ponderhit reached the next search")
-			}
-		}
-		s.best("ponderhit")
+		s.best("position startpos", "go ponder movetime 30", "ponderhit")
+		s.best("go ponder wtime 1000 btime 1000", "stop")
 	})
 }
 
@@ -365,7 +384,7 @@ func TestServeFaultyPosition(t *testing.T) {
 func TestServeIgnoresNoise(t *testing.T) {
 	s := newSession(t, Options{})
 	s.answer()
-	if got := s.answer("", "   ", "hello", "debug on", "register later", "Quit", "xyzzy go infinite", strings.Repeat("y", uci.MaxLine+10)); len(got) != 0 {
+	if got := s.answer("", "   ", "hello", "debug on", "register later", "Quit", "xyzzy go infinite", strings.Repeat("y", engine.MaxLine+10)); len(got) != 0 {
 		t.Errorf("answers to noise: %q", got)
 	}
 	s.best("  go   depth\t1 \r")

@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search/option"
+	"github.com/crazyhouse-rl/selfplay/search/strength"
 )
 
 // settings are the values of the server's options.
@@ -19,6 +21,8 @@ type settings struct {
 
 	net     *player.Net
 	netName string // base name of its file, or builtIn
+	// evalFile is the last value of EvalFile.
+	evalFile string
 }
 
 // protocol are the options of the protocol that are numbers or switches. The tags are
@@ -28,12 +32,44 @@ type protocol struct {
 	MultiPV    int  `key:"multipv" uci:"MultiPV" range:"1..256"`
 	OverheadMS int  `key:"overhead" uci:"Move Overhead" range:"0..10000"`
 	Chess960   bool `key:"chess960" uci:"UCI_Chess960"`
+	ShowWDL    bool `key:"wdl" uci:"UCI_ShowWDL"`
+
+	// What weakens the engine. SkillSeed 0 is one that is drawn.
+	LimitStrength bool   `key:"limit" uci:"UCI_LimitStrength"`
+	Elo           int    `key:"elo" uci:"UCI_Elo" range:"-10000..10000"`
+	Skill         int    `key:"skill" uci:"Skill Level" range:"0..20"`
+	SkillSeed     uint64 `key:"seed" uci:"Skill Seed" range:"0..1000000000"`
 }
 
-func defaultProtocol() protocol { return protocol{MultiPV: 1, OverheadMS: 10} }
+func defaultProtocol() protocol {
+	return protocol{MultiPV: 1, OverheadMS: 10, Elo: strength.MaxElo(), Skill: strength.FullSkill}
+}
+
+// strength returns how the engine is limited, false if it is not.
+func (s *server) strength() (strength.Limit, bool) {
+	switch {
+	case s.LimitStrength:
+		return strength.ForElo(s.Elo), true
+	case s.Skill < strength.FullSkill:
+		return strength.ForElo(strength.EloOf(s.Skill)), true
+	}
+	return strength.Limit{}, false
+}
+
+// seed returns what the choices of a limited engine follow from: Skill Seed, or one
+// that was drawn for the game.
+func (s *server) seed() uint64 {
+	if s.SkillSeed != 0 {
+		return s.SkillSeed
+	}
+	return splitmix.Hash(s.drawn ^ splitmix.Hash(s.games))
+}
 
 // builtIn names the net of Options in messages.
 const builtIn = "built-in net"
+
+// home is where the program comes from.
+const home = "https://github.com/crazyhouse-rl/selfplay"
 
 // emptyValue is how UCI writes an empty string in an option.
 const emptyValue = "<empty>"
@@ -52,7 +88,7 @@ func (s *server) options() []serverOption {
 	all := make([]serverOption, 0, 24)
 	for _, o := range option.All(&s.player.Resources) {
 		if most := map[string]int{"hash": s.opts.MaxHashMB, "threads": s.opts.MaxThreads}[o.Key]; most > 0 {
-			o = o.AtMost(float64(most))
+			o = o.Within(1, float64(most))
 		}
 		all = append(all, s.searchOption(o))
 	}
@@ -61,6 +97,9 @@ func (s *server) options() []serverOption {
 		return nil
 	}})
 	for _, o := range option.All(&s.protocol) {
+		if o.Key == "elo" {
+			o = o.Within(float64(strength.MinElo()), float64(strength.MaxElo()))
+		}
 		if o.Key != "chess960" {
 			all = append(all, serverOption{o.UCI, o.Describe(), o.Set})
 			continue
@@ -71,6 +110,10 @@ func (s *server) options() []serverOption {
 			serverOption{"UCI_Variant", describeVariants(s.opts.Variant), s.setVariant},
 			serverOption{o.UCI, o.Describe(), func(value string) error { return s.setChess960(o, value) }})
 	}
+	all = append(all,
+		serverOption{"Debug Log File", "type string default " + emptyValue, s.out.setDebugLog},
+		serverOption{"UCI_EngineAbout", "type string default " + s.opts.fullName() + " by " + s.opts.Author + ", " + home,
+			func(string) error { return nil }})
 	if s.player.Search != player.TreeSearch {
 		return all
 	}
@@ -152,6 +195,9 @@ func (s *server) setVariant(value string) error {
 		s.variant = v
 		s.drop()
 		s.line = chess.NewLine(s.start())
+		if s.netErr != nil { // it may have been for this variant
+			_ = s.setEvalFile(s.evalFile) // isready tells
+		}
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/planes/arch/archtest"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/search/strength"
 )
 
 func TestTreeIdentifies(t *testing.T) {
@@ -29,6 +32,13 @@ func TestTreeIdentifies(t *testing.T) {
 		"option name EvalFile type string default <empty>",
 		"option name UCI_Variant type combo default crazyhouse var chess var crazyhouse",
 		"option name UCI_Chess960 type check default false",
+		"option name UCI_ShowWDL type check default false",
+		"option name UCI_LimitStrength type check default false",
+		fmt.Sprintf("option name UCI_Elo type spin default %d min %d max %[1]d", strength.MaxElo(), strength.MinElo()),
+		"option name Skill Level type spin default 20 min 0 max 20",
+		"option name Skill Seed type spin default 0 min 0 max 1000000000",
+		"option name Debug Log File type string default <empty>",
+		"option name UCI_EngineAbout type string default selfplay by the selfplay authors, https://github.com/crazyhouse-rl/selfplay",
 		"option name Runtime type combo default native var " + strings.Join(runtimes.Names(), " var "),
 		"option name Batch Size type spin default 8 min 1 max 1024",
 		"option name CPuct type string default 1.75",
@@ -59,11 +69,12 @@ func TestTreeOptions(t *testing.T) {
 		{"name Batch Size value 0", `found "0", expected a whole number from 1 to 1024`},
 		{"name Reuse Tree value maybe", `found "maybe", expected true or false`},
 		{"name Gumbel Actions value 8", ""},
+		{"name Nodes value 8", "expected one of Hash, Threads,"},
 		{"name EvalFile value x.onnx", "option EvalFile: x.onnx: "},
 		{"name EvalFile value builtin", "expected a plane net for tree search"},
-		{"name Nodes value 8", "expected one of Hash, Threads,"},
+		{"name EvalFile value", ""},
 	} {
-		got := slices.DeleteFunc(s.answer("setoption "+c.command), func(l string) bool { return strings.Contains(l, "evaluation: ") })
+		got := slices.DeleteFunc(s.answer("setoption "+c.command), func(l string) bool { return strings.Contains(l, "no net: ") })
 		if c.complaint == "" && len(got) != 0 || c.complaint != "" && (len(got) != 1 || !strings.Contains(got[0], c.complaint)) {
 			t.Errorf("%s: found %q, expected %q", c.command, got, c.complaint)
 		}
@@ -85,8 +96,8 @@ func writePlanes(t *testing.T, name string) string {
 	return path
 }
 
-// TestTreeLoadsNets: with two threads a net has a goroutine, which newSession misses
-// if the net is not closed.
+// TestTreeLoadsNets: with two threads the net of "eval" has a goroutine, which
+// newSession misses if that net is not closed.
 func TestTreeLoadsNets(t *testing.T) {
 	good, bad := writePlanes(t, "good.onnx"), filepath.Join(t.TempDir(), "bad.onnx")
 	if err := os.WriteFile(bad, []byte("no net"), 0o600); err != nil {
@@ -94,19 +105,20 @@ func TestTreeLoadsNets(t *testing.T) {
 	}
 	s := newSession(t, treeServer())
 	s.answer()
-	if got := s.answer("setoption name EvalFile value " + bad); len(got) != 1 || !strings.HasPrefix(got[0], "info string option EvalFile: "+bad) {
+	if got := s.answer("setoption name EvalFile value " + bad); len(got) != 2 || !strings.HasPrefix(got[0], "info string option EvalFile: "+bad) {
 		t.Errorf("bad net: %q", got)
 	}
-	if got := s.answer("setoption name Threads value 2", "setoption name EvalFile value "+good); len(got) != 1 || got[0] != "info string evaluation: good.onnx" {
+	s.send("setoption name Threads value 2", "setoption name EvalFile value "+good, "go nodes 20")
+	if got := s.until("bestmove"); !regexp.MustCompile(`^info string evaluation: good.onnx \([0-9a-f]{8}\)$`).MatchString(got[0]) {
 		t.Errorf("good net: %q", got)
 	}
-	s.best("go nodes 20")
 	s.answer("setoption name CPuct value 2") // another engine with the same net
 	s.best("go nodes 20")
 	if got := s.answer("eval"); len(got) != 23 || got[0] != "evaluation by good.onnx, from the side to move's point of view (white)" {
 		t.Errorf("eval: %q", got)
 	}
-	if got := s.answer("setoption name UCI_Variant value chess"); len(got) != 1 || !strings.Contains(got[0], "none, as the net is for crazyhouse and not for chess") {
+	s.send("setoption name UCI_Variant value chess", "go nodes 20")
+	if got := s.until("bestmove"); !strings.Contains(got[0], "none, as the net is for crazyhouse and not for chess") {
 		t.Errorf("other variant: %q", got)
 	}
 	s.send("setoption name UCI_Variant value crazyhouse", "go infinite")
@@ -126,7 +138,8 @@ func TestTreeRuntime(t *testing.T) {
 		{"Runtime value native", "evaluation: a.onnx"},
 		{"EvalFile value <empty>", "evaluation: none, all moves are alike"},
 	} {
-		if got := s.answer("setoption name " + c.command); len(got) != 1 || got[0] != "info string "+c.answer {
+		s.send("setoption name "+c.command, "go nodes 3")
+		if got := s.until("bestmove"); !strings.HasPrefix(got[0], "info string "+c.answer) {
 			t.Errorf("%s: found %q, expected %q", c.command, got, c.answer)
 		}
 	}

@@ -1,0 +1,246 @@
+package xboard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/engine"
+)
+
+// NewGame tells the engine that another game begins, and waits until it is ready. An
+// engine that plays one game only is started again. Errors wrap [engine.ErrCrashed],
+// [engine.ErrTimeout], which is a game.Fault, or [engine.ErrProtocol].
+func (c *Client) NewGame() error {
+	err := c.newGame(context.Background())
+	if err != nil {
+		return engine.AsFault(err)
+	}
+	return nil
+}
+
+func (c *Client) newGame(ctx context.Context) error {
+	if c.begun && len(c.moves) > 0 {
+		if !c.features.reuse {
+			return c.Restart(ctx)
+		}
+		if err := c.engine.Send(c.result()); err != nil {
+			return err
+		}
+	}
+	c.begun, c.told = false, false
+	if err := c.engine.Send(c.beginning()); err != nil {
+		return err
+	}
+	if err := c.sync(ctx); err != nil {
+		return err
+	}
+	if c.refusal != "" {
+		return c.engine.Fail(fmt.Errorf("%w: engine %s: %.200q", engine.ErrProtocol, c.engine.Name, c.refusal))
+	}
+	c.begun, c.start, c.moves = true, c.engine.Variant.Start(), nil
+	return nil
+}
+
+// result is the command that ends the game, as far as its end is known here: an end
+// that the opponent's last move made is not.
+func (c *Client) result() string {
+	line := chess.NewLine(c.start)
+	for _, m := range c.moves {
+		line.Push(m)
+	}
+	outcome, reason := line.Outcome()
+	return fmt.Sprintf("result %v {%v}", outcome, reason)
+}
+
+// beginning are the commands that begin a game in which the engine does not move yet.
+func (c *Client) beginning() string {
+	c.sent, c.refusal = nil, ""
+	commands := "new\n"
+	if c.engine.Variant != chess.Chess {
+		commands += "variant " + variantNames[c.engine.Variant] + "\n"
+	}
+	return commands + "easy\npost\nforce"
+}
+
+// sync waits for the engine to have obeyed every command so far, if it knows ping.
+func (c *Client) sync(ctx context.Context) error {
+	if !c.features.ping {
+		return nil
+	}
+	pong := c.ping()
+	if err := c.engine.Send("ping" + pong[len("pong"):]); err != nil {
+		return err
+	}
+	return c.engine.Await(ctx, c.engine.ReadyTimeout, "pong", func(_ []string, line string) (bool, error) {
+		return c.isPong(line, pong)
+	})
+}
+
+// ping counts one more ping and returns the answer to expect.
+func (c *Client) ping() (pong string) {
+	c.pings++
+	return fmt.Sprint("pong ", c.pings)
+}
+
+// isPong takes a line that comes while the engine does not search, and reports whether
+// it is the pong awaited.
+func (c *Client) isPong(line, pong string) (bool, error) {
+	switch {
+	case line == pong:
+		return true, nil
+	case firstWord(line) == "feature":
+		return false, c.take(line)
+	}
+	c.engine.Note(line)
+	c.noteRefusal(line)
+	return false, nil
+}
+
+// noteRefusal keeps a line by which the engine refuses a move that was sent, a position
+// or the variant. Other errors do not matter: engines do not know all commands.
+func (c *Client) noteRefusal(line string) {
+	if c.refusal == "" && refuses(line, c.sent) {
+		c.refusal = line
+	}
+}
+
+// refuses reports whether a line refuses one of the moves, a position or the variant.
+func refuses(line string, moves []string) bool {
+	_, about, ok := strings.Cut(line, ":")
+	fields := strings.Fields(about)
+	switch {
+	case strings.HasPrefix(line, "tellusererror"):
+		return strings.Contains(line, "llegal")
+	case !ok || len(fields) == 0:
+		return false
+	case strings.HasPrefix(line, "Illegal move"):
+		return slices.Contains(moves, fields[len(fields)-1])
+	case strings.HasPrefix(line, "Error"):
+		return slices.Contains([]string{"variant", "setboard"}, fields[0]) || slices.Contains(moves, fields[len(fields)-1])
+	}
+	return false
+}
+
+// handStyle is how an engine is told the hands of a position.
+type handStyle uint8
+
+const (
+	untried    handStyle = iota
+	inBrackets           // setboard with the hands in brackets
+	byHolding            // setboard without hands, then holding
+	noHands
+)
+
+// place appends the commands that set up a position in a game that has just begun.
+func place(dst []byte, p *chess.Position, style handStyle) []byte {
+	fen := p.FEN()
+	hands := p.Hand(chess.White) | p.Hand(chess.Black)
+	if style == inBrackets && hands != 0 {
+		return append(append(dst, "\nsetboard "...), fen...)
+	}
+	before, rest, _ := strings.Cut(fen, "[")
+	pocket, after, _ := strings.Cut(rest, "]")
+	dst = append(append(append(dst, "\nsetboard "...), before...), after...)
+	if hands != 0 {
+		black := strings.TrimLeft(pocket, "PNBRQ")
+		dst = fmt.Appendf(dst, "\nholding [%s] [%s]", strings.TrimSuffix(pocket, black), strings.ToUpper(black))
+	}
+	return dst
+}
+
+// probe is a position whose White can drop a pawn on e4.
+const (
+	probeFEN  = "4k3/8/8/8/8/8/8/4K3[Pp] w - - 0 1"
+	probeDrop = "P@e4"
+	probeBad  = "a1a1" // a move that no engine accepts
+)
+
+// probeTime is how long an engine without ping may take to refuse a move.
+const probeTime = time.Second
+
+// findHands tries out how the engine is told hands.
+func (c *Client) findHands(ctx context.Context) error {
+	p, err := chess.ParseFEN(c.engine.Variant, probeFEN)
+	if err != nil {
+		return err
+	}
+	c.hands = noHands
+	for _, style := range []handStyle{inBrackets, byHolding} {
+		commands := append(place([]byte(c.beginning()), &p, style), '\n')
+		commands = append(c.appendMoveText(commands, probeDrop), '\n')
+		commands = c.appendMoveText(commands, probeBad)
+		c.sent = []string{probeDrop}
+		if err := c.engine.Send(string(commands)); err != nil {
+			return err
+		}
+		answered := c.features.ping
+		if answered {
+			err = c.sync(ctx)
+		} else {
+			bad := []string{probeBad}
+			answered, err = c.engine.Listen(ctx, probeTime, "its refusal of a move", func(_ []string, line string) (bool, error) {
+				c.noteRefusal(line)
+				return refuses(line, bad), nil
+			})
+		}
+		if err != nil {
+			return err
+		}
+		if answered && c.refusal == "" {
+			c.hands = style
+			return nil
+		}
+	}
+	return nil
+}
+
+// setUp begins a game from a position.
+func (c *Client) setUp(ctx context.Context, p *chess.Position) error {
+	fresh := c.begun && len(c.moves) == 0 && c.start == c.engine.Variant.Start()
+	if !fresh {
+		if err := c.newGame(ctx); err != nil {
+			return err
+		}
+	}
+	if *p == c.start {
+		return nil
+	}
+	refuse := func(why string) error {
+		return fmt.Errorf("%w: engine %s: %s: %s", ErrPosition, c.engine.Name, p.FEN(), why)
+	}
+	if !c.features.setboard {
+		return refuse("found no feature setboard=1, expected it of an engine that is to play from another position than the first")
+	}
+	if p.Hand(chess.White)|p.Hand(chess.Black) != 0 {
+		if c.hands == untried {
+			if err := c.findHands(ctx); err != nil {
+				return err
+			}
+			if err := c.newGame(ctx); err != nil {
+				return err
+			}
+		}
+		if c.hands == noHands {
+			return refuse("found pieces in hand, which it understands neither in setboard nor by holding")
+		}
+	}
+	if p.Promoted() != 0 && c.hands == byHolding {
+		return refuse("found a promoted pawn, which holding cannot tell")
+	}
+	c.begun = false
+	if err := c.engine.Send(string(place(nil, p, c.hands)[1:])); err != nil {
+		return err
+	}
+	if err := c.sync(ctx); err != nil {
+		return err
+	}
+	if c.refusal != "" {
+		return refuse(fmt.Sprintf("it answered %.200q", c.refusal))
+	}
+	c.begun, c.start = true, *p
+	return nil
+}
