@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -177,6 +178,7 @@ func mapUnavailable(err error) error {
 		errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound): // wiped, until Ensure
 	case errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == codeStreamOffline):
+	case errors.As(err, &api) && api.ErrorCode == codeNoPeers && strings.Contains(api.Description, peerOffline): // until they have met
 	default:
 		return err
 	}

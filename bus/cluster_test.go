@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -186,5 +187,27 @@ func TestThreeCopiesNeedACluster(t *testing.T) {
 	var api *jetstream.APIError
 	if !errors.As(err, &api) || !strings.Contains(err.Error(), "replicas") {
 		t.Errorf("got %v, want the server's refusal", err)
+	}
+}
+
+// What a cluster answers while its servers have not met yet can be tried again; what it
+// answers when it has too few servers cannot.
+func TestUnavailableErrors(t *testing.T) {
+	noPeers := func(why string) error {
+		return &jetstream.APIError{Code: 400, ErrorCode: codeNoPeers, Description: "no suitable peers for placement" + why}
+	}
+	for _, tc := range []struct {
+		err  error
+		want bool
+	}{
+		{nats.ErrNoResponders, true},
+		{noPeers(", peer offline"), true},
+		{noPeers(""), false},
+		{noPeers(", insufficient storage"), false},
+		{jetstream.ErrObjectNotFound, false},
+	} {
+		if got := errors.Is(mapUnavailable(tc.err), ErrUnavailable); got != tc.want {
+			t.Errorf("%v: found %v, expected %v", tc.err, got, tc.want)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/internal/secret"
 )
 
@@ -188,7 +189,7 @@ func (c *Conn) ensure(ctx context.Context) {
 				}
 				break
 			}
-			if !pause(ctx, backoff(attempt)) || !c.nc.IsConnected() {
+			if !pause.For(ctx, backoff(attempt)) || !c.nc.IsConnected() {
 				return // the next connection begins anew
 			}
 		}

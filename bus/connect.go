@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/internal/secret"
 )
 
@@ -32,9 +32,10 @@ const (
 	// which games that were fetched and not acknowledged come a minute late.
 	neededVersion = "2.14.0"
 
-	codeClusterUnavailable jetstream.ErrorCode = 10008 // no leader yet
-	codeNoPeers            jetstream.ErrorCode = 10005 // fewer servers than copies
-	codeStreamOffline      jetstream.ErrorCode = 10118 // its leader is lost, and there is no other yet
+	codeClusterUnavailable jetstream.ErrorCode = 10008          // no leader yet
+	codeNoPeers            jetstream.ErrorCode = 10005          // fewer servers than copies
+	peerOffline                                = "peer offline" // in the description of codeNoPeers: there are enough, and some are away
+	codeStreamOffline      jetstream.ErrorCode = 10118          // its leader is lost, and there is no other yet
 )
 
 // readToken reads the file of the shared secret.
@@ -83,7 +84,7 @@ func (c *Conn) connect(ctx context.Context) error {
 		wait := backoff(attempt)
 		left := patience - time.Since(start)
 		if left > 0 && ctx.Err() == nil {
-			if pause(ctx, min(wait, left)) {
+			if pause.For(ctx, min(wait, left)) {
 				continue
 			}
 		}
@@ -103,17 +104,7 @@ func backoff(attempts int) time.Duration {
 	if attempts < 10 {
 		wait = min(wait, firstBackoff<<max(attempts-1, 0))
 	}
-	return wait/2 + rand.N(wait)
-}
-
-// pause waits, and reports whether ctx lasted so long.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
+	return pause.Spread(wait)
 }
 
 // natsOptions returns what all connections of c are made with.
@@ -146,7 +137,7 @@ func (c *Conn) natsOptions() ([]nats.Option, error) {
 		opts = append(opts, nats.TokenHandler(c.latestToken))
 	}
 	if c.opt.Creds != "" {
-		if _, err := secret.ReadFile(c.opt.Creds); err != nil {
+		if _, err := readCreds(c.opt.Creds); err != nil {
 			return nil, fmt.Errorf("%w: credentials: %w", ErrConfig, err)
 		}
 		opts = append(opts, nats.UserCredentials(c.opt.Creds))
@@ -171,7 +162,7 @@ func (c *Conn) tryConnect(ctx context.Context, opts []nats.Option) (err error) {
 		url = nats.DefaultURL // not dialled
 	}
 	if c.nc, err = nats.Connect(url, opts...); err != nil {
-		return connectError(err, dial.errors())
+		return connectError(err, dial.errors(), expired(c.opt.Creds))
 	}
 	dial.release()
 	if c.js, err = jetstream.New(c.nc, jetstream.WithDefaultTimeout(requestWait)); err != nil {
@@ -190,14 +181,15 @@ func (c *Conn) closeConnection() {
 	}
 }
 
-// connectError returns why no server could be connected to. Those that no further
-// attempt would change wrap ErrServer or ErrConfig.
-func connectError(err error, dialled error) error {
+// connectError returns why no server could be connected to; expired is what is to be
+// added if the server refused us. Those that no further attempt would change wrap
+// ErrServer or ErrConfig.
+func connectError(err, dialled error, expired string) error {
 	var cert *tls.CertificateVerificationError
 	var op *net.OpError
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
-		return fmt.Errorf("%w: it refused who we are (%w): look at the files of the token and of the credentials", ErrServer, err)
+		return fmt.Errorf("%w: it refused who we are (%w): look at the files of the token and of the credentials%s", ErrServer, err, expired)
 	case errors.As(err, &cert):
 		return fmt.Errorf("%w: its certificate does not descend from those that are trusted, or names another host (%w): look at the file of the certificates", ErrServer, err)
 	case errors.Is(err, nats.ErrSecureConnWanted):

@@ -26,19 +26,20 @@ var contentID = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // PutFile stores the size bytes that r yields under their SHA-256 in hex. What
 // is there already is left as it is. The error wraps ErrName for another id,
 // ErrCorrupt, and nothing is stored, if the content is not what id and size
-// say, and ErrFull if there is no room.
+// say, ErrFull if there is no room, and ErrUnavailable if the server does not answer
+// now.
 func (b *Bus) PutFile(ctx context.Context, id string, size int64, r io.Reader) error {
 	if !contentID.MatchString(id) {
 		return fmt.Errorf("put file: %w: id %.80q: want 64 hexadecimal digits", ErrName, id)
 	}
 	if err := b.put(ctx, jetstream.ObjectMeta{Name: filePrefix + id}, id, size, r); err != nil {
-		return fmt.Errorf("put file %s: %w", id, err)
+		return fmt.Errorf("put file %s: %w", id, mapUnavailable(err))
 	}
 	return nil
 }
 
 // GetFile writes the file to w. Only a nil error says that what was written is
-// the file. The error wraps ErrNoFile or ErrCorrupt.
+// the file. The error wraps ErrNoFile, ErrCorrupt or ErrUnavailable.
 func (b *Bus) GetFile(ctx context.Context, id string, w io.Writer) error {
 	err := func() error {
 		infoCtx, cancel := bound(ctx)
@@ -53,7 +54,7 @@ func (b *Bus) GetFile(ctx context.Context, id string, w io.Writer) error {
 		err = ErrNoFile
 	}
 	if err != nil {
-		return fmt.Errorf("get file %.80q: %w", id, err)
+		return fmt.Errorf("get file %.80q: %w", id, mapUnavailable(err))
 	}
 	return nil
 }

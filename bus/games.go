@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -32,16 +33,30 @@ type PubResult struct {
 // ErrTooLarge, ErrBundle and ErrName no retry helps: what was to be published
 // has to be set aside.
 func (b *Bus) PublishGames(ctx context.Context, actor, id string, games [][]byte) (PubResult, error) {
+	data, err := EncodeBundle(games)
+	if err != nil {
+		return PubResult{}, fmt.Errorf("publish games %s: %w", id, err)
+	}
+	return b.publishMessage(ctx, actor, id, data)
+}
+
+// PublishGame stores one encoded game as a message without a bundle, the form of
+// protocol 1. All else is as of PublishGames.
+func (b *Bus) PublishGame(ctx context.Context, actor, id string, data []byte) (PubResult, error) {
+	if len(data) > MaxGameBytes {
+		return PubResult{}, fmt.Errorf("publish game %s: %w: %d bytes, at most %d", id, ErrTooLarge, len(data), MaxGameBytes)
+	}
+	return b.publishMessage(ctx, actor, id, data)
+}
+
+func (b *Bus) publishMessage(ctx context.Context, actor, id string, data []byte) (PubResult, error) {
 	if err := checkName("actor", actor); err != nil {
 		return PubResult{}, err
 	}
 	if err := checkName("message id", id); err != nil {
 		return PubResult{}, err
 	}
-	data, err := EncodeBundle(games)
-	if err == nil {
-		err = b.checkRoom(int64(len(data)))
-	}
+	err := b.checkRoom(int64(len(data)))
 	var r PubResult
 	if err == nil {
 		r, err = b.publish(ctx, actor, id, data)
@@ -104,6 +119,35 @@ func (b *Bus) Reject(ctx context.Context, reason string, data []byte) error {
 		return fmt.Errorf("reject game: %w", mapFull(err, "the reject stream"))
 	}
 	return nil
+}
+
+// Rejected is a game that failed validation.
+type Rejected struct {
+	Time   time.Time // when it was rejected
+	Reason string
+	Data   []byte // as it came
+}
+
+// Rejects returns the newest of the games that Reject keeps, at most n, newest first.
+func (b *Bus) Rejects(ctx context.Context, n int) ([]Rejected, error) {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	info, err := b.rejects.Info(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("rejected games: %w", mapUnavailable(err))
+	}
+	var list []Rejected
+	for seq := info.State.LastSeq; seq > 0 && seq >= info.State.FirstSeq && len(list) < n; seq-- {
+		m, err := b.rejects.GetMsg(ctx, seq)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("rejected games: %w", mapUnavailable(err))
+		}
+		list = append(list, Rejected{Time: m.Time, Reason: m.Header.Get(reasonHeader), Data: m.Data})
+	}
+	return list, nil
 }
 
 // headerText makes s one short line.

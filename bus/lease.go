@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
 const (
@@ -102,18 +104,19 @@ func (b *Bus) leaseTTL() time.Duration { return cmp.Or(b.opt.LeaseTTL, DefaultLe
 // Lease takes the lease of a role, and waits while another process holds it:
 // until that releases it, or has not renewed it for the time to live, measured
 // by the clock of this process. A lease that h.Instance holds is taken at once.
-// waiting, unless nil, is called with each holder that is waited for. The lease
-// is renewed until Release, or until the Conn closes. The error wraps ErrRecord if
+// former, unless nil, is called with each holder that is waited for, and with the one
+// that the lease is to be taken from; waits tells them apart. Its error ends the call.
+// The lease is renewed until Release, or until the Conn closes. The error wraps ErrRecord if
 // the lease's record is damaged or a newer build's, ErrName for a bad role.
-func (b *Bus) Lease(ctx context.Context, role string, h Holder, waiting func(LeaseRecord)) (*Lease, error) {
-	l, err := b.lease(ctx, role, h, waiting)
+func (b *Bus) Lease(ctx context.Context, role string, h Holder, former func(r LeaseRecord, waits bool) error) (*Lease, error) {
+	l, err := b.lease(ctx, role, h, former)
 	if err != nil {
 		return nil, fmt.Errorf("lease of %.80q: %w", role, err)
 	}
 	return l, nil
 }
 
-func (b *Bus) lease(ctx context.Context, role string, h Holder, waiting func(LeaseRecord)) (*Lease, error) {
+func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r LeaseRecord, waits bool) error) (*Lease, error) {
 	if err := checkName("role", role); err != nil {
 		return nil, err
 	}
@@ -139,18 +142,22 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, waiting func(Lea
 		}
 		ttl := b.leaseTTL()
 		free := err == nil && (revision == 0 || r.Released || r.Instance == h.Instance || now.Sub(unchanged) >= ttl)
+		if err == nil && revision != 0 && former != nil && (free || r.Fence != told) {
+			if !free {
+				told = r.Fence
+			}
+			if err := former(r, !free); err != nil {
+				return nil, err
+			}
+		}
 		if free {
 			l, err := b.takeLease(ctx, role, h, r, revision)
 			if !errors.Is(err, ErrConflict) {
 				return l, err
 			}
 			// Another was faster, or a copy of the bucket is behind.
-			pause(ctx, min(ttl/10, 100*time.Millisecond))
+			pause.For(ctx, min(ttl/10, 100*time.Millisecond))
 			continue
-		}
-		if err == nil && r.Fence != told && waiting != nil {
-			told = r.Fence
-			waiting(r)
 		}
 		left := ttl / 10 // the server may be away
 		if err == nil {

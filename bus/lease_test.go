@@ -72,7 +72,12 @@ func TestLeaseOfStoppedHolderIsTaken(t *testing.T) {
 	former.mu.Lock() // stops renewing
 	var told []LeaseRecord
 	start := time.Now()
-	l, err := two.Lease(ctx, "referee", holder("two"), func(r LeaseRecord) { told = append(told, r) })
+	l, err := two.Lease(ctx, "referee", holder("two"), func(r LeaseRecord, waits bool) error {
+		if waits {
+			told = append(told, r)
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +138,12 @@ func TestLeaseChangesHandsAtOnce(t *testing.T) {
 	waits := make(chan struct{})
 	next := make(chan *Lease)
 	go func() {
-		l, err := b.Lease(ctx, "referee", holder("two"), func(LeaseRecord) { close(waits) })
+		l, err := b.Lease(ctx, "referee", holder("two"), func(_ LeaseRecord, waiting bool) error {
+			if waiting {
+				close(waits)
+			}
+			return nil
+		})
 		if err != nil {
 			t.Error(err)
 		}
@@ -420,7 +430,12 @@ func TestCloseEndsLeasesAndWaiting(t *testing.T) {
 	lease(t, b, "one")
 	waits, done := make(chan struct{}), make(chan error)
 	go func() {
-		_, err := b.Lease(testContext(t), "referee", holder("two"), func(LeaseRecord) { close(waits) })
+		_, err := b.Lease(testContext(t), "referee", holder("two"), func(_ LeaseRecord, waiting bool) error {
+			if waiting {
+				close(waits)
+			}
+			return nil
+		})
 		done <- err
 	}()
 	<-waits
@@ -466,4 +481,29 @@ func FuzzLeaseRecord(f *testing.F) {
 			t.Errorf("got %v, want ErrRecord", err)
 		}
 	})
+}
+
+// Who shall not come after the former holder is not given the lease, whether that is held
+// or given back.
+func TestLeaseIsRefusedAfterSome(t *testing.T) {
+	ctx := testContext(t)
+	b := joinRun(t, openConn(t, Options{}), "test", JoinOptions{})
+	first := lease(t, b, "one")
+	no := errors.New("not after this one")
+	for _, held := range []bool{true, false} {
+		_, err := b.Lease(ctx, "referee", holder("two"), func(r LeaseRecord, waits bool) error {
+			if r.Instance != "one" || waits != held {
+				t.Errorf("found %+v, waits %v, expected one and %v", r, waits, held)
+			}
+			return no
+		})
+		if !errors.Is(err, no) {
+			t.Errorf("held %v: found error %v, expected %v", held, err, no)
+		}
+		if held {
+			if err := first.Release(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

@@ -41,7 +41,23 @@ type Member struct {
 	StreamLost uint64    `json:"stream_lost,omitempty"` // messages that it found missing in the game stream
 	BufferLost uint64    `json:"buffer_lost,omitempty"` // games that its replay buffer has lost
 
+	// Unverifiable are actors of whom a verifier cannot verify many games.
+	Unverifiable []Unverifiable `json:"unverifiable,omitempty"`
+
 	Seen time.Time `json:"-"` // when the server got it
+}
+
+// Unverifiable says how many games of an actor a verifier cannot play again.
+type Unverifiable struct {
+	Actor string `json:"actor"`
+	Games uint64 `json:"games"` // that the verifier was given
+	Count uint64 `json:"count"` // of these, not verifiable
+	Why   string `json:"why"`   // the most frequent reason
+}
+
+// String says it in words.
+func (u Unverifiable) String() string {
+	return fmt.Sprintf("%.0f %% of %d games of actor %.24s cannot be verified: %.80s", 100*float64(u.Count)/float64(max(1, u.Games)), u.Games, u.Actor, u.Why)
 }
 
 func (m *Member) key() (string, error) {

@@ -3,6 +3,7 @@ package bus
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -87,7 +88,7 @@ func TestMemberGolden(t *testing.T) {
 		golden.Write(t, present, text)
 	}
 	for _, path := range golden.Versions(t, present) {
-		if m, err := parseMember(golden.Read(t, path)); err != nil || m != want {
+		if m, err := parseMember(golden.Read(t, path)); err != nil || !reflect.DeepEqual(m, want) {
 			t.Errorf("%s: got %+v, %v", path, m, err)
 		}
 	}

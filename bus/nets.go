@@ -39,7 +39,7 @@ func (b *Bus) PutNet(ctx context.Context, m nets.Manifest, r io.Reader) error {
 	}
 	meta := jetstream.ObjectMeta{Name: m.ID, Metadata: map[string]string{manifestKey: string(manifest)}}
 	if err := b.put(ctx, meta, m.ID, m.Size, r); err != nil {
-		return fmt.Errorf("put net %s: %w", m.ID, err)
+		return fmt.Errorf("put net %s: %w", m.ID, mapUnavailable(err))
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (b *Bus) GetNet(ctx context.Context, id string, w io.Writer) error {
 		return err
 	}
 	if err := b.get(ctx, id, id, m.Size, w); err != nil {
-		return fmt.Errorf("get net %s: %w", id, mapNoNet(err))
+		return fmt.Errorf("get net %s: %w", id, mapUnavailable(mapNoNet(err)))
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (b *Bus) NetManifest(ctx context.Context, id string) (nets.Manifest, error)
 	defer cancel()
 	info, err := b.nets.GetInfo(ctx, id)
 	if err != nil {
-		return nets.Manifest{}, fmt.Errorf("manifest of net %q: %w", id, mapNoNet(err))
+		return nets.Manifest{}, fmt.Errorf("manifest of net %q: %w", id, mapUnavailable(mapNoNet(err)))
 	}
 	m, err := nets.ParseManifest([]byte(info.Metadata[manifestKey]))
 	if err != nil {

@@ -94,7 +94,7 @@ func TestRegistryRefusesBadRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, value := range []string{"", "{", `{"schema":2}`, strings.Repeat(" ", maxRecordBytes+1), `{"schema":1,"name":"two","id":"a","protocol":1}`} {
+	for _, value := range []string{"", "{", `{"schema":2}`, `{"schema":1,"name":"one","id":"a","protocol":0}`, strings.Repeat(" ", maxRecordBytes+1), `{"schema":1,"name":"two","id":"a","protocol":1}`} {
 		if _, err := kv.Put(ctx, "one", []byte(value)); err != nil {
 			t.Fatal(err)
 		}

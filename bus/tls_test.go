@@ -63,11 +63,11 @@ func newAuthority(t *testing.T) authority {
 	return a
 }
 
-// serverConfig is that of a server at 127.0.0.1.
+// serverConfig is that of a server at 127.0.0.1, which is a client of others in a cluster.
 func (a authority) serverConfig(t *testing.T) *tls.Config {
 	t.Helper()
 	key := newKey(t)
-	template := &x509.Certificate{Subject: pkix.Name{CommonName: "server"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	template := &x509.Certificate{Subject: pkix.Name{CommonName: "server"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
 	der := certificate(t, template, a.cert, key, a.key)
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
 }

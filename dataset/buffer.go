@@ -28,6 +28,8 @@ type bufferGames struct {
 	game   *game.Game // the next one, of which samples are read; nil if not yet known
 	damage []string   // up to that game
 
+	excluded uint64 // games of excluded actors, which are left out; known at the end
+
 	samples   []sample.Sample // of the game
 	at        int
 	untrained uint64 // plies of the games read that are no samples
@@ -57,7 +59,7 @@ func openBuffer(dir string, extent *Extent) (*Source, error) {
 func (b *bufferGames) visit(dir string, extent *Extent, yield func(*game.Game) bool) error {
 	want, found, stopped := *extent, Extent{}, false
 	var damage []string // after the last game, where it is none of the extent's
-	err := replay.VisitGames(dir, func(g *game.Game) bool {
+	excluded, err := replay.VisitGames(dir, func(g *game.Game) bool {
 		if found.Games == 0 {
 			found.First = g.ID
 		}
@@ -69,6 +71,7 @@ func (b *bufferGames) visit(dir string, extent *Extent, yield func(*game.Game) b
 		stopped = !yield(g)
 		return !stopped && found.Games != want.Games
 	}, func(d replay.Damage) { damage = append(damage, d.String()) })
+	b.excluded = excluded
 	switch {
 	case err != nil || stopped:
 		return err

@@ -20,7 +20,7 @@ func BufferPositions(ctx context.Context, dir string, v *chess.Variant) position
 	return func(yield func(*chess.Position, error) bool) {
 		var failed error
 		stopped := false
-		err := replay.VisitGames(dir, func(g *game.Game) bool {
+		_, err := replay.VisitGames(dir, func(g *game.Game) bool {
 			if g.Variant != v {
 				failed = fmt.Errorf("%s: %w: found %s, expected %s", dir, ErrVariant, g.Variant.Name, v.Name)
 			} else if failed = ctx.Err(); failed == nil {

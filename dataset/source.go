@@ -133,6 +133,16 @@ func (s *Source) Damage() []string {
 	return s.games.lost()
 }
 
+// Excluded returns the number of games of a replay buffer that were left out since their
+// actors are excluded. It is known when all games are read.
+func (s *Source) Excluded() uint64 {
+	b, ok := s.games.(*bufferGames)
+	if !ok {
+		return 0
+	}
+	return b.excluded
+}
+
 // inGame reports whether the sample read last is of a whole game.
 func (s *Source) inGame() bool { return s.games != nil && s.games.InGame() }
 

@@ -74,7 +74,7 @@ type Buffer struct {
 	mu sync.RWMutex // guards what follows, which changes only under appendMu too
 	contents
 	manifest manifest
-	excluded map[string]string // why, by actor; never changed in place
+	banned   map[string]string // why, by excluded actor; never changed in place
 	refused  refusals
 
 	damageMu   sync.Mutex // guards what follows
@@ -97,7 +97,7 @@ type segment struct {
 	size     int64    // bytes up to the end of the last whole record
 	records  uint64   // whole ones
 	lost     uint64   // records it had once, as far as the manifest has counted them
-	excluded uint64   // games of excluded actors
+	excluded Counts   // of the games of excluded actors
 	counts   Counts   // of the other games
 	ids      []uint64 // hashes, in order
 }
@@ -133,7 +133,7 @@ func (b *Buffer) open() (err error) {
 	if err != nil {
 		return err
 	}
-	b.manifest, b.excluded = m, exclusions(m.Excluded)
+	b.manifest, b.banned = m, exclusions(m.Excluded)
 	b.index.init(b.opt.Window, m.Retired.Rows)
 	for i, n := range numbers {
 		if err := b.load(n, i == len(numbers)-1); err != nil {
@@ -142,6 +142,11 @@ func (b *Buffer) open() (err error) {
 	}
 	if err := b.retired.load(filepath.Join(b.dir, retiredFile), b.seen); err != nil {
 		return err
+	}
+	if b.contents.excluded().Games > 0 { // the window is another one if they count from the beginning
+		if b.contents, err = b.reread(); err != nil {
+			return err
+		}
 	}
 	return b.begin(lost, numbers)
 }
@@ -275,16 +280,31 @@ func (b *Buffer) loadRecord(s *segment, r record, damaged func(offset, bytes int
 	b.enter(s, &entry{segment: s.number, offset: r.offset, size: len(r.game), trainable: r.trainable}, facts)
 }
 
+// excluded returns the sums over the games of excluded actors in the segments.
+func (c *contents) excluded() (sum Counts) {
+	for _, s := range c.segments {
+		sum.merge(s.excluded)
+	}
+	return sum
+}
+
 // enter adds a stored game to everything that counts it.
 func (c *contents) enter(s *segment, e *entry, f facts) {
+	c.count(s, f)
+	if !f.excluded {
+		c.index.add(e, f.heldOut)
+	}
+}
+
+// count adds a stored game to everything but the index.
+func (c *contents) count(s *segment, f facts) {
 	c.seen[f.id] = struct{}{}
 	s.ids = append(s.ids, f.id)
 	if f.excluded {
-		s.excluded++
-		return
+		s.excluded.add(f)
+	} else {
+		s.counts.add(f)
 	}
-	s.counts.add(f)
-	c.index.add(e, f.heldOut)
 }
 
 // reopen makes s, a file of the given size, the active segment.
@@ -360,7 +380,7 @@ type Stats struct {
 	StoredNow  uint64 // games in the segments; the others' segments were deleted
 	Unreadable uint64 // games found damaged when drawn, since Open
 	Lost       uint64 // games lost by all of Damage, at least
-	Excluded   uint64 // games in the segments of excluded actors, counted nowhere above
+	Excluded   uint64 // games in the segments of excluded actors, counted as if they were deleted
 
 	Duplicates  uint64 // games refused because their id was known, ever
 	Quarantined uint64 // games refused because they are not valid, ever
@@ -384,10 +404,11 @@ func (b *Buffer) Stats() Stats {
 	for _, s := range b.segments {
 		stored.merge(s.counts)
 		st.Bytes += uint64(s.size)
-		st.Excluded += s.excluded
 	}
-	st.StoredNow = stored.Games
+	gone := b.contents.excluded()
+	st.StoredNow, st.Excluded = stored.Games, gone.Games
 	stored.merge(b.manifest.Retired)
+	stored.merge(gone)
 	st.Games, st.Plies, st.HeldOutGames = stored.Games, stored.Rows, stored.HeldOut
 	return st
 }

@@ -66,12 +66,14 @@ func (b *Buffer) reader(c Cursor) *reader {
 	defer b.mu.RUnlock()
 	r := &reader{dir: b.dir, skip: b.skipped()}
 	r.chunk = Chunk{Buffer: b.manifest.ID, Changes: b.manifest.Changes, Next: c, Total: b.manifest.Retired}
+	r.chunk.Total.merge(b.contents.excluded())
 	for _, s := range b.segments {
 		r.ends = append(r.ends, Cursor{Segment: s.number, Offset: s.size})
 		r.chunk.Total.merge(s.counts)
 	}
 	if !b.holds(c) {
 		r.chunk.Begin, r.chunk.Before = true, b.manifest.Retired
+		r.chunk.Before.merge(b.contents.excluded())
 		r.chunk.Next = Cursor{}
 		oldest := b.index.oldestNeeded()
 		for len(r.ends) > 0 && r.ends[0].Segment < oldest && len(r.ends) > 1 {
@@ -94,10 +96,10 @@ func (b *Buffer) reader(c Cursor) *reader {
 
 // skipped returns what says whether a stored game is left out.
 func (b *Buffer) skipped() func(encoded []byte) bool {
-	if len(b.excluded) == 0 {
+	if len(b.banned) == 0 {
 		return func([]byte) bool { return false }
 	}
-	excluded, run := b.excluded, b.opt.Run
+	excluded, run := b.banned, b.opt.Run
 	return func(encoded []byte) bool {
 		h, err := game.DecodeHeader(encoded)
 		_, is := excluded[ActorOf(h.ID, run)]

@@ -15,7 +15,7 @@ import (
 func told(t *testing.T, dir string) (all [][]Damage) {
 	t.Helper()
 	var visited []Damage
-	if err := VisitGames(dir, func(*game.Game) bool { return true }, func(d Damage) { visited = append(visited, d) }); err != nil {
+	if _, err := VisitGames(dir, func(*game.Game) bool { return true }, func(d Damage) { visited = append(visited, d) }); err != nil {
 		t.Fatal(err)
 	}
 	r := audit(t, dir)
@@ -230,7 +230,7 @@ func TestBufferInUseIsWhole(t *testing.T) {
 		if r := audit(t, dir); r.Wrong() {
 			t.Fatalf("audit %d: %+v", n, r)
 		}
-		if err := VisitGames(dir, func(*game.Game) bool { return true }, func(d Damage) { t.Errorf("visit %d: %v", n, d) }); err != nil {
+		if _, err := VisitGames(dir, func(*game.Game) bool { return true }, func(d Damage) { t.Errorf("visit %d: %v", n, d) }); err != nil {
 			t.Fatal(err)
 		}
 	}

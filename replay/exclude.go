@@ -50,10 +50,10 @@ func (b *Buffer) Excluded() []Exclusion {
 	return slices.Clone(b.manifest.Excluded)
 }
 
-// Exclude takes the games of an actor from the window and from the held-out games,
-// as if they had never been stored, and has new ones refused with the reason, which
-// is cut at 1 KiB. The games stay on disk. All segments are read again, which draws
-// do not wait for. Games of the actor in segments deleted before stay counted. The
+// Exclude takes the games of an actor from the window and from the held-out games, and
+// has new ones refused with the reason, which is cut at 1 KiB. The games stay on disk,
+// and stay counted as those of deleted segments are: as if they had come before all
+// others. All segments are read again, which draws do not wait for. The
 // error wraps ErrConfig if Options do not name the run, by which actors are known.
 func (b *Buffer) Exclude(actor, why string) error {
 	if b.opt.Run == "" || actor == "" {
@@ -74,9 +74,9 @@ func (b *Buffer) changeExcluded(change func(map[string]string)) error {
 	if b.failed != nil {
 		return b.failed
 	}
-	excluded := maps.Clone(b.excluded)
+	excluded := maps.Clone(b.banned)
 	change(excluded)
-	if maps.Equal(excluded, b.excluded) {
+	if maps.Equal(excluded, b.banned) {
 		return nil
 	}
 	m := b.manifest
@@ -86,7 +86,7 @@ func (b *Buffer) changeExcluded(change func(map[string]string)) error {
 		m.Excluded = append(m.Excluded, Exclusion{actor, why})
 	}
 	slices.SortFunc(m.Excluded, func(x, y Exclusion) int { return cmp.Compare(x.Actor, y.Actor) })
-	before := b.excluded
+	before := b.banned
 	b.setExcluded(excluded)
 	fresh, err := b.reread()
 	if err == nil {
@@ -104,14 +104,14 @@ func (b *Buffer) changeExcluded(change func(map[string]string)) error {
 
 func (b *Buffer) setExcluded(excluded map[string]string) {
 	b.mu.Lock()
-	b.excluded = excluded
+	b.banned = excluded
 	b.mu.Unlock()
 }
 
 // reread returns the contents as Open would find them.
 func (b *Buffer) reread() (contents, error) {
 	c := contents{seen: make(map[uint64]struct{}, len(b.seen))}
-	c.index.init(b.opt.Window, b.manifest.Retired.Rows)
+	var list []stored
 	for _, old := range b.segments {
 		s := &segment{number: old.number, size: old.size, records: old.records, lost: old.lost}
 		c.segments = append(c.segments, s)
@@ -125,13 +125,26 @@ func (b *Buffer) reread() (contents, error) {
 				return
 			}
 			f.trainable = r.trainable
-			c.enter(s, &entry{segment: s.number, offset: r.offset, size: len(r.game), trainable: r.trainable}, f)
+			c.count(s, f)
+			list = append(list, stored{&entry{segment: s.number, offset: r.offset, size: len(r.game), trainable: r.trainable}, f})
 		}, func(_, _ int64) {})
 	}
 	for _, id := range b.retired.ids {
 		c.seen[id] = struct{}{}
 	}
+	c.index.init(b.opt.Window, b.manifest.Retired.Rows+c.excluded().Rows)
+	for _, g := range list {
+		if !g.excluded {
+			c.index.add(g.entry, g.heldOut)
+		}
+	}
 	return c, nil
+}
+
+// stored is a game found in a segment.
+type stored struct {
+	*entry
+	facts
 }
 
 // excludedError says why the actor of an encoded game is excluded.
@@ -141,5 +154,5 @@ func (b *Buffer) excludedError(encoded []byte) error {
 		return err
 	}
 	actor := ActorOf(h.ID, b.opt.Run)
-	return fmt.Errorf("%w: %s: %s", ErrExcluded, actor, b.excluded[actor])
+	return fmt.Errorf("%w: %s: %s", ErrExcluded, actor, b.banned[actor])
 }

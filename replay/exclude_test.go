@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,8 +41,9 @@ func TestActorOf(t *testing.T) {
 	}
 }
 
-// Without the games of an excluded actor the buffer is like one that never had them,
-// also after a restart, and with them again like one where they always counted.
+// Without the games of an excluded actor the buffer is like one where they came before all
+// others and were deleted, also after a restart, and with them again like one where they
+// always counted.
 func TestExclude(t *testing.T) {
 	o := testOptions()
 	o.Run, o.Window.Min = "run", 500
@@ -56,6 +58,12 @@ func TestExclude(t *testing.T) {
 	}
 	all, without := openBuffer(t, t.TempDir(), o), openBuffer(t, t.TempDir(), o)
 	appendGames(t, all, games)
+	others := slices.DeleteFunc(slices.Clone(games), func(g []byte) bool { return strings.Contains(string(g[:80]), "run-a-") })
+	of := openBuffer(t, t.TempDir(), o)
+	appendGames(t, of, others)
+	if err := without.restart(of.counts()); err != nil {
+		t.Fatal(err)
+	}
 	appendGames(t, without, only(games))
 	dir := t.TempDir()
 	b := openBuffer(t, dir, o)
@@ -78,6 +86,9 @@ func TestExclude(t *testing.T) {
 		t.Fatal(err)
 	}
 	like(b, without)
+	if before, now := all.counts(), b.counts(); before != now {
+		t.Errorf("counted %+v, before the exclusion %+v", now, before)
+	}
 	if st := b.Stats(); st.Excluded != 100 || b.Known([]string{"run-b-1-0-000001"})[0] != Stored {
 		t.Errorf("%+v", st)
 	}
@@ -101,14 +112,14 @@ func TestExclude(t *testing.T) {
 		t.Errorf("excluded %v", got)
 	}
 	visited := 0
-	err := VisitGames(dir, func(g *game.Game) bool {
+	left, err := VisitGames(dir, func(g *game.Game) bool {
 		if visited++; ActorOf(g.ID, "run") != "a" {
 			t.Errorf("visited %s", g.ID)
 		}
 		return true
 	}, nil)
-	if err != nil || visited != 120 {
-		t.Errorf("%d games visited, error %v", visited, err)
+	if err != nil || visited != 120 || left != 100 {
+		t.Errorf("%d games visited, %d left out, error %v", visited, left, err)
 	}
 	if r := audit(t, dir); r.Excluded != 1 || r.Wrong() || r.Games != 220 {
 		t.Errorf("audit: %+v", r)

@@ -11,11 +11,11 @@ import (
 // needs no lock. Damaged records are left out and passed to damaged, unless that is
 // nil, as are missing segments, these first; but not what follows the last whole
 // record, which may be in the writing, unless games are missing there. Games of
-// excluded actors are left out.
-func VisitGames(dir string, visit func(*game.Game) bool, damaged func(Damage)) error {
+// excluded actors are left out, and counted.
+func VisitGames(dir string, visit func(*game.Game) bool, damaged func(Damage)) (excludedGames uint64, err error) {
 	l, err := look(dir)
 	if err != nil {
-		return fmt.Errorf("read games: %w", err)
+		return 0, fmt.Errorf("read games: %w", err)
 	}
 	if damaged == nil {
 		damaged = func(Damage) {}
@@ -27,6 +27,7 @@ func VisitGames(dir string, visit func(*game.Game) bool, damaged func(Damage)) e
 	included := func(g *game.Game) bool {
 		if len(excluded) > 0 {
 			if _, is := excluded[ActorOf(g.ID, l.manifest.Run)]; is {
+				excludedGames++
 				return true
 			}
 		}
@@ -35,13 +36,13 @@ func VisitGames(dir string, visit func(*game.Game) bool, damaged func(Damage)) e
 	for more, i := true, 0; more && i < len(l.numbers); i++ {
 		data, there, err := l.read(l.numbers[i])
 		if err != nil {
-			return fmt.Errorf("read games: %w", err)
+			return excludedGames, fmt.Errorf("read games: %w", err)
 		}
 		if there {
 			more = visitSegment(data, l.manifest.listed(l.numbers[i]), l.newest(l.numbers[i]), included, damaged)
 		}
 	}
-	return nil
+	return excludedGames, nil
 }
 
 // visitSegment is VisitGames for one segment. It reports whether visit wants more.

@@ -19,7 +19,7 @@ func TestVisitGames(t *testing.T) {
 	visit := func(most int) (ids []string) {
 		t.Helper()
 		damage = nil
-		err := VisitGames(dir, func(g *game.Game) bool {
+		_, err := VisitGames(dir, func(g *game.Game) bool {
 			ids = append(ids, g.ID)
 			return len(ids) < most
 		}, func(d Damage) { damage = append(damage, d) })
@@ -52,7 +52,7 @@ func TestVisitGames(t *testing.T) {
 	if len(damage) != 1 || damage[0].Segment != filepath.Base(path) || damage[0].Offset != headerBytes || damage[0].Reason != "no whole record" {
 		t.Errorf("found damage %v, expected the first record of %s", damage, filepath.Base(path))
 	}
-	if err := VisitGames(filepath.Join(dir, "none"), func(*game.Game) bool { return true }, nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := VisitGames(filepath.Join(dir, "none"), func(*game.Game) bool { return true }, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no directory: error %v", err)
 	}
 }

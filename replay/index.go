@@ -40,8 +40,8 @@ func (b *Buffer) factsOf(encoded []byte) (facts, error) {
 		return facts{}, err
 	}
 	f := facts{id: idHash(h.ID), heldOut: sample.HeldOut(h.ID)}
-	if len(b.excluded) > 0 {
-		_, f.excluded = b.excluded[ActorOf(h.ID, b.opt.Run)]
+	if len(b.banned) > 0 {
+		_, f.excluded = b.banned[ActorOf(h.ID, b.opt.Run)]
 	}
 	return f, nil
 }

@@ -27,12 +27,13 @@ type Source func(ctx context.Context, after Cursor) (Chunk, error)
 // same. It begins anew where it cannot go on: if it fell behind what the source
 // still has, if the source is another buffer, and if it counts other games than the
 // source, as it does when actors were excluded or segments lost. While it does so
-// its window is smaller than the source's. Step and Less must not be called at the
+// its window is smaller than the source's. Step, Whole, Total and Less must not be called at the
 // same time; draws may go on meanwhile.
 type Mirror struct {
 	*Buffer
 	source Source
 	at     mirrorState
+	total  Counts // of the source, when it was asked last
 }
 
 // mirrorState is how far a mirror is.
@@ -67,7 +68,8 @@ func (m *Mirror) Step(ctx context.Context) (caughtUp bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("mirror: %w", err)
 	}
-	if m.at.Source != "" && !c.Begin && (c.Buffer != m.at.Source || c.Changes != m.at.Changes) {
+	m.total = c.Total
+	if m.at.Source != "" && (c.Begin || c.Buffer != m.at.Source || c.Changes != m.at.Changes) {
 		return false, m.forget()
 	}
 	if c.Begin && c.End && len(c.Games) == 0 && m.counts() == c.Total && m.Stats().StoredNow == 0 {
@@ -89,6 +91,14 @@ func (m *Mirror) Step(ctx context.Context) (caughtUp bool, err error) {
 	}
 	return false, m.forget()
 }
+
+// Whole reports whether the mirror has caught up with its source since it began anew.
+// Otherwise its window is a part of the source's. It is not whole before the step in
+// which it removes its games.
+func (m *Mirror) Whole() bool { return m.at.Source != "" && !m.at.Fresh }
+
+// Total returns the sums over all games that the source had when it was asked last.
+func (m *Mirror) Total() Counts { return m.total }
 
 // Less returns by how much the mirror has fewer games and positions than its source
 // had when it caught up last, which cannot be read there. They should be 0.

@@ -48,6 +48,7 @@ func (b *Buffer) retireFirst() error {
 	m := b.manifest
 	m.FirstSegment = s.number + 1
 	m.Retired.merge(s.counts)
+	m.Retired.merge(s.excluded)
 	if err := b.writeManifest(m); err != nil {
 		return err
 	}

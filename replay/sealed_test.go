@@ -48,7 +48,7 @@ func TestSealedGames(t *testing.T) {
 		t.Errorf("%d games are read, error %v, expected all with their seals", len(c.Games), err)
 	}
 	i := 0
-	err = VisitGames(dir, func(g *game.Game) bool {
+	_, err = VisitGames(dir, func(g *game.Game) bool {
 		if !bytes.Equal(encode(t, g), games[i]) {
 			t.Errorf("game %d is another", i)
 		}

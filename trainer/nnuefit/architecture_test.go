@@ -34,6 +34,8 @@ func architectures() map[string]nnue.Architecture {
 		"to the output":   change(func(a *nnue.Architecture) { single(a, "All + Hand"); a.L2, a.L3 = 0, 0 }),
 		"one layer":       change(func(a *nnue.Architecture) { single(a, "All + Hand"); a.L3 = 0 }),
 		"squared":         change(func(a *nnue.Architecture) { a.Activation = nnue.SCReLU }),
+		"pairs":           change(func(a *nnue.Architecture) { a.Activation, a.Width = nnue.Pairwise, 32 }),
+		"threats":         change(func(a *nnue.Architecture) { a.Features = "All + Hand + DropCheckSquares + DropZone + Threats" }),
 		"blocks and PSQT": change(func(a *nnue.Architecture) { a.Features = "All + H + PH + Hand + DropChecks" }),
 		"King × All":      change(func(a *nnue.Architecture) { a.Features = "King * All + Hand" }),
 		"King-All":        change(func(a *nnue.Architecture) { a.Features = "King * All" }),

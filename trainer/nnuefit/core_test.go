@@ -41,6 +41,8 @@ var testShapes = map[string]func(s *shape){
 	"no layer":          func(s *shape) { s.l2, s.l3 = 0, 0 },
 	"squared":           func(s *shape) { s.square = true },
 	"squared to output": func(s *shape) { s.square, s.l2, s.l3 = true, 0, 0 },
+	"pairs":             func(s *shape) { s.pairs = true },
+	"pairs to output":   func(s *shape) { s.pairs, s.l2, s.l3 = true, 0, 0 },
 	"no PSQT":           func(s *shape) { s.psqt = 0 },
 	"no factoriser":     func(s *shape) { *s = plainShape(s.width) },
 	"one stack":         func(s *shape) { s.stacks, s.psqt = 1, 1 },
@@ -152,16 +154,22 @@ func (t *twin) output(p [2][]int32, bucket int) float64 {
 	x := make([]float64, t.inputs())
 	out := t.dense[l.b3+bucket]
 	for side := range 2 {
-		for j := range t.width {
+		clipped := make([]float64, t.width)
+		for j := range clipped {
 			sum := t.dense[j]
 			for _, f := range p[side] {
 				sum += t.weight(f, j)
 			}
-			sum = min(max(sum, 0), 1)
-			if t.square {
-				sum *= sum
+			clipped[j] = min(max(sum, 0), 1)
+		}
+		for j, value := range clipped[:t.outputs()] {
+			switch {
+			case t.square:
+				value *= value
+			case t.pairs:
+				value *= clipped[t.width/2+j]
 			}
-			x[side*t.width+j] = sum
+			x[side*t.outputs()+j] = value
 		}
 		if t.psqt > 0 {
 			for _, f := range p[side] {

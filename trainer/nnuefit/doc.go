@@ -18,7 +18,8 @@
 //	out  = b3 + w3·h2 + (own psqt − other psqt)/2
 //
 // with the layers and the PSQT column of the position's bucket; an architecture
-// may lack layers, PSQT or king squares, or square the clipped sums. out·600 is in
+// may lack layers, PSQT or king squares, or square the clipped sums, or multiply the
+// first half of a perspective's clipped sums by the second. out·600 is in
 // the raw units of the integer net, 208 to a pawn, seen by the side to move.
 // virtual and shared are factorisers: what is learned with the king on one
 // square, or in one bucket, serves the others. Both are summed into the weights

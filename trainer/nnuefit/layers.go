@@ -31,7 +31,7 @@ func newHead(l *layout) head {
 		a2: floats(l.l3), h2: floats(l.l3), d2: floats(l.l3),
 		out: floats(1), dOut: floats(1),
 	}
-	if l.square {
+	if l.beside() {
 		h.x = floats(2 * l.stride())
 	}
 	return h
@@ -110,22 +110,22 @@ func (c *core) sums(ch *chunk) []float32 {
 	return c.batch.sums[ch.first*n : (ch.first+len(ch.positions))*n]
 }
 
-// perspective is the accumulators of one side in data as sums has them.
+// perspective is the transformer's outputs for one side in data as sums has them.
 func (c *core) perspective(data []float32, side int) kernel.FloatMatrix {
 	n := 2 * c.stride()
-	return kernel.FloatMatrix{Data: data[side*c.stride():], Rows: len(data) / n, Cols: c.width, RowStride: n, ColStride: 1}
+	return kernel.FloatMatrix{Data: data[side*c.stride():], Rows: len(data) / n, Cols: c.outputs(), RowStride: n, ColStride: 1}
 }
 
 // fromSide is the rows of a layer's weights on the inputs from one side.
 func (c *core) fromSide(weights kernel.FloatMatrix, side int) kernel.FloatMatrix {
-	weights.Data, weights.Rows = weights.Data[side*c.width*weights.RowStride:], c.width
+	weights.Data, weights.Rows = weights.Data[side*c.outputs()*weights.RowStride:], c.outputs()
 	return weights
 }
 
 // inputs returns where the transformer's outputs are for a chunk: in place of the
-// sums, or beside them where the derivative does not follow from the outputs.
+// sums, or beside them.
 func (h *head) inputs(c *core, sums []float32) []float32 {
-	if c.square {
+	if c.beside() {
 		return h.x[:len(sums)]
 	}
 	return sums
@@ -136,10 +136,6 @@ func (h *head) inputs(c *core, sums []float32) []float32 {
 func (c *core) forward(h *head, ch *chunk) {
 	n, stride, b := len(ch.positions), c.stride(), ch.bucket
 	st := c.layout.stack(c.used, b)
-	clip := kernel.FloatClip
-	if c.square {
-		clip = kernel.FloatSquareClip
-	}
 	sums := c.sums(ch)
 	x := h.inputs(c, sums)
 	for q := range n {
@@ -150,10 +146,7 @@ func (c *core) forward(h *head, ch *chunk) {
 			h.out[q] += (own[c.width+b] - other[c.width+b]) / 2
 		}
 		for at := 2 * q * stride; at < 2*(q+1)*stride; at += stride {
-			clip(x[at:at+c.width], sums[at:at+c.width])
-			if c.square {
-				c.floor(x[at:at+c.width], c.scales.transformer)
-			}
+			c.activate(x[at:at+c.width], sums[at:at+c.width])
 		}
 	}
 	if c.l2 == 0 {
@@ -173,6 +166,37 @@ func (c *core) forward(h *head, ch *chunk) {
 		last = matrix(h.h2, n, c.l3)
 	}
 	kernel.FloatGemm(matrix(h.out, n, 1), last, matrix(st.w3, c.last(), 1))
+}
+
+// activate computes the transformer's outputs of a perspective from its sums; both
+// have room for the sums.
+func (c *core) activate(x, sums []float32) {
+	if c.square {
+		kernel.FloatSquareClip(x, sums)
+	} else {
+		kernel.FloatClip(x, sums)
+	}
+	if c.pairs {
+		kernel.FloatMul(x[:c.outputs()], x[c.outputs():])
+	}
+	if c.beside() {
+		c.floor(x[:c.outputs()], c.scales.transformer)
+	}
+}
+
+// multiplyBack replaces the sums of a perspective by the derivatives with respect to
+// them. dx has those with respect to the products of pairs, and room for the sums.
+func (c *core) multiplyBack(sums, dx []float32) {
+	n := c.outputs()
+	first, second := sums[:n], sums[n:]
+	d, dSecond := dx[:n], dx[n:]
+	kernel.FloatClip(dSecond, first)
+	kernel.FloatMul(dSecond, d)
+	kernel.FloatClipBack(dSecond, second, dSecond)
+	kernel.FloatClip(second, second)
+	kernel.FloatMul(d, second)
+	kernel.FloatClipBack(first, first, d)
+	copy(second, dSecond)
 }
 
 // addInputs adds to the sums of the layer above the inputs' part: x times
@@ -251,13 +275,19 @@ func (c *core) backInputs(h *head, ch *chunk, gwT, d, w kernel.FloatMatrix) {
 	for side := range 2 {
 		kernel.FloatGemm(c.fromSide(gwT.T(), side).T(), d.T(), c.perspective(x, side))
 	}
-	if c.square {
+	if c.beside() {
 		dx := x // no longer needed
 		clear(dx)
 		for side := range 2 {
 			kernel.FloatGemm(c.perspective(dx, side), d, c.fromSide(w, side).T())
 		}
-		kernel.FloatSquareClipBack(sums, sums, dx)
+		if c.square {
+			kernel.FloatSquareClipBack(sums, sums, dx)
+		} else {
+			for at := 0; at < len(sums); at += stride {
+				c.multiplyBack(sums[at:at+c.width], dx[at:at+c.width])
+			}
+		}
 	} else {
 		for side := range 2 {
 			kernel.FloatGemmClipBack(c.perspective(sums, side), d, c.fromSide(w, side).T())

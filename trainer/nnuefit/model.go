@@ -47,7 +47,7 @@ func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 	s := shape{
 		features: set.Size(), anchors: set.Anchors(),
 		width: arch.Width, psqt: arch.PSQT, stacks: arch.Stacks, l2: arch.L2, l3: arch.L3,
-		square: arch.Activation == nnue.SCReLU,
+		square: arch.Activation == nnue.SCReLU, pairs: arch.Activation == nnue.Pairwise,
 	}
 	if cfg.Factorise {
 		s.virtual, s.toVirtual = factoriser(set)

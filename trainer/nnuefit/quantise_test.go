@@ -13,7 +13,7 @@ import (
 // what they compute is what their integer nets do, but for the last division,
 // which drops a fraction. They must also learn, though they see no fractions.
 func TestQuantisedEqualsIntegerNet(t *testing.T) {
-	for _, name := range []string{"HalfKAv2", "All + Hand", "to the output", "one layer", "squared", "scales"} {
+	for _, name := range []string{"HalfKAv2", "All + Hand", "to the output", "one layer", "squared", "pairs", "scales"} {
 		arch := architectures()[name]
 		samples := randomSamples(60, 500)
 		cfg := testConfig()

@@ -15,6 +15,7 @@ type shape struct {
 	stacks    int
 	l2, l3    int  // outputs of layers 1 and 2; 0: no such layer
 	square    bool // the transformer's outputs are squared after clipping
+	pairs     bool // they are the clipped sums of the first half times those of the second
 }
 
 // row is the length of a transformer row.
@@ -24,7 +25,19 @@ func (s *shape) row() int { return s.width + s.psqt }
 func (s *shape) stride() int { return (s.row() + 15) &^ 15 }
 
 // inputs is the number of inputs of the layers: two perspectives.
-func (s *shape) inputs() int { return 2 * s.width }
+func (s *shape) inputs() int { return 2 * s.outputs() }
+
+// outputs is the number of the transformer's outputs for a perspective.
+func (s *shape) outputs() int {
+	if s.pairs {
+		return s.width / 2
+	}
+	return s.width
+}
+
+// beside reports whether these lie beside the sums, not in their place: where the
+// derivative does not follow from the outputs.
+func (s *shape) beside() bool { return s.square || s.pairs }
 
 // last is the number of inputs of the output.
 func (s *shape) last() int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +13,26 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
+
+// Size reads the data that settings name and returns how many positions there are to
+// train on: those of an epoch. Games is as in Options.
+func Size(ctx context.Context, cfg configs.Learn, games map[string]dataset.Extent, progress io.Writer) (uint64, error) {
+	p, err := newPlan(cfg)
+	if err != nil {
+		return 0, err
+	}
+	var share sharing
+	share.expect(p)
+	defer share.release(p)
+	known := extents{}
+	maps.Copy(known, games)
+	s, err := p.openData(ctx, &share, known, progress)
+	if err != nil {
+		return 0, err
+	}
+	s.close()
+	return s.size, nil
+}
 
 // extents say which games of replay buffers a run is of, by directory.
 type extents map[string]dataset.Extent

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -54,6 +55,9 @@ type Options struct {
 	Dir      string
 	Out      io.Writer // what the run is and what comes of it
 	Progress io.Writer // lines now and then while it lasts
+	// Games says which games of replay buffers the run is of, by directory; of others it
+	// takes those that are there when it begins.
+	Games map[string]dataset.Extent
 }
 
 // runner is a run at work.
@@ -77,8 +81,11 @@ type runner struct {
 }
 
 // netName returns the name of the net's file.
-func (p *plan) netName() string {
-	if p.Kind == configs.Planes {
+func (p *plan) netName() string { return NetName(p.Kind) }
+
+// NetName returns the name of the file, in a run's directory, of a net of a kind.
+func NetName(kind string) string {
+	if kind == configs.Planes {
 		return planesFile
 	}
 	return netFile

@@ -122,6 +122,11 @@ func (r *runner) openData(ctx context.Context, share *sharing) error {
 	if err != nil {
 		return err
 	}
+	for dir, games := range r.Games {
+		if _, begun := known[dir]; !begun {
+			known[dir] = games
+		}
+	}
 	if r.source, err = r.plan.openData(ctx, share, known, r.Progress); err != nil {
 		return err
 	}

@@ -32,6 +32,11 @@ const (
 type SweepOptions struct {
 	Options
 	Jobs int // runs at the same time; 0: one per CPU
+	// Names are those of the runs' directories, all different; nil: the settings in which
+	// they differ.
+	Names []string
+	// Over, if not nil, is called when a run is over, by one run at a time.
+	Over func(i int)
 }
 
 // Result is what came of a run of a sweep.
@@ -68,14 +73,19 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 		share.expect(plans[i])
 	}
 	keys := configs.Varied(runs)
-	if err := checkNames(runs, keys); err != nil {
-		return nil, err
+	names := opt.Names
+	if names == nil {
+		var err error
+		if names, err = dirNames(runs, keys); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := os.Stat(filepath.Join(opt.Dir, configFile)); err == nil {
 		return nil, fmt.Errorf("%w: %s: found one run, expected a sweep; use another directory", ErrOther, opt.Dir)
 	}
 	results, failures := make([]Result, len(runs)), make([]error, len(runs))
 	progress := &lockedWriter{w: opt.Progress}
+	var over sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(jobs)
 	for i, cfg := range runs {
@@ -83,16 +93,20 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 		for _, key := range keys {
 			results[i].Varied[key] = cfg.Get(key)
 		}
-		name := dirName(cfg, keys)
+		name := names[i]
 		results[i].Dir = filepath.Join(opt.Dir, name)
 		group.Go(func() error {
 			defer share.release(plans[i])
 			if failures[i] = ctx.Err(); failures[i] == nil {
-				results[i].Summary, failures[i] = runOne(ctx, plans[i], results[i].Dir, progress.prefixed(name), &share)
+				results[i].Summary, failures[i] = runOne(ctx, plans[i], Options{Dir: results[i].Dir, Progress: progress.prefixed(name), Games: opt.Games}, &share)
 			}
 			if failures[i] != nil {
 				results[i].Error = failures[i].Error()
 				failures[i] = fmt.Errorf("%s: %w", results[i].Dir, failures[i])
+			} else if opt.Over != nil {
+				over.Lock()
+				defer over.Unlock()
+				opt.Over(i)
 			}
 			return nil
 		})
@@ -109,16 +123,17 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 }
 
 // runOne makes a run whose output goes into a file of its directory.
-func runOne(ctx context.Context, p *plan, dir string, progress io.Writer, share *sharing) (_ Summary, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+func runOne(ctx context.Context, p *plan, opt Options, share *sharing) (_ Summary, err error) {
+	if err := os.MkdirAll(opt.Dir, 0o755); err != nil {
 		return Summary{}, err
 	}
-	out, err := os.OpenFile(filepath.Join(dir, outputFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	out, err := os.OpenFile(filepath.Join(opt.Dir, outputFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	s, err := p.run(ctx, Options{Dir: dir, Out: out, Progress: progress}, share)
+	opt.Out = out
+	s, err := p.run(ctx, opt, share)
 	if err != nil {
 		return s, err
 	}
@@ -143,17 +158,17 @@ func dirName(cfg configs.Learn, keys []string) string {
 	return strings.Join(words, ",")
 }
 
-// checkNames refuses runs that would happen in the same directory.
-func checkNames(runs []configs.Learn, keys []string) error {
-	named := make(map[string]bool, len(runs))
+// dirNames names all runs, and refuses those that would happen in the same directory.
+func dirNames(runs []configs.Learn, keys []string) ([]string, error) {
+	var names []string
 	for _, cfg := range runs {
 		name := dirName(cfg, keys)
-		if named[name] {
-			return fmt.Errorf("%w: found two runs called %s, expected settings that differ, and not in punctuation only", trainer.ErrConfig, name)
+		if slices.Contains(names, name) {
+			return nil, fmt.Errorf("%w: found two runs called %s, expected settings that differ, and not in punctuation only", trainer.ErrConfig, name)
 		}
-		named[name] = true
+		names = append(names, name)
 	}
-	return nil
+	return names, nil
 }
 
 // saveTable writes the table as text and as JSON.
