@@ -48,10 +48,13 @@ type Config struct {
 	Verify Verify `yaml:"verify"`
 }
 
-// Run names a run. Both are for its beginning: a run keeps what it was given then.
+// Run names a run and its protocol. All are for its beginning: a run keeps what it was
+// given then.
 type Run struct {
 	Name string `yaml:"name"` // by which others find it on a server: letters, digits, - and _, at most 64; empty: the base name of its directory
 	ID   string `yaml:"id"`   // in every subject, game id and manifest: a-z, 0-9 and -, at most 32; empty: made at random
+
+	Protocol int `yaml:"protocol"` // that its roles speak, an earlier one if roles of earlier builds are to work for it; 0: the newest of the build
 }
 
 // Actor says how self-play games are made.
@@ -65,7 +68,8 @@ type Actor struct {
 	OpeningMin    int     `yaml:"opening_min"`     // random plies before the first searched move, at least
 	OpeningMax    int     `yaml:"opening_max"`     // and at most
 	OpeningScore  int     `yaml:"opening_score"`   // openings that a search scores beyond this are drawn again, centipawns
-	BookShare     float64 `yaml:"book_share"`      // share of games that begin one or two random plies after a position of the program's book instead, 0..1; of variants that have a book
+	Book          string  `yaml:"book"`            // opening book of actors and the gate: default, the program's own of the variant, if it has one; none; or a file of the trainer's machine, from which the others get it
+	BookShare     float64 `yaml:"book_share"`      // share of games that begin one or two random plies after a position of the book instead, 0..1; if there is a book
 	RandomPlies   int     `yaml:"random_plies"`    // plies in which a random move may replace the engine's
 	RandomProb    float64 `yaml:"random_prob"`     // probability of that, 0..1
 	MaxPlies      int     `yaml:"max_plies"`       // a longer game is a draw
@@ -74,6 +78,12 @@ type Actor struct {
 	PlayOutShare  float64 `yaml:"play_out_share"`  // share of games never adjudicated, 0..1
 	SpoolMaxGames int     `yaml:"spool_max_games"` // games waiting for the bus before an actor pauses
 }
+
+// Books that need no file.
+const (
+	DefaultBook = "default"
+	NoBook      = "none"
+)
 
 // Tree says how tree search plays in actors. The gate plays likewise, but leaves
 // nothing to chance and plays the move it thinks best.

@@ -24,7 +24,7 @@ type Net struct {
 	Stacks     int    `yaml:"stacks" usage:"layer stacks"`
 	Buckets    string `yaml:"buckets" usage:"what chooses the stack: board or hand, the pieces there"`
 	PSQT       bool   `yaml:"psqt" usage:"piece-square columns"`
-	Activation string `yaml:"activation" usage:"of the transformer: crelu or screlu"`
+	Activation string `yaml:"activation" usage:"of the transformer: crelu, screlu or pairwise, the product of its halves"`
 
 	// Of kind planes.
 	Planes   string `yaml:"planes" usage:"net of kind planes: 4x48, 2x32, … or words such as 'mobile 4x64 gates=2/4 heads=wdl,plies'"`
@@ -90,8 +90,10 @@ func (n Net) Architecture(variant string) (nnue.Architecture, error) {
 		a.Activation = nnue.ClippedReLU
 	case "screlu":
 		a.Activation = nnue.SCReLU
+	case "pairwise":
+		a.Activation = nnue.Pairwise
 	default:
-		return a, fmt.Errorf("%w: activation: found %q, expected crelu or screlu", ErrInvalid, n.Activation)
+		return a, fmt.Errorf("%w: activation: found %q, expected crelu, screlu or pairwise", ErrInvalid, n.Activation)
 	}
 	if v, err := chess.ParseVariant(variant); err == nil { // else Validate says so
 		set, err := features.Parse(n.Features, v)

@@ -13,7 +13,8 @@ var ofMachine = []string{"actor.name", "actor.workers", "actor.spool_max_games",
 
 // IsShared reports whether the setting called key is one that everybody who plays
 // games for a run, wherever, has from the run: what decides the games. The others,
-// among them all names of files and addresses of servers, are each machine's own.
+// among them all names of files and addresses of servers, are each machine's own. The
+// book is shared by its content: see package selfplay.
 func IsShared(key string) bool {
 	section, _, _ := strings.Cut(key, ".")
 	if strings.HasPrefix(key, "replay.window_") { // trainers draw from the window that replay keeps

@@ -12,7 +12,7 @@ func TestShared(t *testing.T) {
 	for _, name := range Presets() {
 		a, _ := Preset(name)
 		a.Seed, a.Variant, a.Actor.Nodes, a.Gate.Pairs, a.Net.Width, a.Actor.Tree.Noise, a.Verify.Share = 1<<63+5, "chess", 7, 9, 48, 0.25, 0.5
-		a.Bus.URL, a.Bus.TokenFile, a.Bus.Creds, a.Actor.Name, a.Train.Init, a.Run = "nats://planted", "planted", "planted", "planted", "planted", Run{"planted", "planted"}
+		a.Bus.URL, a.Bus.TokenFile, a.Bus.Creds, a.Actor.Name, a.Train.Init, a.Run = "nats://planted", "planted", "planted", "planted", "planted", Run{"planted", "planted", 1}
 		text := Shared(a)
 		if strings.Contains(string(text), "planted") {
 			t.Errorf("%s: a setting of one machine is in\n%s", name, text)

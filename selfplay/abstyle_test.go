@@ -9,6 +9,7 @@ import (
 
 // TestDescribeStart: a net's manifest says how training began its PSQT weights.
 func TestDescribeStart(t *testing.T) {
+	t.Parallel()
 	for _, start := range []string{"pieces", "zero"} {
 		cfg := smallConfig(t)
 		cfg.Train.PSQTStart = start

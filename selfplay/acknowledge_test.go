@@ -54,6 +54,7 @@ func shortGame(t *testing.T, id string) []byte {
 // When a batch is acknowledged, its games are on disk, legal or not, and no copy
 // of a refused one has been waited for.
 func TestAcknowledgedAfterStored(t *testing.T) {
+	t.Parallel()
 	r, buffer := openWithBuffer(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
 	for id, data := range map[string][]byte{"a": shortGame(t, "a"), "bad": []byte("junk"), "b": shortGame(t, "b")} {
 		if _, err := r.bus.PublishGames(t.Context(), "test", id, [][]byte{data}); err != nil {
@@ -88,6 +89,7 @@ func TestAcknowledgedAfterStored(t *testing.T) {
 
 // What is not on disk is not acknowledged and comes again.
 func TestFailedBatchIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	r, closed := openWithBuffer(t, dir, smallConfig(t))
 	if err := closed.Close(); err != nil {

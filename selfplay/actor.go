@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
 const spoolPause = 200 * time.Millisecond // while the spool is full
@@ -29,11 +30,12 @@ type actor struct {
 
 // newActor opens the actor in the run's directory. Where others are on the bus, it
 // signs its games.
-func newActor(r *Run, nets *follower, limit uint64) (*actor, error) {
-	games, err := newGameMaker(r.cfg.Actor, r.variant, r.cfg.Seed, r.opt.Build, r.log)
+func newActor(ctx context.Context, r *Run, nets *follower, limit uint64) (*actor, error) {
+	b, err := r.openingBook(ctx, r.cfg.Actor.Book)
 	if err != nil {
 		return nil, fmt.Errorf("actor: %w", err)
 	}
+	games := newGameMaker(r.cfg.Actor, r.variant, b, r.cfg.Seed, r.opt.Build, r.log)
 	a := &actor{run: r, nets: nets, games: games, limit: limit}
 	if a.spool, err = openSpool(r.path(spoolDir)); err != nil {
 		return nil, err
@@ -46,7 +48,7 @@ func newActor(r *Run, nets *follower, limit uint64) (*actor, error) {
 		return nil, errors.Join(fmt.Errorf("actor: %w", err), a.spool.close())
 	}
 	a.sender = &publisher{run: r, spool: a.spool, actor: a.identity.Name}
-	if r.reachable() {
+	if r.signed() {
 		a.sender.key = a.identity.key()
 	}
 	return a, nil
@@ -123,7 +125,7 @@ func (a *actor) take() bool { return a.limit == 0 || a.begun.Add(1) <= a.limit }
 func (a *actor) awaitRoom(stop context.Context) error {
 	for a.spool.size() >= a.run.cfg.Actor.SpoolMaxGames {
 		a.run.status.set(roleActor, "waiting for the replay buffer: %d games spooled", a.spool.size())
-		if !sleep(stop, spoolPause) {
+		if !pause.For(stop, a.run.wait(spoolPause)) {
 			return stop.Err()
 		}
 	}

@@ -24,6 +24,9 @@ func Check(cfg configs.Config) error {
 	checkActor(wrong, cfg)
 	checkTree(wrong, cfg.Actor.Tree)
 	checkBus(wrong, cfg.Bus)
+	if p := cfg.Run.Protocol; p != 0 {
+		check.Within(wrong, "run.protocol", p, bus.MinProtocol, bus.Protocol)
+	}
 	buffer := replayOptions(chess.Crazyhouse, cfg.Replay, "") // of any variant and run
 	wrong.Add(check.Under("replay.", buffer.Validate()))
 	checkTrain(wrong, cfg)
@@ -43,6 +46,7 @@ func checkActor(wrong *check.List, cfg configs.Config) {
 	wrong.That(a.OpeningMax <= 64, "actor.opening_max", a.OpeningMax, "at most 64")
 	wrong.That(a.MaxPlies > a.OpeningMax && a.MaxPlies <= 4096, "actor.max_plies", a.MaxPlies, "more than actor.opening_max, at most 4096")
 	check.Positive(wrong, "actor.opening_score", a.OpeningScore)
+	wrong.That(a.Book != "", "actor.book", a.Book, "default, none or a file")
 	check.Within(wrong, "actor.book_share", a.BookShare, 0, 1)
 	check.Natural(wrong, "actor.random_plies", a.RandomPlies)
 	check.Within(wrong, "actor.random_prob", a.RandomProb, 0, 1)

@@ -67,6 +67,7 @@ func TestCheckReportsEveryMistake(t *testing.T) {
 // TestCheckRefuses: what a check refuses, a start refuses in the same words, and
 // begins no directory.
 func TestCheckRefuses(t *testing.T) {
+	t.Parallel()
 	for name, wants := range map[string]map[string]string{
 		"laptop": {
 			"actor.random_plies=-1":             "actor.random_plies: found -1",

@@ -3,11 +3,8 @@ package selfplay
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,12 +23,7 @@ var ErrNoChoice = errors.New("the net cannot be chosen")
 // NetChoice is what a person needs to see and change which net a run plays with. The
 // run need not be running; if it is, those who play follow.
 type NetChoice struct {
-	run    Run         // of which there are the bus and the keys of its pointers
-	id     string      // of the run
-	store  *nets.Store // nil without a directory
-	public ed25519.PublicKey
-	lock   *dirlock.Lock
-	wait   time.Duration // that a server is tried for
+	run *Run // its store is nil without a directory
 }
 
 // NetChange is one entry of the history of the net that a run plays with.
@@ -45,109 +37,63 @@ type NetChange struct {
 // ChooseNet opens the choice of the net of the run in dir, which no process may have
 // open unless it is on a server; or with an empty dir, of the run that cfg names on
 // cfg's server. Of cfg, which is SavedConfig's of dir, only what leads to the server
-// and names the run matters. A server is tried for the time wait.
-func ChooseNet(ctx context.Context, dir string, cfg configs.Config, wait time.Duration, o Options) (*NetChoice, error) {
-	c := &NetChoice{run: Run{cfg: cfg, dir: dir, opt: o}, wait: wait}
-	open := c.openServer
+// and names the run matters.
+func ChooseNet(ctx context.Context, dir string, cfg configs.Config, o Options) (*NetChoice, error) {
+	o.Role = "net"
+	cfg.Bus.Listen = ""
+	r := newRun(dir, cfg, o)
+	var err error
 	if dir != "" {
-		open = c.openDir
-	}
-	if err := open(ctx); err != nil {
-		c.Close()
-		return nil, err
-	}
-	return c, nil
-}
-
-func (c *NetChoice) openDir(ctx context.Context) (err error) {
-	r := &c.run
-	var state struct {
-		ID        string `json:"id"`
-		PublicKey string `json:"public_key"` // "" in directories of earlier builds
-	}
-	text, err := os.ReadFile(r.path(stateFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: found no run, expected the directory of one", r.dir)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &state)
+		err = r.openForChoice(ctx)
+	} else {
+		_, err = r.look(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", r.path(stateFile), err)
+		r.Close()
+		return nil, err
 	}
-	c.id = state.ID
-	if c.public, err = hex.DecodeString(state.PublicKey); err != nil {
-		return fmt.Errorf("%s: public_key: %w", r.path(stateFile), err)
+	return &NetChoice{r}, nil
+}
+
+// openForChoice opens of the run in the directory what a choice of its net needs.
+func (r *Run) openForChoice(ctx context.Context) error {
+	id, found, err := readIdentity(r.dir)
+	if err == nil && !found {
+		err = fmt.Errorf("%s: found no run, expected the directory of one", r.dir)
 	}
-	if len(c.public) == 0 {
-		key, err := nets.LoadKey(r.path(keyFile))
-		if err != nil {
-			return err
-		}
-		c.public = key.Public().(ed25519.PublicKey)
+	if err != nil {
+		return err
+	}
+	if r.identity = id; id.PublicKey != "" {
+		r.public, err = publicKey(id.PublicKey)
+	} else if r.key, err = nets.LoadKey(r.path(keyFile)); err == nil {
+		r.public = r.key.Public().(ed25519.PublicKey)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.dir, err)
 	}
 	if r.cfg.Bus.URL == "" {
-		if c.lock, err = dirlock.Acquire(r.dir); errors.Is(err, dirlock.ErrHeld) {
+		if r.owner, err = dirlock.Acquire(r.dir); errors.Is(err, dirlock.ErrHeld) {
 			return fmt.Errorf("%w; or let it listen (--listen) and give its address and name in place of the directory (--nats, --run)", err)
 		}
 		if err != nil {
 			return err
 		}
-	}
-	if c.store, err = nets.Open(r.path(netsDir)); err != nil {
-		return err
-	}
-	if err := c.connect(ctx); err != nil {
-		return err
-	}
-	r.bus, err = r.conn.Join(ctx, c.id, bus.JoinOptions{})
-	return err
-}
-
-func (c *NetChoice) openServer(ctx context.Context) error {
-	r := &c.run
-	if err := c.connect(ctx); err != nil {
-		return err
-	}
-	record, err := r.conn.FindRun(ctx, r.cfg.Run.Name)
-	if err != nil {
-		return err
-	}
-	if c.public, err = hex.DecodeString(record.PublicKey); err != nil || len(c.public) == 0 {
-		return fmt.Errorf("run %s: found public key %.80q in the registry, expected one", record.Name, record.PublicKey)
-	}
-	c.id, r.cfg.Variant, r.cfg.Net.Kind = record.ID, record.Variant, record.Kind
-	r.bus, err = r.conn.Join(ctx, c.id, bus.JoinOptions{})
-	return err
-}
-
-// connect connects to the server that the configuration names, or starts the one in
-// the directory.
-func (c *NetChoice) connect(ctx context.Context) (err error) {
-	r := &c.run
-	o := bus.Options{URL: r.cfg.Bus.URL, TokenFile: r.cfg.Bus.TokenFile, Creds: r.cfg.Bus.Creds, TLSCA: r.cfg.Bus.TLSCA,
-		Name: "net", Log: r.opt.Log, Patience: c.wait}
-	if o.URL == "" {
-		o.Dir = r.path(busDir)
-		if _, err := os.Stat(o.Dir); err != nil {
+		if _, err := os.Stat(r.path(busDir)); err != nil {
 			return fmt.Errorf("the run has neither a server nor the files of one: %w", err)
 		}
 	}
-	r.conn, err = bus.Open(ctx, o)
-	return err
+	if r.store, err = nets.Open(r.path(netsDir)); err != nil {
+		return err
+	}
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	return r.join(ctx, bus.JoinOptions{})
 }
 
 // Close gives the connection and the directory back.
-func (c *NetChoice) Close() error {
-	var errs []error
-	if c.run.conn != nil {
-		errs = append(errs, c.run.conn.Close())
-	}
-	if c.lock != nil {
-		errs = append(errs, c.lock.Release())
-	}
-	return errors.Join(errs...)
-}
+func (c *NetChoice) Close() error { return c.run.Close() }
 
 // History returns what the run has played with, oldest first, as far as the server
 // remembers.
@@ -175,8 +121,8 @@ func (c *NetChoice) History(ctx context.Context) ([]NetChange, error) {
 // the directory or the server has it, and signed by the run's key.
 func (c *NetChoice) manifest(ctx context.Context, id string) (m nets.Manifest, err error) {
 	err = nets.ErrNotFound
-	if c.store != nil && c.store.Has(id) {
-		m, err = c.store.Manifest(id)
+	if c.run.store != nil && c.run.store.Has(id) {
+		m, err = c.run.store.Manifest(id)
 	}
 	if err != nil {
 		m, err = c.run.bus.NetManifest(ctx, id)
@@ -184,11 +130,11 @@ func (c *NetChoice) manifest(ctx context.Context, id string) (m nets.Manifest, e
 	if err != nil {
 		return m, fmt.Errorf("%w: %w", ErrNoChoice, err)
 	}
-	if err := m.Verify(c.public); err != nil {
+	if err := m.Verify(c.run.public); err != nil {
 		return m, fmt.Errorf("%w: %w", ErrNoChoice, err)
 	}
-	if m.Variant != c.run.cfg.Variant || m.Kind != c.run.cfg.Net.Kind || m.Run != "" && m.Run != c.id {
-		return m, fmt.Errorf("%w: found a net of kind %s for %s, run %q, expected %s for %s, run %q", ErrNoChoice, m.Kind, m.Variant, m.Run, c.run.cfg.Net.Kind, c.run.cfg.Variant, c.id)
+	if m.Variant != c.run.cfg.Variant || m.Kind != c.run.cfg.Net.Kind || m.Run != "" && m.Run != c.run.id() {
+		return m, fmt.Errorf("%w: found a net of kind %s for %s, run %q, expected %s for %s, run %q", ErrNoChoice, m.Kind, m.Variant, m.Run, c.run.cfg.Net.Kind, c.run.cfg.Variant, c.run.id())
 	}
 	return m, nil
 }
@@ -200,8 +146,8 @@ func (c *NetChoice) all(ctx context.Context) ([]nets.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.store != nil {
-		stored, _ := c.store.List()
+	if c.run.store != nil {
+		stored, _ := c.run.store.List()
 		for _, m := range stored {
 			ids = append(ids, m.ID)
 		}
@@ -338,6 +284,9 @@ func (c *NetChoice) set(ctx context.Context, p bus.Pointer, now NetChange, is ne
 	if err := is.Validate(); err != nil {
 		return is, err
 	}
+	if is.Net == "" && c.run.identity.bare() {
+		return is, fmt.Errorf("%w: a run of protocol %d cannot say that it plays without a net", ErrNoChoice, c.run.identity.protocol())
+	}
 	if is.Net == now.Net && p.Revision != 0 && now.Error == "" {
 		return is, fmt.Errorf("%w: the run plays with it", ErrNoChoice)
 	}
@@ -346,11 +295,11 @@ func (c *NetChoice) set(ctx context.Context, p bus.Pointer, now NetChange, is ne
 			return is, err
 		}
 	}
-	if _, err := c.run.bus.SetPointer(ctx, c.run.currentKey(), is.String(), p.Revision); err != nil {
+	if _, err := c.run.bus.SetPointer(ctx, c.run.currentKey(), c.run.pointerText(is), p.Revision); err != nil {
 		return is, err
 	}
-	if c.store != nil && c.store.Has(is.Net) {
-		return is, c.store.SetCurrent(is.Net)
+	if c.run.store != nil && c.run.store.Has(is.Net) {
+		return is, c.run.store.SetCurrent(is.Net)
 	}
 	return is, nil
 }
@@ -361,10 +310,10 @@ func (c *NetChoice) offer(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if c.store == nil || !c.store.Has(id) {
+	if c.run.store == nil || !c.run.store.Has(id) {
 		return nil // the server had its manifest
 	}
-	path, err := c.store.Get(id)
+	path, err := c.run.store.Get(id)
 	if err != nil {
 		return err
 	}

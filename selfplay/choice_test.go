@@ -55,7 +55,7 @@ func chooseNet(t *testing.T, dir string) *NetChoice {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := ChooseNet(t.Context(), dir, cfg, time.Minute, Options{})
+	c, err := ChooseNet(t.Context(), dir, cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,9 @@ func chooseNet(t *testing.T, dir string) *NetChoice {
 }
 
 func TestChooseNetOfDirectory(t *testing.T) {
+	t.Parallel()
 	dir, r, ids := runWithNets(t)
-	if _, err := ChooseNet(t.Context(), dir, r.cfg, time.Minute, Options{}); !errors.Is(err, dirlock.ErrHeld) || !strings.Contains(err.Error(), "--nats") {
+	if _, err := ChooseNet(t.Context(), dir, r.cfg, Options{}); !errors.Is(err, dirlock.ErrHeld) || !strings.Contains(err.Error(), "--nats") {
 		t.Errorf("a running run: error %v", err)
 	}
 	if err := r.Close(); err != nil {
@@ -114,7 +115,7 @@ func TestChooseNetOfDirectory(t *testing.T) {
 			t.Errorf("entry %d: found %+v after %+v", i, history[i], history[i-1])
 		}
 	}
-	if current, err := c.store.Current(); err != nil || current != ids[3] {
+	if current, err := c.run.store.Current(); err != nil || current != ids[3] {
 		t.Errorf("the directory stands for net %s, error %v, expected %s", current, err, ids[3])
 	}
 }
@@ -122,6 +123,7 @@ func TestChooseNetOfDirectory(t *testing.T) {
 // A net that only the directory has goes to the server first; one whose manifest
 // another key signed, or of another run, is none that can be chosen.
 func TestChooseNetRefusesForeign(t *testing.T) {
+	t.Parallel()
 	dir, r, ids := runWithNets(t)
 	if err := r.bus.DeleteNet(t.Context(), ids[4]); err != nil {
 		t.Fatal(err)
@@ -163,6 +165,7 @@ func TestChooseNetRefusesForeign(t *testing.T) {
 // Without a directory the server alone tells what is to be known, while the run is
 // running.
 func TestChooseNetOnServer(t *testing.T) {
+	t.Parallel()
 	_, r, ids := runWithNets(t)
 	record := bus.RunRecord{Schema: bus.RunSchema, Name: "run", ID: r.id(), Variant: r.cfg.Variant, Kind: r.cfg.Net.Kind,
 		PublicKey: hex.EncodeToString(r.key.Public().(ed25519.PublicKey)), Protocol: bus.Protocol, Created: time.Now()}
@@ -171,11 +174,11 @@ func TestChooseNetOnServer(t *testing.T) {
 	}
 	own := preset(t, "laptop")
 	own.Bus.URL, own.Run.Name = "nats://"+r.conn.Addr(), "nobody"
-	if _, err := ChooseNet(t.Context(), "", own, time.Minute, Options{}); !errors.Is(err, bus.ErrNoRun) {
+	if _, err := ChooseNet(t.Context(), "", own, Options{}); !errors.Is(err, bus.ErrNoRun) {
 		t.Errorf("error %v, expected ErrNoRun", err)
 	}
 	own.Run.Name = "run"
-	c, err := ChooseNet(t.Context(), "", own, time.Minute, Options{})
+	c, err := ChooseNet(t.Context(), "", own, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +211,7 @@ func TestChooseNetOnServer(t *testing.T) {
 
 func TestChooseNetOfNoRun(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ChooseNet(t.Context(), dir, smallConfig(t), time.Minute, Options{}); err == nil || !strings.Contains(err.Error(), "found no run") {
+	if _, err := ChooseNet(t.Context(), dir, smallConfig(t), Options{}); err == nil || !strings.Contains(err.Error(), "found no run") {
 		t.Errorf("error %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {

@@ -88,6 +88,7 @@ func TestLost(t *testing.T) {
 // Games have to be signed by the actor that their ids name, whose key is that of its
 // first game; the others are quarantined, and may still come.
 func TestGamesAreSigned(t *testing.T) {
+	t.Parallel()
 	r, _ := openPublisher(t)
 	in, err := openIngester(r)
 	if err != nil {
@@ -133,6 +134,7 @@ func TestGamesAreSigned(t *testing.T) {
 
 // A net that more than half of the actors cannot load is withdrawn, once.
 func TestNetIsWithdrawn(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	cfg.Gate.Enabled = false
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)

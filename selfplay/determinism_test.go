@@ -34,9 +34,11 @@ func newMaker(t testing.TB, cfg configs.Config) *maker {
 	if m.style, err = newStyle(r); err != nil {
 		t.Fatal(err)
 	}
-	if m.gameMaker, err = newGameMaker(cfg.Actor, r.variant, cfg.Seed, "test", r.log); err != nil {
+	b, err := r.openingBook(t.Context(), cfg.Actor.Book)
+	if err != nil {
 		t.Fatal(err)
 	}
+	m.gameMaker = newGameMaker(cfg.Actor, r.variant, b, cfg.Seed, "test", r.log)
 	return m
 }
 
@@ -88,7 +90,8 @@ func verifyID(n int) game.ID {
 
 // TestGamesFollowFromTheirIDs is the law that verification rests on: whatever a
 // player played before, at whatever level its kernels compute, a game by alpha-beta
-// search with a number of nodes has the same bytes.
+// search with a number of nodes has the same bytes. It is not parallel, as the level
+// is that of all goroutines.
 func TestGamesFollowFromTheirIDs(t *testing.T) {
 	cfg := smallConfig(t)
 	cfg.Actor.HashMB, cfg.Actor.Nodes, cfg.Actor.MaxPlies, cfg.Actor.BookShare = 1, 300, 40, 0.3
@@ -118,6 +121,7 @@ func TestGamesFollowFromTheirIDs(t *testing.T) {
 // playouts: games that share batches with others, on several threads, have the bytes
 // of games played alone.
 func TestTreeGamesFollowFromTheirIDs(t *testing.T) {
+	t.Parallel()
 	const games, workers = 8, 4
 	for _, name := range []string{runtimes.Native, runtimes.Int8} {
 		t.Run(name, func(t *testing.T) {
@@ -161,6 +165,7 @@ func TestTreeGamesFollowFromTheirIDs(t *testing.T) {
 
 // TestFullTreesFollowFromTheirIDs: so do games whose trees outgrow their memory.
 func TestFullTreesFollowFromTheirIDs(t *testing.T) {
+	t.Parallel()
 	cfg := treeConfig(t)
 	cfg.Actor.HashMB, cfg.Actor.Nodes, cfg.Actor.MaxPlies, cfg.Actor.OpeningScore = 1, 4000, 12, 10000
 	n := &net{Net: player.NoNet(player.TreeSearch)}

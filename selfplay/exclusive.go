@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
 // Names of the leases of a run: of what one process at a time may do.
@@ -23,14 +24,24 @@ const leaseRetry = 2 * time.Second // after the bus failed
 // write of work carries. It waits for another holder to end, and again if it loses
 // the lease: then the context of work ends, and nothing that work still writes
 // counts. The keys are the pointers that only the holder may set. The detail stands
-// in the lease's record. It ends with ctx or with an error of work.
-func (r *Run) exclusive(ctx context.Context, role int, lease, detail string, keys []string, work func(context.Context, *bus.Lease) error) error {
+// in the lease's record. Former, unless nil, may refuse to come after a holder. It ends
+// with ctx or with an error of work or of former.
+func (r *Run) exclusive(ctx context.Context, role int, lease, detail string, former func(bus.LeaseRecord) error, keys []string, work func(context.Context, *bus.Lease) error) error {
 	// With the host: a directory that was copied to another machine is another holder.
 	holder := bus.Holder{Instance: r.identity.Instance + "@" + hostname(), Host: hostname(), PID: os.Getpid(), Build: r.opt.Build, Detail: detail}
 	for ctx.Err() == nil {
-		l, err := r.bus.Lease(ctx, lease, holder, func(other bus.LeaseRecord) {
+		l, err := r.bus.Lease(ctx, lease, holder, func(other bus.LeaseRecord, waits bool) error {
+			if former != nil {
+				if err := former(other); err != nil {
+					return err
+				}
+			}
+			if !waits {
+				return nil
+			}
 			r.status.set(role, "waiting: %s on %s, process %d, does this", other.Instance, other.Host, other.PID)
 			r.log.Info("another process has this role, waiting until it ends", "role", lease, "host", other.Host, "pid", other.PID, "since", other.Since)
+			return nil
 		})
 		if err == nil {
 			err = r.hold(ctx, l, keys, work)
@@ -42,7 +53,7 @@ func (r *Run) exclusive(ctx context.Context, role int, lease, detail string, key
 			r.event("role lost to another process, or its lease with the server", "role", lease)
 		case errors.Is(err, bus.ErrUnavailable):
 			r.status.set(role, "waiting for the server: %v", err)
-			sleep(ctx, leaseRetry)
+			pause.For(ctx, r.wait(leaseRetry))
 		case err != nil || ctx.Err() == nil:
 			return err
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/player"
 )
@@ -90,7 +90,7 @@ func (f *follower) load(ctx context.Context, p bus.Pointer) error {
 	if record.Net == now.ID {
 		return nil
 	}
-	if f.run.reachable() && now.generation > 0 && !sleep(ctx, jitter(time.Duration(record.Spread)*time.Second)) {
+	if f.run.reachable() && now.generation > 0 && !pause.For(ctx, pause.Spread(time.Duration(record.Spread)*time.Second)) {
 		return ctx.Err()
 	}
 	if record.Net == "" { // back to the time before the first net
@@ -102,7 +102,7 @@ func (f *follower) load(ctx context.Context, p bus.Pointer) error {
 	if err != nil {
 		return err
 	}
-	if n.generation < now.generation && !record.Back() {
+	if n.generation < now.generation && !record.Back() && !f.run.identity.bare() { // a bare id does not say that it goes back
 		return fmt.Errorf("net %s: found generation %d published after %d, expected a newer one, or the record of a rollback", short(n.ID), n.generation, now.generation)
 	}
 	// A command that is given this directory finds the net by it.
@@ -162,7 +162,7 @@ func (f *follower) loadEach(ctx context.Context, changes <-chan bus.Pointer) {
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(jitter(fetchRetry)):
+			case <-time.After(pause.Spread(f.run.wait(fetchRetry))):
 			case newer, open := <-changes:
 				if !open {
 					return
@@ -311,25 +311,4 @@ func (r *Run) pruneBus(ctx context.Context, keep []string) error {
 		}
 	}
 	return err
-}
-
-// sleep waits for d; it is false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
-// jitter returns a random time from half of d to one and a half of it, so that many
-// roles do not ask at the same moment.
-func jitter(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return d/2 + rand.N(d)
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
@@ -18,7 +19,7 @@ import (
 func (r *Run) refereeRole(ctx context.Context, slots int) error {
 	j := newReferee(r)
 	j.slots = slots
-	return r.exclusive(ctx, roleGate, refereeLease, "", j.guarded(), func(ctx context.Context, l *bus.Lease) error {
+	return r.exclusive(ctx, roleGate, refereeLease, "", nil, j.guarded(), func(ctx context.Context, l *bus.Lease) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return j.judgeUnder(ctx, l) })
 		group.Go(func() error { return j.watchActors(ctx, l.SetPointer) })
@@ -51,7 +52,7 @@ func (r *Run) Gate(ctx context.Context, play bool) (err error) {
 // watchActors takes the net that is played with back when more than half of the
 // actors report that they cannot load it, until ctx ends.
 func (j *referee) watchActors(ctx context.Context, set setPointer) error {
-	for sleep(ctx, jitter(announceEvery)) {
+	for pause.For(ctx, pause.Spread(j.run.wait(announceEvery))) {
 		if err := j.takeBack(ctx, set); err != nil && ctx.Err() == nil && !errors.Is(err, bus.ErrUnavailable) {
 			if errors.Is(err, bus.ErrFenced) {
 				return err
@@ -86,7 +87,10 @@ func (j *referee) takeBack(ctx context.Context, set setPointer) error {
 			break
 		}
 	}
-	if _, err := set(ctx, j.run.currentKey(), back.String(), current.revision); err != nil {
+	if back.Net == "" && j.run.identity.bare() {
+		return nil // a bare id does not say that there is no net
+	}
+	if _, err := set(ctx, j.run.currentKey(), j.run.pointerText(back), current.revision); err != nil {
 		return err
 	}
 	j.run.event("net withdrawn", "net", current.Net, "generation", current.Generation, "back_to", back.Net, "why", back.Why)

@@ -133,7 +133,7 @@ func (p *openPairs) next(r *gateNextRequest) gateNextReply {
 	defer p.mu.Unlock()
 	now := time.Now()
 	p.workers[r.Worker] = now
-	reply := gateNextReply{Schema: messageSchema, AskAgainMS: int(askAgain / time.Millisecond), Stop: p.renew(r, now)}
+	reply := gateNextReply{Schema: messageSchema, Stop: p.renew(r, now)}
 	want := min(r.Want, maxGatePairs)
 	if want == 0 {
 		return reply

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -67,7 +68,7 @@ func (w *gateWorker) work(ctx context.Context) {
 				w.run.log.Warn("waiting for the referee", "error", err)
 			}
 			w.show("waiting for the referee: %v", err)
-			reply.AskAgainMS = int(askAgain / time.Millisecond)
+			reply.AskAgainMS = int(w.run.wait(askAgain).Milliseconds())
 		default:
 			missed = ""
 			w.obey(ctx, &slots, reply)
@@ -236,7 +237,7 @@ func (w *gateWorker) playAndReport(ctx context.Context, t *gateTable, p gatePair
 func (w *gateWorker) fail(p gatePair, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pause = time.Now().Add(refereeRetry)
+	w.pause = time.Now().Add(w.run.wait(refereeRetry))
 	if text := err.Error(); text != w.failed {
 		w.failed = text
 		w.run.log.Warn("pair of the gate not played, trying again", "pair", p.Number, "error", err)
@@ -272,7 +273,7 @@ func (w *gateWorker) report(ctx context.Context, t *gateTable, played *match.Pla
 		case err == nil:
 			return
 		}
-		if !sleep(ctx, askAgain+rand.N(askAgain)) {
+		if !pause.For(ctx, pause.Spread(w.run.wait(askAgain))) {
 			return
 		}
 	}

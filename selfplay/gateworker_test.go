@@ -145,6 +145,7 @@ func plain(n, slots int) func(context.Context, *Run, *referee, *sync.WaitGroup) 
 
 // The verdict is that of the referee alone, whoever plays the pairs.
 func TestGateIsTheSameForAnyWorkers(t *testing.T) {
+	t.Parallel()
 	r := openGateRun(t)
 	alone := judgeWith(t, r, 2, plain(0, 0))
 	if n := len(alone.pairs); n < 4 || n >= 40 || !strings.Contains(alone.reason, "accepted") {
@@ -275,6 +276,7 @@ func withLostAnswers(ctx context.Context, r *Run, j *referee, group *sync.WaitGr
 // with an empty directory begins the match anew, to the same end. The worker lives
 // through both.
 func TestGateGoesOn(t *testing.T) {
+	t.Parallel()
 	r := openGateRun(t)
 	want := judgeWith(t, r, 0, plain(1, 2))
 	for _, keep := range []bool{true, false} {
@@ -334,6 +336,7 @@ func TestGateGoesOn(t *testing.T) {
 // any more. The other, on a machine without the log, plays the match again, with a
 // worker that asks over the bus.
 func TestFormerRefereeMovesNothing(t *testing.T) {
+	t.Parallel()
 	r := openGateRun(t)
 	want := judgeWith(t, r, 0, plain(1, 2))
 	forget(t, r)
@@ -418,8 +421,11 @@ func (w *logWatch) Write(p []byte) (int, error) {
 // A worker whose players would have other settings than the referee's says so and plays
 // nothing; its pairs go to others.
 func TestWorkerOfOtherSettings(t *testing.T) {
+	t.Parallel()
 	log := &logWatch{text: "found \\\"hash", seen: make(chan struct{})}
-	r, err := Open(t.Context(), filepath.Join(t.TempDir(), "run"), gateTestConfig(t), Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+	o := testOptions()
+	o.Log = slog.New(slog.NewTextHandler(log, nil))
+	r, err := Open(t.Context(), filepath.Join(t.TempDir(), "run"), gateTestConfig(t), o)
 	if err != nil {
 		t.Fatal(err)
 	}

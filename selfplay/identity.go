@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/internal/secret"
@@ -36,6 +38,10 @@ type identity struct {
 	Instance  string `json:"instance"`         // names this directory to other machines: random
 	Starts    int    `json:"starts,omitempty"` // of the loop, by an earlier build
 	Build     string `json:"build"`            // that wrote it
+
+	// Protocol is what the run's roles speak, in whose forms all of them write as long
+	// as the run lasts; 0, in files of earlier builds: recordsProtocol.
+	Protocol int `json:"protocol,omitempty"`
 }
 
 // readIdentity reads run.json of a directory; found is false if there is none. A
@@ -91,7 +97,7 @@ const (
 
 // newIdentity is that of a new run.
 func newIdentity(dir string, cfg configs.Config, build string) (identity, error) {
-	id := identity{Schema: identitySchema, Name: cfg.Run.Name, ID: cfg.Run.ID, Instance: randomID(instanceLength), Build: build}
+	id := identity{Schema: identitySchema, Name: cfg.Run.Name, ID: cfg.Run.ID, Instance: randomID(instanceLength), Build: build, Protocol: cmp.Or(cfg.Run.Protocol, bus.Protocol)}
 	if id.ID == "" {
 		id.ID = randomID(runIDLength)
 	}
@@ -132,6 +138,9 @@ func (id *identity) agree(dir string, cfg configs.Config) error {
 	if cfg.Run.ID != "" && cfg.Run.ID != id.ID || cfg.Run.Name != "" && cfg.Run.Name != id.Name {
 		return fmt.Errorf("found run %s with id %s in %s, expected run %s %s: give another directory, or leave run.name and run.id out", id.Name, id.ID, dir, cfg.Run.Name, cfg.Run.ID)
 	}
+	if p := cfg.Run.Protocol; p != 0 && p != id.protocol() {
+		return fmt.Errorf("found a run of protocol %d in %s, expected %d: a run keeps the protocol that it began with, leave run.protocol out", id.protocol(), dir, p)
+	}
 	return nil
 }
 
@@ -155,6 +164,15 @@ func (id *identity) trainerKey(dir string) (ed25519.PrivateKey, error) {
 		return nil, fmt.Errorf("%s: found public key %s, expected %s, which signs the nets of run %s", path, public, id.PublicKey, id.Name)
 	}
 	id.PublicKey = public
+	return key, nil
+}
+
+// publicKey reads the key that a run's nets are signed by.
+func publicKey(text string) (ed25519.PublicKey, error) {
+	key, err := hex.DecodeString(text)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return nil, fmt.Errorf("found public key %.80q, expected %d bytes in hex", text, ed25519.PublicKeySize)
+	}
 	return key, nil
 }
 

@@ -11,6 +11,7 @@ import (
 )
 
 func TestRunsHaveIdentities(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	ids := map[string]bool{}
 	for range 2 {
@@ -43,6 +44,7 @@ func TestRunsHaveIdentities(t *testing.T) {
 
 // A run of an earlier build keeps its id and goes on counting its starts.
 func TestIdentityOfEarlierBuild(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	dir := filepath.Join(t.TempDir(), "run")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -71,6 +73,7 @@ func TestIdentityOfEarlierBuild(t *testing.T) {
 
 // What a run cannot go on without is missed by name, and nothing is made in its place.
 func TestLostFiles(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{stateFile, keyFile} {
 		cfg := smallConfig(t)
 		dir := filepath.Join(t.TempDir(), "run")
@@ -89,6 +92,7 @@ func TestLostFiles(t *testing.T) {
 
 // An actor that has lost its file is another actor: its games have other ids.
 func TestLostActor(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	dir := filepath.Join(t.TempDir(), "run")
 	loopOnce(t, dir, cfg, Limits{Games: 2})
@@ -106,6 +110,7 @@ func TestLostActor(t *testing.T) {
 
 // A server's disk that is lost takes nothing from a loop: pointers and nets come back.
 func TestBusOfLoopIsLost(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	cfg.Gate.Enabled = false
 	dir := filepath.Join(t.TempDir(), "run")

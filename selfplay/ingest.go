@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -55,14 +56,14 @@ func (in *ingester) serve() (stop func(), err error) {
 // one given up would be delivered again only after a minute.
 func (in *ingester) ingest(ctx context.Context) error {
 	for ctx.Err() == nil {
-		n, err := in.once(context.WithoutCancel(ctx), ingestWait)
+		n, err := in.once(context.WithoutCancel(ctx), in.run.wait(ingestWait))
 		switch {
 		case errors.Is(err, replay.ErrBroken):
 			return err
 		case err != nil && ctx.Err() == nil:
 			in.run.status.set(roleReplay, "waiting to try again: %v", err)
 			in.run.log.Warn("games not ingested, trying again", "error", err)
-			sleep(ctx, ingestRetry)
+			pause.For(ctx, in.run.wait(ingestRetry))
 		case n == 0:
 			in.run.status.set(roleReplay, "waiting for games")
 		default:

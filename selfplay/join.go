@@ -2,8 +2,6 @@ package selfplay
 
 import (
 	"context"
-	"crypto/ed25519"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
 const joinRetry = time.Second // between looks for a run that has not begun
@@ -77,7 +76,7 @@ func (r *Run) awaitRun(ctx context.Context, name string) (bus.RunRecord, error) 
 		if !said {
 			r.log.Info("waiting for the run: no trainer and no loop has begun it on this server", "run", name)
 		}
-		if !sleep(ctx, joinRetry) {
+		if !pause.For(ctx, r.wait(joinRetry)) {
 			return record, fmt.Errorf("%w, and it did not begin until this was interrupted", err)
 		}
 	}
@@ -85,11 +84,10 @@ func (r *Run) awaitRun(ctx context.Context, name string) (bus.RunRecord, error) 
 
 // takeIdentity makes the directory one of the run.
 func (r *Run) takeIdentity(record bus.RunRecord) error {
-	key, err := hex.DecodeString(record.PublicKey)
-	if err != nil || len(key) != ed25519.PublicKeySize {
-		return fmt.Errorf("found public key %.80q in the run's record, expected %d bytes in hex", record.PublicKey, ed25519.PublicKeySize)
+	var err error
+	if r.public, err = publicKey(record.PublicKey); err != nil {
+		return fmt.Errorf("record of run %s: %w", record.Name, err)
 	}
-	r.public = key
 	id, found, err := readIdentity(r.dir)
 	if err != nil {
 		return err
@@ -100,11 +98,14 @@ func (r *Run) takeIdentity(record bus.RunRecord) error {
 	if found && id.PublicKey != "" && id.PublicKey != record.PublicKey {
 		return fmt.Errorf("run %s on the server takes nets signed by key %s, expected key %s, with which %s was begun: somebody has replaced the run's record", record.Name, record.PublicKey, id.PublicKey, r.dir)
 	}
+	if found && id.Schema == identitySchema && id.protocol() != record.Protocol {
+		return fmt.Errorf("the roles of run %s on the server speak protocol %d, expected %d, with which %s was begun: somebody has replaced the run's record", record.Name, record.Protocol, id.protocol(), r.dir)
+	}
 	if found && id.Schema == identitySchema {
 		r.identity = id
 		return nil
 	}
-	r.identity = identity{Schema: identitySchema, Name: record.Name, ID: record.ID, PublicKey: record.PublicKey, Instance: randomID(instanceLength), Build: r.opt.Build}
+	r.identity = identity{Schema: identitySchema, Name: record.Name, ID: record.ID, PublicKey: record.PublicKey, Instance: randomID(instanceLength), Build: r.opt.Build, Protocol: record.Protocol}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func because(ctx context.Context, err error) error {
 func (r *Run) takeConfig(ctx context.Context) error {
 	p, err := r.bus.Pointer(ctx, configKey)
 	for ; errors.Is(err, bus.ErrNoPointer); p, err = r.bus.Pointer(ctx, configKey) { // the run is just being begun
-		if !sleep(ctx, joinRetry) {
+		if !pause.For(ctx, r.wait(joinRetry)) {
 			return err
 		}
 	}
@@ -157,6 +158,11 @@ func (r *Run) takeConfig(ctx context.Context) error {
 	r.shared = p.Value
 	if r.cfg, err = configs.WithShared(r.cfg, []byte(p.Value), "settings of run "+r.identity.Name); err != nil {
 		return err
+	}
+	if !r.cfg.Gate.Enabled {
+		// Fresh nets need a gate. When to train one is the trainer's own setting, and
+		// this machine's default for it must not stand in the way.
+		r.cfg.Train.RenewGrowth = 0
 	}
 	return Check(r.cfg)
 }

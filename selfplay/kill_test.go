@@ -40,7 +40,7 @@ func child(dir string) error {
 	if err != nil {
 		return err
 	}
-	r, err := Open(context.Background(), dir, cfg, Options{Build: "test"})
+	r, err := Open(context.Background(), dir, cfg, testOptions())
 	if err != nil {
 		return err
 	}
@@ -93,6 +93,7 @@ func (w *spoolWatch) ids() map[string]bool {
 }
 
 func TestKilledRunLosesNothing(t *testing.T) {
+	t.Parallel()
 	t.Run("nnue", func(t *testing.T) { killRun(t, smallConfig(t), *kills) })
 	t.Run("planes", func(t *testing.T) { killRun(t, treeConfig(t), (*kills+1)/2) })
 }

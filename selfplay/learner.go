@@ -13,6 +13,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dataset"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -33,12 +34,14 @@ type learner struct {
 	run      *Run
 	set      setPointer // writes only as long as this process is the trainer
 	buffer   *replay.Buffer
+	copied   *copying // how far the buffer is; nil: it is no copy
 	training *run.Training
 	config   trainer.Config
 	model    run.Model
 	trainer  *trainer.Trainer
 	state    learnerState
-	unpruned string // why old nets were last not removed
+	offered  *netList // the nets that it has signed
+	unpruned string   // why old nets were last not removed
 }
 
 // learnerState is stored in the checkpoint with the trainer's own.
@@ -110,7 +113,11 @@ func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error)
 	if l.trainer, err = trainer.New(l.model, &source{buffer, t.PerGame, t.Filter(), t.Mirror / 100}, l.config); err != nil {
 		return nil, err
 	}
-	return l, l.resume()
+	if err := l.resume(); err != nil {
+		return l, err
+	}
+	l.offered, err = openNetList(r.path(publishedFile), l.state.Generation == 0)
+	return l, err
 }
 
 func (l *learner) resume() error {
@@ -144,7 +151,10 @@ func (l *learner) resume() error {
 // older checkpoint may be all that this one has.
 func (l *learner) catchUp(ctx context.Context) error {
 	offered, err := l.run.readRecord(ctx, l.run.candidateKey())
-	if err != nil || offered == nil || offered.Generation <= l.state.Generation {
+	if err != nil || offered == nil {
+		return err
+	}
+	if err := l.offered.found(offered.Net); err != nil || offered.Generation <= l.state.Generation {
 		return err
 	}
 	l.run.event("nets were offered after this checkpoint, numbering goes on after them", "checkpoint", l.state.Generation, "offered", offered.Generation)
@@ -170,7 +180,7 @@ func (l *learner) learn(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, l.trainer.Close()) }()
 	for ctx.Err() == nil {
 		if !l.mayTrain() {
-			sleep(ctx, learnerPause)
+			pause.For(ctx, l.run.wait(learnerPause))
 			continue
 		}
 		if err := l.step(ctx); err != nil {
@@ -187,17 +197,21 @@ func (l *learner) learn(ctx context.Context) (err error) {
 	return l.checkpoint()
 }
 
-// mayTrain says whether the buffer holds enough positions, and enough new ones
-// for another batch; if so the batch is paid for.
+// mayTrain says whether the buffer is whole, and holds enough positions, and enough new
+// ones for another batch; if so the batch is paid for.
 func (l *learner) mayTrain() bool {
 	t, rows := l.run.cfg.Train, l.buffer.Stats().Plies
+	if c := l.copied; c != nil && !c.whole.Load() { // looked at after the buffer
+		l.run.status.set(roleTrainer, "waiting for the games of the replay role: %s of %s positions copied", count(c.stored.Load()), count(c.total.Load()))
+		return false
+	}
 	l.state.Ratio.Rows(rows)
 	switch {
 	case rows < uint64(t.MinPositions):
 		l.run.status.set(roleTrainer, "waiting for games: %s of %s positions", count(rows), count(uint64(t.MinPositions)))
 		return false
 	case !l.state.Ratio.Take(t.Batch):
-		l.run.status.set(roleTrainer, "waiting for games: %g samples per position drawn", t.SamplesPerRow)
+		l.run.status.set(roleTrainer, "waiting for games: %g samples a position", t.SamplesPerRow)
 		return false
 	}
 	l.run.status.set(roleTrainer, "training")
@@ -307,7 +321,7 @@ func (l *learner) offer(ctx context.Context) error {
 			return err
 		}
 		l.run.status.set(roleTrainer, "waiting for the bus: %v", err)
-		if !sleep(ctx, publishRetry) {
+		if !pause.For(ctx, l.run.wait(publishRetry)) {
 			return nil
 		}
 	}
@@ -344,7 +358,7 @@ func (l *learner) publish(ctx context.Context, m nets.Manifest) error {
 		return err
 	}
 	record := nets.Record{Schema: nets.RecordSchema, Net: m.ID, Generation: m.Generation, Action: nets.Publish, By: "trainer@" + hostname(), From: m.Parent}
-	_, err = l.set(ctx, l.run.candidateKey(), record.String(), p.Revision)
+	_, err = l.set(ctx, l.run.candidateKey(), l.run.pointerText(record), p.Revision)
 	return err
 }
 
@@ -365,7 +379,7 @@ func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error)
 	}
 	m := nets.Manifest{
 		Schema: nets.ManifestSchema, ID: id, Size: info.Size(), Variant: l.run.cfg.Variant,
-		Run: l.run.id(), Parent: l.state.Parent, Generation: l.state.Generation + 1,
+		Run: l.run.manifestRun(), Parent: l.state.Parent, Generation: l.state.Generation + 1,
 		Step: facts.Step, Samples: facts.Samples, Games: l.buffer.Stats().Games,
 		HeldOutLoss: facts.HeldOut.Mean, Seed: l.run.cfg.Seed, Build: l.run.opt.Build,
 	}
@@ -373,13 +387,18 @@ func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error)
 	if err := m.Sign(l.run.key); err != nil {
 		return m, err
 	}
+	if err := l.offered.add(m.ID); err != nil {
+		return m, err
+	}
 	return m, l.run.store.PutManifest(m)
 }
 
 // show copies a step's report to the status.
 func (l *learner) show(r trainer.Report) {
+	perNet := uint64(l.run.cfg.Train.StepsPerNet)
 	l.run.status.update(func(s *Status) {
 		s.Step, s.Samples, s.TrainLoss = r.Step, r.Samples, r.Average
+		s.StepsToNet = perNet - l.trainer.Age()%perNet
 		if r.HeldOut != nil {
 			s.HeldOutLoss, s.SignAccuracy = r.HeldOut.Mean, r.HeldOut.SignAccuracy
 		}

@@ -3,7 +3,6 @@ package selfplay
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -31,58 +31,78 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 		return err
 	}
 	defer in.close()
-	follow := newFollower(r)
-	if err := follow.sync(ctx); err != nil {
-		return err
-	}
-	act, err := newActor(r, follow, limits.Games)
-	if err != nil {
-		return err
-	}
-	defer act.close()
-
-	stop, stopped := context.WithCancel(ctx)
-	defer stopped()
-	// The roles that store what the actors made outlive stop.
-	carry, carried := context.WithCancel(context.WithoutCancel(ctx))
-	defer carried()
-	carrying, carryFailed := errgroup.WithContext(carry)
-	context.AfterFunc(carryFailed, stopped)
-	carrying.Go(func() error { return act.sender.publish(carryFailed) })
-	carrying.Go(func() error { return act.sender.confirm(carryFailed) })
-	carrying.Go(func() error { return in.run.replayRole(carryFailed, in) })
-	carrying.Go(func() error { return r.announce(carryFailed, act.identity.Name) })
-
-	group, failed := errgroup.WithContext(stop)
-	context.AfterFunc(failed, stopped)
-	group.Go(func() error {
-		defer stopped() // the limit of games was reached
-		return act.play(failed, finishing(carry, failed))
+	err = r.withActor(ctx, limits, drainAll, []role{
+		func(ctx context.Context) error { return r.trainerRole(ctx, in.buffer, nil) },
+		func(ctx context.Context) error { return r.refereeRole(ctx, r.cfg.Gate.Concurrency) },
+		r.keepPointers,
+	}, []role{
+		func(ctx context.Context) error { return r.replayRole(ctx, in) },
 	})
-	context.AfterFunc(failed, func() { r.log.Info("stopping: finishing games, then storing them") })
-	group.Go(func() error { return follow.follow(failed) })
-	group.Go(func() error { return r.trainerRole(failed, in.buffer) })
-	group.Go(func() error { return r.refereeRole(failed, r.cfg.Gate.Concurrency) })
-	group.Go(func() error { return r.keepPointers(failed) })
-	group.Go(func() error { return r.awaitLimits(failed, stopped, limits) })
-
-	err = errors.Join(group.Wait(), act.finish(ctx, drainAll))
-	carried()
-	err = errors.Join(err, carrying.Wait())
 	in.show()
 	s := r.Status()
 	r.event("stopped", "games", s.Games, "positions", s.Positions, "steps", s.Step, "generation", s.Generation, "net", s.Net)
 	return err
 }
 
-// finish has what is spooled stored when the actor ends, within some time.
-func (a *actor) finish(ctx context.Context, within time.Duration) error {
+// role works until ctx ends or it fails.
+type role func(ctx context.Context) error
+
+// withActor plays games until ctx ends, the limits are reached or a role fails, and then
+// ends in order: games in progress are finished, and those in the spool stored, for which
+// it takes at most the time drain. The roles beside the actor end before that, and those
+// that store its games after it.
+func (r *Run) withActor(ctx context.Context, limits Limits, drain time.Duration, beside, store []role) error {
+	follow := newFollower(r)
+	act, err := newActor(ctx, r, follow, limits.Games)
+	if err != nil {
+		return err
+	}
+	defer act.close()
+	if err := follow.sync(ctx); err != nil {
+		return err
+	}
+	stop, stopped := context.WithCancel(ctx)
+	defer stopped()
+	carry, carried := context.WithCancel(context.WithoutCancel(ctx)) // outlives stop
+	defer carried()
+	start := func(group *errgroup.Group, ctx context.Context, roles ...role) {
+		for _, work := range roles {
+			group.Go(func() error { return work(ctx) })
+		}
+	}
+	storing, storeFailed := errgroup.WithContext(carry)
+	context.AfterFunc(storeFailed, stopped)
+	start(storing, storeFailed, act.sender.publish, act.sender.confirm)
+	start(storing, storeFailed, func(ctx context.Context) error { return r.announce(ctx, act.identity.Name) })
+	start(storing, storeFailed, store...)
+
+	playing, failed := errgroup.WithContext(stop)
+	context.AfterFunc(failed, func() { r.log.Info("stopping: finishing games, then storing them") })
+	start(playing, failed, func(ctx context.Context) error {
+		defer stopped() // the limit of games was reached
+		return act.play(ctx, finishing(carry, ctx))
+	})
+	start(playing, failed, follow.follow, func(ctx context.Context) error { return r.awaitLimits(ctx, stopped, limits) })
+	start(playing, failed, beside...)
+
+	err = playing.Wait()
+	act.finish(ctx, drain)
+	carried()
+	return errors.Join(err, storing.Wait())
+}
+
+// finish has what is spooled stored when the actor ends, within some time. What is not
+// is no loss: the next start publishes it.
+func (a *actor) finish(ctx context.Context, within time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	if err := a.sender.drain(ctx); err != nil {
-		return fmt.Errorf("%d games stay spooled: %w", a.spool.size(), err)
+	if left := a.spool.size(); left > 0 {
+		a.run.status.set(roleActor, "waiting for the replay buffer: %d games spooled", left)
 	}
-	return nil
+	if err := a.sender.drain(ctx); err != nil {
+		a.run.event("games stay in the spool, the next start publishes them", "games", a.spool.size(), "dir", a.spool.dir, "error", err.Error())
+	}
+	a.run.status.set(roleActor, "stopped")
 }
 
 // finishing returns a context that ends finishGames after stop does, or with
@@ -90,7 +110,7 @@ func (a *actor) finish(ctx context.Context, within time.Duration) error {
 func finishing(parent, stop context.Context) context.Context {
 	ctx, cancel := context.WithCancel(parent)
 	context.AfterFunc(stop, func() {
-		sleep(parent, finishGames)
+		pause.For(parent, finishGames)
 		cancel()
 	})
 	return ctx
@@ -99,7 +119,7 @@ func finishing(parent, stop context.Context) context.Context {
 // awaitLimits calls stop when a limit of time or generation is reached. The
 // actor counts games itself.
 func (r *Run) awaitLimits(ctx context.Context, stop func(), limits Limits) error {
-	for sleep(ctx, limitsEvery) {
+	for pause.For(ctx, r.wait(limitsEvery)) {
 		s := r.Status()
 		if limits.For > 0 && s.Elapsed >= limits.For || limits.Generation > 0 && s.ActorGeneration >= limits.Generation {
 			stop()
@@ -115,7 +135,7 @@ func openIngester(r *Run) (*ingester, error) {
 		return nil, err
 	}
 	in := &ingester{run: r, stream: r.bus, buffer: buffer}
-	if r.reachable() {
+	if r.signed() {
 		if in.keys, err = openActorKeys(filepath.Join(r.path(replayDir), actorKeysFile)); err != nil {
 			return nil, errors.Join(err, buffer.Close())
 		}
@@ -141,29 +161,23 @@ func replayOptions(v *chess.Variant, c configs.Replay, run string) replay.Option
 	}
 }
 
-// replayRole stores the games of all actors and answers for them, as long as no other
-// process does.
-func (r *Run) replayRole(ctx context.Context, in *ingester) error {
-	return r.exclusive(ctx, roleReplay, replayLease, in.buffer.ID(), nil, func(ctx context.Context, _ *bus.Lease) error {
-		stop, err := in.serve()
-		if err != nil {
-			return err
-		}
-		defer stop()
-		return in.ingest(ctx)
-	})
-}
-
-// trainerRole trains on the buffer, as long as no other process does.
-func (r *Run) trainerRole(ctx context.Context, buffer *replay.Buffer) error {
-	return r.exclusive(ctx, roleTrainer, trainerLease, "", []string{r.candidateKey()}, func(ctx context.Context, l *bus.Lease) error {
+// trainerRole trains on the buffer, as long as no other process does. Copied says how far
+// the buffer is if it is a copy, and is nil if not.
+func (r *Run) trainerRole(ctx context.Context, buffer *replay.Buffer, copied *copying) error {
+	return r.exclusive(ctx, roleTrainer, trainerLease, "", nil, []string{r.candidateKey()}, func(ctx context.Context, l *bus.Lease) error {
 		learn, err := newLearner(r, buffer, l.SetPointer)
 		if err == nil {
+			learn.copied = copied
 			err = learn.catchUp(ctx)
 		}
 		if err != nil {
 			return err
 		}
+		stop, err := r.bus.Serve(publishedService, func(request []byte) ([]byte, error) { return learn.offered.answer(r.id(), r.key, request) })
+		if err != nil {
+			return err
+		}
+		defer stop()
 		return learn.learn(ctx)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
 const announceEvery = 10 * time.Second // a third of the time after which a silent role counts as gone
@@ -24,14 +25,14 @@ func (r *Run) announce(ctx context.Context, instance string) error {
 			Schema: bus.MemberSchema, Protocol: bus.Protocol, Role: role, Instance: instance, Host: hostname(), PID: os.Getpid(),
 			Build: r.opt.Build, Since: since, State: s.state(role), Net: s.Net, Generation: s.Generation,
 			Games: s.SessionGames, Waiting: uint64(s.Spooled), FailedNet: s.FailedNet, FailedWhy: s.FailedWhy,
-			StreamLost: s.StreamLost, BufferLost: s.BufferLost,
+			StreamLost: s.StreamLost, BufferLost: s.BufferLost, Unverifiable: s.Unverifiable,
 		}
 	}
 	for {
 		if err := r.bus.Announce(ctx, member()); err != nil && ctx.Err() == nil {
 			r.log.Debug("not announced", "error", err)
 		}
-		if !sleep(ctx, jitter(announceEvery)) {
+		if !pause.For(ctx, pause.Spread(r.wait(announceEvery))) {
 			break
 		}
 	}

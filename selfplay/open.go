@@ -14,6 +14,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
+	"github.com/crazyhouse-rl/selfplay/internal/secret"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
@@ -83,6 +85,14 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if err := r.patiently(ctx, func(ctx context.Context) error { return r.join(ctx, sizes) }); err != nil {
 		return err
 	}
+	if _, err := r.openingBook(ctx, r.cfg.Actor.Book); err != nil {
+		return err
+	}
+	if !resumed {
+		if err := r.beginSettings(); err != nil {
+			return err
+		}
+	}
 	// Only settings that work replace those that did.
 	if err := durable.WriteFile(r.path(configFile), r.cfg.YAML()); err != nil {
 		return err
@@ -97,6 +107,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if err := r.patiently(ctx, r.publishConfig); err != nil {
 		return err
 	}
+	r.status.update(func(s *Status) { s.Run = r.identity.Name })
 	r.event("started", "run", r.identity.Name, "id", r.id(), "build", r.opt.Build)
 	if resumed {
 		for _, d := range configs.Differences(saved, r.cfg) {
@@ -153,6 +164,9 @@ func (r *Run) openStores() (err error) {
 	if r.events, err = os.OpenFile(r.path(eventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
 		return err
 	}
+	if _, err = r.readCurve(); err != nil {
+		return err
+	}
 	r.store, err = nets.Open(r.path(netsDir))
 	return err
 }
@@ -164,7 +178,7 @@ func (r *Run) connect(ctx context.Context) (err error) {
 	if o.URL == "" {
 		o.Dir, o.Listen = r.path(busDir), c.Listen
 	} else {
-		r.log.Info("connecting", "nats", o.URL)
+		r.log.Info("connecting", "nats", secret.Redact(o.URL))
 	}
 	r.conn, err = bus.Open(ctx, o)
 	return err
@@ -202,15 +216,14 @@ func (r *Run) storeAll(ctx context.Context) error {
 	return errors.Join(in.drain(ctx), in.close())
 }
 
-// reachable reports whether other machines may be on the bus: then actors sign their
-// games.
+// reachable reports whether other machines may be on the bus.
 func (r *Run) reachable() bool { return r.cfg.Bus.URL != "" || r.cfg.Bus.Listen != "" }
 
 // register enters the run into the server's registry, unless it is there.
 func (r *Run) register(ctx context.Context) error {
 	mine := bus.RunRecord{
 		Schema: bus.RunSchema, Name: r.identity.Name, ID: r.id(), Variant: r.cfg.Variant, Kind: r.cfg.Net.Kind,
-		PublicKey: r.identity.PublicKey, Build: r.opt.Build, Protocol: bus.Protocol, Created: time.Now().UTC(),
+		PublicKey: r.identity.PublicKey, Build: r.opt.Build, Protocol: r.identity.protocol(), Created: time.Now().UTC(),
 	}
 	found, err := r.conn.FindRun(ctx, mine.Name)
 	if errors.Is(err, bus.ErrNoRun) {
@@ -230,7 +243,7 @@ func (r *Run) register(ctx context.Context) error {
 			"or start a single role (actor, replay, gate) to join the run that is there", bus.ErrRunExists, found.Name, found.ID, found.Created.Format(time.DateTime), found.Build, r.dir, mine.ID)
 	case found.PublicKey != mine.PublicKey:
 		return fmt.Errorf("run %s on the server takes nets signed by key %s, found key %s in %s: put the run's key there", found.Name, found.PublicKey, mine.PublicKey, r.path(keyFile))
-	case found.Protocol < mine.Protocol:
+	case found.Protocol != mine.Protocol && found.Protocol <= bus.Protocol: // not written by this run; join refuses others
 		found.Protocol = mine.Protocol
 		return r.conn.UpdateRun(ctx, found)
 	}
@@ -252,7 +265,7 @@ func (r *Run) patiently(ctx context.Context, do func(context.Context) error) err
 			return err
 		}
 		r.log.Warn("the server cannot give what the run needs now, trying again", "error", err)
-		if !sleep(ctx, joinRetry) {
+		if !pause.For(ctx, r.wait(joinRetry)) {
 			return err
 		}
 	}
@@ -261,13 +274,36 @@ func (r *Run) patiently(ctx context.Context, do func(context.Context) error) err
 // configKey is the pointer whose value is the settings that all roles share, as YAML.
 const configKey = "config"
 
-// publishConfig tells the other roles the settings that are theirs too.
+// publishConfig tells the other roles the settings that are theirs too, after it has
+// given them the book, which the settings name by its content.
 func (r *Run) publishConfig(ctx context.Context) error {
-	text := string(configs.Shared(r.cfg))
-	p, err := r.bus.Pointer(ctx, configKey)
-	if err != nil && !errors.Is(err, bus.ErrNoPointer) || p.Value == text {
+	cfg := r.cfg
+	var err error
+	if cfg.Actor.Book, err = r.publishBook(ctx); err != nil {
 		return err
 	}
-	_, err = r.bus.SetPointer(ctx, configKey, text, p.Revision)
+	text := string(configs.Shared(cfg))
+	past, err := r.pastSettings(ctx)
+	if err != nil {
+		return err
+	}
+	past.add(text)
+	list, err := r.keepSettings(past)
+	if err == nil {
+		err = r.say(ctx, settingsKey, list)
+	}
+	if err != nil {
+		return err
+	}
+	return r.say(ctx, configKey, text)
+}
+
+// say gives a pointer a value, unless it has it.
+func (r *Run) say(ctx context.Context, key, value string) error {
+	p, err := r.bus.Pointer(ctx, key)
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) || p.Value == value {
+		return err
+	}
+	_, err = r.bus.SetPointer(ctx, key, value, p.Revision)
 	return err
 }

@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
 // Overview is what a server knows of a run: who is there and what waits for whom.
@@ -23,29 +26,41 @@ type Overview struct {
 	Stream  bus.Stats         `json:"stream"`  // of games
 	Current *nets.Record      `json:"current"` // nil before the first net
 	Offered *nets.Record      `json:"offered"` // the newest candidate
+	Refused []Refusal         `json:"refused"` // the newest of the quarantined games, newest first
 	// Findings are sentences about what stands still, and why; none if all is well.
 	Findings []string `json:"findings"`
+}
+
+// Refusal says why the replay role has put a game into quarantine.
+type Refusal struct {
+	Time   time.Time `json:"time"`
+	Actor  string    `json:"actor"` // that the game's id names; "" if it cannot be read
+	Reason string    `json:"reason"`
+}
+
+const shownRefusals = 3 // of an overview
+
+// refusals returns the newest of the quarantined games.
+func (r *Run) refusals(ctx context.Context) ([]Refusal, error) {
+	games, err := r.bus.Rejects(ctx, shownRefusals)
+	var list []Refusal
+	for _, g := range games {
+		f := Refusal{Time: g.Time, Reason: g.Reason}
+		if h, err := game.DecodeHeader(g.Data); err == nil {
+			f.Actor = replay.ActorOf(h.ID, r.id())
+		}
+		list = append(list, f)
+	}
+	return list, err
 }
 
 // ReadOverview asks the server of cfg about the run that cfg names.
 func ReadOverview(ctx context.Context, cfg configs.Config, o Options) (Overview, error) {
 	var v Overview
 	r := newRun("", cfg, o)
-	r.identity.Name = cfg.Run.Name
 	defer r.Close()
-	if err := r.connect(ctx); err != nil {
-		return v, err
-	}
-	record, err := r.conn.FindRun(ctx, cfg.Run.Name)
-	if errors.Is(err, bus.ErrNoRun) {
-		return v, fmt.Errorf("%w; %s", err, knownRuns(ctx, r.conn))
-	}
-	if err != nil {
-		return v, err
-	}
-	v.Run, r.identity.ID = record, record.ID
-	r.cfg.Variant, r.cfg.Net.Kind = record.Variant, record.Kind
-	if err := r.join(ctx, bus.JoinOptions{}); err != nil {
+	var err error
+	if v.Run, err = r.look(ctx); err != nil {
 		return v, err
 	}
 	if v.Members, err = r.bus.Members(ctx); err != nil {
@@ -56,7 +71,7 @@ func ReadOverview(ctx context.Context, cfg configs.Config, o Options) (Overview,
 	})
 	for _, name := range []string{replayLease, trainerLease, refereeLease} {
 		l, err := r.bus.ReadLease(ctx, name)
-		if errors.Is(err, bus.ErrNoPointer) {
+		if errors.Is(err, bus.ErrNoLease) {
 			continue
 		}
 		if err != nil {
@@ -73,8 +88,32 @@ func ReadOverview(ctx context.Context, cfg configs.Config, o Options) (Overview,
 	if v.Offered, err = r.readRecord(ctx, r.candidateKey()); err != nil {
 		return v, err
 	}
+	if v.Refused, err = r.refusals(ctx); err != nil {
+		return v, err
+	}
 	v.Findings = v.findings()
 	return v, nil
+}
+
+// look connects to the run that the configuration names on its server, for somebody who
+// has no role and no directory there.
+func (r *Run) look(ctx context.Context) (record bus.RunRecord, err error) {
+	r.identity.Name = r.cfg.Run.Name
+	if err := r.connect(ctx); err != nil {
+		return record, err
+	}
+	record, err = r.conn.FindRun(ctx, r.identity.Name)
+	if errors.Is(err, bus.ErrNoRun) {
+		err = fmt.Errorf("%w; %s", err, knownRuns(ctx, r.conn))
+	}
+	if err == nil {
+		r.public, err = publicKey(record.PublicKey)
+	}
+	if err != nil {
+		return record, err
+	}
+	r.identity.ID, r.identity.Protocol, r.cfg.Variant, r.cfg.Net.Kind = record.ID, record.Protocol, record.Variant, record.Kind
+	return record, r.join(ctx, bus.JoinOptions{})
 }
 
 // knownRuns names the runs of a server.
@@ -120,6 +159,9 @@ func (v *Overview) findings() []string {
 		if m.BufferLost > 0 {
 			out = append(out, fmt.Sprintf("the replay buffer on %s has lost %d games; selfplay replay audit says where", m.Host, m.BufferLost))
 		}
+		for _, u := range m.Unverifiable {
+			out = append(out, u.String())
+		}
 		if m.Build != v.Run.Build {
 			out = append(out, fmt.Sprintf("%s %s is of build %s, the run was begun by build %s", m.Role, m.Instance, m.Build, v.Run.Build))
 		}
@@ -163,6 +205,12 @@ func (v *Overview) Write(w io.Writer) error {
 	}
 	s := v.Stream
 	fmt.Fprintf(w, "games on the server: %d messages, %d of %d bytes; %d not fetched, %d fetched and not stored\n", s.Messages, s.Bytes, s.MaxBytes, s.Pending, s.Unacked)
+	if s.Rejects > 0 {
+		fmt.Fprintf(w, "quarantined games of the last days: %d, the newest:\n", s.Rejects)
+	}
+	for _, f := range v.Refused {
+		fmt.Fprintf(w, "  %s  actor %s: %s\n", f.Time.Local().Format(time.DateTime), cmp.Or(f.Actor, "unknown"), f.Reason)
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ROLE\tNAME\tHOST\tPID\tUP\tSEEN\tNET\tGAMES\tSPOOLED\tSTATE")
 	for _, m := range v.Members {

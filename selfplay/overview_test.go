@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
 )
 
 // An overview says what stands still and what was lost, and nothing where all is well.
@@ -31,7 +32,10 @@ func TestFindings(t *testing.T) {
 		"the stream has lost 7 messages":       func(v *Overview) { v.Members[2].StreamLost = 7 },
 		"buffer on h has lost 8 games":         func(v *Overview) { v.Members[2].BufferLost = 8 },
 		"actor x cannot load net abc: no room": func(v *Overview) { v.Members[0].FailedNet, v.Members[0].FailedWhy = "abc", "no room" },
-		"actor x is of build 2":                func(v *Overview) { v.Members[0].Build = "2" },
+		"80 % of 50 games of actor e cannot be verified: another build": func(v *Overview) {
+			v.Members[3].Unverifiable = []bus.Unverifiable{{Actor: "e", Games: 50, Count: 40, Why: "another build"}}
+		},
+		"actor x is of build 2": func(v *Overview) { v.Members[0].Build = "2" },
 	} {
 		v := well()
 		change(&v)
@@ -47,5 +51,25 @@ func TestFindings(t *testing.T) {
 	loop := Overview{Run: bus.RunRecord{Build: "1"}, Members: []bus.Member{{Role: "loop", Build: "1"}}}
 	if found := loop.findings(); len(found) != 0 {
 		t.Errorf("a loop does all, found %q", found)
+	}
+}
+
+// A run whose roles have not begun yet has an overview.
+func TestOverviewOfAYoungRun(t *testing.T) {
+	cfg, err := configs.Preset("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Bus.Listen = "127.0.0.1:0"
+	r, err := Open(t.Context(), t.TempDir(), cfg, Options{Build: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	own := cfg
+	own.Bus.Listen, own.Bus.URL, own.Run.Name = "", "nats://"+r.conn.Addr(), r.identity.Name
+	v, err := ReadOverview(t.Context(), own, Options{Build: "test"})
+	if err != nil || v.Run.ID != r.id() || len(v.Leases) != 0 || len(v.Findings) != 4 {
+		t.Errorf("found %+v, error %v", v, err)
 	}
 }

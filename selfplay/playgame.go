@@ -24,22 +24,19 @@ import (
 type gameMaker struct {
 	settings configs.Actor
 	variant  *chess.Variant
-	book     []book.Entry // positions that a share of the games begins from; empty if there are none
+	book     []book.Entry // a share of the games begins where these end; empty if there are none
 	seed     uint64       // of the run
 	build    string       // of the program, as playingBuild has it
 	log      *slog.Logger
 }
 
-func newGameMaker(c configs.Actor, v *chess.Variant, seed uint64, build string, log *slog.Logger) (*gameMaker, error) {
+// newGameMaker returns one that takes openings from b, which may be nil.
+func newGameMaker(c configs.Actor, v *chess.Variant, b *book.Book, seed uint64, build string, log *slog.Logger) *gameMaker {
 	m := &gameMaker{settings: c, variant: v, seed: seed, build: playingBuild(c, build), log: log}
-	if c.BookShare > 0 && book.HasDefault(v) {
-		b, _, err := book.Default(v)
-		if err != nil {
-			return nil, err
-		}
+	if c.BookShare > 0 && b != nil {
 		m.book = b.Entries
 	}
-	return m, nil
+	return m
 }
 
 // play plays the game with the given id. Net is the id of the player's.
@@ -90,7 +87,7 @@ func (m *gameMaker) opening(ctx context.Context, player game.Player, rng *rand.R
 	c := m.settings
 	start, shortest, longest := m.variant.Start(), c.OpeningMin, c.OpeningMax
 	if len(m.book) > 0 && rng.Float64() < c.BookShare {
-		start, shortest, longest = m.book[rng.IntN(len(m.book))].Start, 1, bookPlies
+		start, shortest, longest = endOf(m.book[rng.IntN(len(m.book))].Opening), 1, bookPlies
 	}
 	opening, err := game.RandomOpening(start, rng, shortest, longest, m.balanced(ctx, player))
 	if errors.Is(err, game.ErrOpening) { // a net that thinks every opening is lost must not end the run
@@ -98,6 +95,15 @@ func (m *gameMaker) opening(ctx context.Context, player game.Player, rng *rand.R
 		opening, err = game.RandomOpening(start, rng, shortest, longest, nil)
 	}
 	return opening, err
+}
+
+// endOf returns the position after an opening.
+func endOf(o game.Opening) chess.Position {
+	line := chess.NewLine(o.Start)
+	for _, m := range o.Moves {
+		line.Push(m)
+	}
+	return *line.Pos()
 }
 
 // balanced accepts the openings that a search finds within the configured score.

@@ -12,6 +12,7 @@ import (
 // Manifests that cannot be read end neither pruning nor the nets they belong to, and
 // are reported once.
 func TestPruneGoesOn(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	cfg.Bus.KeepNets = 1
 	dir := filepath.Join(t.TempDir(), "run")

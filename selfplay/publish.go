@@ -12,6 +12,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
 const (
@@ -51,11 +52,11 @@ func (p *publisher) publish(ctx context.Context) error {
 			}
 			refused = true
 			p.run.status.set(roleActor, "playing, but the bus refuses games: %d spooled", p.spool.size())
-			sleep(ctx, publishRetry)
-		case sent < p.run.cfg.Bus.BundleGames:
+			pause.For(ctx, p.run.wait(publishRetry))
+		case sent < p.most():
 			refused = false
 			if sent > 0 {
-				sleep(ctx, bundlePause)
+				pause.For(ctx, p.run.wait(bundlePause))
 			}
 			if !p.unsent() {
 				select {
@@ -66,6 +67,14 @@ func (p *publisher) publish(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// most is how many games a message has at most.
+func (p *publisher) most() int {
+	if p.run.identity.bare() {
+		return 1
+	}
+	return p.run.cfg.Bus.BundleGames
 }
 
 // unsent reports whether there are games to publish.
@@ -79,7 +88,7 @@ func (p *publisher) once(ctx context.Context) (int, error) {
 	p.publishing.Lock()
 	defer p.publishing.Unlock()
 	defer p.show()
-	ids, attempt := p.spool.unsent(p.run.cfg.Bus.BundleGames)
+	ids, attempt := p.spool.unsent(p.most())
 	var games [][]byte
 	var sent []string
 	size := 0
@@ -102,7 +111,13 @@ func (p *publisher) once(ctx context.Context) (int, error) {
 	// After a lost answer the same bundle is sent again under the same id, and stored
 	// once; a bundle that holds a game which the stream lost has an id of its own.
 	message := fmt.Sprintf("%s-%d-%d", sent[0], len(sent), attempt)
-	result, err := p.run.bus.PublishGames(ctx, p.actor, message, games)
+	var result bus.PubResult
+	var err error
+	if p.run.identity.bare() {
+		result, err = p.run.bus.PublishGame(ctx, p.actor, message, games[0])
+	} else {
+		result, err = p.run.bus.PublishGames(ctx, p.actor, message, games)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -140,7 +155,7 @@ func (p *publisher) show() {
 
 // confirm asks which games are on disk, until ctx ends.
 func (p *publisher) confirm(ctx context.Context) error {
-	for sleep(ctx, jitter(confirmEvery)) {
+	for pause.For(ctx, pause.Spread(p.run.wait(confirmEvery))) {
 		if err := p.ask(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, bus.ErrNobody) {
 			p.run.log.Warn("games not confirmed, they stay spooled", "error", err)
 		}
@@ -159,6 +174,9 @@ func (p *publisher) ask(ctx context.Context) error {
 		return nil
 	}
 	reply, err := p.run.bus.Ask(ctx, hasService, encodeMessage(&hasRequest{Schema: messageSchema, IDs: ids}))
+	if errors.Is(err, bus.ErrNobody) && p.run.identity.bare() {
+		return p.spool.remove(ids...) // a replay role of that time answers no questions: the stream has them
+	}
 	if err != nil {
 		return err
 	}
@@ -191,11 +209,11 @@ func (p *publisher) ask(ctx context.Context) error {
 // ends; then it returns the last error, and the games that are left stay spooled.
 func (p *publisher) drain(ctx context.Context) error {
 	var last error
-	for pause := 5 * time.Millisecond; p.spool.size() > 0; pause = min(2*pause, confirmEvery) {
+	for wait := 5 * time.Millisecond; p.spool.size() > 0; wait = min(2*wait, p.run.wait(confirmEvery)) {
 		if err := p.round(ctx); err != nil && ctx.Err() == nil {
 			last = err
 		}
-		if p.spool.size() > 0 && !sleep(ctx, pause) {
+		if p.spool.size() > 0 && !pause.For(ctx, wait) {
 			return errors.Join(ctx.Err(), last)
 		}
 	}

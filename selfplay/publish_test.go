@@ -1,10 +1,12 @@
 package selfplay
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
@@ -38,6 +40,7 @@ func onDisk(t *testing.T, r *Run) map[string]int {
 // A game leaves the spool when it is on disk and not before, although the stream has
 // it.
 func TestSpooledUntilOnDisk(t *testing.T) {
+	t.Parallel()
 	ids := []string{"run-local-0-0-000000", "run-local-0-0-000001"}
 	r, p := openPublisher(t, ids...)
 	if n, err := p.once(t.Context()); n != 2 || err != nil {
@@ -70,6 +73,7 @@ func TestSpooledUntilOnDisk(t *testing.T) {
 // A game that the stream has lost is published again, whether its sequence was passed
 // by or the whole stream made anew; one that is on its way is not.
 func TestLostGamesArePublishedAgain(t *testing.T) {
+	t.Parallel()
 	r, p := openPublisher(t)
 	in, err := openIngester(r)
 	if err != nil {
@@ -117,6 +121,7 @@ func TestLostGamesArePublishedAgain(t *testing.T) {
 
 // A file that is no game of its name is set aside, and the others go on.
 func TestBadSpoolFileIsSetAside(t *testing.T) {
+	t.Parallel()
 	good := "run-local-0-0-000001"
 	r, p := openPublisher(t)
 	for id, data := range map[string][]byte{"run-local-0-0-000000": []byte("junk"), good: shortGame(t, good), "run-local-0-0-000002": shortGame(t, "another")} {
@@ -139,5 +144,38 @@ func TestBadSpoolFileIsSetAside(t *testing.T) {
 	}
 	if seen != 2 {
 		t.Errorf("%d events about files set aside, want 2", seen)
+	}
+}
+
+// An actor that ends while there is no replay role says which games stay, and that is no
+// failure; the next start publishes them.
+func TestActorEndsWithoutReplay(t *testing.T) {
+	dir, cfg := filepath.Join(t.TempDir(), "run"), smallConfig(t)
+	r := openRun(t, dir, cfg)
+	if err := r.withActor(t.Context(), Limits{Games: 2}, time.Second, nil, nil); err != nil {
+		t.Errorf("found error %v, expected none", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	told := 0.0
+	for _, e := range events(t, dir) {
+		if e["msg"] == "games stay in the spool, the next start publishes them" {
+			told = e["games"].(float64)
+		}
+	}
+	if told != 2 {
+		t.Errorf("told of %v games, expected 2", told)
+	}
+	r = openRun(t, dir, cfg)
+	defer r.Close()
+	in, err := openIngester(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	err = r.withActor(t.Context(), Limits{Games: 1}, patience, nil, []role{func(ctx context.Context) error { return r.replayRole(ctx, in) }})
+	if stored := onDisk(t, r); err != nil || len(stored) != 3 {
+		t.Errorf("error %v, stored %v, expected 3 games", err, stored)
 	}
 }

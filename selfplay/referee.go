@@ -12,13 +12,16 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/match"
-	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
 	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
-const refereeRetry = 2 * time.Second
+const (
+	refereeRetry = 2 * time.Second // after a candidate could not be judged
+	refereeLook  = time.Second     // between looks for a candidate
+)
 
 // referee has every offered net played against the current one and moves the
 // current pointer when the sequential test says so. Which candidate was judged
@@ -86,7 +89,7 @@ func (j *referee) answer(ctx context.Context, service string, request []byte) ([
 			return nil, err
 		}
 		reply := j.pairs.next(&r)
-		reply.Fence = j.fence
+		reply.Fence, reply.AskAgainMS = j.fence, int(j.run.wait(askAgain).Milliseconds())
 		return encodeMessage(&reply), nil
 	case gateResult:
 		var r gateResultRequest
@@ -117,10 +120,10 @@ func (j *referee) judgeEach(ctx context.Context) error {
 				logged = text
 				j.run.log.Warn("gate failed, trying again", "error", err)
 			}
-			sleep(ctx, refereeRetry)
+			pause.For(ctx, j.run.wait(refereeRetry))
 		case !judged:
 			j.run.status.set(roleGate, "waiting for a candidate")
-			sleep(ctx, time.Second)
+			pause.For(ctx, j.run.wait(refereeLook))
 		}
 	}
 	return nil
@@ -171,7 +174,7 @@ func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 	}
 	j.pruneLogs()
 	verdict := j.record(candidate.Net, max(generation, newest), why, judged.Net)
-	_, err = j.set(ctx, j.run.judgedKey(), verdict.String(), judged.revision)
+	_, err = j.set(ctx, j.run.judgedKey(), j.run.pointerText(verdict), judged.revision)
 	return true, err
 }
 
@@ -230,11 +233,8 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 			"elo", figures.Elo.String(), "games", figures.Games.Games())
 	}
 	j.run.status.update(func(s *Status) {
-		verdict := "failed"
-		if passed {
-			verdict = "passed"
-		}
-		s.LastGate = fmt.Sprintf("gen %d %s", candidate.generation, verdict)
+		s.Gate = GateProgress{}
+		s.LastGate = fmt.Sprintf("gen %d %s", candidate.generation, passedText(passed))
 	})
 	if !passed {
 		return candidate.generation, reason, nil
@@ -243,10 +243,13 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 	if m, err := j.run.store.Manifest(id); err == nil {
 		record.Spread = j.spread(ctx, m.Size)
 	}
-	if _, err := j.set(ctx, j.run.currentKey(), record.String(), current.revision); err != nil {
+	if _, err := j.set(ctx, j.run.currentKey(), j.run.pointerText(record), current.revision); err != nil {
 		return 0, "", err
 	}
 	j.run.event("net published", "generation", candidate.generation, "net", id, "parent", incumbent.ID, "elapsed_s", int(j.run.Status().Elapsed.Seconds()))
+	if err := j.run.showCurve(); err != nil {
+		j.run.log.Warn("the curve of the run is not drawn", "error", err)
+	}
 	return candidate.generation, reason, nil
 }
 
@@ -263,7 +266,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 		return match.GateResult{}, err
 	}
 	log := filepath.Join(j.dir, short(candidate.ID)+"-"+short(incumbent.ID)+gateLogExt)
-	m, cfg, err := j.match(candidate, incumbent, log)
+	m, cfg, err := j.match(ctx, candidate, incumbent, log)
 	if err != nil {
 		return match.GateResult{}, err
 	}
@@ -288,7 +291,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 }
 
 // match describes a match of the gate, for workers and for package match.
-func (j *referee) match(candidate, incumbent *net, log string) (gateMatch, match.GateConfig, error) {
+func (j *referee) match(ctx context.Context, candidate, incumbent *net, log string) (gateMatch, match.GateConfig, error) {
 	g, c := j.run.cfg.Gate, j.run.cfg.Actor
 	a, b := j.run.gatePlayer(candidate, gateSides[0], g.Nodes, c.HashMB), j.run.gatePlayer(incumbent, gateSides[1], g.Nodes, c.HashMB)
 	seed := mix(j.run.cfg.Seed, uint64(candidate.generation))
@@ -296,7 +299,9 @@ func (j *referee) match(candidate, incumbent *net, log string) (gateMatch, match
 		Candidate: a.Net, Incumbent: b.Net, CandidateSettings: a.Settings, IncumbentSettings: b.Settings,
 		Nodes: g.Nodes, HashMB: c.HashMB, Seed: seed, MaxPlies: c.MaxPlies, WinScore: c.WinScore, WinPlies: c.WinPlies,
 	}
-	openings, err := j.openings(seed)
+	openings, err := j.openings(ctx, seed)
+	test := gateTest(g)
+	low, high := test.Bounds()
 	cfg := match.GateConfig{
 		Config: match.Config{
 			Players:     []match.Contestant{a, b},
@@ -304,7 +309,7 @@ func (j *referee) match(candidate, incumbent *net, log string) (gateMatch, match
 			Openings:    openings,
 			Pairs:       g.Pairs,
 			Concurrency: maxOpenPairs,
-			SPRT:        gateTest(g),
+			SPRT:        test,
 			Game:        m.rules(),
 			Seed:        seed,
 			PlayPair:    j.pairs.play,
@@ -313,6 +318,9 @@ func (j *referee) match(candidate, incumbent *net, log string) (gateMatch, match
 			Build:       j.run.opt.Build,
 			OnPair: func(p match.Pair, _ [2]*game.Game, r match.Result) {
 				j.pairs.logged(p.Number)
+				j.run.status.update(func(s *Status) {
+					s.Gate = GateProgress{candidate.generation, r.Pairs(), g.Pairs, r.LLR, low, high}
+				})
 				j.run.status.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f, %d workers", candidate.generation, r.Pairs(), g.Pairs, r.LLR, j.pairs.busy())
 			},
 		},
@@ -322,17 +330,17 @@ func (j *referee) match(candidate, incumbent *net, log string) (gateMatch, match
 	return m, cfg, err
 }
 
-// openings are those of the program's book, in an order that the seed gives, or
-// random ones of a variant without a book. In the book neither side is winning,
+// openings are those of the run's book, in an order that the seed gives, or
+// random ones of a run without a book. In the program's book neither side is winning,
 // as one often is after a few random moves.
-func (j *referee) openings(seed uint64) (match.Openings, error) {
-	v, c := j.run.variant, j.run.cfg.Actor
-	if !book.HasDefault(v) {
-		return match.RandomOpenings(v, seed, c.OpeningMin, c.OpeningMax), nil
-	}
-	b, _, err := book.Default(v)
-	if err != nil {
+func (j *referee) openings(ctx context.Context, seed uint64) (match.Openings, error) {
+	c := j.run.cfg.Actor
+	b, err := j.run.openingBook(ctx, c.Book)
+	switch {
+	case err != nil:
 		return match.Openings{}, err
+	case b == nil:
+		return match.RandomOpenings(j.run.variant, seed, c.OpeningMin, c.OpeningMax), nil
 	}
 	return match.FromBook(b, seed), nil
 }

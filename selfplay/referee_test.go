@@ -74,6 +74,7 @@ func netAt(t *testing.T, r *Run, key string) nets.Record {
 func judgedNet(t *testing.T, r *Run) nets.Record { return netAt(t, r, r.judgedKey()) }
 
 func TestRefereeJudgesOnce(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
 	defer r.Close()
@@ -95,6 +96,7 @@ func TestRefereeJudgesOnce(t *testing.T) {
 
 // A trainer whose checkpoint is older than the newest net goes on after that.
 func TestNumberingGoesOn(t *testing.T) {
+	t.Parallel()
 	r, buffer := openWithBuffer(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
 	for _, generation := range []int{0, 7} { // 0: none is offered yet
 		var id string
@@ -112,6 +114,7 @@ func TestNumberingGoesOn(t *testing.T) {
 }
 
 func TestGateOffPublishes(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	cfg.Gate.Enabled = false
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
@@ -141,6 +144,7 @@ func TestGateOffPublishes(t *testing.T) {
 // A candidate that is no newer than what was judged is refused, once, and does not
 // make room for others of its age.
 func TestRefereeRefusesOldNets(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	cfg.Gate.Enabled = false
 	dir := filepath.Join(t.TempDir(), "run")
@@ -215,6 +219,7 @@ func TestGateLogsAreBounded(t *testing.T) {
 // Every gate has openings of its own, from the book where there is one, and the
 // same ones when it is played again.
 func TestGateOpenings(t *testing.T) {
+	t.Parallel()
 	for variant, source := range map[string]string{"crazyhouse": "book ", "chess": "random "} {
 		cfg := smallConfig(t)
 		if err := cfg.SetPairs([]string{"net.features=HalfKAv2", "variant=" + variant}); err != nil {
@@ -224,7 +229,7 @@ func TestGateOpenings(t *testing.T) {
 		defer r.Close()
 		j := newReferee(r)
 		first := func(seed uint64) (string, string) {
-			o, err := j.openings(seed)
+			o, err := j.openings(t.Context(), seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,6 +258,7 @@ func TestGateOpenings(t *testing.T) {
 
 // Nets in use survive pruning, however old they are.
 func TestPruneKeepsNetsInUse(t *testing.T) {
+	t.Parallel()
 	cfg := smallConfig(t)
 	cfg.Bus.KeepNets = 1
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
@@ -279,6 +285,7 @@ func TestPruneKeepsNetsInUse(t *testing.T) {
 
 // The follower goes past a net that cannot be had to the next one.
 func TestFollowerPassesMissingNet(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	r := openRun(t, dir, smallConfig(t))
 	defer r.Close()

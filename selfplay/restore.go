@@ -10,6 +10,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
@@ -32,7 +33,7 @@ func (r *Run) keepPointers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for sleep(ctx, restoreEvery) {
+	for pause.For(ctx, r.wait(restoreEvery)) {
 		if err := r.keepOnce(ctx, kept); err != nil && ctx.Err() == nil {
 			r.log.Warn("the run's pointers cannot be looked at, trying again", "error", err)
 		}

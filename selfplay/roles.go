@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"context"
-	"errors"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,61 +19,14 @@ func (r *Run) Actor(ctx context.Context, limits Limits) (err error) {
 		return err
 	}
 	defer func() { err = because(ctx, err) }()
-	follow := newFollower(r)
-	act, err := newActor(r, follow, limits.Games)
-	if err != nil {
-		return err
-	}
-	defer act.close()
-	if err := follow.sync(ctx); err != nil {
-		return err
-	}
-	stop, stopped := context.WithCancel(ctx)
-	defer stopped()
-	carry, carried := context.WithCancel(context.WithoutCancel(ctx))
-	defer carried()
-	carrying, carryFailed := errgroup.WithContext(carry)
-	context.AfterFunc(carryFailed, stopped)
-	carrying.Go(func() error { return act.sender.publish(carryFailed) })
-	carrying.Go(func() error { return act.sender.confirm(carryFailed) })
-	carrying.Go(func() error { return r.announce(carryFailed, act.identity.Name) })
-	group, failed := errgroup.WithContext(stop)
-	group.Go(func() error {
-		defer stopped()
-		return act.play(failed, finishing(carry, failed))
-	})
-	group.Go(func() error { return follow.follow(failed) })
-	group.Go(func() error { return r.awaitLimits(failed, stopped, limits) })
-	err = errors.Join(group.Wait(), act.finish(ctx, drainActor))
-	carried()
-	err = errors.Join(err, carrying.Wait())
-	r.event("stopped", "role", r.opt.Role, "games", r.Status().SessionGames, "spooled", act.spool.size())
-	return err
-}
-
-// Replay keeps the run's games in the replay buffer of the directory until ctx ends.
-func (r *Run) Replay(ctx context.Context) (err error) {
-	ctx, err = r.whileSettingsStay(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = because(ctx, err) }()
-	in, err := openIngester(r)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return r.replayRole(ctx, in) })
-	group.Go(func() error { return r.announce(ctx, r.identity.Instance) })
-	err = group.Wait()
+	err = r.withActor(ctx, limits, drainActor, nil, nil)
 	s := r.Status()
-	r.event("stopped", "role", r.opt.Role, "games", s.Games, "positions", s.Positions)
+	r.event("stopped", "role", r.opt.Role, "games", s.SessionGames, "spooled", s.Spooled)
 	return err
 }
 
 // Trainer learns from the games of the run's replay buffer, wherever that is: it keeps
-// a copy of the window in its own directory, and draws from that.
+// a copy of the window in its own directory, and draws from that when it has all of it.
 func (r *Run) Trainer(ctx context.Context, limits Limits) error {
 	buffer, err := replay.Open(r.path(mirrorDir), replayOptions(r.variant, r.cfg.Replay, r.id()))
 	if err != nil {
@@ -85,11 +37,12 @@ func (r *Run) Trainer(ctx context.Context, limits Limits) error {
 	if err != nil {
 		return err
 	}
+	copied := new(copying)
 	stop, stopped := context.WithCancel(ctx)
 	defer stopped()
 	group, ctx := errgroup.WithContext(stop)
-	group.Go(func() error { return r.mirror(ctx, mirror) })
-	group.Go(func() error { return r.trainerRole(ctx, buffer) })
+	group.Go(func() error { return r.mirror(ctx, mirror, copied) })
+	group.Go(func() error { return r.trainerRole(ctx, buffer, copied) })
 	group.Go(func() error { return r.keepPointers(ctx) })
 	group.Go(func() error { return r.announce(ctx, r.identity.Instance) })
 	group.Go(func() error { return r.awaitLimits(ctx, stopped, limits) })

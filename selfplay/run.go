@@ -42,6 +42,11 @@ type Options struct {
 	Role  string       // of the process, for the lists of others; empty: loop
 	// Patience is how long the first connection to a server is tried; 0: a minute.
 	Patience time.Duration
+	// ReplaceBuffer lets the replay buffer of the directory take the place of the one
+	// that the run's games were kept in.
+	ReplaceBuffer bool
+
+	haste int // tests': divides every wait between looks or attempts; 0: 1
 }
 
 // Limits end a loop in order; zero fields set none.
@@ -72,6 +77,7 @@ type Run struct {
 	events   *os.File
 	log      *slog.Logger
 	judging  atomic.Pointer[string] // id of the net the referee is at; kept from pruning
+	books    bookCache
 }
 
 // SavedConfig returns the configuration of the run in dir; found is false if
@@ -138,8 +144,13 @@ func (r *Run) id() string { return r.identity.ID }
 
 func (r *Run) path(name string) string { return filepath.Join(r.dir, name) }
 
+// wait is how long to wait between two looks, or two attempts.
+func (r *Run) wait(usual time.Duration) time.Duration {
+	return usual / time.Duration(max(1, r.opt.haste))
+}
+
 // Status returns what the run is doing now.
-func (r *Run) Status() Status { return r.status.snapshot() }
+func (r *Run) Status() Status { return r.status.snapshot(time.Now()) }
 
 // event records something that a person will want to look up later, and logs it.
 func (r *Run) event(name string, args ...any) {

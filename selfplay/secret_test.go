@@ -16,13 +16,14 @@ import (
 // A secret that a file holds is nowhere in what a run writes and logs: not in its
 // directory, not in its settings for others, not in errors of connections.
 func TestNoSecretIsWritten(t *testing.T) {
+	t.Parallel()
 	const planted = "Tr0ub4dorAnd3"
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte(planted+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	o := Options{Build: "test", Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	o := Options{Build: "test", Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Patience: 2 * time.Second}
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := smallConfig(t)
 	cfg.Bus.Listen, cfg.Bus.TokenFile = "127.0.0.1:0", token
@@ -40,13 +41,13 @@ func TestNoSecretIsWritten(t *testing.T) {
 	}
 	own := preset(t, "laptop")
 	own.Bus.URL, own.Bus.TokenFile, own.Run.Name = "nats://"+r.conn.Addr(), other, "run"
-	_, err = ChooseNet(t.Context(), "", own, 2*time.Second, o)
+	_, err = ChooseNet(t.Context(), "", own, o)
 	if err == nil {
 		t.Fatal("a wrong token was accepted")
 	}
 	texts["wrong token"] = []byte(err.Error())
 	own.Bus.URL = "nats://me:" + planted + "@" + r.conn.Addr()
-	_, err = ChooseNet(t.Context(), "", own, 2*time.Second, o)
+	_, err = ChooseNet(t.Context(), "", own, o)
 	if err == nil {
 		t.Fatal("an address with a password was accepted")
 	}

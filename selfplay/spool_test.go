@@ -32,6 +32,7 @@ func addGames(t *testing.T, s *spool, ids ...string) {
 }
 
 func TestSpoolKeepsOrderAcrossRestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := openTestSpool(t, dir)
 	var want []string

@@ -6,40 +6,47 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
 )
 
 // Status is what a run shows of itself. Counters cover the whole run unless
 // said otherwise; rates cover the last seconds.
 type Status struct {
+	Run     string        // name
 	Elapsed time.Duration // since this process started the run
 
-	Games           uint64  // games in the replay buffer, ever
-	SessionGames    uint64  // games finished by this process
-	Positions       uint64  // trainable positions in the replay buffer, ever
-	PositionsPerS   float64 // plies played a second
-	EvaluationsPerS float64 // positions a second that the net of tree searches was asked for
-	MeanBatch       float64 // of these, how many at once; 0 without tree searches
-	Window          uint64  // positions the trainer draws from
-	Spooled         int     // games waiting for the bus
-	Duplicates      uint64  // games delivered twice and dropped
-	Quarantined     uint64  // games refused
-	StreamLost      uint64  // messages that the stream lost before this process could read them
-	BufferLost      uint64  // games that the replay buffer has lost
-	Step            uint64  // optimiser steps
-	Samples         uint64  // positions trained on, repeats counted
-	SamplesPerS     float64 // positions trained on a second
-	SamplesPerRow   float64 // the same divided by the positions that arrived
-	TrainLoss       float64 // running mean; 0 before the first step
-	HeldOutLoss     float64 // on games never trained on; 0 before the first measurement
-	SignAccuracy    float64 // share of held-out decisive positions whose sign the net has right
-	Generation      int     // of the current net; 0 before the first
-	Net             string  // id of the current net; "material" or "uniform" before the first
-	ActorGeneration int     // of the net the newest game was begun with
-	Candidate       int     // generation last offered
-	LastGate        string  // how the last candidate fared
-	FailedNet       string  // id of the net that should be played with and cannot be loaded; empty: none
+	Games           uint64       // games in the replay buffer, ever
+	SessionGames    uint64       // games finished by this process
+	Positions       uint64       // trainable positions in the replay buffer, ever
+	PositionsPerS   float64      // plies played a second
+	EvaluationsPerS float64      // positions a second that the net of tree searches was asked for
+	MeanBatch       float64      // of these, how many at once; 0 without tree searches
+	Window          uint64       // positions the trainer draws from
+	Spooled         int          // games waiting for the bus
+	Duplicates      uint64       // games delivered twice and dropped
+	Quarantined     uint64       // games refused
+	StreamLost      uint64       // messages that the stream lost before this process could read them
+	BufferLost      uint64       // games that the replay buffer has lost
+	Step            uint64       // optimiser steps
+	StepsToNet      uint64       // steps until the next net is offered
+	Samples         uint64       // positions trained on, repeats counted
+	SamplesPerS     float64      // positions trained on a second
+	SamplesPerRow   float64      // the same divided by the positions that arrived
+	TrainLoss       float64      // running mean; 0 before the first step
+	HeldOutLoss     float64      // on games never trained on; 0 before the first measurement
+	SignAccuracy    float64      // share of held-out decisive positions whose sign the net has right
+	Generation      int          // of the current net; 0 before the first
+	Net             string       // id of the current net; "material" or "uniform" before the first
+	ActorGeneration int          // of the net the newest game was begun with
+	Candidate       int          // generation last offered
+	LastGate        string       // how the last candidate fared
+	Gate            GateProgress // zero: no match is played
+	Curve           []float64    // Elo of the nets that passed over what played before the first, by the sum of the gate's matches
+	FailedNet       string       // id of the net that should be played with and cannot be loaded; empty: none
 	FailedWhy       string
-	Roles           [roleCount]Role // what each role is doing or waiting for
+	Unverifiable    []bus.Unverifiable // actors of whom a verifier cannot verify many games
+	Roles           [roleCount]Role    // what each role is doing or waiting for
 }
 
 // Role is one role's present occupation in words.
@@ -114,12 +121,11 @@ func (s *sharedStatus) evaluated(positions int) {
 	s.calls.add(now, 1)
 }
 
-// snapshot returns the status as of now.
-func (s *sharedStatus) snapshot() Status {
+// snapshot returns the status as of a time.
+func (s *sharedStatus) snapshot(now time.Time) Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.current
-	now := time.Now()
 	out.Elapsed = now.Sub(s.start)
 	out.PositionsPerS = s.plies.perSecond(now)
 	out.SamplesPerS = s.rows.perSecond(now)

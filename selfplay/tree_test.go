@@ -39,6 +39,7 @@ func treeConfig(t *testing.T) configs.Config {
 // TestTreeLoop has tree search play, a convolutional net learn and come back to the
 // actors, and the run go on where it was.
 func TestTreeLoop(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := treeConfig(t)
 	cfg.Gate.Enabled = false // a pass is certain then
@@ -47,7 +48,7 @@ func TestTreeLoop(t *testing.T) {
 		t.Fatalf("after %v: %+v", first.Elapsed, first)
 	}
 	cfg.Actor.Tree.Runtime, cfg.Actor.Tree.PlayoutCap = runtimes.Int8, mcts.PlayoutCap{Full: 0.5, Fast: 2}
-	second := loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: patience})
+	second := loopOnce(t, dir, cfg, Limits{Generation: first.Candidate + unseen, For: patience})
 	if second.Step <= first.Step || second.ActorGeneration <= first.ActorGeneration {
 		t.Errorf("before: step %d, generation %d; after: step %d, generation %d", first.Step, first.ActorGeneration, second.Step, second.ActorGeneration)
 	}
@@ -110,6 +111,7 @@ func checkTreeSamples(t *testing.T, dir string, cfg configs.Config) {
 // TestTreeSameSeedSameGames: what one worker plays follows from the seed, whatever
 // there is to choose by chance.
 func TestTreeSameSeedSameGames(t *testing.T) {
+	t.Parallel()
 	cfg := treeConfig(t)
 	cfg.Actor.Workers = 1
 	cfg.Run.ID = "again"
@@ -135,6 +137,7 @@ func TestTreeSameSeedSameGames(t *testing.T) {
 
 // TestTreeGate has the gate play nets against each other and against no net.
 func TestTreeGate(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := treeConfig(t)
 	cfg.Actor.Workers = 1                      // leaves the gate time
@@ -151,6 +154,7 @@ func TestTreeGate(t *testing.T) {
 
 // TestTreeKinds: nets of another architecture, or kind, are refused.
 func TestTreeKinds(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := treeConfig(t)
 	r := openRun(t, dir, cfg)

@@ -11,12 +11,12 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 )
 
@@ -27,15 +27,6 @@ var ErrVerifier = errors.New("the verifier is not to be trusted")
 // maxDiffering is how many games may differ before one was the same.
 const maxDiffering = 64
 
-// Why a game is not compared.
-const (
-	skipBuild    = "another build"
-	skipNet      = "net not at hand"
-	skipSettings = "settings not at hand"
-	skipRuntime  = "runtime whose results are not the same everywhere"
-	skipExcluded = "actor found out before"
-)
-
 // actorHistory are the settings that a run's actors have had.
 type actorHistory struct {
 	Settings []configs.Actor // newest first
@@ -44,31 +35,12 @@ type actorHistory struct {
 	Whole bool
 }
 
-// firstSettings is how long after a run's beginning its first settings are there.
-const firstSettings = time.Minute
-
-// readHistory reads the settings that actors of a run have had out of the values of
-// the run's settings, oldest first. They are the whole history if they reach back to
-// when the run was created: a server keeps so many only, and may have lost all.
-func readHistory(own configs.Config, created time.Time, said []bus.Pointer) actorHistory {
-	h := actorHistory{Whole: len(said) > 0 && said[0].Time.Before(created.Add(firstSettings))}
-	for _, p := range slices.Backward(said) {
-		cfg, err := configs.WithShared(own, []byte(p.Value), "settings of the run")
-		if err != nil { // of another build
-			h.Whole = false
-			continue
-		}
-		h.Settings = append(h.Settings, cfg.Actor)
-	}
-	return h
-}
-
 // VerifyStats counts what a verifier did with the games it was given.
 type VerifyStats struct {
 	Seen    uint64            // games given
 	Same    uint64            // played again with the same bytes
 	Differ  uint64            // verdicts given
-	Skipped map[string]uint64 // chosen but not compared, by reason
+	Skipped map[string]uint64 // that cannot be compared, by reason
 }
 
 // verifier plays games of a run again and compares. It is for one goroutine.
@@ -86,6 +58,13 @@ type verifier struct {
 	share   float64 // of the games given that is played again
 	history func(context.Context) (actorHistory, error)
 	loadNet func(ctx context.Context, id string) (*net, error)
+	book    func(ctx context.Context, setting string) (*book.Book, error)
+	findNet func(ctx context.Context, id string) netPlace
+
+	had        *actorHistory          // settings as read last
+	places     map[string]netPlace    // of nets
+	actors     map[string]*actorCount // by name
+	catchingUp bool                   // the games given are not new
 
 	playing   *replayer         // the newest one used
 	net       *net              // the newest one loaded
@@ -97,12 +76,13 @@ type verifier struct {
 }
 
 // newVerifier returns a verifier of the run's games, to which history tells the
-// settings that actors have had, as readHistory does.
+// settings that actors have had.
 func newVerifier(r *Run, history func(context.Context) (actorHistory, error)) *verifier {
 	first := r.firstNet()
 	return &verifier{
 		suspects: map[string][]byte{}, excluded: map[string]bool{}, stats: VerifyStats{Skipped: map[string]uint64{}},
-		cfg: r.cfg, runID: r.id(), variant: r.variant, build: r.opt.Build, log: r.log, share: r.cfg.Verify.Share, history: history,
+		places: map[string]netPlace{}, actors: map[string]*actorCount{}, findNet: r.findNet,
+		book: r.openingBook, cfg: r.cfg, runID: r.id(), variant: r.variant, build: r.opt.Build, log: r.log, share: r.cfg.Verify.Share, history: history,
 		loadNet: func(ctx context.Context, id string) (*net, error) {
 			if id == first.ID {
 				return first, nil
@@ -132,13 +112,25 @@ func (v *verifier) run(ctx context.Context, next func(context.Context) ([]byte, 
 	return nil
 }
 
-// consider verifies a game if chance wants it.
+// consider screens a game, and verifies it if it is forged in any case or chance wants
+// it.
 func (v *verifier) consider(ctx context.Context, stored []byte, convict func(Verdict) error) error {
-	v.stats.Seen++
-	if !chosen(v.share) {
+	s, err := v.screen(ctx, stored)
+	if err != nil {
+		return err
+	}
+	if v.excluded[s.actor] && s.skip == "" {
+		s.skip = skipExcluded
+	}
+	v.count(&s)
+	// Until one game was the same, the first of every actor is played; more of one
+	// actor, who may have sent nothing but forged ones, only as chance wants it.
+	first := v.proof == nil && v.suspects[s.actor] == nil && v.share > 0
+	forged := v.proof != nil && s.verdict != nil
+	if s.skip != "" || !forged && !first && !chosen(v.share) {
 		return nil
 	}
-	verdicts, err := v.verify(ctx, stored)
+	verdicts, err := v.verify(ctx, &s)
 	for _, verdict := range verdicts {
 		if e := convict(verdict); e != nil {
 			return errors.Join(err, e)
@@ -162,14 +154,10 @@ func (v *verifier) close() {
 	}
 }
 
-// verify plays a stored game again. It returns the verdicts on it and on games
-// before it that had waited for proof that this verifier plays as it should.
-func (v *verifier) verify(ctx context.Context, stored []byte) ([]Verdict, error) {
-	if v.excluded[v.actorOf(stored)] {
-		v.stats.Skipped[skipExcluded]++
-		return nil, nil
-	}
-	verdict, skip, err := v.examine(ctx, stored)
+// verify plays a game again. It returns the verdicts on it and on games before it that
+// had waited for proof that this verifier plays as it should.
+func (v *verifier) verify(ctx context.Context, s *screened) ([]Verdict, error) {
+	verdict, skip, err := v.compare(ctx, s)
 	switch {
 	case err != nil:
 		return nil, err
@@ -177,36 +165,29 @@ func (v *verifier) verify(ctx context.Context, stored []byte) ([]Verdict, error)
 		v.stats.Skipped[skip]++
 		return nil, nil
 	case verdict != nil:
-		return v.accuse(ctx, stored, *verdict)
+		return v.accuse(ctx, s.stored, *verdict)
 	}
 	v.stats.Same++
 	if v.proof != nil {
 		return nil, nil
 	}
-	v.proof, v.differing = bytes.Clone(stored), 0
+	v.proof, v.differing = bytes.Clone(s.stored), 0
 	var all []Verdict
 	for _, actor := range slices.Sorted(maps.Keys(v.suspects)) {
-		suspect := v.suspects[actor]
+		suspect, err := v.screen(ctx, v.suspects[actor])
 		delete(v.suspects, actor)
-		verdicts, err := v.verify(ctx, suspect)
+		if err != nil {
+			return all, err
+		}
+		if suspect.skip != "" {
+			continue
+		}
+		verdicts, err := v.verify(ctx, &suspect)
 		if all = append(all, verdicts...); err != nil {
 			return all, err
 		}
 	}
 	return all, nil
-}
-
-// actorOf returns who sent a game, nothing if its bytes do not say.
-func (v *verifier) actorOf(stored []byte) string {
-	h, err := game.DecodeHeader(stored)
-	if err != nil {
-		return ""
-	}
-	id, err := game.ParseID(v.runID, h.ID)
-	if err != nil {
-		return ""
-	}
-	return id.Actor
 }
 
 // suspect keeps a game that differs until there is proof.
@@ -230,6 +211,7 @@ func (v *verifier) accuse(ctx context.Context, stored []byte, first Verdict) ([]
 		return nil, v.suspect(stored, first)
 	}
 	v.close()
+	v.had = nil // the settings may have changed since
 	again, skip, err := v.examine(ctx, v.proof)
 	if err != nil {
 		return nil, err
@@ -256,54 +238,26 @@ func (v *verifier) accuse(ctx context.Context, stored []byte, first Verdict) ([]
 	return []Verdict{first}, nil
 }
 
-// examine plays a stored game again. The verdict is nil if the same comes out, or
-// if the game is not compared for the reason skip.
+// examine screens a stored game and plays it again.
 func (v *verifier) examine(ctx context.Context, stored []byte) (verdict *Verdict, skip string, err error) {
-	record, _, err := game.Unseal(stored)
+	s, err := v.screen(ctx, stored)
+	if err != nil || s.skip != "" {
+		return nil, s.skip, err
+	}
+	return v.compare(ctx, &s)
+}
+
+// compare plays a screened game again. The verdict is nil if the same comes out, or
+// if the game is not compared for the reason skip.
+func (v *verifier) compare(ctx context.Context, s *screened) (verdict *Verdict, skip string, err error) {
+	if s.verdict != nil {
+		return s.verdict, "", nil
+	}
+	g, err := game.Decode(s.record)
 	if err != nil {
-		return &Verdict{Ply: -1, What: err.Error()}, "", nil
+		return &Verdict{Actor: s.actor, Game: s.header.ID, Ply: -1, What: err.Error()}, "", nil
 	}
-	h, err := game.DecodeHeader(record)
-	if err != nil {
-		return &Verdict{Ply: -1, What: err.Error()}, "", nil
-	}
-	wrong := func(format string, args ...any) (*Verdict, string, error) {
-		return &Verdict{Actor: v.actorOf(record), Game: h.ID, Ply: -1, What: fmt.Sprintf(format, args...)}, "", nil
-	}
-	if h.Build != playingBuild(v.cfg.Actor, v.build) {
-		return nil, skipBuild, nil
-	}
-	id, err := game.ParseID(v.runID, h.ID)
-	if err != nil {
-		return wrong("%v", err)
-	}
-	if want := gameSeed(v.cfg.Seed, id); h.Seed != want {
-		return wrong("found seed %#x, expected %#x of its id", h.Seed, want)
-	}
-	if h.Variant != v.variant {
-		return wrong("found %s, expected %s", h.Variant.Name, v.variant.Name)
-	}
-	if h.Nets[0] != h.Nets[1] {
-		return wrong("found nets %.80q and %.80q, expected one", h.Nets[0], h.Nets[1])
-	}
-	g, err := game.Decode(record)
-	if err != nil {
-		return wrong("%v", err)
-	}
-	history, err := v.history(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	settings := history.fitting(&h)
-	switch {
-	case len(settings) == 0 && history.Whole:
-		return wrong("found limits %.80q, which actors of the run never had", h.Limits)
-	case len(settings) == 0:
-		return nil, skipSettings, nil
-	case !reproducible(settings):
-		return nil, skipRuntime, nil
-	}
-	n, err := v.netOf(ctx, h.Nets[0])
+	n, err := v.netOf(ctx, s.header.Nets[0])
 	if err != nil {
 		return nil, "", err
 	}
@@ -311,9 +265,12 @@ func (v *verifier) examine(ctx context.Context, stored []byte) (verdict *Verdict
 		return nil, skipNet, nil
 	}
 	// The settings that fit longest say best what was done to the game.
-	verdict = &Verdict{Actor: id.Actor, Game: h.ID, Ply: -2}
-	for _, c := range settings {
-		again, err := v.play(ctx, c, n, id)
+	verdict = &Verdict{Actor: s.actor, Game: s.header.ID, Ply: -2}
+	for _, c := range s.settings {
+		again, err := v.play(ctx, c, n, s.id)
+		if errors.Is(err, bus.ErrNoFile) {
+			return nil, skipBook, nil
+		}
 		if err != nil {
 			return nil, "", err
 		}
@@ -321,14 +278,14 @@ func (v *verifier) examine(ctx context.Context, stored []byte) (verdict *Verdict
 		if err != nil {
 			return nil, "", err
 		}
-		if bytes.Equal(record, want) {
+		if bytes.Equal(s.record, want) {
 			return nil, "", nil
 		}
 		if ply, what := difference(g, again); ply > verdict.Ply {
 			verdict.Ply, verdict.What = ply, what
 		}
 	}
-	if !history.Whole {
+	if !v.had.Whole {
 		return nil, skipSettings, nil
 	}
 	return verdict, "", nil
@@ -349,6 +306,9 @@ func (a *actorHistory) fitting(h *game.Header) []configs.Actor {
 // ofGames returns c without the settings that change no game.
 func ofGames(c configs.Actor) configs.Actor {
 	c.Name, c.Workers, c.SpoolMaxGames = "", 1, 0
+	if c.BookShare == 0 {
+		c.Book = configs.NoBook
+	}
 	c.Tree.Threads, c.Tree.Batch = 1, 1
 	return c
 }
@@ -389,7 +349,7 @@ type replayer struct {
 func (v *verifier) play(ctx context.Context, c configs.Actor, n *net, id game.ID) (*game.Game, error) {
 	if v.playing == nil || v.playing.settings != c || v.playing.net != n.ID {
 		v.close()
-		r, err := v.open(c, n)
+		r, err := v.open(ctx, c, n)
 		if err != nil {
 			return nil, err
 		}
@@ -398,11 +358,12 @@ func (v *verifier) play(ctx context.Context, c configs.Actor, n *net, id game.ID
 	return v.playing.games.play(ctx, v.playing.player, n.ID, id)
 }
 
-func (v *verifier) open(c configs.Actor, n *net) (*replayer, error) {
-	games, err := newGameMaker(c, v.variant, v.cfg.Seed, v.build, v.log)
+func (v *verifier) open(ctx context.Context, c configs.Actor, n *net) (*replayer, error) {
+	b, err := v.book(ctx, c.Book)
 	if err != nil {
 		return nil, err
 	}
+	games := newGameMaker(c, v.variant, b, v.cfg.Seed, v.build, v.log)
 	cfg := v.cfg
 	cfg.Actor = c
 	style, err := newStyle(&Run{cfg: cfg, variant: v.variant, status: newSharedStatus(), log: v.log})

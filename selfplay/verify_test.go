@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -58,8 +57,29 @@ func newTestVerifier(cfg configs.Config, nets ...*net) *verifier {
 		}
 		return nil, bus.ErrNoNet
 	}
+	v.findNet = func(_ context.Context, id string) netPlace {
+		switch {
+		case id == foreignNet:
+			return netForeign
+		case slices.ContainsFunc(nets, func(n *net) bool { return n.ID == id }):
+			return netAtHand
+		}
+		return netGone
+	}
 	return v
 }
+
+// verdicts returns those that a game leads to.
+func (v *verifier) verdicts(ctx context.Context, stored []byte) (all []Verdict, err error) {
+	err = v.consider(ctx, stored, func(verdict Verdict) error {
+		all = append(all, verdict)
+		return nil
+	})
+	return all, err
+}
+
+// foreignNet is the id of a net that no trainer published.
+var foreignNet = strings.Repeat("f", 64)
 
 // evil is the id of a game by the actor that forges.
 func evil(n int) game.ID { return game.ID{Run: "r", Actor: "evil", Counter: uint64(n)} }
@@ -146,6 +166,8 @@ func forgeries(t testing.TB, cfg configs.Config, a, b *net) []forgery {
 		{"copy with the right seed", "found ", func(t testing.TB, n int) []byte {
 			return altered(t, honest.record(t, p, a, verifyID(n)), func(g *game.Game) { g.ID, g.Seed = evil(n).String(), gameSeed(cfg.Seed, evil(n)) })
 		}},
+		{"a net of its own", "found net", change(func(g *game.Game) { g.Nets = [2]string{foreignNet, foreignNet} })},
+		{"another build and a seed that is liked", "found seed", change(func(g *game.Game) { g.Build, g.Seed = "v9", 7 })},
 		{"limits never in force", "found limits", change(func(g *game.Game) { g.Limits = "nodes 5" })},
 	}
 }
@@ -158,6 +180,7 @@ func verifyNets(t testing.TB, cfg configs.Config) (a, b *net) {
 // TestForgedGamesAreCaught: every way to forge a game is seen when the game is played
 // again, and blamed on who sent it.
 func TestForgedGamesAreCaught(t *testing.T) {
+	t.Parallel()
 	cfg := verifyConfig(t)
 	a, b := verifyNets(t, cfg)
 	m := newMaker(t, cfg)
@@ -166,15 +189,15 @@ func TestForgedGamesAreCaught(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			v := newTestVerifier(cfg, a, b)
 			defer v.close()
-			if verdicts, err := v.verify(t.Context(), good); err != nil || len(verdicts) > 0 {
+			if verdicts, err := v.verdicts(t.Context(), good); err != nil || len(verdicts) > 0 {
 				t.Fatalf("good game: %v, error %v", verdicts, err)
 			}
-			verdicts, err := v.verify(t.Context(), f.make(t, 1))
+			verdicts, err := v.verdicts(t.Context(), f.make(t, 1))
 			if err != nil || len(verdicts) != 1 || verdicts[0].Actor != "evil" || !strings.HasPrefix(verdicts[0].What, f.what) {
 				t.Fatalf("forged game: %v, error %v", verdicts, err)
 			}
 			t.Log(verdicts[0])
-			if verdicts, err := v.verify(t.Context(), f.make(t, 2)); err != nil || len(verdicts) > 0 || v.stats.Skipped[skipExcluded] != 1 {
+			if verdicts, err := v.verdicts(t.Context(), f.make(t, 2)); err != nil || len(verdicts) > 0 || v.stats.Skipped[skipExcluded] != 1 {
 				t.Errorf("accused a second time: %v, error %v", verdicts, err)
 			}
 		})
@@ -184,6 +207,7 @@ func TestForgedGamesAreCaught(t *testing.T) {
 // TestGarbageIsCaught: what is no game of the run gets a verdict that accuses nobody
 // whom it does not prove to have sent it.
 func TestGarbageIsCaught(t *testing.T) {
+	t.Parallel()
 	cfg := verifyConfig(t)
 	a, _ := verifyNets(t, cfg)
 	m := newMaker(t, cfg)
@@ -200,10 +224,10 @@ func TestGarbageIsCaught(t *testing.T) {
 		"id of another run": altered(t, good, func(g *game.Game) { g.ID = "q" + g.ID }),
 	} {
 		v := newTestVerifier(cfg, a)
-		if verdicts, err := v.verify(t.Context(), sealed); err != nil || len(verdicts) > 0 {
+		if verdicts, err := v.verdicts(t.Context(), sealed); err != nil || len(verdicts) > 0 {
 			t.Fatalf("good game: %v, error %v", verdicts, err)
 		}
-		verdicts, err := v.verify(t.Context(), b)
+		verdicts, err := v.verdicts(t.Context(), b)
 		if err != nil || len(verdicts) != 1 || verdicts[0].Actor != "" || verdicts[0].What == "" {
 			t.Errorf("%s: %v, error %v", name, verdicts, err)
 		}
@@ -214,6 +238,7 @@ func TestGarbageIsCaught(t *testing.T) {
 // TestHonestGamesPass: games of any actor, worker and settings that were in force are
 // the same again, and what cannot be compared is skipped and counted.
 func TestHonestGamesPass(t *testing.T) {
+	t.Parallel()
 	now := verifyConfig(t)
 	before := now
 	before.Actor.RandomProb = 0.5
@@ -265,6 +290,7 @@ func TestHonestGamesPass(t *testing.T) {
 // TestBrokenVerifierAccusesNobody: one that finds no game the same, or whose own games
 // change, stops with a sentence.
 func TestBrokenVerifierAccusesNobody(t *testing.T) {
+	t.Parallel()
 	cfg := verifyConfig(t)
 	cfg.Actor.MaxPlies = 20
 	a, b := verifyNets(t, cfg)
@@ -274,7 +300,7 @@ func TestBrokenVerifierAccusesNobody(t *testing.T) {
 		v := newTestVerifier(cfg, &net{&player.Net{ID: a.ID, NNUE: b.NNUE}, 1})
 		defer v.close()
 		for i := 1; ; i++ {
-			verdicts, err := v.verify(t.Context(), m.record(t, p, a, verifyID(i)))
+			verdicts, err := v.verdicts(t.Context(), m.record(t, p, a, verifyID(i)))
 			if len(verdicts) > 0 || i < maxDiffering && err != nil {
 				t.Fatalf("game %d: %v, error %v", i, verdicts, err)
 			}
@@ -289,11 +315,11 @@ func TestBrokenVerifierAccusesNobody(t *testing.T) {
 	t.Run("it breaks later", func(t *testing.T) {
 		v := newTestVerifier(cfg, a)
 		defer v.close()
-		if _, err := v.verify(t.Context(), m.record(t, p, a, verifyID(1))); err != nil {
+		if _, err := v.verdicts(t.Context(), m.record(t, p, a, verifyID(1))); err != nil {
 			t.Fatal(err)
 		}
 		v.cfg.Seed++ // as if its memory was damaged
-		verdicts, err := v.verify(t.Context(), m.record(t, p, a, verifyID(2)))
+		verdicts, err := v.verdicts(t.Context(), m.record(t, p, a, verifyID(2)))
 		if !errors.Is(err, ErrVerifier) || len(verdicts) > 0 || !strings.Contains(err.Error(), "differs now") {
 			t.Errorf("%v, error %v", verdicts, err)
 		}
@@ -302,10 +328,10 @@ func TestBrokenVerifierAccusesNobody(t *testing.T) {
 		v := newTestVerifier(cfg, a)
 		defer v.close()
 		forged := altered(t, m.record(t, p, a, evil(1)), func(g *game.Game) { g.Plies[len(g.Plies)-1].Score ^= 1; g.Plies[len(g.Plies)-1].HasScore = true })
-		if verdicts, err := v.verify(t.Context(), forged); err != nil || len(verdicts) > 0 {
+		if verdicts, err := v.verdicts(t.Context(), forged); err != nil || len(verdicts) > 0 {
 			t.Fatalf("before proof: %v, error %v", verdicts, err)
 		}
-		verdicts, err := v.verify(t.Context(), m.record(t, p, a, verifyID(3)))
+		verdicts, err := v.verdicts(t.Context(), m.record(t, p, a, verifyID(3)))
 		if err != nil || len(verdicts) != 1 || verdicts[0].Actor != "evil" {
 			t.Errorf("with proof: %v, error %v", verdicts, err)
 		}
@@ -315,6 +341,7 @@ func TestBrokenVerifierAccusesNobody(t *testing.T) {
 // TestVerifyTreeGames: games of tree search, played in batches with others, are the
 // same; those of another net and those with altered policies differ.
 func TestVerifyTreeGames(t *testing.T) {
+	t.Parallel()
 	cfg := treeConfig(t)
 	cfg.Actor.Nodes, cfg.Actor.MaxPlies, cfg.Actor.Tree.Noise = 16, 24, 0.25
 	file := func(id, seed int) *net {
@@ -330,7 +357,7 @@ func TestVerifyTreeGames(t *testing.T) {
 	defer v.close()
 	p := m.open(t, a)
 	for i := range 3 {
-		if verdicts, err := v.verify(t.Context(), m.record(t, p, a, verifyID(i))); err != nil || len(verdicts) > 0 {
+		if verdicts, err := v.verdicts(t.Context(), m.record(t, p, a, verifyID(i))); err != nil || len(verdicts) > 0 {
 			t.Fatalf("%v, error %v", verdicts, err)
 		}
 	}
@@ -345,49 +372,17 @@ func TestVerifyTreeGames(t *testing.T) {
 	id := evil(2)
 	id.Actor = "worse"
 	for i, forged := range [][]byte{policy, q.record(t, q.open(t, other), other, id)} {
-		verdicts, err := v.verify(t.Context(), forged)
+		verdicts, err := v.verdicts(t.Context(), forged)
 		if err != nil || len(verdicts) != 1 || verdicts[0].Actor != []string{"evil", "worse"}[i] {
 			t.Errorf("%d: %v, error %v", i, verdicts, err)
 		}
 	}
 	cfg.Actor.Tree.Runtime = runtimes.OnnxGo
-	v.history = func(context.Context) (actorHistory, error) {
+	v.had, v.history = nil, func(context.Context) (actorHistory, error) {
 		return actorHistory{Settings: []configs.Actor{cfg.Actor}, Whole: true}, nil
 	}
-	if _, err := v.verify(t.Context(), m.record(t, p, a, verifyID(4))); err != nil || v.stats.Skipped[skipRuntime] != 1 {
+	if _, err := v.verdicts(t.Context(), m.record(t, p, a, verifyID(4))); err != nil || v.stats.Skipped[skipRuntime] != 1 {
 		t.Errorf("counted %+v, error %v", v.stats, err)
-	}
-}
-
-// TestReadHistory: the settings come newest first, and whether there were others is
-// not taken for granted.
-func TestReadHistory(t *testing.T) {
-	own := verifyConfig(t)
-	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	said := func(nodes uint64, at time.Duration) bus.Pointer {
-		cfg := own
-		cfg.Actor.Nodes = nodes
-		return bus.Pointer{Value: string(configs.Shared(cfg)), Time: began.Add(at)}
-	}
-	for _, c := range []struct {
-		name  string
-		said  []bus.Pointer
-		want  []uint64
-		whole bool
-	}{
-		{"from the beginning", []bus.Pointer{said(5, time.Second), said(7, time.Hour)}, []uint64{7, 5}, true},
-		{"only the newest", []bus.Pointer{said(6, time.Hour), said(7, 2*time.Hour)}, []uint64{7, 6}, false},
-		{"another build's", []bus.Pointer{said(5, time.Second), {Value: "actor: {speed: 1}"}, said(7, time.Hour)}, []uint64{7, 5}, false},
-		{"none", nil, nil, false},
-	} {
-		h := readHistory(own, began, c.said)
-		var got []uint64
-		for _, s := range h.Settings {
-			got = append(got, s.Nodes)
-		}
-		if !slices.Equal(got, c.want) || h.Whole != c.whole {
-			t.Errorf("%s: nodes %v, whole %v", c.name, got, h.Whole)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -54,26 +55,32 @@ func (r *Run) Verify(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = because(ctx, err) }()
-	record, err := r.conn.FindRun(ctx, r.identity.Name)
-	if err != nil {
-		return err
-	}
-	v := newVerifier(r, func(ctx context.Context) (actorHistory, error) {
-		said, err := r.bus.PointerHistory(ctx, configKey)
-		return readHistory(r.cfg, record.Created, said), err
-	})
+	v := newVerifier(r, r.actorHistory)
 	var source verifySource
+	v.catchingUp = true
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.announce(ctx, r.identity.Instance) })
 	group.Go(func() error {
 		return v.run(ctx, func(ctx context.Context) ([]byte, error) {
-			defer r.status.set(roleVerify, "%s", v.stats)
-			return source.next(ctx, r)
+			r.status.set(roleVerify, "%s", v.stats)
+			r.status.update(func(s *Status) { s.Unverifiable = v.unverifiable() })
+			stored, err := source.next(ctx, r)
+			v.catchingUp = !source.caughtUp
+			return stored, err
 		}, func(verdict Verdict) error { return r.convict(ctx, verdict) })
 	})
 	err = group.Wait()
-	r.event("stopped", "role", r.opt.Role, "games", v.stats.Seen, "same", v.stats.Same, "verdicts", v.stats.Differ)
+	r.event("stopped", "role", r.opt.Role, "games", v.stats.Seen, "same", v.stats.Same, "verdicts", v.stats.Differ, "skipped", v.stats.Skipped)
+	for _, u := range v.unverifiable() {
+		r.event("many games of an actor cannot be verified", "actor", u.Actor, "games", u.Games, "not_verifiable", u.Count, "why", u.Why)
+	}
 	return err
+}
+
+// actorHistory reads the settings that the run's actors have had.
+func (r *Run) actorHistory(ctx context.Context) (actorHistory, error) {
+	s, _, err := r.saidSettings(ctx)
+	return s.read(r.cfg), err
 }
 
 // convict writes a verdict down and has the actor excluded. It tries until the replay
@@ -90,15 +97,16 @@ func (r *Run) convict(ctx context.Context, verdict Verdict) error {
 			return nil
 		}
 		r.log.Warn("the actor is not excluded yet, trying again", "actor", verdict.Actor, "error", err)
-		sleep(ctx, jitter(leaseRetry))
+		pause.For(ctx, pause.Spread(r.wait(leaseRetry)))
 	}
 }
 
 // verifySource gives the games that the replay buffer has, in order, and waits for new
 // ones.
 type verifySource struct {
-	games [][]byte
-	after replay.Cursor
+	games    [][]byte
+	after    replay.Cursor
+	caughtUp bool // there was nothing after some game
 }
 
 func (s *verifySource) next(ctx context.Context, r *Run) ([]byte, error) {
@@ -110,7 +118,7 @@ func (s *verifySource) next(ctx context.Context, r *Run) ([]byte, error) {
 		case err != nil && !errors.Is(err, bus.ErrNobody) && !errors.Is(err, bus.ErrUnavailable):
 			return nil, err
 		case err != nil || len(c.Games) == 0:
-			sleep(ctx, jitter(mirrorEvery))
+			pause.For(ctx, pause.Spread(r.wait(mirrorEvery)))
 		}
 		if err == nil {
 			s.games, s.after = c.Games, c.Next
@@ -127,5 +135,5 @@ func (s VerifyStats) String() string {
 	for _, n := range s.Skipped {
 		skipped += n
 	}
-	return fmt.Sprintf("%d games seen, %d played again and the same, %d not the same, %d not comparable", s.Seen, s.Same, s.Differ, skipped)
+	return fmt.Sprintf("%d games seen, %d played again and the same, %d forged, %d not verifiable", s.Seen, s.Same, s.Differ, skipped)
 }

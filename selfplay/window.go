@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -55,9 +57,15 @@ func (r *Run) askWindow(ctx context.Context, after replay.Cursor) (replay.Chunk,
 	return replay.DecodeChunk(answer)
 }
 
+// copying says how far a trainer's copy of the window is.
+type copying struct {
+	whole         atomic.Bool   // it has caught up with the replay role since it began, or began anew
+	stored, total atomic.Uint64 // positions: that the copy counts, and the replay role
+}
+
 // mirror keeps the trainer's copy of the window until ctx ends.
-func (r *Run) mirror(ctx context.Context, m *replay.Mirror) error {
-	said := ""
+func (r *Run) mirror(ctx context.Context, m *replay.Mirror, c *copying) error {
+	said, joined := "", false
 	for ctx.Err() == nil {
 		all, err := m.Step(ctx)
 		switch {
@@ -69,13 +77,17 @@ func (r *Run) mirror(ctx context.Context, m *replay.Mirror) error {
 				said = text
 				r.log.Warn("the run's games cannot be read, trying again", "error", err)
 			}
-			sleep(ctx, jitter(mirrorEvery))
+			pause.For(ctx, pause.Spread(r.wait(mirrorEvery)))
 		default:
 			said = ""
 			st := m.Stats()
+			joined = joined || all
+			c.stored.Store(st.Plies)
+			c.total.Store(m.Total().Rows)
+			c.whole.Store(joined && (all || m.Whole()))
 			r.status.update(func(s *Status) { s.Games, s.Positions, s.Window = st.Games, st.Plies, st.WindowPlies })
 			if all {
-				sleep(ctx, jitter(mirrorEvery))
+				pause.For(ctx, pause.Spread(r.wait(mirrorEvery)))
 			}
 		}
 	}

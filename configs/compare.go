@@ -1,0 +1,246 @@
+package configs
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/crazyhouse-rl/selfplay/internal/check"
+	"github.com/crazyhouse-rl/selfplay/player"
+)
+
+// Compare is a comparison of representations: nets that learn from the same data and
+// then play each other.
+type Compare struct {
+	Schema  int      `yaml:"schema"`  // format version, Schema
+	Variant string   `yaml:"variant"` // crazyhouse or chess
+	Data    []string `yaml:"data"`    // as learn takes them
+
+	Train  map[string]any `yaml:"train"`  // settings of learn that all rows have
+	Budget CompareBudget  `yaml:"budget"` // what a net may cost, in place of epochs
+	Seed   uint64         `yaml:"seed"`   // of the first net of each row; the others follow
+	Seeds  int            `yaml:"seeds"`  // nets of each row
+
+	Rows    []CompareRow `yaml:"rows"`
+	Anchors []Opponent   `yaml:"anchors"` // players that every net meets
+	Games   CompareGames `yaml:"games"`
+	Sort    string       `yaml:"sort"` // column that the table is sorted by, one of CompareSorts
+}
+
+// CompareBudget is what the training of a net may cost, in place of epochs; 0: the settings
+// of learn say it.
+type CompareBudget struct {
+	Samples uint64 `yaml:"samples"` // positions learned from, repetitions included
+}
+
+// CompareRow is one of the representations. In a file its settings stand beside its
+// name.
+type CompareRow struct {
+	Name     string
+	Settings map[string]any // of learn, over those of Compare.Train
+}
+
+// Opponent is a player that nets meet, with limits of its own or those of the nets.
+type Opponent struct {
+	Name   string      `yaml:"name"`
+	Player player.Spec `yaml:"player"`
+	Elo    *float64    `yaml:"elo"` // where ratings fix it; nil: it is rated like the rows
+}
+
+// CompareGames says what the nets play.
+type CompareGames struct {
+	Pairs  int           `yaml:"pairs"`  // of games, of every two players
+	Nodes  uint64        `yaml:"nodes"`  // a move in the games at fixed nodes; 0: none are played
+	Time   time.Duration `yaml:"time"`   // a move in the games at fixed time; 0: none are played
+	Ladder int           `yaml:"ladder"` // pairs of each net against each opponent of the strength ladder; 0: none
+	Seed   uint64        `yaml:"seed"`   // of openings
+	Book   string        `yaml:"book"`   // file of openings, default or none
+}
+
+// CompareSorts are the columns that a table can be sorted by.
+var CompareSorts = []string{"elo", "time", "ladder", "loss", "speed", "parameters", "name"}
+
+// Bounds of a comparison.
+const (
+	maxRows  = 40 // with anchors a match has at most 64 players
+	maxSeeds = 32
+	maxPairs = 100_000
+)
+
+// rowKeys are the settings of learn that a comparison decides itself.
+var rowKeys = map[string]string{
+	"schema": "a comparison has one, at its top", "seed": "use seed and seeds of the comparison",
+	"data": "use data of the comparison", "variant": "use variant of the comparison",
+	"workers": "use --jobs",
+}
+
+// UnmarshalYAML takes the name out of a row's settings.
+func (r *CompareRow) UnmarshalYAML(unmarshal func(any) error) error {
+	var values map[string]any
+	if err := unmarshal(&values); err != nil {
+		return err
+	}
+	name, isText := values["name"].(string)
+	if !isText {
+		return fmt.Errorf("a row's name: found %v, expected a text", values["name"])
+	}
+	delete(values, "name")
+	r.Name, r.Settings = name, values
+	return nil
+}
+
+// MarshalYAML gives what UnmarshalYAML reads.
+func (r CompareRow) MarshalYAML() (any, error) {
+	values := yaml.MapSlice{{Key: "name", Value: r.Name}}
+	for _, key := range slices.Sorted(maps.Keys(r.Settings)) {
+		values = append(values, yaml.MapItem{Key: key, Value: r.Settings[key]})
+	}
+	return values, nil
+}
+
+// ParseCompare reads a comparison from the YAML text of the file called name. Unknown
+// keys are errors, like all others wrapping ErrInvalid. It may lack data, which a
+// command can give.
+func ParseCompare(text []byte, name string) (Compare, error) {
+	c := Compare{
+		Variant: "crazyhouse", Seed: 1, Seeds: 3, Sort: CompareSorts[0],
+		Games: CompareGames{Pairs: 100, Nodes: 400, Seed: 1},
+	}
+	err := unmarshal(text, &c, yaml.Strict())
+	if err == nil {
+		err = c.Validate()
+	}
+	if err != nil {
+		return Compare{}, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
+	}
+	return c, nil
+}
+
+// Validate reports everything that is wrong with a comparison but for its data.
+func (c *Compare) Validate() error {
+	wrong := check.Of(ErrInvalid)
+	check.Within(wrong, "schema", c.Schema, Schema, Schema)
+	check.OneOf(wrong, "variant", c.Variant, "crazyhouse", "chess")
+	check.OneOf(wrong, "sort", c.Sort, CompareSorts...)
+	check.Within(wrong, "seeds", c.Seeds, 1, maxSeeds)
+	check.Within(wrong, "rows", len(c.Rows), 1, maxRows)
+	check.Within(wrong, "anchors", len(c.Anchors), 0, maxAnchors)
+	check.Within(wrong, "games.pairs", c.Games.Pairs, 1, maxPairs)
+	check.Within(wrong, "games.ladder", c.Games.Ladder, 0, maxPairs)
+	wrong.That(c.Games.Time >= 0, "games.time", c.Games.Time, "0 or more")
+	wrong.That(len(c.Rows) == 0 || c.Games.Nodes+uint64(c.Games.Time)+uint64(c.Games.Ladder) > 0, "games", "no limits", "nodes, time or ladder")
+	names := map[string]bool{}
+	for i, r := range c.Rows {
+		wrong.That(goodName(r.Name), fmt.Sprintf("rows[%d].name", i), fmt.Sprintf("%q", r.Name), "1 to 40 characters without control characters, commas, quotes and |")
+		wrong.That(!names[r.Name], fmt.Sprintf("rows[%d].name", i), r.Name, "another name than those before")
+		names[r.Name] = true
+	}
+	for i, a := range c.Anchors {
+		key := fmt.Sprintf("anchors[%d]", i)
+		wrong.That(goodName(a.Name), key+".name", fmt.Sprintf("%q", a.Name), "1 to 40 characters without control characters, commas, quotes and |")
+		wrong.That(!names[a.Name], key+".name", a.Name, "another name than those of rows and anchors before")
+		wrong.That(a.Player.Search != "", key+".player", "nothing", "a player")
+		wrong.That(a.Player.Name == "", key+".player", a.Player, "a player without a name")
+		wrong.That(a.Elo == nil || math.Abs(*a.Elo) <= 1e4, key+".elo", a.Elo, "a rating within ±10000")
+		names[a.Name] = true
+	}
+	if err := wrong.Err(); err != nil {
+		return err
+	}
+	seen := map[string]string{}
+	for i, r := range c.Rows {
+		l, err := c.Learn(i)
+		if err != nil {
+			return err
+		}
+		if before, ok := seen[string(l.YAML())]; ok {
+			return fmt.Errorf("%w: rows %s and %s: found the same settings, expected different ones", ErrInvalid, before, r.Name)
+		}
+		seen[string(l.YAML())] = r.Name
+	}
+	if len(c.Rows)+len(c.Anchors) == 1 && c.Games.Nodes+uint64(c.Games.Time) > 0 {
+		return fmt.Errorf("%w: rows: found one row and no anchors, expected somebody to play against", ErrInvalid)
+	}
+	return nil
+}
+
+func goodName(name string) bool {
+	return name != "" && len([]rune(name)) <= 40 && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || strings.ContainsRune("\"',|`", r) })
+}
+
+// Learn returns the settings of training of a row, with the first seed: those of its
+// preset, of Train and its own, each over the ones before. They have the comparison's
+// data and variant.
+func (c *Compare) Learn(row int) (Learn, error) {
+	own := c.Rows[row].Settings
+	preset := learnPresets.base
+	for _, values := range []map[string]any{c.Train, own} {
+		if name, ok := values["preset"]; ok {
+			preset = fmt.Sprint(name)
+		}
+	}
+	l, err := LearnPreset(preset)
+	if err != nil {
+		return Learn{}, err
+	}
+	for _, layer := range []struct {
+		where  string
+		values map[string]any
+	}{{"train", c.Train}, {"row " + c.Rows[row].Name, own}} {
+		if err := l.lay(layer.values, layer.where); err != nil {
+			return Learn{}, err
+		}
+		if _, given := layer.values["epochs"]; given && c.Budget != (CompareBudget{}) {
+			return Learn{}, fmt.Errorf("%w: %s: found epochs beside budget, expected one of them", ErrInvalid, layer.where)
+		}
+	}
+	l.Preset, l.Variant, l.Seed, l.Data = preset, c.Variant, c.Seed, c.Data
+	return l, l.Validate()
+}
+
+// lay gives settings the decoded values under their names.
+func (l *Learn) lay(values map[string]any, where string) error {
+	if err := checkKeys(l, values, where); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if instead, refused := rowKeys[key]; refused {
+			return fmt.Errorf("%w: %s: found %s, expected settings of the net and its training: %s", ErrInvalid, where, key, instead)
+		}
+		to, _ := field(l, key)
+		if err := assign(to, key, values[key]); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
+		}
+	}
+	return nil
+}
+
+// YAML returns the comparison as a file that ParseCompare reads back.
+func (c Compare) YAML() []byte { return toYAML(c) }
+
+//go:embed compare/*.yaml
+var compareFiles embed.FS
+
+var comparePresets = library{files: compareFiles, dir: "compare"}
+
+// ComparePresets lists the names that ComparePreset knows, sorted.
+func ComparePresets() []string { return comparePresets.names() }
+
+// ComparePreset returns the named comparison. It has no data.
+func ComparePreset(name string) (Compare, error) {
+	if err := comparePresets.known(name); err != nil {
+		return Compare{}, err
+	}
+	text, err := compareFiles.ReadFile(path.Join(comparePresets.dir, name+".yaml"))
+	if err != nil {
+		return Compare{}, err
+	}
+	return ParseCompare(text, name+".yaml")
+}

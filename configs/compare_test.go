@@ -1,0 +1,67 @@
+package configs
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestComparePresets(t *testing.T) {
+	for _, name := range ComparePresets() {
+		c, err := ComparePreset(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		again, err := ParseCompare(c.YAML(), name)
+		if err != nil || string(again.YAML()) != string(c.YAML()) {
+			t.Errorf("%s: its YAML gives %+v, error %v, expected %+v", name, again, err, c)
+		}
+	}
+	if _, err := ComparePreset("none"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "smoke") {
+		t.Errorf("an unknown preset: %v", err)
+	}
+}
+
+func TestCompareLayers(t *testing.T) {
+	c, err := ParseCompare([]byte("schema: 1\ndata: [a.chain]\ntrain: {preset: tiny, width: 32, epochs: 3}\nrows:\n- {name: a}\n- {name: b, width: 64, preset: narrow}\n"), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		width, batch int
+		preset       string
+	}{{32, 256, "tiny"}, {64, 16384, "narrow"}} {
+		l, err := c.Learn(i)
+		if err != nil || l.Width != want.width || l.Batch != want.batch || l.Preset != want.preset || l.Epochs != 3 || l.Data[0] != "a.chain" {
+			t.Errorf("row %d: %+v, error %v", i, l, err)
+		}
+	}
+}
+
+func TestCompareRefuses(t *testing.T) {
+	for _, tc := range []struct{ text, want string }{
+		{"rows: [{name: a}]", "schema"},
+		{"schema: 1\nrows: []", "rows"},
+		{"schema: 1\nrwos: [{name: a}]", "rwos"},
+		{"schema: 1\nrows: [{name: a, widht: 32}]", `"width"`},
+		{"schema: 1\nrows: [{name: a, width: [16, 32]}]", "width"},
+		{"schema: 1\nrows: [{width: 32}]", "name"},
+		{"schema: 1\nrows: [{name: a}, {name: a, width: 32}]", "another name"},
+		{"schema: 1\nrows: [{name: a}, {name: b}]", "rows a and b: found the same settings"},
+		{"schema: 1\nrows: [{name: a, seed: 3}]", "seeds of the comparison"},
+		{"schema: 1\nrows: [{name: a, features: All + Nothing}]", "Nothing"},
+		{"schema: 1\nseeds: 0\nrows: [{name: a}]", "seeds"},
+		{"schema: 1\nrows: [{name: a}]\nsort: beauty", "sort"},
+		{"schema: 1\nrows: [{name: a}]", "somebody to play against"},
+		{"schema: 1\nrows: [{name: a}]\ngames: {pairs: 0}", "games.pairs"},
+		{"schema: 1\nrows: [{name: a}]\ngames: {nodes: 0}", "no limits"},
+		{"schema: 1\nrows: [{name: a, epochs: 2}]\nbudget: {samples: 100}", "epochs beside budget"},
+		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: a, player: material}]", "anchors[0].name"},
+		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: m}]", "anchors[0].player"},
+	} {
+		if _, err := ParseCompare([]byte(tc.text), "f.yaml"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, expected %q in it", tc.text, err, tc.want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package selfplay
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// GateProgress is how far the gate's match is.
+type GateProgress struct {
+	Generation int // that is judged
+	Pairs, Of  int // played, and played at most
+	LLR        float64
+	Low, High  float64 // the bounds that LLR ends at
+}
+
+// panelLabel is the width of the names of a panel's rows.
+const panelLabel = 7
+
+// Panel is the status in a few lines for a terminal of that many columns: the way of
+// the games from play to the net that they are played with next.
+func (s Status) Panel(columns int) []string {
+	row := func(label, text string) string { return fmt.Sprintf("%-*s%s", panelLabel, label, text) }
+	header := s.Run + "  " + s.Elapsed.Round(time.Second).String()
+	return []string{
+		header,
+		row("play", s.playText()),
+		row("store", fmt.Sprintf("%s games, %s positions, %s of them in the window", count(s.Games), count(s.Positions), count(s.Window))+s.unusual(roleReplay, "storing games", "waiting for games")),
+		row("train", s.trainText()),
+		row("gate", s.gateText()),
+		row("net", s.netText(columns-panelLabel)),
+	}
+}
+
+func (s Status) playText() string {
+	text := fmt.Sprintf("%s games by this process, %.0f positions/s", count(s.SessionGames), s.PositionsPerS)
+	if s.MeanBatch > 0 {
+		text += fmt.Sprintf(", %.0f evaluations/s by %.1f", s.EvaluationsPerS, s.MeanBatch)
+	}
+	if s.Spooled > 0 {
+		text += fmt.Sprintf(", %d on their way", s.Spooled)
+	}
+	if state := s.Roles[roleActor].State; !strings.HasPrefix(state, "playing") {
+		text = state
+	}
+	return text
+}
+
+func (s Status) trainText() string {
+	if s.Step == 0 {
+		return s.Roles[roleTrainer].State
+	}
+	text := fmt.Sprintf("step %s, loss %.4f", count(s.Step), s.TrainLoss)
+	if s.HeldOutLoss > 0 {
+		text += fmt.Sprintf(", held out %.4f", s.HeldOutLoss)
+	}
+	if state := s.Roles[roleTrainer].State; strings.HasPrefix(state, "waiting") {
+		return text + "; " + state
+	}
+	text += fmt.Sprintf(", %s samples/s", count(uint64(s.SamplesPerS)))
+	if s.StepsToNet > 0 && s.SamplesPerS > 0 {
+		left := float64(s.StepsToNet) * float64(s.Samples) / float64(s.Step) / s.SamplesPerS
+		text += fmt.Sprintf(", net in %v", time.Duration(left*float64(time.Second)).Round(time.Second))
+	}
+	return text
+}
+
+func (s Status) gateText() string {
+	if g := s.Gate; g.Of > 0 {
+		return fmt.Sprintf("generation %d: pair %d of %d, LLR %.2f of %.2f to %.2f", g.Generation, g.Pairs, g.Of, g.LLR, g.Low, g.High)
+	}
+	state := s.Roles[roleGate].State
+	if s.LastGate != "" {
+		state += ", " + s.LastGate
+	}
+	return state
+}
+
+// netText is what actors play with, and the curve that led there.
+func (s Status) netText(columns int) string {
+	text := short(s.Net)
+	if s.Generation > 0 {
+		text += fmt.Sprintf(", generation %d", s.Generation)
+	}
+	if s.FailedNet != "" {
+		text += fmt.Sprintf(", as %s cannot be loaded", short(s.FailedNet))
+	}
+	n := len(s.Curve)
+	if n == 0 {
+		return text
+	}
+	sum := fmt.Sprintf("  %+.0f Elo over %d nets", s.Curve[n-1], n)
+	return text + "  " + sparkline(s.Curve, columns-len(text)-len(sum)-3) + sum
+}
+
+// unusual is the state of a role after a semicolon, empty if it is one of usual.
+func (s Status) unusual(role int, usual ...string) string {
+	state := s.Roles[role].State
+	for _, u := range usual {
+		if state == u {
+			return ""
+		}
+	}
+	return "; " + state
+}

@@ -1,0 +1,113 @@
+package selfplay
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// A usual run's panel fits a terminal of 80 columns.
+func TestPanelFits(t *testing.T) {
+	s := Status{
+		Run: "crazyhouse-laptop", Elapsed: 12*time.Hour + 34*time.Minute, Games: 123_456, SessionGames: 12_345, Positions: 7_654_321,
+		PositionsPerS: 12_345, Window: 1_234_567, Spooled: 250, Step: 123_456, StepsToNet: 500, Samples: 31_604_736, SamplesPerS: 54_321,
+		TrainLoss: 0.01234, HeldOutLoss: 0.01345, Generation: 123, Net: strings.Repeat("0123456789abcdef", 4),
+		Gate: GateProgress{Generation: 124, Pairs: 123, Of: 400, LLR: -1.23, Low: -2.94, High: 2.94},
+	}
+	for i := range 200 {
+		s.Curve = append(s.Curve, float64(3*i))
+	}
+	for i, state := range []string{"playing 2 games", "storing games", "training", "playing gen 124", ""} {
+		s.Roles[i].State = state
+	}
+	panel := s.Panel(80)
+	for _, line := range panel {
+		if n := utf8.RuneCountInString(line); n >= 80 {
+			t.Errorf("%q has %d characters, expected fewer than 80", line, n)
+		}
+	}
+	for i, want := range []string{
+		"crazyhouse-laptop  12h34m0s", "12.3k games by this process, 12345 positions/s, 250 on their way", "123.5k games, 7.65M positions, 1.23M of them in the window",
+		"step 123.5k, loss 0.0123, held out 0.0135, 54.3k samples/s, net in 2s", "generation 124: pair 123 of 400, LLR -1.23 of -2.94 to 2.94",
+		"█  +597 Elo over 200 nets",
+	} {
+		if !strings.HasSuffix(panel[i], want) {
+			t.Errorf("line %d is %q, expected it to end in %q", i, panel[i], want)
+		}
+	}
+	s.Roles[roleTrainer].State, s.Roles[roleReplay].State = "waiting for games: 8 samples a position", "waiting to try again: disk full"
+	panel = s.Panel(80)
+	if !strings.HasSuffix(panel[2], "; waiting to try again: disk full") || !strings.HasSuffix(panel[3], "; waiting for games: 8 samples a position") {
+		t.Errorf("found %q, expected what the roles wait for", panel[2:4])
+	}
+}
+
+func TestSparkline(t *testing.T) {
+	for _, tc := range []struct {
+		values []float64
+		width  int
+		want   string
+	}{
+		{nil, 5, ""},
+		{[]float64{1}, 0, ""},
+		{[]float64{2, 2}, 5, "▁▁"},
+		{[]float64{0, 1, 2, 3, 4, 5, 6, 7}, 8, "▁▂▃▄▅▆▇█"},
+		{[]float64{0, 9, 0, 9, 7, 7}, 3, "██▆"},
+	} {
+		if got := sparkline(tc.values, tc.width); got != tc.want {
+			t.Errorf("%v in %d: found %q, expected %q", tc.values, tc.width, got, tc.want)
+		}
+	}
+}
+
+// The sum of Elo goes on where a match says nothing, and lines that are no events are
+// left out.
+func TestReadCurve(t *testing.T) {
+	events := `{"msg":"net offered","generation":1,"games":100,"held_out_loss":0.03}
+{"msg":"gate","candidate":1,"passed":true,"elo":"88.58 +/- 172.90","games":8}
+{"msg":"gate","candidate":2,"passed":false,"elo":"-20.00 +/- 10.00"}
+no event
+{"msg":"x","reason":"` + strings.Repeat("y", maxEventLine) + `"}
+{"msg":"net offered","generation":3,"games":300,"held_out_loss":0.02}
+{"msg":"gate","candidate":3,"passed":true,"elo":"+Inf +/- n/a"}
+{"msg":"gate","candidate":4,"passed":true,"elo":"11.42 +/- n/a"}
+{"msg":"gate","candi`
+	c, err := ReadCurve(strings.NewReader(events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Offered) != 2 || c.Offered[1] != (OfferedNet{3, 300, 0.02}) {
+		t.Errorf("found %+v offered, expected generations 1 and 3", c.Offered)
+	}
+	var sums []float64
+	for _, p := range c.Passed {
+		sums = append(sums, p.Sum)
+	}
+	if len(sums) != 3 || sums[0] != 88.58 || sums[1] != 88.58 || sums[2] != 100 || c.Passed[1].Games != 300 || c.Passed[0].Margin != 172.9 {
+		t.Errorf("found %+v passed, expected three with 100 Elo in all", c.Passed)
+	}
+	if f := c.Figure(); len(f.Rows) != 2 {
+		t.Errorf("the figure has %d rows, expected 2", len(f.Rows))
+	}
+}
+
+func TestSentence(t *testing.T) {
+	id := strings.Repeat("0123456789abcdef", 4)
+	for _, tc := range []struct {
+		event string
+		attrs []slog.Attr
+		want  string
+	}{
+		{"gate", []slog.Attr{slog.Int("candidate", 7), slog.Bool("passed", false), slog.String("elo", "-3.00 +/- 9.00"), slog.Int("games", 8)}, "generation 7 failed: -3.00 +/- 9.00 Elo in 8 games"},
+		{"net published", []slog.Attr{slog.Int("generation", 7), slog.String("net", id)}, "generation 7 published: net 01234567"},
+		{"net published", []slog.Attr{slog.String("net", id)}, "net published: net 01234567"},
+		{"old nets not removed", []slog.Attr{slog.Float64("share_left", 1.0/3), slog.String("error", "bad\x1b[2J")}, `old nets not removed: share left 0.333, error "bad\x1b[2J"`},
+		{"stopping", nil, "stopping"},
+	} {
+		if got := Sentence(tc.event, tc.attrs); got != tc.want {
+			t.Errorf("found %q, expected %q", got, tc.want)
+		}
+	}
+}
