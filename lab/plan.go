@@ -1,0 +1,329 @@
+package lab
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/dataset"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/match/book"
+	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
+)
+
+// Plan is a comparison whose data are known: every net to train and every player to meet.
+type Plan struct {
+	configs.Compare // with rows and anchors by name: their order does not matter
+	Dir             string
+	Nets            [][]Net  // by row, then seed
+	Anchors         []Player // in the order of Compare.Anchors
+
+	variant  *chess.Variant
+	openings match.Openings
+	games    map[string]dataset.Extent // of replay buffers, by directory
+	hashes   map[string]string         // of files read so far
+}
+
+// Net is a net to train.
+type Net struct {
+	Key    string // of its cell
+	Config configs.Learn
+}
+
+// Names in the directory of a comparison.
+const (
+	planFile = "plan.yaml"
+	dataFile = "data.json"
+	cellsDir = "cells"
+)
+
+// keyOf identifies what a value says: 16 hexadecimal digits.
+func keyOf(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("lab: %v", err)) // texts and numbers only
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// cell is the path of a cell.
+func (p *Plan) cell(kind, name string) string { return filepath.Join(p.Dir, cellsDir, kind, name) }
+
+// NewPlan reads what a comparison is about: the digest of its data, its openings, its
+// anchors. Of replay buffers that data.json in dir knows it takes the games of then. It
+// writes nothing unless write is set. Progress lines go to o. Errors wrap configs.ErrInvalid,
+// or are those of the packages that read data, openings and players.
+func NewPlan(ctx context.Context, c configs.Compare, o Options, write bool) (*Plan, error) {
+	if err := check(&c); err != nil {
+		return nil, err
+	}
+	c.Rows, c.Anchors = slices.Clone(c.Rows), slices.Clone(c.Anchors)
+	slices.SortFunc(c.Rows, func(a, b configs.CompareRow) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.Anchors, func(a, b configs.Opponent) int { return strings.Compare(a.Name, b.Name) })
+	p := &Plan{Compare: c, Dir: o.Dir, games: map[string]dataset.Extent{}, hashes: map[string]string{}}
+	var err error
+	if p.variant, err = chess.ParseVariant(c.Variant); err != nil {
+		return nil, err
+	}
+	if p.openings, err = openings(p.variant, &c.Games); err != nil {
+		return nil, err
+	}
+	if p.Anchors, err = anchors(ctx, c.Anchors, p.variant, c.Games.Nodes); err != nil {
+		return nil, err
+	}
+	if c.Games.Ladder > 0 {
+		if _, _, err := p.ladderAnchors(ctx); err != nil {
+			return nil, fmt.Errorf("games.ladder: %w", err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(p.Dir, dataFile))
+	if err == nil {
+		if err := json.Unmarshal(text, &p.games); err != nil {
+			return nil, fmt.Errorf("%s: %w", dataFile, err)
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if write {
+		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+			return nil, err
+		}
+		for _, kind := range []string{"train", "size", "speed", "games"} {
+			if err := os.MkdirAll(p.cell(kind, ""), 0o755); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for row := range c.Rows {
+		nets, err := p.row(ctx, row, o, write)
+		if err != nil {
+			return nil, fmt.Errorf("row %s: %w", c.Rows[row].Name, err)
+		}
+		p.Nets = append(p.Nets, nets)
+	}
+	if !write {
+		return p, nil
+	}
+	games, err := json.MarshalIndent(p.games, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return p, errors.Join(
+		durable.WriteFile(filepath.Join(p.Dir, dataFile), append(games, '\n')),
+		durable.WriteFile(filepath.Join(p.Dir, planFile), c.YAML()))
+}
+
+// check refuses what can be known to be wrong without reading anything.
+func check(c *configs.Compare) error {
+	if len(c.Data) == 0 {
+		return fmt.Errorf("%w: data: found none, expected files, directories or replay:DIR", configs.ErrInvalid)
+	}
+	return c.Validate()
+}
+
+// row makes the nets of a row.
+func (p *Plan) row(ctx context.Context, row int, o Options, write bool) ([]Net, error) {
+	cfg, err := p.Learn(row)
+	if err != nil {
+		return nil, err
+	}
+	if cfg, err = run.Expand(cfg); err != nil {
+		return nil, err
+	}
+	if err := run.Check(cfg); err != nil {
+		return nil, err
+	}
+	if p.Budget.Samples > 0 {
+		size, err := p.size(ctx, cfg, o, write)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Epochs = float64(p.Budget.Samples) / float64(max(size, 1))
+	}
+	nets := make([]Net, p.Seeds)
+	for s := range nets {
+		nets[s].Config = cfg
+		nets[s].Config.Seed = p.Seed + uint64(s)
+		if nets[s].Key, err = p.trainKey(nets[s].Config); err != nil {
+			return nil, err
+		}
+	}
+	return nets, nil
+}
+
+// trainKey identifies what training by settings gives: the digests of what they name stand
+// in place of the names.
+func (p *Plan) trainKey(cfg configs.Learn) (string, error) {
+	digests := make([]string, len(cfg.Data))
+	for i, name := range cfg.Data {
+		var err error
+		if digests[i], err = p.digest(name); err != nil {
+			return "", err
+		}
+	}
+	cfg.Data, cfg.Workers, cfg.Preset = digests, 0, ""
+	for _, name := range []*string{&cfg.Validation, &cfg.Init} {
+		if *name == "" {
+			continue
+		}
+		var err error
+		if *name, err = p.digest(*name); err != nil {
+			return "", err
+		}
+	}
+	return keyOf(string(cfg.YAML())), nil
+}
+
+// digest identifies what a file holds, or the games of a replay buffer. Another directory
+// is identified by its name.
+func (p *Plan) digest(name string) (string, error) {
+	if known, ok := p.hashes[name]; ok {
+		return known, nil
+	}
+	digest := "directory " + name
+	if dir, isBuffer := strings.CutPrefix(name, dataset.BufferPrefix); isBuffer {
+		found, games, err := bufferDigest(dir, p.games[dir])
+		if err != nil {
+			return "", err
+		}
+		digest, p.games[dir] = found, games
+	} else if info, err := os.Stat(name); err != nil {
+		return "", err
+	} else if !info.IsDir() {
+		if digest, err = fileDigest(name); err != nil {
+			return "", err
+		}
+	}
+	p.hashes[name] = digest
+	return digest, nil
+}
+
+// fileDigest is the SHA-256 of a file's bytes and its extension, which says how they are
+// read.
+func fileDigest(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := f.WriteTo(sum); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)) + filepath.Ext(name), nil
+}
+
+// bufferDigest identifies games of a replay buffer by their ids; with the zero extent those
+// that are there now, whose extent it returns.
+func bufferDigest(dir string, want dataset.Extent) (string, dataset.Extent, error) {
+	var found dataset.Extent
+	sum := sha256.New()
+	_, err := replay.VisitGames(dir, func(g *game.Game) bool {
+		if found.Games == 0 {
+			found.First = g.ID
+		}
+		found.Games++
+		fmt.Fprintln(sum, g.ID)
+		return found.Games != want.Games
+	}, nil)
+	if err == nil && want.Games > 0 && found != want {
+		err = fmt.Errorf("%w: %s: found %d games from %q on, expected %d from %q on: old games were deleted; compare on a copy, in another directory",
+			dataset.ErrChanged, dir, found.Games, found.First, want.Games, want.First)
+	}
+	return "games " + hex.EncodeToString(sum.Sum(nil)), found, err
+}
+
+// size returns the number of positions to train on, from its cell if it is there.
+func (p *Plan) size(ctx context.Context, cfg configs.Learn, o Options, write bool) (uint64, error) {
+	base, err := configs.LearnPreset("small")
+	if err != nil {
+		return 0, err
+	}
+	base.Kind = cfg.Kind
+	of := cfg
+	if cfg.Kind == configs.NNUE { // the net does not decide which positions there are
+		of.Net = base.Net
+	}
+	key, err := p.trainKey(of)
+	if err != nil {
+		return 0, err
+	}
+	path := p.cell("size", key+".json")
+	var cell struct {
+		Positions uint64 `json:"positions"`
+	}
+	if known, err := readCell(path, &cell); err != nil || known {
+		return cell.Positions, err
+	}
+	if cell.Positions, err = run.Size(ctx, cfg, p.games, o.Progress); err != nil || !write {
+		return cell.Positions, err
+	}
+	return cell.Positions, writeCell(path, cell)
+}
+
+// readCell reads a cell of JSON, and reports false if there is none.
+func readCell(path string, to any) (bool, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, to)
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s: %w; delete the file to have it made again", path, err)
+	}
+	return true, nil
+}
+
+func writeCell(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(path, append(text, '\n'))
+}
+
+// openings are those of the games.
+func openings(v *chess.Variant, g *configs.CompareGames) (match.Openings, error) {
+	if g.Book == "none" || g.Book == "" && !book.HasDefault(v) {
+		return match.RandomOpenings(v, g.Seed, randomMin, randomMax), nil
+	}
+	b, err := book.Open(g.Book, v, book.Options{})
+	if err != nil {
+		return match.Openings{}, err
+	}
+	return match.FromBook(b, g.Seed), nil
+}
+
+// Random plies of an opening without a book, as the command match has them.
+const (
+	randomMin = 4
+	randomMax = 9
+)
+
+// trained returns what came of a net's training, and false if it is not over.
+func (p *Plan) trained(n *Net) (run.Summary, bool, error) {
+	var s run.Summary
+	ok, err := readCell(p.cell("train", filepath.Join(n.Key, "summary.json")), &s)
+	return s, ok, err
+}
+
+// netFile is the path of a net's file.
+func (p *Plan) netFile(n *Net) string {
+	return p.cell("train", filepath.Join(n.Key, run.NetName(n.Config.Kind)))
+}

@@ -1,0 +1,163 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+)
+
+// Price is what a comparison is going to take, apart from what is there.
+type Price struct {
+	Nets, NetsThere         int
+	Meetings, MeetingsThere int // of the stages whose games are known; see Unknown
+	Samples                 uint64
+	Games                   int
+	Training, Playing       time.Duration // of one core
+	Disk                    int64         // bytes
+	// Unknown says that games at fixed time may be there: their limits follow from speeds
+	// that are not measured yet.
+	Unknown bool
+}
+
+// What a price assumes. Training and search of one core of a 2.5 GHz Xeon: docs/performance.md.
+const (
+	trainedWidths = 40e6 // positions a second × width of an NNUE net
+	trainedMACs   = 3e9  // multiply-adds a second of a plane net's training, forward and back
+	nnueNodes     = 500e3
+	planeMACs     = 50e9 // of a plane net's search, a second
+	pliesOfGame   = 90
+	logOfPair     = 400 // bytes
+	bytesOfParam  = 36  // net, and two checkpoints with the optimiser's state
+)
+
+// Price estimates the work that is missing. It reads the data, whose size it needs.
+func (p *Plan) Price(ctx context.Context, o Options) (Price, error) {
+	var r Price
+	nodes := make([]float64, len(p.Rows)) // a second of search
+	for i, row := range p.Nets {
+		size, err := p.size(ctx, row[0].Config, o, false)
+		if err != nil {
+			return r, err
+		}
+		params, macs, err := weigh(&row[0].Config)
+		if err != nil {
+			return r, err
+		}
+		rate := trainedWidths / float64(max(row[0].Config.Width, 1))
+		if nodes[i] = nnueNodes; macs > 0 {
+			rate, nodes[i] = trainedMACs/(3*float64(macs)), planeMACs/float64(macs)
+		}
+		for s := range row {
+			sum, done, err := p.trained(&row[s])
+			if err != nil {
+				return r, err
+			}
+			if r.Nets++; done {
+				r.NetsThere++
+				rate = max(float64(sum.Samples)/max(sum.Seconds, 1e-3), 1)
+				continue
+			}
+			samples := row[s].Config.Epochs * float64(size)
+			r.Samples += uint64(samples)
+			r.Training += seconds(samples / rate)
+			r.Disk += int64(params) * bytesOfParam
+		}
+		var speed Speed
+		if known, err := readCell(p.cell("speed", row[0].Key+".json"), &speed); err != nil {
+			return r, err
+		} else if known {
+			nodes[i] = speed.Nodes
+		} else {
+			r.Unknown = r.Unknown || p.Games.Time > 0
+		}
+	}
+	return r, p.priceGames(ctx, &r, nodes)
+}
+
+// priceGames adds the games. An anchor's move is taken to last as long as a row's.
+func (p *Plan) priceGames(ctx context.Context, r *Price, nodes []float64) error {
+	for _, stage := range p.Stages() {
+		var speeds map[string]Speed
+		if stage == AtTime {
+			speeds = map[string]Speed{}
+			for _, pl := range append(p.timed(), Player{Key: materialKey}) {
+				var s Speed
+				if _, err := readCell(p.cell("speed", pl.Key+".json"), &s); err != nil {
+					return err
+				}
+				speeds[pl.Key] = s
+			}
+		}
+		meetings, err := p.Meetings(ctx, stage, speeds)
+		if err != nil {
+			return err
+		}
+		for i := range meetings {
+			m := &meetings[i]
+			_, done, err := p.log(m)
+			if err != nil {
+				return err
+			}
+			if r.Meetings++; done {
+				r.MeetingsThere++
+				continue
+			}
+			move := p.Games.Time.Seconds()
+			if stage != AtTime {
+				move = float64(m.Limits[0].Nodes) / nodes[m.A]
+			}
+			r.Games += 2 * m.Pairs
+			r.Playing += seconds(float64(2*m.Pairs*pliesOfGame) * move)
+			r.Disk += int64(m.Pairs) * logOfPair
+		}
+	}
+	return nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// weigh returns the parameters of the net that settings ask for, roughly, and of a plane net
+// its multiply-adds.
+func weigh(l *configs.Learn) (params, macs int, err error) {
+	if l.Kind == configs.Planes {
+		shape, err := l.Shape()
+		if err != nil {
+			return 0, 0, err
+		}
+		return shape.Count(), shape.MACs(), nil
+	}
+	a, err := l.Architecture(l.Variant)
+	if err != nil {
+		return 0, 0, err
+	}
+	set, err := a.Set()
+	if err != nil {
+		return 0, 0, err
+	}
+	return set.Size() * (a.Width + a.PSQT), 0, nil
+}
+
+// WriteText prints the price, on a number of cores.
+func (r *Price) WriteText(w io.Writer, cores int) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "nets\t%d, of them %d there\n", r.Nets, r.NetsThere)
+	fmt.Fprintf(t, "training\t%d samples, %.2f core-hours\n", r.Samples, r.Training.Hours())
+	fmt.Fprintf(t, "meetings\t%d, of them %d there\n", r.Meetings, r.MeetingsThere)
+	fmt.Fprintf(t, "playing\t%d games, %.2f core-hours\n", r.Games, r.Playing.Hours())
+	all := r.Training + r.Playing
+	fmt.Fprintf(t, "in all\t%.2f core-hours, about %v on %d cores\n", all.Hours(), (all / time.Duration(cores)).Round(time.Second), cores)
+	fmt.Fprintf(t, "disk\t%.1f MB\n", float64(r.Disk)/1e6)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	note := "An estimate: speeds are those of one core of a 2.5 GHz Xeon where nothing here has been measured yet."
+	if r.Unknown {
+		note += " Games at fixed time are counted as missing until speeds are measured."
+	}
+	_, err := fmt.Fprintln(w, note)
+	return err
+}

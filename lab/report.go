@@ -1,0 +1,273 @@
+package lab
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+)
+
+// Write writes the reports into a directory, figures first.
+func (r *Results) Write(dir string) error {
+	if err := r.saveFigures(dir); err != nil {
+		return err
+	}
+	var page, sheet bytes.Buffer
+	if err := r.writeHTML(&page, dir); err != nil {
+		return err
+	}
+	if err := r.WriteCSV(&sheet); err != nil {
+		return err
+	}
+	results, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	times, err := json.MarshalIndent(r.Times, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		durable.WriteFile(filepath.Join(dir, "report.md"), []byte(r.markdown())),
+		durable.WriteFile(filepath.Join(dir, "report.html"), page.Bytes()),
+		durable.WriteFile(filepath.Join(dir, "results.csv"), sheet.Bytes()),
+		durable.WriteFile(filepath.Join(dir, "times.json"), append(times, '\n')),
+		durable.WriteFile(filepath.Join(dir, "results.json"), append(results, '\n')))
+}
+
+// section is a heading of a report with its text and figures, or a table.
+type section struct {
+	Title string
+	Text  []string
+	Head  []string
+	Body  [][]string
+}
+
+// Conclusions are the sentences that a comparison ends in.
+func (r *Results) Conclusions() []string {
+	var list []string
+	for i := range r.Stages {
+		s := &r.Stages[i]
+		for k, d := range s.Ratings.Differences {
+			if !d.Found {
+				continue
+			}
+			better, worse, elo, low, high := s.Names[k][0], s.Names[k][1], d.Elo, d.Low, d.High
+			if elo < 0 {
+				better, worse, elo, low, high = worse, better, -elo, -high, -low
+			}
+			list = append(list, fmt.Sprintf("%s, %s is stronger than %s by %.0f Elo [%.0f, %.0f], p = %.2g after correction%s.",
+				s.Stage.words(), better, worse, elo, low, high, d.Adjusted, r.oneSeed()))
+		}
+		found := slices.ContainsFunc(s.Ratings.Differences, func(d Difference) bool { return d.Found })
+		if !found && len(s.Ratings.Differences) > 0 {
+			list = append(list, fmt.Sprintf("%s no difference between rows is beyond chance%s.", s.Stage.words(), r.oneSeed()))
+		}
+		if len(s.Ratings.Differences) > 0 {
+			list = append(list, fmt.Sprintf("%s a difference of %.0f Elo between two rows would have been seen with probability %g.", s.Stage.words(), s.Ratings.Detected, power))
+		}
+	}
+	return list
+}
+
+func (r *Results) oneSeed() string {
+	if len(r.Rows[0].Losses) == 1 {
+		return " (one seed: of these nets, not of the representations)"
+	}
+	return ""
+}
+
+// sections are the report, apart from its figures.
+func (r *Results) sections() []section {
+	list := []section{{Title: "What it shows", Text: r.Conclusions()}}
+	if len(r.Warnings) > 0 {
+		list = append(list, section{Title: "Warnings", Text: r.Warnings})
+	}
+	table := section{Title: "Table", Text: strings.Split(Legend, ";\n")}
+	columns := r.columns()
+	for _, c := range columns {
+		table.Head = append(table.Head, c.title)
+	}
+	for i := range r.Rows {
+		var line []string
+		for _, c := range columns {
+			line = append(line, c.of(&r.Rows[i], &r.Times[i]))
+		}
+		table.Body = append(table.Body, line)
+	}
+	list = append(list, table)
+	for i := range r.Stages {
+		list = append(list, r.Stages[i].sections(r)...)
+	}
+	return append(list, r.methods(), r.equal(), r.again())
+}
+
+// sections are the ratings of a stage's players and the differences of its rows.
+func (s *StageResult) sections(r *Results) []section {
+	scale := "The mean of the rows is 0."
+	if s.Ratings.Absolute {
+		scale = "Anchors with given ratings set the scale."
+	}
+	text := []string{fmt.Sprintf("%s, %d games. %s", capital(s.Limits), s.Games, scale)}
+	if s.Ratings.Freedom > 0 {
+		text = append(text, fmt.Sprintf("Nets of one row differ by a standard deviation of %.0f Elo beyond what games explain (%d degrees of freedom).", s.Ratings.SeedSD, s.Ratings.Freedom))
+	}
+	list := section{Title: "Games: " + s.Stage.words(), Text: text, Head: []string{"player", "Elo", "95 % interval", "± of games alone", "by seed"}}
+	add := func(name string, e *Rating) {
+		var seeds []string
+		for _, x := range e.Seeds {
+			seeds = append(seeds, fmt.Sprintf("%+.0f", x))
+		}
+		list.Body = append(list.Body, []string{name, fmt.Sprintf("%+.0f", e.Elo), fmt.Sprintf("%+.0f to %+.0f", e.Low, e.High), fmt.Sprintf("%.0f", 1.96*e.Games), strings.Join(seeds, " ")})
+	}
+	for i := range r.Rows {
+		e := r.Rows[i].Elo[s.Stage]
+		add(r.Rows[i].Name, &e)
+	}
+	for i, name := range s.Anchors {
+		add(name+" (anchor)", &s.Ratings.Anchors[i])
+	}
+	pairs := section{Title: "Differences: " + s.Stage.words(), Head: []string{"rows", "Elo", "95 % interval", "p", "p, Holm", "found", "seen with probability 0.8"}}
+	for i, d := range s.Ratings.Differences {
+		found := "no"
+		if d.Found {
+			found = "yes"
+		}
+		pairs.Body = append(pairs.Body, []string{
+			s.Names[i][0] + " − " + s.Names[i][1], fmt.Sprintf("%+.0f", d.Elo), fmt.Sprintf("%+.0f to %+.0f", d.Low, d.High),
+			fmt.Sprintf("%.3g", d.P), fmt.Sprintf("%.3g", d.Adjusted), found, fmt.Sprintf("%.0f Elo", d.Detected),
+		})
+	}
+	if len(pairs.Body) == 0 {
+		return []section{list}
+	}
+	return []section{list, pairs}
+}
+
+// words says how the games of a stage are played.
+func (s Stage) words() string {
+	if s == Ladder {
+		return "Against the ladder"
+	}
+	return "At fixed " + string(s)
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// methods says how figures were come by.
+func (r *Results) methods() section {
+	return section{Title: "Method", Text: []string{
+		strings.ReplaceAll(strings.TrimSpace(arrangement), "\n", " "),
+		"Games of each seed are rated on their own, by the model of Bradley and Terry with White's advantage; one draw is added between any two players who met. A row's rating is the mean over its seeds.",
+		fmt.Sprintf("The error of games is the spread of ratings when openings are drawn anew with replacement, %d times; all games from one opening are drawn together; it is at least the one by the curvature of the likelihood. The error of seeds is the spread between the nets of a row beyond that, taken as equal for all rows. Intervals have both, with Student's t.", resamples),
+		"P values of all pairs of rows of a stage are corrected by Holm's method: the probability of any false difference in a stage is at most 5 %. Intervals are not corrected.",
+		"At fixed time every player has as many nodes a move as it searches in that time by CPU time when nothing disturbs it, as measured once beside material; the clock plays no part, so a busy machine decides nothing. Engines of others are given the time itself.",
+		"Openings: " + r.Openings + ".",
+	}}
+}
+
+// equal says what is equal among the rows.
+func (r *Results) equal() section {
+	s := section{Title: "What is equal among the rows", Head: []string{"what", "equal", "detail"}}
+	for _, f := range r.Equal {
+		mark := "yes"
+		if !f.Equal {
+			mark = "no"
+		}
+		s.Body = append(s.Body, []string{f.What, mark, f.Detail})
+	}
+	return s
+}
+
+// again lists the commands that make the cells again.
+func (r *Results) again() section {
+	s := section{Title: "Make it again", Text: []string{"Each net and each pair of players, by the command that makes it again."}, Head: []string{"cell", "command"}}
+	for i := range r.Rows {
+		for k, key := range r.Rows[i].Cells {
+			s.Body = append(s.Body, []string{fmt.Sprintf("%s, seed %d: %s", r.Rows[i].Name, k+1, key), r.Rows[i].Commands[k]})
+		}
+	}
+	for i := range r.Stages {
+		for _, m := range r.Stages[i].Meetings {
+			s.Body = append(s.Body, []string{fmt.Sprintf("%s − %s, %s, seed %d: %s", m.A, m.B, r.Stages[i].Stage, m.Seed, m.Cell), m.Command})
+		}
+	}
+	return s
+}
+
+// markdown is the report as Markdown, with links to the figures beside it.
+func (r *Results) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", r.title())
+	for i, s := range r.sections() {
+		fmt.Fprintf(&b, "\n## %s\n\n", s.Title)
+		for _, t := range s.Text {
+			fmt.Fprintf(&b, "- %s\n", t)
+		}
+		if s.Head != nil {
+			if len(s.Text) > 0 {
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(s.Head, " | "), strings.Repeat("---|", len(s.Head)))
+			for _, line := range s.Body {
+				line = slices.Clone(line)
+				for k := range line {
+					line[k] = strings.ReplaceAll(line[k], "|", `\|`)
+				}
+				if s.Title == "Make it again" {
+					line[1] = "`" + line[1] + "`"
+				}
+				fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
+			}
+		}
+		if i == 0 {
+			for _, d := range r.drawings() {
+				fmt.Fprintf(&b, "\n![%s](%s)\n", d.caption, d.file)
+			}
+		}
+	}
+	return b.String()
+}
+
+func (r *Results) title() string {
+	return fmt.Sprintf("A comparison of %d representations, %d nets of each", len(r.Rows), len(r.Rows[0].Losses))
+}
+
+//go:embed report.html.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("report").Parse(pageText))
+
+// writeHTML writes the report as one page, with the figures of a directory in it.
+func (r *Results) writeHTML(w io.Writer, dir string) error {
+	type picture struct {
+		Caption string
+		SVG     template.HTML
+	}
+	page := struct {
+		Title    string
+		Sections []section
+		Figures  []picture
+	}{Title: r.title(), Sections: r.sections()}
+	for _, d := range r.drawings() {
+		text, err := os.ReadFile(filepath.Join(dir, d.file))
+		if err != nil {
+			return err
+		}
+		begin := bytes.Index(text, []byte("<svg"))
+		if begin < 0 {
+			return fmt.Errorf("%s: found no <svg", d.file)
+		}
+		page.Figures = append(page.Figures, picture{d.caption, template.HTML(text[begin:])}) //nolint:gosec // drawn by this program, which escapes names
+	}
+	return pageTemplate.Execute(w, page)
+}

@@ -1,0 +1,338 @@
+package lab
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
+)
+
+// Results is what a comparison has shown. All but Times is the same whenever and wherever
+// the cells were made, if speeds are.
+type Results struct {
+	Schema   int           `json:"schema"`
+	Variant  string        `json:"variant"`
+	Data     []string      `json:"data"`
+	Openings string        `json:"openings"`
+	Sort     string        `json:"sort"`
+	Rows     []Row         `json:"rows"` // sorted by Sort
+	Anchors  []string      `json:"anchors"`
+	Stages   []StageResult `json:"stages"`
+	// Correlation is Pearson's of held-out loss and Elo over the nets; nil if it cannot be told.
+	Correlation *float64 `json:"correlation_of_loss_and_elo"`
+	Nets        int      `json:"nets"` // that it is over
+	Equal       []Fact   `json:"equal"`
+	Warnings    []string `json:"warnings"`
+	Times       []Times  `json:"-"` // by row
+}
+
+// Row is one of the representations.
+type Row struct {
+	Name         string `json:"name"`
+	Expression   string `json:"expression"` // of inputs, or the words of a plane net
+	Architecture string `json:"architecture"`
+	Cost         Cost   `json:"cost"`
+
+	Samples uint64    `json:"samples"` // learned from by each net
+	Epochs  float64   `json:"epochs"`
+	Loss    float64   `json:"loss"`    // held out, mean over seeds
+	LossSD  float64   `json:"loss_sd"` // over seeds
+	Losses  []float64 `json:"losses"`  // by seed
+
+	Elo      map[Stage]Rating `json:"elo"`
+	Cells    []string         `json:"cells"`    // of training, by seed
+	Commands []string         `json:"commands"` // that train the nets again
+
+	curves [][]point // of held-out loss, by seed
+}
+
+// point is the held-out loss after a number of samples.
+type point struct{ samples, loss float64 }
+
+// Times is what was timed of a row.
+type Times struct {
+	Name string `json:"name"`
+	Speed
+	Positions float64 `json:"trainer_positions_per_second"` // of the fastest of the row's nets
+	Seconds   float64 `json:"trainer_seconds"`              // of all its nets
+}
+
+// StageResult is what the games of a stage say.
+type StageResult struct {
+	Stage    Stage           `json:"stage"`
+	Limits   string          `json:"limits"`
+	Games    int             `json:"games"`
+	Ratings  *Ratings        `json:"ratings"`
+	Anchors  []string        `json:"anchors"`
+	Names    [][2]string     `json:"differences_of"` // the rows of Ratings.Differences
+	Meetings []MeetingResult `json:"meetings"`
+}
+
+// MeetingResult is the games of two players.
+type MeetingResult struct {
+	Seed    int                `json:"seed"`
+	A       string             `json:"a"`
+	B       string             `json:"b"`
+	Cell    string             `json:"cell"`
+	Limits  [2]string          `json:"limits"` // of A and B
+	Pairs   rating.Pentanomial `json:"pairs"`  // from A's side
+	Command string             `json:"command"`
+}
+
+// results reads the cells of a comparison that is over and draws the conclusions.
+func (p *Plan) results(ctx context.Context, speeds map[string]Speed) (*Results, error) {
+	r := &Results{Schema: configs.Schema, Variant: p.Variant, Data: p.Data, Openings: p.openings.ID, Sort: p.Sort, Equal: p.Facts()}
+	for _, a := range p.Anchors {
+		r.Anchors = append(r.Anchors, a.Name)
+	}
+	for i := range p.Rows {
+		row, times, err := p.rowResult(ctx, i, speeds)
+		if err != nil {
+			return nil, fmt.Errorf("row %s: %w", p.Rows[i].Name, err)
+		}
+		r.Rows, r.Times = append(r.Rows, row), append(r.Times, times)
+	}
+	for _, stage := range p.Stages() {
+		s, err := p.stageResult(ctx, stage, speeds)
+		if err != nil {
+			return nil, fmt.Errorf("games %s: %w", stage, err)
+		}
+		r.Stages = append(r.Stages, s)
+		for i := range r.Rows {
+			r.Rows[i].Elo[stage] = s.Ratings.Rows[i]
+		}
+	}
+	r.correlate()
+	r.warn(p)
+	r.sort()
+	return r, nil
+}
+
+func (p *Plan) rowResult(ctx context.Context, i int, speeds map[string]Speed) (Row, Times, error) {
+	nets := p.Nets[i]
+	row := Row{Name: p.Rows[i].Name, Expression: expression(&nets[0].Config), Elo: map[Stage]Rating{}}
+	times := Times{Name: row.Name, Speed: speeds[nets[0].Key]}
+	var err error
+	if row.Cost, err = p.costOf(ctx, &nets[0]); err != nil {
+		return row, times, err
+	}
+	for s := range nets {
+		sum, done, err := p.trained(&nets[s])
+		if err == nil && !done {
+			err = fmt.Errorf("net %s is not trained", nets[s].Key)
+		}
+		if err != nil {
+			return row, times, err
+		}
+		row.Architecture, row.Samples, row.Epochs = sum.Architecture, sum.Samples, sum.Epochs
+		row.Losses = append(row.Losses, sum.HeldOut.Mean)
+		row.Cells = append(row.Cells, nets[s].Key)
+		row.Commands = append(row.Commands, p.trainCommand(&nets[s]))
+		times.Positions = max(times.Positions, float64(sum.Samples)/max(sum.Seconds, 1e-3))
+		times.Seconds += sum.Seconds
+		curve, err := p.curve(&nets[s])
+		if err != nil {
+			return row, times, err
+		}
+		row.curves = append(row.curves, curve)
+	}
+	row.Loss, row.LossSD = mean(row.Losses), deviation(row.Losses)
+	return row, times, nil
+}
+
+// expression says what a net computes with.
+func expression(l *configs.Learn) string {
+	if l.Kind == configs.Planes {
+		return "planes " + l.Planes
+	}
+	return l.Features
+}
+
+// trainCommand trains a net again, in another directory.
+func (p *Plan) trainCommand(n *Net) string {
+	return words.Shell("selfplay", "learn", "--config", p.cell("train", filepath.Join(n.Key, "config.yaml")), "--out", "again-"+n.Key)
+}
+
+// curve reads the validations of a net's training.
+func (p *Plan) curve(n *Net) ([]point, error) {
+	f, err := os.Open(p.cell("train", filepath.Join(n.Key, "log.jsonl")))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var list []point
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var e run.Entry
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		if e.HeldOut != nil && e.HeldOut.Positions > 0 {
+			list = append(list, point{float64(e.Samples), e.HeldOut.Mean})
+		}
+	}
+	return list, nil
+}
+
+func (p *Plan) stageResult(ctx context.Context, stage Stage, speeds map[string]Speed) (StageResult, error) {
+	r := StageResult{Stage: stage, Limits: p.limitsText(stage)}
+	opponents, _, err := p.opponents(ctx, stage)
+	if err != nil {
+		return r, err
+	}
+	f := &Field{Rows: len(p.Rows), Players: len(p.Rows) + len(opponents), Seeds: p.Seeds, Fixed: make([]*float64, len(p.Rows))}
+	for i := range opponents {
+		r.Anchors = append(r.Anchors, opponents[i].Name)
+		f.Fixed = append(f.Fixed, opponents[i].Elo)
+	}
+	meetings, err := p.Meetings(ctx, stage, speeds)
+	if err != nil {
+		return r, err
+	}
+	for i := range meetings {
+		m := &meetings[i]
+		pairs, done, err := p.log(m)
+		if err == nil && !done {
+			err = fmt.Errorf("%s is not over", m.Key)
+		}
+		if err != nil {
+			return r, err
+		}
+		s := Scores{Seed: m.Seed, A: m.A, B: m.B}
+		var sum rating.Pentanomial
+		for k := range pairs {
+			result := [2]rating.Outcome{pairs[k].Outcome(0), pairs[k].Outcome(1)}
+			if m.swapped { // A had Black first
+				result = [2]rating.Outcome{rating.Win - result[1], rating.Win - result[0]}
+			}
+			s.Pairs = append(s.Pairs, result)
+			sum.Add(result[0], result[1])
+		}
+		f.Scores = append(f.Scores, s)
+		r.Games += 2 * len(pairs)
+		r.Meetings = append(r.Meetings, MeetingResult{
+			Seed: m.Seed + 1, A: m.players[0].Name, B: m.players[1].Name, Cell: m.Key, Pairs: sum, Command: words.Shell(p.Command(m)...),
+			Limits: [2]string{game.LimitsText(m.Limits[0]), game.LimitsText(m.Limits[1])},
+		})
+	}
+	if r.Ratings, err = Rate(ctx, f, p.Games.Seed); err != nil {
+		return r, err
+	}
+	for _, d := range r.Ratings.Differences {
+		r.Names = append(r.Names, [2]string{p.Rows[d.A].Name, p.Rows[d.B].Name})
+	}
+	return r, nil
+}
+
+// limitsText says what a stage is played at.
+func (p *Plan) limitsText(stage Stage) string {
+	switch stage {
+	case Ladder:
+		return fmt.Sprintf("%d nodes a move, against the strength ladder", configs.DefaultLadder().Nodes)
+	case AtTime:
+		return fmt.Sprintf("as many nodes a move as each player searches in %v", p.Games.Time)
+	}
+	return fmt.Sprintf("%d nodes a move", p.Games.Nodes)
+}
+
+// first is the stage that conclusions are drawn from.
+func (r *Results) first() *StageResult { return &r.Stages[0] }
+
+// correlate compares loss and Elo over all nets. Losses of nets of different kinds, and of
+// different losses, are not the same figure; see warn.
+func (r *Results) correlate() {
+	var losses, elos []float64
+	for i := range r.Rows {
+		losses = append(losses, r.Rows[i].Losses...)
+		elos = append(elos, r.Rows[i].Elo[r.first().Stage].Seeds...)
+	}
+	if r.Nets = len(losses); r.Nets < 3 {
+		return
+	}
+	if c := stat.Correlation(losses, elos, nil); !math.IsNaN(c) {
+		r.Correlation = &c
+	}
+}
+
+// warn notes where conclusions stand on little.
+func (r *Results) warn(p *Plan) {
+	if p.Seeds == 1 {
+		r.Warnings = append(r.Warnings, "every conclusion rests on one seed: another seed can turn any difference round; intervals hold the error of games alone")
+	}
+	if p.Seeds == 2 {
+		r.Warnings = append(r.Warnings, "two seeds tell little about the spread between nets, so intervals are wide")
+	}
+	for _, f := range r.Equal {
+		if !f.Equal && f.Matters {
+			r.Warnings = append(r.Warnings, f.What+" differ among the rows ("+f.Detail+"): a difference of strength may come from that")
+		}
+	}
+	lossKeys := map[string]bool{}
+	for _, row := range p.Nets {
+		c := &row[0].Config
+		lossKeys[fmt.Sprint(c.Kind, c.Loss, c.Power, c.Lambda, c.NetScale)] = true
+	}
+	if len(lossKeys) > 1 {
+		r.Warnings = append(r.Warnings, "the rows minimise different losses, so their held-out losses cannot be compared")
+	}
+	for i := range r.Stages {
+		for k, row := range r.Stages[i].Ratings.Rows {
+			if math.Abs(row.Elo) > 800 {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s won or lost nearly all games, so its rating says little more than that", r.Stages[i].Stage.words(), r.Rows[k].Name))
+			}
+		}
+	}
+}
+
+// sort puts the rows, with their times, in the order that was asked for. Differences and
+// ratings of stages keep the order of names.
+func (r *Results) sort() {
+	index := make([]int, len(r.Rows))
+	for i := range index {
+		index[i] = i
+	}
+	last := math.Inf(-1)
+	elo := func(i int, stage Stage) float64 {
+		if e, ok := r.Rows[i].Elo[stage]; ok {
+			return e.Elo
+		}
+		return last
+	}
+	value := func(i int) float64 { // the greatest first
+		switch r.Sort {
+		case "elo":
+			return elo(i, r.first().Stage)
+		case "time":
+			return elo(i, AtTime)
+		case "ladder":
+			return elo(i, Ladder)
+		case "loss":
+			return -r.Rows[i].Loss
+		case "speed":
+			return r.Times[i].Nodes
+		case "parameters":
+			return -float64(r.Rows[i].Cost.Parameters)
+		}
+		return 0
+	}
+	slices.SortFunc(index, func(a, b int) int {
+		return cmp.Or(cmp.Compare(value(b), value(a)), cmp.Compare(r.Rows[a].Name, r.Rows[b].Name))
+	})
+	rows, times := make([]Row, len(index)), make([]Times, len(index))
+	for i, k := range index {
+		rows[i], times[i] = r.Rows[k], r.Times[k]
+	}
+	r.Rows, r.Times = rows, times
+}

@@ -1,0 +1,205 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
+)
+
+// Options say where a comparison happens and how.
+type Options struct {
+	Dir      string
+	Jobs     int       // nets trained, or meetings played, at the same time; 0: one per CPU
+	Progress io.Writer // lines now and then
+
+	// Measure measures the speeds of players, the first of which is material; nil: their
+	// CPU time is taken.
+	Measure func(ctx context.Context, makers []*player.Maker, v *chess.Variant) ([]Speed, error)
+	// OnCell, if not nil, is called after each cell that was made, one call at a time.
+	OnCell func()
+}
+
+func (o *Options) measure() func(context.Context, []*player.Maker, *chess.Variant) ([]Speed, error) {
+	if o.Measure != nil {
+		return o.Measure
+	}
+	return measureSpeeds
+}
+
+func (o *Options) jobs() int {
+	if o.Jobs > 0 {
+		return o.Jobs
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Run makes a comparison, or what is missing of it, and writes its reports. If ctx ends it
+// returns the context's error; the next call with the same directory goes on. Errors are
+// those of NewPlan, of package trainer/run for nets and of package match for games.
+func Run(ctx context.Context, c configs.Compare, o Options) (*Results, error) {
+	if err := check(&c); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := dirlock.Acquire(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	results, err := runLocked(ctx, c, o)
+	return results, errors.Join(err, lock.Release())
+}
+
+func runLocked(ctx context.Context, c configs.Compare, o Options) (*Results, error) {
+	p, err := NewPlan(ctx, c, o, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.train(ctx, o); err != nil {
+		return nil, err
+	}
+	speeds, err := p.speeds(ctx, p.timed(), o)
+	if err != nil {
+		return nil, err
+	}
+	for _, stage := range p.Stages() {
+		if err := p.play(ctx, stage, speeds, o); err != nil {
+			return nil, err
+		}
+	}
+	r, err := p.results(ctx, speeds)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Write(o.Dir)
+}
+
+// timed are the players whose speed counts: the first net of each row, and the anchors.
+func (p *Plan) timed() []Player {
+	var list []Player
+	for row := range p.Rows {
+		list = append(list, p.netPlayer(row, 0))
+	}
+	return append(list, p.Anchors...)
+}
+
+// meter tells how far some work has come, and when it will be over.
+type meter struct {
+	o     *Options
+	what  string
+	begun time.Time
+	shown time.Time
+
+	mu          sync.Mutex
+	done, total int
+}
+
+// meterPeriod is the time between two lines.
+const meterPeriod = 10 * time.Second
+
+func newMeter(o *Options, what string, total int) *meter {
+	return &meter{o: o, what: what, total: total, begun: time.Now(), shown: time.Now()}
+}
+
+// add counts n more of the work, all of it alike.
+func (m *meter) add(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done += n
+	now := time.Now()
+	if m.done < m.total && now.Sub(m.shown) < meterPeriod {
+		return
+	}
+	m.shown = now
+	left := time.Duration(float64(now.Sub(m.begun)) * float64(m.total-m.done) / float64(m.done))
+	fmt.Fprintf(m.o.Progress, "%s: %d of %d, %v left\n", m.what, m.done, m.total, left.Round(time.Second))
+}
+
+// made counts a cell that was made.
+func (m *meter) made() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.o.OnCell != nil {
+		m.o.OnCell()
+	}
+}
+
+// train trains the nets that are missing.
+func (p *Plan) train(ctx context.Context, o Options) error {
+	var runs []configs.Learn
+	var names []string
+	for _, row := range p.Nets {
+		for i := range row {
+			if _, done, err := p.trained(&row[i]); err != nil {
+				return err
+			} else if !done {
+				runs, names = append(runs, row[i].Config), append(names, row[i].Key)
+			}
+		}
+	}
+	if len(runs) == 0 {
+		return ctx.Err()
+	}
+	m := newMeter(&o, "nets trained", len(runs))
+	_, err := run.Sweep(ctx, runs, run.SweepOptions{
+		Options: run.Options{Dir: p.cell("train", ""), Progress: o.Progress, Games: p.games},
+		Jobs:    o.Jobs, Names: names,
+		Over: func(int) { m.add(1); m.made() },
+	})
+	return err
+}
+
+// play plays the games of a stage that are missing, meetings at the same time.
+func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o Options) error {
+	meetings, err := p.Meetings(ctx, stage, speeds)
+	if err != nil {
+		return err
+	}
+	var missing []*Meeting
+	total := 0
+	for i := range meetings {
+		if _, done, err := p.log(&meetings[i]); err != nil {
+			return err
+		} else if !done {
+			missing = append(missing, &meetings[i])
+			total += meetings[i].Pairs
+		}
+	}
+	m := newMeter(&o, fmt.Sprintf("pairs of games, %s", stage), total)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(o.jobs())
+	for _, meeting := range missing {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			cfg, err := p.config(ctx, meeting)
+			if err != nil {
+				return err
+			}
+			cfg.OnPair = func(match.Pair, [2]*game.Game, match.Result) { m.add(1) }
+			if _, err := match.Run(ctx, cfg); err != nil {
+				return fmt.Errorf("games %s, %s against %s: %w", meeting.Key, meeting.players[0].Name, meeting.players[1].Name, err)
+			}
+			m.made()
+			return nil
+		})
+	}
+	return group.Wait()
+}

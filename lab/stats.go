@@ -1,0 +1,381 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+)
+
+// confidence of intervals, and the power that a statement about what would have been seen
+// is made for.
+const (
+	confidence = 0.95
+	power      = 0.8
+)
+
+// resamples is how often openings are drawn anew.
+const resamples = 400
+
+// priorDraws is how many draws two players are taken to have played besides, so that who
+// lost every game has a rating.
+const priorDraws = 1
+
+// Scores are the results of the games of two players from A's side: of each opening one
+// with A as White and one as Black.
+type Scores struct {
+	Seed, A, B int
+	Pairs      [][2]rating.Outcome
+}
+
+// Field is the players of a stage and what they scored.
+type Field struct {
+	Rows    int        // players 0 to Rows-1 have a net for each seed
+	Players int        // the others are the same for every seed
+	Seeds   int        // nets of a row
+	Fixed   []*float64 // by player: its rating, or nil
+	Scores  []Scores
+}
+
+// Rating is a row's, pooled over its seeds.
+type Rating struct {
+	Elo   float64   `json:"elo"`
+	Low   float64   `json:"low"`      // ends of the 95 % interval
+	High  float64   `json:"high"`     //
+	Games float64   `json:"sd_games"` // standard deviation by openings drawn anew
+	Seeds []float64 `json:"by_seed"`
+}
+
+// Margin is half of the interval.
+func (r *Rating) Margin() float64 { return (r.High - r.Low) / 2 }
+
+// Difference is that of two rows, A less B.
+type Difference struct {
+	A        int     `json:"a"`
+	B        int     `json:"b"`
+	Elo      float64 `json:"elo"`
+	Low      float64 `json:"low"` // ends of the 95 % interval, not corrected
+	High     float64 `json:"high"`
+	P        float64 `json:"p"`        // of no difference
+	Adjusted float64 `json:"p_holm"`   // the same, corrected for all pairs of rows
+	Found    bool    `json:"found"`    // Adjusted is below 5 %
+	Score    float64 `json:"score"`    // of A in the games of the two
+	Pairs    int     `json:"pairs"`    // of their games
+	Detected float64 `json:"detected"` // Elo that would have been found with probability 0.8
+}
+
+// Ratings is what the games of a stage say.
+type Ratings struct {
+	Absolute    bool         `json:"absolute"` // anchors have given ratings; else the mean of the rows is 0
+	Rows        []Rating     `json:"rows"`
+	Anchors     []Rating     `json:"anchors"`
+	SeedSD      float64      `json:"sd_seeds"` // between nets of a row, beyond what games explain
+	Freedom     int          `json:"degrees_of_freedom"`
+	Differences []Difference `json:"differences"`
+	// Detected is the difference, in Elo, that would have been found with probability
+	// 0.8 between two rows in the middle, after the correction.
+	Detected float64 `json:"detected"`
+	Seeds    int     `json:"seeds"`
+
+	left float64 // mean square of residual
+}
+
+// seedRatings are the ratings of a seed's games, and the variances of differences when
+// openings are drawn anew.
+type seedRatings struct {
+	elo    []float64
+	spread [][]float64 // of the difference of two players; of a player with itself, of its own rating
+}
+
+// Rate rates a field; see the package comment. The error wraps rating.ErrPool if games
+// give no ratings.
+func Rate(ctx context.Context, f *Field, seed uint64) (*Ratings, error) {
+	r := &Ratings{Seeds: f.Seeds}
+	for _, fixed := range f.Fixed {
+		r.Absolute = r.Absolute || fixed != nil
+	}
+	by := make([]seedRatings, f.Seeds)
+	for s := range by {
+		var err error
+		if by[s], err = f.rateSeed(ctx, s, seed); err != nil {
+			return nil, fmt.Errorf("games of seed %d: %w", s+1, err)
+		}
+		if !r.Absolute {
+			level := mean(by[s].elo[:f.Rows])
+			for i := range by[s].elo {
+				by[s].elo[i] -= level
+			}
+		}
+	}
+	r.pool(f, by)
+	r.compare(f, by)
+	return r, nil
+}
+
+// rateSeed rates the games of one seed's nets. All games of an opening are a block, which is
+// drawn as a whole. A spread is at least that by the curvature of the likelihood: of a player
+// that lost every game, all drawings are alike and would tell of no error at all.
+func (f *Field) rateSeed(ctx context.Context, s int, seed uint64) (seedRatings, error) {
+	var pool rating.Pool
+	var blocks [][]rating.PoolGame
+	for i := range f.Scores {
+		m := &f.Scores[i]
+		if m.Seed != s {
+			continue
+		}
+		a, b := fmt.Sprint(m.A), fmt.Sprint(m.B)
+		for k, pair := range m.Pairs {
+			if k == len(blocks) {
+				blocks = append(blocks, nil)
+			}
+			blocks[k] = append(blocks[k],
+				rating.PoolGame{White: a, Black: b, Result: pair[0]},
+				rating.PoolGame{White: b, Black: a, Result: rating.Win - pair[1]})
+		}
+	}
+	for _, block := range blocks {
+		if err := pool.Add(block...); err != nil {
+			return seedRatings{}, err
+		}
+	}
+	cfg := rating.PoolConfig{PriorDraws: priorDraws}
+	index := make([]int, f.Players)
+	for i := range index {
+		var ok bool
+		if index[i], ok = pool.Player(fmt.Sprint(i)); !ok {
+			return seedRatings{}, fmt.Errorf("%w: player %d has no games", rating.ErrPool, i)
+		}
+		if f.Fixed[i] != nil {
+			cfg.Anchors = append(cfg.Anchors, rating.Anchor{Player: index[i], Elo: *f.Fixed[i]})
+		}
+	}
+	fit, err := pool.Fit(cfg)
+	if err != nil {
+		return seedRatings{}, err
+	}
+	drawn, err := pool.Resample(ctx, cfg, fit, resamples, newRand(seed+uint64(s)))
+	if err != nil {
+		return seedRatings{}, err
+	}
+	r := seedRatings{elo: make([]float64, f.Players), spread: make([][]float64, f.Players)}
+	for i := range r.elo {
+		r.elo[i] = fit.Elo[index[i]]
+		r.spread[i] = make([]float64, f.Players)
+		for j := range r.spread[i] {
+			sd := max(drawn.Errors.DifferenceSD(index[i], index[j]), fit.Errors.DifferenceSD(index[i], index[j]))
+			if i == j {
+				sd = max(drawn.Errors.SD(index[i]), fit.Errors.SD(index[i]))
+			}
+			r.spread[i][j] = sd * sd
+		}
+	}
+	return r, nil
+}
+
+// pool makes ratings of rows from those of their nets.
+func (r *Ratings) pool(f *Field, by []seedRatings) {
+	r.Freedom = (f.Rows - 1) * (f.Seeds - 1)
+	if r.Freedom > 0 {
+		left, games := residual(f, by)
+		r.left, r.SeedSD = left, math.Sqrt(max(left-games, 0))
+	}
+	n := float64(f.Seeds)
+	for i := range f.Players {
+		var own Rating
+		variance := 0.0
+		for s := range by {
+			own.Seeds = append(own.Seeds, by[s].elo[i])
+			variance += r.levelVariance(f, &by[s], i) / (n * n)
+		}
+		own.Elo, own.Games = mean(own.Seeds), math.Sqrt(variance)
+		nets := 0.0 // whose variance the rating has
+		if i < f.Rows {
+			nets = 1 / n
+			if !r.Absolute {
+				nets *= 1 - 1/float64(f.Rows)
+			}
+		}
+		e := r.spread(variance, nets)
+		reach := e.quantile(1-(1-confidence)/2) * e.sd()
+		own.Low, own.High = own.Elo-reach, own.Elo+reach
+		if i < f.Rows {
+			r.Rows = append(r.Rows, own)
+		} else {
+			r.Anchors = append(r.Anchors, own)
+		}
+	}
+}
+
+// levelVariance is that of a player's rating: on the scale of the anchors its own; else that
+// of its difference from the mean of the rows, by the variances D of differences
+// Σ_j D_ij/R − Σ_jk D_jk/(2R²).
+func (r *Ratings) levelVariance(f *Field, s *seedRatings, i int) float64 {
+	if r.Absolute {
+		return s.spread[i][i]
+	}
+	n := float64(f.Rows)
+	variance := 0.0
+	for j := range f.Rows {
+		if j != i {
+			variance += s.spread[i][j] / n
+		}
+		for k := range f.Rows {
+			if k != j {
+				variance -= s.spread[j][k] / (2 * n * n)
+			}
+		}
+	}
+	return max(variance, 0)
+}
+
+// residual returns what tells the spread between nets of a row: the mean square of what is left
+// of ratings when means of rows and of seeds are taken out, and the part of it that games explain: half
+// the mean variance of a difference.
+func residual(f *Field, by []seedRatings) (left, games float64) {
+	rows, seeds := make([]float64, f.Rows), make([]float64, f.Seeds)
+	all := 0.0
+	for s := range by {
+		for i := range f.Rows {
+			e := by[s].elo[i]
+			rows[i] += e / float64(f.Seeds)
+			seeds[s] += e / float64(f.Rows)
+			all += e / float64(f.Rows*f.Seeds)
+		}
+	}
+	pairs := 0
+	for s := range by {
+		for i := range f.Rows {
+			d := by[s].elo[i] - rows[i] - seeds[s] + all
+			left += d * d
+			for j := range i {
+				games += by[s].spread[i][j] / 2
+				pairs++
+			}
+		}
+	}
+	return left / float64((f.Rows-1)*(f.Seeds-1)), games / float64(max(pairs, 1))
+}
+
+// spread is that of a rating or of a difference.
+type spread struct {
+	games, seeds float64 // variances
+	freedom      float64 // degrees of
+}
+
+// spread is that of what has a variance by games and that of a number of nets. Freedom
+// degrees tell r.left; by Satterthwaite's approximation there are more where games, which
+// many openings tell, make up for a small one.
+func (r *Ratings) spread(games, nets float64) spread {
+	e := spread{games, nets * r.SeedSD * r.SeedSD, manyFreedom}
+	if seen := nets * r.left; seen > 0 {
+		share := (e.games + e.seeds) / seen
+		e.freedom = min(manyFreedom, float64(r.Freedom)*max(share*share, 1))
+	}
+	return e
+}
+
+// manyFreedom is as good as normal.
+const manyFreedom = 10_000
+
+func (e *spread) sd() float64 { return math.Sqrt(e.games + e.seeds) }
+
+func (e *spread) student() distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: e.freedom} }
+
+func (e *spread) quantile(q float64) float64 { return e.student().Quantile(q) }
+
+// pValue is the probability of a difference as large as found, if there is none.
+func (e *spread) pValue(elo float64) float64 {
+	if e.sd() == 0 {
+		return 1
+	}
+	return 2 * e.student().CDF(-math.Abs(elo)/e.sd())
+}
+
+// compare fills in the differences of all rows.
+func (r *Ratings) compare(f *Field, by []seedRatings) {
+	n := float64(f.Seeds)
+	tests := f.Rows * (f.Rows - 1) / 2
+	for i := range f.Rows {
+		for j := i + 1; j < f.Rows; j++ {
+			games := 0.0
+			for s := range by {
+				games += by[s].spread[i][j] / (n * n)
+			}
+			e := r.spread(games, 2/n)
+			d := Difference{A: i, B: j, Elo: r.Rows[i].Elo - r.Rows[j].Elo}
+			reach := e.quantile(1-(1-confidence)/2) * e.sd()
+			d.Low, d.High = d.Elo-reach, d.Elo+reach
+			d.P = e.pValue(d.Elo)
+			d.Detected = (e.quantile(1-(1-confidence)/2/float64(tests)) + e.quantile(power)) * e.sd()
+			d.Score, d.Pairs = f.score(i, j)
+			r.Differences = append(r.Differences, d)
+		}
+	}
+	holm(r.Differences)
+	var detected []float64
+	for i := range r.Differences {
+		detected = append(detected, r.Differences[i].Detected)
+	}
+	r.Detected = median(detected)
+}
+
+// score is that of two rows against each other, over all seeds.
+func (f *Field) score(a, b int) (score float64, pairs int) {
+	var sum rating.Pentanomial
+	for i := range f.Scores {
+		if m := &f.Scores[i]; m.A == a && m.B == b {
+			for _, pair := range m.Pairs {
+				sum.Add(pair[0], pair[1])
+			}
+		}
+	}
+	score, _ = sum.Games().Score()
+	return score, sum.Pairs()
+}
+
+// holm corrects p values for their number: the k-th smallest of m, from 0, is multiplied by
+// m−k, and none gets below those before it.
+func holm(list []Difference) {
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case list[a].P < list[b].P:
+			return -1
+		case list[a].P > list[b].P:
+			return 1
+		}
+		return 0
+	})
+	least := 0.0
+	for k, i := range order {
+		least = min(1, max(least, list[i].P*float64(len(list)-k)))
+		list[i].Adjusted, list[i].Found = least, least < 1-confidence
+	}
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(max(len(values), 1))
+}
+
+// deviation is the standard deviation of values; 0 of fewer than two.
+func deviation(values []float64) float64 {
+	if len(values) < 2 {
+		return 0
+	}
+	m, sum := mean(values), 0.0
+	for _, v := range values {
+		sum += (v - m) * (v - m)
+	}
+	return math.Sqrt(sum / float64(len(values)-1))
+}

@@ -1,0 +1,210 @@
+package lab
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+)
+
+// planted are games of players with known strengths: rows with nets whose strengths scatter,
+// openings that favour a side.
+type planted struct {
+	rows           []float64 // Elo
+	anchor         bool      // one more player at 0, whose rating is given
+	seeds, pairs   int
+	seedSD, bookSD float64
+}
+
+func (p *planted) field(rng *rand.Rand) *Field {
+	f := &Field{Rows: len(p.rows), Players: len(p.rows), Seeds: p.seeds}
+	if p.anchor {
+		f.Players++
+	}
+	f.Fixed = make([]*float64, f.Players)
+	if p.anchor {
+		f.Fixed[f.Rows] = new(float64)
+	}
+	for s := range p.seeds {
+		elo := make([]float64, f.Players)
+		for i, e := range p.rows {
+			elo[i] = e + p.seedSD*rng.NormFloat64()
+		}
+		book := make([]float64, p.pairs)
+		for k := range book {
+			book[k] = 30 + p.bookSD*rng.NormFloat64()
+		}
+		for a := range f.Players {
+			for b := a + 1; b < f.Players; b++ {
+				m := Scores{Seed: s, A: a, B: b}
+				for k := range p.pairs {
+					m.Pairs = append(m.Pairs, [2]rating.Outcome{
+						outcome(rng, elo[a]-elo[b]+book[k]), outcome(rng, elo[a]-elo[b]-book[k])})
+				}
+				f.Scores = append(f.Scores, m)
+			}
+		}
+	}
+	return f
+}
+
+func outcome(rng *rand.Rand, elo float64) rating.Outcome {
+	const draws = 0.1
+	switch x, win := rng.Float64(), rating.ExpectedScore(elo); {
+	case x < draws*2*min(win, 1-win):
+		return rating.Draw
+	case rng.Float64() < win:
+		return rating.Win
+	}
+	return rating.Loss
+}
+
+func rate(t *testing.T, p planted, rng *rand.Rand) *Ratings {
+	t.Helper()
+	r, err := Rate(t.Context(), p.field(rng), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Differences that were planted are found, with the right sign, between the right rows, and the
+// others are not.
+func TestPlantedDifferences(t *testing.T) {
+	p := planted{rows: []float64{120, 0, 0, -100}, anchor: true, seeds: 4, pairs: 150, seedSD: 10, bookSD: 80}
+	r := rate(t, p, rand.New(rand.NewPCG(1, 1)))
+	if !r.Absolute {
+		t.Error("an anchor was given")
+	}
+	for _, d := range r.Differences {
+		truth := p.rows[d.A] - p.rows[d.B]
+		if want := truth != 0; d.Found != want || truth*d.Elo < 0 {
+			t.Errorf("rows %d and %d, %g apart: found %+v", d.A, d.B, truth, d)
+		}
+	}
+	for i, row := range r.Rows {
+		if math.Abs(row.Elo-p.rows[i]) > 40 || len(row.Seeds) != p.seeds {
+			t.Errorf("row %d at %g: found %+v", i, p.rows[i], row)
+		}
+	}
+}
+
+// trials are simulated comparisons, each of its own seed.
+const trials = 80
+
+// Of comparisons without any difference about one in twenty or fewer names one, also where nets of
+// one row differ much, and intervals hold the truth as often as they say, or, where nets of one row are alike, more often.
+func TestNoDifferences(t *testing.T) {
+	for _, p := range []planted{
+		{rows: make([]float64, 3), seeds: 3, pairs: 30, seedSD: 40, bookSD: 100},
+		{rows: make([]float64, 3), seeds: 3, pairs: 30, bookSD: 100},
+		{rows: make([]float64, 4), seeds: 2, pairs: 30, seedSD: 20, anchor: true},
+		{rows: make([]float64, 3), seeds: 1, pairs: 40, bookSD: 100},
+	} {
+		false_, held, all := 0, 0, 0
+		for trial := range uint64(trials) {
+			r := rate(t, p, rand.New(rand.NewPCG(trial, 2)))
+			named := false
+			for _, d := range r.Differences {
+				named = named || d.Found
+				if all++; d.Low <= 0 && d.High >= 0 {
+					held++
+				}
+			}
+			if named {
+				false_++
+			}
+		}
+		t.Logf("%+v: %d of %d name a difference, %d of %d intervals hold 0", p, false_, trials, held, all)
+		if false_ > trials/10 {
+			t.Errorf("%+v: %d of %d comparisons name a difference where there is none", p, false_, trials)
+		}
+		if share := float64(held) / float64(all); share < 0.92 {
+			t.Errorf("%+v: %.3f of the intervals hold 0, expected about 0.95 or more", p, share)
+		}
+	}
+}
+
+// A difference of the size that the statement of power names is found about as often as it says.
+func TestPower(t *testing.T) {
+	p := planted{rows: []float64{0, 0}, seeds: 6, pairs: 60, seedSD: 15, bookSD: 50}
+	detected := 0.0
+	for trial := range uint64(20) {
+		detected += rate(t, p, rand.New(rand.NewPCG(trial, 3))).Detected / 20
+	}
+	p.rows[0] = detected
+	found := 0
+	for trial := range uint64(trials) {
+		if rate(t, p, rand.New(rand.NewPCG(trial, 4))).Differences[0].Found {
+			found++
+		}
+	}
+	if share := float64(found) / trials; share < 0.65 || share > 0.92 {
+		t.Errorf("a difference of %.0f Elo was found in %.2f of the comparisons, expected about %.1f", detected, share, power)
+	}
+}
+
+// A row that lost every game is not known to a few Elo.
+func TestLostAll(t *testing.T) {
+	f := &Field{Rows: 2, Players: 3, Seeds: 1, Fixed: make([]*float64, 3)}
+	for _, m := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
+		s := Scores{A: m[0], B: m[1]}
+		for k := range 10 {
+			pair := [2]rating.Outcome{rating.Win, rating.Win}
+			if m[0] == 1 {
+				pair = [2]rating.Outcome{rating.Win, rating.Outcome(2 * (k % 2))}
+			}
+			s.Pairs = append(s.Pairs, pair)
+		}
+		f.Scores = append(f.Scores, s)
+	}
+	r, err := Rate(t.Context(), f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := r.Differences[0]; d.High-d.Low < 300 || d.Elo < 300 {
+		t.Errorf("found %+v, expected a wide interval", d)
+	}
+}
+
+// The order of rows does not matter.
+func TestRateOrder(t *testing.T) {
+	p := planted{rows: []float64{50, 0, -20}, seeds: 2, pairs: 20, seedSD: 10}
+	f := p.field(rand.New(rand.NewPCG(5, 5)))
+	r, err := Rate(t.Context(), f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	swapped := *f
+	swapped.Scores = nil
+	for _, m := range f.Scores { // row 0 becomes 2
+		m.A, m.B = 2-m.A, 2-m.B
+		m.A, m.B = m.B, m.A
+		turned := make([][2]rating.Outcome, len(m.Pairs))
+		for i, pair := range m.Pairs {
+			turned[i] = [2]rating.Outcome{rating.Win - pair[1], rating.Win - pair[0]}
+		}
+		m.Pairs = turned
+		swapped.Scores = append(swapped.Scores, m)
+	}
+	s, err := Rate(t.Context(), &swapped, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Rows {
+		if a, b := r.Rows[i], s.Rows[2-i]; math.Abs(a.Elo-b.Elo) > 1e-6 || math.Abs(a.Low-b.Low) > 1e-6 {
+			t.Errorf("row %d: %+v in one order, %+v in the other", i, a, b)
+		}
+	}
+}
+
+func TestHolm(t *testing.T) {
+	list := []Difference{{P: 0.04}, {P: 0.01}, {P: 0.03}, {P: 0.9}}
+	holm(list)
+	for i, want := range []float64{0.09, 0.04, 0.09, 0.9} { // by hand: ×2 lifted, ×4, ×3, ×1
+		if math.Abs(list[i].Adjusted-want) > 1e-12 || list[i].Found != (want < 0.05) {
+			t.Errorf("p %g: found %+v, expected %g", list[i].P, list[i], want)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package lab
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// tableWidth is the most columns that the table takes on a terminal.
+const tableWidth = 120
+
+// column is one of the table: for people, short.
+type column struct {
+	title string
+	of    func(r *Row, t *Times) string
+	left  bool
+}
+
+// columns are those of the table that the comparison has figures for.
+func (r *Results) columns() []column {
+	list := []column{
+		{"row", func(r *Row, _ *Times) string { return r.Name }, true},
+		{"inputs are", func(r *Row, _ *Times) string { return r.Expression }, true},
+		{"inputs", func(r *Row, _ *Times) string { return short(float64(r.Cost.Inputs)) }, false},
+		{"active", func(r *Row, _ *Times) string {
+			return ifCounted(r.Cost.Most, fmt.Sprintf("%.0f/%d", r.Cost.Mean, r.Cost.Most))
+		}, false},
+		{"moved", func(r *Row, _ *Times) string { return ifCounted(r.Cost.Most, fmt.Sprintf("%.1f", r.Cost.Changed)) }, false},
+		{"params", func(r *Row, _ *Times) string { return short(float64(r.Cost.Parameters)) }, false},
+		{"file", func(r *Row, _ *Times) string { return short(float64(r.Cost.Bytes)) }, false},
+		{"loss", func(r *Row, _ *Times) string { return lossText(r.Loss, r.LossSD) }, false},
+		{"eval/s", func(_ *Row, t *Times) string { return short(t.Evaluations) }, false},
+		{"node/s", func(_ *Row, t *Times) string { return short(t.Nodes) }, false},
+		{"pos/s", func(_ *Row, t *Times) string { return short(t.Positions) }, false},
+	}
+	titles := map[Stage]string{AtNodes: "Elo, nodes", AtTime: "Elo, time", Ladder: "ladder"}
+	for i := range r.Stages {
+		stage := r.Stages[i].Stage
+		list = append(list, column{titles[stage], func(r *Row, _ *Times) string {
+			e := r.Elo[stage]
+			return eloText(&e)
+		}, false})
+	}
+	return list
+}
+
+func ifCounted(most int, text string) string {
+	if most == 0 {
+		return "-"
+	}
+	return text
+}
+
+func eloText(e *Rating) string { return fmt.Sprintf("%+.0f±%.0f", e.Elo, e.Margin()) }
+
+// lossText writes a mean with its deviation in units of the last digit, 0.01024(12), as
+// physicists do.
+func lossText(mean, sd float64) string {
+	const digits = 5
+	return fmt.Sprintf("%.*f(%.0f)", digits, mean, math.Round(sd*math.Pow10(digits)))
+}
+
+// short writes a count in five characters at most.
+func short(x float64) string {
+	switch {
+	case x == 0:
+		return "-"
+	case x < 9999.5:
+		return fmt.Sprintf("%.0f", x)
+	case x < 999.5e3:
+		return fmt.Sprintf("%.3gk", x/1e3)
+	case x < 999.5e6:
+		return fmt.Sprintf("%.3gM", x/1e6)
+	}
+	return fmt.Sprintf("%.3gG", x/1e9)
+}
+
+// WriteTable writes the table for a terminal, of at most 120 columns: the words of the first
+// two are cut to what room there is.
+func (r *Results) WriteTable(w io.Writer) error {
+	columns := r.columns()
+	cells := [][]string{nil}
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		cells[0] = append(cells[0], c.title)
+		widths[i] = utf8.RuneCountInString(c.title)
+	}
+	for i := range r.Rows {
+		var line []string
+		for k, c := range columns {
+			line = append(line, c.of(&r.Rows[i], &r.Times[i]))
+			widths[k] = max(widths[k], utf8.RuneCountInString(line[k]))
+		}
+		cells = append(cells, line)
+	}
+	total := len(columns) - 1
+	for _, n := range widths {
+		total += n
+	}
+	for over := total - tableWidth; over > 0; over-- { // from the wider of the two
+		if widths[1] >= widths[0] {
+			widths[1]--
+		} else {
+			widths[0]--
+		}
+	}
+	for _, line := range cells {
+		var b strings.Builder
+		for k, text := range line {
+			if k > 0 {
+				b.WriteByte(' ')
+			}
+			text = cut(text, widths[k])
+			pad := strings.Repeat(" ", widths[k]-utf8.RuneCountInString(text))
+			if columns[k].left {
+				b.WriteString(text + pad)
+			} else {
+				b.WriteString(pad + text)
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(b.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut shortens a text to a number of characters.
+func cut(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return string(runes[:max(n-1, 0)]) + "…"
+}
+
+// Legend says what the columns are.
+const Legend = `inputs: without dead ones; active: rows of a perspective in a position, mean/most; moved: rows that a move changes;
+loss: held out, mean over seeds with the deviation of its last digits; eval/s, node/s: by CPU time; pos/s: of training;
+± is half of the 95 % interval, from openings and seeds`
+
+// csvColumns are those of results.csv, one line for each row.
+var csvColumns = []struct {
+	name string
+	of   func(r *Row, t *Times) string
+}{
+	{"row", func(r *Row, _ *Times) string { return r.Name }},
+	{"expression", func(r *Row, _ *Times) string { return r.Expression }},
+	{"architecture", func(r *Row, _ *Times) string { return r.Architecture }},
+	{"inputs", func(r *Row, _ *Times) string { return strconv.Itoa(r.Cost.Inputs) }},
+	{"dead_inputs", func(r *Row, _ *Times) string { return strconv.Itoa(r.Cost.Dead) }},
+	{"active_mean", func(r *Row, _ *Times) string { return number(r.Cost.Mean) }},
+	{"active_most", func(r *Row, _ *Times) string { return strconv.Itoa(r.Cost.Most) }},
+	{"rows_changed_a_move", func(r *Row, _ *Times) string { return number(r.Cost.Changed) }},
+	{"parameters", func(r *Row, _ *Times) string { return strconv.Itoa(r.Cost.Parameters) }},
+	{"file_bytes", func(r *Row, _ *Times) string { return strconv.FormatInt(r.Cost.Bytes, 10) }},
+	{"seeds", func(r *Row, _ *Times) string { return strconv.Itoa(len(r.Losses)) }},
+	{"samples", func(r *Row, _ *Times) string { return strconv.FormatUint(r.Samples, 10) }},
+	{"loss", func(r *Row, _ *Times) string { return number(r.Loss) }},
+	{"loss_sd", func(r *Row, _ *Times) string { return number(r.LossSD) }},
+	{"evaluations_per_second", func(_ *Row, t *Times) string { return number(t.Evaluations) }},
+	{"nodes_per_second", func(_ *Row, t *Times) string { return number(t.Nodes) }},
+	{"trainer_positions_per_second", func(_ *Row, t *Times) string { return number(t.Positions) }},
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 8, 64) }
+
+// WriteCSV writes a line for each row, and below a head; of stages that were not played the
+// fields are empty.
+func (r *Results) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	var head []string
+	for _, c := range csvColumns {
+		head = append(head, c.name)
+	}
+	stages := []Stage{AtNodes, AtTime, Ladder}
+	for _, s := range stages {
+		head = append(head, "elo_"+string(s), "elo_"+string(s)+"_low", "elo_"+string(s)+"_high")
+	}
+	if err := out.Write(head); err != nil {
+		return err
+	}
+	for i := range r.Rows {
+		var line []string
+		for _, c := range csvColumns {
+			line = append(line, c.of(&r.Rows[i], &r.Times[i]))
+		}
+		for _, s := range stages {
+			if e, ok := r.Rows[i].Elo[s]; ok {
+				line = append(line, number(e.Elo), number(e.Low), number(e.High))
+			} else {
+				line = append(line, "", "", "")
+			}
+		}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
