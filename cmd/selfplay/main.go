@@ -17,8 +17,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/analyse"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/bench"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/book"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/compare"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/config"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/data"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/gensfen"
@@ -27,8 +29,11 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/loop"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/net"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/play"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/position"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/puzzles"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/roles"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/tune"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/uci"
 )
 
@@ -60,7 +65,8 @@ func newRoot() *cobra.Command {
 	root := loop.New()
 	root.Version = build()
 	root.AddCommand(slices.Concat(
-		uci.Commands(), match.Commands(), book.Commands(), gensfen.Commands(), learn.Commands(), data.Commands(),
+		uci.Commands(), analyse.Commands(), play.Commands(), match.Commands(), tune.Commands(), book.Commands(), puzzles.Commands(),
+		gensfen.Commands(), learn.Commands(), compare.Commands(), data.Commands(),
 		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), roles.Commands(data.NewReplayAudit()),
 	)...)
 	return root

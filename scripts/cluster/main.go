@@ -31,7 +31,7 @@ const usage = `usage: go run ./scripts/cluster kill|wipe|stop [flags]
   kill   every role and every server is killed with signal 9 in turn and started again
   wipe   all servers are killed at once, and their directories removed
   stop   trainer and referee are suspended for longer than their leases, and go on
-         after others have taken over
+         after others have taken over; then replay, while games wait in the spools
 
 Started again with the same --dir, kill goes on where it was.
 
@@ -87,7 +87,12 @@ func run(ctx context.Context, args []string) error {
 			return c.KillInTurn(ctx, o.kills, o.generation)
 		},
 		"wipe": func(ctx context.Context, c *clustertest.Cluster, _ *options) error { return c.WipeServers(ctx) },
-		"stop": func(ctx context.Context, c *clustertest.Cluster, _ *options) error { return c.StopHolders(ctx) },
+		"stop": func(ctx context.Context, c *clustertest.Cluster, _ *options) error {
+			if err := c.StopHolders(ctx); err != nil {
+				return err
+			}
+			return c.StopReplay(ctx)
+		},
 	}[scenario]
 	if !ok {
 		flags.Usage()

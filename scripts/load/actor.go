@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
 // What actors do, as in package selfplay.
@@ -87,7 +88,7 @@ func (a *actor) run(ctx, producing context.Context) error {
 	a.mu.Lock()
 	a.closed = true
 	a.mu.Unlock()
-	for a.spooled() > 0 && sleep(ctx, 20*time.Millisecond) {
+	for a.spooled() > 0 && pause.For(ctx, 20*time.Millisecond) {
 	}
 	done()
 	work.Wait()
@@ -106,7 +107,7 @@ func (a *actor) produce(ctx context.Context) {
 	next := time.Now()
 	for {
 		next = next.Add(time.Duration(rand.ExpFloat64() * every))
-		if !sleep(ctx, time.Until(next)) {
+		if !pause.For(ctx, time.Until(next)) {
 			return
 		}
 		if !a.finish(1) {
@@ -183,10 +184,10 @@ func (a *actor) publish(ctx context.Context) error {
 			return err
 		case err != nil:
 			a.log.refused(ctx, err)
-			sleep(ctx, publishRetry)
+			pause.For(ctx, publishRetry)
 		case sent < a.opt.bundle:
 			if sent > 0 {
-				sleep(ctx, a.opt.pause)
+				pause.For(ctx, a.opt.pause)
 			}
 			if len(a.unsent()) == 0 {
 				select {
@@ -250,7 +251,7 @@ func (a *actor) removeLocked(done []*spooled) {
 
 // confirm asks which games are on disk, until ctx ends.
 func (a *actor) confirm(ctx context.Context) {
-	for sleep(ctx, jitter(confirmEvery)) {
+	for pause.For(ctx, pause.Spread(confirmEvery)) {
 		if err := a.ask(ctx); err != nil {
 			a.log.unanswered(ctx, err)
 		}
@@ -319,7 +320,7 @@ func (a *actor) waiting() []*spooled {
 // announce says every few seconds that the actor is there, until ctx ends.
 func (a *actor) announce(ctx context.Context) {
 	m := bus.Member{Schema: bus.MemberSchema, Protocol: bus.Protocol, Role: "actor", Instance: a.name, Host: "load", Build: "load", Since: time.Now().UTC(), State: "playing"}
-	for sleep(ctx, jitter(announceEvery)) {
+	for pause.For(ctx, pause.Spread(announceEvery)) {
 		m.Waiting = uint64(a.spooled())
 		if err := a.bus.Announce(ctx, m); err != nil {
 			a.log.unanswered(ctx, err)
@@ -337,17 +338,3 @@ func (a *actor) watch(ctx context.Context) {
 	for range c {
 	}
 }
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
-// jitter returns a random time from half of d to one and a half of it.
-func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d) }

@@ -179,10 +179,11 @@ func (c *running) run(ctx context.Context, dir, profile string, shares []share) 
 	producing, produced := context.WithCancel(carry)
 	defer produced()
 	group, failed := errgroup.WithContext(carry)
-	for _, a := range c.actors {
-		group.Go(func() error { return a.run(failed, producing) })
-	}
-	c.measure(failed, r)
+	c.measure(failed, r, func() {
+		for _, a := range c.actors {
+			group.Go(func() error { return a.run(failed, producing) })
+		}
+	})
 	produced()
 	if c.o.raw {
 		carried()
@@ -203,12 +204,16 @@ func (c *running) run(ctx context.Context, dir, profile string, shares []share) 
 	return r, errors.Join(err, ctx.Err())
 }
 
-// measure waits for the time that counts and takes the figures.
-func (c *running) measure(ctx context.Context, r *result) {
+// measure starts the actors, waits for the time that counts, which is from the very
+// start if there is no time to warm up, and takes the figures.
+func (c *running) measure(ctx context.Context, r *result, start func()) {
 	ended := make(chan struct{})
 	defer close(ended)
 	go c.report(ended, "sending")
-	c.await(ctx, c.o.warm)
+	if c.o.warm > 0 {
+		start()
+		c.await(ctx, c.o.warm)
+	}
 	pids := []int{c.server.cmd.Process.Pid, os.Getpid()}
 	usages := []*usage{&r.Server, &r.Senders}
 	if c.replay != nil {
@@ -218,6 +223,9 @@ func (c *running) measure(ctx context.Context, r *result) {
 	from := c.log.begin()
 	for i, pid := range pids {
 		before[i] = cputime.Process(pid)
+	}
+	if c.o.warm == 0 {
+		start()
 	}
 	c.await(ctx, c.o.length)
 	to := c.log.end()

@@ -19,7 +19,7 @@ const maxSources = 20_000
 
 // readSources returns games of the run in dir, and the number of their positions.
 func readSources(dir string) (games []*game.Game, plies int, err error) {
-	err = replay.VisitGames(filepath.Join(dir, "replay"), func(g *game.Game) bool {
+	_, err = replay.VisitGames(filepath.Join(dir, "replay"), func(g *game.Game) bool {
 		games = append(games, g)
 		plies += len(g.Plies)
 		return len(games) < maxSources
@@ -95,7 +95,7 @@ func auditBuffer(dir string, finished map[string]bool) (audit, error) {
 	var a audit
 	seen := make(map[string]bool, len(finished))
 	var damage error
-	err := replay.VisitGames(dir, func(g *game.Game) bool {
+	_, err := replay.VisitGames(dir, func(g *game.Game) bool {
 		switch {
 		case seen[g.ID]:
 			a.Twice++

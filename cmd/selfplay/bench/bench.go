@@ -31,10 +31,12 @@ func newBenchCommand() *cobra.Command {
   selfplay bench perft --peer fairy-stockfish
   selfplay bench search --peer fairy-stockfish --net crazyhouse.nnue
   selfplay bench nnue
+  selfplay bench features 'All + Hand + Threats'
   selfplay bench kernel
   selfplay bench planes
   selfplay bench train
-  selfplay bench tree`,
+  selfplay bench tree
+  selfplay bench threads`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if depth < 1 || depth >= search.MaxPly {
@@ -45,7 +47,7 @@ func newBenchCommand() *cobra.Command {
 	}
 	c.Flags().IntVar(&depth, "depth", ab.BenchDepth, "plies")
 	c.Flags().StringVar(&net, "net", player.Builtin, netHelp)
-	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchKernelCommand(), newBenchPlanesCommand(), newBenchTrainCommand(), newBenchTreeCommand())
+	c.AddCommand(newBenchPerftCommand(), newBenchSearchCommand(), newBenchNNUECommand(), newBenchFeaturesCommand(), newBenchKernelCommand(), newBenchPlanesCommand(), newBenchTrainCommand(), newBenchTreeCommand(), newBenchThreadsCommand())
 	return c
 }
 

@@ -158,7 +158,9 @@ func integerCases(rng *rand.Rand) []kernelCase {
 		for _, t := range []struct {
 			name string
 			f    func(dst []uint8, us, them []int16)
-		}{{"transform", kernel.Transform}, {"transform squared", kernel.TransformSquare}} {
+		}{{"transform", kernel.Transform}, {"transform squared", kernel.TransformSquare}, {"transform pairs", func(dst []uint8, us, them []int16) {
+			kernel.TransformPairs(dst[:len(us)], us, them)
+		}}} {
 			cases = append(cases, kernelCase{
 				name: t.name, shape: fmt.Sprintf("2x%d", width), work: float64(2 * width * 3), unit: "GB/s",
 				call: func() { t.f(bytes, us, them) },

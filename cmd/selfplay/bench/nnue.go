@@ -40,8 +40,7 @@ median CPU time of a node:
   refresh   both accumulators collected anew from all active features
   cached    the same, starting from the last position with that king square
 
-The net must be of the feature set HalfKAv2. Without --net it is a random one of
-Fairy-Stockfish's architecture.`,
+Without --net the net is a random one of Fairy-Stockfish's architecture.`,
 		Example: "  selfplay bench nnue\n  selfplay bench nnue --net crazyhouse.nnue --level avx2",
 		Args:    cli.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return benchNNUE(c.Context(), c.OutOrStdout(), o) },
@@ -78,6 +77,7 @@ func benchNNUE(ctx context.Context, w io.Writer, o benchNNUEOptions) error {
 	if err != nil {
 		return err
 	}
+	replay.Keep()
 	if o.record != "" {
 		if err := writeRecord(o.record, replay.Record()); err != nil {
 			return err

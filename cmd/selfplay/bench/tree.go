@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,7 @@ import (
 type benchTreeOptions struct {
 	architecture         string
 	batch, nodes, rounds int
+	threads              int
 }
 
 func newBenchTreeCommand() *cobra.Command {
@@ -32,9 +35,12 @@ func newBenchTreeCommand() *cobra.Command {
 		Long: `Search middlegames of crazyhouse with a random plane net on one core and print, as
 the median of several rounds of CPU time: the evaluations a second of the net alone
 in full batches, and for each length of the mates that are looked for at new
-positions the nodes a second of the search and their share of the net's.`,
+positions the nodes a second of the search and their share of the net's.
+
+Then print how many times as many nodes a second several threads search as one, by
+wall time, which a busy machine disturbs, in searches that take turns.`,
 		Example: `  selfplay bench tree
-  selfplay bench tree --arch 2x32 --nodes 5000`,
+  selfplay bench tree --arch 2x32 --nodes 5000 --threads 4`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return benchTree(c.Context(), c.OutOrStdout(), o) },
 	}
@@ -43,6 +49,7 @@ positions the nodes a second of the search and their share of the net's.`,
 	f.IntVar(&o.batch, "batch", 8, "positions the net is given at once")
 	f.IntVar(&o.nodes, "nodes", 1000, "nodes of each search")
 	f.IntVar(&o.rounds, "rounds", 5, "times each is measured")
+	f.IntVar(&o.threads, "threads", 2, "threads to compare with one")
 	return c
 }
 
@@ -54,8 +61,9 @@ var benchTreeFENs = []string{
 }
 
 func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
-	if o.batch < 1 || o.batch > mcts.MaxBatch || o.nodes < 1 || o.rounds < 1 || o.rounds > 1000 {
-		return fmt.Errorf("%w: found --batch %d --nodes %d --rounds %d, expected 1 to %d, from 1, 1 to 1000", cli.ErrUsage, o.batch, o.nodes, o.rounds, mcts.MaxBatch)
+	if o.batch < 1 || o.batch > mcts.MaxBatch || o.nodes < 1 || o.rounds < 1 || o.rounds > 1000 || o.threads < 2 || o.threads > 512 {
+		return fmt.Errorf("%w: found --batch %d --nodes %d --rounds %d --threads %d, expected 1 to %d, from 1, 1 to 1000, 2 to 512",
+			cli.ErrUsage, o.batch, o.nodes, o.rounds, o.threads, mcts.MaxBatch)
 	}
 	a, err := arch.Parse(o.architecture)
 	if err != nil {
@@ -70,11 +78,15 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 		return err
 	}
 	defer bare.Close()
-	net, err := file.Open(runtimes.Options{})
-	if err != nil {
-		return err
+	nets := make([]mcts.Evaluator, o.threads)
+	for i := range nets {
+		net, err := file.Open(runtimes.Options{})
+		if err != nil {
+			return err
+		}
+		defer net.Close()
+		nets[i] = net
 	}
-	defer net.Close()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -87,7 +99,7 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 		}
 		alone = append(alone, rate)
 		for i, probe := range probes {
-			rate, err := o.search(ctx, net, probe)
+			rate, err := o.search(ctx, nets[:1], probe, cputime.Thread)
 			if err != nil {
 				return err
 			}
@@ -100,7 +112,10 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 	for i, probe := range probes {
 		fmt.Fprintf(table, "nodes, mates of %d plies\t%.0f\t%.2f\t\n", probe, median(searched[i]), median(searched[i])/median(alone))
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return o.compareThreads(ctx, w, nets)
 }
 
 // alone returns the evaluations per second of CPU time in full batches, over
@@ -119,16 +134,38 @@ func (o *benchTreeOptions) alone(r planes.Runtime) (float64, error) {
 	return float64(count*o.batch) / took.Seconds(), err
 }
 
-// search returns the nodes per second of CPU time.
-func (o *benchTreeOptions) search(ctx context.Context, net *planes.Net, probe int) (float64, error) {
+// compareThreads prints how several threads compare with one.
+func (o *benchTreeOptions) compareThreads(ctx context.Context, w io.Writer, nets []mcts.Evaluator) error {
+	began := time.Now()
+	wall := func() time.Duration { return time.Since(began) }
+	probe := mcts.DefaultOptions().MateProbe
+	var ratios []float64
+	for range o.rounds {
+		one, err := o.search(ctx, nets[:1], probe, wall)
+		if err != nil {
+			return err
+		}
+		several, err := o.search(ctx, nets, probe, wall)
+		if err != nil {
+			return err
+		}
+		ratios = append(ratios, several/one)
+	}
+	_, err := fmt.Fprintf(w, "%d threads, mates of %d plies: %.2f times the nodes/s of one (%.2f to %.2f)\n",
+		o.threads, probe, median(ratios), slices.Min(ratios), slices.Max(ratios))
+	return err
+}
+
+// search returns the nodes per second of a clock, with a thread for each of the nets.
+func (o *benchTreeOptions) search(ctx context.Context, nets []mcts.Evaluator, probe int, clock func() time.Duration) (float64, error) {
 	options := mcts.DefaultOptions()
 	options.Batch, options.MateProbe = o.batch, probe
-	e, err := mcts.New(net, options)
+	e, err := mcts.New(nets[0], options, nets[1:]...)
 	if err != nil {
 		return 0, err
 	}
 	nodes := uint64(0)
-	start := cputime.Thread()
+	start := clock()
 	for _, fen := range benchTreeFENs {
 		p, err := chess.ParseFEN(chess.Crazyhouse, fen)
 		if err != nil {
@@ -140,5 +177,5 @@ func (o *benchTreeOptions) search(ctx context.Context, net *planes.Net, probe in
 		}
 		nodes += r.Nodes
 	}
-	return float64(nodes) / (cputime.Thread() - start).Seconds(), ctx.Err()
+	return float64(nodes) / (clock() - start).Seconds(), ctx.Err()
 }

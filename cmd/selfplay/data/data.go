@@ -191,9 +191,13 @@ func tellLosses(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
 }
 
 // tellDamage says which sources end in a part of a record, and what could not be
-// read of replay buffers. It returns how much it said.
+// read of replay buffers. It returns how much that was. It also says how many games of
+// excluded actors were left out, which is no damage.
 func tellDamage(w io.Writer, sources []*dataset.Source) (n int) {
 	for _, s := range sources {
+		if left := s.Excluded(); left > 0 {
+			fmt.Fprintf(w, "%s: %d games of excluded actors left out\n", s.Name, left)
+		}
 		for _, what := range s.Damage() {
 			fmt.Fprintf(w, "%s: not read: %s\n", s.Name, what)
 			n++

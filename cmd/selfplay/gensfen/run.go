@@ -22,6 +22,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/generate"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/player"
@@ -84,8 +85,8 @@ func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *g
 	if cfg.MaxDepth > 0 {
 		cfg.Random.MultiPVDepth = max(cfg.Random.MultiPVDepth, cfg.MaxDepth)
 	}
-	if self.Spec.Search == player.Engine {
-		fmt.Fprintln(stderr, "a UCI engine does not tell how quiet positions are: --eval-diff-limit is not applied, consider --smart-fen-skipping")
+	if self.Spec.Search.Foreign() {
+		fmt.Fprintln(stderr, "another program's engine does not tell how quiet positions are: --eval-diff-limit is not applied, consider --smart-fen-skipping")
 	}
 	return nil
 }
@@ -176,7 +177,7 @@ func (p *gensfenPrinter) end(stdout io.Writer, at *generate.Progress, interrupte
 	}
 	switch {
 	case interrupted:
-		fmt.Fprintln(p.stderr, "resume with:", cli.ShellWords(os.Args...))
+		fmt.Fprintln(p.stderr, "resume with:", words.Shell(os.Args...))
 		return fmt.Errorf("%w after %d positions", cli.ErrResumable, at.Positions)
 	case err == nil && at.Games == 0:
 		fmt.Fprintf(stdout, "%s: complete, %d positions\n", p.cfg.Output, at.Positions)

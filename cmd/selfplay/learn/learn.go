@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dataset"
@@ -30,6 +31,7 @@ type learnOptions struct {
 	out          string
 	jobs         int
 	show         bool
+	list, json   bool // list the blocks of feature sets
 
 	given  []wordValue
 	inFile []string // keys of the --config file
@@ -55,6 +57,11 @@ file may list values: then there is a run for every combination, --jobs at a tim
 and a table at the end. Runs with equal data that fit into --memory-mb have them in
 memory together; of larger ones each run reads parts, as much as that at a time.
 --show prints what the settings are and ends.
+
+--features is an expression of blocks: A + B puts blocks side by side, A * B has a
+feature for every pair, King * Hand the hands for each square of the own king.
+--list-features prints the blocks of --variant with their meanings, sizes and an
+example each, and ends.
 
 --loss pqr, or --preset pqr, whose filters suit it, learns from whole games which of
 two moves was played: from triples of a position, the one after the move played and
@@ -82,7 +89,8 @@ skip_duplicated_positions_in_training. eta chooses plain SGD, without momentum,
 weight decay or averaged net, and cross-entropy with scales of 361, unless others
 are given, at the rate eta·net_scale/600. As the shuffle is one of all data,
 batchsize is only how often the loss is reported.`,
-		Example: `  selfplay learn replay:runs/crazyhouse-laptop/replay --features 'All + Hand' --width 128 --epochs 5
+		Example: `  selfplay learn --list-features
+  selfplay learn replay:runs/crazyhouse-laptop/replay --features 'All + Hand' --width 128 --epochs 5
   selfplay learn data.chain --preset fairy --lr warmup:2%,cosine:0.001:0.00002 --out runs/fairy
   selfplay learn targetdir data loop 100 batchsize 1000000 eta 1.0 lambda 0.5 eval_limit 32000 nn_batch_size 1000 newbob_decay 0.5 loss_output_interval 1000000 mirror_percentage 50 validation_set_file_name val.bin SkipLoadingEval true
   selfplay learn data.chain --preset pqr --init runs/learn --out runs/pqr
@@ -101,6 +109,8 @@ batchsize is only how often the loss is reported.`,
 	f.StringVar(&o.file, "config", "", "YAML file of settings, which may list values")
 	f.IntVar(&o.jobs, "jobs", 0, "runs at the same time, of several; 0: one per CPU")
 	f.BoolVar(&o.show, "show", false, "print the settings and end")
+	f.BoolVar(&o.list, "list-features", false, "print the blocks of feature sets and end")
+	f.BoolVar(&o.json, "json", false, "print that list as JSON")
 	var l configs.Learn
 	for key, usage := range l.Usage() {
 		flag := f.VarPF(&settingFlag{&o, key}, key, "", usage)
@@ -142,6 +152,16 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 	runs, err := o.settings(c, data)
 	if err != nil {
 		return err
+	}
+	if o.list {
+		v, err := chess.ParseVariant(runs[0].Variant)
+		if err != nil {
+			return fmt.Errorf("%w: %w", cli.ErrUsage, err)
+		}
+		return printFeatures(c.OutOrStdout(), v, o.json)
+	}
+	if o.json {
+		return fmt.Errorf("%w: found --json, expected it with --list-features alone", cli.ErrUsage)
 	}
 	if o.show {
 		for i := range runs {

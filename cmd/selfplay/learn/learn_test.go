@@ -2,14 +2,18 @@ package learn
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/gensfen"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
 // A run whose process is killed three times without warning ends with the net of
@@ -206,5 +210,31 @@ func TestLearnUsage(t *testing.T) {
 		if code != tc.code || !strings.Contains(stderr, tc.want) {
 			t.Errorf("%q: exit %d, error %q, want %d with %q", tc.args, code, stderr, tc.code, tc.want)
 		}
+	}
+}
+
+// The list of blocks has every block of the variant, with an example.
+func TestListFeatures(t *testing.T) {
+	for _, v := range chess.Variants() {
+		out, stderr, code := selfplayCommand(t, "", "learn", "--list-features", "--variant", v.Name)
+		if code != 0 {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		for _, name := range features.Blocks(v) {
+			if strings.Count(out, "\n"+name+": ") != 1 {
+				t.Errorf("%v: found no line, or several, for %s in\n%s", v, name, out)
+			}
+		}
+		if blocks := len(features.Blocks(v)); strings.Count(out, "\n  example ") != blocks {
+			t.Errorf("%v: expected %d examples in\n%s", v, blocks, out)
+		}
+	}
+	out, stderr, code := selfplayCommand(t, "", "learn", "--list-features", "--json")
+	var list []features.Listed
+	if err := json.Unmarshal([]byte(out), &list); code != 0 || err != nil || !slices.Equal(list, features.List(chess.Crazyhouse)) {
+		t.Errorf("exit %d, %s, %v: %s", code, stderr, err, out)
+	}
+	if _, _, code := selfplayCommand(t, "", "learn", "--json"); code != 2 {
+		t.Errorf("--json alone: exit %d, want 2", code)
 	}
 }

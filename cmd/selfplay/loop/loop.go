@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -26,6 +28,7 @@ type loopOptions struct {
 	games      uint64
 	generation int
 	json       bool
+	replace    bool // the run's replay buffer
 }
 
 // New returns the root command: the whole loop on this machine.
@@ -56,6 +59,7 @@ nothing that was acknowledged and is resumed by the same command.`,
 	f.DurationVar(&o.forTime, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
 	f.Uint64Var(&o.games, "games", 0, "stop after playing this number of games; 0: no limit")
 	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
+	cli.AddReplaceBuffer(c, &o.replace)
 	f.BoolVar(&o.json, "json", false, "print the status as JSON lines")
 	return c
 }
@@ -73,14 +77,14 @@ func loop(c *cobra.Command, o loopOptions) error {
 		return err
 	}
 	out := cli.NewLive(c.OutOrStdout())
-	logger := slog.New(slog.NewTextHandler(out, nil))
+	logger := slog.New(cli.NewSentences(out, selfplay.Sentence))
 	if o.json {
 		logger = slog.New(slog.NewJSONHandler(out, nil))
 	}
 	logger.Info("starting", "variant", cfg.Variant, "preset", cfg.Preset, "net", net,
 		"seed", cfg.Seed, "dir", o.dir, "resumed", resumed, "build", c.Root().Version)
 
-	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: c.Root().Version, Patience: o.bus.Wait, Log: logger})
+	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: c.Root().Version, Patience: o.bus.Wait, Log: logger, ReplaceBuffer: o.replace})
 	if err != nil {
 		return err
 	}
@@ -88,9 +92,9 @@ func loop(c *cobra.Command, o loopOptions) error {
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		out.Follow(show, logger, o.json, func() ([]string, []any) {
+		out.Follow(show, logger, o.json, func(columns int) cli.Shown {
 			s := run.Status()
-			return []string{s.Line(), s.Waiting()}, s.Attrs()
+			return cli.Shown{Panel: s.Panel(columns), Line: s.Line(), Attrs: s.Attrs()}
 		})
 	}()
 	err = run.Loop(c.Context(), selfplay.Limits{For: o.forTime, Games: o.games, Generation: o.generation})
@@ -99,15 +103,31 @@ func loop(c *cobra.Command, o loopOptions) error {
 
 	s := run.Status()
 	err = errors.Join(err, run.Close())
-	if resume := cli.ShellWords(os.Args[0], "--dir", o.dir); o.json {
+	if resume := words.Shell(os.Args[0], "--dir", o.dir); o.json {
 		logger.Info("resume", "command", resume)
 	} else {
-		fmt.Fprintln(out, "resume with:", resume)
+		fmt.Fprint(out, ending(s, o.dir, resume))
 	}
 	if err == nil && o.generation > 0 && s.ActorGeneration < o.generation {
 		err = fmt.Errorf("stopped before the actors loaded a net of generation %d: they have %d", o.generation, s.ActorGeneration)
 	}
 	return err
+}
+
+// ending says what the run in dir has come to and what can be done with it.
+func ending(s selfplay.Status, dir, resume string) string {
+	var text strings.Builder
+	line := func(what, command string) { fmt.Fprintf(&text, "%-13s%s\n", what, command) }
+	if n := len(s.Curve); n > 0 {
+		line("reached:", fmt.Sprintf("generation %d, %+.0f Elo over the first player by %d matches", s.Generation, s.Curve[n-1], n))
+		if n > 1 {
+			line("curve:", filepath.Join(dir, selfplay.CurveFile))
+		}
+		line("play it:", words.Shell(os.Args[0], "play", dir))
+		line("match it:", words.Shell(os.Args[0], "match", dir, "builtin", "--games", "100", "--nodes", "400"))
+	}
+	line("resume with:", resume)
+	return text.String()
 }
 
 // configuration settles o.dir and the effective configuration: that of the run

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,19 +42,8 @@ type matchOptions struct {
 	concurrency int
 
 	seed    uint64
-	opening openingOptions
-
-	maxPlies   int
-	winScore   int
-	winPlies   int
-	drawScore  int
-	drawPlies  int
-	drawMinPly int
-
-	resignScore int
-	resignMoves int
-
-	playOut float64
+	opening cli.Openings
+	rules   cli.Adjudication
 
 	sprt        bool
 	elo0, elo1  float64
@@ -90,6 +80,7 @@ interrupted without a log.`,
 		Example: `  selfplay match new.nnue old.nnue --games 400 --nodes 400
   selfplay match new.nnue material --games 10000 --sprt --elo0 0 --elo1 20 --log test.jsonl
   selfplay match new.nnue,nodes=400 uci:fairy-stockfish,Hash=16,nodes=1000 --games 100 --pgn games.pgn
+  selfplay match builtin xboard:sjeng --games 20 --tc 10+0.1
   selfplay match a.nnue b.nnue material uci:fairy-stockfish --games 100 --log cup.jsonl
   selfplay match new.nnue a.nnue b.nnue --format gauntlet --tc 10+0.1 --output fastchess`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -120,7 +111,7 @@ func (o *matchOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "roundrobin", "pairings: roundrobin, or gauntlet (the first players against all others)")
 	f.IntVar(&o.seeds, "seeds", 1, "of a gauntlet: how many first players meet all others")
 	f.IntVar(&o.games, "games", 400, "games of every two players at most, an even number")
-	f.Uint64Var(&o.nodes, "nodes", 0, "nodes a move; 400 if no other limit is given")
+	f.Uint64Var(&o.nodes, "nodes", 0, "nodes a move; if no limit is given 400, or --movetime 1s if a player is xboard:COMMAND")
 	f.IntVar(&o.depth, "depth", 0, "depth of each search, plies")
 	f.DurationVar(&o.moveTime, "movetime", 0, "time a move, e.g. 50ms")
 	f.StringVar(&o.timeControl, "tc", "", "clock for the game, [MIN:]SEC[+SEC], e.g. 10+0.1")
@@ -130,16 +121,8 @@ func (o *matchOptions) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.hashMB, "hash", 4, "transposition table of our own players, MiB")
 	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core, less if players have several threads")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of openings")
-	o.opening.addFlags(f)
-	f.IntVar(&o.maxPlies, "max-plies", 400, "a longer game is a draw")
-	f.IntVar(&o.winScore, "win-score", 2500, "adjudicate when both players agree on this score, centipawns; 0: never")
-	f.IntVar(&o.winPlies, "win-plies", 6, "plies for which both must agree")
-	f.IntVar(&o.drawScore, "draw-score", 0, "adjudicate a draw when both players' scores stay within this, centipawns")
-	f.IntVar(&o.drawPlies, "draw-plies", 0, "plies for which they must; 0: never")
-	f.IntVar(&o.drawMinPly, "draw-min-ply", 80, "first ply at which a draw is adjudicated")
-	f.IntVar(&o.resignScore, "resign-score", 0, "a player whose own score is this far below 0, centipawns, resigns, whatever the other's is; 0: never")
-	f.IntVar(&o.resignMoves, "resign-moves", 3, "own moves for which it must be")
-	f.Float64Var(&o.playOut, "play-out", 0, "share of games, 0 to 1, played to their end although adjudicated, which measures how often adjudication is wrong")
+	o.opening.AddFlags(f)
+	o.rules.AddFlags(f)
 	f.BoolVar(&o.sprt, "sprt", false, "stop when a sequential test of --elo0 against --elo1 decides")
 	f.Float64Var(&o.elo0, "elo0", 0, "Elo of H0")
 	f.Float64Var(&o.elo1, "elo1", 20, "Elo of H1")
@@ -164,7 +147,7 @@ func (o *matchOptions) config(ctx context.Context, stderr io.Writer, players []p
 	if err := o.check(); err != nil {
 		return cfg, err
 	}
-	limits, err := o.limits()
+	limits, err := o.limits(players)
 	if err != nil {
 		return cfg, err
 	}
@@ -173,19 +156,14 @@ func (o *matchOptions) config(ctx context.Context, stderr io.Writer, players []p
 		Pairs:       o.games / 2,
 		Concurrency: o.concurrency,
 		Seed:        o.seed,
-		Game: game.Config{
-			MaxPlies: o.maxPlies, TimeMargin: o.timeMargin, MoveTimeMargin: o.moveMargin,
-			WinScore: search.Score(o.winScore), WinPlies: o.winPlies,
-			ResignScore: search.Score(o.resignScore), ResignMoves: o.resignMoves,
-			DrawScore: search.Score(o.drawScore), DrawPlies: o.drawPlies, DrawMinPly: o.drawMinPly,
-			NoAdjudicateShare: o.playOut,
-		},
+		Game:        o.rules.Config(),
 		MoveTimeout: o.moveTimeout,
 		Log:         o.log,
 		PGN:         o.pgn,
 		PGNOptions:  game.PGNOptions{Eval: o.eval, PV: o.pv},
 		Build:       build,
 	}
+	cfg.Game.TimeMargin, cfg.Game.MoveTimeMargin = o.timeMargin, o.moveMargin
 	if cfg.Format, err = match.ParseFormat(o.format); err != nil {
 		return cfg, fmt.Errorf("%w: --format: %w", cli.ErrUsage, err)
 	}
@@ -195,7 +173,7 @@ func (o *matchOptions) config(ctx context.Context, stderr io.Writer, players []p
 	if o.sprt {
 		cfg.SPRT = &rating.SPRT{Elo0: o.elo0, Elo1: o.elo1, Alpha: o.alpha, Beta: o.beta, Normalized: o.normalized}
 	}
-	if cfg.Openings, err = o.opening.openings(v, o.seed); err != nil {
+	if cfg.Openings, err = o.opening.Openings(v, o.seed); err != nil {
 		return cfg, err
 	}
 	makers, err := player.LoadAll(ctx, players, v, player.Defaults{Limits: limits, HashMB: o.hashMB})
@@ -228,8 +206,10 @@ func (o *matchOptions) check() error {
 	return nil
 }
 
-// limits are those of players that have none of their own.
-func (o *matchOptions) limits() (search.Limits, error) {
+// limits are those of players that have none of their own. Where nothing is said they
+// are nodes, or a time if there is a player that cannot count nodes, as few engines of
+// CECP can.
+func (o *matchOptions) limits(players []player.Spec) (search.Limits, error) {
 	limits := search.Limits{Nodes: o.nodes, Depth: o.depth, MoveTime: o.moveTime}
 	if o.timeControl != "" {
 		base, inc, err := player.ParseTimeControl(o.timeControl)
@@ -240,6 +220,9 @@ func (o *matchOptions) limits() (search.Limits, error) {
 	}
 	if o.nodes == 0 && o.depth == 0 && o.moveTime == 0 && o.timeControl == "" {
 		limits.Nodes = 400
+		if slices.ContainsFunc(players, func(s player.Spec) bool { return s.Search == player.XBoard && !s.HasLimits() }) {
+			limits = search.Limits{MoveTime: time.Second}
+		}
 	}
 	return limits, nil
 }

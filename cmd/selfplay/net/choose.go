@@ -163,7 +163,7 @@ func (o *chooseOptions) with(c *cobra.Command, dir string, do func(context.Conte
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	choice, err := selfplay.ChooseNet(c.Context(), dir, cfg, o.bus.Wait, selfplay.Options{Build: c.Root().Version, Log: log})
+	choice, err := selfplay.ChooseNet(c.Context(), dir, cfg, selfplay.Options{Build: c.Root().Version, Patience: o.bus.Wait, Log: log})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -32,6 +33,8 @@ type role struct {
 	config cli.ConfigFlags
 	dir    string
 	json   bool
+
+	replace bool // the run's replay buffer
 }
 
 func (o *role) add(c *cobra.Command) {
@@ -56,7 +59,9 @@ func newActor() *cobra.Command {
 		Short: "Play games for a run on a server",
 		Long: `Play games for a run on a server, with the net that the run plays with, and give them
 to its replay buffer. Any number of actors come and go. A finished game is kept on
-this machine's disk until the replay buffer says that it has it on its own.` + common,
+this machine's disk until the replay buffer says that it has it on its own. An actor
+that ends waits up to 20 s for that; the games that are left are published by its next
+start, and the exit code is 0.` + common,
 		Example: `  selfplay actor --nats nats://10.0.0.1:4222 --run crazyhouse --token-file run.token
   selfplay actor --nats tls://a:4222,tls://b:4222 --run crazyhouse --creds actor.creds --tls-ca ca.pem --workers 16`,
 		Args: cli.NoArgs,
@@ -86,8 +91,9 @@ func newReplay() *cobra.Command {
 		Short: "Keep the games of a run on a server; with audit, recount a buffer",
 		Long: `Keep the games of a run on a server in the replay buffer of this machine: every game
 is checked by the rules and for its actor's signature, stored and synced. One process
-at a time does this; a second one waits until the first has ended. Another buffer than
-the run's is refused.` + common,
+at a time does this; a second one on the same buffer waits until the first has ended.
+Another buffer than the run's is refused: start replay where that one is. If it is lost,
+--replace-buffer lets an empty one take its place.` + common,
 		Example: `  selfplay replay --nats nats://10.0.0.1:4222 --run crazyhouse --dir /data/crazyhouse
   selfplay replay audit /data/crazyhouse`,
 		Args: cli.NoArgs,
@@ -97,6 +103,7 @@ the run's is refused.` + common,
 	}
 	o.add(c)
 	o.config.AddOwn(c)
+	cli.AddReplaceBuffer(c, &o.replace)
 	return c
 }
 
@@ -184,11 +191,11 @@ A killed trainer loses nothing, and the same command goes on.`,
 // options are those of a process of the run, and what shows its status.
 func (o *role) options(c *cobra.Command) (selfplay.Options, *cli.Live) {
 	out := cli.NewLive(c.OutOrStdout())
-	logger := slog.New(slog.NewTextHandler(out, nil))
+	logger := slog.New(cli.NewSentences(out, selfplay.Sentence))
 	if o.json {
 		logger = slog.New(slog.NewJSONHandler(out, nil))
 	}
-	return selfplay.Options{Build: c.Root().Version, Role: o.name, Patience: o.bus.Wait, Log: logger}, out
+	return selfplay.Options{Build: c.Root().Version, Role: o.name, Patience: o.bus.Wait, Log: logger, ReplaceBuffer: o.replace}, out
 }
 
 // check refuses a command without server or run.
@@ -256,9 +263,10 @@ func (o *role) run(c *cobra.Command, run *selfplay.Run, logger *slog.Logger, out
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		out.Follow(show, logger, o.json, func() ([]string, []any) {
+		out.Follow(show, logger, o.json, func(int) cli.Shown {
 			s := run.Status()
-			return []string{s.RoleLine(o.name)}, s.RoleAttrs(o.name)
+			line := s.RoleLine(o.name)
+			return cli.Shown{Panel: []string{line}, Line: line, Attrs: s.RoleAttrs(o.name)}
 		})
 	}()
 	err := work(c.Context(), run)
@@ -269,9 +277,9 @@ func (o *role) run(c *cobra.Command, run *selfplay.Run, logger *slog.Logger, out
 		return err
 	}
 	if o.json {
-		logger.Info("resume", "command", cli.ShellWords(os.Args...))
+		logger.Info("resume", "command", words.Shell(os.Args...))
 	} else {
-		fmt.Fprintln(out, "resume with:", cli.ShellWords(os.Args...))
+		fmt.Fprintln(out, "resume with:", words.Shell(os.Args...))
 	}
 	return err
 }

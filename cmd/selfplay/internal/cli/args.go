@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -22,19 +20,6 @@ func AtLeastArgs(n int) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// ShellWords joins words so that a shell takes them apart again.
-func ShellWords(words ...string) string {
-	words = slices.Clone(words)
-	for i, w := range words {
-		if w == "" || strings.ContainsFunc(w, func(r rune) bool {
-			return !strings.ContainsRune("_./-:=,+@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		}) {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 // NoArgs refuses positional arguments with an error that exits 2. To a group of

@@ -54,3 +54,8 @@ func (f *BusFlags) Apply(c *cobra.Command, cfg *configs.Config) error {
 	}
 	return nil
 }
+
+// AddReplaceBuffer adds the flag of commands that keep a run's games.
+func AddReplaceBuffer(c *cobra.Command, replace *bool) {
+	c.Flags().BoolVar(replace, "replace-buffer", false, "let the replay buffer of this directory take the place of the run's, which is lost")
+}

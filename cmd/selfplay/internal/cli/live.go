@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -19,6 +20,13 @@ type Live struct {
 	out   io.Writer
 	Width int // columns; 0: not a terminal, no status lines
 	lines []string
+}
+
+// Shown is a status in the forms that Follow knows.
+type Shown struct {
+	Panel []string // on a terminal
+	Line  string   // elsewhere
+	Attrs []any    // as JSON
 }
 
 func NewLive(out io.Writer) *Live { return &Live{out: out, Width: terminalWidth(out)} }
@@ -74,10 +82,10 @@ func (l *Live) draw() string {
 	return strings.Join(cut, "\n")
 }
 
-// Follow shows a status until ctx ends: its lines, rewritten every second, on a
-// terminal; otherwise, or as JSON, its attributes as one structured line after the
-// first second and then every ten.
-func (l *Live) Follow(ctx context.Context, logger *slog.Logger, asJSON bool, status func() (lines []string, attrs []any)) {
+// Follow shows a status until ctx ends: its panel, rewritten every second, on a
+// terminal, whose columns it is given; otherwise a line, or attributes as JSON, after
+// the first second and then every ten.
+func (l *Live) Follow(ctx context.Context, logger *slog.Logger, asJSON bool, status func(columns int) Shown) {
 	onTerminal := l.Width > 0 && !asJSON
 	if onTerminal {
 		defer l.Show()
@@ -88,16 +96,30 @@ func (l *Live) Follow(ctx context.Context, logger *slog.Logger, asJSON bool, sta
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-		}
-		lines, attrs := status()
-		switch {
-		case onTerminal:
-			if err := l.Show(lines...); err != nil {
+		case now := <-tick.C:
+			var err error
+			switch {
+			case onTerminal:
+				l.fit()
+				err = l.Show(status(l.Width).Panel...)
+			case second%10 != 0:
+			case asJSON:
+				logger.Info("status", status(0).Attrs...)
+			default:
+				_, err = fmt.Fprintf(l, "%s  %s\n", now.Format(clockFormat), status(0).Line)
+			}
+			if err != nil {
 				return // nobody reads; the run goes on
 			}
-		case second%10 == 0:
-			logger.Info("status", attrs...)
 		}
+	}
+}
+
+// fit looks whether the terminal's width has changed.
+func (l *Live) fit() {
+	if width := terminalWidth(l.out); width > 0 {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.Width = width
 	}
 }

@@ -1,4 +1,4 @@
-package match
+package cli
 
 import (
 	"os"
@@ -31,14 +31,14 @@ func TestOpenings(t *testing.T) {
 		{chess.Chess, "", "random 4-9 seed 7"},
 		{chess.Crazyhouse, path, "book "},
 	} {
-		o := openingOptions{book: c.book, min: 4, max: 9}
-		got, err := o.openings(c.variant, 7)
+		o := Openings{book: c.book, min: 4, max: 9}
+		got, err := o.Openings(c.variant, 7)
 		if err != nil || !strings.HasPrefix(got.ID, c.want) {
 			t.Errorf("case %d: %s, %v; expected %s", i, got.ID, err, c.want)
 		}
 	}
-	o := openingOptions{book: "default", min: 4, max: 9}
-	if got, err := o.openings(chess.Chess, 7); err == nil {
+	o := Openings{book: "default", min: 4, max: 9}
+	if got, err := o.Openings(chess.Chess, 7); err == nil {
 		t.Errorf("default book of chess: %s", got.ID)
 	}
 }

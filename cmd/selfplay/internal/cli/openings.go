@@ -1,4 +1,4 @@
-package match
+package cli
 
 import (
 	"github.com/spf13/pflag"
@@ -8,14 +8,15 @@ import (
 	"github.com/crazyhouse-rl/selfplay/match/book"
 )
 
-// openingOptions say where games begin.
-type openingOptions struct {
+// Openings are the flags that say where games begin.
+type Openings struct {
 	book      string
 	bookPlies int
 	min, max  int
 }
 
-func (o *openingOptions) addFlags(f *pflag.FlagSet) {
+// AddFlags declares the flags and sets their defaults.
+func (o *Openings) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.book, "book", "", `openings: an EPD, FEN or PGN file, "default" for the program's own book or "none"
 for random ones; default the program's own, which crazyhouse has, else random ones`)
 	f.IntVar(&o.bookPlies, "book-plies", 0, "plies of each game of a PGN book, at most; 0: all")
@@ -23,8 +24,8 @@ for random ones; default the program's own, which crazyhouse has, else random on
 	f.IntVar(&o.max, "opening-max", 9, "and at most")
 }
 
-// openings gives the openings of a book, or random ones.
-func (o *openingOptions) openings(v *chess.Variant, seed uint64) (match.Openings, error) {
+// Openings gives the openings of a book, or random ones.
+func (o *Openings) Openings(v *chess.Variant, seed uint64) (match.Openings, error) {
 	if o.book == "none" || o.book == "" && !book.HasDefault(v) {
 		return match.RandomOpenings(v, seed, o.min, o.max), nil
 	}

@@ -1,0 +1,101 @@
+package analyse
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// leastGain is what a drop that neither checks nor mates must gain to be a threat, in
+// centipawns: about what the right to move is worth and a pawn.
+const leastGain = 150
+
+// threat is a drop that the side not to move would play if it were to move.
+type threat struct {
+	UCI   string `json:"uci"`
+	SAN   string `json:"san"`
+	Check bool   `json:"check"`
+	// Mate is in how many moves the drop mates, 0 if it does not.
+	Mate int `json:"mate"`
+	// Gain is by how much the score would be better for that side than it is, in
+	// centipawns; 0 of drops that mate.
+	Gain int `json:"gain"`
+	// Line is what follows, the drop first, in SAN; empty if the drop mates.
+	Line string `json:"line"`
+}
+
+func (t *threat) words() string {
+	if t.Mate == 1 {
+		return "mate"
+	}
+	var words []string
+	if t.Check {
+		words = append(words, "check")
+	}
+	if t.Mate > 1 {
+		words = append(words, fmt.Sprintf("mate in %d", t.Mate))
+	} else {
+		words = append(words, fmt.Sprintf("gains %.2f", float64(t.Gain)/search.CentipawnsPerPawn))
+	}
+	return strings.Join(words, ", ") + "  " + t.Line
+}
+
+// threats returns the drops that the side not to move threatens, those that mate at
+// once first, at most as many others as lines are asked for. Score is that of the
+// position, seen by the side to move.
+func (a *analyst) threats(ctx context.Context, p *chess.Position, score search.Score) ([]threat, error) {
+	all := []threat{}
+	if p.InCheck() || p.Hand(p.SideToMove().Other()).Empty() {
+		return all, nil
+	}
+	passed := *p
+	passed.MakeNull()
+	var moves chess.MoveList
+	passed.Legal(&moves)
+	var others []chess.Move
+	for _, m := range moves.Slice() {
+		switch {
+		case !m.IsDrop():
+		case mates(&passed, m):
+			all = append(all, threat{UCI: passed.UCI(m), SAN: passed.SAN(m), Check: true, Mate: 1})
+		default:
+			others = append(others, m)
+		}
+	}
+	if len(others) == 0 {
+		return all, nil
+	}
+	lim := a.lim
+	lim.MultiPV, lim.SearchMoves = a.lines, others
+	res, err := a.player.Search(ctx, chess.NewLine(passed), lim)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range bestLines(&res) {
+		m := l.PV[0]
+		t := threat{UCI: passed.UCI(m), SAN: passed.SAN(m), Check: passed.GivesCheck(m), Line: cli.MovesText(&passed, l.PV)}
+		if l.Score.IsMate() && l.Score > 0 {
+			t.Mate = l.Score.MateIn()
+		} else if !l.Score.IsMate() && !score.IsMate() {
+			t.Gain = int(l.Score + score)
+		}
+		if t.Mate > 0 || t.Gain >= leastGain || t.Check && t.Gain > 0 {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+// mates reports whether a move mates.
+func mates(p *chess.Position, m chess.Move) bool {
+	after := *p
+	after.Make(m)
+	return after.InCheck() && !after.HasLegalMove()
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// Adjudication are the flags that end games before the rules do.
+type Adjudication struct {
+	maxPlies int
+
+	winScore   int
+	winPlies   int
+	drawScore  int
+	drawPlies  int
+	drawMinPly int
+
+	resignScore int
+	resignMoves int
+
+	playOut float64
+}
+
+// AddFlags declares the flags and sets their defaults.
+func (a *Adjudication) AddFlags(f *pflag.FlagSet) {
+	f.IntVar(&a.maxPlies, "max-plies", 400, "a longer game is a draw")
+	f.IntVar(&a.winScore, "win-score", 2500, "adjudicate when both players agree on this score, centipawns; 0: never")
+	f.IntVar(&a.winPlies, "win-plies", 6, "plies for which both must agree")
+	f.IntVar(&a.drawScore, "draw-score", 0, "adjudicate a draw when both players' scores stay within this, centipawns")
+	f.IntVar(&a.drawPlies, "draw-plies", 0, "plies for which they must; 0: never")
+	f.IntVar(&a.drawMinPly, "draw-min-ply", 80, "first ply at which a draw is adjudicated")
+	f.IntVar(&a.resignScore, "resign-score", 0, "a player whose own score is this far below 0, centipawns, resigns, whatever the other's is; 0: never")
+	f.IntVar(&a.resignMoves, "resign-moves", 3, "own moves for which it must be")
+	f.Float64Var(&a.playOut, "play-out", 0, "share of games, 0 to 1, played to their end although adjudicated, which measures how often adjudication is wrong")
+}
+
+// Config returns the rules of games that the flags set.
+func (a *Adjudication) Config() game.Config {
+	return game.Config{
+		MaxPlies: a.maxPlies,
+		WinScore: search.Score(a.winScore), WinPlies: a.winPlies,
+		ResignScore: search.Score(a.resignScore), ResignMoves: a.resignMoves,
+		DrawScore: search.Score(a.drawScore), DrawPlies: a.drawPlies, DrawMinPly: a.drawMinPly,
+		NoAdjudicateShare: a.playOut,
+	}
+}
