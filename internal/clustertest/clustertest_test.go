@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 11, "processes that TestKilledClusterLosesNothing kills; 4 under -short")
+	kills = flag.Int("kills", 11, "processes that TestKilledClusterLosesNothing kills; 5 of a smaller cluster under -short")
 	long  = flag.Bool("long", false, "run under -short what runs without it")
 )
 
@@ -49,10 +49,10 @@ func built(t *testing.T) Programs {
 }
 
 // start starts a cluster that the test's end kills.
-func start(t *testing.T, actors, gates int) *Cluster {
+func start(t *testing.T, servers, actors, gates int) *Cluster {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	c, err := Open(Options{Dir: t.TempDir(), Programs: built(t), Servers: 3, Actors: actors, Gates: gates, Log: log})
+	c, err := Open(Options{Dir: t.TempDir(), Programs: built(t), Servers: servers, Actors: actors, Gates: gates, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +88,11 @@ func endWell(t *testing.T, c *Cluster) {
 
 // Every role and every server is killed; each finished game is stored once.
 func TestKilledClusterLosesNothing(t *testing.T) {
-	c, n := start(t, 2, 2), *kills
+	servers, actors, gates, n := 3, 2, 2, *kills
 	if testing.Short() && !*long {
-		n = min(n, 4)
+		servers, actors, gates, n = 1, 1, 1, min(n, 5) // several servers take their time to choose leaders
 	}
+	c := start(t, servers, actors, gates)
 	if err := c.KillInTurn(t.Context(), n, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestWipedServersLoseNothing(t *testing.T) {
 	if testing.Short() && !*long {
 		t.Skip("the cluster has to begin twice")
 	}
-	c := start(t, 2, 1)
+	c := start(t, 3, 2, 1)
 	if err := c.WipeServers(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -117,8 +118,21 @@ func TestStoppedHolderWritesNothing(t *testing.T) {
 	if testing.Short() && !*long {
 		t.Skip("leases have to end, which takes a minute")
 	}
-	c := start(t, 1, 2)
+	c := start(t, 3, 1, 2)
 	if err := c.StopHolders(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	endWell(t, c)
+}
+
+// While replay is suspended games wait in the spools, and afterwards each is stored once,
+// by the same process or by another on the same directory.
+func TestStoppedReplayStoresOnce(t *testing.T) {
+	if testing.Short() && !*long {
+		t.Skip("leases have to end, which takes half a minute")
+	}
+	c := start(t, 3, 2, 1)
+	if err := c.StopReplay(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	endWell(t, c)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -152,6 +153,25 @@ func (p *Process) End(limit time.Duration) error {
 	defer p.mu.Unlock()
 	if p.err != nil {
 		return fmt.Errorf("%s: asked to end: %w; the end of %s:\n%s", p.Name, p.err, p.Log, p.tail())
+	}
+	return nil
+}
+
+// fails waits until the process has ended by itself, which must be with an exit code other
+// than 0 and after it printed the text.
+func (p *Process) fails(limit time.Duration, text string) error {
+	p.mu.Lock()
+	p.expected = true
+	ended := p.ended
+	p.mu.Unlock()
+	select {
+	case <-ended:
+	case <-time.After(limit):
+		p.abandon()
+		return fmt.Errorf("%s: found it still running after %v, expected it to say %q; the end of %s:\n%s", p.Name, limit, text, p.Log, p.tail())
+	}
+	if said := p.tail(); p.err == nil || !strings.Contains(said, text) {
+		return fmt.Errorf("%s: ended with error %v, expected one and %q; the end of %s:\n%s", p.Name, p.err, text, p.Log, said)
 	}
 	return nil
 }

@@ -70,12 +70,12 @@ func (c *Cluster) Verdict() (*Verdict, error) {
 		return nil, err
 	}
 	v := &Verdict{Finished: len(finished)}
+	left, err := c.spooled()
+	if err != nil {
+		return nil, err
+	}
+	v.Spooled = len(left)
 	for _, p := range c.actors {
-		left, err := spooled(c.dir(p))
-		if err != nil {
-			return nil, err
-		}
-		v.Spooled += len(left)
 		refused, err := os.ReadDir(filepath.Join(c.dir(p), spoolDir, "refused"))
 		if err == nil && len(refused) > 0 {
 			v.Problems = append(v.Problems, fmt.Sprintf("%s: %d games refused by the buffer", p.Name, len(refused)))

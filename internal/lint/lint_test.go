@@ -24,6 +24,7 @@ var group = map[string]int{
 	"search":               2,
 	"search/clock":         2,
 	"search/option":        2,
+	"search/strength":      2,
 	"nnue/features":        2,
 	"nnue":                 3,
 	"nnue/nnuetest":        3,
@@ -62,21 +63,28 @@ var group = map[string]int{
 	"trainer/run":          9,
 	"match":                7,
 	"match/rating":         5,
+	"tune":                 8,
 	"match/book":           4,
 	"uci":                  5,
+	"xboard":               5,
 	"player":               6,
 	"uci/server":           7,
+	"xboard/server":        8,
 	"generate":             7,
 	"dataset":              6,
+	"lab/puzzles":          7,
 	"bus":                  6,
 	"selfplay":             10,
+	"lab":                  10,
 
 	// Folders of commands share what is in internal/cli and import none of each
 	// other.
 	"cmd/selfplay/internal/cli":     11,
 	"cmd/selfplay/internal/clitest": 12,
+	"cmd/selfplay/analyse":          13,
 	"cmd/selfplay/bench":            13,
 	"cmd/selfplay/book":             13,
+	"cmd/selfplay/compare":          13,
 	"cmd/selfplay/config":           13,
 	"cmd/selfplay/data":             13,
 	"cmd/selfplay/gensfen":          13,
@@ -84,8 +92,11 @@ var group = map[string]int{
 	"cmd/selfplay/loop":             13,
 	"cmd/selfplay/match":            13,
 	"cmd/selfplay/net":              13,
+	"cmd/selfplay/play":             13,
 	"cmd/selfplay/position":         13,
+	"cmd/selfplay/puzzles":          13,
 	"cmd/selfplay/roles":            13,
+	"cmd/selfplay/tune":             13,
 	"cmd/selfplay/uci":              13,
 	"cmd/selfplay":                  14,
 
@@ -96,8 +107,10 @@ var group = map[string]int{
 	"internal/clustertest": 11,
 	"internal/cputime":     1,
 	"internal/dirlock":     1,
+	"internal/engine":      5,
 	"internal/durable":     1,
 	"internal/leak":        0,
+	"internal/memory":      0,
 	"internal/golden":      1,
 	"internal/figure":      2,
 	"internal/invariants":  1,
@@ -106,6 +119,7 @@ var group = map[string]int{
 	"internal/tfevents":    1,
 	"internal/logistic":    1,
 	"internal/parallel":    1,
+	"internal/pause":       0,
 	"internal/secret":      1,
 	"internal/splitmix":    0,
 	"internal/lint":        14,
@@ -114,6 +128,7 @@ var group = map[string]int{
 
 var sameLayer = map[[2]string]bool{
 	{"search/clock", "search"}:                    true,
+	{"search/strength", "search"}:                 true,
 	{"nnue/nnuetest", "nnue"}:                     true,
 	{"planes/planestest", "planes"}:               true,
 	{"planes/arch/archtest", "planes/arch"}:       true,
@@ -122,6 +137,9 @@ var sameLayer = map[[2]string]bool{
 	{"sample/sampletest", "sample"}:               true,
 	{"replay/replaytest", "replay"}:               true,
 	{"match/book", "game"}:                        true,
+	{"uci", "internal/engine"}:                    true,
+	{"xboard", "internal/engine"}:                 true,
+	{"xboard", "uci"}:                             true,
 	{"trainer/nnuefit", "trainer"}:                true,
 	{"trainer/planesfit", "trainer"}:              true,
 }
@@ -139,8 +157,11 @@ var testsOnly = map[[2]string]bool{
 	{"planes/onnxgo", "planes/arch/archtest"}: true,
 	{"planes/ort", "planes/arch/archtest"}:    true,
 
-	{"cmd/selfplay/data", "cmd/selfplay/gensfen"}:  true, // makes the games
-	{"cmd/selfplay/learn", "cmd/selfplay/gensfen"}: true,
+	{"cmd/selfplay/data", "cmd/selfplay/gensfen"}:    true, // makes the games
+	{"cmd/selfplay/learn", "cmd/selfplay/gensfen"}:   true,
+	{"cmd/selfplay/compare", "cmd/selfplay/gensfen"}: true,
+	{"cmd/selfplay/compare", "cmd/selfplay/learn"}:   true, // make cells again
+	{"cmd/selfplay/compare", "cmd/selfplay/match"}:   true,
 }
 
 // owner names, for an outside dependency, the packages that may import it: with
@@ -150,7 +171,7 @@ var owner = map[string][]string{
 	"github.com/spf13/cobra":   {"cmd/selfplay"},
 	"github.com/spf13/pflag":   {"cmd/selfplay"},
 	"github.com/goccy/go-yaml": {"configs"},
-	"gonum.org/v1/gonum/":      {"match/rating"},
+	"gonum.org/v1/gonum/":      {"match/rating", "tune", "lab"},
 	"gonum.org/v1/plot":        {"internal/figure"},
 	"google.golang.org/proto":  {"planes/onnx"},
 	"github.com/owulveryck/":   {"planes/onnxgo"},
