@@ -19,15 +19,17 @@ const (
 func (b *Bus) askSubject(name string) string { return b.id + ".ask." + name }
 
 // Serve answers the requests for a service of the run until stop is called or the
-// Conn closes. Where several processes serve the same, each request goes to one
-// of them. answer may be called from several goroutines; its error goes to who
+// Conn closes. Where several processes serve the same, each request goes to all of
+// them and the first answer counts, so that one which is suspended or cut off, and
+// which the servers take for alive for minutes, takes no request away from its
+// successor. answer may be called from several goroutines; its error goes to who
 // asked, as text. stop returns when no answer is under way.
 func (b *Bus) Serve(name string, answer func(request []byte) ([]byte, error)) (stop func(), err error) {
 	if err := checkKey("service", name); err != nil {
 		return nil, err
 	}
 	requests := make(chan *nats.Msg, servePending)
-	sub, err := b.conn.nc.ChanQueueSubscribe(b.askSubject(name), "serve", requests)
+	sub, err := b.conn.nc.ChanSubscribe(b.askSubject(name), requests)
 	if err != nil {
 		return nil, fmt.Errorf("serve %q: %w", name, mapUnavailable(err))
 	}

@@ -57,6 +57,9 @@ func start(t *testing.T, servers, actors, gates int) *Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			logTails(t, c)
+		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
@@ -65,6 +68,24 @@ func start(t *testing.T, servers, actors, gates int) *Cluster {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// logTails logs the last lines of every process, whose logs go with the test.
+func logTails(t *testing.T, c *Cluster) {
+	const lines, width = 12, 300
+	for _, p := range c.all() {
+		for _, path := range []string{p.Log, filepath.Join(c.dir(p), eventsFile)} {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				continue // a server has no events
+			}
+			all := strings.Split(strings.TrimSpace(string(text)), "\n")
+			t.Logf("the end of %s:", path)
+			for _, line := range all[max(0, len(all)-lines):] {
+				t.Log(line[:min(len(line), width)])
+			}
+		}
+	}
 }
 
 // endWell ends the cluster in order and checks that each finished game is stored once.
