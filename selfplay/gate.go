@@ -31,8 +31,8 @@ func (r *Run) refereeRole(ctx context.Context, slots int) error {
 // set, and is the referee when no other process is.
 func (r *Run) Gate(ctx context.Context, play bool) (err error) {
 	ctx, err = r.whileSettingsStay(ctx)
-	if err != nil {
-		return err
+	if err != nil || ctx.Err() != nil {
+		return because(ctx, err)
 	}
 	defer func() { err = because(ctx, err) }()
 	group, ctx := errgroup.WithContext(ctx)

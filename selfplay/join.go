@@ -121,7 +121,7 @@ var ErrSettings = errors.New("the run's settings have changed")
 func (r *Run) whileSettingsStay(ctx context.Context) (context.Context, error) {
 	changes, err := r.bus.WatchPointer(ctx, configKey)
 	if err != nil {
-		return nil, err
+		return ctx, unlessInterrupted(ctx, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -134,6 +134,15 @@ func (r *Run) whileSettingsStay(ctx context.Context) (context.Context, error) {
 		}
 	}()
 	return ctx, nil
+}
+
+// unlessInterrupted drops an error that says no more than that ctx has ended. A role
+// that is interrupted while it starts ends in order, as it does later.
+func unlessInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
 }
 
 // because adds ErrSettings to the error of a role that ended by it.

@@ -55,11 +55,11 @@ func (r *Run) withActor(ctx context.Context, limits Limits, drain time.Duration,
 	follow := newFollower(r)
 	act, err := newActor(ctx, r, follow, limits.Games)
 	if err != nil {
-		return err
+		return unlessInterrupted(ctx, err)
 	}
 	defer act.close()
 	if err := follow.sync(ctx); err != nil {
-		return err
+		return unlessInterrupted(ctx, err)
 	}
 	stop, stopped := context.WithCancel(ctx)
 	defer stopped()

@@ -20,8 +20,8 @@ var ErrOtherBuffer = errors.New("the run's games are in another replay buffer")
 // The error wraps ErrOtherBuffer if the run's games are in another one.
 func (r *Run) Replay(ctx context.Context) (err error) {
 	ctx, err = r.whileSettingsStay(ctx)
-	if err != nil {
-		return err
+	if err != nil || ctx.Err() != nil {
+		return because(ctx, err)
 	}
 	defer func() { err = because(ctx, err) }()
 	in, err := r.awaitIngester(ctx)

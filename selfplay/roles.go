@@ -15,8 +15,8 @@ const mirrorDir = "window" // in a trainer's directory: its copy of the games
 // replay buffer. What cannot be given in time stays spooled for the next start.
 func (r *Run) Actor(ctx context.Context, limits Limits) (err error) {
 	ctx, err = r.whileSettingsStay(ctx)
-	if err != nil {
-		return err
+	if err != nil || ctx.Err() != nil {
+		return because(ctx, err)
 	}
 	defer func() { err = because(ctx, err) }()
 	err = r.withActor(ctx, limits, drainActor, nil, nil)

@@ -51,8 +51,8 @@ func (in *ingester) answerExclude(request []byte) ([]byte, error) {
 // It reads the games from the replay role.
 func (r *Run) Verify(ctx context.Context) (err error) {
 	ctx, err = r.whileSettingsStay(ctx)
-	if err != nil {
-		return err
+	if err != nil || ctx.Err() != nil {
+		return because(ctx, err)
 	}
 	defer func() { err = because(ctx, err) }()
 	v := newVerifier(r, r.actorHistory)

@@ -45,9 +45,6 @@ func (c *Cluster) StopHolders(ctx context.Context) error {
 		if err := t.await(ctx, c, "a pointer set by the one that takes over", 1); err != nil {
 			return err
 		}
-		if t.since, err = b.Pointer(ctx, t.key); err != nil {
-			return err
-		}
 		c.opt.Log.Info("another has taken over", "in place of", t.former.Name, "after", time.Since(t.stopped).Round(time.Millisecond))
 	}
 	for _, t := range both {
@@ -90,7 +87,6 @@ type takeover struct {
 	event   string      // that says so
 	mine    *eventLog   // of the former holder
 	theirs  []*eventLog // of those that may take over
-	since   bus.Pointer // set by a new holder, before the former one goes on
 }
 
 // Pointers that only the trainer and only the referee set, of the harness's variant and
@@ -188,14 +184,19 @@ func (t *takeover) ended(ctx context.Context, c *Cluster, b *bus.Bus) error {
 	if err != nil {
 		return err
 	}
+	taken := false // by a new holder; what was set before is the former one's by right
 	for _, p := range history {
 		record, err := nets.ParseRecord(p.Value)
 		if err != nil {
 			return err
 		}
-		if p.Revision >= t.since.Revision && !slices.Contains(ids, record.Net) {
+		theirs := slices.Contains(ids, record.Net)
+		if taken = taken || theirs; taken && !theirs {
 			return fmt.Errorf("pointer %s: found net %s at revision %d, expected one that %q of a new holder names", t.key, record.Net, p.Revision, t.event)
 		}
+	}
+	if !taken {
+		return fmt.Errorf("pointer %s: found no net of a new holder among %d revisions, expected some", t.key, len(history))
 	}
 	events, err := t.mine.read()
 	if err != nil {
