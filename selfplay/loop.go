@@ -58,8 +58,8 @@ func (r *Run) withActor(ctx context.Context, limits Limits, drain time.Duration,
 		return unlessInterrupted(ctx, err)
 	}
 	defer act.close()
-	if err := follow.sync(ctx); err != nil {
-		return unlessInterrupted(ctx, err)
+	if err := unlessInterrupted(ctx, follow.sync(ctx)); err != nil {
+		return err
 	}
 	stop, stopped := context.WithCancel(ctx)
 	defer stopped()

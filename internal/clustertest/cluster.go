@@ -293,6 +293,9 @@ func (c *Cluster) End(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if err := c.emptySpools(ctx); err != nil {
+		return err
+	}
 	for _, p := range []*Process{c.trainer, c.replay} {
 		if err := p.End(endPatience); err != nil {
 			return err

@@ -4,11 +4,13 @@ package clustertest
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -98,6 +100,42 @@ func spooled(dir string) ([]string, error) {
 		}
 	}
 	return ids, err
+}
+
+// emptySpools starts actors again that have ended with games in their spools, as they
+// may where the servers are slow: the next start hands them on.
+func (c *Cluster) emptySpools(ctx context.Context) error {
+	const starts = 5 // of an actor, which plays new games meanwhile
+	for range starts {
+		empty := true
+		for _, p := range c.actors {
+			left, err := spooled(c.dir(p))
+			if err != nil {
+				return err
+			}
+			if len(left) == 0 {
+				continue
+			}
+			empty = false
+			if err := p.Start(); err != nil {
+				return err
+			}
+			err = c.await(ctx, fmt.Sprintf("%d games in the spool of %s to be handed on", len(left), p.Name), func() (bool, error) {
+				now, err := spooled(c.dir(p))
+				return !slices.ContainsFunc(left, func(id string) bool { return slices.Contains(now, id) }), err
+			})
+			if err != nil {
+				return err
+			}
+			if err := p.End(endPatience); err != nil {
+				return err
+			}
+		}
+		if empty {
+			return nil
+		}
+	}
+	return nil // the verdict says what is left
 }
 
 // games returns how many games have been seen so far.
