@@ -149,6 +149,7 @@ func TestCells(t *testing.T) {
 		"pairs": func(c *configs.Compare) { c.Games.Pairs = 7 },
 		"path":  func(c *configs.Compare) { c.Data = []string{copied} },
 		"sort":  func(c *configs.Compare) { c.Sort = "loss" },
+		"dir":   func(c *configs.Compare) { c.Data = []string{filepath.Dir(copied)} },
 	} {
 		if got := change(do); !slices.Equal(got, keys) {
 			t.Errorf("%s: found cells %q, expected those before, %q", name, got, keys)

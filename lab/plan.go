@@ -147,6 +147,11 @@ func (p *Plan) row(ctx context.Context, row int, o Options, write bool) ([]Net, 
 	if err := run.Check(cfg); err != nil {
 		return nil, err
 	}
+	if cfg.Init != "" { // a directory is its net of now
+		if cfg.Init, err = run.InitFile(cfg.Init); err != nil {
+			return nil, err
+		}
+	}
 	if p.Budget.Samples > 0 {
 		size, err := p.size(ctx, cfg, o, write)
 		if err != nil {
@@ -188,25 +193,23 @@ func (p *Plan) trainKey(cfg configs.Learn) (string, error) {
 	return keyOf(string(cfg.YAML())), nil
 }
 
-// digest identifies what a file holds, or the games of a replay buffer. Another directory
-// is identified by its name.
+// digest identifies what a file holds, or the games of a replay buffer.
 func (p *Plan) digest(name string) (string, error) {
 	if known, ok := p.hashes[name]; ok {
 		return known, nil
 	}
-	digest := "directory " + name
+	var digest string
+	var err error
 	if dir, isBuffer := strings.CutPrefix(name, dataset.BufferPrefix); isBuffer {
-		found, games, err := bufferDigest(dir, p.games[dir])
-		if err != nil {
-			return "", err
+		var games dataset.Extent
+		if digest, games, err = bufferDigest(dir, p.games[dir]); err == nil {
+			p.games[dir] = games
 		}
-		digest, p.games[dir] = found, games
-	} else if info, err := os.Stat(name); err != nil {
+	} else {
+		digest, err = fileDigest(name)
+	}
+	if err != nil {
 		return "", err
-	} else if !info.IsDir() {
-		if digest, err = fileDigest(name); err != nil {
-			return "", err
-		}
 	}
 	p.hashes[name] = digest
 	return digest, nil

@@ -98,7 +98,7 @@ func (p *Plan) priceGames(ctx context.Context, r *Price, nodes []float64) error 
 		}
 		for i := range meetings {
 			m := &meetings[i]
-			_, done, err := p.log(m)
+			_, _, done, err := p.log(m)
 			if err != nil {
 				return err
 			}

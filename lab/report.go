@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -172,7 +173,27 @@ func (r *Results) methods() section {
 		"P values of all pairs of rows of a stage are corrected by Holm's method: the probability of any false difference in a stage is at most 5 %. Intervals are not corrected.",
 		"At fixed time every player has as many nodes a move as it searches in that time by CPU time when nothing disturbs it, as measured once beside material; the clock plays no part, so a busy machine decides nothing. Engines of others are given the time itself.",
 		"Openings: " + r.Openings + ".",
+		r.builds(),
 	}}
+}
+
+// builds says which versions of the program made what.
+func (r *Results) builds() string {
+	var nets, games []string
+	for i := range r.Rows {
+		nets = append(nets, slices.Concat(r.Rows[i].Builds...)...)
+	}
+	for i := range r.Stages {
+		for k := range r.Stages[i].Meetings {
+			games = append(games, r.Stages[i].Meetings[k].Builds...)
+		}
+	}
+	words := func(list []string) string {
+		slices.Sort(list)
+		return cmp.Or(strings.Join(slices.Compact(list), " and "), "not known")
+	}
+	return fmt.Sprintf("Versions of the program: %s wrote this report; the nets: %s; the games: %s; results.json has those of each.",
+		cmp.Or(r.Build, "one not known"), words(nets), words(games))
 }
 
 // equal says what is equal among the rows.

@@ -20,10 +20,11 @@ import (
 	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
 
-// Results is what a comparison has shown. All but Times is the same whenever and wherever
-// the cells were made, if speeds are.
+// Results is what a comparison has shown. All but Times and builds is the same whenever
+// and wherever the cells were made, if speeds are.
 type Results struct {
 	Schema   int           `json:"schema"`
+	Build    string        `json:"build,omitempty"` // version of the program that wrote the report
 	Variant  string        `json:"variant"`
 	Data     []string      `json:"data"`
 	Openings string        `json:"openings"`
@@ -55,6 +56,7 @@ type Row struct {
 	Elo      map[Stage]Rating `json:"elo"`
 	Cells    []string         `json:"cells"`    // of training, by seed
 	Commands []string         `json:"commands"` // that train the nets again
+	Builds   [][]string       `json:"builds"`   // versions of the program that trained them, by seed; empty if not known
 
 	curves [][]point // of held-out loss, by seed
 }
@@ -90,11 +92,12 @@ type MeetingResult struct {
 	Limits  [2]string          `json:"limits"` // of A and B
 	Pairs   rating.Pentanomial `json:"pairs"`  // from A's side
 	Command string             `json:"command"`
+	Builds  []string           `json:"builds"` // versions of the program that played; empty if not known
 }
 
 // results reads the cells of a comparison that is over and draws the conclusions.
-func (p *Plan) results(ctx context.Context, speeds map[string]Speed) (*Results, error) {
-	r := &Results{Schema: configs.Schema, Variant: p.Variant, Data: p.Data, Openings: p.openings.ID, Sort: p.Sort, Equal: p.Facts()}
+func (p *Plan) results(ctx context.Context, speeds map[string]Speed, build string) (*Results, error) {
+	r := &Results{Schema: configs.Schema, Build: build, Variant: p.Variant, Data: p.Data, Openings: p.openings.ID, Sort: p.Sort, Equal: p.Facts()}
 	for _, a := range p.Anchors {
 		r.Anchors = append(r.Anchors, a.Name)
 	}
@@ -141,6 +144,7 @@ func (p *Plan) rowResult(ctx context.Context, i int, speeds map[string]Speed) (R
 		row.Losses = append(row.Losses, sum.HeldOut.Mean)
 		row.Cells = append(row.Cells, nets[s].Key)
 		row.Commands = append(row.Commands, p.trainCommand(&nets[s]))
+		row.Builds = append(row.Builds, append([]string{}, sum.Builds...))
 		times.Positions = max(times.Positions, float64(sum.Samples)/max(sum.Seconds, 1e-3))
 		times.Seconds += sum.Seconds
 		curve, err := p.curve(&nets[s])
@@ -163,7 +167,7 @@ func expression(l *configs.Learn) string {
 
 // trainCommand trains a net again, in another directory.
 func (p *Plan) trainCommand(n *Net) string {
-	return words.Shell("selfplay", "learn", "--config", p.cell("train", filepath.Join(n.Key, "config.yaml")), "--out", "again-"+n.Key)
+	return words.Shell("selfplay", "learn", "--config", p.cell("train", filepath.Join(n.Key, run.ConfigName)), "--out", "again-"+n.Key)
 }
 
 // curve reads the validations of a net's training.
@@ -203,7 +207,7 @@ func (p *Plan) stageResult(ctx context.Context, stage Stage, speeds map[string]S
 	}
 	for i := range meetings {
 		m := &meetings[i]
-		pairs, done, err := p.log(m)
+		pairs, builds, done, err := p.log(m)
 		if err == nil && !done {
 			err = fmt.Errorf("%s is not over", m.Key)
 		}
@@ -225,6 +229,7 @@ func (p *Plan) stageResult(ctx context.Context, stage Stage, speeds map[string]S
 		r.Meetings = append(r.Meetings, MeetingResult{
 			Seed: m.Seed + 1, A: m.players[0].Name, B: m.players[1].Name, Cell: m.Key, Pairs: sum, Command: words.Shell(p.Command(m)...),
 			Limits: [2]string{game.LimitsText(m.Limits[0]), game.LimitsText(m.Limits[1])},
+			Builds: append([]string{}, builds...),
 		})
 	}
 	if r.Ratings, err = Rate(ctx, f, p.Games.Seed); err != nil {

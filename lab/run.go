@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/trainer/run"
@@ -26,6 +29,7 @@ type Options struct {
 	Dir      string
 	Jobs     int       // nets trained, or meetings played, at the same time; 0: one per CPU
 	Progress io.Writer // lines now and then
+	Build    string    // version of the program, for the records of what it makes
 
 	// Measure measures the speeds of players, the first of which is material; nil: their
 	// CPU time is taken.
@@ -83,7 +87,7 @@ func runLocked(ctx context.Context, c configs.Compare, o Options) (*Results, err
 			return nil, err
 		}
 	}
-	r, err := p.results(ctx, speeds)
+	r, err := p.results(ctx, speeds, o.Build)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +154,9 @@ func (p *Plan) train(ctx context.Context, o Options) error {
 				return err
 			} else if !done {
 				runs, names = append(runs, row[i].Config), append(names, row[i].Key)
+				if err := p.rename(&row[i]); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -158,11 +165,21 @@ func (p *Plan) train(ctx context.Context, o Options) error {
 	}
 	m := newMeter(&o, "nets trained", len(runs))
 	_, err := run.Sweep(ctx, runs, run.SweepOptions{
-		Options: run.Options{Dir: p.cell("train", ""), Progress: o.Progress, Games: p.games},
+		Options: run.Options{Dir: p.cell("train", ""), Progress: o.Progress, Games: p.games, Build: o.Build},
 		Jobs:    o.Jobs, Names: names,
 		Over: func(int) { m.add(1); m.made() },
 	})
 	return err
+}
+
+// rename gives a net that was begun the paths that its data have now. Its key says that they
+// hold what they held then.
+func (p *Plan) rename(n *Net) error {
+	path := p.cell("train", filepath.Join(n.Key, run.ConfigName))
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return durable.WriteFile(path, n.Config.YAML())
 }
 
 // play plays the games of a stage that are missing, meetings at the same time.
@@ -174,7 +191,7 @@ func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o
 	var missing []*Meeting
 	total := 0
 	for i := range meetings {
-		if _, done, err := p.log(&meetings[i]); err != nil {
+		if _, _, done, err := p.log(&meetings[i]); err != nil {
 			return err
 		} else if !done {
 			missing = append(missing, &meetings[i])
@@ -193,6 +210,7 @@ func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o
 			if err != nil {
 				return err
 			}
+			cfg.Build = o.Build
 			cfg.OnPair = func(match.Pair, [2]*game.Game, match.Result) { m.add(1) }
 			if _, err := match.Run(ctx, cfg); err != nil {
 				return fmt.Errorf("games %s, %s against %s: %w", meeting.Key, meeting.players[0].Name, meeting.players[1].Name, err)

@@ -101,7 +101,8 @@ type Config struct {
 	PGN string
 	// PGNOptions say what the comments of the PGN hold.
 	PGNOptions game.PGNOptions
-	// RunID and Build are written into the PGN.
+	// RunID and Build, the version of the program, are written into the PGN, and
+	// Build into the log. Nothing depends on them.
 	RunID, Build string
 
 	// OnGame, if not nil, is called when a game begins and when it ends, and

@@ -37,7 +37,7 @@ func goldenLog() []byte {
 	s := cfg.schedule()
 	log := encodeLine(logHeader{logVersion, s, true})
 	for i, p := range testPairs() {
-		log = append(log, encodeLine(logLine{s.hash(), p, int64(1000 * (i + 1))})...)
+		log = append(log, encodeLine(logLine{Schedule: s.hash(), Pair: p, PGN: int64(1000 * (i + 1))})...)
 	}
 	return log
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Errors of the log of a match.
@@ -62,7 +63,8 @@ type (
 	logLine struct {
 		Schedule string `json:"schedule"` // hash
 		Pair
-		PGN int64 `json:"pgn,omitempty"` // bytes of the PGN file with this pair; 0: the games are not kept
+		PGN   int64  `json:"pgn,omitempty"`   // bytes of the PGN file with this pair; 0: the games are not kept
+		Build string `json:"build,omitempty"` // version of the program that ran the match
 	}
 )
 
@@ -76,6 +78,9 @@ type Log struct {
 	Settings map[string]string
 	// Pairs are the finished pairs, each once, in the order they finished.
 	Pairs []Pair
+	// Builds are the versions of the program that ran the match, in the order in
+	// which they came; empty if they are not known, as in logs of earlier builds.
+	Builds []string
 
 	withPGN bool
 	pgn     int64 // size of the PGN file with the last pair
@@ -163,6 +168,9 @@ func (l *Log) decodeLine(text []byte, hash string, seen map[int]bool) error {
 	seen[line.Number] = true
 	l.pgn = line.PGN
 	l.Pairs = append(l.Pairs, line.Pair)
+	if line.Build != "" && !slices.Contains(l.Builds, line.Build) {
+		l.Builds = append(l.Builds, line.Build)
+	}
 	return line.Pair.check(len(l.Players))
 }
 

@@ -19,6 +19,7 @@ import (
 type records struct {
 	log     *os.File // nil: none
 	hash    string   // of the schedule
+	build   string   // version of the program, for the log
 	pgn     *os.File // nil: none
 	pgnSize int64
 }
@@ -146,7 +147,7 @@ func (r *records) append(p Pair, games []byte) error {
 	if r.log == nil {
 		return nil
 	}
-	if err := r.writeLog(logLine{r.hash, p, r.pgnSize}); err != nil {
+	if err := r.writeLog(logLine{r.hash, p, r.pgnSize, r.build}); err != nil {
 		return fmt.Errorf("match: log: %w", err)
 	}
 	return nil

@@ -38,6 +38,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	records.build = cfg.Build
 	if cfg.RunID == "" {
 		cfg.RunID = s.hash()
 	}

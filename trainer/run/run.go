@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
@@ -58,6 +59,8 @@ type Options struct {
 	// Games says which games of replay buffers the run is of, by directory; of others it
 	// takes those that are there when it begins.
 	Games map[string]dataset.Extent
+	// Build is the version of the program, for the summary.
+	Build string
 }
 
 // runner is a run at work.
@@ -80,6 +83,9 @@ type runner struct {
 	shownSamples                  uint64
 }
 
+// ConfigName is that of the file, in a run's directory, of its settings.
+const ConfigName = configFile
+
 // netName returns the name of the net's file.
 func (p *plan) netName() string { return NetName(p.Kind) }
 
@@ -98,6 +104,7 @@ type state struct {
 	Finished bool                `json:"finished"` // newbob has ended the run
 	LossSum  float64             `json:"loss_sum"` // since the last entry of the log
 	LossN    uint64              `json:"loss_steps"`
+	Builds   []string            `json:"builds,omitempty"` // that made the steps so far, in their order
 }
 
 // Run makes the run that cfg describes in opt.Dir, or goes on with it, until it is
@@ -219,6 +226,9 @@ func (r *runner) prepare() error {
 	}
 	if err != nil {
 		return err
+	}
+	if r.Build != "" && !slices.Contains(r.state.Builds, r.Build) {
+		r.state.Builds = append(r.state.Builds, r.Build)
 	}
 	if r.journal, err = openJournal(r, r.trainer.Steps()); err != nil {
 		return err

@@ -62,10 +62,18 @@ func CheckInit(init, checkpoints string) error {
 	if init == "" || len(begun) > 0 {
 		return nil
 	}
-	if _, err := firstNet(init); err != nil {
-		return fmt.Errorf("init: %w", err)
+	_, err := InitFile(init)
+	return err
+}
+
+// InitFile returns the file that the setting init stands for now: of a directory its
+// newest checkpoint or net.
+func InitFile(init string) (string, error) {
+	found, err := firstNet(init)
+	if err != nil {
+		return "", fmt.Errorf("init: %w", err)
 	}
-	return nil
+	return found.Path, nil
 }
 
 // Extensions of files of nets.

@@ -40,6 +40,8 @@ type Summary struct {
 	NetFile string               `json:"net"`
 	NetSize int64                `json:"net_bytes"`
 	Values  []Value              `json:"values"` // of a few fixed positions
+
+	Builds []string `json:"builds,omitempty"` // versions of the program that trained the net, in their order
 }
 
 // Value is what net and model say of a position, for the side to move.
@@ -95,7 +97,7 @@ func (r *runner) finish() (Summary, error) {
 	s := Summary{
 		Architecture: r.Architecture(), Positions: r.source.size, Steps: r.trainer.Steps(), Samples: r.trainer.Samples(),
 		Epochs: float64(r.trainer.Samples()) / float64(r.source.size), Seconds: r.seconds(),
-		ScoreScale: r.model.ScoreScale(), Lambda: r.measureLambda, BestStep: r.state.BestStep, NetFile: r.path(r.netName()),
+		ScoreScale: r.model.ScoreScale(), Lambda: r.measureLambda, BestStep: r.state.BestStep, NetFile: r.path(r.netName()), Builds: r.state.Builds,
 	}
 	facts, err := r.trainer.Export(s.NetFile)
 	if err != nil {

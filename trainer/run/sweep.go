@@ -98,7 +98,7 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 		group.Go(func() error {
 			defer share.release(plans[i])
 			if failures[i] = ctx.Err(); failures[i] == nil {
-				results[i].Summary, failures[i] = runOne(ctx, plans[i], Options{Dir: results[i].Dir, Progress: progress.prefixed(name), Games: opt.Games}, &share)
+				results[i].Summary, failures[i] = runOne(ctx, plans[i], Options{Dir: results[i].Dir, Progress: progress.prefixed(name), Games: opt.Games, Build: opt.Build}, &share)
 			}
 			if failures[i] != nil {
 				results[i].Error = failures[i].Error()

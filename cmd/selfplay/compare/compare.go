@@ -136,7 +136,7 @@ func (o *options) run(c *cobra.Command, args []string) error {
 	if o.jobs < 0 {
 		return fmt.Errorf("%w: --jobs: found %d, expected 0 or more", cli.ErrUsage, o.jobs)
 	}
-	opt := lab.Options{Dir: o.dir, Jobs: o.jobs, Progress: c.ErrOrStderr()}
+	opt := lab.Options{Dir: o.dir, Jobs: o.jobs, Progress: c.ErrOrStderr(), Build: c.Root().Version}
 	if o.show || o.dryRun {
 		p, err := lab.NewPlan(c.Context(), comparison, opt, false)
 		if err != nil {

@@ -182,7 +182,7 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 			return usageOf(err)
 		}
 	}
-	opt := run.Options{Dir: o.out, Out: c.OutOrStdout(), Progress: c.ErrOrStderr()}
+	opt := run.Options{Dir: o.out, Out: c.OutOrStdout(), Progress: c.ErrOrStderr(), Build: c.Root().Version}
 	if len(runs) > 1 {
 		err = learnSweep(c.Context(), runs, run.SweepOptions{Options: opt, Jobs: o.jobs})
 	} else {

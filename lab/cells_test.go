@@ -1,0 +1,84 @@
+package lab
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+)
+
+// A directory given as init stands for what is in it: another path changes nothing, another
+// net everything.
+func TestInitDirectory(t *testing.T) {
+	data := games(t, 1, 3)
+	from := func(net string) []string {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "net.nnue"), []byte(net), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := comparison(t, data)
+		c.Train["init"] = dir
+		return cells(t, c)
+	}
+	if a, b := from("one"), from("one"); !slices.Equal(a, b) {
+		t.Errorf("another path: found cells %q, expected %q", b, a)
+	}
+	if a, b := from("one"), from("another"); slices.Equal(a, b) {
+		t.Error("another net in the directory: found the same cells")
+	}
+}
+
+// Data may be moved while a net is being trained, and each cell says which builds made it.
+func TestMovedAndRebuilt(t *testing.T) {
+	data, dir := games(t, 1, 12), t.TempDir()
+	c := comparison(t, data)
+	c.Games.Time = 0
+	o := options(dir)
+	o.Build = "first"
+	before, err := Run(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(t.TempDir(), "moved.chain")
+	begun := filepath.Join(dir, "cells", "train", before.Rows[0].Cells[1], "summary.json")
+	if err := errors.Join(os.Rename(data, moved), os.Remove(begun)); err != nil {
+		t.Fatal(err)
+	}
+	c.Data, c.Games.Pairs, o.Build = []string{moved}, 3, "second"
+	c.Rows = append(c.Rows, configs.CompareRow{Name: "wide", Settings: map[string]any{"width": uint64(32)}})
+	c.Sort = "name"
+	r, err := Run(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Build != "second" {
+		t.Errorf("the report is of build %q, expected the second", r.Build)
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		for s, builds := range row.Builds {
+			want := []string{"first"}
+			switch {
+			case row.Name == "wide":
+				want = []string{"second"}
+			case row.Cells[s] == before.Rows[0].Cells[1]:
+				want = []string{"first", "second"}
+			}
+			if !slices.Equal(builds, want) {
+				t.Errorf("%s, seed %d: found builds %q, expected %q", row.Name, s+1, builds, want)
+			}
+		}
+	}
+	for _, m := range r.Stages[0].Meetings {
+		want := []string{"first", "second"} // the third pair
+		if m.A == "wide" || m.B == "wide" {
+			want = want[1:]
+		}
+		if !slices.Equal(m.Builds, want) {
+			t.Errorf("%s against %s: found builds %q, expected %q", m.A, m.B, m.Builds, want)
+		}
+	}
+}
