@@ -41,6 +41,7 @@ type learner struct {
 	trainer  *trainer.Trainer
 	state    learnerState
 	offered  *netList // the nets that it has signed
+	curves   *curves  // for TensorBoard, while it learns
 	unpruned string   // why old nets were last not removed
 }
 
@@ -97,7 +98,7 @@ func (l *learner) newModel() (run.Model, error) {
 // newLearner builds the model and resumes the newest checkpoint if there is one.
 func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error) {
 	t := r.cfg.Train
-	l := &learner{run: r, set: set, buffer: buffer}
+	l := &learner{run: r, set: set, buffer: buffer, curves: &curves{}}
 	l.state.Ratio = replay.Ratio{PerRow: t.SamplesPerRow, Cap: max(float64(4*t.Batch), t.SamplesPerRow*float64(t.MinPositions))}
 	var err error
 	if l.training, err = newTraining(r.cfg); err != nil {
@@ -178,6 +179,8 @@ func (l *learner) start() error {
 // learn works until ctx ends and leaves a checkpoint.
 func (l *learner) learn(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, l.trainer.Close()) }()
+	l.curves = l.run.openCurves("trainer", l.trainer.Steps())
+	defer l.curves.close()
 	for ctx.Err() == nil {
 		if !l.mayTrain() {
 			pause.For(ctx, l.run.wait(learnerPause))
@@ -403,4 +406,5 @@ func (l *learner) show(r trainer.Report) {
 			s.HeldOutLoss, s.SignAccuracy = r.HeldOut.Mean, r.HeldOut.SignAccuracy
 		}
 	})
+	l.curves.trained(r)
 }

@@ -139,6 +139,15 @@ func TestLoopPublishesNetsAndResumes(t *testing.T) {
 	if got := audit(t, dir); got.UniqueIDs != first.SessionGames+second.SessionGames {
 		t.Errorf("played %d and %d games, stored %d", first.SessionGames, second.SessionGames, got.UniqueIDs)
 	}
+	files, err := filepath.Glob(filepath.Join(dir, tensorBoardDir, "trainer", "events.out.tfevents.*"))
+	if err != nil || len(files) != 2 {
+		t.Errorf("found files %v for TensorBoard, error %v, expected one of each start", files, err)
+	}
+	for _, path := range files {
+		if data, err := os.ReadFile(path); err != nil || !bytes.Contains(data, []byte("loss/held out, scores")) {
+			t.Errorf("%s: found no held-out loss in %d bytes, error %v", path, len(data), err)
+		}
+	}
 }
 
 // One actor with one thread repeats itself byte for byte.

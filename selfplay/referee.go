@@ -39,13 +39,15 @@ type referee struct {
 	slots int        // pairs that this process plays at a time
 	fence uint64     // in every answer
 	set   setPointer // writes only as long as this process is the referee
+
+	curves *curves // for TensorBoard
 }
 
 // setPointer moves a pointer by compare-and-set.
 type setPointer func(ctx context.Context, key, value string, revision uint64) (uint64, error)
 
 func newReferee(r *Run) *referee {
-	return &referee{run: r, pairs: newOpenPairs(), nets: newNetCache(r), dir: r.path(gateDir), slots: r.cfg.Gate.Concurrency, set: r.bus.SetPointer}
+	return &referee{run: r, curves: &curves{}, pairs: newOpenPairs(), nets: newNetCache(r), dir: r.path(gateDir), slots: r.cfg.Gate.Concurrency, set: r.bus.SetPointer}
 }
 
 // guarded are the pointers that only the holder of the referee's lease moves.
@@ -68,6 +70,8 @@ func (j *referee) judgeUnder(ctx context.Context, l *bus.Lease) error {
 
 // judgeAll works until ctx ends.
 func (j *referee) judgeAll(ctx context.Context) error {
+	j.curves = j.run.openCurves("gate", 0)
+	defer j.curves.close()
 	err := j.judgeEach(ctx)
 	j.run.status.set(roleGate, "stopped")
 	return err
@@ -231,6 +235,9 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 		figures := &result.Result.Encounters[0]
 		j.run.event("gate", "candidate", candidate.generation, "net", id, "incumbent", incumbent.ID, "passed", passed, "reason", reason,
 			"elo", figures.Elo.String(), "games", figures.Games.Games())
+		if m, err := j.run.store.Manifest(id); err == nil {
+			j.curves.judged(m.Step, &result)
+		}
 	}
 	j.run.status.update(func(s *Status) {
 		s.Gate = GateProgress{}

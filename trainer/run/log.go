@@ -136,27 +136,35 @@ func (j *journal) add(e Entry) error {
 		name string
 		loss *trainer.Loss
 	}{{"held out", e.HeldOut}, {"newest", e.Newest}} {
-		if m.loss != nil && m.loss.Positions > 0 {
-			scalars = append(scalars,
-				tfevents.Scalar{Tag: "loss/" + m.name, Value: m.loss.Mean},
-				tfevents.Scalar{Tag: "loss/" + m.name + ", scores", Value: m.loss.Score},
-				tfevents.Scalar{Tag: "loss/" + m.name + ", results", Value: m.loss.Result},
-				tfevents.Scalar{Tag: "sign accuracy/" + m.name, Value: m.loss.SignAccuracy})
-			if m.loss.Moves > 0 {
-				scalars = append(scalars,
-					tfevents.Scalar{Tag: "loss/" + m.name + ", moves", Value: m.loss.Policy},
-					tfevents.Scalar{Tag: "move accuracy/" + m.name, Value: m.loss.MoveAccuracy})
-			}
-			if m.loss.Triples > 0 {
-				scalars = append(scalars, tfevents.Scalar{Tag: "moves ranked/" + m.name, Value: m.loss.Ranked})
-			}
-		}
+		scalars = append(scalars, LossScalars(m.name, m.loss)...)
 	}
 	j.entries = append(j.entries, e)
 	if err := j.events.Write(e.Step, scalars...); err != nil {
 		return fmt.Errorf("TensorBoard events: %w", err)
 	}
 	return nil
+}
+
+// LossScalars returns the curves of TensorBoard for a loss on some positions, which
+// name says; none if it was not measured.
+func LossScalars(name string, l *trainer.Loss) []tfevents.Scalar {
+	if l == nil || l.Positions == 0 {
+		return nil
+	}
+	scalars := []tfevents.Scalar{
+		{Tag: "loss/" + name, Value: l.Mean},
+		{Tag: "loss/" + name + ", scores", Value: l.Score},
+		{Tag: "loss/" + name + ", results", Value: l.Result},
+		{Tag: "sign accuracy/" + name, Value: l.SignAccuracy},
+	}
+	if l.Moves > 0 {
+		scalars = append(scalars, tfevents.Scalar{Tag: "loss/" + name + ", moves", Value: l.Policy},
+			tfevents.Scalar{Tag: "move accuracy/" + name, Value: l.MoveAccuracy})
+	}
+	if l.Triples > 0 {
+		scalars = append(scalars, tfevents.Scalar{Tag: "moves ranked/" + name, Value: l.Ranked})
+	}
+	return scalars
 }
 
 // draw draws the losses. Without any there is no drawing.
