@@ -8,7 +8,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -X main.version=$(VERSION)
 
 # Packages whose tests are worth the race detector's slowness.
-RACE := ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./replay ./selfplay ./uci/... ./trainer/...
+RACE := ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./observe ./replay ./selfplay ./uci/... ./trainer/...
 
 .PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop clean
 

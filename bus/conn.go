@@ -42,7 +42,7 @@ type Options struct {
 	Name     string        // name of the client in the server's lists, such as its role; may be empty
 	Log      *slog.Logger  // warnings of the embedded server and of the connection; nil: none
 
-	free func(dir string) (uint64, error) // instead of diskFree, in tests
+	free func(dir string) (uint64, error) // instead of disk.Free, in tests
 }
 
 // Conn is a connection to a server, which may be embedded, and the registry
@@ -214,6 +214,9 @@ func (c *Conn) start(ctx context.Context, f func(context.Context)) bool {
 	})
 	return true
 }
+
+// Connected reports whether there is a connection to a server at this moment.
+func (c *Conn) Connected() bool { return c.nc != nil && c.nc.IsConnected() }
 
 // Addr is the address others can connect to, host:port, or "" if the embedded
 // server does not listen.

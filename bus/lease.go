@@ -334,6 +334,9 @@ func (l *Lease) end(lost bool) {
 // Fence is a number higher than that of all who held the lease before.
 func (l *Lease) Fence() uint64 { return l.fence }
 
+// Role is what the lease is of.
+func (l *Lease) Role() string { return l.role }
+
 // Lost is closed when it is known that another process has taken the lease.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 

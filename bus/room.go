@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/crazyhouse-rl/selfplay/internal/disk"
 )
 
 // storeFull is the reason inside JetStream's error 10077, "storing failed",
@@ -58,7 +60,7 @@ func mapFull(err error, limit string) error {
 
 // room returns the free bytes on the disk of the embedded server's store.
 func (c *Conn) room() (uint64, error) {
-	free := diskFree
+	free := disk.Free
 	if c.opt.free != nil {
 		free = c.opt.free
 	}

@@ -49,6 +49,12 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 	if err := in.stream.AckGames(ctx, batch.Msgs[len(batch.Msgs)-1]); err != nil {
 		return 0, err
 	}
+	in.run.status.update(func(s *Status) {
+		s.Figures.Stored = time.Now()
+		for _, bad := range report.Rejected {
+			s.Figures.Rejected[rejectReason(bad.Err)]++
+		}
+	})
 	for _, bad := range report.Rejected {
 		in.quarantined(ctx, games[bad.Index], bad.Err)
 	}

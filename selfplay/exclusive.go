@@ -84,6 +84,8 @@ func (r *Run) hold(ctx context.Context, l *bus.Lease, keys []string, work func(c
 		case <-stop:
 		}
 	}()
+	r.status.holds(l.Role(), true)
+	defer r.status.holds(l.Role(), false)
 	err = work(held, l)
 	if errors.Is(context.Cause(held), errLeaseLost) || errors.Is(err, bus.ErrFenced) {
 		return fmt.Errorf("%w (%v)", errLeaseLost, err)

@@ -106,6 +106,7 @@ func (in *ingester) show() {
 		s.Games, s.Positions, s.Window = st.Games, st.Plies, st.WindowPlies
 		s.Duplicates, s.Quarantined = st.Duplicates, st.Quarantined
 		s.StreamLost, s.BufferLost = in.lost.Load(), st.Lost
+		s.Figures.Bytes, s.Figures.Segments = st.Bytes, st.Segments
 	})
 }
 

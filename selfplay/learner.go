@@ -297,7 +297,11 @@ func (l *learner) checkpoint() error {
 	if err != nil {
 		return err
 	}
-	return l.trainer.Checkpoint(l.run.path(trainDir), state)
+	err = l.trainer.Checkpoint(l.run.path(trainDir), state)
+	if err == nil {
+		l.run.status.update(func(s *Status) { s.Figures.Checkpoint = time.Now() })
+	}
+	return err
 }
 
 // offer exports a net, stores it signed, and points the candidate at it. The
@@ -328,7 +332,7 @@ func (l *learner) offer(ctx context.Context) error {
 			return nil
 		}
 	}
-	l.run.status.update(func(s *Status) { s.Candidate = m.Generation })
+	l.run.status.update(func(s *Status) { s.Candidate, s.Figures.Offered = m.Generation, time.Now() })
 	l.run.event("net offered", "generation", m.Generation, "net", m.ID, "step", m.Step, "games", m.Games,
 		"held_out_loss", m.HeldOutLoss, "score_loss", facts.HeldOut.Score, "result_loss", facts.HeldOut.Result,
 		"sign_accuracy", facts.HeldOut.SignAccuracy, "lambda", facts.Lambda, "score_scale", l.model.ScoreScale(),

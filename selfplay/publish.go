@@ -150,7 +150,7 @@ func (p *publisher) read(id string) ([]byte, error) {
 }
 
 func (p *publisher) show() {
-	p.run.status.update(func(s *Status) { s.Spooled = p.spool.size() })
+	p.run.status.update(func(s *Status) { s.Spooled, s.Figures.Oldest = p.spool.size(), p.spool.oldest() })
 }
 
 // confirm asks which games are on disk, until ctx ends.
@@ -202,6 +202,11 @@ func (p *publisher) ask(ctx context.Context) error {
 		p.spool.mark(lost, published{})
 		p.run.event("games that the stream has lost are published again", "games", len(lost), "first", lost[0])
 	}
+	waited := p.spool.waited(done)
+	p.run.status.update(func(s *Status) {
+		s.Figures.Confirmed += uint64(len(done))
+		s.Figures.Waited += waited
+	})
 	return p.spool.remove(done...)
 }
 

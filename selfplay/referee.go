@@ -238,9 +238,15 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 		if m, err := j.run.store.Manifest(id); err == nil {
 			j.curves.judged(m.Step, &result)
 		}
+		j.run.status.update(func(s *Status) { s.Figures.Elo = figures.Elo })
 	}
 	j.run.status.update(func(s *Status) {
 		s.Gate = GateProgress{}
+		if s.Figures.Judged = candidate.generation; passed {
+			s.Figures.Passed++
+		} else {
+			s.Figures.Failed++
+		}
 		s.LastGate = fmt.Sprintf("gen %d %s", candidate.generation, passedText(passed))
 	})
 	if !passed {

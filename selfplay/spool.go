@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
@@ -39,6 +40,7 @@ type spool struct {
 // spooled is a game in the spool.
 type spooled struct {
 	id      string
+	since   time.Time // when it was finished
 	attempt int       // messages it was published in, before the present process not counted
 	sent    published // where the last of them is; zero: none, or it was lost
 }
@@ -73,7 +75,11 @@ func (s *spool) load() error {
 	}
 	for _, e := range entries { // in the order of their names
 		if id, ok := strings.CutSuffix(e.Name(), spoolExt); ok && e.Type().IsRegular() && gameID.MatchString(id) {
-			s.games = append(s.games, &spooled{id: id})
+			g := &spooled{id: id, since: time.Now()}
+			if info, err := e.Info(); err == nil {
+				g.since = info.ModTime()
+			}
+			s.games = append(s.games, g)
 		}
 	}
 	return nil
@@ -93,7 +99,7 @@ func (s *spool) add(id string, data []byte) error {
 		return fmt.Errorf("spool: %w", err)
 	}
 	s.mu.Lock()
-	s.games = append(s.games, &spooled{id: id})
+	s.games = append(s.games, &spooled{id: id, since: time.Now()})
 	s.mu.Unlock()
 	s.announce()
 	return nil
@@ -111,6 +117,29 @@ func (s *spool) size() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.games)
+}
+
+// oldest returns when the oldest game was finished, the zero time if there is none.
+func (s *spool) oldest() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.games) == 0 {
+		return time.Time{}
+	}
+	return s.games[0].since
+}
+
+// waited returns the sum of the times since games were finished.
+func (s *spool) waited(ids []string) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var sum time.Duration
+	for _, id := range ids {
+		if i := s.index(id); i >= 0 {
+			sum += time.Since(s.games[i].since)
+		}
+	}
+	return sum
 }
 
 // news signals after a game has been added, or is to be published again.

@@ -47,6 +47,7 @@ type Status struct {
 	FailedWhy       string
 	Unverifiable    []bus.Unverifiable // actors of whom a verifier cannot verify many games
 	Roles           [roleCount]Role    // what each role is doing or waiting for
+	Figures         Figures            // for monitoring
 }
 
 // Role is one role's present occupation in words.
@@ -103,6 +104,7 @@ func (s *sharedStatus) played(plies int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.current.SessionGames++
+	s.current.Figures.Plies += uint64(plies)
 	s.plies.add(time.Now(), float64(plies))
 }
 
@@ -116,6 +118,8 @@ func (s *sharedStatus) trained(samples int) {
 func (s *sharedStatus) evaluated(positions int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.current.Figures.Evaluations += uint64(positions)
+	s.current.Figures.Batches++
 	now := time.Now()
 	s.evals.add(now, float64(positions))
 	s.calls.add(now, 1)

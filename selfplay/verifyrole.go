@@ -63,7 +63,7 @@ func (r *Run) Verify(ctx context.Context) (err error) {
 	group.Go(func() error {
 		return v.run(ctx, func(ctx context.Context) ([]byte, error) {
 			r.status.set(roleVerify, "%s", v.stats)
-			r.status.update(func(s *Status) { s.Unverifiable = v.unverifiable() })
+			r.status.update(func(s *Status) { s.Unverifiable, s.Figures.Verified = v.unverifiable(), v.stats.clone() })
 			stored, err := source.next(ctx, r)
 			v.catchingUp = !source.caughtUp
 			return stored, err

@@ -76,6 +76,7 @@ var group = map[string]int{
 	"bus":                  6,
 	"selfplay":             10,
 	"lab":                  10,
+	"observe":              11,
 
 	// Folders of commands share what is in internal/cli and import none of each
 	// other.
@@ -107,6 +108,7 @@ var group = map[string]int{
 	"internal/clustertest": 11,
 	"internal/cputime":     1,
 	"internal/dirlock":     1,
+	"internal/disk":        0,
 	"internal/engine":      5,
 	"internal/durable":     1,
 	"internal/leak":        0,
@@ -142,6 +144,7 @@ var sameLayer = map[[2]string]bool{
 	{"xboard", "uci"}:                             true,
 	{"trainer/nnuefit", "trainer"}:                true,
 	{"trainer/planesfit", "trainer"}:              true,
+	{"cmd/selfplay/internal/cli", "observe"}:      true,
 }
 
 // testsOnly lists what tests may import beside what the package may.
@@ -168,6 +171,7 @@ var testsOnly = map[[2]string]bool{
 // cmd/selfplay, the folders in it.
 var owner = map[string][]string{
 	"github.com/nats-io/":      {"bus"},
+	"github.com/prometheus/":   {"observe"},
 	"github.com/spf13/cobra":   {"cmd/selfplay"},
 	"github.com/spf13/pflag":   {"cmd/selfplay"},
 	"github.com/goccy/go-yaml": {"configs"},

@@ -16,6 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/observe"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -29,6 +30,7 @@ type loopOptions struct {
 	generation int
 	json       bool
 	replace    bool // the run's replay buffer
+	metrics    string
 }
 
 // New returns the root command: the whole loop on this machine.
@@ -47,6 +49,7 @@ writes a checkpoint and prints the command that resumes; a killed process loses
 nothing that was acknowledged and is resumed by the same command.`,
 		Example: `  selfplay --variant crazyhouse
   selfplay --preset tiny --for 1m
+  selfplay --variant crazyhouse --metrics 9100
   selfplay --preset fairy --dir runs/fsf --set train.gradient_norm=1`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return loop(c, o) },
@@ -60,6 +63,7 @@ nothing that was acknowledged and is resumed by the same command.`,
 	f.Uint64Var(&o.games, "games", 0, "stop after playing this number of games; 0: no limit")
 	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
 	cli.AddReplaceBuffer(c, &o.replace)
+	f.StringVar(&o.metrics, observe.Flag, "", observe.Usage)
 	f.BoolVar(&o.json, "json", false, "print the status as JSON lines")
 	return c
 }
@@ -84,6 +88,11 @@ func loop(c *cobra.Command, o loopOptions) error {
 	logger.Info("starting", "variant", cfg.Variant, "preset", cfg.Preset, "net", net,
 		"seed", cfg.Seed, "dir", o.dir, "resumed", resumed, "build", c.Root().Version)
 
+	watch, err := cli.ServeMetrics(o.metrics, c.Root().Version, logger)
+	if err != nil {
+		return err
+	}
+	defer watch.Close()
 	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: c.Root().Version, Patience: o.bus.Wait, Log: logger, ReplaceBuffer: o.replace})
 	if err != nil {
 		return err
@@ -97,11 +106,13 @@ func loop(c *cobra.Command, o loopOptions) error {
 			return cli.Shown{Panel: s.Panel(columns), Line: s.Line(), Attrs: s.Attrs()}
 		})
 	}()
+	watch.Watch(run)
 	err = run.Loop(c.Context(), selfplay.Limits{For: o.forTime, Games: o.games, Generation: o.generation})
 	stopShowing()
 	<-shown
 
 	s := run.Status()
+	watch.Watch(nil)
 	err = errors.Join(err, run.Close())
 	if resume := words.Shell(os.Args[0], "--dir", o.dir); o.json {
 		logger.Info("resume", "command", resume)

@@ -15,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/observe"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -35,6 +36,9 @@ type role struct {
 	json   bool
 
 	replace bool // the run's replay buffer
+
+	metrics string // address
+	watch   *observe.Server
 }
 
 func (o *role) add(c *cobra.Command) {
@@ -42,6 +46,7 @@ func (o *role) add(c *cobra.Command) {
 	o.bus.Add(c)
 	c.Flags().StringVar(&o.dir, "dir", "", "directory of what this role keeps; default runs/NAME, where other roles of this machine may be too")
 	c.Flags().BoolVar(&o.json, "json", false, "print the status as JSON lines")
+	c.Flags().StringVar(&o.metrics, observe.Flag, "", observe.Usage)
 }
 
 const common = `
@@ -224,6 +229,10 @@ func (o *role) join(c *cobra.Command, own func(*configs.Config), work func(conte
 	}
 	own(&cfg)
 	options, out := o.options(c)
+	if o.watch, err = cli.ServeMetrics(o.metrics, options.Build, options.Log); err != nil {
+		return err
+	}
+	defer o.watch.Close()
 	for {
 		run, err := selfplay.Join(c.Context(), o.dir, cfg.Run.Name, cfg, options)
 		if err != nil {
@@ -250,6 +259,10 @@ func (o *role) begin(c *cobra.Command, limits selfplay.Limits) error {
 		return err
 	}
 	options, out := o.options(c)
+	if o.watch, err = cli.ServeMetrics(o.metrics, options.Build, options.Log); err != nil {
+		return err
+	}
+	defer o.watch.Close()
 	run, err := selfplay.Open(c.Context(), o.dir, cfg, options)
 	if err != nil {
 		return err
@@ -269,9 +282,11 @@ func (o *role) run(c *cobra.Command, run *selfplay.Run, logger *slog.Logger, out
 			return cli.Shown{Panel: []string{line}, Line: line, Attrs: s.RoleAttrs(o.name)}
 		})
 	}()
+	o.watch.Watch(run)
 	err := work(c.Context(), run)
 	stopShowing()
 	<-shown
+	o.watch.Watch(nil)
 	err = errors.Join(err, run.Close())
 	if errors.Is(err, selfplay.ErrSettings) {
 		return err

@@ -1,11 +1,12 @@
 //go:build linux || darwin || freebsd
 
-package bus
+// Package disk asks the system about disks.
+package disk
 
 import "golang.org/x/sys/unix"
 
-// diskFree returns the bytes that this process may still write in dir.
-func diskFree(dir string) (uint64, error) {
+// Free returns the bytes that this process may still write in dir.
+func Free(dir string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err
