@@ -18,18 +18,39 @@ type GateProgress struct {
 const panelLabel = 7
 
 // Panel is the status in a few lines for a terminal of that many columns: the way of
-// the games from play to the net that they are played with next.
+// the games from play to the net that they are played with next. A text that is too long
+// for its row goes on in a second one.
 func (s Status) Panel(columns int) []string {
-	row := func(label, text string) string { return fmt.Sprintf("%-*s%s", panelLabel, label, text) }
-	header := s.Run + "  " + s.Elapsed.Round(time.Second).String()
-	return []string{
-		header,
-		row("play", s.playText()),
-		row("store", fmt.Sprintf("%s games, %s positions, %s of them in the window", count(s.Games), count(s.Positions), count(s.Window))+s.unusual(roleReplay, "storing games", "waiting for games")),
-		row("train", s.trainText()),
-		row("gate", s.gateText()),
-		row("net", s.netText(columns-panelLabel)),
+	panel := []string{s.Run + "  " + s.Elapsed.Round(time.Second).String()}
+	row := func(label, text string) {
+		first, second := split(text, columns-1-panelLabel)
+		panel = append(panel, fmt.Sprintf("%-*s%s", panelLabel, label, first))
+		if second != "" {
+			panel = append(panel, strings.Repeat(" ", panelLabel)+second)
+		}
 	}
+	row("play", s.playText())
+	row("store", fmt.Sprintf("%s games, %s positions, %s of them in the window", count(s.Games), count(s.Positions), count(s.Window))+s.unusual(roleReplay, "storing games", "waiting for games"))
+	row("train", s.trainText())
+	row("gate", s.gateText())
+	row("net", s.netText(columns-panelLabel))
+	return panel
+}
+
+// split breaks a text of more than width characters after a semicolon, or between words.
+func split(text string, width int) (first, second string) {
+	runes := []rune(text)
+	if len(runes) <= width || width <= 0 {
+		return text, ""
+	}
+	head := string(runes[:width+1])
+	if i := strings.LastIndex(head, "; "); i >= 0 {
+		return text[:i+1], text[i+2:]
+	}
+	if i := strings.LastIndexByte(head, ' '); i >= 0 {
+		return text[:i], text[i+1:]
+	}
+	return text, ""
 }
 
 func (s Status) playText() string {

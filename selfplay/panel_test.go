@@ -39,8 +39,30 @@ func TestPanelFits(t *testing.T) {
 	}
 	s.Roles[roleTrainer].State, s.Roles[roleReplay].State = "waiting for games: 8 samples a position", "waiting to try again: disk full"
 	panel = s.Panel(80)
-	if !strings.HasSuffix(panel[2], "; waiting to try again: disk full") || !strings.HasSuffix(panel[3], "; waiting for games: 8 samples a position") {
-		t.Errorf("found %q, expected what the roles wait for", panel[2:4])
+	if len(panel) != 8 || panel[3] != "       waiting to try again: disk full" || panel[5] != "       waiting for games: 8 samples a position" {
+		t.Errorf("found %q, expected what the roles wait for in rows of their own", panel)
+	}
+	for _, line := range panel {
+		if n := utf8.RuneCountInString(line); n >= 80 {
+			t.Errorf("%q has %d characters, expected fewer than 80", line, n)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for _, tc := range []struct {
+		text, first, second string
+		width               int
+	}{
+		{"one; two", "one; two", "", 8},
+		{"one; two", "one;", "two", 7},
+		{"one two three", "one two", "three", 7},
+		{"onetwothree", "onetwothree", "", 7},
+		{"▁▂▃ ▄▅▆", "▁▂▃", "▄▅▆", 6},
+	} {
+		if first, second := split(tc.text, tc.width); first != tc.first || second != tc.second {
+			t.Errorf("%q in %d: found %q and %q, expected %q and %q", tc.text, tc.width, first, second, tc.first, tc.second)
+		}
 	}
 }
 
