@@ -20,6 +20,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/analyse"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/bench"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/book"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/cluster"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/compare"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/config"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/data"
@@ -67,7 +68,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(slices.Concat(
 		uci.Commands(), analyse.Commands(), play.Commands(), match.Commands(), tune.Commands(), book.Commands(), puzzles.Commands(),
 		gensfen.Commands(), learn.Commands(), compare.Commands(), data.Commands(),
-		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), roles.Commands(data.NewReplayAudit()),
+		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), roles.Commands(data.NewReplayAudit()), cluster.Commands(),
 	)...)
 	return root
 }

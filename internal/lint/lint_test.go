@@ -77,6 +77,7 @@ var group = map[string]int{
 	"selfplay":             10,
 	"lab":                  10,
 	"observe":              11,
+	"doctor":               11,
 
 	// Folders of commands share what is in internal/cli and import none of each
 	// other.
@@ -85,6 +86,7 @@ var group = map[string]int{
 	"cmd/selfplay/analyse":          13,
 	"cmd/selfplay/bench":            13,
 	"cmd/selfplay/book":             13,
+	"cmd/selfplay/cluster":          13,
 	"cmd/selfplay/compare":          13,
 	"cmd/selfplay/config":           13,
 	"cmd/selfplay/data":             13,

@@ -1,0 +1,188 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+)
+
+const (
+	maxClock     = 2 * time.Second // between this machine and the servers
+	maxRTT       = time.Second
+	certLeft     = 14 * 24 * time.Hour
+	monitorWait  = 5 * time.Second
+	monitorBytes = 1 << 20
+	fullCluster  = 3 // servers, and copies of everything
+)
+
+// Servers are those of a cluster and how they are reached.
+type Servers struct {
+	URL      string   // of one or several, with commas between them
+	Monitors []string // addresses for health and figures, http://host:8222; may be empty
+	Run      string   // name; empty: no run is looked at
+	Options  bus.Options
+}
+
+// Cluster checks the servers one by one, and the copies of the registry and the run.
+func (r *Report) Cluster(ctx context.Context, s Servers) {
+	looked := false
+	addresses := strings.Split(s.URL, ",")
+	for _, address := range addresses {
+		o := s.Options
+		o.URL = strings.TrimSpace(address)
+		c, err := bus.Open(ctx, o)
+		if err != nil {
+			r.add(false, "server "+o.URL, err.Error(), "it answers, and is NATS "+bus.NeededVersion+" or newer with JetStream", "start it, or correct the address, the files of secrets or the rights of the user")
+			continue
+		}
+		r.server(o.URL, c, len(addresses))
+		if !looked {
+			looked = true
+			r.copies(ctx, c, s.Run, len(addresses))
+		}
+		if err := c.Close(); err != nil {
+			r.add(false, "server "+o.URL, err.Error(), "the connection is closed in order", "look at the network")
+		}
+	}
+	if len(s.Monitors) == 0 {
+		r.unknown("sync of the servers", "servers do not say it to clients", "sync_interval: always", "give --monitor http://HOST:8222 for each server, or look at its configuration")
+	}
+	for _, m := range s.Monitors {
+		r.monitor(ctx, m)
+	}
+}
+
+func (r *Report) server(url string, c *bus.Conn, servers int) {
+	what := "server " + url
+	f, err := c.Facts()
+	if err != nil {
+		r.add(false, what, err.Error(), "it answers", "look at the network")
+		return
+	}
+	r.add(f.RTT <= maxRTT, what, fmt.Sprintf("%s, version %s, cluster %q, round trip %s", f.Name, f.Version, f.Cluster, timeText(f.RTT)),
+		"version "+bus.NeededVersion+" or newer, "+timeText(maxRTT)+" or less", "look at the network between this machine and the server")
+	r.add(f.MaxPayload >= bus.NeededPayload, what+" max_payload", bytesText(uint64(max(f.MaxPayload, 0))), bytesText(bus.NeededPayload)+" or more", "max_payload: 1MB in its configuration")
+	if servers > 1 {
+		r.add(f.Cluster != "", what+" cluster", fmt.Sprintf("%q", f.Cluster), "it is one of a cluster", "give it a cluster block with the routes of the others")
+	}
+	if !f.TLS {
+		local := strings.Contains(url, "127.0.0.1") || strings.Contains(url, "localhost") || strings.Contains(url, "[::1]")
+		r.add(local, what+" TLS", "none", "TLS, or a server of this machine", "give the servers certificates: selfplay init cluster makes them")
+		return
+	}
+	left := time.Until(f.CertUntil)
+	r.add(left > certLeft, what+" certificate", fmt.Sprintf("until %s, %d days", f.CertUntil.Format(time.DateOnly), int(left.Hours()/24)),
+		fmt.Sprintf("%d days or more", int(certLeft.Hours()/24)), "make new certificates, put them on the servers and have them load them: nats-server --signal reload")
+}
+
+// copies looks at the streams, and at the servers' clock, which their answers tell.
+func (r *Report) copies(ctx context.Context, c *bus.Conn, run string, servers int) {
+	id, want := "", min(servers, fullCluster)
+	if run != "" {
+		record, err := c.FindRun(ctx, run)
+		if err != nil {
+			r.add(false, "run "+run, err.Error(), "it is in the servers' registry", "correct the name, or start its trainer")
+		}
+		id = record.ID
+	}
+	streams, err := c.RunStreams(ctx, id)
+	if err != nil {
+		r.add(false, "copies", err.Error(), "the servers answer", "look at the servers' logs; a cluster needs most of its servers")
+		return
+	}
+	for _, s := range streams {
+		found := fmt.Sprintf("%d", s.Replicas)
+		if len(s.Behind) > 0 {
+			found += ", not up to date on " + strings.Join(s.Behind, ", ")
+		}
+		do := "start the servers that are away, and wait until they have caught up"
+		if s.Replicas < want {
+			do = "start the trainer once with --set bus.replicas=" + fmt.Sprint(want)
+		}
+		r.add(s.Replicas >= want && len(s.Behind) == 0, "copies of "+s.Name, found, fmt.Sprintf("%d, all up to date", want), do)
+	}
+	if len(streams) == 0 {
+		r.unknown("clock", "the servers have no run yet, whose answers tell the time", timeText(maxClock)+" or less between this machine and the servers", "look again when a run has begun")
+		return
+	}
+	r.clock(streams[0])
+}
+
+// clock compares ours with that of a server, which an answer tells.
+func (r *Report) clock(answer bus.StreamFacts) {
+	apart := answer.Time.Sub(answer.Asked)
+	r.add(apart.Abs() <= maxClock, "clock", fmt.Sprintf("%s from the server's", timeText(apart.Abs())), timeText(maxClock)+" or less apart", "keep the time of all machines by NTP: timedatectl set-ntp true")
+}
+
+// varz is what is read of a server's own figures.
+type varz struct {
+	Name      string `json:"server_name"`
+	JetStream struct {
+		Config *struct {
+			SyncAlways bool  `json:"sync_always"`
+			MaxStore   int64 `json:"max_storage"`
+		} `json:"config"`
+		Stats *struct {
+			Store int64 `json:"storage"`
+		} `json:"stats"`
+	} `json:"jetstream"`
+	AuthRequired bool `json:"auth_required"`
+}
+
+func (r *Report) monitor(ctx context.Context, address string) {
+	what := "monitor " + address
+	v, err := readVarz(ctx, address)
+	if err != nil {
+		r.add(false, what, err.Error(), "it answers at /varz", "give the address of http in the server's configuration, from a machine that may reach it")
+		return
+	}
+	what = "server " + v.Name
+	js := v.JetStream.Config
+	if js == nil {
+		r.add(false, what+" JetStream", "not enabled", "enabled", "give it a jetstream block with a store_dir")
+		return
+	}
+	sync := "at intervals"
+	if js.SyncAlways {
+		sync = "always"
+	}
+	r.add(js.SyncAlways, what+" sync", sync, "always", "sync_interval: always in its jetstream block: else a power cut loses what it has acknowledged")
+	r.add(v.AuthRequired, what+" asks who connects", fmt.Sprint(v.AuthRequired), "true", "give it users or a token: anyone who reaches it can publish games")
+	if v.JetStream.Stats != nil && js.MaxStore > 0 {
+		used := uint64(max(v.JetStream.Stats.Store, 0))
+		r.add(used*10 <= uint64(js.MaxStore)*9, what+" store", fmt.Sprintf("%s of %s", bytesText(used), bytesText(uint64(js.MaxStore))), "90 % full at most", "raise max_file_store, or take less room for games: bus.max_bytes")
+	}
+}
+
+// readVarz asks a server's address for figures.
+func readVarz(ctx context.Context, address string) (v varz, err error) {
+	ctx, cancel := context.WithTimeout(ctx, monitorWait)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/varz", nil)
+	if err != nil {
+		return v, err
+	}
+	a, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return v, err
+	}
+	defer a.Body.Close()
+	if a.StatusCode != http.StatusOK {
+		return v, fmt.Errorf("found status %s, expected 200", a.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(a.Body, monitorBytes))
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(text, &v); err != nil || v.Name == "" {
+		return v, errors.Join(errors.New("found no figures of a NATS server"), err)
+	}
+	return v, nil
+}

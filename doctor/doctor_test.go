@@ -1,0 +1,171 @@
+package doctor
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+)
+
+// find returns the finding of a check, and fails without one.
+func find(t *testing.T, r *Report, check string) Finding {
+	t.Helper()
+	for _, f := range r.Findings {
+		if f.Check == check {
+			return f
+		}
+	}
+	t.Fatalf("no check %q in %+v", check, r.Findings)
+	return Finding{}
+}
+
+// is fails unless a check came to a state, and says what to do unless that is OK.
+func is(t *testing.T, r *Report, check string, want State) {
+	t.Helper()
+	if f := find(t, r, check); f.State != want || (f.Do == "") != (want == OK) || f.Found == "" || f.Expected == "" {
+		t.Errorf("%s: found %+v, expected %s", check, f, want)
+	}
+}
+
+func TestMachine(t *testing.T) {
+	dir := t.TempDir()
+	open, closed := filepath.Join(dir, "actor.json"), filepath.Join(dir, "run.token")
+	for path, mode := range map[string]os.FileMode{open: 0o644, closed: 0o600} {
+		if err := os.WriteFile(path, []byte("secret"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var r Report
+	r.Machine(dir, []string{closed, "", filepath.Join(dir, "no.creds")})
+	is(t, &r, "secret actor.json", Wrong)
+	is(t, &r, "secret run.token", OK)
+	is(t, &r, "secret no.creds", Wrong)
+	for _, check := range []string{"processor", "open files", "free disk", "disk sync"} {
+		find(t, &r, check)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("the check left files: %v, %v", entries, err)
+	}
+
+	r = Report{}
+	r.Machine(filepath.Join(dir, "none"), nil)
+	is(t, &r, "free disk", Wrong)
+}
+
+// openServer starts a server of its own that listens.
+func openServer(t *testing.T) *bus.Conn {
+	t.Helper()
+	c, err := bus.Open(t.Context(), bus.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestCluster(t *testing.T) {
+	c := openServer(t)
+	s := Servers{URL: "nats://" + c.Addr(), Options: bus.Options{Patience: 20 * time.Second}}
+	server := "server " + s.URL
+	var r Report
+	r.Cluster(t.Context(), s)
+	for check, want := range map[string]State{server: OK, server + " max_payload": OK, server + " TLS": OK, "clock": Unknown, "sync of the servers": Unknown} {
+		is(t, &r, check, want)
+	}
+
+	record := bus.RunRecord{Schema: bus.RunSchema, Name: "crazyhouse", ID: "abc", Variant: "crazyhouse", Kind: "nnue", Protocol: bus.Protocol, Created: time.Now()}
+	if err := c.CreateRun(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Join(t.Context(), "abc", bus.JoinOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r, s.Run = Report{}, "crazyhouse"
+	r.Cluster(t.Context(), s)
+	for check, want := range map[string]State{"clock": OK, "copies of selfplay-runs": OK, "copies of abc-games": OK, "copies of abc-ctl": OK, "copies of OBJ_abc-nets": OK} {
+		is(t, &r, check, want)
+	}
+	if r.Wrong != 0 {
+		t.Errorf("found %d wrong, expected none: %+v", r.Wrong, r.Findings)
+	}
+
+	// A second server that is away, and one copy where two servers are named.
+	r, s.URL, s.Run, s.Options.Patience = Report{}, s.URL+",nats://127.0.0.1:1", "other", time.Second
+	r.Cluster(t.Context(), s)
+	for check, want := range map[string]State{server: OK, server + " cluster": Wrong, "server nats://127.0.0.1:1": Wrong, "run other": Wrong, "copies of selfplay-runs": Wrong} {
+		is(t, &r, check, want)
+	}
+}
+
+func TestMonitor(t *testing.T) {
+	for body, want := range map[string]map[string]State{
+		`{"server_name":"n1","auth_required":true,"jetstream":{"config":{"sync_always":true,"max_storage":100},"stats":{"storage":50}}}`: {
+			"server n1 sync": OK, "server n1 asks who connects": OK, "server n1 store": OK,
+		},
+		`{"server_name":"n1","jetstream":{"config":{"sync_interval":120000000000,"max_storage":100},"stats":{"storage":95}}}`: {
+			"server n1 sync": Wrong, "server n1 asks who connects": Wrong, "server n1 store": Wrong,
+		},
+		`{"server_name":"n1","jetstream":{}}`: {"server n1 JetStream": Wrong},
+	} {
+		var r Report
+		r.monitor(t.Context(), serve(t, body))
+		for check, state := range want {
+			is(t, &r, check, state)
+		}
+	}
+	for _, body := range []string{"", "<html>", `{"status":"ok"}`} {
+		address := serve(t, body)
+		var r Report
+		r.monitor(t.Context(), address)
+		is(t, &r, "monitor "+address, Wrong)
+	}
+}
+
+// serve answers every request with a body.
+func serve(t *testing.T, body string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// A server far in the future is not taken for one of the same time.
+func TestClockIsCompared(t *testing.T) {
+	var r Report
+	now := time.Now()
+	r.clock(bus.StreamFacts{Time: now.Add(3 * time.Second), Asked: now})
+	is(t, &r, "clock", Wrong)
+	r = Report{}
+	r.clock(bus.StreamFacts{Time: now.Add(-time.Second), Asked: now})
+	is(t, &r, "clock", OK)
+}
+
+func TestReportIsPrinted(t *testing.T) {
+	var r Report
+	r.add(true, "first", "this", "that", "nothing")
+	r.add(false, "second", "this", "that", "change it")
+	r.unknown("third", "nothing", "that", "look")
+	var out strings.Builder
+	if err := r.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := "ok  first: this\n!   second: found this, expected that\n      change it\n?   third: found nothing, expected that\n      look\n3 checks: 1 wrong, 1 not known\n"
+	if out.String() != want || r.Wrong != 1 {
+		t.Errorf("found %q with %d wrong, expected %q", out.String(), r.Wrong, want)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var r Report
+	r.Cluster(ctx, Servers{URL: "nats://127.0.0.1:1", Options: bus.Options{Patience: time.Minute}})
+	is(t, &r, "server nats://127.0.0.1:1", Wrong)
+}
