@@ -56,16 +56,20 @@ type Opponent struct {
 
 // CompareGames says what the nets play.
 type CompareGames struct {
-	Pairs  int           `yaml:"pairs"`  // of games, of every two players
-	Nodes  uint64        `yaml:"nodes"`  // a move in the games at fixed nodes; 0: none are played
-	Time   time.Duration `yaml:"time"`   // a move in the games at fixed time; 0: none are played
-	Ladder int           `yaml:"ladder"` // pairs of each net against each opponent of the strength ladder; 0: none
-	Seed   uint64        `yaml:"seed"`   // of openings
-	Book   string        `yaml:"book"`   // file of openings, default or none
+	Pairs   int           `yaml:"pairs"`   // of games, of every two players
+	Nodes   uint64        `yaml:"nodes"`   // a move in the games at fixed nodes; 0: none are played
+	Time    time.Duration `yaml:"time"`    // a move in the games at fixed time; 0: none are played
+	Ladder  int           `yaml:"ladder"`  // pairs of each net against each opponent of the strength ladder; 0: none
+	Puzzles uint64        `yaml:"puzzles"` // nodes for each of the program's puzzles, of a variant that has some; 0: none are given
+	Seed    uint64        `yaml:"seed"`    // of openings
+	Book    string        `yaml:"book"`    // file of openings, default or none
 }
 
 // CompareSorts are the columns that a table can be sorted by.
-var CompareSorts = []string{"elo", "time", "ladder", "loss", "speed", "parameters", "name"}
+var CompareSorts = []string{
+	"elo", "time", "ladder", "puzzles", "loss", "scores", "results", "winner",
+	"inputs", "dead", "active", "moved", "parameters", "file", "evaluations", "speed", "training", "name",
+}
 
 // Bounds of a comparison.
 const (
@@ -111,7 +115,7 @@ func (r CompareRow) MarshalYAML() (any, error) {
 func ParseCompare(text []byte, name string) (Compare, error) {
 	c := Compare{
 		Variant: "crazyhouse", Seed: 1, Seeds: 3, Sort: CompareSorts[0],
-		Games: CompareGames{Pairs: 100, Nodes: 400, Seed: 1},
+		Games: CompareGames{Pairs: 100, Nodes: 400, Puzzles: 400, Seed: 1},
 	}
 	err := unmarshal(text, &c, yaml.Strict())
 	if err == nil {

@@ -18,6 +18,7 @@
 //	cells/size/KEY.json    positions in an epoch
 //	cells/speed/KEY.json   what a net's evaluation and search take
 //	cells/games/KEY.jsonl  the games of two players: a log, see package match
+//	cells/puzzles/KEY.json which puzzles a net has solved
 //	report.md, report.html, results.json, results.csv, times.json, *.svg
 //
 // A cell that is there is not made again. So a comparison that was killed goes on where

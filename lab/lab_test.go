@@ -65,7 +65,7 @@ rows:
 - {name: "a <b> & c", features: All}
 - {name: hands, features: Hand}
 anchors: [{name: material, player: material, elo: 0}]
-games: {pairs: 2, nodes: 20, time: 1ms}
+games: {pairs: 2, nodes: 20, time: 1ms, puzzles: 5}
 `
 
 // comparison is a small one of a file of games.
@@ -222,7 +222,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 4 + 6 + 6; cells != want {
+	if want := 4 + 6 + 6 + 4; cells != want {
 		t.Errorf("%d cells were made, expected %d", cells, want)
 	}
 	checkReports(t, r, straight)
@@ -257,8 +257,8 @@ func TestInterrupted(t *testing.T) {
 	if _, err := Run(t.Context(), c, o); err != nil {
 		t.Fatal(err)
 	}
-	if want := 2 + 2*2*3; cells != want {
-		t.Errorf("%d cells were made for one row more, expected its 2 nets and 12 meetings", cells)
+	if want := 2 + 2*2*3 + 2; cells != want {
+		t.Errorf("%d cells were made for one row more, expected its 2 nets, 12 meetings and puzzles of 2", cells)
 	}
 }
 
@@ -359,7 +359,7 @@ func TestFactsAndPrice(t *testing.T) {
 		t.Errorf("%s, error %v", text.String(), err)
 	}
 	price, err := p.Price(t.Context(), Options{Progress: io.Discard})
-	if err != nil || price.Nets != 4 || price.NetsThere != 0 || price.Meetings != 12 || price.Games != 48 || !price.Unknown || price.Training <= 0 || price.Playing <= 0 {
+	if err != nil || price.Nets != 4 || price.NetsThere != 0 || price.Meetings != 12 || price.Puzzles != 4 || price.PuzzlesThere != 0 || price.Solving <= 0 || price.Games != 48 || !price.Unknown || price.Training <= 0 || price.Playing <= 0 {
 		t.Errorf("found %+v, error %v", price, err)
 	}
 	if entries, err := os.ReadDir(p.Dir); err != nil || len(entries) > 0 {

@@ -33,6 +33,7 @@ type Plan struct {
 
 	variant  *chess.Variant
 	openings match.Openings
+	puzzles  puzzleSet
 	games    map[string]dataset.Extent // of replay buffers, by directory
 	hashes   map[string]string         // of files read so far
 }
@@ -82,6 +83,9 @@ func NewPlan(ctx context.Context, c configs.Compare, o Options, write bool) (*Pl
 	if p.openings, err = openings(p.variant, &c.Games); err != nil {
 		return nil, err
 	}
+	if err := p.readPuzzles(); err != nil {
+		return nil, err
+	}
 	if p.Anchors, err = anchors(ctx, c.Anchors, p.variant, c.Games.Nodes); err != nil {
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func NewPlan(ctx context.Context, c configs.Compare, o Options, write bool) (*Pl
 		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 			return nil, err
 		}
-		for _, kind := range []string{"train", "size", "speed", "games"} {
+		for _, kind := range []string{"train", "size", "speed", "games", "puzzles"} {
 			if err := os.MkdirAll(p.cell(kind, ""), 0o755); err != nil {
 				return nil, err
 			}

@@ -16,7 +16,9 @@ type Price struct {
 	Meetings, MeetingsThere int // of the stages whose games are known; see Unknown
 	Samples                 uint64
 	Games                   int
+	Puzzles, PuzzlesThere   int           // nets that have them
 	Training, Playing       time.Duration // of one core
+	Solving                 time.Duration // of puzzles
 	Disk                    int64         // bytes
 	// Unknown says that games at fixed time may be there: their limits follow from speeds
 	// that are not measured yet.
@@ -73,6 +75,22 @@ func (p *Plan) Price(ctx context.Context, o Options) (Price, error) {
 			nodes[i] = speed.Nodes
 		} else {
 			r.Unknown = r.Unknown || p.Games.Time > 0
+		}
+	}
+	for i, row := range p.Nets {
+		for s := range row {
+			if p.puzzles.list == nil {
+				break
+			}
+			_, done, err := p.solved(&row[s])
+			if err != nil {
+				return r, err
+			}
+			if r.Puzzles++; done {
+				r.PuzzlesThere++
+				continue
+			}
+			r.Solving += seconds(float64(p.Games.Puzzles) * float64(len(p.puzzles.list)) / nodes[i])
 		}
 	}
 	return r, p.priceGames(ctx, &r, nodes)
@@ -148,7 +166,10 @@ func (r *Price) WriteText(w io.Writer, cores int) error {
 	fmt.Fprintf(t, "training\t%d samples, %.2f core-hours\n", r.Samples, r.Training.Hours())
 	fmt.Fprintf(t, "meetings\t%d, of them %d there\n", r.Meetings, r.MeetingsThere)
 	fmt.Fprintf(t, "playing\t%d games, %.2f core-hours\n", r.Games, r.Playing.Hours())
-	all := r.Training + r.Playing
+	if r.Puzzles > 0 {
+		fmt.Fprintf(t, "puzzles\t%d nets, of them %d there, %.2f core-hours\n", r.Puzzles, r.PuzzlesThere, r.Solving.Hours())
+	}
+	all := r.Training + r.Playing + r.Solving
 	fmt.Fprintf(t, "in all\t%.2f core-hours, about %v on %d cores\n", all.Hours(), (all / time.Duration(cores)).Round(time.Second), cores)
 	fmt.Fprintf(t, "disk\t%.1f MB\n", float64(r.Disk)/1e6)
 	if err := t.Flush(); err != nil {

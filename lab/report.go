@@ -93,19 +93,23 @@ func (r *Results) sections() []section {
 	if len(r.Warnings) > 0 {
 		list = append(list, section{Title: "Warnings", Text: r.Warnings})
 	}
-	table := section{Title: "Table", Text: strings.Split(Legend, ";\n")}
-	columns := r.columns()
-	for _, c := range columns {
-		table.Head = append(table.Head, c.title)
-	}
-	for i := range r.Rows {
-		var line []string
-		for _, c := range columns {
-			line = append(line, c.of(&r.Rows[i], &r.Times[i]))
+	for k, columns := range r.columns() {
+		table := section{Title: "What it is and costs"}
+		if k == 0 {
+			table = section{Title: "What it came to", Text: strings.Split(Legend, ";\n")}
 		}
-		table.Body = append(table.Body, line)
+		for _, c := range columns {
+			table.Head = append(table.Head, c.title)
+		}
+		for i := range r.Rows {
+			var line []string
+			for _, c := range columns {
+				line = append(line, c.of(&r.Rows[i], &r.Times[i]))
+			}
+			table.Body = append(table.Body, line)
+		}
+		list = append(list, table)
 	}
-	list = append(list, table)
 	for i := range r.Stages {
 		list = append(list, r.Stages[i].sections(r)...)
 	}
@@ -172,6 +176,7 @@ func (r *Results) methods() section {
 		fmt.Sprintf("The error of games is the spread of ratings when openings are drawn anew with replacement, %d times; all games from one opening are drawn together; it is at least the one by the curvature of the likelihood. The error of seeds is the spread between the nets of a row beyond that, taken as equal for all rows. Intervals have both, with Student's t.", resamples),
 		"P values of all pairs of rows of a stage are corrected by Holm's method: the probability of any false difference in a stage is at most 5 %. Intervals are not corrected.",
 		"At fixed time every player has as many nodes a move as it searches in that time by CPU time when nothing disturbs it, as measured once beside material; the clock plays no part, so a busy machine decides nothing. Engines of others are given the time itself.",
+		"Puzzles: the error is the spread over puzzles of the share of nets that solve one, and the spread between nets of a row beyond that, as with ratings.",
 		"Openings: " + r.Openings + ".",
 		r.builds(),
 	}}
@@ -215,6 +220,9 @@ func (r *Results) again() section {
 	for i := range r.Rows {
 		for k, key := range r.Rows[i].Cells {
 			s.Body = append(s.Body, []string{fmt.Sprintf("%s, seed %d: %s", r.Rows[i].Name, k+1, key), r.Rows[i].Commands[k]})
+		}
+		for k, command := range r.Rows[i].PuzzleCommands {
+			s.Body = append(s.Body, []string{fmt.Sprintf("puzzles, %s, seed %d", r.Rows[i].Name, k+1), command})
 		}
 	}
 	for i := range r.Stages {

@@ -47,19 +47,35 @@ type Row struct {
 	Architecture string `json:"architecture"`
 	Cost         Cost   `json:"cost"`
 
-	Samples uint64    `json:"samples"` // learned from by each net
-	Epochs  float64   `json:"epochs"`
-	Loss    float64   `json:"loss"`    // held out, mean over seeds
-	LossSD  float64   `json:"loss_sd"` // over seeds
-	Losses  []float64 `json:"losses"`  // by seed
+	Samples  uint64    `json:"samples"` // learned from by each net
+	Epochs   float64   `json:"epochs"`
+	Loss     float64   `json:"loss"`               // held out, mean over seeds
+	LossSD   float64   `json:"loss_sd"`            // over seeds
+	Losses   []float64 `json:"losses"`             // by seed
+	Measured int       `json:"held_out_positions"` // that losses are of; 0: none were held out, and there are no losses
+	Scores   Spread    `json:"loss_scores"`        // held out, against scores alone
+	Results  Spread    `json:"loss_results"`       // and against results alone
+	Winner   Spread    `json:"winner_named"`       // share of held-out positions of decided games whose winner the net names
 
 	Elo      map[Stage]Rating `json:"elo"`
+	Puzzles  *Solved          `json:"puzzles"`  // nil if none were given
 	Cells    []string         `json:"cells"`    // of training, by seed
 	Commands []string         `json:"commands"` // that train the nets again
 	Builds   [][]string       `json:"builds"`   // versions of the program that trained them, by seed; empty if not known
 
+	PuzzleCommands []string `json:"puzzle_commands,omitempty"` // that give the nets the puzzles again
+
 	curves [][]point // of held-out loss, by seed
 }
+
+// Spread is a figure of a row's nets.
+type Spread struct {
+	Mean  float64   `json:"mean"`
+	SD    float64   `json:"sd"` // over seeds; 0 of one
+	Seeds []float64 `json:"by_seed"`
+}
+
+func spreadOf(values []float64) Spread { return Spread{mean(values), deviation(values), values} }
 
 // point is the held-out loss after a number of samples.
 type point struct{ samples, loss float64 }
@@ -108,6 +124,9 @@ func (p *Plan) results(ctx context.Context, speeds map[string]Speed, build strin
 		}
 		r.Rows, r.Times = append(r.Rows, row), append(r.Times, times)
 	}
+	if err := p.puzzleResults(r.Rows); err != nil {
+		return nil, err
+	}
 	for _, stage := range p.Stages() {
 		s, err := p.stageResult(ctx, stage, speeds)
 		if err != nil {
@@ -132,6 +151,7 @@ func (p *Plan) rowResult(ctx context.Context, i int, speeds map[string]Speed) (R
 	if row.Cost, err = p.costOf(ctx, &nets[0]); err != nil {
 		return row, times, err
 	}
+	var scores, results, winners []float64
 	for s := range nets {
 		sum, done, err := p.trained(&nets[s])
 		if err == nil && !done {
@@ -142,6 +162,8 @@ func (p *Plan) rowResult(ctx context.Context, i int, speeds map[string]Speed) (R
 		}
 		row.Architecture, row.Samples, row.Epochs = sum.Architecture, sum.Samples, sum.Epochs
 		row.Losses = append(row.Losses, sum.HeldOut.Mean)
+		scores, results = append(scores, sum.HeldOut.Score), append(results, sum.HeldOut.Result)
+		winners, row.Measured = append(winners, sum.HeldOut.SignAccuracy), sum.HeldOut.Positions
 		row.Cells = append(row.Cells, nets[s].Key)
 		row.Commands = append(row.Commands, p.trainCommand(&nets[s]))
 		row.Builds = append(row.Builds, append([]string{}, sum.Builds...))
@@ -154,6 +176,7 @@ func (p *Plan) rowResult(ctx context.Context, i int, speeds map[string]Speed) (R
 		row.curves = append(row.curves, curve)
 	}
 	row.Loss, row.LossSD = mean(row.Losses), deviation(row.Losses)
+	row.Scores, row.Results, row.Winner = spreadOf(scores), spreadOf(results), spreadOf(winners)
 	return row, times, nil
 }
 
@@ -308,30 +331,7 @@ func (r *Results) sort() {
 	for i := range index {
 		index[i] = i
 	}
-	last := math.Inf(-1)
-	elo := func(i int, stage Stage) float64 {
-		if e, ok := r.Rows[i].Elo[stage]; ok {
-			return e.Elo
-		}
-		return last
-	}
-	value := func(i int) float64 { // the greatest first
-		switch r.Sort {
-		case "elo":
-			return elo(i, r.first().Stage)
-		case "time":
-			return elo(i, AtTime)
-		case "ladder":
-			return elo(i, Ladder)
-		case "loss":
-			return -r.Rows[i].Loss
-		case "speed":
-			return r.Times[i].Nodes
-		case "parameters":
-			return -float64(r.Rows[i].Cost.Parameters)
-		}
-		return 0
-	}
+	value := func(i int) float64 { return r.sortValue(r.Sort, &r.Rows[i], &r.Times[i]) }
 	slices.SortFunc(index, func(a, b int) int {
 		return cmp.Or(cmp.Compare(value(b), value(a)), cmp.Compare(r.Rows[a].Name, r.Rows[b].Name))
 	})
@@ -340,4 +340,54 @@ func (r *Results) sort() {
 		rows[i], times[i] = r.Rows[k], r.Times[k]
 	}
 	r.Rows, r.Times = rows, times
+}
+
+// sortValue is what rows are sorted by, the greatest first: of a figure of which less is better,
+// or that is a cost, its negative.
+func (r *Results) sortValue(by string, row *Row, t *Times) float64 {
+	elo := func(stage Stage) float64 {
+		if e, ok := row.Elo[stage]; ok {
+			return e.Elo
+		}
+		return math.Inf(-1)
+	}
+	switch by {
+	case "elo":
+		return elo(r.first().Stage)
+	case "time":
+		return elo(AtTime)
+	case "ladder":
+		return elo(Ladder)
+	case "puzzles":
+		if row.Puzzles != nil {
+			return row.Puzzles.Share
+		}
+	case "loss":
+		return -row.Loss
+	case "scores":
+		return -row.Scores.Mean
+	case "results":
+		return -row.Results.Mean
+	case "winner":
+		return row.Winner.Mean
+	case "inputs":
+		return -float64(row.Cost.Inputs)
+	case "dead":
+		return -float64(row.Cost.Dead)
+	case "active":
+		return -row.Cost.Mean
+	case "moved":
+		return -row.Cost.Changed
+	case "parameters":
+		return -float64(row.Cost.Parameters)
+	case "file":
+		return -float64(row.Cost.Bytes)
+	case "evaluations":
+		return t.Evaluations
+	case "speed":
+		return t.Nodes
+	case "training":
+		return t.Positions
+	}
+	return 0 // by name
 }

@@ -87,6 +87,9 @@ func runLocked(ctx context.Context, c configs.Compare, o Options) (*Results, err
 			return nil, err
 		}
 	}
+	if err := p.solve(ctx, o); err != nil {
+		return nil, err
+	}
 	r, err := p.results(ctx, speeds, o.Build)
 	if err != nil {
 		return nil, err

@@ -65,6 +65,10 @@ func (p *Plan) Facts() []Fact {
 	if p.Games.Time > 0 {
 		time = fmt.Sprintf("%v a move for every net, as the nodes that it searches in it undisturbed", p.Games.Time)
 	}
+	puzzled := "none given"
+	if n := len(p.puzzles.list); n > 0 {
+		puzzled = fmt.Sprintf("%d of the program's, %d nodes each", n, p.Games.Puzzles)
+	}
 	return []Fact{
 		{"data", true, strings.Join(p.Data, ", "), true},
 		{"samples and their order", len(samples) == 0, keys(samples) + "; net s of every row draws with the same seed", true},
@@ -76,6 +80,7 @@ func (p *Plan) Facts() []Fact {
 		{"nodes of search", true, nodes, true},
 		{"time of search", true, time, true},
 		{"openings", true, p.openings.ID, true},
+		{"puzzles", true, puzzled, true},
 	}
 }
 

@@ -20,36 +20,47 @@ type column struct {
 	left  bool
 }
 
-// columns are those of the table that the comparison has figures for.
-func (r *Results) columns() []column {
-	list := []column{
-		{"row", func(r *Row, _ *Times) string { return r.Name }, true},
+// columns are those of the table that the comparison has figures for: what rows came to, and
+// below what they are and cost.
+func (r *Results) columns() [2][]column {
+	name := column{"row", func(r *Row, _ *Times) string { return r.Name }, true}
+	came := []column{name}
+	titles := map[Stage]string{AtNodes: "Elo, nodes", AtTime: "Elo, time", Ladder: "ladder"}
+	for i := range r.Stages {
+		stage := r.Stages[i].Stage
+		came = append(came, column{titles[stage], func(r *Row, _ *Times) string {
+			e := r.Elo[stage]
+			return eloText(&e)
+		}, false})
+	}
+	came = append(came,
+		column{"puzzles", func(r *Row, _ *Times) string { return solvedText(r.Puzzles) }, false},
+		column{"loss", func(r *Row, _ *Times) string { return ifCounted(r.Measured, lossText(r.Loss, r.LossSD)) }, false},
+		column{"of scores", func(r *Row, _ *Times) string { return ifCounted(r.Measured, lossText(r.Scores.Mean, r.Scores.SD)) }, false},
+		column{"of results", func(r *Row, _ *Times) string { return ifCounted(r.Measured, lossText(r.Results.Mean, r.Results.SD)) }, false},
+		column{"winner", func(r *Row, _ *Times) string {
+			return ifCounted(r.Measured, spreadText(100*r.Winner.Mean, 100*r.Winner.SD, 2))
+		}, false})
+	return [2][]column{came, {
+		name,
 		{"inputs are", func(r *Row, _ *Times) string { return r.Expression }, true},
 		{"inputs", func(r *Row, _ *Times) string { return short(float64(r.Cost.Inputs)) }, false},
+		{"dead", func(r *Row, _ *Times) string { return ifCounted(r.Cost.Most, strconv.Itoa(r.Cost.Dead)) }, false},
 		{"active", func(r *Row, _ *Times) string {
 			return ifCounted(r.Cost.Most, fmt.Sprintf("%.0f/%d", r.Cost.Mean, r.Cost.Most))
 		}, false},
 		{"moved", func(r *Row, _ *Times) string { return ifCounted(r.Cost.Most, fmt.Sprintf("%.1f", r.Cost.Changed)) }, false},
 		{"params", func(r *Row, _ *Times) string { return short(float64(r.Cost.Parameters)) }, false},
 		{"file", func(r *Row, _ *Times) string { return short(float64(r.Cost.Bytes)) }, false},
-		{"loss", func(r *Row, _ *Times) string { return lossText(r.Loss, r.LossSD) }, false},
 		{"eval/s", func(_ *Row, t *Times) string { return short(t.Evaluations) }, false},
 		{"node/s", func(_ *Row, t *Times) string { return short(t.Nodes) }, false},
 		{"pos/s", func(_ *Row, t *Times) string { return short(t.Positions) }, false},
-	}
-	titles := map[Stage]string{AtNodes: "Elo, nodes", AtTime: "Elo, time", Ladder: "ladder"}
-	for i := range r.Stages {
-		stage := r.Stages[i].Stage
-		list = append(list, column{titles[stage], func(r *Row, _ *Times) string {
-			e := r.Elo[stage]
-			return eloText(&e)
-		}, false})
-	}
-	return list
+	}}
 }
 
-func ifCounted(most int, text string) string {
-	if most == 0 {
+// ifCounted is the text of a figure that was taken of n things.
+func ifCounted(n int, text string) string {
+	if n == 0 {
 		return "-"
 	}
 	return text
@@ -59,9 +70,18 @@ func eloText(e *Rating) string { return fmt.Sprintf("%+.0f±%.0f", e.Elo, e.Marg
 
 // lossText writes a mean with its deviation in units of the last digit, 0.01024(12), as
 // physicists do.
-func lossText(mean, sd float64) string {
-	const digits = 5
+func lossText(mean, sd float64) string { return spreadText(mean, sd, 5) }
+
+func spreadText(mean, sd float64, digits int) string {
 	return fmt.Sprintf("%.*f(%.0f)", digits, mean, math.Round(sd*math.Pow10(digits)))
+}
+
+// solvedText is the share of puzzles in percent.
+func solvedText(s *Solved) string {
+	if s == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f±%.1f", 100*s.Share, 50*(s.High-s.Low))
 }
 
 // short writes a count in five characters at most.
@@ -79,10 +99,23 @@ func short(x float64) string {
 	return fmt.Sprintf("%.3gG", x/1e9)
 }
 
-// WriteTable writes the table for a terminal, of at most 120 columns: the words of the first
-// two are cut to what room there is.
+// WriteTable writes the table for a terminal, of at most 120 columns: its two halves below each
+// other, the words in them cut to what room there is.
 func (r *Results) WriteTable(w io.Writer) error {
-	columns := r.columns()
+	for i, columns := range r.columns() {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if err := r.writeColumns(w, columns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Results) writeColumns(w io.Writer, columns []column) error {
 	cells := [][]string{nil}
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -101,8 +134,8 @@ func (r *Results) WriteTable(w io.Writer) error {
 	for _, n := range widths {
 		total += n
 	}
-	for over := total - tableWidth; over > 0; over-- { // from the wider of the two
-		if widths[1] >= widths[0] {
+	for over := total - tableWidth; over > 0; over-- { // from the wider of the words
+		if columns[1].left && widths[1] >= widths[0] {
 			widths[1]--
 		} else {
 			widths[0]--
@@ -139,9 +172,10 @@ func cut(text string, n int) string {
 }
 
 // Legend says what the columns are.
-const Legend = `inputs: without dead ones; active: rows of a perspective in a position, mean/most; moved: rows that a move changes;
-loss: held out, mean over seeds with the deviation of its last digits; eval/s, node/s: by CPU time; pos/s: of training;
-± is half of the 95 % interval, from openings and seeds`
+const Legend = `± is half of the 95 % interval, from openings, or puzzles, and seeds; puzzles: solved, in percent;
+loss: held out, mean over seeds with the deviation of its last digits; winner: named of held-out games, in percent;
+inputs: without the dead ones, which no legal game makes active; active: rows of a perspective in a position, mean/most;
+moved: rows that a move changes; eval/s, node/s: by CPU time; pos/s: of training`
 
 // csvColumns are those of results.csv, one line for each row.
 var csvColumns = []struct {
@@ -160,17 +194,42 @@ var csvColumns = []struct {
 	{"file_bytes", func(r *Row, _ *Times) string { return strconv.FormatInt(r.Cost.Bytes, 10) }},
 	{"seeds", func(r *Row, _ *Times) string { return strconv.Itoa(len(r.Losses)) }},
 	{"samples", func(r *Row, _ *Times) string { return strconv.FormatUint(r.Samples, 10) }},
-	{"loss", func(r *Row, _ *Times) string { return number(r.Loss) }},
-	{"loss_sd", func(r *Row, _ *Times) string { return number(r.LossSD) }},
+	{"loss", func(r *Row, _ *Times) string { return measured(r, r.Loss) }},
+	{"loss_sd", func(r *Row, _ *Times) string { return measured(r, r.LossSD) }},
+	{"loss_scores", func(r *Row, _ *Times) string { return measured(r, r.Scores.Mean) }},
+	{"loss_scores_sd", func(r *Row, _ *Times) string { return measured(r, r.Scores.SD) }},
+	{"loss_results", func(r *Row, _ *Times) string { return measured(r, r.Results.Mean) }},
+	{"loss_results_sd", func(r *Row, _ *Times) string { return measured(r, r.Results.SD) }},
+	{"winner_named", func(r *Row, _ *Times) string { return measured(r, r.Winner.Mean) }},
+	{"winner_named_sd", func(r *Row, _ *Times) string { return measured(r, r.Winner.SD) }},
+	{"puzzles", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.Share }) }},
+	{"puzzles_low", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.Low }) }},
+	{"puzzles_high", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.High }) }},
 	{"evaluations_per_second", func(_ *Row, t *Times) string { return number(t.Evaluations) }},
 	{"nodes_per_second", func(_ *Row, t *Times) string { return number(t.Nodes) }},
 	{"trainer_positions_per_second", func(_ *Row, t *Times) string { return number(t.Positions) }},
 }
 
+// measured is a figure of held-out positions; empty if there were none.
+func measured(r *Row, x float64) string {
+	if r.Measured == 0 {
+		return ""
+	}
+	return number(x)
+}
+
+// solvedPart is a figure of the puzzles; empty if none were given.
+func solvedPart(r *Row, of func(s *Solved) float64) string {
+	if r.Puzzles == nil {
+		return ""
+	}
+	return number(of(r.Puzzles))
+}
+
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 8, 64) }
 
-// WriteCSV writes a line for each row, and below a head; of stages that were not played the
-// fields are empty.
+// WriteCSV writes a line for each row, and below a head. Fields of what was not played, given or
+// held out are empty.
 func (r *Results) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	var head []string

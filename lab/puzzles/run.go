@@ -42,6 +42,7 @@ type Accuracy struct {
 	Grades []Count `json:"grades"` // those that the set has, rising
 	Kinds  []Count `json:"kinds"`  // those that the set has: mates by length, wins
 	Drops  Count   `json:"drops"`  // puzzles whose best move is a drop, of all kinds
+	Solved []bool  `json:"-"`      // by puzzle, in the order of the set
 }
 
 // Run asks a player for its move in every puzzle, each as if nothing had been searched
@@ -94,7 +95,7 @@ func Run(ctx context.Context, m *player.Maker, set []Puzzle, o RunOptions) (*Res
 
 // count sums up what was solved of a set.
 func count(limits string, set []Puzzle, solved []bool) Accuracy {
-	a := Accuracy{Limits: limits, All: Count{Name: "all"}, Drops: Count{Name: "drops"}}
+	a := Accuracy{Limits: limits, All: Count{Name: "all"}, Drops: Count{Name: "drops"}, Solved: solved}
 	for i := range set {
 		a.All.add(solved[i])
 		if set[i].Best.IsDrop() {

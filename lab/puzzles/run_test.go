@@ -47,6 +47,7 @@ func TestRun(t *testing.T) {
 		Limits: "nodes 500", All: Count{"all", 3, 4}, Drops: Count{"drops", 1, 1},
 		Grades: []Count{{"no grade", 1, 2}, {"grade 1", 1, 1}, {"grade 3", 1, 1}},
 		Kinds:  []Count{{"mate in 1", 2, 3}, {"win by a move", 1, 1}},
+		Solved: []bool{true, true, false, true},
 	}
 	if !reflect.DeepEqual(first.Accuracy[0], want) || first.Player == "" || first.Puzzles != 4 {
 		t.Errorf("found %+v, expected %+v", first, want)

@@ -36,7 +36,7 @@ func TestSmoke(t *testing.T) {
 		}
 	}
 	out, _, code = selfplayCommand(t, append(args, "--dry-run")...)
-	if code != 0 || !strings.Contains(out, "4, of them 4 there") || !strings.Contains(out, "12, of them 12 there") {
+	if code != 0 || !strings.Contains(out, "4, of them 4 there") || !strings.Contains(out, "12, of them 12 there") || !strings.Contains(out, "4 nets, of them 4 there") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	checkAgain(t, dir)
@@ -110,7 +110,7 @@ func TestKilledCompare(t *testing.T) {
 	data := clitest.Games(t, gensfen.Commands())
 	file, dir := filepath.Join(t.TempDir(), "c.yaml"), t.TempDir()
 	text := "schema: 1\ndata: [" + data + "]\ntrain: {preset: tiny, epochs: 1}\nseeds: 2\nrows:\n- {name: a, features: All}\n- {name: b, features: Hand}\n" +
-		"anchors: [{name: material, player: material}]\ngames: {pairs: 40, nodes: 200}\n"
+		"anchors: [{name: material, player: material}]\ngames: {pairs: 40, nodes: 200, puzzles: 20}\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
