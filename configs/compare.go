@@ -24,7 +24,7 @@ type Compare struct {
 	Data    []string `yaml:"data"`    // as learn takes them
 
 	Train  map[string]any `yaml:"train"`  // settings of learn that all rows have
-	Budget CompareBudget  `yaml:"budget"` // what a net may cost, in place of epochs
+	Budget CompareBudget  `yaml:"budget"` // what a net may cost, in place of epochs; a row may have its own
 	Seed   uint64         `yaml:"seed"`   // of the first net of each row; the others follow
 	Seeds  int            `yaml:"seeds"`  // nets of each row
 
@@ -34,16 +34,23 @@ type Compare struct {
 	Sort    string       `yaml:"sort"` // column that the table is sorted by, one of CompareSorts
 }
 
-// CompareBudget is what the training of a net may cost, in place of epochs; 0: the settings
-// of learn say it.
+// CompareBudget is what the training of a net may cost, in place of epochs: one of the two, or
+// neither where the settings of learn say it.
 type CompareBudget struct {
-	Samples uint64 `yaml:"samples"` // positions learned from, repetitions included
+	Samples uint64        `yaml:"samples"` // positions learned from, repetitions included
+	Time    time.Duration `yaml:"time"`    // of one core: as many samples as the trainer learns from in it
+}
+
+func (b CompareBudget) validate(wrong *check.List, key string) {
+	wrong.That(b.Time >= 0, key+".time", b.Time, "0 or more")
+	wrong.That(b.Samples == 0 || b.Time == 0, key, "samples and time", "one of them")
 }
 
 // CompareRow is one of the representations. In a file its settings stand beside its
 // name.
 type CompareRow struct {
 	Name     string
+	Budget   *CompareBudget // in place of the comparison's; nil: that
 	Settings map[string]any // of learn, over those of Compare.Train
 }
 
@@ -85,7 +92,7 @@ var rowKeys = map[string]string{
 	"workers": "use --jobs",
 }
 
-// UnmarshalYAML takes the name out of a row's settings.
+// UnmarshalYAML takes the name and the budget out of a row's settings.
 func (r *CompareRow) UnmarshalYAML(unmarshal func(any) error) error {
 	var values map[string]any
 	if err := unmarshal(&values); err != nil {
@@ -95,14 +102,28 @@ func (r *CompareRow) UnmarshalYAML(unmarshal func(any) error) error {
 	if !isText {
 		return fmt.Errorf("a row's name: found %v, expected a text", values["name"])
 	}
-	delete(values, "name")
 	r.Name, r.Settings = name, values
+	if budget, found := values["budget"]; found {
+		text, err := yaml.Marshal(budget)
+		if _, isMap := budget.(map[string]any); err != nil || !isMap {
+			return fmt.Errorf("row %s: budget: found %v, expected samples or time, such as {time: 10m}", name, budget)
+		}
+		r.Budget = new(CompareBudget)
+		if err := yaml.UnmarshalWithOptions(text, r.Budget, yaml.Strict()); err != nil {
+			return err
+		}
+	}
+	delete(values, "name")
+	delete(values, "budget")
 	return nil
 }
 
 // MarshalYAML gives what UnmarshalYAML reads.
 func (r CompareRow) MarshalYAML() (any, error) {
 	values := yaml.MapSlice{{Key: "name", Value: r.Name}}
+	if r.Budget != nil {
+		values = append(values, yaml.MapItem{Key: "budget", Value: *r.Budget})
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.Settings)) {
 		values = append(values, yaml.MapItem{Key: key, Value: r.Settings[key]})
 	}
@@ -140,8 +161,10 @@ func (c *Compare) Validate() error {
 	check.Within(wrong, "games.ladder", c.Games.Ladder, 0, maxPairs)
 	wrong.That(c.Games.Time >= 0, "games.time", c.Games.Time, "0 or more")
 	wrong.That(len(c.Rows) == 0 || c.Games.Nodes+uint64(c.Games.Time)+uint64(c.Games.Ladder) > 0, "games", "no limits", "nodes, time or ladder")
+	c.Budget.validate(wrong, "budget")
 	names := map[string]bool{}
 	for i, r := range c.Rows {
+		c.BudgetOf(i).validate(wrong, fmt.Sprintf("rows[%d].budget", i))
 		wrong.That(goodName(r.Name), fmt.Sprintf("rows[%d].name", i), fmt.Sprintf("%q", r.Name), "1 to 40 characters without control characters, commas, quotes and |")
 		wrong.That(!names[r.Name], fmt.Sprintf("rows[%d].name", i), r.Name, "another name than those before")
 		names[r.Name] = true
@@ -164,10 +187,11 @@ func (c *Compare) Validate() error {
 		if err != nil {
 			return err
 		}
-		if before, ok := seen[string(l.YAML())]; ok {
+		is := fmt.Sprintf("%s %+v", l.YAML(), c.BudgetOf(i))
+		if before, ok := seen[is]; ok {
 			return fmt.Errorf("%w: rows %s and %s: found the same settings, expected different ones", ErrInvalid, before, r.Name)
 		}
-		seen[string(l.YAML())] = r.Name
+		seen[is] = r.Name
 	}
 	if len(c.Rows)+len(c.Anchors) == 1 && c.Games.Nodes+uint64(c.Games.Time) > 0 {
 		return fmt.Errorf("%w: rows: found one row and no anchors, expected somebody to play against", ErrInvalid)
@@ -177,6 +201,14 @@ func (c *Compare) Validate() error {
 
 func goodName(name string) bool {
 	return name != "" && len([]rune(name)) <= 40 && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || strings.ContainsRune("\"',|`", r) })
+}
+
+// BudgetOf returns the budget of a row's nets: its own, or that of the comparison.
+func (c *Compare) BudgetOf(row int) CompareBudget {
+	if own := c.Rows[row].Budget; own != nil {
+		return *own
+	}
+	return c.Budget
 }
 
 // Learn returns the settings of training of a row, with the first seed: those of its
@@ -201,7 +233,7 @@ func (c *Compare) Learn(row int) (Learn, error) {
 		if err := l.lay(layer.values, layer.where); err != nil {
 			return Learn{}, err
 		}
-		if _, given := layer.values["epochs"]; given && c.Budget != (CompareBudget{}) {
+		if _, given := layer.values["epochs"]; given && c.BudgetOf(row) != (CompareBudget{}) {
 			return Learn{}, fmt.Errorf("%w: %s: found epochs beside budget, expected one of them", ErrInvalid, layer.where)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestComparePresets(t *testing.T) {
@@ -39,6 +40,26 @@ func TestCompareLayers(t *testing.T) {
 	}
 }
 
+// A row's budget takes the place of the comparison's, and two rows may differ in it alone.
+func TestCompareBudgets(t *testing.T) {
+	c, err := ParseCompare([]byte("schema: 1\nbudget: {time: 2m}\nrows:\n- {name: a}\n- {name: b, budget: {samples: 100}}\n- {name: c, epochs: 3, budget: {}}\n- {name: d, budget: {time: 90s}}\n"), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseCompare(c.YAML(), "again")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []CompareBudget{{Time: 2 * time.Minute}, {Samples: 100}, {}, {Time: 90 * time.Second}} {
+		if got := c.BudgetOf(i); got != want {
+			t.Errorf("row %d: found %+v, expected %+v", i, got, want)
+		}
+		if got := again.BudgetOf(i); got != want {
+			t.Errorf("row %d of its YAML: found %+v, expected %+v", i, got, want)
+		}
+	}
+}
+
 func TestCompareRefuses(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"rows: [{name: a}]", "schema"},
@@ -57,6 +78,11 @@ func TestCompareRefuses(t *testing.T) {
 		{"schema: 1\nrows: [{name: a}]\ngames: {pairs: 0}", "games.pairs"},
 		{"schema: 1\nrows: [{name: a}]\ngames: {nodes: 0}", "no limits"},
 		{"schema: 1\nrows: [{name: a, epochs: 2}]\nbudget: {samples: 100}", "epochs beside budget"},
+		{"schema: 1\nrows: [{name: a, epochs: 2, budget: {time: 1m}}]", "epochs beside budget"},
+		{"schema: 1\nrows: [{name: a, budget: {time: 1m, samples: 3}}]", "rows[0].budget"},
+		{"schema: 1\nrows: [{name: a, budget: {tmie: 1m}}]", "tmie"},
+		{"schema: 1\nrows: [{name: a, budget: 3}]", "expected samples or time"},
+		{"schema: 1\nrows: [{name: a}]\nbudget: {time: -1m}", "budget.time"},
 		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: a, player: material}]", "anchors[0].name"},
 		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: m}]", "anchors[0].player"},
 	} {

@@ -17,6 +17,7 @@
 //	cells/train/KEY/       a net: a directory of learn, see package trainer/run
 //	cells/size/KEY.json    positions in an epoch
 //	cells/speed/KEY.json   what a net's evaluation and search take
+//	cells/rate/KEY.json    how fast a row's nets learn, where time is their budget
 //	cells/games/KEY.jsonl  the games of two players: a log, see package match
 //	cells/puzzles/KEY.json which puzzles a net has solved
 //	report.md, report.html, results.json, results.csv, times.json, *.svg

@@ -29,6 +29,7 @@ type Plan struct {
 	configs.Compare // with rows and anchors by name: their order does not matter
 	Dir             string
 	Nets            [][]Net  // by row, then seed
+	Unmeasured      []bool   // by row: its budget is of time, and the trainer's speed is not measured; keys and epochs are of a guess
 	Anchors         []Player // in the order of Compare.Anchors
 
 	variant  *chess.Variant
@@ -75,7 +76,7 @@ func NewPlan(ctx context.Context, c configs.Compare, o Options, write bool) (*Pl
 	c.Rows, c.Anchors = slices.Clone(c.Rows), slices.Clone(c.Anchors)
 	slices.SortFunc(c.Rows, func(a, b configs.CompareRow) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(c.Anchors, func(a, b configs.Opponent) int { return strings.Compare(a.Name, b.Name) })
-	p := &Plan{Compare: c, Dir: o.Dir, games: map[string]dataset.Extent{}, hashes: map[string]string{}}
+	p := &Plan{Compare: c, Dir: o.Dir, Unmeasured: make([]bool, len(c.Rows)), games: map[string]dataset.Extent{}, hashes: map[string]string{}}
 	var err error
 	if p.variant, err = chess.ParseVariant(c.Variant); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func NewPlan(ctx context.Context, c configs.Compare, o Options, write bool) (*Pl
 		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 			return nil, err
 		}
-		for _, kind := range []string{"train", "size", "speed", "games", "puzzles"} {
+		for _, kind := range []string{"train", "size", "speed", "rate", "games", "puzzles"} {
 			if err := os.MkdirAll(p.cell(kind, ""), 0o755); err != nil {
 				return nil, err
 			}
@@ -156,12 +157,18 @@ func (p *Plan) row(ctx context.Context, row int, o Options, write bool) ([]Net, 
 			return nil, err
 		}
 	}
-	if p.Budget.Samples > 0 {
+	samples := p.BudgetOf(row).Samples
+	if p.BudgetOf(row).Time > 0 {
+		if samples, err = p.samplesIn(ctx, row, cfg, o, write); err != nil {
+			return nil, err
+		}
+	}
+	if samples > 0 {
 		size, err := p.size(ctx, cfg, o, write)
 		if err != nil {
 			return nil, err
 		}
-		cfg.Epochs = float64(p.Budget.Samples) / float64(max(size, 1))
+		cfg.Epochs = float64(samples) / float64(max(size, 1))
 	}
 	nets := make([]Net, p.Seeds)
 	for s := range nets {

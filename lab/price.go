@@ -49,9 +49,12 @@ func (p *Plan) Price(ctx context.Context, o Options) (Price, error) {
 		if err != nil {
 			return r, err
 		}
-		rate := trainedWidths / float64(max(row[0].Config.Width, 1))
+		rate, err := guessedRate(&row[0].Config)
+		if err != nil {
+			return r, err
+		}
 		if nodes[i] = nnueNodes; macs > 0 {
-			rate, nodes[i] = trainedMACs/(3*float64(macs)), planeMACs/float64(macs)
+			nodes[i] = planeMACs / float64(macs)
 		}
 		for s := range row {
 			sum, done, err := p.trained(&row[s])
@@ -65,7 +68,11 @@ func (p *Plan) Price(ctx context.Context, o Options) (Price, error) {
 			}
 			samples := row[s].Config.Epochs * float64(size)
 			r.Samples += uint64(samples)
-			r.Training += seconds(samples / rate)
+			if budget := p.BudgetOf(i).Time; budget > 0 {
+				r.Training += budget
+			} else {
+				r.Training += seconds(samples / rate)
+			}
 			r.Disk += int64(params) * bytesOfParam
 		}
 		var speed Speed
@@ -134,6 +141,15 @@ func (p *Plan) priceGames(ctx context.Context, r *Price, nodes []float64) error 
 		}
 	}
 	return nil
+}
+
+// guessedRate is from how many positions a net learns in a second of one core, unmeasured.
+func guessedRate(l *configs.Learn) (float64, error) {
+	_, macs, err := weigh(l)
+	if macs > 0 {
+		return trainedMACs / (3 * float64(macs)), err
+	}
+	return trainedWidths / float64(max(l.Width, 1)), err
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

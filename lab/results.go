@@ -48,6 +48,7 @@ type Row struct {
 	Cost         Cost   `json:"cost"`
 
 	Samples  uint64    `json:"samples"` // learned from by each net
+	Budget   string    `json:"budget"`  // of each net's training
 	Epochs   float64   `json:"epochs"`
 	Loss     float64   `json:"loss"`               // held out, mean over seeds
 	LossSD   float64   `json:"loss_sd"`            // over seeds
@@ -145,7 +146,7 @@ func (p *Plan) results(ctx context.Context, speeds map[string]Speed, build strin
 
 func (p *Plan) rowResult(ctx context.Context, i int, speeds map[string]Speed) (Row, Times, error) {
 	nets := p.Nets[i]
-	row := Row{Name: p.Rows[i].Name, Expression: expression(&nets[0].Config), Elo: map[Stage]Rating{}}
+	row := Row{Name: p.Rows[i].Name, Budget: p.budgetText(i), Expression: expression(&nets[0].Config), Elo: map[Stage]Rating{}}
 	times := Times{Name: row.Name, Speed: speeds[nets[0].Key]}
 	var err error
 	if row.Cost, err = p.costOf(ctx, &nets[0]); err != nil {

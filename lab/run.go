@@ -34,6 +34,9 @@ type Options struct {
 	// Measure measures the speeds of players, the first of which is material; nil: their
 	// CPU time is taken.
 	Measure func(ctx context.Context, makers []*player.Maker, v *chess.Variant) ([]Speed, error)
+	// MeasureTraining measures from how many positions a trainer learns in a second of one
+	// core; nil: see run.Rate.
+	MeasureTraining func(ctx context.Context, cfg configs.Learn) (float64, error)
 	// OnCell, if not nil, is called after each cell that was made, one call at a time.
 	OnCell func()
 }

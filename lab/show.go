@@ -47,12 +47,6 @@ func (p *Plan) Facts() []Fact {
 			training = append(training, key)
 		}
 	}
-	keys := func(list []string) string {
-		if len(list) == 0 {
-			return "the same settings"
-		}
-		return "differing in " + strings.Join(list, ", ")
-	}
 	inputs := map[string]bool{}
 	for i := range all {
 		inputs[expression(&all[i])] = true
@@ -71,17 +65,25 @@ func (p *Plan) Facts() []Fact {
 	}
 	return []Fact{
 		{"data", true, strings.Join(p.Data, ", "), true},
-		{"samples and their order", len(samples) == 0, keys(samples) + "; net s of every row draws with the same seed", true},
-		{"settings of training", len(training) == 0, keys(training), true},
+		p.samplesFact(samples),
+		{"settings of training", len(training) == 0, differing(training), true},
 		{"seeds", true, fmt.Sprintf("%d nets of each row, seeds %d to %d", p.Seeds, p.Seed, p.Seed+uint64(p.Seeds)-1), true},
 		{"inputs", len(inputs) == 1, fmt.Sprintf("%d different ones", len(inputs)), false},
-		{"nets", len(net) == 0, keys(net) + "; the table has their parameters", false},
-		{"time of training", false, "as long as the samples take; the table has positions a second", false},
+		{"nets", len(net) == 0, differing(net) + "; the table has their parameters", false},
+		p.timeFact(),
 		{"nodes of search", true, nodes, true},
 		{"time of search", true, time, true},
 		{"openings", true, p.openings.ID, true},
 		{"puzzles", true, puzzled, true},
 	}
+}
+
+// differing says in which settings rows differ.
+func differing(list []string) string {
+	if len(list) == 0 {
+		return "the same settings"
+	}
+	return "differing in " + strings.Join(list, ", ")
 }
 
 // Show prints what is equal among the rows and what is not, and how the games are arranged.
@@ -100,7 +102,11 @@ func (p *Plan) Show(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "  %s\n  nets %s\n", text, strings.Join(keysOf(row), " "))
+		nets := "nets " + strings.Join(keysOf(row), " ")
+		if p.Unmeasured[i] {
+			nets = "nets are known when the trainer's speed is measured, at the beginning"
+		}
+		fmt.Fprintf(w, "  %s\n  %s; %s\n", text, p.budgetText(i), nets)
 	}
 	_, err := fmt.Fprint(w, arrangement)
 	return err
