@@ -37,6 +37,7 @@ type Plan struct {
 	puzzles  puzzleSet
 	games    map[string]dataset.Extent // of replay buffers, by directory
 	hashes   map[string]string         // of files read so far
+	sizes    map[string]uint64         // of data read so far, by the key of their cell
 }
 
 // Net is a net to train.
@@ -76,7 +77,7 @@ func NewPlan(ctx context.Context, c configs.Compare, o Options, write bool) (*Pl
 	c.Rows, c.Anchors = slices.Clone(c.Rows), slices.Clone(c.Anchors)
 	slices.SortFunc(c.Rows, func(a, b configs.CompareRow) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(c.Anchors, func(a, b configs.Opponent) int { return strings.Compare(a.Name, b.Name) })
-	p := &Plan{Compare: c, Dir: o.Dir, Unmeasured: make([]bool, len(c.Rows)), games: map[string]dataset.Extent{}, hashes: map[string]string{}}
+	p := &Plan{Compare: c, Dir: o.Dir, Unmeasured: make([]bool, len(c.Rows)), games: map[string]dataset.Extent{}, hashes: map[string]string{}, sizes: map[string]uint64{}}
 	var err error
 	if p.variant, err = chess.ParseVariant(c.Variant); err != nil {
 		return nil, err
@@ -269,12 +270,16 @@ func (p *Plan) size(ctx context.Context, cfg configs.Learn, o Options, write boo
 	}
 	base.Kind = cfg.Kind
 	of := cfg
+	of.Epochs = 1
 	if cfg.Kind == configs.NNUE { // the net does not decide which positions there are
 		of.Net = base.Net
 	}
 	key, err := p.trainKey(of)
 	if err != nil {
 		return 0, err
+	}
+	if size, ok := p.sizes[key]; ok {
+		return size, nil
 	}
 	path := p.cell("size", key+".json")
 	var cell struct {
@@ -283,8 +288,11 @@ func (p *Plan) size(ctx context.Context, cfg configs.Learn, o Options, write boo
 	if known, err := readCell(path, &cell); err != nil || known {
 		return cell.Positions, err
 	}
-	if cell.Positions, err = run.Size(ctx, cfg, p.games, o.Progress); err != nil || !write {
-		return cell.Positions, err
+	if cell.Positions, err = run.Size(ctx, cfg, p.games, o.Progress); err != nil {
+		return 0, err
+	}
+	if p.sizes[key] = cell.Positions; !write {
+		return cell.Positions, nil
 	}
 	return cell.Positions, writeCell(path, cell)
 }

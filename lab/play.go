@@ -245,30 +245,29 @@ func (p *Plan) config(ctx context.Context, m *Meeting) (match.Config, error) {
 // contestantName names a player in a log by what it is, so that rows may be renamed.
 func contestantName(pl *Player) string { return "player-" + pl.Key }
 
-// log reads the results of a meeting, by opening, and the versions of the program that
-// played; false if they are not all there.
-func (p *Plan) log(m *Meeting) (pairs []match.Pair, builds []string, done bool, err error) {
+// log reads the results of a meeting, by opening, the versions of the program that played, and
+// how many of its pairs are there.
+func (p *Plan) log(m *Meeting) (pairs []match.Pair, builds []string, found int, err error) {
 	f, err := os.Open(p.cell("games", m.Key+".jsonl"))
 	if os.IsNotExist(err) {
-		return nil, nil, false, nil
+		return nil, nil, 0, nil
 	}
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, 0, err
 	}
 	defer f.Close()
 	log, err := match.ReadLog(f)
 	if err != nil {
-		return nil, nil, false, nil //nolint:nilerr // begun and not gone far: the match goes on with it or says what is wrong
+		return nil, nil, 0, nil //nolint:nilerr // begun and not gone far: the match goes on with it or says what is wrong
 	}
 	pairs = make([]match.Pair, m.Pairs)
-	found := 0
 	for _, pair := range log.Pairs {
 		if pair.Number < m.Pairs {
 			pairs[pair.Number] = pair
 			found++
 		}
 	}
-	return pairs, log.Builds, found == m.Pairs, nil
+	return pairs, log.Builds, found, nil
 }
 
 // Command is what plays the games of a meeting again.

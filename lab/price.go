@@ -23,6 +23,11 @@ type Price struct {
 	// Unknown says that games at fixed time may be there: their limits follow from speeds
 	// that are not measured yet.
 	Unknown bool
+
+	pairs, pairsThere int                     // of games
+	stages            map[Stage]time.Duration // Playing, by stage
+	nodes             []float64               // a second of search, by row
+	nets              map[string]float64      // seconds of training that are missing, by key
 }
 
 // What a price assumes. Training and search of one core of a 2.5 GHz Xeon: docs/performance.md.
@@ -37,11 +42,15 @@ const (
 )
 
 // Price estimates the work that is missing. It reads the data, whose size it needs.
-func (p *Plan) Price(ctx context.Context, o Options) (Price, error) {
-	var r Price
-	nodes := make([]float64, len(p.Rows)) // a second of search
+func (p *Plan) Price(ctx context.Context, o Options) (Price, error) { return p.price(ctx, o, false) }
+
+// price is Price, which writes the size of the data down if it may.
+func (p *Plan) price(ctx context.Context, o Options, write bool) (Price, error) {
+	r := Price{stages: map[Stage]time.Duration{}, nets: map[string]float64{}}
+	nodes := make([]float64, len(p.Rows))
+	r.nodes = nodes
 	for i, row := range p.Nets {
-		size, err := p.size(ctx, row[0].Config, o, false)
+		size, err := p.size(ctx, row[0].Config, o, write)
 		if err != nil {
 			return r, err
 		}
@@ -68,11 +77,12 @@ func (p *Plan) Price(ctx context.Context, o Options) (Price, error) {
 			}
 			samples := row[s].Config.Epochs * float64(size)
 			r.Samples += uint64(samples)
+			took := seconds(samples / rate)
 			if budget := p.BudgetOf(i).Time; budget > 0 {
-				r.Training += budget
-			} else {
-				r.Training += seconds(samples / rate)
+				took = budget
 			}
+			r.Training += took
+			r.nets[row[s].Key] = took.Seconds()
 			r.Disk += int64(params) * bytesOfParam
 		}
 		var speed Speed
@@ -97,14 +107,14 @@ func (p *Plan) Price(ctx context.Context, o Options) (Price, error) {
 				r.PuzzlesThere++
 				continue
 			}
-			r.Solving += seconds(float64(p.Games.Puzzles) * float64(len(p.puzzles.list)) / nodes[i])
+			r.Solving += seconds(p.solvingTime(nodes[i]))
 		}
 	}
-	return r, p.priceGames(ctx, &r, nodes)
+	return r, p.priceGames(ctx, &r)
 }
 
-// priceGames adds the games. An anchor's move is taken to last as long as a row's.
-func (p *Plan) priceGames(ctx context.Context, r *Price, nodes []float64) error {
+// priceGames adds the games.
+func (p *Plan) priceGames(ctx context.Context, r *Price) error {
 	for _, stage := range p.Stages() {
 		var speeds map[string]Speed
 		if stage == AtTime {
@@ -123,24 +133,42 @@ func (p *Plan) priceGames(ctx context.Context, r *Price, nodes []float64) error 
 		}
 		for i := range meetings {
 			m := &meetings[i]
-			_, _, done, err := p.log(m)
+			_, _, found, err := p.log(m)
 			if err != nil {
 				return err
 			}
-			if r.Meetings++; done {
+			r.pairs, r.pairsThere = r.pairs+m.Pairs, r.pairsThere+found
+			r.Meetings++
+			missing := m.Pairs - found
+			if missing == 0 {
 				r.MeetingsThere++
 				continue
 			}
-			move := p.Games.Time.Seconds()
-			if stage != AtTime {
-				move = float64(m.Limits[0].Nodes) / nodes[m.A]
-			}
-			r.Games += 2 * m.Pairs
-			r.Playing += seconds(float64(2*m.Pairs*pliesOfGame) * move)
-			r.Disk += int64(m.Pairs) * logOfPair
+			took := seconds(float64(missing) * p.pairTime(m, r.nodes))
+			r.Games += 2 * missing
+			r.Playing, r.stages[stage] = r.Playing+took, r.stages[stage]+took
+			r.Disk += int64(missing) * logOfPair
 		}
 	}
 	return nil
+}
+
+// pairTime is how many seconds of one core a pair of games of a meeting takes, by the nodes a
+// second of the rows. An anchor's move is taken to last as long as the row's.
+func (p *Plan) pairTime(m *Meeting, nodes []float64) float64 {
+	move := p.Games.Time.Seconds()
+	if m.Stage != AtTime {
+		move = float64(m.Limits[0].Nodes) / nodes[m.A]
+		if m.B < len(nodes) {
+			move = (move + float64(m.Limits[1].Nodes)/nodes[m.B]) / 2
+		}
+	}
+	return 2 * pliesOfGame * move
+}
+
+// solvingTime is how many seconds of one core the puzzles take a net, by its nodes a second.
+func (p *Plan) solvingTime(nodes float64) float64 {
+	return float64(p.Games.Puzzles) * float64(len(p.puzzles.list)) / nodes
 }
 
 // guessedRate is from how many positions a net learns in a second of one core, unmeasured.

@@ -231,8 +231,8 @@ func (p *Plan) stageResult(ctx context.Context, stage Stage, speeds map[string]S
 	}
 	for i := range meetings {
 		m := &meetings[i]
-		pairs, builds, done, err := p.log(m)
-		if err == nil && !done {
+		pairs, builds, found, err := p.log(m)
+		if err == nil && found < m.Pairs {
 			err = fmt.Errorf("%s is not over", m.Key)
 		}
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -37,6 +36,9 @@ type Options struct {
 	// MeasureTraining measures from how many positions a trainer learns in a second of one
 	// core; nil: see run.Rate.
 	MeasureTraining func(ctx context.Context, cfg configs.Learn) (float64, error)
+	// OnProgress, if not nil, is called every ten seconds, if something happens, and at the
+	// end, one call at a time; nil: a line is written to Progress.
+	OnProgress func(Progress)
 	// OnCell, if not nil, is called after each cell that was made, one call at a time.
 	OnCell func()
 }
@@ -78,21 +80,28 @@ func runLocked(ctx context.Context, c configs.Compare, o Options) (*Results, err
 	if err != nil {
 		return nil, err
 	}
-	if err := p.train(ctx, o); err != nil {
+	price, err := p.price(ctx, o, true)
+	if err != nil {
 		return nil, err
 	}
+	t := newTracker(&o, &price, time.Now)
+	if err := p.train(ctx, o, t, price.nets); err != nil {
+		return nil, err
+	}
+	t.begin(workSpeeds, 0)
 	speeds, err := p.speeds(ctx, p.timed(), o)
 	if err != nil {
 		return nil, err
 	}
 	for _, stage := range p.Stages() {
-		if err := p.play(ctx, stage, speeds, o); err != nil {
+		if err := p.play(ctx, stage, speeds, o, t); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.solve(ctx, o); err != nil {
+	if err := p.solve(ctx, speeds, o, t); err != nil {
 		return nil, err
 	}
+	t.end()
 	r, err := p.results(ctx, speeds, o.Build)
 	if err != nil {
 		return nil, err
@@ -109,57 +118,18 @@ func (p *Plan) timed() []Player {
 	return append(list, p.Anchors...)
 }
 
-// meter tells how far some work has come, and when it will be over.
-type meter struct {
-	o     *Options
-	what  string
-	begun time.Time
-	shown time.Time
-
-	mu          sync.Mutex
-	done, total int
-}
-
-// meterPeriod is the time between two lines.
-const meterPeriod = 10 * time.Second
-
-func newMeter(o *Options, what string, total int) *meter {
-	return &meter{o: o, what: what, total: total, begun: time.Now(), shown: time.Now()}
-}
-
-// add counts n more of the work, all of it alike.
-func (m *meter) add(n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.done += n
-	now := time.Now()
-	if m.done < m.total && now.Sub(m.shown) < meterPeriod {
-		return
-	}
-	m.shown = now
-	left := time.Duration(float64(now.Sub(m.begun)) * float64(m.total-m.done) / float64(m.done))
-	fmt.Fprintf(m.o.Progress, "%s: %d of %d, %v left\n", m.what, m.done, m.total, left.Round(time.Second))
-}
-
-// made counts a cell that was made.
-func (m *meter) made() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.o.OnCell != nil {
-		m.o.OnCell()
-	}
-}
-
-// train trains the nets that are missing.
-func (p *Plan) train(ctx context.Context, o Options) error {
+// train trains the nets that are missing, whose prices in seconds are known by key.
+func (p *Plan) train(ctx context.Context, o Options, t *tracker, prices map[string]float64) error {
 	var runs []configs.Learn
 	var names []string
+	total := 0.0
 	for _, row := range p.Nets {
 		for i := range row {
 			if _, done, err := p.trained(&row[i]); err != nil {
 				return err
 			} else if !done {
 				runs, names = append(runs, row[i].Config), append(names, row[i].Key)
+				total += prices[row[i].Key]
 				if err := p.rename(&row[i]); err != nil {
 					return err
 				}
@@ -169,11 +139,26 @@ func (p *Plan) train(ctx context.Context, o Options) error {
 	if len(runs) == 0 {
 		return ctx.Err()
 	}
-	m := newMeter(&o, "nets trained", len(runs))
+	t.begin(workNets, total)
+	counted := make([]float64, len(runs)) // part of a net's training that the tracker knows of; each written by its run alone
+	step := func(i int, step, of uint64) {
+		part := float64(step) / float64(of)
+		if counted[i] == 0 && step > 1 { // it goes on from a checkpoint
+			t.skip(part * prices[names[i]])
+		} else {
+			t.add((part-counted[i])*prices[names[i]], nil)
+		}
+		counted[i] = part
+	}
 	_, err := run.Sweep(ctx, runs, run.SweepOptions{
 		Options: run.Options{Dir: p.cell("train", ""), Progress: o.Progress, Games: p.games, Build: o.Build},
 		Jobs:    o.Jobs, Names: names,
-		Over: func(int) { m.add(1); m.made() },
+		OnStep: step,
+		Over: func(i int) {
+			t.skip((1 - counted[i]) * prices[names[i]]) // of a training that ended early
+			t.add(0, func(at *Progress) { at.Nets++ })
+			t.made()
+		},
 	})
 	return err
 }
@@ -189,22 +174,27 @@ func (p *Plan) rename(n *Net) error {
 }
 
 // play plays the games of a stage that are missing, meetings at the same time.
-func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o Options) error {
+func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o Options, t *tracker) error {
 	meetings, err := p.Meetings(ctx, stage, speeds)
 	if err != nil {
 		return err
 	}
+	var nodes []float64 // a second of search, by row
+	for row := range p.Rows {
+		nodes = append(nodes, max(speeds[p.Nets[row][0].Key].Nodes, 1))
+	}
 	var missing []*Meeting
-	total := 0
+	total := 0.0
 	for i := range meetings {
-		if _, _, done, err := p.log(&meetings[i]); err != nil {
+		m := &meetings[i]
+		if _, _, found, err := p.log(m); err != nil {
 			return err
-		} else if !done {
-			missing = append(missing, &meetings[i])
-			total += meetings[i].Pairs
+		} else if found < m.Pairs {
+			missing = append(missing, m)
+			total += float64(m.Pairs-found) * p.pairTime(m, nodes)
 		}
 	}
-	m := newMeter(&o, fmt.Sprintf("pairs of games, %s", stage), total)
+	t.begin(stage.work(), total)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.jobs())
 	for _, meeting := range missing {
@@ -217,11 +207,13 @@ func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o
 				return err
 			}
 			cfg.Build = o.Build
-			cfg.OnPair = func(match.Pair, [2]*game.Game, match.Result) { m.add(1) }
+			cfg.OnPair = func(match.Pair, [2]*game.Game, match.Result) {
+				t.add(p.pairTime(meeting, nodes), func(at *Progress) { at.Pairs++ })
+			}
 			if _, err := match.Run(ctx, cfg); err != nil {
 				return fmt.Errorf("games %s, %s against %s: %w", meeting.Key, meeting.players[0].Name, meeting.players[1].Name, err)
 			}
-			m.made()
+			t.made()
 			return nil
 		})
 	}

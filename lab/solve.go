@@ -64,22 +64,26 @@ func (p *Plan) solved(n *Net) ([]bool, bool, error) {
 }
 
 // solve gives the puzzles to the nets that have not had them, nets at the same time.
-func (p *Plan) solve(ctx context.Context, o Options) error {
+func (p *Plan) solve(ctx context.Context, speeds map[string]Speed, o Options, t *tracker) error {
 	if p.puzzles.list == nil {
 		return nil
 	}
 	var missing []Player
 	var keys []string
+	var prices []float64 // seconds
+	total := 0.0
 	for row := range p.Nets {
+		price := p.solvingTime(max(speeds[p.Nets[row][0].Key].Nodes, 1))
 		for s := range p.Nets[row] {
 			if _, done, err := p.solved(&p.Nets[row][s]); err != nil {
 				return err
 			} else if !done {
 				missing, keys = append(missing, p.netPlayer(row, s)), append(keys, p.puzzleKey(&p.Nets[row][s]))
+				prices, total = append(prices, price), total+price
 			}
 		}
 	}
-	m := newMeter(&o, "puzzles", len(missing)*len(p.puzzles.list))
+	t.begin(workPuzzles, total)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.jobs())
 	for i := range missing {
@@ -90,7 +94,7 @@ func (p *Plan) solve(ctx context.Context, o Options) error {
 			}
 			result, err := puzzles.Run(ctx, maker, p.puzzles.list, puzzles.RunOptions{
 				Limits:   []search.Limits{{Nodes: p.Games.Puzzles}},
-				Progress: func(int, int) { m.add(1) },
+				Progress: func(_, of int) { t.add(prices[i]/float64(of), nil) },
 			})
 			if err != nil {
 				return fmt.Errorf("puzzles, %s: %w", missing[i].Name, err)
@@ -106,7 +110,8 @@ func (p *Plan) solve(ctx context.Context, o Options) error {
 			if err := writeCell(p.cell("puzzles", keys[i]+".json"), cell); err != nil {
 				return err
 			}
-			m.made()
+			t.add(0, func(at *Progress) { at.Puzzled++ })
+			t.made()
 			return nil
 		})
 	}

@@ -61,6 +61,9 @@ type Options struct {
 	Games map[string]dataset.Extent
 	// Build is the version of the program, for the summary.
 	Build string
+	// OnStep, if not nil, is called before the first step and after every step with the
+	// steps made, of how many.
+	OnStep func(step, total uint64)
 }
 
 // runner is a run at work.
@@ -271,6 +274,7 @@ func (r *runner) train(ctx context.Context) error {
 			return err
 		}
 	}
+	r.step()
 	for r.trainer.Steps() < r.total && !r.state.Finished {
 		if err := ctx.Err(); err != nil {
 			return besides(err, r.checkpoint(), r.writePause())
@@ -292,9 +296,16 @@ func (r *runner) train(ctx context.Context) error {
 				return err
 			}
 		}
+		r.step()
 		r.progress()
 	}
 	return nil
+}
+
+func (r *runner) step() {
+	if r.OnStep != nil {
+		r.OnStep(r.trainer.Steps(), r.total)
+	}
 }
 
 // failed keeps the batch of a step that diverged, or that left a net which cannot

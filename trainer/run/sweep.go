@@ -37,6 +37,8 @@ type SweepOptions struct {
 	Names []string
 	// Over, if not nil, is called when a run is over, by one run at a time.
 	Over func(i int)
+	// OnStep of a sweep is called for every run, by runs at the same time.
+	OnStep func(i int, step, total uint64)
 }
 
 // Result is what came of a run of a sweep.
@@ -98,7 +100,11 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 		group.Go(func() error {
 			defer share.release(plans[i])
 			if failures[i] = ctx.Err(); failures[i] == nil {
-				results[i].Summary, failures[i] = runOne(ctx, plans[i], Options{Dir: results[i].Dir, Progress: progress.prefixed(name), Games: opt.Games, Build: opt.Build}, &share)
+				of := Options{Dir: results[i].Dir, Progress: progress.prefixed(name), Games: opt.Games, Build: opt.Build}
+				if opt.OnStep != nil {
+					of.OnStep = func(step, total uint64) { opt.OnStep(i, step, total) }
+				}
+				results[i].Summary, failures[i] = runOne(ctx, plans[i], of, &share)
 			}
 			if failures[i] != nil {
 				results[i].Error = failures[i].Error()

@@ -3,6 +3,7 @@ package compare
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -35,6 +36,7 @@ type options struct {
 	dryRun  bool
 	show    bool
 	printIt bool
+	json    bool
 }
 
 func newCommand() *cobra.Command {
@@ -62,6 +64,7 @@ command.`,
 		Example: `  selfplay compare --preset hands --data runs/crazyhouse-laptop --dir hands --dry-run
   selfplay compare --preset hands --data runs/crazyhouse-laptop --dir hands
   selfplay compare mine.yaml --dir mine --show
+  selfplay compare mine.yaml --dir mine --json | jq .eta_seconds
   selfplay compare --preset kings --print > mine.yaml`,
 		Args: func(c *cobra.Command, args []string) error {
 			if (len(args) == 1) == (o.preset != "") || len(args) > 1 {
@@ -82,6 +85,7 @@ command.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what there is to do and what it takes, and end")
 	f.BoolVar(&o.show, "show", false, "print what is equal among the rows and what is not, and end")
 	f.BoolVar(&o.printIt, "print", false, "print the comparison as YAML, and end")
+	f.BoolVar(&o.json, "json", false, "print a JSON object every ten seconds, with what is done and left, and for the result")
 	return c
 }
 
@@ -136,6 +140,9 @@ func (o *options) run(c *cobra.Command, args []string) error {
 	if o.jobs < 0 {
 		return fmt.Errorf("%w: --jobs: found %d, expected 0 or more", cli.ErrUsage, o.jobs)
 	}
+	if o.json && (o.show || o.dryRun) {
+		return fmt.Errorf("%w: found --json with --show or --dry-run, expected one of them", cli.ErrUsage)
+	}
 	opt := lab.Options{Dir: o.dir, Jobs: o.jobs, Progress: c.ErrOrStderr(), Build: c.Root().Version}
 	if o.show || o.dryRun {
 		p, err := lab.NewPlan(c.Context(), comparison, opt, false)
@@ -153,6 +160,12 @@ func (o *options) run(c *cobra.Command, args []string) error {
 		}
 		return price.WriteText(out, runtime.NumCPU())
 	}
+	lines := json.NewEncoder(out)
+	if o.json {
+		opt.OnProgress = func(p lab.Progress) {
+			_ = lines.Encode(progressLine{"progress", p}) // nobody reads: the comparison goes on
+		}
+	}
 	r, err := lab.Run(c.Context(), comparison, opt)
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(c.ErrOrStderr(), "resume with:", words.Shell(os.Args...))
@@ -161,8 +174,25 @@ func (o *options) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.json {
+		return lines.Encode(resultLine{"result", r.Conclusions(), r, r.Times})
+	}
 	return o.report(c, r)
 }
+
+// progressLine and resultLine are what --json prints.
+type (
+	progressLine struct {
+		Type string `json:"type"` // "progress"
+		lab.Progress
+	}
+	resultLine struct {
+		Type        string      `json:"type"` // "result"
+		Conclusions []string    `json:"conclusions"`
+		Results     any         `json:"results"` // as in results.json
+		Times       []lab.Times `json:"times"`   // as in times.json
+	}
+)
 
 // report prints the table and the conclusions.
 func (o *options) report(c *cobra.Command, r *lab.Results) error {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,7 +40,39 @@ func TestSmoke(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "4, of them 4 there") || !strings.Contains(out, "12, of them 12 there") || !strings.Contains(out, "4 nets, of them 4 there") {
 		t.Errorf("exit %d: %s", code, out)
 	}
+	checkJSON(t, args)
 	checkAgain(t, dir)
+}
+
+// checkJSON looks at what --json prints of a comparison that is over.
+func checkJSON(t *testing.T, args []string) {
+	t.Helper()
+	out, stderr, code := selfplayCommand(t, append(args, "--json")...)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var progress struct {
+		Type    string
+		Nets    int
+		NetsOf  int `json:"nets_of"`
+		Pairs   int
+		PairsOf int `json:"pairs_of"`
+		Puzzled int
+		Left    *float64 `json:"eta_seconds"`
+	}
+	if err := json.Unmarshal([]byte(lines[0]), &progress); err != nil || progress.Type != "progress" || progress.Left == nil || *progress.Left != 0 ||
+		progress.Nets != 4 || progress.NetsOf != 4 || progress.Pairs != progress.PairsOf || progress.PairsOf == 0 || progress.Puzzled != 4 {
+		t.Errorf("found %s, error %v, expected progress with all done", lines[0], err)
+	}
+	var result struct {
+		Type    string
+		Results struct{ Rows []struct{ Name string } }
+		Times   []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &result); err != nil || result.Type != "result" || len(result.Results.Rows) != 2 || len(result.Times) != 2 {
+		t.Errorf("found %s, error %v, expected the result", lines[len(lines)-1], err)
+	}
 }
 
 // checkAgain runs the first commands of either kind that the report has.
