@@ -37,6 +37,11 @@
 //	HalfKP      King * P in the layout of its file format          41,024    n-2
 //	HalfKAv2    King * All, kings in one plane, hands: see there   45,056    n
 //	            in variants with hands                             55,296    32
+//	EnemyKing   square: the enemy king stands there                64        1
+//	KingZone    rank 1, 2, higher, pair of files: the own king     12        1
+//	KingHalf    square of files e to h, where the own king stands  32        1
+//	            once files are mirrored for it to stand there
+//	AllHalf     All with files mirrored like that                  768       n
 //	H           plane, rank: a piece stands on it                  96        n
 //	V           plane, file                                        96        n
 //	D1          plane, rising diagonal (file-rank+7)               180       n

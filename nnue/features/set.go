@@ -91,8 +91,8 @@ func Dead(s Set) []int32 {
 }
 
 // Groups is a division of a set's features such that only one group has active
-// features at a time, seen from one perspective: those of one square of the own
-// king, or all features in one group.
+// features at a time, seen from one perspective: those of one place of a king, or
+// all features in one group.
 type Groups struct {
 	Count int // groups
 	Size  int // features in each
@@ -103,8 +103,8 @@ type Groups struct {
 // Feature returns feature i of a group.
 func (g Groups) Feature(group, i int) int { return group*g.step + i*g.stride }
 
-// GroupsOf returns the groups of HalfKAv2 and of products with King. Other sets
-// have one group.
+// GroupsOf returns the groups of HalfKAv2, of products with King, and of products that
+// begin or end with another block of kings' places. Other sets have one group.
 func GroupsOf(s Set) Groups {
 	switch s := s.(type) {
 	case HalfKAv2:
@@ -113,8 +113,21 @@ func GroupsOf(s Set) Groups {
 		return s.groups()
 	case anchored:
 		return s.groups()
+	case product:
+		switch {
+		case isPartition(s.a):
+			return Groups{Count: s.a.Size(), Size: s.stride, step: s.stride, stride: 1}
+		case isPartition(s.b):
+			return Groups{Count: s.stride, Size: s.a.Size(), step: 1, stride: s.stride}
+		}
 	}
 	return Groups{Count: 1, Size: s.Size(), stride: 1}
+}
+
+// isPartition reports whether a set is a block of which one feature is always active.
+func isPartition(s Set) bool {
+	b, ok := s.(valueBlock)
+	return ok && b.partition
 }
 
 // kingAnchors is the number of anchors of a set that depends on the own king's

@@ -14,6 +14,8 @@ type valueTable struct {
 	block
 	// values returns the active feature of each quantity, or none.
 	values func(p *chess.Position, perspective chess.Color) quantities
+	// partition: one feature is active in every position but the zero one.
+	partition bool
 }
 
 type quantities [planes]int32
