@@ -47,7 +47,8 @@ func (b CompareBudget) validate(wrong *check.List, key string) {
 }
 
 // CompareRow is one of the representations. In a file its settings stand beside its
-// name.
+// name. A setting init of RowPrefix and another row's name has each net begin from that
+// row's of the same seed.
 type CompareRow struct {
 	Name     string
 	Budget   *CompareBudget // in place of the comparison's; nil: that
@@ -61,12 +62,16 @@ type Opponent struct {
 	Elo    *float64    `yaml:"elo"` // where ratings fix it; nil: it is rated like the rows
 }
 
+// RowPrefix stands before a row's name where init means that row's nets.
+const RowPrefix = "row:"
+
 // CompareGames says what the nets play.
 type CompareGames struct {
 	Pairs   int           `yaml:"pairs"`   // of games, of every two players
 	Nodes   uint64        `yaml:"nodes"`   // a move in the games at fixed nodes; 0: none are played
 	Time    time.Duration `yaml:"time"`    // a move in the games at fixed time; 0: none are played
 	Ladder  int           `yaml:"ladder"`  // pairs of each net against each opponent of the strength ladder; 0: none
+	Rungs   string        `yaml:"rungs"`   // file of these opponents, as ladder takes it; empty: the program's own
 	Puzzles uint64        `yaml:"puzzles"` // nodes for each of the program's puzzles, of a variant that has some; 0: none are given
 	Seed    uint64        `yaml:"seed"`    // of openings
 	Book    string        `yaml:"book"`    // file of openings, default or none
@@ -193,10 +198,56 @@ func (c *Compare) Validate() error {
 		}
 		seen[is] = r.Name
 	}
+	for i := range c.Rows {
+		if err := c.checkInit(i); err != nil {
+			return err
+		}
+	}
 	if len(c.Rows)+len(c.Anchors) == 1 && c.Games.Nodes+uint64(c.Games.Time) > 0 {
 		return fmt.Errorf("%w: rows: found one row and no anchors, expected somebody to play against", ErrInvalid)
 	}
 	return nil
+}
+
+// checkInit refuses a row that begins from none of the others, from one of another kind, or
+// in the end from itself.
+func (c *Compare) checkInit(row int) error {
+	l, err := c.Learn(row)
+	if err != nil {
+		return err
+	}
+	for at, steps := row, 0; ; steps++ {
+		next, given, err := c.InitRow(at)
+		if err != nil || !given {
+			return err
+		}
+		of, err := c.Learn(next)
+		if err != nil {
+			return err
+		}
+		if of.Kind != l.Kind || steps > len(c.Rows) {
+			return fmt.Errorf("%w: row %s: init: found %s, expected a row of kind %s that does not begin from this one", ErrInvalid, c.Rows[row].Name, c.Rows[next].Name, l.Kind)
+		}
+		at = next
+	}
+}
+
+// InitRow returns the row that the nets of a row begin from; given is false if they begin
+// from none.
+func (c *Compare) InitRow(row int) (from int, given bool, err error) {
+	l, err := c.Learn(row)
+	if err != nil {
+		return 0, false, err
+	}
+	name, given := strings.CutPrefix(l.Init, RowPrefix)
+	if !given {
+		return 0, false, nil
+	}
+	from = slices.IndexFunc(c.Rows, func(r CompareRow) bool { return r.Name == name })
+	if from < 0 {
+		return 0, false, fmt.Errorf("%w: row %s: init: found %s, expected the name of another row after %s", ErrInvalid, c.Rows[row].Name, name, RowPrefix)
+	}
+	return from, true, nil
 }
 
 func goodName(name string) bool {

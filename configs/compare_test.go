@@ -83,6 +83,10 @@ func TestCompareRefuses(t *testing.T) {
 		{"schema: 1\nrows: [{name: a, budget: {tmie: 1m}}]", "tmie"},
 		{"schema: 1\nrows: [{name: a, budget: 3}]", "expected samples or time"},
 		{"schema: 1\nrows: [{name: a}]\nbudget: {time: -1m}", "budget.time"},
+		{"schema: 1\nrows: [{name: a}, {name: b, init: 'row:c'}]", "row b: init: found c"},
+		{"schema: 1\nrows: [{name: a, init: 'row:a'}, {name: b}]", "row a: init: found a"},
+		{"schema: 1\nrows: [{name: a, init: 'row:c'}, {name: b, init: 'row:a'}, {name: c, init: 'row:b'}]", "does not begin from this one"},
+		{"schema: 1\nrows: [{name: a}, {name: b, kind: planes, preset: planes, init: 'row:a'}]", "row of kind planes"},
 		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: a, player: material}]", "anchors[0].name"},
 		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: m}]", "anchors[0].player"},
 	} {

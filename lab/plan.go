@@ -33,6 +33,8 @@ type Plan struct {
 	Anchors         []Player // in the order of Compare.Anchors
 
 	variant  *chess.Variant
+	ladder   configs.Ladder // zero without games against it
+	rungs    []Player       // its opponents
 	openings match.Openings
 	puzzles  puzzleSet
 	games    map[string]dataset.Extent // of replay buffers, by directory
@@ -92,7 +94,7 @@ func NewPlan(ctx context.Context, c configs.Compare, o Options, write bool) (*Pl
 		return nil, err
 	}
 	if c.Games.Ladder > 0 {
-		if _, _, err := p.ladderAnchors(ctx); err != nil {
+		if err := p.readLadder(ctx); err != nil {
 			return nil, fmt.Errorf("games.ladder: %w", err)
 		}
 	}
@@ -114,12 +116,11 @@ func NewPlan(ctx context.Context, c configs.Compare, o Options, write bool) (*Pl
 			}
 		}
 	}
-	for row := range c.Rows {
-		nets, err := p.row(ctx, row, o, write)
-		if err != nil {
+	p.Nets = make([][]Net, len(c.Rows))
+	for _, row := range slices.Concat(p.waves()...) {
+		if p.Nets[row], err = p.row(ctx, row, o, write); err != nil {
 			return nil, fmt.Errorf("row %s: %w", c.Rows[row].Name, err)
 		}
-		p.Nets = append(p.Nets, nets)
 	}
 	if !write {
 		return p, nil
@@ -141,7 +142,23 @@ func check(c *configs.Compare) error {
 	return c.Validate()
 }
 
-// row makes the nets of a row.
+// waves lists the rows so that each comes in a later group than the one that it begins from.
+func (p *Plan) waves() [][]int {
+	var waves [][]int
+	for row := range p.Rows {
+		depth := 0
+		for from, given, _ := p.InitRow(row); given; from, given, _ = p.InitRow(from) { // checked: it ends
+			depth++
+		}
+		for len(waves) <= depth {
+			waves = append(waves, nil)
+		}
+		waves[depth] = append(waves[depth], row)
+	}
+	return waves
+}
+
+// row makes the nets of a row. Those of the row that it begins from must be there.
 func (p *Plan) row(ctx context.Context, row int, o Options, write bool) ([]Net, error) {
 	cfg, err := p.Learn(row)
 	if err != nil {
@@ -152,6 +169,13 @@ func (p *Plan) row(ctx context.Context, row int, o Options, write bool) ([]Net, 
 	}
 	if err := run.Check(cfg); err != nil {
 		return nil, err
+	}
+	from, fromRow, err := p.InitRow(row)
+	if err != nil {
+		return nil, err
+	}
+	if fromRow { // whose nets have no files yet
+		cfg.Init = ""
 	}
 	if cfg.Init != "" { // a directory is its net of now
 		if cfg.Init, err = run.InitFile(cfg.Init); err != nil {
@@ -175,6 +199,11 @@ func (p *Plan) row(ctx context.Context, row int, o Options, write bool) ([]Net, 
 	for s := range nets {
 		nets[s].Config = cfg
 		nets[s].Config.Seed = p.Seed + uint64(s)
+		if fromRow {
+			base := p.Nets[from][s].Key
+			nets[s].Config.Init = p.cell("train", base)
+			p.hashes[nets[s].Config.Init] = "net " + base
+		}
 		if nets[s].Key, err = p.trainKey(nets[s].Config); err != nil {
 			return nil, err
 		}
@@ -270,7 +299,7 @@ func (p *Plan) size(ctx context.Context, cfg configs.Learn, o Options, write boo
 	}
 	base.Kind = cfg.Kind
 	of := cfg
-	of.Epochs = 1
+	of.Epochs, of.Init = 1, ""
 	if cfg.Kind == configs.NNUE { // the net does not decide which positions there are
 		of.Net = base.Net
 	}

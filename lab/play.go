@@ -36,6 +36,7 @@ type Player struct {
 	Name  string // in reports
 	Key   string // identifies what plays, apart from limits: of a net that of its training
 	Elo   *float64
+	SD    float64       // how sure Elo is, its standard deviation; 0 fixes it
 	Maker *player.Maker // of an anchor; nets are read when they play
 
 	text      string // as the command match takes it, without limits
@@ -89,15 +90,34 @@ func anchors(ctx context.Context, list []configs.Opponent, v *chess.Variant, nod
 	return players, nil
 }
 
-// ladderAnchors are the opponents of the strength ladder.
-func (p *Plan) ladderAnchors(ctx context.Context) ([]Player, uint64, error) {
-	ladder := configs.DefaultLadder()
+// readLadder reads the opponents of the strength ladder and loads them.
+func (p *Plan) readLadder(ctx context.Context) error {
+	p.ladder = configs.DefaultLadder()
+	if name := p.Games.Rungs; name != "" {
+		text, err := configs.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if p.ladder, err = configs.ParseLadder(text, name); err != nil {
+			return err
+		}
+	}
+	if p.ladder.Variant != p.Variant {
+		return fmt.Errorf("%w: found a ladder of %s, expected one of %s; name its file in games.rungs", configs.ErrInvalid, p.ladder.Variant, p.Variant)
+	}
 	var list []configs.Opponent
-	for _, a := range ladder.Anchors {
+	for i := range p.ladder.Anchors {
+		a := &p.ladder.Anchors[i]
 		list = append(list, configs.Opponent{Name: a.Name, Player: a.Player, Elo: &a.Elo})
 	}
-	players, err := anchors(ctx, list, p.variant, ladder.Nodes)
-	return players, ladder.Nodes, err
+	var err error
+	if p.rungs, err = anchors(ctx, list, p.variant, p.ladder.Nodes); err != nil {
+		return err
+	}
+	for i := range p.rungs {
+		p.rungs[i].SD = p.ladder.Anchors[i].SD
+	}
+	return nil
 }
 
 // netPlayer returns net s of a row as a player.
@@ -146,24 +166,21 @@ func (p *Plan) pairs(stage Stage) int {
 }
 
 // opponents returns the anchors of a stage, and the nodes of nets in it; of fixed time 0.
-func (p *Plan) opponents(ctx context.Context, stage Stage) ([]Player, uint64, error) {
+func (p *Plan) opponents(stage Stage) ([]Player, uint64) {
 	switch stage {
 	case Ladder:
-		return p.ladderAnchors(ctx)
+		return p.rungs, p.ladder.Nodes
 	case AtTime:
-		return p.Anchors, 0, nil
+		return p.Anchors, 0
 	}
-	return p.Anchors, p.Games.Nodes, nil
+	return p.Anchors, p.Games.Nodes
 }
 
 // Meetings returns the games of a stage. Speeds are needed at fixed time: a player's limit is
 // the nodes that it searches in that time when nothing disturbs it, so that a busy machine
 // decides nothing. A row has one speed, that of its first net.
-func (p *Plan) Meetings(ctx context.Context, stage Stage, speeds map[string]Speed) ([]Meeting, error) {
-	opponents, nodes, err := p.opponents(ctx, stage)
-	if err != nil {
-		return nil, err
-	}
+func (p *Plan) Meetings(stage Stage, speeds map[string]Speed) []Meeting {
+	opponents, nodes := p.opponents(stage)
 	limits := func(pl *Player, speedKey string) search.Limits {
 		switch {
 		case pl.ownLimits:
@@ -201,7 +218,7 @@ func (p *Plan) Meetings(ctx context.Context, stage Stage, speeds map[string]Spee
 			}
 		}
 	}
-	return list, nil
+	return list
 }
 
 // conditions is everything that the games of a meeting follow from, whatever the order of

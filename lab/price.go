@@ -110,11 +110,11 @@ func (p *Plan) price(ctx context.Context, o Options, write bool) (Price, error) 
 			r.Solving += seconds(p.solvingTime(nodes[i]))
 		}
 	}
-	return r, p.priceGames(ctx, &r)
+	return r, p.priceGames(&r)
 }
 
 // priceGames adds the games.
-func (p *Plan) priceGames(ctx context.Context, r *Price) error {
+func (p *Plan) priceGames(r *Price) error {
 	for _, stage := range p.Stages() {
 		var speeds map[string]Speed
 		if stage == AtTime {
@@ -127,10 +127,7 @@ func (p *Plan) priceGames(ctx context.Context, r *Price) error {
 				speeds[pl.Key] = s
 			}
 		}
-		meetings, err := p.Meetings(ctx, stage, speeds)
-		if err != nil {
-			return err
-		}
+		meetings := p.Meetings(stage, speeds)
 		for i := range meetings {
 			m := &meetings[i]
 			_, _, found, err := p.log(m)
@@ -154,16 +151,24 @@ func (p *Plan) priceGames(ctx context.Context, r *Price) error {
 }
 
 // pairTime is how many seconds of one core a pair of games of a meeting takes, by the nodes a
-// second of the rows. An anchor's move is taken to last as long as the row's.
+// second of the rows. A node of an anchor is taken to last as long as one of the row.
 func (p *Plan) pairTime(m *Meeting, nodes []float64) float64 {
-	move := p.Games.Time.Seconds()
-	if m.Stage != AtTime {
-		move = float64(m.Limits[0].Nodes) / nodes[m.A]
-		if m.B < len(nodes) {
-			move = (move + float64(m.Limits[1].Nodes)/nodes[m.B]) / 2
+	sum := 0.0 // of a move of either
+	for side, l := range m.Limits {
+		speed := nodes[m.A]
+		if side == 1 && m.B < len(nodes) {
+			speed = nodes[m.B]
+		}
+		switch {
+		case l.MoveTime > 0:
+			sum += l.MoveTime.Seconds()
+		case m.Stage == AtTime:
+			sum += p.Games.Time.Seconds()
+		default:
+			sum += float64(l.Nodes) / speed
 		}
 	}
-	return 2 * pliesOfGame * move
+	return pliesOfGame * sum
 }
 
 // solvingTime is how many seconds of one core the puzzles take a net, by its nodes a second.

@@ -66,7 +66,21 @@ type Row struct {
 
 	PuzzleCommands []string `json:"puzzle_commands,omitempty"` // that give the nets the puzzles again
 
-	curves [][]point // of held-out loss, by seed
+	curves   [][]point // of held-out loss, by seed
+	lossKind string    // what Loss is; only equal ones can be compared
+}
+
+// lossKind says what the loss of a net is.
+func lossKind(c *configs.Learn) string {
+	switch {
+	case c.Kind == configs.Planes:
+		return fmt.Sprintf("of moves, results and plies left (weights %g, %g, %g)", c.PolicyWeight, c.ValueWeight, c.PliesWeight)
+	case c.Loss == "power":
+		return fmt.Sprintf("power %g (lambda %s, net_scale %g)", c.Power, c.Lambda, c.NetScale)
+	case c.Loss == "pqr":
+		return fmt.Sprintf("pqr (pair %g, target %g)", c.PQRPair, c.PQRTarget)
+	}
+	return fmt.Sprintf("%s (lambda %s, net_scale %g)", c.Loss, c.Lambda, c.NetScale)
 }
 
 // Spread is a figure of a row's nets.
@@ -146,7 +160,7 @@ func (p *Plan) results(ctx context.Context, speeds map[string]Speed, build strin
 
 func (p *Plan) rowResult(ctx context.Context, i int, speeds map[string]Speed) (Row, Times, error) {
 	nets := p.Nets[i]
-	row := Row{Name: p.Rows[i].Name, Budget: p.budgetText(i), Expression: expression(&nets[0].Config), Elo: map[Stage]Rating{}}
+	row := Row{Name: p.Rows[i].Name, Budget: p.budgetText(i), Expression: expression(&nets[0].Config), Elo: map[Stage]Rating{}, lossKind: lossKind(&nets[0].Config)}
 	times := Times{Name: row.Name, Speed: speeds[nets[0].Key]}
 	var err error
 	if row.Cost, err = p.costOf(ctx, &nets[0]); err != nil {
@@ -216,19 +230,14 @@ func (p *Plan) curve(n *Net) ([]point, error) {
 
 func (p *Plan) stageResult(ctx context.Context, stage Stage, speeds map[string]Speed) (StageResult, error) {
 	r := StageResult{Stage: stage, Limits: p.limitsText(stage)}
-	opponents, _, err := p.opponents(ctx, stage)
-	if err != nil {
-		return r, err
-	}
-	f := &Field{Rows: len(p.Rows), Players: len(p.Rows) + len(opponents), Seeds: p.Seeds, Fixed: make([]*float64, len(p.Rows))}
+	opponents, _ := p.opponents(stage)
+	n := len(p.Rows) + len(opponents)
+	f := &Field{Rows: len(p.Rows), Players: n, Seeds: p.Seeds, Given: make([]*float64, n), SD: make([]float64, n)}
 	for i := range opponents {
 		r.Anchors = append(r.Anchors, opponents[i].Name)
-		f.Fixed = append(f.Fixed, opponents[i].Elo)
+		f.Given[len(p.Rows)+i], f.SD[len(p.Rows)+i] = opponents[i].Elo, opponents[i].SD
 	}
-	meetings, err := p.Meetings(ctx, stage, speeds)
-	if err != nil {
-		return r, err
-	}
+	meetings := p.Meetings(stage, speeds)
 	for i := range meetings {
 		m := &meetings[i]
 		pairs, builds, found, err := p.log(m)
@@ -256,6 +265,7 @@ func (p *Plan) stageResult(ctx context.Context, stage Stage, speeds map[string]S
 			Builds: append([]string{}, builds...),
 		})
 	}
+	var err error
 	if r.Ratings, err = Rate(ctx, f, p.Games.Seed); err != nil {
 		return r, err
 	}
@@ -269,7 +279,7 @@ func (p *Plan) stageResult(ctx context.Context, stage Stage, speeds map[string]S
 func (p *Plan) limitsText(stage Stage) string {
 	switch stage {
 	case Ladder:
-		return fmt.Sprintf("%d nodes a move, against the strength ladder", configs.DefaultLadder().Nodes)
+		return fmt.Sprintf("%d nodes a move, against the strength ladder", p.ladder.Nodes)
 	case AtTime:
 		return fmt.Sprintf("as many nodes a move as each player searches in %v", p.Games.Time)
 	}
@@ -279,10 +289,15 @@ func (p *Plan) limitsText(stage Stage) string {
 // first is the stage that conclusions are drawn from.
 func (r *Results) first() *StageResult { return &r.Stages[0] }
 
-// correlate compares loss and Elo over all nets. Losses of nets of different kinds, and of
-// different losses, are not the same figure; see warn.
+// correlate compares loss and Elo over all nets, unless their losses are not the same
+// figure.
 func (r *Results) correlate() {
 	var losses, elos []float64
+	for i := range r.Rows {
+		if r.Rows[i].lossKind != r.Rows[0].lossKind {
+			return
+		}
+	}
 	for i := range r.Rows {
 		losses = append(losses, r.Rows[i].Losses...)
 		elos = append(elos, r.Rows[i].Elo[r.first().Stage].Seeds...)
@@ -308,12 +323,7 @@ func (r *Results) warn(p *Plan) {
 			r.Warnings = append(r.Warnings, f.What+" differ among the rows ("+f.Detail+"): a difference of strength may come from that")
 		}
 	}
-	lossKeys := map[string]bool{}
-	for _, row := range p.Nets {
-		c := &row[0].Config
-		lossKeys[fmt.Sprint(c.Kind, c.Loss, c.Power, c.Lambda, c.NetScale)] = true
-	}
-	if len(lossKeys) > 1 {
+	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.lossKind != r.Rows[0].lossKind }) {
 		r.Warnings = append(r.Warnings, "the rows minimise different losses, so their held-out losses cannot be compared")
 	}
 	for i := range r.Stages {

@@ -120,26 +120,44 @@ func (p *Plan) timed() []Player {
 
 // train trains the nets that are missing, whose prices in seconds are known by key.
 func (p *Plan) train(ctx context.Context, o Options, t *tracker, prices map[string]float64) error {
-	var runs []configs.Learn
-	var names []string
+	var waves [][]configs.Learn // nets that begin from others after those
+	var names [][]string
 	total := 0.0
-	for _, row := range p.Nets {
-		for i := range row {
-			if _, done, err := p.trained(&row[i]); err != nil {
-				return err
-			} else if !done {
-				runs, names = append(runs, row[i].Config), append(names, row[i].Key)
-				total += prices[row[i].Key]
-				if err := p.rename(&row[i]); err != nil {
+	for _, rows := range p.waves() {
+		var runs []configs.Learn
+		var keys []string
+		for _, row := range rows {
+			for i := range p.Nets[row] {
+				n := &p.Nets[row][i]
+				if _, done, err := p.trained(n); err != nil {
 					return err
+				} else if !done {
+					runs, keys = append(runs, n.Config), append(keys, n.Key)
+					total += prices[n.Key]
+					if err := p.rename(n); err != nil {
+						return err
+					}
 				}
 			}
 		}
+		if len(runs) > 0 {
+			waves, names = append(waves, runs), append(names, keys)
+		}
 	}
-	if len(runs) == 0 {
+	if len(waves) == 0 {
 		return ctx.Err()
 	}
 	t.begin(workNets, total)
+	for i := range waves {
+		if err := p.sweep(ctx, waves[i], names[i], o, t, prices); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep trains nets that do not begin from each other.
+func (p *Plan) sweep(ctx context.Context, runs []configs.Learn, names []string, o Options, t *tracker, prices map[string]float64) error {
 	counted := make([]float64, len(runs)) // part of a net's training that the tracker knows of; each written by its run alone
 	step := func(i int, step, of uint64) {
 		part := float64(step) / float64(of)
@@ -175,10 +193,7 @@ func (p *Plan) rename(n *Net) error {
 
 // play plays the games of a stage that are missing, meetings at the same time.
 func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o Options, t *tracker) error {
-	meetings, err := p.Meetings(ctx, stage, speeds)
-	if err != nil {
-		return err
-	}
+	meetings := p.Meetings(stage, speeds)
 	var nodes []float64 // a second of search, by row
 	for row := range p.Rows {
 		nodes = append(nodes, max(speeds[p.Nets[row][0].Key].Nodes, 1))

@@ -37,7 +37,8 @@ type Field struct {
 	Rows    int        // players 0 to Rows-1 have a net for each seed
 	Players int        // the others are the same for every seed
 	Seeds   int        // nets of a row
-	Fixed   []*float64 // by player: its rating, or nil
+	Given   []*float64 // by player: its rating, or nil
+	SD      []float64  // by player: how sure Given is, its standard deviation; 0 fixes it
 	Scores  []Scores
 }
 
@@ -95,8 +96,8 @@ type seedRatings struct {
 // give no ratings.
 func Rate(ctx context.Context, f *Field, seed uint64) (*Ratings, error) {
 	r := &Ratings{Seeds: f.Seeds}
-	for _, fixed := range f.Fixed {
-		r.Absolute = r.Absolute || fixed != nil
+	for _, given := range f.Given {
+		r.Absolute = r.Absolute || given != nil
 	}
 	by := make([]seedRatings, f.Seeds)
 	for s := range by {
@@ -149,8 +150,8 @@ func (f *Field) rateSeed(ctx context.Context, s int, seed uint64) (seedRatings, 
 		if index[i], ok = pool.Player(fmt.Sprint(i)); !ok {
 			return seedRatings{}, fmt.Errorf("%w: player %d has no games", rating.ErrPool, i)
 		}
-		if f.Fixed[i] != nil {
-			cfg.Anchors = append(cfg.Anchors, rating.Anchor{Player: index[i], Elo: *f.Fixed[i]})
+		if f.Given[i] != nil {
+			cfg.Anchors = append(cfg.Anchors, rating.Anchor{Player: index[i], Elo: *f.Given[i], SD: f.SD[i]})
 		}
 	}
 	fit, err := pool.Fit(cfg)

@@ -22,9 +22,9 @@ func (p *planted) field(rng *rand.Rand) *Field {
 	if p.anchor {
 		f.Players++
 	}
-	f.Fixed = make([]*float64, f.Players)
+	f.Given, f.SD = make([]*float64, f.Players), make([]float64, f.Players)
 	if p.anchor {
-		f.Fixed[f.Rows] = new(float64)
+		f.Given[f.Rows] = new(float64)
 	}
 	for s := range p.seeds {
 		elo := make([]float64, f.Players)
@@ -147,7 +147,7 @@ func TestPower(t *testing.T) {
 
 // A row that lost every game is not known to a few Elo.
 func TestLostAll(t *testing.T) {
-	f := &Field{Rows: 2, Players: 3, Seeds: 1, Fixed: make([]*float64, 3)}
+	f := &Field{Rows: 2, Players: 3, Seeds: 1, Given: make([]*float64, 3), SD: make([]float64, 3)}
 	for _, m := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
 		s := Scores{A: m[0], B: m[1]}
 		for k := range 10 {
