@@ -20,7 +20,8 @@
 //	cells/rate/KEY.json    how fast a row's nets learn, where time is their budget
 //	cells/games/KEY.jsonl  the games of two players: a log, see package match
 //	cells/puzzles/KEY.json which puzzles a net has solved
-//	report.md, report.html, results.json, results.csv, times.json, *.svg
+//	report.md, report.html, *.svg
+//	results.json, results.csv, results.parquet, times.json
 //
 // A cell that is there is not made again. So a comparison that was killed goes on where
 // it was, a row that is added has only its own nets trained and games played, and the

@@ -22,11 +22,14 @@ func (r *Results) Write(dir string) error {
 	if err := r.saveFigures(dir); err != nil {
 		return err
 	}
-	var page, sheet bytes.Buffer
+	var page, sheet, table bytes.Buffer
 	if err := r.writeHTML(&page, dir); err != nil {
 		return err
 	}
 	if err := r.WriteCSV(&sheet); err != nil {
+		return err
+	}
+	if err := r.WriteParquet(&table); err != nil {
 		return err
 	}
 	results, err := json.MarshalIndent(r, "", "  ")
@@ -41,6 +44,7 @@ func (r *Results) Write(dir string) error {
 		durable.WriteFile(filepath.Join(dir, "report.md"), []byte(r.markdown())),
 		durable.WriteFile(filepath.Join(dir, "report.html"), page.Bytes()),
 		durable.WriteFile(filepath.Join(dir, "results.csv"), sheet.Bytes()),
+		durable.WriteFile(filepath.Join(dir, "results.parquet"), table.Bytes()),
 		durable.WriteFile(filepath.Join(dir, "times.json"), append(times, '\n')),
 		durable.WriteFile(filepath.Join(dir, "results.json"), append(results, '\n')))
 }

@@ -183,6 +183,7 @@ var owner = map[string][]string{
 	"github.com/owulveryck/":   {"planes/onnxgo"},
 	"github.com/yalue/":        {"planes/ort"},
 	"gorgonia.org/":            {"planes/onnxgo", "trainer/planesfit"},
+	"github.com/parquet-go/":   {"lab"},
 }
 
 type pkg struct {
