@@ -245,6 +245,8 @@ func (p *Plan) config(ctx context.Context, m *Meeting) (match.Config, error) {
 		Variant: p.variant, Openings: p.openings, Pairs: m.Pairs, Seed: p.Games.Seed, Concurrency: 1,
 		Game: game.Config{MaxPlies: maxPlies, WinScore: winScore, WinPlies: winPlies, DrawMinPly: drawMinPly, TimeMargin: timeMargin},
 		Log:  p.cell("games", m.Key+".jsonl"),
+
+		FailureEnds: true,
 	}
 	for _, i := range m.order() {
 		maker, err := p.load(ctx, &m.players[i])
@@ -257,6 +259,16 @@ func (p *Plan) config(ctx context.Context, m *Meeting) (match.Config, error) {
 		cfg.Players = append(cfg.Players, c)
 	}
 	return cfg, nil
+}
+
+// failed says what became of a meeting one of whose players failed.
+func (m *Meeting) failed(e *match.FailureError) error {
+	k := 0
+	if e.Player == contestantName(&m.players[1]) {
+		k = 1
+	}
+	return fmt.Errorf("games %s: %s failed against %s, in game %d of pair %d after %d plies: %s: the pair does not count; mend the player and give the same command to go on",
+		m.Key, m.players[k].Name, m.players[1-k].Name, e.Game+1, e.Pair+1, e.Plies, e.Failure)
 }
 
 // contestantName names a player in a log by what it is, so that rows may be renamed.

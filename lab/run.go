@@ -226,6 +226,9 @@ func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o
 				t.add(p.pairTime(meeting, nodes), func(at *Progress) { at.Pairs++ })
 			}
 			if _, err := match.Run(ctx, cfg); err != nil {
+				if failed, ok := errors.AsType[*match.FailureError](err); ok {
+					return meeting.failed(failed)
+				}
 				return fmt.Errorf("games %s, %s against %s: %w", meeting.Key, meeting.players[0].Name, meeting.players[1].Name, err)
 			}
 			t.made()

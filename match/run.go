@@ -15,7 +15,7 @@ import (
 
 // Run plays a match, or what is missing of it if there is a log, and returns
 // what it has shown. A player that fails (an error, an illegal move, no answer
-// in time) loses that game and is made anew for the next.
+// in time) loses that game and is made anew for the next, unless FailureEnds is set.
 //
 // Pairs count in the order of their numbers: a pair does once all before it have
 // finished, and the sequential test is asked after each. So the result depends on
@@ -191,7 +191,39 @@ func (m *run) playHere(ctx context.Context, t Task) (Played, error) {
 		sides[side] = m.idle.take(player)
 		defer m.idle.give(sides[side])
 	}
-	return playTask(ctx, &t, sides, m.announce)
+	played, err := playTask(ctx, &t, sides, m.announce)
+	if err == nil && m.cfg.FailureEnds {
+		err = m.failure(&played)
+	}
+	return played, err
+}
+
+// FailureError says which player of a match failed, where and how.
+type FailureError struct {
+	Player     string // name
+	Pair, Game int    // number of the pair from 0, and 0 or 1
+	Plies      int    // half-moves of the game, its opening not counted
+	Failure    string
+}
+
+func (e *FailureError) Error() string {
+	return fmt.Sprintf("match: %s failed in game %d of pair %d after %d plies: %s", e.Player, e.Game+1, e.Pair+1, e.Plies, e.Failure)
+}
+
+// failure returns the first failure in a pair, as an error, but for an overstepped time.
+func (m *run) failure(p *Played) error {
+	for i := range p.Pair.Games {
+		g := &p.Pair.Games[i]
+		if g.Failed == "" || p.Games[i].Reason == game.TimeForfeit {
+			continue
+		}
+		side := 0
+		if g.Failed == "B" {
+			side = 1
+		}
+		return &FailureError{m.cfg.Players[p.Pair.Players[side]].Name, p.Pair.Number, i, g.Plies, g.Error}
+	}
+	return nil
 }
 
 // errSettled is the end of a pair that was being played elsewhere when the test decided.

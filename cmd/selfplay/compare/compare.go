@@ -47,9 +47,9 @@ func newCommand() *cobra.Command {
 		Long: `Train nets of several representations, some of each, on the same samples in the same
 order; play them against each other and against anchors, at fixed nodes and at fixed time,
 from opening pairs; rate all together; and write report.md, report.html, results.json,
-results.csv and figures into --dir. A FILE, or a --preset, names representations (any
-expression of inputs, any architecture, plane nets), data, budget, seeds, anchors and
-limits; --print shows one in full.
+results.csv, results.parquet and figures into --dir. A FILE, or a --preset, names
+representations (any expression of inputs, any architecture, plane nets), data, budget,
+seeds, anchors and limits; --print shows one in full.
 
 Net s of a representation meets net s of every other and every anchor. Intervals have both
 the error of games and the spread between seeds; p values are corrected by Holm's method.
