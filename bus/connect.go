@@ -137,8 +137,12 @@ func (c *Conn) natsOptions() ([]nats.Option, error) {
 		opts = append(opts, nats.TokenHandler(c.latestToken))
 	}
 	if c.opt.Creds != "" {
-		if _, err := readCreds(c.opt.Creds); err != nil {
+		user, err := readCreds(c.opt.Creds)
+		if err != nil {
 			return nil, fmt.Errorf("%w: credentials: %w", ErrConfig, err)
+		}
+		if inbox := ownInbox(user); inbox != "" {
+			opts = append(opts, nats.CustomInboxPrefix(inbox))
 		}
 		opts = append(opts, nats.UserCredentials(c.opt.Creds))
 	}

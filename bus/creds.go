@@ -2,6 +2,7 @@ package bus
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -30,6 +31,17 @@ func readCreds(path string) (*jwt.UserClaims, error) {
 	}
 	key.Wipe()
 	return user, nil
+}
+
+// ownInbox is the prefix of the answers that a user alone may read, as its rights have
+// it; empty: all users have the same one.
+func ownInbox(user *jwt.UserClaims) string {
+	for _, subject := range user.Sub.Allow {
+		if inbox, ok := strings.CutSuffix(subject, ".>"); ok && strings.HasPrefix(inbox, InboxPrefix) && !strings.ContainsAny(inbox, ".*>") {
+			return inbox
+		}
+	}
+	return ""
 }
 
 // expired says when the user of a file of credentials has expired by this machine's

@@ -78,6 +78,7 @@ var group = map[string]int{
 	"lab":                  10,
 	"observe":              11,
 	"doctor":               11,
+	"cluster":              11,
 
 	// Folders of commands share what is in internal/cli and import none of each
 	// other.
@@ -172,7 +173,7 @@ var testsOnly = map[[2]string]bool{
 // owner names, for an outside dependency, the packages that may import it: with
 // cmd/selfplay, the folders in it.
 var owner = map[string][]string{
-	"github.com/nats-io/":      {"bus"},
+	"github.com/nats-io/":      {"bus", "cluster"},
 	"github.com/prometheus/":   {"observe"},
 	"github.com/spf13/cobra":   {"cmd/selfplay"},
 	"github.com/spf13/pflag":   {"cmd/selfplay"},

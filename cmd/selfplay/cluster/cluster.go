@@ -1,5 +1,5 @@
-// Package cluster has the commands for who operates a run on many machines: doctor,
-// which checks them.
+// Package cluster has the commands for who operates a run on many machines: init, which
+// writes what they are set up with, and doctor, which checks them.
 package cluster
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 // Commands returns the commands of this package.
-func Commands() []*cobra.Command { return []*cobra.Command{newDoctor()} }
+func Commands() []*cobra.Command { return []*cobra.Command{newInit(), newDoctor()} }
 
 // doctorWait is how long one server is tried if --wait does not say.
 const doctorWait = 5 * time.Second

@@ -1,0 +1,149 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+)
+
+// ErrPlan says that a plan cannot be carried out.
+var ErrPlan = errors.New("plan of the cluster")
+
+// Schema is the version of a Plan in its file.
+const Schema = 1
+
+// Roles that a plan may have, with how many of each work at a time.
+var roleNames = []string{"trainer", "replay", "gate", "verify", "actor"}
+
+// Plan says what a cluster consists of.
+type Plan struct {
+	Schema  int       `json:"schema"`
+	Run     string    `json:"run"` // name of the run
+	ID      string    `json:"id"`  // of the run, in its subjects
+	Servers []Machine `json:"servers"`
+	Roles   []Machine `json:"roles"`
+}
+
+// Machine is one that a server or a role is to be on.
+type Machine struct {
+	Name string `json:"name"` // n1; of a role trainer, replay, gate, verify, or actor
+	Host string `json:"host"` // name or address by which others reach it; of an actor's machine its name too
+}
+
+const maxActorName = 24 // characters, as the setting actor.name has them
+
+var (
+	hostName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+	shortName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
+)
+
+// ParseMachine reads NAME=HOST.
+func ParseMachine(text string) (Machine, error) {
+	name, host, found := strings.Cut(text, "=")
+	m := Machine{name, host}
+	if !found || !shortName.MatchString(name) || !hostName.MatchString(host) && net.ParseIP(host) == nil {
+		return m, fmt.Errorf("%w: found %.80q, expected NAME=HOST, such as n1=10.9.0.1", ErrPlan, text)
+	}
+	return m, nil
+}
+
+// Check reports the first thing that is wrong with a plan. The error wraps ErrPlan.
+func (p *Plan) Check() error {
+	wrong := func(what string, found any, expected string) error {
+		return fmt.Errorf("%w: %s: found %v, expected %s", ErrPlan, what, found, expected)
+	}
+	switch {
+	case p.Schema != Schema:
+		return wrong("schema", p.Schema, fmt.Sprint(Schema))
+	case !shortName.MatchString(p.Run):
+		return wrong("run", fmt.Sprintf("%.80q", p.Run), "1 to 32 of a-z, 0-9 and -")
+	case !shortName.MatchString(p.ID):
+		return wrong("id", fmt.Sprintf("%.80q", p.ID), "1 to 32 of a-z, 0-9 and -")
+	case len(p.Servers) != 1 && len(p.Servers) != 3 && len(p.Servers) != 5:
+		return wrong("servers", len(p.Servers), "1, 3 or 5: with an even number one more may fail")
+	}
+	seen := map[string]bool{}
+	for _, m := range append(slices.Clone(p.Servers), p.Roles...) {
+		if _, err := ParseMachine(m.Name + "=" + m.Host); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.Servers {
+		if seen[s.Name] || seen[s.Host] {
+			return wrong("servers", s.Name+"="+s.Host+" twice", "names and hosts of their own")
+		}
+		seen[s.Name], seen[s.Host] = true, true
+	}
+	users := map[string]bool{}
+	for _, m := range p.Roles {
+		if !slices.Contains(roleNames, m.Name) {
+			return wrong("role", m.Name, strings.Join(roleNames, ", "))
+		}
+		if users[p.User(m)] {
+			return wrong("roles", m.Name+"="+m.Host+" twice", "one actor a machine; actors play --workers games at a time")
+		}
+		users[p.User(m)] = true
+		if m.Name != "actor" {
+			continue
+		}
+		name := "name " + p.ActorName(m)
+		if users[name] {
+			return wrong("roles", "at "+m.Host+" an actor of the same name as another", "hosts that differ in their first 24 letters and digits")
+		}
+		users[name] = true
+	}
+	for _, need := range []string{"trainer", "replay", "gate", "actor"} {
+		if !slices.ContainsFunc(p.Roles, func(m Machine) bool { return m.Name == need }) {
+			return wrong("roles", "no "+need, "one of trainer, replay and gate, and an actor, at least")
+		}
+	}
+	return nil
+}
+
+// User names the user of a role: of an actor with its name, of others on a machine with
+// the machine's.
+func (p *Plan) User(m Machine) string { return m.Name + "-" + nameOf(m.Host) }
+
+// nameOf turns a host into a name that subjects and files may have.
+func nameOf(host string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r == '.' || r == ':' {
+			return '-'
+		}
+		return r
+	}, strings.ToLower(host)), "-")
+}
+
+// ActorName is the name under which the actor of a machine publishes games: the letters
+// and digits of its host, at most 24.
+func (*Plan) ActorName(m Machine) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(m.Host))
+	return name[:min(len(name), maxActorName)]
+}
+
+// rights are those of a role's user.
+func (p *Plan) rights(m Machine) (bus.Rights, error) {
+	return bus.RightsOf(m.Name, p.ID, p.ActorName(m))
+}
+
+// URL lists the servers' addresses as --nats takes them.
+func (p *Plan) URL() string {
+	var all []string
+	for _, s := range p.Servers {
+		all = append(all, "tls://"+net.JoinHostPort(s.Host, "4222"))
+	}
+	return strings.Join(all, ",")
+}
+
+// Replicas is how many copies the servers keep.
+func (p *Plan) Replicas() int { return min(len(p.Servers), 3) }

@@ -1,0 +1,146 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/secret"
+)
+
+const answerWithin = time.Minute // of a request that a role serves
+
+// identities are the keys of who vouches for whom: the operator for accounts, the
+// accounts for their users.
+type identities struct {
+	operator, account, system nkeys.KeyPair
+}
+
+// keyFiles are the names of the files of keys, which stay with who runs the cluster.
+var keyFiles = []string{"operator.nk", "account.nk", "system.nk"}
+
+// openIdentities reads the keys in a directory, and makes those that are missing.
+func openIdentities(dir string) (id identities, err error) {
+	for i, make := range []func() (nkeys.KeyPair, error){nkeys.CreateOperator, nkeys.CreateAccount, nkeys.CreateAccount} {
+		pair, err := openKey(filepath.Join(dir, keyFiles[i]), make)
+		if err != nil {
+			return id, err
+		}
+		*[]*nkeys.KeyPair{&id.operator, &id.account, &id.system}[i] = pair
+	}
+	return id, nil
+}
+
+func openKey(path string, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, error) {
+	seed, err := secret.ReadFile(path)
+	if err == nil {
+		pair, err := nkeys.FromSeed(seed)
+		if err != nil {
+			return nil, fmt.Errorf("%s: found no key (%w), expected one that init cluster has written", path, err)
+		}
+		return pair, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	pair, err := create()
+	if err != nil {
+		return nil, err
+	}
+	if seed, err = pair.Seed(); err != nil {
+		return nil, err
+	}
+	return pair, durable.WritePrivate(path, append(seed, '\n'))
+}
+
+// authority is what the servers' configuration has of identities.
+type authority struct {
+	Operator      string // the operator's claims, signed by itself
+	Account       string // public key of the account of the run
+	AccountClaims string // signed by the operator
+	System        string // public key of the servers' own account
+	SystemClaims  string
+}
+
+func (id *identities) authority(run string) (a authority, err error) {
+	operator, err := id.operator.PublicKey()
+	if err == nil {
+		a.Account, err = id.account.PublicKey()
+	}
+	if err == nil {
+		a.System, err = id.system.PublicKey()
+	}
+	if err != nil {
+		return a, err
+	}
+	op := jwt.NewOperatorClaims(operator)
+	op.Name, op.SystemAccount = run, a.System
+	account := jwt.NewAccountClaims(a.Account)
+	account.Name = run
+	account.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+	system := jwt.NewAccountClaims(a.System)
+	system.Name = "SYS"
+	if a.Operator, err = op.Encode(id.operator); err != nil {
+		return a, err
+	}
+	if a.AccountClaims, err = account.Encode(id.operator); err != nil {
+		return a, err
+	}
+	a.SystemClaims, err = system.Encode(id.operator)
+	return a, err
+}
+
+// writeUser writes the credentials of a user into a file, with the key that the file
+// has, or a new one.
+func writeUser(path, name string, account nkeys.KeyPair, rights bus.Rights) error {
+	pair, err := userKey(path)
+	if err != nil {
+		return err
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return err
+	}
+	user := jwt.NewUserClaims(public)
+	user.Name = name
+	user.Pub.Allow.Add(rights.Publish...)
+	user.Sub.Allow.Add(append([]string{bus.InboxPrefix + name + ".>"}, rights.Subscribe...)...)
+	if rights.Answers {
+		user.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: answerWithin}
+	}
+	claims, err := user.Encode(account)
+	if err != nil {
+		return err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return err
+	}
+	text, err := jwt.FormatUserConfig(claims, seed)
+	if err != nil {
+		return err
+	}
+	return durable.WritePrivate(path, text)
+}
+
+func userKey(path string) (nkeys.KeyPair, error) {
+	text, err := secret.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nkeys.CreateUser()
+	}
+	if err != nil {
+		return nil, err
+	}
+	pair, err := jwt.ParseDecoratedUserNKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: found no key of a user (%w), expected credentials that init cluster has written", path, err)
+	}
+	return pair, nil
+}
