@@ -36,7 +36,7 @@ func checkByteConv(t *testing.T, r *rand.Rand, s convShape, low float32) {
 		return x
 	})
 	add := randomImages(r, n, s.out, c.out, 1, randomFloats)
-	var results [AVX512 + 1][]float32
+	results := make([][]float32, Best()+1)
 	for l := Generic; l <= Best(); l++ {
 		forceLevel(t, l)
 		bytes, dst := NewByteImages(n, c.in, s.size/2, q), NewFloatImages(n, c.out, 1)

@@ -41,11 +41,3 @@ func floatDepthwise(t *imagePass, dst, src, add, weights, bias []float32, step, 
 		floatDepthwiseGeneric(t, dst, src, add, weights, bias, step, size, b)
 	}
 }
-
-// addressOf returns the address of an element of a slice that may be nil.
-func addressOf(x []float32, i int) *float32 {
-	if x == nil {
-		return nil
-	}
-	return &x[i]
-}

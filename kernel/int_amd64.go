@@ -52,15 +52,6 @@ func (r *Rows) applyMany(dst, src *byte, added, removed []int32) {
 	}
 }
 
-// check panics if a row is out of range.
-func (r *Rows) check(list []int32) {
-	for _, i := range list {
-		if !r.has(int(i)) {
-			r.at(int(i))
-		}
-	}
-}
-
 func transform(dst []uint8, us, them []int16) {
 	if !transforms(dst, us, them) {
 		badTransform(len(dst), len(us), len(them))

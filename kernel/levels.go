@@ -9,26 +9,29 @@ import (
 // lower ones.
 type Level int
 
-// The levels. Every kernel exists as plain Go, level Generic; on amd64, unless
-// built with the tag purego, there is assembly beside it.
-const (
-	Generic Level = iota // plain Go
-	AVX2                 // AVX2 and FMA
-	AVX512               // AVX-512 F, BW, DQ, VL and VNNI
-)
+// Generic is plain Go, in which every kernel exists. The architectures amd64 and
+// arm64 have levels above it, in assembly: AVX2 and AVX512, NEON and DotProd. The
+// tag purego leaves them out.
+const Generic Level = 0
+
+// vectorLevel is a level above Generic. The dispatching functions branch on use. A
+// function variable per kernel would be neater, but arguments passed through one
+// escape to the heap.
+type vectorLevel struct {
+	name string
+	use  *bool
+}
 
 // ErrLevel says that this machine or build lacks a level.
 var ErrLevel = errors.New("instructions not available")
 
-// String returns the level's name: generic, avx2 or avx512.
+// String returns the level's name: generic, avx2, avx512, neon or dotprod.
 func (l Level) String() string {
-	switch l {
-	case Generic:
+	switch {
+	case l == Generic:
 		return "generic"
-	case AVX2:
-		return "avx2"
-	case AVX512:
-		return "avx512"
+	case l > Generic && int(l) <= len(vectorLevels):
+		return vectorLevels[l-1].name
 	}
 	return fmt.Sprintf("level %d", int(l))
 }
@@ -36,16 +39,15 @@ func (l Level) String() string {
 var (
 	best  = detect()
 	using Level
-
-	// What the dispatching functions branch on. A function variable per kernel
-	// would be neater, but arguments passed through one escape to the heap.
-	useAVX2, useAVX512 bool
 )
 
 func init() { use(best) }
 
 func use(l Level) {
-	using, useAVX2, useAVX512 = l, l >= AVX2, l >= AVX512
+	using = l
+	for i, v := range vectorLevels {
+		*v.use = l > Level(i)
+	}
 }
 
 // Best returns the highest level this machine and build have.

@@ -4,6 +4,16 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
+// The levels of amd64.
+const (
+	AVX2   Level = 1 + iota // AVX2 and FMA
+	AVX512                  // AVX-512 F, BW, DQ, VL and VNNI
+)
+
+var useAVX2, useAVX512 bool
+
+var vectorLevels = []vectorLevel{{"avx2", &useAVX2}, {"avx512", &useAVX512}}
+
 // detect asks the processor, and whether the operating system saves the wide
 // registers.
 func detect() Level {

@@ -2,8 +2,26 @@ package kernel
 
 import (
 	"errors"
+	"flag"
+	"fmt"
 	"testing"
 )
+
+var wantLevel = flag.String("level", "", "the level that Best must return")
+
+func TestBest(t *testing.T) {
+	if *wantLevel != "" && Best().String() != *wantLevel {
+		t.Errorf("found level %v, expected %s", Best(), *wantLevel)
+	}
+	for l := Generic; l <= Best(); l++ {
+		if name := fmt.Sprintf("level %d", int(l)); l.String() == name {
+			t.Errorf("%s has no name", name)
+		}
+	}
+	if got, want := Level(len(vectorLevels)+1).String(), fmt.Sprintf("level %d", len(vectorLevels)+1); got != want {
+		t.Errorf("a level above all is %s, expected %s", got, want)
+	}
+}
 
 // atEveryLevel runs a test once per level this machine has.
 func atEveryLevel(t *testing.T, test func(t *testing.T)) {
@@ -45,8 +63,13 @@ func TestForce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if using != Generic || useAVX2 || useAVX512 {
-		t.Errorf("using %v (%v, %v) after Force", using, useAVX2, useAVX512)
+	if using != Generic {
+		t.Errorf("using %v after Force", using)
+	}
+	for _, v := range vectorLevels {
+		if *v.use {
+			t.Errorf("using %s after Force(%v)", v.name, Generic)
+		}
 	}
 	restore()
 	if using != Best() {

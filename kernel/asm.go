@@ -1,8 +1,17 @@
-//go:build !purego
+//go:build (amd64 || arm64) && !purego
 
 package kernel
 
 import "unsafe"
+
+// check panics if a row is out of range.
+func (r *Rows) check(list []int32) {
+	for _, i := range list {
+		if !r.has(int(i)) {
+			r.at(int(i))
+		}
+	}
+}
 
 // layouts is a Dense's weights in the orders of the kernels, padded with zeros.
 // Both begin with the block of 16 outputs:
@@ -76,4 +85,12 @@ func (t *Tail) fuse() *fused {
 		}
 	}
 	return f
+}
+
+// addressOf returns the address of an element of a slice that may be nil.
+func addressOf(x []float32, i int) *float32 {
+	if x == nil {
+		return nil
+	}
+	return &x[i]
 }

@@ -1,0 +1,9 @@
+package main
+
+// floatKernels writes the kernels of training.
+func floatKernels(f *file) {
+	elementKernels(f)
+	gatherSum(f)
+	panel(f, false)
+	panel(f, true)
+}
