@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./observe ./replay ./selfplay ./uci/... ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop clean
+.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop arm64 clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -74,6 +74,20 @@ cross:
 twins:
 	$(GO) test -short -tags invariants ./kernel ./nnue/... ./ab
 	$(GO) test -short -tags purego ./kernel ./nnue/... ./trainer/nnuefit
+
+# The kernels of arm64 on an emulated processor, with the dot product and without,
+# and the nodes of a search there as here. Needs qemu-user; with
+# binutils-aarch64-linux-gnu the encoding of instructions is compared, too.
+arm64: build
+	$(GO) test -C kernel/gen ./arm64
+	for machine in max:dotprod cortex-a72:neon; do \
+		echo "$$machine" && \
+		GOARCH=arm64 $(GO) test -short -exec "qemu-aarch64 -cpu $${machine%:*}" ./kernel -args -level $${machine#*:} && \
+		GOARCH=arm64 $(GO) test -short -exec "qemu-aarch64 -cpu $${machine%:*}" ./nnue/... || exit 1; \
+	done
+	GOARCH=arm64 $(GO) build -o $(BIN)-arm64 ./cmd/selfplay
+	want=$$($(BIN) bench | grep nodes) && got=$$(qemu-aarch64 $(BIN)-arm64 bench | grep nodes) && \
+		echo "found $$got, expected $$want" && [ "$$got" = "$$want" ]
 
 # The runtime of plane nets that is not in the plain build, ONNX Runtime. It needs
 # cgo, and its tests its library: make runtimes ORT=/path/to/libonnxruntime.so

@@ -65,13 +65,14 @@ func (m *gameMaker) play(ctx context.Context, player *actorPlayer, net string, i
 }
 
 // playingBuild names the build in games. Alpha–beta search computes in integers, the
-// same everywhere. Tree search computes in floats, the same on all amd64 machines
-// that multiply and add at once; elsewhere it is as if another build had played.
+// same everywhere. Tree search computes in floats, the same on all machines of an
+// architecture that multiply and add at once: on others than those of amd64 it is as
+// if another build had played.
 func playingBuild(c configs.Actor, build string) string {
 	if c.Search != configs.TreeSearch || runtime.GOARCH == "amd64" && kernel.Best() > kernel.Generic {
 		return build
 	}
-	return fmt.Sprintf("%s %s %v", build, runtime.GOARCH, kernel.Best())
+	return fmt.Sprintf("%s %s %v", build, runtime.GOARCH, min(kernel.Best(), kernel.Generic+1))
 }
 
 // limitsOf returns the limits of every search of an actor with these settings.

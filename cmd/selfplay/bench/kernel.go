@@ -40,7 +40,7 @@ multiplication and an addition as two.`,
 			return benchKernels(c.Context(), c.OutOrStdout(), levels, each)
 		},
 	}
-	c.Flags().StringVar(&level, "level", "", "generic, avx2 or avx512; default all that this machine has")
+	c.Flags().StringVar(&level, "level", "", "generic, avx2 or avx512 (arm64: neon or dotprod); default all that this machine has")
 	c.Flags().DurationVar(&each, "each", 20*time.Millisecond, "time of one measurement; the median of five counts")
 	return c
 }

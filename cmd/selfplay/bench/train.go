@@ -74,7 +74,7 @@ smaller batches and are timed as a whole.`,
 	f.IntVar(&o.batch, "batch", 16384, "positions a step")
 	f.IntVar(&o.steps, "steps", 20, "steps measured")
 	f.IntVar(&o.workers, "workers", 2, "goroutines that share a step, to compare with one; 1: none to compare")
-	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512; default the best that this machine has")
+	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512 (arm64: neon or dotprod); default the best that this machine has")
 	return c
 }
 
