@@ -117,7 +117,7 @@ func (c *ByteConv) setOutput(o int, weights []float32, q Quantisation) {
 	}
 	// Every byte is Zero too large.
 	c.scales[o] = most / byteMost / q.Scale
-	c.bias[o] -= float32(int(q.Zero)*sum) * c.scales[o]
+	c.bias[o] -= float32(float32(int(q.Zero)*sum) * c.scales[o]) // the conversion forbids fusing
 }
 
 // Apply does what FloatConv.Apply does. src has the quantisation that the
