@@ -80,11 +80,10 @@ twins:
 # binutils-aarch64-linux-gnu the encoding of instructions is compared, too.
 arm64: build
 	$(GO) test -C kernel/gen ./arm64
-	for machine in max:dotprod cortex-a72:neon; do \
-		echo "$$machine" && \
-		GOARCH=arm64 $(GO) test -short -exec "qemu-aarch64 -cpu $${machine%:*}" ./kernel -args -level $${machine#*:} && \
-		GOARCH=arm64 $(GO) test -short -exec "qemu-aarch64 -cpu $${machine%:*}" ./nnue/... || exit 1; \
-	done
+	GOARCH=arm64 $(GO) test -run TestBest -exec "qemu-aarch64 -cpu max" ./kernel -args -level dotprod
+	GOARCH=arm64 $(GO) test -run TestBest -exec "qemu-aarch64 -cpu cortex-a72" ./kernel -args -level neon
+	GOARCH=arm64 $(GO) test -short -timeout 30m -exec "qemu-aarch64 -cpu max" ./kernel ./nnue/...
+	GOARCH=arm64 $(GO) test -short -timeout 30m -exec "qemu-aarch64 -cpu cortex-a72" ./kernel ./nnue
 	GOARCH=arm64 $(GO) build -o $(BIN)-arm64 ./cmd/selfplay
 	want=$$($(BIN) bench | grep nodes) && got=$$(qemu-aarch64 $(BIN)-arm64 bench | grep nodes) && \
 		echo "found $$got, expected $$want" && [ "$$got" = "$$want" ]
