@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
 )
@@ -21,18 +22,43 @@ const maxEventLine = 1 << 20
 // Curve is how the nets of a run have improved, as its events tell.
 type Curve struct {
 	Offered []OfferedNet
+	Judged  []JudgedNet
 	Passed  []PassedNet
+
+	games map[int]float64 // stored when a net was offered, by generation
 }
 
-// OfferedNet is a net that the trainer has offered.
+// OfferedNet is a net that the trainer has offered. Losses are means over games never
+// trained on; Export says how far the integer net is from the float net, in raw units.
 type OfferedNet struct {
-	Generation  int     `json:"generation"`
-	Games       float64 `json:"games"` // stored by then
-	HeldOutLoss float64 `json:"held_out_loss"`
+	Time          time.Time `json:"time"`
+	Generation    int       `json:"generation"`
+	Net           string    `json:"net"` // id
+	Step          uint64    `json:"step"`
+	Games         float64   `json:"games"` // stored by then
+	HeldOutLoss   float64   `json:"held_out_loss"`
+	ScoreLoss     float64   `json:"score_loss"`
+	ResultLoss    float64   `json:"result_loss"`
+	SignAccuracy  float64   `json:"sign_accuracy"` // share of decisive positions whose sign the net has right
+	ExportMeanRaw float64   `json:"export_mean_raw"`
+	ExportMaxRaw  float64   `json:"export_max_raw"`
+}
+
+// JudgedNet is a net that the gate has played.
+type JudgedNet struct {
+	Time       time.Time `json:"time"`
+	Generation int       `json:"candidate"`
+	Net        string    `json:"net"`       // id
+	Incumbent  string    `json:"incumbent"` // id, or what plays before the first net
+	Passed     bool      `json:"passed"`
+	Reason     string    `json:"reason"`
+	Elo        string    `json:"elo"` // over the incumbent, as rating.Estimate prints it
+	Games      int       `json:"games"`
 }
 
 // PassedNet is a net that the gate has let through.
 type PassedNet struct {
+	Time       time.Time
 	Generation int
 	Games      float64 // stored when the net was offered
 	Elo        float64 // over the net before
@@ -40,10 +66,15 @@ type PassedNet struct {
 	Sum        float64 // of Elo since the first net
 }
 
-// ReadCurve reads a run's events. Lines that are no events, as a full disk may leave,
-// or longer than a MiB are left out; a net whose match has no finite Elo adds nothing to the sum.
+// ReadCurve reads a run's events, as Curve.Read does.
 func ReadCurve(events io.Reader) (c Curve, err error) {
-	games := map[int]float64{} // by generation
+	err = c.Read(events)
+	return c, err
+}
+
+// Read adds further events of the run to the curve. Lines that are no events, as a full disk may leave,
+// or longer than a MiB are left out; a net whose match has no finite Elo adds nothing to the sum.
+func (c *Curve) Read(events io.Reader) error {
 	lines := bufio.NewReaderSize(events, maxEventLine)
 	for {
 		line, long, err := lines.ReadLine()
@@ -51,35 +82,50 @@ func ReadCurve(events io.Reader) (c Curve, err error) {
 			_, part, err = lines.ReadLine()
 		}
 		if err == io.EOF {
-			return c, nil
+			return nil
 		}
 		if err != nil {
-			return c, err
+			return err
 		}
-		var e struct {
-			Event string `json:"msg"`
-			OfferedNet
-			Candidate int    `json:"candidate"`
-			Passed    bool   `json:"passed"`
-			Elo       string `json:"elo"`
-		}
-		if long || json.Unmarshal(line, &e) != nil {
-			continue
-		}
-		switch {
-		case e.Event == "net offered":
-			games[e.Generation] = e.Games
-			c.Offered = append(c.Offered, e.OfferedNet)
-		case e.Event == "gate" && e.Passed:
-			c.add(e.Candidate, games[e.Candidate], e.Elo)
+		if !long {
+			c.event(line)
 		}
 	}
 }
 
-// add appends a net that passed with an estimate as rating.Estimate prints it.
-func (c *Curve) add(generation int, games float64, elo string) {
-	value, margin, _ := strings.Cut(elo, " +/- ")
-	p := PassedNet{Generation: generation, Games: games, Margin: math.Inf(1)}
+// event adds a line of the events.
+func (c *Curve) event(line []byte) {
+	var e struct {
+		Event string `json:"msg"`
+	}
+	if json.Unmarshal(line, &e) != nil {
+		return
+	}
+	switch e.Event {
+	case "net offered":
+		var o OfferedNet
+		if json.Unmarshal(line, &o) == nil {
+			if c.games == nil {
+				c.games = map[int]float64{}
+			}
+			c.games[o.Generation] = o.Games
+			c.Offered = append(c.Offered, o)
+		}
+	case "gate":
+		var j JudgedNet
+		if json.Unmarshal(line, &j) == nil {
+			c.Judged = append(c.Judged, j)
+			if j.Passed {
+				c.add(j)
+			}
+		}
+	}
+}
+
+// add appends a net that passed.
+func (c *Curve) add(j JudgedNet) {
+	value, margin, _ := strings.Cut(j.Elo, " +/- ")
+	p := PassedNet{Time: j.Time, Generation: j.Generation, Games: c.games[j.Generation], Margin: math.Inf(1)}
 	if v, err := strconv.ParseFloat(value, 64); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
 		p.Elo = v
 		if m, err := strconv.ParseFloat(margin, 64); err == nil && m >= 0 {

@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func TestSparkline(t *testing.T) {
 // left out.
 func TestReadCurve(t *testing.T) {
 	events := `{"msg":"net offered","generation":1,"games":100,"held_out_loss":0.03}
-{"msg":"gate","candidate":1,"passed":true,"elo":"88.58 +/- 172.90","games":8}
+{"time":"2026-01-02T03:04:05Z","msg":"gate","candidate":1,"net":"aa","incumbent":"material","passed":true,"reason":"r","elo":"88.58 +/- 172.90","games":8}
 {"msg":"gate","candidate":2,"passed":false,"elo":"-20.00 +/- 10.00"}
 no event
 {"msg":"x","reason":"` + strings.Repeat("y", maxEventLine) + `"}
@@ -100,8 +101,12 @@ no event
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Offered) != 2 || c.Offered[1] != (OfferedNet{3, 300, 0.02}) {
+	if len(c.Offered) != 2 || c.Offered[1] != (OfferedNet{Generation: 3, Games: 300, HeldOutLoss: 0.02}) {
 		t.Errorf("found %+v offered, expected generations 1 and 3", c.Offered)
+	}
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if len(c.Judged) != 4 || c.Judged[0] != (JudgedNet{began, 1, "aa", "material", true, "r", "88.58 +/- 172.90", 8}) || !c.Passed[0].Time.Equal(began) {
+		t.Errorf("found %+v judged, expected generations 1 to 4", c.Judged)
 	}
 	var sums []float64
 	for _, p := range c.Passed {
@@ -131,5 +136,24 @@ func TestSentence(t *testing.T) {
 		if got := Sentence(tc.event, tc.attrs); got != tc.want {
 			t.Errorf("found %q, expected %q", got, tc.want)
 		}
+	}
+}
+
+// A curve read in two parts is the curve read at once.
+func TestCurveReadInParts(t *testing.T) {
+	first := `{"msg":"net offered","generation":1,"games":100,"held_out_loss":0.03}
+`
+	rest := `{"msg":"gate","candidate":1,"passed":true,"elo":"10.00 +/- 5.00"}
+{"msg":"gate","candidate":2,"passed":true,"elo":"7.00 +/- 5.00"}
+`
+	var parts Curve
+	for _, text := range []string{first, rest} {
+		if err := parts.Read(strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := ReadCurve(strings.NewReader(first + rest))
+	if err != nil || !reflect.DeepEqual(parts, whole) || parts.Passed[0].Games != 100 || parts.Passed[1].Sum != 17 {
+		t.Errorf("found %+v, expected %+v, error %v", parts, whole, err)
 	}
 }

@@ -1,0 +1,106 @@
+package replay
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+)
+
+// follow returns the ids of the games that are new to f, and their trainable plies.
+func follow(t *testing.T, f *Follower) (ids []string, plies int) {
+	t.Helper()
+	err := f.Next(func(encoded []byte, trainable int) {
+		h, err := game.DecodeHeader(encoded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, plies = append(ids, h.ID), plies+trainable
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids, plies
+}
+
+func idsFrom(first, n int) (ids []string) {
+	for i := range n {
+		ids = append(ids, gameID(first+i))
+	}
+	return ids
+}
+
+// What a follower is shown in pieces is what was stored, in order, each game once.
+func TestFollowerSeesEveryGameOnce(t *testing.T) {
+	dir := t.TempDir()
+	f := NewFollower(dir, 1<<30)
+	if ids, _ := follow(t, f); len(ids) > 0 {
+		t.Fatalf("found games %q in an empty directory", ids)
+	}
+	b := openBuffer(t, dir, testOptions())
+	for first, n := 0, 1; first < 120; first, n = first+n, n+3 {
+		games := testGames(t, first, n)
+		rep := appendGames(t, b, games)
+		ids, plies := follow(t, f)
+		if want := idsFrom(first, n); !slices.Equal(ids, want) {
+			t.Fatalf("after games from %d on: found %q, expected %q", first, ids, want)
+		}
+		if uint64(plies) < rep.Plies {
+			t.Errorf("found %d trainable plies, expected those %d and of the held-out games", plies, rep.Plies)
+		}
+	}
+	if n := len(segmentFiles(t, dir)); n < 3 {
+		t.Fatalf("found %d segments: the test is vacuous", n)
+	}
+	if counts, whole := f.Before(); !whole || counts != (Counts{}) {
+		t.Errorf("found %+v before the first game, whole %v, expected nothing", counts, whole)
+	}
+}
+
+// A follower that may read little begins with the newest segment, and knows how many
+// games were before it.
+func TestFollowerBeginsLate(t *testing.T) {
+	dir := t.TempDir()
+	b := openBuffer(t, dir, testOptions())
+	appendGames(t, b, testGames(t, 0, 90))
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f := NewFollower(dir, 1)
+	ids, _ := follow(t, f)
+	counts, whole := f.Before()
+	if len(ids) == 0 || len(ids) == 90 || whole || counts.Games != uint64(90-len(ids)) {
+		t.Errorf("found %d games after %d others, whole %v, expected 90 in all in several segments", len(ids), counts.Games, whole)
+	}
+	if want := idsFrom(90-len(ids), len(ids)); !slices.Equal(ids, want) {
+		t.Errorf("found %q, expected %q", ids, want)
+	}
+}
+
+// A damaged record costs that game, a torn one waits until it is whole.
+func TestFollowerPassesOverDamage(t *testing.T) {
+	dir := t.TempDir()
+	b := openBuffer(t, dir, testOptions())
+	appendGames(t, b, testGames(t, 0, 5))
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := segmentFiles(t, dir)[0]
+	whole := readFile(t, path)
+	damaged := slices.Clone(whole)
+	damaged[headerBytes+frameBytes+5] ^= 1
+	writeFile(t, path, damaged[:len(damaged)-3])
+	f := NewFollower(dir, 1<<30)
+	if ids, _ := follow(t, f); !slices.Equal(ids, idsFrom(1, 3)) {
+		t.Errorf("found %q, expected games 1 to 3", ids)
+	}
+	writeFile(t, path, damaged)
+	if ids, _ := follow(t, f); !slices.Equal(ids, idsFrom(4, 1)) {
+		t.Errorf("found %q, expected game 4", ids)
+	}
+	writeFile(t, filepath.Join(dir, "x.seg"), nil)
+	if err := f.Next(func([]byte, int) {}); err == nil {
+		t.Error("a segment with a strange name: found no error")
+	}
+}
