@@ -10,7 +10,11 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./observe ./replay ./selfplay ./uci/... ./trainer/...
 
+<<<<<<< HEAD
 .PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop arm64 clean
+=======
+.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web clean
+>>>>>>> 59bf359 (dash: the page on which a run is watched)
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -105,3 +109,9 @@ clean:
 interop:
 	npm ci --prefix internal/interop --ignore-scripts --no-audit --no-fund
 	$(GO) test -count=1 -tags interop ./internal/interop
+
+# Builds the page of package dash anew, whose files are committed. Needs Node.js 20 or
+# newer and npm.
+web:
+	npm ci --prefix dash/web --ignore-scripts --no-audit --no-fund
+	npm run --prefix dash/web build

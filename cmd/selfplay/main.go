@@ -23,6 +23,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/cluster"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/compare"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/config"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/dash"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/data"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/gensfen"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
@@ -68,7 +69,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(slices.Concat(
 		uci.Commands(), analyse.Commands(), play.Commands(), match.Commands(), tune.Commands(), book.Commands(), puzzles.Commands(),
 		gensfen.Commands(), learn.Commands(), compare.Commands(), data.Commands(),
-		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), roles.Commands(data.NewReplayAudit()), cluster.Commands(),
+		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), dash.Commands(), roles.Commands(data.NewReplayAudit()), cluster.Commands(),
 	)...)
 	return root
 }

@@ -79,6 +79,7 @@ var group = map[string]int{
 	"observe":              11,
 	"doctor":               11,
 	"cluster":              11,
+	"dash":                 11,
 
 	// Folders of commands share what is in internal/cli and import none of each
 	// other.
@@ -90,6 +91,7 @@ var group = map[string]int{
 	"cmd/selfplay/cluster":          13,
 	"cmd/selfplay/compare":          13,
 	"cmd/selfplay/config":           13,
+	"cmd/selfplay/dash":             13,
 	"cmd/selfplay/data":             13,
 	"cmd/selfplay/gensfen":          13,
 	"cmd/selfplay/learn":            13,
@@ -148,6 +150,7 @@ var sameLayer = map[[2]string]bool{
 	{"trainer/nnuefit", "trainer"}:                true,
 	{"trainer/planesfit", "trainer"}:              true,
 	{"cmd/selfplay/internal/cli", "observe"}:      true,
+	{"cmd/selfplay/internal/cli", "dash"}:         true,
 }
 
 // testsOnly lists what tests may import beside what the package may.

@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/dash"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/observe"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
@@ -25,6 +27,7 @@ type loopOptions struct {
 	bus        cli.BusFlags
 	dir        string
 	listen     string
+	page       string
 	forTime    time.Duration
 	games      uint64
 	generation int
@@ -48,6 +51,7 @@ Everything is kept in one directory. Ctrl-C finishes the games in progress,
 writes a checkpoint and prints the command that resumes; a killed process loses
 nothing that was acknowledged and is resumed by the same command.`,
 		Example: `  selfplay --variant crazyhouse
+  selfplay --variant crazyhouse --dash 127.0.0.1:8080
   selfplay --preset tiny --for 1m
   selfplay --variant crazyhouse --metrics 9100
   selfplay --preset fairy --dir runs/fsf --set train.gradient_norm=1`,
@@ -59,6 +63,7 @@ nothing that was acknowledged and is resumed by the same command.`,
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", "", "directory of the run; default runs/VARIANT-PRESET, resumed if it exists")
 	f.StringVar(&o.listen, "listen", "", "open the embedded NATS server on host:port")
+	f.StringVar(&o.page, "dash", "", "serve a page for browsers that shows the run on host:port, e.g. 127.0.0.1:8080; without host, for this machine alone")
 	f.DurationVar(&o.forTime, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
 	f.Uint64Var(&o.games, "games", 0, "stop after playing this number of games; 0: no limit")
 	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
@@ -80,6 +85,12 @@ func loop(c *cobra.Command, o loopOptions) error {
 	if err != nil {
 		return err
 	}
+	var page *cli.Page
+	if o.page != "" {
+		if page, err = cli.OpenPage(o.page); err != nil {
+			return err
+		}
+	}
 	out := cli.NewLive(c.OutOrStdout())
 	logger := slog.New(cli.NewSentences(out, selfplay.Sentence))
 	if o.json {
@@ -97,6 +108,10 @@ func loop(c *cobra.Command, o loopOptions) error {
 	if err != nil {
 		return err
 	}
+	stopPage, err := servePage(page, o.dir, run, logger)
+	if err != nil {
+		return errors.Join(err, run.Close())
+	}
 	show, stopShowing := context.WithCancel(context.Background())
 	shown := make(chan struct{})
 	go func() {
@@ -110,6 +125,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 	err = run.Loop(c.Context(), selfplay.Limits{For: o.forTime, Games: o.games, Generation: o.generation})
 	stopShowing()
 	<-shown
+	stopPage()
 
 	s := run.Status()
 	watch.Watch(nil)
@@ -123,6 +139,27 @@ func loop(c *cobra.Command, o loopOptions) error {
 		err = fmt.Errorf("stopped before the actors loaded a net of generation %d: they have %d", o.generation, s.ActorGeneration)
 	}
 	return err
+}
+
+// servePage serves the run's page, if it has one, until the function it returns is called.
+// A page that fails does not end the run.
+func servePage(page *cli.Page, dir string, run *selfplay.Run, logger *slog.Logger) (stop func(), err error) {
+	if page == nil {
+		return func() {}, nil
+	}
+	w, err := dash.NewWatch(dash.Config{Dir: dir, Status: run.Status})
+	if err != nil {
+		return nil, err
+	}
+	logger.Info(page.String())
+	ctx, cancel := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := page.Serve(ctx, w); err != nil {
+			logger.Warn("the page has ended", "error", err)
+		}
+	})
+	return func() { cancel(); serving.Wait() }, nil
 }
 
 // ending says what the run in dir has come to and what can be done with it.

@@ -1,0 +1,113 @@
+package dash
+
+import (
+	"slices"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+const (
+	mostBufferBytes = 256 << 20 // of games stored before, read once
+	keptGames       = 500       // the newest, which can be replayed
+	keptSpans       = 4096
+)
+
+// span is games by the same net that were stored one after another.
+type span struct {
+	net   string // of White
+	games uint64
+	rows  uint64 // positions that may be trained on
+}
+
+// stored is an encoded game of the replay buffer.
+type stored struct {
+	header game.Header
+	record []byte
+}
+
+// buffer follows the replay buffer of a run.
+type buffer struct {
+	follower *replay.Follower
+	games    uint64 // since the follower began
+	rows     uint64
+	spans    []span   // the newest last
+	newest   []stored // the newest last
+	last     time.Time
+	version  int // changes when games were read
+}
+
+func newBuffer(dir string) buffer { return buffer{follower: replay.NewFollower(dir, mostBufferBytes)} }
+
+// read reads the games that are new.
+func (b *buffer) read(now time.Time) error {
+	before := b.games
+	err := b.follower.Next(func(encoded []byte, trainable int) {
+		h, err := game.DecodeHeader(encoded)
+		if err != nil {
+			return
+		}
+		rows := uint64(trainable)
+		if sample.HeldOut(h.ID) {
+			rows = 0
+		}
+		b.games++
+		b.rows += rows
+		b.count(h.Nets[0], rows)
+		if len(b.newest) == keptGames {
+			b.newest = append(b.newest[:0], b.newest[1:]...)
+		}
+		b.newest = append(b.newest, stored{h, slices.Clone(encoded)})
+	})
+	if b.games > before {
+		b.version++
+		b.last = now
+	}
+	return err
+}
+
+// count adds a game to the spans.
+func (b *buffer) count(net string, rows uint64) {
+	if n := len(b.spans); n == 0 || b.spans[n-1].net != net {
+		if n == keptSpans {
+			b.spans = append(b.spans[:0], b.spans[n/2:]...)
+		}
+		b.spans = append(b.spans, span{net: net})
+	}
+	s := &b.spans[len(b.spans)-1]
+	s.games++
+	s.rows += rows
+}
+
+// total returns the games ever stored, and the positions that may be trained on, if
+// known.
+func (b *buffer) total() (games, rows uint64, known bool) {
+	before, whole := b.follower.Before()
+	return before.Games + b.games, before.Rows + b.rows, whole
+}
+
+// window returns the games and positions of the newest rows by the net that played them,
+// in the order in which the nets came. It is false if the spans do not reach that far.
+func (b *buffer) window(rows uint64) (by []span, whole bool) {
+	index := map[string]int{}
+	for i := len(b.spans) - 1; i >= 0 && rows > 0; i-- {
+		s := b.spans[i]
+		if s.rows > rows { // the window begins in this span
+			s.games = max(1, s.games*rows/s.rows)
+			s.rows = rows
+		}
+		rows -= s.rows
+		at, there := index[s.net]
+		if !there {
+			at = len(by)
+			index[s.net] = at
+			by = append(by, span{net: s.net})
+		}
+		by[at].games += s.games
+		by[at].rows += s.rows
+	}
+	slices.Reverse(by)
+	return by, rows == 0
+}

@@ -1,0 +1,19 @@
+// Package dash is the page on which people watch a run: an HTTP server with the page,
+// which is part of the program, and what it shows as JSON.
+//
+// The page only reads. It reads what the run writes into its directory anyway (events,
+// games, logs of the gate, manifests of nets), each byte once, and only while somebody
+// looks; in the process of the run it has the run's status too. Nothing in the run
+// waits for it.
+//
+//	GET /                 the page
+//	GET /assets/…         its scripts and styles
+//	GET /api/state        State
+//	GET /api/stream       State as server-sent events, whenever it has changed
+//	GET /api/learning     Learning
+//	GET /api/games        the newest games, Games
+//	GET /api/games/{id}   one of them, Replayed
+//	GET /api/nets         the nets on disk, Nets
+//
+// The JSON is for the page of the same build and not versioned.
+package dash

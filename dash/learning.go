@@ -1,0 +1,171 @@
+package dash
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/selfplay"
+)
+
+const (
+	mostPoints   = 1500 // of a curve
+	mostJudged   = 200
+	mostByWindow = 60 // nets of the window
+)
+
+// Learning is how the run learns.
+type Learning struct {
+	Strength []Strength            `json:"strength"` // after every net that passed; of many, some
+	Offered  []selfplay.OfferedNet `json:"offered"`  // of many, some
+	Judged   []selfplay.JudgedNet  `json:"judged"`   // the newest first
+	Matches  []Match               `json:"matches"`  // the newest first
+	Window   *Window               `json:"window"`   // nil: not known
+	Counts   Counts                `json:"counts"`
+}
+
+// Counts are of the whole run.
+type Counts struct {
+	Offered int `json:"offered"`
+	Judged  int `json:"judged"`
+	Passed  int `json:"passed"`
+	NoError int `json:"no_error"` // matches among those passed whose Elo has no finite error
+}
+
+// Strength is the sum of the Elo of each net over the one before, with what the errors of
+// the matches, which are independent, add up to.
+type Strength struct {
+	Time       time.Time `json:"time"`
+	Generation int       `json:"generation"`
+	Games      float64   `json:"games"`
+	Elo        float64   `json:"elo"`    // of this net over the one before
+	Margin     *float64  `json:"margin"` // half of its 95 % interval; nil: not finite
+	Sum        float64   `json:"sum"`
+	Error      float64   `json:"error"` // half of the sum's 95 % interval, of the matches whose margin is finite
+}
+
+// Window is what the trainer draws from.
+type Window struct {
+	Rows  uint64      `json:"rows"`  // positions
+	Whole bool        `json:"whole"` // By has all of it
+	By    []WindowNet `json:"by"`    // by the net that played, the oldest first
+	Mean  *float64    `json:"mean"`  // generations between the net that played a position and the current one, on average
+}
+
+// WindowNet is the part of the window that a net has played.
+type WindowNet struct {
+	Net        string `json:"net"`        // id; of several nets "earlier"
+	Generation int    `json:"generation"` // 0: before the first net, or not known
+	Games      uint64 `json:"games"`
+	Rows       uint64 `json:"rows"`
+}
+
+// strength sums up the nets that passed.
+func strength(passed []selfplay.PassedNet) (points []Strength, noError int) {
+	points = make([]Strength, 0, len(passed))
+	variance := 0.0
+	for _, p := range passed {
+		s := Strength{Time: p.Time, Generation: p.Generation, Games: p.Games, Elo: p.Elo, Sum: p.Sum}
+		if s.Margin = number(p.Margin); s.Margin != nil {
+			variance += p.Margin * p.Margin
+		} else {
+			noError++
+		}
+		s.Error = math.Sqrt(variance)
+		points = append(points, s)
+	}
+	return points, noError
+}
+
+// thin returns at most n of the values, the last among them.
+func thin[T any](values []T, n int) []T {
+	if len(values) <= n {
+		return append([]T{}, values...)
+	}
+	out := make([]T, n)
+	for i := range out {
+		out[i] = values[(i+1)*len(values)/n-1]
+	}
+	return out
+}
+
+// generations are those of the nets that were offered, by id.
+func (w *Watch) generations() map[string]int {
+	known := make(map[string]int, len(w.events.curve.Offered))
+	for _, o := range w.events.curve.Offered {
+		known[o.Net] = o.Generation
+	}
+	return known
+}
+
+// matches are those of the logs, with what the events say of them.
+func (w *Watch) matches() []Match {
+	generation := w.generations()
+	out := append([]Match{}, w.logs.matches...)
+	for i := range out {
+		m := &out[i]
+		m.Generation = generation[m.Candidate]
+		for _, j := range slices.Backward(w.events.curve.Judged) {
+			if j.Net == m.Candidate && j.Incumbent == m.Incumbent {
+				m.Verdict, m.Reason = verdictText(j.Passed), j.Reason
+				break
+			}
+		}
+	}
+	return out
+}
+
+// learning is how the run learns.
+func (w *Watch) learning() Learning {
+	c := &w.events.curve
+	points, noError := strength(c.Passed)
+	l := Learning{
+		Strength: thin(points, mostPoints), Offered: thin(c.Offered, mostPoints),
+		Matches: w.matches(), Window: w.window(),
+		Counts: Counts{Offered: len(c.Offered), Judged: len(c.Judged), Passed: len(c.Passed), NoError: noError},
+	}
+	l.Judged = append([]selfplay.JudgedNet{}, c.Judged[max(0, len(c.Judged)-mostJudged):]...)
+	slices.Reverse(l.Judged)
+	return l
+}
+
+// window is what the trainer draws from, by the net that played it.
+func (w *Watch) window() *Window {
+	_, rows, known := w.buffer.total()
+	out := &Window{Rows: w.windowRows(rows), By: []WindowNet{}}
+	if w.cfg.Status != nil {
+		out.Rows = w.cfg.Status().Window
+	} else if !known {
+		return nil
+	}
+	by, whole := w.buffer.window(out.Rows)
+	out.Whole = whole
+	generation := w.generations()
+	present, known := w.generation()
+	sum, weight := 0.0, 0.0
+	for i, s := range by {
+		g := generation[s.net]
+		sum += float64(present-g) * float64(s.rows)
+		weight += float64(s.rows)
+		if i > 0 && len(by)-i >= mostByWindow { // the oldest nets are one
+			out.By[0].Net = "earlier"
+			out.By[0].Games += s.games
+			out.By[0].Rows += s.rows
+			continue
+		}
+		out.By = append(out.By, WindowNet{s.net, g, s.games, s.rows})
+	}
+	if known && weight > 0 {
+		out.Mean = number(sum / weight)
+	}
+	return out
+}
+
+// generation is that of the net that is played with.
+func (w *Watch) generation() (int, bool) {
+	if w.cfg.Status != nil {
+		return w.cfg.Status().Generation, true
+	}
+	r, ok := w.current()
+	return r.Generation, ok
+}

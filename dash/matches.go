@@ -1,0 +1,144 @@
+package dash
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/match/rating"
+)
+
+const (
+	mostMatches   = 20      // of the gate that are shown
+	mostLogBytes  = 8 << 20 // of a log of the gate
+	mostGateFiles = 1000    // looked at
+)
+
+// Match is one of the gate, as its log tells, from the candidate's side.
+type Match struct {
+	Candidate  string    `json:"candidate"`  // id of the net
+	Incumbent  string    `json:"incumbent"`  // id, or what plays before the first net
+	Generation int       `json:"generation"` // of the candidate; 0: not known
+	Verdict    string    `json:"verdict"`    // "passed", "failed" or "" while it is played
+	Reason     string    `json:"reason"`     // of the verdict
+	Of         int       `json:"of"`         // pairs at most
+	Path       []float64 `json:"path"`       // log-likelihood ratio after each pair, in the order of the schedule
+	Low        float64   `json:"low"`        // H0 is accepted at or below it
+	High       float64   `json:"high"`       // H1 at or above it
+	Elo0       float64   `json:"elo0"`       // of H0
+	Elo1       float64   `json:"elo1"`       // of H1
+	Wins       int       `json:"wins"`       // games
+	Draws      int       `json:"draws"`
+	Losses     int       `json:"losses"`
+	Written    time.Time `json:"written"` // when the log was written to last
+}
+
+// gateLogs reads the logs of the gate's matches; those that have not changed, once.
+type gateLogs struct {
+	dir     string
+	known   map[string]Match // by file name
+	matches []Match          // the newest first
+	version int              // changes with matches
+}
+
+// read looks for logs that have changed. A log that cannot be read is left out.
+func (l *gateLogs) read(gate configs.Gate) error {
+	type file struct {
+		name    string
+		size    int64
+		written time.Time
+	}
+	dir, err := os.Open(l.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(mostGateFiles)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	var files []file
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".jsonl") {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			files = append(files, file{e.Name(), info.Size(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(files, func(a, b file) int {
+		return cmp.Or(b.written.Compare(a.written), cmp.Compare(b.name, a.name))
+	})
+	known, matches, changed := map[string]Match{}, []Match(nil), false
+	for _, f := range files[:min(mostMatches, len(files))] {
+		m, there := l.known[f.name]
+		if !there || !m.Written.Equal(f.written) {
+			changed = true
+			if m, err = readMatch(filepath.Join(l.dir, f.name), gate); err != nil {
+				continue
+			}
+			m.Written = f.written
+		}
+		known[f.name] = m
+		matches = append(matches, m)
+	}
+	if changed || len(matches) != len(l.matches) {
+		l.version++
+	}
+	l.known, l.matches = known, matches
+	return nil
+}
+
+// readMatch reads a log of the gate, which may be of a match under way.
+func readMatch(path string, gate configs.Gate) (Match, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Match{}, err
+	}
+	defer f.Close()
+	log, err := match.ReadLog(io.LimitReader(f, mostLogBytes))
+	if err != nil {
+		return Match{}, err
+	}
+	m := Match{
+		Candidate: log.Settings["player 1.net"], Incumbent: log.Settings["player 2.net"],
+		Of: gate.Pairs, Elo0: gate.Elo0, Elo1: gate.Elo1, Path: []float64{},
+	}
+	test := rating.SPRT{Elo0: gate.Elo0, Elo1: gate.Elo1, Alpha: gate.Alpha, Beta: gate.Beta}
+	if err := test.Validate(); err != nil {
+		return Match{}, err
+	}
+	m.Low, m.High = test.Bounds()
+	pairs := slices.Clone(log.Pairs)
+	slices.SortFunc(pairs, func(a, b match.Pair) int { return cmp.Compare(a.Number, b.Number) })
+	var counts rating.Pentanomial
+	for i, p := range pairs {
+		if p.Number != i { // a pair before it is being played
+			break
+		}
+		counts.Add(p.Outcome(0), p.Outcome(1))
+		llr := test.LLR(counts)
+		if math.IsNaN(llr) || math.IsInf(llr, 0) {
+			break
+		}
+		m.Path = append(m.Path, llr)
+		if test.Status(llr) != rating.Continue {
+			break
+		}
+	}
+	games := counts.Games()
+	m.Wins, m.Draws, m.Losses = games[rating.Win], games[rating.Draw], games[rating.Loss]
+	return m, nil
+}

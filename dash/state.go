@@ -1,0 +1,304 @@
+package dash
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/selfplay"
+)
+
+// State is what changes from second to second: the data path and who waits for whom.
+type State struct {
+	Time     time.Time `json:"time"`
+	Run      Run       `json:"run"`
+	Live     bool      `json:"live"`    // the page is served by the process of the run
+	Stopped  bool      `json:"stopped"` // the run has been stopped in order
+	Elapsed  float64   `json:"elapsed_s"`
+	Stages   []Stage   `json:"stages"` // in the order of the data path
+	Links    []Link    `json:"links"`  // the one of a stage leads to the next, the last one's to the first
+	Gate     *Progress `json:"gate"`   // nil: no match is being played
+	Findings []string  `json:"findings"`
+	Events   []Event   `json:"events"` // the newest first
+	Versions Versions  `json:"versions"`
+}
+
+// Run says which run it is.
+type Run struct {
+	Name    string `json:"name"`
+	ID      string `json:"id"`
+	Build   string `json:"build"` // that began it
+	Variant string `json:"variant"`
+	Preset  string `json:"preset"`
+	Kind    string `json:"kind"` // of its nets
+}
+
+// Versions change when what they stand for has changed, so that the page asks for it
+// only then.
+type Versions struct {
+	Learning int `json:"learning"`
+	Games    int `json:"games"`
+	Nets     int `json:"nets"`
+}
+
+// What a stage is doing.
+const (
+	working = "working"
+	waiting = "waiting"
+	stopped = "stopped"
+	unknown = "unknown" // to another process, which sees only files
+)
+
+// Stage is one place of the data path.
+type Stage struct {
+	ID       string   `json:"id"` // play, way, store, train, gate, net
+	Name     string   `json:"name"`
+	Mode     string   `json:"mode"`
+	State    string   `json:"state"`     // in words
+	WaitsFor string   `json:"waits_for"` // id of a stage; empty: none
+	Figures  []Figure `json:"figures"`
+}
+
+// Figure is a number with its name, or a text.
+type Figure struct {
+	Name  string   `json:"name"`
+	Value *float64 `json:"value"` // nil: Text
+	Unit  string   `json:"unit"`
+	Text  string   `json:"text"`
+}
+
+// Link is what goes from a stage to the next.
+type Link struct {
+	From  string   `json:"from"`
+	Name  string   `json:"name"`
+	Value *float64 `json:"value"` // a rate or a number; nil: not known
+	Unit  string   `json:"unit"`
+	Flows bool     `json:"flows"`
+}
+
+// Progress is how far the gate's match is.
+type Progress struct {
+	Generation int     `json:"generation"` // 0: not known
+	Pairs      int     `json:"pairs"`
+	Of         int     `json:"of"`
+	LLR        float64 `json:"llr"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+}
+
+// quietAfter is how long nothing is written before the page says so.
+const quietAfter = 2 * time.Minute
+
+func number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func figure[N int | uint64 | float64](name string, v N, unit string) Figure {
+	return Figure{Name: name, Value: number(float64(v)), Unit: unit}
+}
+
+func shortID(id string) string {
+	if len(id) == 64 {
+		return id[:8]
+	}
+	return id
+}
+
+// liveState is the state by the status of the run's own process. Roles are known by the
+// names that a loop gives them.
+func liveState(s selfplay.Status) State {
+	role := func(name string) string {
+		for _, r := range s.Roles {
+			if r.Name == name {
+				return r.State
+			}
+		}
+		return ""
+	}
+	play := Stage{ID: "play", Name: "Play", State: role("actor"), Figures: []Figure{
+		figure("games by this process", s.SessionGames, ""),
+	}}
+	if s.MeanBatch > 0 {
+		play.Figures = append(play.Figures, figure("evaluations", s.EvaluationsPerS, "/s"), figure("mean batch", s.MeanBatch, ""))
+	}
+	way := Stage{ID: "way", Name: "On the way", State: "games between actor and replay buffer", Mode: working, Figures: []Figure{figure("spooled", s.Spooled, "games")}}
+	if s.StreamLost > 0 {
+		way.Figures = append(way.Figures, figure("lost by the stream", s.StreamLost, "messages"))
+	}
+	store := Stage{ID: "store", Name: "Replay buffer", State: role("replay"), Figures: []Figure{
+		figure("games", s.Games, ""), figure("positions", s.Positions, ""), figure("window", s.Window, "positions"),
+	}}
+	if s.Quarantined > 0 {
+		store.Figures = append(store.Figures, figure("quarantined", s.Quarantined, "games"))
+	}
+	train := Stage{ID: "train", Name: "Trainer", State: role("trainer"), Figures: []Figure{figure("step", s.Step, "")}}
+	if s.Step > 0 {
+		train.Figures = append(train.Figures, figure("loss", s.TrainLoss, ""))
+	}
+	if s.HeldOutLoss > 0 {
+		train.Figures = append(train.Figures, figure("loss, held out", s.HeldOutLoss, ""))
+	}
+	if s.StepsToNet > 0 {
+		train.Figures = append(train.Figures, figure("next net in", s.StepsToNet, "steps"))
+	}
+	gate := Stage{ID: "gate", Name: "Gate", State: role("gate")}
+	if s.LastGate != "" {
+		gate.Figures = append(gate.Figures, Figure{Name: "last", Text: strings.Replace(s.LastGate, "gen ", "generation ", 1)})
+	}
+	net := Stage{ID: "net", Name: "Net", Mode: working, State: "played with", Figures: []Figure{
+		{Name: "net", Text: shortID(s.Net)}, figure("generation", s.Generation, ""),
+	}}
+	if n := len(s.Curve); n > 0 {
+		net.Figures = append(net.Figures, figure("Elo, sum of the gate's matches", math.Round(s.Curve[n-1]), ""))
+	}
+	out := State{Live: true, Elapsed: s.Elapsed.Seconds(), Stages: []Stage{play, way, store, train, gate, net}}
+	for i := range out.Stages {
+		out.Stages[i].judge()
+	}
+	out.Links = []Link{
+		{From: "play", Name: "positions", Value: number(s.PositionsPerS), Unit: "/s", Flows: s.PositionsPerS > 0},
+		{From: "way", Name: "waiting games", Value: number(float64(s.Spooled)), Flows: s.PositionsPerS > 0},
+		{From: "store", Name: "samples", Value: number(s.SamplesPerS), Unit: "/s", Flows: s.SamplesPerS > 0},
+		{From: "train", Name: "offered generation", Value: number(float64(s.Candidate))},
+		{From: "gate", Name: "passed generation", Value: number(float64(s.Generation))},
+		{From: "net", Name: "playing generation", Value: number(float64(s.ActorGeneration)), Flows: s.PositionsPerS > 0},
+	}
+	if g := s.Gate; g.Of > 0 {
+		out.Gate = &Progress{g.Generation, g.Pairs, g.Of, g.LLR, g.Low, g.High}
+		out.Links[3].Flows = true
+	}
+	if s.FailedNet != "" {
+		out.Findings = append(out.Findings, fmt.Sprintf("net %s cannot be loaded: %s", shortID(s.FailedNet), s.FailedWhy))
+	}
+	if s.BufferLost > 0 {
+		out.Findings = append(out.Findings, fmt.Sprintf("the replay buffer has lost %d games; selfplay replay audit says where", s.BufferLost))
+	}
+	return out
+}
+
+// judge tells from the words of a stage's state what it does, and for whom it waits.
+func (s *Stage) judge() {
+	if s.Mode != "" {
+		return
+	}
+	s.Mode = working
+	switch {
+	case s.State == "stopped":
+		s.Mode = stopped
+	case s.State == "starting":
+		s.Mode = waiting
+	case strings.HasPrefix(s.State, "waiting"):
+		s.Mode = waiting
+		switch {
+		case strings.Contains(s.State, "for games"), strings.Contains(s.State, "for the games"):
+			s.WaitsFor = "play"
+		case strings.Contains(s.State, "for the replay buffer"):
+			s.WaitsFor = "store"
+		case strings.Contains(s.State, "for a candidate"):
+			s.WaitsFor = "train"
+		}
+	}
+}
+
+// fileState is the state of a run in another process, by its files.
+func (w *Watch) fileState(now time.Time) State {
+	games, rows, known := w.buffer.total()
+	mode, idle := unknown, now.Sub(w.changed())
+	if w.events.stopped {
+		mode = stopped
+	}
+	word := func(text string) string {
+		if mode == stopped {
+			return "stopped"
+		}
+		return text
+	}
+	store := Stage{ID: "store", Name: "Replay buffer", Mode: mode, State: word("games on disk"), Figures: []Figure{figure("games", games, "")}}
+	if known {
+		store.Figures = append(store.Figures, figure("positions", rows, ""), figure("window", w.windowRows(rows), "positions"))
+	}
+	train := Stage{ID: "train", Name: "Trainer", Mode: mode, State: word("by the newest net offered")}
+	gate := Stage{ID: "gate", Name: "Gate", Mode: mode, State: word("by its logs")}
+	links := []Link{
+		{From: "play", Name: "games", Value: number(w.gameRate.perSecond(now)), Unit: "/s"},
+		{From: "way", Name: "waiting games"},
+		{From: "store", Name: "samples"},
+		{From: "train", Name: "offered generation"},
+		{From: "gate", Name: "passed generation"},
+		{From: "net", Name: "generation"},
+	}
+	links[0].Flows = *links[0].Value > 0
+	links[1].Flows = links[0].Flows
+	way := Stage{ID: "way", Name: "On the way", Mode: mode, State: word("games that are not stored yet")}
+	if n, err := countFiles(w.path("spool")); err == nil {
+		way.Figures = append(way.Figures, figure("spooled", n, "games"))
+		links[1].Value = number(float64(n))
+	}
+	if n := len(w.events.curve.Offered); n > 0 {
+		o := w.events.curve.Offered[n-1]
+		train.Figures = []Figure{figure("step", o.Step, ""), figure("loss, held out", o.HeldOutLoss, "")}
+		links[3].Value = number(float64(o.Generation))
+	}
+	out := State{}
+	if n := len(w.events.curve.Judged); n > 0 {
+		j := w.events.curve.Judged[n-1]
+		gate.Figures = []Figure{{Name: "last", Text: fmt.Sprintf("generation %d %s", j.Generation, verdictText(j.Passed))}}
+	}
+	if m := w.matches(); len(m) > 0 && m[0].Verdict == "" && mode != stopped && idle < quietAfter {
+		p := Progress{Generation: m[0].Generation, Pairs: len(m[0].Path), Of: m[0].Of, Low: m[0].Low, High: m[0].High}
+		if n := len(m[0].Path); n > 0 {
+			p.LLR = m[0].Path[n-1]
+		}
+		out.Gate, gate.Mode, gate.State = &p, working, "playing"
+		links[3].Flows = true
+	}
+	net := Stage{ID: "net", Name: "Net", Mode: mode, State: "played with", Figures: []Figure{{Name: "net", Text: "none yet"}}}
+	if r, ok := w.current(); ok {
+		net.Figures = []Figure{{Name: "net", Text: shortID(r.Net)}, figure("generation", r.Generation, "")}
+		links[4].Value, links[5].Value = number(float64(r.Generation)), number(float64(r.Generation))
+	}
+	play := Stage{ID: "play", Name: "Play", Mode: mode, State: word("seen by the games that are stored")}
+	out.Stages = []Stage{play, way, store, train, gate, net}
+	out.Links = links
+	out.Stopped = w.events.stopped
+	if !out.Stopped && !w.changed().IsZero() && idle > quietAfter {
+		out.Findings = append(out.Findings, fmt.Sprintf("nothing has been written for %s: the run stands still, or its process has ended", idle.Round(time.Second)))
+	}
+	return out
+}
+
+func verdictText(passed bool) string {
+	if passed {
+		return "passed"
+	}
+	return "failed"
+}
+
+// state is the state now.
+func (w *Watch) state(now time.Time) State {
+	var s State
+	if w.cfg.Status != nil {
+		s = liveState(w.cfg.Status())
+	} else {
+		s = w.fileState(now)
+	}
+	s.Time, s.Run = now, w.run
+	s.Findings = append(append([]string{}, s.Findings...), w.problems...)
+	s.Events = slices.Clone(w.events.recent)
+	slices.Reverse(s.Events)
+	if s.Events == nil {
+		s.Events = []Event{}
+	}
+	for i := range s.Stages {
+		if s.Stages[i].Figures == nil {
+			s.Stages[i].Figures = []Figure{}
+		}
+	}
+	s.Versions = Versions{Learning: w.events.version + w.logs.version, Games: w.buffer.version, Nets: w.events.version}
+	return s
+}

@@ -1,0 +1,242 @@
+package dash
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
+)
+
+// ErrNoRun says that a directory has no run.
+var ErrNoRun = errors.New("no run in this directory")
+
+const (
+	usualRefresh  = time.Second
+	mostFileBytes = 1 << 20 // of a file that is read as a whole
+	mostSpooled   = 10_000  // files of the spool that are counted
+)
+
+// Config says what is watched.
+type Config struct {
+	// Dir is the directory of the run.
+	Dir string
+	// Status is the run's own, in its process; nil: it is another's.
+	Status func() selfplay.Status
+
+	refresh time.Duration // tests': between two looks at the directory; 0: a second
+}
+
+// Watch reads the directory of a run, as often as it is asked, but at most once a second.
+// All methods may be called at the same time.
+type Watch struct {
+	cfg Config
+
+	mu       sync.Mutex
+	looked   time.Time
+	run      Run
+	settings configs.Config
+	events   eventLog
+	buffer   buffer
+	logs     gateLogs
+	gameRate meter
+	problems []string // what could not be read at the last look
+	stateAs  []byte   // JSON at the last look
+}
+
+// NewWatch returns a watch of the run in a directory. The error wraps ErrNoRun if there
+// is none; everything else that is wrong with the directory is shown on the page.
+func NewWatch(cfg Config) (*Watch, error) {
+	if cfg.refresh == 0 {
+		cfg.refresh = usualRefresh
+	}
+	w := &Watch{cfg: cfg}
+	for _, name := range []string{"run.json", "config.yaml", "events.jsonl"} {
+		if _, err := os.Stat(w.path(name)); err == nil {
+			w.events.path = w.path("events.jsonl")
+			w.buffer = newBuffer(w.path("replay"))
+			w.logs.dir = w.path("gate")
+			return w, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s: found neither run.json, config.yaml nor events.jsonl; give the directory that a loop was started with (--dir)", ErrNoRun, cfg.Dir)
+}
+
+func (w *Watch) path(name string) string { return filepath.Join(w.cfg.Dir, name) }
+
+// look calls read with the lock held, after reading what is new in the directory if the
+// last look was not just before.
+func (w *Watch) look(read func(now time.Time)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	if now.Sub(w.looked) >= w.cfg.refresh {
+		w.looked = now
+		w.problems = nil
+		for _, err := range []error{w.readRun(), w.events.read(), w.buffer.read(now), w.logs.read(w.settings.Gate)} {
+			if err != nil {
+				w.problems = append(w.problems, err.Error())
+			}
+		}
+		games, _, _ := w.buffer.total()
+		w.gameRate.add(now, games)
+		w.stateAs = encode(w.state(now))
+	}
+	read(now)
+}
+
+// readRun reads which run it is, once, and its settings.
+func (w *Watch) readRun() error {
+	if w.run.ID != "" && w.settings.Variant != "" {
+		return nil
+	}
+	w.run = Run{Name: filepath.Base(filepath.Clean(w.cfg.Dir))}
+	settings, found, err := selfplay.SavedConfig(w.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	if found {
+		w.settings = settings
+		w.run.Variant, w.run.Preset, w.run.Kind = settings.Variant, settings.Preset, settings.Net.Kind
+	}
+	data, err := readSmall(w.path("run.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var identity struct {
+		Name  string `json:"name"`
+		ID    string `json:"id"`
+		Build string `json:"build"`
+	}
+	if err := json.Unmarshal(data, &identity); err != nil {
+		return fmt.Errorf("run.json: %w", err)
+	}
+	if identity.Name != "" {
+		w.run.Name = identity.Name
+	}
+	w.run.ID, w.run.Build = identity.ID, identity.Build
+	return nil
+}
+
+// readSmall reads a file of at most mostFileBytes.
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostFileBytes+1))
+	if err == nil && len(data) > mostFileBytes {
+		err = fmt.Errorf("%s: found more than %d bytes", filepath.Base(path), mostFileBytes)
+	}
+	return data, err
+}
+
+// current returns which net the run plays with, as its pointers say.
+func (w *Watch) current() (nets.Record, bool) {
+	data, err := readSmall(w.path("pointers.json"))
+	if err != nil {
+		return nets.Record{}, false
+	}
+	var pointers struct {
+		Values map[string]string `json:"values"`
+	}
+	if json.Unmarshal(data, &pointers) != nil {
+		return nets.Record{}, false
+	}
+	for key, value := range pointers.Values {
+		if strings.HasPrefix(key, "current.") {
+			r, err := nets.ParseRecord(value)
+			return r, err == nil && r.Net != ""
+		}
+	}
+	return nets.Record{}, false
+}
+
+// changed is when the run has written last.
+func (w *Watch) changed() time.Time {
+	last := w.events.last
+	if info, err := os.Stat(w.path("replay")); err == nil && info.ModTime().After(last) {
+		last = info.ModTime()
+	}
+	if w.buffer.last.After(last) && w.gameRate.moved() {
+		last = w.buffer.last
+	}
+	for _, m := range w.logs.matches {
+		if m.Written.After(last) {
+			last = m.Written
+		}
+	}
+	return last
+}
+
+// windowRows is the window that the run's rule gives for the positions stored.
+func (w *Watch) windowRows(rows uint64) uint64 {
+	r := w.settings.Replay
+	if r.WindowMin <= 0 || r.WindowExponent <= 0 {
+		return rows
+	}
+	return replay.WindowRule{Min: r.WindowMin, Exponent: r.WindowExponent, Slope: r.WindowSlope}.Size(rows)
+}
+
+// countFiles counts the games of a spool.
+func countFiles(dir string) (n int, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(mostSpooled)
+	for _, name := range names {
+		if strings.HasSuffix(name, ".game") {
+			n++
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// meter measures a rate between looks.
+type meter struct {
+	at     []time.Time
+	counts []uint64
+}
+
+const meterSpan = 15 * time.Second
+
+func (m *meter) add(now time.Time, count uint64) {
+	m.at, m.counts = append(m.at, now), append(m.counts, count)
+	for len(m.at) > 2 && now.Sub(m.at[1]) >= meterSpan {
+		m.at, m.counts = m.at[1:], m.counts[1:]
+	}
+}
+
+// perSecond is the mean of the last seconds, 0 as long as there is one look.
+func (m *meter) perSecond(now time.Time) float64 {
+	if len(m.at) < 2 || now.Sub(m.at[len(m.at)-1]) > 2*meterSpan {
+		return 0
+	}
+	n := len(m.at) - 1
+	if s := m.at[n].Sub(m.at[0]).Seconds(); s > 0 && m.counts[n] > m.counts[0] {
+		return float64(m.counts[n]-m.counts[0]) / s
+	}
+	return 0
+}
+
+// moved reports whether the count has changed between looks.
+func (m *meter) moved() bool { return len(m.counts) > 1 && m.counts[0] != m.counts[len(m.counts)-1] }

@@ -1,0 +1,58 @@
+// What the server says, as package dash has it.
+
+export interface Figure { name: string; value: number | null; unit: string; text: string }
+export interface Stage { id: string; name: string; mode: 'working' | 'waiting' | 'stopped' | 'unknown'; state: string; waits_for: string; figures: Figure[] }
+export interface Link { from: string; name: string; value: number | null; unit: string; flows: boolean }
+export interface Progress { generation: number; pairs: number; of: number; llr: number; low: number; high: number }
+export interface State {
+  time: string
+  run: { name: string; id: string; build: string; variant: string; preset: string; kind: string }
+  live: boolean
+  stopped: boolean
+  elapsed_s: number
+  stages: Stage[]
+  links: Link[]
+  gate: Progress | null
+  findings: string[]
+  events: { time: string; text: string }[]
+  versions: { learning: number; games: number; nets: number }
+}
+
+export interface Strength { time: string; generation: number; games: number; elo: number; margin: number | null; sum: number; error: number }
+export interface Offered {
+  time: string; generation: number; net: string; step: number; games: number; held_out_loss: number; score_loss: number
+  result_loss: number; sign_accuracy: number; export_mean_raw: number; export_max_raw: number
+}
+export interface Judged { time: string; candidate: number; net: string; incumbent: string; passed: boolean; reason: string; elo: string; games: number }
+export interface Match {
+  candidate: string; incumbent: string; generation: number; verdict: string; reason: string; of: number; path: number[]
+  low: number; high: number; elo0: number; elo1: number; wins: number; draws: number; losses: number; written: string
+}
+export interface Learning {
+  strength: Strength[]
+  offered: Offered[]
+  judged: Judged[]
+  matches: Match[]
+  window: { rows: number; whole: boolean; by: { net: string; generation: number; games: number; rows: number }[]; mean: number | null } | null
+  counts: { offered: number; judged: number; passed: number; no_error: number }
+}
+
+export interface GameLine { id: string; result: string; reason: string; plies: number; generations: [number, number]; book: boolean }
+export interface Games { games: GameLine[]; total: number }
+export interface Place { fen: string; san: string; uci: string; check: boolean; score: number | null; mate: number | null; win: number | null; train: boolean }
+export interface Replayed extends GameLine { nets: [string, string]; limits: string; build: string; positions: Place[]; pgn: string }
+
+export interface NetLine extends Offered { on_disk: boolean; samples: number; verdict: string; over: string; elo: string; reason: string; seconds: number }
+export interface Nets {
+  current: string
+  newest: { kind: string; features: string; architecture: string; size: number; seed: number; build: string } | null
+  list: NetLine[]
+  total: number
+}
+
+export async function get<T>(path: string): Promise<T> {
+  const response = await fetch('api/' + path, { cache: 'no-store' })
+  const data = await response.json()
+  if (!response.ok) throw new Error(data.error ?? `the server answered ${response.status}`)
+  return data as T
+}

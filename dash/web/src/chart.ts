@@ -1,0 +1,97 @@
+// Curves, drawn by uPlot in the page's colours.
+
+import uPlot from 'uplot'
+import { h } from './dom'
+import { number } from './format'
+
+export interface Series { label: string; color: string; points?: boolean; hidden?: boolean }
+export interface Options {
+  label: string            // for those who do not see it
+  time?: boolean           // x is seconds since 1970
+  x?: string               // name of x
+  series: Series[]
+  band?: [number, number]  // of series, upper and lower, filled between
+  height: number
+  zero?: boolean           // y begins at 0
+  format?: (v: number) => string
+}
+export interface Chart {
+  count: number // of series
+  data(columns: (number | null)[][]): void
+  close(): void
+}
+
+const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+export function chart(root: HTMLElement, o: Options): Chart {
+  const holder = h('div', { class: 'chart', role: 'img', 'aria-label': o.label })
+  root.replaceChildren(holder)
+  const show = o.format ?? number
+  let columns: (number | null)[][] = [[], ...o.series.map(() => [])]
+  let plot: uPlot | null = null
+
+  const make = (): void => {
+    plot?.destroy()
+    const ink = color('--muted'), line = color('--line')
+    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: '12px system-ui, sans-serif' }
+    plot = new uPlot({
+      width: Math.max(240, holder.clientWidth), height: o.height,
+      padding: [10, 12, 0, 0],
+      cursor: { y: false, drag: { x: false, y: false } },
+      legend: { live: true },
+      scales: {
+        x: { time: !!o.time },
+        y: { range: (_u, low, high) => spread(low, high, o.zero ?? false) },
+      },
+      axes: [
+        { ...axis, space: o.time ? 90 : 70, values: (_u, v) => v.map(x => (o.time ? hours(x, v[v.length - 1] - v[0]) : number(x))) },
+        { ...axis, size: 62, values: (_u, v) => v.map(x => (x === null ? '' : show(x))) },
+      ],
+      series: [
+        { label: o.x ?? (o.time ? 'time' : 'x'), value: (_u: uPlot, v: number | null) => (v === null ? '–' : o.time ? hours(v, 0) : number(v)) },
+        ...o.series.map(s => ({
+          label: s.label, class: s.hidden ? 'quiet' : undefined, stroke: color(s.color), width: s.hidden ? 0 : 1.75, spanGaps: true,
+          points: { show: s.points ?? false, size: 5, fill: color(s.color) },
+          value: (_u: uPlot, v: number | null) => (v === null ? '–' : show(v)),
+        })),
+      ],
+      bands: o.band ? [{ series: o.band, fill: color('--band') }] : undefined,
+    }, columns as uPlot.AlignedData, holder)
+  }
+  make()
+
+  const dark = matchMedia('(prefers-color-scheme: dark)')
+  dark.addEventListener('change', make)
+  const watcher = new ResizeObserver(() => {
+    const width = Math.max(240, holder.clientWidth)
+    if (plot && Math.abs(plot.width - width) > 1) plot.setSize({ width, height: o.height })
+  })
+  watcher.observe(holder)
+  return {
+    count: o.series.length,
+    data(next) {
+      columns = next
+      plot!.setData(columns as uPlot.AlignedData)
+    },
+    close() {
+      watcher.disconnect()
+      dark.removeEventListener('change', make)
+      plot?.destroy()
+    },
+  }
+}
+
+function spread(low: number | null, high: number | null, zero: boolean): [number, number] {
+  if (low === null || high === null) return [0, 1]
+  if (zero) return [0, Math.max(1, high * 1.1)]
+  const room = Math.max((high - low) * 0.08, Math.abs(high) * 0.02, 1e-9)
+  return [low - room, high + room]
+}
+
+// hours is a time of day; with the day, if the axis spans more than one.
+function hours(at: number, span: number): string {
+  const d = new Date(1000 * at), two = (n: number): string => String(n).padStart(2, '0')
+  const time = `${two(d.getHours())}:${two(d.getMinutes())}`
+  if (span > 86400) return `${d.getDate()}. ${time}`
+  return span > 1800 ? time : `${time}:${two(d.getSeconds())}`
+}

@@ -1,0 +1,161 @@
+// Learning: strength with its error, the gate's matches, losses, and how old the data is.
+
+import { get, type Learning, type Match, type State } from './api'
+import type { MakeView } from './main'
+import { clock, day, generation, loss, number, percent, short, signed } from './format'
+import { fold, h, set, svg, table } from './dom'
+import { chart, type Chart } from './chart'
+
+const shownRows = 40
+
+// path draws the log-likelihood ratio of a match between its bounds.
+export function path(m: Match): SVGElement {
+  const width = 220, height = 56, edge = 4
+  const low = Math.min(m.low, ...m.path), high = Math.max(m.high, ...m.path)
+  const x = (i: number): number => edge + ((width - 2 * edge) * i) / Math.max(1, m.of)
+  const y = (v: number): number => edge + ((height - 2 * edge) * (high - v)) / (high - low)
+  const points = [0, ...m.path].map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(' ')
+  const end = m.path.length
+  const now = end > 0 ? m.path[end - 1] : 0
+  return svg('svg', { class: 'llr ' + (m.verdict || 'playing'), viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
+    'aria-label': `log-likelihood ratio ${now.toFixed(2)} after ${end} of ${m.of} pairs, bounds ${m.low.toFixed(2)} and ${m.high.toFixed(2)}` },
+    svg('line', { class: 'bound', x1: edge, x2: width - edge, y1: y(m.high), y2: y(m.high) }),
+    svg('line', { class: 'bound', x1: edge, x2: width - edge, y1: y(m.low), y2: y(m.low) }),
+    svg('line', { class: 'axis', x1: edge, x2: width - edge, y1: y(0), y2: y(0) }),
+    svg('polyline', { points }),
+    svg('circle', { cx: x(end), cy: y(now), r: 3 }))
+}
+
+function matchRow(m: Match, byNet: Map<string, number>): HTMLElement {
+  const over = byNet.get(m.incumbent)
+  return h('li', { class: 'match' },
+    h('div', { class: 'who' },
+      h('b', {}, m.generation > 0 ? generation(m.generation) : short(m.candidate)),
+      ` against ${over ? generation(over) : short(m.incumbent)}`,
+      h('span', { class: 'verdict ' + (m.verdict || 'playing') }, m.verdict || 'not decided')),
+    path(m),
+    h('p', {}, `${m.path.length} of ${m.of} pairs, LLR ${m.path.length ? m.path[m.path.length - 1].toFixed(2) : '0'} of ${m.low.toFixed(2)} to ${m.high.toFixed(2)}. `,
+      `Games: ${m.wins} won, ${m.draws} drawn, ${m.losses} lost.`))
+}
+
+// windowFigure is words and figure of the window, and its table.
+function windowFigure(l: Learning): [Node[], Node | null] {
+  const w = l.window
+  if (!w) return [[h('p', {}, 'The replay buffer is too large to be counted from its files. Serve the page from the run itself (--dash) to see the window.')], null]
+  if (w.by.length === 0) return [[h('p', {}, 'No games are stored yet.')], null]
+  const rows = w.by.reduce((sum, b) => sum + b.rows, 0)
+  const most = Math.max(...w.by.map(b => b.rows))
+  const bars = w.by.map(b => {
+    const bar = h('span', { title: `${b.net === 'earlier' ? 'earlier nets' : generation(b.generation)}: ${number(b.rows)} positions of ${number(b.games)} games` })
+    bar.style.height = `${(100 * b.rows) / most}%`
+    return bar
+  })
+  const first = w.by[0], last = w.by[w.by.length - 1]
+  const name = (b: typeof first): string => (b.net === 'earlier' ? 'earlier' : b.generation > 0 ? `generation ${b.generation}` : short(b.net))
+  return [[
+    h('p', {}, `The trainer draws from the newest ${number(w.rows)} positions. `,
+      w.mean !== null ? `The net that played a position is ${w.mean.toFixed(1)} generations older than the present one, on average.` : '',
+      w.whole ? '' : ' Not all of them could be counted from the files.'),
+    h('div', { class: 'bars', role: 'img', 'aria-label': `Positions of the window by the net that played them, from ${name(first)} to ${name(last)}` }, ...bars),
+    h('p', { class: 'ends', 'aria-hidden': 'true' }, h('span', {}, name(first)), h('span', {}, last === first ? '' : name(last))),
+  ], table('Positions of the window by the net that played them', ['net', 'games', 'positions', 'share'],
+      [...w.by].reverse().slice(0, shownRows).map(b => [name(b), number(b.games), number(b.rows), percent(b.rows / rows)]))]
+}
+
+type X = 'games' | 'time' | 'generation'
+
+export const learning: MakeView = root => {
+  const words = h('p', { class: 'words' })
+  const strength = h('div', {}), strengthTable = fold('As a table')
+  const losses = h('div', {}), accuracy = h('div', {}), lossTable = fold('Nets offered, as a table')
+  const matches = h('ol', { class: 'matches' })
+  const drawn = h('div', {}), drawnTable = fold('Positions by net')
+  const judged = fold('Verdicts')
+  let x: X = 'games'
+  const choose = h('select', { 'aria-label': 'Horizontal axis', change: e => { x = (e.target as HTMLSelectElement).value as X; remake() } },
+    h('option', { value: 'games' }, 'by games stored'), h('option', { value: 'time' }, 'by time'), h('option', { value: 'generation' }, 'by generation'))
+  root.append(
+    h('section', { class: 'card' }, h('div', { class: 'head' }, h('h2', {}, 'Strength'), choose), words, strength, strengthTable.element),
+    h('section', { class: 'card' }, h('h2', {}, 'Gate'), h('p', { class: 'words' }, 'The log-likelihood ratio of a match walks between two bounds: at the upper one the candidate passes, at the lower one it fails. The newest match comes first.'), matches, judged.element),
+    h('div', { class: 'two even' },
+      h('section', { class: 'card' }, h('h2', {}, 'Loss on games not trained on'), losses),
+      h('section', { class: 'card' }, h('h2', {}, 'Decisive positions whose sign the net has right'), accuracy)),
+    h('section', { class: 'card' }, h('h2', {}, 'Window and age of the data'), drawn, drawnTable.element),
+    lossTable.element)
+
+  let charts: Chart[] = []
+  let version = -1, asked = false
+  let data: Learning | null = null
+
+  function remake(): void {
+    charts.forEach(c => c.close())
+    const time = x === 'time', name = x === 'games' ? 'games stored' : x
+    const elo = (v: number): string => signed(v)
+    charts = [
+      chart(strength, { label: 'Sum of Elo over the first player, with its 95 % interval', time, x: name, height: 280, format: elo, band: [2, 3], series: [
+        { label: 'Elo', color: '--c1', points: true }, { label: 'upper', color: '--c1', hidden: true }, { label: 'lower', color: '--c1', hidden: true }] }),
+      chart(losses, { label: 'Loss of the nets offered', time, x: name, height: 220, format: v => String(Number(v.toPrecision(3))), series: [{ label: 'loss', color: '--c2' }] }),
+      chart(accuracy, { label: 'Share of decisive positions whose sign the net has right', time, x: name, height: 220, format: v => percent(v), series: [{ label: 'right', color: '--c3' }] }),
+    ]
+    draw()
+  }
+
+  function draw(): void {
+    if (!data) return
+    const at = (p: { time: string; games: number; generation: number }): number => (x === 'time' ? Date.parse(p.time) / 1000 : p[x])
+    // A run that began anew may have the same number of games twice; curves go to the right.
+    const rising = <T extends { time: string; games: number; generation: number }>(list: T[]): T[] => {
+      let most = -Infinity
+      return list.filter(p => at(p) > most && ((most = at(p)), true))
+    }
+    const s = rising(data.strength), o = rising(data.offered.filter(p => p.held_out_loss > 0))
+    charts[0].data([s.map(at), s.map(p => p.sum), s.map(p => p.sum + p.error), s.map(p => p.sum - p.error)])
+    charts[1].data([o.map(at), o.map(p => p.held_out_loss)])
+    charts[2].data([o.map(at), o.map(p => p.sign_accuracy)])
+  }
+
+  function show(): void {
+    const l = data!, c = l.counts
+    const newest = l.strength[l.strength.length - 1]
+    set(words, newest
+      ? `${signed(newest.sum)} Elo over the first player, as the sum of ${c.passed} matches; the 95 % interval is ± ${newest.error.toFixed(0)}. `
+      : 'No net has passed the gate yet. ',
+      newest && c.no_error > 0 ? `${c.no_error} of the matches have no finite error, as few games or none were lost; the band leaves them out. ` : '',
+      `${c.offered} nets were offered, ${c.judged} judged, ${c.passed} passed.`)
+    const byNet = new Map(l.offered.map(o => [o.net, o.generation]))
+    matches.replaceChildren(...l.matches.slice(0, 12).map(m => matchRow(m, byNet)))
+    if (l.matches.length === 0) matches.replaceChildren(h('li', {}, 'No match has been played yet.'))
+    judged.show(table('Verdicts of the gate, the newest first', ['time', 'generation', 'verdict', 'Elo', 'games', 'why'],
+      l.judged.slice(0, shownRows).map(j => [clock(j.time), j.candidate, j.passed ? 'passed' : 'failed', j.elo, j.games, j.reason])))
+    strengthTable.show(table('Nets that passed, the newest first', ['time', 'generation', 'games stored', 'Elo over the net before', 'sum', '±'],
+      [...l.strength].reverse().slice(0, shownRows).map(p => [day(p.time), p.generation, number(p.games), signed(p.elo, 1) + (p.margin === null ? '' : ` ± ${p.margin.toFixed(1)}`), signed(p.sum), p.error.toFixed(0)])))
+    lossTable.show(table('Nets offered, the newest first', ['time', 'generation', 'step', 'games', 'loss', 'of scores', 'of results', 'signs right'],
+      [...l.offered].reverse().slice(0, shownRows).map(p => [clock(p.time), p.generation, number(p.step), number(p.games), loss(p.held_out_loss), loss(p.score_loss), loss(p.result_loss), percent(p.sign_accuracy)])))
+    const [figure, rows] = windowFigure(l)
+    drawn.replaceChildren(...figure)
+    drawnTable.show(rows)
+    draw()
+  }
+
+  async function load(s: State): Promise<void> {
+    asked = true
+    try {
+      data = await get<Learning>('learning')
+      version = s.versions.learning
+      show()
+    } catch (e) {
+      set(words, String(e))
+    } finally {
+      asked = false
+    }
+  }
+
+  remake()
+  return {
+    state(s) {
+      if (!asked && s.versions.learning !== version) void load(s)
+    },
+    route() {},
+    close() { charts.forEach(c => c.close()) },
+  }
+}

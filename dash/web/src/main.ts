@@ -1,0 +1,91 @@
+// The page: its head, which view is shown, and the stream of states.
+
+import 'uplot/dist/uPlot.min.css'
+import type { State } from './api'
+import { duration } from './format'
+import { h, set } from './dom'
+import { overview } from './overview'
+import { learning } from './learning'
+import { games } from './games'
+import { nets } from './nets'
+
+// A View shows itself in an element, and is told of every state and of changes of the
+// address after its own name.
+export interface View {
+  state(s: State): void
+  route(rest: string[]): void
+  close(): void
+}
+export type MakeView = (root: HTMLElement) => View
+
+const views: { name: string; title: string; make: MakeView }[] = [
+  { name: '', title: 'Overview', make: overview },
+  { name: 'learning', title: 'Learning', make: learning },
+  { name: 'games', title: 'Games', make: games },
+  { name: 'nets', title: 'Nets', make: nets },
+]
+
+const top = document.getElementById('top')!
+const main = document.getElementById('main')!
+const name = h('h1', {}, 'selfplay')
+const about = h('p', { class: 'about' })
+const alive = h('p', { class: 'alive', role: 'status' }, 'connecting')
+const links = views.map(v => h('a', { href: '#/' + v.name }, v.title))
+top.append(h('div', { class: 'title' }, name, about, alive), h('nav', { 'aria-label': 'Views' }, ...links))
+
+let shown = -1
+let view: View | null = null
+let last: State | null = null
+
+function route(): void {
+  if (location.hash === '#main') return
+  const [first, ...rest] = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent)
+  const at = Math.max(0, views.findIndex(v => v.name === (first ?? '')))
+  if (at !== shown) {
+    view?.close()
+    shown = at
+    const root = h('div', { class: 'view view-' + (views[at].name || 'overview') })
+    main.replaceChildren(root)
+    links.forEach((l, i) => (i === at ? l.setAttribute('aria-current', 'page') : l.removeAttribute('aria-current')))
+    view = views[at].make(root)
+    if (last) view.state(last)
+  }
+  view!.route(rest)
+  title()
+}
+
+function title(): void {
+  document.title = `${views[shown].title} – ${last?.run.name ?? 'selfplay'}`
+}
+
+function show(s: State): void {
+  last = s
+  set(name, s.run.name)
+  set(about, [s.run.variant, s.run.kind && s.run.kind + ' nets', s.run.preset && 'preset ' + s.run.preset].filter(Boolean).join(' · '))
+  const word = s.live ? `running for ${duration(s.elapsed_s)}` : s.stopped ? 'stopped' : 'watched through its files'
+  set(alive, word)
+  alive.className = 'alive ' + (s.live ? 'on' : 'off')
+  title()
+  view?.state(s)
+}
+
+let failures = 0
+function connect(): void {
+  const source = new EventSource('api/stream')
+  source.addEventListener('state', e => {
+    failures = 0
+    show(JSON.parse((e as MessageEvent).data) as State)
+  })
+  source.onerror = () => {
+    source.close()
+    failures++
+    set(alive, 'no answer from the server; trying again')
+    alive.className = 'alive lost'
+    setTimeout(connect, Math.min(1000 * 2 ** failures, 15000))
+  }
+  addEventListener('pagehide', () => source.close(), { once: true })
+}
+
+addEventListener('hashchange', route)
+route()
+connect()

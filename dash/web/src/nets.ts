@@ -1,0 +1,103 @@
+// Nets: their lineage, what the gate said of them, their losses, and what rounding to
+// integers costs.
+
+import { get, type NetLine, type Nets, type State } from './api'
+import type { MakeView } from './main'
+import { clock, loss, number, percent, short } from './format'
+import { fold, h, set, svg, table } from './dom'
+import { chart, type Chart } from './chart'
+
+const rawUnits = 208 // of a pawn
+const inFigure = 60  // newest nets
+const shownRows = 40
+
+// lineage draws the newest nets: those that passed on a line, each failed one on a branch
+// from the net it was played against.
+function lineage(list: NetLine[]): SVGElement {
+  const newest = list.slice(0, inFigure).reverse()
+  const step = 26, height = 96, trunk = 30, branch = 72
+  const width = Math.max(300, (newest.length + 1) * step)
+  const x = new Map(newest.map((n, i) => [n.net, (i + 1) * step]))
+  const parts: SVGElement[] = []
+  let before = -1
+  for (const n of newest) {
+    const at = x.get(n.net)!
+    if (n.verdict === 'passed') {
+      parts.push(svg('line', { class: 'trunk', x1: before < 0 ? 0 : before, y1: trunk, x2: at, y2: trunk }))
+      before = at
+    } else {
+      const from = x.get(n.over) ?? (before < 0 ? 0 : before)
+      parts.push(svg('path', { class: 'branch', d: `M${from} ${trunk} C${from + 14} ${branch} ${at - 14} ${branch} ${at} ${branch}` }))
+    }
+  }
+  for (const n of newest) {
+    const at = x.get(n.net)!, passed = n.verdict === 'passed', y = passed ? trunk : branch
+    parts.push(svg('circle', { class: n.verdict || 'open', cx: at, cy: y, r: passed ? 6 : 4 },
+      svg('title', {}, `generation ${n.generation}, net ${short(n.net)}: ${n.verdict || 'not judged'}${n.elo ? `, ${n.elo} Elo` : ''}`)))
+    parts.push(svg('text', { x: at, y: passed ? trunk - 12 : branch + 18, 'text-anchor': 'middle' }, n.generation))
+  }
+  return svg('svg', { class: 'lineage', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
+    'aria-label': `Lineage of the newest ${newest.length} nets; the table below says the same` }, ...parts)
+}
+
+export const nets: MakeView = root => {
+  const about = h('p', { class: 'words' })
+  const figure = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Lineage' })
+  const rounding = h('div', {})
+  const list = h('div', {})
+  const all = fold('All figures')
+  root.append(
+    h('section', { class: 'card' }, h('h2', {}, 'Lineage'), about, figure,
+      h('p', { class: 'hint' }, 'On the line: nets that passed, each of which was played with next. Below: nets that failed, from the net they were played against.')),
+    h('section', { class: 'card' }, h('h2', {}, 'Integer net against float net'),
+      h('p', { class: 'words' }, `How far the integer net is from the float net that was trained, over held-out positions, in centipawns (${rawUnits} raw units are a pawn).`), rounding),
+    h('section', { class: 'card' }, h('h2', {}, 'Nets'), list, all.element))
+  const drawn: Chart = chart(rounding, { label: 'Difference between integer and float net by generation, in centipawns', x: 'generation', height: 200, zero: true,
+    series: [{ label: 'mean', color: '--c1' }, { label: 'greatest', color: '--c2' }] })
+
+  let version = -1, asked = false
+
+  function show(n: Nets): void {
+    const a = n.newest
+    set(about, a
+      ? `${a.architecture}; features ${a.features}; ${(a.size / 1e6).toFixed(1)} MB; seed ${a.seed}; build ${a.build}. `
+      : 'No net is on disk yet. ', n.current ? `The run plays with ${short(n.current)}.` : '')
+    figure.replaceChildren(lineage(n.list))
+    figure.scrollLeft = figure.scrollWidth
+    const rising = [...n.list].reverse().filter((o, i, l) => i === 0 || o.generation > l[i - 1].generation)
+    drawn.data([rising.map(o => o.generation), rising.map(o => (100 * o.export_mean_raw) / rawUnits), rising.map(o => (100 * o.export_max_raw) / rawUnits)])
+    const byNet = new Map(n.list.map(o => [o.net, o.generation]))
+    const over = (o: NetLine): string => (o.over ? (byNet.has(o.over) ? String(byNet.get(o.over)) : short(o.over)) : '–')
+    set(list, n.list.length === 0 ? h('p', {}, 'No net has been offered yet.') : table('Nets, the newest first', ['generation', 'net', 'verdict', 'against', 'Elo', 'loss', 'signs right', 'rounding, cp'],
+      n.list.slice(0, shownRows).map(o => [
+        h('span', {}, o.generation, o.net === n.current ? h('span', { class: 'verdict passed' }, 'played with') : null),
+        h('code', { title: o.net }, short(o.net)),
+        h('span', { class: 'verdict ' + (o.verdict || 'open'), title: o.reason }, o.verdict || 'not judged'),
+        over(o), o.elo || '–', loss(o.held_out_loss), percent(o.sign_accuracy),
+        `${((100 * o.export_mean_raw) / rawUnits).toFixed(1)}, at most ${((100 * o.export_max_raw) / rawUnits).toFixed(0)}`,
+      ])))
+    all.show(n.list.length === 0 ? null : table('Further figures of the nets, the newest first', ['generation', 'id', 'offered', 'step', 'games', 'samples', 'loss of scores', 'of results', 'judged in', 'on disk', 'why'],
+      n.list.slice(0, shownRows).map(o => [o.generation, h('code', {}, o.net), clock(o.time), number(o.step), number(o.games), o.samples ? number(o.samples) : '–',
+        loss(o.score_loss), loss(o.result_loss), o.verdict ? `${o.seconds.toFixed(1)} s` : '–', o.on_disk ? 'yes' : 'no', o.reason || '–'])))
+  }
+
+  async function load(s: State): Promise<void> {
+    asked = true
+    try {
+      show(await get<Nets>('nets'))
+      version = s.versions.nets
+    } catch (e) {
+      set(about, e instanceof Error ? e.message : String(e))
+    } finally {
+      asked = false
+    }
+  }
+
+  return {
+    state(s) {
+      if (!asked && s.versions.nets !== version) void load(s)
+    },
+    route() {},
+    close() { drawn.close() },
+  }
+}
