@@ -90,6 +90,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 		if page, err = cli.OpenPage(o.page); err != nil {
 			return err
 		}
+		defer page.Close()
 	}
 	out := cli.NewLive(c.OutOrStdout())
 	logger := slog.New(cli.NewSentences(out, selfplay.Sentence))

@@ -41,3 +41,10 @@ func (p *Page) String() string {
 func (p *Page) Serve(ctx context.Context, w *dash.Watch) error {
 	return dash.NewServer(w).Serve(ctx, p.listener, p.name)
 }
+
+// Close stops listening, if nothing is served any more or yet. A nil page is closed.
+func (p *Page) Close() {
+	if p != nil {
+		_ = p.listener.Close() // Serve has closed it before
+	}
+}
