@@ -320,7 +320,7 @@ func (r *Results) warn(p *Plan) {
 	}
 	for _, f := range r.Equal {
 		if !f.Equal && f.Matters {
-			r.Warnings = append(r.Warnings, f.What+" differ among the rows ("+f.Detail+"): a difference of strength may come from that")
+			r.Warnings = append(r.Warnings, "not equal among the rows: "+f.What+" ("+f.Detail+"): a difference of strength may come from that")
 		}
 	}
 	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.lossKind != r.Rows[0].lossKind }) {

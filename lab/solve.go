@@ -175,14 +175,14 @@ func solvedOf(all [][][]bool) []Solved {
 		list[i].Puzzles = n
 		means := make([]float64, n)
 		for _, solved := range nets {
-			share := 0.0
+			all := 0
 			for k, yes := range solved {
 				if yes {
-					share += 1 / float64(n)
+					all++
 					means[k] += 1 / float64(len(nets))
 				}
 			}
-			list[i].Seeds = append(list[i].Seeds, share)
+			list[i].Seeds = append(list[i].Seeds, float64(all)/float64(n))
 		}
 		list[i].Share = mean(list[i].Seeds)
 		sd := deviation(means)

@@ -82,8 +82,8 @@ type Config struct {
 	// must return when the context of their search ends.
 	MoveTimeout time.Duration
 
-	// FailureEnds says that a player that fails, other than by being slow, does not lose
-	// its game: the match ends with a [FailureError], and the pair is neither counted
+	// FailureEnds says that a player that fails, but for overstepping its clock, does not
+	// lose its game: the match ends with a [FailureError], and the pair is neither counted
 	// nor in the log, so that it is played again when the match goes on. It is for
 	// matches whose players are instruments, not rivals. Pairs played by PlayPair are
 	// taken as they come.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -41,5 +42,20 @@ func TestFailureEnds(t *testing.T) {
 	}
 	if !reflect.DeepEqual(resumed.Encounters, straight.Encounters) || resumed.Pairs() != 6 {
 		t.Errorf("found %+v, expected %+v", resumed.Encounters, straight.Encounters)
+	}
+}
+
+// No answer, and an illegal move, are failures too.
+func TestFailuresEnd(t *testing.T) {
+	for name, player := range map[string]answer{"no answer": sleeping, "illegal": cheating} {
+		cfg := testConfig(always("a", random(1)), always("b", player), 2)
+		cfg.FailureEnds, cfg.MoveTimeout = true, 20*time.Millisecond
+		if name == "illegal" {
+			cfg.MoveTimeout = 0
+		}
+		r, err := Run(t.Context(), cfg)
+		if failed, ok := errors.AsType[*FailureError](err); !ok || failed.Player != "b" || r.Pairs() != 0 {
+			t.Errorf("%s: %d pairs, error %v, expected a failure of b", name, r.Pairs(), err)
+		}
 	}
 }

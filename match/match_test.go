@@ -365,7 +365,9 @@ func TestClocks(t *testing.T) {
 			c.Limits = search.Limits{Time: [2]time.Duration{left, left}, Inc: [2]time.Duration{time.Microsecond, time.Microsecond}}
 			return c
 		}
-		r := mustRun(t, testConfig(clocked("fast", time.Hour, 0), clocked("slow", 10*time.Millisecond, 3*time.Millisecond), 2))
+		cfg := testConfig(clocked("fast", time.Hour, 0), clocked("slow", 10*time.Millisecond, 3*time.Millisecond), 2)
+		cfg.FailureEnds = true // to be slow is no failure
+		r := mustRun(t, cfg)
 		if !slices.Equal(failures(r), []int{0, 4}) || r.Endings["time forfeit"] != 4 || r.Encounters[0].Games != (rating.Trinomial{0, 0, 4}) {
 			t.Errorf("result %v, endings %v", r, r.Endings)
 		}

@@ -42,7 +42,7 @@ func playGame(ctx context.Context, players [2]*instance, opening game.Opening, c
 	case err != nil:
 		return nil, failure{}, err
 	case g.Reason == game.TimeForfeit: // on its clock: slow, but not broken
-		failed = failure{players[loser(g)], errors.New("clock overstepped")}
+		failed = failure{players[loser(g)], errClock}
 	}
 	for c, s := range players {
 		g.Nets[c] = s.contestant.Net
@@ -50,6 +50,9 @@ func playGame(ctx context.Context, players [2]*instance, opening game.Opening, c
 	g.Limits = limitsText(&players[chess.White].contestant.Limits, &players[chess.Black].contestant.Limits)
 	return g, failed, nil
 }
+
+// errClock is the failure of a player that is slow, but not broken.
+var errClock = errors.New("clock overstepped")
 
 // loser returns the side that lost a decided game.
 func loser(g *game.Game) chess.Color {

@@ -210,11 +210,11 @@ func (e *FailureError) Error() string {
 	return fmt.Sprintf("match: %s failed in game %d of pair %d after %d plies: %s", e.Player, e.Game+1, e.Pair+1, e.Plies, e.Failure)
 }
 
-// failure returns the first failure in a pair, as an error, but for an overstepped time.
+// failure returns the first failure in a pair, as an error, but for an overstepped clock.
 func (m *run) failure(p *Played) error {
 	for i := range p.Pair.Games {
 		g := &p.Pair.Games[i]
-		if g.Failed == "" || p.Games[i].Reason == game.TimeForfeit {
+		if g.Failed == "" || g.Error == errClock.Error() {
 			continue
 		}
 		side := 0
