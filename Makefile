@@ -10,11 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./observe ./replay ./selfplay ./uci/... ./trainer/...
 
-<<<<<<< HEAD
-.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop arm64 clean
-=======
-.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web clean
->>>>>>> 59bf359 (dash: the page on which a run is watched)
+.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web arm64 clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
