@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -270,3 +271,51 @@ func TestPlansAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// A new key for signing users shuts out all credentials of before, and none that were
+// written with it. The account, to which the streams belong, stays.
+func TestUsersAreShutOut(t *testing.T) {
+	dir := t.TempDir()
+	p := testPlan()
+	write(t, dir, p, Options{})
+	before := tree(t, dir)
+	if err := os.Remove(filepath.Join(dir, "keys", "users.nk")); err != nil {
+		t.Fatal(err)
+	}
+	p.Roles = p.Roles[:5] // without the actor on a2
+	write(t, dir, p, Options{})
+	after := tree(t, dir)
+	account := func(conf string) *jwt.AccountClaims {
+		for _, token := range claimsIn.FindAllString(conf, -1) {
+			if c, err := jwt.DecodeAccountClaims(token); err == nil && c.Name == p.Run {
+				return c
+			}
+		}
+		t.Fatalf("no account in\n%s", conf)
+		return nil
+	}
+	const conf, actor, gone = "machines/s1/etc/nats/nats.conf", "machines/a1/etc/selfplay/actor.creds", "machines/a2/etc/selfplay/actor.creds"
+	was, is := account(before[conf]), account(after[conf])
+	if was.Subject != is.Subject {
+		t.Error("the account is another one")
+	}
+	for _, tc := range []struct {
+		account *jwt.AccountClaims
+		creds   string
+		good    bool
+	}{{was, before[actor], true}, {was, before[gone], true}, {is, after[actor], true}, {is, before[actor], false}, {is, after[gone], false}} {
+		token, err := jwt.ParseDecoratedJWT([]byte(tc.creds))
+		if err != nil {
+			t.Fatal(err)
+		}
+		user, err := jwt.DecodeUserClaims(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tc.account.DidSign(user); got != tc.good {
+			t.Errorf("%s: signed %v, expected %v", user.Name, got, tc.good)
+		}
+	}
+}
+
+var claimsIn = regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`)

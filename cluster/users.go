@@ -17,23 +17,24 @@ import (
 
 const answerWithin = time.Minute // of a request that a role serves
 
-// identities are the keys of who vouches for whom: the operator for accounts, the
-// accounts for their users.
+// identities are the keys of who vouches for whom: the operator for accounts, an account
+// for the key that signs its users. That one can be replaced: the streams belong to the
+// account.
 type identities struct {
-	operator, account, system nkeys.KeyPair
+	operator, account, users, system nkeys.KeyPair
 }
 
 // keyFiles are the names of the files of keys, which stay with who runs the cluster.
-var keyFiles = []string{"operator.nk", "account.nk", "system.nk"}
+var keyFiles = []string{"operator.nk", "account.nk", "users.nk", "system.nk"}
 
 // openIdentities reads the keys in a directory, and makes those that are missing.
 func openIdentities(dir string) (id identities, err error) {
-	for i, make := range []func() (nkeys.KeyPair, error){nkeys.CreateOperator, nkeys.CreateAccount, nkeys.CreateAccount} {
+	for i, make := range []func() (nkeys.KeyPair, error){nkeys.CreateOperator, nkeys.CreateAccount, nkeys.CreateAccount, nkeys.CreateAccount} {
 		pair, err := openKey(filepath.Join(dir, keyFiles[i]), make)
 		if err != nil {
 			return id, err
 		}
-		*[]*nkeys.KeyPair{&id.operator, &id.account, &id.system}[i] = pair
+		*[]*nkeys.KeyPair{&id.operator, &id.account, &id.users, &id.system}[i] = pair
 	}
 	return id, nil
 }
@@ -77,6 +78,10 @@ func (id *identities) authority(run string) (a authority, err error) {
 	if err == nil {
 		a.System, err = id.system.PublicKey()
 	}
+	var users string
+	if err == nil {
+		users, err = id.users.PublicKey()
+	}
 	if err != nil {
 		return a, err
 	}
@@ -84,6 +89,7 @@ func (id *identities) authority(run string) (a authority, err error) {
 	op.Name, op.SystemAccount = run, a.System
 	account := jwt.NewAccountClaims(a.Account)
 	account.Name = run
+	account.SigningKeys.Add(users)
 	account.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
 	system := jwt.NewAccountClaims(a.System)
 	system.Name = "SYS"
@@ -98,8 +104,8 @@ func (id *identities) authority(run string) (a authority, err error) {
 }
 
 // writeUser writes the credentials of a user into a file, with the key that the file
-// has, or a new one.
-func writeUser(path, name string, account nkeys.KeyPair, rights bus.Rights) error {
+// has, or a new one. It is signed by a key of the account.
+func writeUser(path, name, account string, signer nkeys.KeyPair, rights bus.Rights) error {
 	pair, err := userKey(path)
 	if err != nil {
 		return err
@@ -109,13 +115,13 @@ func writeUser(path, name string, account nkeys.KeyPair, rights bus.Rights) erro
 		return err
 	}
 	user := jwt.NewUserClaims(public)
-	user.Name = name
+	user.Name, user.IssuerAccount = name, account
 	user.Pub.Allow.Add(rights.Publish...)
 	user.Sub.Allow.Add(append([]string{bus.InboxPrefix + name + ".>"}, rights.Subscribe...)...)
 	if rights.Answers {
 		user.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: answerWithin}
 	}
-	claims, err := user.Encode(account)
+	claims, err := user.Encode(signer)
 	if err != nil {
 		return err
 	}

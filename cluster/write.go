@@ -32,6 +32,9 @@ const (
 var templates embed.FS
 
 var parsed = template.Must(template.New("").Funcs(template.FuncMap{
+	"port":     func(role string) int { return ports[role] },
+	"add":      func(a, b int) int { return a + b },
+	"ref":      func(i int) string { return string(rune('A' + i)) },
 	"hostport": func(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) },
 }).ParseFS(templates, "templates/*"))
 
@@ -96,7 +99,7 @@ func Write(dir string, p Plan, o Options) error {
 	if w.until, err = writeCertificates(dir, filepath.Join(dir, keysDir), filepath.Join(dir, keysDir), p.names(), o.RenewTLS, o.Now); err != nil {
 		return err
 	}
-	steps := []func() error{w.servers, func() error { return w.roles(&id) }, func() error { return w.own(&id) }, w.readme, w.savePlan}
+	steps := []func() error{w.servers, func() error { return w.roles(&id) }, func() error { return w.own(&id) }, w.monitoring, w.readme, w.savePlan}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
@@ -191,7 +194,7 @@ func (w *writer) roles(id *identities) error {
 		}
 		creds, err := w.etc(m.Host, "selfplay/"+m.Name+".creds")
 		if err == nil {
-			err = writeUser(creds, w.plan.User(m), id.account, rights)
+			err = writeUser(creds, w.plan.User(m), w.authority.Account, id.users, rights)
 		}
 		if err == nil {
 			err = w.copyTo(authorityFile, m.Host, "selfplay/"+authorityFile, false)
@@ -233,10 +236,10 @@ func (w *writer) own(id *identities) error {
 	if err != nil {
 		return err
 	}
-	if err := writeUser(filepath.Join(w.dir, "operator.creds"), "operator", id.account, rights); err != nil {
+	if err := writeUser(filepath.Join(w.dir, "operator.creds"), "operator", w.authority.Account, id.users, rights); err != nil {
 		return err
 	}
-	return writeUser(filepath.Join(w.dir, "system.creds"), "system", id.system, rights)
+	return writeUser(filepath.Join(w.dir, "system.creds"), "system", "", id.system, rights)
 }
 
 // may says in words what the users of a role may do.

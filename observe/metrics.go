@@ -24,6 +24,7 @@ const (
 
 // metric is one name of /metrics: who shows it and its samples.
 type metric struct {
+	name   string
 	desc   *prometheus.Desc
 	role   string
 	sample func(o *selfplay.Observation, emit emit)
@@ -35,7 +36,7 @@ type emit func(kind prometheus.ValueType, value float64, labels ...string)
 const namespace = "selfplay_"
 
 func newMetric(role, name, help string, labels []string, sample func(*selfplay.Observation, emit)) metric {
-	return metric{prometheus.NewDesc(namespace+name, help, labels, nil), role, sample}
+	return metric{namespace + name, prometheus.NewDesc(namespace+name, help, labels, nil), role, sample}
 }
 
 // gaugeOf is a metric that goes up and down, counterOf one that only grows while the
@@ -197,6 +198,16 @@ var verifyMetrics = []metric{
 // confirmation is apart from the table: a summary has a count and a sum.
 var confirmation = prometheus.NewDesc(namespace+"actor_confirmation_seconds",
 	"Time from the end of a game to replay's word that it is on its disk.", nil, nil)
+
+// Names are those of all figures of this program, sorted.
+func Names() []string {
+	names := []string{namespace + "build_info", namespace + "actor_confirmation_seconds"}
+	for _, m := range metrics {
+		names = append(names, m.name)
+	}
+	slices.Sort(names)
+	return names
+}
 
 // buildInfo is the version of the program.
 func buildInfo(build string) prometheus.Collector {
