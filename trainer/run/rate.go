@@ -82,11 +82,13 @@ func rates(ctx context.Context, t *trainer.Trainer, spell time.Duration) ([]floa
 		began, samples := cputime.Process(os.Getpid()), t.Samples()
 		spent := time.Duration(0)
 		for spent < spell {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if _, err := t.Step(); err != nil {
-				return nil, err
+			for looked := time.Now(); time.Since(looked) < spell/4; { // to look takes time too
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				if _, err := t.Step(); err != nil {
+					return nil, err
+				}
 			}
 			spent = cputime.Process(os.Getpid()) - began
 		}
