@@ -257,6 +257,45 @@ func TestFilterCounts(t *testing.T) {
 	}
 }
 
+// TestQuietLeavesInWindows: data that are read again and again, since memory is short,
+// have the same leaves as data that are not.
+func TestQuietLeavesInWindows(t *testing.T) {
+	path, _ := chainFile(t, 60)
+	cfg := SetConfig{Filter: sample.Filter{QuietLeaf: true}, Seed: 1, Split: true, Measured: 50}
+	whole := openSet(t, cfg, fileInput(t, path))
+	cfg.Memory = whole.size / 3
+	parts := openSet(t, cfg, fileInput(t, path))
+	if parts.windows < 2 {
+		t.Fatalf("%d windows, expected more", parts.windows)
+	}
+	texts := func(samples []sample.Sample) []string {
+		t.Helper()
+		var all []string
+		for i := range samples {
+			s := &samples[i]
+			if s.Pos.InCheck() || sample.IsCapture(&s.Pos, s.Move) {
+				t.Errorf("%s is not quiet", s.Pos.FEN())
+			}
+			all = append(all, fmt.Sprint(s.Pos.FEN(), s.Score, s.Result, s.Ply))
+		}
+		slices.Sort(all)
+		return all
+	}
+	epoch := func(s *Set) []sample.Sample {
+		batch := make([]sample.Sample, s.Len())
+		if err := s.Draw(rand.New(rand.NewPCG(9, 9)), batch); err != nil {
+			t.Fatal(err)
+		}
+		return batch
+	}
+	if !slices.Equal(texts(epoch(whole)), texts(epoch(parts))) {
+		t.Error("an epoch differs")
+	}
+	if !slices.Equal(texts(whole.HeldOut(make([]sample.Sample, 50))), texts(parts.HeldOut(make([]sample.Sample, 50)))) {
+		t.Error("the positions held out differ")
+	}
+}
+
 // What is measured is a file as a whole, or evenly a part of it, whatever memory
 // there is.
 func TestMeasured(t *testing.T) {

@@ -123,6 +123,9 @@ func (s *Set) load(ctx context.Context, number uint64, measured bool, progress P
 	held, newest := thinned{most: s.cfg.Measured}, thinned{most: s.cfg.Measured}
 	read, err := readInputs(ctx, s.cfg.Variant, s.cfg.Clock, s.inputs, progress, func(e *entry) {
 		train, out, late := s.side(e.ordinal)
+		if train || out || late {
+			s.cfg.Filter.Replace(e.Sample) // which the survey has found to have a leaf
+		}
 		switch {
 		case train && s.dealtTo(epoch, e.ordinal) == part && w.samples.n < size:
 			w.samples.add(e.Sample)

@@ -20,7 +20,7 @@ type Fact struct {
 // sampleKeys are the settings that decide which positions are learned from, and in which
 // order.
 var sampleKeys = []string{
-	"weights", "batch", "epochs", "min_ply", "thin_ply", "max_score", "require_score", "skip_in_check", "skip_captures", "skip_draws",
+	"weights", "batch", "epochs", "min_ply", "thin_ply", "max_score", "require_score", "skip_in_check", "skip_captures", "quiet_leaf", "skip_draws",
 	"skip_duplicates", "random_skip", "mirror", "held_out", "newest", "memory_mb", "validation", "loss", "newbob_decay", "newbob_trials",
 }
 

@@ -42,7 +42,7 @@ func key(s sample.Sample) string {
 // Draw gives samples of training games that pass the filter, every one of
 // them sooner or later.
 func TestDrawIsOfTheWindow(t *testing.T) {
-	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800}} {
+	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800}, {QuietLeaf: true, MinPly: 8}} {
 		b := openBuffer(t, t.TempDir(), testOptions())
 		games := testGames(t, 0, 60)
 		appendGames(t, b, games)
@@ -159,9 +159,13 @@ func TestDrawTwin(t *testing.T) {
 // samplesOf returns the samples of g with all that is known of them.
 func samplesOf(g *game.Game, f sample.Filter) []sample.Sample {
 	x := sample.Selection{Filter: f}
-	return slices.DeleteFunc(sample.From(g, sample.PlanesClock, nil), func(s sample.Sample) bool {
-		return x.Against(&s, sample.CentipawnUnit, true) != sample.Kept
-	})
+	var kept []sample.Sample
+	for _, s := range sample.From(g, sample.PlanesClock, nil) {
+		if x.Against(&s, sample.CentipawnUnit, true) == sample.Kept {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // treeGame is a test game with policies of most of its plies.

@@ -221,7 +221,10 @@ func (p *packed) samples(usual *chess.Position, plies []uint16, f *sample.Filter
 		if p.policies != nil {
 			ply.Policy = p.policies[i]
 		}
-		dst = append(dst, w.Sample(&ply, p.plies[i].flags>>repetitionShift))
+		s := w.Sample(&ply, p.plies[i].flags>>repetitionShift)
+		if f.Replace(&s) {
+			dst = append(dst, s)
+		}
 	}
 	return dst
 }

@@ -29,7 +29,11 @@ type Filter struct {
 	// SkipCaptures leaves out positions whose best move is a capture or a
 	// promotion: their evaluation is the search's business. Drops are quiet.
 	SkipCaptures bool
-	SkipDraws    bool // the game was drawn
+	// QuietLeaf replaces the positions that SkipInCheck and SkipCaptures, which then
+	// mean nothing, would leave out: each by the quiet position that its move and
+	// further captures lead to. Those that lead to none are left out.
+	QuietLeaf bool
+	SkipDraws bool // the game was drawn
 	// ThinPly leaves out positions of the opening at random: a position k plies
 	// from the start of the game is kept with probability (k+1)/ThinPly.
 	ThinPly int
@@ -62,7 +66,8 @@ type Selection struct {
 }
 
 // Against returns the first reason, in the order of the reasons, against a sample
-// with a score in the given unit, or Kept. Whole says that it is of a whole game.
+// with a score in the given unit, or Kept. Whole says that it is of a whole game. With
+// QuietLeaf s may be another position afterwards, and was counted for what it was.
 func (x *Selection) Against(s *Sample, unit Unit, whole bool) Reason {
 	f := &x.Filter
 	if f.RequireGame && !whole {
@@ -76,15 +81,18 @@ func (x *Selection) Against(s *Sample, unit Unit, whole bool) Reason {
 		return Partial
 	case f.SkipIllegal && s.CheckLegal() != nil:
 		return Illegal
-	case f.SkipInCheck && s.Pos.InCheck():
+	case f.SkipInCheck && !f.QuietLeaf && s.Pos.InCheck():
 		return InCheck
-	case f.SkipCaptures && IsCapture(&s.Pos, s.Move):
+	case f.SkipCaptures && !f.QuietLeaf && IsCapture(&s.Pos, s.Move):
 		return Capture
 	case f.SkipDraws && s.Result == 0:
 		return Drawn
 	}
 	if why := f.AgainstByChance(int(s.Ply), x.Chance); why != Kept {
 		return why
+	}
+	if !f.Replace(s) {
+		return Unquiet
 	}
 	if f.SkipDuplicates && !x.isNew(s.Pos.Key()) {
 		return Duplicate
@@ -145,10 +153,10 @@ func TraitsOf(pos *chess.Position, m chess.Move) Traits {
 // Passes reports whether no reason speaks against ply i, whose position has the
 // given traits, of a game that ended so, and that ply may be trained on. It is
 // Selection.Against without the position, and without the reasons that depend on
-// chance or on other samples.
+// chance, on other samples or on what Replace makes of the sample.
 func (f *Filter) Passes(ply *game.Ply, i int, t Traits, o chess.Outcome) bool {
 	return ply.Train && f.againstPly(i, scoreOf(ply)) == Kept &&
-		!(f.SkipInCheck && t.InCheck) && !(f.SkipCaptures && t.Capture) && !(f.SkipDraws && o == chess.Draw)
+		(f.QuietLeaf || !(f.SkipInCheck && t.InCheck) && !(f.SkipCaptures && t.Capture)) && !(f.SkipDraws && o == chess.Draw)
 }
 
 // IsCapture reports whether m captures or promotes. NoMove does not.

@@ -58,6 +58,7 @@ type Settings struct {
 	RequireScore bool    `yaml:"require_score" usage:"leave out positions without a score"`
 	SkipInCheck  bool    `yaml:"skip_in_check" usage:"leave out positions in check"`
 	SkipCaptures bool    `yaml:"skip_captures" usage:"leave out positions whose best move captures or promotes; drops are quiet"`
+	QuietLeaf    bool    `yaml:"quiet_leaf" usage:"replace positions in check, and those whose best move captures or promotes, by the quiet positions that the move and further captures lead to; of nnue"`
 	SkipDraws    bool    `yaml:"skip_draws" usage:"leave out drawn games"`
 	RandomSkip   float64 `yaml:"random_skip" usage:"positions left out at random for each one kept"`
 	Mirror       float64 `yaml:"mirror" usage:"percentage of positions mirrored left to right; those with rights to castle never are"`
@@ -123,7 +124,7 @@ func (s *Settings) checkNumbers() error {
 func (s *Settings) Filter() sample.Filter {
 	return sample.Filter{
 		MinPly: s.MinPly, MaxScore: search.Score(min(s.MaxScore, int(sample.MaxScore))), RequireScore: s.RequireScore,
-		SkipInCheck: s.SkipInCheck, SkipCaptures: s.SkipCaptures, SkipDraws: s.SkipDraws, ThinPly: s.ThinPly,
+		SkipInCheck: s.SkipInCheck, SkipCaptures: s.SkipCaptures, QuietLeaf: s.QuietLeaf, SkipDraws: s.SkipDraws, ThinPly: s.ThinPly,
 		Keep: sample.KeepOf(s.RandomSkip),
 	}
 }

@@ -44,11 +44,13 @@ func CheckSettings(kind string, s trainer.Settings, endless bool) error {
 	wrong.Add(err)
 	if kind == configs.Planes {
 		wrong.Add(planesfit.ConfigOf(s, 0).Validate())
+		wrong.That(!s.QuietLeaf, "quiet_leaf", s.QuietLeaf, "false with planes: a leaf has no move to learn")
 		return wrong.Err()
 	}
 	wrong.Add(nnuefit.ConfigOf(s).Validate())
 	if pqr := nnuefit.PQROf(s); pqr != nil {
 		wrong.Add(pqr.Validate())
+		wrong.That(!s.QuietLeaf, "quiet_leaf", s.QuietLeaf, "false with loss pqr: a leaf has no move to learn")
 		wrong.That(s.Mirror == 0, "mirror", s.Mirror, "0 with loss pqr: mirror images are of no game")
 	}
 	return wrong.Err()
