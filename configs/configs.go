@@ -38,14 +38,14 @@ type Config struct {
 	Variant string `yaml:"variant"` // crazyhouse or chess
 	Seed    uint64 `yaml:"seed"`    // every random choice of the run follows from it
 
-	Run    Run    `yaml:"run"`
-	Actor  Actor  `yaml:"actor"`
-	Net    Net    `yaml:"net"`
-	Bus    Bus    `yaml:"bus"`
-	Replay Replay `yaml:"replay"`
-	Train  Train  `yaml:"train"`
-	Gate   Gate   `yaml:"gate"`
-	Verify Verify `yaml:"verify"`
+	Run    Run     `yaml:"run"`
+	Actor  Actor   `yaml:"actor"`
+	Net    LoopNet `yaml:"net"`
+	Bus    Bus     `yaml:"bus"`
+	Replay Replay  `yaml:"replay"`
+	Train  Train   `yaml:"train"`
+	Gate   Gate    `yaml:"gate"`
+	Verify Verify  `yaml:"verify"`
 }
 
 // Run names a run and its protocol. All are for its beginning: a run keeps what it was
@@ -315,6 +315,9 @@ func (c Config) Validate() error {
 	wrong.That(c.Actor.Name == "" || actorName.MatchString(c.Actor.Name), "actor.name", c.Actor.Name, "1 to 24 of a-z and 0-9")
 	check.Within(wrong, "verify.share", c.Verify.Share, 0, 1)
 	if _, err := c.Net.Text(c.Variant); err != nil {
+		wrong.Add(fmt.Errorf("net: %w", err))
+	}
+	if err := c.Net.checkGrowth(c.Variant); err != nil {
 		wrong.Add(fmt.Errorf("net: %w", err))
 	}
 	return wrong.Err()

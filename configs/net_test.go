@@ -20,7 +20,7 @@ func TestNetArchitecture(t *testing.T) {
 		net  Net
 		want string
 	}{
-		{fairy.Net, nnue.Fairy().String()},
+		{fairy.Net.Net, nnue.Fairy().String()},
 		{learnPreset(t, "narrow").Net, nnue.Narrow(64).String()},
 		{learnPreset(t, "fairy").Net, nnue.Fairy().String()},
 		{custom, "crazyhouse All + Hand 128-16-1 x8 by pieces in hand, SCReLU"},
@@ -39,7 +39,7 @@ func TestNetArchitecture(t *testing.T) {
 		{func(n *Net) { n.Features = "Halfka" }, "Halfka"},
 		{func(n *Net) { n.Stacks = 4 }, "found 4 stacks"},
 	} {
-		n := laptop.Net
+		n := laptop.Net.Net
 		tc.change(&n)
 		if _, err := n.Architecture("crazyhouse"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: error %v, lacks %q", n, err, tc.want)
@@ -54,7 +54,7 @@ func TestOldArchitecture(t *testing.T) {
 		"schema: 1\nnet:\n  architecture: fairy\n  width: 512\n": nnue.Fairy(),
 	} {
 		c, _ := Preset("laptop")
-		c.Net = learnPreset(t, "small").Net
+		c.Net.Net = learnPreset(t, "small").Net
 		if err := c.Merge([]byte(text), "old"); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,8 @@ package selfplay
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/player"
@@ -9,13 +11,25 @@ import (
 
 // abStyle is the style of NNUE nets, with alpha–beta search.
 type abStyle struct {
-	run          *Run
-	architecture nnue.Architecture
+	run *Run
+	// architectures are those that nets of the run may have, the first one first.
+	architectures []nnue.Architecture
 }
 
 func newABStyle(r *Run) (*abStyle, error) {
-	a, err := r.cfg.Net.Architecture(r.cfg.Variant)
-	return &abStyle{r, a}, err
+	all, err := r.cfg.Net.All()
+	if err != nil {
+		return nil, err
+	}
+	s := &abStyle{run: r}
+	for _, net := range all {
+		a, err := net.Architecture(r.cfg.Variant)
+		if err != nil {
+			return nil, err
+		}
+		s.architectures = append(s.architectures, a)
+	}
+	return s, nil
 }
 
 func (s *abStyle) read(path string) (*player.Net, error) {
@@ -26,10 +40,19 @@ func (s *abStyle) read(path string) (*player.Net, error) {
 	if n.NNUE == nil {
 		return nil, fmt.Errorf("found %s, expected an NNUE net", path)
 	}
-	if found := n.NNUE.Architecture(); found != s.architecture {
-		return nil, fmt.Errorf("found architecture %s, expected %s", found, s.architecture)
+	if found := n.NNUE.Architecture(); !slices.Contains(s.architectures, found) {
+		return nil, fmt.Errorf("found architecture %s, expected %s", found, orText(s.architectures))
 	}
 	return n, nil
+}
+
+// orText names architectures.
+func orText(all []nnue.Architecture) string {
+	var texts []string
+	for _, a := range all {
+		texts = append(texts, a.String())
+	}
+	return strings.Join(texts, " or ")
 }
 
 func (s *abStyle) spec() player.Spec { return player.Spec{Search: player.AlphaBeta} }

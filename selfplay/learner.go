@@ -52,6 +52,9 @@ type learnerState struct {
 	Scaled     bool         `json:"scaled"`     // the score scale has been fitted
 	Ratio      replay.Ratio `json:"ratio"`
 	Renewed    uint64       `json:"renewed"` // positions stored when the model began; 0: it has not
+	// Stage is the architecture of a net that has grown; nil: the one that the run began
+	// with.
+	Stage *configs.Stage `json:"stage,omitempty"`
 }
 
 // source draws the trainer's samples from the buffer.
@@ -77,13 +80,13 @@ func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
 // endless is the length of a loop's training in steps: it has none.
 const endless = 0
 
-// newTraining returns the training of a run's nets.
-func newTraining(cfg configs.Config) (*run.Training, error) {
+// newTraining returns the training of a run's nets of an architecture.
+func newTraining(cfg configs.Config, net configs.Net) (*run.Training, error) {
 	s := cfg.Train.Settings
 	if cfg.Actor.Search == configs.TreeSearch && s.ScoreScale == 0 {
 		s.ScoreScale = treeScoreScale
 	}
-	return run.NewTraining(cfg.Variant, cfg.Net, s)
+	return run.NewTraining(cfg.Variant, net, s)
 }
 
 // treeScoreScale is that of scores of tree searches, which need no fitting:
@@ -101,13 +104,14 @@ func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error)
 	l := &learner{run: r, set: set, buffer: buffer, curves: &curves{}}
 	l.state.Ratio = replay.Ratio{PerRow: t.SamplesPerRow, Cap: max(float64(4*t.Batch), t.SamplesPerRow*float64(t.MinPositions))}
 	var err error
-	if l.training, err = newTraining(r.cfg); err != nil {
+	if l.training, err = newTraining(r.cfg, r.cfg.Net.Net); err != nil {
 		return nil, err
 	}
 	if l.config, err = l.training.Config(r.cfg.Seed, endless); err != nil {
 		return nil, err
 	}
 	l.config.ValidateEvery, l.config.OnReport, l.config.ReportEvery = uint64(t.Checkpoint), l.show, reportEvery
+	l.config.ModelFor = l.modelFor
 	if l.model, err = l.newModel(); err != nil {
 		return nil, err
 	}
@@ -257,17 +261,15 @@ func (l *learner) renew() error {
 	if growth == 0 || float64(stored) < growth*float64(l.state.Renewed) {
 		return nil
 	}
-	model, err := l.newModel()
-	if err != nil {
+	if err := l.grow(stored); err != nil {
 		return err
 	}
-	l.model = model
-	l.trainer.Renew(model)
+	l.trainer.Renew(l.model)
 	l.state.Renewed, l.state.Scaled = stored, false
 	advance := t.RenewSamples * float64(stats.WindowPlies)
 	l.state.Ratio.Advance(advance)
 	l.fitScale()
-	l.run.event("training begins with a fresh net", "step", l.trainer.Steps(), "positions", stored, "samples_in_advance", uint64(advance))
+	l.run.event("training begins with a fresh net", "step", l.trainer.Steps(), "positions", stored, "samples_in_advance", uint64(advance), "architecture", l.training.Architecture())
 	return nil
 }
 

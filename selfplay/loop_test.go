@@ -214,7 +214,7 @@ func TestLoopOfAnotherArchitecture(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := smallConfig(t)
-	cfg.Net = configs.Net{Kind: configs.NNUE, Features: "All + Hand", Width: 32, L2: 8, Stacks: 4, Buckets: "board", Activation: "screlu"}
+	cfg.Net.Net = configs.Net{Kind: configs.NNUE, Features: "All + Hand", Width: 32, L2: 8, Stacks: 4, Buckets: "board", Activation: "screlu"}
 	cfg.Gate.Enabled = false // a pass is certain then
 	if s := loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience}); s.ActorGeneration < 1 {
 		t.Errorf("actors play with generation %d after %v", s.ActorGeneration, s.Elapsed)
@@ -298,54 +298,6 @@ func TestBookShare(t *testing.T) {
 	}
 	if fromBook < 8 || fromStart < 8 {
 		t.Errorf("%d games from the book and %d from the start, want about 20 of each", fromBook, fromStart)
-	}
-}
-
-// TestRenew has the trainer begin with fresh nets while games come in, and remember
-// when it last did; a fresh net has samples in advance.
-func TestRenew(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "run")
-	cfg := smallConfig(t)
-	cfg.Train.RenewGrowth, cfg.Train.RenewSamples, cfg.Train.StepsPerNet = 2, 0.5, 40
-	cfg.Gate.Elo0, cfg.Gate.Elo1 = -1000, -900 // nothing is so weak
-	// The samples of three nets, without a fresh one, need 660 positions beyond the first 300.
-	loopOnce(t, dir, cfg, Limits{Generation: 3, For: patience})
-	var renewed []float64
-	begun := 0 // step that the present net began at
-	for _, e := range events(t, dir) {
-		switch e["msg"] {
-		case "training begins with a fresh net":
-			renewed = append(renewed, e["positions"].(float64))
-			begun = int(e["step"].(float64))
-		case "net offered":
-			if age := int(e["step"].(float64)) - begun; age == 0 || age%cfg.Train.StepsPerNet != 0 {
-				t.Errorf("a net of %d steps is offered, want a multiple of %d", age, cfg.Train.StepsPerNet)
-			}
-		}
-	}
-	if len(renewed) == 0 {
-		t.Fatal("no fresh net")
-	}
-	for i := 1; i < len(renewed); i++ {
-		if renewed[i] < cfg.Train.RenewGrowth*renewed[i-1] {
-			t.Errorf("fresh nets at %v positions, less than %g times as many", renewed, cfg.Train.RenewGrowth)
-		}
-	}
-	r, buffer := openWithBuffer(t, dir, cfg)
-	l, err := newLearner(r, buffer, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if last := renewed[len(renewed)-1]; float64(l.state.Renewed) != last {
-		t.Errorf("resumed with %d positions at the last fresh net, want %v", l.state.Renewed, last)
-	}
-	l.state.Renewed, l.state.Ratio.Tokens = buffer.Stats().Plies/2, 7
-	if err := l.renew(); err != nil {
-		t.Fatal(err)
-	}
-	if want := 7 + float64(buffer.Stats().WindowPlies)/2; l.state.Ratio.Tokens != want || l.trainer.Age() != 0 {
-		t.Errorf("a fresh net of %d steps may draw %g samples, want %g", l.trainer.Age(), l.state.Ratio.Tokens, want)
 	}
 }
 

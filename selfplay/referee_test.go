@@ -19,7 +19,7 @@ import (
 // randomNet returns the file of a net of random weights.
 func randomNet(t *testing.T, r *Run, generation int) *bytes.Buffer {
 	t.Helper()
-	network, err := nnuetest.Random(r.style.(*abStyle).architecture, uint64(generation))
+	network, err := nnuetest.Random(r.style.(*abStyle).architectures[0], uint64(generation))
 	if err != nil {
 		t.Fatal(err)
 	}

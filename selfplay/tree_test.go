@@ -181,7 +181,7 @@ func TestTreeKinds(t *testing.T) {
 		}
 	}
 	var m nets.Manifest
-	training, err := newTraining(cfg)
+	training, err := newTraining(cfg, cfg.Net.Net)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,11 +162,15 @@ func (t *Trainer) load(path string) error {
 	if err := t.Close(); err != nil {
 		return err
 	}
-	s, rng, err := restore(path, t.model)
+	modelFor := t.cfg.ModelFor
+	if modelFor == nil {
+		modelFor = func([]byte) (Model, error) { return t.model, nil }
+	}
+	m, s, rng, err := restore(path, modelFor)
 	if err != nil {
 		return err
 	}
-	t.state, t.rng = s, rng
+	t.model, t.state, t.rng = m, s, rng
 	return t.seek()
 }
 
@@ -174,25 +178,29 @@ func (t *Trainer) load(path string) error {
 // the step it was written at, for those who want the model and no training.
 // Errors wrap ErrCheckpoint or are the model's; m is then unchanged.
 func LoadModel(path string, m Model) (step uint64, err error) {
-	s, _, err := restore(path, m)
+	_, s, _, err := restore(path, func([]byte) (Model, error) { return m, nil })
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
 	return s.Step, nil
 }
 
-// restore reads a checkpoint file: the model into m, the rest returned.
-func restore(path string, m Model) (state, *rand.PCG, error) {
+// restore reads a checkpoint file, its model into that of modelFor.
+func restore(path string, modelFor func(caller []byte) (Model, error)) (Model, state, *rand.PCG, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return state{}, nil, err
+		return nil, state{}, nil, err
 	}
 	defer f.Close()
 	s, rng, err := readState(f)
 	if err != nil {
-		return state{}, nil, err
+		return nil, state{}, nil, err
 	}
-	return s, rng, m.Restore(f)
+	m, err := modelFor(s.Caller)
+	if err != nil {
+		return nil, state{}, nil, err
+	}
+	return m, s, rng, m.Restore(f)
 }
 
 // readState reads the part of a checkpoint before the model's.

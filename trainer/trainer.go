@@ -42,6 +42,10 @@ type Config struct {
 	// A source that gives the same samples for the same generator gives the
 	// same ones so; Close ends it.
 	Prefetch bool
+	// ModelFor, if not nil, returns the model that a checkpoint is to be read into, by
+	// what Checkpoint was given with it; else that is the present one. It goes on being
+	// trained once it is read.
+	ModelFor func(caller []byte) (Model, error)
 	// OnReport, if not nil, is called after every ReportEvery-th step and after
 	// every step that validated, from within Step.
 	OnReport    func(Report)
@@ -163,8 +167,7 @@ func (t *Trainer) ScaleRate(scale float64) { t.state.RateScale = scale }
 // could not learn. It is valid until the next Step.
 func (t *Trainer) Batch() []sample.Sample { return t.batch }
 
-// Renew goes on with another model, of the same architecture and with nothing
-// learned. Both schedules begin anew with the next step, steps and samples are
+// Renew goes on with another model, with nothing learned. Both schedules begin anew with the next step, steps and samples are
 // counted on.
 func (t *Trainer) Renew(m Model) {
 	t.model = m

@@ -289,6 +289,49 @@ func TestLoadModel(t *testing.T) {
 	}
 }
 
+// TestResumeIntoAnotherModel: ModelFor says by the caller's state which model a
+// checkpoint is read into, also when an older checkpoint is gone back to.
+func TestResumeIntoAnotherModel(t *testing.T) {
+	source, dir := memory(t), t.TempDir()
+	tr := newTrainer(t, source, config(), 1)
+	for _, caller := range []string{`"first"`, `"second"`} {
+		steps(t, tr, 2)
+		if err := tr.Checkpoint(dir, []byte(caller)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked []string
+	var made *nnuefit.Model
+	cfg := config()
+	cfg.ModelFor = func(caller []byte) (trainer.Model, error) {
+		asked = append(asked, string(caller))
+		made = newModel(t, 3)
+		return made, nil
+	}
+	names := checkpointNames(t, dir)
+	newest := names[len(names)-1]
+	if filepath.Base(newest) != trainer.CheckpointName(4) {
+		newest = names[0]
+	}
+	whole, err := os.ReadFile(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(newest, whole[:len(whole)-10], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fresh := newTrainer(t, source, cfg, 2)
+	found, err := fresh.Resume(dir)
+	if err != nil || string(found.Caller) != `"first"` || !slices.Equal(asked, []string{`"second"`, `"first"`}) {
+		t.Fatalf("asked for models of %q, found %q, error %v", asked, found.Caller, err)
+	}
+	again, learned := newTrainer(t, source, config(), 1), made.Steps()
+	want := steps(t, again, 3)
+	if got := steps(t, fresh, 1); learned != 2 || made.Steps() != 3 || !slices.Equal(got, want[len(want)-len(got):]) {
+		t.Errorf("the model made has %d steps, then %d with a loss of %v, expected 2 and 3 with the last of %v", learned, made.Steps(), got, want)
+	}
+}
+
 func TestReports(t *testing.T) {
 	cfg := config()
 	cfg.ReportEvery = 3

@@ -1,0 +1,106 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/player"
+)
+
+// LoopNet is the architecture that a loop trains, which may grow with its data.
+type LoopNet struct {
+	Net `yaml:",inline"`
+
+	// Growth says which features and width a fresh net has instead when as many
+	// positions are stored, as in "5M: HalfKAv2 128; 40M: HalfKAv2 256", the fewest
+	// first. Empty: none. It needs train.renew_growth.
+	Growth string `yaml:"growth"`
+}
+
+// Stage is an architecture of a net that grows.
+type Stage struct {
+	Positions uint64 `json:"positions"` // stored, at least
+	Features  string `json:"features"`
+	Width     int    `json:"width"`
+}
+
+// Stages reads Growth. Errors wrap ErrInvalid.
+func (n LoopNet) Stages() ([]Stage, error) {
+	if n.Growth == "" {
+		return nil, nil
+	}
+	var stages []Stage
+	for text := range strings.SplitSeq(n.Growth, ";") {
+		s, err := parseStage(strings.TrimSpace(text))
+		if err == nil && len(stages) > 0 && s.Positions <= stages[len(stages)-1].Positions {
+			err = fmt.Errorf("found %d positions, expected more than the %d before", s.Positions, stages[len(stages)-1].Positions)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: growth: %q: %w", ErrInvalid, text, err)
+		}
+		stages = append(stages, s)
+	}
+	return stages, nil
+}
+
+// parseStage reads "5M: HalfKAv2 128".
+func parseStage(text string) (s Stage, err error) {
+	const expected = "POSITIONS: FEATURES WIDTH, such as 5M: HalfKAv2 128"
+	count, net, found := strings.Cut(text, ":")
+	net = strings.TrimSpace(net)
+	at := strings.LastIndexByte(net, ' ')
+	if !found || at < 0 {
+		return s, errors.New("expected " + expected)
+	}
+	if s.Positions, err = player.ParseCount(strings.TrimSpace(count)); err != nil {
+		return s, err
+	}
+	if s.Width, err = strconv.Atoi(net[at+1:]); err != nil {
+		return s, fmt.Errorf("found the width %q, expected %s", net[at+1:], expected)
+	}
+	s.Features = strings.TrimSpace(net[:at])
+	return s, nil
+}
+
+// At returns the architecture of a fresh net when as many positions are stored: that of
+// the last stage reached. Growth must be readable.
+func (n LoopNet) At(positions uint64) Net {
+	stages, _ := n.Stages()
+	net := n.Net
+	for _, s := range stages {
+		if s.Positions <= positions {
+			net.Features, net.Width = s.Features, s.Width
+		}
+	}
+	return net
+}
+
+// All returns every architecture that the loop may train, the first one first. Errors
+// wrap ErrInvalid.
+func (n LoopNet) All() ([]Net, error) {
+	stages, err := n.Stages()
+	all := []Net{n.Net}
+	for _, s := range stages {
+		all = append(all, n.At(s.Positions))
+	}
+	return all, err
+}
+
+// checkGrowth reports what is wrong with a net that grows.
+func (n LoopNet) checkGrowth(variant string) error {
+	all, err := n.All()
+	if err != nil {
+		return err
+	}
+	if n.Kind != NNUE && n.Growth != "" {
+		return fmt.Errorf("%w: growth: found %q, expected nothing with nets of kind %s", ErrInvalid, n.Growth, n.Kind)
+	}
+	for _, stage := range all[1:] {
+		if _, err := stage.Architecture(variant); err != nil {
+			return fmt.Errorf("growth: %s %d: %w", stage.Features, stage.Width, err)
+		}
+	}
+	return nil
+}

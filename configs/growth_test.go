@@ -1,0 +1,78 @@
+package configs
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestGrowth: a fresh net has the architecture of the last stage whose positions are
+// stored, and everything else as the net that the loop begins with.
+func TestGrowth(t *testing.T) {
+	c, err := Preset("laptop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := c.Net.Net
+	c.Net.Growth = "5M: HalfKAv2 128; 40000000 :  All + PH  256"
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for positions, want := range map[uint64]struct {
+		features string
+		width    int
+	}{
+		0: {first.Features, first.Width}, 4_999_999: {first.Features, first.Width}, 5_000_000: {"HalfKAv2", 128},
+		39_999_999: {"HalfKAv2", 128}, 40_000_000: {"All + PH", 256}, 1 << 60: {"All + PH", 256},
+	} {
+		net := c.Net.At(positions)
+		if net.Features != want.features || net.Width != want.width {
+			t.Errorf("%d positions: %s %d, expected %s %d", positions, net.Features, net.Width, want.features, want.width)
+		}
+		if net.Features, net.Width = first.Features, first.Width; net != first {
+			t.Errorf("%d positions: %+v, expected else as %+v", positions, net, first)
+		}
+	}
+	all, err := c.Net.All()
+	if err != nil || len(all) != 3 || all[0] != first || all[1] != c.Net.At(5_000_000) || all[2] != c.Net.At(40_000_000) {
+		t.Errorf("all: %+v, error %v", all, err)
+	}
+	// It comes to those who play with the nets.
+	if got, err := WithShared(c, Shared(c), "shared"); err != nil || got.Net != c.Net {
+		t.Errorf("shared: %+v, error %v", got.Net, err)
+	}
+	c.Net.Growth = ""
+	if all, err := c.Net.All(); err != nil || len(all) != 1 || c.Net.At(1<<60) != first {
+		t.Errorf("without growth: %+v, error %v", all, err)
+	}
+}
+
+func TestGrowthRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"5M":                           "expected POSITIONS: FEATURES WIDTH",
+		"5M: HalfKAv2":                 "expected POSITIONS: FEATURES WIDTH",
+		"5M: HalfKAv2 wide":            `found the width "wide"`,
+		"many: HalfKAv2 128":           `"many`,
+		"5M: HalfKAv2 128; 5M: All 64": "found 5000000 positions, expected more than the 5000000 before",
+		"5M: HalfKAv2 128;":            "expected POSITIONS: FEATURES WIDTH",
+		"5M: HalfKAv9 128":             "growth: HalfKAv9 128",
+		"5M: HalfKAv2 100":             "growth: HalfKAv2 100",
+	} {
+		c, err := Preset("laptop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Net.Growth = text
+		if err := c.Validate(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, expected %q", text, err, want)
+		}
+	}
+	c, err := Preset("planes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Net.Growth = "5M: HalfKAv2 128"
+	if err := c.Validate(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "nothing with nets of kind planes") {
+		t.Errorf("planes: error %v", err)
+	}
+}
