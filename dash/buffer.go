@@ -34,7 +34,7 @@ type buffer struct {
 	games    uint64 // since the follower began
 	rows     uint64
 	spans    []span   // the newest last
-	newest   []stored // the newest last
+	latest   []stored // at least the newest keptGames, the newest last
 	last     time.Time
 	version  int // changes when games were read
 }
@@ -56,10 +56,7 @@ func (b *buffer) read(now time.Time) error {
 		b.games++
 		b.rows += rows
 		b.count(h.Nets[0], rows)
-		if len(b.newest) == keptGames {
-			b.newest = append(b.newest[:0], b.newest[1:]...)
-		}
-		b.newest = append(b.newest, stored{h, slices.Clone(encoded)})
+		b.keep(stored{h, slices.Clone(encoded)})
 	})
 	if b.games > before {
 		b.version++
@@ -67,6 +64,18 @@ func (b *buffer) read(now time.Time) error {
 	}
 	return err
 }
+
+// keep keeps a game. Older ones are let go many at a time, as a long run has a million
+// of them.
+func (b *buffer) keep(s stored) {
+	if len(b.latest) == 2*keptGames {
+		b.latest = slices.Clone(b.newest())
+	}
+	b.latest = append(b.latest, s)
+}
+
+// newest returns the newest games, at most keptGames, the newest last.
+func (b *buffer) newest() []stored { return b.latest[max(0, len(b.latest)-keptGames):] }
 
 // count adds a game to the spans.
 func (b *buffer) count(net string, rows uint64) {

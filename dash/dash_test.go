@@ -257,6 +257,13 @@ func TestMemoryIsBounded(t *testing.T) {
 	if by, whole := b.window(12); !whole || len(by) != 2 || by[0].rows+by[1].rows != 12 {
 		t.Errorf("found window %+v, whole %v, expected 12 positions of two nets", by, whole)
 	}
+	for i := range 7*keptGames + 3 {
+		b.keep(stored{record: []byte{byte(i)}})
+	}
+	last := 7*keptGames + 2
+	if n := b.newest(); len(n) != keptGames || len(b.latest) > 2*keptGames || n[keptGames-1].record[0] != byte(last) || n[0].record[0] != byte(last-keptGames+1) {
+		t.Errorf("found %d games of %d kept, expected the newest %d", len(n), len(b.latest), keptGames)
+	}
 	l := eventLog{}
 	for range 3 * keptEvents {
 		l.add([]byte(`{"time":"2026-01-02T03:00:00Z","msg":"started"}`))

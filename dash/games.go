@@ -53,8 +53,8 @@ type Place struct {
 func (w *Watch) games() Games {
 	generation := w.generations()
 	total, _, _ := w.buffer.total()
-	out := Games{Games: make([]GameLine, 0, len(w.buffer.newest)), Total: total}
-	for _, s := range slices.Backward(w.buffer.newest) {
+	out := Games{Games: make([]GameLine, 0, len(w.buffer.newest())), Total: total}
+	for _, s := range slices.Backward(w.buffer.newest()) {
 		h := s.header
 		out.Games = append(out.Games, GameLine{
 			ID: h.ID, Result: h.Outcome.String(), Reason: game.ReasonText(h.Reason), Plies: h.Plies,
@@ -66,7 +66,7 @@ func (w *Watch) games() Games {
 
 // record returns the encoded game of an id, nil if it is not among the newest.
 func (w *Watch) record(id string) []byte {
-	for _, s := range w.buffer.newest {
+	for _, s := range w.buffer.newest() {
 		if s.header.ID == id {
 			return s.record
 		}
