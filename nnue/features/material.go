@@ -8,7 +8,8 @@ package features
 //
 // Blocks that name every piece of a kind carry weights:
 //
-//	All, P, KingAll, HalfKP, HalfKAv2   the piece's value
+//	All, AllHalf, P, KingAll, HalfKP, HalfKAv2
+//	                                    the piece's value
 //	Hand, HandCapped, HandHeld          the value of one piece more: feature n
 //	                                    stands for the nth piece in hand
 //	HandExact                           n times the value
@@ -21,8 +22,8 @@ package features
 // that names it. So a sum gives material as far as its blocks can tell it:
 // HandHeld alone counts one piece of each kind held, HandHeld + Hand all of them.
 //
-// A product with King, which always has one active feature, weighs as its other
-// factor. Of other products more or fewer features may be active than there are
+// A product with King, EnemyKing, KingZone or KingHalf, which always have one active
+// feature, weighs as its other factor. Of other products more or fewer features may be active than there are
 // pieces; they have weight 0.
 func Material(s Set, values [5]float32) []float32 {
 	weights := make([]float32, s.Size())
@@ -51,6 +52,12 @@ func (m *material) fill(weights []float32, s Set) {
 		m.fillAnchored(weights, s)
 	case HalfKAv2:
 		m.fillHalfKAv2(weights, s)
+	case product:
+		m.fillProduct(weights, s)
+	case setBlock:
+		if s == allHalf { // whose planes are those of All
+			m.fillBoard(weights, allPieces)
+		}
 	case pieceBlock:
 		m.fillBoard(weights, s)
 	case handBlock:
@@ -69,6 +76,24 @@ func (m *material) fillAnchored(weights []float32, a anchored) {
 	for king := range kingAnchors {
 		for i, w := range inner {
 			weights[king*a.kingStride+a.offset+i*a.stride] = w
+		}
+	}
+}
+
+// fillProduct fills in products of which one factor is a place of a king.
+func (m *material) fillProduct(weights []float32, p product) {
+	other := p.b
+	if !isPartition(p.a) {
+		if other = p.a; !isPartition(p.b) {
+			return
+		}
+	}
+	inner := make([]float32, other.Size())
+	m.fill(inner, other)
+	groups := GroupsOf(p)
+	for group := range groups.Count {
+		for i, w := range inner {
+			weights[groups.Feature(group, i)] = w
 		}
 	}
 }
