@@ -264,7 +264,7 @@ func (r *Results) markdown() string {
 		}
 		if i == 0 {
 			for _, d := range r.drawings() {
-				fmt.Fprintf(&b, "\n![%s](%s)\n", d.caption, d.file)
+				fmt.Fprintf(&b, "\n![%s](%s)\n\n%s\n", d.figure.Title, d.file, d.caption)
 			}
 		}
 	}

@@ -38,6 +38,8 @@ type Results struct {
 	Equal       []Fact   `json:"equal"`
 	Warnings    []string `json:"warnings"`
 	Times       []Times  `json:"-"` // by row
+
+	neurons []drawing // of the best row
 }
 
 // Row is one of the representations.
@@ -151,6 +153,9 @@ func (p *Plan) results(ctx context.Context, speeds map[string]Speed, build strin
 		for i := range r.Rows {
 			r.Rows[i].Elo[stage] = s.Ratings.Rows[i]
 		}
+	}
+	if err := p.drawNeurons(r); err != nil {
+		return nil, err
 	}
 	r.correlate()
 	r.warn(p)
@@ -302,12 +307,20 @@ func (r *Results) correlate() {
 		losses = append(losses, r.Rows[i].Losses...)
 		elos = append(elos, r.Rows[i].Elo[r.first().Stage].Seeds...)
 	}
-	if r.Nets = len(losses); r.Nets < 3 {
-		return
-	}
-	if c := stat.Correlation(losses, elos, nil); !math.IsNaN(c) {
+	r.Nets = len(losses)
+	if c, known := correlation(losses, elos); known {
 		r.Correlation = &c
 	}
+}
+
+// correlation is Pearson's; known is false of fewer than three nets and where all losses or
+// ratings are alike.
+func correlation(losses, elos []float64) (c float64, known bool) {
+	if len(losses) < 3 {
+		return 0, false
+	}
+	c = stat.Correlation(losses, elos, nil)
+	return c, !math.IsNaN(c)
 }
 
 // warn notes where conclusions stand on little.

@@ -55,6 +55,8 @@ const (
 	textSize     vg.Length = 9
 	titleSize    vg.Length = 12
 	pixels                 = 144 // per inch, of PNG
+
+	fontRoom = 1.15 // how much wider than ours a browser's font may be
 )
 
 // CheckPath reports whether Save can write a file of this name: it must end in
@@ -110,6 +112,10 @@ func (f *Figure) draw(format string) (vg.CanvasWriterTo, error) {
 	if heat {
 		width += legendWidth
 	}
+	style := plot.New().Title.TextStyle
+	setFont(&style, titleSize)
+	style.XAlign, style.YAlign = draw.XLeft, draw.YTop
+	width = max(width, fontRoom*style.Width(f.Title)+2*border)
 	if scale == 0 {
 		scale = 1 // all zero: any scale shows it
 	}
@@ -122,9 +128,6 @@ func (f *Figure) draw(format string) (vg.CanvasWriterTo, error) {
 	}
 	page := draw.NewCanvas(file, width, height)
 	top := height - border
-	style := plot.New().Title.TextStyle
-	setFont(&style, titleSize)
-	style.XAlign, style.YAlign = draw.XLeft, draw.YTop
 	page.FillText(style, vg.Point{X: border, Y: top}, f.Title)
 	top -= titleHeight
 	if heat {
@@ -144,7 +147,17 @@ func (f *Figure) draw(format string) (vg.CanvasWriterTo, error) {
 			if err != nil {
 				return nil, err
 			}
-			drawing.Draw(crop(page, left, top-own, w-gap, own-gap))
+			room := crop(page, left, top-own, w-gap, own-gap)
+			if l, isLines := p.(*Lines); isLines && l.LegendBeside {
+				strip := room
+				room.Max.X -= l.beside()
+				strip.Min.X, strip.Max.Y = room.Max.X+gap, strip.Max.Y-titleHeight
+				legend := drawing.Legend
+				legend.Left, legend.Padding = true, legendPadding
+				legend.Draw(strip)
+				drawing.Legend = plot.NewLegend()
+			}
+			drawing.Draw(room)
 			left += w
 		}
 		top -= h

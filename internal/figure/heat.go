@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -24,6 +25,9 @@ type Heat struct {
 	XLabels, YLabels []string
 	// Grid draws lines around the cells, so that zeros are seen to be there.
 	Grid bool
+	// Numbers writes each value into its cell, without decimals, and makes cells as wide as
+	// that needs.
+	Numbers bool
 }
 
 // Board returns the heat map of a board, a1 first, as White sees it.
@@ -38,6 +42,7 @@ func Board(title string, squares *[64]float64) *Heat {
 // Measures of a heat map, in points.
 const (
 	cell       vg.Length = 13
+	numberCell vg.Length = 21  // that a number is written into
 	heatMargin vg.Length = 32  // for title, labels and gap, in each direction
 	shades               = 257 // odd: the middle one is zero's
 )
@@ -73,7 +78,14 @@ func newDiverging() diverging {
 func (h *Heat) rows() int { return len(h.Values) / max(h.Columns, 1) }
 
 func (h *Heat) size() (width, height vg.Length) {
-	return vg.Length(h.Columns)*cell + heatMargin, vg.Length(h.rows())*cell + heatMargin
+	side, names := cell, vg.Length(0)
+	if h.Numbers {
+		side = numberCell
+		for _, name := range h.YLabels { // two or three letters fit into the margin
+			names = max(names, fontRoom*vg.Length(utf8.RuneCountInString(name)-2)*besideLetter)
+		}
+	}
+	return vg.Length(h.Columns)*side + heatMargin + names, vg.Length(h.rows())*side + heatMargin
 }
 
 func (h *Heat) largest() float64 {
@@ -103,9 +115,59 @@ func (h *Heat) plot(largest float64) (*plot.Plot, error) {
 	if h.Grid {
 		p.Add(h.lines()...)
 	}
+	if h.Numbers {
+		numbers, err := h.numbers(largest)
+		if err != nil {
+			return nil, err
+		}
+		p.Add(numbers)
+	}
 	nominal(&p.X, h.XLabels)
 	nominal(&p.Y, h.YLabels)
+	if h.Numbers {
+		p.Y.Padding = namePadding(h.YLabels)
+	}
 	return p, nil
+}
+
+// namePadding is the room between names and what is right of them, for a browser's font that is
+// wider than ours.
+func namePadding(names []string) vg.Length {
+	longest := 0
+	for _, name := range names {
+		longest = max(longest, utf8.RuneCountInString(name))
+	}
+	return (fontRoom - 1) * besideLetter * vg.Length(longest)
+}
+
+// numbers are the values in the middles of their cells, white where these are dark.
+func (h *Heat) numbers(largest float64) (*plotter.Labels, error) {
+	var text plotter.XYLabels
+	for i, v := range h.Values {
+		if !math.IsNaN(v) {
+			text.XYs = append(text.XYs, plotter.XY{X: float64(i % h.Columns), Y: float64(i / h.Columns)})
+			text.Labels = append(text.Labels, strconv.FormatFloat(math.Round(v)+0, 'f', 0, 64))
+		}
+	}
+	labels, err := plotter.NewLabels(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q: %w", ErrShape, h.Title, err)
+	}
+	k := 0
+	for _, v := range h.Values {
+		if math.IsNaN(v) {
+			continue
+		}
+		style := &labels.TextStyle[k]
+		setFont(style, textSize-1)
+		style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+		const dark = 0.55 // of the scale
+		if math.Abs(v) > dark*largest {
+			style.Color = color.White
+		}
+		k++
+	}
+	return labels, nil
 }
 
 // lines are those between the cells and around them.

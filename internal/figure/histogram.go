@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -73,9 +74,18 @@ func (h *Histogram) ticks() plot.ConstantTicks {
 }
 
 // roundTicks returns at most a dozen round numbers from low to high, at least
-// as far apart as given.
+// as far apart as given; half as many if they are long.
 func roundTicks(low, high, least float64) plot.ConstantTicks {
-	const most = 12
+	const most, long = 12, 5
+	ticks := ticksOf(low, high, least, most)
+	if slices.ContainsFunc(ticks, func(t plot.Tick) bool { return len(t.Label) > long }) {
+		return ticksOf(low, high, least, most/2)
+	}
+	return ticks
+}
+
+// ticksOf returns at most so many round numbers from low to high.
+func ticksOf(low, high, least, most float64) plot.ConstantTicks {
 	reach := high - low
 	step := math.Pow(10, math.Floor(math.Log10(reach/most)))
 	for _, larger := range []float64{2, 2.5, 2} { // 1, 2, 5, 10 times a power of ten

@@ -84,6 +84,7 @@ func (v *Intervals) plot(float64) (*plot.Plot, error) {
 	p.Add(grid, errorBars, dots)
 	slices.Reverse(names)
 	nominal(&p.Y, names)
+	p.Y.Padding = namePadding(names)
 	p.Y.Min, p.Y.Max = -0.5, float64(n)-0.5
 	if p.X.Min == p.X.Max { // a single value without error
 		p.X.Min, p.X.Max = p.X.Min-1, p.X.Max+1

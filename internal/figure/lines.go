@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -18,6 +19,9 @@ type Lines struct {
 	XLabel, YLabel string
 	Curves         []Curve
 	LegendLeft     bool // names at the left, for curves that rise to the right
+	// LegendBeside puts the names in a strip of their own right of the plot, where they
+	// cover nothing; for many curves.
+	LegendBeside bool
 }
 
 // Curve is one of the lines: as many X as Y, X ascending.
@@ -25,6 +29,7 @@ type Curve struct {
 	Name   string // empty: the curve is not in the legend
 	X, Y   []float64
 	Dashed bool
+	Grey   bool // not one of those compared, such as a fit
 	// Errors, if not nil, has a point drawn at each Y, with a bar of that length
 	// up and down, in place of a line.
 	Errors []float64
@@ -36,6 +41,13 @@ type Curve struct {
 const (
 	linesWidth  vg.Length = 440
 	linesHeight vg.Length = 260
+
+	besideLeast  vg.Length = 60 // of the strip for names beside the plot
+	besideLetter vg.Length = 5  // of a name's character
+	besideLine   vg.Length = 13 // height of a name
+	besideThumb  vg.Length = 30 // with the gap to the name
+
+	legendPadding vg.Length = 2 // between names
 )
 
 // curveColours tell curves apart, for the colour-blind too (after P. Tol).
@@ -45,7 +57,52 @@ var curveColours = []color.NRGBA{
 	{R: 0x77, G: 0x77, B: 0x77, A: 0xff},
 }
 
-func (l *Lines) size() (width, height vg.Length) { return linesWidth, linesHeight }
+func (l *Lines) size() (width, height vg.Length) {
+	names := 0
+	for _, c := range l.Curves {
+		if c.Name != "" {
+			names++
+		}
+	}
+	if !l.LegendBeside {
+		return linesWidth, linesHeight
+	}
+	return linesWidth + l.beside(), max(linesHeight, vg.Length(names+2)*besideLine)
+}
+
+// beside is the width of the strip for names right of the plot.
+func (l *Lines) beside() vg.Length {
+	if !l.LegendBeside {
+		return 0
+	}
+	longest := 0
+	for _, c := range l.Curves {
+		longest = max(longest, utf8.RuneCountInString(c.Name))
+	}
+	return max(besideLeast, besideThumb+vg.Length(longest)*besideLetter)
+}
+
+// shapes tell points apart once colours begin again.
+var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}}
+
+// dashes tell lines apart once colours begin again.
+var dashes = [][]vg.Length{nil, {5, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}, {3, 3}, {9, 3}}
+
+// look is what a curve is drawn with.
+type look struct {
+	colour color.NRGBA
+	shape  draw.GlyphDrawer
+	dashes []vg.Length
+}
+
+// lookOf is the look of curve i of a panel.
+func lookOf(i int) look {
+	n := len(curveColours)
+	return look{curveColours[i%n], shapes[i/n%len(shapes)], dashes[i/n%len(dashes)]}
+}
+
+// greyColour is for what is no curve of its own.
+var greyColour = color.NRGBA{R: 0x99, G: 0x99, B: 0x99, A: 0xff}
 
 func (l *Lines) largest() float64 { return 0 }
 
@@ -64,7 +121,7 @@ func (l *Lines) plot(float64) (*plot.Plot, error) {
 		if len(points) == 0 {
 			continue
 		}
-		if err := c.draw(p, points, curveColours[i%len(curveColours)]); err != nil {
+		if err := c.draw(p, points, lookOf(i)); err != nil {
 			return nil, fmt.Errorf("%w: %q: %w", ErrShape, c.Name, err)
 		}
 		drawn++
@@ -80,13 +137,22 @@ func (l *Lines) plot(float64) (*plot.Plot, error) {
 	if p.Y.Min == p.Y.Max {
 		p.Y.Min, p.Y.Max = p.Y.Min-1, p.Y.Max+1
 	}
+	if l.LegendBeside { // room around points at the ends
+		const room = 0.04
+		dx, dy := room*(p.X.Max-p.X.Min), room*(p.Y.Max-p.Y.Min)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = p.X.Min-dx, p.X.Max+dx, p.Y.Min-dy, p.Y.Max+dy
+	}
 	p.X.Tick.Marker = roundTicks(p.X.Min, p.X.Max, 0)
 	p.Y.Tick.Marker = roundTicks(p.Y.Min, p.Y.Max, 0)
 	return p, nil
 }
 
 // draw adds the curve and its name to a plot.
-func (c *Curve) draw(p *plot.Plot, points barred, colour color.Color) error {
+func (c *Curve) draw(p *plot.Plot, points barred, with look) error {
+	colour := with.colour
+	if c.Grey {
+		colour = greyColour
+	}
 	if c.Errors == nil {
 		if c.Low != nil {
 			band, err := c.band(colour)
@@ -99,7 +165,7 @@ func (c *Curve) draw(p *plot.Plot, points barred, colour color.Color) error {
 		if err != nil {
 			return err
 		}
-		line.Color = colour
+		line.Color, line.Dashes = colour, with.dashes
 		if c.Dashed {
 			line.Dashes = []vg.Length{4, 2}
 		}
@@ -116,7 +182,7 @@ func (c *Curve) draw(p *plot.Plot, points barred, colour color.Color) error {
 	if err != nil {
 		return err
 	}
-	dots.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: 2, Shape: draw.CircleGlyph{}}
+	dots.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: 2.5, Shape: with.shape}
 	p.Add(bars, dots)
 	c.name(p, dots)
 	return nil
