@@ -15,10 +15,15 @@ import (
 type Ladder struct {
 	Schema  int      `yaml:"schema"`  // format version, Schema
 	Variant string   `yaml:"variant"` // crazyhouse or chess
-	Games   int      `yaml:"games"`   // of a net against each anchor, an even number
+	Games   int      `yaml:"games"`   // of a net against each anchor at least, an even number
+	Margin  float64  `yaml:"margin"`  // half of the 95 % interval, Elo, that more games are played for; 0: no more
+	Most    int      `yaml:"most"`    // games of one net at most, an even number; only with a margin
 	Seed    uint64   `yaml:"seed"`    // of the openings
 	Nodes   uint64   `yaml:"nodes"`   // search nodes a move of the nets that are rated
 	Anchors []Anchor `yaml:"anchors"`
+	// Gain is Fairy-Stockfish, which plays with a net of its own architecture against
+	// itself without one; it has limits but no name. Without it that is not measured.
+	Gain *player.Spec `yaml:"gain"`
 }
 
 // Anchor is an opponent of a ladder.
@@ -27,6 +32,7 @@ type Anchor struct {
 	Player player.Spec `yaml:"player"` // text or a mapping, with limits but no name
 	Elo    float64     `yaml:"elo"`    // its rating, logistic
 	SD     float64     `yaml:"sd"`     // how sure that is: its standard deviation; 0 fixes it
+	Engine string      `yaml:"engine"` // how the engine's name for itself begins; empty: any. The rating is that program's alone
 }
 
 // ladderFile is the name of the ladder among the embedded files, which are
@@ -72,8 +78,16 @@ func (l *Ladder) validate() error {
 		return wrong("variant", l.Variant, "crazyhouse or chess")
 	case l.Games < 2 || l.Games%2 != 0:
 		return wrong("games", l.Games, "an even number: every opening is played with both colours")
+	case !(l.Margin >= 0 && l.Margin <= 1e4):
+		return wrong("margin", l.Margin, "0 to 10000 Elo")
+	case l.Margin == 0 && l.Most != 0:
+		return wrong("most", l.Most, "nothing, as there is no margin")
+	case l.Margin > 0 && (l.Most < l.Games*len(l.Anchors) || l.Most%2 != 0):
+		return wrong("most", l.Most, fmt.Sprintf("an even number from %d, the games against all opponents", l.Games*len(l.Anchors)))
 	case l.Nodes == 0:
 		return wrong("nodes", l.Nodes, "a positive number")
+	case l.Gain != nil && (l.Gain.Search != player.Engine || l.Gain.Name != "" || !l.Gain.HasLimits()):
+		return wrong("gain", l.Gain, "a UCI engine with limits and without a name")
 	case len(l.Anchors) == 0 || len(l.Anchors) > maxAnchors:
 		return wrong("anchors", len(l.Anchors), fmt.Sprintf("1 to %d", maxAnchors))
 	}
@@ -89,6 +103,8 @@ func (l *Ladder) validate() error {
 			return wrong(key+".player", "nothing", "a player")
 		case a.Player.Name != "":
 			return wrong(key+".player", a.Player, "a player without a name")
+		case a.Engine != "" && !a.Player.Search.Foreign():
+			return wrong(key+".engine", a.Engine, "nothing: the player is this program's own")
 		case math.IsNaN(a.Elo) || math.Abs(a.Elo) > 1e4:
 			return wrong(key+".elo", a.Elo, "a rating within ±10000")
 		case !(a.SD >= 0 && a.SD <= 1e4):

@@ -62,14 +62,19 @@ func (l *PoolLoader) loadLog(in io.Reader) error {
 	for _, p := range log.Pairs {
 		a, b := log.Players[p.Players[0]], log.Players[p.Players[1]]
 		l.Counts.Read += 2
-		err := l.add(
-			rating.PoolGame{White: a, Black: b, Result: p.Outcome(0)},
-			rating.PoolGame{White: b, Black: a, Result: rating.Win - p.Outcome(1)})
-		if err != nil {
+		if err := l.add(pairGames(a, b, &p)...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pairGames are the two games of a pair of the players a and b.
+func pairGames(a, b string, p *Pair) []rating.PoolGame {
+	return []rating.PoolGame{
+		{White: a, Black: b, Result: p.Outcome(0)},
+		{White: b, Black: a, Result: rating.Win - p.Outcome(1)},
+	}
 }
 
 func (l *PoolLoader) loadPGN(ctx context.Context, in io.Reader) error {

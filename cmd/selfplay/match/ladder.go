@@ -3,29 +3,30 @@ package match
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/match"
-	"github.com/crazyhouse-rl/selfplay/match/rating"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 type ladderOptions struct {
 	config      string
 	games       int
+	most        int
+	margin      float64
+	engine      string
+	gainEngine  string
 	concurrency int
 	log         string
 	appendTo    string
@@ -37,19 +38,33 @@ func newLadderCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ladder NET...",
 		Short: "Rate nets against opponents of known strength",
-		Long: `Play every net, or the newest net of a run's directory, against all opponents of
+		Long: `Play every net, or the newest net of a run's directory, against the opponents of
 the ladder and print its rating on their scale, with the 95 % interval that
-resampling the opening pairs gives. One draw against each opponent is added to
-the games, so that a net that wins all of them has a rating too. Opponents and
-their ratings are those of --config, in the form of configs/ladder.yaml, which is
-the default and needs fairy-stockfish.
+resampling the opening pairs gives. A few games are played against each; then
+more, most of them against those of about the net's own strength, until half of
+the interval is --margin. One draw against each opponent is added to the games,
+so that a net that wins all of them has a rating too.
+
+Opponents and their ratings are those of --config, in the form of
+configs/ladder.yaml, which is the default. It needs fairy-stockfish 11.1 (Debian:
+apt-get install fairy-stockfish; --engine if it is not on the PATH). Without it
+nets are rated against material alone.
+
+A net of Fairy-Stockfish's own architecture also plays in that program, against
+its classical evaluation: its gain. That needs a version that loads nets, by
+--gain-engine, such as one built from its source with nnue=yes.
 
 A NET may have settings of its own, as a player of match has them. With --log
-the same command resumes the match after it was stopped. --append adds a dated row to the
-table of a Markdown file for every net.`,
-		Example: `  selfplay ladder best.nnue --append ladder.md
-  selfplay ladder runs/crazyhouse-laptop --log ladder.jsonl
-  selfplay ladder new.nnue,nodes=1000 old.nnue,nodes=1000 --config my-ladder.yaml --games 200`,
+the same command goes on after it was stopped, and its rating is what it would
+have been without. --append adds a dated row to the table of a Markdown file for
+every net.
+
+Exit codes: 0 rated, 1 failed, 2 wrong usage, 4 interrupted but to be continued
+by the same command, 130 interrupted without --log.`,
+		Example: `  selfplay ladder builtin
+  selfplay ladder best.nnue --log runs/ladder --append ladder.md
+  selfplay ladder fairy.nnue --engine /usr/games/fairy-stockfish --gain-engine ./stockfish
+  selfplay ladder new.nnue,nodes=1000 old.nnue,nodes=1000 --config my-ladder.yaml --margin 25`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%w: found no nets, expected one or more (see %s --help)", cli.ErrUsage, c.CommandPath())
@@ -60,12 +75,26 @@ table of a Markdown file for every net.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.config, "config", "", "YAML file of the ladder; default the one of the program")
-	f.IntVar(&o.games, "games", 0, "games against each opponent, an even number; default that of the ladder")
+	f.IntVar(&o.games, "games", 0, "games against each opponent at least, an even number; default that of the ladder")
+	f.IntVar(&o.most, "most", 0, "games of a net at most; default that of the ladder")
+	f.Float64Var(&o.margin, "margin", -1, "Elo: play until half of the 95 % interval is this; 0: no more than --games; default that of the ladder")
+	f.StringVar(&o.engine, "engine", "", "the program of the ladder's UCI opponents; default as the ladder has it")
+	f.StringVar(&o.gainEngine, "gain-engine", "", "a Fairy-Stockfish that loads nets; default as the ladder has it")
 	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core")
-	f.StringVar(&o.log, "log", "", "game log; makes the command resumable")
+	f.StringVar(&o.log, "log", "", "directory of game logs, one for each opponent; makes the command resumable")
 	f.StringVar(&o.appendTo, "append", "", "add a row for every net to this Markdown file")
-	f.BoolVar(&o.json, "json", false, "print a JSON object for every pair, for the result and for the ratings")
+	f.BoolVar(&o.json, "json", false, "print a JSON object every 10 s, and one for the ratings")
 	return c
+}
+
+// netRating is what the command finds out of a net.
+type netRating struct {
+	match.LadderRating
+	// Gain is the net's in Fairy-Stockfish: Elo of that program with the net over its
+	// classical evaluation. It is nil if that was not measured, and NoGain says why
+	// then.
+	Gain   *match.LadderRating `json:"gain,omitempty"`
+	NoGain string              `json:"no_gain,omitempty"`
 }
 
 // playLadder plays the nets against the ladder and rates them.
@@ -74,43 +103,89 @@ func playLadder(c *cobra.Command, args []string, o ladderOptions) error {
 	if err != nil {
 		return err
 	}
-	cfg, m, err := o.matchConfig(c.Context(), c.ErrOrStderr(), ladder, args, c.Root().Version)
+	nets, err := cli.ParsePlayers(args)
 	if err != nil {
 		return err
 	}
-	if cfg.Log == "" { // ratings are made from the log
-		dir, err := os.MkdirTemp("", "ladder-")
+	dir, remove, err := o.directory()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	v, err := cli.Variant(ladder.Variant)
+	if err != nil {
+		return err
+	}
+	present, missing, err := presentAnchors(c.Context(), &ladder, v)
+	if err != nil {
+		return err
+	}
+	if missing != "" {
+		fmt.Fprintln(c.ErrOrStderr(), missing)
+	}
+	base, err := o.matchConfig(c.Context(), c.ErrOrStderr(), &ladder, nets, present, c.Root().Version)
+	if err != nil {
+		return err
+	}
+	p := newLadderPrinter(c, &o, ladder.Margin)
+	var anchors []match.Anchor // the last players
+	for i, a := range present {
+		anchors = append(anchors, match.Anchor{Contestant: base.Players[len(nets)+i], Elo: a.Elo, SD: a.SD})
+	}
+	var ratings []netRating
+	for i := range nets {
+		l := climb(&ladder, base, base.Players[i], anchors, dir)
+		r := netRating{}
+		if r.LadderRating, err = p.rate(c.Context(), l); err == nil {
+			r.Gain, r.NoGain, err = gain(c.Context(), p, &ladder, &nets[i], base, dir)
+		}
 		if err != nil {
+			return o.stopped(c, p, l, err)
+		}
+		if err := p.net(&r); err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
-		cfg.Log = filepath.Join(dir, "match.jsonl")
+		ratings = append(ratings, r)
 	}
-	if err := playMatch(c, cfg, m.printer(c), o.log != ""); err != nil {
+	if err := p.end(ratings, missing); err != nil || o.appendTo == "" {
 		return err
 	}
-	anchors := make([]match.Anchor, len(ladder.Anchors))
-	for i, a := range ladder.Anchors {
-		anchors[i] = match.Anchor{Name: a.Name, Elo: a.Elo, SD: a.SD}
-	}
-	ratings, err := match.RateGauntlet(c.Context(), cfg, anchors, c.ErrOrStderr())
-	if err != nil {
-		return err
-	}
-	if o.json {
-		err = json.NewEncoder(c.OutOrStdout()).Encode(struct {
-			Type string                 `json:"type"`
-			Nets []match.GauntletRating `json:"nets"`
-		}{"ladder", ratings})
-	} else {
-		err = printLadder(c.OutOrStdout(), ratings)
-	}
-	if err != nil || o.appendTo == "" {
-		return err
-	}
-	return appendLadder(o.appendTo, ratings, time.Now(), c.Root().Version)
+	return appendLadder(o.appendTo, ratings, p.began, c.Root().Version)
 }
 
+// stopped prints what is known of a net whose games were ended by an error.
+func (o *ladderOptions) stopped(c *cobra.Command, p *ladderPrinter, l *match.Ladder, err error) error {
+	if errors.Is(err, match.ErrConfig) {
+		return fmt.Errorf("%w: %w", cli.ErrUsage, err)
+	}
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if r, rated := l.Rating(context.WithoutCancel(c.Context())); rated == nil {
+		if err := p.net(&netRating{LadderRating: r}); err != nil {
+			return err
+		}
+	}
+	if o.log == "" {
+		return err
+	}
+	fmt.Fprintln(c.ErrOrStderr(), "resume with:", words.Shell(os.Args...))
+	return fmt.Errorf("%w", cli.ErrResumable)
+}
+
+// directory returns that of the logs, and what removes it if it is temporary.
+func (o *ladderOptions) directory() (dir string, remove func(), err error) {
+	if o.log == "" {
+		dir, err = os.MkdirTemp("", "ladder-")
+		return dir, func() { os.RemoveAll(dir) }, err
+	}
+	if info, err := os.Stat(o.log); err == nil && !info.IsDir() {
+		return "", nil, fmt.Errorf("%w: --log: found the file %s, expected a directory: every opponent has a log of its own", cli.ErrUsage, o.log)
+	}
+	return o.log, func() {}, os.MkdirAll(o.log, 0o755)
+}
+
+// ladder reads the ladder and puts the flags over it.
 func (o *ladderOptions) ladder() (configs.Ladder, error) {
 	ladder := configs.DefaultLadder()
 	if o.config != "" {
@@ -122,93 +197,100 @@ func (o *ladderOptions) ladder() (configs.Ladder, error) {
 			return ladder, fmt.Errorf("%w: %w", cli.ErrUsage, err)
 		}
 	}
-	ladder.Games = cmp.Or(o.games, ladder.Games)
+	ladder.Games, ladder.Most = cmp.Or(o.games, ladder.Games), cmp.Or(o.most, ladder.Most)
+	if o.margin >= 0 {
+		ladder.Margin = o.margin
+	}
+	ladder.Most = max(ladder.Most, ladder.Games*len(ladder.Anchors))
+	for i := range ladder.Anchors {
+		if s := &ladder.Anchors[i].Player; o.engine != "" && s.Search == player.Engine {
+			s.Command = []string{o.engine}
+		}
+	}
+	if ladder.Gain != nil && o.gainEngine != "" {
+		ladder.Gain.Command = []string{o.gainEngine}
+	}
 	return ladder, nil
 }
 
-// matchConfig makes a gauntlet of the nets against the anchors.
-func (o *ladderOptions) matchConfig(ctx context.Context, stderr io.Writer, ladder configs.Ladder, args []string, build string) (match.Config, *matchOptions, error) {
+// matchConfig is what all matches have in common, with the nets and the opponents as
+// its players.
+func (o *ladderOptions) matchConfig(ctx context.Context, stderr io.Writer, ladder *configs.Ladder, nets []player.Spec, anchors []configs.Anchor, build string) (match.Config, error) {
 	var m matchOptions
 	m.addFlags(pflag.NewFlagSet("ladder", pflag.ContinueOnError))
 	m.variant, m.games, m.seed, m.nodes = ladder.Variant, ladder.Games, ladder.Seed, ladder.Nodes
-	m.format, m.seeds = match.Gauntlet.String(), len(args)
-	m.concurrency, m.log, m.json = o.concurrency, o.log, o.json
-	players, err := cli.ParsePlayers(args)
-	if err != nil {
-		return match.Config{}, nil, err
-	}
-	for _, a := range ladder.Anchors {
+	m.concurrency = o.concurrency
+	players := append([]player.Spec(nil), nets...)
+	for _, a := range anchors {
 		s := a.Player
 		s.Name = a.Name
 		players = append(players, s)
 	}
-	cfg, err := m.config(ctx, stderr, players, build)
-	return cfg, &m, err
+	return m.config(ctx, stderr, players, build)
 }
 
-func printLadder(w io.Writer, ratings []match.GauntletRating) error {
-	for _, c := range ratings {
-		if _, err := fmt.Fprintf(w, "\n%s (%s): %s Elo\n", c.Name, c.Limits, ratingText(&c.Elo)); err != nil {
-			return err
-		}
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "Elo\tscore\texpected\t  against")
-		for _, s := range c.Scores {
-			fmt.Fprintf(t, "%.0f\t%.1f %%\t%.1f %%\t  %s\n", s.Elo, 100*s.Score, 100*s.Expected, s.Anchor)
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
+// climb makes the ladder of a player.
+func climb(ladder *configs.Ladder, base match.Config, p match.Contestant, anchors []match.Anchor, dir string) *match.Ladder {
+	return &match.Ladder{
+		Match: base, Player: p, Anchors: anchors, Dir: dir,
+		Pairs: ladder.Games / 2, Margin: ladder.Margin, Most: ladder.Most / 2,
 	}
-	return nil
 }
 
-// ratingText is a rating with its error.
-func ratingText(e *rating.Estimate) string {
-	margin, _ := e.Margin()
-	return fmt.Sprintf("%+.0f ± %.0f", e.Value, margin)
+// presentAnchors returns the opponents that can play here, and a sentence about the
+// others. That none can is an error.
+func presentAnchors(ctx context.Context, ladder *configs.Ladder, v *chess.Variant) (present []configs.Anchor, missing string, err error) {
+	faults := make(map[string]error) // by command
+	var names, reasons []string
+	for _, a := range ladder.Anchors {
+		if !a.Player.Search.Foreign() {
+			present = append(present, a)
+			continue
+		}
+		key := strings.Join(a.Player.Command, " ") + "\n" + a.Engine
+		fault, asked := faults[key]
+		if !asked {
+			if fault = checkEngine(ctx, a.Player, a.Engine, v); ctx.Err() != nil {
+				return nil, "", ctx.Err()
+			}
+			faults[key] = fault
+			if fault != nil {
+				reasons = append(reasons, fault.Error())
+			}
+		}
+		if fault != nil {
+			names = append(names, a.Name)
+		} else {
+			present = append(present, a)
+		}
+	}
+	if names == nil {
+		return present, "", nil
+	}
+	missing = fmt.Sprintf("left out %s: %s", strings.Join(names, ", "), strings.Join(reasons, "; "))
+	if present == nil {
+		return nil, "", fmt.Errorf("no opponent is left: %s", missing)
+	}
+	var rest []string
+	for _, a := range present {
+		rest = append(rest, a.Name)
+	}
+	return present, missing + fmt.Sprintf(". Rated against %s alone; Debian has fairy-stockfish 11.1, and --engine names it if it is not on the PATH.", strings.Join(rest, ", ")), nil
 }
 
-// The table that --append adds to. Its head is also how it is found again.
-const (
-	ladderHead    = "| date | net | limits | games | rating | scores | build |\n|---|---|---|---|---|---|---|\n"
-	ladderSection = "\n## Strength ladder\n\nBy `selfplay ladder`: Elo on the scale of `configs/ladder.yaml`, intervals of 95 % from opening pairs.\n\n"
-)
-
-// appendLadder adds a row for every net to the table in a Markdown file, which
-// is begun at its end if it is not there.
-func appendLadder(path string, ratings []match.GauntletRating, now time.Time, build string) error {
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("--append: %w", err)
+// checkEngine starts an engine and compares how it calls itself.
+func checkEngine(ctx context.Context, s player.Spec, expected string, v *chess.Variant) error {
+	m, err := s.Load(ctx, v, player.Defaults{})
+	if err != nil {
+		return err
 	}
-	var rows strings.Builder
-	for _, c := range ratings {
-		var scores []string
-		for _, s := range c.Scores {
-			scores = append(scores, fmt.Sprintf("%s %.0f %%", s.Anchor, 100*s.Score))
-		}
-		fmt.Fprintf(&rows, "| %s | %s (%.8s) | %s | %d | **%s** | %s | %s |\n", now.Format(time.DateOnly),
-			strings.ReplaceAll(c.Name, "|", "/"), c.Net, c.Limits, c.Games, ratingText(&c.Elo), strings.Join(scores, ", "), build)
+	p, err := m.Open()
+	if err != nil {
+		return err
 	}
-	before, after, found := strings.Cut(string(text), ladderHead)
-	if !found {
-		if before != "" && !strings.HasSuffix(before, "\n") {
-			before += "\n"
-		}
-		before += ladderSection
-	}
-	end := 0 // of the rows that are there
-	for strings.HasPrefix(after[end:], "|") {
-		line, _, whole := strings.Cut(after[end:], "\n")
-		end += len(line)
-		if !whole {
-			after += "\n"
-		}
-		end++
-	}
-	if err := durable.WriteFile(path, []byte(before+ladderHead+after[:end]+rows.String()+after[end:])); err != nil {
-		return fmt.Errorf("--append: %w", err)
+	defer p.Close()
+	if named, ok := p.(interface{ Name() string }); ok && !strings.HasPrefix(named.Name(), expected) {
+		return fmt.Errorf("%s: found %s, expected %s, whose rating this is", s.Command[0], named.Name(), expected)
 	}
 	return nil
 }

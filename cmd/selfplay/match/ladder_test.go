@@ -1,13 +1,17 @@
 package match
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
 )
 
 // testLadder writes a ladder of quick opponents and returns its path.
@@ -36,14 +40,14 @@ func TestLadder(t *testing.T) {
 	}
 	for run, want := range []int{1, 2} { // rows of the table
 		out, stderr, code := selfplayCommand(t, "", "ladder", "material,name=us", "--config", config, "--append", book)
-		if code != 0 || !strings.Contains(out, "us (nodes 60): ") || !strings.Contains(out, "weak one") || !strings.Contains(out, "gauntlet of 1") {
+		if code != 0 || !strings.Contains(out, "us (nodes 60): ") || !strings.Contains(out, "weak one (0)") {
 			t.Fatalf("exit %d, output\n%s\nerror\n%s", code, out, stderr)
 		}
 		text, err := os.ReadFile(book)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(string(text), "# Lab book\n\nText.\n\n## Strength ladder\n") || strings.Count(string(text), ladderHead) != 1 ||
+		if !strings.HasPrefix(string(text), "# Lab book\n\nText.\n\n## Ratings\n") || strings.Count(string(text), ladderHead) != 1 ||
 			strings.Count(string(text), " | us (material) | nodes 60 | 12 | **") != want {
 			t.Errorf("run %d: lab book\n%s", run, text)
 		}
@@ -53,27 +57,15 @@ func TestLadder(t *testing.T) {
 	if err := os.WriteFile(book, append(text, "\nMore.\n"...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	log := filepath.Join(t.TempDir(), "ladder.jsonl")
+	log := filepath.Join(t.TempDir(), "ladder")
 	args := []string{"ladder", "material,name=us", "material,nodes=20,name=another", "--config", config, "--append", book, "--games", "4", "--log", log, "--json"}
 	out, _, code := selfplayCommand(t, "", args...)
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	var last struct {
-		Type string
-		Nets []struct {
-			Name   string
-			Games  int
-			Elo    struct{ Value, Low, High float64 }
-			Scores []struct {
-				Anchor          string
-				Score, Expected float64
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || code != 0 || last.Type != "ladder" || len(last.Nets) != 2 {
-		t.Fatalf("exit %d, %v in\n%s", code, err, out)
+	last := lastLadder(t, out)
+	if code != 0 || last.Type != "ladder" || len(last.Nets) != 2 || last.Missing != "" {
+		t.Fatalf("exit %d, %+v in\n%s", code, last, out)
 	}
 	for _, n := range last.Nets {
-		if n.Games != 8 || len(n.Scores) != 2 || !(n.Elo.Low <= n.Elo.Value && n.Elo.Value <= n.Elo.High) {
+		if n.Games != 8 || len(n.Scores) != 2 || !(n.Elo.Low <= n.Elo.Value && n.Elo.Value <= n.Elo.High) || n.Gain != nil {
 			t.Errorf("net %+v", n)
 		}
 		// A rating is where the points made are the points expected, but for
@@ -83,12 +75,128 @@ func TestLadder(t *testing.T) {
 		}
 	}
 	again, _, code := selfplayCommand(t, "", args...)
-	if code != 0 || !strings.HasSuffix(out, again[strings.LastIndex(strings.TrimSpace(again), "\n"):]) {
+	if code != 0 || !reflect.DeepEqual(lastLadder(t, again), last) {
 		t.Errorf("from the log, exit %d:\n%s\nbefore:\n%s", code, again, out)
 	}
 	text, _ = os.ReadFile(book)
 	if rows := strings.Count(string(text), "\n| 2"); rows != 6 || !strings.HasSuffix(string(text), " |\n\nMore.\n") {
 		t.Errorf("%d rows in the lab book\n%s", rows, text)
+	}
+}
+
+// ladderResult is the last object of ladder --json.
+type ladderResult struct {
+	Type    string
+	Missing string
+	Nets    []struct {
+		Name   string
+		Games  int
+		Elo    struct{ Value, Low, High float64 }
+		Scores []struct {
+			Anchor          string
+			Games           int
+			Score, Expected float64
+		}
+		Gain *struct {
+			Games int
+			Elo   struct{ Value, Low, High float64 }
+		}
+		NoGain string `json:"no_gain"`
+	}
+}
+
+func lastLadder(t *testing.T, out string) (last ladderResult) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		t.Fatalf("%v in\n%s", err, out)
+	}
+	return last
+}
+
+// TestLadderPlaysUntilSure: with a margin more games are played than against every
+// opponent at least, and no more than the bound.
+func TestLadderPlaysUntilSure(t *testing.T) {
+	out, stderr, code := selfplayCommand(t, "", "ladder", "material,name=us,nodes=30", "--config", testLadder(t), "--margin", "100", "--most", "200", "--json")
+	last := lastLadder(t, out)
+	if code != 0 || len(last.Nets) != 1 {
+		t.Fatalf("exit %d\n%s\n%s", code, out, stderr)
+	}
+	n := last.Nets[0]
+	if margin := (n.Elo.High - n.Elo.Low) / 2; n.Games <= 12 || n.Games > 200 || margin > 100 && n.Games < 200 {
+		t.Errorf("± %.0f by %d games", margin, n.Games)
+	}
+}
+
+// TestLadderWithoutEngine: opponents whose engine is missing, or is another version
+// than the rating is of, are left out with a sentence.
+func TestLadderWithoutEngine(t *testing.T) {
+	config := testLadder(t)
+	mock, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	if err := os.WriteFile(other, []byte(strings.Replace(string(mock), "elo: 100}", "elo: 100, engine: Mock 2}", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	absent := filepath.Join(t.TempDir(), "absent")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--config", config, "--engine", absent}, "left out mock: engine could not be started: " + absent},
+		{[]string{"--config", other}, "found Mock 1.0, expected Mock 2"},
+	} {
+		out, stderr, code := selfplayCommand(t, "", append([]string{"ladder", "material,name=us"}, c.args...)...)
+		if code != 0 || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "Rated against weak one alone") ||
+			!strings.Contains(out, "us (nodes 60): ") || strings.Contains(out, "mock") {
+			t.Errorf("%q: exit %d\n%s\n%s", c.args, code, out, stderr)
+		}
+		out, _, _ = selfplayCommand(t, "", append([]string{"ladder", "material,name=us", "--json"}, c.args...)...)
+		if last := lastLadder(t, out); !strings.Contains(last.Missing, c.want) || len(last.Nets) != 1 || last.Nets[0].Games != 6 {
+			t.Errorf("%q: %+v", c.args, last)
+		}
+	}
+}
+
+// TestLadderGain: a net of Fairy-Stockfish's architecture plays in that program, whose
+// place an engine with the options takes that it needs for that.
+func TestLadderGain(t *testing.T) {
+	n, err := nnuetest.Random(nnue.Fairy(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net := filepath.Join(t.TempDir(), "fairy.nnue")
+	if err := writeNet(n, net); err != nil {
+		t.Fatal(err)
+	}
+	ladder, err := os.ReadFile(testLadder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, log := filepath.Join(t.TempDir(), "gain.yaml"), t.TempDir()
+	for script, want := range map[string]string{
+		"": "no gain in Fairy-Stockfish: unknown engine option",
+		"uci: print option name Use NNUE type check default true | print option name EvalFile type string default x | obey; setoption: echo | obey": "gain in Fairy-Stockfish (nodes 50): ",
+	} {
+		text := string(ladder) + "gain: '" + strings.ReplaceAll(clitest.MockPlayer(script, ""), ",name=mock", "") + ",nodes=50'\n"
+		if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, stderr, code := selfplayCommand(t, "", "ladder", net+",nodes=4", "--config", config, "--games", "2", "--log", log)
+		if code != 0 || !strings.Contains(out+stderr, want) {
+			t.Errorf("script %q: exit %d\n%s\n%s", script, code, out, stderr)
+		}
+	}
+	// The net that the engine was given is the net.
+	files, err := filepath.Glob(filepath.Join(log, "crazyhouse-*.nnue"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("nets for the engine: %q, error %v", files, err)
+	}
+	a, _ := os.ReadFile(net)
+	if b, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(a, b) {
+		t.Errorf("the engine's net is another, error %v", err)
 	}
 }
 
@@ -106,6 +214,7 @@ func TestLadderUsage(t *testing.T) {
 		{[]string{"material", "--config", bad}, "bad.yaml: variant: found shogi", 2},
 		{[]string{"material", "--config", bad + "x"}, "bad.yamlx", 1},
 		{[]string{"material", "--games", "5"}, "found 5", 2},
+		{[]string{"material", "--log", bad}, "expected a directory", 2},
 		{[]string{filepath.Join(t.TempDir(), "none.nnue")}, "none.nnue", 1},
 	} {
 		_, stderr, code := selfplayCommand(t, "", append([]string{"ladder"}, tc.args...)...)
