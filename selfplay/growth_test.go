@@ -22,12 +22,18 @@ func TestRenew(t *testing.T) {
 	loopOnce(t, dir, cfg, Limits{Generation: 3, For: patience})
 	var renewed []float64
 	begun := 0 // step that the present net began at
+	offered := false
 	for _, e := range events(t, dir) {
 		switch e["msg"] {
 		case "training begins with a fresh net":
+			if !offered {
+				t.Errorf("a fresh net at step %v takes the place of one that was never offered", e["step"])
+			}
+			offered = false
 			renewed = append(renewed, e["positions"].(float64))
 			begun = int(e["step"].(float64))
 		case "net offered":
+			offered = true
 			if age := int(e["step"].(float64)) - begun; age == 0 || age%cfg.Train.StepsPerNet != 0 {
 				t.Errorf("a net of %d steps is offered, want a multiple of %d", age, cfg.Train.StepsPerNet)
 			}
@@ -50,6 +56,11 @@ func TestRenew(t *testing.T) {
 		t.Errorf("resumed with %d positions at the last fresh net, want %v", l.state.Renewed, last)
 	}
 	l.state.Renewed, l.state.Ratio.Tokens = buffer.Stats().Plies/2, 7
+	r.cfg.Train.StepsPerNet = int(l.trainer.Age()) + 1
+	if err := l.renew(); err != nil || l.state.Ratio.Tokens != 7 {
+		t.Fatalf("found a fresh net, error %v, expected the present one to be offered first", err)
+	}
+	r.cfg.Train.StepsPerNet--
 	if err := l.renew(); err != nil {
 		t.Fatal(err)
 	}

@@ -250,15 +250,16 @@ func (l *learner) step(ctx context.Context) error {
 
 // renew begins with a fresh model when the positions stored have grown enough: one
 // that learned from the few and weak ones of the beginning stays weaker than one
-// that never saw them. The positions stored are new to the fresh model, so it does
-// not wait for later ones before it draws samples.
+// that never saw them. Each is offered once before another takes its place. The positions
+// stored are new to the fresh model, so it does not wait for later ones before it draws
+// samples.
 func (l *learner) renew() error {
 	t, stats := l.run.cfg.Train, l.buffer.Stats()
 	stored, growth := stats.Plies, t.RenewGrowth
 	if l.state.Renewed == 0 {
 		l.state.Renewed = stored
 	}
-	if growth == 0 || float64(stored) < growth*float64(l.state.Renewed) {
+	if growth == 0 || l.trainer.Age() < uint64(t.StepsPerNet) || float64(stored) < growth*float64(l.state.Renewed) {
 		return nil
 	}
 	if err := l.grow(stored); err != nil {
