@@ -176,7 +176,7 @@ func mapUnavailable(err error) error {
 	case errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse),
 		errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting),
 		errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound): // wiped, until Ensure
+		errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, nats.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound): // wiped, until Ensure
 	case errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == codeStreamOffline):
 	case errors.As(err, &api) && api.ErrorCode == codeNoPeers && strings.Contains(api.Description, peerOffline): // until they have met
 	default:

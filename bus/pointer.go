@@ -98,13 +98,16 @@ func pointerError(key string, err error) error {
 // WatchPointer sends the value of key, if it has one, and then every change,
 // until ctx ends or the bus closes; then it closes the channel. A slow
 // reader sees only the newest value. Lost connections and a restarted server
-// are lived through.
+// are lived through, also one that is away when the watch begins.
 func (b *Bus) WatchPointer(ctx context.Context, key string) (<-chan Pointer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	first, err := b.ctl.Watch(ctx, key, jetstream.IgnoreDeletes())
 	if err != nil {
-		cancel()
-		return nil, pointerError(key, err)
+		first = nil
+		if err = pointerError(key, err); ctx.Err() != nil || !errors.Is(err, ErrUnavailable) {
+			cancel()
+			return nil, err
+		}
 	}
 	w := &watch{bus: b, key: key, out: make(chan Pointer, 1)}
 	open := b.conn.start(ctx, func(ctx context.Context) {
@@ -118,7 +121,8 @@ func (b *Bus) WatchPointer(ctx context.Context, key string) (<-chan Pointer, err
 	return w.out, nil
 }
 
-// watch is the goroutine of WatchPointer. The server's watch reports a
+// watch is the goroutine of WatchPointer, which begins without a watch of the server if
+// that is away. The server's watch reports a
 // change at once but may fall silent without an error when the connection is
 // lost, so the pointer is also polled.
 type watch struct {
@@ -130,6 +134,11 @@ type watch struct {
 
 func (w *watch) run(ctx context.Context, kw jetstream.KeyWatcher) {
 	defer close(w.out)
+	if kw == nil {
+		if kw = w.reopen(ctx); kw == nil {
+			return
+		}
+	}
 	tick := time.NewTicker(pointerPoll)
 	defer tick.Stop()
 	again := w.bus.conn.again.wait()

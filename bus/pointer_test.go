@@ -122,6 +122,31 @@ func TestWatchPointer(t *testing.T) {
 	}
 }
 
+// A watch may begin while the server cannot give it: here what it watches is gone.
+func TestWatchBeginsBeforeTheServerCan(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	if err := b.js.DeleteStream(ctx, "KV_"+b.ctl.Bucket()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := b.WatchPointer(ctx, "best")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.SetPointer(ctx, "best", "one", 0); err != nil {
+		t.Fatal(err)
+	}
+	if p := next(t, c); p.Value != "one" {
+		t.Errorf("found %+v, expected the value", p)
+	}
+	if _, err := b.WatchPointer(ctx, "no name"); err == nil {
+		t.Error("found a watch of a bad name")
+	}
+}
+
 func TestCloseEndsWatches(t *testing.T) {
 	b := openBus(t, Options{})
 	c, err := b.WatchPointer(testContext(t), "best")

@@ -53,12 +53,16 @@ type role func(ctx context.Context) error
 // that store its games after it.
 func (r *Run) withActor(ctx context.Context, limits Limits, drain time.Duration, beside, store []role) error {
 	follow := newFollower(r)
-	act, err := newActor(ctx, r, follow, limits.Games)
+	var act *actor
+	err := r.patiently(ctx, func(ctx context.Context) (err error) {
+		act, err = newActor(ctx, r, follow, limits.Games)
+		return err
+	})
 	if err != nil {
 		return unlessInterrupted(ctx, err)
 	}
 	defer act.close()
-	if err := unlessInterrupted(ctx, follow.sync(ctx)); err != nil {
+	if err := unlessInterrupted(ctx, r.patiently(ctx, follow.sync)); err != nil {
 		return err
 	}
 	stop, stopped := context.WithCancel(ctx)
