@@ -40,6 +40,7 @@ type Rules struct {
 	ReducedDepth      bool `yaml:"reduced_depth" usage:"futility and exchange pruning look at the depth after reduction"`
 	Exchange          bool `yaml:"exchange" usage:"leave out moves that lose material"`
 	Delta             bool `yaml:"delta" usage:"quiescence: leave out captures that cannot reach alpha"`
+	FewMoves          bool `yaml:"few_moves" usage:"quiescence, in late iterations: look at few moves of a position that give no check"`
 	Evasions          bool `yaml:"evasions" usage:"quiescence: try few quiet evasions"`
 	Quiescence        bool `yaml:"quiescence" usage:"resolve captures and drop checks below depth 0"`
 	QuiesceTable      bool `yaml:"quiesce_table" usage:"quiescence: try the table's move first"`
@@ -91,6 +92,9 @@ type Numbers struct {
 	NoisyDepth     int `yaml:"noisy_depth" range:"1..40" usage:"the same of captures"`
 	HistoryFloor   int `yaml:"history_floor" range:"200..20000" usage:"history pruning: least score, per ply of depth"`
 	DropPlies      int `yaml:"drop_plies" range:"0..8" usage:"quiescence plies that look at drops giving check"`
+	QuiesceMoves   int `yaml:"quiesce_moves" range:"1..64" usage:"quiescence: how many those are"`
+	CheckDepth     int `yaml:"check_depth" range:"0..16" usage:"least depth left in check for an extension"`
+	DeepFrom       int `yaml:"deep_from" range:"1..64" usage:"first iteration that few_moves and check_depth hold in"`
 	QuietEvasions  int `yaml:"quiet_evasions" range:"1..64" usage:"quiet moves out of check that quiescence tries once it has a defence"`
 	SingularDepth  int `yaml:"singular_depth" range:"3..16" usage:"singular extension: least depth"`
 	SingularMargin int `yaml:"singular_margin" range:"1..400" usage:"singular extension: below the table's score, 16ths per ply of depth"`
@@ -130,7 +134,7 @@ var paramsHand = Params{
 		NullBase: 3, NullDivisor: 4, NullMargin: 170, ProbMargin: 250,
 		FutileBase: 100, FutileStep: 100, FutileDepth: 6, DeltaMargin: 270,
 		QuietLoss: 28, NoisyLoss: 160, CountBase: 11, CountSquare: 90, CountDepth: 7, QuietDepth: 6, NoisyDepth: 5, HistoryFloor: 4500,
-		DropPlies: -minDepth, QuietEvasions: 3,
+		DropPlies: -minDepth, QuietEvasions: 3, QuiesceMoves: 2, DeepFrom: 6,
 		SingularDepth: 4, SingularMargin: 20, DoubleMargin: 40, ExtendReach: 200,
 		ReduceDepth: 3, ReduceBase: 950, ReduceDivisor: 2253, ReduceWindow: 1024, ReduceFalling: 900, ReduceCheck: 1024,
 		ReduceExpected: 1024, ReduceSeen: 1024, ReduceHistory: 850, ReduceCapture: 600,

@@ -73,11 +73,19 @@ func (w *worker) quiesce(ply, depth, alpha, beta int) int {
 func (w *worker) quiesceMoves(ply, depth, alpha, beta, best int) (int, chess.Move) {
 	f := &w.stack[ply]
 	bestMove := chess.NoMove
-	quiets := 0
+	quiets, looked := 0, 0
+	few := w.tune.FewMoves && w.deep() && !f.inCheck
+	var squares [6]chess.Bitboard
+	if few {
+		squares = checkSquares(&f.pos)
+	}
 	for {
 		m, order := w.nextMove(ply)
 		if m == chess.NoMove {
 			break
+		}
+		if looked++; few && looked > w.tune.QuiesceMoves && !checksDirectly(&f.pos, m, &squares) {
+			continue
 		}
 		if f.inCheck {
 			if order < bandKiller {
