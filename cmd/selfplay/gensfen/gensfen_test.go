@@ -112,7 +112,7 @@ func TestKilledGensfen(t *testing.T) {
 	for _, ext := range []string{".chain", ".bin"} {
 		args := func(name string) []string {
 			return []string{"gensfen", "--nodes", "150", "--hash", "1", "--threads", "2", "--save-interval", "5ms", "--seed", "3",
-				"--count", "900", "--output", filepath.Join(dir, name+ext)}
+				"--count", "3000", "--output", filepath.Join(dir, name+ext)}
 		}
 		want := gensfenFile(t, filepath.Join(dir, "straight"+ext), args("straight")[1:]...)
 		clitest.KillThrice(t, len(want), func() int {

@@ -14,7 +14,8 @@ const kills = 3
 // KillThrice runs the command line in a process of its own and kills it without
 // warning, three times: once it has done a fifth, two fifths and three fifths of its
 // work. Done counts the work done, of which there is all. The test binary is the program,
-// see [Main].
+// see [Main]. On a machine that lets the test wait for long the work may be over before
+// the second or the third time; then there are fewer.
 func KillThrice(t *testing.T, all int, done func() int, args ...string) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -37,7 +38,11 @@ func KillThrice(t *testing.T, all int, done func() int, args ...string) {
 			t.Fatal(err)
 		}
 		if err := cmd.Wait(); err == nil {
-			t.Errorf("kill %d came too late", kill)
+			if kill == 1 {
+				t.Fatal("the first kill came too late")
+			}
+			t.Logf("kill %d came too late", kill)
+			return
 		}
 		if found <= due {
 			t.Fatalf("kill %d: found %d done of %d, expected more than %d\n%s", kill, found, all, due, stderr.String())
