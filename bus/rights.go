@@ -20,7 +20,7 @@ const InboxPrefix = "_INBOX_"
 // its work: actor, replay, trainer, gate or verify. An actor has the given name, and
 // publishes games under no other. An operator may do everything. The error wraps ErrName.
 //
-// Whoever may read a stream may have the server send what is read to any subject.
+// A user that may read a stream can have the server send what it reads to any subject.
 func RightsOf(role, id, actor string) (Rights, error) {
 	if err := checkRunName("run id", id); err != nil {
 		return Rights{}, err
