@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./observe ./replay ./selfplay ./uci/... ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web arm64 clean
+.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web browser arm64 clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -111,3 +111,10 @@ interop:
 web:
 	npm ci --prefix dash/web --ignore-scripts --no-audit --no-fund
 	npm run --prefix dash/web build
+
+# The page of package dash in Chromium, that of the system: its views on a real run, what
+# they look like, and that everybody can use them. Needs Node.js 20 or newer, npm, chromium
+# and fonts-dejavu-core. UPDATE=1 takes the pictures anew; look at them before you commit.
+browser: build
+	npm ci --prefix dash/web --ignore-scripts --no-audit --no-fund
+	npm run --prefix dash/web browser -- $(if $(UPDATE),--update-snapshots=changed)
