@@ -76,6 +76,8 @@ type Actor struct {
 	WinScore      int     `yaml:"win_score"`       // adjudication: both agree on at least this, centipawns; 0 switches it off
 	WinPlies      int     `yaml:"win_plies"`       // for this many plies
 	PlayOutShare  float64 `yaml:"play_out_share"`  // share of games never adjudicated, 0..1
+	ResearchShare float64 `yaml:"research_share"`  // share of the positions of a game searched again after it, those that surprised most, 0..1; 0: none
+	ResearchNodes uint64  `yaml:"research_nodes"`  // search nodes of each of them
 	SpoolMaxGames int     `yaml:"spool_max_games"` // games waiting for the bus before an actor pauses
 }
 
@@ -133,7 +135,10 @@ type Train struct {
 	RenewGrowth   float64 `yaml:"renew_growth"`    // the trainer begins with a fresh net whenever the positions stored have grown by this factor; 0: never
 	RenewSamples  float64 `yaml:"renew_samples"`   // samples that a fresh net draws in advance per position in the window
 	PerGame       int     `yaml:"per_game"`        // positions drawn from one game at a time
-	Checkpoint    int     `yaml:"checkpoint"`      // steps between checkpoints
+	// ResearchWeight is how many times as likely as others of its game a position is
+	// drawn that was searched again.
+	ResearchWeight float64 `yaml:"research_weight"`
+	Checkpoint     int     `yaml:"checkpoint"` // steps between checkpoints
 }
 
 // Gate decides whether a candidate replaces the current net.

@@ -120,7 +120,7 @@ func TestRotAfterOpen(t *testing.T) {
 	if _, err := b.read(e); !errors.Is(err, ErrDamaged) {
 		t.Errorf("got %v, want ErrDamaged", err)
 	}
-	if err := b.Draw(newRand(1), 1, sample.Filter{}, make([]sample.Sample, 500)); err != nil {
+	if err := b.Draw(newRand(1), Drawing{PerGame: 1}, make([]sample.Sample, 500)); err != nil {
 		t.Fatal(err)
 	}
 	if st := b.Stats(); st.Unreadable != 1 {

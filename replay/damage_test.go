@@ -195,7 +195,7 @@ func TestDrawsTellDamage(t *testing.T) {
 	if err := os.Remove(first); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Draw(newRand(1), 1, sample.Filter{}, make([]sample.Sample, 500)); err != nil {
+	if err := b.Draw(newRand(1), Drawing{PerGame: 1}, make([]sample.Sample, 500)); err != nil {
 		t.Fatal(err)
 	}
 	d, st := b.Damage(), b.Stats()

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,17 +16,27 @@ import (
 // up.
 const maxDry = 50_000
 
+// Drawing says which positions Draw takes.
+type Drawing struct {
+	PerGame int // different positions of a game at a time, at least 1
+	Filter  sample.Filter
+	// Researched is how many times as likely as another of its game a position is
+	// that was searched again; 0 stands for 1.
+	Researched float64
+}
+
 // Draw fills dst with positions of the window, none of them held out: it draws
-// games in proportion to their positions, draws perGame different positions of
-// each, keeps those that pass f, and shuffles what it has. So every position
-// that passes is as likely as any other. A game may be drawn more than once.
-// The same games stored in the same order and the same rng give the same
-// samples. The error wraps ErrEmpty if there are no games, ErrNoSamples if f
-// passes nothing, ErrConfig if f is to leave out duplicates, which Draw does not
-// know.
-func (b *Buffer) Draw(rng *rand.Rand, perGame int, f sample.Filter, dst []sample.Sample) error {
-	if perGame < 1 {
-		return fmt.Errorf("%w: %d samples per game: want at least 1", ErrConfig, perGame)
+// games in proportion to their positions, draws d.PerGame different positions of
+// each, keeps those that pass d.Filter, and shuffles what it has. So every position
+// that passes is as likely as any other, but for d.Researched. A game may be drawn
+// more than once. The same games stored in the same order and the same rng give the
+// same samples. The error wraps ErrEmpty if there are no games, ErrNoSamples if the
+// filter passes nothing, ErrConfig if it is to leave out duplicates, which Draw does
+// not know.
+func (b *Buffer) Draw(rng *rand.Rand, d Drawing, dst []sample.Sample) error {
+	f := &d.Filter
+	if d.PerGame < 1 {
+		return fmt.Errorf("%w: %d samples per game: want at least 1", ErrConfig, d.PerGame)
 	}
 	if f.SkipDuplicates {
 		return fmt.Errorf("%w: found a filter of duplicates, expected none: positions are drawn again and again", ErrConfig)
@@ -40,9 +51,9 @@ func (b *Buffer) Draw(rng *rand.Rand, perGame int, f sample.Filter, dst []sample
 	var plies []uint16
 	for n, dry := 0, 0; n < len(dst); {
 		p := b.replay(b.index.at(rng.Uint64N(rows)))
-		plies = p.choose(rng, min(perGame, len(dst)-n), plies[:0])
+		plies = p.choose(rng, min(d.PerGame, len(dst)-n), d.Researched, plies[:0])
 		before := n
-		n = len(p.samples(&b.start, plies, &f, chance, dst[:n]))
+		n = len(p.samples(&b.start, plies, f, chance, dst[:n]))
 		if n > before {
 			dry = 0
 		} else if dry++; dry == maxDry {
@@ -82,16 +93,34 @@ func (p *packed) trainable(dst []uint16) []uint16 {
 }
 
 // choose draws n of the plies that may be trained on, or all if there are fewer,
-// without replacement. It returns them in order, in the memory of buf.
-func (p *packed) choose(rng *rand.Rand, n int, buf []uint16) []uint16 {
+// without replacement. One that was searched again has the given weight where the
+// others have 1; 0 stands for 1. It returns them in order, in the memory of buf.
+func (p *packed) choose(rng *rand.Rand, n int, researched float64, buf []uint16) []uint16 {
 	plies := p.trainable(buf)
 	n = min(n, len(plies))
-	for i := range n {
-		j := i + rng.IntN(len(plies)-i)
-		plies[i], plies[j] = plies[j], plies[i]
+	if researched != 0 && researched != 1 {
+		p.chooseByWeight(rng, researched, plies)
+	} else {
+		for i := range n {
+			j := i + rng.IntN(len(plies)-i)
+			plies[i], plies[j] = plies[j], plies[i]
+		}
 	}
 	slices.Sort(plies[:n])
 	return plies[:n]
+}
+
+// chooseByWeight puts plies into the order in which they are drawn without
+// replacement by weight: that of exponential random numbers divided by the weights.
+func (p *packed) chooseByWeight(rng *rand.Rand, researched float64, plies []uint16) {
+	at := make([]float64, len(p.plies))
+	for _, i := range plies {
+		at[i] = rng.ExpFloat64()
+		if p.plies[i].flags&plyResearched != 0 {
+			at[i] /= researched
+		}
+	}
+	slices.SortFunc(plies, func(i, j uint16) int { return cmp.Compare(at[i], at[j]) })
 }
 
 // replay returns the game of e, from its segment if it was not needed before.

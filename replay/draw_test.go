@@ -58,7 +58,7 @@ func TestDrawIsOfTheWindow(t *testing.T) {
 			}
 		}
 		dst := make([]sample.Sample, 20_000)
-		if err := b.Draw(newRand(1), 4, f, dst); err != nil {
+		if err := b.Draw(newRand(1), Drawing{PerGame: 4, Filter: f}, dst); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range dst {
@@ -86,7 +86,7 @@ func TestDrawIsEven(t *testing.T) {
 		}
 	}
 	dst := make([]sample.Sample, 100_000)
-	if err := b.Draw(newRand(3), 2, f, dst); err != nil {
+	if err := b.Draw(newRand(3), Drawing{PerGame: 2, Filter: f}, dst); err != nil {
 		t.Fatal(err)
 	}
 	count := make(map[string]int)
@@ -104,6 +104,58 @@ func TestDrawIsEven(t *testing.T) {
 	}
 }
 
+// Positions that were searched again are drawn as many times as often as others of
+// their game as is asked for, from memory and from disk.
+func TestDrawResearched(t *testing.T) {
+	dir := t.TempDir()
+	b := openBuffer(t, dir, testOptions())
+	var games [][]byte
+	for i := range 40 {
+		g := testGame(i, 34)
+		if len(g.Plies) < 34 {
+			continue
+		}
+		var again []int
+		for ply := opening; ply < len(g.Plies); ply += 5 {
+			again = append(again, ply)
+		}
+		g.Limits = game.ResearchText(g.Limits, search.Limits{Nodes: 1000}, again) // 6 of 30
+		games = append(games, encode(t, g))
+	}
+	appendGames(t, b, games)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = openBuffer(t, dir, testOptions())
+	for _, weight := range []float64{0.5, 1, 3} {
+		dst := make([]sample.Sample, 30_000)
+		if err := b.Draw(newRand(9), Drawing{PerGame: 1, Researched: weight}, dst); err != nil {
+			t.Fatal(err)
+		}
+		again := 0.0
+		for _, s := range dst {
+			if (s.Ply-opening)%5 == 0 {
+				again++
+			}
+		}
+		n, p := float64(len(dst)), 6*weight/(6*weight+24)
+		if z := (again - n*p) / math.Sqrt(n*p*(1-p)); math.Abs(z) > 5 {
+			t.Errorf("weight %g: %g of %g, expected a share of %g", weight, again, n, p)
+		}
+	}
+	dst := make([]sample.Sample, 30) // of one game, each once
+	if err := b.Draw(newRand(2), Drawing{PerGame: 1000, Researched: 5}, dst); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[uint16]bool{}
+	for _, s := range dst {
+		seen[s.Ply] = true
+	}
+	if len(seen) != len(dst) {
+		t.Errorf("%d different positions of %d", len(seen), len(dst))
+	}
+}
+
 // A draw from one game takes no position twice.
 func TestDrawWithoutReplacement(t *testing.T) {
 	b := openBuffer(t, t.TempDir(), testOptions())
@@ -113,7 +165,7 @@ func TestDrawWithoutReplacement(t *testing.T) {
 	appendGames(t, b, testGames(t, id, 1))
 	n := int(b.Stats().Plies)
 	dst := make([]sample.Sample, n)
-	if err := b.Draw(newRand(1), 1000, sample.Filter{}, dst); err != nil {
+	if err := b.Draw(newRand(1), Drawing{PerGame: 1000}, dst); err != nil {
 		t.Fatal(err)
 	}
 	seen := make(map[uint16]bool)
@@ -145,12 +197,15 @@ func TestDrawTwin(t *testing.T) {
 	for _, f := range []sample.Filter{{}, {SkipInCheck: true, SkipCaptures: true, MinPly: 8, MaxScore: 800, RequireScore: true}, {SkipInCheck: true}, {SkipCaptures: true}, {SkipDraws: true, MaxPly: 20}} {
 		for _, perGame := range []int{1, 4, 1000} {
 			got, want := make([]sample.Sample, 500), make([]sample.Sample, 500)
-			if err := b.Draw(newRand(5), perGame, f, got); err != nil {
+			if err := b.Draw(newRand(5), Drawing{PerGame: perGame, Filter: f}, got); err != nil {
 				t.Fatal(err)
 			}
 			slowDraw(t, b, newRand(5), perGame, f, want)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("filter %+v, %d a game: other samples are drawn", f, perGame)
+			}
+			if err := b.Draw(newRand(5), Drawing{PerGame: perGame, Filter: f, Researched: 1}, got); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("filter %+v, %d a game: with weight 1 other samples are drawn, error %v", f, perGame, err)
 			}
 		}
 	}
@@ -233,7 +288,7 @@ func TestDrawIsDeterministic(t *testing.T) {
 	draw := func(b *Buffer, seed uint64) []sample.Sample {
 		t.Helper()
 		dst := make([]sample.Sample, 1000)
-		if err := b.Draw(newRand(seed), 3, sample.Filter{SkipCaptures: true}, dst); err != nil {
+		if err := b.Draw(newRand(seed), Drawing{PerGame: 3, Filter: sample.Filter{SkipCaptures: true}}, dst); err != nil {
 			t.Fatal(err)
 		}
 		return dst
@@ -295,7 +350,7 @@ func TestDrawKeepsStartPosition(t *testing.T) {
 	appendGames(t, b, [][]byte{encode(t, g)})
 	for range 2 {
 		dst := make([]sample.Sample, 1)
-		if err := b.Draw(newRand(1), 1, sample.Filter{}, dst); err != nil || dst[0].Pos != start {
+		if err := b.Draw(newRand(1), Drawing{PerGame: 1}, dst); err != nil || dst[0].Pos != start {
 			t.Errorf("%v, %s", err, dst[0].Pos.FEN())
 		}
 		crash(t, b)
@@ -306,20 +361,20 @@ func TestDrawKeepsStartPosition(t *testing.T) {
 func TestDrawRefusals(t *testing.T) {
 	b := openBuffer(t, t.TempDir(), testOptions())
 	dst := make([]sample.Sample, 10)
-	if err := b.Draw(newRand(1), 1, sample.Filter{}, dst); !errors.Is(err, ErrEmpty) {
+	if err := b.Draw(newRand(1), Drawing{PerGame: 1}, dst); !errors.Is(err, ErrEmpty) {
 		t.Errorf("empty buffer: %v", err)
 	}
 	appendGames(t, b, testGames(t, 0, 10))
-	if err := b.Draw(newRand(1), 0, sample.Filter{}, dst); !errors.Is(err, ErrConfig) {
+	if err := b.Draw(newRand(1), Drawing{PerGame: 0}, dst); !errors.Is(err, ErrConfig) {
 		t.Errorf("none per game: %v", err)
 	}
-	if err := b.Draw(newRand(1), 1, sample.Filter{MinPly: 1000}, dst); !errors.Is(err, ErrNoSamples) {
+	if err := b.Draw(newRand(1), Drawing{PerGame: 1, Filter: sample.Filter{MinPly: 1000}}, dst); !errors.Is(err, ErrNoSamples) {
 		t.Errorf("filter that passes nothing: %v", err)
 	}
-	if err := b.Draw(newRand(1), 1, sample.Filter{SkipDuplicates: true}, dst); !errors.Is(err, ErrConfig) {
+	if err := b.Draw(newRand(1), Drawing{PerGame: 1, Filter: sample.Filter{SkipDuplicates: true}}, dst); !errors.Is(err, ErrConfig) {
 		t.Errorf("a filter of duplicates: %v", err)
 	}
-	if err := b.Draw(newRand(1), 1, sample.Filter{}, nil); err != nil {
+	if err := b.Draw(newRand(1), Drawing{PerGame: 1}, nil); err != nil {
 		t.Errorf("nothing asked for: %v", err)
 	}
 }
@@ -331,7 +386,7 @@ func TestDrawByChance(t *testing.T) {
 	const thin = 12
 	counts := func(f sample.Filter) (early, late int) {
 		dst := make([]sample.Sample, 20_000)
-		if err := b.Draw(newRand(1), 4, f, dst); err != nil {
+		if err := b.Draw(newRand(1), Drawing{PerGame: 4, Filter: f}, dst); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range dst {
@@ -357,7 +412,7 @@ func TestDrawAllocates(t *testing.T) {
 	rng, dst := newRand(1), make([]sample.Sample, 1000)
 	f := sample.Filter{SkipInCheck: true, SkipCaptures: true, MinPly: 8, ThinPly: 10}
 	allocs := testing.AllocsPerRun(10, func() {
-		if err := b.Draw(rng, 4, f, dst); err != nil {
+		if err := b.Draw(rng, Drawing{PerGame: 4, Filter: f}, dst); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -393,7 +448,7 @@ func TestConcurrentAppendAndDraw(t *testing.T) {
 			rng := newRand(uint64(w))
 			dst := make([]sample.Sample, 64)
 			for range 100 {
-				if err := b.Draw(rng, 2, sample.Filter{}, dst); err != nil {
+				if err := b.Draw(rng, Drawing{PerGame: 2}, dst); err != nil {
 					t.Error(err)
 					return
 				}
@@ -432,7 +487,7 @@ func BenchmarkDraw(b *testing.B) {
 			f := sample.Filter{SkipInCheck: true, SkipCaptures: true, MinPly: 8}
 			b.ResetTimer()
 			for range b.N {
-				if err := buf.Draw(rng, perGame, f, dst); err != nil {
+				if err := buf.Draw(rng, Drawing{PerGame: perGame, Filter: f}, dst); err != nil {
 					b.Fatal(err)
 				}
 			}

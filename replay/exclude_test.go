@@ -75,7 +75,7 @@ func TestExclude(t *testing.T) {
 			t.Fatalf("found %+v, expected as %+v", x, y)
 		}
 		s, r := make([]sample.Sample, 500), make([]sample.Sample, 500)
-		if err := errors.Join(b.Draw(newRand(1), 3, sample.Filter{}, s), other.Draw(newRand(1), 3, sample.Filter{}, r)); err != nil || !reflect.DeepEqual(s, r) {
+		if err := errors.Join(b.Draw(newRand(1), Drawing{PerGame: 3}, s), other.Draw(newRand(1), Drawing{PerGame: 3}, r)); err != nil || !reflect.DeepEqual(s, r) {
 			t.Fatalf("other samples are drawn, error %v", err)
 		}
 		if !reflect.DeepEqual(b.HeldOut(sample.Filter{}, s), other.HeldOut(sample.Filter{}, r)) {

@@ -155,9 +155,12 @@ const (
 	plyInCheck // sample.Traits of its position
 	plyCapture
 
-	// From this bit on, how often the position stood on the board before, which
-	// is never three times.
+	// Two bits from this one on say how often the position stood on the board
+	// before, which is never three times.
 	repetitionShift = 4
+	repetitionMask  = 3
+
+	plyResearched = 1 << 6 // searched again
 )
 
 // pack returns g in short. usual is the variant's start position.
@@ -182,6 +185,12 @@ func pack(g *game.Game, usual *chess.Position) *packed {
 		}
 		p.plies[i] = packedPly{move: ply.Move, score: int16(ply.Score), flags: flags}
 		w.Make(ply.Move)
+	}
+	_, again := game.SplitResearch(g.Limits)
+	for _, i := range again {
+		if i < len(p.plies) {
+			p.plies[i].flags |= plyResearched
+		}
 	}
 	return p
 }
@@ -221,7 +230,7 @@ func (p *packed) samples(usual *chess.Position, plies []uint16, f *sample.Filter
 		if p.policies != nil {
 			ply.Policy = p.policies[i]
 		}
-		s := w.Sample(&ply, p.plies[i].flags>>repetitionShift)
+		s := w.Sample(&ply, p.plies[i].flags>>repetitionShift&repetitionMask)
 		if f.Replace(&s) {
 			dst = append(dst, s)
 		}

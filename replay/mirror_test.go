@@ -93,7 +93,7 @@ func (m *mirrored) same() {
 	}
 	for _, perGame := range []int{1, 5} {
 		a, b := make([]sample.Sample, 300), make([]sample.Sample, 300)
-		errA, errB := m.from.Draw(newRand(7), perGame, sample.Filter{}, a), m.to.Draw(newRand(7), perGame, sample.Filter{}, b)
+		errA, errB := m.from.Draw(newRand(7), Drawing{PerGame: perGame}, a), m.to.Draw(newRand(7), Drawing{PerGame: perGame}, b)
 		if !errors.Is(errB, errA) || !reflect.DeepEqual(a, b) {
 			m.t.Fatalf("other samples are drawn from the mirror (errors %v, %v)", errA, errB)
 		}

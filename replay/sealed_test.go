@@ -38,7 +38,7 @@ func TestSealedGames(t *testing.T) {
 	same := func() {
 		t.Helper()
 		x, y := make([]sample.Sample, 200), make([]sample.Sample, 200)
-		if err := errors.Join(b.Draw(newRand(1), 2, sample.Filter{}, x), plain.Draw(newRand(1), 2, sample.Filter{}, y)); err != nil || !reflect.DeepEqual(x, y) {
+		if err := errors.Join(b.Draw(newRand(1), Drawing{PerGame: 2}, x), plain.Draw(newRand(1), Drawing{PerGame: 2, Filter: sample.Filter{}}, y)); err != nil || !reflect.DeepEqual(x, y) {
 			t.Errorf("other samples are drawn, error %v", err)
 		}
 	}

@@ -1,12 +1,14 @@
 package selfplay
 
 import (
+	"fmt"
 	gonet "net"
 	"net/netip"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/check"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
@@ -53,6 +55,12 @@ func checkActor(wrong *check.List, cfg configs.Config) {
 	check.Within(wrong, "actor.play_out_share", a.PlayOutShare, 0, 1)
 	check.Natural(wrong, "actor.win_score", a.WinScore)
 	check.Positive(wrong, "actor.win_plies", a.WinPlies)
+	check.Within(wrong, "actor.research_share", a.ResearchShare, 0, 1)
+	if a.ResearchShare > 0 {
+		wrong.That(a.Search == configs.AlphaBeta, "actor.research_share", a.ResearchShare, "0 with actor.search mcts: full searches of a share of the positions are actor.tree.full_share there")
+		wrong.That(a.ResearchNodes > a.Nodes, "actor.research_nodes", a.ResearchNodes, "more than actor.nodes")
+		wrong.That(a.MaxPlies <= game.MaxResearchPlies, "actor.max_plies", a.MaxPlies, fmt.Sprintf("at most %d while actor.research_share is above 0", game.MaxResearchPlies))
+	}
 	check.Positive(wrong, "actor.spool_max_games", a.SpoolMaxGames)
 }
 
@@ -108,6 +116,7 @@ func checkTrain(wrong *check.List, cfg configs.Config) {
 	wrong.That(t.RenewGrowth > 0 || cfg.Net.Growth == "", "net.growth", cfg.Net.Growth, "nothing while train.renew_growth is 0: only fresh nets grow")
 	check.Natural(wrong, "train.renew_samples", t.RenewSamples)
 	check.Positive(wrong, "train.per_game", t.PerGame)
+	check.Within(wrong, "train.research_weight", t.ResearchWeight, 0.01, 100)
 	check.Positive(wrong, "train.checkpoint", t.Checkpoint)
 }
 

@@ -60,13 +60,17 @@ type learnerState struct {
 // source draws the trainer's samples from the buffer.
 type source struct {
 	buffer  *replay.Buffer
-	perGame int
-	filter  sample.Filter
+	drawing replay.Drawing
 	mirror  float64 // share of the samples
 }
 
+// drawingOf returns which positions are trained on by settings.
+func drawingOf(t configs.Train) replay.Drawing {
+	return replay.Drawing{PerGame: t.PerGame, Filter: t.Filter(), Researched: t.ResearchWeight}
+}
+
 func (s *source) Draw(rng *rand.Rand, dst []sample.Sample) error {
-	if err := s.buffer.Draw(rng, s.perGame, s.filter, dst); err != nil {
+	if err := s.buffer.Draw(rng, s.drawing, dst); err != nil {
 		return err
 	}
 	dataset.Mirror(rng, s.mirror, dst)
@@ -74,7 +78,7 @@ func (s *source) Draw(rng *rand.Rand, dst []sample.Sample) error {
 }
 
 func (s *source) HeldOut(dst []sample.Sample) []sample.Sample {
-	return s.buffer.HeldOut(s.filter, dst)
+	return s.buffer.HeldOut(s.drawing.Filter, dst)
 }
 
 // endless is the length of a loop's training in steps: it has none.
@@ -115,7 +119,7 @@ func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error)
 	if l.model, err = l.newModel(); err != nil {
 		return nil, err
 	}
-	if l.trainer, err = trainer.New(l.model, &source{buffer, t.PerGame, t.Filter(), t.Mirror / 100}, l.config); err != nil {
+	if l.trainer, err = trainer.New(l.model, &source{buffer, drawingOf(t), t.Mirror / 100}, l.config); err != nil {
 		return nil, err
 	}
 	if err := l.resume(); err != nil {
@@ -284,7 +288,7 @@ func (l *learner) fitScale() {
 	t := l.run.cfg.Train
 	samples := make([]sample.Sample, scaleSamples)
 	rng := rand.New(rand.NewPCG(l.run.cfg.Seed, l.trainer.Steps()))
-	if err := l.buffer.Draw(rng, t.PerGame, t.Filter(), samples); err != nil {
+	if err := l.buffer.Draw(rng, drawingOf(t), samples); err != nil {
 		l.run.log.Warn("score scale not fitted", "error", err)
 		return
 	}

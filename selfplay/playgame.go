@@ -61,7 +61,7 @@ func (m *gameMaker) play(ctx context.Context, player *actorPlayer, net string, i
 		return nil, err
 	}
 	g.ID, g.Seed, g.Nets, g.Build = id.String(), seed, [2]string{net, net}, m.build
-	return g, nil
+	return g, m.research(ctx, player, g)
 }
 
 // playingBuild names the build in games. Alpha–beta search computes in integers, the

@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
+	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
@@ -83,7 +84,7 @@ func checkTreeSamples(t *testing.T, dir string, cfg configs.Config) {
 	t.Helper()
 	_, buffer := openWithBuffer(t, dir, cfg)
 	samples := make([]sample.Sample, 2000)
-	if err := buffer.Draw(rand.New(rand.NewPCG(1, 1)), 4, cfg.Train.Filter(), samples); err != nil {
+	if err := buffer.Draw(rand.New(rand.NewPCG(1, 1)), replay.Drawing{PerGame: 4, Filter: cfg.Train.Filter()}, samples); err != nil {
 		t.Fatal(err)
 	}
 	full, cheap := 0, 0

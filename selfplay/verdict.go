@@ -53,6 +53,9 @@ func difference(found, want *game.Game) (ply int, what string) {
 	if n < len(want.Plies) {
 		return n, fmt.Sprintf("found the end by %s, expected move %s", game.ReasonText(found.Reason), pos.UCI(want.Plies[n].Move))
 	}
+	if a, b := found.Limits, want.Limits; a != b { // of settings that fit, so the plies searched again are others
+		return n, differ("limits", a, b)
+	}
 	ends := func(g *game.Game) string {
 		if g.Adjudged == chess.Ongoing {
 			return fmt.Sprintf("%v by %s", g.Outcome, game.ReasonText(g.Reason))

@@ -295,8 +295,9 @@ func (v *verifier) compare(ctx context.Context, s *screened) (verdict *Verdict, 
 // with, newest first, each once.
 func (a *actorHistory) fitting(h *game.Header) []configs.Actor {
 	var fit []configs.Actor
+	played, _ := game.SplitResearch(h.Limits)
 	for _, c := range a.Settings {
-		if c = ofGames(c); h.Limits == game.LimitsText(limitsOf(c)) && !slices.Contains(fit, c) {
+		if c = ofGames(c); played == limitsText(c) && !slices.Contains(fit, c) {
 			fit = append(fit, c)
 		}
 	}
@@ -308,6 +309,9 @@ func ofGames(c configs.Actor) configs.Actor {
 	c.Name, c.Workers, c.SpoolMaxGames = "", 1, 0
 	if c.BookShare == 0 {
 		c.Book = configs.NoBook
+	}
+	if c.ResearchShare == 0 {
+		c.ResearchNodes = 0
 	}
 	c.Tree.Threads, c.Tree.Batch = 1, 1
 	return c
