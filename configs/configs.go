@@ -138,7 +138,13 @@ type Train struct {
 	// ResearchWeight is how many times as likely as others of its game a position is
 	// drawn that was searched again.
 	ResearchWeight float64 `yaml:"research_weight"`
-	Checkpoint     int     `yaml:"checkpoint"` // steps between checkpoints
+	// TailShare is the share of the steps before every candidate net, the last ones,
+	// that are made at TailRate times the learning rate, on the newest TailNewest of
+	// the window, and through the integer net's rounding; 0: none.
+	TailShare  float64 `yaml:"tail_share"`
+	TailRate   float64 `yaml:"tail_rate"`
+	TailNewest float64 `yaml:"tail_newest"`
+	Checkpoint int     `yaml:"checkpoint"` // steps between checkpoints
 }
 
 // Gate decides whether a candidate replaces the current net.

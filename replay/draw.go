@@ -23,6 +23,9 @@ type Drawing struct {
 	// Researched is how many times as likely as another of its game a position is
 	// that was searched again; 0 stands for 1.
 	Researched float64
+	// Newest is the share of the window that positions are drawn from, its newest
+	// games, above 0 to 1; 0 stands for 1.
+	Newest float64
 }
 
 // Draw fills dst with positions of the window, none of them held out: it draws
@@ -48,9 +51,13 @@ func (b *Buffer) Draw(rng *rand.Rand, d Drawing, dst []sample.Sample) error {
 	if rows == 0 {
 		return ErrEmpty
 	}
+	first := uint64(0)
+	if d.Newest > 0 && d.Newest < 1 {
+		first = rows - max(1, uint64(d.Newest*float64(rows)))
+	}
 	var plies []uint16
 	for n, dry := 0, 0; n < len(dst); {
-		p := b.replay(b.index.at(rng.Uint64N(rows)))
+		p := b.replay(b.index.at(first + rng.Uint64N(rows-first)))
 		plies = p.choose(rng, min(d.PerGame, len(dst)-n), d.Researched, plies[:0])
 		before := n
 		n = len(p.samples(&b.start, plies, f, chance, dst[:n]))

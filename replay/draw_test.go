@@ -156,6 +156,46 @@ func TestDrawResearched(t *testing.T) {
 	}
 }
 
+// Draws from the newest part take no older games than the one it begins in, and all of
+// the part; a whole window is drawn from as without a part.
+func TestDrawNewest(t *testing.T) {
+	b := openBuffer(t, t.TempDir(), testOptions())
+	appendGames(t, b, testGames(t, 0, 60))
+	for _, share := range []float64{1e-9, 0.1, 0.5, 0.999} {
+		rows := b.index.windowRows()
+		oldest, left := max(1, uint64(share*float64(rows))), map[string]bool{}
+		at := uint64(0)
+		for i := len(b.index.window) - 1; i >= 0 && at < oldest; i-- {
+			e := b.index.window[i]
+			at += uint64(e.trainable)
+			g, err := b.read(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range g.samples(&b.start, g.trainable(nil), &sample.Filter{}, nil, nil) {
+				left[key(s)] = true
+			}
+		}
+		dst := make([]sample.Sample, 20_000)
+		if err := b.Draw(newRand(1), Drawing{PerGame: 4, Newest: share}, dst); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, s := range dst {
+			if seen[key(s)] = true; !left[key(s)] {
+				t.Fatalf("share %g: %s is of an older game", share, key(s))
+			}
+		}
+		if len(seen) != len(left) {
+			t.Errorf("share %g: %d of %d positions are drawn", share, len(seen), len(left))
+		}
+	}
+	a, c := make([]sample.Sample, 300), make([]sample.Sample, 300)
+	if err := errors.Join(b.Draw(newRand(1), Drawing{PerGame: 4}, a), b.Draw(newRand(1), Drawing{PerGame: 4, Newest: 1}, c)); err != nil || !reflect.DeepEqual(a, c) {
+		t.Errorf("other samples of the whole window, error %v", err)
+	}
+}
+
 // A draw from one game takes no position twice.
 func TestDrawWithoutReplacement(t *testing.T) {
 	b := openBuffer(t, t.TempDir(), testOptions())

@@ -117,6 +117,10 @@ func checkTrain(wrong *check.List, cfg configs.Config) {
 	check.Natural(wrong, "train.renew_samples", t.RenewSamples)
 	check.Positive(wrong, "train.per_game", t.PerGame)
 	check.Within(wrong, "train.research_weight", t.ResearchWeight, 0.01, 100)
+	check.Within(wrong, "train.tail_share", t.TailShare, 0, 1)
+	check.Within(wrong, "train.tail_rate", t.TailRate, 0.0001, 1)
+	check.Within(wrong, "train.tail_newest", t.TailNewest, 0.0001, 1)
+	wrong.That(t.TailShare == 0 || cfg.Net.Kind != configs.Planes, "train.tail_share", t.TailShare, "0 with planes, whose nets are not trained through rounding")
 	check.Positive(wrong, "train.checkpoint", t.Checkpoint)
 }
 

@@ -39,6 +39,8 @@ type learner struct {
 	config   trainer.Config
 	model    run.Model
 	trainer  *trainer.Trainer
+	source   *source
+	tailOf   run.Model // whose tail the last step was in; nil: in none
 	state    learnerState
 	offered  *netList // the nets that it has signed
 	curves   *curves  // for TensorBoard, while it learns
@@ -119,12 +121,14 @@ func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error)
 	if l.model, err = l.newModel(); err != nil {
 		return nil, err
 	}
-	if l.trainer, err = trainer.New(l.model, &source{buffer, drawingOf(t), t.Mirror / 100}, l.config); err != nil {
+	l.source = &source{buffer, drawingOf(t), t.Mirror / 100}
+	if l.trainer, err = trainer.New(l.model, l.source, l.config); err != nil {
 		return nil, err
 	}
 	if err := l.resume(); err != nil {
 		return l, err
 	}
+	l.trainer.ScaleRate(0) // a checkpoint of a tail has another
 	l.offered, err = openNetList(r.path(publishedFile), l.state.Generation == 0)
 	return l, err
 }
@@ -237,6 +241,9 @@ func (l *learner) step(ctx context.Context) error {
 	}
 	if !l.state.Scaled && l.trainer.Steps()%uint64(t.Checkpoint) == 0 {
 		l.fitScale()
+	}
+	if err := l.turnTail(); err != nil {
+		return err
 	}
 	if _, err := l.trainer.Step(); err != nil {
 		return err

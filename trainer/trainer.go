@@ -159,8 +159,8 @@ func (t *Trainer) Hyper() Hyper {
 	return h
 }
 
-// ScaleRate multiplies the scheduled learning rate by scale, above 0, from the
-// next step on, in place of the scale before.
+// ScaleRate multiplies the scheduled learning rate by scale, from the next step on,
+// in place of the scale before; 0 stands for 1.
 func (t *Trainer) ScaleRate(scale float64) { t.state.RateScale = scale }
 
 // Batch returns the batch drawn last: after an error of the model, the one it

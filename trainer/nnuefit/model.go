@@ -105,6 +105,10 @@ func (m *Model) SetScoreScale(raw float64) error {
 	return nil
 }
 
+// SetQuantise has the net compute with the integer net's rounding, or not, from the
+// next batch on, as Config.Quantise does. It is no part of a checkpoint.
+func (m *Model) SetQuantise(on bool) { m.cfg.Quantise, m.core.quantised = on, on }
+
 // Fit makes one step on batch and returns its mean loss before the step. On
 // trainer.ErrDiverged nothing has changed.
 func (m *Model) Fit(batch []sample.Sample, h trainer.Hyper) (float64, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // TestQuantisedEqualsIntegerNet trains nets of every kind with fake quantisation:
@@ -39,6 +40,60 @@ func TestQuantisedEqualsIntegerNet(t *testing.T) {
 		}
 		if !(after.Mean < 0.8*before.Mean) {
 			t.Errorf("%s: loss %.4f after training, from %.4f", name, after.Mean, before.Mean)
+		}
+		r, err := m.Export(&bytes.Buffer{}, samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(r.MaxRaw < 1.1 && r.MeanRaw < 0.6) {
+			t.Errorf("%s: integer net departs by %.3f raw units on average, %.3f at most", name, r.MeanRaw, r.MaxRaw)
+		}
+	}
+}
+
+// TestSetQuantise: a net that has learned without rounding computes with it as its
+// integer net does, learns on, and without it again is what it was.
+func TestSetQuantise(t *testing.T) {
+	for _, name := range []string{"HalfKAv2", "All + Hand", "pairs"} {
+		samples := randomSamples(63, 400)
+		cfg := testConfig()
+		cfg.MeanDecay = 0
+		m, err := New(architectures()[name], cfg, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hyper := testHyper
+		hyper.LearningRate = 3e-3
+		train := func(steps int) {
+			for range steps {
+				if _, err := m.Fit(samples, hyper); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		measure := func() trainer.Loss {
+			l, err := m.Loss(samples, testHyper.Lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		train(20)
+		plain := measure()
+		m.SetQuantise(true)
+		if rounded := measure(); rounded == plain {
+			t.Errorf("%s: rounding changes nothing", name)
+		}
+		m.SetQuantise(false)
+		if again := measure(); again != plain {
+			t.Errorf("%s: %+v after rounding, %+v before", name, again, plain)
+		}
+		m.SetQuantise(true)
+		hyper.LearningRate = 3e-4
+		before := measure()
+		train(20)
+		if after := measure(); !(after.Mean < before.Mean) {
+			t.Errorf("%s: loss %.4f after training through the rounding, %.4f before", name, after.Mean, before.Mean)
 		}
 		r, err := m.Export(&bytes.Buffer{}, samples)
 		if err != nil {

@@ -127,6 +127,13 @@ func nnueOf(m Model) (*nnuefit.Model, bool) {
 	return n, ok
 }
 
+// SetQuantise has an NNUE model compute with its integer net's rounding, or not.
+func SetQuantise(m Model, on bool) {
+	if n, ok := nnueOf(m); ok {
+		n.SetQuantise(on)
+	}
+}
+
 // FitScale sets the model's scale of scores, in raw units, to that which samples
 // have, and returns it with the score of an even chance. Samples that determine none
 // leave it as it is: the error wraps nnuefit.ErrNoFit.
