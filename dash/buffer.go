@@ -37,13 +37,20 @@ type buffer struct {
 	latest   []stored // at least the newest keptGames, the newest last
 	last     time.Time
 	version  int // changes when games were read
+
+	run    string // its id
+	begun  bool   // what was stored before has been read
+	actors map[string]*actorGames
 }
 
-func newBuffer(dir string) buffer { return buffer{follower: replay.NewFollower(dir, mostBufferBytes)} }
+func newBuffer(dir string) buffer {
+	return buffer{follower: replay.NewFollower(dir, mostBufferBytes), actors: map[string]*actorGames{}}
+}
 
-// read reads the games that are new.
-func (b *buffer) read(now time.Time) error {
+// read reads the games that are new of the run with an id.
+func (b *buffer) read(now time.Time, run string) error {
 	before := b.games
+	b.run = run
 	err := b.follower.Next(func(encoded []byte, trainable int) {
 		h, err := game.DecodeHeader(encoded)
 		if err != nil {
@@ -56,8 +63,14 @@ func (b *buffer) read(now time.Time) error {
 		b.games++
 		b.rows += rows
 		b.count(h.Nets[0], rows)
-		b.keep(stored{h, slices.Clone(encoded)})
+		s := stored{h, slices.Clone(encoded)}
+		b.keep(s)
+		b.countActor(s, now)
 	})
+	for _, a := range b.actors {
+		a.rate.add(now, a.games)
+	}
+	b.begun = b.begun || err == nil
 	if b.games > before {
 		b.version++
 		b.last = now

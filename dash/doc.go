@@ -14,6 +14,7 @@
 //	GET /api/games        the newest games, Games
 //	GET /api/games/{id}   one of them, Replayed
 //	GET /api/nets         the nets on disk, Nets
+//	GET /api/actors       who plays and works, Actors
 //
 // The JSON is for the page of the same build and not versioned.
 package dash

@@ -52,6 +52,7 @@ func (s *Server) Handler(name string) http.Handler {
 	mux.HandleFunc("GET /api/games", s.games)
 	mux.HandleFunc("GET /api/games/{id}", s.game)
 	mux.HandleFunc("GET /api/nets", s.nets)
+	mux.HandleFunc("GET /api/actors", s.actors)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "there is nothing here") })
 	pages := http.FileServerFS(files)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -64,8 +65,9 @@ func (s *Server) Handler(name string) http.Handler {
 	return guard(name, mux)
 }
 
-// Serve answers the browsers of a listener until ctx ends.
+// Serve answers the browsers of a listener until ctx ends, and then its watch ends too.
 func (s *Server) Serve(ctx context.Context, l net.Listener, name string) error {
+	defer s.watch.close()
 	server := &http.Server{
 		Handler:           s.Handler(name),
 		ReadHeaderTimeout: readWithin,
@@ -167,6 +169,12 @@ func (s *Server) nets(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	answer(w, encode(n))
+}
+
+func (s *Server) actors(w http.ResponseWriter, _ *http.Request) {
+	var a Actors
+	s.watch.look(func(now time.Time) { a = s.watch.actors(now) })
+	answer(w, encode(a))
 }
 
 // stream sends the state whenever it has changed. A client that does not take it in time

@@ -122,7 +122,7 @@ func TestNothingFromElsewhere(t *testing.T) {
 // What must stay in the run's directory is on no path.
 func TestNoSecrets(t *testing.T) {
 	s := newTestServer(t, Config{Dir: trial(t)})
-	for _, path := range []string{"/api/state", "/api/learning", "/api/games", "/api/nets", "/api/games/abc-1",
+	for _, path := range []string{"/api/state", "/api/learning", "/api/games", "/api/nets", "/api/actors", "/api/games/abc-1",
 		"/trainer.key", "/../trainer.key", "/assets/../../trainer.key", "/api/games/..%2f..%2ftrainer.key", "/config.yaml"} {
 		if w := ask(t, s, path); strings.Contains(w.Body.String(), "SECRET") || strings.Contains(w.Body.String(), "public_key") {
 			t.Errorf("%s gives away what it should not: %s", path, w.Body)

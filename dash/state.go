@@ -41,6 +41,7 @@ type Versions struct {
 	Learning int `json:"learning"`
 	Games    int `json:"games"`
 	Nets     int `json:"nets"`
+	Actors   int `json:"actors"`
 }
 
 // What a stage is doing.
@@ -299,6 +300,7 @@ func (w *Watch) state(now time.Time) State {
 			s.Stages[i].Figures = []Figure{}
 		}
 	}
-	s.Versions = Versions{Learning: w.events.version + w.logs.version, Games: w.buffer.version, Nets: w.events.version}
+	s.Versions = Versions{Learning: w.events.version + w.logs.version, Games: w.buffer.version, Nets: w.events.version,
+		Actors: w.buffer.version + w.refused.version + w.servers.version}
 	return s
 }

@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,6 +34,9 @@ type Config struct {
 	Dir string
 	// Status is the run's own, in its process; nil: it is another's.
 	Status func() selfplay.Status
+	// Ask asks the run's servers who works for it; nil: they are not known. It is called
+	// by one goroutine at a time.
+	Ask func(context.Context) (selfplay.Overview, error)
 
 	refresh time.Duration // tests': between two looks at the directory; 0: a second
 }
@@ -49,9 +53,15 @@ type Watch struct {
 	events   eventLog
 	buffer   buffer
 	logs     gateLogs
+	refused  refusedGames
+	servers  servers
 	gameRate meter
 	problems []string // what could not be read at the last look
 	stateAs  []byte   // JSON at the last look
+
+	over      context.Context // ends with the server of the page
+	end       context.CancelFunc
+	questions sync.WaitGroup // to the servers
 }
 
 // NewWatch returns a watch of the run in a directory. The error wraps ErrNoRun if there
@@ -61,11 +71,13 @@ func NewWatch(cfg Config) (*Watch, error) {
 		cfg.refresh = usualRefresh
 	}
 	w := &Watch{cfg: cfg}
+	w.over, w.end = context.WithCancel(context.Background())
 	for _, name := range []string{"run.json", "config.yaml", "events.jsonl"} {
 		if _, err := os.Stat(w.path(name)); err == nil {
 			w.events.path = w.path("events.jsonl")
 			w.buffer = newBuffer(w.path("replay"))
 			w.logs.dir = w.path("gate")
+			w.refused.dir = filepath.Join(w.path("replay"), "quarantine")
 			return w, nil
 		}
 	}
@@ -83,13 +95,14 @@ func (w *Watch) look(read func(now time.Time)) {
 	if now.Sub(w.looked) >= w.cfg.refresh {
 		w.looked = now
 		w.problems = nil
-		for _, err := range []error{w.readRun(), w.events.read(), w.buffer.read(now), w.logs.read(w.settings.Gate)} {
+		for _, err := range []error{w.readRun(), w.events.read(), w.buffer.read(now, w.run.ID), w.logs.read(w.settings.Gate), w.refused.read(w.run.ID)} {
 			if err != nil {
 				w.problems = append(w.problems, err.Error())
 			}
 		}
 		games, _, _ := w.buffer.total()
 		w.gameRate.add(now, games)
+		w.ask(now)
 		w.stateAs = encode(w.state(now))
 	}
 	read(now)
@@ -145,11 +158,15 @@ func readSmall(path string) ([]byte, error) {
 	return data, err
 }
 
-// current returns which net the run plays with, as its pointers say.
+// current returns which net the run plays with, as its pointers say, or before they are
+// written the store of its nets.
 func (w *Watch) current() (nets.Record, bool) {
 	data, err := readSmall(w.path("pointers.json"))
 	if err != nil {
-		return nets.Record{}, false
+		id, err := readSmall(filepath.Join(w.path("nets"), "current"))
+		net := strings.TrimSpace(string(id))
+		generation, known := w.generations()[net]
+		return nets.Record{Net: net, Generation: generation}, err == nil && known
 	}
 	var pointers struct {
 		Values map[string]string `json:"values"`

@@ -56,11 +56,30 @@ func (r *Run) refusals(ctx context.Context) ([]Refusal, error) {
 
 // ReadOverview asks the server of cfg about the run that cfg names.
 func ReadOverview(ctx context.Context, cfg configs.Config, o Options) (Overview, error) {
-	var v Overview
-	r := newRun("", cfg, o)
+	r, err := Look(ctx, cfg, o)
+	if err != nil {
+		return Overview{}, err
+	}
 	defer r.Close()
+	return r.Overview(ctx)
+}
+
+// Look connects to the run that cfg names on cfg's server, for somebody who has no role
+// and no directory there. The error wraps bus.ErrNoRun if the server does not have it.
+func Look(ctx context.Context, cfg configs.Config, o Options) (*Run, error) {
+	r := newRun("", cfg, o)
+	if _, err := r.look(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Overview asks the server about the run.
+func (r *Run) Overview(ctx context.Context) (Overview, error) {
+	var v Overview
 	var err error
-	if v.Run, err = r.look(ctx); err != nil {
+	if v.Run, err = r.conn.FindRun(ctx, r.identity.Name); err != nil {
 		return v, err
 	}
 	if v.Members, err = r.bus.Members(ctx); err != nil {

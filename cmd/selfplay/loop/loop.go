@@ -148,7 +148,7 @@ func servePage(page *cli.Page, dir string, run *selfplay.Run, logger *slog.Logge
 	if page == nil {
 		return func() {}, nil
 	}
-	w, err := dash.NewWatch(dash.Config{Dir: dir, Status: run.Status})
+	w, err := dash.NewWatch(dash.Config{Dir: dir, Status: run.Status, Ask: run.Overview})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ export interface State {
   gate: Progress | null
   findings: string[]
   events: { time: string; text: string }[]
-  versions: { learning: number; games: number; nets: number }
+  versions: { learning: number; games: number; nets: number; actors: number }
 }
 
 export interface Strength { time: string; generation: number; games: number; elo: number; margin: number | null; sum: number; error: number }
@@ -50,7 +50,35 @@ export interface Nets {
   total: number
 }
 
+export interface Member {
+  role: string; instance: string; host: string; pid: number; build: string; protocol: number; since: string; seen: string; state: string
+  net: string; generation: number; games: number; rate: number; waiting: number; failed: string
+}
+export interface ActorLine { name: string; games: number; rate: number; seen: string | null; net: string; generation: number; build: string; refused: number }
+export interface Actors {
+  time: string
+  members: Member[] | null
+  asked: string | null
+  problem: string
+  build: string
+  actors: ActorLine[]
+  counted: number
+  refused: { time: string; actor: string; reason: string }[]
+}
+
+// The run that a report has in itself: what the server would have said, by path.
+const carried = document.getElementById('run')
+const report: Record<string, unknown> | null = carried ? JSON.parse(carried.textContent!) : null
+
+// carriedState is the state that a report shows; null: the page has a server.
+export const carriedState = report ? (report.state as State) : null
+
 export async function get<T>(path: string): Promise<T> {
+  if (report) {
+    const id = decodeURIComponent(path)
+    if (!Object.hasOwn(report, id)) throw new Error('this is not part of the report')
+    return report[id] as T
+  }
   const response = await fetch('api/' + path, { cache: 'no-store' })
   const data = await response.json()
   if (!response.ok) throw new Error(data.error ?? `the server answered ${response.status}`)

@@ -1,13 +1,14 @@
 // The page: its head, which view is shown, and the stream of states.
 
 import 'uplot/dist/uPlot.min.css'
-import type { State } from './api'
-import { duration } from './format'
+import { carriedState, type State } from './api'
+import { day, duration } from './format'
 import { h, set } from './dom'
 import { overview } from './overview'
 import { learning } from './learning'
 import { games } from './games'
 import { nets } from './nets'
+import { actors } from './actors'
 
 // A View shows itself in an element, and is told of every state and of changes of the
 // address after its own name.
@@ -18,12 +19,15 @@ export interface View {
 }
 export type MakeView = (root: HTMLElement) => View
 
-const views: { name: string; title: string; make: MakeView }[] = [
+const all: { name: string; title: string; make: MakeView; served?: boolean }[] = [
   { name: '', title: 'Overview', make: overview },
   { name: 'learning', title: 'Learning', make: learning },
   { name: 'games', title: 'Games', make: games },
   { name: 'nets', title: 'Nets', make: nets },
+  { name: 'actors', title: 'Actors', make: actors },
 ]
+// A report has no server, without which views marked as served have nothing to show.
+const views = all.filter(v => !(v.served && carriedState))
 
 const top = document.getElementById('top')!
 const main = document.getElementById('main')!
@@ -62,7 +66,7 @@ function show(s: State): void {
   last = s
   set(name, s.run.name)
   set(about, [s.run.variant, s.run.kind && s.run.kind + ' nets', s.run.preset && 'preset ' + s.run.preset].filter(Boolean).join(' · '))
-  const word = s.live ? `running for ${duration(s.elapsed_s)}` : s.stopped ? 'stopped' : 'watched through its files'
+  const word = carriedState ? `report of ${day(s.time)}` : s.live ? `running for ${duration(s.elapsed_s)}` : s.stopped ? 'stopped' : 'watched through its files'
   set(alive, word)
   alive.className = 'alive ' + (s.live ? 'on' : 'off')
   title()
@@ -88,4 +92,5 @@ function connect(): void {
 
 addEventListener('hashchange', route)
 route()
-connect()
+if (carriedState) show(carriedState)
+else connect()

@@ -1,6 +1,6 @@
 // Overview: the data path, who waits for whom, and what happened last.
 
-import type { Link, Progress, Stage } from './api'
+import { carriedState, type Link, type Progress, type Stage } from './api'
 import type { MakeView } from './main'
 import { clock, number } from './format'
 import { h, set } from './dom'
@@ -50,6 +50,7 @@ export const overview: MakeView = root => {
   root.append(h('h2', {}, 'Data path'), findings, path, h('div', { class: 'two' }, rateCard,
     h('div', {}, gate, h('section', { class: 'card' }, h('h2', {}, 'What happened last'), events))))
 
+  rateCard.hidden = carriedState !== null // rates are of a time, a report of a moment
   const seen: [number[], (number | null)[], (number | null)[]] = [[], [], []]
   let drawn: Chart | null = null
   let second = ''

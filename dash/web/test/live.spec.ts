@@ -87,6 +87,13 @@ test('Nets shows lineage and verdicts', async ({ page }) => {
   expect(wrong).toEqual([])
 })
 
+test('Actors are known by their games', async ({ page }) => {
+  const wrong = watched(page)
+  await page.goto(server.url + '/#/actors')
+  await expect(page.getByRole('region', { name: /by the actor/ }).getByRole('row').nth(1)).toContainText('local')
+  expect(wrong).toEqual([])
+})
+
 test('a loop serves its own page', async ({ page }) => {
   const wrong = watched(page)
   const own = await serve('--preset', 'tiny', '--dir', home.dir + '/own', '--dash', '127.0.0.1:0')
@@ -95,6 +102,10 @@ test('a loop serves its own page', async ({ page }) => {
     await expect(page.locator('.alive')).toContainText('running for')
     await expect(page.getByRole('region', { name: 'Trainer' })).toBeVisible()
     await expect(page.locator('.events li').first()).toBeVisible()
+    await page.getByRole('link', { name: 'Actors' }).click()
+    const processes = page.getByRole('region', { name: 'Processes of the run' })
+    await expect(processes.getByRole('row').nth(1)).toContainText('loop')
+    await expect(processes).toContainText('ago')
     expect(wrong).toEqual([])
   } finally {
     await own.stop()
@@ -129,7 +140,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
 // settle waits until a view shows what it has to show, with all of it unfolded.
 async function settle(page: Page, title: string): Promise<void> {
-  const shown: Record<string, string> = { Overview: '.stage', Learning: '.match', Games: '.list a', Nets: '.lineage circle' }
+  const shown: Record<string, string> = { Overview: '.stage', Learning: '.match', Games: '.list a', Nets: '.lineage circle', Actors: 'td' }
   await expect(page.locator(shown[title] ?? 'main h2').first()).toBeVisible()
   if (title === 'Games') {
     await page.locator('.list a').first().click()

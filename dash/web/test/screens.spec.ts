@@ -20,6 +20,7 @@ const views = [
   { name: 'learning', path: '#/learning', shown: '.match' },
   { name: 'games', path: '#/games', shown: '.list a' },
   { name: 'nets', path: '#/nets', shown: '.lineage circle' },
+  { name: 'actors', path: '#/actors', shown: 'td' },
 ]
 
 for (const width of [360, 800, 1280]) {
