@@ -11,7 +11,7 @@ import (
 )
 
 // Commands returns the command.
-func Commands() []*cobra.Command { return []*cobra.Command{newDash()} }
+func Commands() []*cobra.Command { return []*cobra.Command{newDash(), newReport()} }
 
 func newDash() *cobra.Command {
 	address := ""

@@ -1,6 +1,8 @@
 package dash
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,10 +19,24 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"dash"}, 2, "found 0 arguments, expected 1"},
 		{[]string{"dash", run}, 1, "no run in this directory"},
 		{[]string{"dash", "../../../dash/testdata/run", "--listen", "8080"}, 2, `found "8080", expected host:port`},
+		{[]string{"report"}, 2, "found 0 arguments, expected 1"},
+		{[]string{"report", run}, 1, "no run in this directory"},
+		{[]string{"report", "../../../dash/testdata/run", "--games", "501"}, 2, "--games: found 501, expected 0 to 500"},
 	} {
 		_, stderr, code := clitest.Run(t, Commands(), "", tc.args...)
 		if code != tc.code || !strings.Contains(stderr, tc.want) {
 			t.Errorf("%q: exit %d, error %q; expected exit %d and %q", tc.args, code, stderr, tc.code, tc.want)
 		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out.html")
+	stdout, stderr, code := clitest.Run(t, Commands(), "", "report", "../../../dash/testdata/run", "--output", file)
+	if code != 0 || !strings.Contains(stdout, "out.html: 0.") || !strings.Contains(stdout, "the newest 0 games") {
+		t.Fatalf("exit %d, output %q, error %q", code, stdout, stderr)
+	}
+	if page, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(page), "<!doctype html>") {
+		t.Errorf("found %.40q, error %v", page, err)
 	}
 }
