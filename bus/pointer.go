@@ -65,16 +65,21 @@ func (b *Bus) PointerHistory(ctx context.Context, key string) ([]Pointer, error)
 	}
 	var ps []Pointer
 	for _, e := range entries {
-		p := pointerOf(e)
-		switch n := len(ps); {
-		case e.Operation() != jetstream.KeyValuePut:
-		case n > 0 && ps[n-1].Value == p.Value:
-			ps[n-1].Revision = p.Revision
-		default:
-			ps = append(ps, p)
+		if e.Operation() == jetstream.KeyValuePut {
+			ps = addPointer(ps, pointerOf(e))
 		}
 	}
 	return ps, nil
+}
+
+// addPointer adds a revision to a history. One that has the value of the one before takes
+// its place, but for the time.
+func addPointer(ps []Pointer, p Pointer) []Pointer {
+	if n := len(ps); n > 0 && ps[n-1].Value == p.Value {
+		ps[n-1].Revision = p.Revision
+		return ps
+	}
+	return append(ps, p)
 }
 
 func pointerOf(e jetstream.KeyValueEntry) Pointer {

@@ -2,8 +2,10 @@ package selfplay
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,10 +120,12 @@ func TestBusOfLoopIsLost(t *testing.T) {
 	r := openRun(t, dir, cfg)
 	kept, err := r.readPointers()
 	if err == nil {
-		err = r.keepOnce(t.Context(), kept)
+		err = r.keepOnce(t.Context(), kept, true)
 	}
 	current := netAt(t, r, r.currentKey())
-	if err := errors.Join(err, r.Close(), os.RemoveAll(filepath.Join(dir, busDir))); err != nil {
+	history, e := r.bus.PointerHistories(t.Context())
+	want := valuesOf(history)
+	if err := errors.Join(err, e, r.Close(), os.RemoveAll(filepath.Join(dir, busDir))); err != nil {
 		t.Fatal(err)
 	}
 	r = openRun(t, dir, cfg)
@@ -130,6 +134,9 @@ func TestBusOfLoopIsLost(t *testing.T) {
 	}
 	if _, err := r.bus.NetManifest(t.Context(), current.Net); err != nil {
 		t.Errorf("the net on the bus: %v", err)
+	}
+	if history, err = r.bus.PointerHistories(t.Context()); err != nil || !maps.EqualFunc(valuesOf(history), want, slices.Equal) || len(want) < 4 {
+		t.Errorf("found pointers %v, error %v, expected %v", valuesOf(history), err, want)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)

@@ -98,8 +98,8 @@ func (r *Run) open(ctx context.Context) (err error) {
 		return err
 	}
 	kept, err := r.readPointers()
-	if err == nil && len(kept) > 0 { // else the run is being begun
-		err = r.patiently(ctx, func(ctx context.Context) error { return r.keepOnce(ctx, kept) })
+	if err == nil && len(kept.Values) > 0 { // else the run is being begun
+		err = r.patiently(ctx, func(ctx context.Context) error { return r.keepOnce(ctx, kept, false) })
 	}
 	if err != nil {
 		return err

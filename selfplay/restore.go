@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -17,12 +20,16 @@ import (
 const (
 	pointersFile = "pointers.json" // in a trainer's directory: the pointers as last seen
 	restoreEvery = 5 * time.Second
+	historyEvery = 12 // looks at the pointers to one at all that they have been
 )
 
 // pointers are the values that a server which has lost everything is given back.
 type pointers struct {
 	Schema int               `json:"schema"`
-	Values map[string]string `json:"values"`
+	Values map[string]string `json:"values"` // of the pointers to nets, by key
+	// History has the values of all pointers but the settings, which have files of their
+	// own, oldest first; nil in files of earlier builds.
+	History map[string][]string `json:"history,omitempty"`
 }
 
 // keepPointers remembers the run's pointers on disk, and puts the run onto a server
@@ -33,34 +40,35 @@ func (r *Run) keepPointers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for pause.For(ctx, r.wait(restoreEvery)) {
-		if err := r.keepOnce(ctx, kept); err != nil && ctx.Err() == nil {
+	for looks := 0; pause.For(ctx, r.wait(restoreEvery)); looks++ {
+		if err := r.keepOnce(ctx, kept, looks%historyEvery == 0); err != nil && ctx.Err() == nil {
 			r.log.Warn("the run's pointers cannot be looked at, trying again", "error", err)
 		}
 	}
 	return nil
 }
 
-func (r *Run) readPointers() (map[string]string, error) {
+func (r *Run) readPointers() (*pointers, error) {
+	p := &pointers{Schema: 1, Values: map[string]string{}}
 	text, err := os.ReadFile(r.path(pointersFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]string{}, nil
+		return p, nil
 	}
-	var p pointers
 	if err == nil {
-		err = json.Unmarshal(text, &p)
+		err = json.Unmarshal(text, p)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", r.path(pointersFile), err)
 	}
 	if p.Values == nil {
 		p.Values = map[string]string{}
 	}
-	return p.Values, nil
+	return p, nil
 }
 
-// keepOnce looks at the pointers once.
-func (r *Run) keepOnce(ctx context.Context, kept map[string]string) error {
+// keepOnce looks at the pointers once; with all, at their history even if no net has
+// changed.
+func (r *Run) keepOnce(ctx context.Context, kept *pointers, all bool) error {
 	_, err := r.bus.Pointer(ctx, configKey)
 	if errors.Is(err, bus.ErrNoPointer) {
 		return r.restore(ctx, kept)
@@ -77,22 +85,59 @@ func (r *Run) keepOnce(ctx context.Context, kept map[string]string) error {
 		if err != nil {
 			return err
 		}
-		changed = changed || kept[key] != p.Value
-		kept[key] = p.Value
+		changed = changed || kept.Values[key] != p.Value
+		kept.Values[key] = p.Value
 	}
-	if !changed {
+	if !changed && !all {
 		return nil
 	}
-	text, err := json.MarshalIndent(pointers{Schema: 1, Values: kept}, "", "  ")
+	history, err := r.bus.PointerHistories(ctx)
+	if err != nil {
+		return err
+	}
+	values := valuesOf(history)
+	delete(values, configKey)
+	delete(values, settingsKey)
+	if !changed && maps.EqualFunc(values, kept.History, slices.Equal) {
+		return nil
+	}
+	kept.History = values
+	text, err := json.MarshalIndent(kept, "", "  ")
 	if err != nil {
 		return err
 	}
 	return durable.WriteFile(r.path(pointersFile), append(text, '\n'))
 }
 
+// valuesOf are the values of pointers without their revisions and times.
+func valuesOf(histories map[string][]bus.Pointer) map[string][]string {
+	all := make(map[string][]string, len(histories))
+	for key, ps := range histories {
+		for _, p := range ps {
+			all[key] = append(all[key], p.Value)
+		}
+	}
+	return all
+}
+
+// histories returns the values of the pointers to nets and whatever else is known, oldest
+// first.
+func (p *pointers) histories() map[string][]string {
+	all := maps.Clone(p.History)
+	if all == nil {
+		all = map[string][]string{}
+	}
+	for key, value := range p.Values {
+		if h := all[key]; len(h) == 0 || h[len(h)-1] != value {
+			all[key] = append(h[:len(h):len(h)], value)
+		}
+	}
+	return all
+}
+
 // restore puts the run onto a server that does not have it any more. The settings come
 // last: as long as they are missing, it is done again.
-func (r *Run) restore(ctx context.Context, kept map[string]string) error {
+func (r *Run) restore(ctx context.Context, kept *pointers) error {
 	r.event("the server has lost the run, giving it back", "run", r.identity.Name, "id", r.id())
 	if err := r.bus.Ensure(ctx); err != nil {
 		return err
@@ -100,19 +145,57 @@ func (r *Run) restore(ctx context.Context, kept map[string]string) error {
 	if err := r.register(ctx); err != nil {
 		return err
 	}
-	for key, value := range kept {
+	for _, value := range kept.Values {
 		record, err := nets.ParseRecord(value)
 		if err != nil {
 			return err
 		}
+		if record.Net == "" { // back to the time before the first net
+			continue
+		}
 		if err := r.putNet(ctx, record.Net); err != nil && !errors.Is(err, nets.ErrNotFound) {
 			return err
 		}
-		if _, err := r.bus.SetPointer(ctx, key, value, 0); err != nil && !errors.Is(err, bus.ErrConflict) {
+	}
+	if err := r.givePointers(ctx, kept.histories()); err != nil && !errors.Is(err, bus.ErrConflict) {
+		return err
+	}
+	return r.publishConfig(ctx)
+}
+
+// givePointers gives the server the values of pointers, oldest first. What it has of them
+// already is left; other values are bus.ErrConflict, after all others were given.
+func (r *Run) givePointers(ctx context.Context, histories map[string][]string) error {
+	var conflicts []error
+	for _, key := range slices.Sorted(maps.Keys(histories)) {
+		err := r.givePointer(ctx, key, histories[key])
+		if errors.Is(err, bus.ErrConflict) {
+			conflicts = append(conflicts, err)
+		} else if err != nil {
 			return err
 		}
 	}
-	return r.publishConfig(ctx)
+	return errors.Join(conflicts...)
+}
+
+func (r *Run) givePointer(ctx context.Context, key string, values []string) error {
+	there, err := r.bus.PointerHistory(ctx, key)
+	if err != nil {
+		return err
+	}
+	revision := uint64(0)
+	for i, p := range there {
+		if i >= len(values) || p.Value != values[i] {
+			return fmt.Errorf("pointer %q: %w: the server has value %.80q", key, bus.ErrConflict, p.Value)
+		}
+		revision = p.Revision
+	}
+	for _, value := range values[len(there):] {
+		if revision, err = r.bus.SetPointer(ctx, key, value, revision); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // putNet gives the bus a net of the local store.
