@@ -85,6 +85,15 @@ func readSegment(dir string, n uint64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
+// VisitRecords calls visit with every whole record in the content of a segment, in order,
+// as it is encoded; the bytes are part of the content. Damaged stretches are left out.
+func VisitRecords(segment []byte, visit func(encoded []byte)) {
+	scan(segment, func(r record) { visit(r.game) }, func(_, _ int64) {})
+}
+
+// IsSegment reports whether name is that of a segment's file.
+func IsSegment(name string) bool { return filepath.Ext(name) == segmentExt }
+
 // appendSegmentHeader appends the first bytes of a segment.
 func appendSegmentHeader(dst []byte, v *chess.Variant) []byte {
 	at := len(dst)

@@ -231,11 +231,15 @@ func openActor(dir, run, name string, starts int) (actorIdentity, error) {
 		}
 	}
 	a.Starts++
-	out, err := json.MarshalIndent(a, "", "  ")
+	return a, a.write(dir)
+}
+
+func (a *actorIdentity) write(dir string) error {
+	text, err := json.MarshalIndent(a, "", "  ")
 	if err != nil {
-		return a, err
+		return err
 	}
-	return a, durable.WritePrivate(path, append(out, '\n'))
+	return durable.WritePrivate(filepath.Join(dir, actorFile), append(text, '\n'))
 }
 
 func (a *actorIdentity) parse(text []byte) error {

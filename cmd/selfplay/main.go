@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/analyse"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/backup"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/bench"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/book"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/cluster"
@@ -69,7 +70,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(slices.Concat(
 		uci.Commands(), analyse.Commands(), play.Commands(), match.Commands(), tune.Commands(), book.Commands(), puzzles.Commands(),
 		gensfen.Commands(), learn.Commands(), compare.Commands(), data.Commands(),
-		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), dash.Commands(), roles.Commands(data.NewReplayAudit()), cluster.Commands(),
+		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), dash.Commands(), roles.Commands(data.NewReplayAudit()), cluster.Commands(), backup.Commands(),
 	)...)
 	return root
 }

@@ -78,6 +78,7 @@ var group = map[string]int{
 	"lab":                  10,
 	"observe":              11,
 	"doctor":               11,
+	"backup":               11,
 	"cluster":              11,
 	"dash":                 11,
 
@@ -86,6 +87,7 @@ var group = map[string]int{
 	"cmd/selfplay/internal/cli":     11,
 	"cmd/selfplay/internal/clitest": 12,
 	"cmd/selfplay/analyse":          13,
+	"cmd/selfplay/backup":           13,
 	"cmd/selfplay/bench":            13,
 	"cmd/selfplay/book":             13,
 	"cmd/selfplay/cluster":          13,

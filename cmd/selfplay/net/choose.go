@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
-	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
@@ -158,7 +157,7 @@ func netName(r nets.Record) string {
 
 // with opens the choice of the run of a directory, or of one on a server.
 func (o *chooseOptions) with(c *cobra.Command, dir string, do func(context.Context, *selfplay.NetChoice) error) error {
-	cfg, err := o.configuration(c, dir)
+	cfg, err := o.bus.Configuration(c, dir)
 	if err != nil {
 		return err
 	}
@@ -172,36 +171,6 @@ func (o *chooseOptions) with(c *cobra.Command, dir string, do func(context.Conte
 		err = closed
 	}
 	return err
-}
-
-// configuration is that of the run in dir, or what leads to a server; in both cases
-// under the environment and the flags.
-func (o *chooseOptions) configuration(c *cobra.Command, dir string) (cfg configs.Config, err error) {
-	found := true
-	if dir == "" {
-		cfg, err = configs.Preset("laptop")
-	} else {
-		cfg, found, err = selfplay.SavedConfig(dir)
-	}
-	if err != nil {
-		return cfg, err
-	}
-	if !found {
-		return cfg, fmt.Errorf("%s: found no run, expected the directory of one", dir)
-	}
-	if err := cfg.SetEnv(os.Environ()); err != nil {
-		return cfg, fmt.Errorf("%w: %w", cli.ErrUsage, err)
-	}
-	if err := o.bus.Apply(c, &cfg); err != nil {
-		return cfg, err
-	}
-	if dir == "" && (cfg.Bus.URL == "" || cfg.Run.Name == "") {
-		return cfg, fmt.Errorf("%w: found neither the directory of a run nor both --nats and --run, expected one of them", cli.ErrUsage)
-	}
-	if err := selfplay.Check(cfg); err != nil {
-		return cfg, fmt.Errorf("%w: %w", cli.ErrUsage, err)
-	}
-	return cfg, nil
 }
 
 func printHistory(w io.Writer, changes []selfplay.NetChange, asJSON bool) error {

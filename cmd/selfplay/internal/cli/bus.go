@@ -2,11 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
 // BusFlags are the flags that every command on a run's server shares. All but Wait
@@ -53,6 +55,38 @@ func (f *BusFlags) Apply(c *cobra.Command, cfg *configs.Config) error {
 		return fmt.Errorf("%w: --wait: found %v, expected a time above 0", ErrUsage, f.Wait)
 	}
 	return nil
+}
+
+// Configuration returns that of the run in dir, or with an empty dir what leads to the
+// run that the flags name; in both cases under the environment and the flags. Errors wrap
+// ErrUsage if neither is there.
+func (f *BusFlags) Configuration(c *cobra.Command, dir string) (cfg configs.Config, err error) {
+	found := false
+	if dir != "" {
+		cfg, found, err = selfplay.SavedConfig(dir)
+	}
+	if err == nil && !found {
+		cfg, err = configs.Preset("laptop")
+	}
+	if err != nil {
+		return cfg, err
+	}
+	if err := cfg.SetEnv(os.Environ()); err != nil {
+		return cfg, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	if err := f.Apply(c, &cfg); err != nil {
+		return cfg, err
+	}
+	if dir != "" && !found && cfg.Bus.URL == "" {
+		return cfg, fmt.Errorf("%s: found no run, expected the directory of one", dir)
+	}
+	if dir == "" && (cfg.Bus.URL == "" || cfg.Run.Name == "") {
+		return cfg, fmt.Errorf("%w: found neither the directory of a run nor both --nats and --run, expected one of them", ErrUsage)
+	}
+	if err := selfplay.Check(cfg); err != nil {
+		return cfg, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return cfg, nil
 }
 
 // AddReplaceBuffer adds the flag of commands that keep a run's games.

@@ -1,0 +1,253 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
+)
+
+// ErrNotEmpty says that what is to be restored would meet something else.
+var ErrNotEmpty = errors.New("the directory is not empty")
+
+// unfinished ends the name of a directory that is being restored.
+const unfinished = ".restoring"
+
+const maxState = 64 << 20 // bytes of the state of servers
+
+// RestoreOptions say where a snapshot is brought back.
+type RestoreOptions struct {
+	Build string
+	// Servers name the servers that get the state of the run's; nil: the run's own server
+	// gets it, if it is inside the process of a run with a directory of its own.
+	Servers *configs.Config
+	embed   bool // a server's files in the directory, whatever the run's settings are
+}
+
+// Restored says what Restore did.
+type Restored struct {
+	Snapshot string   `json:"snapshot"`
+	Dir      string   `json:"dir"`
+	Files    int      `json:"files"`
+	Bytes    int64    `json:"bytes"`
+	Servers  bool     `json:"servers"` // servers were given the state of the run's
+	Pending  int      `json:"pending"` // messages of games that they were given
+	Nets     int      `json:"nets"`    // that they were given
+	Notes    []string `json:"notes"`
+}
+
+// Restore brings a snapshot back into dir, which must not be there or be empty. Everything
+// is checked and written beside it first; a restore that is interrupted leaves no dir, and
+// is done again. The error wraps ErrDamaged and names what is damaged, ErrNotEmpty, or
+// bus.ErrRunExists if the servers have the run.
+func (r *Repository) Restore(ctx context.Context, s *Snapshot, dir string, o RestoreOptions) (Restored, error) {
+	done := Restored{Snapshot: s.Label(), Dir: dir, Notes: s.Notes}
+	if err := r.restore(ctx, s, dir, o, &done); err != nil {
+		return done, fmt.Errorf("restore %s: %w", s.Label(), err)
+	}
+	return done, nil
+}
+
+func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o RestoreOptions, done *Restored) error {
+	dir = filepath.Clean(dir)
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return fmt.Errorf("%w: %s holds %s and more: give a directory that is not there yet", ErrNotEmpty, dir, entries[0].Name())
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	partial := dir + unfinished
+	if err := os.RemoveAll(partial); err != nil {
+		return err
+	}
+	if err := r.files(ctx, s, partial, done); err != nil {
+		return err
+	}
+	if err := selfplay.RestoreActor(partial); err != nil {
+		return err
+	}
+	if err := r.servers(ctx, s, partial, o, done); err != nil {
+		return err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(partial, dir); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(dir))
+}
+
+// files writes the files of the directory.
+func (r *Repository) files(ctx context.Context, s *Snapshot, dir string, done *Restored) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	folders := map[string]bool{}
+	for _, f := range s.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if strings.HasPrefix(f.Path, ofServers) {
+			continue
+		}
+		to := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := r.writeTo(to, f, slices.Contains(s.Keys, f.Path)); err != nil {
+			return err
+		}
+		folders[filepath.Dir(to)] = true
+		done.Files++
+		done.Bytes += f.Size
+	}
+	for folder := range folders {
+		if err := durable.SyncDir(folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeTo writes a file that is not there.
+func (r *Repository) writeTo(to string, f File, private bool) error {
+	mode := fs.FileMode(0o666)
+	if private {
+		mode = 0o600
+	}
+	w, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.copyFile(f, w), w.Sync(), w.Close())
+}
+
+// state returns what the snapshot has of servers.
+func (r *Repository) state(s *Snapshot) (state selfplay.ServerState, err error) {
+	f, there := s.find(statePath)
+	if !there {
+		return state, fmt.Errorf("%w: %s is not among its files", ErrDamaged, statePath)
+	}
+	text, err := r.content(f, maxState)
+	if err == nil {
+		err = json.Unmarshal(text, &state)
+	}
+	return state, err
+}
+
+// content returns the content of a file of at most that many bytes.
+func (r *Repository) content(f File, most int64) ([]byte, error) {
+	if f.Size > most {
+		return nil, fmt.Errorf("%w: %s: found %d bytes, expected at most %d", ErrDamaged, f.Path, f.Size, most)
+	}
+	var all []byte
+	err := r.copyFile(f, appender{&all})
+	return all, err
+}
+
+// appender writes to a slice.
+type appender struct{ to *[]byte }
+
+func (a appender) Write(p []byte) (int, error) {
+	*a.to = append(*a.to, p...)
+	return len(p), nil
+}
+
+// lines calls visit with every line of a file of JSON lines.
+func lines[T any](r *Repository, s *Snapshot, name string, visit func(T) error) error {
+	f, there := s.find(name)
+	if !there {
+		return fmt.Errorf("%w: %s is not among its files", ErrDamaged, name)
+	}
+	pr, pw := io.Pipe()
+	go func() { pw.CloseWithError(r.copyFile(f, pw)) }()
+	defer pr.CloseWithError(errors.New("enough was read")) // lets the writer end
+	for in := json.NewDecoder(pr); ; {
+		var v T
+		if err := in.Decode(&v); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := visit(v); err != nil {
+			return err
+		}
+	}
+}
+
+// servers gives servers what the run's knew, if there are some to give it to.
+func (r *Repository) servers(ctx context.Context, s *Snapshot, dir string, o RestoreOptions, done *Restored) error {
+	cfg, found, err := selfplay.SavedConfig(dir)
+	if err == nil && !found {
+		cfg, err = configs.Preset("laptop")
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.embed:
+		cfg.Bus.URL, cfg.Bus.TokenFile, cfg.Bus.Creds, cfg.Bus.TLSCA, cfg.Bus.Replicas = "", "", "", "", 1
+	case o.Servers != nil:
+		cfg.Bus = o.Servers.Bus
+	case !found || cfg.Bus.URL != "":
+		done.Notes = append(done.Notes, "servers: they were not given what the run's servers knew; restore with --nats URL does that, or the trainer when it starts, as far as it knows it")
+		return nil
+	}
+	state, err := r.state(s)
+	if err != nil {
+		return err
+	}
+	w, err := selfplay.WriteServers(ctx, dir, cfg, state, selfplay.Options{Build: o.Build})
+	if err != nil {
+		return err
+	}
+	err = r.give(ctx, s, w, done)
+	return errors.Join(err, w.Close())
+}
+
+func (r *Repository) give(ctx context.Context, s *Snapshot, w *selfplay.ServerWriter, done *Restored) error {
+	for _, f := range s.Files {
+		if id, is := strings.CutPrefix(f.Path, booksPath); is {
+			pr, pw := io.Pipe()
+			go func() { pw.CloseWithError(r.copyFile(f, pw)) }()
+			err := w.Book(ctx, id, f.Size, pr)
+			pr.CloseWithError(errors.New("enough was read")) // lets the writer end
+			if err != nil {
+				return err
+			}
+		}
+	}
+	given, missing, err := w.Nets(ctx)
+	if err != nil {
+		return err
+	}
+	done.Servers, done.Nets = true, given
+	for _, id := range missing {
+		done.Notes = append(done.Notes, "nets: "+id+" is not in the backup")
+	}
+	err = lines(r, s, gamesPath, func(m message) error {
+		done.Pending++
+		return w.Game(ctx, bus.PendingMessage{Actor: m.Actor, ID: m.ID, Data: m.Data})
+	})
+	if err != nil {
+		return err
+	}
+	err = lines(r, s, rejectsPath, func(g rejected) error {
+		return w.Reject(ctx, bus.Rejected{Reason: g.Reason, Data: g.Data})
+	})
+	if err != nil {
+		return err
+	}
+	return w.Finish(ctx)
+}
