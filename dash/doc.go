@@ -16,5 +16,13 @@
 //	GET /api/nets         the nets on disk, Nets
 //	GET /api/actors       who plays and works, Actors
 //
+//	GET /api/opponent     who plays against a person, Opponent
+//
+// What is asked about a position is sent, as the game that led to it (Question), with the
+// method POST. Nothing is written and nothing is kept from one question to the next.
+//
+//	POST /api/ask/position  the game so far, Table
+//	POST /api/ask/move      the net's move, Reply
+//
 // The JSON is for the page of the same build and not versioned.
 package dash

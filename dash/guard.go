@@ -26,13 +26,14 @@ func guard(name string, next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		asks := r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, askPath)
 		switch {
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		case r.Method != http.MethodGet && r.Method != http.MethodHead && !asks:
 			h.Set("Allow", "GET, HEAD")
 			http.Error(w, "found method "+r.Method+", expected GET: the page only reads", http.StatusMethodNotAllowed)
 		case !ownHost(r.Host, name):
 			http.Error(w, "found a host name that is not this server's; use its address or localhost", http.StatusMisdirectedRequest)
-		case !ownOrigin(r):
+		case !ownOrigin(r) || asks && r.Header.Get("Origin") == "":
 			http.Error(w, "found a request of another page", http.StatusForbidden)
 		default:
 			// Failure only means that the connection cannot have deadlines, as in tests.

@@ -30,13 +30,16 @@ var built embed.FS
 
 // Server serves the page of a run.
 type Server struct {
-	watch   *Watch
-	slow    time.Duration
-	streams atomic.Int64
+	watch    *Watch
+	slow     time.Duration
+	streams  atomic.Int64
+	searches *searches
 }
 
 // NewServer returns the server of a watch's page.
-func NewServer(w *Watch) *Server { return &Server{watch: w, slow: slowClient} }
+func NewServer(w *Watch) *Server {
+	return &Server{watch: w, slow: slowClient, searches: newSearches(w.cfg.Status != nil)}
+}
 
 // Handler answers the requests of browsers. Name is a host name, beside localhost and
 // addresses, by which they may ask; empty: none.
@@ -53,6 +56,9 @@ func (s *Server) Handler(name string) http.Handler {
 	mux.HandleFunc("GET /api/games/{id}", s.game)
 	mux.HandleFunc("GET /api/nets", s.nets)
 	mux.HandleFunc("GET /api/actors", s.actors)
+	mux.HandleFunc("GET /api/opponent", s.opponent)
+	mux.HandleFunc("POST "+askPath+"position", s.position)
+	mux.HandleFunc("POST "+askPath+"move", s.move)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "there is nothing here") })
 	pages := http.FileServerFS(files)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
