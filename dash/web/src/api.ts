@@ -84,3 +84,35 @@ export async function get<T>(path: string): Promise<T> {
   if (!response.ok) throw new Error(data.error ?? `the server answered ${response.status}`)
   return data as T
 }
+
+export interface Choice { uci: string; san: string }
+export interface Table { start: string; positions: Place[]; legal: Choice[]; result: string; end: string; pgn: string }
+export interface Opponent { name: string; net: string; variant: string; elo: number[]; nodes: number; seconds: number }
+export interface Level { elo?: number; nodes?: number; seed?: number }
+export interface Question { fen?: string; moves: string[]; move?: string; level?: Level; person?: '' | 'white' | 'black' }
+export interface Reply { table: Table; san: string; place: Place; depth: number; nodes: number; opponent: string }
+
+const patience = 20 // times that a busy server is asked
+
+// ask sends a question. A server that searches for others is asked again each second.
+export async function ask<T>(path: string, question: object, signal: AbortSignal): Promise<T> {
+  for (let times = 1; ; times++) {
+    const response = await fetch('api/ask/' + path, {
+      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(question), cache: 'no-store', signal,
+    })
+    if (response.status === 503 && times < patience) {
+      await new Promise(go => setTimeout(go, 1000))
+      signal.throwIfAborted()
+      continue
+    }
+    const text = await response.text()
+    let data
+    try {
+      data = JSON.parse(text)
+    } catch {
+      throw new Error(text.trim() || `the server answered ${response.status}`)
+    }
+    if (!response.ok) throw new Error(data.error ?? `the server answered ${response.status}`)
+    return data as T
+  }
+}

@@ -26,14 +26,14 @@ export function read(fen: string): Position {
   return { squares, promoted, hands, white: side !== 'b' }
 }
 
-const square = (at: number): string => 'abcdefgh'[at % 8] + (1 + Math.floor(at / 8))
+export const square = (at: number): string => 'abcdefgh'[at % 8] + (1 + Math.floor(at / 8))
 
 // marked returns the squares of a move in UCI: from and to, or where a piece was dropped.
 function marked(uci: string): string[] {
   return uci.includes('@') ? [uci.slice(2, 4)] : [uci.slice(0, 2), uci.slice(2, 4)]
 }
 
-function piece(letter: string, x: number, y: number, size: number): SVGElement {
+export function piece(letter: string, x: number, y: number, size: number): SVGElement {
   const kind = letter.toLowerCase(), color = letter === kind ? 'black' : 'white'
   return svg('g', { class: 'piece ' + color, transform: `translate(${x} ${y}) scale(${size / 45})` },
     svg('path', { d: drawings[kind].outline }), svg('path', { class: 'lines', d: drawings[kind].lines }))
@@ -55,15 +55,15 @@ export function words(p: Position): string {
   return `${side(true)} ${side(false)} ${p.white ? 'White' : 'Black'} to move.`
 }
 
-const unit = 45
+export const unit = 45
 
 export class Board {
   readonly element = h('div', { class: 'board' })
-  private flipped = false
-  private fen = ''
+  protected flipped = false
+  protected fen = ''
   private uci = ''
   private check = false
-  private readonly drawing = svg('svg', { viewBox: `0 0 ${8 * unit} ${8 * unit}`, role: 'img' })
+  protected readonly drawing = svg('svg', { viewBox: `0 0 ${8 * unit} ${8 * unit}`, role: 'img' })
   private readonly above = h('div', { class: 'hand' })
   private readonly below = h('div', { class: 'hand' })
 
@@ -85,7 +85,7 @@ export class Board {
 
   get turned(): boolean { return this.flipped }
 
-  private draw(): void {
+  protected draw(): void {
     const p = read(this.fen), last = this.uci ? marked(this.uci) : []
     const parts: SVGElement[] = []
     for (let at = 0; at < 64; at++) {
@@ -107,7 +107,7 @@ export class Board {
     this.hand(this.below, p, !this.flipped)
   }
 
-  private hand(e: HTMLElement, p: Position, white: boolean): void {
+  protected hand(e: HTMLElement, p: Position, white: boolean): void {
     const held = [...'qrbnp'].map(k => (white ? k.toUpperCase() : k)).filter(k => p.hands[k])
     set(e, h('span', { class: 'side' + (p.white === white ? ' turn' : '') }, white ? 'White' : 'Black'),
       ...held.map(k => h('span', { class: 'held' },

@@ -1,29 +1,17 @@
 // Games: the newest games of the replay buffer, to be replayed.
 
-import { get, type GameLine, type Games, type Place, type Replayed, type State } from './api'
+import { get, type GameLine, type Games, type Replayed, type State } from './api'
 import type { MakeView } from './main'
 import { generation, number, percent, short } from './format'
 import { h, set, svg } from './dom'
 import { Board } from './board'
+import { CopyField, MoveList, numbered, said, Steps } from './gameparts'
 
 const mostRows = 120
 
 const gens = (g: GameLine): string => {
   const [w, b] = g.generations.map(x => (x > 0 ? String(x) : 'first'))
   return w === b ? w : `${w} – ${b}`
-}
-
-// said is what the search said of a position, from White's side.
-function said(p: Place): string {
-  if (p.mate !== null) return p.mate === 0 ? 'mate' : `mate in ${Math.abs(p.mate)} for ${p.mate > 0 ? 'White' : 'Black'}`
-  if (p.score !== null) return (p.score >= 0 ? '+' : '−') + (Math.abs(p.score) / 100).toFixed(2)
-  return 'no score'
-}
-
-// numbered is a move with its number: the number of the position before it.
-function numbered(before: Place, san: string): string {
-  const fields = before.fen.split(' ')
-  return `${fields[5] ?? '1'}${fields[1] === 'b' ? '…' : '.'} ${san}`
 }
 
 export const games: MakeView = root => {
@@ -41,21 +29,14 @@ export const games: MakeView = root => {
   const bar = h('div', { class: 'evalbar', role: 'img' }, h('span', {}))
   const now = h('p', { class: 'now', 'aria-live': 'polite' })
   const head = h('div', { class: 'gamehead' })
-  const moves = h('ol', { class: 'moves', 'aria-label': 'Moves' })
+  const moves = new MoveList(at => goto(at))
   const graph = h('div', { class: 'wins' })
-  const fen = h('input', { type: 'text', readonly: true, id: 'fen', spellcheck: 'false' })
-  const pgn = h('textarea', { readonly: true, id: 'pgn', rows: 5, spellcheck: 'false' })
-  const copied = h('span', { role: 'status', class: 'copied' })
-  const button = (label: string, text: string, go: () => void): HTMLElement => h('button', { type: 'button', 'aria-label': label, title: label, click: go }, text)
-  const buttons = h('div', { class: 'buttons' },
-    button('First position', '|◀', () => goto(0)), button('Back', '◀', () => goto(at - 1)), button('Forward', '▶', () => goto(at + 1)),
-    button('Last position', '▶|', () => goto(Infinity)), button('Turn the board', '⇅', () => { board.flip(); showBar() }))
+  const fen = new CopyField('FEN', 1), pgn = new CopyField('PGN', 5)
+  const steps = new Steps(() => (game ? at : null), to => goto(to), () => { board.flip(); showBar() })
   const stage = h('section', { class: 'card game', 'aria-label': 'Game', tabindex: -1 }, head,
     h('div', { class: 'play' }, bar, board.element),
-    now, buttons, h('p', { class: 'hint' }, 'Keys: ← → one ply, Home and End, F turns the board.'), graph)
-  const texts = h('section', { class: 'card' }, h('h2', {}, 'Moves'), moves,
-    h('label', { for: 'fen' }, 'FEN'), h('div', { class: 'copy' }, fen, button('Copy FEN', 'Copy', () => copy(fen))),
-    h('label', { for: 'pgn' }, 'PGN'), h('div', { class: 'copy' }, pgn, button('Copy PGN', 'Copy', () => copy(pgn))), copied)
+    now, steps.element, graph)
+  const texts = h('section', { class: 'card' }, h('h2', {}, 'Moves'), moves.element, fen.element, pgn.element)
   const empty = h('section', { class: 'card' }, h('p', {}, 'Choose a game from the list.'))
   const right = h('div', { class: 'table' }, empty)
   root.append(h('section', { class: 'card games' }, h('h2', {}, 'Games'), count,
@@ -114,11 +95,8 @@ export const games: MakeView = root => {
     set(head, h('h2', {}, `${game.result}, ${game.reason}`),
       h('p', { class: 'words' }, game.nets[0] === game.nets[1] ? `Both sides: ${side(0)}` : `White: ${side(0)}. Black: ${side(1)}`,
         `. ${game.limits} a move. Game ${game.id}.`))
-    pgn.value = game.pgn
-    const ps = game.positions
-    moves.replaceChildren(...ps.slice(1).map((p, i) => h('li', {},
-      h('button', { type: 'button', class: ps[i].train ? '' : 'untrained', title: ps[i].train ? '' : 'random, or of the opening', click: () => goto(i + 1) },
-        ps[i].fen.split(' ')[1] === 'w' || i === 0 ? numbered(ps[i], p.san) : p.san))))
+    pgn.show(game.pgn)
+    moves.show(game.positions, 'random, or of the opening')
     draw()
     goto(0)
   }
@@ -148,7 +126,7 @@ export const games: MakeView = root => {
     at = Math.min(Math.max(0, to), ps.length - 1)
     const p = ps[at]
     board.show(p.fen, p.uci, p.check)
-    fen.value = p.fen
+    fen.show(p.fen)
     set(now, h('b', {}, at === 0 ? 'Start' : numbered(ps[at - 1], p.san)), ` · ${at < ps.length - 1 ? said(p) : game.result}`,
       p.win !== null && at < ps.length - 1 ? ` · White expects ${percent(p.win)}` : '', ` · ply ${at} of ${ps.length - 1}`)
     showBar()
@@ -156,13 +134,7 @@ export const games: MakeView = root => {
     const x = String((600 * at) / Math.max(1, ps.length - 1))
     cursor?.setAttribute('x1', x)
     cursor?.setAttribute('x2', x)
-    moves.querySelectorAll('button').forEach((b, i) => {
-      if (i === at - 1) {
-        b.setAttribute('aria-current', 'step')
-        const box = moves.getBoundingClientRect(), own = b.getBoundingClientRect()
-        if (own.top < box.top || own.bottom > box.bottom) moves.scrollTop += own.top - box.top - box.height / 2
-      } else b.removeAttribute('aria-current')
-    })
+    moves.mark(at)
   }
 
   function showBar(): void {
@@ -173,29 +145,6 @@ export const games: MakeView = root => {
     bar.setAttribute('aria-label', win === null ? 'no evaluation' : `White expects ${percent(win)}`)
   }
 
-  async function copy(from: HTMLInputElement | HTMLTextAreaElement): Promise<void> {
-    from.select()
-    try {
-      await navigator.clipboard.writeText(from.value)
-      set(copied, 'Copied.')
-    } catch {
-      set(copied, 'Selected: copy it with the keys of your system.')
-    }
-  }
-
-  function key(e: KeyboardEvent): void {
-    const target = e.target as HTMLElement
-    if (!game || e.ctrlKey || e.metaKey || e.altKey || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName) || target.closest('.scroll')) return
-    if (e.key === 'ArrowRight') goto(at + 1)
-    else if (e.key === 'ArrowLeft') goto(at - 1)
-    else if (e.key === 'Home') goto(0)
-    else if (e.key === 'End') goto(Infinity)
-    else if (e.key === 'f' || e.key === 'F') { board.flip(); showBar() }
-    else return
-    e.preventDefault()
-  }
-  addEventListener('keydown', key)
-
   return {
     state(s) {
       if (!asked && s.versions.games !== version && !(hold.checked && version >= 0)) void load(s)
@@ -203,6 +152,6 @@ export const games: MakeView = root => {
     route(rest) {
       if (rest[0] && rest[0] !== chosen) void open(rest[0])
     },
-    close() { removeEventListener('keydown', key) },
+    close() { steps.close() },
   }
 }

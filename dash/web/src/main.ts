@@ -1,6 +1,7 @@
 // The page: its head, which view is shown, and the stream of states.
 
 import 'uplot/dist/uPlot.min.css'
+import './play.css'
 import { carriedState, type State } from './api'
 import { day, duration } from './format'
 import { h, set } from './dom'
@@ -9,6 +10,7 @@ import { learning } from './learning'
 import { games } from './games'
 import { nets } from './nets'
 import { actors } from './actors'
+import { play } from './play'
 
 // A View shows itself in an element, and is told of every state and of changes of the
 // address after its own name.
@@ -25,6 +27,7 @@ const all: { name: string; title: string; make: MakeView; served?: boolean }[] =
   { name: 'games', title: 'Games', make: games },
   { name: 'nets', title: 'Nets', make: nets },
   { name: 'actors', title: 'Actors', make: actors },
+  { name: 'play', title: 'Play', make: play, served: true },
 ]
 // A report has no server, without which views marked as served have nothing to show.
 const views = all.filter(v => !(v.served && carriedState))
