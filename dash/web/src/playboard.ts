@@ -72,7 +72,7 @@ export class PlayBoard extends Board {
           'aria-pressed': may && this.origin === k.toUpperCase() + '@' ? 'true' : 'false', 'aria-label': `Drop a ${names[k]}, ${count} in hand` },
         svg('svg', { viewBox: `0 0 ${unit} ${unit}`, 'aria-hidden': 'true' }, piece(letter, 0, 0, unit)), `×${count}`)
       }))
-    if (focus) e.querySelector<HTMLElement>(`[data-drop="${focus}"]`)?.focus()
+    if (focus) e.querySelector<HTMLElement>(`[data-drop="${focus}"]`)?.focus({ preventScroll: true })
   }
 
   // choose takes a square or a piece in hand, first as the origin of a move, then as

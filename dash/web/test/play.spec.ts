@@ -1,0 +1,56 @@
+// Play: games against the built-in net, as the fixed run has no nets.
+
+import { expect, test, type Page } from '@playwright/test'
+import { fixedRun, scratch, serve, type Served } from './program'
+
+const home = scratch()
+let server: Served
+
+test.beforeAll(async () => {
+  server = await serve('dash', fixedRun(home.dir), '--listen', '127.0.0.1:0')
+})
+test.afterAll(async () => {
+  await server?.stop()
+  home.remove()
+})
+
+const at = (fen: string): string => server.url + '/#/play/' + encodeURIComponent(fen)
+const fen = (page: Page) => page.getByLabel('FEN', { exact: true })
+const square = (page: Page, name: string) => page.locator(`[data-square="${name}"]`)
+
+test('a game with a drop is won', async ({ page }) => {
+  await page.goto(at('7k/8/5K2/8/8/8/8/r7[Qp] w - - 0 1'))
+  await expect(page.getByText('It is your turn.')).toBeVisible()
+  await page.getByRole('button', { name: 'Drop a queen, 1 in hand' }).dragTo(square(page, 'g7'))
+  await expect(page.locator('.now')).toHaveText('White mates, 1-0')
+  await expect(fen(page)).toHaveValue('7k/6Q1/5K2/8/8/8/8/r7[p] b - - 0 1')
+  await expect(page.getByLabel('PGN', { exact: true })).toHaveValue(/1\. Q@g7# .*1-0/s)
+  await page.getByRole('button', { name: 'Take back your last move' }).click()
+  await expect(fen(page)).toHaveValue('7k/8/5K2/8/8/8/8/r7[Qp] w - - 0 1')
+})
+
+test('the net answers, and the keys alone do', async ({ page }) => {
+  await page.goto(server.url + '/#/play')
+  await page.getByLabel('Strength').selectOption('nodes 400')
+  await square(page, 'e2').click()
+  await square(page, 'e4').click()
+  await expect(page.locator('.now')).toContainText('the built-in net plays 1…')
+  await expect(page.getByRole('list', { name: 'Moves' }).getByRole('button')).toHaveCount(2)
+  await square(page, 'e4').focus()
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowLeft', 'Enter', 'ArrowUp', 'Enter']) await page.keyboard.press(key)
+  await expect(page.locator('.now')).toContainText('the built-in net plays 2…')
+  await page.getByRole('button', { name: 'New game as Black' }).click()
+  await expect(page.locator('.now')).toContainText('the built-in net plays 1.')
+  await expect(square(page, 'h1')).toBeVisible()
+  await page.getByLabel('Move, such as').fill('Ke9')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert')).toContainText('"Ke9"')
+})
+
+test('a pawn becomes what is chosen', async ({ page }) => {
+  await page.goto(at('8/P6k/8/8/8/8/8/K7[] w - - 0 1'))
+  await square(page, 'a7').click()
+  await square(page, 'a8').click()
+  await page.getByRole('group', { name: 'Promote to' }).getByRole('button', { name: 'knight' }).click()
+  await expect(page.getByRole('list', { name: 'Moves' }).getByRole('button').first()).toHaveText('1. a8=N')
+})
