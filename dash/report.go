@@ -40,6 +40,9 @@ var (
 // as it is now and its newest games, at most that many. The file is of at most
 // MostReportBytes bytes; games for which there is no room are left out.
 func (w *Watch) Report(games int) (*Report, error) {
+	if w.compared != nil {
+		return nil, fmt.Errorf("%w: it is a comparison, whose report.html selfplay compare writes", ErrNoRun)
+	}
 	data, out, err := w.reportData(games)
 	if err != nil {
 		return nil, err

@@ -59,6 +59,7 @@ func (s *Server) Handler(name string) http.Handler {
 	mux.HandleFunc("GET /api/opponent", s.opponent)
 	mux.HandleFunc("POST "+askPath+"position", s.position)
 	mux.HandleFunc("POST "+askPath+"move", s.move)
+	mux.HandleFunc("GET /api/comparison", s.comparison)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "there is nothing here") })
 	pages := http.FileServerFS(files)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -181,6 +182,20 @@ func (s *Server) actors(w http.ResponseWriter, _ *http.Request) {
 	var a Actors
 	s.watch.look(func(now time.Time) { a = s.watch.actors(now) })
 	answer(w, encode(a))
+}
+
+func (s *Server) comparison(w http.ResponseWriter, _ *http.Request) {
+	var c Comparison
+	s.watch.look(func(now time.Time) {
+		if s.watch.compared != nil {
+			c = s.watch.compared.view(now)
+		}
+	})
+	if c.Time.IsZero() {
+		refuse(w, http.StatusNotFound, "this is a run, not a comparison")
+		return
+	}
+	answer(w, encode(c))
 }
 
 // stream sends the state whenever it has changed. A client that does not take it in time

@@ -23,6 +23,8 @@ type State struct {
 	Findings []string  `json:"findings"`
 	Events   []Event   `json:"events"` // the newest first
 	Versions Versions  `json:"versions"`
+
+	Comparison bool `json:"comparison"` // it is no run, but a comparison
 }
 
 // Run says which run it is.
@@ -42,6 +44,8 @@ type Versions struct {
 	Games    int `json:"games"`
 	Nets     int `json:"nets"`
 	Actors   int `json:"actors"`
+
+	Comparison int `json:"comparison"`
 }
 
 // What a stage is doing.
@@ -283,6 +287,12 @@ func verdictText(passed bool) string {
 // state is the state now.
 func (w *Watch) state(now time.Time) State {
 	var s State
+	if w.compared != nil {
+		return State{
+			Time: now, Run: w.run, Comparison: true, Stopped: w.compared.over(), Stages: []Stage{}, Links: []Link{}, Events: []Event{},
+			Findings: append([]string{}, w.problems...), Versions: Versions{Comparison: w.compared.version},
+		}
+	}
 	if w.cfg.Status != nil {
 		s = liveState(w.cfg.Status())
 	} else {

@@ -55,6 +55,7 @@ type Watch struct {
 	logs     gateLogs
 	refused  refusedGames
 	servers  servers
+	compared *compared // nil: it is a run
 	gameRate meter
 	problems []string // what could not be read at the last look
 	stateAs  []byte   // JSON at the last look
@@ -64,8 +65,8 @@ type Watch struct {
 	questions sync.WaitGroup // to the servers
 }
 
-// NewWatch returns a watch of the run in a directory. The error wraps ErrNoRun if there
-// is none; everything else that is wrong with the directory is shown on the page.
+// NewWatch returns a watch of the run, or the comparison, in a directory. The error wraps
+// ErrNoRun if there is none; everything else that is wrong with the directory is shown on the page.
 func NewWatch(cfg Config) (*Watch, error) {
 	if cfg.refresh == 0 {
 		cfg.refresh = usualRefresh
@@ -81,7 +82,13 @@ func NewWatch(cfg Config) (*Watch, error) {
 			return w, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %s: found neither run.json, config.yaml nor events.jsonl; give the directory that a loop was started with (--dir)", ErrNoRun, cfg.Dir)
+	if isComparison(w.path) {
+		w.compared = &compared{path: w.path}
+		w.buffer = newBuffer(w.path("replay"))
+		w.run = Run{Name: filepath.Base(filepath.Clean(cfg.Dir))}
+		return w, nil
+	}
+	return nil, fmt.Errorf("%w: %s: found neither run.json, config.yaml nor events.jsonl, and no plan.yaml of a comparison; give the directory that a loop was started with (--dir)", ErrNoRun, cfg.Dir)
 }
 
 func (w *Watch) path(name string) string { return filepath.Join(w.cfg.Dir, name) }
@@ -95,6 +102,14 @@ func (w *Watch) look(read func(now time.Time)) {
 	if now.Sub(w.looked) >= w.cfg.refresh {
 		w.looked = now
 		w.problems = nil
+		if w.compared != nil {
+			if err := w.compared.read(); err != nil {
+				w.problems = append(w.problems, err.Error())
+			}
+			w.stateAs = encode(w.state(now))
+			read(now)
+			return
+		}
 		for _, err := range []error{w.readRun(), w.events.read(), w.buffer.read(now, w.run.ID), w.logs.read(w.settings.Gate), w.refused.read(w.run.ID)} {
 			if err != nil {
 				w.problems = append(w.problems, err.Error())

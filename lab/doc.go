@@ -13,6 +13,7 @@
 // All work is in cells, each named by a hash of everything that it follows from:
 //
 //	plan.yaml              the comparison
+//	progress.json          how far it has come
 //	data.json              which games of replay buffers it is of
 //	cells/train/KEY/       a net: a directory of learn, see package trainer/run
 //	cells/size/KEY.json    positions in an epoch

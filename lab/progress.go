@@ -39,6 +39,7 @@ type tracker struct {
 
 	mu    sync.Mutex
 	at    Progress
+	board board
 	shown time.Time
 	ahead map[string]float64 // work of what has not begun, by its name
 
@@ -95,6 +96,14 @@ func (t *tracker) add(work float64, count func(*Progress)) {
 	t.report(false)
 }
 
+// start saves how far the comparison is before anything is done.
+func (t *tracker) start() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at.Left = t.left(t.now())
+	t.board.save(t.now(), t.at)
+}
+
 // skip takes work away that need not be done: a net goes on from a checkpoint.
 func (t *tracker) skip(work float64) {
 	t.mu.Lock()
@@ -119,6 +128,7 @@ func (t *tracker) report(always bool) {
 	}
 	t.shown = now
 	t.at.Left = t.left(now)
+	t.board.save(now, t.at)
 	if t.o.OnProgress != nil {
 		t.o.OnProgress(t.at)
 		return

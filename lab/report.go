@@ -45,8 +45,8 @@ func (r *Results) Write(dir string) error {
 		durable.WriteFile(filepath.Join(dir, "report.html"), page.Bytes()),
 		durable.WriteFile(filepath.Join(dir, "results.csv"), sheet.Bytes()),
 		durable.WriteFile(filepath.Join(dir, "results.parquet"), table.Bytes()),
-		durable.WriteFile(filepath.Join(dir, "times.json"), append(times, '\n')),
-		durable.WriteFile(filepath.Join(dir, "results.json"), append(results, '\n')))
+		durable.WriteFile(filepath.Join(dir, TimesFile), append(times, '\n')),
+		durable.WriteFile(filepath.Join(dir, ResultsFile), append(results, '\n')))
 }
 
 // section is a heading of a report with its text and figures, or a table.

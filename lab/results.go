@@ -255,12 +255,9 @@ func (p *Plan) stageResult(ctx context.Context, stage Stage, speeds map[string]S
 		s := Scores{Seed: m.Seed, A: m.A, B: m.B}
 		var sum rating.Pentanomial
 		for k := range pairs {
-			result := [2]rating.Outcome{pairs[k].Outcome(0), pairs[k].Outcome(1)}
-			if m.swapped { // A had Black first
-				result = [2]rating.Outcome{rating.Win - result[1], rating.Win - result[0]}
-			}
-			s.Pairs = append(s.Pairs, result)
-			sum.Add(result[0], result[1])
+			white, black := m.outcomes(&pairs[k])
+			s.Pairs = append(s.Pairs, [2]rating.Outcome{white, black})
+			sum.Add(white, black)
 		}
 		f.Scores = append(f.Scores, s)
 		r.Games += 2 * len(pairs)

@@ -85,6 +85,8 @@ func runLocked(ctx context.Context, c configs.Compare, o Options) (*Results, err
 		return nil, err
 	}
 	t := newTracker(&o, &price, time.Now)
+	t.board.plan = p
+	t.start()
 	if err := p.train(ctx, o, t, price.nets); err != nil {
 		return nil, err
 	}
@@ -202,9 +204,12 @@ func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o
 	total := 0.0
 	for i := range meetings {
 		m := &meetings[i]
-		if _, _, found, err := p.log(m); err != nil {
+		pairs, _, found, err := p.log(m)
+		if err != nil {
 			return err
-		} else if found < m.Pairs {
+		}
+		t.meets(m, pairs)
+		if found < m.Pairs {
 			missing = append(missing, m)
 			total += float64(m.Pairs-found) * p.pairTime(m, nodes)
 		}
@@ -222,7 +227,8 @@ func (p *Plan) play(ctx context.Context, stage Stage, speeds map[string]Speed, o
 				return err
 			}
 			cfg.Build = o.Build
-			cfg.OnPair = func(match.Pair, [2]*game.Game, match.Result) {
+			cfg.OnPair = func(pair match.Pair, _ [2]*game.Game, _ match.Result) {
+				t.pair(meeting, &pair)
 				t.add(p.pairTime(meeting, nodes), func(at *Progress) { at.Pairs++ })
 			}
 			if _, err := match.Run(ctx, cfg); err != nil {

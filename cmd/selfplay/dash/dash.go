@@ -20,6 +20,7 @@ func newDash() *cobra.Command {
 		Short: "Serve the page on which a run can be watched",
 		Long: `Serve a page for browsers that shows the run in a directory: its data path, how it
 learns, its games and its nets. The run may be under way in another process, or over.
+Of the directory of a comparison (selfplay compare --dir) it shows that.
 The page only reads, and the run does no work for it. A loop serves its own page with
 --dash; that one also knows what only the process itself does, such as who waits for
 whom.
@@ -27,6 +28,7 @@ whom.
 Only this machine reaches the page unless --listen says otherwise. There is no password:
 whoever reaches it can look at everything on it.`,
 		Example: `  selfplay dash runs/crazyhouse-laptop
+  selfplay dash hands
   selfplay dash runs/crazyhouse-laptop --listen 127.0.0.1:9000
   selfplay --variant crazyhouse --dash 127.0.0.1:8080`,
 		Args: cli.ExactArgs(1),

@@ -15,7 +15,8 @@ export interface State {
   gate: Progress | null
   findings: string[]
   events: { time: string; text: string }[]
-  versions: { learning: number; games: number; nets: number; actors: number }
+  versions: { learning: number; games: number; nets: number; actors: number; comparison: number }
+  comparison: boolean
 }
 
 export interface Strength { time: string; generation: number; games: number; elo: number; margin: number | null; sum: number; error: number }
@@ -64,6 +65,21 @@ export interface Actors {
   actors: ActorLine[]
   counted: number
   refused: { time: string; actor: string; reason: string }[]
+}
+
+export interface MatrixCell { pairs: number; of: number; score: number; elo: number; low: number; high: number; rated: boolean; found: boolean }
+export interface CompareRow { name: string; expression: string; nets: string; figures: Record<string, { value: number; margin: number }> }
+export interface Comparison {
+  time: string
+  progress: {
+    time: string; work: string; nets: number; nets_of: number; pairs: number; pairs_of: number; puzzled: number; puzzled_of: number; eta_seconds: number
+  } | null
+  over: boolean
+  said: string[]
+  warnings: string[]
+  columns: { id: string; title: string; digits: number }[]
+  rows: CompareRow[]
+  stages: { stage: string; limits: string; players: string[]; cells: MatrixCell[][] }[]
 }
 
 // The run that a report has in itself: what the server would have said, by path.

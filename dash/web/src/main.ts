@@ -11,6 +11,7 @@ import { games } from './games'
 import { nets } from './nets'
 import { actors } from './actors'
 import { play } from './play'
+import { compare } from './compare'
 
 // A View shows itself in an element, and is told of every state and of changes of the
 // address after its own name.
@@ -30,15 +31,25 @@ const all: { name: string; title: string; make: MakeView; served?: boolean }[] =
   { name: 'play', title: 'Play', make: play, served: true },
 ]
 // A report has no server, without which views marked as served have nothing to show.
-const views = all.filter(v => !(v.served && carriedState))
+let views = all.filter(v => !(v.served && carriedState))
+const ofComparison = [{ name: '', title: 'Compare', make: compare }]
 
 const top = document.getElementById('top')!
 const main = document.getElementById('main')!
 const name = h('h1', {}, 'selfplay')
 const about = h('p', { class: 'about' })
 const alive = h('p', { class: 'alive', role: 'status' }, 'connecting')
-const links = views.map(v => h('a', { href: '#/' + v.name }, v.title))
-top.append(h('div', { class: 'title' }, name, about, alive), h('nav', { 'aria-label': 'Views' }, ...links))
+let links: HTMLElement[] = []
+const nav = h('nav', { 'aria-label': 'Views' })
+top.append(h('div', { class: 'title' }, name, about, alive), nav)
+
+// offer shows the links to some views.
+function offer(some: typeof all): void {
+  views = some
+  links = views.map(v => h('a', { href: '#/' + v.name }, v.title))
+  nav.replaceChildren(...links)
+  shown = -1
+}
 
 let shown = -1
 let view: View | null = null
@@ -67,9 +78,13 @@ function title(): void {
 
 function show(s: State): void {
   last = s
+  if (s.comparison && views !== ofComparison) {
+    offer(ofComparison)
+    route()
+  }
   set(name, s.run.name)
   set(about, [s.run.variant, s.run.kind && s.run.kind + ' nets', s.run.preset && 'preset ' + s.run.preset].filter(Boolean).join(' · '))
-  const word = carriedState ? `report of ${day(s.time)}` : s.live ? `running for ${duration(s.elapsed_s)}` : s.stopped ? 'stopped' : 'watched through its files'
+  const word = s.comparison ? (s.stopped ? 'over' : 'under way, or interrupted') : carriedState ? `report of ${day(s.time)}` : s.live ? `running for ${duration(s.elapsed_s)}` : s.stopped ? 'stopped' : 'watched through its files'
   set(alive, word)
   alive.className = 'alive ' + (s.live ? 'on' : 'off')
   title()
@@ -94,6 +109,7 @@ function connect(): void {
 }
 
 addEventListener('hashchange', route)
+offer(views)
 route()
 if (carriedState) show(carriedState)
 else connect()
