@@ -211,3 +211,16 @@ func (e *Engine) expected(p *chess.Position, m chess.Move) chess.Move {
 	}
 	return chess.NoMove
 }
+
+// Quiesce returns the value of the last position of line once captures and what else
+// its quiescence looks at are resolved, from the side to move there. It depends on the
+// line alone, whatever the engine quiesced before, and forgets what is in the table. A
+// position without legal moves has no value that means anything, unless it is mate.
+func (e *Engine) Quiesce(line *chess.Line) search.Score {
+	p := line.Pos()
+	e.table.newGame()
+	e.table.newSearch()
+	w := e.workers[0]
+	w.begin(line, newControl(&search.Limits{}, p.SideToMove(), 1), e.tuning(p.Variant()))
+	return search.Score(w.quiesce(0, 0, -infinite, infinite))
+}

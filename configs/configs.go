@@ -138,6 +138,9 @@ type Train struct {
 	// ResearchWeight is how many times as likely as others of its game a position is
 	// drawn that was searched again.
 	ResearchWeight float64 `yaml:"research_weight"`
+	// Relabel says how the present net scores the positions that are drawn anew, whose
+	// scores these replace: off, quiescence, or depth1 to depth6.
+	Relabel string `yaml:"relabel"`
 	// TailShare is the share of the steps before every candidate net, the last ones,
 	// that are made at TailRate times the learning rate, on the newest TailNewest of
 	// the window, and through the integer net's rounding; 0: none.
@@ -146,6 +149,13 @@ type Train struct {
 	TailNewest float64 `yaml:"tail_newest"`
 	Checkpoint int     `yaml:"checkpoint"` // steps between checkpoints
 }
+
+// How positions are labelled anew.
+const (
+	RelabelOff        = "off"
+	RelabelQuiescence = "quiescence"
+	RelabelDepth      = "depth" // a number follows
+)
 
 // Gate decides whether a candidate replaces the current net.
 type Gate struct {

@@ -75,6 +75,9 @@ func TestCheckRefuses(t *testing.T) {
 			"actor.research_share=0.1 actor.research_nodes=250": "actor.research_nodes: found 250, expected more than actor.nodes",
 			"actor.research_share=0.1 actor.max_plies=1025":     "actor.max_plies: found 1025, expected at most 1024",
 			"train.tail_share=1.1":                              "train.tail_share: found 1.1, expected 0 to 1",
+			"train.relabel=deep":                                `train.relabel: found "deep", expected off, quiescence or depth1 to depth6`,
+			"train.relabel=depth7":                              `train.relabel: found "depth7", expected off, quiescence or depth1 to depth6`,
+			"train.relabel=depth02":                             `train.relabel: found "depth02"`,
 			"train.tail_rate=0":                                 "train.tail_rate: found 0, expected 0.0001 to 1",
 			"train.tail_newest=2":                               "train.tail_newest: found 2, expected 0.0001 to 1",
 			"train.research_weight=0":                           "train.research_weight: found 0, expected 0.01 to 100",
@@ -140,6 +143,7 @@ func TestCheckRefuses(t *testing.T) {
 		},
 		"planes": {
 			"train.quiet_leaf=true":     "train.quiet_leaf: found true, expected false with planes",
+			"train.relabel=quiescence":  "train.relabel: found quiescence, expected off with planes",
 			"train.tail_share=0.1":      "train.tail_share: found 0.1, expected 0 with planes",
 			"actor.research_share=0.1":  "actor.research_share: found 0.1, expected 0 with actor.search mcts",
 			"actor.search=ab":           "expected mcts, which nets of kind planes play with",

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dataset"
@@ -63,6 +65,7 @@ type learnerState struct {
 type source struct {
 	buffer  *replay.Buffer
 	drawing replay.Drawing
+	relabel *relabeller
 	mirror  float64 // share of the samples
 }
 
@@ -75,6 +78,7 @@ func (s *source) Draw(rng *rand.Rand, dst []sample.Sample) error {
 	if err := s.buffer.Draw(rng, s.drawing, dst); err != nil {
 		return err
 	}
+	s.relabel.label(dst)
 	dataset.Mirror(rng, s.mirror, dst)
 	return nil
 }
@@ -121,7 +125,11 @@ func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error)
 	if l.model, err = l.newModel(); err != nil {
 		return nil, err
 	}
-	l.source = &source{buffer, drawingOf(t), t.Mirror / 100}
+	relabel, err := newRelabeller(r)
+	if err != nil {
+		return nil, err
+	}
+	l.source = &source{buffer, drawingOf(t), relabel, t.Mirror / 100}
 	if l.trainer, err = trainer.New(l.model, l.source, l.config); err != nil {
 		return nil, err
 	}
@@ -189,7 +197,17 @@ func (l *learner) start() error {
 }
 
 // learn works until ctx ends and leaves a checkpoint.
-func (l *learner) learn(ctx context.Context) (err error) {
+func (l *learner) learn(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return l.train(ctx) })
+	if x := l.source.relabel; x != nil {
+		group.Go(func() error { return x.follow(ctx, l.run) })
+	}
+	return group.Wait()
+}
+
+// train is the part of learn that makes the steps.
+func (l *learner) train(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, l.trainer.Close()) }()
 	l.curves = l.run.openCurves("trainer", l.trainer.Steps())
 	defer l.curves.close()
@@ -299,6 +317,7 @@ func (l *learner) fitScale() {
 		l.run.log.Warn("score scale not fitted", "error", err)
 		return
 	}
+	l.source.relabel.label(samples)
 	if _, _, err := run.FitScale(l.model, samples); err != nil {
 		l.run.log.Warn("score scale not fitted", "error", err)
 		return

@@ -22,6 +22,7 @@ var sentences = map[string]string{
 	"net published":                    "generation {generation} published: net {net}",
 	"net withdrawn":                    "generation {generation} withdrawn, back to net {back_to}: {why}",
 	"training resumed":                 "training goes on at step {step}, generation {generation}",
+	"positions are labelled anew":      "generation {generation} scores the positions that are trained on",
 	"training begins with a fresh net": "training begins with a fresh net, as there are {positions} positions by now",
 	"training begins with a given net": "training begins with {init}",
 	"setting changed":                  "setting changed: {setting}",

@@ -1,0 +1,120 @@
+package selfplay
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/ab"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/sample"
+)
+
+func TestRelabelDepth(t *testing.T) {
+	for text, want := range map[string]int{"off": -1, "quiescence": 0, "depth1": 1, "depth6": 6} {
+		depth, on, err := relabelDepth(text)
+		if err != nil || on != (want >= 0) || on && depth != want {
+			t.Errorf("%q: depth %d, %v, error %v", text, depth, on, err)
+		}
+	}
+	for _, bad := range []string{"", "depth", "depth0", "depth7", "depth+1", "depth1 ", "2", "on"} {
+		if _, _, err := relabelDepth(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// TestRelabel: the positions drawn are those drawn without, their scores those of the
+// present net by a fresh engine, on any number of threads, and everything else stays.
+func TestRelabel(t *testing.T) {
+	t.Parallel()
+	cfg := smallConfig(t)
+	cfg.Train.Relabel = "depth2"
+	l := filledLearner(t, cfg)
+	a, b := verifyNets(t, cfg)
+	draw := func(seed uint64) []sample.Sample {
+		t.Helper()
+		dst := make([]sample.Sample, 150)
+		if err := l.source.Draw(rand.New(rand.NewPCG(seed, 1)), dst); err != nil {
+			t.Fatal(err)
+		}
+		return dst
+	}
+	plain := draw(1)
+	x := l.source.relabel
+	for _, depth := range []int{2, 0} {
+		for threads := 1; threads <= 3; threads++ {
+			x.depth, x.threads, x.of = depth, threads, nil
+			for _, n := range []*net{a, b} {
+				x.present.Store(n)
+				got := draw(1)
+				changed := 0
+				for i := range got {
+					want, known := labelOf(ab.New(n.Evaluator, ab.Options{HashMB: 1}), &plain[i].Pos, depth)
+					if !known || int(got[i].Score) != int(want) {
+						t.Fatalf("depth %d: score %d, expected %d (%v)", depth, got[i].Score, want, known)
+					}
+					if got[i].Score != plain[i].Score {
+						changed++
+					}
+					if got[i].Score = plain[i].Score; !reflect.DeepEqual(got[i], plain[i]) {
+						t.Fatalf("more than the score is another: %+v, expected %+v", got[i], plain[i])
+					}
+				}
+				if changed == 0 {
+					t.Errorf("depth %d: no score is another", depth)
+				}
+				made := x.made
+				if draw(1); x.made != made {
+					t.Errorf("depth %d: %d labels are searched for again", depth, x.made-made)
+				}
+			}
+		}
+	}
+	x.present.Store(nil)
+	if got := draw(1); !reflect.DeepEqual(got, plain) {
+		t.Error("without a net scores are others")
+	}
+}
+
+// TestRelabelLeaves: a sample without a score, or in a position without legal moves,
+// stays as it was.
+func TestRelabelLeaves(t *testing.T) {
+	t.Parallel()
+	cfg := smallConfig(t)
+	x := &relabeller{threads: 2, event: func(string, ...any) {}}
+	x.present.Store(randomNNUE(t, cfg, 1))
+	mated, err := chess.ParseFEN(chess.Crazyhouse, "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR[] w KQkq - 1 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []sample.Sample{{Pos: mated, Score: 77}, {Pos: chess.Crazyhouse.Start(), Score: sample.NoScore}}
+	got := slices.Clone(want)
+	if x.label(got); !reflect.DeepEqual(got, want) {
+		t.Errorf("found %+v", got)
+	}
+}
+
+// TestRelabelFollows: a loop labels by the net that it published, and trains on.
+func TestRelabelFollows(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := smallConfig(t)
+	cfg.Train.Relabel, cfg.Gate.Elo0, cfg.Gate.Elo1 = "quiescence", -1000, -900
+	loopOnce(t, dir, cfg, Limits{Generation: 3, For: patience})
+	var published []any
+	for _, e := range events(t, dir) {
+		switch e["msg"] {
+		case "net published":
+			published = append(published, e["net"])
+		case "positions are labelled anew":
+			if !slices.Contains(published, e["net"]) {
+				t.Errorf("labelled by net %v, published are %v", e["net"], published)
+			}
+			return
+		}
+	}
+	t.Errorf("nothing is labelled, published are %v", published)
+}
