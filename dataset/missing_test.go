@@ -179,7 +179,7 @@ func checkDraw(t *testing.T, dir string, f sample.Filter, games []*game.Game) {
 		}
 	}
 	dst := make([]sample.Sample, 20*len(want))
-	if err := b.Draw(newRand(1), 64, f, dst); err != nil {
+	if err := b.Draw(newRand(1), replay.Drawing{PerGame: 64, Filter: f}, dst); err != nil {
 		t.Fatal(err)
 	}
 	for i := range dst {
