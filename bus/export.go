@@ -26,26 +26,21 @@ func (b *Bus) pointerHistories(ctx context.Context) (map[string][]Pointer, error
 	if err != nil {
 		return nil, err
 	}
-	defer w.Stop()
+	entries, err := drainWatch(ctx, w)
+	if err != nil {
+		return nil, err
+	}
 	all := map[string][]Pointer{}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case e, ok := <-w.Updates():
-			switch {
-			case !ok:
-				return nil, errors.New("the connection was lost while values were read")
-			case e == nil: // the end of the values there are
-				return all, nil
-			case strings.HasPrefix(e.Key(), leasePrefix):
-			case e.Operation() != jetstream.KeyValuePut:
-				delete(all, e.Key())
-			default:
-				all[e.Key()] = addPointer(all[e.Key()], pointerOf(e))
-			}
+	for _, e := range entries {
+		switch {
+		case strings.HasPrefix(e.Key(), leasePrefix):
+		case e.Operation() != jetstream.KeyValuePut:
+			delete(all, e.Key())
+		default:
+			all[e.Key()] = addPointer(all[e.Key()], pointerOf(e))
 		}
 	}
+	return all, nil
 }
 
 // PendingMessage is a message of the game stream that is not acknowledged.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -146,20 +145,5 @@ func current(ctx context.Context, kv jetstream.KeyValue) ([]jetstream.KeyValueEn
 	if err != nil {
 		return nil, err
 	}
-	defer w.Stop()
-	var entries []jetstream.KeyValueEntry
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			switch {
-			case !ok:
-				return nil, errors.New("the connection was lost while values were read")
-			case e == nil: // the end of the values there are
-				return entries, nil
-			}
-			entries = append(entries, e)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+	return drainWatch(ctx, w)
 }

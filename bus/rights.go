@@ -56,14 +56,14 @@ func RightsOf(role, id, actor string) (Rights, error) {
 		serves()
 		games := b.gamesName()
 		consumer := games + "." + consumerName
-		may(there(role, "*"), pointer(leasePrefix+"replay"), []string{b.rejectSubject(), "$JS.ACK." + consumer + ".>"},
+		may(there(role, "*"), pointer(leasePrefix+"replay", auditPrefix+"*"), []string{b.rejectSubject(), "$JS.ACK." + consumer + ".>"},
 			api("CREATE", streams...), api("UPDATE", streams...), api("PURGE", games), api("MSG.GET", games),
 			[]string{"$JS.API.DIRECT.GET." + games, "$JS.API.DIRECT.GET." + games + ".>", "$JS.API.CONSUMER.CREATE." + consumer, "$JS.API.CONSUMER.INFO." + consumer,
 				"$JS.API.CONSUMER.DELETE." + consumer, "$JS.API.CONSUMER.RESET." + consumer, "$JS.API.CONSUMER.MSG.NEXT." + consumer})
 	case "trainer":
 		serves()
 		all := append(slices.Clone(streams), registry)
-		may(there(role, "*"), pointer("config", "settings", "candidate.>", "current.>", "judged.>", leasePrefix+"trainer"),
+		may(there(role, "*"), pointer("config", "settings", "candidate.>", "current.>", "judged.>", leasePrefix+"trainer", auditPrefix+"*"),
 			[]string{b.askSubject("replay.window"), "$KV." + registryName + ".>", "$O." + b.netsName() + ".>"},
 			api("CREATE", all...), api("UPDATE", all...), api("PURGE", objects))
 	case "gate":

@@ -123,6 +123,9 @@ type Replay struct {
 	WindowMin      int     `yaml:"window_min"`      // positions in the smallest window
 	WindowExponent float64 `yaml:"window_exponent"` // growth of the window with the positions seen, KataGo's power law
 	WindowSlope    float64 `yaml:"window_slope"`    // its slope at the minimum
+
+	ActorGamesPerMinute int `yaml:"actor_games_per_minute"` // games that one actor elsewhere may have stored, on average; 0: no limit
+	ActorGamesPerDay    int `yaml:"actor_games_per_day"`    // likewise, from midnight to midnight UTC
 }
 
 // Train is how the loop trains, and with how many of its positions.

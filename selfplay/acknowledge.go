@@ -3,6 +3,8 @@ package selfplay
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -56,22 +58,63 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 		}
 	})
 	for _, bad := range report.Rejected {
+		if isOverLimit(bad.Err) {
+			continue // neither stored nor kept: that would be another way to fill the disk
+		}
 		in.quarantined(ctx, games[bad.Index], bad.Err)
 	}
 	return len(games), nil
 }
 
 // store puts games into the buffer, and those that their actors did not sign into its
-// quarantine.
+// quarantine. Those above an actor's limits are dropped.
 func (in *ingester) store(games [][]byte) (replay.Report, error) {
 	if in.keys == nil {
 		return in.buffer.Append(games)
 	}
-	refused, err := in.keys.check(in.run.id(), games)
+	signed, refused, err := in.keys.check(in.run.id(), games)
 	if err != nil {
 		return replay.Report{}, err
 	}
-	return in.buffer.AppendExcept(games, refused)
+	within, over := games, in.limits.check(signed, refused)
+	place := make([]int, 0, len(games)) // of the games within the limits among all
+	if len(over) > 0 {
+		within = nil
+		kept := map[int]error{}
+		for i, g := range games {
+			if over[i] != nil {
+				continue
+			}
+			if refused[i] != nil {
+				kept[len(within)] = refused[i]
+			}
+			within, place = append(within, g), append(place, i)
+		}
+		refused = kept
+	}
+	report, err := in.buffer.AppendExcept(within, refused)
+	if len(over) > 0 {
+		for i := range report.Rejected {
+			report.Rejected[i].Index = place[report.Rejected[i].Index]
+		}
+	}
+	if err != nil {
+		return report, err
+	}
+	for _, i := range slices.Sorted(maps.Keys(over)) {
+		report.Rejected = append(report.Rejected, replay.Rejection{Index: i, Err: over[i]})
+		in.run.status.update(func(s *Status) { s.Figures.Dropped++ })
+		in.told.add(signed[i].id, over[i].Error(), true)
+		if in.limits.news(signed[i].actor) {
+			in.run.event("games refused, the actor sends too many", "actor", signed[i].actor, "why", over[i].Error())
+		}
+	}
+	for _, bad := range report.Rejected {
+		if s := signed[bad.Index]; s.err == nil && over[bad.Index] == nil {
+			in.told.add(s.id, bad.Err.Error(), false)
+		}
+	}
+	return report, nil
 }
 
 // gamesOf returns the games of messages; of a message that holds none its bytes, which

@@ -57,15 +57,15 @@ func openActorKeys(path string) (*actorKeys, error) {
 	return k, nil
 }
 
-// check returns why games are refused, by their place: those that are not signed by
-// the actor that their id names. An error says that new actors could not be recorded,
+// check returns who signed each game, and why games are refused, by their place: those
+// that are not signed by the actor that their id names. An error says that new actors could not be recorded,
 // so that nothing can be said of their games yet. Signatures take most of the time
 // that storing games does, so they are checked on all processors, and all new actors
 // of a batch are recorded with one write.
-func (k *actorKeys) check(run string, games [][]byte) (map[int]error, error) {
-	signed := make([]signature, len(games))
+func (k *actorKeys) check(run string, games [][]byte) (signed []signature, refused map[int]error, err error) {
+	signed = make([]signature, len(games))
 	parallel.Do(runtime.GOMAXPROCS(0), len(games), func(_, i int) { signed[i] = signatureOf(run, games[i]) })
-	refused := make(map[int]error)
+	refused = make(map[int]error)
 	var added []string
 	for i, s := range signed {
 		known, ok := k.known[s.actor]
@@ -82,15 +82,15 @@ func (k *actorKeys) check(run string, games [][]byte) (map[int]error, error) {
 		}
 	}
 	if len(added) == 0 {
-		return refused, nil
+		return signed, refused, nil
 	}
 	if err := k.save(); err != nil {
 		for _, actor := range added {
 			delete(k.known, actor)
 		}
-		return nil, fmt.Errorf("keys of actors: %w", err)
+		return nil, nil, fmt.Errorf("keys of actors: %w", err)
 	}
-	return refused, nil
+	return signed, refused, nil
 }
 
 // signature says who a game is of and who signed it, or why that cannot be said.

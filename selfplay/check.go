@@ -31,6 +31,8 @@ func Check(cfg configs.Config) error {
 	}
 	buffer := replayOptions(chess.Crazyhouse, cfg.Replay, "") // of any variant and run
 	wrong.Add(check.Under("replay.", buffer.Validate()))
+	check.Natural(wrong, "replay.actor_games_per_minute", cfg.Replay.ActorGamesPerMinute)
+	check.Natural(wrong, "replay.actor_games_per_day", cfg.Replay.ActorGamesPerDay)
 	checkTrain(wrong, cfg)
 	checkGate(wrong, cfg.Gate)
 	return wrong.Err()

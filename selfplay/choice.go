@@ -298,6 +298,9 @@ func (c *NetChoice) set(ctx context.Context, p bus.Pointer, now NetChange, is ne
 	if _, err := c.run.bus.SetPointer(ctx, c.run.currentKey(), c.run.pointerText(is), p.Revision); err != nil {
 		return is, err
 	}
+	if e := netEntry(is); c.run.bus.Audit(ctx, e) != nil {
+		c.run.log.Warn("not written into the audit; it is in the history of the net", "action", e.Action, "what", e.What)
+	}
 	if c.run.store != nil && c.run.store.Has(is.Net) {
 		return is, c.run.store.SetCurrent(is.Net)
 	}

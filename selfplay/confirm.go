@@ -22,9 +22,11 @@ type hasRequest struct {
 // floor of the same stream was lost by the stream.
 type hasAnswer struct {
 	Schema int    `json:"schema"`
-	States string `json:"states"` // a letter for each id: s stored, r refused and in quarantine, u unknown
+	States string `json:"states"` // a letter for each id: s stored, r refused, u unknown
 	Stream int64  `json:"stream"` // the stream that the floor is of: its creation time, in nanoseconds since 1970; 0: not known yet
 	Floor  uint64 `json:"floor"`  // sequence up to which everything is acknowledged
+	// Why says why games were refused, by id, as far as it is remembered.
+	Why map[string]string `json:"why,omitempty"`
 }
 
 // letters of hasAnswer.States.
@@ -40,16 +42,17 @@ func (q *hasRequest) check() error {
 func (a *hasAnswer) check() error { return checkSchema(a.Schema) }
 
 // answerHas answers an encoded hasRequest.
-func answerHas(request []byte, known func(ids []string) []replay.State, floor bus.Floor) ([]byte, error) {
+func answerHas(request []byte, known func(ids []string) ([]replay.State, map[string]string), floor bus.Floor) ([]byte, error) {
 	var q hasRequest
 	if err := decodeMessage(request, &q); err != nil {
 		return nil, err
 	}
 	states := make([]byte, 0, len(q.IDs))
-	for _, s := range known(q.IDs) {
+	found, why := known(q.IDs)
+	for _, s := range found {
 		states = append(states, stateLetters[s])
 	}
-	return encodeMessage(&hasAnswer{Schema: messageSchema, States: string(states), Stream: floor.Stream, Floor: floor.Sequence}), nil
+	return encodeMessage(&hasAnswer{Schema: messageSchema, States: string(states), Stream: floor.Stream, Floor: floor.Sequence, Why: why}), nil
 }
 
 // parseHas reads the answer to a question about so many ids.

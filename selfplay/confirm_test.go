@@ -46,15 +46,15 @@ func TestReplayMessagesGolden(t *testing.T) {
 }
 
 func TestAnswerHas(t *testing.T) {
-	known := func(ids []string) []replay.State {
-		return []replay.State{replay.Stored, replay.Refused, replay.Unknown}[:len(ids)]
+	known := func(ids []string) ([]replay.State, map[string]string) {
+		return []replay.State{replay.Stored, replay.Refused, replay.Unknown}[:len(ids)], map[string]string{"b": "too many"}
 	}
 	answer, err := answerHas([]byte(`{"schema":1,"ids":["a","b","c"],"later":1}`), known, bus.Floor{Stream: 5, Sequence: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, err := parseHas(answer, 3)
-	if err != nil || a.States != "sru" || a.Stream != 5 || a.Floor != 9 {
+	if err != nil || a.States != "sru" || a.Why["b"] != "too many" || a.Stream != 5 || a.Floor != 9 {
 		t.Errorf("%+v, error %v", a, err)
 	}
 	if _, err := parseHas(answer, 2); !errors.Is(err, errMessage) {

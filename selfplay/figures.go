@@ -27,7 +27,8 @@ type Figures struct {
 	Bytes      uint64                // of the replay buffer's segments
 	Segments   uint64                // of the replay buffer
 	Stored     time.Time             // when games were last stored; zero: not yet
-	Rejected   [rejectReasons]uint64 // games quarantined, by reason; see RejectReasons
+	Rejected   [rejectReasons]uint64 // games refused, by reason; see RejectReasons
+	Dropped    uint64                // of these, those above an actor's limits
 	Offered    time.Time             // when a net was last offered; zero: not yet
 	Checkpoint time.Time             // when the trainer last wrote one; zero: not yet
 
@@ -49,13 +50,15 @@ const (
 	rejectExcluded        // of an actor that a verifier had excluded
 	rejectSize            // too large
 	rejectDamaged         // not a game, cut short or changed
+	rejectRate            // more than an actor may send in a minute; not kept in quarantine
+	rejectQuota           // more than it may send in a day; likewise
 	rejectOther
 
 	rejectReasons = iota
 )
 
 // RejectReasons names the reasons of Figures.Rejected.
-var RejectReasons = [rejectReasons]string{"signature", "id", "illegal", "outcome", "variant", "excluded", "size", "damaged", "other"}
+var RejectReasons = [rejectReasons]string{"signature", "id", "illegal", "outcome", "variant", "excluded", "size", "damaged", "rate", "quota", "other"}
 
 // rejectReason sorts an error for which a game was quarantined.
 func rejectReason(err error) int {
@@ -70,6 +73,8 @@ func rejectReason(err error) int {
 		{rejectVariant, []error{replay.ErrVariant, game.ErrVariant}},
 		{rejectExcluded, []error{replay.ErrExcluded}},
 		{rejectSize, []error{game.ErrTooLarge}},
+		{rejectRate, []error{errRate}},
+		{rejectQuota, []error{errQuota}},
 		{rejectDamaged, []error{game.ErrMagic, game.ErrVersion, game.ErrTruncated, game.ErrTrailing, game.ErrCRC, game.ErrMalformed}},
 	} {
 		if slices.ContainsFunc(r.errs, func(e error) bool { return errors.Is(err, e) }) {

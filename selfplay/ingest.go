@@ -24,6 +24,8 @@ type ingester struct {
 	stream gameStream // the run's bus
 	buffer *replay.Buffer
 	keys   *actorKeys    // of the actors; nil: games need no signature
+	limits *actorLimits  // likewise
+	told   refusals      // why games were refused
 	lost   atomic.Uint64 // messages that the stream has lost
 }
 
@@ -37,10 +39,11 @@ func (in *ingester) serve() (stop func(), err error) {
 	}
 	for name, answer := range map[string]func([]byte) ([]byte, error){
 		hasService: func(request []byte) ([]byte, error) {
-			return answerHas(request, in.buffer.Known, in.run.bus.Floor())
+			return answerHas(request, in.known, in.run.bus.Floor())
 		},
 		windowService:  in.answerWindow,
 		excludeService: in.answerExclude,
+		includeService: in.answerInclude,
 	} {
 		s, err := in.run.bus.Serve(name, answer)
 		if err != nil {

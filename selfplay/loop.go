@@ -143,6 +143,7 @@ func openIngester(r *Run) (*ingester, error) {
 		if in.keys, err = openActorKeys(filepath.Join(r.path(replayDir), actorKeysFile)); err != nil {
 			return nil, errors.Join(err, buffer.Close())
 		}
+		in.limits = newActorLimits(r.cfg.Replay)
 	}
 	in.reportDamage()
 	in.show()

@@ -295,7 +295,17 @@ func (r *Run) publishConfig(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.say(ctx, configKey, text)
+	before, err := r.bus.Pointer(ctx, configKey)
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) || before.Value == text {
+		return err
+	}
+	if _, err := r.bus.SetPointer(ctx, configKey, text, before.Revision); err != nil {
+		return err
+	}
+	if before.Value != "" {
+		r.auditChange(ctx, before.Value, text)
+	}
+	return nil
 }
 
 // say gives a pointer a value, unless it has it.

@@ -190,7 +190,7 @@ func (p *publisher) ask(ctx context.Context) error {
 		case state == 's':
 			done = append(done, id)
 		case state == 'r':
-			p.run.event("game refused by the replay buffer, set aside", "game", id, "dir", filepath.Join(p.spool.dir, refusedDir))
+			p.run.event("game refused by the replay buffer, set aside", "game", id, "why", answer.Why[id], "dir", filepath.Join(p.spool.dir, refusedDir))
 			if err := p.spool.setAside(id); err != nil {
 				return err
 			}

@@ -33,6 +33,9 @@ type settingsList struct {
 
 // parseSettings reads an encoded list, called name in errors.
 func parseSettings(text []byte, name string) (s settingsList, err error) {
+	if len(text) > maxMessage+1 { // and a newline
+		return s, fmt.Errorf("%s: found %d bytes, expected at most %d", name, len(text), maxMessage)
+	}
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}

@@ -16,18 +16,28 @@ import (
 // actor's games out of the window.
 const excludeService = "replay.exclude"
 
-// excludeRequest names an actor and why its games are not to be trusted.
+// includeService is the service by which an operator takes that back.
+const includeService = "replay.include"
+
+// What is written into the audit.
+const (
+	auditQuarantine = "quarantine"
+	auditRelease    = "release"
+	auditSettings   = "settings"
+)
+
+// excludeRequest names an actor and why its games are not to be trusted, or are again.
 type excludeRequest struct {
 	Schema int    `json:"schema"`
 	Actor  string `json:"actor"`
-	Game   string `json:"game"` // id of the game that proves it
+	Game   string `json:"game"` // id of the game that proves it; empty: a person wants it
 	Why    string `json:"why"`
 	By     string `json:"by"`
 }
 
 func (q *excludeRequest) check() error {
-	if q.Actor == "" {
-		return errors.New("found no actor, expected one")
+	if !actorName.MatchString(q.Actor) {
+		return fmt.Errorf("found actor %.40q, expected 1 to 24 letters and digits", q.Actor)
 	}
 	return checkSchema(q.Schema)
 }
@@ -42,8 +52,36 @@ func (in *ingester) answerExclude(request []byte) ([]byte, error) {
 		return nil, err
 	}
 	in.run.event("actor excluded, its games are kept but not trained on", "actor", q.Actor, "game", q.Game, "why", q.Why, "by", q.By)
-	in.show()
+	in.changed(auditQuarantine, q)
 	return nil, nil
+}
+
+// answerInclude undoes answerExclude.
+func (in *ingester) answerInclude(request []byte) ([]byte, error) {
+	var q excludeRequest
+	if err := decodeMessage(request, &q); err != nil {
+		return nil, err
+	}
+	if err := in.buffer.Include(q.Actor); err != nil {
+		return nil, err
+	}
+	in.run.event("actor released, its games are trained on again", "actor", q.Actor, "why", q.Why, "by", q.By)
+	in.changed(auditRelease, q)
+	return nil, nil
+}
+
+// changed writes into the audit who changed which actors are excluded. A failure is
+// logged: the server may be away, and the buffer has changed.
+func (in *ingester) changed(action string, q excludeRequest) {
+	in.show()
+	in.run.audit(bus.AuditEntry{By: q.By, Action: action, What: q.Actor, Why: q.Why})
+}
+
+// audit writes into the audit what was done. A failure is logged.
+func (r *Run) audit(e bus.AuditEntry) {
+	if err := r.bus.Audit(context.Background(), e); err != nil {
+		r.log.Warn("not written into the audit", "action", e.Action, "what", e.What, "error", err)
+	}
 }
 
 // Verify plays a random share of the run's games again until ctx ends, and has the

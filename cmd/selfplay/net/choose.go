@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"os/user"
 	"strings"
 	"text/tabwriter"
 
@@ -125,26 +123,13 @@ func (o *chooseOptions) choose(c *cobra.Command, dir string, change func(context
 		return fmt.Errorf("%w: --why: found nothing, expected the reason, for the run's history", cli.ErrUsage)
 	}
 	return o.with(c, dir, func(ctx context.Context, choice *selfplay.NetChoice) error {
-		was, is, err := change(ctx, choice, person())
+		was, is, err := change(ctx, choice, cli.Person())
 		if err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "the run plays with %s now, in the place of %s\n", netName(is), netName(was))
 		return err
 	})
-}
-
-// person is who runs the command.
-func person() string {
-	name := "unknown"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return name + "@" + host
 }
 
 // netName is a net in words.

@@ -24,7 +24,7 @@ import (
 func Commands(audit *cobra.Command) []*cobra.Command {
 	replay := newReplay()
 	replay.AddCommand(audit)
-	return []*cobra.Command{newActor(), replay, newTrainer(), newGate(), newVerify(), newStatus()}
+	return []*cobra.Command{newActor(), replay, newTrainer(), newGate(), newVerify(), newStatus(), newQuarantine(), newAudit()}
 }
 
 // role is what the commands have in common.

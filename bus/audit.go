@@ -1,0 +1,139 @@
+package bus
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// AuditSchema is the version of AuditEntry.
+	AuditSchema = 1
+
+	auditPrefix = "audit." // of keys among the pointers
+	maxAudit    = 512      // entries that stay, the newest
+	maxAuditRaw = 4 << 10  // bytes of one
+	maxAuditBy  = 256      // bytes of By, Action and What
+	maxAuditWhy = 1 << 10
+)
+
+// AuditEntry says who did what to a run, and why. Texts are UTF-8.
+type AuditEntry struct {
+	Schema int       `json:"schema"` // AuditSchema
+	Time   time.Time `json:"time"`   // by the clock of who did it
+	By     string    `json:"by"`     // user@host or role@host
+	Action string    `json:"action"` // such as quarantine
+	What   string    `json:"what"`   // it was done to, such as an actor
+	Why    string    `json:"why"`
+}
+
+// cut shortens a text to at most n bytes of UTF-8.
+func cut(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
+
+// Audit writes an entry, whose schema and time it sets if they are not and whose texts it
+// shortens. The newest 512 are kept.
+func (b *Bus) Audit(ctx context.Context, e AuditEntry) error {
+	e.Schema = AuditSchema
+	if e.Time.IsZero() {
+		e.Time = time.Now().UTC()
+	}
+	e.By, e.Action, e.What, e.Why = cut(e.By, maxAuditBy), cut(e.Action, maxAuditBy), cut(e.What, maxAuditBy), cut(e.Why, maxAuditWhy)
+	value, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	key := fmt.Sprintf("%s%020d-%s", auditPrefix, e.Time.UnixNano(), rand.Text()[:8])
+	if _, err := b.ctl.Create(ctx, key, value); err != nil {
+		return fmt.Errorf("audit: %w", mapUnavailable(err))
+	}
+	if err := b.pruneAudit(ctx); err != nil {
+		b.warn("old entries of the audit were not removed", "error", err)
+	}
+	return nil
+}
+
+func (b *Bus) pruneAudit(ctx context.Context) error {
+	keys, err := b.ctl.ListKeysFiltered(ctx, auditPrefix+">")
+	if err != nil {
+		return err
+	}
+	var all []string
+	for key := range keys.Keys() {
+		all = append(all, key)
+	}
+	slices.Sort(all)
+	for _, key := range all[:max(0, len(all)-maxAudit)] {
+		if err := b.ctl.Purge(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AuditLog returns the entries that are kept, oldest first. Those that cannot be read are
+// left out and logged.
+func (b *Bus) AuditLog(ctx context.Context) ([]AuditEntry, error) {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	w, err := b.ctl.Watch(ctx, auditPrefix+">", jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, fmt.Errorf("audit: %w", mapUnavailable(err))
+	}
+	entries, err := drainWatch(ctx, w)
+	if err != nil {
+		return nil, fmt.Errorf("audit: %w", mapUnavailable(err))
+	}
+	var all []AuditEntry
+	for _, e := range entries {
+		a, err := parseAudit(e.Value())
+		if err != nil {
+			b.warn("an entry of the audit is left out", "key", e.Key(), "error", err)
+			continue
+		}
+		all = append(all, a)
+	}
+	slices.SortStableFunc(all, func(x, y AuditEntry) int { return cmp.Compare(x.Time.UnixNano(), y.Time.UnixNano()) })
+	return all, nil
+}
+
+func parseAudit(data []byte) (e AuditEntry, err error) {
+	if len(data) > maxAuditRaw {
+		return e, fmt.Errorf("%w: audit: found %d bytes, expected at most %d", ErrRecord, len(data), maxAuditRaw)
+	}
+	if err := json.Unmarshal(data, &e); err != nil {
+		return e, fmt.Errorf("%w: audit: %w", ErrRecord, err)
+	}
+	if e.Schema < 1 {
+		return e, fmt.Errorf("%w: audit: found schema %d, expected 1 or more", ErrRecord, e.Schema)
+	}
+	return e, nil
+}
+
+// drainWatch returns the values there are when a watch begins, and ends it.
+func drainWatch(ctx context.Context, w jetstream.KeyWatcher) (entries []jetstream.KeyValueEntry, err error) {
+	defer w.Stop()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return nil, errors.New("the connection was lost while values were read")
+			case e == nil: // the end of the values there are
+				return entries, nil
+			}
+			entries = append(entries, e)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

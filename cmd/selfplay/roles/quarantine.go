@@ -1,0 +1,141 @@
+package roles
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
+)
+
+const whichRun = `
+
+The run is that of a directory, which must be stopped, or with --nats and --run one on
+a server, which goes on meanwhile.`
+
+// ofRun is the run that a command is about.
+type ofRun struct {
+	bus cli.BusFlags
+	dir string
+	cfg configs.Config
+	o   selfplay.Options
+}
+
+// choose finds the run of a directory, if one is given.
+func (r *ofRun) choose(c *cobra.Command, args []string) (err error) {
+	r.dir = append(args, "")[0]
+	if r.cfg, err = r.bus.Configuration(c, r.dir); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	r.o = selfplay.Options{Build: c.Root().Version, Patience: r.bus.Wait, Log: log}
+	return nil
+}
+
+func newQuarantine() *cobra.Command {
+	var r ofRun
+	var why string
+	var release bool
+	c := &cobra.Command{
+		Use:   "quarantine ACTOR [DIR] --why TEXT",
+		Short: "Take an actor's games out of a run, or with --release back into it",
+		Long: `Take the games of an actor out of the training window of a run and have its later games
+refused. They stay on disk and stay counted. With --release they are trained on again,
+as far as they are still on disk, and later ones are taken; those that were refused
+meanwhile are gone from the run.
+
+ACTOR is the name that selfplay status shows. Who did it and why stands in selfplay audit.` + whichRun,
+		Example: `  selfplay quarantine h3k2ab7x --nats nats://10.0.0.1:4222 --run crazyhouse --why "its clock is broken"
+  selfplay quarantine h3k2ab7x runs/crazyhouse --release --why "it was the book"`,
+		Args: cli.AtLeastArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 2 || strings.TrimSpace(why) == "" {
+				return fmt.Errorf("%w: found %d arguments and --why %q, expected an actor, at most one directory, and the reason", cli.ErrUsage, len(args), why)
+			}
+			if err := r.choose(c, args[1:]); err != nil {
+				return err
+			}
+			if err := selfplay.Quarantine(c.Context(), r.dir, r.cfg, r.o, args[0], cli.Person(), why, release); err != nil {
+				return err
+			}
+			done := "in quarantine: its games are not trained on, later ones are refused"
+			if release {
+				done = "released: its games are trained on again"
+			}
+			_, err := fmt.Fprintf(c.OutOrStdout(), "actor %s is %s\n", args[0], done)
+			return err
+		},
+	}
+	r.bus.Add(c)
+	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
+	c.Flags().BoolVar(&release, "release", false, "take the actor's games again")
+	return c
+}
+
+func newAudit() *cobra.Command {
+	var r ofRun
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "audit [DIR]",
+		Short: "Say who did what to a run",
+		Long: `Say who did what to a run and why, the newest last: nets published, promoted, rolled back
+to and withdrawn; actors quarantined and released; settings changed. The server keeps
+the newest 512 entries, and of nets that the gate published the newest 64.` + whichRun,
+		Example: `  selfplay audit runs/crazyhouse-laptop
+  selfplay audit --nats nats://10.0.0.1:4222 --run crazyhouse --json | jq 'select(.action == "quarantine")'`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("%w: found %d arguments, expected at most the directory of a run", cli.ErrUsage, len(args))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := r.choose(c, args); err != nil {
+				return err
+			}
+			entries, err := selfplay.Audit(c.Context(), r.dir, r.cfg, r.o)
+			if err != nil {
+				return err
+			}
+			return printAudit(c.OutOrStdout(), entries, asJSON)
+		},
+	}
+	r.bus.Add(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON lines")
+	return c
+}
+
+func printAudit(w io.Writer, entries []bus.AuditEntry, asJSON bool) error {
+	if asJSON {
+		out := json.NewEncoder(w)
+		for _, e := range entries {
+			if err := out.Encode(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "time\tby\taction\twhat\twhy")
+	for _, e := range entries {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", e.Time.UTC().Format(time.DateTime+"Z"), printable(e.By), printable(e.Action), printable(e.What), printable(e.Why))
+	}
+	return t.Flush()
+}
+
+// printable quotes a text with characters that a terminal obeys: others may have written it.
+func printable(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }) {
+		return fmt.Sprintf("%q", s)
+	}
+	return s
+}

@@ -1,0 +1,230 @@
+package selfplay
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/replay"
+)
+
+func TestActorLimits(t *testing.T) {
+	l := newActorLimits(configs.Replay{ActorGamesPerMinute: 60, ActorGamesPerDay: 100})
+	now := time.Date(2026, 1, 2, 23, 50, 0, 0, time.UTC)
+	l.now = func() time.Time { return now }
+	send := func(actor string, n int) (taken int, last error) {
+		for range n {
+			if over := l.check([]signature{{actor: actor}}, nil); over == nil {
+				taken++
+			} else {
+				last = over[0]
+			}
+		}
+		return taken, last
+	}
+	if n, err := send("a", 70); n != 60 || !errors.Is(err, errRate) {
+		t.Errorf("at once: %d of 70 taken, error %v, expected 60 and the rate", n, err)
+	}
+	if n, _ := send("b", 5); n != 5 {
+		t.Errorf("another actor: %d of 5 taken", n)
+	}
+	now = now.Add(10 * time.Second)
+	if n, _ := send("a", 20); n != 10 {
+		t.Errorf("10 s later: %d of 20 taken, expected 10", n)
+	}
+	now = now.Add(time.Minute)
+	if n, err := send("a", 60); n != 30 || !errors.Is(err, errQuota) {
+		t.Errorf("a minute later: %d of 60 taken, error %v, expected the 30 that are left of the day", n, err)
+	}
+	now = now.Add(10 * time.Minute)
+	if n, _ := send("a", 10); n != 10 {
+		t.Errorf("the day after: %d of 10 taken", n)
+	}
+	if over := l.check([]signature{{actor: "a"}, {}}, map[int]error{0: game.ErrSeal}); over != nil {
+		t.Errorf("games that are refused already: %v", over)
+	}
+	if !l.news("a") || l.news("a") {
+		t.Error("a refusal is to be told once a minute")
+	}
+	none := newActorLimits(configs.Replay{})
+	if over := none.check(make([]signature, 1000), nil); over != nil {
+		t.Errorf("without limits: %d refused", len(over))
+	}
+}
+
+func TestRefusalsAreBounded(t *testing.T) {
+	var r refusals
+	for i := range maxTold + 10 {
+		r.add(fmt.Sprint(i), strings.Repeat("x", 1000), true)
+	}
+	if _, there := r.games["9"]; there || len(r.games) != maxTold || len(r.games["10"].why) != maxToldWhy {
+		t.Errorf("found %d games", len(r.games))
+	}
+}
+
+// Games above an actor's limit are neither stored nor kept in quarantine; they are
+// counted, and the actor is told why. The others of the same message are stored.
+func TestGamesAboveLimit(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Bus.Listen, cfg.Replay.ActorGamesPerMinute = "127.0.0.1:0", 3
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
+	defer r.Close()
+	in, err := openIngester(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	at := time.Now()
+	in.limits.now = func() time.Time { return at }
+	a, err := openActor(t.TempDir(), r.id(), "flood", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	games := [][]byte{shortGame(t, r.id()+"-flood-0-0-000099")} // not signed
+	for i := range 5 {
+		id := game.ID{Run: r.id(), Actor: "flood", Counter: uint64(i)}.String()
+		ids, games = append(ids, id), append(games, game.Seal(shortGame(t, id), a.key()))
+	}
+	if _, err := r.bus.PublishGames(t.Context(), "flood", "m", games); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := in.once(t.Context(), time.Minute); n != len(games) || err != nil {
+		t.Fatalf("%d games, error %v", n, err)
+	}
+	s := r.Status()
+	if s.Games != 3 || s.Quarantined != 1 || s.Figures.Rejected[rejectRate] != 2 || s.Figures.Rejected[rejectSeal] != 1 || s.Figures.Dropped != 2 {
+		t.Errorf("%d games, %d in quarantine, refused %v, dropped %d; expected 3, 1, two for the rate and one for its signature", s.Games, s.Quarantined, s.Figures.Rejected, s.Figures.Dropped)
+	}
+	answer, err := answerHas(encodeMessage(&hasRequest{Schema: messageSchema, IDs: ids}), in.known, bus.Floor{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	has, err := parseHas(answer, len(ids))
+	if err != nil || has.States != "sssrr" || !strings.Contains(has.Why[ids[4]], "too many games a minute") || has.Why[ids[0]] != "" {
+		t.Errorf("found %+v, error %v", has, err)
+	}
+}
+
+// One command takes an actor's games out of the window and refuses later ones, another
+// takes that back; both are in the audit.
+func TestQuarantineAndRelease(t *testing.T) {
+	r, own := openOnServer(t)
+	p := startReplay(t, filepath.Join(t.TempDir(), "replay"), own, Options{})
+	p.await(t, "waiting for games")
+	own.Run.Name = "test"
+	a, err := openActor(t.TempDir(), r.id(), "bad", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter := uint64(0)
+	send := func() (id string) {
+		t.Helper()
+		id = game.ID{Run: r.id(), Actor: "bad", Counter: counter}.String()
+		counter++
+		if _, err := r.bus.PublishGames(t.Context(), "bad", id, [][]byte{game.Seal(shortGame(t, id), a.key())}); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	state := func(id, want string) hasAnswer {
+		t.Helper()
+		for end := time.After(patience); ; {
+			answer, err := r.bus.Ask(t.Context(), hasService, encodeMessage(&hasRequest{Schema: messageSchema, IDs: []string{id}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			has, err := parseHas(answer, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if has.States == want && (want != "r" || has.Why[id] != "") { // the reason follows
+				return has
+			}
+			select {
+			case <-end:
+				t.Fatalf("game %s: found %q, expected %q", id, has.States, want)
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
+	change := func(release bool) {
+		t.Helper()
+		if err := Quarantine(t.Context(), "", own, Options{}, "bad", "anna@desk", "its clock is broken", release); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state(send(), "s")
+	before := p.run.Status()
+	change(false)
+	if s := p.run.Status(); before.Window == 0 || s.Window != 0 || s.Games != before.Games {
+		t.Errorf("window of %d positions of %d games, before %d of %d; expected none of the same games", s.Window, s.Games, before.Window, before.Games)
+	}
+	if has := state(send(), "r"); !strings.Contains(fmt.Sprint(has.Why), "its clock is broken") {
+		t.Errorf("the actor is told %v, expected the reason", has.Why)
+	}
+	change(true)
+	if s := p.run.Status(); s.Window != before.Window {
+		t.Errorf("after the release a window of %d positions, expected %d", s.Window, before.Window)
+	}
+	state(send(), "s")
+	p.end(t)
+	entries, err := Audit(t.Context(), "", own, Options{})
+	if err != nil || len(entries) != 2 || entries[0].Action != auditQuarantine || entries[1].Action != auditRelease || entries[1].What != "bad" || entries[0].By != "anna@desk" || entries[0].Why != "its clock is broken" {
+		t.Errorf("audit %+v, error %v", entries, err)
+	}
+	if err := Quarantine(t.Context(), "", own, Options{}, "bad", "", "", false); !errors.Is(err, bus.ErrNobody) {
+		t.Errorf("without a replay role: error %v, expected %v", err, bus.ErrNobody)
+	}
+	if err := Quarantine(t.Context(), "", own, Options{}, "Not one", "", "", false); !errors.Is(err, ErrNoActor) {
+		t.Errorf("error %v, expected %v", err, ErrNoActor)
+	}
+}
+
+// A stopped run is changed in its directory; changed settings and nets that people chose
+// are in the audit, too.
+func TestAuditOfStoppedRun(t *testing.T) {
+	cfg := smallConfig(t)
+	cfg.Gate.Enabled = false
+	dir := filepath.Join(t.TempDir(), "run")
+	loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience})
+	cfg.Actor.Nodes = 16
+	if err := openRun(t, dir, cfg).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Quarantine(t.Context(), dir, cfg, Options{}, localActor, "anna@desk", "why not", false); err != nil {
+		t.Fatal(err)
+	}
+	choice, err := ChooseNet(t.Context(), dir, cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = choice.Rollback(t.Context(), 0, "ben@desk", "it hangs its queen")
+	if err := errors.Join(err, choice.Close()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := Audit(t.Context(), dir, cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, e := range entries {
+		if e.Action != "publish" {
+			found = append(found, e.Action+" "+e.What+": "+e.Why)
+		}
+	}
+	want := "settings run run: actor.nodes: 15 → 16; quarantine local: why not; rollback no net: it hangs its queen"
+	if got := strings.Join(found, "; "); got != want || len(entries) < 4 {
+		t.Errorf("found %d entries, %s; expected %s", len(entries), got, want)
+	}
+	_, buffer := openWithBuffer(t, dir, cfg)
+	if x := buffer.Excluded(); len(x) != 1 || x[0] != (replay.Exclusion{Actor: localActor, Why: "why not"}) {
+		t.Errorf("excluded %v", x)
+	}
+}
