@@ -162,6 +162,9 @@ func TestQuarantineAndRelease(t *testing.T) {
 	}
 	state(send(), "s")
 	before := p.run.Status()
+	for end := time.Now().Add(patience); before.Window == 0 && time.Now().Before(end); before = p.run.Status() { // shown after the acknowledgement
+		time.Sleep(time.Millisecond)
+	}
 	change(false)
 	if s := p.run.Status(); before.Window == 0 || s.Window != 0 || s.Games != before.Games {
 		t.Errorf("window of %d positions of %d games, before %d of %d; expected none of the same games", s.Window, s.Games, before.Window, before.Games)
