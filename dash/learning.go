@@ -131,6 +131,9 @@ func (w *Watch) learning() Learning {
 
 // window is what the trainer draws from, by the net that played it.
 func (w *Watch) window() *Window {
+	if w.onServers() {
+		return nil
+	}
 	_, rows, known := w.buffer.total()
 	out := &Window{Rows: w.windowRows(rows), By: []WindowNet{}}
 	if w.cfg.Status != nil {

@@ -54,7 +54,10 @@ type NetLine struct {
 
 // netList joins the events of the nets with their manifests.
 func (w *Watch) netList() (Nets, error) {
-	manifests, err := readManifests(w.path("nets"))
+	manifests, err := w.servers.manifests, error(nil)
+	if !w.onServers() {
+		manifests, err = readManifests(w.path("nets"))
+	}
 	out := Nets{List: []NetLine{}, Total: len(w.events.curve.Offered)}
 	if r, ok := w.current(); ok {
 		out.Current = r.Net
@@ -66,6 +69,9 @@ func (w *Watch) netList() (Nets, error) {
 	offered := w.events.curve.Offered
 	for _, o := range slices.Backward(offered[max(0, len(offered)-mostNets):]) {
 		line := NetLine{OfferedNet: o}
+		if _, ok := w.servers.passed[o.Net]; ok {
+			line.Verdict = verdictText(true)
+		}
 		if m, ok := manifests[o.Net]; ok {
 			line.OnDisk, line.Samples = true, m.Samples
 		}

@@ -43,6 +43,9 @@ func (w *Watch) Report(games int) (*Report, error) {
 	if w.compared != nil {
 		return nil, fmt.Errorf("%w: it is a comparison, whose report.html selfplay compare writes", ErrNoRun)
 	}
+	if w.onServers() {
+		return nil, fmt.Errorf("%w: a report is of a directory", ErrNoRun)
+	}
 	data, out, err := w.reportData(games)
 	if err != nil {
 		return nil, err

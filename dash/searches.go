@@ -70,6 +70,7 @@ type opponent struct {
 // has none yet.
 func (w *Watch) opponent() opponent {
 	r, ok := w.current()
+	ok = ok && !w.onServers() // the net's file is not here
 	if !ok && builtin.Net(w.variant()) == nil {
 		return opponent{path: player.Material, name: player.Material}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -22,6 +23,11 @@ type servers struct {
 	problem  string             // of the newest question
 	rates    map[string]*meter  // of games, by member
 	version  int
+
+	// Of a run without a directory here:
+	netsAre   string // the records at which the nets were read
+	manifests map[string]nets.Manifest
+	passed    map[string]time.Time // when the nets that were played with were chosen
 }
 
 func memberKey(m bus.Member) string { return m.Role + "." + m.Instance }
@@ -37,6 +43,9 @@ func (w *Watch) ask(now time.Time) {
 		ctx, cancel := context.WithTimeout(w.over, askWithin)
 		defer cancel()
 		v, err := w.cfg.Ask(ctx)
+		if err == nil && w.onServers() {
+			err = w.readNets(ctx, &v)
+		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.answer(v, err, time.Now())
@@ -64,6 +73,10 @@ func (w *Watch) answer(v selfplay.Overview, err error, now time.Time) {
 		rates[memberKey(m)] = rate
 	}
 	s.rates, s.overview, s.answered = rates, &v, now
+	if w.onServers() {
+		w.run = Run{Name: v.Run.Name, ID: v.Run.ID, Build: v.Run.Build, Variant: v.Run.Variant, Kind: v.Run.Kind}
+		w.settings.Variant = v.Run.Variant
+	}
 }
 
 // close ends the questions that are under way.

@@ -25,6 +25,7 @@ type State struct {
 	Versions Versions  `json:"versions"`
 
 	Comparison bool `json:"comparison"` // it is no run, but a comparison
+	Servers    bool `json:"servers"`    // the run is seen through its servers alone
 }
 
 // Run says which run it is.
@@ -293,7 +294,9 @@ func (w *Watch) state(now time.Time) State {
 			Findings: append([]string{}, w.problems...), Versions: Versions{Comparison: w.compared.version},
 		}
 	}
-	if w.cfg.Status != nil {
+	if w.onServers() {
+		s = w.busState()
+	} else if w.cfg.Status != nil {
 		s = liveState(w.cfg.Status())
 	} else {
 		s = w.fileState(now)

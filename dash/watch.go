@@ -30,13 +30,17 @@ const (
 
 // Config says what is watched.
 type Config struct {
-	// Dir is the directory of the run.
+	// Dir is the directory of the run; empty: it is seen through its servers, by Ask and
+	// Nets.
 	Dir string
 	// Status is the run's own, in its process; nil: it is another's.
 	Status func() selfplay.Status
 	// Ask asks the run's servers who works for it; nil: they are not known. It is called
 	// by one goroutine at a time.
 	Ask func(context.Context) (selfplay.Overview, error)
+	// Nets asks them for the nets of the run and the changes of the one played with,
+	// if there is no directory. The caller of Ask calls it.
+	Nets func(context.Context) ([]nets.Manifest, []selfplay.NetChange, error)
 
 	refresh time.Duration // tests': between two looks at the directory; 0: a second
 }
@@ -73,6 +77,10 @@ func NewWatch(cfg Config) (*Watch, error) {
 	}
 	w := &Watch{cfg: cfg}
 	w.over, w.end = context.WithCancel(context.Background())
+	if w.onServers() {
+		w.buffer = newBuffer("")
+		return w, nil
+	}
 	for _, name := range []string{"run.json", "config.yaml", "events.jsonl"} {
 		if _, err := os.Stat(w.path(name)); err == nil {
 			w.events.path = w.path("events.jsonl")
@@ -102,6 +110,12 @@ func (w *Watch) look(read func(now time.Time)) {
 	if now.Sub(w.looked) >= w.cfg.refresh {
 		w.looked = now
 		w.problems = nil
+		if w.onServers() {
+			w.ask(now)
+			w.stateAs = encode(w.state(now))
+			read(now)
+			return
+		}
 		if w.compared != nil {
 			if err := w.compared.read(); err != nil {
 				w.problems = append(w.problems, err.Error())
@@ -176,6 +190,12 @@ func readSmall(path string) ([]byte, error) {
 // current returns which net the run plays with, as its pointers say, or before they are
 // written the store of its nets.
 func (w *Watch) current() (nets.Record, bool) {
+	if w.onServers() {
+		if v := w.servers.overview; v != nil && v.Current != nil {
+			return *v.Current, v.Current.Net != ""
+		}
+		return nets.Record{}, false
+	}
 	data, err := readSmall(w.path("pointers.json"))
 	if err != nil {
 		id, err := readSmall(filepath.Join(w.path("nets"), "current"))

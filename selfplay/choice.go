@@ -92,6 +92,10 @@ func (r *Run) openForChoice(ctx context.Context) error {
 	return r.join(ctx, bus.JoinOptions{})
 }
 
+// Choice returns the choice of the net of a run that is open, which is closed by closing
+// the run.
+func (r *Run) Choice() *NetChoice { return &NetChoice{r} }
+
 // Close gives the connection and the directory back.
 func (c *NetChoice) Close() error { return c.run.Close() }
 
@@ -139,9 +143,9 @@ func (c *NetChoice) manifest(ctx context.Context, id string) (m nets.Manifest, e
 	return m, nil
 }
 
-// all returns the manifests of the run's nets that there are, by rising generation.
+// Nets returns the manifests of the run's nets that there are, by rising generation.
 // What cannot be read or is no net of the run is left out.
-func (c *NetChoice) all(ctx context.Context) ([]nets.Manifest, error) {
+func (c *NetChoice) Nets(ctx context.Context) ([]nets.Manifest, error) {
 	ids, err := c.run.bus.ListNets(ctx)
 	if err != nil {
 		return nil, err
@@ -194,7 +198,7 @@ func (c *NetChoice) Promote(ctx context.Context, prefix, by, why string) (was, i
 	if len(prefix) < 8 {
 		return was, is, fmt.Errorf("%w: found %q, expected at least 8 digits of the net's id", ErrNoChoice, prefix)
 	}
-	all, err := c.all(ctx)
+	all, err := c.Nets(ctx)
 	if err != nil {
 		return was, is, err
 	}
@@ -262,7 +266,7 @@ func (c *NetChoice) ofGeneration(ctx context.Context, generation int, now NetCha
 	if now.Error == "" && generation >= now.Generation {
 		return "", 0, fmt.Errorf("%w: found generation %d, expected one before %d, the present one", ErrNoChoice, generation, now.Generation)
 	}
-	all, err := c.all(ctx)
+	all, err := c.Nets(ctx)
 	if err != nil {
 		return "", 0, err
 	}

@@ -2,21 +2,33 @@
 package dash
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/dash"
+	"github.com/crazyhouse-rl/selfplay/internal/secret"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
 // Commands returns the command.
 func Commands() []*cobra.Command { return []*cobra.Command{newDash(), newReport()} }
 
+// dashOptions are those of the command dash.
+type dashOptions struct {
+	address string
+	bus     cli.BusFlags
+	config  cli.ConfigFlags
+}
+
 func newDash() *cobra.Command {
-	address := ""
+	var o dashOptions
 	c := &cobra.Command{
-		Use:   "dash DIR",
+		Use:   "dash [DIR]",
 		Short: "Serve the page on which a run can be watched",
 		Long: `Serve a page for browsers that shows the run in a directory: its data path, how it
 learns, its games and its nets. The run may be under way in another process, or over.
@@ -25,19 +37,29 @@ The page only reads, and the run does no work for it. A loop serves its own page
 --dash; that one also knows what only the process itself does, such as who waits for
 whom.
 
+With --nats and --run it shows a run on a server, without a directory of it here: who
+works for it, what is on its way, and its nets. Games and matches are where the roles
+that keep them are.
+
 Only this machine reaches the page unless --listen says otherwise. There is no password:
 whoever reaches it can look at everything on it.`,
 		Example: `  selfplay dash runs/crazyhouse-laptop
   selfplay dash hands
   selfplay dash runs/crazyhouse-laptop --listen 127.0.0.1:9000
+  selfplay dash --nats nats://10.0.0.1:4222 --run crazyhouse --token-file run.token
   selfplay --variant crazyhouse --dash 127.0.0.1:8080`,
-		Args: cli.ExactArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			w, err := dash.NewWatch(dash.Config{Dir: args[0]})
+			cfg, closeRun, err := o.watched(c, args)
 			if err != nil {
 				return err
 			}
-			page, err := cli.OpenPage(address)
+			defer closeRun()
+			w, err := dash.NewWatch(cfg)
+			if err != nil {
+				return err
+			}
+			page, err := cli.OpenPage(o.address)
 			if err != nil {
 				return err
 			}
@@ -45,6 +67,41 @@ whoever reaches it can look at everything on it.`,
 			return page.Serve(c.Context(), w)
 		},
 	}
-	c.Flags().StringVar(&address, "listen", "127.0.0.1:8080", "host:port to serve on; without host, this machine alone; port 0: a free one")
+	o.bus.Add(c)
+	o.config.AddOwn(c)
+	c.Flags().StringVar(&o.address, "listen", "127.0.0.1:8080", "host:port to serve on; without host, this machine alone; port 0: a free one")
 	return c
+}
+
+// watched is the run that is shown: that of a directory, or the one on a server that the
+// flags name, to which it connects until the function it returns is called.
+func (o *dashOptions) watched(c *cobra.Command, args []string) (cfg dash.Config, closeRun func(), err error) {
+	o.config.Bus = &o.bus
+	own, err := o.config.LoadOwn(c)
+	if err != nil {
+		return cfg, nil, err
+	}
+	given := c.Flags().Changed("nats") || c.Flags().Changed("run")
+	switch {
+	case len(args) == 1 && !given:
+		return dash.Config{Dir: args[0]}, func() {}, nil
+	case len(args) != 0 || own.Bus.URL == "" || own.Run.Name == "":
+		return cfg, nil, fmt.Errorf("%w: found %d arguments, server %q and run %q, expected one argument, the directory of a run, or both --nats and --run (see %s --help)",
+			cli.ErrUsage, len(args), secret.Redact(own.Bus.URL), own.Run.Name, c.CommandPath())
+	}
+	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	run, err := selfplay.Look(c.Context(), own, selfplay.Options{Build: c.Root().Version, Role: c.Name(), Patience: o.bus.Wait, Log: log})
+	if err != nil {
+		return cfg, nil, err
+	}
+	choice := run.Choice()
+	nets := func(ctx context.Context) ([]nets.Manifest, []selfplay.NetChange, error) {
+		list, err := choice.Nets(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		changes, err := choice.History(ctx)
+		return list, changes, err
+	}
+	return dash.Config{Ask: run.Overview, Nets: nets}, func() { _ = run.Close() }, nil // it has nothing to lose
 }

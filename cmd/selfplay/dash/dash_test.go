@@ -16,7 +16,11 @@ func TestWrongUse(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"dash"}, 2, "found 0 arguments, expected 1"},
+		{[]string{"dash"}, 2, "found 0 arguments, server \"\" and run \"\", expected one argument"},
+		{[]string{"dash", "--nats", "nats://h:1"}, 2, "found 0 arguments, server \"nats://h:1\" and run \"\""},
+		{[]string{"dash", run, "--run", "x"}, 2, "found 1 arguments"},
+		{[]string{"dash", run, run}, 2, "found 2 arguments"},
+		{[]string{"dash", "--nats", "nats://127.0.0.1:1", "--run", "x", "--wait", "10ms"}, 1, "127.0.0.1:1"},
 		{[]string{"dash", run}, 1, "no run in this directory"},
 		{[]string{"dash", "../../../dash/testdata/run", "--listen", "8080"}, 2, `found "8080", expected host:port`},
 		{[]string{"report"}, 2, "found 0 arguments, expected 1"},

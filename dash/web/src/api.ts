@@ -17,6 +17,7 @@ export interface State {
   events: { time: string; text: string }[]
   versions: { learning: number; games: number; nets: number; actors: number; comparison: number }
   comparison: boolean
+  servers: boolean
 }
 
 export interface Strength { time: string; generation: number; games: number; elo: number; margin: number | null; sum: number; error: number }

@@ -49,7 +49,8 @@ export const games: MakeView = root => {
 
   function list(): void {
     const fit = all.games.filter(g => (!result.value || g.result === result.value) && (!reason.value || g.reason === reason.value))
-    set(count, `${number(all.total)} games were stored; the newest ${all.games.length} can be replayed` +
+    if (all.games.length === 0 && all.total === 0) set(count, 'No games are stored yet, or they are on another machine.')
+    else set(count, `${number(all.total)} games were stored; the newest ${all.games.length} can be replayed` +
       (fit.length < all.games.length ? `, ${fit.length} of them fit.` : fit.length > mostRows ? `, ${mostRows} are listed.` : '.'))
     set(rows, ...fit.slice(0, mostRows).map(g => h('tr', { class: g.id === chosen ? 'chosen' : '' },
       h('td', {}, h('a', { href: '#/games/' + encodeURIComponent(g.id), 'aria-label': `Game of generation ${gens(g)}, ${g.result}, ${g.plies} plies, ${g.reason}` }, gens(g))),

@@ -2,7 +2,7 @@
 
 import { get, type Learning, type Match, type State } from './api'
 import type { MakeView } from './main'
-import { clock, day, generation, loss, number, percent, short, signed } from './format'
+import { clock, day, generation, known, loss, number, percent, short, signed } from './format'
 import { fold, h, set, svg, table } from './dom'
 import { chart, type Chart } from './chart'
 
@@ -41,7 +41,7 @@ function matchRow(m: Match, byNet: Map<string, number>): HTMLElement {
 // windowFigure is words and figure of the window, and its table.
 function windowFigure(l: Learning): [Node[], Node | null] {
   const w = l.window
-  if (!w) return [[h('p', {}, 'The replay buffer is too large to be counted from its files. Serve the page from the run itself (--dash) to see the window.')], null]
+  if (!w) return [[h('p', {}, 'The window is not known here: the replay buffer is too large to be counted from its files, or is on another machine. A page that the run itself serves (--dash) has it.')], null]
   if (w.by.length === 0) return [[h('p', {}, 'No games are stored yet.')], null]
   const rows = w.by.reduce((sum, b) => sum + b.rows, 0)
   const most = Math.max(...w.by.map(b => b.rows))
@@ -84,7 +84,7 @@ export const learning: MakeView = root => {
     lossTable.element)
 
   let charts: Chart[] = []
-  let version = -1, asked = false
+  let version = -1, asked = false, servers = false
   let data: Learning | null = null
 
   function remake(): void {
@@ -106,31 +106,32 @@ export const learning: MakeView = root => {
     // A run that began anew may have the same number of games twice; curves go to the right.
     const rising = <T extends { time: string; games: number; generation: number }>(list: T[]): T[] => {
       let most = -Infinity
-      return list.filter(p => at(p) > most && ((most = at(p)), true))
+      return list.filter(p => (x !== 'time' || known(p.time)) && at(p) > most && ((most = at(p)), true))
     }
     const s = rising(data.strength), o = rising(data.offered.filter(p => p.held_out_loss > 0))
     charts[0].data([s.map(at), s.map(p => p.sum), s.map(p => p.sum + p.error), s.map(p => p.sum - p.error)])
     charts[1].data([o.map(at), o.map(p => p.held_out_loss)])
-    charts[2].data([o.map(at), o.map(p => p.sign_accuracy)])
+    charts[2].data([o.map(at), o.map(p => p.sign_accuracy || null)])
   }
 
   function show(): void {
     const l = data!, c = l.counts
     const newest = l.strength[l.strength.length - 1]
-    set(words, newest
+    if (servers) set(words, `${c.offered} nets are on the servers. Verdicts with their Elo, and matches, are where the gate is.`)
+    else set(words, newest
       ? `${signed(newest.sum)} Elo over the first player, as the sum of ${c.passed} matches; the 95 % interval is ± ${newest.error.toFixed(0)}. `
       : 'No net has passed the gate yet. ',
       newest && c.no_error > 0 ? `${c.no_error} of the matches have no finite error, as few games or none were lost; the band leaves them out. ` : '',
       `${c.offered} nets were offered, ${c.judged} judged, ${c.passed} passed.`)
     const byNet = new Map(l.offered.map(o => [o.net, o.generation]))
     matches.replaceChildren(...l.matches.slice(0, 12).map(m => matchRow(m, byNet)))
-    if (l.matches.length === 0) matches.replaceChildren(h('li', {}, 'No match has been played yet.'))
+    if (l.matches.length === 0) matches.replaceChildren(h('li', {}, 'No match is known.'))
     judged.show(table('Verdicts of the gate, the newest first', ['time', 'generation', 'verdict', 'Elo', 'games', 'why'],
       l.judged.slice(0, shownRows).map(j => [clock(j.time), j.candidate, j.passed ? 'passed' : 'failed', j.elo, j.games, j.reason])))
     strengthTable.show(table('Nets that passed, the newest first', ['time', 'generation', 'games stored', 'Elo over the net before', 'sum', '±'],
       [...l.strength].reverse().slice(0, shownRows).map(p => [day(p.time), p.generation, number(p.games), signed(p.elo, 1) + (p.margin === null ? '' : ` ± ${p.margin.toFixed(1)}`), signed(p.sum), p.error.toFixed(0)])))
     lossTable.show(table('Nets offered, the newest first', ['time', 'generation', 'step', 'games', 'loss', 'of scores', 'of results', 'signs right'],
-      [...l.offered].reverse().slice(0, shownRows).map(p => [clock(p.time), p.generation, number(p.step), number(p.games), loss(p.held_out_loss), loss(p.score_loss), loss(p.result_loss), percent(p.sign_accuracy)])))
+      [...l.offered].reverse().slice(0, shownRows).map(p => [clock(p.time), p.generation, number(p.step), number(p.games), loss(p.held_out_loss), loss(p.score_loss), loss(p.result_loss), p.sign_accuracy > 0 ? percent(p.sign_accuracy) : '–'])))
     const [figure, rows] = windowFigure(l)
     drawn.replaceChildren(...figure)
     drawnTable.show(rows)
@@ -153,6 +154,7 @@ export const learning: MakeView = root => {
   remake()
   return {
     state(s) {
+      servers = s.servers
       if (!asked && s.versions.learning !== version) void load(s)
     },
     route() {},

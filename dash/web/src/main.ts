@@ -84,7 +84,7 @@ function show(s: State): void {
   }
   set(name, s.run.name)
   set(about, [s.run.variant, s.run.kind && s.run.kind + ' nets', s.run.preset && 'preset ' + s.run.preset].filter(Boolean).join(' · '))
-  const word = s.comparison ? (s.stopped ? 'over' : 'under way, or interrupted') : carriedState ? `report of ${day(s.time)}` : s.live ? `running for ${duration(s.elapsed_s)}` : s.stopped ? 'stopped' : 'watched through its files'
+  const word = s.comparison ? (s.stopped ? 'over' : 'under way, or interrupted') : carriedState ? `report of ${day(s.time)}` : s.live ? `running for ${duration(s.elapsed_s)}` : s.stopped ? 'stopped' : s.servers ? 'watched through its servers' : 'watched through its files'
   set(alive, word)
   alive.className = 'alive ' + (s.live ? 'on' : 'off')
   title()

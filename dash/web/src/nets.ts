@@ -57,7 +57,7 @@ export const nets: MakeView = root => {
 
   let version = -1, asked = false
 
-  function show(n: Nets): void {
+  function show(n: Nets, open: string): void {
     const a = n.newest
     set(about, a
       ? `${a.architecture}; features ${a.features}; ${(a.size / 1e6).toFixed(1)} MB; seed ${a.seed}; build ${a.build}. `
@@ -72,9 +72,9 @@ export const nets: MakeView = root => {
       n.list.slice(0, shownRows).map(o => [
         h('span', {}, o.generation, o.net === n.current ? h('span', { class: 'verdict passed' }, 'played with') : null),
         h('code', { title: o.net }, short(o.net)),
-        h('span', { class: 'verdict ' + (o.verdict || 'open'), title: o.reason }, o.verdict || 'not judged'),
-        over(o), o.elo || '–', loss(o.held_out_loss), percent(o.sign_accuracy),
-        `${((100 * o.export_mean_raw) / rawUnits).toFixed(1)}, at most ${((100 * o.export_max_raw) / rawUnits).toFixed(0)}`,
+        h('span', { class: 'verdict ' + (o.verdict || 'open'), title: o.reason }, o.verdict || open),
+        over(o), o.elo || '–', loss(o.held_out_loss), o.sign_accuracy > 0 ? percent(o.sign_accuracy) : '–',
+        o.export_max_raw === 0 ? '–' : `${((100 * o.export_mean_raw) / rawUnits).toFixed(1)}, at most ${((100 * o.export_max_raw) / rawUnits).toFixed(0)}`,
       ])))
     all.show(n.list.length === 0 ? null : table('Further figures of the nets, the newest first', ['generation', 'id', 'offered', 'step', 'games', 'samples', 'loss of scores', 'of results', 'judged in', 'on disk', 'why'],
       n.list.slice(0, shownRows).map(o => [o.generation, h('code', {}, o.net), clock(o.time), number(o.step), number(o.games), o.samples ? number(o.samples) : '–',
@@ -84,7 +84,7 @@ export const nets: MakeView = root => {
   async function load(s: State): Promise<void> {
     asked = true
     try {
-      show(await get<Nets>('nets'))
+      show(await get<Nets>('nets'), s.servers ? 'not played with' : 'not judged')
       version = s.versions.nets
     } catch (e) {
       set(about, e instanceof Error ? e.message : String(e))

@@ -1,0 +1,135 @@
+package dash
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
+)
+
+// onServers reports whether the run is seen through its servers alone.
+func (w *Watch) onServers() bool { return w.cfg.Dir == "" }
+
+// readNets asks for the nets of a run that has no directory here, if the overview says that
+// they have changed.
+func (w *Watch) readNets(ctx context.Context, v *selfplay.Overview) error {
+	key := recordKey(v.Current) + " " + recordKey(v.Offered)
+	w.mu.Lock()
+	known := w.servers.netsAre == key
+	w.mu.Unlock()
+	if w.cfg.Nets == nil || known {
+		return nil
+	}
+	list, changes, err := w.cfg.Nets(ctx)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.servers.netsAre, w.servers.manifests = key, map[string]nets.Manifest{}
+	passed := map[string]time.Time{}
+	for _, c := range changes {
+		if c.Net != "" && c.Error == "" && c.Action != nets.Rollback {
+			passed[c.Net] = c.Time
+		}
+	}
+	w.events.curve.Offered = nil
+	for _, m := range list {
+		w.servers.manifests[m.ID] = m
+		w.events.curve.Offered = append(w.events.curve.Offered, selfplay.OfferedNet{
+			Time: passed[m.ID], Generation: m.Generation, Net: m.ID, Step: m.Step, Games: float64(m.Games), HeldOutLoss: m.HeldOutLoss,
+		})
+	}
+	w.servers.passed = passed
+	w.events.version++
+	return nil
+}
+
+func recordKey(r *nets.Record) string {
+	if r == nil {
+		return ""
+	}
+	return r.Net + r.Action
+}
+
+// busState is the state of a run by what its servers say.
+func (w *Watch) busState() State {
+	out := State{Servers: true}
+	v := w.servers.overview
+	stage := func(id, name string) Stage {
+		return Stage{ID: id, Name: name, Mode: unknown, State: "nothing is known yet"}
+	}
+	play, way, store := stage("play", "Play"), stage("way", "On the way"), stage("store", "Replay buffer")
+	train, gate, net := stage("train", "Trainer"), stage("gate", "Gate"), stage("net", "Net")
+	out.Links = []Link{
+		{From: "play", Name: "games", Unit: "/s"}, {From: "way", Name: "waiting messages"}, {From: "store", Name: "samples"},
+		{From: "train", Name: "offered generation"}, {From: "gate", Name: "passed generation"}, {From: "net", Name: "generation"},
+	}
+	if w.servers.problem != "" {
+		out.Findings = append(out.Findings, "the servers do not answer: "+w.servers.problem)
+	}
+	if v != nil {
+		out.Findings = append(out.Findings, v.Findings...)
+		waiting, rate := uint64(0), 0.0
+		for _, m := range v.Members {
+			waiting += m.Waiting
+			if r := w.servers.rates[memberKey(m)]; r != nil && (m.Role == "actor" || m.Role == "loop") {
+				rate += r.perSecond(w.servers.answered)
+			}
+		}
+		play.byMembers(v.Members, "actor")
+		store.byMembers(v.Members, "replay")
+		train.byMembers(v.Members, "trainer")
+		gate.byMembers(v.Members, "gate")
+		way.Mode, way.State = working, "games on the servers and in spools"
+		way.Figures = []Figure{figure("messages", v.Stream.Messages, ""), figure("spooled", waiting, "games"), figure("not stored", v.Stream.Unacked, "messages")}
+		if v.Stream.Rejects > 0 {
+			store.Figures = append(store.Figures, figure("quarantined", v.Stream.Rejects, "games"))
+		}
+		out.Links[0].Value, out.Links[0].Flows = number(rate), rate > 0
+		out.Links[1].Value, out.Links[1].Flows = number(float64(v.Stream.Pending)), rate > 0
+		if v.Offered != nil {
+			out.Links[3].Value = number(float64(v.Offered.Generation))
+		}
+		net.Mode, net.State, net.Figures = working, "played with", []Figure{{Name: "net", Text: "none yet"}}
+		if v.Current != nil {
+			net.Figures = []Figure{{Name: "net", Text: shortID(v.Current.Net)}, figure("generation", v.Current.Generation, "")}
+			out.Links[4].Value, out.Links[5].Value = number(float64(v.Current.Generation)), number(float64(v.Current.Generation))
+		}
+	}
+	out.Stages = []Stage{play, way, store, train, gate, net}
+	return out
+}
+
+// byMembers says what the processes of a role do. A loop says of each role what it does.
+func (s *Stage) byMembers(members []bus.Member, role string) {
+	count, state := 0, ""
+	for _, m := range members {
+		switch m.Role {
+		case role:
+			count++
+			state = m.State
+		case "loop":
+			for part := range strings.SplitSeq(m.State, " | ") {
+				if words, ok := strings.CutPrefix(part, role+": "); ok {
+					count++
+					state = words
+				}
+			}
+		}
+	}
+	switch count {
+	case 0:
+		s.Mode, s.State = stopped, "there is none"
+	case 1:
+		s.Mode, s.State = "", state
+		s.judge()
+	default:
+		s.Mode, s.State = working, fmt.Sprintf("%d processes", count)
+	}
+	s.Figures = append(s.Figures, figure("processes", count, ""))
+}

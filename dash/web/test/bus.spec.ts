@@ -1,0 +1,44 @@
+// The page of a run on a server, without a directory of it.
+
+import { createServer } from 'node:net'
+import { AxeBuilder } from '@axe-core/playwright'
+import { expect, test } from '@playwright/test'
+import { scratch, serve } from './program'
+
+const home = scratch()
+test.afterAll(() => home.remove())
+
+// free returns a port that nobody has.
+async function free(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+test('a run on a server is shown by what the server says', async ({ page }) => {
+  const wrong: string[] = []
+  page.on('pageerror', e => wrong.push(e.message))
+  const port = await free()
+  const loop = await serve('--preset', 'tiny', '--dir', home.dir + '/far', '--listen', `127.0.0.1:${port}`, '--dash', '127.0.0.1:0')
+  const server = await serve('dash', '--nats', `nats://127.0.0.1:${port}`, '--run', 'far', '--listen', '127.0.0.1:0')
+  try {
+    await page.goto(server.url)
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('far')
+    await expect(page.locator('.alive')).toHaveText('watched through its servers')
+    await expect(page.getByRole('region', { name: 'Trainer' })).toContainText('processes')
+    for (const [view, shown] of [['actors', '.verdict.passed'], ['nets', '.lineage circle'], ['learning', '.chart'], ['games', '.words'], ['', '.stage']]) {
+      await page.goto(server.url + '/#/' + view)
+      await expect(page.locator(shown).first()).toBeVisible()
+      const found = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze()
+      expect(found.violations.map(v => `${view}: ${v.id}: ${v.nodes.map(n => n.html).join(' ')}`)).toEqual([])
+    }
+    await loop.stop()
+    await expect(page.locator('.findings li').first()).toContainText('the servers do not answer')
+    expect(wrong).toEqual([])
+  } finally {
+    await server.stop()
+    await loop.stop()
+  }
+})
