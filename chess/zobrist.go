@@ -32,6 +32,7 @@ func init() {
 	fill(keyCastling[:])
 	fill(keyEP[:])
 	keySide = r.Uint64()
+	fillCycles()
 }
 
 // castlingKey returns the part of the key that the rooks of a set of castling
