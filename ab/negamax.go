@@ -17,6 +17,12 @@ func (w *worker) negamax(ply, depth, alpha, beta int, cut bool) int {
 		w.visit()
 		return 0
 	}
+	if w.tune.Foresee && ply > 0 && alpha < 0 && w.mayRepeat(ply) {
+		if alpha = 0; alpha >= beta {
+			w.visit()
+			return alpha
+		}
+	}
 	if f.inCheck && w.tune.CheckExtension && (depth >= w.tune.CheckDepth || !w.deep()) && w.mayExtend(ply) && w.extendsCheck(&w.stack[ply-1]) {
 		depth++
 	}

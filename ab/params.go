@@ -64,6 +64,7 @@ type Rules struct {
 	TableReward       bool `yaml:"table_reward" usage:"reward the table's move that cuts off"`
 	EvalReward        bool `yaml:"eval_reward" usage:"reward moves by the change of the evaluation"`
 	FailLowReward     bool `yaml:"fail_low_reward" usage:"reward the move that no answer was found to"`
+	Foresee           bool `yaml:"foresee" usage:"see a repetition one move before it comes"`
 	MateProbe         bool `yaml:"mate_probe" usage:"look for drops that mate before searching"`
 }
 
@@ -77,6 +78,7 @@ type Numbers struct {
 	RazorStep      int `yaml:"razor_step" range:"0..1000" usage:"razoring, per depth squared"`
 	NullBase       int `yaml:"null_base" range:"1..8" usage:"null move: reduction, plies"`
 	NullDivisor    int `yaml:"null_divisor" range:"1..16" usage:"null move: depth for one ply of reduction more"`
+	VerifyDepth    int `yaml:"verify_depth" range:"2..40" usage:"null move: least depth at which null_verify searches again"`
 	NullMargin     int `yaml:"null_margin" range:"20..1000" usage:"null move: evaluation above beta for one ply of reduction more"`
 	ProbMargin     int `yaml:"prob_margin" range:"20..1500" usage:"ProbCut: above beta"`
 	FutileBase     int `yaml:"futile_base" range:"0..1000" usage:"futility, at depth 0"`
@@ -131,7 +133,7 @@ var paramsHand = Params{
 	},
 	Numbers: Numbers{
 		Aspiration: 45, Reverse: 115, ReverseDepth: 8, RazorBase: 400, RazorStep: 150,
-		NullBase: 3, NullDivisor: 4, NullMargin: 170, ProbMargin: 250,
+		NullBase: 3, NullDivisor: 4, NullMargin: 170, VerifyDepth: 12, ProbMargin: 250,
 		FutileBase: 100, FutileStep: 100, FutileDepth: 6, DeltaMargin: 270,
 		QuietLoss: 28, NoisyLoss: 160, CountBase: 11, CountSquare: 90, CountDepth: 7, QuietDepth: 6, NoisyDepth: 5, HistoryFloor: 4500,
 		DropPlies: -minDepth, QuietEvasions: 3, QuiesceMoves: 2, DeepFrom: 6,

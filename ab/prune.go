@@ -56,7 +56,7 @@ func (w *worker) passes(ply, depth, beta int, cut bool) (int, bool) {
 	if v >= mateBound {
 		v = beta // a mate that needs two moves in a row proves nothing
 	}
-	if t.NullVerify && depth >= 12 && w.noNull == 0 {
+	if t.NullVerify && depth >= t.VerifyDepth && w.noNull == 0 {
 		w.noNull = ply + 3*max(reduced, 1)/4
 		f.picker.reset(chess.NoMove)
 		again := w.searchMoves(ply, max(reduced, 1), beta-1, beta, 0, false, false)

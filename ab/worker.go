@@ -1,6 +1,7 @@
 package ab
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -230,6 +231,21 @@ func (w *worker) repeated(f *frame) bool {
 			continue
 		}
 		if earlier++; i >= w.root || earlier == 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// mayRepeat reports whether the side to move at ply can repeat an earlier position
+// with its next move, by a move of a piece: one since the root, or one that has come
+// back already. In check it may not find all.
+func (w *worker) mayRepeat(ply int) bool {
+	f := &w.stack[ply]
+	last := len(w.keys) - 1
+	first := max(f.fence, last-f.pos.HalfmoveClock())
+	for i := last - 3; i >= first; i -= 2 {
+		if f.pos.MayReturn(w.keys[i]) && (i >= w.root || slices.Contains(w.keys[f.fence:i], w.keys[i])) {
 			return true
 		}
 	}

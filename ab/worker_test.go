@@ -1,6 +1,7 @@
 package ab
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -169,4 +170,63 @@ func TestChecksDirectly(t *testing.T) {
 			}
 		}
 	})
+}
+
+// mayRepeatSlowly is mayRepeat by making every reversible move.
+func mayRepeatSlowly(w *worker, ply int) bool {
+	p := &w.stack[ply].pos
+	var l chess.MoveList
+	p.Legal(&l)
+	for _, m := range l.Slice() {
+		if m.IsDrop() || m.IsCastle() || p.IsCapture(m) || p.PieceAt(m.From()).Type() == chess.Pawn {
+			continue
+		}
+		w.make(ply, m)
+		repeats := w.repeated(&w.stack[ply+1])
+		w.unmake()
+		if repeats {
+			return true
+		}
+	}
+	return false
+}
+
+// Repetitions by a move of a piece are foreseen in lines that go to and fro, begin
+// within the game and pass the turn now and then.
+func TestMayRepeat(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	found := 0
+	for game := range 200 {
+		v := chess.Variants()[game%2]
+		w := begun(mustLine(t, v, "r3k2r/8/8/3q4/3Q4/8/8/R3K2R w - - 0 1", "a1b1 a8b8 b1a1 b8a8"[:5*rng.IntN(4)]))
+		for ply := range 40 {
+			if f := &w.stack[ply]; !f.pos.InCheck() && rng.IntN(20) == 0 {
+				w.make(ply, chess.NoMove)
+				continue
+			}
+			var l chess.MoveList
+			if w.stack[ply].pos.Legal(&l); l.N == 0 {
+				break
+			}
+			m := l.Moves[rng.IntN(l.N)]
+			if ply >= 2 && rng.IntN(3) > 0 {
+				for _, other := range l.Slice() {
+					if back := w.stack[ply-2].move; !other.IsDrop() && other.From() == back.To() && other.To() == back.From() {
+						m = other
+					}
+				}
+			}
+			w.make(ply, m)
+			got, want := w.mayRepeat(ply+1), mayRepeatSlowly(w, ply+1)
+			if got != want {
+				t.Fatalf("%s after %d plies: %v, want %v", w.stack[ply+1].pos.FEN(), ply+1, got, want)
+			}
+			if want {
+				found++
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("%d positions could be repeated; the test is to see some", found)
+	}
 }
