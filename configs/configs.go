@@ -78,6 +78,9 @@ type Actor struct {
 	PlayOutShare  float64 `yaml:"play_out_share"`  // share of games never adjudicated, 0..1
 	ResearchShare float64 `yaml:"research_share"`  // share of the positions of a game searched again after it, those that surprised most, 0..1; 0: none
 	ResearchNodes uint64  `yaml:"research_nodes"`  // search nodes of each of them
+	OlderShare    float64 `yaml:"older_share"`     // share of the games in which one side plays by an older net, 0..1
+	OlderNets     int     `yaml:"older_nets"`      // the older net is one of so many published before the present one
+	OlderTrain    bool    `yaml:"older_train"`     // the older net's positions may be trained on, too
 	SpoolMaxGames int     `yaml:"spool_max_games"` // games waiting for the bus before an actor pauses
 }
 

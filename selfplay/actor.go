@@ -21,6 +21,7 @@ type actor struct {
 	run      *Run
 	identity actorIdentity
 	nets     *follower
+	older    *olderNets
 	spool    *spool
 	sender   *publisher
 	games    *gameMaker
@@ -36,7 +37,7 @@ func newActor(ctx context.Context, r *Run, nets *follower, limit uint64) (*actor
 		return nil, fmt.Errorf("actor: %w", err)
 	}
 	games := newGameMaker(r.cfg.Actor, r.variant, b, r.cfg.Seed, r.opt.Build, r.log)
-	a := &actor{run: r, nets: nets, games: games, limit: limit}
+	a := &actor{run: r, nets: nets, older: newOlderNets(r), games: games, limit: limit}
 	if a.spool, err = openSpool(r.path(spoolDir)); err != nil {
 		return nil, err
 	}
@@ -70,35 +71,29 @@ func (a *actor) play(stop, abort context.Context) error {
 }
 
 func (a *actor) worker(stop, abort context.Context, number int) error {
-	var player *actorPlayer
-	var playing *net
-	defer func() {
-		if player != nil {
-			player.release()
-		}
-	}()
+	var playing, opponent seat
+	defer playing.leave()
+	defer opponent.leave()
 	for counter := uint64(0); stop.Err() == nil && a.take(); counter++ {
 		if err := a.awaitRoom(stop); err != nil {
 			return nil
 		}
-		if n := a.nets.current(); n != playing {
-			next, err := a.run.style.player(n)
-			if err != nil {
+		if n := a.nets.current(); n != playing.net {
+			if err := playing.take(a.run.style, n); err != nil {
 				return fmt.Errorf("actor: %w", err)
 			}
-			if player != nil {
-				player.release()
-			}
-			player, playing = next, n
 			a.run.status.update(func(s *Status) {
 				if a.nets.current() == n { // else another worker is ahead with a newer one
 					s.ActorGeneration = n.generation
 				}
 			})
 		}
-		g, err := a.games.play(abort, player, playing.ID, game.ID{
-			Run: a.run.id(), Actor: a.identity.Name, Epoch: a.identity.epoch(), Worker: number, Counter: counter,
-		})
+		id := game.ID{Run: a.run.id(), Actor: a.identity.Name, Epoch: a.identity.epoch(), Worker: number, Counter: counter}
+		pair, err := a.pair(abort, id, &playing, &opponent)
+		if err != nil {
+			return fmt.Errorf("actor: %w", err)
+		}
+		g, err := a.games.play(abort, pair, id)
 		if err != nil {
 			if abort.Err() != nil {
 				return nil
@@ -115,6 +110,24 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 		a.run.status.played(len(g.Plies))
 	}
 	return nil
+}
+
+// pair says who plays the game with the given id: playing alone, or against opponent,
+// which then has an older net.
+func (a *actor) pair(ctx context.Context, id game.ID, playing, opponent *seat) (pairing, error) {
+	pair := alone(playing.player, playing.net.ID)
+	side, number, wanted := olderSide(a.run.cfg.Actor, a.run.cfg.Seed, id)
+	if !wanted {
+		return pair, nil
+	}
+	n := a.older.pick(ctx, playing.net, number)
+	if n == nil {
+		return pair, nil
+	}
+	if err := opponent.take(a.run.style, n); err != nil {
+		return pair, err
+	}
+	return against(playing.player, playing.net.ID, opponent.player, n.ID, side), nil
 }
 
 // take counts a game against the limit.

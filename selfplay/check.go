@@ -63,6 +63,9 @@ func checkActor(wrong *check.List, cfg configs.Config) {
 		wrong.That(a.ResearchNodes > a.Nodes, "actor.research_nodes", a.ResearchNodes, "more than actor.nodes")
 		wrong.That(a.MaxPlies <= game.MaxResearchPlies, "actor.max_plies", a.MaxPlies, fmt.Sprintf("at most %d while actor.research_share is above 0", game.MaxResearchPlies))
 	}
+	check.Within(wrong, "actor.older_share", a.OlderShare, 0, 1)
+	check.Within(wrong, "actor.older_nets", a.OlderNets, 1, 50)
+	wrong.That(a.OlderShare == 0 || a.Search == configs.AlphaBeta, "actor.older_share", a.OlderShare, "0 with actor.search mcts")
 	check.Positive(wrong, "actor.spool_max_games", a.SpoolMaxGames)
 }
 

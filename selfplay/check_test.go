@@ -78,6 +78,8 @@ func TestCheckRefuses(t *testing.T) {
 			"train.relabel=deep":                                `train.relabel: found "deep", expected off, quiescence or depth1 to depth6`,
 			"train.relabel=depth7":                              `train.relabel: found "depth7", expected off, quiescence or depth1 to depth6`,
 			"train.relabel=depth02":                             `train.relabel: found "depth02"`,
+			"actor.older_share=2":                               "actor.older_share: found 2, expected 0 to 1",
+			"actor.older_nets=0":                                "actor.older_nets: found 0, expected 1 to 50",
 			"train.tail_rate=0":                                 "train.tail_rate: found 0, expected 0.0001 to 1",
 			"train.tail_newest=2":                               "train.tail_newest: found 2, expected 0.0001 to 1",
 			"train.research_weight=0":                           "train.research_weight: found 0, expected 0.01 to 100",
@@ -143,6 +145,7 @@ func TestCheckRefuses(t *testing.T) {
 		},
 		"planes": {
 			"train.quiet_leaf=true":     "train.quiet_leaf: found true, expected false with planes",
+			"actor.older_share=0.1":     "actor.older_share: found 0.1, expected 0 with actor.search mcts",
 			"train.relabel=quiescence":  "train.relabel: found quiescence, expected off with planes",
 			"train.tail_share=0.1":      "train.tail_share: found 0.1, expected 0 with planes",
 			"actor.research_share=0.1":  "actor.research_share: found 0.1, expected 0 with actor.search mcts",

@@ -56,7 +56,7 @@ func (m *maker) open(t testing.TB, n *net) *actorPlayer {
 
 // record plays a game and encodes it.
 func (m *maker) record(t testing.TB, p *actorPlayer, n *net, id game.ID) []byte {
-	g, err := m.play(t.Context(), p, n.ID, id)
+	g, err := m.play(t.Context(), alone(p, n.ID), id)
 	if err != nil {
 		t.Error(err)
 		return nil

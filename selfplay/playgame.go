@@ -20,7 +20,7 @@ import (
 )
 
 // gameMaker makes self-play games. Every byte of a game follows from its fields,
-// the id of the game and the player: its net and the same settings.
+// the id of the game and the players: their nets and the same settings.
 type gameMaker struct {
 	settings configs.Actor
 	variant  *chess.Variant
@@ -39,17 +39,20 @@ func newGameMaker(c configs.Actor, v *chess.Variant, b *book.Book, seed uint64, 
 	return m
 }
 
-// play plays the game with the given id. Net is the id of the player's.
-func (m *gameMaker) play(ctx context.Context, player *actorPlayer, net string, id game.ID) (*game.Game, error) {
+// play plays the game with the given id.
+func (m *gameMaker) play(ctx context.Context, p pairing, id game.ID) (*game.Game, error) {
 	c := m.settings
 	seed := gameSeed(m.seed, id)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	player.seed(seed)
-	opening, err := m.opening(ctx, player, rng)
+	for _, player := range p.players {
+		player.seed(seed)
+	}
+	newest := p.players[p.newest]
+	opening, err := m.opening(ctx, newest, rng)
 	if err != nil {
 		return nil, err
 	}
-	g, err := game.Play(ctx, player, player, opening, game.Config{
+	g, err := game.Play(ctx, p.players[chess.White], p.players[chess.Black], opening, game.Config{
 		Limits:            game.Both(limitsOf(c)),
 		MaxPlies:          c.MaxPlies,
 		WinScore:          search.Score(c.WinScore),
@@ -60,8 +63,9 @@ func (m *gameMaker) play(ctx context.Context, player *actorPlayer, net string, i
 	if err != nil {
 		return nil, err
 	}
-	g.ID, g.Seed, g.Nets, g.Build = id.String(), seed, [2]string{net, net}, m.build
-	return g, m.research(ctx, player, g)
+	g.ID, g.Seed, g.Nets, g.Build = id.String(), seed, p.nets, m.build
+	p.leaveOut(c, g)
+	return g, m.research(ctx, newest, g)
 }
 
 // playingBuild names the build in games. Alpha–beta search computes in integers, the

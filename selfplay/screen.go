@@ -71,9 +71,6 @@ func (v *verifier) screen(ctx context.Context, stored []byte) (s screened, err e
 	if header.Variant != v.variant {
 		return wrong("found %s, expected %s", header.Variant.Name, v.variant.Name)
 	}
-	if header.Nets[0] != header.Nets[1] {
-		return wrong("found nets %.80q and %.80q, expected one", header.Nets[0], header.Nets[1])
-	}
 	whole := false
 	if s.settings, whole, err = v.fitting(ctx, &header); err != nil {
 		return s, err
@@ -85,11 +82,26 @@ func (v *verifier) screen(ctx context.Context, stored []byte) (s screened, err e
 		s.skip = skipSettings
 		return s, nil
 	}
-	switch v.place(ctx, header.Nets[0]) {
-	case netForeign:
-		return wrong("found net %.80q, which the run's trainer never published", header.Nets[0])
-	case netGone, netUnsure:
-		s.skip = skipNet
+	if header.Nets[0] != header.Nets[1] { // as only some ids have it, by settings that say so
+		s.settings = slices.DeleteFunc(s.settings, func(c configs.Actor) bool {
+			_, _, wanted := olderSide(c, v.cfg.Seed, s.id)
+			return !wanted
+		})
+		switch {
+		case len(s.settings) == 0 && whole:
+			return wrong("found nets %.80q and %.80q, expected one", header.Nets[0], header.Nets[1])
+		case len(s.settings) == 0:
+			s.skip = skipSettings
+			return s, nil
+		}
+	}
+	for _, id := range header.Nets {
+		switch v.place(ctx, id) {
+		case netForeign:
+			return wrong("found net %.80q, which the run's trainer never published", id)
+		case netGone, netUnsure:
+			s.skip = skipNet
+		}
 	}
 	if s.skip == "" && !reproducible(s.settings) {
 		s.skip = skipRuntime

@@ -67,7 +67,7 @@ type verifier struct {
 	catchingUp bool                   // the games given are not new
 
 	playing   *replayer         // the newest one used
-	net       *net              // the newest one loaded
+	nets      map[string]*net   // loaded, by id
 	proof     []byte            // a game that was the same
 	differing int               // games that differed before there was proof
 	suspects  map[string][]byte // one of them by each actor
@@ -81,7 +81,7 @@ func newVerifier(r *Run, history func(context.Context) (actorHistory, error)) *v
 	first := r.firstNet()
 	return &verifier{
 		suspects: map[string][]byte{}, excluded: map[string]bool{}, stats: VerifyStats{Skipped: map[string]uint64{}},
-		places: map[string]netPlace{}, actors: map[string]*actorCount{}, findNet: r.findNet,
+		places: map[string]netPlace{}, nets: map[string]*net{}, actors: map[string]*actorCount{}, findNet: r.findNet,
 		book: r.openingBook, cfg: r.cfg, runID: r.id(), variant: r.variant, build: r.opt.Build, log: r.log, share: r.cfg.Verify.Share, history: history,
 		loadNet: func(ctx context.Context, id string) (*net, error) {
 			if id == first.ID {
@@ -149,7 +149,7 @@ func chosen(share float64) bool {
 // close gives back what the verifier plays with.
 func (v *verifier) close() {
 	if v.playing != nil {
-		v.playing.player.release()
+		v.playing.release()
 		v.playing = nil
 	}
 }
@@ -257,12 +257,14 @@ func (v *verifier) compare(ctx context.Context, s *screened) (verdict *Verdict, 
 	if err != nil {
 		return &Verdict{Actor: s.actor, Game: s.header.ID, Ply: -1, What: err.Error()}, "", nil
 	}
-	n, err := v.netOf(ctx, s.header.Nets[0])
-	if err != nil {
-		return nil, "", err
-	}
-	if n == nil {
-		return nil, skipNet, nil
+	var n [2]*net
+	for side, id := range s.header.Nets {
+		if n[side], err = v.netOf(ctx, id); err != nil {
+			return nil, "", err
+		}
+		if n[side] == nil {
+			return nil, skipNet, nil
+		}
 	}
 	// The settings that fit longest say best what was done to the game.
 	verdict = &Verdict{Actor: s.actor, Game: s.header.ID, Ply: -2}
@@ -313,6 +315,10 @@ func ofGames(c configs.Actor) configs.Actor {
 	if c.ResearchShare == 0 {
 		c.ResearchNodes = 0
 	}
+	c.OlderNets = 0 // which of them is in the record
+	if c.OlderShare == 0 {
+		c.OlderTrain = false
+	}
 	c.Tree.Threads, c.Tree.Batch = 1, 1
 	return c
 }
@@ -324,10 +330,13 @@ func reproducible(settings []configs.Actor) bool {
 	})
 }
 
+// maxNets is how many loaded nets a verifier keeps.
+const maxNets = 8
+
 // netOf returns the net with this id, nil if it is not at hand.
 func (v *verifier) netOf(ctx context.Context, id string) (*net, error) {
-	if v.net != nil && v.net.ID == id {
-		return v.net, nil
+	if n := v.nets[id]; n != nil {
+		return n, nil
 	}
 	n, err := v.loadNet(ctx, id)
 	if err != nil {
@@ -337,32 +346,57 @@ func (v *verifier) netOf(ctx context.Context, id string) (*net, error) {
 		v.log.Warn("games cannot be verified: their net is not at hand", "net", id, "error", err)
 		return nil, nil
 	}
-	v.net = n
+	if len(v.nets) >= maxNets {
+		clear(v.nets)
+	}
+	v.nets[id] = n
 	return n, nil
 }
 
-// replayer plays games of one net with one actor's settings.
+// replayer plays games with one actor's settings again.
 type replayer struct {
-	settings configs.Actor
-	net      string
-	games    *gameMaker
-	player   *actorPlayer
+	settings         configs.Actor
+	style            style
+	games            *gameMaker
+	player, opponent seat
 }
 
-// play plays a game again.
-func (v *verifier) play(ctx context.Context, c configs.Actor, n *net, id game.ID) (*game.Game, error) {
-	if v.playing == nil || v.playing.settings != c || v.playing.net != n.ID {
+// release gives back what it plays with.
+func (r *replayer) release() {
+	r.player.leave()
+	r.opponent.leave()
+}
+
+// play plays a game again with the nets of White and Black.
+func (v *verifier) play(ctx context.Context, c configs.Actor, n [2]*net, id game.ID) (*game.Game, error) {
+	if v.playing == nil || v.playing.settings != c {
 		v.close()
-		r, err := v.open(ctx, c, n)
+		r, err := v.open(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		v.playing = r
 	}
-	return v.playing.games.play(ctx, v.playing.player, n.ID, id)
+	pair, err := v.playing.pair(n, v.cfg.Seed, id)
+	if err != nil {
+		return nil, err
+	}
+	return v.playing.games.play(ctx, pair, id)
 }
 
-func (v *verifier) open(ctx context.Context, c configs.Actor, n *net) (*replayer, error) {
+// pair says who plays a game with the nets of White and Black, of which screen has
+// found that they may be what they are.
+func (r *replayer) pair(n [2]*net, seed uint64, id game.ID) (pairing, error) {
+	if n[0] == n[1] {
+		err := r.player.take(r.style, n[0])
+		return alone(r.player.player, n[0].ID), err
+	}
+	older, _, _ := olderSide(r.settings, seed, id)
+	err := errors.Join(r.player.take(r.style, n[older.Other()]), r.opponent.take(r.style, n[older]))
+	return against(r.player.player, n[older.Other()].ID, r.opponent.player, n[older].ID, older), err
+}
+
+func (v *verifier) open(ctx context.Context, c configs.Actor) (*replayer, error) {
 	b, err := v.book(ctx, c.Book)
 	if err != nil {
 		return nil, err
@@ -374,9 +408,5 @@ func (v *verifier) open(ctx context.Context, c configs.Actor, n *net) (*replayer
 	if err != nil {
 		return nil, err
 	}
-	player, err := style.player(n)
-	if err != nil {
-		return nil, err
-	}
-	return &replayer{c, n.ID, games, player}, nil
+	return &replayer{settings: c, style: style, games: games}, nil
 }
