@@ -15,6 +15,7 @@
 //	GET /api/games/{id}   one of them, Replayed
 //	GET /api/nets         the nets on disk, Nets
 //	GET /api/actors       who plays and works, Actors
+//	POST /api/control/promote, rollback   an Order, with the token; Done
 //	GET /api/comparison   Comparison, of the directory of one
 //
 //	GET /api/opponent     who plays against a person, Opponent

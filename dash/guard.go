@@ -26,7 +26,7 @@ func guard(name string, next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-		asks := r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, askPath)
+		asks := r.Method == http.MethodPost && (strings.HasPrefix(r.URL.Path, askPath) || strings.HasPrefix(r.URL.Path, controlPath))
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead && !asks:
 			h.Set("Allow", "GET, HEAD")

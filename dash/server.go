@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -34,6 +35,8 @@ type Server struct {
 	slow     time.Duration
 	streams  atomic.Int64
 	searches *searches
+
+	changing sync.Mutex // of the net that the run plays with
 }
 
 // NewServer returns the server of a watch's page.
@@ -60,6 +63,8 @@ func (s *Server) Handler(name string) http.Handler {
 	mux.HandleFunc("POST "+askPath+"position", s.position)
 	mux.HandleFunc("POST "+askPath+"move", s.move)
 	mux.HandleFunc("GET /api/comparison", s.comparison)
+	mux.HandleFunc("POST "+controlPath+"promote", s.change(promote))
+	mux.HandleFunc("POST "+controlPath+"rollback", s.change(rollback))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "there is nothing here") })
 	pages := http.FileServerFS(files)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -26,6 +26,7 @@ type State struct {
 
 	Comparison bool `json:"comparison"` // it is no run, but a comparison
 	Servers    bool `json:"servers"`    // the run is seen through its servers alone
+	Control    bool `json:"control"`    // who has the token may choose the net
 }
 
 // Run says which run it is.
@@ -301,7 +302,7 @@ func (w *Watch) state(now time.Time) State {
 	} else {
 		s = w.fileState(now)
 	}
-	s.Time, s.Run = now, w.run
+	s.Time, s.Run, s.Control = now, w.run, w.cfg.Control != nil
 	s.Findings = append(append([]string{}, s.Findings...), w.problems...)
 	s.Events = slices.Clone(w.events.recent)
 	slices.Reverse(s.Events)

@@ -42,6 +42,9 @@ type Config struct {
 	// if there is no directory. The caller of Ask calls it.
 	Nets func(context.Context) ([]nets.Manifest, []selfplay.NetChange, error)
 
+	// Control lets a page change the net that the run plays with; nil: none does.
+	Control *Control
+
 	refresh time.Duration // tests': between two looks at the directory; 0: a second
 }
 

@@ -44,3 +44,26 @@ func TestReport(t *testing.T) {
 		t.Errorf("found %.40q, error %v", page, err)
 	}
 }
+
+// A token that others can read, or guess, is refused before anything is served.
+func TestBadTokens(t *testing.T) {
+	dir := t.TempDir()
+	for name, f := range map[string]struct {
+		text string
+		mode os.FileMode
+		want string
+	}{
+		"open":  {"0123456789abcdef", 0o644, "expected 0600"},
+		"short": {"0123456789abcde", 0o600, "found a secret of 15 characters, expected 16 or more"},
+		"empty": {"", 0o600, "found an empty file"},
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(f.text), f.mode); err != nil {
+			t.Fatal(err)
+		}
+		_, stderr, code := clitest.Run(t, Commands(), "", "dash", "../../../dash/testdata/run", "--page-token", file)
+		if code != 2 || !strings.Contains(stderr, f.want) || f.text != "" && strings.Contains(stderr, f.text) {
+			t.Errorf("%s: exit %d, error %q, expected exit 2 and %q", name, code, stderr, f.want)
+		}
+	}
+}

@@ -18,6 +18,7 @@ export interface State {
   versions: { learning: number; games: number; nets: number; actors: number; comparison: number }
   comparison: boolean
   servers: boolean
+  control: boolean
 }
 
 export interface Strength { time: string; generation: number; games: number; elo: number; margin: number | null; sum: number; error: number }

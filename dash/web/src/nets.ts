@@ -6,6 +6,7 @@ import type { MakeView } from './main'
 import { clock, loss, number, percent, short } from './format'
 import { fold, h, set, svg, table } from './dom'
 import { chart, type Chart } from './chart'
+import { control } from './control'
 
 const rawUnits = 208 // of a pawn
 const inFigure = 60  // newest nets
@@ -52,6 +53,8 @@ export const nets: MakeView = root => {
     h('section', { class: 'card' }, h('h2', {}, 'Integer net against float net'),
       h('p', { class: 'words' }, `How far the integer net is from the float net that was trained, over held-out positions, in centipawns (${rawUnits} raw units are a pawn).`), rounding),
     h('section', { class: 'card' }, h('h2', {}, 'Nets'), list, all.element))
+  const choice = control()
+  root.append(choice)
   const drawn: Chart = chart(rounding, { label: 'Difference between integer and float net by generation, in centipawns', x: 'generation', height: 200, zero: true,
     series: [{ label: 'mean', color: '--c1' }, { label: 'greatest', color: '--c2' }] })
 
@@ -95,6 +98,7 @@ export const nets: MakeView = root => {
 
   return {
     state(s) {
+      choice.hidden = !s.control
       if (!asked && s.versions.nets !== version) void load(s)
     },
     route() {},

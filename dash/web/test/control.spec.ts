@@ -1,0 +1,42 @@
+// Choosing the net of a run from its page, with the token and without.
+
+import { writeFileSync } from 'node:fs'
+import { AxeBuilder } from '@axe-core/playwright'
+import { expect, test } from '@playwright/test'
+import { run, scratch, serve } from './program'
+
+const home = scratch()
+test.afterAll(() => home.remove())
+
+test('a run is rolled back with the token alone', async ({ page }) => {
+  const token = 'a-token-of-this-test'
+  writeFileSync(home.dir + '/token', token + '\n', { mode: 0o600 })
+  run('--preset', 'tiny', '--dir', home.dir + '/run', '--until-generation', '1')
+  const server = await serve('dash', home.dir + '/run', '--page-token', home.dir + '/token', '--listen', '127.0.0.1:0')
+  const asked: string[] = []
+  page.on('request', r => asked.push(r.url()))
+  try {
+    await page.goto(server.url + '/#/nets')
+    const card = page.locator('.control')
+    await expect(card).toBeVisible()
+    const found = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze()
+    expect(found.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html).join(' ')}`)).toEqual([])
+
+    await card.getByLabel('Why').fill('a test')
+    await card.getByLabel('Generation to go back to').fill('0')
+    await card.getByRole('button', { name: 'Roll back' }).click()
+    await expect(card.getByRole('status')).toContainText('found no token or a wrong one')
+    await card.getByLabel('Token').fill('another-token-of-a-test')
+    await card.getByRole('button', { name: 'Roll back' }).click()
+    await expect(card.getByRole('status')).toContainText('found no token or a wrong one')
+    await card.getByLabel('Token').fill(token)
+    await card.getByRole('button', { name: 'Roll back' }).click()
+    await expect(card.getByRole('status')).toContainText('The run plays with no net now')
+
+    expect(asked.filter(url => url.includes(token))).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage]))).not.toContain(token)
+  } finally {
+    await server.stop()
+  }
+  expect(run('net', 'history', home.dir + '/run')).toContain('a test')
+})
