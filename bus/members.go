@@ -43,6 +43,10 @@ type Member struct {
 	// Unverifiable are actors of whom a verifier cannot verify many games.
 	Unverifiable []Unverifiable `json:"unverifiable,omitempty"`
 
+	// Stalled are the stages of the process out of which nothing comes although there is
+	// work.
+	Stalled []Stall `json:"stalled,omitempty"`
+
 	Seen time.Time `json:"-"` // when the server got it
 }
 
@@ -52,6 +56,19 @@ type Unverifiable struct {
 	Games uint64 `json:"games"` // that the verifier was given
 	Count uint64 `json:"count"` // of these, not verifiable
 	Why   string `json:"why"`   // the most frequent reason
+}
+
+// Stall says that a stage of a process is stuck.
+type Stall struct {
+	Stage   string `json:"stage"`
+	Waiting uint64 `json:"waiting"` // what went in and has not come out
+	Seconds uint64 `json:"seconds"` // since something last came out
+	Why     string `json:"why"`     // what the stage says of itself
+}
+
+// String says it in words.
+func (s Stall) String() string {
+	return fmt.Sprintf("%.24s is stuck: %d waiting and nothing came out for %v (%.120s)", s.Stage, s.Waiting, time.Duration(s.Seconds)*time.Second, s.Why)
 }
 
 // String says it in words.

@@ -21,6 +21,7 @@ var alerts = []alert{
 	{"SelfplayDown", `up{job="selfplay"} == 0`, "5m", "warning", "{{ $labels.role }} on {{ $labels.instance }} does not answer", "look at its unit: systemctl status, journalctl -u"},
 	{"SelfplayNotReady", `selfplay_ready == 0`, "10m", "warning", "{{ $labels.role }} on {{ $labels.instance }} cannot do its work", "ask it why: curl http://{{ $labels.instance }}/readyz"},
 	{"SelfplayNoHolder", `max by (lease) (selfplay_lease_held) == 0`, "2m", "critical", "nobody does the work of {{ $labels.lease }}", "start the role; selfplay status says who had it"},
+	{"SelfplayStalled", `max by (stage) (selfplay_stage_stalled_seconds) > 0`, "1m", "critical", "work waits in {{ $labels.stage }} and nothing comes out", "selfplay status says why"},
 	{"SelfplayNoGames", `max(increase(selfplay_replay_games_total[15m])) == 0`, "5m", "critical", "no game was stored for a quarter of an hour", "selfplay status: a line with ! says what stands still"},
 	{"SelfplayGamesWait", `selfplay_actor_spool_games / selfplay_actor_spool_limit_games > 0.8`, "10m", "warning", "the spool of the actor on {{ $labels.instance }} is nearly full", "look at replay and the servers: games do not get to the replay buffer"},
 	{"SelfplayConfirmationSlow", `rate(selfplay_actor_confirmation_seconds_sum[10m]) / rate(selfplay_actor_confirmation_seconds_count[10m]) > 60`, "10m", "warning", "games of {{ $labels.instance }} take over a minute to replay's disk", "look at replay's load and disk, and at the servers' disks: selfplay doctor"},

@@ -92,6 +92,15 @@ var commonMetrics = []metric{
 		return float64(max(o.Status.Generation, o.Status.ActorGeneration))
 	}),
 	gaugeOf(everyone, "net_failed", "Whether the net that should be played with cannot be loaded.", func(o *selfplay.Observation) float64 { return flag(o.Status.FailedNet != "") }),
+	newMetric(everyone, "stage_stalled_seconds", "How long work has waited in a stage of this process out of which nothing comes; 0: it is calm.", []string{"stage"}, func(o *selfplay.Observation, e emit) {
+		stalled := map[string]float64{}
+		for _, s := range o.Status.Stalled {
+			stalled[s.Stage] = float64(s.Seconds)
+		}
+		for _, stage := range selfplay.Stages {
+			e(prometheus.GaugeValue, stalled[stage], stage)
+		}
+	}),
 	newMetric(everyone, "lease_held", "Whether this process has the lease of a role that one process at a time has.", []string{"lease"}, func(o *selfplay.Observation, e emit) {
 		for _, name := range selfplay.LeaseNames {
 			e(prometheus.GaugeValue, flag(slices.Contains(o.Status.Figures.Leases, name)), name)

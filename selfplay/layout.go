@@ -105,7 +105,7 @@ func listFiles(dir string, keep func(name string) bool) (names []string, err err
 			return nil
 		}
 		temp, _ := path.Match(durable.TempPattern, e.Name())
-		skip := temp || !e.Type().IsRegular() || e.Name() == dirlock.FileName || name == exportFile || name == actorFile || slices.Contains(secretExts, path.Ext(name))
+		skip := temp || !e.Type().IsRegular() || e.Name() == dirlock.FileName || name == exportFile || name == actorFile || strings.HasPrefix(name, "status-") || slices.Contains(secretExts, path.Ext(name))
 		if !skip && keep(name) {
 			names = append(names, name)
 		}

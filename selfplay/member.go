@@ -2,10 +2,12 @@ package selfplay
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
@@ -25,12 +27,16 @@ func (r *Run) announce(ctx context.Context, instance string) error {
 			Schema: bus.MemberSchema, Protocol: bus.Protocol, Role: role, Instance: instance, Host: hostname(), PID: os.Getpid(),
 			Build: r.opt.Build, Since: since, State: s.state(role), Net: s.Net, Generation: s.Generation,
 			Games: s.SessionGames, Waiting: uint64(s.Spooled), FailedNet: s.FailedNet, FailedWhy: s.FailedWhy,
-			StreamLost: s.StreamLost, BufferLost: s.BufferLost, Unverifiable: s.Unverifiable,
+			StreamLost: s.StreamLost, BufferLost: s.BufferLost, Unverifiable: s.Unverifiable, Stalled: s.Stalled,
 		}
 	}
 	for {
-		if err := r.bus.Announce(ctx, member()); err != nil && ctx.Err() == nil {
+		m := member()
+		if err := r.bus.Announce(ctx, m); err != nil && ctx.Err() == nil {
 			r.log.Debug("not announced", "error", err)
+		}
+		if err := r.writeStatus(role, m); err != nil {
+			r.log.Debug("status not written", "error", err)
 		}
 		if !pause.For(ctx, pause.Spread(r.wait(announceEvery))) {
 			break
@@ -39,7 +45,20 @@ func (r *Run) announce(ctx context.Context, instance string) error {
 	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseRetry)
 	defer cancel()
 	_ = r.bus.Leave(leave, member()) // else it is forgotten after a while
+	_ = os.Remove(r.path(statusFile(role)))
 	return nil
+}
+
+// statusFile is what a role says of itself to those who have the directory: a bus.Member,
+// written anew every few seconds as long as the role works.
+func statusFile(role string) string { return "status-" + role + ".json" }
+
+func (r *Run) writeStatus(role string, m bus.Member) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(r.path(statusFile(role)), append(text, '\n'))
 }
 
 // state says what a role is doing; a loop says all.

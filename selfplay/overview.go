@@ -20,13 +20,16 @@ import (
 
 // Overview is what a server knows of a run: who is there and what waits for whom.
 type Overview struct {
+	Time    time.Time         `json:"time"` // when the stream was looked at, or the newest member was
 	Run     bus.RunRecord     `json:"run"`
-	Members []bus.Member      `json:"members"` // by role, then by name
-	Leases  []bus.LeaseRecord `json:"leases"`  // of the roles that one process at a time has
-	Stream  bus.Stats         `json:"stream"`  // of games
-	Current *nets.Record      `json:"current"` // nil before the first net
-	Offered *nets.Record      `json:"offered"` // the newest candidate
-	Refused []Refusal         `json:"refused"` // the newest of the quarantined games, newest first
+	Members []bus.Member      `json:"members"`         // by role, then by name
+	Leases  []bus.LeaseRecord `json:"leases"`          // of the roles that one process at a time has
+	Stream  bus.Stats         `json:"stream"`          // of games
+	Current *nets.Record      `json:"current"`         // nil before the first net
+	Offered *nets.Record      `json:"offered"`         // the newest candidate
+	Refused []Refusal         `json:"refused"`         // the newest of the quarantined games, newest first
+	Local   bool              `json:"local,omitempty"` // it is what a directory tells; nothing is known of the stream
+	Gone    []string          `json:"gone,omitempty"`  // sentences about processes that ended without a word, of a directory
 	// Findings are sentences about what stands still, and why; none if all is well.
 	Findings []string `json:"findings"`
 }
@@ -101,6 +104,7 @@ func (r *Run) Overview(ctx context.Context) (Overview, error) {
 	if v.Stream, err = r.bus.Stats(ctx); err != nil {
 		return v, err
 	}
+	v.Time = time.Now().UTC()
 	if v.Current, err = r.readRecord(ctx, r.currentKey()); err != nil {
 		return v, err
 	}
@@ -181,6 +185,9 @@ func (v *Overview) findings() []string {
 		for _, u := range m.Unverifiable {
 			out = append(out, u.String())
 		}
+		for _, s := range m.Stalled {
+			out = append(out, fmt.Sprintf("%s %s: %v", m.Role, m.Instance, s))
+		}
 		if m.Build != v.Run.Build {
 			out = append(out, fmt.Sprintf("%s %s is of build %s, the run was begun by build %s", m.Role, m.Instance, m.Build, v.Run.Build))
 		}
@@ -223,7 +230,9 @@ func (v *Overview) Write(w io.Writer) error {
 		}
 	}
 	s := v.Stream
-	fmt.Fprintf(w, "games on the server: %d messages, %d of %d bytes; %d not fetched, %d fetched and not stored\n", s.Messages, s.Bytes, s.MaxBytes, s.Pending, s.Unacked)
+	if !v.Local {
+		fmt.Fprintf(w, "games on the server: %d messages, %d of %d bytes; %d not fetched, %d fetched and not stored\n", s.Messages, s.Bytes, s.MaxBytes, s.Pending, s.Unacked)
+	}
 	if s.Rejects > 0 {
 		fmt.Fprintf(w, "quarantined games of the last days: %d, the newest:\n", s.Rejects)
 	}

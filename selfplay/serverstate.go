@@ -84,16 +84,25 @@ func (s *ServerReader) open(ctx context.Context) (err error) {
 
 // look connects to the servers of cfg.
 func (s *ServerReader) look(ctx context.Context) (err error) {
-	if s.run.cfg.Run.Name == "" && s.dir != "" {
-		id, found, err := readIdentity(s.dir)
-		if err != nil || !found {
-			return errors.Join(fmt.Errorf("%s: found no run, expected the directory of one", s.dir), err)
-		}
-		s.run.cfg.Run.Name = id.Name
+	if s.run.cfg, err = NamedBy(s.dir, s.run.cfg); err != nil {
+		return err
 	}
 	s.From = "the servers"
 	s.record, err = s.run.look(ctx)
 	return err
+}
+
+// NamedBy returns cfg with the name of the run in dir, unless it names one or dir is empty.
+func NamedBy(dir string, cfg configs.Config) (configs.Config, error) {
+	if cfg.Run.Name != "" || dir == "" {
+		return cfg, nil
+	}
+	id, found, err := readIdentity(dir)
+	if err == nil && !found {
+		err = fmt.Errorf("%s: found no run, expected the directory of one", dir)
+	}
+	cfg.Run.Name = id.Name
+	return cfg, err
 }
 
 func (s *ServerReader) openStopped(ctx context.Context) error {

@@ -46,6 +46,7 @@ type Status struct {
 	FailedNet       string       // id of the net that should be played with and cannot be loaded; empty: none
 	FailedWhy       string
 	Unverifiable    []bus.Unverifiable // actors of whom a verifier cannot verify many games
+	Stalled         []bus.Stall        // stages of this process that are stuck; none: all is calm
 	Roles           [roleCount]Role    // what each role is doing or waiting for
 	Figures         Figures            // for monitoring
 }
@@ -76,10 +77,11 @@ type sharedStatus struct {
 	rows    rate
 	evals   rate
 	calls   rate // of evals
+	stages  stageWatch
 }
 
 func newSharedStatus() *sharedStatus {
-	s := &sharedStatus{start: time.Now()}
+	s := &sharedStatus{start: time.Now(), stages: stageWatch{}}
 	for i, name := range [roleCount]string{"actor", "replay", "trainer", "gate", "verify"} {
 		s.current.Roles[i] = Role{Name: name, State: "starting"}
 	}
@@ -140,6 +142,7 @@ func (s *sharedStatus) snapshot(now time.Time) Status {
 	if out.Positions > 0 {
 		out.SamplesPerRow = float64(out.Samples) / float64(out.Positions)
 	}
+	out.Stalled = s.stages.look(&out, now)
 	return out
 }
 

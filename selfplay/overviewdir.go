@@ -1,0 +1,121 @@
+package selfplay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/nets"
+)
+
+// LocalOverview says what the directory of a run tells of it, for a run whose server is
+// inside its process and closed to others. Of the stream of games it knows nothing.
+func LocalOverview(dir string, cfg configs.Config, now time.Time) (v Overview, err error) {
+	s := &ServerReader{run: newRun(dir, cfg, Options{}), dir: dir}
+	if err := s.takeDirectory(); err != nil {
+		return v, err
+	}
+	v.Run, v.Local = s.record, true
+	paths, err := durable.Glob(dir, statusFile("*"))
+	if err != nil {
+		return v, err
+	}
+	for _, path := range paths {
+		m, err := readStatus(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it has just ended
+		}
+		if err != nil {
+			return v, fmt.Errorf("%s: %w", path, err)
+		}
+		if now.Sub(m.Seen) > memberGone {
+			v.Gone = append(v.Gone, fmt.Sprintf("%s (process %d) was seen last at %s: it was killed, or its machine stands still", m.Role, m.PID, m.Seen.Local().Format(time.DateTime)))
+			continue
+		}
+		v.Members = append(v.Members, m)
+		if m.Seen.After(v.Time) {
+			v.Time = m.Seen
+		}
+	}
+	kept, err := s.run.readPointers()
+	if err != nil {
+		return v, err
+	}
+	for key, value := range kept.Values {
+		record, err := nets.ParseRecord(value)
+		switch {
+		case err != nil:
+			return v, fmt.Errorf("%s: %w", pointersFile, err)
+		case strings.HasPrefix(key, "current."):
+			v.Current = &record
+		case strings.HasPrefix(key, "candidate."):
+			v.Offered = &record
+		}
+	}
+	v.Findings = slices.Concat(v.Gone, v.findings())
+	return v, nil
+}
+
+// memberGone is how old the status of a role may be.
+const memberGone = 3 * announceEvery
+
+// maxStatus bounds the file of a role's status.
+const maxStatus = 64 << 10
+
+func readStatus(path string) (m bus.Member, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return m, err
+	}
+	if info.Size() > maxStatus {
+		return m, fmt.Errorf("found %d bytes, expected at most %d", info.Size(), maxStatus)
+	}
+	text, err := os.ReadFile(filepath.Clean(path))
+	if err == nil {
+		err = json.Unmarshal(text, &m)
+	}
+	m.Seen = info.ModTime()
+	return m, err
+}
+
+// Progress compares two looks at a run, of which now is the later one, and says in one
+// sentence whether games get through. Stuck says that work waits and nothing came out:
+// of a stage of a process for as long as it says, or of the stream between the looks.
+func (v *Overview) Progress(before *Overview) (sentence string, stuck bool) {
+	var stalls []string
+	for _, m := range v.Members {
+		for _, s := range m.Stalled {
+			stalls = append(stalls, fmt.Sprintf("%s %s: %v", m.Role, m.Instance, s))
+		}
+	}
+	stalls = append(stalls, v.Gone...)
+	over := v.Time.Sub(before.Time).Round(time.Millisecond)
+	in, out := v.Stream.LastSeq-before.Stream.LastSeq, v.Stream.AckFloor-before.Stream.AckFloor
+	same := v.Stream.Stream == before.Stream.Stream
+	waiting := v.Stream.Pending + uint64(v.Stream.Unacked)
+	waited := before.Stream.Pending + uint64(before.Stream.Unacked)
+	if same && out == 0 && waiting > 0 && waited > 0 {
+		stalls = append(stalls, fmt.Sprintf("replay is stuck: %d messages of games wait and none was stored within %v", waiting, over))
+	}
+	switch {
+	case len(stalls) > 0:
+		return strings.Join(stalls, "; "), true
+	case len(v.Members) == 0:
+		return "calm: nobody works for the run, and nothing waits", false
+	case v.Local:
+		return fmt.Sprintf("calm: %s", v.Members[0].State), false
+	case !same:
+		return "calm: the stream of games is a new one", false
+	case in == 0 && waiting == 0:
+		return fmt.Sprintf("calm: no games came within %v, and none waits", over), false
+	}
+	return fmt.Sprintf("games get through: %d messages came and %d were stored within %v, %d wait", in, out, over, waiting), false
+}

@@ -1,0 +1,121 @@
+package selfplay
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+)
+
+// A stage is stuck when work waits and nothing comes out, and calm when none waits.
+func TestPassage(t *testing.T) {
+	start := time.Unix(1000, 0)
+	var p passage
+	for _, look := range []struct {
+		at      int // seconds
+		in, out uint64
+		want    int
+	}{
+		{0, 0, 0, 0}, {500, 0, 0, 0}, // nothing to do, however long
+		{600, 5, 0, 100}, {700, 5, 0, 200}, {800, 6, 0, 300}, // more goes in, nothing comes out
+		{900, 6, 1, 0}, {950, 6, 1, 50}, // something came out
+		{960, 6, 6, 0}, {5000, 6, 6, 0}, // all came out
+		{5010, 7, 6, 10},
+	} {
+		if got := p.look(look.in, look.out, start.Add(time.Duration(look.at)*time.Second)); got != time.Duration(look.want)*time.Second {
+			t.Errorf("after %d s with %d in and %d out: waited %v, expected %d s", look.at, look.in, look.out, got, look.want)
+		}
+	}
+}
+
+func TestStagesOfStatus(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s := newSharedStatus()
+	s.set(roleActor, "waiting for the replay buffer: 7 games spooled")
+	s.set(roleTrainer, "waiting for games: 8 samples a position")
+	s.update(func(s *Status) { s.Spooled = 7 })
+	if got := s.snapshot(now).Stalled; len(got) != 0 {
+		t.Errorf("at first: %v", got)
+	}
+	got := s.snapshot(now.Add(storeLimit)).Stalled
+	if len(got) != 1 || got[0] != (bus.Stall{Stage: StageStore, Waiting: 7, Seconds: 120, Why: "waiting for the replay buffer: 7 games spooled"}) {
+		t.Errorf("after %v: %v, expected the games of the spool alone", storeLimit, got)
+	}
+	s.update(func(s *Status) { s.Spooled, s.Figures.Confirmed = 0, 7 })
+	s.set(roleActor, "playing 2 games")
+	s.set(roleTrainer, "training")
+	s.update(func(s *Status) { s.Gate.Of = 10 })
+	now = now.Add(time.Hour)
+	if got := s.snapshot(now).Stalled; len(got) != 3 { // each has work since the look before
+		t.Errorf("an hour later: %v, expected play, train and gate", got)
+	}
+	s.update(func(s *Status) { s.SessionGames, s.Step, s.Gate.Pairs = 1, 1, 1 })
+	if got := s.snapshot(now.Add(time.Second)).Stalled; len(got) != 0 {
+		t.Errorf("once each has done something: %v", got)
+	}
+}
+
+func TestProgressTellsCalmFromStuck(t *testing.T) {
+	start := time.Unix(1000, 0)
+	at := func(seconds int, last, floor, pending uint64) Overview {
+		return Overview{Time: start.Add(time.Duration(seconds) * time.Second), Members: []bus.Member{{Role: "replay", Instance: "x", State: "waiting for games"}},
+			Stream: bus.Stats{Stream: 7, LastSeq: last, AckFloor: floor, Pending: pending}}
+	}
+	stalled := at(10, 5, 5, 0)
+	stalled.Members[0].Stalled = []bus.Stall{{Stage: StageStore, Waiting: 3, Seconds: 200, Why: "the bus refuses games"}}
+	again := at(10, 9, 0, 9)
+	again.Stream.Stream = 8
+	for _, test := range []struct {
+		name        string
+		before, now Overview
+		want        string
+		stuck       bool
+	}{
+		{"nothing to do", at(0, 5, 5, 0), at(10, 5, 5, 0), "calm: no games came within 10s, and none waits", false},
+		{"games get through", at(0, 5, 3, 2), at(10, 9, 6, 3), "games get through: 4 messages came and 3 were stored within 10s, 3 wait", false},
+		{"they have just come", at(0, 5, 5, 0), at(10, 9, 5, 4), "games get through: 4 messages came and 0 were stored within 10s, 4 wait", false},
+		{"nothing is stored", at(0, 5, 3, 2), at(10, 9, 3, 6), "replay is stuck: 6 messages of games wait and none was stored within 10s", true},
+		{"a stage says so", at(0, 5, 5, 0), stalled, "replay x: store is stuck: 3 waiting and nothing came out for 3m20s (the bus refuses games)", true},
+		{"another stream", at(0, 5, 3, 2), again, "calm: the stream of games is a new one", false},
+	} {
+		if got, stuck := test.now.Progress(&test.before); got != test.want || stuck != test.stuck {
+			t.Errorf("%s: found %q, stuck %v, expected %q", test.name, got, stuck, test.want)
+		}
+	}
+}
+
+// A directory tells what its processes last said, and which of them ended without a word.
+func TestLocalOverview(t *testing.T) {
+	cfg := smallConfig(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	r := openRun(t, dir, cfg)
+	defer r.Close()
+	if err := r.writeStatus("loop", bus.Member{Schema: 1, Role: "loop", Instance: "local", Host: "here", Build: "test", State: "playing"}); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	v, err := LocalOverview(dir, cfg, now)
+	var text strings.Builder
+	if err == nil {
+		err = v.Write(&text)
+	}
+	if err != nil || len(v.Members) != 1 || len(v.Findings) != 0 || v.Run.Name != "run" || !strings.Contains(text.String(), "playing") || strings.Contains(text.String(), "games on the server") {
+		t.Errorf("found %+v, error %v\n%s", v, err, &text)
+	}
+	if says, stuck := v.Progress(&v); stuck || says != "calm: playing" {
+		t.Errorf("found %q, stuck %v", says, stuck)
+	}
+	later, err := LocalOverview(dir, cfg, now.Add(time.Minute))
+	if says, stuck := later.Progress(&v); err != nil || !stuck || !strings.Contains(says, "loop (process 0) was seen last at") {
+		t.Errorf("a minute later: %q, stuck %v, error %v", says, stuck, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, statusFile("loop")), make([]byte, maxStatus+1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LocalOverview(dir, cfg, now); err == nil || !strings.Contains(err.Error(), "status-loop.json") {
+		t.Errorf("a large file: error %v", err)
+	}
+}
