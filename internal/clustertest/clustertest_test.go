@@ -159,6 +159,20 @@ func TestStoppedReplayStoresOnce(t *testing.T) {
 	endWell(t, c)
 }
 
+// Roles are updated one after the other while the others go on: builds that send what the
+// others do not know work together, and no game is lost.
+func TestUpgradeLosesNothing(t *testing.T) {
+	later, err := BuildLater(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, 1, 2, 1)
+	if err := c.UpgradeInTurn(t.Context(), later); err != nil {
+		t.Fatal(err)
+	}
+	endWell(t, c)
+}
+
 func TestVerdictFindsWhatIsWrong(t *testing.T) {
 	set := func(ids ...string) map[string]bool {
 		m := map[string]bool{}
