@@ -83,8 +83,8 @@ func (q *Question) line(v *chess.Variant) (*chess.Line, error) {
 			return nil, fmt.Errorf("FEN: %w", err)
 		}
 	}
-	if len(q.Moves) >= game.MaxGamePlies {
-		return nil, fmt.Errorf("%w: found %d moves, expected fewer than %d", errQuestion, len(q.Moves), game.MaxGamePlies)
+	if len(q.Moves) > game.MaxGamePlies {
+		return nil, fmt.Errorf("%w: found %d moves, expected at most %d", errQuestion, len(q.Moves), game.MaxGamePlies)
 	}
 	line := chess.NewLine(start)
 	line.Grow(len(q.Moves) + 2)

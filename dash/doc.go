@@ -25,6 +25,9 @@
 //
 //	POST /api/ask/position  the game so far, Table
 //	POST /api/ask/move      the net's move, Reply
+//	POST /api/ask/text      the game that a FEN or a PGN says, Told
+//	POST /api/ask/analysis  lines, chances and threats, Analysis
+//	POST /api/ask/inputs    what nets see of the position, Inputs
 //
 // The JSON is for the page of the same build and not versioned.
 package dash

@@ -54,18 +54,12 @@ func (l *Level) check() error {
 	return nil
 }
 
-func (l *Level) words(most uint64) string {
+// words says the strength, by the limits of a search.
+func (l *Level) words(s *searches) string {
 	if l.Elo != nil {
 		return fmt.Sprintf("elo %d", *l.Elo)
 	}
-	return game.LimitsText(search.Limits{Nodes: l.nodes(most)})
-}
-
-func (l *Level) nodes(most uint64) uint64 {
-	if l.Nodes == 0 {
-		return most
-	}
-	return min(l.Nodes, most)
+	return game.LimitsText(search.Limits{Nodes: s.limits(l.Nodes).Nodes})
 }
 
 func (s *Server) opponent(w http.ResponseWriter, _ *http.Request) {
@@ -88,7 +82,7 @@ func (s *Server) gameOf(q *Question) (*chess.Line, opponent, map[string]string, 
 	var v *chess.Variant
 	s.watch.look(func(time.Time) { o, v = s.watch.opponent(), s.watch.variant() })
 	tags := map[string]string{"Event": "a person's game", "Date": time.Now().Format("2006.01.02")}
-	name := o.name + ", " + q.Level.words(s.searches.most.Nodes)
+	name := o.name + ", " + q.Level.words(s.searches)
 	switch q.Person {
 	case "white":
 		tags["White"], tags["Black"] = "human", name
@@ -163,9 +157,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request) (*Reply, error) {
 	if q.Level.Elo != nil {
 		p = player.Weaken(p, levels.ForElo(*q.Level.Elo), q.Level.Seed)
 	}
-	lim := s.searches.most
-	lim.Nodes = q.Level.nodes(lim.Nodes)
-	res, err := find(r.Context(), p, line, lim)
+	res, err := find(r.Context(), p, line, s.searches.limits(q.Level.Nodes))
 	if err != nil {
 		return nil, err
 	}

@@ -237,40 +237,43 @@ func TestSearchesAreBoundedAndCancelled(t *testing.T) {
 	s.searches.room = make(chan struct{}, searchesInRun)
 	endless(s)
 	address := serve(t, s)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	post := func() (*http.Response, error) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+askPath+"move", strings.NewReader(`{}`))
+	for path, body := range map[string]string{"move": `{}`, "analysis": `{"lines":2}`} {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		post := func() (*http.Response, error) {
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+askPath+path, strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return nil, err
+			}
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Origin", "http://"+address)
+			return http.DefaultClient.Do(r)
+		}
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			if resp, err := post(); err == nil {
+				resp.Body.Close()
+				t.Errorf("%s: found an answer (%s), expected none", path, resp.Status)
+			}
+		}()
+		await(t, "the search begins", func() bool { return len(s.searches.room) == 1 })
+		resp, err := post()
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Origin", "http://"+address)
-		return http.DefaultClient.Do(r)
-	}
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		if resp, err := post(); err == nil {
-			resp.Body.Close()
-			t.Errorf("found an answer (%s), expected none", resp.Status)
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: a second search: %s, expected 503", path, resp.Status)
 		}
-	}()
-	await(t, "the search begins", func() bool { return len(s.searches.room) == 1 })
-	resp, err := post()
-	if err != nil {
-		t.Fatal(err)
+		if w := question(t, s, "position", `{}`); w.Code != http.StatusOK {
+			t.Errorf("a question without a search: code %d, expected 200", w.Code)
+		}
+		cancel()
+		<-gone
+		await(t, "the search ends", func() bool { return len(s.searches.room) == 0 })
 	}
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
-		t.Errorf("a second search: %s, expected 503", resp.Status)
-	}
-	if w := question(t, s, "position", `{}`); w.Code != http.StatusOK {
-		t.Errorf("a question without a search: code %d, expected 200", w.Code)
-	}
-	cancel()
-	<-gone
-	await(t, "the search ends", func() bool { return len(s.searches.room) == 0 })
 }
 
 // A run loses one thread at most.

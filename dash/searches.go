@@ -59,6 +59,15 @@ func (s *searches) enter() (leave func(), err error) {
 	}
 }
 
+// limits are those of a search of so many nodes, 0 being as many as there may be.
+func (s *searches) limits(nodes uint64) search.Limits {
+	lim := s.most
+	if nodes > 0 {
+		lim.Nodes = min(nodes, lim.Nodes)
+	}
+	return lim
+}
+
 // opponent is the net that a page asks, by name.
 type opponent struct {
 	id   string // empty: that of the program

@@ -65,6 +65,9 @@ func (s *Server) Handler(name string) http.Handler {
 	mux.HandleFunc("GET /api/comparison", s.comparison)
 	mux.HandleFunc("POST "+controlPath+"promote", s.change(promote))
 	mux.HandleFunc("POST "+controlPath+"rollback", s.change(rollback))
+	mux.HandleFunc("POST "+askPath+"text", s.text)
+	mux.HandleFunc("POST "+askPath+"analysis", s.analysis)
+	mux.HandleFunc("POST "+askPath+"inputs", s.inputs)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "there is nothing here") })
 	pages := http.FileServerFS(files)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

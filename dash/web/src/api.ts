@@ -134,3 +134,12 @@ export async function ask<T>(path: string, question: object, signal: AbortSignal
     return data as T
   }
 }
+
+export interface Told { table: Table; white: string; black: string; result: string; more: boolean }
+export interface Line { cp?: number; mate?: number; win: number; draw: number; loss: number; uci: string[]; san: string[] }
+export interface Threat { uci: string; san: string; check: boolean; mate: number; gain: number; line: string }
+export interface Analysis { net: string; fen: string; ended?: string; depth: number; nodes: number; lines: Line[]; threats: Threat[] }
+export interface Seen { active: number[]; squares: (number | null)[]; hands: Record<string, number> }
+export interface Block { name: string; means: string; size: number; sides: [Seen, Seen] }
+export interface Plane { name: string; constant: boolean; values: number[] }
+export interface Inputs { net: string; features: string; blocks: Block[]; planes: Plane[] }

@@ -12,6 +12,7 @@ import { nets } from './nets'
 import { actors } from './actors'
 import { play } from './play'
 import { compare } from './compare'
+import { analyse } from './analyse'
 
 // A View shows itself in an element, and is told of every state and of changes of the
 // address after its own name.
@@ -29,6 +30,7 @@ const all: { name: string; title: string; make: MakeView; served?: boolean }[] =
   { name: 'nets', title: 'Nets', make: nets },
   { name: 'actors', title: 'Actors', make: actors },
   { name: 'play', title: 'Play', make: play, served: true },
+  { name: 'analyse', title: 'Analyse', make: analyse, served: true },
 ]
 // A report has no server, without which views marked as served have nothing to show.
 let views = all.filter(v => !(v.served && carriedState))

@@ -31,6 +31,7 @@ export const play: MakeView = root => {
   const typed = h('input', { type: 'text', id: 'typed', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', maxlength: 100 })
   const form = h('form', { class: 'typed', submit: e => { e.preventDefault(); if (typed.value.trim()) void load({ move: typed.value.trim() }) } },
     h('label', { for: 'typed' }, 'Move, such as Nf3, N@f3 or g1f3'), h('div', { class: 'copy' }, typed, h('button', { type: 'submit' }, 'Move')))
+  const look = h('a', { href: '#/analyse' }, 'Analyse this position')
   const back = button('Take back your last move', 'Take back', () => takeBack())
   const stop = button('Have the net stop', 'Stop', () => { cancel(); draw() })
   const again = button('Ask the net for its move again', 'Ask the net', () => void reply())
@@ -50,7 +51,7 @@ export const play: MakeView = root => {
         h('div', { class: 'buttons wide' }, button('New game as White', 'As White', fresh('white')), button('New game as Black', 'As Black', fresh('black'))),
         h('p', { class: 'hint' }, 'Drag a piece, from the hand too, or click it and then its square. With keys: arrows go over the board, Enter chooses; ' +
           'P, N, B, R, Q on the board take a piece from the hand; Escape lets go.')),
-      h('section', { class: 'card' }, h('h2', {}, 'Moves'), moves.element, fen.element, pgn.element))))
+      h('section', { class: 'card' }, h('h2', {}, 'Moves'), moves.element, fen.element, pgn.element, h('p', {}, look)))))
 
   let opponent: Opponent | null = null
   let table: Table | null = null
@@ -134,6 +135,7 @@ export const play: MakeView = root => {
     const p = table.positions[at]
     board.show(p.fen, p.uci, p.check)
     fen.show(p.fen)
+    look.setAttribute('href', '#/analyse/' + encodeURIComponent(p.fen))
     moves.mark(at)
     draw()
   }
