@@ -1,12 +1,10 @@
-package analyse
+package analysis
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -14,8 +12,8 @@ import (
 // centipawns: about what the right to move is worth and a pawn.
 const leastGain = 150
 
-// threat is a drop that the side not to move would play if it were to move.
-type threat struct {
+// Threat is a drop that the side not to move would play if it were to move.
+type Threat struct {
 	UCI   string `json:"uci"`
 	SAN   string `json:"san"`
 	Check bool   `json:"check"`
@@ -28,27 +26,11 @@ type threat struct {
 	Line string `json:"line"`
 }
 
-func (t *threat) words() string {
-	if t.Mate == 1 {
-		return "mate"
-	}
-	var words []string
-	if t.Check {
-		words = append(words, "check")
-	}
-	if t.Mate > 1 {
-		words = append(words, fmt.Sprintf("mate in %d", t.Mate))
-	} else {
-		words = append(words, fmt.Sprintf("gains %.2f", float64(t.Gain)/search.CentipawnsPerPawn))
-	}
-	return strings.Join(words, ", ") + "  " + t.Line
-}
-
 // threats returns the drops that the side not to move threatens, those that mate at
 // once first, at most as many others as lines are asked for. Score is that of the
 // position, seen by the side to move.
-func (a *analyst) threats(ctx context.Context, p *chess.Position, score search.Score) ([]threat, error) {
-	all := []threat{}
+func (a *Analyst) threats(ctx context.Context, p *chess.Position, score search.Score) ([]Threat, error) {
+	all := []Threat{}
 	if p.InCheck() || p.Hand(p.SideToMove().Other()).Empty() {
 		return all, nil
 	}
@@ -61,7 +43,7 @@ func (a *analyst) threats(ctx context.Context, p *chess.Position, score search.S
 		switch {
 		case !m.IsDrop():
 		case mates(&passed, m):
-			all = append(all, threat{UCI: passed.UCI(m), SAN: passed.SAN(m), Check: true, Mate: 1})
+			all = append(all, Threat{UCI: passed.UCI(m), SAN: passed.SAN(m), Check: true, Mate: 1})
 		default:
 			others = append(others, m)
 		}
@@ -69,9 +51,9 @@ func (a *analyst) threats(ctx context.Context, p *chess.Position, score search.S
 	if len(others) == 0 {
 		return all, nil
 	}
-	lim := a.lim
-	lim.MultiPV, lim.SearchMoves = a.lines, others
-	res, err := a.player.Search(ctx, chess.NewLine(passed), lim)
+	lim := a.Limits
+	lim.MultiPV, lim.SearchMoves = a.Lines, others
+	res, err := a.Player.Search(ctx, chess.NewLine(passed), lim)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -80,7 +62,7 @@ func (a *analyst) threats(ctx context.Context, p *chess.Position, score search.S
 	}
 	for _, l := range bestLines(&res) {
 		m := l.PV[0]
-		t := threat{UCI: passed.UCI(m), SAN: passed.SAN(m), Check: passed.GivesCheck(m), Line: cli.MovesText(&passed, l.PV)}
+		t := Threat{UCI: passed.UCI(m), SAN: passed.SAN(m), Check: passed.GivesCheck(m), Line: game.MovesText(&passed, l.PV)}
 		if l.Score.IsMate() && l.Score > 0 {
 			t.Mate = l.Score.MateIn()
 		} else if !l.Score.IsMate() && !score.IsMate() {

@@ -76,24 +76,24 @@ type opponent struct {
 }
 
 // opponent returns the net that the run plays with, or that of the program where the run
-// has none yet.
+// has none yet, or does not have its file.
 func (w *Watch) opponent() opponent {
+	own := opponent{path: player.Builtin, name: "the built-in net"}
+	if builtin.Net(w.variant()) == nil {
+		own = opponent{path: player.Material, name: player.Material}
+	}
 	r, ok := w.current()
-	ok = ok && !w.onServers() // the net's file is not here
-	if !ok && builtin.Net(w.variant()) == nil {
-		return opponent{path: player.Material, name: player.Material}
+	if !ok || w.onServers() { // there the net's file is not here
+		return own
 	}
-	if !ok {
-		return opponent{path: player.Builtin, name: "the built-in net"}
-	}
-	path := ""
 	for _, ext := range []string{".nnue", ".onnx"} {
-		path = w.path("nets/" + r.Net + ext)
+		path := w.path("nets/" + r.Net + ext)
 		if _, err := os.Stat(path); err == nil {
-			break
+			return opponent{id: r.Net, path: path, name: fmt.Sprintf("generation %d of %s", r.Generation, w.run.Name)}
 		}
 	}
-	return opponent{id: r.Net, path: path, name: fmt.Sprintf("generation %d of %s", r.Generation, w.run.Name)}
+	own.name += fmt.Sprintf(" (generation %d is not on disk)", r.Generation)
+	return own
 }
 
 // variant is that of the run.

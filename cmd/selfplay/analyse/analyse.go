@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/crazyhouse-rl/selfplay/analysis"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/player"
-	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 // Commands returns the command.
@@ -75,14 +75,6 @@ Exit codes: 0 done, 1 a FEN could not be read or a search failed, 2 wrong usage.
 	return c
 }
 
-// analyst searches positions for the command.
-type analyst struct {
-	player player.Player
-	search player.Search // which it is by, for the meaning of scores
-	lim    search.Limits
-	lines  int
-}
-
 func analyse(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, fen string, o analyseOptions) error {
 	if o.lines < 1 || o.lines > mostLines || o.hash < 1 {
 		return fmt.Errorf("%w: found --lines %d --hash %d, expected 1 to %d and 1 or more", cli.ErrUsage, o.lines, o.hash, mostLines)
@@ -107,13 +99,13 @@ func analyse(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, fen
 		return err
 	}
 	defer p.Close()
-	a := &analyst{player: p, search: m.Spec.Search, lim: m.Limits, lines: o.lines}
+	a := &analysis.Analyst{Player: p, Search: m.Spec.Search, Limits: m.Limits, Lines: o.lines}
 	if o.file == "" {
 		pos, err := cli.Position(v, fen, o.chess960)
 		if err != nil {
 			return fmt.Errorf("%w: %w", cli.ErrUsage, err)
 		}
-		return a.print(ctx, stdout, &pos, o.json)
+		return report(ctx, a, stdout, &pos, o.json)
 	}
 	failed := false
 	err = cli.EachLine(ctx, o.file, stdin, func(l cli.Line) error {
@@ -124,7 +116,7 @@ func analyse(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, fen
 			fmt.Fprintf(stderr, "%s:%d: %v\n", o.file, l.Number, err)
 			return nil
 		}
-		return a.print(ctx, stdout, &pos, o.json)
+		return report(ctx, a, stdout, &pos, o.json)
 	})
 	if err == nil && failed {
 		return cli.ErrSilent
@@ -132,15 +124,15 @@ func analyse(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, fen
 	return err
 }
 
-// print analyses a position and prints what was found.
-func (a *analyst) print(ctx context.Context, w io.Writer, p *chess.Position, asJSON bool) error {
-	r, err := a.report(ctx, p)
+// report analyses a position and prints what was found.
+func report(ctx context.Context, a *analysis.Analyst, w io.Writer, p *chess.Position, asJSON bool) error {
+	r, err := a.Report(ctx, chess.NewLine(*p))
 	if err != nil {
 		return err
 	}
 	if asJSON {
 		return json.NewEncoder(w).Encode(r)
 	}
-	_, err = io.WriteString(w, r.text(p))
+	_, err = io.WriteString(w, text(r, p))
 	return err
 }

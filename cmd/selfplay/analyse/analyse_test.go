@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/analysis"
 )
 
 const (
@@ -37,7 +39,7 @@ func TestAnalyseThreats(t *testing.T) {
 		{"4k3/8/8/8/8/8/4P3/R3K2Q[n] w Q - 0 1", "N@c2", true, 0, 100, 1500}, // forks king and rook
 	} {
 		out, stderr, code := selfplayCommand(t, "", "analyse", "--net", "material", "--nodes", "3000", "--lines", "4", "--json", tc.fen)
-		var r report
+		var r analysis.Report
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
 			t.Fatalf("code %d, error %v\n%s\n%s", code, err, out, stderr)
 		}

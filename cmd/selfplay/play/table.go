@@ -108,7 +108,7 @@ func (t *table) next(ctx context.Context) error {
 			return err
 		}
 		p := t.line.Pos()
-		fmt.Fprintf(t.out, "%s plays %s\n", t.makers.opponent.Name, cli.MovesText(p, []chess.Move{res.Move}))
+		fmt.Fprintf(t.out, "%s plays %s\n", t.makers.opponent.Name, game.MovesText(p, []chess.Move{res.Move}))
 		t.push(game.Ply{Move: res.Move, Score: res.Score, HasScore: true, Depth: uint8(min(res.Depth, 255)), Nodes: res.Nodes, Elapsed: res.Elapsed})
 	}
 }
@@ -216,7 +216,7 @@ func (t *table) hint(ctx context.Context) error {
 		return err
 	}
 	w := t.makers.hints.Spec.Search.WDL(res.Score)
-	fmt.Fprintf(t.out, "%s  (score %s, %.1f %% expected)\n", cli.MovesText(t.line.Pos(), res.PV), res.Score, 100*w.Expected())
+	fmt.Fprintf(t.out, "%s  (score %s, %.1f %% expected)\n", game.MovesText(t.line.Pos(), res.PV), res.Score, 100*w.Expected())
 	return nil
 }
 
