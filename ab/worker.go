@@ -59,6 +59,7 @@ type worker struct {
 	noNull    int    // null moves are not tried before this ply
 	quota     uint64 // nodes it may still visit before asking control for more
 	visited   uint64
+	fresh     bool // the last move made is not counted yet
 	halted    bool // no more nodes, or told to stop
 	seldepth  int
 	rootDepth int
@@ -140,13 +141,14 @@ func (w *worker) forget() {
 	w.corrections.clear()
 }
 
-// visit counts a node and reports whether the search goes on. A search that
-// does not returns up the line at once; what it returns means nothing.
+// visit counts a node, if the position looked at was reached by a move and is not
+// being searched again, and reports whether the search goes on. A search that does not
+// returns up the line at once; what it returns means nothing.
 func (w *worker) visit() bool {
 	if w.halted {
 		return false
 	}
-	if w.quota == 0 {
+	if w.fresh && w.quota == 0 {
 		if w.useless() {
 			w.halted = true
 			return false
@@ -160,8 +162,11 @@ func (w *worker) visit() bool {
 		w.halted = true
 		return false
 	}
-	w.quota--
-	w.visited++
+	if w.fresh {
+		w.fresh = false
+		w.quota--
+		w.visited++
+	}
 	return true
 }
 
@@ -174,6 +179,7 @@ func (w *worker) make(ply int, m chess.Move) {
 	child.excluded = chess.NoMove
 	child.doubles = f.doubles
 	child.shared = 0
+	w.fresh = m != chess.NoMove
 	if m == chess.NoMove {
 		child.pos.MakeNull()
 		w.trail[ply+trailBefore] = noPieceTo
