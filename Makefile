@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./observe ./replay ./selfplay ./uci/... ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web browser arm64 clean
+.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web browser arm64 release vuln clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -98,8 +98,18 @@ runtimes:
 loop: build
 	dir=$$(mktemp -d) && $(BIN) --preset tiny --dir $$dir/run --until-generation 2 --for 60s && rm -rf $$dir
 
+# Static programs for four platforms with checksums and SBOMs in dist, each built twice
+# and compared.
+release:
+	scripts/release.sh dist
+
+# Known vulnerabilities in what the program calls. Passes, and says so, where their
+# database cannot be reached.
+vuln:
+	scripts/vuln.sh
+
 clean:
-	rm -rf bin
+	rm -rf bin dist
 
 # Other people's programs load our nets and agree with us. Needs Node.js and npm.
 interop:

@@ -38,6 +38,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/roles"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/tune"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/uci"
+	versioncmd "github.com/crazyhouse-rl/selfplay/cmd/selfplay/version"
 )
 
 // version is set by the linker; see build.
@@ -70,7 +71,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(slices.Concat(
 		uci.Commands(), analyse.Commands(), play.Commands(), match.Commands(), tune.Commands(), book.Commands(), puzzles.Commands(),
 		gensfen.Commands(), learn.Commands(), compare.Commands(), data.Commands(),
-		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), dash.Commands(), roles.Commands(data.NewReplayAudit()), cluster.Commands(), backup.Commands(),
+		net.Commands(), position.Commands(), bench.Commands(), config.Commands(), dash.Commands(), roles.Commands(data.NewReplayAudit()), cluster.Commands(), backup.Commands(), versioncmd.Commands(),
 	)...)
 	return root
 }

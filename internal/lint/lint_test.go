@@ -107,6 +107,7 @@ var group = map[string]int{
 	"cmd/selfplay/roles":            13,
 	"cmd/selfplay/tune":             13,
 	"cmd/selfplay/uci":              13,
+	"cmd/selfplay/version":          13,
 	"cmd/selfplay":                  14,
 
 	"scripts/cluster": 13,

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Builds the programs of a release into a directory: static, the same bytes whoever
+# builds them from the same commit with the same Go, with their SHA-256 sums and an SBOM
+# (CycloneDX) of each. It builds each twice, the second time from a copy of the source in
+# another directory with an empty build cache, and fails if the bytes differ.
+#
+#   scripts/release.sh OUT [VERSION]
+#
+# PLATFORMS overrides the platforms, SECOND=no leaves out the second build.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:?usage: scripts/release.sh OUT [VERSION]}
+version=${2:-$(git describe --always --dirty)}
+platforms=${PLATFORMS:-linux/amd64 linux/arm64 darwin/arm64 windows/amd64}
+second=${SECOND:-yes}
+sbom=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+scratch=$(mktemp -d)
+trap 'chmod -R u+w "$scratch" && rm -rf "$scratch"' EXIT
+
+# build PLATFORM FILE builds the program of the working directory.
+build() {
+	CGO_ENABLED=0 GOOS=${1%/*} GOARCH=${1#*/} GOAMD64=v1 GOARM64=v8.0 GOFLAGS= \
+		go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=$version" -o "$2" ./cmd/selfplay
+}
+
+names=()
+for p in $platforms; do
+	name=selfplay-$version-${p%/*}-${p#*/}
+	[ "${p%/*}" = windows ] && name=$name.exe
+	echo "$name"
+	build "$p" "$out/$name"
+	names+=("$name")
+	if [ "$second" = yes ]; then
+		mkdir -p "$scratch/source"
+		git ls-files -z | tar --null --files-from - --create --file - | tar --extract --file - --directory "$scratch/source"
+		(cd "$scratch/source" && GOCACHE="$scratch/cache" build "$p" "$scratch/again")
+		cmp "$out/$name" "$scratch/again"
+		rm -rf "$scratch/source" "$scratch/again"
+	fi
+	(cd "$scratch" && GOFLAGS= go run "$sbom" bin -json -output "$out/$name.cdx.json" "$out/$name")
+done
+(cd "$out" && sha256sum "${names[@]}" "${names[@]/%/.cdx.json}" >SHA256SUMS)
+cat "$out/SHA256SUMS"
