@@ -13,12 +13,17 @@ out=${1:?usage: scripts/release.sh OUT [VERSION]}
 version=${2:-$(git describe --always --dirty)}
 platforms=${PLATFORMS:-linux/amd64 linux/arm64 darwin/arm64 windows/amd64}
 second=${SECOND:-yes}
-sbom=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+sbom=github.com/CycloneDX/cyclonedx-gomod
 
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 scratch=$(mktemp -d)
 trap 'chmod -R u+w "$scratch" && rm -rf "$scratch"' EXIT
+
+# In a module of its own, which asks for that version alone: go run sbom@version wants the
+# list of all versions, which not every module proxy gives.
+mkdir "$scratch/sbom"
+printf 'module sbom\n\ngo 1.26\n\nrequire %s v1.10.0\n' "$sbom" >"$scratch/sbom/go.mod"
 
 # build PLATFORM FILE builds the program of the working directory.
 build() {
@@ -40,7 +45,7 @@ for p in $platforms; do
 		cmp "$out/$name" "$scratch/again"
 		rm -rf "$scratch/source" "$scratch/again"
 	fi
-	(cd "$scratch" && GOFLAGS= go run "$sbom" bin -json -output "$out/$name.cdx.json" "$out/$name")
+	(cd "$scratch/sbom" && GOFLAGS=-mod=mod go run "$sbom/cmd/cyclonedx-gomod" bin -json -output "$out/$name.cdx.json" "$out/$name")
 done
 (cd "$out" && sha256sum "${names[@]}" "${names[@]/%/.cdx.json}" >SHA256SUMS)
 cat "$out/SHA256SUMS"
