@@ -162,6 +162,9 @@ func TestStoppedReplayStoresOnce(t *testing.T) {
 // Roles are updated one after the other while the others go on: builds that send what the
 // others do not know work together, and no game is lost.
 func TestUpgradeLosesNothing(t *testing.T) {
+	if testing.Short() && !*long {
+		t.Skip("builds the program a second time")
+	}
 	later, err := BuildLater(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)

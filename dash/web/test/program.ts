@@ -8,10 +8,18 @@ import { fileURLToPath } from 'node:url'
 
 export const binary = fileURLToPath(new URL('../../../bin/selfplay', import.meta.url))
 
-// scratch is a directory that is removed with the tests.
-export function scratch(): { dir: string; remove(): void } {
-  const dir = mkdtempSync(join(tmpdir(), 'selfplay-page-'))
-  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) }
+// scratch is a directory that is made when it is first asked for, as a file of tests is
+// loaded more often than run, and removed with the tests.
+export function scratch(): { readonly dir: string; remove(): void } {
+  let dir: string | undefined
+  return {
+    get dir() {
+      return (dir ??= mkdtempSync(join(tmpdir(), 'selfplay-page-')))
+    },
+    remove() {
+      if (dir) rmSync(dir, { recursive: true, force: true })
+    },
+  }
 }
 
 // run runs a command of the program to its end.
