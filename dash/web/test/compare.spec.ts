@@ -8,7 +8,7 @@ import { expect, test, type Page } from '@playwright/test'
 import { binary, fixedRun, scratch, serve } from './program'
 
 const home = scratch()
-const dir = home.dir + '/comparison'
+const dir = () => home.dir + '/comparison'
 test.afterAll(() => home.remove())
 
 const plan = `schema: 1
@@ -25,10 +25,10 @@ test('a comparison is shown while it is made and when it is over', async ({ page
   const wrong: string[] = []
   page.on('pageerror', e => wrong.push(e.message))
   writeFileSync(home.dir + '/plan.yaml', plan)
-  const child = spawn(binary, ['compare', home.dir + '/plan.yaml', '--dir', dir, '--data', fixedRun(home.dir), '--jobs', '1'], { stdio: 'ignore' })
+  const child = spawn(binary, ['compare', home.dir + '/plan.yaml', '--dir', dir(), '--data', fixedRun(home.dir), '--jobs', '1'], { stdio: 'ignore' })
   const code = new Promise<number | null>(resolve => child.once('close', resolve))
-  while (!existsSync(dir + '/plan.yaml')) await pause(50)
-  const server = await serve('dash', dir, '--listen', '127.0.0.1:0')
+  while (!existsSync(dir() + '/plan.yaml')) await pause(50)
+  const server = await serve('dash', dir(), '--listen', '127.0.0.1:0')
   try {
     await page.goto(server.url)
     await expect(page.getByRole('navigation', { name: 'Views' }).getByRole('link')).toHaveText(['Compare'])

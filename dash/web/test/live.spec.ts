@@ -6,12 +6,12 @@ import { expect, test, type Page } from '@playwright/test'
 import { run, scratch, serve, type Served } from './program'
 
 const home = scratch()
-const dir = home.dir + '/run'
+const dir = () => home.dir + '/run'
 let server: Served
 
 test.beforeAll(async () => {
-  run('--preset', 'tiny', '--dir', dir, '--until-generation', '2')
-  server = await serve('dash', dir, '--listen', '127.0.0.1:0')
+  run('--preset', 'tiny', '--dir', dir(), '--until-generation', '2')
+  server = await serve('dash', dir(), '--listen', '127.0.0.1:0')
 })
 test.afterAll(async () => {
   await server?.stop()
@@ -113,13 +113,13 @@ test('a loop serves its own page', async ({ page }) => {
 })
 
 test('the page comes back with its server', async ({ page }) => {
-  const first = await serve('dash', dir, '--listen', '127.0.0.1:0')
+  const first = await serve('dash', dir(), '--listen', '127.0.0.1:0')
   await page.goto(first.url + '/#/nets')
   await expect(page.locator('.alive')).toHaveText('stopped')
   await first.stop()
   await expect(page.locator('.alive')).toContainText('no answer from the server')
   await expect(page.locator('.lineage')).toBeVisible()
-  const second = await serve('dash', dir, '--listen', '127.0.0.1:' + first.port)
+  const second = await serve('dash', dir(), '--listen', '127.0.0.1:' + first.port)
   await expect(page.locator('.alive')).toHaveText('stopped')
   await second.stop()
 })

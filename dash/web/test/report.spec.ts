@@ -6,10 +6,10 @@ import { expect, test } from '@playwright/test'
 import { fixedRun, run, scratch } from './program'
 
 const home = scratch()
-const file = home.dir + '/report.html'
+const file = () => home.dir + '/report.html'
 
 test.beforeAll(() => {
-  expect(run('report', fixedRun(home.dir), '--output', file, '--games', '5')).toContain('the newest 5 games')
+  expect(run('report', fixedRun(home.dir), '--output', file(), '--games', '5')).toContain('the newest 5 games')
 })
 test.afterAll(() => home.remove())
 
@@ -19,7 +19,7 @@ test('a report shows the run and asks nobody', async ({ page, context }) => {
   page.on('request', r => asked.push(r.url()))
   page.on('pageerror', e => wrong.push(e.message))
   page.on('console', m => wrong.push(m.text()))
-  const address = pathToFileURL(file).href
+  const address = pathToFileURL(file()).href
   await page.goto(address)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('tiny')
   await expect(page.locator('.alive')).toContainText('report of')
@@ -49,7 +49,7 @@ test('a report shows the run and asks nobody', async ({ page, context }) => {
 })
 
 test('a report runs no script but its own', async ({ page }) => {
-  await page.goto(pathToFileURL(file).href)
+  await page.goto(pathToFileURL(file()).href)
   await expect(page.locator('.stage')).toHaveCount(6)
   const ran = await page.evaluate(() => {
     const script = document.createElement('script')
