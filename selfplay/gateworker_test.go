@@ -24,7 +24,7 @@ import (
 func gateTestConfig(t *testing.T) configs.Config {
 	t.Helper()
 	cfg := smallConfig(t)
-	if err := cfg.SetPairs([]string{"gate.pairs=40", "gate.nodes=10", "gate.elo0=-80", "gate.elo1=80", "actor.max_plies=30"}); err != nil {
+	if err := cfg.SetPairs([]string{"gate.pairs=40", "gate.nodes=10", "gate.elo0=-160", "gate.elo1=0", "actor.max_plies=30"}); err != nil {
 		t.Fatal(err)
 	}
 	return cfg

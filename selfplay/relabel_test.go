@@ -1,14 +1,20 @@
 package selfplay
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
@@ -103,7 +109,24 @@ func TestRelabelFollows(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cfg := smallConfig(t)
 	cfg.Train.Relabel, cfg.Gate.Elo0, cfg.Gate.Elo1 = "quiescence", -1000, -900
-	loopOnce(t, dir, cfg, Limits{Generation: 3, For: patience})
+	r := openRun(t, dir, cfg)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	done := make(chan struct{})
+	go func() { // ends the loop once positions are labelled, which may be long after a net is published
+		defer close(done)
+		for pause.For(ctx, 20*time.Millisecond) {
+			if data, err := os.ReadFile(filepath.Join(dir, eventsFile)); err == nil && bytes.Contains(data, []byte("positions are labelled anew")) {
+				cancel()
+			}
+		}
+	}()
+	err := r.Loop(ctx, Limits{})
+	cancel()
+	<-done
+	if err := errors.Join(err, r.Close()); err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
 	var published []any
 	for _, e := range events(t, dir) {
 		switch e["msg"] {
