@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"time"
 
@@ -87,8 +86,7 @@ func runBackup(c *cobra.Command, flags *cli.BusFlags, dir, output string, o back
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	servers, err := selfplay.ReadServers(c.Context(), dir, cfg, selfplay.Options{Build: o.Build, Patience: flags.Wait, Log: log})
+	servers, err := selfplay.ReadServers(c.Context(), dir, cfg, flags.Options(c))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -101,8 +100,9 @@ func (o *dashOptions) watched(c *cobra.Command, args []string) (cfg dash.Config,
 		return cfg, nil, nil, fmt.Errorf("%w: found %d arguments, server %q and run %q, expected one argument, the directory of a run, or both --nats and --run (see %s --help)",
 			cli.ErrUsage, len(args), secret.Redact(own.Bus.URL), own.Run.Name, c.CommandPath())
 	}
-	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	run, err := selfplay.Look(c.Context(), own, selfplay.Options{Build: c.Root().Version, Role: c.Name(), Patience: o.bus.Wait, Log: log})
+	opt := o.bus.Options(c)
+	opt.Role = c.Name()
+	run, err := selfplay.Look(c.Context(), own, opt)
 	if err != nil {
 		return cfg, nil, nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"text/tabwriter"
 
@@ -15,11 +14,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
-
-const whichRun = `
-
-The run is that of a directory, which must be stopped, or with --nats and --run one on
-a server, which goes on meanwhile.`
 
 // chooseOptions are those of the commands about the net that a run plays with.
 type chooseOptions struct {
@@ -34,7 +28,7 @@ func newHistoryCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history [DIR]",
 		Short: "List the nets that a run has played with, and who chose them",
-		Long:  "List the nets that a run has played with, who chose them and why, the newest last, as\nfar as the server remembers: 64 changes." + whichRun,
+		Long:  "List the nets that a run has played with, who chose them and why, the newest last, as\nfar as the server remembers: 64 changes." + cli.WhichRun,
 		Example: `  selfplay net history runs/crazyhouse-laptop
   selfplay net history --nats nats://10.0.0.1:4222 --run crazyhouse --json`,
 		Args: atMostArgs(1),
@@ -60,7 +54,7 @@ func newPromoteCommand() *cobra.Command {
 		Short: "Make a run play with a net that its gate has not chosen",
 		Long: `Make a run play with a net of its own that is not older than the present one, such as
 one that failed the gate. NET is its id or at least its first 8 digits. Who chose it
-and why stands in the run's history.` + whichRun,
+and why stands in the run's history.` + cli.WhichRun,
 		Example: `  selfplay net promote runs/crazyhouse-laptop 5f0c2a91 --why "the gate's noise was against it"`,
 		Args:    cli.AtLeastArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -85,7 +79,7 @@ func newRollbackCommand() *cobra.Command {
 		Short: "Make a run play with an older net again",
 		Long: `Make a run play with the net before the present one again, or with that of --to. The
 trainer goes on from where it is; the next net that passes the gate against the older
-one is played with.` + whichRun,
+one is played with.` + cli.WhichRun,
 		Example: `  selfplay net rollback --nats nats://10.0.0.1:4222 --run crazyhouse --why "it hangs its queen"
   selfplay net rollback runs/crazyhouse-laptop --to 7 --why "8 and 9 lose to 7"`,
 		Args: atMostArgs(1),
@@ -146,8 +140,7 @@ func (o *chooseOptions) with(c *cobra.Command, dir string, do func(context.Conte
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	choice, err := selfplay.ChooseNet(c.Context(), dir, cfg, selfplay.Options{Build: c.Root().Version, Patience: o.bus.Wait, Log: log})
+	choice, err := selfplay.ChooseNet(c.Context(), dir, cfg, o.bus.Options(c))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,11 +15,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
-
-const whichRun = `
-
-The run is that of a directory, which must be stopped, or with --nats and --run one on
-a server, which goes on meanwhile.`
 
 // ofRun is the run that a command is about.
 type ofRun struct {
@@ -36,8 +30,7 @@ func (r *ofRun) choose(c *cobra.Command, args []string) (err error) {
 	if r.cfg, err = r.bus.Configuration(c, r.dir); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	r.o = selfplay.Options{Build: c.Root().Version, Patience: r.bus.Wait, Log: log}
+	r.o = r.bus.Options(c)
 	return nil
 }
 
@@ -53,7 +46,7 @@ refused. They stay on disk and stay counted. With --release they are trained on 
 as far as they are still on disk, and later ones are taken; those that were refused
 meanwhile are gone from the run.
 
-ACTOR is the name that selfplay status shows. Who did it and why stands in selfplay audit.` + whichRun,
+ACTOR is the name that selfplay status shows. Who did it and why stands in selfplay audit.` + cli.WhichRun,
 		Example: `  selfplay quarantine h3k2ab7x --nats nats://10.0.0.1:4222 --run crazyhouse --why "its clock is broken"
   selfplay quarantine h3k2ab7x runs/crazyhouse --release --why "it was the book"`,
 		Args: cli.AtLeastArgs(1),
@@ -89,7 +82,7 @@ func newAudit() *cobra.Command {
 		Short: "Say who did what to a run",
 		Long: `Say who did what to a run and why, the newest last: nets published, promoted, rolled back
 to and withdrawn; actors quarantined and released; settings changed. The server keeps
-the newest 512 entries, and of nets that the gate published the newest 64.` + whichRun,
+the newest 512 entries, and of nets that the gate published the newest 64.` + cli.WhichRun,
 		Example: `  selfplay audit runs/crazyhouse-laptop
   selfplay audit --nats nats://10.0.0.1:4222 --run crazyhouse --json | jq 'select(.action == "quarantine")'`,
 		Args: func(c *cobra.Command, args []string) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -35,6 +36,18 @@ func (f *BusFlags) Add(c *cobra.Command) {
 	flags.StringVar(&f.tlsCA, "tls-ca", "", "file of the certificates that vouch for the server, PEM; default those of the system")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file of the secret that the server asks for, mode 0600")
 	flags.DurationVar(&f.Wait, "wait", defaultWait, "how long to try the first connection to the server")
+}
+
+// WhichRun ends the help of commands that change or show a run with these flags.
+const WhichRun = `
+
+The run is that of a directory, which must be stopped, or with --nats and --run one on
+a server, which goes on meanwhile.`
+
+// Options are those of a command that changes or shows a run.
+func (f *BusFlags) Options(c *cobra.Command) selfplay.Options {
+	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return selfplay.Options{Build: c.Root().Version, Patience: f.Wait, Log: log}
 }
 
 // Apply puts the flags that were given into the configuration, whose check refuses
