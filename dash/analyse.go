@@ -127,20 +127,11 @@ func (s *Server) analyse(ctx context.Context, q *Analyse) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	leave, err := s.searches.enter()
+	p, by, end, err := s.searches.begin(o, line.Pos().Variant())
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	n, err := s.searches.read(o, line.Pos().Variant())
-	if err != nil {
-		return nil, err
-	}
-	p, by, err := open(n)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Close()
+	defer end()
 	a := &analysis.Analyst{Player: p, Search: by, Limits: s.searches.limits(q.Nodes), Lines: q.Lines}
 	report, err := a.Report(ctx, line)
 	if err != nil {

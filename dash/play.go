@@ -140,20 +140,11 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request) (*Reply, error) {
 	if outcome, reason := line.Outcome(); outcome != chess.Ongoing {
 		return nil, fmt.Errorf("%w: found a game that is over (%s), expected one in which a move can be made", errQuestion, game.EndText(outcome, reason))
 	}
-	leave, err := s.searches.enter()
+	p, by, end, err := s.searches.begin(o, line.Pos().Variant())
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	n, err := s.searches.read(o, line.Pos().Variant())
-	if err != nil {
-		return nil, err
-	}
-	p, by, err := open(n)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Close()
+	defer end()
 	if q.Level.Elo != nil {
 		p = player.Weaken(p, levels.ForElo(*q.Level.Elo), q.Level.Seed)
 	}

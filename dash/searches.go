@@ -122,6 +122,24 @@ func (s *searches) read(o opponent, v *chess.Variant) (*player.Net, error) {
 	return n, nil
 }
 
+// begin takes room for a search by an opponent and returns its player, until the function
+// that it returns as well is called.
+func (s *searches) begin(o opponent, v *chess.Variant) (p player.Own, by player.Search, end func(), err error) {
+	leave, err := s.enter()
+	if err != nil {
+		return nil, "", nil, err
+	}
+	n, err := s.read(o, v)
+	if err == nil {
+		p, by, err = open(n)
+	}
+	if err != nil {
+		leave()
+		return nil, "", nil, err
+	}
+	return p, by, func() { p.Close(); leave() }, nil
+}
+
 // open returns a player with a net. It is to be closed.
 func open(n *player.Net) (player.Own, player.Search, error) {
 	spec := player.Spec{Search: player.AlphaBeta}

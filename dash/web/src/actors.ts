@@ -1,9 +1,10 @@
 // Actors: who plays and works for the run, heartbeats, rates, versions, refused games.
 
-import { get, type Actors, type Member, type State } from './api'
+import type { Actors, Member } from './api'
 import type { MakeView } from './main'
 import { day, duration, generation, number, short } from './format'
 import { h, set, table } from './dom'
+import { latest } from './latest'
 
 const lateAfter = 20 // seconds: two heartbeats
 
@@ -29,8 +30,6 @@ export const actors: MakeView = root => {
     h('section', { class: 'card' }, h('h2', {}, 'Actors by their stored games'), played),
     h('section', { class: 'card' }, h('h2', {}, 'Refused games'), refused))
 
-  let version = -1, asked = false
-
   function show(a: Actors): void {
     problem.hidden = a.problem === ''
     set(problem, `The servers do not answer: ${a.problem}`)
@@ -52,22 +51,8 @@ export const actors: MakeView = root => {
       a.refused.map(r => [h('time', { datetime: r.time }, day(r.time)), r.actor || 'unknown', r.reason])))
   }
 
-  async function load(s: State): Promise<void> {
-    asked = true
-    try {
-      show(await get<Actors>('actors'))
-      version = s.versions.actors
-    } catch (e) {
-      set(words, e instanceof Error ? e.message : String(e))
-    } finally {
-      asked = false
-    }
-  }
-
   return {
-    state(s) {
-      if (!asked && s.versions.actors !== version) void load(s)
-    },
+    state: latest<Actors>('actors', show, why => set(words, why)),
     route() {},
     close() {},
   }

@@ -1,9 +1,10 @@
 // Compare: a comparison of representations, how far it is, its table and who has met whom.
 
-import { get, type CompareRow, type Comparison, type MatrixCell, type State } from './api'
+import type { CompareRow, Comparison, MatrixCell } from './api'
 import type { MakeView } from './main'
 import { duration, number, percent, signed } from './format'
 import { h, set } from './dom'
+import { latest } from './latest'
 
 const stages: Record<string, string> = { nodes: 'At fixed nodes', time: 'At fixed time', ladder: 'Against the ladder' }
 const rising = new Set(['loss', 'inputs', 'active', 'parameters', 'file', 'name']) // less is better, or the order of names
@@ -36,7 +37,7 @@ export const compare: MakeView = root => {
   root.append(h('section', { class: 'card' }, h('h2', {}, 'Progress'), words, progress), saidCard,
     h('section', { class: 'card' }, h('h2', {}, 'Rows'), list), matrices)
 
-  let version = -1, asked = false, by = '', down = false
+  let by = '', down = false
   let last: Comparison | null = null
 
   function sorted(c: Comparison): CompareRow[] {
@@ -83,22 +84,8 @@ export const compare: MakeView = root => {
         h('tbody', {}, ...s.players.map((n, i) => h('tr', {}, h('th', { scope: 'row' }, n), ...s.players.map((o, k) => cell(s.cells[i][k], i === k, n, o))))))))))
   }
 
-  async function load(s: State): Promise<void> {
-    asked = true
-    try {
-      show(await get<Comparison>('comparison'))
-      version = s.versions.comparison
-    } catch (e) {
-      set(words, e instanceof Error ? e.message : String(e))
-    } finally {
-      asked = false
-    }
-  }
-
   return {
-    state(s) {
-      if (!asked && s.versions.comparison !== version) void load(s)
-    },
+    state: latest<Comparison>('comparison', show, why => set(words, why)),
     route() {},
     close() {},
   }

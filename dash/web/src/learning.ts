@@ -1,9 +1,10 @@
 // Learning: strength with its error, the gate's matches, losses, and how old the data is.
 
-import { get, type Learning, type Match, type State } from './api'
+import type { Learning, Match } from './api'
 import type { MakeView } from './main'
 import { clock, day, generation, known, loss, number, percent, short, signed } from './format'
 import { fold, h, set, svg, table } from './dom'
+import { latest } from './latest'
 import { chart, type Chart } from './chart'
 
 const shownRows = 40
@@ -84,7 +85,7 @@ export const learning: MakeView = root => {
     lossTable.element)
 
   let charts: Chart[] = []
-  let version = -1, asked = false, servers = false
+  let servers = false
   let data: Learning | null = null
 
   function remake(): void {
@@ -138,24 +139,15 @@ export const learning: MakeView = root => {
     draw()
   }
 
-  async function load(s: State): Promise<void> {
-    asked = true
-    try {
-      data = await get<Learning>('learning')
-      version = s.versions.learning
-      show()
-    } catch (e) {
-      set(words, String(e))
-    } finally {
-      asked = false
-    }
-  }
-
+  const follow = latest<Learning>('learning', answer => {
+    data = answer
+    show()
+  }, why => set(words, why))
   remake()
   return {
     state(s) {
       servers = s.servers
-      if (!asked && s.versions.learning !== version) void load(s)
+      follow(s)
     },
     route() {},
     close() { charts.forEach(c => c.close()) },

@@ -1,10 +1,11 @@
 // Nets: their lineage, what the gate said of them, their losses, and what rounding to
 // integers costs.
 
-import { get, type NetLine, type Nets, type State } from './api'
+import type { NetLine, Nets } from './api'
 import type { MakeView } from './main'
 import { clock, loss, number, percent, short } from './format'
 import { fold, h, set, svg, table } from './dom'
+import { latest } from './latest'
 import { chart, type Chart } from './chart'
 import { control } from './control'
 
@@ -58,7 +59,6 @@ export const nets: MakeView = root => {
   const drawn: Chart = chart(rounding, { label: 'Difference between integer and float net by generation, in centipawns', x: 'generation', height: 200, zero: true,
     series: [{ label: 'mean', color: '--c1' }, { label: 'greatest', color: '--c2' }] })
 
-  let version = -1, asked = false
 
   function show(n: Nets, open: string): void {
     const a = n.newest
@@ -84,22 +84,11 @@ export const nets: MakeView = root => {
         loss(o.score_loss), loss(o.result_loss), o.verdict ? `${o.seconds.toFixed(1)} s` : '–', o.on_disk ? 'yes' : 'no', o.reason || '–'])))
   }
 
-  async function load(s: State): Promise<void> {
-    asked = true
-    try {
-      show(await get<Nets>('nets'), s.servers ? 'not played with' : 'not judged')
-      version = s.versions.nets
-    } catch (e) {
-      set(about, e instanceof Error ? e.message : String(e))
-    } finally {
-      asked = false
-    }
-  }
-
+  const follow = latest<Nets>('nets', (n, s) => show(n, s.servers ? 'not played with' : 'not judged'), why => set(about, why))
   return {
     state(s) {
       choice.hidden = !s.control
-      if (!asked && s.versions.nets !== version) void load(s)
+      follow(s)
     },
     route() {},
     close() { drawn.close() },
