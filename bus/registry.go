@@ -232,6 +232,9 @@ func (c *Conn) registry(ctx context.Context, replicas int) (jetstream.KeyValue, 
 		cfg.Replicas = replicas
 		kv, err = c.js.CreateOrUpdateKeyValue(ctx, cfg)
 	}
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // with another number of copies
+		return c.js.KeyValue(ctx, registryName)
+	}
 	return kv, err
 }
 

@@ -44,8 +44,21 @@ func (b *Bus) Ensure(ctx context.Context) error {
 	return nil
 }
 
-// makeObjects creates what is missing and looks at what is there.
+// createAttempts is how often objects are made that others are making, too.
+const createAttempts = 5
+
+// makeObjects creates what is missing and looks at what is there. Where another role
+// creates the same at that moment with other settings, it looks again.
 func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
+	for range createAttempts {
+		if o, err = b.tryObjects(ctx); !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			break
+		}
+	}
+	return o, err
+}
+
+func (b *Bus) tryObjects(ctx context.Context) (o objects, err error) {
 	if o.games, err = b.makeGames(ctx); err != nil {
 		return o, fmt.Errorf("stream %s: %w", b.gamesName(), err)
 	}

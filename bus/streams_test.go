@@ -1,9 +1,12 @@
 package bus
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
 )
 
 // Who joins a run as it stands changes nothing on the server, and neither does who
@@ -34,6 +37,29 @@ func TestJoinChangesNothing(t *testing.T) {
 			}
 		case <-ctx.Done():
 			t.Fatalf("the change of %s was not told", want)
+		}
+	}
+}
+
+// Roles that begin a run at the same time, each with other settings, all join it.
+func TestJoinTogether(t *testing.T) {
+	url := startServer(t, &server.Options{JetStream: true})
+	const roles = 4
+	var conns [roles]*Conn
+	for i := range conns {
+		conns[i] = openConn(t, Options{URL: "nats://" + url})
+	}
+	for round := range 25 {
+		var together errgroup.Group
+		for i, c := range conns {
+			together.Go(func() error {
+				o := JoinOptions{MaxBytes: int64(i+1) << 24, NetsBytes: int64(i+1) << 25}
+				_, err := c.Join(t.Context(), fmt.Sprintf("run%d", round), o)
+				return err
+			})
+		}
+		if err := together.Wait(); err != nil {
+			t.Fatalf("round %d: %v", round, err)
 		}
 	}
 }
