@@ -73,6 +73,7 @@ type JoinOptions struct {
 	DuplicateWindow time.Duration // how long game ids are remembered; 0: as it is, DefaultDuplicateWindow for a new one
 	LeaseTTL        time.Duration // a lease that was not renewed for this long is free; the same for all roles of a run; 0: DefaultLeaseTTL
 	Replicas        int           // copies of everything in a cluster, 1, 3 or 5; 0: as it is, 1 for what is new
+	Begun           bool          // what another role is making is waited for: ErrUnavailable until all of it is there
 }
 
 // validate reports the first thing in o that cannot work.
@@ -145,6 +146,13 @@ func (b *Bus) join(ctx context.Context) error {
 	}
 	if err := b.conn.checkProtocol(ctx, b.id); err != nil {
 		return err
+	}
+	if b.opt.Begun {
+		// The last that is made. Who knows no sizes would make what is missing larger
+		// than the run wants it, perhaps than the server has room for.
+		if _, err := b.js.Stream(ctx, "KV_"+b.rolesName()); err != nil {
+			return fmt.Errorf("bucket %s: %w", b.rolesName(), mapUnavailable(err))
+		}
 	}
 	objects, err := b.makeObjects(ctx)
 	if err != nil {

@@ -1,11 +1,13 @@
 package bus
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -61,5 +63,21 @@ func TestJoinTogether(t *testing.T) {
 		if err := together.Wait(); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
+	}
+}
+
+// Who joins a run that another is beginning makes nothing of it.
+func TestJoinBegun(t *testing.T) {
+	c := openConn(t, Options{Dir: t.TempDir()})
+	if _, err := c.Join(t.Context(), "r", JoinOptions{Begun: true}); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+	if _, err := c.js.Stream(t.Context(), "r-games"); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		t.Errorf("the game stream: error %v, want that there is none", err)
+	}
+	joinRun(t, c, "r", JoinOptions{MaxBytes: 1 << 20})
+	b := joinRun(t, c, "r", JoinOptions{Begun: true})
+	if got := b.games.CachedInfo().Config.MaxBytes; got != 1<<20 {
+		t.Errorf("the game stream has room for %d bytes, want %d", got, 1<<20)
 	}
 }

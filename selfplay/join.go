@@ -59,7 +59,7 @@ func (r *Run) takeRun(ctx context.Context, name string) error {
 		return err
 	}
 	if r.bus == nil {
-		if err := r.join(ctx, bus.JoinOptions{}); err != nil { // the sizes are not in this machine's settings
+		if err := r.join(ctx, bus.JoinOptions{Begun: true}); err != nil { // the sizes are not in this machine's settings
 			return err
 		}
 	}
