@@ -64,6 +64,7 @@ type Actor struct {
 	Tree          Tree    `yaml:"tree"`            // settings of mcts
 	Workers       int     `yaml:"workers"`         // games played at the same time, one thread each
 	Nodes         uint64  `yaml:"nodes"`           // search nodes a move; of mcts playouts of a full search
+	NodesGrowth   string  `yaml:"nodes_growth"`    // how many instead with nets offered when as many games were stored, as in "20k: 400; 100k: 800", the fewest first; empty: no others
 	HashMB        int     `yaml:"hash_mb"`         // transposition table, or tree, of each worker, MiB
 	OpeningMin    int     `yaml:"opening_min"`     // random plies before the first searched move, at least
 	OpeningMax    int     `yaml:"opening_max"`     // and at most
@@ -340,6 +341,8 @@ func (c Config) Validate() error {
 	wrong.That(c.Run.Name == "" || runName.MatchString(c.Run.Name), "run.name", c.Run.Name, "1 to 64 letters, digits, - and _")
 	wrong.That(c.Run.ID == "" || runID.MatchString(c.Run.ID), "run.id", c.Run.ID, "1 to 32 of a-z, 0-9 and -")
 	wrong.That(c.Actor.Name == "" || actorName.MatchString(c.Actor.Name), "actor.name", c.Actor.Name, "1 to 24 of a-z and 0-9")
+	_, err := c.Actor.NodeStages()
+	wrong.Add(err)
 	check.Within(wrong, "verify.share", c.Verify.Share, 0, 1)
 	if _, err := c.Net.Text(c.Variant); err != nil {
 		wrong.Add(fmt.Errorf("net: %w", err))

@@ -28,17 +28,32 @@ type Stage struct {
 
 // Stages reads Growth. Errors wrap ErrInvalid.
 func (n LoopNet) Stages() ([]Stage, error) {
-	if n.Growth == "" {
+	stages, err := parseStages(n.Growth, parseStage, func(last, s Stage) error {
+		if s.Positions <= last.Positions {
+			return fmt.Errorf("found %d positions, expected more than the %d before", s.Positions, last.Positions)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: growth: %w", ErrInvalid, err)
+	}
+	return stages, nil
+}
+
+// parseStages reads what stands between semicolons, each stage following the last one
+// as follows has it.
+func parseStages[S any](list string, parse func(string) (S, error), follows func(last, s S) error) ([]S, error) {
+	if list == "" {
 		return nil, nil
 	}
-	var stages []Stage
-	for text := range strings.SplitSeq(n.Growth, ";") {
-		s, err := parseStage(strings.TrimSpace(text))
-		if err == nil && len(stages) > 0 && s.Positions <= stages[len(stages)-1].Positions {
-			err = fmt.Errorf("found %d positions, expected more than the %d before", s.Positions, stages[len(stages)-1].Positions)
+	var stages []S
+	for text := range strings.SplitSeq(list, ";") {
+		s, err := parse(strings.TrimSpace(text))
+		if err == nil && len(stages) > 0 {
+			err = follows(stages[len(stages)-1], s)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: growth: %q: %w", ErrInvalid, text, err)
+			return nil, fmt.Errorf("%q: %w", text, err)
 		}
 		stages = append(stages, s)
 	}

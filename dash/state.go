@@ -130,6 +130,9 @@ func liveState(s selfplay.Status) State {
 	play := Stage{ID: "play", Name: "Play", State: role("actor"), Figures: []Figure{
 		figure("games by this process", s.SessionGames, ""),
 	}}
+	if s.Nodes > 0 {
+		play.Figures = append(play.Figures, figure("nodes a move", s.Nodes, ""))
+	}
 	if s.MeanBatch > 0 {
 		play.Figures = append(play.Figures, figure("evaluations", s.EvaluationsPerS, "/s"), figure("mean batch", s.MeanBatch, ""))
 	}

@@ -118,6 +118,11 @@ var actorMetrics = []metric{
 	counterOf(actor, "actor_positions_total", "Positions of the games finished.", func(o *selfplay.Observation) uint64 { return o.Status.Figures.Plies }),
 	counterOf(actor, "actor_evaluations_total", "Positions that the net of tree searches was asked for.", func(o *selfplay.Observation) uint64 { return o.Status.Figures.Evaluations }),
 	counterOf(actor, "actor_evaluation_batches_total", "Batches in which the net of tree searches was asked.", func(o *selfplay.Observation) uint64 { return o.Status.Figures.Batches }),
+	newMetric(actor, "actor_nodes", "Search nodes a move of the newest game begun, if they grow (actor.nodes_growth).", nil, func(o *selfplay.Observation, e emit) {
+		if o.Status.Nodes > 0 {
+			e(prometheus.GaugeValue, float64(o.Status.Nodes))
+		}
+	}),
 	gaugeOf(actor, "actor_spool_games", "Finished games that replay does not have on its disk yet.", func(o *selfplay.Observation) float64 { return float64(o.Status.Spooled) }),
 	gaugeOf(actor, "actor_spool_limit_games", "Games that the spool takes; at the limit the actor pauses.", func(o *selfplay.Observation) float64 { return float64(o.SpoolMax) }),
 	gaugeOf(actor, "actor_spool_oldest_age_seconds", "Time since the oldest spooled game was finished; 0 if there is none.", func(o *selfplay.Observation) float64 {

@@ -84,7 +84,7 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 			}
 			a.run.status.update(func(s *Status) {
 				if a.nets.current() == n { // else another worker is ahead with a newer one
-					s.ActorGeneration = n.generation
+					s.ActorGeneration, s.Nodes = n.generation, a.grownNodes(n)
 				}
 			})
 		}
@@ -115,7 +115,7 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 // pair says who plays the game with the given id: playing alone, or against opponent,
 // which then has an older net.
 func (a *actor) pair(ctx context.Context, id game.ID, playing, opponent *seat) (pairing, error) {
-	pair := alone(playing.player, playing.net.ID)
+	pair := alone(playing.player, playing.net)
 	side, number, wanted := olderSide(a.run.cfg.Actor, a.run.cfg.Seed, id)
 	if !wanted {
 		return pair, nil
@@ -127,7 +127,7 @@ func (a *actor) pair(ctx context.Context, id game.ID, playing, opponent *seat) (
 	if err := opponent.take(a.run.style, n); err != nil {
 		return pair, err
 	}
-	return against(playing.player, playing.net.ID, opponent.player, n.ID, side), nil
+	return against(playing.player, playing.net, opponent.player, n, side), nil
 }
 
 // take counts a game against the limit.
@@ -142,6 +142,20 @@ func (a *actor) awaitRoom(stop context.Context) error {
 			return stop.Err()
 		}
 	}
-	a.run.status.set(roleActor, "playing %d games", a.run.cfg.Actor.Workers)
+	state := fmt.Sprintf("playing %d games", a.run.cfg.Actor.Workers)
+	if nodes := a.grownNodes(a.nets.current()); nodes > 0 {
+		state += fmt.Sprintf(" by %d nodes a move", nodes)
+	}
+	a.run.status.set(roleActor, "%s", state)
 	return nil
+}
+
+// grownNodes returns the nodes a move of games with a net, 0 if they are the same with
+// every net.
+func (a *actor) grownNodes(n *net) uint64 {
+	c := a.run.cfg.Actor
+	if c.NodesGrowth == "" {
+		return 0
+	}
+	return c.NodesAt(n.games)
 }

@@ -56,7 +56,7 @@ func (m *maker) open(t testing.TB, n *net) *actorPlayer {
 
 // record plays a game and encodes it.
 func (m *maker) record(t testing.TB, p *actorPlayer, n *net, id game.ID) []byte {
-	g, err := m.play(t.Context(), alone(p, n.ID), id)
+	g, err := m.play(t.Context(), alone(p, n), id)
 	if err != nil {
 		t.Error(err)
 		return nil
@@ -79,7 +79,7 @@ func randomNNUE(t testing.TB, cfg configs.Config, seed uint64) *net {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &net{&player.Net{ID: netID(byte(seed)), NNUE: n}, 1}
+	return &net{&player.Net{ID: netID(byte(seed)), NNUE: n}, 1, 0}
 }
 
 // netID is an id that nets of a run may have.
@@ -136,7 +136,7 @@ func TestTreeGamesFollowFromTheirIDs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n := &net{&player.Net{ID: netID(0), Planes: file}, 1}
+			n := &net{&player.Net{ID: netID(0), Planes: file}, 1, 0}
 
 			var want [games][]byte
 			alone := cfg

@@ -23,7 +23,8 @@ const fetchRetry = 2 * time.Second
 // records name it by its ID.
 type net struct {
 	*player.Net
-	generation int // 0: what plays before there is a net
+	generation int    // 0: what plays before there is a net
+	games      uint64 // stored when it was offered
 }
 
 // firstNet returns what plays before there is a net.
@@ -199,7 +200,7 @@ func (r *Run) loadNet(ctx context.Context, id string) (*net, error) {
 	if err != nil {
 		return nil, fmt.Errorf("net %s: %w", short(id), err)
 	}
-	return &net{n, m.Generation}, nil
+	return &net{n, m.Generation, m.Games}, nil
 }
 
 // fetchNet brings a net and its manifest from the bus into the local store.

@@ -17,17 +17,18 @@ type pairing struct {
 	players [2]*actorPlayer // of White and Black
 	nets    [2]string       // their ids
 	newest  chess.Color     // whose net is the newer one; White with one player
+	games   uint64          // stored when that net was offered
 }
 
 // alone pairs a player with itself.
-func alone(player *actorPlayer, net string) pairing {
-	return pairing{players: [2]*actorPlayer{player, player}, nets: [2]string{net, net}}
+func alone(player *actorPlayer, n *net) pairing {
+	return pairing{players: [2]*actorPlayer{player, player}, nets: [2]string{n.ID, n.ID}, games: n.games}
 }
 
 // against pairs a player with one of an older net, which has the side older.
-func against(player *actorPlayer, net string, opponent *actorPlayer, olderNet string, older chess.Color) pairing {
-	p := alone(player, net)
-	p.players[older], p.nets[older], p.newest = opponent, olderNet, older.Other()
+func against(player *actorPlayer, n *net, opponent *actorPlayer, olderNet *net, older chess.Color) pairing {
+	p := alone(player, n)
+	p.players[older], p.nets[older], p.newest = opponent, olderNet.ID, older.Other()
 	return p
 }
 

@@ -49,7 +49,7 @@ func olderConfig(t *testing.T) configs.Config {
 func (m *maker) mixed(t *testing.T, newest, older *net, id game.ID) []byte {
 	t.Helper()
 	side, _, _ := olderSide(m.settings, m.seed, id)
-	g, err := m.play(t.Context(), against(m.open(t, newest), newest.ID, m.open(t, older), older.ID, side), id)
+	g, err := m.play(t.Context(), against(m.open(t, newest), newest, m.open(t, older), older, side), id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,6 +61,9 @@ func (s Status) playText() string {
 	if s.Spooled > 0 {
 		text += fmt.Sprintf(", %d on their way", s.Spooled)
 	}
+	if s.Nodes > 0 {
+		text += fmt.Sprintf("; %d nodes a move", s.Nodes)
+	}
 	if state := s.Roles[roleActor].State; !strings.HasPrefix(state, "playing") {
 		text = state
 	}

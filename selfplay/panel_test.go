@@ -38,6 +38,11 @@ func TestPanelFits(t *testing.T) {
 			t.Errorf("line %d is %q, expected it to end in %q", i, panel[i], want)
 		}
 	}
+	s.Nodes = 1500
+	if panel := s.Panel(80); panel[1] != "play   12.3k games by this process, 12345 positions/s, 250 on their way;" || strings.TrimSpace(panel[2]) != "1500 nodes a move" {
+		t.Errorf("found %q, expected the nodes a move", panel[1:3])
+	}
+	s.Nodes = 0
 	s.Roles[roleTrainer].State, s.Roles[roleReplay].State = "waiting for games: 8 samples a position", "waiting to try again: disk full"
 	panel = s.Panel(80)
 	if len(panel) != 8 || panel[3] != "       waiting to try again: disk full" || panel[5] != "       waiting for games: 8 samples a position" {

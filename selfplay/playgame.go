@@ -41,6 +41,7 @@ func newGameMaker(c configs.Actor, v *chess.Variant, b *book.Book, seed uint64, 
 
 // play plays the game with the given id.
 func (m *gameMaker) play(ctx context.Context, p pairing, id game.ID) (*game.Game, error) {
+	m = m.at(p.games)
 	c := m.settings
 	seed := gameSeed(m.seed, id)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -66,6 +67,14 @@ func (m *gameMaker) play(ctx context.Context, p pairing, id game.ID) (*game.Game
 	g.ID, g.Seed, g.Nets, g.Build = id.String(), seed, p.nets, m.build
 	p.leaveOut(c, g)
 	return g, m.research(ctx, newest, g)
+}
+
+// at returns the maker of games with a net that was offered when as many games were
+// stored: only their nodes a move may be others.
+func (m *gameMaker) at(games uint64) *gameMaker {
+	then := *m
+	then.settings.Nodes = m.settings.NodesAt(games)
+	return &then
 }
 
 // playingBuild names the build in games. Alpha–beta search computes in integers, the

@@ -82,7 +82,7 @@ func (e earlier) play(t *testing.T, ctx context.Context, withNet int) (ids []str
 			t.Error(err)
 			return ids
 		}
-		g, err := games.play(ctx, alone(p, n.ID), game.ID{Run: e.id(), Actor: localActor, Epoch: 7, Counter: uint64(len(ids))})
+		g, err := games.play(ctx, alone(p, n), game.ID{Run: e.id(), Actor: localActor, Epoch: 7, Counter: uint64(len(ids))})
 		p.release()
 		if err != nil {
 			t.Error(err)

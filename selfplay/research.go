@@ -42,12 +42,17 @@ func (m *gameMaker) research(ctx context.Context, player game.Player, g *game.Ga
 // researchLimits returns the limits of the searches of research.
 func researchLimits(c configs.Actor) search.Limits { return search.Limits{Nodes: c.ResearchNodes} }
 
-// limitsText returns the limits text of games with these settings, without plies that
-// were searched again.
-func limitsText(c configs.Actor) string {
-	text := game.LimitsText(limitsOf(c))
-	if c.ResearchShare > 0 {
-		text = game.ResearchText(text, researchLimits(c), nil)
+// limitsTexts returns the limits texts that games with these settings may have, without
+// plies that were searched again: which of them follows from the net.
+func limitsTexts(c configs.Actor) (texts []string) {
+	stages, _ := c.NodeStages() // others have no settings
+	for _, s := range append([]configs.NodeStage{{Nodes: c.Nodes}}, stages...) {
+		c.Nodes = s.Nodes
+		text := game.LimitsText(limitsOf(c))
+		if c.ResearchShare > 0 {
+			text = game.ResearchText(text, researchLimits(c), nil)
+		}
+		texts = append(texts, text)
 	}
-	return text
+	return texts
 }

@@ -39,6 +39,7 @@ type Status struct {
 	Generation      int          // of the current net; 0 before the first
 	Net             string       // id of the current net; "material" or "uniform" before the first
 	ActorGeneration int          // of the net the newest game was begun with
+	Nodes           uint64       // a move of that game; 0 if they are the same with every net
 	Candidate       int          // generation last offered
 	LastGate        string       // how the last candidate fared
 	Gate            GateProgress // zero: no match is played
@@ -221,7 +222,7 @@ func (s Status) Attrs() []any {
 		"duplicates", s.Duplicates, "quarantined", s.Quarantined, "stream_lost", s.StreamLost, "buffer_lost", s.BufferLost,
 		"step", s.Step, "samples", s.Samples, "samples_per_s", math.Round(s.SamplesPerS), "samples_per_position", s.SamplesPerRow,
 		"train_loss", s.TrainLoss, "held_out_loss", s.HeldOutLoss, "sign_accuracy", s.SignAccuracy,
-		"net", s.Net, "generation", s.Generation, "actor_generation", s.ActorGeneration, "candidate", s.Candidate, "last_gate", s.LastGate,
+		"net", s.Net, "generation", s.Generation, "actor_generation", s.ActorGeneration, "nodes", s.Nodes, "candidate", s.Candidate, "last_gate", s.LastGate,
 	}
 	for _, r := range s.Roles[:roleVerify] {
 		attrs = append(attrs, r.Name, r.State)
@@ -249,7 +250,7 @@ func (s Status) RoleAttrs(role string) []any {
 	attrs := []any{"role", role, "elapsed_s", int(s.Elapsed.Seconds()), "state", s.state(role)}
 	switch role {
 	case "actor":
-		attrs = append(attrs, "games", s.SessionGames, "positions_per_s", math.Round(s.PositionsPerS), "spooled", s.Spooled, "net", s.Net, "generation", s.ActorGeneration)
+		attrs = append(attrs, "games", s.SessionGames, "positions_per_s", math.Round(s.PositionsPerS), "spooled", s.Spooled, "net", s.Net, "generation", s.ActorGeneration, "nodes", s.Nodes)
 	case "replay":
 		attrs = append(attrs, "games", s.Games, "positions", s.Positions, "window", s.Window, "duplicates", s.Duplicates, "quarantined", s.Quarantined, "stream_lost", s.StreamLost, "buffer_lost", s.BufferLost)
 	case "trainer":

@@ -299,7 +299,7 @@ func (a *actorHistory) fitting(h *game.Header) []configs.Actor {
 	var fit []configs.Actor
 	played, _ := game.SplitResearch(h.Limits)
 	for _, c := range a.Settings {
-		if c = ofGames(c); played == limitsText(c) && !slices.Contains(fit, c) {
+		if c = ofGames(c); slices.Contains(limitsTexts(c), played) && !slices.Contains(fit, c) {
 			fit = append(fit, c)
 		}
 	}
@@ -389,11 +389,11 @@ func (v *verifier) play(ctx context.Context, c configs.Actor, n [2]*net, id game
 func (r *replayer) pair(n [2]*net, seed uint64, id game.ID) (pairing, error) {
 	if n[0] == n[1] {
 		err := r.player.take(r.style, n[0])
-		return alone(r.player.player, n[0].ID), err
+		return alone(r.player.player, n[0]), err
 	}
 	older, _, _ := olderSide(r.settings, seed, id)
 	err := errors.Join(r.player.take(r.style, n[older.Other()]), r.opponent.take(r.style, n[older]))
-	return against(r.player.player, n[older.Other()].ID, r.opponent.player, n[older].ID, older), err
+	return against(r.player.player, n[older.Other()], r.opponent.player, n[older], older), err
 }
 
 func (v *verifier) open(ctx context.Context, c configs.Actor) (*replayer, error) {

@@ -297,7 +297,7 @@ func TestBrokenVerifierAccusesNobody(t *testing.T) {
 	m := newMaker(t, cfg)
 	p := m.open(t, a)
 	t.Run("nothing is the same", func(t *testing.T) {
-		v := newTestVerifier(cfg, &net{&player.Net{ID: a.ID, NNUE: b.NNUE}, 1})
+		v := newTestVerifier(cfg, &net{&player.Net{ID: a.ID, NNUE: b.NNUE}, 1, 0})
 		defer v.close()
 		for i := 1; ; i++ {
 			verdicts, err := v.verdicts(t.Context(), m.record(t, p, a, verifyID(i)))
@@ -349,7 +349,7 @@ func TestVerifyTreeGames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &net{&player.Net{ID: netID(byte(id)), Planes: f}, 1}
+		return &net{&player.Net{ID: netID(byte(id)), Planes: f}, 1, 0}
 	}
 	a, other := file(0, 1), file(0, 2)
 	m := newMaker(t, cfg)
