@@ -29,7 +29,7 @@ func (r *Results) drawings() []drawing {
 			list = append(list, s.matrix(r))
 		}
 	}
-	return append(list, r.neurons...)
+	return append(list, r.drawn...)
 }
 
 // from says how many games and nets the ratings of a stage come from.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 )
@@ -14,22 +13,9 @@ import (
 // drawnNeurons is how many neurons of the best row a report shows.
 const drawnNeurons = 3
 
-// drawNeurons draws neurons of the first net of the best row that is of kind nnue: those
-// whose weights have the largest sum of squares, as they tell positions apart the most.
-func (p *Plan) drawNeurons(r *Results) error {
-	best := -1
-	for i := range p.Rows {
-		if p.Nets[i][0].Config.Kind == configs.NNUE && (best < 0 || eloOf(r, p.Rows[i].Name) > eloOf(r, p.Rows[best].Name)) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return nil
-	}
-	net, err := nnue.ReadFile(p.netFile(&p.Nets[best][0]), p.variant)
-	if err != nil {
-		return err
-	}
+// drawNeurons draws neurons of a net: those whose weights have the largest sum of squares, as
+// they tell positions apart the most. what says whose they are.
+func drawNeurons(r *Results, net *nnue.Network, what, name string) {
 	drawer := netstat.NewDrawer(net, chess.NoSquare)
 	left := ""
 	if list := drawer.LeftOut(); len(list) > 0 {
@@ -38,23 +24,13 @@ func (p *Plan) drawNeurons(r *Results) error {
 	for k, neuron := range largestNeurons(net, drawnNeurons) {
 		f := drawer.Neuron(neuron)
 		if len(f.Rows) == 0 { // nothing of its inputs is drawn
-			return nil
+			return
 		}
-		f.Title = p.Rows[best].Name + ", " + f.Title
-		r.neurons = append(r.neurons, drawing{fmt.Sprintf("neuron-%d.svg", k+1), fmt.Sprintf(
-			"Weights of neuron %d of %s, which is the strongest row of kind nnue at %s (its net of seed %d; one net, no games); of its %d neurons it has the %slargest weights.%s",
-			neuron, p.Rows[best].Name, r.first().Limits, p.Seed, net.Architecture().Width, []string{"", "second ", "third "}[k], left), f})
+		f.Title = name + ", " + f.Title
+		r.drawn = append(r.drawn, drawing{fmt.Sprintf("neuron-%d.svg", k+1), fmt.Sprintf(
+			"Weights of neuron %d of %s; of its %d neurons it has the %slargest weights.%s",
+			neuron, what, net.Architecture().Width, []string{"", "second ", "third "}[k], left), f})
 	}
-	return nil
-}
-
-func eloOf(r *Results, name string) float64 {
-	for i := range r.Rows {
-		if r.Rows[i].Name == name {
-			return r.Rows[i].Elo[r.first().Stage].Elo
-		}
-	}
-	return 0
 }
 
 // largestNeurons returns the n outputs of the transformer whose weights have the largest sums

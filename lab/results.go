@@ -39,7 +39,7 @@ type Results struct {
 	Warnings    []string `json:"warnings"`
 	Times       []Times  `json:"-"` // by row
 
-	neurons []drawing // of the best row
+	drawn []drawing // figures made from more than the numbers above: data, and the best row
 }
 
 // Row is one of the representations.
@@ -154,7 +154,7 @@ func (p *Plan) results(ctx context.Context, speeds map[string]Speed, build strin
 			r.Rows[i].Elo[stage] = s.Ratings.Rows[i]
 		}
 	}
-	if err := p.drawNeurons(r); err != nil {
+	if err := p.drawMore(ctx, r); err != nil {
 		return nil, err
 	}
 	r.correlate()

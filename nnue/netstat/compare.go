@@ -8,6 +8,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/logistic"
+	"github.com/crazyhouse-rl/selfplay/nnue"
 )
 
 // ErrCount says that values and positions are not as many, or none.
@@ -42,6 +43,17 @@ type Case struct {
 	FEN     string  `json:"fen"`
 	Float   float64 `json:"float"`
 	Integer float64 `json:"integer"`
+}
+
+// Values are what a net says of positions, in raw units for the side to move.
+func Values(n *nnue.Network, positions []chess.Position) []float64 {
+	acc := nnue.NewAccumulator(n)
+	values := make([]float64, len(positions))
+	for i := range positions {
+		acc.Reset(&positions[i])
+		values[i] = float64(acc.Raw(&positions[i]))
+	}
+	return values
 }
 
 // Compare measures the difference between values of the same positions by a

@@ -204,23 +204,6 @@ func strip(set features.Set, weight func(int) float64) *figure.Heat {
 	return h
 }
 
-// Draw draws the histogram of the differences that d sums up.
-func (d *Difference) Draw(float, integer []float64) *figure.Figure {
-	const bars = 80
-	reach := max(1.2*NearUnits, 1.2*d.P999)
-	h := &figure.Histogram{
-		Title:  fmt.Sprintf("mean %.2f, deviation %.2f, 99.9 %% within %.1f", d.Mean, d.Deviation, d.P999),
-		XLabel: "raw units; the outermost bars hold what lies beyond", YLabel: "share of positions",
-		Low: -reach, Width: 2 * reach / bars, Heights: make([]float64, bars), Marks: []float64{-NearUnits, NearUnits},
-	}
-	for i := range float {
-		at := int((integer[i] - float[i] + reach) / h.Width)
-		h.Heights[min(max(at, 0), bars-1)] += 1 / float64(d.Positions)
-	}
-	title := fmt.Sprintf("Integer net less float net, %d positions", len(float))
-	return &figure.Figure{Title: title, Rows: [][]figure.Panel{{h}}}
-}
-
 // Draw draws a histogram for every kind: the shares of each mobility among the
 // positive ones, with a mark where share of them lie below.
 func (m *Mobility) Draw(title string, share float64) *figure.Figure {

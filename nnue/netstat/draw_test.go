@@ -112,7 +112,7 @@ func TestDrawHistograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := d.Draw(float, integer).Rows[0][0].(*figure.Histogram)
+	h := d.Draw(float, integer).Rows[1][1].(*figure.Histogram)
 	sum := 0.0
 	for _, v := range h.Heights {
 		sum += v

@@ -89,6 +89,16 @@ type runner struct {
 // ConfigName is that of the file, in a run's directory, of its settings.
 const ConfigName = configFile
 
+// Checkpoint returns the file of the newest state of training in a run's directory, empty if
+// there is none.
+func Checkpoint(dir string) string {
+	files, _ := filepath.Glob(filepath.Join(dir, checkpoints, "*.checkpoint")) // the pattern is well formed
+	if len(files) == 0 {
+		return ""
+	}
+	return slices.Max(files) // steps are written with equal numbers of digits
+}
+
 // netName returns the name of the net's file.
 func (p *plan) netName() string { return NetName(p.Kind) }
 

@@ -1,7 +1,6 @@
 package net
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
-	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
 
@@ -146,31 +144,14 @@ func quantcheck(c *cobra.Command, path string, o quantcheckOptions) error {
 // loadModel reads the float net of a checkpoint, which must be of the
 // architecture of n, and says in words what it is.
 func loadModel(path string, n *nnue.Network) (*nnuefit.Model, string, error) {
-	model, err := nnuefit.New(n.Architecture(), nnuefit.DefaultConfig(), 0)
+	model, step, exported, err := nnuefit.LoadFloat(path, n)
 	if err != nil {
 		return nil, "", fmt.Errorf("--checkpoint: %w", err)
 	}
-	step, err := trainer.LoadModel(path, model)
-	if err != nil {
-		return nil, "", fmt.Errorf("--checkpoint: %w", err)
+	if !exported {
+		return model, fmt.Sprintf("checkpoint of step %d, of which the net is not the export", step), nil
 	}
-	rounded, err := model.Network()
-	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", path, err)
-	}
-	rounded.Description = n.Description
-	var found, expected bytes.Buffer
-	if err := n.Write(&found); err != nil {
-		return nil, "", err
-	}
-	if err := rounded.Write(&expected); err != nil {
-		return nil, "", err
-	}
-	words := fmt.Sprintf("checkpoint of step %d, of which the net is the export", step)
-	if !bytes.Equal(found.Bytes(), expected.Bytes()) {
-		words = fmt.Sprintf("checkpoint of step %d, of which the net is not the export", step)
-	}
-	return model, words, nil
+	return model, fmt.Sprintf("checkpoint of step %d, of which the net is the export", step), nil
 }
 
 // valuesAtOnce is how many positions are evaluated between two looks at ctx.
@@ -179,13 +160,14 @@ const valuesAtOnce = 2048
 // values evaluates positions by the float net, which is model or, if that is
 // nil, the float twin of n, and by n.
 func values(ctx context.Context, stderr io.Writer, list []chess.Position, n *nnue.Network, model *nnuefit.Model) (float, integer []float64, err error) {
-	twin, acc := netstat.NewFloat(n), nnue.NewAccumulator(n)
+	twin := netstat.NewFloat(n)
 	progress := cli.NewProgress(stderr, "positions evaluated")
 	for at := 0; at < len(list); at += valuesAtOnce {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		part := list[at:min(at+valuesAtOnce, len(list))]
+		integer = append(integer, netstat.Values(n, part)...)
 		if model != nil {
 			float = append(float, model.Values(part)...)
 		}
@@ -193,8 +175,6 @@ func values(ctx context.Context, stderr io.Writer, list []chess.Position, n *nnu
 			if model == nil {
 				float = append(float, twin.Evaluate(&part[i]))
 			}
-			acc.Reset(&part[i])
-			integer = append(integer, float64(acc.Raw(&part[i])))
 			progress.Step()
 		}
 	}
