@@ -2,11 +2,11 @@ package dash
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
@@ -129,7 +129,7 @@ func (s *Stage) byMembers(members []bus.Member, role string) {
 		s.Mode, s.State = "", state
 		s.judge()
 	default:
-		s.Mode, s.State = working, fmt.Sprintf("%d processes", count)
+		s.Mode, s.State = working, words.Count(count, "process", "processes")
 	}
 	s.Figures = append(s.Figures, figure("processes", count, ""))
 }

@@ -107,3 +107,32 @@ func TestNoControl(t *testing.T) {
 		t.Errorf("an empty token: code %d, expected 401", w.Code)
 	}
 }
+
+// A net that is chosen by hand is the one that the page shows and asks at once: its view of
+// nets is told, and Play and Analyse have another opponent.
+func TestChosenNet(t *testing.T) {
+	dir := trial(t)
+	write(t, dir, "nets/"+firstNet+".nnue", "x")
+	write(t, dir, "nets/"+secondNet+".nnue", "x")
+	s := newTestServer(t, Config{Dir: dir})
+	look := func() (string, string, int) {
+		state := read[State](t, s, "/api/state")
+		return read[Nets](t, s, "/api/nets").Current, read[Opponent](t, s, "/api/opponent").Net, state.Versions.Nets
+	}
+	if current, opponent, _ := look(); current != secondNet || opponent != secondNet {
+		t.Errorf("found current net %.8s and opponent %.8s, expected %.8s", current, opponent, secondNet)
+	}
+	_, _, before := look()
+	for _, net := range []string{firstNet, ""} {
+		record := nets.Record{Schema: nets.RecordSchema, Net: net, Action: nets.Rollback, By: "anna@host", Why: "worse", From: secondNet}
+		if net != "" {
+			record.Generation = 1
+		}
+		write(t, dir, "pointers.json", fmt.Sprintf(`{"schema":1,"values":{"current.crazyhouse.nnue":%q}}`, record.String()))
+		current, opponent, version := look()
+		if current != net || opponent != net || version == before {
+			t.Errorf("found current net %.8s, opponent %.8s and version %d after %d, expected net %.8s and another version", current, opponent, version, before, net)
+		}
+		before = version
+	}
+}

@@ -158,7 +158,7 @@ func liveState(s selfplay.Status) State {
 	}
 	gate := Stage{ID: "gate", Name: "Gate", State: role("gate")}
 	if s.LastGate != "" {
-		gate.Figures = append(gate.Figures, Figure{Name: "last", Text: strings.Replace(s.LastGate, "gen ", "generation ", 1)})
+		gate.Figures = append(gate.Figures, Figure{Name: "last", Text: s.LastGate})
 	}
 	net := Stage{ID: "net", Name: "Net", Mode: working, State: "played with", Figures: []Figure{
 		{Name: "net", Text: shortID(s.Net)}, figure("generation", s.Generation, ""),
@@ -317,7 +317,7 @@ func (w *Watch) state(now time.Time) State {
 			s.Stages[i].Figures = []Figure{}
 		}
 	}
-	s.Versions = Versions{Learning: w.events.version + w.logs.version, Games: w.buffer.version, Nets: w.events.version,
+	s.Versions = Versions{Learning: w.events.version + w.logs.version + w.changes, Games: w.buffer.version, Nets: w.events.version + w.changes,
 		Actors: w.buffer.version + w.refused.version + w.servers.version}
 	return s
 }

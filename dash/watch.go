@@ -64,6 +64,8 @@ type Watch struct {
 	servers  servers
 	compared *compared // nil: it is a run
 	gameRate meter
+	playing  string   // id of the net that was played with at the last look
+	changes  int      // of it
 	problems []string // what could not be read at the last look
 	stateAs  []byte   // JSON at the last look
 
@@ -134,6 +136,10 @@ func (w *Watch) look(read func(now time.Time)) {
 		}
 		games, _, _ := w.buffer.total()
 		w.gameRate.add(now, games)
+		if r, _ := w.current(); r.Net != w.playing {
+			w.playing = r.Net
+			w.changes++
+		}
 		w.ask(now)
 		w.stateAs = encode(w.state(now))
 	}
@@ -198,6 +204,10 @@ func (w *Watch) current() (nets.Record, bool) {
 			return *v.Current, v.Current.Net != ""
 		}
 		return nets.Record{}, false
+	}
+	if w.cfg.Status != nil {
+		s := w.cfg.Status()
+		return nets.Record{Net: s.Net, Generation: s.Generation}, s.Generation > 0
 	}
 	data, err := readSmall(w.path("pointers.json"))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 const spoolPause = 200 * time.Millisecond // while the spool is full
@@ -137,12 +138,12 @@ func (a *actor) take() bool { return a.limit == 0 || a.begun.Add(1) <= a.limit }
 // replay buffer, and playing more would only fill the disk.
 func (a *actor) awaitRoom(stop context.Context) error {
 	for a.spool.size() >= a.run.cfg.Actor.SpoolMaxGames {
-		a.run.status.set(roleActor, "waiting for the replay buffer: %d games spooled", a.spool.size())
+		a.run.status.set(roleActor, "waiting for the replay buffer: %s spooled", words.Count(a.spool.size(), "game", "games"))
 		if !pause.For(stop, a.run.wait(spoolPause)) {
 			return stop.Err()
 		}
 	}
-	state := fmt.Sprintf("playing %d games", a.run.cfg.Actor.Workers)
+	state := "playing " + words.Count(a.run.cfg.Actor.Workers, "game", "games")
 	if nodes := a.grownNodes(a.nets.current()); nodes > 0 {
 		state += fmt.Sprintf(" by %d nodes a move", nodes)
 	}

@@ -306,9 +306,18 @@ func (c *NetChoice) set(ctx context.Context, p bus.Pointer, now NetChange, is ne
 		c.run.log.Warn("not written into the audit; it is in the history of the net", "action", e.Action, "what", e.What)
 	}
 	if c.run.store != nil && c.run.store.Has(is.Net) {
-		return is, c.run.store.SetCurrent(is.Net)
+		if err := c.run.store.SetCurrent(is.Net); err != nil {
+			return is, err
+		}
 	}
-	return is, nil
+	if c.run.owner == nil {
+		return is, nil
+	}
+	kept, err := c.run.readPointers() // which readers of the directory go by
+	if err != nil {
+		return is, err
+	}
+	return is, c.run.lookAtPointers(ctx, kept, true)
 }
 
 // offer makes sure that the server has the net.

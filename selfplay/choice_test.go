@@ -100,6 +100,9 @@ func TestChooseNetOfDirectory(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
+		if v, e := LocalOverview(dir, r.cfg, time.Now()); err == nil && (e != nil || v.Current == nil || v.Current.Net != is.Net) {
+			t.Errorf("%s: the directory says %+v, error %v, expected generation %d", step.want, v.Current, e, is.Generation)
+		}
 		if err == nil && got != step.want || err != nil && !strings.Contains(got, step.want) {
 			t.Errorf("found %q, expected %q", got, step.want)
 		}

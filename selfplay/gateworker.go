@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -73,7 +74,7 @@ func (w *gateWorker) work(ctx context.Context) {
 			missed = ""
 			w.obey(ctx, &slots, reply)
 			if n := w.busy(); n > 0 {
-				w.show("playing %d pairs for the referee", n)
+				w.show("playing %s for the referee", words.Count(n, "pair", "pairs"))
 			} else {
 				w.show("waiting for pairs")
 			}

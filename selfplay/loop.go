@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -101,7 +102,7 @@ func (a *actor) finish(ctx context.Context, within time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	if left := a.spool.size(); left > 0 {
-		a.run.status.set(roleActor, "waiting for the replay buffer: %d games spooled", left)
+		a.run.status.set(roleActor, "waiting for the replay buffer: %s spooled", words.Count(left, "game", "games"))
 	}
 	if err := a.sender.drain(ctx); err != nil {
 		a.run.event("games stay in the spool, the next start publishes them", "games", a.spool.size(), "dir", a.spool.dir, "error", err.Error())

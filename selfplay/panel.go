@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // GateProgress is how far the gate's match is.
@@ -113,7 +115,7 @@ func (s Status) netText(columns int) string {
 	if n == 0 {
 		return text
 	}
-	sum := fmt.Sprintf("  %+.0f Elo over %d nets", s.Curve[n-1], n)
+	sum := fmt.Sprintf("  %+.0f Elo over %s", s.Curve[n-1], words.Count(n, "net", "nets"))
 	return text + "  " + sparkline(s.Curve, columns-len(text)-len(sum)-3) + sum
 }
 

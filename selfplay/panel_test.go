@@ -20,7 +20,7 @@ func TestPanelFits(t *testing.T) {
 	for i := range 200 {
 		s.Curve = append(s.Curve, float64(3*i))
 	}
-	for i, state := range []string{"playing 2 games", "storing games", "training", "playing gen 124", ""} {
+	for i, state := range []string{"playing 2 games", "storing games", "training", "playing generation 124", ""} {
 		s.Roles[i].State = state
 	}
 	panel := s.Panel(80)

@@ -13,6 +13,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
 	"github.com/crazyhouse-rl/selfplay/nets"
@@ -247,7 +248,7 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 		} else {
 			s.Figures.Failed++
 		}
-		s.LastGate = fmt.Sprintf("gen %d %s", candidate.generation, passedText(passed))
+		s.LastGate = fmt.Sprintf("generation %d %s", candidate.generation, passedText(passed))
 	})
 	if !passed {
 		return candidate.generation, reason, nil
@@ -334,7 +335,7 @@ func (j *referee) match(ctx context.Context, candidate, incumbent *net, log stri
 				j.run.status.update(func(s *Status) {
 					s.Gate = GateProgress{candidate.generation, r.Pairs(), g.Pairs, r.LLR, low, high}
 				})
-				j.run.status.set(roleGate, "playing gen %d: pair %d of %d, LLR %.2f, %d workers", candidate.generation, r.Pairs(), g.Pairs, r.LLR, j.pairs.busy())
+				j.run.status.set(roleGate, "playing generation %d: pair %d of %d, LLR %.2f, %s", candidate.generation, r.Pairs(), g.Pairs, r.LLR, words.Count(j.pairs.busy(), "worker", "workers"))
 			},
 		},
 		Undecided: undecided[g.Undecided],

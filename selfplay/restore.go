@@ -76,6 +76,12 @@ func (r *Run) keepOnce(ctx context.Context, kept *pointers, all bool) error {
 	if err != nil {
 		return err
 	}
+	return r.lookAtPointers(ctx, kept, all)
+}
+
+// lookAtPointers writes the pointers into the directory if they are others than kept. With
+// all it looks at their history even if no net has changed.
+func (r *Run) lookAtPointers(ctx context.Context, kept *pointers, all bool) error {
 	changed := false
 	for _, key := range []string{r.currentKey(), r.candidateKey(), r.judgedKey()} {
 		p, err := r.bus.Pointer(ctx, key)

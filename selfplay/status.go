@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // Status is what a run shows of itself. Counters cover the whole run unless
@@ -193,7 +194,7 @@ func short(id string) string { return id[:min(len(id), 8)] }
 // Line is the status in one line for a terminal; Waiting is another.
 func (s Status) Line() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  games %d  %.0f pos/s  window %s", s.Elapsed.Round(time.Second), s.Games, s.PositionsPerS, count(s.Window))
+	fmt.Fprintf(&b, "%s  games %d  %.0f positions/s  window %s", s.Elapsed.Round(time.Second), s.Games, s.PositionsPerS, count(s.Window))
 	if s.MeanBatch > 0 {
 		fmt.Fprintf(&b, "  %.0f evals/s by %.1f", s.EvaluationsPerS, s.MeanBatch)
 	}
@@ -201,11 +202,11 @@ func (s Status) Line() string {
 		fmt.Fprintf(&b, "  step %d  loss %.5f", s.Step, s.TrainLoss)
 	}
 	if s.HeldOutLoss > 0 {
-		fmt.Fprintf(&b, " / held-out %.5f", s.HeldOutLoss)
+		fmt.Fprintf(&b, ", held out %.5f", s.HeldOutLoss)
 	}
 	fmt.Fprintf(&b, "  net %s", short(s.Net))
 	if s.Generation > 0 {
-		fmt.Fprintf(&b, " (gen %d)", s.Generation)
+		fmt.Fprintf(&b, ", generation %d", s.Generation)
 	}
 	if s.LastGate != "" {
 		fmt.Fprintf(&b, "  gate: %s", s.LastGate)
@@ -235,11 +236,11 @@ func (s Status) RoleLine(role string) string {
 	elapsed, state := s.Elapsed.Round(time.Second), s.state(role)
 	switch role {
 	case "actor":
-		return fmt.Sprintf("%s  %d games played  %.0f pos/s  %d spooled  net %s (gen %d)  %s", elapsed, s.SessionGames, s.PositionsPerS, s.Spooled, short(s.Net), s.ActorGeneration, state)
+		return fmt.Sprintf("%s  %s played  %.0f positions/s  %d spooled  net %s, generation %d  %s", elapsed, words.Count(s.SessionGames, "game", "games"), s.PositionsPerS, s.Spooled, short(s.Net), s.ActorGeneration, state)
 	case "replay":
-		return fmt.Sprintf("%s  %d games, %s positions  window %s  %d duplicates  %d quarantined  %s", elapsed, s.Games, count(s.Positions), count(s.Window), s.Duplicates, s.Quarantined, state)
+		return fmt.Sprintf("%s  %s, %s positions  window %s  %s  %d quarantined  %s", elapsed, words.Count(s.Games, "game", "games"), count(s.Positions), count(s.Window), words.Count(s.Duplicates, "duplicate", "duplicates"), s.Quarantined, state)
 	case "trainer":
-		return fmt.Sprintf("%s  window %s  step %d  loss %.5f / held-out %.5f  generation %d offered  %s", elapsed, count(s.Window), s.Step, s.TrainLoss, s.HeldOutLoss, s.Candidate, state)
+		return fmt.Sprintf("%s  window %s  step %d  loss %.5f, held out %.5f  generation %d offered  %s", elapsed, count(s.Window), s.Step, s.TrainLoss, s.HeldOutLoss, s.Candidate, state)
 	}
 	return fmt.Sprintf("%s  %s", elapsed, state)
 }

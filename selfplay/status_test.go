@@ -27,11 +27,11 @@ func TestStatusWords(t *testing.T) {
 	b := newSharedStatus()
 	b.update(func(s *Status) {
 		s.Games, s.Window, s.Step, s.TrainLoss, s.HeldOutLoss = 12, 34_567, 8, 0.0123, 0.0145
-		s.Net, s.Generation, s.LastGate = "0123456789abcdef", 3, "gen 3 passed"
+		s.Net, s.Generation, s.LastGate = "0123456789abcdef", 3, "generation 3 passed"
 	})
 	b.set(roleTrainer, "waiting for games: %d more", 7)
 	s := b.snapshot(time.Now())
-	for _, want := range []string{"games 12", "window 34.6k", "step 8", "loss 0.01230", "held-out 0.01450", "net 01234567 (gen 3)", "gate: gen 3 passed"} {
+	for _, want := range []string{"games 12", "window 34.6k", "step 8", "loss 0.01230", "held out 0.01450", "net 01234567, generation 3", "gate: generation 3 passed"} {
 		if !strings.Contains(s.Line(), want) {
 			t.Errorf("Line() = %q lacks %q", s.Line(), want)
 		}

@@ -1,5 +1,5 @@
 // Package words finds the known word nearest to a misspelt one, says how settings
-// differ, and quotes words for a shell.
+// differ, counts, and quotes words for a shell.
 package words
 
 import (
@@ -61,6 +61,14 @@ func Difference(wanted, found map[string]string, where string) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// Count says how many of something there are: "1 match", "2 matches".
+func Count[N int | uint64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // Shell joins words so that a shell takes them apart again.

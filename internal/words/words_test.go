@@ -30,6 +30,14 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 matches", 1: "1 match", 2: "2 matches"} {
+		if got := Count(n, "match", "matches"); got != want {
+			t.Errorf("found %q, expected %q", got, want)
+		}
+	}
+}
+
 func TestDifference(t *testing.T) {
 	a := map[string]string{"seed": "1", "book": "x", "new": "n"}
 	b := map[string]string{"seed": "2", "book": "x", "old": "o"}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +21,7 @@ func Commands() []*cobra.Command { return []*cobra.Command{newDash(), newReport(
 // dashOptions are those of the command dash.
 type dashOptions struct {
 	address string
-	token   string // file
+	token   cli.PageToken
 	bus     cli.BusFlags
 	config  cli.ConfigFlags
 }
@@ -61,7 +60,7 @@ whoever reaches it can look at everything on it.`,
 				return err
 			}
 			defer closeRun()
-			if cfg.Control, err = o.control(c, cfg.Dir, choice); err != nil {
+			if cfg.Control, err = o.token.Control(o.choose(c, cfg.Dir, choice)); err != nil {
 				return err
 			}
 			w, err := dash.NewWatch(cfg)
@@ -78,7 +77,7 @@ whoever reaches it can look at everything on it.`,
 	}
 	o.bus.Add(c)
 	o.config.AddOwn(c)
-	c.Flags().StringVar(&o.token, "page-token", "", fmt.Sprintf("file of a secret of at least %d characters, mode 0600, with which the page may promote nets and roll back; default: it only reads", dash.LeastToken))
+	o.token.Add(c)
 	c.Flags().StringVar(&o.address, "listen", "127.0.0.1:8080", "host:port to serve on; without host, this machine alone; port 0: a free one")
 	return c
 }
@@ -118,22 +117,12 @@ func (o *dashOptions) watched(c *cobra.Command, args []string) (cfg dash.Config,
 	return dash.Config{Ask: run.Overview, Nets: nets}, choice, func() { _ = run.Close() }, nil // it has nothing to lose
 }
 
-// control is what the page may change with the token, nil without a token. The choice is
-// that of the run on a server; the one of a directory is opened for each change.
-func (o *dashOptions) control(c *cobra.Command, dir string, choice *selfplay.NetChoice) (*dash.Control, error) {
-	if o.token == "" {
-		return nil, nil
-	}
-	token, err := secret.ReadFile(o.token)
-	if err == nil && len(token) < dash.LeastToken {
-		err = fmt.Errorf("%s: found a secret of %d characters, expected %d or more", o.token, len(token), dash.LeastToken)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: --page-token: %w", cli.ErrUsage, err)
-	}
-	with := func(ctx context.Context, do func(*selfplay.NetChoice) error) error {
+// choose gives a change of the net the choice of the run: that of the run on a server, or
+// of a directory the one that is opened for the change.
+func (o *dashOptions) choose(c *cobra.Command, dir string, choice *selfplay.NetChoice) cli.ChooseNet {
+	return func(ctx context.Context, change func(*selfplay.NetChoice) error) error {
 		if choice != nil {
-			return do(choice)
+			return change(choice)
 		}
 		cfg, found, err := selfplay.SavedConfig(dir)
 		if err == nil && !found {
@@ -146,24 +135,6 @@ func (o *dashOptions) control(c *cobra.Command, dir string, choice *selfplay.Net
 		if err != nil {
 			return err
 		}
-		return errors.Join(do(own), own.Close())
+		return errors.Join(change(own), own.Close())
 	}
-	by := "page"
-	if host, err := os.Hostname(); err == nil {
-		by += "@" + host
-	}
-	return &dash.Control{
-		Token: token,
-		Promote: func(ctx context.Context, net, why string) (was, is nets.Record, err error) {
-			err = with(ctx, func(c *selfplay.NetChoice) (err error) { was, is, err = c.Promote(ctx, net, by, why); return err })
-			return was, is, err
-		},
-		Rollback: func(ctx context.Context, generation int, why string) (was, is nets.Record, err error) {
-			err = with(ctx, func(c *selfplay.NetChoice) (err error) {
-				was, is, err = c.Rollback(ctx, generation, by, why)
-				return err
-			})
-			return was, is, err
-		},
-	}, nil
 }

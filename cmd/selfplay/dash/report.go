@@ -9,6 +9,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/dash"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 const usualReportGames = 50
@@ -46,7 +47,7 @@ The file is of at most %d MiB; games for which there is no room are left out.`, 
 			if err := durable.WriteFile(output, r.HTML); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %.1f MB, the newest %d games", output, float64(len(r.HTML))/1e6, r.Games)
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %.1f MB, the newest %s", output, float64(len(r.HTML))/1e6, words.Count(r.Games, "game", "games"))
 			if err == nil && r.Left > 0 {
 				_, err = fmt.Fprintf(c.OutOrStdout(), ", no room for %d more", r.Left)
 			}

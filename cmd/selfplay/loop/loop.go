@@ -28,6 +28,7 @@ type loopOptions struct {
 	dir        string
 	listen     string
 	page       string
+	token      cli.PageToken
 	forTime    time.Duration
 	games      uint64
 	generation int
@@ -52,6 +53,7 @@ writes a checkpoint and prints the command that resumes; a killed process loses
 nothing that was acknowledged and is resumed by the same command.`,
 		Example: `  selfplay --variant crazyhouse
   selfplay --variant crazyhouse --dash 127.0.0.1:8080
+  selfplay --variant crazyhouse --dash 127.0.0.1:8080 --page-token page.token
   selfplay --preset tiny --for 1m
   selfplay --variant crazyhouse --metrics 9100
   selfplay --preset fairy --dir runs/fsf --set train.gradient_norm=1`,
@@ -64,6 +66,7 @@ nothing that was acknowledged and is resumed by the same command.`,
 	f.StringVar(&o.dir, "dir", "", "directory of the run; default runs/VARIANT-PRESET, resumed if it exists")
 	f.StringVar(&o.listen, "listen", "", "open the embedded NATS server on host:port")
 	f.StringVar(&o.page, "dash", "", "serve a page for browsers that shows the run on host:port, e.g. 127.0.0.1:8080; without host, for this machine alone")
+	o.token.Add(c)
 	f.DurationVar(&o.forTime, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
 	f.Uint64Var(&o.games, "games", 0, "stop after playing this number of games; 0: no limit")
 	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
@@ -82,6 +85,14 @@ func loop(c *cobra.Command, o loopOptions) error {
 		return err
 	}
 	net, err := cfg.Net.Text(cfg.Variant)
+	if err != nil {
+		return err
+	}
+	if o.token.Given() && o.page == "" {
+		return fmt.Errorf("%w: found --page-token without --dash, which serves the page", cli.ErrUsage)
+	}
+	var run *selfplay.Run
+	control, err := o.token.Control(func(_ context.Context, change func(*selfplay.NetChoice) error) error { return change(run.Choice()) })
 	if err != nil {
 		return err
 	}
@@ -105,11 +116,11 @@ func loop(c *cobra.Command, o loopOptions) error {
 		return err
 	}
 	defer watch.Close()
-	run, err := selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: c.Root().Version, Patience: o.bus.Wait, Log: logger, ReplaceBuffer: o.replace})
+	run, err = selfplay.Open(c.Context(), o.dir, cfg, selfplay.Options{Build: c.Root().Version, Patience: o.bus.Wait, Log: logger, ReplaceBuffer: o.replace})
 	if err != nil {
 		return err
 	}
-	stopPage, err := servePage(page, o.dir, run, logger)
+	stopPage, err := servePage(page, dash.Config{Dir: o.dir, Status: run.Status, Ask: run.Overview, Control: control}, logger)
 	if err != nil {
 		return errors.Join(err, run.Close())
 	}
@@ -144,11 +155,11 @@ func loop(c *cobra.Command, o loopOptions) error {
 
 // servePage serves the run's page, if it has one, until the function it returns is called.
 // A page that fails does not end the run.
-func servePage(page *cli.Page, dir string, run *selfplay.Run, logger *slog.Logger) (stop func(), err error) {
+func servePage(page *cli.Page, cfg dash.Config, logger *slog.Logger) (stop func(), err error) {
 	if page == nil {
 		return func() {}, nil
 	}
-	w, err := dash.NewWatch(dash.Config{Dir: dir, Status: run.Status, Ask: run.Overview})
+	w, err := dash.NewWatch(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +179,7 @@ func ending(s selfplay.Status, dir, resume string) string {
 	var text strings.Builder
 	line := func(what, command string) { fmt.Fprintf(&text, "%-13s%s\n", what, command) }
 	if n := len(s.Curve); n > 0 {
-		line("reached:", fmt.Sprintf("generation %d, %+.0f Elo over the first player by %d matches", s.Generation, s.Curve[n-1], n))
+		line("reached:", fmt.Sprintf("generation %d, %+.0f Elo over the first player by %s", s.Generation, s.Curve[n-1], words.Count(n, "match", "matches")))
 		if n > 1 {
 			line("curve:", filepath.Join(dir, selfplay.CurveFile))
 		}
