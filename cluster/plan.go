@@ -27,7 +27,11 @@ type Plan struct {
 	ID      string    `json:"id"`  // of the run, in its subjects
 	Servers []Machine `json:"servers"`
 	Roles   []Machine `json:"roles"`
+	Image   string    `json:"image,omitempty"` // of the program, for containers; empty: DefaultImage
 }
+
+// DefaultImage is what the program's image is called if a plan does not say.
+const DefaultImage = "selfplay:latest"
 
 // Machine is one that a server or a role is to be on.
 type Machine struct {
@@ -39,6 +43,7 @@ const maxActorName = 24 // characters, as the setting actor.name has them
 
 var (
 	hostName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+	imageName = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._:/@-]{0,254}$`)
 	shortName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 )
 
@@ -64,6 +69,8 @@ func (p *Plan) Check() error {
 		return wrong("run", fmt.Sprintf("%.80q", p.Run), "1 to 32 of a-z, 0-9 and -")
 	case !shortName.MatchString(p.ID):
 		return wrong("id", fmt.Sprintf("%.80q", p.ID), "1 to 32 of a-z, 0-9 and -")
+	case p.Image != "" && !imageName.MatchString(p.Image):
+		return wrong("image", fmt.Sprintf("%.80q", p.Image), "the name of an image, such as registry.example/selfplay:v1")
 	case len(p.Servers) != 1 && len(p.Servers) != 3 && len(p.Servers) != 5:
 		return wrong("servers", len(p.Servers), "1, 3 or 5: with an even number one more may fail")
 	}
@@ -87,7 +94,10 @@ func (p *Plan) Check() error {
 		if users[p.User(m)] {
 			return wrong("roles", m.Name+"="+m.Host+" twice", "one actor a machine; actors play --workers games at a time")
 		}
-		users[p.User(m)] = true
+		if users[p.workload(m)] {
+			return wrong("roles", m.Name+" at "+m.Host+" and at another host that begins alike", "hosts that differ in their first 40 characters")
+		}
+		users[p.User(m)], users[p.workload(m)] = true, true
 		if m.Name != "actor" {
 			continue
 		}
@@ -137,10 +147,20 @@ func (p *Plan) rights(m Machine) (bus.Rights, error) {
 }
 
 // URL lists the servers' addresses as --nats takes them.
-func (p *Plan) URL() string {
-	var all []string
+func (p *Plan) URL() string { return urlOf(p.hosts()) }
+
+// hosts are those of the servers.
+func (p *Plan) hosts() (all []string) {
 	for _, s := range p.Servers {
-		all = append(all, "tls://"+net.JoinHostPort(s.Host, "4222"))
+		all = append(all, s.Host)
+	}
+	return all
+}
+
+func urlOf(hosts []string) string {
+	var all []string
+	for _, h := range hosts {
+		all = append(all, "tls://"+net.JoinHostPort(h, "4222"))
 	}
 	return strings.Join(all, ",")
 }

@@ -35,6 +35,7 @@ var parsed = template.Must(template.New("").Funcs(template.FuncMap{
 	"port":     func(role string) int { return ports[role] },
 	"add":      func(a, b int) int { return a + b },
 	"ref":      func(i int) string { return string(rune('A' + i)) },
+	"q":        strconv.Quote,
 	"hostport": func(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) },
 }).ParseFS(templates, "templates/*"))
 
@@ -99,7 +100,7 @@ func Write(dir string, p Plan, o Options) error {
 	if w.until, err = writeCertificates(dir, filepath.Join(dir, keysDir), filepath.Join(dir, keysDir), p.names(), o.RenewTLS, o.Now); err != nil {
 		return err
 	}
-	steps := []func() error{w.servers, func() error { return w.roles(&id) }, func() error { return w.own(&id) }, w.monitoring, w.readme, w.savePlan}
+	steps := []func() error{w.servers, func() error { return w.roles(&id) }, func() error { return w.own(&id) }, w.containers, w.kubernetes, w.monitoring, w.readme, w.savePlan}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
@@ -111,11 +112,9 @@ func Write(dir string, p Plan, o Options) error {
 // names are those that the servers' certificate has to be of.
 func (p *Plan) names() []string {
 	names := []string{"localhost", "127.0.0.1"}
-	for _, s := range p.Servers {
-		for _, n := range []string{s.Host, s.Name} {
-			if !slices.Contains(names, n) {
-				names = append(names, n)
-			}
+	for _, n := range slices.Concat(p.hosts(), p.containerHosts(), p.podHosts()) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
 		}
 	}
 	return names
@@ -157,14 +156,21 @@ func (w *writer) copyTo(from, host, name string, private bool) error {
 	return w.put(host, name, text, private)
 }
 
+// serverData is what the configuration of a server is written from.
+type serverData struct {
+	Plan      *Plan
+	What      string // server it is, for people
+	Name      string
+	Hosts     []string // of all servers
+	Monitor   string   // address for health and figures
+	Pid       string   // file of the process's id; empty: none
+	Authority authority
+	Store     string
+}
+
 func (w *writer) servers() error {
 	for _, s := range w.plan.Servers {
-		data := struct {
-			Plan      *Plan
-			Server    Machine
-			Authority authority
-			Store     string
-		}{w.plan, s, w.authority, w.opt.Store}
+		data := serverData{Plan: w.plan, What: "Server " + s.Name, Name: s.Name, Hosts: w.plan.hosts(), Monitor: "127.0.0.1", Authority: w.authority, Store: w.opt.Store}
 		for file, name := range map[string]string{"nats.conf": "nats/nats.conf", "nats-server.service": "systemd/system/nats-server.service"} {
 			text, err := render(file, data)
 			if err == nil {
@@ -218,8 +224,11 @@ func (w *writer) roles(id *identities) error {
 }
 
 // Command is the command line of a role on its machine, without the program.
-func (p *Plan) Command(m Machine) string {
-	words := []string{m.Name, "--nats", p.URL(), "--run", p.Run, "--dir", "/var/lib/selfplay/" + m.Name,
+func (p *Plan) Command(m Machine) string { return strings.Join(p.words(m, p.hosts()), " ") }
+
+// words are those of a role's command line, with these hosts of the servers.
+func (p *Plan) words(m Machine, servers []string) []string {
+	words := []string{m.Name, "--nats", urlOf(servers), "--run", p.Run, "--dir", "/var/lib/selfplay/" + m.Name,
 		"--creds", "/etc/selfplay/" + m.Name + ".creds", "--tls-ca", "/etc/selfplay/" + authorityFile, "--metrics", "0.0.0.0:" + strconv.Itoa(ports[m.Name])}
 	switch m.Name {
 	case "trainer":
@@ -227,7 +236,7 @@ func (p *Plan) Command(m Machine) string {
 	case "actor":
 		words = append(words, "--set", "actor.name="+p.ActorName(m))
 	}
-	return strings.Join(words, " ")
+	return words
 }
 
 // own writes the credentials of who runs the cluster.
@@ -255,11 +264,12 @@ func (w *writer) readme() error {
 	type row struct{ Host, What, Name, May string }
 	data := struct {
 		Plan      *Plan
+		Image     string
 		URL       string
 		CertUntil time.Time
 		Machines  []row
 		Users     []row
-	}{Plan: w.plan, URL: w.plan.URL(), CertUntil: w.until}
+	}{Plan: w.plan, Image: w.plan.image(), URL: w.plan.URL(), CertUntil: w.until}
 	add := func(host, what string) {
 		if i := slices.IndexFunc(data.Machines, func(r row) bool { return r.Host == host }); i >= 0 {
 			data.Machines[i].What += ", " + what

@@ -21,8 +21,10 @@ const MaxBytes = 64 << 10
 
 // ReadFile returns the content of a file of at most MaxBytes, without the newline at
 // its end. A file whose mode gives its group or others any right is refused with an
-// error that wraps ErrMode and says how to change that; Windows has no such modes.
-// Errors never show the content.
+// error that wraps ErrMode and says how to change that; Windows has no such modes. One
+// right passes: root's file may be read by the group of a process of another user, as
+// Kubernetes mounts secrets, since there is no other way to give it one. Errors never
+// show the content.
 func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -36,7 +38,7 @@ func ReadFile(path string) ([]byte, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s: found a directory, expected a file", path)
 	}
-	if err := checkMode(path, info.Mode()); err != nil {
+	if err := checkMode(path, info.Mode(), lentByRoot(info)); err != nil {
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
@@ -58,8 +60,13 @@ func ReadFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-func checkMode(path string, mode fs.FileMode) error {
-	if runtime.GOOS == "windows" || mode.Perm()&0o077 == 0 {
+// checkMode looks at the mode of a file; lent says that root lets this process read it.
+func checkMode(path string, mode fs.FileMode, lent bool) error {
+	forbidden := fs.FileMode(0o077)
+	if lent {
+		forbidden = 0o037
+	}
+	if runtime.GOOS == "windows" || mode.Perm()&forbidden == 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: %s: found mode %04o, expected 0600: run chmod 600 %s", ErrMode, path, mode.Perm(), path)

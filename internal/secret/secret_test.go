@@ -73,3 +73,23 @@ func TestRedact(t *testing.T) {
 		}
 	}
 }
+
+// What Kubernetes mounts for a process of another user than root is root's, and may be
+// read by the process's group; nothing more passes.
+func TestModesOfLentSecrets(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	for _, tc := range []struct {
+		mode os.FileMode
+		lent bool
+		good bool
+	}{
+		{0o600, false, true}, {0o400, true, true}, {0o440, true, true}, {0o640, true, true},
+		{0o440, false, false}, {0o640, false, false}, {0o660, true, false}, {0o444, true, false}, {0o604, true, false}, {0o644, true, false},
+	} {
+		if err := checkMode("token", tc.mode, tc.lent); (err == nil) != tc.good || err != nil && !errors.Is(err, ErrMode) {
+			t.Errorf("mode %04o, lent by root %v: found %v", tc.mode, tc.lent, err)
+		}
+	}
+}

@@ -31,6 +31,7 @@ func newInit() *cobra.Command {
 
 type initOptions struct {
 	run, store     string
+	image          string
 	servers, roles []string
 	renewTLS       bool
 }
@@ -42,16 +43,18 @@ func newInitCluster() *cobra.Command {
 		Short: "Write configuration, keys, users, certificates and units of a cluster",
 		Long: `Write into DIR all that a cluster for one run is set up with: the configuration of its
 NATS servers, keys, a user with the least rights for each role, certificates with an
-authority of their own, units of systemd, and a README that says what to do with them.
-Without --server it asks, on a terminal.
+authority of their own, units of systemd, a compose file, manifests of Kubernetes, and a
+README that says what to do with them. Without --server it asks, on a terminal.
 
-Written again, DIR keeps its keys and users; --role adds to what is there, and
-certificates that end within 30 days are made anew. Keep DIR/keys secret and off the
-cluster, and make a backup.`,
+Written again, DIR keeps its keys and users, whose rights become those that this version
+of the program needs; --role adds to what is there, and certificates that end within 30
+days are made anew. Keep DIR/keys secret and off the cluster, and make a backup.`,
 		Example: `  selfplay init cluster zh --server n1=10.9.0.1 --server n2=10.9.0.2 --server n3=10.9.0.3 \
       --role trainer=10.9.0.4 --role replay=10.9.0.4 --role gate=10.9.0.5 --role verify=10.9.0.5 --role actor=10.9.0.6 --role actor=10.9.0.7
   selfplay init cluster zh --role actor=10.9.0.8
-  selfplay init cluster zh --renew-tls`,
+  selfplay init cluster zh --renew-tls
+  selfplay init cluster zh --image registry.example/selfplay:v1.2
+  selfplay init cluster zh     # after an update of the program: the users' rights anew`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
 				return fmt.Errorf("%w: found %d arguments, expected a directory (see %s --help)", cli.ErrUsage, len(args), c.CommandPath())
@@ -78,6 +81,7 @@ cluster, and make a backup.`,
 	f.StringArrayVar(&o.servers, "server", nil, "a server's NAME=HOST, such as n1=10.9.0.1; 1, 3 or 5 of them")
 	f.StringArrayVar(&o.roles, "role", nil, "ROLE=HOST: trainer, replay, gate, verify or actor, and where it runs; may be given several times")
 	f.StringVar(&o.store, "store", "64GB", "room that each server may take on its disk")
+	f.StringVar(&o.image, "image", "", "the program's image, for containers; default that of before, or "+cluster.DefaultImage)
 	f.BoolVar(&o.renewTLS, "renew-tls", false, "make a new certificate of the servers")
 	return c
 }
@@ -113,6 +117,7 @@ func (o *initOptions) plan(c *cobra.Command, dir string) (cluster.Plan, error) {
 			return p, fmt.Errorf("%w: --server: found none, expected 1, 3 or 5, such as --server n1=10.9.0.1", cli.ErrUsage)
 		}
 	}
+	p.Image = cmp.Or(o.image, p.Image)
 	if len(o.servers) > 0 {
 		p.Servers = nil
 	}
