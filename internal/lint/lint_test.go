@@ -112,6 +112,7 @@ var group = map[string]int{
 
 	"scripts/cluster": 13,
 	"scripts/load":    13,
+	"scripts/soak":    13,
 
 	"internal/check":       1,
 	"internal/clustertest": 11,
@@ -132,6 +133,7 @@ var group = map[string]int{
 	"internal/parallel":    1,
 	"internal/pause":       0,
 	"internal/secret":      1,
+	"internal/soak":        12,
 	"internal/splitmix":    0,
 	"internal/lint":        14,
 	"internal/interop":     14,
@@ -170,7 +172,8 @@ var testsOnly = map[[2]string]bool{
 	{"planes/onnxgo", "planes/arch/archtest"}: true,
 	{"planes/ort", "planes/arch/archtest"}:    true,
 
-	{"cluster", "observe"}: true, // the names that alerts are about
+	{"cluster", "observe"}:              true, // the names that alerts are about
+	{"cluster", "internal/clustertest"}: true, // builds the programs
 
 	{"cmd/selfplay/data", "cmd/selfplay/gensfen"}:    true, // makes the games
 	{"cmd/selfplay/learn", "cmd/selfplay/gensfen"}:   true,
