@@ -25,6 +25,9 @@ const (
 	maxAuditWhy = 1 << 10
 )
 
+// ErrDenied says that the user with which this process connects lacks a right.
+var ErrDenied = errors.New("the user lacks a right")
+
 // AuditEntry says who did what to a run, and why. Texts are UTF-8.
 type AuditEntry struct {
 	Schema int       `json:"schema"` // AuditSchema
@@ -39,7 +42,8 @@ type AuditEntry struct {
 func cut(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
 
 // Audit writes an entry, whose schema and time it sets if they are not and whose texts it
-// shortens. The newest 512 are kept.
+// shortens. The newest 512 are kept. The error wraps ErrDenied if the user may not write
+// entries: rights of before there was an audit do not have it.
 func (b *Bus) Audit(ctx context.Context, e AuditEntry) error {
 	e.Schema = AuditSchema
 	if e.Time.IsZero() {
@@ -54,6 +58,10 @@ func (b *Bus) Audit(ctx context.Context, e AuditEntry) error {
 	defer cancel()
 	key := fmt.Sprintf("%s%020d-%s", auditPrefix, e.Time.UnixNano(), rand.Text()[:8])
 	if _, err := b.ctl.Create(ctx, key, value); err != nil {
+		// The server answers such a publication with silence, and says why beside it.
+		if said, _ := b.conn.denied.Load().(string); strings.Contains(said, "."+auditPrefix) {
+			return fmt.Errorf("audit: %w, to write entries of the audit: run selfplay init cluster DIR again, which writes the rights that this version needs, bring the new credentials to this machine and start the role again", ErrDenied)
+		}
 		return fmt.Errorf("audit: %w", mapUnavailable(err))
 	}
 	if err := b.pruneAudit(ctx); err != nil {

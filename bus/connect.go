@@ -279,6 +279,7 @@ func (c *Conn) reconnected(nc *nats.Conn) {
 
 func (c *Conn) asyncError(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
+		c.denied.Store(err.Error())
 		select {
 		case c.refused <- err:
 		default:

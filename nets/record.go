@@ -1,11 +1,9 @@
 package nets
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -102,7 +100,8 @@ func (r Record) String() string {
 }
 
 // ParseRecord reads the value of a pointer to a net: what String wrote, or the bare id
-// of a net. The error wraps ErrRecord.
+// of a net. Keys that it does not know are left out: a later build may write them, and
+// what matters, the net, is signed in its manifest. The error wraps ErrRecord.
 func ParseRecord(value string) (Record, error) {
 	if checkID(value) == nil {
 		return Record{Net: value, Action: Publish}, nil
@@ -110,7 +109,7 @@ func ParseRecord(value string) (Record, error) {
 	if len(value) > maxRecordBytes {
 		return Record{}, fmt.Errorf("%w: found %d bytes, expected at most %d", ErrRecord, len(value), maxRecordBytes)
 	}
-	// The schema comes first: a later one may have keys unknown here.
+	// The schema comes first: in a later one the keys known here may mean something else.
 	var head struct {
 		Schema int `json:"schema"`
 	}
@@ -121,13 +120,8 @@ func ParseRecord(value string) (Record, error) {
 		return Record{}, fmt.Errorf("%w: schema: found %d, expected %d", ErrRecord, head.Schema, RecordSchema)
 	}
 	var r Record
-	d := json.NewDecoder(bytes.NewReader([]byte(value)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&r); err != nil {
+	if err := json.Unmarshal([]byte(value), &r); err != nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrRecord, err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return Record{}, fmt.Errorf("%w: more than one value at byte %d", ErrRecord, d.InputOffset())
 	}
 	if err := r.Validate(); err != nil {
 		return Record{}, err

@@ -65,7 +65,7 @@ func (b *Buffer) appendChecked(games [][]byte, refused map[int]error, rep *Repor
 	batchIDs := make(map[uint64]struct{})
 	for i, c := range b.checkAll(games, refused) {
 		if c.err != nil {
-			if err := b.quarantine.put(games[i], c.err); err != nil {
+			if err := b.keep(games[i], c.err); err != nil {
 				return err
 			}
 			if refused[i] == nil {
@@ -84,6 +84,16 @@ func (b *Buffer) appendChecked(games [][]byte, refused map[int]error, rep *Repor
 		}
 	}
 	return nil
+}
+
+// keep puts a game that is not valid into quarantine. One of an excluded actor is not
+// kept: there is nothing to look at in it, it would push out those of others at a few
+// syncs each, and its actor sets it aside when it is told.
+func (b *Buffer) keep(encoded []byte, reason error) error {
+	if errors.Is(reason, ErrExcluded) {
+		return nil
+	}
+	return b.quarantine.put(encoded, reason)
 }
 
 // checked is the verdict on one game.

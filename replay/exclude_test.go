@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -95,6 +96,9 @@ func TestExclude(t *testing.T) {
 	rep := appendGames(t, b, more)
 	if rep.Stored != 20 || len(rep.Rejected) != 20 || !errors.Is(rep.Rejected[0].Err, ErrExcluded) || !strings.Contains(rep.Rejected[0].Err.Error(), "seed") {
 		t.Fatalf("%+v", rep)
+	}
+	if kept, err := os.ReadDir(filepath.Join(dir, "quarantine")); len(kept) != 0 || err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%d files of games of an excluded actor are kept, error %v", len(kept), err)
 	}
 	if got := b.Known([]string{"run-b-1-0-000200", "run-a-1-0-000201", "run-a-1-0-000999"}); !reflect.DeepEqual(got, []State{Refused, Stored, Unknown}) {
 		t.Errorf("states %v", got)

@@ -25,6 +25,12 @@ func (j *referee) pruneLogs() {
 }
 
 func pruneGateLogs(dir string) error {
+	return pruneFiles(dir, gateLogExt, keptGateLog)
+}
+
+// pruneFiles removes the files of a directory with this extension, and those put by as
+// old, but for the newest. A directory that is not there has none.
+func pruneFiles(dir, ext string, kept int) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -36,20 +42,20 @@ func pruneGateLogs(dir string) error {
 		name    string
 		written time.Time
 	}
-	var logs []file
+	var files []file
 	for _, e := range entries {
-		if !strings.HasSuffix(strings.TrimSuffix(e.Name(), gateLogOld), gateLogExt) {
+		if !strings.HasSuffix(strings.TrimSuffix(e.Name(), gateLogOld), ext) {
 			continue
 		}
 		info, err := e.Info()
 		if err != nil {
 			return err
 		}
-		logs = append(logs, file{e.Name(), info.ModTime()})
+		files = append(files, file{e.Name(), info.ModTime()})
 	}
-	slices.SortFunc(logs, func(a, b file) int { return b.written.Compare(a.written) })
+	slices.SortFunc(files, func(a, b file) int { return b.written.Compare(a.written) })
 	var errs []error
-	for _, f := range logs[min(keptGateLog, len(logs)):] {
+	for _, f := range files[min(kept, len(files)):] {
 		errs = append(errs, os.Remove(filepath.Join(dir, f.name)))
 	}
 	return errors.Join(errs...)

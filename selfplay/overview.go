@@ -192,16 +192,7 @@ func (v *Overview) findings() []string {
 			out = append(out, fmt.Sprintf("%s %s is of build %s, the run was begun by build %s", m.Role, m.Instance, m.Build, v.Run.Build))
 		}
 	}
-	for _, need := range []struct{ role, without string }{
-		{"replay", "games stay on the actors' disks until there is one"},
-		{"trainer", "no nets are offered until there is one"},
-		{"gate", "offered nets are not judged until there is one"},
-		{"actor", "no games are played until there is one"},
-	} {
-		if there[need.role] == 0 && there["loop"] == 0 {
-			out = append(out, fmt.Sprintf("there is no %s: %s", need.role, need.without))
-		}
-	}
+	out = append(out, v.missing()...)
 	if v.Stream.MaxBytes > 0 && v.Stream.Bytes*10 > uint64(v.Stream.MaxBytes)*9 {
 		out = append(out, fmt.Sprintf("the stream of games is %d %% full: actors wait for replay", 100*v.Stream.Bytes/uint64(v.Stream.MaxBytes)))
 	}
@@ -210,6 +201,21 @@ func (v *Overview) findings() []string {
 	}
 	if v.Stream.Pending > 0 && there["replay"]+there["loop"] > 0 && waiting > 0 {
 		out = append(out, fmt.Sprintf("%d messages and %d spooled games wait for replay", v.Stream.Pending, waiting))
+	}
+	return out
+}
+
+// missing says which roles nobody has, without which the run does not go on.
+func (v *Overview) missing() (out []string) {
+	for _, need := range []struct{ role, without string }{
+		{"replay", "games stay on the actors' disks until there is one"},
+		{"trainer", "no nets are offered until there is one"},
+		{"gate", "offered nets are not judged until there is one"},
+		{"actor", "no games are played until there is one"},
+	} {
+		if !slices.ContainsFunc(v.Members, func(m bus.Member) bool { return m.Role == need.role || m.Role == "loop" }) {
+			out = append(out, fmt.Sprintf("there is no %s: %s", need.role, need.without))
+		}
 	}
 	return out
 }

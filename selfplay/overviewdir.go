@@ -86,9 +86,11 @@ func readStatus(path string) (m bus.Member, err error) {
 	return m, err
 }
 
-// Progress compares two looks at a run, of which now is the later one, and says in one
-// sentence whether games get through. Stuck says that work waits and nothing came out:
-// of a stage of a process for as long as it says, or of the stream between the looks.
+// Progress compares two looks at a run, of which v is the later one, and says in one
+// sentence whether games get through. Stuck says that work waits and nothing came out, of
+// a stage of a process for as long as it says or of the stream between the looks, or that
+// of a run that others work for a role is missing: it ended, or has not said for 30 s
+// that it is there.
 func (v *Overview) Progress(before *Overview) (sentence string, stuck bool) {
 	var stalls []string
 	for _, m := range v.Members {
@@ -97,13 +99,16 @@ func (v *Overview) Progress(before *Overview) (sentence string, stuck bool) {
 		}
 	}
 	stalls = append(stalls, v.Gone...)
+	if len(v.Members) > 0 && !v.Local {
+		stalls = append(stalls, v.missing()...)
+	}
 	over := v.Time.Sub(before.Time).Round(time.Millisecond)
 	in, out := v.Stream.LastSeq-before.Stream.LastSeq, v.Stream.AckFloor-before.Stream.AckFloor
 	same := v.Stream.Stream == before.Stream.Stream
 	waiting := v.Stream.Pending + uint64(v.Stream.Unacked)
 	waited := before.Stream.Pending + uint64(before.Stream.Unacked)
 	if same && out == 0 && waiting > 0 && waited > 0 {
-		stalls = append(stalls, fmt.Sprintf("replay is stuck: %d messages of games wait and none was stored within %v", waiting, over))
+		stalls = append(stalls, fmt.Sprintf("replay is stuck: %d messages of games wait and none was stored within %v%s", waiting, over, v.trouble()))
 	}
 	switch {
 	case len(stalls) > 0:
@@ -118,4 +123,14 @@ func (v *Overview) Progress(before *Overview) (sentence string, stuck bool) {
 		return fmt.Sprintf("calm: no games came within %v, and none waits", over), false
 	}
 	return fmt.Sprintf("games get through: %d messages came and %d were stored within %v, %d wait", in, out, over, waiting), false
+}
+
+// trouble is what hinders the replay role by its own word, after a semicolon.
+func (v *Overview) trouble() string {
+	for _, m := range v.Members {
+		if (m.Role == "replay" || m.Role == "loop") && strings.HasPrefix(m.State, "waiting to try again") {
+			return "; it says: " + m.State
+		}
+	}
+	return ""
 }

@@ -34,6 +34,9 @@ type publisher struct {
 	// One at a time publishes, and one asks: drain does so while publish and confirm
 	// are still at it.
 	publishing, asking sync.Mutex
+
+	refused int       // games refused that were not told of; guarded by asking
+	told    time.Time // of refused games
 }
 
 // publish sends games, oldest first, until ctx ends. It sends a bundle when it has
@@ -184,20 +187,21 @@ func (p *publisher) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var done, lost []string
+	var done, lost, refused []string
 	for i, id := range ids {
 		switch state := answer.States[i]; {
 		case state == 's':
 			done = append(done, id)
 		case state == 'r':
-			p.run.event("game refused by the replay buffer, set aside", "game", id, "why", answer.Why[id], "dir", filepath.Join(p.spool.dir, refusedDir))
 			if err := p.spool.setAside(id); err != nil {
 				return err
 			}
+			refused = append(refused, id)
 		case answer.lost(at[i]):
 			lost = append(lost, id)
 		}
 	}
+	p.tell(refused, answer.Why)
 	if len(lost) > 0 {
 		p.spool.mark(lost, published{})
 		p.run.event("games that the stream has lost are published again", "games", len(lost), "first", lost[0])
@@ -208,6 +212,19 @@ func (p *publisher) ask(ctx context.Context) error {
 		s.Figures.Waited += waited
 	})
 	return p.spool.remove(done...)
+}
+
+// tellEvery is how often an actor tells of refused games: all of one in quarantine are.
+const tellEvery = time.Minute
+
+// tell tells of games that the replay buffer has refused: of the first and, some time
+// later, of how many there were since.
+func (p *publisher) tell(refused []string, why map[string]string) {
+	if p.refused += len(refused); len(refused) == 0 || time.Since(p.told) < tellEvery {
+		return
+	}
+	p.run.event("games refused by the replay buffer, set aside", "games", p.refused, "game", refused[0], "why", why[refused[0]], "dir", filepath.Join(p.spool.dir, refusedDir))
+	p.refused, p.told = 0, time.Now()
 }
 
 // drain publishes everything in the spool and waits until it is on disk, or until ctx

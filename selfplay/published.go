@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -130,14 +131,28 @@ type publishedReply struct {
 	Nonce     string `json:"nonce"`
 	Published bool   `json:"published"`
 	Whole     bool   `json:"whole"`     // if it is not, a net that is not known may have been published
-	Signature string `json:"signature"` // Ed25519 over publishedPrefix and the reply without it, in hex
+	Signature string `json:"signature"` // Ed25519 over publishedPrefix and the reply as it is sent but with "" here, in hex
 }
 
 func (a *publishedReply) check() error { return checkSchema(a.Schema) }
 
-func (a publishedReply) signed() []byte {
+// sign writes the reply with its signature.
+func (a *publishedReply) sign(key ed25519.PrivateKey) []byte {
 	a.Signature = ""
-	return append([]byte(publishedPrefix), encodeMessage(&a)...)
+	a.Signature = hex.EncodeToString(ed25519.Sign(key, append([]byte(publishedPrefix), encodeMessage(a)...)))
+	return encodeMessage(a)
+}
+
+// verify reports whether the reply that came as text is signed. It is the text that
+// counts: a later build may say more than this one can write again.
+func (a *publishedReply) verify(text []byte, key ed25519.PublicKey) bool {
+	signature, err := hex.DecodeString(a.Signature)
+	field := fmt.Appendf(nil, `"signature":"%s"`, a.Signature)
+	if err != nil || bytes.Count(text, field) != 1 {
+		return false
+	}
+	signed := bytes.Replace(text, field, []byte(`"signature":""`), 1)
+	return ed25519.Verify(key, append([]byte(publishedPrefix), signed...), signature)
 }
 
 // answer answers an encoded publishedRequest.
@@ -148,8 +163,7 @@ func (p *netList) answer(run string, key ed25519.PrivateKey, request []byte) ([]
 	}
 	a := publishedReply{Schema: messageSchema, Run: run, Net: q.Net, Nonce: q.Nonce}
 	a.Published, a.Whole = p.has(q.Net)
-	a.Signature = hex.EncodeToString(ed25519.Sign(key, a.signed()))
-	return encodeMessage(&a), nil
+	return a.sign(key), nil
 }
 
 // netPlace says where a net that a game names is.
@@ -204,9 +218,8 @@ func readPublished(answer []byte, run, id, nonce string, key ed25519.PublicKey) 
 	if err := decodeMessage(answer, &a); err != nil {
 		return netUnsure, err
 	}
-	signature, err := hex.DecodeString(a.Signature)
 	switch {
-	case err != nil || !ed25519.Verify(key, a.signed(), signature):
+	case !a.verify(answer, key):
 		return netUnsure, fmt.Errorf("%w: an answer about net %.12s is not signed by the run's trainer", nets.ErrSignature, id)
 	case a.Run != run || a.Net != id || a.Nonce != nonce:
 		return netUnsure, fmt.Errorf("%w: the answer to another question", errMessage)

@@ -99,6 +99,31 @@ func TestPublishedAnswer(t *testing.T) {
 	}
 }
 
+// TestPublishedAnswerOfALaterBuild: what a later build says more is signed with the rest,
+// and does not keep an earlier one from reading it; altered, it is refused.
+func TestPublishedAnswerOfALaterBuild(t *testing.T) {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	public := key.Public().(ed25519.PublicKey)
+	l, err := openNetList(filepath.Join(t.TempDir(), publishedFile), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	laterKey = "of_a_later_build"
+	answer, err := l.answer("run", key, encodeMessage(&publishedRequest{Schema: messageSchema, Net: "new", Nonce: "n"}))
+	laterKey = ""
+	if err != nil || !bytes.Contains(answer, []byte("of_a_later_build")) {
+		t.Fatalf("found %s, error %v", answer, err)
+	}
+	if place, err := readPublished(answer, "run", "new", "n", public); place != netForeign || err != nil {
+		t.Errorf("found %v, error %v, expected that the net was never published", place, err)
+	}
+	for _, change := range [][2]string{{"[1,2]", "[1,3]"}, {`"published":false`, `"published":true`}, {"{", `{"signature":"",`}, {`"run"`, ` "run"`}} {
+		if place, err := readPublished(bytes.Replace(answer, []byte(change[0]), []byte(change[1]), 1), "run", "new", "n", public); place != netUnsure || err == nil {
+			t.Errorf("with %s in place of %s: found %v, error %v", change[1], change[0], place, err)
+		}
+	}
+}
+
 // TestFindNet: a net is the run's if it is there with a manifest that the trainer has
 // signed, or if the trainer says so.
 func TestFindNet(t *testing.T) {

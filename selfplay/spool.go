@@ -19,6 +19,9 @@ import (
 const (
 	spoolExt   = ".game"
 	refusedDir = "refused" // in a spool: files that are no games of this run
+
+	keptRefused  = 10_000 // files there, the newest; an actor in quarantine plays on
+	pruneRefused = 1_000  // files set aside until older ones are removed again
 )
 
 // gameID is what ids of this program's games look like; other files in the
@@ -32,9 +35,10 @@ type spool struct {
 	dir  string
 	lock *dirlock.Lock
 
-	mu    sync.Mutex
-	games []*spooled // oldest first
-	added chan struct{}
+	mu     sync.Mutex
+	games  []*spooled // oldest first
+	asides int        // files set aside by this process
+	added  chan struct{}
 }
 
 // spooled is a game in the spool.
@@ -231,6 +235,13 @@ func (s *spool) setAside(id string) error {
 		return fmt.Errorf("spool: %w", err)
 	}
 	s.forget(id)
+	s.mu.Lock()
+	s.asides++
+	due := s.asides%pruneRefused == 1
+	s.mu.Unlock()
+	if due {
+		return pruneFiles(dir, spoolExt, keptRefused)
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 )
@@ -129,5 +130,27 @@ func TestSpoolSetsAside(t *testing.T) {
 	}
 	if s = openTestSpool(t, dir); s.size() != 0 {
 		t.Errorf("a game set aside came back")
+	}
+}
+
+// What is set aside is bounded: the newest files stay, and other files are left alone.
+func TestSetAsideIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	at := time.Unix(1_700_000_000, 0)
+	for i := range 20 {
+		path := filepath.Join(dir, fmt.Sprintf("g%02d%s", i, spoolExt))
+		if err := errors.Join(os.WriteFile(path, nil, 0o644), os.Chtimes(path, at, at.Add(time.Duration(i)*time.Second))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "note.txt"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(pruneFiles(dir, spoolExt, 5), pruneFiles(filepath.Join(dir, "none"), spoolExt, 5)); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 6 || filepath.Base(left[0]) != "g15"+spoolExt || filepath.Base(left[5]) != "note.txt" {
+		t.Errorf("found %v, error %v, expected the newest five and the note", left, err)
 	}
 }

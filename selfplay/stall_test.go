@@ -61,11 +61,17 @@ func TestStagesOfStatus(t *testing.T) {
 func TestProgressTellsCalmFromStuck(t *testing.T) {
 	start := time.Unix(1000, 0)
 	at := func(seconds int, last, floor, pending uint64) Overview {
-		return Overview{Time: start.Add(time.Duration(seconds) * time.Second), Members: []bus.Member{{Role: "replay", Instance: "x", State: "waiting for games"}},
+		return Overview{Time: start.Add(time.Duration(seconds) * time.Second), Members: []bus.Member{{Role: "replay", Instance: "x", State: "waiting for games"}, {Role: "trainer"}, {Role: "gate"}, {Role: "actor"}},
 			Stream: bus.Stats{Stream: 7, LastSeq: last, AckFloor: floor, Pending: pending}}
 	}
 	stalled := at(10, 5, 5, 0)
 	stalled.Members[0].Stalled = []bus.Stall{{Stage: StageStore, Waiting: 3, Seconds: 200, Why: "the bus refuses games"}}
+	full := at(10, 9, 3, 6)
+	full.Members[0].State = "waiting to try again: no space left on device"
+	without := at(10, 5, 5, 0)
+	without.Members = without.Members[:2]
+	nobody := at(10, 5, 5, 0)
+	nobody.Members = nil
 	again := at(10, 9, 0, 9)
 	again.Stream.Stream = 8
 	for _, test := range []struct {
@@ -79,6 +85,9 @@ func TestProgressTellsCalmFromStuck(t *testing.T) {
 		{"they have just come", at(0, 5, 5, 0), at(10, 9, 5, 4), "games get through: 4 messages came and 0 were stored within 10s, 4 wait", false},
 		{"nothing is stored", at(0, 5, 3, 2), at(10, 9, 3, 6), "replay is stuck: 6 messages of games wait and none was stored within 10s", true},
 		{"a stage says so", at(0, 5, 5, 0), stalled, "replay x: store is stuck: 3 waiting and nothing came out for 3m20s (the bus refuses games)", true},
+		{"a disk is full", at(0, 5, 3, 2), full, "replay is stuck: 6 messages of games wait and none was stored within 10s; it says: waiting to try again: no space left on device", true},
+		{"two roles are gone", at(0, 5, 5, 0), without, "there is no gate: offered nets are not judged until there is one; there is no actor: no games are played until there is one", true},
+		{"all roles have ended", at(0, 5, 5, 0), nobody, "calm: nobody works for the run, and nothing waits", false},
 		{"another stream", at(0, 5, 3, 2), again, "calm: the stream of games is a new one", false},
 	} {
 		if got, stuck := test.now.Progress(&test.before); got != test.want || stuck != test.stuck {
