@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 
 const (
 	errorHeader  = "Selfplay-Error" // of an answer that is none: why
+	sumHeader    = "Selfplay-Sum"   // of requests and answers: CRC-32C of the data, in hex; earlier builds send none
 	serveAtOnce  = 16               // requests of one service answered at a time
 	servePending = 4096             // requests of one service that may wait
 )
@@ -67,7 +69,11 @@ func (b *Bus) Serve(name string, answer func(request []byte) ([]byte, error)) (s
 
 func (b *Bus) answer(name string, m *nats.Msg, answer func([]byte) ([]byte, error)) {
 	reply := nats.NewMsg(m.Reply)
-	data, err := answer(m.Data)
+	var data []byte
+	err := checkSum(m)
+	if err == nil {
+		data, err = answer(m.Data)
+	}
 	if err == nil && len(data) > MaxPayload {
 		err = fmt.Errorf("%w: an answer of %d bytes, at most %d", ErrTooLarge, len(data), MaxPayload)
 	}
@@ -75,6 +81,7 @@ func (b *Bus) answer(name string, m *nats.Msg, answer func([]byte) ([]byte, erro
 		reply.Header.Set(errorHeader, headerText(err.Error()))
 	} else {
 		reply.Data = data
+		reply.Header.Set(sumHeader, sumOf(data))
 	}
 	if err := m.RespondMsg(reply); err != nil {
 		b.warn("answer was not sent", "service", name, "error", err)
@@ -94,7 +101,10 @@ func (b *Bus) Ask(ctx context.Context, name string, request []byte) ([]byte, err
 	}
 	ctx, cancel := bound(ctx)
 	defer cancel()
-	m, err := b.conn.nc.RequestWithContext(ctx, b.askSubject(name), request)
+	q := nats.NewMsg(b.askSubject(name))
+	q.Data = request
+	q.Header.Set(sumHeader, sumOf(request))
+	m, err := b.conn.nc.RequestMsgWithContext(ctx, q)
 	if errors.Is(err, nats.ErrNoResponders) {
 		return nil, fmt.Errorf("ask %q: %w", name, ErrNobody)
 	}
@@ -104,7 +114,22 @@ func (b *Bus) Ask(ctx context.Context, name string, request []byte) ([]byte, err
 	if why := m.Header.Get(errorHeader); why != "" {
 		return nil, fmt.Errorf("ask %q: the service answers: %s", name, why)
 	}
+	if err := checkSum(m); err != nil {
+		return nil, fmt.Errorf("ask %q: %w: %w", name, ErrUnavailable, err)
+	}
 	return m.Data, nil
+}
+
+// sumOf is what goes with the data of a request or an answer: an actor that asks for one
+// game and hears of another would delete a game that nobody has.
+func sumOf(data []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(data, castagnoli)) }
+
+// checkSum refuses data that is not what was sent.
+func checkSum(m *nats.Msg) error {
+	if sent, found := m.Header.Get(sumHeader), sumOf(m.Data); sent != "" && sent != found {
+		return fmt.Errorf("damaged on its way: found checksum %s, expected %.20q", found, sent)
+	}
+	return nil
 }
 
 // checkKey accepts names separated by dots.

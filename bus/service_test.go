@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/nats-io/nats.go"
 )
 
 func TestServices(t *testing.T) {
@@ -115,5 +117,47 @@ func TestServicePassesOverASilentProcess(t *testing.T) {
 		if got, err := b.Ask(ctx, "echo", request); err != nil || !bytes.Equal(got, request) {
 			t.Fatalf("request %d: found %q, error %v, expected the answer of the process that answers", i, got, err)
 		}
+	}
+}
+
+// A request or an answer that is not what was sent counts for nothing; one of an earlier
+// build, without a checksum, counts.
+func TestDamagedQuestions(t *testing.T) {
+	ctx := testContext(t)
+	c := openConn(t, Options{})
+	b := joinRun(t, c, "one", JoinOptions{})
+	stop, err := b.Serve("echo", func(request []byte) ([]byte, error) { return request, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	for _, test := range []struct {
+		sum, want string
+	}{{sumOf([]byte("game-12")), ""}, {"", ""}, {sumOf([]byte("game-13")), "damaged on its way"}} {
+		q := nats.NewMsg(b.askSubject("echo"))
+		q.Data = []byte("game-12")
+		if test.sum != "" {
+			q.Header.Set(sumHeader, test.sum)
+		}
+		m, err := c.nc.RequestMsgWithContext(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := m.Header.Get(errorHeader); (why != "") != (test.want != "") || !strings.Contains(why, test.want) {
+			t.Errorf("sum %q: found error %q, expected %q", test.sum, why, test.want)
+		}
+	}
+	sub, err := c.nc.Subscribe(b.askSubject("bent"), func(m *nats.Msg) {
+		reply := nats.NewMsg(m.Reply)
+		reply.Data = []byte("s")
+		reply.Header.Set(sumHeader, sumOf([]byte("u")))
+		_ = m.RespondMsg(reply)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if got, err := b.Ask(ctx, "bent", nil); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a damaged answer: found %q, %v, expected ErrUnavailable", got, err)
 	}
 }
