@@ -14,7 +14,10 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
-const spoolPause = 200 * time.Millisecond // while the spool is full
+const (
+	spoolPause = 200 * time.Millisecond // while the spool is full
+	spoolRetry = time.Second            // after its disk took nothing
+)
 
 // actor plays games with the newest net, each worker one game at a time, and
 // keeps every finished one in the spool until the replay buffer has it on disk.
@@ -105,12 +108,30 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 		if err != nil {
 			return fmt.Errorf("actor: game %s: %w", g.ID, err)
 		}
-		if err := a.spool.add(g.ID, data); err != nil {
+		if err := a.keep(abort, g.ID, data); err != nil {
 			return err
 		}
 		a.run.status.played(len(g.Plies))
 	}
 	return nil
+}
+
+// keep stores a finished game in the spool. While the disk takes nothing, since it is full
+// for instance, the worker waits with it until abort ends.
+func (a *actor) keep(abort context.Context, id string, data []byte) error {
+	for said := false; ; said = true {
+		err := a.spool.add(id, data)
+		if err == nil || errors.Is(err, errGameID) {
+			return err
+		}
+		if !said {
+			a.run.event("a finished game cannot be spooled, waiting with it until the disk takes it", "game", id, "dir", a.spool.dir, "error", err.Error())
+		}
+		a.run.status.set(roleActor, "waiting: the spool takes no game: %v", err)
+		if !pause.For(abort, a.run.wait(spoolRetry)) {
+			return err
+		}
+	}
 }
 
 // pair says who plays the game with the given id: playing alone, or against opponent,

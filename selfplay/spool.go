@@ -28,6 +28,8 @@ const (
 // spool are not its business.
 var gameID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
+var errGameID = errors.New("game id")
+
 // spool keeps finished games on disk, one file a game, until the replay buffer has
 // them on disk: what happens to the bus in between loses none. It knows of every
 // game whether it has been published, and is safe for concurrent use.
@@ -97,7 +99,7 @@ func (s *spool) path(id string) string { return filepath.Join(s.dir, id+spoolExt
 // add stores a game durably.
 func (s *spool) add(id string, data []byte) error {
 	if !gameID.MatchString(id) {
-		return fmt.Errorf("spool: game id: found %q, expected letters, digits, - and _", id)
+		return fmt.Errorf("spool: %w: found %q, expected letters, digits, - and _", errGameID, id)
 	}
 	if err := durable.WriteFile(s.path(id), data); err != nil {
 		return fmt.Errorf("spool: %w", err)

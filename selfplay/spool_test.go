@@ -1,12 +1,15 @@
 package selfplay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -153,4 +156,48 @@ func TestSetAsideIsBounded(t *testing.T) {
 	if err != nil || len(left) != 6 || filepath.Base(left[0]) != "g15"+spoolExt || filepath.Base(left[5]) != "note.txt" {
 		t.Errorf("found %v, error %v, expected the newest five and the note", left, err)
 	}
+}
+
+// While a spool's disk takes nothing, the worker waits with its finished game, which is
+// spooled once the disk takes it.
+func TestFullSpoolDiskLosesNoGame(t *testing.T) {
+	t.Parallel()
+	r, p := openPublisher(t)
+	a := &actor{run: r, spool: p.spool}
+	away := p.spool.dir + ".away"
+	if err := os.Rename(p.spool.dir, away); err != nil { // as good as a full disk
+		t.Fatal(err)
+	}
+	kept := make(chan error)
+	id := "run-local-0-0-000000"
+	go func() { kept <- a.keep(t.Context(), id, shortGame(t, id)) }()
+	for !strings.Contains(eventsOf(t, r), "cannot be spooled") {
+		runtime.Gosched()
+	}
+	if err := os.Rename(away, p.spool.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-kept; err != nil || p.spool.size() != 1 {
+		t.Errorf("found %d games in the spool, error %v, expected 1", p.spool.size(), err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := os.Rename(p.spool.dir, away); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.keep(ended, "run-local-0-0-000001", nil); err == nil {
+		t.Error("ended while the disk took nothing: found no error, expected the disk's")
+	}
+	if err := os.Rename(away, p.spool.dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func eventsOf(t *testing.T, r *Run) string {
+	t.Helper()
+	text, err := os.ReadFile(r.path(eventsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
