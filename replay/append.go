@@ -18,7 +18,7 @@ type Report struct {
 	HeldOut   int         // of Stored, never drawn for training
 	Plies     uint64      // positions of the others that may be trained on
 	Duplicate int         // games whose id was known
-	Rejected  []Rejection // games that are not valid, which are in quarantine
+	Rejected  []Rejection // games that are not valid; the first QuarantineBatch are in quarantine
 }
 
 // Rejection is a game that was quarantined.
@@ -28,7 +28,7 @@ type Rejection struct {
 }
 
 // Append replays every encoded game by the rules, puts those that are not
-// valid into quarantine, drops those whose id it has, and stores the others.
+// valid into quarantine, of many in a call the first, drops those whose id it has, and stores the others.
 // When it returns without an error all of them are dealt with for good: the
 // stored ones are synced to disk. After an error some may be; giving all of
 // them again is safe. After an error that wraps ErrBroken the buffer has to be
@@ -63,10 +63,13 @@ func (b *Buffer) AppendExcept(games [][]byte, refused map[int]error) (Report, er
 // it writes whenever a segment is full.
 func (b *Buffer) appendChecked(games [][]byte, refused map[int]error, rep *Report) error {
 	batchIDs := make(map[uint64]struct{})
+	kept := 0
 	for i, c := range b.checkAll(games, refused) {
 		if c.err != nil {
-			if err := b.keep(games[i], c.err); err != nil {
-				return err
+			if kept++; kept <= QuarantineBatch {
+				if err := b.keep(games[i], c.err); err != nil {
+					return err
+				}
 			}
 			if refused[i] == nil {
 				b.refuse(c.facts.id)

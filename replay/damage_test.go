@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -233,5 +234,26 @@ func TestBufferInUseIsWhole(t *testing.T) {
 		if _, err := VisitGames(dir, func(*game.Game) bool { return true }, func(d Damage) { t.Errorf("visit %d: %v", n, d) }); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Of a flood of garbage some is kept, all is refused, and the games among it are stored.
+func TestFloodOfGarbage(t *testing.T) {
+	dir := t.TempDir()
+	b := openBuffer(t, dir, testOptions())
+	batch := testGames(t, 0, 3)
+	for i := range 500 {
+		batch = append(batch, fmt.Appendf(nil, "garbage %d", i))
+	}
+	rep, err := b.Append(batch)
+	if err != nil || rep.Stored != 3 || len(rep.Rejected) != 500 {
+		t.Fatalf("%+v, %v", rep, err)
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, "quarantine", "*.game"))
+	if err != nil || len(kept) != QuarantineBatch {
+		t.Errorf("found %d games in quarantine, %v, expected %d", len(kept), err, QuarantineBatch)
+	}
+	if st := b.Stats(); st.Quarantined != 500 {
+		t.Errorf("found %d games counted, expected 500", st.Quarantined)
 	}
 }

@@ -13,6 +13,10 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
+// QuarantineBatch is how many games that are not valid are kept of those given in one call.
+// Each costs four syncs: thousands of somebody's garbage would hold up all others' games.
+const QuarantineBatch = 16
+
 const (
 	quarantineFiles  = 512      // games kept, the newest
 	quarantineBytes  = 64 << 20 // of all of them

@@ -57,11 +57,17 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 			s.Figures.Rejected[rejectReason(bad.Err)]++
 		}
 	})
+	kept := 0
 	for _, bad := range report.Rejected {
 		if isOverLimit(bad.Err) {
 			continue // neither stored nor kept: that would be another way to fill the disk
 		}
-		in.quarantined(ctx, games[bad.Index], bad.Err)
+		if kept++; kept <= replay.QuarantineBatch {
+			in.quarantined(ctx, games[bad.Index], bad.Err)
+		}
+	}
+	if more := kept - replay.QuarantineBatch; more > 0 {
+		in.run.event("further games refused, of which none is kept", "games", more)
 	}
 	return len(games), nil
 }
