@@ -258,7 +258,7 @@ func (b *Buffer) load(n uint64, newest bool) error {
 	}
 	b.segments = append(b.segments, s)
 	if newest && !headerBad {
-		return b.reopen(s, int64(len(data)))
+		return b.reopen(s, data)
 	}
 	s.size = int64(len(data))
 	return nil
@@ -307,20 +307,25 @@ func (c *contents) count(s *segment, f facts) {
 	}
 }
 
-// reopen makes s, a file of the given size, the active segment.
-func (b *Buffer) reopen(s *segment, size int64) error {
+// reopen makes s, a file with the given content, the active segment. What a killed process
+// wrote may not be on disk yet, and what a failed sync was to put there no later one does:
+// before anybody relies on the games they are written again, and synced with the file's name.
+func (b *Buffer) reopen(s *segment, data []byte) error {
 	f, err := os.OpenFile(filepath.Join(b.dir, segmentName(s.number)), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	b.active = f
-	if s.size == size {
-		return nil
+	if _, err := f.WriteAt(data[:s.size], 0); err != nil {
+		return err
 	}
 	if err := f.Truncate(s.size); err != nil {
 		return err
 	}
-	return f.Sync()
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return durable.SyncDir(b.dir)
 }
 
 // ID returns what the buffer is called: ten letters and digits, chosen at random
