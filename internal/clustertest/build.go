@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,8 +19,8 @@ type Programs struct {
 }
 
 // Build compiles both programs into dir from the module that the working directory
-// belongs to.
-func Build(ctx context.Context, dir string) (Programs, error) {
+// belongs to, with further flags of go build.
+func Build(ctx context.Context, dir string, flags ...string) (Programs, error) {
 	root, err := moduleRoot(ctx)
 	if err != nil {
 		return Programs{}, err
@@ -32,7 +33,7 @@ func Build(ctx context.Context, dir string) (Programs, error) {
 	}
 	p := Programs{Selfplay: filepath.Join(dir, "selfplay"), Server: filepath.Join(dir, "nats-server")}
 	for path, pkg := range map[string]string{p.Selfplay: "./cmd/selfplay", p.Server: "github.com/nats-io/nats-server/v2"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", path, pkg)
+		cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", path}, flags, []string{pkg})...)
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return Programs{}, fmt.Errorf("build %s: %w\n%s", pkg, err, out)

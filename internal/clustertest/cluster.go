@@ -56,7 +56,7 @@ type Cluster struct {
 	trainer *Process
 	former  []*Process // trainers that another has taken the role of
 	gates   []*Process
-	watch   *spoolWatch
+	watch   *SpoolWatch
 	gateLog []*eventLog
 	state   state
 }
@@ -112,7 +112,7 @@ func (c *Cluster) open() error {
 		c.gateLog = append(c.gateLog, newEventLog(c.dir(p)))
 	}
 	var err error
-	c.watch, err = watchSpools(filepath.Join(c.opt.Dir, "finished.txt"), dirs)
+	c.watch, err = WatchSpools(filepath.Join(c.opt.Dir, "finished.txt"), dirs)
 	return err
 }
 
@@ -237,8 +237,8 @@ func (c *Cluster) pause(ctx context.Context, d time.Duration) error {
 
 // awaitGames waits until the given number of further games have been finished.
 func (c *Cluster) awaitGames(ctx context.Context, more int) error {
-	want := c.watch.games() + more
-	return c.await(ctx, fmt.Sprintf("%d finished games", want), func() (bool, error) { return c.watch.games() >= want, nil })
+	want := c.watch.Games() + more
+	return c.await(ctx, fmt.Sprintf("%d finished games", want), func() (bool, error) { return c.watch.Games() >= want, nil })
 }
 
 // awaitGeneration waits until a gate has published a net of at least this generation.
@@ -312,9 +312,9 @@ func (c *Cluster) End(ctx context.Context) error {
 // Close kills what still runs.
 func (c *Cluster) Close() error {
 	for _, p := range c.all() {
-		p.abandon()
+		p.Abandon()
 	}
-	_, err := c.watch.close()
+	_, err := c.watch.Close()
 	return err
 }
 

@@ -209,7 +209,7 @@ func TestVerdictFindsWhatIsWrong(t *testing.T) {
 func TestWatchSeesEveryGame(t *testing.T) {
 	dir := t.TempDir()
 	record, actor := filepath.Join(dir, "finished.txt"), filepath.Join(dir, "actor")
-	w, err := watchSpools(record, []string{actor})
+	w, err := WatchSpools(record, []string{actor})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,17 +221,17 @@ func TestWatchSeesEveryGame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.look()
+	w.Look()
 	if err := os.Remove(filepath.Join(actor, spoolDir, "a-0.game")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := w.close(); err != nil || len(got) != 2 || !got["a-0"] || !got["a-1"] {
+	if got, err := w.Close(); err != nil || len(got) != 2 || !got["a-0"] || !got["a-1"] {
 		t.Errorf("found %v, error %v, expected a-0 and a-1", got, err)
 	}
-	if w, err = watchSpools(record, nil); err != nil {
+	if w, err = WatchSpools(record, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := w.close(); err != nil || len(got) != 2 {
+	if got, err := w.Close(); err != nil || len(got) != 2 {
 		t.Errorf("after a start in the same directory: found %v, error %v, expected both games", got, err)
 	}
 }

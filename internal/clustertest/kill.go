@@ -21,7 +21,7 @@ const (
 // counted, and a net of the generation is published.
 func (c *Cluster) KillInTurn(ctx context.Context, kills, generation int) error {
 	victims := c.all()
-	began, stored := c.watch.games(), int64(-1)
+	began, stored := c.watch.Games(), int64(-1)
 	for c.state.Kills < kills {
 		if c.state.Kills%len(victims) == 0 {
 			before := stored
@@ -43,7 +43,7 @@ func (c *Cluster) KillInTurn(ctx context.Context, kills, generation int) error {
 		if err := victim.Kill(); err != nil {
 			return err
 		}
-		c.watch.look()
+		c.watch.Look()
 		if err := victim.Start(); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (c *Cluster) KillInTurn(ctx context.Context, kills, generation int) error {
 			return err
 		}
 		if g, err := c.generation(); err == nil {
-			c.opt.Log.Info("killed", "process", victim.Name, "kills", c.state.Kills, "of", kills, "finished", c.watch.games(), "new", c.watch.games()-began, "generation", g)
+			c.opt.Log.Info("killed", "process", victim.Name, "kills", c.state.Kills, "of", kills, "finished", c.watch.Games(), "new", c.watch.Games()-began, "generation", g)
 		}
 	}
 	if err := c.awaitGeneration(ctx, generation); err != nil {

@@ -24,6 +24,7 @@ type Process struct {
 
 	path string
 	args []string
+	env  []string // beside that of this process
 
 	mu       sync.Mutex
 	cmd      *exec.Cmd
@@ -32,6 +33,12 @@ type Process struct {
 	expected bool          // that cmd ends
 	starts   int
 	started  time.Time // the last of them
+}
+
+// NewProcess returns the process of a program with these arguments, with env beside this
+// process's environment, whose output goes to the file log.
+func NewProcess(name, log, path string, args, env []string) *Process {
+	return &Process{Name: name, Log: log, path: path, args: args, env: env}
 }
 
 // Start starts the program; it is not running now.
@@ -48,6 +55,7 @@ func (p *Process) Start() error {
 	fmt.Fprintf(log, "=== start %d, %s\n", p.starts, began.Format(time.TimeOnly))
 	cmd := exec.Command(p.path, p.args...)
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = append(os.Environ(), p.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal is not for it
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", p.Name, err)
@@ -76,6 +84,21 @@ func (p *Process) lastStart() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.started
+}
+
+// Ended reports whether the program does not run.
+func (p *Process) Ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return true
+	}
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Failed returns an error if the process ended without being asked to.
@@ -167,7 +190,7 @@ func (p *Process) fails(limit time.Duration, text string) error {
 	select {
 	case <-ended:
 	case <-time.After(limit):
-		p.abandon()
+		p.Abandon()
 		return fmt.Errorf("%s: found it still running after %v, expected it to say %q; the end of %s:\n%s", p.Name, limit, text, p.Log, p.tail())
 	}
 	if said := p.tail(); p.err == nil || !strings.Contains(said, text) {
@@ -176,8 +199,8 @@ func (p *Process) fails(limit time.Duration, text string) error {
 	return nil
 }
 
-// abandon kills the process if it runs, for the end of a harness.
-func (p *Process) abandon() {
+// Abandon kills the process if it runs, also if it is suspended.
+func (p *Process) Abandon() {
 	if ended, err := p.send(syscall.SIGKILL, true); err == nil {
 		<-ended
 	}

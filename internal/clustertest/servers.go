@@ -35,8 +35,8 @@ const (
 	lastPort  = 32000
 )
 
-// freePorts draws ports that nobody listens on.
-func freePorts(n int) ([]int, error) {
+// FreePorts draws ports that nobody listens on.
+func FreePorts(n int) ([]int, error) {
 	var free []int
 	for range 1000 {
 		if len(free) == n {
@@ -54,7 +54,7 @@ func freePorts(n int) ([]int, error) {
 }
 
 func drawPorts(servers int) ([]ports, error) {
-	free, err := freePorts(3 * servers)
+	free, err := FreePorts(3 * servers)
 	if err != nil {
 		return nil, err
 	}

@@ -22,10 +22,10 @@ const (
 	watchEvery = 5 * time.Millisecond // between looks at the spools
 )
 
-// spoolWatch records the id of every game that ever lay in an actor's spool: each was
+// SpoolWatch records the id of every game that ever lay in an actor's spool: each was
 // finished, so each must be in the replay buffer in the end. The record is a file, so
 // that a harness that is started again goes on with it.
-type spoolWatch struct {
+type SpoolWatch struct {
 	dirs []string
 
 	mu   sync.Mutex
@@ -37,19 +37,19 @@ type spoolWatch struct {
 	done sync.WaitGroup
 }
 
-// watchSpools begins to watch the spools of the actors in dirs.
-func watchSpools(record string, dirs []string) (*spoolWatch, error) {
+// WatchSpools begins to watch the spools of the actors in dirs.
+func WatchSpools(record string, dirs []string) (*SpoolWatch, error) {
 	f, err := os.OpenFile(record, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	w := &spoolWatch{dirs: dirs, seen: map[string]bool{}, file: f, stop: make(chan struct{})}
+	w := &SpoolWatch{dirs: dirs, seen: map[string]bool{}, file: f, stop: make(chan struct{})}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		w.seen[lines.Text()] = true
 	}
 	w.done.Go(func() {
 		for {
-			w.look()
+			w.Look()
 			select {
 			case <-w.stop:
 				return
@@ -60,8 +60,8 @@ func watchSpools(record string, dirs []string) (*spoolWatch, error) {
 	return w, nil
 }
 
-// look records what lies in the spools now.
-func (w *spoolWatch) look() {
+// Look records what lies in the spools now.
+func (w *SpoolWatch) Look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, dir := range w.dirs {
@@ -138,22 +138,22 @@ func (c *Cluster) emptySpools(ctx context.Context) error {
 	return nil // the verdict says what is left
 }
 
-// games returns how many games have been seen so far.
-func (w *spoolWatch) games() int {
+// Games returns how many games have been seen so far.
+func (w *SpoolWatch) Games() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.seen)
 }
 
-// close ends the watch and returns the ids of all games seen. Calling it again returns
+// Close ends the watch and returns the ids of all games seen. Calling it again returns
 // the same.
-func (w *spoolWatch) close() (map[string]bool, error) {
+func (w *SpoolWatch) Close() (map[string]bool, error) {
 	select {
 	case <-w.stop:
 	default:
 		close(w.stop)
 		w.done.Wait()
-		w.look()
+		w.Look()
 		w.err = errors.Join(w.err, w.file.Close())
 	}
 	return w.seen, w.err

@@ -31,7 +31,7 @@ func (c *Cluster) StopReplay(ctx context.Context) error {
 	second.Log = filepath.Join(c.opt.Dir, "logs", "replay2.log")
 	defer func() {
 		if c.replay != second {
-			second.abandon()
+			second.Abandon()
 		}
 	}()
 	waiting, err := c.withoutReplay(ctx, func() error {

@@ -56,7 +56,7 @@ func (c *Cluster) UpgradeInTurn(ctx context.Context, program string) error {
 		if err := p.End(endPatience); err != nil {
 			return err
 		}
-		c.watch.look()
+		c.watch.Look()
 		p.path = program
 		if err := p.Start(); err != nil {
 			return err
@@ -64,7 +64,7 @@ func (c *Cluster) UpgradeInTurn(ctx context.Context, program string) error {
 		if err := c.awaitGames(ctx, gamesBetween); err != nil {
 			return fmt.Errorf("after %s was upgraded: %w", p.Name, err)
 		}
-		c.opt.Log.Info("upgraded", "process", p.Name, "finished", c.watch.games())
+		c.opt.Log.Info("upgraded", "process", p.Name, "finished", c.watch.Games())
 	}
 	stored, err := c.bufferBytes()
 	if err != nil {

@@ -65,7 +65,7 @@ func (v *Verdict) String() string {
 // Verdict looks at spools and buffer after the cluster has ended. The watch of the
 // spools ends with it.
 func (c *Cluster) Verdict() (*Verdict, error) {
-	finished, err := c.watch.close()
+	finished, err := c.watch.Close()
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (c *Cluster) WipeServers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.opt.Log.Info("all servers killed and their directories removed", "finished", c.watch.games(), "generation", generation)
+	c.opt.Log.Info("all servers killed and their directories removed", "finished", c.watch.Games(), "generation", generation)
 	if err := c.startServers(ctx); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (c *Cluster) WipeServers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.opt.Log.Info("games are stored again", "finished", c.watch.games())
+	c.opt.Log.Info("games are stored again", "finished", c.watch.Games())
 	if err := c.awaitGeneration(ctx, generation+1); err != nil {
 		return fmt.Errorf("after the servers were wiped: %w", err)
 	}
