@@ -110,10 +110,13 @@ var group = map[string]int{
 	"cmd/selfplay/version":          13,
 	"cmd/selfplay":                  14,
 
+	"scripts/chaos":   13,
 	"scripts/cluster": 13,
 	"scripts/load":    13,
 	"scripts/soak":    13,
 
+	"internal/chaos":       12,
+	"internal/chaos/fault": 10,
 	"internal/check":       1,
 	"internal/clustertest": 11,
 	"internal/cputime":     1,

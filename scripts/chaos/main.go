@@ -1,0 +1,188 @@
+//go:build linux
+
+// Command chaos has a schedule of faults happen to a small cluster on this machine, heals it
+// and audits what is left; docs/chaos.md says which faults, and what has to be true. It exits
+// with 1 if something is not, after it has looked for the shortest schedule that still
+// fails.
+//
+//	go run ./scripts/chaos --seed 1 --faults 1000 --dir /tmp/chaos
+//	go run ./scripts/chaos --schedule /tmp/chaos/shortest.json --dir /tmp/again
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/chaos"
+	"github.com/crazyhouse-rl/selfplay/internal/clustertest"
+)
+
+const usage = `usage: go run ./scripts/chaos [flags]
+
+Three NATS servers, two actors, replay, trainer, two gates and a verifier run as processes
+while faults happen to them: kills, suspensions, power cuts, networks that fail, disks that
+fail, wrong clocks, flipped bits, hostile actors. The schedule follows from the seed alone.
+
+  go run ./scripts/chaos --seed 1 --faults 1000 --dir /tmp/chaos
+  go run ./scripts/chaos --seed 1 --faults 1000 --print                 the schedule, and no run
+  go run ./scripts/chaos --schedule /tmp/chaos/shortest.json --dir /tmp/again
+
+Exit code 0: all is as it has to be; 1: it is not, or the suite itself failed; 2: wrong usage.
+
+`
+
+var errUsage = errors.New("wrong usage")
+
+type options struct {
+	seed     uint64
+	faults   int
+	every    time.Duration
+	calm     time.Duration
+	dir      string
+	schedule string
+	bin      string
+	shrink   int
+	print    bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	switch err := run(ctx, os.Args[1:]); {
+	case errors.Is(err, flag.ErrHelp), err == nil:
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(2)
+	default:
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	var o options
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.Usage = func() { fmt.Fprint(flags.Output(), usage); flags.PrintDefaults() }
+	flags.Uint64Var(&o.seed, "seed", 1, "of the schedule")
+	flags.IntVar(&o.faults, "faults", 100, "how many, 1 or more")
+	flags.DurationVar(&o.every, "every", 1200*time.Millisecond, "time between two faults, on the average")
+	flags.DurationVar(&o.calm, "calm", 5*time.Minute, "how long the healed cluster may take until all games are stored and another net is published")
+	flags.StringVar(&o.dir, "dir", "", "directory of everything, empty or not there; needed but for --print")
+	flags.StringVar(&o.schedule, "schedule", "", "file of a schedule to replay, in place of --seed, --faults and --every")
+	flags.StringVar(&o.bin, "bin", "", "directory of the programs that an earlier run built (its DIR/bin), which takes minutes; default: build them")
+	flags.IntVar(&o.shrink, "shrink", 30, "runs at most to look for the shortest schedule that fails; 0: none")
+	flags.BoolVar(&o.print, "print", false, "print the schedule and do nothing")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	switch {
+	case flags.NArg() > 0:
+		return fmt.Errorf("%w: found argument %q, expected flags only", errUsage, flags.Arg(0))
+	case o.faults < 1 || o.every <= 0 || o.calm <= 0 || o.shrink < 0:
+		return fmt.Errorf("%w: found --faults %d, --every %v, --calm %v, --shrink %d, expected positive ones, 0 for --shrink at least", errUsage, o.faults, o.every, o.calm, o.shrink)
+	case o.dir == "" && !o.print:
+		return fmt.Errorf("%w: found no --dir, expected a directory for everything", errUsage)
+	}
+	s := chaos.Draw(o.seed, o.faults, o.every)
+	if o.schedule != "" {
+		var err error
+		if s, err = chaos.ReadSchedule(o.schedule); err != nil {
+			return err
+		}
+	}
+	if o.print {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(s)
+	}
+	return o.play(ctx, s)
+}
+
+func (o *options) play(ctx context.Context, s chaos.Schedule) error {
+	log := slog.New(slog.NewTextHandler(os.Stdout, nil))
+	programs, err := o.programs(ctx, log)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.dir, 0o755); err != nil {
+		return err
+	}
+	if err := s.Write(filepath.Join(o.dir, "schedule.json")); err != nil {
+		return err
+	}
+	once := func(s chaos.Schedule, dir string) (*chaos.Report, error) {
+		return chaos.Run(ctx, chaos.Options{Dir: dir, Programs: programs, Calm: o.calm, Log: log}, s)
+	}
+	report, err := once(s, filepath.Join(o.dir, "run"))
+	if report != nil {
+		fmt.Print(report)
+	}
+	if err != nil || report.OK() {
+		return err
+	}
+	if err := o.shorten(s, log, once); err != nil {
+		return err
+	}
+	return fmt.Errorf("not all is as it has to be; everything is kept in %s", o.dir)
+}
+
+// programs returns those of --bin, or builds them.
+func (o *options) programs(ctx context.Context, log *slog.Logger) (clustertest.Programs, error) {
+	if o.bin == "" {
+		log.Info("building both programs with a disk and a clock that fail", "dir", o.dir)
+		return chaos.Build(ctx, filepath.Join(o.dir, "bin"))
+	}
+	bin, err := filepath.Abs(o.bin)
+	if err != nil {
+		return clustertest.Programs{}, err
+	}
+	p := clustertest.Programs{Selfplay: filepath.Join(bin, "selfplay"), Server: filepath.Join(bin, "nats-server")}
+	for _, path := range []string{p.Selfplay, p.Server} {
+		if _, err := os.Stat(path); err != nil {
+			return p, fmt.Errorf("--bin: %w: leave it out to build the programs", err)
+		}
+	}
+	return p, nil
+}
+
+var errEnough = errors.New("enough runs")
+
+// shorten looks for the shortest schedule that fails, and writes the best found so far.
+func (o *options) shorten(s chaos.Schedule, log *slog.Logger, once func(chaos.Schedule, string) (*chaos.Report, error)) error {
+	if o.shrink == 0 {
+		return nil
+	}
+	runs := 0
+	path := filepath.Join(o.dir, "shortest.json")
+	short, err := chaos.Shrink(s, func(part chaos.Schedule) (bool, error) {
+		if runs++; runs > o.shrink {
+			return false, errEnough
+		}
+		report, err := once(part, filepath.Join(o.dir, fmt.Sprintf("shrink-%03d", runs)))
+		if err != nil {
+			return false, err
+		}
+		log.Info("tried a part of the schedule", "faults", len(part.Faults), "fails", !report.OK(), "run", runs, "of at most", o.shrink)
+		if !report.OK() {
+			return true, part.Write(path)
+		}
+		return false, nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	log.Info("the shortest schedule found that fails", "faults", len(short.Faults), "file", path)
+	return short.Write(path)
+}
