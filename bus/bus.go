@@ -178,6 +178,7 @@ func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 // mapUnavailable adds ErrUnavailable to the errors of a server that is away.
 func mapUnavailable(err error) error {
 	var api *jetstream.APIError
+	var watched *nats.APIError // the client's watches of buckets speak by its older interface
 	switch {
 	case errors.Is(err, ErrUnavailable):
 		return err
@@ -186,6 +187,7 @@ func mapUnavailable(err error) error {
 		errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, nats.ErrStreamNotFound), errors.Is(err, jetstream.ErrBucketNotFound): // wiped, until Ensure
 	case errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == codeStreamOffline):
+	case errors.As(err, &watched) && watched.Code == 503:
 	case errors.As(err, &api) && api.ErrorCode == codeNoPeers && strings.Contains(api.Description, peerOffline): // until they have met
 	default:
 		return err

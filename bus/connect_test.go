@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/crazyhouse-rl/selfplay/internal/secret"
 )
@@ -400,5 +402,18 @@ func TestSecretIsReplaced(t *testing.T) {
 		publish(t, b, 1)
 	case <-ctx.Done():
 		t.Fatalf("not connected again:\n%s", log.String())
+	}
+}
+
+// A cluster without a leader is one to wait for, by whichever of the client's interfaces it
+// says so: a role that joins does not end.
+func TestNoLeaderIsUnavailable(t *testing.T) {
+	for _, err := range []error{
+		&jetstream.APIError{Code: 503, ErrorCode: 10008, Description: "JetStream system temporarily unavailable"},
+		&nats.APIError{Code: 503, ErrorCode: 10008, Description: "JetStream system temporarily unavailable"},
+	} {
+		if got := mapUnavailable(err); !errors.Is(got, ErrUnavailable) {
+			t.Errorf("%T: found %v, expected ErrUnavailable", err, got)
+		}
 	}
 }
