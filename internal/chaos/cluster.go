@@ -55,6 +55,7 @@ type node struct {
 	begun   time.Time // last start
 	failing int       // ends by itself soon after a start, in a row
 	ended   int       // ends by itself
+	wiped   int       // times that its store was removed
 }
 
 // cluster is everything that runs.
@@ -286,6 +287,9 @@ func (c *cluster) again(n *node) {
 			n.repair(c.opt.Log)
 			wait = slowRestart
 		}
+		if n.failing > 3 && slices.Contains(servers, n.name) && len(n.modes) == 0 {
+			c.wipe(n)
+		}
 	} else {
 		n.failing = 0
 	}
@@ -306,6 +310,18 @@ func (c *cluster) again(n *node) {
 	if err := errors.Join(n.dev.Compact(), n.start()); err != nil {
 		c.opt.Log.Error("not started again", "process", n.name, "error", err)
 	}
+}
+
+// wipe removes what a server has stored that does not start with it, as an operator does: it
+// copies from the others, and what all have lost the trainer brings back. The mutex is held.
+func (c *cluster) wipe(n *node) {
+	n.kill()
+	if err := errors.Join(os.RemoveAll(filepath.Join(n.dir, "store")), n.dev.Forget()); err != nil {
+		c.opt.Log.Error("store not removed", "process", n.name, "error", err)
+		return
+	}
+	n.wiped++
+	c.opt.Log.Info("store removed", "process", n.name)
 }
 
 // lastWords returns the last line that a process printed.
@@ -356,6 +372,7 @@ func (n *node) end(m fault.Mode) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.modes[m]--; n.modes[m] == 0 {
+		delete(n.modes, m)
 		n.dev.End(m)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,7 @@ type Report struct {
 	ByKind   map[Kind]int `json:"by_kind"`
 	Seconds  float64      `json:"seconds"`  // of the faults
 	Restarts int          `json:"restarts"` // of processes that ended by themselves
+	Wiped    int          `json:"wiped"`    // stores of servers that an operator had to remove
 	Audit    Audit        `json:"audit"`
 	Failure  string       `json:"failure,omitempty"` // why the cluster did not get as far as the audit, or what that found
 }
@@ -84,6 +86,7 @@ func Run(ctx context.Context, o Options, s Schedule) (*Report, error) {
 	}
 	for _, n := range c.all() {
 		r.Restarts += n.ended
+		r.Wiped += n.wiped
 	}
 	if err != nil {
 		r.Failure = err.Error()
@@ -123,10 +126,36 @@ func (c *cluster) run(ctx context.Context, s *Schedule, log *faultLog, r *Report
 // calm waits until all that was finished by now is stored, and another net is published.
 func (c *cluster) calm(ctx context.Context, published int) error {
 	left := c.spooled()
+	began, wiped := time.Now(), false
 	return await(ctx, c.opt.Calm, "calm: finished games stored, and another net", func() bool {
+		if !wiped && time.Since(began) > c.opt.Calm/4 && c.published() == published && !c.led() {
+			wiped = true // no majority comes back
+			for _, name := range servers {
+				n := c.nodes[name]
+				n.mu.Lock()
+				c.wipe(n)
+				n.mu.Unlock()
+			}
+		}
 		now := c.spooled()
 		return c.published() > published && !slices.ContainsFunc(left, func(id string) bool { return slices.Contains(now, id) })
 	})
+}
+
+// led reports whether a server says that the cluster has a leader and all it has is up to date.
+func (c *cluster) led() bool {
+	client := http.Client{Timeout: time.Second}
+	for _, p := range c.ports {
+		a, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/healthz", p.monitor))
+		if err != nil {
+			continue
+		}
+		a.Body.Close()
+		if a.StatusCode == http.StatusOK {
+			return true
+		}
+	}
+	return false
 }
 
 // spooled returns the games in the spools.
@@ -197,9 +226,9 @@ func (r *Report) String() string {
 		{"games finished", a.Finished}, {"games stored", a.Stored}, {"lost", a.Lost}, {"stored twice", a.Twice}, {"forged games stored", a.Forged},
 		{"finished games refused", a.Refused}, {"gone by a flipped bit in the only copy", a.Destroyed}, {"gone by a power cut before they were synced", a.Unpromised},
 		{"nets published", a.Published}, {"nets played", a.Nets}, {"nets played unjudged", a.Unjudged}, {"nets published after the last fault", a.Learned},
-		{"bits flipped in files of this program", a.Rots}, {"of those not told of", a.Untold}, {"processes that ended by themselves", r.Restarts},
+		{"bits flipped in files of this program", a.Rots}, {"of those not told of", a.Untold}, {"processes that ended by themselves", r.Restarts}, {"stores of servers removed, since they did not start", r.Wiped},
 	} {
-		fmt.Fprintf(&b, "%-46s %7d\n", f.what, f.n)
+		fmt.Fprintf(&b, "%-52s %7d\n", f.what, f.n)
 	}
 	if r.Failure != "" {
 		fmt.Fprintf(&b, "\nFAILED: %s\n", r.Failure)

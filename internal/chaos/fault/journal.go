@@ -77,23 +77,14 @@ func parseEntry(data []byte) (e Entry, rest []byte, ok bool) {
 	return e, rest, true
 }
 
-// Strictness says what the sync of a file is worth.
-type Strictness bool
-
-const (
-	// Lenient takes the name of a new file for synced with the file, as the usual file
-	// systems do.
-	Lenient Strictness = false
-	// Strict takes it for synced with its directory only, as POSIX says.
-	Strict Strictness = true
-)
-
-// unsynced returns which of the first n changes a power cut after them takes back.
-func (j *Journal) unsynced(n int, s Strictness) []bool {
-	lost := make([]bool, n)
+// unsynced returns which of the changes a power cut takes back. The sync of a file covers
+// its content and, as on the usual file systems, the name that it was created under; that
+// of a directory covers all names in it.
+func (j *Journal) unsynced() []bool {
+	lost := make([]bool, len(j.Entries))
 	content, names, failed := map[uint64][]int{}, map[string][]int{}, map[int]bool{}
 	created := map[uint64]int{}
-	for i := range j.Entries[:n] {
+	for i := range j.Entries {
 		e := &j.Entries[i]
 		switch e.Op {
 		case 'S':
@@ -106,7 +97,7 @@ func (j *Journal) unsynced(n int, s Strictness) []bool {
 				}
 			}
 			content[e.Inode] = still
-			if k, ok := created[e.Inode]; ok && s == Lenient {
+			if k, ok := created[e.Inode]; ok {
 				lost[k] = false
 			}
 		case 'F':
@@ -140,7 +131,7 @@ func (j *Journal) unsynced(n int, s Strictness) []bool {
 
 // compact removes the entries that a power cut cannot take back any more.
 func (j *Journal) compact() error {
-	lost := j.unsynced(len(j.Entries), Lenient)
+	lost := j.unsynced()
 	open, kept := map[uint64]bool{}, map[string]bool{}
 	for i, e := range j.Entries {
 		if lost[i] {
@@ -186,31 +177,29 @@ type Undone struct {
 	Names   []string // files that have lost a name which they had got
 }
 
-// Cut makes the files in root what a power cut after the first n changes leaves, when they
-// are now what all changes have made of them. The journal stays.
-func (j *Journal) Cut(n int, root string, s Strictness) (Undone, error) {
-	lost := j.unsynced(n, s)
+// Cut makes the files in root what a power cut leaves, when they are now what all changes
+// have made of them. The journal stays.
+func (j *Journal) Cut(root string) (Undone, error) {
+	lost := j.unsynced()
 	d := disk{journal: j, root: root, inodes: map[uint64]string{}}
 	if err := d.find(); err != nil {
 		return Undone{}, err
 	}
 	var u Undone
 	content := map[uint64][]int{}
-	for k := range n {
+	for k := range j.Entries {
 		if e := &j.Entries[k]; !lost[k] && (e.Op == 'W' || e.Op == 'T') {
 			content[e.Inode] = append(content[e.Inode], k)
 		}
 	}
 	for i := len(j.Entries) - 1; i >= 0; i-- {
 		e := &j.Entries[i]
-		if i < n && !lost[i] {
+		if !lost[i] {
 			continue
 		}
-		if i < n {
-			u.Changes++
-			if e.Op == 'C' || e.Op == 'R' {
-				u.Names = append(u.Names, cmp.Or(e.Other, e.Path))
-			}
+		u.Changes++
+		if e.Op == 'C' || e.Op == 'R' {
+			u.Names = append(u.Names, cmp.Or(e.Other, e.Path))
 		}
 		var later []Entry // that stay
 		for _, k := range content[e.Inode] {

@@ -109,6 +109,6 @@ func (d *Device) CutPower() (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
-	u, err := j.Cut(len(j.Entries), d.root, Lenient)
+	u, err := j.Cut(d.root)
 	return u, errors.Join(err, d.Forget())
 }
