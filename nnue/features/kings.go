@@ -20,9 +20,14 @@ var (
 		return orientedKing(p, perspective.Other(), perspective)
 	})
 	kingZone = newPartition("KingZone", "own king on a pair of files and rank 1, 2 or higher", kingZones, func(p *chess.Position, perspective chess.Color) int {
-		king := orientedKing(p, perspective, perspective)
-		return zoneFiles*min(king/8, zoneRanks-1) + king%8/2
+		return int(zoneOfSquare[orientedKing(p, perspective, perspective)])
 	})
+	zoneOfSquare = func() (zones [kingAnchors]uint8) {
+		for king := range zones {
+			zones[king] = uint8(zoneFiles*min(king/8, zoneRanks-1) + king%8/2)
+		}
+		return zones
+	}()
 	kingHalf = newPartition("KingHalf", "own king on a square, files mirrored so that it stands on e to h", halfSquares, func(p *chess.Position, perspective chess.Color) int {
 		king := orientedKing(p, perspective, perspective)
 		return king/8*4 + (king^fileMirror(king))%8 - 4

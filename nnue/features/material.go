@@ -73,7 +73,7 @@ func (m *material) fillSum(weights []float32, s sum) {
 func (m *material) fillAnchored(weights []float32, a anchored) {
 	inner := make([]float32, a.inner.Size())
 	m.fill(inner, a.inner)
-	for king := range kingAnchors {
+	for king := range a.king.Size() {
 		for i, w := range inner {
 			weights[king*a.kingStride+a.offset+i*a.stride] = w
 		}

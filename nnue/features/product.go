@@ -9,8 +9,8 @@ import (
 // Product returns the product of two sets: a feature for every pair of theirs,
 // active while both are. The pair (i, j) has number i*b.Size() + j. Products
 // among the two are taken apart, so that products of the same sets in the same
-// order are equal. A product with King depends on the own king's square, and is
-// Linear if the rest is. The error wraps ErrTooLarge.
+// order are equal. A product with King or KingZone depends on the own king's square, and
+// is Linear if the rest is. The error wraps ErrTooLarge.
 func Product(a, b Set) (Set, error) {
 	all := append(factors(a), factors(b)...)
 	last := len(all) - 1
@@ -29,21 +29,35 @@ func newProduct(a, b Set) (Set, error) {
 	if err := checkLimits(int64(a.Size())*int64(b.Size()), int64(a.MaxActive())*int64(b.MaxActive())); err != nil {
 		return nil, err
 	}
-	switch {
-	case a == Set(ownKing):
-		return newAnchored(anchored{inner: b, kingStride: b.Size(), stride: 1, size: kingAnchors * b.Size(), mirror: rankMirror}), nil
-	case b == Set(ownKing):
-		return newAnchored(anchored{inner: a, kingStride: 1, stride: kingAnchors, size: kingAnchors * a.Size(), mirror: rankMirror}), nil
+	if king, zones, ok := placesOfKing(a); ok {
+		return newAnchored(anchored{king: king, zones: zones, inner: b, kingStride: b.Size(), stride: 1, size: king.Size() * b.Size(), mirror: rankMirror}), nil
+	}
+	if king, zones, ok := placesOfKing(b); ok {
+		return newAnchored(anchored{king: king, zones: zones, inner: a, kingStride: 1, stride: king.Size(), size: king.Size() * a.Size(), mirror: rankMirror}), nil
 	}
 	return product{a: a, b: b, stride: b.Size()}, nil
 }
 
-// anchored is the product of King and another set, in either order:
+// placesOfKing reports whether a set says where the own king stands and nothing else, and
+// which of its features each square has; nil: the feature of the square's number.
+func placesOfKing(s Set) (king Set, zones *[kingAnchors]uint8, ok bool) {
+	switch s {
+	case Set(ownKing):
+		return ownKing, nil, true
+	case Set(kingZone):
+		return kingZone, &zoneOfSquare, true
+	}
+	return nil, nil, false
+}
+
+// anchored is the product of the own king's place and another set, in either order:
 //
-//	feature = kingStride*(own king's square) + offset + stride*(feature of inner)
+//	feature = kingStride*(own king's place) + offset + stride*(feature of inner)
 //
-// The own king's square is oriented by mirror.
+// The place is the own king's square, oriented by mirror, or its zone.
 type anchored struct {
+	king               Set                 // whose features the places are
+	zones              *[kingAnchors]uint8 // of squares; nil: the squares themselves
 	inner              Set
 	kingStride, stride int
 	offset             int
@@ -51,7 +65,7 @@ type anchored struct {
 	name, describe     string // of a product that is a block of its own
 }
 
-// linearAnchored is the product of King and a linear set.
+// linearAnchored is the product of the own king's place and a linear set.
 type linearAnchored struct{ anchored }
 
 func newAnchored(a anchored) Set {
@@ -66,11 +80,11 @@ func newAnchored(a anchored) Set {
 var (
 	kingAll = newAnchored(anchored{
 		name: "KingAll", describe: "own king square times pieces",
-		inner: allPieces, kingStride: allPieces.size, stride: 1, size: kingAnchors * allPieces.size, mirror: rankMirror,
+		king: ownKing, inner: allPieces, kingStride: allPieces.size, stride: 1, size: kingAnchors * allPieces.size, mirror: rankMirror,
 	})
 	halfKP = newAnchored(anchored{
 		name: "HalfKP", describe: "own king square times pieces other than kings, as in Stockfish 12",
-		inner: rotatedPieces, kingStride: 1 + rotatedPieces.size, stride: 1, offset: 1,
+		king: ownKing, inner: rotatedPieces, kingStride: 1 + rotatedPieces.size, stride: 1, offset: 1,
 		size: kingAnchors * (1 + rotatedPieces.size), mirror: rotation,
 	})
 )
@@ -80,9 +94,9 @@ func (a anchored) factors() []Set {
 	case a.name != "":
 		return []Set{newAnchored(a)}
 	case a.kingStride == 1:
-		return append(factors(a.inner), ownKing)
+		return append(factors(a.inner), a.king)
 	default:
-		return append([]Set{ownKing}, factors(a.inner)...)
+		return append([]Set{a.king}, factors(a.inner)...)
 	}
 }
 
@@ -97,7 +111,7 @@ func (a anchored) Describe() string {
 	if a.name != "" {
 		return a.describe
 	}
-	return ownKing.describe + " times (" + a.inner.Describe() + ")"
+	return a.king.Describe() + " times (" + a.inner.Describe() + ")"
 }
 
 func (a anchored) Size() int             { return a.size }
@@ -110,28 +124,40 @@ func (a anchored) Anchor(p *chess.Position, perspective chess.Color) int {
 	return kingAnchor(p, perspective)
 }
 
+// place returns the own king's place of its oriented square.
+func (a anchored) place(square int) int {
+	if a.zones == nil {
+		return square
+	}
+	return int(a.zones[square])
+}
+
 // groups has the unused numbers of a square among its features.
 func (a anchored) groups() Groups {
-	return Groups{Count: kingAnchors, Size: a.size / kingAnchors, step: a.kingStride, stride: a.stride}
+	n := a.king.Size()
+	return Groups{Count: n, Size: a.size / n, step: a.kingStride, stride: a.stride}
 }
 
 func (a anchored) dead(feature, king int) bool {
-	square, f := feature/a.kingStride, feature%a.kingStride-a.offset
+	place, f := feature/a.kingStride, feature%a.kingStride-a.offset
 	if a.kingStride == 1 {
-		square, f = feature%a.stride, feature/a.stride
+		place, f = feature%a.stride, feature/a.stride
 	}
 	if f < 0 {
 		return true
 	}
-	if king != noKing && a.mirror == rankMirror && king != square {
+	if king != noKing && a.mirror == rankMirror && a.place(king) != place {
 		return true
 	}
-	return a.inner.dead(f, square)
+	if a.zones == nil {
+		king = place
+	}
+	return a.inner.dead(f, king)
 }
 
-// place turns features of inner into features of the product.
-func (a anchored) place(list []int32, perspective chess.Color, king chess.Square) {
-	first := a.kingStride*(int(king)^int(perspective)*a.mirror) + a.offset
+// move turns features of inner into features of the product.
+func (a anchored) move(list []int32, perspective chess.Color, king chess.Square) {
+	first := a.kingStride*a.place(int(king)^int(perspective)*a.mirror) + a.offset
 	for i, f := range list {
 		list[i] = int32(first + a.stride*int(f))
 	}
@@ -140,7 +166,7 @@ func (a anchored) place(list []int32, perspective chess.Color, king chess.Square
 func (a anchored) Active(p *chess.Position, perspective chess.Color, dst []int32) []int32 {
 	n := len(dst)
 	dst = a.inner.Active(p, perspective, dst)
-	a.place(dst[n:], perspective, p.King(perspective))
+	a.move(dst[n:], perspective, p.King(perspective))
 	return dst
 }
 
@@ -148,20 +174,20 @@ func (a anchored) Difference(from, to *chess.Position, perspective chess.Color, 
 	n, m := len(added), len(removed)
 	added, removed = a.inner.Difference(from, to, perspective, added, removed)
 	king := to.King(perspective)
-	a.place(added[n:], perspective, king)
-	a.place(removed[m:], perspective, king)
+	a.move(added[n:], perspective, king)
+	a.move(removed[m:], perspective, king)
 	return added, removed
 }
 
 func (a linearAnchored) Append(c *Change, perspective chess.Color, king chess.Square, added, removed []int32) ([]int32, []int32) {
 	n, m := len(added), len(removed)
 	added, removed = a.inner.(Linear).Append(c, perspective, king, added, removed)
-	a.place(added[n:], perspective, king)
-	a.place(removed[m:], perspective, king)
+	a.move(added[n:], perspective, king)
+	a.move(removed[m:], perspective, king)
 	return added, removed
 }
 
-// product is the product of two sets of which neither is King. a is no product.
+// product is the product of two sets of which neither is King or KingZone. a is no product.
 type product struct {
 	a, b   Set
 	stride int // size of b
