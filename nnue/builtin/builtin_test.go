@@ -8,7 +8,7 @@ import (
 )
 
 // maxPacked is what the network may add to the program.
-const maxPacked = 1 << 20
+const maxPacked = 4 << 20
 
 // evaluate returns the network's centipawns for the side to move.
 func evaluate(t *testing.T, fen string) int {
