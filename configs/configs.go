@@ -46,6 +46,8 @@ type Config struct {
 	Train  Train   `yaml:"train"`
 	Gate   Gate    `yaml:"gate"`
 	Verify Verify  `yaml:"verify"`
+
+	Allocator Allocator `yaml:"allocator"`
 }
 
 // Run names a run and its protocol. All are for its beginning: a run keeps what it was
@@ -180,6 +182,14 @@ type Gate struct {
 // Verify plays stored games again.
 type Verify struct {
 	Share float64 `yaml:"share"` // of the games, chosen at random, 0..1
+}
+
+// Allocator divides the cores of a loop among its parts by what a second of each earns.
+type Allocator struct {
+	Enabled       bool    `yaml:"enabled"`
+	Minutes       float64 `yaml:"minutes"`         // of a round, after which it is measured what was earned
+	LeastPlay     float64 `yaml:"least_play"`      // share of the cores that play always keeps, 0..1
+	SamplesPerRow float64 `yaml:"samples_per_row"` // in place of train.samples_per_row: the most that training may have
 }
 
 // Rules for gates whose test does not decide.

@@ -47,7 +47,7 @@ func TestSharedSettings(t *testing.T) {
 	}
 	not = slices.DeleteFunc(not, func(key string) bool {
 		section, _, _ := strings.Cut(key, ".")
-		return slices.Contains([]string{"preset", "run", "bus", "replay", "train"}, section)
+		return slices.Contains([]string{"preset", "run", "bus", "replay", "train", "allocator"}, section)
 	})
 	if want := []string{"actor.name", "actor.workers", "actor.spool_max_games", "gate.concurrency"}; !slices.Equal(not, want) {
 		t.Errorf("found %q not shared, expected %q", not, want)

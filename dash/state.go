@@ -166,6 +166,12 @@ func liveState(s selfplay.Status) State {
 	if n := len(s.Curve); n > 0 {
 		net.Figures = append(net.Figures, figure("Elo, sum of the gate's matches", math.Round(s.Curve[n-1]), ""))
 	}
+	for _, p := range s.Division {
+		of := map[string]*Stage{"play": &play, "label": &train, "train": &train, "gate": &gate}[p.Name]
+		if of != nil {
+			of.Figures = append(of.Figures, figure("share of the cores, "+p.Name, math.Round(100*p.Share), "%"))
+		}
+	}
 	out := State{Live: true, Elapsed: s.Elapsed.Seconds(), Stages: []Stage{play, way, store, train, gate, net}}
 	for i := range out.Stages {
 		out.Stages[i].judge()

@@ -167,6 +167,16 @@ var trainerMetrics = []metric{
 	gaugeOf(trainer, "trainer_held_out_loss", "Loss on games never trained on; 0 before it was first measured.", func(o *selfplay.Observation) float64 { return o.Status.HeldOutLoss }),
 	gaugeOf(trainer, "trainer_sign_accuracy_ratio", "Share of held-out decisive positions whose sign the net has right.", func(o *selfplay.Observation) float64 { return o.Status.SignAccuracy }),
 	gaugeOf(trainer, "trainer_offered_generation", "Generation of the newest net offered.", func(o *selfplay.Observation) float64 { return float64(o.Status.Candidate) }),
+	newMetric(trainer, "allocator_share_ratio", "Share of the cores that the allocator gives to a part of the loop.", []string{"part"}, func(o *selfplay.Observation, e emit) {
+		for _, p := range o.Status.Division {
+			e(prometheus.GaugeValue, p.Share, p.Name)
+		}
+	}),
+	newMetric(trainer, "allocator_used_ratio", "Share of what the loop computed in the last seconds that was a part's.", []string{"part"}, func(o *selfplay.Observation, e emit) {
+		for _, p := range o.Status.Division {
+			e(prometheus.GaugeValue, p.Used, p.Name)
+		}
+	}),
 	timeOf(trainer, "trainer_last_offer_timestamp_seconds", "When the process last offered a net.", func(f *selfplay.Figures) time.Time { return f.Offered }),
 	timeOf(trainer, "trainer_last_checkpoint_timestamp_seconds", "When the process last wrote a checkpoint.", func(f *selfplay.Figures) time.Time { return f.Checkpoint }),
 }

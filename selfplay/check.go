@@ -35,6 +35,7 @@ func Check(cfg configs.Config) error {
 	check.Natural(wrong, "replay.actor_games_per_day", cfg.Replay.ActorGamesPerDay)
 	checkTrain(wrong, cfg)
 	checkGate(wrong, cfg.Gate)
+	checkAllocator(wrong, cfg)
 	return wrong.Err()
 }
 
@@ -130,6 +131,14 @@ func checkTrain(wrong *check.List, cfg configs.Config) {
 	check.Within(wrong, "train.tail_newest", t.TailNewest, 0.0001, 1)
 	wrong.That(t.TailShare == 0 || cfg.Net.Kind != configs.Planes, "train.tail_share", t.TailShare, "0 with planes, whose nets are not trained through rounding")
 	check.Positive(wrong, "train.checkpoint", t.Checkpoint)
+}
+
+func checkAllocator(wrong *check.List, cfg configs.Config) {
+	a := cfg.Allocator
+	wrong.That(!a.Enabled || cfg.Actor.Search == configs.AlphaBeta, "allocator.enabled", a.Enabled, "false with actor.search mcts, whose games share their evaluations")
+	check.Within(wrong, "allocator.minutes", a.Minutes, 0.01, 1440)
+	check.Within(wrong, "allocator.least_play", a.LeastPlay, 0.05, 0.9)
+	check.Positive(wrong, "allocator.samples_per_row", a.SamplesPerRow)
 }
 
 func checkGate(wrong *check.List, g configs.Gate) {

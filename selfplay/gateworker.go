@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/match"
@@ -367,6 +368,14 @@ var gateSides = [2]string{"candidate", "incumbent"}
 func (r *Run) gatePlayer(n *net, name string, nodes uint64, hashMB int) match.Contestant {
 	c := match.NewContestant(r.style.spec().With(n.Net, player.Defaults{Limits: search.Limits{Nodes: nodes}, HashMB: hashMB}))
 	c.Name, c.Net = fmt.Sprintf("%s %s", name, short(n.ID)), n.ID
+	open := c.New
+	c.New = func() (game.Player, error) {
+		p, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return r.cores.player(p, gating), nil
+	}
 	return c
 }
 

@@ -62,8 +62,8 @@ func (l *learner) modelFor(caller []byte) (trainer.Model, error) {
 	if net := l.net(); !slices.Contains(all, net) {
 		return nil, fmt.Errorf("found a checkpoint of a net of %s %d, expected one of those that net.growth names: name it there", net.Features, net.Width)
 	} else if net == before {
-		return l.model, nil
+		return l.sharing(), nil
 	}
 	err = l.begin()
-	return l.model, err
+	return l.sharing(), err
 }

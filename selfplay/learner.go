@@ -15,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dataset"
+	"github.com/crazyhouse-rl/selfplay/internal/allocator"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/replay"
@@ -33,20 +34,21 @@ const (
 // learner trains on the replay buffer, at a bounded number of samples per new
 // position, and offers a net every train.steps_per_net steps.
 type learner struct {
-	run      *Run
-	set      setPointer // writes only as long as this process is the trainer
-	buffer   *replay.Buffer
-	copied   *copying // how far the buffer is; nil: it is no copy
-	training *run.Training
-	config   trainer.Config
-	model    run.Model
-	trainer  *trainer.Trainer
-	source   *source
-	tailOf   run.Model // whose tail the last step was in; nil: in none
-	state    learnerState
-	offered  *netList // the nets that it has signed
-	curves   *curves  // for TensorBoard, while it learns
-	unpruned string   // why old nets were last not removed
+	run        *Run
+	set        setPointer // writes only as long as this process is the trainer
+	buffer     *replay.Buffer
+	copied     *copying // how far the buffer is; nil: it is no copy
+	training   *run.Training
+	config     trainer.Config
+	model      run.Model
+	trainer    *trainer.Trainer
+	source     *source
+	allocation *allocation // of the cores; nil: none
+	tailOf     run.Model   // whose tail the last step was in; nil: in none
+	state      learnerState
+	offered    *netList // the nets that it has signed
+	curves     *curves  // for TensorBoard, while it learns
+	unpruned   string   // why old nets were last not removed
 }
 
 // learnerState is stored in the checkpoint with the trainer's own.
@@ -59,6 +61,8 @@ type learnerState struct {
 	// Stage is the architecture of a net that has grown; nil: the one that the run began
 	// with.
 	Stage *configs.Stage `json:"stage,omitempty"`
+	// Allocator is what the allocator has found; nil: nothing yet.
+	Allocator *allocator.State `json:"allocator,omitempty"`
 }
 
 // source draws the trainer's samples from the buffer.
@@ -112,7 +116,11 @@ func (l *learner) newModel() (run.Model, error) {
 func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error) {
 	t := r.cfg.Train
 	l := &learner{run: r, set: set, buffer: buffer, curves: &curves{}}
-	l.state.Ratio = replay.Ratio{PerRow: t.SamplesPerRow, Cap: max(float64(4*t.Batch), t.SamplesPerRow*float64(t.MinPositions))}
+	perRow := t.SamplesPerRow
+	if l.allocation = newAllocation(r); l.allocation != nil {
+		perRow = r.cfg.Allocator.SamplesPerRow
+	}
+	l.state.Ratio = replay.Ratio{PerRow: perRow, Cap: max(float64(4*t.Batch), perRow*float64(t.MinPositions))}
 	var err error
 	if l.training, err = newTraining(r.cfg, r.cfg.Net.Net); err != nil {
 		return nil, err
@@ -130,7 +138,7 @@ func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error)
 		return nil, err
 	}
 	l.source = &source{buffer, drawingOf(t), relabel, t.Mirror / 100}
-	if l.trainer, err = trainer.New(l.model, l.source, l.config); err != nil {
+	if l.trainer, err = trainer.New(l.sharing(), l.source, l.config); err != nil {
 		return nil, err
 	}
 	if err := l.resume(); err != nil {
@@ -212,6 +220,9 @@ func (l *learner) train(ctx context.Context) (err error) {
 	l.curves = l.run.openCurves("trainer", l.trainer.Steps())
 	defer l.curves.close()
 	for ctx.Err() == nil {
+		if err := l.allocate(); err != nil {
+			return err
+		}
 		if !l.mayTrain() {
 			pause.For(ctx, l.run.wait(learnerPause))
 			continue
@@ -244,7 +255,7 @@ func (l *learner) mayTrain() bool {
 		l.run.status.set(roleTrainer, "waiting for games: %s of %s positions", count(rows), count(uint64(t.MinPositions)))
 		return false
 	case !l.state.Ratio.Take(t.Batch):
-		l.run.status.set(roleTrainer, "waiting for games: %g samples a position", t.SamplesPerRow)
+		l.run.status.set(roleTrainer, "waiting for games: %g samples a position", l.state.Ratio.PerRow)
 		return false
 	}
 	l.run.status.set(roleTrainer, "training")
@@ -294,7 +305,7 @@ func (l *learner) renew() error {
 	if err := l.grow(stored); err != nil {
 		return err
 	}
-	l.trainer.Renew(l.model)
+	l.trainer.Renew(l.sharing())
 	l.state.Renewed, l.state.Scaled = stored, false
 	advance := t.RenewSamples * float64(stats.WindowPlies)
 	l.state.Ratio.Advance(advance)

@@ -32,6 +32,7 @@ func (r *Run) Loop(ctx context.Context, limits Limits) error {
 		return err
 	}
 	defer in.close()
+	r.divideCores()
 	err = r.withActor(ctx, limits, drainAll, []role{
 		func(ctx context.Context) error { return r.trainerRole(ctx, in.buffer, nil) },
 		func(ctx context.Context) error { return r.refereeRole(ctx, r.cfg.Gate.Concurrency) },

@@ -36,6 +36,9 @@ func (s Status) Panel(columns int) []string {
 	row("train", s.trainText())
 	row("gate", s.gateText())
 	row("net", s.netText(columns-panelLabel))
+	if text := s.coresText(); text != "" {
+		row("cores", text)
+	}
 	return panel
 }
 
@@ -128,4 +131,17 @@ func (s Status) unusual(role int, usual ...string) string {
 		}
 	}
 	return "; " + state
+}
+
+// coresText is the allocator's division of the cores and, in brackets, what is used of
+// it, in per cent.
+func (s Status) coresText() string {
+	var parts []string
+	for _, p := range s.Division {
+		parts = append(parts, fmt.Sprintf("%s %.0f (%.0f)", p.Name, 100*p.Share, 100*p.Used))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "shares in % (used): " + strings.Join(parts, ", ")
 }

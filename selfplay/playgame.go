@@ -28,6 +28,7 @@ type gameMaker struct {
 	seed     uint64       // of the run
 	build    string       // of the program, as playingBuild has it
 	log      *slog.Logger
+	cores    *cores // that searches wait for; nil: they do not
 }
 
 // newGameMaker returns one that takes openings from b, which may be nil.
@@ -48,12 +49,13 @@ func (m *gameMaker) play(ctx context.Context, p pairing, id game.ID) (*game.Game
 	for _, player := range p.players {
 		player.seed(seed)
 	}
+	white, black := m.cores.player(p.players[chess.White], playing), m.cores.player(p.players[chess.Black], playing)
 	newest := p.players[p.newest]
-	opening, err := m.opening(ctx, newest, rng)
+	opening, err := m.opening(ctx, m.cores.player(newest, playing), rng)
 	if err != nil {
 		return nil, err
 	}
-	g, err := game.Play(ctx, p.players[chess.White], p.players[chess.Black], opening, game.Config{
+	g, err := game.Play(ctx, white, black, opening, game.Config{
 		Limits:            game.Both(limitsOf(c)),
 		MaxPlies:          c.MaxPlies,
 		WinScore:          search.Score(c.WinScore),
@@ -66,7 +68,7 @@ func (m *gameMaker) play(ctx context.Context, p pairing, id game.ID) (*game.Game
 	}
 	g.ID, g.Seed, g.Nets, g.Build = id.String(), seed, p.nets, m.build
 	p.leaveOut(c, g)
-	return g, m.research(ctx, newest, g)
+	return g, m.research(ctx, m.cores.player(newest, playing), g)
 }
 
 // at returns the maker of games with a net that was offered when as many games were

@@ -54,6 +54,7 @@ type relabeller struct {
 	depth   int // 0: quiescence
 	threads int
 	event   func(msg string, args ...any)
+	cores   *cores
 	present atomic.Pointer[net] // the net that the run plays with; nil: none yet
 
 	mu      sync.Mutex // guards what follows
@@ -82,7 +83,7 @@ func newRelabeller(r *Run) (*relabeller, error) {
 	if err != nil || !on {
 		return nil, err
 	}
-	return &relabeller{depth: depth, threads: cmp.Or(r.cfg.Train.Workers, runtime.GOMAXPROCS(0)), event: r.event}, nil
+	return &relabeller{depth: depth, threads: cmp.Or(r.cfg.Train.Workers, runtime.GOMAXPROCS(0)), event: r.event, cores: r.cores}, nil
 }
 
 // follow keeps the net that the current pointer names present until ctx ends.
@@ -143,6 +144,11 @@ func (x *relabeller) label(samples []sample.Sample) {
 			missing = append(missing, i)
 		}
 	}
+	leave, err := x.cores.enter(context.Background(), labelling, x.threads)
+	if err != nil {
+		return
+	}
+	defer leave()
 	blocks := (len(missing) + labelBlock - 1) / labelBlock
 	parallel.Do(x.threads, blocks, func(worker, block int) {
 		for _, i := range missing[block*labelBlock : min(len(missing), (block+1)*labelBlock)] {

@@ -78,6 +78,7 @@ type Run struct {
 	log      *slog.Logger
 	judging  atomic.Pointer[string] // id of the net the referee is at; kept from pruning
 	books    bookCache
+	cores    *cores // that the roles of a loop share; nil: the system divides them
 }
 
 // SavedConfig returns the configuration of the run in dir; found is false if

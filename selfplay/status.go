@@ -44,6 +44,7 @@ type Status struct {
 	Candidate       int          // generation last offered
 	LastGate        string       // how the last candidate fared
 	Gate            GateProgress // zero: no match is played
+	Division        []Share      // of the cores; nil: the system divides them
 	Curve           []float64    // Elo of the nets that passed over what played before the first, by the sum of the gate's matches
 	FailedNet       string       // id of the net that should be played with and cannot be loaded; empty: none
 	FailedWhy       string
@@ -224,6 +225,9 @@ func (s Status) Attrs() []any {
 		"step", s.Step, "samples", s.Samples, "samples_per_s", math.Round(s.SamplesPerS), "samples_per_position", s.SamplesPerRow,
 		"train_loss", s.TrainLoss, "held_out_loss", s.HeldOutLoss, "sign_accuracy", s.SignAccuracy,
 		"net", s.Net, "generation", s.Generation, "actor_generation", s.ActorGeneration, "nodes", s.Nodes, "candidate", s.Candidate, "last_gate", s.LastGate,
+	}
+	for _, p := range s.Division {
+		attrs = append(attrs, "share_"+p.Name, math.Round(1000*p.Share)/1000, "used_"+p.Name, math.Round(1000*p.Used)/1000)
 	}
 	for _, r := range s.Roles[:roleVerify] {
 		attrs = append(attrs, r.Name, r.State)

@@ -115,6 +115,7 @@ var group = map[string]int{
 	"scripts/load":    13,
 	"scripts/soak":    13,
 
+	"internal/allocator":   1,
 	"internal/chaos":       12,
 	"internal/chaos/fault": 10,
 	"internal/check":       1,

@@ -1,0 +1,75 @@
+package selfplay
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+)
+
+// TestSharedCoresChangeNoGame: a game is the same whether its searches wait for cores or
+// do not.
+func TestSharedCoresChangeNoGame(t *testing.T) {
+	t.Parallel()
+	cfg := researchConfig(t)
+	n := randomNNUE(t, cfg, 1)
+	m, sharing := newMaker(t, cfg), newMaker(t, cfg)
+	sharing.cores = newCores(1)
+	if !bytes.Equal(m.record(t, m.open(t, n), n, verifyID(1)), sharing.record(t, sharing.open(t, n), n, verifyID(1))) {
+		t.Error("the game is another")
+	}
+	if used := sharing.cores.used(); used[playing] == 0 {
+		t.Errorf("used %v, expected play", used)
+	}
+}
+
+// TestLoopAllocates: a loop with the allocator learns, shows the division, and has
+// what was found in its checkpoint.
+func TestLoopAllocates(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := smallConfig(t)
+	cfg.Allocator.Enabled, cfg.Allocator.Minutes, cfg.Train.Relabel = true, 0.01, "quiescence"
+	cfg.Gate.Elo0, cfg.Gate.Elo1 = -1000, -900
+	s := loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience})
+	names, sum, used := "", 0.0, 0.0
+	for _, p := range s.Division {
+		names += p.Name + " "
+		sum += p.Share
+		used += p.Used
+	}
+	if names != "play label train gate " || sum < 0.999 || sum > 1.001 || used > 1.001 {
+		t.Errorf("division %+v", s.Division)
+	}
+	if panel := strings.Join(s.Panel(120), "\n"); !strings.Contains(panel, "\ncores  shares in % (used): play ") {
+		t.Errorf("panel %s", panel)
+	}
+	r, buffer := openWithBuffer(t, dir, cfg)
+	l, err := newLearner(r, buffer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := l.state.Allocator; found == nil || len(found.Shares) != 4 {
+		t.Errorf("checkpoint with what the allocator found: %+v", found)
+	}
+}
+
+// TestAllocationStarts: whatever parts a loop has, the first shares are ones that the
+// rules take.
+func TestAllocationStarts(t *testing.T) {
+	for i := range 1 << 2 {
+		for _, least := range []float64{0.05, 0.4, 0.9} {
+			cfg := smallConfig(t)
+			cfg.Allocator.LeastPlay, cfg.Gate.Enabled, cfg.Train.Relabel = least, i&1 != 0, configs.RelabelOff
+			if i&2 != 0 {
+				cfg.Train.Relabel = configs.RelabelQuiescence
+			}
+			a := newAllocation(&Run{cfg: cfg, cores: newCores(2)})
+			if s, err := a.start(); err != nil || len(s.Shares) != len(a.who) {
+				t.Errorf("parts %v, least play %g: %v", a.who, least, err)
+			}
+		}
+	}
+}

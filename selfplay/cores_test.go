@@ -1,0 +1,114 @@
+package selfplay
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestCoresDivide: consumers that always want to compute do so by their shares, with
+// pieces of any length and number of threads, and all cores are used.
+func TestCoresDivide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCores(2)
+		c.divide([consumers]float64{playing: 0.6, training: 0.3, gating: 0.1})
+		ctx, stop := context.WithTimeout(t.Context(), 300*time.Second)
+		defer stop()
+		began := time.Now()
+		var all sync.WaitGroup
+		use := func(who consumer, threads int, piece time.Duration) {
+			for {
+				leave, err := c.enter(ctx, who, threads)
+				if err != nil {
+					return
+				}
+				time.Sleep(piece)
+				leave()
+			}
+		}
+		for range 2 {
+			all.Go(func() { use(playing, 1, time.Millisecond) })
+			all.Go(func() { use(gating, 1, 3*time.Millisecond) })
+		}
+		all.Go(func() { use(training, 5, 70*time.Millisecond) })
+		all.Wait()
+		sum := 0.0
+		for who, want := range map[consumer]float64{playing: 0.6, training: 0.3, gating: 0.1} {
+			used := c.used()[who] / time.Since(began).Seconds() / 2
+			if sum += used; math.Abs(used-want) > 0.02 {
+				t.Errorf("%v has %.3f, expected %.2f", who, used, want)
+			}
+		}
+		if sum < 0.95 {
+			t.Errorf("%.3f of the cores used, expected all", sum)
+		}
+	})
+}
+
+// TestCoresIdle: what a consumer does not want the others have, and one that comes back
+// has no more than its share.
+func TestCoresIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCores(1)
+		c.divide([consumers]float64{playing: 0.5, training: 0.5})
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var all sync.WaitGroup
+		use := func(who consumer) {
+			for {
+				leave, err := c.enter(ctx, who, 1)
+				if err != nil {
+					return
+				}
+				time.Sleep(time.Millisecond)
+				leave()
+			}
+		}
+		all.Go(func() { use(playing) })
+		time.Sleep(100 * time.Second)
+		if used := c.used()[playing]; used < 99 {
+			t.Errorf("play alone has %.1f s of 100", used)
+		}
+		before := c.used()
+		all.Go(func() { use(training) })
+		time.Sleep(100 * time.Second)
+		for _, who := range []consumer{playing, training} {
+			if used := c.used()[who] - before[who]; math.Abs(used-50) > 2 {
+				t.Errorf("%v has %.1f s of the next 100, expected 50", who, used)
+			}
+		}
+		stop()
+		all.Wait()
+	})
+}
+
+// TestCoresInterrupted: who stops waiting leaves no claim, and nil lets all compute.
+func TestCoresInterrupted(t *testing.T) {
+	c := newCores(1)
+	leave, err := c.enter(t.Context(), playing, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := c.enter(ctx, training, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	leave()
+	if leave, err = c.enter(t.Context(), gating, 4); err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	if c.free != 1 {
+		t.Errorf("%d threads free, expected 1", c.free)
+	}
+	var none *cores
+	if leave, err = none.enter(ctx, playing, 1); err != nil {
+		t.Errorf("without cores: error %v", err)
+	}
+	leave()
+}
