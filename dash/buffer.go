@@ -51,31 +51,54 @@ func newBuffer(dir string) buffer {
 func (b *buffer) read(now time.Time, run string) error {
 	before := b.games
 	b.run = run
-	err := b.follower.Next(func(encoded []byte, trainable int) {
-		h, err := game.DecodeHeader(encoded)
-		if err != nil {
-			return
-		}
-		rows := uint64(trainable)
-		if sample.HeldOut(h.ID) {
-			rows = 0
-		}
-		b.games++
-		b.rows += rows
-		b.count(h.Nets[0], rows)
-		s := stored{h, slices.Clone(encoded)}
-		b.keep(s)
-		b.countActor(s, now)
-	})
-	for _, a := range b.actors {
-		a.rate.add(now, a.games)
-	}
+	err := b.follower.Next(func(encoded []byte, trainable int) { b.take(encoded, trainable, now) })
+	b.meter(now)
 	b.begun = b.begun || err == nil
 	if b.games > before {
 		b.version++
 		b.last = now
 	}
 	return err
+}
+
+// take counts and keeps an encoded game.
+func (b *buffer) take(encoded []byte, trainable int, now time.Time) {
+	h, err := game.DecodeHeader(encoded)
+	if err != nil {
+		return
+	}
+	rows := uint64(trainable)
+	if sample.HeldOut(h.ID) {
+		rows = 0
+	}
+	b.games++
+	b.rows += rows
+	b.count(h.Nets[0], rows)
+	s := stored{h, slices.Clone(encoded)}
+	b.keep(s)
+	b.countActor(s, now)
+}
+
+// meter measures how fast the actors' games come.
+func (b *buffer) meter(now time.Time) {
+	for _, a := range b.actors {
+		a.rate.add(now, a.games)
+	}
+}
+
+// published takes a game that an actor publishes, unless it does so again.
+func (b *buffer) published(encoded []byte, now time.Time) {
+	record, _, err := game.Unseal(encoded)
+	if err != nil {
+		return
+	}
+	h, err := game.DecodeHeader(record)
+	if err != nil || slices.ContainsFunc(b.newest(), func(s stored) bool { return s.header.ID == h.ID }) {
+		return
+	}
+	b.take(record, 0, now)
+	b.version++
+	b.last = now
 }
 
 // keep keeps a game. Older ones are let go many at a time, as a long run has a million

@@ -2,6 +2,9 @@ package dash
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"reflect"
 	"strings"
 	"time"
 
@@ -37,16 +40,81 @@ func (w *Watch) readNets(ctx context.Context, v *selfplay.Overview) error {
 			passed[c.Net] = c.Time
 		}
 	}
-	w.events.curve.Offered = nil
+	w.servers.offered = nil
 	for _, m := range list {
 		w.servers.manifests[m.ID] = m
-		w.events.curve.Offered = append(w.events.curve.Offered, selfplay.OfferedNet{
+		w.servers.offered = append(w.servers.offered, selfplay.OfferedNet{
 			Time: passed[m.ID], Generation: m.Generation, Net: m.ID, Step: m.Step, Games: float64(m.Games), HeldOutLoss: m.HeldOutLoss,
 		})
 	}
 	w.servers.passed = passed
-	w.events.version++
+	w.rebuild()
 	return nil
+}
+
+// rebuild makes the curve anew of the nets on the servers and the verdicts of the referee.
+func (w *Watch) rebuild() {
+	c := selfplay.Curve{}
+	for _, o := range w.servers.offered {
+		c.Offer(o)
+	}
+	for _, v := range w.servers.verdicts {
+		c.Judge(v)
+	}
+	w.events.curve = c
+	w.events.version++
+}
+
+// readJudging asks the referee what it has judged since it was asked last. That there is
+// none, or one of an earlier build, is no failure.
+func (w *Watch) readJudging(ctx context.Context) {
+	if w.cfg.Judging == nil {
+		return
+	}
+	w.mu.Lock()
+	known := w.servers.known
+	w.mu.Unlock()
+	j, err := w.cfg.Judging(ctx, known)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := &w.servers
+	if s.untold = ""; err != nil {
+		s.untold = err.Error()
+		return
+	}
+	fewer := j.Total < known // another referee, which knows of fewer
+	if fewer {
+		s.verdicts, known, s.missed = nil, 0, 0
+	}
+	s.missed += max(0, j.First-known)
+	s.known = j.Total
+	if len(j.Verdicts) > 0 || fewer {
+		s.verdicts = append(s.verdicts, j.Verdicts...)
+		w.rebuild()
+	}
+	if !reflect.DeepEqual(j.Matches, w.logs.matches) {
+		w.logs.matches = j.Matches
+		w.logs.version++
+	}
+}
+
+// follow begins to follow the games that are published, once.
+func (w *Watch) follow() {
+	s := &w.servers
+	w.buffer.run, w.buffer.begun = w.run.ID, true
+	if w.cfg.Games == nil || s.following != nil {
+		return
+	}
+	stop, err := w.cfg.Games(func(encoded []byte) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.buffer.published(encoded, time.Now())
+	})
+	if err != nil {
+		s.problem = err.Error()
+		return
+	}
+	s.following = stop
 }
 
 func recordKey(r *nets.Record) string {
@@ -100,6 +168,16 @@ func (w *Watch) busState() State {
 			net.Figures = []Figure{{Name: "net", Text: shortID(v.Current.Net)}, figure("generation", v.Current.Generation, "")}
 			out.Links[4].Value, out.Links[5].Value = number(float64(v.Current.Generation)), number(float64(v.Current.Generation))
 		}
+	}
+	if n := len(w.events.curve.Judged); n > 0 {
+		j := w.events.curve.Judged[n-1]
+		gate.Figures = append(gate.Figures, Figure{Name: "last", Text: fmt.Sprintf("generation %d %s", j.Generation, verdictText(j.Passed))})
+	}
+	if n := len(w.events.curve.Passed); n > 0 {
+		net.Figures = append(net.Figures, figure("Elo, sum of the gate's matches", math.Round(w.events.curve.Passed[n-1].Sum), ""))
+	}
+	if out.Gate = w.match(); out.Gate != nil {
+		out.Links[3].Flows = true
 	}
 	out.Stages = []Stage{play, way, store, train, gate, net}
 	return out

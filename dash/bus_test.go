@@ -4,14 +4,110 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
+
+// Of a run on servers the page shows the games that are published, once each, a board of
+// each actor's newest, and what the referee tells of its matches.
+func TestPublished(t *testing.T) {
+	now := time.Now()
+	v := selfplay.Overview{Run: bus.RunRecord{Name: "far", ID: "abc", Variant: "crazyhouse", Kind: "nnue"}, Current: &nets.Record{Net: firstNet, Generation: 1, Action: "publish"}}
+	var visit func([]byte)
+	stopped := false
+	verdict := selfplay.JudgedNet{Time: now, Generation: 1, Net: firstNet, Incumbent: "material", Passed: true, Reason: "H1", Elo: "80.00 +/- 30.00", Games: 8}
+	told := selfplay.Judging{First: 3, Total: 4, Verdicts: []selfplay.JudgedNet{verdict}, Matches: []selfplay.WatchedMatch{
+		{Candidate: secondNet, Incumbent: firstNet, Generation: 2, Of: 40, Path: []float64{0.5, -0.25}, Low: -2.9, High: 2.9, Wins: 3, Losses: 1},
+	}}
+	var after []int
+	w, err := NewWatch(Config{
+		refresh: time.Nanosecond,
+		Ask:     func(context.Context) (selfplay.Overview, error) { return v, nil },
+		Nets: func(context.Context) ([]nets.Manifest, []selfplay.NetChange, error) {
+			return []nets.Manifest{{ID: firstNet, Generation: 1, Games: 70}}, nil, nil
+		},
+		Judging: func(_ context.Context, n int) (selfplay.Judging, error) { after = append(after, n); return told, nil },
+		Games:   func(f func([]byte)) (func(), error) { visit = f; return func() { stopped = true }, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewServer(w)
+	read[State](t, s, "/api/state")
+	w.questions.Wait()
+	first := record(t, "abc-anna-0-0-1", firstNet, 1)
+	visit(first)
+	visit(first)
+	visit([]byte("no game"))
+	visit(record(t, "abc-anna-0-0-2", firstNet, 2))
+	state := read[State](t, s, "/api/state")
+	if g := state.Gate; g == nil || g.Generation != 2 || g.Pairs != 2 || g.LLR != -0.25 {
+		t.Errorf("found gate %+v, expected the match of generation 2 after two pairs", g)
+	}
+	games := read[Games](t, s, "/api/games")
+	if !games.Published || games.Total != 2 || len(games.Games) != 2 || games.Games[0].ID != "abc-anna-0-0-2" || games.Games[0].Generations[0] != 1 {
+		t.Errorf("found games %+v, expected two of generation 1", games)
+	}
+	if g := read[Replayed](t, s, "/api/games/abc-anna-0-0-1"); len(g.Positions) < 2 {
+		t.Errorf("found %d positions, expected a game", len(g.Positions))
+	}
+	if b := read[Boards](t, s, "/api/boards"); b.Live || len(b.List) != 1 || b.List[0].Game != "abc-anna-0-0-2" || b.List[0].FEN == "" {
+		t.Errorf("found boards %+v, expected the newest game of the actor", b)
+	}
+	l := read[Learning](t, s, "/api/learning")
+	if len(l.Strength) != 1 || l.Strength[0].Sum != 80 || l.Strength[0].Error != 30 || l.Strength[0].Games != 70 || len(l.Matches) != 1 || l.Counts.Missed != 3 || l.Untold != "" {
+		t.Errorf("found %+v, expected 80 ± 30 Elo, a match, and three verdicts that were not told", l)
+	}
+	// The verdict of another match comes, then a referee that knows of it alone.
+	next := verdict
+	next.Generation, next.Net, next.Passed, next.Elo = 2, secondNet, false, "-5.00 +/- 30.00"
+	told = selfplay.Judging{First: 4, Total: 5, Verdicts: []selfplay.JudgedNet{next}}
+	again := func() Learning {
+		w.mu.Lock()
+		w.servers.asked = time.Time{}
+		w.mu.Unlock()
+		read[State](t, s, "/api/state")
+		w.questions.Wait()
+		return read[Learning](t, s, "/api/learning")
+	}
+	if l := again(); l.Counts.Judged != 2 || l.Counts.Passed != 1 || len(l.Matches) != 0 {
+		t.Errorf("found %+v, expected two verdicts", l.Counts)
+	}
+	told = selfplay.Judging{Total: 1, Verdicts: []selfplay.JudgedNet{next}}
+	if l := again(); l.Counts.Judged != 1 || l.Counts.Passed != 0 || l.Counts.Missed != 0 || len(l.Strength) != 0 {
+		t.Errorf("found %+v, expected one verdict", l.Counts)
+	}
+	if want := []int{0, 4, 5}; !slices.Equal(after, want) {
+		t.Errorf("asked for verdicts after %v, expected %v", after, want)
+	}
+	if w.close(); !stopped {
+		t.Error("the games are still followed")
+	}
+}
+
+// The games under way stand on boards with the search's score from White's side.
+func TestLiveBoards(t *testing.T) {
+	at := selfplay.LiveBoard{Game: "abc-local-1-0-3", Nets: [2]string{firstNet, secondNet}, Plies: 2, FEN: chess.Crazyhouse.StartFEN, UCI: "e7e5", SAN: "e5", Mover: chess.Black, Score: 120, Line: []string{"Nf3", "Nc6"}}
+	s := newTestServer(t, Config{Dir: trial(t), Boards: func() []selfplay.LiveBoard { return []selfplay.LiveBoard{at} }})
+	b := read[Boards](t, s, "/api/boards")
+	if !b.Live || len(b.List) != 1 {
+		t.Fatalf("found %+v, expected a game under way", b)
+	}
+	line := b.List[0]
+	if line.Score == nil || *line.Score != -120 || line.Win == nil || *line.Win >= 0.5 || line.Line != "Nf3 Nc6" || line.Result != "*" || line.Generations != [2]int{1, 2} {
+		t.Errorf("found %+v, expected that Black is ahead", line)
+	}
+	if stored := read[Boards](t, newTestServer(t, Config{Dir: trial(t)}), "/api/boards"); stored.Live || len(stored.List) != 1 || stored.List[0].Result == "*" {
+		t.Errorf("found %+v, expected the newest game stored", stored)
+	}
+}
 
 // A run seen through its servers has who works, its data path and its nets, and nothing of
 // the directory that the program happens to be in.

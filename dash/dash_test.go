@@ -97,7 +97,7 @@ func TestLearning(t *testing.T) {
 	if len(l.Strength) != 2 || l.Strength[1].Sum != 100 || l.Strength[1].Error != 50 || *l.Strength[1].Margin != 40 {
 		t.Errorf("found strength %+v, expected 100 ± 50 after two nets", l.Strength)
 	}
-	if len(l.Offered) != 2 || len(l.Judged) != 2 || l.Judged[0].Generation != 2 || l.Counts != (Counts{2, 2, 2, 0}) {
+	if len(l.Offered) != 2 || len(l.Judged) != 2 || l.Judged[0].Generation != 2 || l.Counts != (Counts{Offered: 2, Judged: 2, Passed: 2, NoError: 0}) {
 		t.Errorf("found %+v", l)
 	}
 	i := slices.IndexFunc(l.Matches, func(m Match) bool { return len(m.Path) > 0 })

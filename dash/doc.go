@@ -18,6 +18,8 @@
 //	POST /api/control/promote, rollback   an Order, with the token; Done
 //	GET /api/comparison   Comparison, of the directory of one
 //
+//	GET /api/boards       the games of the actors, Boards
+//	GET /api/neurons/{n}  a picture of a neuron of the net that is played with, SVG
 //	GET /api/opponent     who plays against a person, Opponent
 //
 // What is asked about a position is sent, as the game that led to it (Question), with the

@@ -11,10 +11,13 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// Games are the newest games of the replay buffer.
+// Games are the newest games of the replay buffer, or of a run on servers those published
+// while the page was served.
 type Games struct {
 	Games []GameLine `json:"games"` // the newest first
-	Total uint64     `json:"total"` // games ever stored
+	Total uint64     `json:"total"` // games ever stored, or of a run on servers published
+
+	Published bool `json:"published"` // they are a run's on servers
 }
 
 // GameLine is a game in a list.
@@ -53,7 +56,7 @@ type Place struct {
 func (w *Watch) games() Games {
 	generation := w.generations()
 	total, _, _ := w.buffer.total()
-	out := Games{Games: make([]GameLine, 0, len(w.buffer.newest())), Total: total}
+	out := Games{Games: make([]GameLine, 0, len(w.buffer.newest())), Total: total, Published: w.onServers()}
 	for _, s := range slices.Backward(w.buffer.newest()) {
 		h := s.header
 		out.Games = append(out.Games, GameLine{
@@ -74,16 +77,22 @@ func (w *Watch) record(id string) []byte {
 	return nil
 }
 
+// scoresOf says by which search scores are that are stored under the search of the run's
+// settings.
+func scoresOf(name string) player.Search {
+	if name == configs.TreeSearch {
+		return player.TreeSearch
+	}
+	return player.AlphaBeta
+}
+
 // replayed decodes a game for the page.
 func replayed(record []byte, generation map[string]int, searchName string) (*Replayed, error) {
 	g, err := game.Decode(record)
 	if err != nil {
 		return nil, err
 	}
-	by := player.AlphaBeta
-	if searchName == configs.TreeSearch {
-		by = player.TreeSearch
-	}
+	by := scoresOf(searchName)
 	var pgn strings.Builder
 	if err := (game.PGNOptions{}).Write(&pgn, g, nil); err != nil {
 		return nil, err

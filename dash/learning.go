@@ -2,6 +2,7 @@ package dash
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -22,6 +23,16 @@ type Learning struct {
 	Matches  []Match               `json:"matches"`  // the newest first
 	Window   *Window               `json:"window"`   // nil: not known
 	Counts   Counts                `json:"counts"`
+	Untold   string                `json:"untold"` // why the referee of a run on servers tells no verdicts; empty: it does
+	Cores    *Cores                `json:"cores"`  // nil: not known
+}
+
+// Cores says how the run's settings divide a machine's cores.
+type Cores struct {
+	Actor   int `json:"actor"`   // games at the same time
+	Gate    int `json:"gate"`    // the same, while a match is played
+	Trainer int `json:"trainer"` // threads; 0: one for each core
+	CPUs    int `json:"cpus"`    // of the machine, as the run's process sees them; 0: it is another's
 }
 
 // Counts are of the whole run.
@@ -29,6 +40,7 @@ type Counts struct {
 	Offered int `json:"offered"`
 	Judged  int `json:"judged"`
 	Passed  int `json:"passed"`
+	Missed  int `json:"missed"`   // verdicts that the referee of a run on servers had given before, and does not tell
 	NoError int `json:"no_error"` // matches among those passed whose Elo has no finite error
 }
 
@@ -104,7 +116,9 @@ func (w *Watch) matches() []Match {
 	out := append([]Match{}, w.logs.matches...)
 	for i := range out {
 		m := &out[i]
-		m.Generation = generation[m.Candidate]
+		if g, ok := generation[m.Candidate]; ok {
+			m.Generation = g
+		}
 		for _, j := range slices.Backward(w.events.curve.Judged) {
 			if j.Net == m.Candidate && j.Incumbent == m.Incumbent {
 				m.Verdict, m.Reason = verdictText(j.Passed), j.Reason
@@ -122,7 +136,14 @@ func (w *Watch) learning() Learning {
 	l := Learning{
 		Strength: thin(points, mostPoints), Offered: thin(c.Offered, mostPoints),
 		Matches: w.matches(), Window: w.window(),
-		Counts: Counts{Offered: len(c.Offered), Judged: len(c.Judged), Passed: len(c.Passed), NoError: noError},
+		Counts: Counts{Offered: len(c.Offered), Judged: len(c.Judged), Passed: len(c.Passed), NoError: noError, Missed: w.servers.missed},
+		Untold: w.servers.untold,
+	}
+	if s := w.settings; s.Actor.Workers > 0 {
+		l.Cores = &Cores{Actor: s.Actor.Workers, Gate: s.Gate.Concurrency, Trainer: s.Train.Workers}
+		if w.cfg.Status != nil {
+			l.Cores.CPUs = runtime.NumCPU()
+		}
 	}
 	l.Judged = append([]selfplay.JudgedNet{}, c.Judged[max(0, len(c.Judged)-mostJudged):]...)
 	slices.Reverse(l.Judged)

@@ -15,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
 const (
@@ -23,24 +24,9 @@ const (
 	mostGateFiles = 1000    // looked at
 )
 
-// Match is one of the gate, as its log tells, from the candidate's side.
-type Match struct {
-	Candidate  string    `json:"candidate"`  // id of the net
-	Incumbent  string    `json:"incumbent"`  // id, or what plays before the first net
-	Generation int       `json:"generation"` // of the candidate; 0: not known
-	Verdict    string    `json:"verdict"`    // "passed", "failed" or "" while it is played
-	Reason     string    `json:"reason"`     // of the verdict
-	Of         int       `json:"of"`         // pairs at most
-	Path       []float64 `json:"path"`       // log-likelihood ratio after each pair, in the order of the schedule
-	Low        float64   `json:"low"`        // H0 is accepted at or below it
-	High       float64   `json:"high"`       // H1 at or above it
-	Elo0       float64   `json:"elo0"`       // of H0
-	Elo1       float64   `json:"elo1"`       // of H1
-	Wins       int       `json:"wins"`       // games
-	Draws      int       `json:"draws"`
-	Losses     int       `json:"losses"`
-	Written    time.Time `json:"written"` // when the log was written to last
-}
+// Match is one of the gate, as its log or its referee tells. Generation is 0 if it is not
+// known.
+type Match = selfplay.WatchedMatch
 
 // gateLogs reads the logs of the gate's matches; those that have not changed, once.
 type gateLogs struct {

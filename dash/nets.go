@@ -28,6 +28,8 @@ type Nets struct {
 	// List has the newest nets first.
 	List  []NetLine `json:"list"`
 	Total int       `json:"total"` // nets ever offered
+	// Width is how many neurons of the net that is played with can be drawn; 0: none.
+	Width int `json:"width"`
 }
 
 // About is what all nets of a run have in common, as the manifest of one says it.

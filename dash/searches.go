@@ -25,6 +25,8 @@ const (
 	// loses one thread at most.
 	searchesInRun  = 1
 	searchesBeside = 2
+
+	fetchWithin = 15 * time.Second // for a net on servers
 )
 
 var (
@@ -73,6 +75,8 @@ type opponent struct {
 	id   string // empty: that of the program
 	path string // of the file, or a word that player.ReadNet knows
 	name string
+	// fetch returns the file, of a net that is on servers.
+	fetch func(ctx context.Context, id string) (string, error)
 }
 
 // opponent returns the net that the run plays with, or that of the program where the run
@@ -83,8 +87,11 @@ func (w *Watch) opponent() opponent {
 		own = opponent{path: player.Material, name: player.Material}
 	}
 	r, ok := w.current()
-	if !ok || w.onServers() { // there the net's file is not here
+	if !ok || w.onServers() && w.cfg.NetFile == nil {
 		return own
+	}
+	if w.onServers() {
+		return opponent{id: r.Net, name: fmt.Sprintf("generation %d of %s", r.Generation, w.run.Name), fetch: w.cfg.NetFile}
 	}
 	for _, ext := range []string{".nnue", ".onnx"} {
 		path := w.path("nets/" + r.Net + ext)
@@ -111,7 +118,16 @@ func (s *searches) read(o opponent, v *chess.Variant) (*player.Net, error) {
 	if s.net != nil && o.id != "" && s.net.ID == o.id {
 		return s.net, nil
 	}
-	n, err := player.ReadNet(o.path, v)
+	path := o.path
+	if o.fetch != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), fetchWithin)
+		defer cancel()
+		var err error
+		if path, err = o.fetch(ctx, o.id); err != nil {
+			return nil, fmt.Errorf("%w: %w", errSearch, err)
+		}
+	}
+	n, err := player.ReadNet(path, v)
 	if err == nil && o.id != "" && n.ID != o.id {
 		err = fmt.Errorf("%w: net %s: found content with the hash %s", nets.ErrCorrupt, shortID(o.id), shortID(n.ID))
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
 )
 
 const (
@@ -60,6 +62,8 @@ func (s *Server) Handler(name string) http.Handler {
 	mux.HandleFunc("GET /api/nets", s.nets)
 	mux.HandleFunc("GET /api/actors", s.actors)
 	mux.HandleFunc("GET /api/opponent", s.opponent)
+	mux.HandleFunc("GET /api/boards", s.boards)
+	mux.HandleFunc("GET /api/neurons/{neuron}", s.neuron)
 	mux.HandleFunc("POST "+askPath+"position", s.position)
 	mux.HandleFunc("POST "+askPath+"move", s.move)
 	mux.HandleFunc("GET /api/comparison", s.comparison)
@@ -178,7 +182,14 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 func (s *Server) nets(w http.ResponseWriter, _ *http.Request) {
 	var n Nets
 	var err error
-	s.watch.look(func(time.Time) { n, err = s.watch.netList() })
+	var o opponent
+	var v *chess.Variant
+	s.watch.look(func(time.Time) { n, err = s.watch.netList(); o, v = s.watch.opponent(), s.watch.variant() })
+	if o.id != "" {
+		if net, failed := s.searches.read(o, v); failed == nil && net.NNUE != nil {
+			n.Width = net.NNUE.Architecture().Width
+		}
+	}
 	if err != nil && len(n.List) == 0 {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return

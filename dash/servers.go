@@ -28,6 +28,12 @@ type servers struct {
 	netsAre   string // the records at which the nets were read
 	manifests map[string]nets.Manifest
 	passed    map[string]time.Time // when the nets that were played with were chosen
+	offered   []selfplay.OfferedNet
+	verdicts  []selfplay.JudgedNet // of the gate, the newest last
+	known     int                  // verdicts that the referee has told, or said that there are
+	missed    int                  // of these, not in verdicts
+	untold    string               // why the referee tells nothing; empty: it does
+	following func()               // ends the following of published games; nil: it has not begun
 }
 
 func memberKey(m bus.Member) string { return m.Role + "." + m.Instance }
@@ -45,6 +51,7 @@ func (w *Watch) ask(now time.Time) {
 		v, err := w.cfg.Ask(ctx)
 		if err == nil && w.onServers() {
 			err = w.readNets(ctx, &v)
+			w.readJudging(ctx)
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -76,6 +83,7 @@ func (w *Watch) answer(v selfplay.Overview, err error, now time.Time) {
 	if w.onServers() {
 		w.run = Run{Name: v.Run.Name, ID: v.Run.ID, Build: v.Run.Build, Variant: v.Run.Variant, Kind: v.Run.Kind}
 		w.settings.Variant = v.Run.Variant
+		w.follow()
 	}
 }
 
@@ -83,4 +91,10 @@ func (w *Watch) answer(v selfplay.Overview, err error, now time.Time) {
 func (w *Watch) close() {
 	w.end()
 	w.questions.Wait()
+	w.mu.Lock()
+	stop := w.servers.following
+	w.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
 }

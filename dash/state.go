@@ -46,6 +46,7 @@ type Versions struct {
 	Games    int `json:"games"`
 	Nets     int `json:"nets"`
 	Actors   int `json:"actors"`
+	Boards   int `json:"boards"`
 
 	Comparison int `json:"comparison"`
 }
@@ -265,12 +266,8 @@ func (w *Watch) fileState(now time.Time) State {
 		j := w.events.curve.Judged[n-1]
 		gate.Figures = []Figure{{Name: "last", Text: fmt.Sprintf("generation %d %s", j.Generation, verdictText(j.Passed))}}
 	}
-	if m := w.matches(); len(m) > 0 && m[0].Verdict == "" && mode != stopped && idle < quietAfter {
-		p := Progress{Generation: m[0].Generation, Pairs: len(m[0].Path), Of: m[0].Of, Low: m[0].Low, High: m[0].High}
-		if n := len(m[0].Path); n > 0 {
-			p.LLR = m[0].Path[n-1]
-		}
-		out.Gate, gate.Mode, gate.State = &p, working, "playing"
+	if p := w.match(); p != nil && mode != stopped && idle < quietAfter {
+		out.Gate, gate.Mode, gate.State = p, working, "playing"
 		links[3].Flows = true
 	}
 	net := Stage{ID: "net", Name: "Net", Mode: mode, State: "played with", Figures: []Figure{{Name: "net", Text: "none yet"}}}
@@ -286,6 +283,19 @@ func (w *Watch) fileState(now time.Time) State {
 		out.Findings = append(out.Findings, fmt.Sprintf("nothing has been written for %s: the run stands still, or its process has ended", idle.Round(time.Second)))
 	}
 	return out
+}
+
+// match is how far the newest match is, nil if it has its verdict.
+func (w *Watch) match() *Progress {
+	m := w.matches()
+	if len(m) == 0 || m[0].Verdict != "" {
+		return nil
+	}
+	p := Progress{Generation: m[0].Generation, Pairs: len(m[0].Path), Of: m[0].Of, Low: m[0].Low, High: m[0].High}
+	if n := len(m[0].Path); n > 0 {
+		p.LLR = m[0].Path[n-1]
+	}
+	return &p
 }
 
 func verdictText(passed bool) string {
@@ -323,7 +333,10 @@ func (w *Watch) state(now time.Time) State {
 			s.Stages[i].Figures = []Figure{}
 		}
 	}
-	s.Versions = Versions{Learning: w.events.version + w.logs.version + w.changes, Games: w.buffer.version, Nets: w.events.version + w.changes,
+	s.Versions = Versions{Learning: w.events.version + w.logs.version + w.changes, Games: w.buffer.version, Nets: w.events.version + w.changes, Boards: w.buffer.version,
 		Actors: w.buffer.version + w.refused.version + w.servers.version}
+	if w.cfg.Boards != nil { // they change all the time
+		s.Versions.Boards = int(now.Unix())
+	}
 	return s
 }

@@ -42,6 +42,16 @@ type Config struct {
 	// if there is no directory. The caller of Ask calls it.
 	Nets func(context.Context) ([]nets.Manifest, []selfplay.NetChange, error)
 
+	// Judging asks the referee of such a run for its verdicts after so many, and its
+	// matches. The caller of Ask calls it.
+	Judging func(ctx context.Context, after int) (selfplay.Judging, error)
+	// Games calls visit with the games of such a run that are published from now on.
+	Games func(visit func(encoded []byte)) (stop func(), err error)
+	// NetFile returns the file of a net of such a run. One goroutine at a time calls it.
+	NetFile func(ctx context.Context, id string) (string, error)
+	// Boards are the games that the process of the run plays; nil: it is another's.
+	Boards func() []selfplay.LiveBoard
+
 	// Control lets a page change the net that the run plays with; nil: none does.
 	Control *Control
 
@@ -116,6 +126,7 @@ func (w *Watch) look(read func(now time.Time)) {
 		w.looked = now
 		w.problems = nil
 		if w.onServers() {
+			w.buffer.meter(now)
 			w.ask(now)
 			w.stateAs = encode(w.state(now))
 			read(now)

@@ -110,6 +110,10 @@ type Config struct {
 
 	// KeepPV fills Game.PVs.
 	KeepPV bool
+
+	// OnPly, if set, is called after every ply of a search, before the game goes on, with
+	// the line that the search expected, its own move first. It must change neither.
+	OnPly func(line *chess.Line, ply Ply, pv []chess.Move)
 }
 
 func (c *Config) validate() error {
@@ -190,10 +194,11 @@ type gameInProgress struct {
 	incs    [2]time.Duration
 	line    *chess.Line
 	g       *Game
-	ahead   streak // successive scores that agree on a winner
-	behind  [2]int // successive scores of each side's own that would have it resign
-	level   streak // successive scores near zero
-	playOut bool   // go on after the adjudication's verdict
+	pv      []chess.Move // of the newest search
+	ahead   streak       // successive scores that agree on a winner
+	behind  [2]int       // successive scores of each side's own that would have it resign
+	level   streak       // successive scores near zero
+	playOut bool         // go on after the adjudication's verdict
 }
 
 // streak counts successive plies of which the same can be said.
@@ -250,6 +255,9 @@ func (t *gameInProgress) turn(ctx context.Context) error {
 		}
 	}
 	t.push(ply)
+	if t.cfg.OnPly != nil && ply.HasScore {
+		t.cfg.OnPly(t.line, ply, t.pv)
+	}
 	t.judge(mover, ply)
 	return nil
 }
@@ -282,6 +290,7 @@ func (t *gameInProgress) ask(ctx context.Context, mover chess.Color) (Ply, error
 		t.g.Forfeit(mover, TimeForfeit)
 		return Ply{}, nil
 	}
+	t.pv = res.PV
 	if t.cfg.KeepPV {
 		t.g.PVs = append(t.g.PVs, make([][]chess.Move, len(t.g.Plies)-len(t.g.PVs)+1)...)
 		t.g.PVs[len(t.g.Plies)] = res.PV

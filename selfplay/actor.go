@@ -42,6 +42,7 @@ func newActor(ctx context.Context, r *Run, nets *follower, limit uint64) (*actor
 	}
 	games := newGameMaker(r.cfg.Actor, r.variant, b, r.cfg.Seed, r.opt.Build, r.log)
 	games.cores = r.cores
+	games.boards = &r.boards
 	a := &actor{run: r, nets: nets, older: newOlderNets(r), games: games, limit: limit}
 	if a.spool, err = openSpool(r.path(spoolDir)); err != nil {
 		return nil, err

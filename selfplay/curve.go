@@ -3,6 +3,7 @@ package selfplay
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,8 +15,11 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
 )
 
-// CurveFile lies in the directory of a run and draws its curve.
-const CurveFile = "curve.svg"
+// CurveFile and CurveImage lie in the directory of a run and draw its curve.
+const (
+	CurveFile  = "curve.svg"
+	CurveImage = "curve.png"
+)
 
 const maxEventLine = 1 << 20
 
@@ -105,20 +109,30 @@ func (c *Curve) event(line []byte) {
 	case "net offered":
 		var o OfferedNet
 		if json.Unmarshal(line, &o) == nil {
-			if c.games == nil {
-				c.games = map[int]float64{}
-			}
-			c.games[o.Generation] = o.Games
-			c.Offered = append(c.Offered, o)
+			c.Offer(o)
 		}
 	case "gate":
 		var j JudgedNet
 		if json.Unmarshal(line, &j) == nil {
-			c.Judged = append(c.Judged, j)
-			if j.Passed {
-				c.add(j)
-			}
+			c.Judge(j)
 		}
+	}
+}
+
+// Offer adds a net that was offered.
+func (c *Curve) Offer(o OfferedNet) {
+	if c.games == nil {
+		c.games = map[int]float64{}
+	}
+	c.games[o.Generation] = o.Games
+	c.Offered = append(c.Offered, o)
+}
+
+// Judge adds a verdict.
+func (c *Curve) Judge(j JudgedNet) {
+	c.Judged = append(c.Judged, j)
+	if j.Passed {
+		c.add(j)
 	}
 }
 
@@ -201,7 +215,7 @@ func (r *Run) showCurve() error {
 		return nil
 	}
 	f.Title = "run " + r.identity.Name
-	return f.Save(r.path(CurveFile))
+	return errors.Join(f.Save(r.path(CurveFile)), f.Save(r.path(CurveImage)))
 }
 
 // sparkline draws values as one line of at most width characters, from the least at

@@ -205,6 +205,10 @@ func (r *Run) loadNet(ctx context.Context, id string) (*net, error) {
 
 // fetchNet brings a net and its manifest from the bus into the local store.
 func (r *Run) fetchNet(ctx context.Context, id string) (nets.Manifest, error) {
+	return r.fetchInto(ctx, r.store, id)
+}
+
+func (r *Run) fetchInto(ctx context.Context, store *nets.Store, id string) (nets.Manifest, error) {
 	m, err := r.bus.NetManifest(ctx, id)
 	if err != nil {
 		return m, err
@@ -214,12 +218,31 @@ func (r *Run) fetchNet(ctx context.Context, id string) (nets.Manifest, error) {
 	}
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(r.bus.GetNet(ctx, id, pw)) }()
-	_, err = r.store.PutAs(id, pr, m.Kind)
+	_, err = store.PutAs(id, pr, m.Kind)
 	pr.CloseWithError(errors.New("store gave up")) // lets the writer end
 	if err != nil {
 		return m, err
 	}
-	return m, r.store.PutManifest(m)
+	return m, store.PutManifest(m)
+}
+
+// FetchNet brings a net of the run from the bus into a directory, for somebody who has no
+// directory of the run, unless it is there, and returns its file. Nets fetched before are
+// removed.
+func (r *Run) FetchNet(ctx context.Context, dir, id string) (path string, err error) {
+	store, err := nets.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	if !store.Has(id) {
+		if _, err := r.fetchInto(ctx, store, id); err != nil {
+			return "", fmt.Errorf("net %s: %w", short(id), err)
+		}
+		if _, err := store.Prune(id); err != nil {
+			return "", err
+		}
+	}
+	return store.Get(id)
 }
 
 // fetchedNets is how many nets a role without the trainer's directory keeps.

@@ -29,6 +29,7 @@ type gameMaker struct {
 	build    string       // of the program, as playingBuild has it
 	log      *slog.Logger
 	cores    *cores // that searches wait for; nil: they do not
+	boards   *boards // that show its games; nil: none do
 }
 
 // newGameMaker returns one that takes openings from b, which may be nil.
@@ -55,6 +56,10 @@ func (m *gameMaker) play(ctx context.Context, p pairing, id game.ID) (*game.Game
 	if err != nil {
 		return nil, err
 	}
+	var onPly func(*chess.Line, game.Ply, []chess.Move)
+	if m.boards != nil {
+		onPly = m.boards.watcher(id, p.nets)
+	}
 	g, err := game.Play(ctx, white, black, opening, game.Config{
 		Limits:            game.Both(limitsOf(c)),
 		MaxPlies:          c.MaxPlies,
@@ -62,6 +67,7 @@ func (m *gameMaker) play(ctx context.Context, p pairing, id game.ID) (*game.Game
 		WinPlies:          c.WinPlies,
 		NoAdjudicateShare: c.PlayOutShare,
 		Noise:             game.Noise{Plies: c.RandomPlies, Prob: c.RandomProb},
+		OnPly:             onPly,
 	}, rng)
 	if err != nil {
 		return nil, err

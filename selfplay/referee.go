@@ -41,7 +41,8 @@ type referee struct {
 	fence uint64     // in every answer
 	set   setPointer // writes only as long as this process is the referee
 
-	curves *curves // for TensorBoard
+	curves *curves  // for TensorBoard
+	told   judgings // to who watches
 }
 
 // setPointer moves a pointer by compare-and-set.
@@ -59,7 +60,7 @@ func (j *referee) guarded() []string { return []string{j.run.currentKey(), j.run
 // wraps bus.ErrFenced once another process is the referee.
 func (j *referee) judgeUnder(ctx context.Context, l *bus.Lease) error {
 	j.fence, j.set = l.Fence(), l.SetPointer
-	for _, service := range []string{gateNext, gateResult} {
+	for _, service := range []string{gateNext, gateResult, gateWatch} {
 		stop, err := j.run.bus.Serve(service, func(request []byte) ([]byte, error) { return j.answer(ctx, service, request) })
 		if err != nil {
 			return err
@@ -71,6 +72,7 @@ func (j *referee) judgeUnder(ctx context.Context, l *bus.Lease) error {
 
 // judgeAll works until ctx ends.
 func (j *referee) judgeAll(ctx context.Context) error {
+	j.told.load(j.run)
 	j.curves = j.run.openCurves("gate", 0)
 	defer j.curves.close()
 	err := j.judgeEach(ctx)
@@ -106,6 +108,12 @@ func (j *referee) answer(ctx context.Context, service string, request []byte) ([
 			reply.Taken, reply.Why = false, err.Error()
 		}
 		return encodeMessage(&reply), ctx.Err()
+	case gateWatch:
+		var r watchRequest
+		if err := decodeMessage(request, &r); err != nil {
+			return nil, err
+		}
+		return encodeMessage(&watchReply{messageSchema, j.fence, j.told.answer(r.After)}), nil
 	}
 	return nil, fmt.Errorf("gate: no service %q", service)
 }
@@ -234,6 +242,10 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 		}
 		passed, reason = result.Passed, result.Reason
 		figures := &result.Result.Encounters[0]
+		j.told.end(JudgedNet{
+			Time: time.Now().UTC(), Generation: candidate.generation, Net: id, Incumbent: incumbent.ID, Passed: passed, Reason: reason,
+			Elo: figures.Elo.String(), Games: figures.Games.Games(),
+		})
 		j.run.event("gate", "candidate", candidate.generation, "net", id, "incumbent", incumbent.ID, "passed", passed, "reason", reason,
 			"elo", figures.Elo.String(), "games", figures.Games.Games())
 		if m, err := j.run.store.Manifest(id); err == nil {
@@ -284,6 +296,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 	if err != nil {
 		return match.GateResult{}, err
 	}
+	j.told.begin(candidate, incumbent, cfg.Pairs, cfg.SPRT)
 	j.pairs.begin(m)
 	defer j.pairs.end()
 	if j.slots > 0 {
@@ -332,6 +345,7 @@ func (j *referee) match(ctx context.Context, candidate, incumbent *net, log stri
 			Build:       j.run.opt.Build,
 			OnPair: func(p match.Pair, _ [2]*game.Game, r match.Result) {
 				j.pairs.logged(p.Number)
+				j.told.pair(r)
 				j.run.status.update(func(s *Status) {
 					s.Gate = GateProgress{candidate.generation, r.Pairs(), g.Pairs, r.LLR, low, high}
 				})

@@ -79,6 +79,7 @@ type Run struct {
 	judging  atomic.Pointer[string] // id of the net the referee is at; kept from pruning
 	books    bookCache
 	cores    *cores // that the roles of a loop share; nil: the system divides them
+	boards   boards // of the actor
 }
 
 // SavedConfig returns the configuration of the run in dir; found is false if

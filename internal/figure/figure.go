@@ -4,6 +4,7 @@
 package figure
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -89,6 +90,17 @@ func (f *Figure) Save(path string) error {
 		_, err := c.WriteTo(w)
 		return err
 	})
+}
+
+// SVG draws the figure as the text of an SVG file.
+func (f *Figure) SVG() ([]byte, error) {
+	c, err := f.draw("svg")
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	_, err = c.WriteTo(&b)
+	return b.Bytes(), err
 }
 
 // draw puts title, panels and legend on a canvas of the figure's own size.

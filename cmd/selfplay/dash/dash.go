@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -39,8 +40,9 @@ The page only reads, and the run does no work for it. A loop serves its own page
 whom.
 
 With --nats and --run it shows a run on a server, without a directory of it here: who
-works for it, what is on its way, and its nets. Games and matches are where the roles
-that keep them are.
+works for it, what is on its way, its nets, the games that are published meanwhile, and
+what the gate plays and has judged. Games stored before and the window are where the
+replay buffer is.
 
 With --page-token the page's view of nets can promote a net or roll back, as selfplay net
 does, for who types the secret of the file. Without it the page only reads. The run of a
@@ -114,7 +116,18 @@ func (o *dashOptions) watched(c *cobra.Command, args []string) (cfg dash.Config,
 		changes, err := choice.History(ctx)
 		return list, changes, err
 	}
-	return dash.Config{Ask: run.Overview, Nets: nets}, choice, func() { _ = run.Close() }, nil // it has nothing to lose
+	fetched, err := os.MkdirTemp("", "selfplay-page-")
+	if err != nil {
+		return cfg, nil, nil, errors.Join(err, run.Close())
+	}
+	cfg = dash.Config{
+		Ask: run.Overview, Nets: nets, Judging: run.Judging, Games: run.WatchGames,
+		NetFile: func(ctx context.Context, id string) (string, error) { return run.FetchNet(ctx, fetched, id) },
+	}
+	return cfg, choice, func() {
+		_ = run.Close() // it has nothing to lose
+		_ = os.RemoveAll(fetched)
+	}, nil
 }
 
 // choose gives a change of the net the choice of the run: that of the run on a server, or

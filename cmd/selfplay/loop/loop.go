@@ -120,7 +120,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 	if err != nil {
 		return err
 	}
-	stopPage, err := servePage(page, dash.Config{Dir: o.dir, Status: run.Status, Ask: run.Overview, Control: control}, logger)
+	stopPage, err := servePage(page, dash.Config{Dir: o.dir, Status: run.Status, Ask: run.Overview, Boards: run.Boards, Control: control}, logger)
 	if err != nil {
 		return errors.Join(err, run.Close())
 	}

@@ -2,7 +2,7 @@
 
 import type { Actors, Member } from './api'
 import type { MakeView } from './main'
-import { day, duration, generation, number, short } from './format'
+import { count, day, duration, generation, number, short } from './format'
 import { h, set, table } from './dom'
 import { latest } from './latest'
 
@@ -35,7 +35,7 @@ export const actors: MakeView = root => {
     set(problem, `The servers do not answer: ${a.problem}`)
     set(words, a.members === null
       ? a.problem ? '' : 'Processes and their heartbeats are known to the run’s servers, which this page does not ask: it sees the files of the run only.'
-      : `${a.members.length} processes announce themselves, every ten seconds. The run was begun by build ${a.build || 'unknown'}.`)
+      : `${count(a.members.length, 'process announces itself', 'processes announce themselves')}, every ten seconds. The run was begun by build ${a.build || 'unknown'}.`)
     set(members, a.members === null || a.members.length === 0 ? null : table('Processes of the run',
       ['role', 'name', 'heartbeat', 'up', 'games', 'games/s', 'kept', 'net', 'build', 'host', 'state'],
       a.members.map(m => [
@@ -43,7 +43,7 @@ export const actors: MakeView = root => {
         number(m.games), rate(m.rate), number(m.waiting), net(m.net, m.generation), build(m.build, a.build), `${m.host}, ${m.pid}`,
         h('span', {}, m.state, m.failed ? h('span', { class: 'verdict failed' }, `cannot load net ${m.failed}`) : null),
       ])))
-    set(played, a.actors.length === 0 ? h('p', {}, 'No games are stored yet.') : table(`Of ${number(a.counted)} games, by the actor that their ids name`,
+    set(played, a.actors.length === 0 ? h('p', {}, 'No games are stored yet.') : table(`Of ${count(a.counted, 'game', 'games')}, by the actor that their ids name`,
       ['actor', 'games', 'share', 'games/s', 'newest game', 'net', 'build', 'refused'],
       a.actors.map(l => [l.name, number(l.games), `${((100 * l.games) / Math.max(1, a.counted)).toFixed(1)} %`, rate(l.rate),
         l.seen ? `${duration(ago(l.seen, a.time))} ago` : 'before this page', net(l.net, l.generation), build(l.build, a.build), number(l.refused)])))

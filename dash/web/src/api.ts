@@ -15,7 +15,7 @@ export interface State {
   gate: Progress | null
   findings: string[]
   events: { time: string; text: string }[]
-  versions: { learning: number; games: number; nets: number; actors: number; comparison: number }
+  versions: { learning: number; games: number; nets: number; actors: number; boards: number; comparison: number }
   comparison: boolean
   servers: boolean
   control: boolean
@@ -37,12 +37,16 @@ export interface Learning {
   judged: Judged[]
   matches: Match[]
   window: { rows: number; whole: boolean; by: { net: string; generation: number; games: number; rows: number }[]; mean: number | null } | null
-  counts: { offered: number; judged: number; passed: number; no_error: number }
+  counts: { offered: number; judged: number; passed: number; no_error: number; missed: number }
+  untold: string
+  cores: { actor: number; gate: number; trainer: number; cpus: number } | null
 }
 
 export interface GameLine { id: string; result: string; reason: string; plies: number; generations: [number, number]; book: boolean }
-export interface Games { games: GameLine[]; total: number }
+export interface Games { games: GameLine[]; total: number; published: boolean }
 export interface Place { fen: string; san: string; uci: string; check: boolean; score: number | null; mate: number | null; win: number | null; train: boolean }
+export interface BoardLine extends Place { actor: string; game: string; generations: [number, number]; plies: number; line: string; result: string; reason: string }
+export interface Boards { live: boolean; list: BoardLine[]; more: number }
 export interface Replayed extends GameLine { nets: [string, string]; limits: string; build: string; positions: Place[]; pgn: string }
 
 export interface NetLine extends Offered { on_disk: boolean; samples: number; verdict: string; over: string; elo: string; reason: string; seconds: number }
@@ -51,6 +55,7 @@ export interface Nets {
   newest: { kind: string; features: string; architecture: string; size: number; seed: number; build: string } | null
   list: NetLine[]
   total: number
+  width: number
 }
 
 export interface Member {

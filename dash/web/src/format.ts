@@ -11,6 +11,9 @@ export function number(v: number | null | undefined): string {
   return v.toPrecision(3)
 }
 
+// count says how many of something there are: "1 match", "2 matches".
+export const count = (n: number, one: string, many: string): string => `${number(n)} ${n === 1 ? one : many}`
+
 export const loss = (v: number): string => (v > 0 ? v.toFixed(5) : '–')
 export const signed = (v: number, digits = 0): string => (v >= 0 ? '+' : '−') + Math.abs(v).toFixed(digits)
 export const percent = (v: number, digits = 1): string => (100 * v).toFixed(digits) + ' %'

@@ -1,10 +1,11 @@
 // Games: the newest games of the replay buffer, to be replayed.
 
-import { get, type GameLine, type Games, type Replayed, type State } from './api'
+import { carriedState, get, type GameLine, type Games, type Replayed, type State } from './api'
 import type { MakeView } from './main'
-import { generation, number, percent, short } from './format'
+import { count as counted, generation, percent, short } from './format'
 import { h, set, svg } from './dom'
 import { Board } from './board'
+import { boards } from './boards'
 import { CopyField, MoveList, numbered, said, Steps } from './gameparts'
 
 const mostRows = 120
@@ -39,18 +40,20 @@ export const games: MakeView = root => {
   const texts = h('section', { class: 'card' }, h('h2', {}, 'Moves'), moves.element, fen.element, pgn.element)
   const empty = h('section', { class: 'card' }, h('p', {}, 'Choose a game from the list.'))
   const right = h('div', { class: 'table' }, empty)
+  const live = boards()
+  if (!carriedState) root.append(live.element)
   root.append(h('section', { class: 'card games' }, h('h2', {}, 'Games'), count,
     h('div', { class: 'filters' }, result, reason, h('label', { for: 'hold' }, hold, ' hold the list')), table), right)
 
-  let all: Games = { games: [], total: 0 }
+  let all: Games = { games: [], total: 0, published: false }
   let chosen = '', at = 0
   let game: Replayed | null = null
   let version = -1, asked = false
 
   function list(): void {
     const fit = all.games.filter(g => (!result.value || g.result === result.value) && (!reason.value || g.reason === reason.value))
-    if (all.games.length === 0 && all.total === 0) set(count, 'No games are stored yet, or they are on another machine.')
-    else set(count, `${number(all.total)} games were stored; the newest ${all.games.length} can be replayed` +
+    if (all.games.length === 0 && all.total === 0) set(count, all.published ? 'No game has been published since this page is served. Games before that are where the replay buffer is.' : 'No games are stored yet.')
+    else set(count, `${counted(all.total, 'game was', 'games were')} ${all.published ? 'published since this page is served' : 'stored'}; the newest ${all.games.length} can be replayed` +
       (fit.length < all.games.length ? `, ${fit.length} of them fit.` : fit.length > mostRows ? `, ${mostRows} are listed.` : '.'))
     set(rows, ...fit.slice(0, mostRows).map(g => h('tr', { class: g.id === chosen ? 'chosen' : '' },
       h('td', {}, h('a', { href: '#/games/' + encodeURIComponent(g.id), 'aria-label': `Game of generation ${gens(g)}, ${g.result}, ${g.plies} plies, ${g.reason}` }, gens(g))),
@@ -148,6 +151,7 @@ export const games: MakeView = root => {
 
   return {
     state(s) {
+      if (!carriedState) live.state(s)
       if (!asked && s.versions.games !== version && !(hold.checked && version >= 0)) void load(s)
     },
     route(rest) {

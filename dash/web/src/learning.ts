@@ -2,7 +2,7 @@
 
 import type { Learning, Match } from './api'
 import type { MakeView } from './main'
-import { clock, day, generation, known, loss, number, percent, short, signed } from './format'
+import { clock, count, day, generation, known, loss, number, percent, short, signed } from './format'
 import { fold, h, set, svg, table } from './dom'
 import { latest } from './latest'
 import { chart, type Chart } from './chart'
@@ -72,6 +72,7 @@ export const learning: MakeView = root => {
   const matches = h('ol', { class: 'matches' })
   const drawn = h('div', {}), drawnTable = fold('Positions by net')
   const judged = fold('Verdicts')
+  const cores = h('p', { class: 'words' })
   let x: X = 'games'
   const choose = h('select', { 'aria-label': 'Horizontal axis', change: e => { x = (e.target as HTMLSelectElement).value as X; remake() } },
     h('option', { value: 'games' }, 'by games stored'), h('option', { value: 'time' }, 'by time'), h('option', { value: 'generation' }, 'by generation'))
@@ -82,6 +83,7 @@ export const learning: MakeView = root => {
       h('section', { class: 'card' }, h('h2', {}, 'Loss on games not trained on'), losses),
       h('section', { class: 'card' }, h('h2', {}, 'Decisive positions whose sign the net has right'), accuracy)),
     h('section', { class: 'card' }, h('h2', {}, 'Window and age of the data'), drawn, drawnTable.element),
+    h('section', { class: 'card' }, h('h2', {}, 'Division of cores'), cores),
     lossTable.element)
 
   let charts: Chart[] = []
@@ -118,12 +120,17 @@ export const learning: MakeView = root => {
   function show(): void {
     const l = data!, c = l.counts
     const newest = l.strength[l.strength.length - 1]
-    if (servers) set(words, `${c.offered} nets are on the servers. Verdicts with their Elo, and matches, are where the gate is.`)
-    else set(words, newest
-      ? `${signed(newest.sum)} Elo over the first player, as the sum of ${c.passed} matches; the 95 % interval is ± ${newest.error.toFixed(0)}. `
+    set(words, servers && l.untold ? `The referee of the gate tells no verdicts: ${l.untold}. ` : '',
+      c.missed > 0 ? `${count(c.missed, 'earlier verdict is', 'earlier verdicts are')} known to the gate alone. ` : '',
+      newest
+      ? `${signed(newest.sum)} Elo over the first player, as the sum of ${count(c.passed, 'match', 'matches')}; the 95 % interval is ± ${newest.error.toFixed(0)}. `
       : 'No net has passed the gate yet. ',
       newest && c.no_error > 0 ? `${c.no_error} of the matches have no finite error, as few games or none were lost; the band leaves them out. ` : '',
-      `${c.offered} nets were offered, ${c.judged} judged, ${c.passed} passed.`)
+      `${count(c.offered, 'net was', 'nets were')} ${servers ? 'found on the servers' : 'offered'}, ${c.judged} judged, ${c.passed} passed. `,
+      'Matches against fixed opponents are not part of a run: selfplay match ladder plays them with its nets.')
+    set(cores, l.cores === null ? 'Known to the processes of the run: the view Actors lists them.'
+      : `${count(l.cores.actor, 'game', 'games')} at the same time by the actor, ${count(l.cores.gate, 'game', 'games')} by the gate while it plays a match, and ${l.cores.trainer > 0 ? count(l.cores.trainer, 'thread', 'threads') : 'a thread for each core'} of the trainer`
+        + (l.cores.cpus > 0 ? `, on ${count(l.cores.cpus, 'core', 'cores')}, which they share.` : '.'))
     const byNet = new Map(l.offered.map(o => [o.net, o.generation]))
     matches.replaceChildren(...l.matches.slice(0, 12).map(m => matchRow(m, byNet)))
     if (l.matches.length === 0) matches.replaceChildren(h('li', {}, 'No match is known.'))

@@ -1,7 +1,7 @@
 // Nets: their lineage, what the gate said of them, their losses, and what rounding to
 // integers costs.
 
-import type { NetLine, Nets } from './api'
+import { carriedState, type NetLine, type Nets } from './api'
 import type { MakeView } from './main'
 import { clock, loss, number, percent, short } from './format'
 import { fold, h, set, svg, table } from './dom'
@@ -42,6 +42,36 @@ function lineage(list: NetLine[]): SVGElement {
     'aria-label': `Lineage of the newest ${newest.length} nets; the table below says the same` }, ...parts)
 }
 
+// neurons is a card with pictures of what neurons of the present net look for, one at a time.
+function neurons(): { element: HTMLElement; show(width: number, net: string): void } {
+  let width = 0, net = ''
+  const number = h('input', { id: 'neuron', type: 'number', min: 0, value: 0, change: () => draw() })
+  const picture = h('img', { alt: '', class: 'neuron' }), failed = h('p', { class: 'words', role: 'status' })
+  const step = (by: number) => (): void => { number.value = String((Number(number.value) + by + width) % Math.max(1, width)); draw() }
+  const frame = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Neuron' }, picture)
+  const element = h('section', { class: 'card' }, h('h2', {}, 'Neurons'),
+    h('p', { class: 'words' }, 'What a neuron of the first layer looks for in the net that is played with: its weights by piece and square, and the hands below.'),
+    h('p', { class: 'filters' }, h('label', { for: 'neuron' }, 'Neuron'), number, h('button', { type: 'button', click: step(-1) }, 'Before'), h('button', { type: 'button', click: step(1) }, 'Next')),
+    failed, frame)
+  picture.addEventListener('error', () => { frame.hidden = true; set(failed, 'There is no picture now: there is no such neuron, or the server searches for others.') })
+  picture.addEventListener('load', () => { frame.hidden = false; set(failed) })
+  function draw(): void {
+    picture.alt = `Weights of neuron ${number.value} by piece and square`
+    picture.src = `api/neurons/${Number(number.value)}?net=${net.slice(0, 8)}`
+  }
+  return {
+    element,
+    show(w, current) {
+      element.hidden = w === 0
+      if (w === 0 || (w === width && current === net)) return
+      width = w
+      net = current
+      number.max = String(w - 1)
+      draw()
+    },
+  }
+}
+
 export const nets: MakeView = root => {
   const about = h('p', { class: 'words' })
   const figure = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Lineage' })
@@ -54,13 +84,15 @@ export const nets: MakeView = root => {
     h('section', { class: 'card' }, h('h2', {}, 'Integer net against float net'),
       h('p', { class: 'words' }, `How far the integer net is from the float net that was trained, over held-out positions, in centipawns (${rawUnits} raw units are a pawn).`), rounding),
     h('section', { class: 'card' }, h('h2', {}, 'Nets'), list, all.element))
+  const drawing = neurons()
+  if (!carriedState) root.append(drawing.element)
   const choice = control()
   root.append(choice)
   const drawn: Chart = chart(rounding, { label: 'Difference between integer and float net by generation, in centipawns', x: 'generation', height: 200, zero: true,
     series: [{ label: 'mean', color: '--c1' }, { label: 'greatest', color: '--c2' }] })
 
-
   function show(n: Nets, open: string): void {
+    drawing.show(n.width, n.current)
     const a = n.newest
     set(about, a
       ? `${a.architecture}; features ${a.features}; ${(a.size / 1e6).toFixed(1)} MB; seed ${a.seed}; build ${a.build}. `
