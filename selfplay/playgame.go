@@ -28,7 +28,7 @@ type gameMaker struct {
 	seed     uint64       // of the run
 	build    string       // of the program, as playingBuild has it
 	log      *slog.Logger
-	cores    *cores // that searches wait for; nil: they do not
+	cores    *cores  // that searches wait for; nil: they do not
 	boards   *boards // that show its games; nil: none do
 }
 
