@@ -20,7 +20,8 @@ import (
 const (
 	pointersFile = "pointers.json" // in a trainer's directory: the pointers as last seen
 	restoreEvery = 5 * time.Second
-	historyEvery = 12 // looks at the pointers to one at all that they have been
+	lastLook     = 2 * time.Second // how long a run that ends looks at them once more
+	historyEvery = 12              // looks at the pointers to one at all that they have been
 )
 
 // pointers are the values that a server which has lost everything is given back.
@@ -44,6 +45,13 @@ func (r *Run) keepPointers(ctx context.Context) error {
 		if err := r.keepOnce(ctx, kept, looks%historyEvery == 0); err != nil && ctx.Err() == nil {
 			r.log.Warn("the run's pointers cannot be looked at, trying again", "error", err)
 		}
+	}
+	// What moved since the last look: the directory of a run that has ended says which net it
+	// played with. A server that has gone keeps nobody waiting.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	if err := r.lookAtPointers(last, kept, true); err != nil {
+		r.log.Debug("the run's pointers were not looked at when it ended", "error", err)
 	}
 	return nil
 }
