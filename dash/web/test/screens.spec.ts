@@ -21,8 +21,6 @@ const views = [
   { name: 'games', path: '#/games', shown: '.list a' },
   { name: 'nets', path: '#/nets', shown: '.lineage circle' },
   { name: 'actors', path: '#/actors', shown: 'td' },
-  { name: 'play', path: '#/play/' + encodeURIComponent('r1bqkb1r/ppp2ppp/2n2n2/3pp3/4P3/3P1N2/PPP2PPP/RNBQKB1R[Nn] w KQkq - 0 6'), shown: '.playboard .held' },
-  { name: 'analyse', path: '#/analyse/' + encodeURIComponent('6k1/5ppp/8/8/8/8/5PPP/1N4K1[r] w - - 0 1'), shown: '.found li' },
 ]
 
 for (const width of [360, 800, 1280]) {
@@ -37,7 +35,6 @@ for (const width of [360, 800, 1280]) {
         await page.keyboard.press('End')
         await expect(page.locator('.moves [aria-current]')).toBeVisible()
       }
-      if (view.name === 'analyse') await expect(page.getByText('What Black threatens to drop')).toBeVisible()
       // A phone scrolls down, never to the side.
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
       // Rates are drawn over the time of day.
