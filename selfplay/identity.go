@@ -161,7 +161,8 @@ func (id *identity) trainerKey(dir string) (ed25519.PrivateKey, error) {
 	}
 	public := hex.EncodeToString(key.Public().(ed25519.PublicKey))
 	if id.PublicKey != "" && id.PublicKey != public {
-		return nil, fmt.Errorf("%s: found public key %s, expected %s, which signs the nets of run %s", path, public, id.PublicKey, id.Name)
+		return nil, fmt.Errorf("%s: found public key %s, expected %s, which signs the nets of run %s as %s says: put the one of the two that is not the run's back from a backup",
+			path, public, id.PublicKey, id.Name, filepath.Join(dir, stateFile))
 	}
 	id.PublicKey = public
 	return key, nil
