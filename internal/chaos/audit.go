@@ -190,11 +190,14 @@ func (c *cluster) gather() (*evidence, error) {
 	return e, nil
 }
 
-// actor takes the key of an actor.
+// actor takes the key of an actor, as it was before its file was damaged.
 func (e *evidence) actor(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
+	}
+	if i := slices.IndexFunc(e.rots, func(d *damage) bool { return d.path == path }); i >= 0 {
+		text = e.rots[i].whole // the key does not change
 	}
 	var a struct {
 		Name string `json:"name"`
