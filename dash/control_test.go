@@ -108,8 +108,8 @@ func TestNoControl(t *testing.T) {
 	}
 }
 
-// A net that is chosen by hand is the one that the page shows and asks at once: its view of
-// nets is told, and Play and Analyse have another opponent.
+// After a net was chosen by hand the page shows it at once, in Nets as in Play and Analyse,
+// and says so to the pages that are open.
 func TestChosenNet(t *testing.T) {
 	dir := trial(t)
 	write(t, dir, "nets/"+firstNet+".nnue", "x")

@@ -42,8 +42,8 @@ type Config struct {
 	// if there is no directory. The caller of Ask calls it.
 	Nets func(context.Context) ([]nets.Manifest, []selfplay.NetChange, error)
 
-	// Judging asks the referee of such a run for its verdicts after so many, and its
-	// matches. The caller of Ask calls it.
+	// Judging asks the referee of such a run for the matches under way, and for its
+	// verdicts but the first after of them. The caller of Ask calls it.
 	Judging func(ctx context.Context, after int) (selfplay.Judging, error)
 	// Games calls visit with the games of such a run that are published from now on.
 	Games func(visit func(encoded []byte)) (stop func(), err error)

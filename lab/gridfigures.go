@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -72,12 +73,11 @@ func (g *grid) draw(file, title, caption, unit string, value func(row int) float
 	for i := range h.Values {
 		h.Values[i] -= middle
 	}
-	caption = fmt.Sprintf("%s of rows that differ in widths only, less their mean, %s: columns are the transformer's width, rows that of the first hidden layer.", caption, fmt.Sprintf("%.4g %s", middle, unit))
+	caption = fmt.Sprintf("%s of rows that differ in widths only, less their mean, %.4g %s: columns are the transformer's width, rows that of the first hidden layer.", caption, middle, unit)
 	return drawing{file, caption, &figure.Figure{Title: title, Unit: unit, Rows: [][]figure.Panel{{h}}}}
 }
 
 // grids are the figures of rows that form a grid of widths, none if there are no such rows.
-// result are those of the plan's rows, in its order.
 func (p *Plan) grids(r *Results) []drawing {
 	g, found := p.gridOf()
 	if !found {
@@ -86,12 +86,13 @@ func (p *Plan) grids(r *Results) []drawing {
 	of := func(i int) *Row {
 		return &r.Rows[slices.IndexFunc(r.Rows, func(row Row) bool { return row.Name == p.Rows[i].Name })]
 	}
-	list := []drawing{}
-	if of(g.first()).Measured > 0 {
+	var list []drawing
+	one := of(slices.Min(slices.Collect(maps.Values(g.rows)))) // its rows differ in widths alone, so all have losses and puzzles or none
+	if one.Measured > 0 {
 		const unit = 1e-5
 		list = append(list, g.draw("grid-loss.svg", "Held-out loss by widths", "Held-out loss", "× 10⁻⁵", func(i int) float64 { return of(i).Loss / unit }))
 	}
-	if of(g.first()).Puzzles != nil {
+	if one.Puzzles != nil {
 		list = append(list, g.draw("grid-puzzles.svg", "Puzzles by widths", "Puzzles solved", "‰", func(i int) float64 { return 1000 * of(i).Puzzles.Share }))
 	}
 	for k := range r.Stages {
@@ -100,12 +101,4 @@ func (p *Plan) grids(r *Results) []drawing {
 			func(i int) float64 { return of(i).Elo[s.Stage].Elo }))
 	}
 	return list
-}
-
-// first is one of the grid's rows.
-func (g *grid) first() int {
-	for _, row := range g.rows {
-		return row
-	}
-	return -1
 }

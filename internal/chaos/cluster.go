@@ -47,7 +47,7 @@ type node struct {
 	name, dir string
 	dev       *fault.Device
 
-	mu      sync.Mutex // held by whoever starts, kills or changes files
+	mu      sync.Mutex // held to start or kill the process or to change its files
 	stopped int        // suspensions at hand
 	modes   map[fault.Mode]int
 	off     time.Duration // of its clock
@@ -169,23 +169,8 @@ func (c *cluster) wire(name string, to int, messages bool, port int) error {
 // server describes a NATS server, which tells nobody of ways around the wires.
 func (c *cluster) server(name string, p serverPorts, routes []string) error {
 	dir := filepath.Join(c.opt.Dir, name)
-	config := fmt.Sprintf(`server_name: %s
-listen: "127.0.0.1:%d"
-http: "127.0.0.1:%d"
-jetstream {
-  store_dir: %q
-  sync_interval: always
-  max_memory_store: 256MB
-  max_file_store: 8GB
-}
-cluster {
-  name: selfplay
-  listen: "127.0.0.1:%d"
-  advertise: "127.0.0.1:1"
-  no_advertise: true
-  routes: [%s]
-}
-`, name, p.client, p.monitor, filepath.Join(dir, "store"), p.route, strings.Join(routes, ", "))
+	cluster := fmt.Sprintf("listen: \"127.0.0.1:%d\"\n  advertise: \"127.0.0.1:1\"\n  no_advertise: true\n  routes: [%s]", p.route, strings.Join(routes, ", "))
+	config := clustertest.ServerConfig(name, p.client, p.monitor, filepath.Join(dir, "store"), cluster)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (w *wire) chance(n int) bool {
 }
 
 // carry carries one direction until the connection ends. While the link is cut nothing
-// moves, and nobody is told: the connection is as one into a network that is gone.
+// moves, and neither side learns of it, as when the network between them is gone.
 func (w *wire) carry(to io.Writer, from io.Reader) error {
 	if !w.messages {
 		return w.carryBytes(to, from)

@@ -65,14 +65,10 @@ func drawPorts(servers int) ([]ports, error) {
 	return all, nil
 }
 
-// newServer writes the configuration of one of the servers with these ports.
-func newServer(dir, program string, i int, all []ports) (*server, error) {
-	s := &server{ports: all[i], store: filepath.Join(dir, fmt.Sprintf("n%d", i+1), "store")}
-	name := fmt.Sprintf("n%d", i+1)
-	var routes []string
-	for _, p := range all {
-		routes = append(routes, fmt.Sprintf("nats-route://127.0.0.1:%d", p.Route))
-	}
+// ServerConfig is the configuration of a NATS server on ports of this machine, with what it
+// stores in a directory. cluster is what the block of that name says besides the cluster's
+// name, empty for a server alone.
+func ServerConfig(name string, client, monitor int, store, cluster string) string {
 	config := fmt.Sprintf(`server_name: %s
 listen: "127.0.0.1:%d"
 http: "127.0.0.1:%d"
@@ -82,15 +78,26 @@ jetstream {
   max_memory_store: 256MB
   max_file_store: 8GB
 }
-`, name, s.ports.Client, s.ports.Monitor, s.store)
-	if len(all) > 1 {
-		config += fmt.Sprintf(`cluster {
-  name: selfplay
-  listen: "127.0.0.1:%d"
-  routes: [%s]
-}
-`, s.ports.Route, strings.Join(routes, ", "))
+`, name, client, monitor, store)
+	if cluster != "" {
+		config += fmt.Sprintf("cluster {\n  name: selfplay\n  %s\n}\n", cluster)
 	}
+	return config
+}
+
+// newServer writes the configuration of one of the servers with these ports.
+func newServer(dir, program string, i int, all []ports) (*server, error) {
+	s := &server{ports: all[i], store: filepath.Join(dir, fmt.Sprintf("n%d", i+1), "store")}
+	name := fmt.Sprintf("n%d", i+1)
+	var routes []string
+	for _, p := range all {
+		routes = append(routes, fmt.Sprintf("nats-route://127.0.0.1:%d", p.Route))
+	}
+	cluster := ""
+	if len(all) > 1 {
+		cluster = fmt.Sprintf("listen: \"127.0.0.1:%d\"\n  routes: [%s]", s.ports.Route, strings.Join(routes, ", "))
+	}
+	config := ServerConfig(name, s.ports.Client, s.ports.Monitor, s.store, cluster)
 	if err := os.MkdirAll(s.store, 0o755); err != nil {
 		return nil, err
 	}

@@ -136,6 +136,7 @@ var group = map[string]int{
 	"internal/logistic":    1,
 	"internal/parallel":    1,
 	"internal/pause":       0,
+	"internal/script":      1,
 	"internal/secret":      1,
 	"internal/soak":        12,
 	"internal/splitmix":    0,

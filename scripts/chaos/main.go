@@ -17,13 +17,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/chaos"
 	"github.com/crazyhouse-rl/selfplay/internal/clustertest"
+	"github.com/crazyhouse-rl/selfplay/internal/script"
 )
 
 const usage = `usage: go run ./scripts/chaos [flags]
@@ -40,8 +39,6 @@ Exit code 0: all is as it has to be; 1: it is not, or the suite itself failed; 2
 
 `
 
-var errUsage = errors.New("wrong usage")
-
 type options struct {
 	seed     uint64
 	faults   int
@@ -54,19 +51,7 @@ type options struct {
 	print    bool
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	switch err := run(ctx, os.Args[1:]); {
-	case errors.Is(err, flag.ErrHelp), err == nil:
-	case errors.Is(err, errUsage):
-		fmt.Fprintln(os.Stderr, "chaos:", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintln(os.Stderr, "chaos:", err)
-		os.Exit(1)
-	}
-}
+func main() { script.Main("chaos", run) }
 
 func run(ctx context.Context, args []string) error {
 	var o options
@@ -85,15 +70,15 @@ func run(ctx context.Context, args []string) error {
 		if errors.Is(err, flag.ErrHelp) {
 			return err
 		}
-		return fmt.Errorf("%w: %w", errUsage, err)
+		return fmt.Errorf("%w: %w", script.ErrUsage, err)
 	}
 	switch {
 	case flags.NArg() > 0:
-		return fmt.Errorf("%w: found argument %q, expected flags only", errUsage, flags.Arg(0))
+		return fmt.Errorf("%w: found argument %q, expected flags only", script.ErrUsage, flags.Arg(0))
 	case o.faults < 1 || o.every <= 0 || o.calm <= 0 || o.shrink < 0:
-		return fmt.Errorf("%w: found --faults %d, --every %v, --calm %v, --shrink %d, expected positive ones, 0 for --shrink at least", errUsage, o.faults, o.every, o.calm, o.shrink)
+		return fmt.Errorf("%w: found --faults %d, --every %v, --calm %v, --shrink %d, expected positive ones, 0 for --shrink at least", script.ErrUsage, o.faults, o.every, o.calm, o.shrink)
 	case o.dir == "" && !o.print:
-		return fmt.Errorf("%w: found no --dir, expected a directory for everything", errUsage)
+		return fmt.Errorf("%w: found no --dir, expected a directory for everything", script.ErrUsage)
 	}
 	s := chaos.Draw(o.seed, o.faults, o.every)
 	if o.schedule != "" {

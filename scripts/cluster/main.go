@@ -18,12 +18,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/clustertest"
+	"github.com/crazyhouse-rl/selfplay/internal/script"
 )
 
 const usage = `usage: go run ./scripts/cluster kill|wipe|stop [flags]
@@ -37,21 +36,7 @@ Started again with the same --dir, kill goes on where it was.
 
 `
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	switch err := run(ctx, os.Args[1:]); {
-	case errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errUsage):
-		fmt.Fprintln(os.Stderr, "cluster:", err)
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "cluster:", err)
-		os.Exit(1)
-	}
-}
-
-var errUsage = errors.New("wrong usage")
+func main() { script.Main("cluster", run) }
 
 type options struct {
 	dir        string
@@ -77,10 +62,10 @@ func run(ctx context.Context, args []string) error {
 		scenario, args = args[0], args[1:]
 	}
 	if err := flags.Parse(args); err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
+		return fmt.Errorf("%w: %w", script.ErrUsage, err)
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("%w: found argument %q, expected none after the subcommand", errUsage, flags.Arg(0))
+		return fmt.Errorf("%w: found argument %q, expected none after the subcommand", script.ErrUsage, flags.Arg(0))
 	}
 	play, ok := map[string]func(context.Context, *clustertest.Cluster, *options) error{
 		"kill": func(ctx context.Context, c *clustertest.Cluster, o *options) error {
@@ -96,7 +81,7 @@ func run(ctx context.Context, args []string) error {
 	}[scenario]
 	if !ok {
 		flags.Usage()
-		return fmt.Errorf("%w: found subcommand %q, expected kill, wipe or stop", errUsage, scenario)
+		return fmt.Errorf("%w: found subcommand %q, expected kill, wipe or stop", script.ErrUsage, scenario)
 	}
 	return o.inDir(func() error { return o.cluster(ctx, play) })
 }

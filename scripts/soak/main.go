@@ -9,16 +9,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/script"
 	"github.com/crazyhouse-rl/selfplay/internal/soak"
 )
 
@@ -31,21 +29,7 @@ samples that are there. Exits with 1 if anything grew by more than the bound.
 
 `
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	switch err := run(ctx, os.Args[1:]); {
-	case errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errUsage):
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		os.Exit(2)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		os.Exit(1)
-	}
-}
-
-var errUsage = errors.New("wrong usage")
+func main() { script.Main("soak", run) }
 
 func run(ctx context.Context, args []string) error {
 	o := soak.Options{Log: os.Stdout}
@@ -60,14 +44,14 @@ func run(ctx context.Context, args []string) error {
 	flags.Float64Var(&bound, "bound", 0.1, "share by which anything may grow from the third quarter to the last")
 	flags.StringVar(&judge, "judge", "", "file of samples to judge; nothing is run")
 	if err := flags.Parse(args); err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
+		return fmt.Errorf("%w: %w", script.ErrUsage, err)
 	}
 	o.Args = flags.Args()
 	if judge != "" {
 		return judgeFile(judge, bound)
 	}
 	if o.Dir == "" || o.For <= 0 || o.Every <= 0 || bound < 0 {
-		return fmt.Errorf("%w: expected --dir, times above 0 and a bound of 0 or more", errUsage)
+		return fmt.Errorf("%w: expected --dir, times above 0 and a bound of 0 or more", script.ErrUsage)
 	}
 	all, err := soak.Run(ctx, o)
 	if err != nil {
@@ -79,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 func judgeFile(path string, bound float64) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
+		return fmt.Errorf("%w: %w", script.ErrUsage, err)
 	}
 	defer f.Close()
 	all, err := soak.Read(f)
