@@ -177,12 +177,11 @@ func (w *worker) searchMoves(ply, depth, alpha, beta, extension int, improving, 
 			r = w.lateReduction(f, m, depth, searched, order, window, improving, checks, noisy, cut)
 		}
 		if best > -mateBound && !window && (!f.inCheck || w.tune.PruneEvasions) && !late {
-			skip, stop := w.hopeless(f, &past, m, depth, r, alpha, quiets, noisy, checks, improving)
-			if stop {
-				f.picker.finish()
+			if w.late(depth, quiets, noisy, checks, improving) {
+				f.picker.keepSharp(&f.pos, &squares)
 				continue
 			}
-			if skip {
+			if w.hopeless(f, &past, m, depth, r, alpha, noisy, checks) {
 				quiets++
 				continue
 			}

@@ -50,8 +50,18 @@ func (k *picker) raise(first chess.Move) {
 	}
 }
 
-// finish hands out no more moves.
-func (k *picker) finish() { k.generated, k.quiets, k.next = true, false, k.list.N }
+// keepSharp hands out no more quiet moves but for those that give check. Good captures
+// have been handed out; squares are those of checkSquares in p.
+func (k *picker) keepSharp(p *chess.Position, squares *[6]chess.Bitboard) {
+	n := k.next
+	for _, r := range k.ranks[k.next:k.list.N] {
+		if m := r.move(); r.score() < bandLosing/2 || checksDirectly(p, m, squares) {
+			k.ranks[n] = newRank(r.score(), n, m)
+			n++
+		}
+	}
+	k.list.N = n
+}
 
 // best moves the highest-scored remaining move to the front and returns its
 // index, or -1 if none is left.

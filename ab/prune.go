@@ -137,36 +137,41 @@ func (w *worker) singular(ply, depth, beta int, first chess.Move, known entry, i
 	return 0, 0, false
 }
 
-// hopeless decides before a move is made whether to skip it, or to stop and
-// skip every move that is left. A move has been searched already and does not
-// lose to mate.
-func (w *worker) hopeless(f *frame, past *past, m chess.Move, depth, r, alpha, quiets int, noisy, checks, improving bool) (skip, stop bool) {
+// late reports whether a move, quiet and without check, comes after so many quiet ones
+// that it is left out, as are all of its kind that follow. Captures that lose material
+// and checks, which come after it or among them, are not: a sacrifice is seldom early in
+// the order and often decides.
+func (w *worker) late(depth, quiets int, noisy, checks, improving bool) bool {
+	t := w.tune
+	limit := t.CountBase + t.CountSquare*depth*depth/100
+	if !improving {
+		limit = (limit + 1) / 2
+	}
+	return t.MoveCount && !noisy && !checks && depth <= t.CountDepth && quiets >= limit
+}
+
+// hopeless decides before a move is made whether to skip it. A move has been searched
+// already and does not lose to mate.
+func (w *worker) hopeless(f *frame, past *past, m chess.Move, depth, r, alpha int, noisy, checks bool) bool {
 	t := w.tune
 	if noisy {
-		return t.Exchange && depth <= t.NoisyDepth && !t.values.exchangeAtLeast(&f.pos, m, -t.NoisyLoss*depth), false
+		return t.Exchange && depth <= t.NoisyDepth && !t.values.exchangeAtLeast(&f.pos, m, -t.NoisyLoss*depth)
 	}
 	left := depth
 	if t.ReducedDepth {
 		left = max(depth-r, 1)
 	}
 	if !checks {
-		limit := t.CountBase + t.CountSquare*depth*depth/100
-		if !improving {
-			limit = (limit + 1) / 2
-		}
-		if t.MoveCount && depth <= t.CountDepth && quiets >= limit {
-			return true, true
-		}
 		if t.HistoryPruning && left <= 4 {
 			if from, piece := w.indexes(&f.pos, m); int(past.score(from, piece)) < -t.HistoryFloor*left {
-				return true, false
+				return true
 			}
 		}
 		if t.Futility && !f.inCheck && left <= t.FutileDepth && f.eval+t.FutileBase+t.FutileStep*left <= alpha {
-			return true, false
+			return true
 		}
 	}
-	return t.Exchange && left <= t.QuietDepth && !t.values.exchangeAtLeast(&f.pos, m, -t.QuietLoss*left*left), false
+	return t.Exchange && left <= t.QuietDepth && !t.values.exchangeAtLeast(&f.pos, m, -t.QuietLoss*left*left)
 }
 
 // lateReduction returns by how many plies to reduce the move m, searched after n

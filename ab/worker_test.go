@@ -156,6 +156,55 @@ func TestNextMoveIsAPermutation(t *testing.T) {
 	})
 }
 
+// Once late quiet moves are left out, every capture and check that was not handed out
+// still comes, and nothing else.
+func TestKeepSharp(t *testing.T) {
+	w := begun(mustLine(t, chess.Crazyhouse, startFEN, ""))
+	f := &w.stack[0]
+	var legal chess.MoveList
+	rng := rand.New(rand.NewPCG(1, 2))
+	for side := range w.history.quiet {
+		for i := range w.history.quiet[side] {
+			w.history.quiet[side][i] = int16(rng.IntN(2*historyMax) - historyMax) // or all checks came first
+		}
+	}
+	losing, checks := 0, 0
+	walk(t, 3, 40, func(p *chess.Position) {
+		f.pos, f.inCheck = *p, p.InCheck()
+		p.Legal(&legal)
+		squares := checkSquares(p)
+		want := map[chess.Move]bool{}
+		for _, m := range legal.Slice() {
+			want[m] = isNoisy(p, m) || checksDirectly(p, m, &squares)
+		}
+		f.picker.reset(chess.NoMove)
+		late := false
+		for m, order := w.nextMove(0); m != chess.NoMove; m, order = w.nextMove(0) {
+			if late && !want[m] {
+				t.Fatalf("%s: %s comes twice, or is quiet and no check", p.FEN(), p.UCI(m))
+			}
+			if late && order < bandLosing/2 {
+				losing++
+			} else if late {
+				checks++
+			}
+			if !late && !want[m] {
+				f.picker.keepSharp(p, &squares)
+				late = true
+			}
+			want[m] = false
+		}
+		for m, left := range want {
+			if late && left {
+				t.Fatalf("%s: %s was not handed out", p.FEN(), p.UCI(m))
+			}
+		}
+	})
+	if losing == 0 || checks == 0 {
+		t.Errorf("%d losing captures and %d checks seen, expected some of both", losing, checks)
+	}
+}
+
 // Squares of direct checks agree with the rules wherever the moved piece itself
 // gives the check.
 func TestChecksDirectly(t *testing.T) {
