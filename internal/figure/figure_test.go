@@ -188,3 +188,24 @@ func TestLines(t *testing.T) {
 		}
 	}
 }
+
+// Axes have round numbers in plain digits.
+func TestRoundTicks(t *testing.T) {
+	for _, tc := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0, 1, "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1"},
+		{-20000, 20000, "-20000 -10000 0 10000 20000"},
+		{0, 12345, "0 2000 4000 6000 8000 10000 12000"},
+		{0, 0.00031, "0 0.0001 0.0002 0.0003"},
+	} {
+		var labels []string
+		for _, tick := range roundTicks(tc.low, tc.high, 0) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != tc.want {
+			t.Errorf("from %v to %v: found ticks %s, expected %s", tc.low, tc.high, got, tc.want)
+		}
+	}
+}

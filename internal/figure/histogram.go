@@ -96,7 +96,15 @@ func ticksOf(low, high, least, most float64) plot.ConstantTicks {
 	step = max(step, least)
 	var ticks plot.ConstantTicks
 	for i := math.Ceil(low / step); i*step <= high; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 4, 64)})
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: tickLabel(i*step + 0)})
 	}
 	return ticks
+}
+
+// tickLabel writes a number of up to four digits, large ones without an exponent.
+func tickLabel(v float64) string {
+	if math.Abs(v) >= 1e4 && math.Abs(v) < 1e7 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
 }
