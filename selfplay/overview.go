@@ -223,8 +223,12 @@ func (v *Overview) missing() (out []string) {
 // Write prints the overview as text.
 func (v *Overview) Write(w io.Writer) error {
 	now := time.Now()
-	fmt.Fprintf(w, "run %s  id %s  %s, %s nets  begun %s by build %s  protocol %d\n", v.Run.Name, v.Run.ID, v.Run.Variant, v.Run.Kind,
-		v.Run.Created.Local().Format(time.DateTime), v.Run.Build, v.Run.Protocol)
+	begun := ""
+	if !v.Run.Created.IsZero() {
+		begun = v.Run.Created.Local().Format(time.DateTime) + " "
+	}
+	fmt.Fprintf(w, "run %s  id %s  %s, %s nets  begun %sby build %s  protocol %d\n", v.Run.Name, v.Run.ID, v.Run.Variant, v.Run.Kind,
+		begun, v.Run.Build, v.Run.Protocol)
 	for _, n := range []struct {
 		what   string
 		record *nets.Record

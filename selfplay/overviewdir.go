@@ -1,9 +1,12 @@
 package selfplay
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +27,9 @@ func LocalOverview(dir string, cfg configs.Config, now time.Time) (v Overview, e
 		return v, err
 	}
 	v.Run, v.Local = s.record, true
+	if v.Run.Created, err = firstStart(s.run.path(eventsFile)); err != nil {
+		return v, err
+	}
 	paths, err := durable.Glob(dir, statusFile("*"))
 	if err != nil {
 		return v, err
@@ -62,6 +68,34 @@ func LocalOverview(dir string, cfg configs.Config, now time.Time) (v Overview, e
 	}
 	v.Findings = slices.Concat(v.Gone, v.findings())
 	return v, nil
+}
+
+// firstStart returns when the run of an events file was started first; zero: it does not
+// say.
+func firstStart(path string) (at time.Time, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return at, nil
+	}
+	if err != nil {
+		return at, err
+	}
+	defer f.Close()
+	line, _, err := bufio.NewReaderSize(f, maxEventLine).ReadLine()
+	if errors.Is(err, io.EOF) {
+		return at, nil
+	}
+	if err != nil {
+		return at, fmt.Errorf("%s: %w", path, err)
+	}
+	var e struct {
+		Time  time.Time `json:"time"`
+		Event string    `json:"msg"`
+	}
+	if json.Unmarshal(line, &e) != nil || e.Event != "started" {
+		return at, nil // as a full disk may leave it
+	}
+	return e.Time, nil
 }
 
 // memberGone is how old the status of a role may be.

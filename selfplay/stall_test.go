@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,6 +107,26 @@ func TestLocalOverview(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	for _, test := range []struct {
+		events, want string
+	}{
+		{fmt.Sprintf(`{"time":%q,"level":"INFO","msg":"started"}`+"\n"+`{"time":"2026-05-05T05:05:05Z","msg":"started"}`, begun.Format(time.RFC3339)), "begun 2026-01-02 03:04:05 by build"},
+		{"", "begun by build"},
+		{"\x00\x00\n", "begun by build"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, eventsFile), []byte(test.events), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		v, err := LocalOverview(dir, cfg, now)
+		var text strings.Builder
+		if err == nil {
+			err = v.Write(&text)
+		}
+		if err != nil || !strings.Contains(text.String(), test.want) {
+			t.Errorf("events %q: expected %q, error %v, found\n%s", test.events, test.want, err, &text)
+		}
+	}
 	v, err := LocalOverview(dir, cfg, now)
 	var text strings.Builder
 	if err == nil {
