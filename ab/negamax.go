@@ -177,7 +177,7 @@ func (w *worker) searchMoves(ply, depth, alpha, beta, extension int, improving, 
 			r = w.lateReduction(f, m, depth, searched, order, window, improving, checks, noisy, cut)
 		}
 		if best > -mateBound && !window && (!f.inCheck || w.tune.PruneEvasions) && !late {
-			if w.late(depth, quiets, noisy, checks, improving) {
+			if w.tooLate(depth, quiets, noisy, checks, improving) {
 				f.picker.keepSharp(&f.pos, &squares)
 				continue
 			}

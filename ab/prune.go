@@ -137,11 +137,11 @@ func (w *worker) singular(ply, depth, beta int, first chess.Move, known entry, i
 	return 0, 0, false
 }
 
-// late reports whether a move, quiet and without check, comes after so many quiet ones
+// tooLate reports whether a move, quiet and without check, comes after so many quiet ones
 // that it is left out, as are all of its kind that follow. Captures that lose material
 // and checks, which come after it or among them, are not: a sacrifice is seldom early in
 // the order and often decides.
-func (w *worker) late(depth, quiets int, noisy, checks, improving bool) bool {
+func (w *worker) tooLate(depth, quiets int, noisy, checks, improving bool) bool {
 	t := w.tune
 	limit := t.CountBase + t.CountSquare*depth*depth/100
 	if !improving {
