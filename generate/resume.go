@@ -51,9 +51,15 @@ func readState(path string) (s state, err error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxState+1))
 	if err == nil {
-		s, err = parseState(text)
+		text, err = durable.Unsum(f.Name(), text, "begin another file, they can be joined later")
+	}
+	if errors.Is(err, durable.ErrSum) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if err != nil {
+		return s, err
+	}
+	if s, err = parseState(text); err != nil {
 		return s, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return s, nil
@@ -88,7 +94,7 @@ func (s *state) write(path string) error {
 	if err != nil {
 		return fmt.Errorf("generate: %w", err)
 	}
-	return durable.WriteFile(stateName(path), append(text, '\n'))
+	return durable.WriteSummed(stateName(path), append(text, '\n'))
 }
 
 // otherRun says that a file has games that are not of this run.

@@ -13,6 +13,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/golden"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -184,5 +185,18 @@ func TestOneProcessAtATime(t *testing.T) {
 	defer o.close()
 	if _, err := Run(t.Context(), cfg); err == nil {
 		t.Error("two runs write one file")
+	}
+}
+
+// A flipped bit of the state is an error that names the file, or makes no difference.
+func TestFlippedBits(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.bin")
+	s := state{Run: "r", Seed: 7, Next: 12, Positions: 300, FilePositions: 100, Bytes: 7200}
+	if err := s.write(path); err != nil {
+		t.Fatal(err)
+	}
+	if told := golden.Flip(t, stateName(path), func() (any, error) { return readState(path) }); told == 0 {
+		t.Error("no flipped bit made a difference")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/golden"
 )
 
 // A directory given as init stands for what is in it: another path changes nothing, another
@@ -80,5 +81,22 @@ func TestMovedAndRebuilt(t *testing.T) {
 		if !slices.Equal(m.Builds, want) {
 			t.Errorf("%s against %s: found builds %q, expected %q", m.A, m.B, m.Builds, want)
 		}
+	}
+}
+
+// A flipped bit of a cell is an error that names the file, or makes no difference.
+func TestFlippedBits(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "cell.json")
+	if err := writeCell(path, rateCell{}); err != nil {
+		t.Fatal(err)
+	}
+	told := golden.Flip(t, path, func() (any, error) {
+		var c rateCell
+		_, err := readCell(path, &c)
+		return c, err
+	})
+	if told == 0 {
+		t.Error("no flipped bit made a difference")
 	}
 }

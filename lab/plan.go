@@ -328,7 +328,7 @@ func (p *Plan) size(ctx context.Context, cfg configs.Learn, o Options, write boo
 
 // readCell reads a cell of JSON, and reports false if there is none.
 func readCell(path string, to any) (bool, error) {
-	text, err := os.ReadFile(path)
+	text, err := durable.ReadSummed(path, "it was damaged or changed")
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -346,7 +346,7 @@ func writeCell(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(path, append(text, '\n'))
+	return durable.WriteSummed(path, append(text, '\n'))
 }
 
 // openings are those of the games.

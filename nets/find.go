@@ -77,7 +77,9 @@ func Find(path string) (Found, error) {
 func (s *Store) newest() (m Manifest, published bool, err error) {
 	id, err := s.Current()
 	if err == nil {
-		m, err = s.Manifest(id)
+		if m, err = s.Manifest(id); err != nil {
+			err = fmt.Errorf("the net that %s names: %w", filepath.Join(s.dir, currentFile), err)
+		}
 		return m, true, err
 	}
 	if !errors.Is(err, ErrNotFound) {

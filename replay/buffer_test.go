@@ -300,7 +300,7 @@ func TestManifestIsChecked(t *testing.T) {
 		"{":                        ErrManifest,
 		`{"schema":1,"unknown":1}`: ErrManifest,
 		`{"schema":2,"unknown":1}`: ErrManifest,
-		`{"schema":3,"unknown":1}`: ErrVersion,
+		`{"schema":4,"unknown":1}`: ErrVersion,
 		`{"schema":2,"segments":[{"number":2},{"number":1}]}`: ErrManifest,
 		`{"unknown":1}`:  ErrVersion,
 		`{"schema":1}`:   ErrVariant,

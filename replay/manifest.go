@@ -19,7 +19,7 @@ import (
 
 const (
 	manifestFile     = "manifest.json"
-	manifestSchema   = 2
+	manifestSchema   = 3
 	maxManifestBytes = 16 << 20 // about 150,000 segments
 
 	idLength = 10 // of a buffer's id
@@ -85,8 +85,10 @@ func readManifest(dir string) (manifest, error) {
 	if err != nil {
 		return manifest{}, err
 	}
-	damaged := func(err error) error {
-		return fmt.Errorf("%w: %s: %w (without the file, deleted games are no longer counted)", ErrManifest, path, err)
+	const remedy = "put it back from a backup, or remove it: then deleted games are no longer counted"
+	damaged := func(err error) error { return fmt.Errorf("%w: %s: %w: %s", ErrManifest, path, err, remedy) }
+	if data, err = durable.Unsum(path, data, remedy); err != nil {
+		return manifest{}, fmt.Errorf("%w: %w", ErrManifest, err)
 	}
 	// The schema comes first: a later one may have keys unknown here.
 	var head struct {
@@ -115,5 +117,5 @@ func (m *manifest) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(filepath.Join(dir, manifestFile), append(data, '\n'))
+	return durable.WriteSummed(filepath.Join(dir, manifestFile), append(data, '\n'))
 }

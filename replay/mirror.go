@@ -14,7 +14,7 @@ import (
 
 const (
 	mirrorFile   = "mirror.json"
-	mirrorSchema = 1
+	mirrorSchema = 2
 	maxMirror    = 1 << 16 // bytes of the file
 )
 
@@ -198,18 +198,23 @@ func (s *mirrorState) read(dir string) error {
 	if len(data) > maxMirror {
 		return fmt.Errorf("%w: %s: found %d bytes, expected at most %d", ErrManifest, path, len(data), maxMirror)
 	}
+	const remedy = "remove it, and the mirror begins anew"
+	if data, err = durable.Unsum(path, data, remedy); err != nil {
+		return fmt.Errorf("%w: %w", ErrManifest, err)
+	}
 	// The schema comes first: a later one may have keys unknown here.
 	if err := json.Unmarshal(data, s); err != nil {
-		return fmt.Errorf("%w: %s: %w (without the file the mirror begins anew)", ErrManifest, path, err)
+		return fmt.Errorf("%w: %s: %w: %s", ErrManifest, path, err, remedy)
 	}
-	if s.Schema != mirrorSchema {
-		return fmt.Errorf("%w: %s: found schema %d, expected %d", ErrVersion, path, s.Schema, mirrorSchema)
+	if s.Schema < 1 || s.Schema > mirrorSchema {
+		return fmt.Errorf("%w: %s: found schema %d, expected 1 to %d", ErrVersion, path, s.Schema, mirrorSchema)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(s); err != nil {
-		return fmt.Errorf("%w: %s: %w (without the file the mirror begins anew)", ErrManifest, path, err)
+		return fmt.Errorf("%w: %s: %w: %s", ErrManifest, path, err, remedy)
 	}
+	s.Schema = mirrorSchema
 	return nil
 }
 
@@ -218,5 +223,5 @@ func (s *mirrorState) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(filepath.Join(dir, mirrorFile), append(data, '\n'))
+	return durable.WriteSummed(filepath.Join(dir, mirrorFile), append(data, '\n'))
 }

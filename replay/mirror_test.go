@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -294,9 +295,9 @@ func TestReadFromPastDamage(t *testing.T) {
 }
 
 func TestMirrorGolden(t *testing.T) {
-	golden := filepath.Join("testdata", "mirror", "v1")
+	golden := filepath.Join("testdata", "mirror", fmt.Sprintf("v%d", mirrorSchema))
 	want := mirrorState{
-		Schema: 1, Source: "ab2cd3ef4g", Changes: 2, Next: Cursor{Segment: 7, Offset: 4000}, Less: Counts{Games: 1, Rows: 30}, Fresh: true,
+		Schema: mirrorSchema, Source: "ab2cd3ef4g", Changes: 2, Next: Cursor{Segment: 7, Offset: 4000}, Less: Counts{Games: 1, Rows: 30}, Fresh: true,
 	}
 	if *update {
 		if err := want.write(golden); err != nil {
@@ -304,14 +305,17 @@ func TestMirrorGolden(t *testing.T) {
 		}
 	}
 	var got mirrorState
-	if err := got.read(golden); err != nil || got != want {
-		t.Errorf("found %+v, error %v, expected %+v", got, err, want)
+	for v := range mirrorSchema {
+		dir := filepath.Join("testdata", "mirror", fmt.Sprintf("v%d", v+1))
+		if err := got.read(dir); err != nil || got != want {
+			t.Errorf("%s: found %+v, error %v, expected %+v", dir, got, err, want)
+		}
 	}
 	dir := t.TempDir()
 	if err := got.write(dir); err != nil || string(readFileOr(dir, mirrorFile)) != string(readFileOr(golden, mirrorFile)) {
 		t.Errorf("%s is written differently, error %v", mirrorFile, err)
 	}
-	for text, want := range map[string]error{`{"schema":2}`: ErrVersion, `{"schema":1,"unknown":1}`: ErrManifest, "{": ErrManifest} {
+	for text, want := range map[string]error{`{"schema":3}`: ErrVersion, `{"schema":1,"unknown":1}`: ErrManifest, "{": ErrManifest} {
 		writeFile(t, filepath.Join(dir, mirrorFile), []byte(text))
 		b := openBuffer(t, dir, testOptions())
 		if _, err := NewMirror(b, nil); !errors.Is(err, want) {

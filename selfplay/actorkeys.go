@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime"
 
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -37,7 +36,7 @@ type actorKeysFormat struct {
 
 func openActorKeys(path string) (*actorKeys, error) {
 	k := &actorKeys{path: path, known: map[string]string{}}
-	text, err := os.ReadFile(path)
+	text, err := durable.ReadSummed(path, "put it back from a backup; actors that came later are known again by their next games")
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, nil
 	}
@@ -124,5 +123,5 @@ func (k *actorKeys) save() error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(k.path, append(text, '\n'))
+	return durable.WriteSummed(k.path, append(text, '\n'))
 }

@@ -48,7 +48,7 @@ type identity struct {
 // directory that holds a run without it is ErrLost.
 func readIdentity(dir string) (id identity, found bool, err error) {
 	path := filepath.Join(dir, stateFile)
-	text, err := os.ReadFile(path)
+	text, err := durable.ReadSummed(path, "put the file back from a backup or a copy of any age, it is written once; or, if it was changed on purpose, remove that key")
 	if errors.Is(err, fs.ErrNotExist) {
 		return id, false, checkEmpty(dir)
 	}
@@ -83,7 +83,7 @@ func (id identity) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(filepath.Join(dir, stateFile), append(text, '\n'))
+	return durable.WriteSummed(filepath.Join(dir, stateFile), append(text, '\n'))
 }
 
 // randomID returns n random characters that may stand in ids: a-z and 2-7.
@@ -224,8 +224,8 @@ func openActor(dir, run, name string, starts int) (actorIdentity, error) {
 	case err != nil:
 		return a, err
 	default:
-		if err := a.parse(text); err != nil {
-			return a, fmt.Errorf("%s: %w: remove it, and the actor goes on under another name", path, err)
+		if err := a.parse(path, text); err != nil {
+			return a, err
 		}
 		if a.Run != run {
 			return a, fmt.Errorf("%s: found an actor of run %s, expected one of run %s: give another directory", path, a.Run, run)
@@ -240,15 +240,22 @@ func (a *actorIdentity) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WritePrivate(filepath.Join(dir, actorFile), append(text, '\n'))
+	return durable.WritePrivate(filepath.Join(dir, actorFile), durable.Sum(append(text, '\n')))
 }
 
-func (a *actorIdentity) parse(text []byte) error {
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(a); err != nil {
+// parse reads the content of the file at path. An older copy of that is no remedy: the
+// actor would count its starts, and number its games, as it did before.
+func (a *actorIdentity) parse(path string, text []byte) error {
+	const remedy = "remove it, and the actor goes on under another name"
+	text, err := durable.Unsum(path, text, remedy)
+	if err != nil {
 		return err
 	}
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(a); err != nil {
+		return fmt.Errorf("%s: %w: %s", path, err, remedy)
+	}
 	if seed, err := hex.DecodeString(a.Seed); a.Schema != actorSchema || !actorName.MatchString(a.Name) || err != nil || len(seed) != ed25519.SeedSize || a.Starts < 0 {
-		return fmt.Errorf("found schema %d, name %.40q, a key of %d bytes and %d starts, expected schema %d, letters and digits, and %d bytes", a.Schema, a.Name, len(seed), a.Starts, actorSchema, ed25519.SeedSize)
+		return fmt.Errorf("%s: found schema %d, name %.40q, a key of %d bytes and %d starts, expected schema %d, letters and digits, and %d bytes: %s", path, a.Schema, a.Name, len(seed), a.Starts, actorSchema, ed25519.SeedSize, remedy)
 	}
 	return nil
 }

@@ -121,13 +121,14 @@ const restoredStarts = 1 << 20
 // RestoreActor makes the identity of the directory's actor, if it has one, that of an
 // actor that was restored from a backup.
 func RestoreActor(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, actorFile))
+	path := filepath.Join(dir, actorFile)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	var a actorIdentity
 	if err == nil {
-		err = a.parse(text)
+		err = a.parse(path, text)
 	}
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func (r *Run) writeStatus(role string, m bus.Member) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(r.path(statusFile(role)), append(text, '\n'))
+	return durable.WriteSummed(r.path(statusFile(role)), append(text, '\n'))
 }
 
 // state says what a role is doing; a loop says all.

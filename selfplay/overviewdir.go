@@ -40,7 +40,7 @@ func LocalOverview(dir string, cfg configs.Config, now time.Time) (v Overview, e
 			continue // it has just ended
 		}
 		if err != nil {
-			return v, fmt.Errorf("%s: %w", path, err)
+			return v, err
 		}
 		if now.Sub(m.Seen) > memberGone {
 			v.Gone = append(v.Gone, fmt.Sprintf("%s (process %d) was seen last at %s: it was killed, or its machine stands still", m.Role, m.PID, m.Seen.Local().Format(time.DateTime)))
@@ -110,14 +110,17 @@ func readStatus(path string) (m bus.Member, err error) {
 		return m, err
 	}
 	if info.Size() > maxStatus {
-		return m, fmt.Errorf("found %d bytes, expected at most %d", info.Size(), maxStatus)
+		return m, fmt.Errorf("%s: found %d bytes, expected at most %d", path, info.Size(), maxStatus)
 	}
-	text, err := os.ReadFile(filepath.Clean(path))
-	if err == nil {
-		err = json.Unmarshal(text, &m)
+	text, err := durable.ReadSummed(filepath.Clean(path), "a role that works writes it again within seconds")
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	m.Seen = info.ModTime()
-	return m, err
+	return m, nil
 }
 
 // Progress compares two looks at a run, of which v is the later one, and says in one

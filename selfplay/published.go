@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 
@@ -52,7 +51,7 @@ type netListFormat struct {
 // has no nets yet.
 func openNetList(path string, none bool) (*netList, error) {
 	p := &netList{path: path, list: netListFormat{Schema: publishedSchema, Whole: none}}
-	text, err := os.ReadFile(path)
+	text, err := durable.ReadSummed(path, "remove it, and the list goes on with the nets to come; a copy of before the newest net would refuse its games")
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
@@ -78,7 +77,7 @@ func (p *netList) change(change func(*netListFormat)) error {
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(p.path, append(text, '\n')); err != nil {
+	if err := durable.WriteSummed(p.path, append(text, '\n')); err != nil {
 		return err
 	}
 	p.list = next

@@ -58,7 +58,7 @@ func (r *Run) keepPointers(ctx context.Context) error {
 
 func (r *Run) readPointers() (*pointers, error) {
 	p := &pointers{Schema: 1, Values: map[string]string{}}
-	text, err := os.ReadFile(r.path(pointersFile))
+	text, err := durable.ReadSummed(r.path(pointersFile), "remove it if the servers have the run, they know its content; else put it back from a backup")
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
@@ -116,11 +116,15 @@ func (r *Run) lookAtPointers(ctx context.Context, kept *pointers, all bool) erro
 		return nil
 	}
 	kept.History = values
-	text, err := json.MarshalIndent(kept, "", "  ")
+	return kept.write(r.path(pointersFile))
+}
+
+func (p *pointers) write(path string) error {
+	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(r.path(pointersFile), append(text, '\n'))
+	return durable.WriteSummed(path, append(text, '\n'))
 }
 
 // valuesOf are the values of pointers without their revisions and times.

@@ -18,6 +18,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/internal/secret"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/replay"
@@ -192,7 +193,7 @@ func (s *ServerReader) State(ctx context.Context) (ServerState, error) {
 // directorySettings adds the list of settings that the directory has; the settings
 // themselves follow from its configuration at the next start.
 func (s *ServerReader) directorySettings(pointers map[string][]string) error {
-	text, err := os.ReadFile(s.run.path(settingsFile))
+	text, err := durable.ReadSummed(s.run.path(settingsFile), settingsRemedy)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -265,8 +266,8 @@ func (s *ServerReader) actorKey() (ed25519.PrivateKey, string, error) {
 		return nil, "", err
 	}
 	var a actorIdentity
-	if err := a.parse(text); err != nil {
-		return nil, "", fmt.Errorf("%s: %w", s.run.path(actorFile), err)
+	if err := a.parse(s.run.path(actorFile), text); err != nil {
+		return nil, "", err
 	}
 	if !s.run.signed() {
 		return nil, a.Name, nil

@@ -21,6 +21,7 @@ const (
 
 	settingsFile   = "settings.json" // in a trainer's directory: the settingsList
 	settingsSchema = 1
+	settingsRemedy = "remove it if the servers have the run, they know its content; else put it back from a backup"
 )
 
 // settingsList are the settings that a run has had. They are in the trainer's
@@ -96,7 +97,7 @@ func (r *Run) keepSettings(s settingsList) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(text), durable.WriteFile(r.path(settingsFile), append(text, '\n'))
+	return string(text), durable.WriteSummed(r.path(settingsFile), append(text, '\n'))
 }
 
 // saidSettings returns the settings that the run has had as far as the server knows
@@ -127,7 +128,7 @@ func (r *Run) pastSettings(ctx context.Context) (settingsList, error) {
 	if err != nil {
 		return found, err
 	}
-	text, err := os.ReadFile(r.path(settingsFile))
+	text, err := durable.ReadSummed(r.path(settingsFile), settingsRemedy)
 	if errors.Is(err, fs.ErrNotExist) { // a directory of an earlier build
 		if !said {
 			found.Whole, err = r.reachBack(ctx)

@@ -22,8 +22,8 @@ var (
 	ErrBadState = errors.New("tune: bad state")
 )
 
-// StateSchema is the version of the state.
-const StateSchema = 1
+// StateSchema is the version of the state. Files of version 1 have no checksum.
+const StateSchema = 2
 
 // maxStateBytes bounds the state: a digit for every pair, and the settings.
 const maxStateBytes = MaxPairs + 1<<20
@@ -51,6 +51,9 @@ func readState(path string, settings map[string]string, pairs int) (results stri
 	if err != nil {
 		return "", fmt.Errorf("tune: state: %w", err)
 	}
+	if text, err = durable.Unsum(path, text, "begin anew with another file, or go on from a copy of this one"); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrBadState, err)
+	}
 	s, err := parseState(text)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
@@ -77,8 +80,8 @@ func parseState(text []byte) (state, error) {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return bad("%w", err)
 	}
-	if head.Schema != StateSchema {
-		return bad("schema %d, expected %d", head.Schema, StateSchema)
+	if head.Schema < 1 || head.Schema > StateSchema {
+		return bad("schema %d, expected 1 to %d", head.Schema, StateSchema)
 	}
 	var s state
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -98,7 +101,7 @@ func writeState(path string, settings map[string]string, results []byte) error {
 	if err != nil {
 		return fmt.Errorf("tune: state: %w", err)
 	}
-	if err := durable.WriteFile(path, append(text, '\n')); err != nil {
+	if err := durable.WriteSummed(path, append(text, '\n')); err != nil {
 		return fmt.Errorf("tune: state: %w", err)
 	}
 	return nil

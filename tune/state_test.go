@@ -45,7 +45,7 @@ func TestBadState(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "unexpected end",
 		"[]":                              "array",
-		`{"schema":2,"later":1}`:          "schema 2, expected 1",
+		`{"schema":3,"later":1}`:          "schema 3, expected 1 to 2",
 		`{"schema":1,"later":1}`:          "later",
 		`{"schema":1,"results":"015"}`:    `'5' of pair 2`,
 		`{"schema":1} {}`:                 "after top-level value",
@@ -79,11 +79,24 @@ func TestResultsOutOfOrder(t *testing.T) {
 	}
 }
 
+// A flipped bit is an error that names the file, or makes no difference.
+func TestFlippedBits(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state.json")
+	settings := map[string]string{"method": "screen"}
+	if err := writeState(path, settings, []byte("0143-2")); err != nil {
+		t.Fatal(err)
+	}
+	if told := golden.Flip(t, path, func() (any, error) { return readState(path, settings, 9) }); told == 0 {
+		t.Error("no flipped bit made a difference")
+	}
+}
+
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"schema":1,"settings":{"a":"b"},"results":"01-4"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := parseState(text)
-		if (err == nil) != (s.Schema == StateSchema) {
+		if (err == nil) != (s.Schema == 1 || s.Schema == StateSchema) {
 			t.Errorf("found %+v, error %v", s, err)
 		}
 	})

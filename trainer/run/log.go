@@ -91,13 +91,13 @@ func (r *runner) writePause() error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(r.path(pauseFile), append(text, '\n'))
+	return durable.WriteSummed(r.path(pauseFile), append(text, '\n'))
 }
 
 // spent is the time that the steps made so far have taken: until the interruption
 // that the run goes on from, or else until the last entry.
 func (r *runner) spent() (float64, error) {
-	text, err := os.ReadFile(r.path(pauseFile))
+	text, err := durable.ReadSummed(r.path(pauseFile), "remove it, and the time of the run is that of its log")
 	if errors.Is(err, fs.ErrNotExist) {
 		return r.journal.seconds(), nil
 	}

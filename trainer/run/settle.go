@@ -54,7 +54,7 @@ func (r *runner) settle() (*Summary, error) {
 		}
 		return nil, fmt.Errorf("%w: %s: %s; use the same settings to go on, or another directory", ErrOther, r.Dir, strings.Join(words, "; "))
 	}
-	text, err = os.ReadFile(r.path(summaryFile))
+	text, err = durable.ReadSummed(r.path(summaryFile), "remove it, and the end of the run is measured again")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -125,7 +125,7 @@ func (r *runner) finish() (Summary, error) {
 	if err != nil {
 		return s, err
 	}
-	return s, durable.WriteFile(r.path(summaryFile), append(text, '\n'))
+	return s, durable.WriteSummed(r.path(summaryFile), append(text, '\n'))
 }
 
 // judgeNet compares the net's file with the model.
