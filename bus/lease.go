@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
@@ -47,21 +48,37 @@ type LeaseRecord struct {
 	Clean    bool      `json:"clean"`    // given back, and nothing that the holder wrote can still be on its way
 }
 
+// errDamagedLease says of a record that nobody wrote it so, of any build.
+var errDamagedLease = fmt.Errorf("%w: damaged lease", ErrRecord)
+
+// encode writes the record with its checksum.
+func (r *LeaseRecord) encode() ([]byte, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	return durable.Sum(text), nil
+}
+
+// parseLease reads a record, which has no checksum if an earlier build wrote it. The error
+// wraps errDamagedLease, or else ErrRecord.
 func parseLease(role string, data []byte) (LeaseRecord, error) {
 	var r LeaseRecord
 	if len(data) > maxRecordBytes {
-		return r, fmt.Errorf("%w: lease: found %d bytes, expected at most %d", ErrRecord, len(data), maxRecordBytes)
+		return r, fmt.Errorf("%w: found %d bytes, expected at most %d", errDamagedLease, len(data), maxRecordBytes)
 	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("%w: lease: %w", ErrRecord, err)
+	data, err := durable.Unsum(leaseKey(role), data, "who wants the lease takes it if nobody renews it")
+	if err == nil {
+		err = json.Unmarshal(data, &r)
 	}
 	switch {
-	case r.Schema != LeaseSchema:
+	case err != nil:
+		return r, fmt.Errorf("%w: %w", errDamagedLease, err)
+	case r.Schema > LeaseSchema:
 		return r, fmt.Errorf("%w: lease: found schema %d, expected %d: use a build of selfplay that knows it", ErrRecord, r.Schema, LeaseSchema)
-	case r.Role != role:
-		return r, fmt.Errorf("%w: lease: found role %.80q, expected %.80q", ErrRecord, r.Role, role)
-	case r.Fence == 0 || r.Instance == "":
-		return r, fmt.Errorf("%w: lease: found fence %d and instance %.80q, expected one of each", ErrRecord, r.Fence, r.Instance)
+	case r.Schema != LeaseSchema || r.Role != role || r.Fence == 0 || r.Instance == "":
+		return r, fmt.Errorf("%w: found schema %d, role %.80q, fence %d and instance %.80q, expected schema %d, role %.80q and one of each of the others",
+			errDamagedLease, r.Schema, r.Role, r.Fence, r.Instance, LeaseSchema, role)
 	}
 	return r, nil
 }
@@ -106,8 +123,9 @@ func (b *Bus) leaseTTL() time.Duration { return cmp.Or(b.opt.LeaseTTL, DefaultLe
 // by the clock of this process. A lease that h.Instance holds is taken at once.
 // former, unless nil, is called with each holder that is waited for, and with the one
 // that the lease is to be taken from; waits tells them apart. Its error ends the call.
-// The lease is renewed until Release, or until the Conn closes. The error wraps ErrRecord if
-// the lease's record is damaged or a newer build's, ErrName for a bad role.
+// The lease is renewed until Release, or until the Conn closes. One whose record is damaged
+// is taken like any other that nobody renews, from the last holder that is known. The error
+// wraps ErrRecord if the record is a newer build's, ErrName for a bad role.
 func (b *Bus) Lease(ctx context.Context, role string, h Holder, former func(r LeaseRecord, waits bool) error) (*Lease, error) {
 	l, err := b.lease(ctx, role, h, former)
 	if err != nil {
@@ -133,6 +151,13 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 	var unchanged time.Time
 	for {
 		r, revision, err := b.readLease(ctx, role)
+		damaged := errors.Is(err, errDamagedLease)
+		if damaged {
+			if revision != seen {
+				b.warn("the record of a lease is damaged, it is taken if nobody renews it", "role", role, "error", err)
+			}
+			r, err = b.formerLease(ctx, role)
+		}
 		now := time.Now()
 		switch {
 		case errors.Is(err, ErrRecord), ctx.Err() != nil:
@@ -141,8 +166,8 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 			seen, unchanged = revision, now
 		}
 		ttl := b.leaseTTL()
-		free := err == nil && (revision == 0 || r.Released || r.Instance == h.Instance || now.Sub(unchanged) >= ttl)
-		if err == nil && revision != 0 && former != nil && (free || r.Fence != told) {
+		free := err == nil && (revision == 0 || !damaged && (r.Released || r.Instance == h.Instance) || now.Sub(unchanged) >= ttl)
+		if err == nil && r.Instance != "" && former != nil && (free || r.Fence != told) {
 			if !free {
 				told = r.Fence
 			}
@@ -188,6 +213,30 @@ func (b *Bus) readLease(ctx context.Context, role string) (LeaseRecord, uint64, 
 	}
 	r, err := parseLease(role, e.Value())
 	return r, e.Revision(), err
+}
+
+// formerLease returns the newest record of a lease that can be read, with a fence that is not
+// below that of any record after it: each of those may be another holder's.
+func (b *Bus) formerLease(ctx context.Context, role string) (former LeaseRecord, err error) {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	entries, err := b.ctl.History(ctx, leaseKey(role))
+	if err != nil {
+		return former, mapUnavailable(err)
+	}
+	for _, e := range entries {
+		r, err := parseLease(role, e.Value())
+		switch {
+		case err == nil:
+			former = r
+		case errors.Is(err, errDamagedLease):
+			former.Fence++
+			former.Clean = false
+		default:
+			return former, err
+		}
+	}
+	return former, nil
 }
 
 // ReadLease returns the record of a role's lease, which may be released or out of
@@ -238,7 +287,7 @@ func (b *Bus) takeLease(ctx context.Context, role string, h Holder, former Lease
 
 // write replaces the record by compare-and-set. The caller has l.mu or l alone.
 func (l *Lease) write(ctx context.Context, r LeaseRecord) error {
-	value, err := json.Marshal(r)
+	value, err := r.encode()
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -341,16 +340,11 @@ func TestLeaseRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	if _, err := b.ReadLease(ctx, "referee"); !errors.Is(err, ErrNoLease) {
 		t.Errorf("got %v, want ErrNoLease", err)
 	}
-	for _, value := range []string{"", "{", `{"schema":2,"role":"referee","fence":1,"instance":"x"}`, `{"schema":1,"role":"trainer","fence":1,"instance":"x"}`, `{"schema":1,"role":"referee","fence":0,"instance":"x"}`} {
-		if _, err := b.ctl.Put(ctx, leaseKey("referee"), []byte(value)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := b.Lease(ctx, "referee", holder("one"), nil); !errors.Is(err, ErrRecord) {
-			t.Errorf("%q: got %v, want ErrRecord", value, err)
-		}
-		if _, err := b.ReadLease(ctx, "referee"); !errors.Is(err, ErrRecord) {
-			t.Errorf("%q: got %v, want ErrRecord", value, err)
-		}
+	if _, err := b.ctl.Put(ctx, leaseKey("referee"), []byte(`{"schema":2,"role":"referee","fence":1,"instance":"x"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Lease(ctx, "referee", holder("one"), nil); !errors.Is(err, ErrRecord) || !strings.Contains(err.Error(), "schema 2") {
+		t.Errorf("a newer build's record: got %v, want ErrRecord with its schema", err)
 	}
 	for _, role := range []string{"", "a.b", "a b"} {
 		if _, err := b.Lease(ctx, role, holder("one"), nil); !errors.Is(err, ErrName) {
@@ -447,16 +441,63 @@ func TestCloseEndsLeasesAndWaiting(t *testing.T) {
 	}
 }
 
+// A damaged record ends nobody for good: as long as it is renewed the lease is its holder's,
+// then it is taken, with a fence above that of all holders before.
+func TestLeaseOfDamagedRecordIsTaken(t *testing.T) {
+	ctx := testContext(t)
+	c := openConn(t, Options{})
+	for i, value := range []string{
+		"", "{", `{"schema":1,"role":"trainer","fence":1,"instance":"x"}`, `{"schema":0,"role":"referee","fence":1,"instance":"x"}`,
+		`{"schema":1,"role":"referee","fence":0,"instance":"x"}`, `{"schema":3,"role":"referee","instance":"x","fence":4,"crc32c":"00000000"}`,
+	} {
+		b := joinRun(t, c, fmt.Sprintf("test%d", i), JoinOptions{LeaseTTL: 400 * time.Millisecond})
+		before := lease(t, b, "before")
+		fence := before.Fence() + 1000 // whatever clocks say
+		before.mu.Lock()               // stops renewing
+		before.record.Fence = fence
+		if err := before.write(ctx, before.record); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.ctl.Put(ctx, leaseKey("referee"), []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.ReadLease(ctx, "referee"); !errors.Is(err, ErrRecord) {
+			t.Errorf("%q: read with error %v, want ErrRecord", value, err)
+		}
+		var from string
+		start := time.Now()
+		l, err := b.Lease(ctx, "referee", holder("after"), func(r LeaseRecord, waits bool) error {
+			from = r.Instance
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("%q: %v", value, err)
+		}
+		if d := time.Since(start); d < b.leaseTTL() || from != "before" || l.Fence() <= fence+1 {
+			t.Errorf("%q: taken after %v from %q with fence %d, expected to wait for %v, from before, with a fence above %d", value, d, from, l.Fence(), b.leaseTTL(), fence+1)
+		}
+		before.mu.Unlock()
+		select {
+		case <-before.Lost():
+		case <-ctx.Done():
+			t.Fatal("the former holder does not know")
+		}
+	}
+}
+
 func TestLeaseRecordGolden(t *testing.T) {
 	want := LeaseRecord{
 		Schema: LeaseSchema, Role: "replay", Fence: 1779850921, Renewals: 12, Since: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Released: true, Clean: true,
 		Holder: Holder{Instance: "a1b2", Host: "host", Build: "v1", PID: 4321, Detail: "buffer"},
 	}
-	text, err := json.Marshal(want)
+	text, err := want.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	present := golden.Present(LeaseSchema, "lease.json")
+	if r, err := parseLease("replay", golden.Read(t, golden.Present(1, "lease.json"))); err != nil || r != want {
+		t.Errorf("without a checksum, as earlier builds wrote it: got %+v, %v", r, err)
+	}
+	present := golden.Present(LeaseSchema, "lease-sum.json")
 	if *update {
 		golden.Write(t, present, text)
 	}
