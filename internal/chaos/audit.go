@@ -17,12 +17,13 @@ import (
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
-// Audit is what is left after a run, compared with what has to be. Lost, Twice, Forged,
+// Audit is what is left after a run, compared with what has to be. Lost, Waiting, Twice, Forged,
 // Unjudged, Refused and Untold have to be 0, and Learned at least 1.
 type Audit struct {
 	Finished   int `json:"finished"`   // games seen in spools
 	Stored     int `json:"stored"`     // different games in the buffer
-	Lost       int `json:"lost"`       // finished, and not in the buffer
+	Lost       int `json:"lost"`       // finished, and neither in the buffer nor in a spool
+	Waiting    int `json:"waiting"`    // finished, and still in a spool, though there was time to store them
 	Twice      int `json:"twice"`      // in the buffer more than once
 	Forged     int `json:"forged"`     // in the buffer, and not signed by their actor
 	Unjudged   int `json:"unjudged"`   // nets that games were played with, and that no gate has passed
@@ -55,7 +56,7 @@ func (a *Audit) OK() error {
 		n    int
 		what string
 	}{
-		{a.Lost, "finished games are lost"}, {a.Twice, "games are stored more than once"}, {a.Forged, "forged games are stored"},
+		{a.Lost, "finished games are lost"}, {a.Waiting, "finished games did not come from their spool to the buffer"}, {a.Twice, "games are stored more than once"}, {a.Forged, "forged games are stored"},
 		{a.Unjudged, "nets were played that no gate has passed"}, {a.Refused, "finished games were refused"}, {a.Untold, "damaged files were not told of"},
 	} {
 		if c.n > 0 {
@@ -79,6 +80,7 @@ type evidence struct {
 	finished   map[string]bool // ids of games seen in spools
 	unpromised map[string]bool // that a power cut took before they were synced
 	destroyed  map[string]bool // whose only copy a flipped bit hit
+	waiting    map[string]bool // ids in spools at the end
 	refused    []string
 	stored     [][]byte          // records of the buffer, as they are
 	keys       map[string]string // public keys of the actors in hex, by name
@@ -126,6 +128,8 @@ func (e *evidence) audit() (a Audit) {
 			a.Destroyed++
 		case e.unpromised[id]:
 			a.Unpromised++
+		case e.waiting[id]:
+			a.wrong(&a.Waiting, "waiting in a spool: %s", id)
 		default:
 			a.wrong(&a.Lost, "lost: %s", id)
 		}
@@ -153,7 +157,10 @@ func (c *cluster) gather() (*evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &evidence{finished: finished, unpromised: c.unpromised, destroyed: c.destroyed, keys: map[string]string{}, passed: map[string]bool{}}
+	e := &evidence{finished: finished, unpromised: c.unpromised, destroyed: c.destroyed, keys: map[string]string{}, passed: map[string]bool{}, waiting: map[string]bool{}}
+	for _, id := range c.spooled() {
+		e.waiting[id] = true
+	}
 	if e.run, err = c.runID(); err != nil {
 		return nil, err
 	}

@@ -121,6 +121,10 @@ func TestAuditFindsWhatIsPlanted(t *testing.T) {
 	}{
 		{"nothing", func(*evidence) {}, nil},
 		{"lost", func(e *evidence) { e.stored = e.stored[1:] }, func(a *Audit) int { return a.Lost }},
+		{"waiting", func(e *evidence) {
+			e.waiting = e.finished
+			e.stored = e.stored[1:]
+		}, func(a *Audit) int { return a.Waiting }},
 		{"twice", func(e *evidence) { e.stored = append(e.stored, e.stored[0]) }, func(a *Audit) int { return a.Twice }},
 		{"forged", func(e *evidence) { e.stored[0] = testGame(t, ids[0], net, evil) }, func(a *Audit) int { return a.Forged }},
 		{"unjudged", func(e *evidence) { clear(e.passed) }, func(a *Audit) int { return a.Unjudged }},

@@ -223,7 +223,7 @@ func (r *Report) String() string {
 		what string
 		n    int
 	}{
-		{"games finished", a.Finished}, {"games stored", a.Stored}, {"lost", a.Lost}, {"stored twice", a.Twice}, {"forged games stored", a.Forged},
+		{"games finished", a.Finished}, {"games stored", a.Stored}, {"lost", a.Lost}, {"waiting in a spool", a.Waiting}, {"stored twice", a.Twice}, {"forged games stored", a.Forged},
 		{"finished games refused", a.Refused}, {"gone by a flipped bit in the only copy", a.Destroyed}, {"gone by a power cut before they were synced", a.Unpromised},
 		{"nets published", a.Published}, {"nets played", a.Nets}, {"nets played unjudged", a.Unjudged}, {"nets published after the last fault", a.Learned},
 		{"bits flipped in files of this program", a.Rots}, {"of those not told of", a.Untold}, {"processes that ended by themselves", r.Restarts}, {"stores of servers removed, since they did not start", r.Wiped},
