@@ -88,7 +88,8 @@ func (m *watchReply) check() error {
 // judgings is what the referee tells of its work.
 type judgings struct {
 	mu       sync.Mutex
-	verdicts []JudgedNet
+	before   int            // verdicts that are not kept any more
+	verdicts []JudgedNet    // the newest
 	matches  []WatchedMatch // the newest last
 }
 
@@ -103,7 +104,14 @@ func (w *judgings) load(r *Run) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.verdicts = c.Judged
+	w.keep(c.Judged)
+}
+
+// keep keeps as many of the verdicts as an answer has, the newest. w.mu is held.
+func (w *judgings) keep(verdicts []JudgedNet) {
+	over := max(0, len(verdicts)-watchedVerdicts)
+	w.before += over
+	w.verdicts = slices.Clone(verdicts[over:])
 }
 
 // begin notes that a match begins.
@@ -134,7 +142,7 @@ func (w *judgings) pair(r match.Result) {
 func (w *judgings) end(v JudgedNet) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.verdicts = append(w.verdicts, v)
+	w.keep(append(w.verdicts, v))
 	m := &w.matches[len(w.matches)-1]
 	m.Verdict, m.Reason = passedText(v.Passed), v.Reason
 }
@@ -144,12 +152,12 @@ func (w *judgings) end(v JudgedNet) {
 func (w *judgings) answer(after int) Judging {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := len(w.verdicts)
+	n := w.before + len(w.verdicts)
 	if after > n {
 		after = 0
 	}
-	out := Judging{First: max(after, n-watchedVerdicts), Total: n}
-	out.Verdicts = slices.Clone(w.verdicts[out.First:])
+	out := Judging{First: max(after, w.before), Total: n}
+	out.Verdicts = slices.Clone(w.verdicts[out.First-w.before:])
 	for _, m := range slices.Backward(w.matches) {
 		m.Path = slices.Clone(m.Path)
 		out.Matches = append(out.Matches, m)
