@@ -147,7 +147,8 @@ func TestStoppedHolderWritesNothing(t *testing.T) {
 }
 
 // While replay is suspended games wait in the spools, and afterwards each is stored once,
-// by the same process or by another on the same directory.
+// by the same process or by another on the same directory. The command status --check tells
+// that from calm.
 func TestStoppedReplayStoresOnce(t *testing.T) {
 	if testing.Short() && !*long {
 		t.Skip("leases have to end, which takes half a minute")

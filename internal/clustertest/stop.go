@@ -230,6 +230,7 @@ func copyTrainer(to, from string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	identity["instance"] = "trainer2"
+	delete(identity, "crc32c") // of what stood there
 	if text, err = json.Marshal(identity); err != nil {
 		return err
 	}

@@ -21,10 +21,15 @@ const (
 // second one on the same directory must wait, and one with another buffer must be refused;
 // games wait in the spools. First the suspended process goes on, then it is suspended
 // again and killed, and the second one goes on. Each time all games that waited must leave
-// the spools.
+// the spools. While replay is suspended, status --check says so and exits with 1, before and
+// afterwards with 0.
 func (c *Cluster) StopReplay(ctx context.Context) error {
 	err := c.await(ctx, "a replay buffer", func() (bool, error) { n, err := c.bufferBytes(); return n > 0, err })
 	if err != nil {
+		return err
+	}
+	const calm, stuck = "", "replay is stuck"
+	if err := c.awaitCheck(ctx, 0, calm); err != nil {
 		return err
 	}
 	former, second := c.replay, c.role("replay", "replay")
@@ -65,14 +70,17 @@ func (c *Cluster) StopReplay(ctx context.Context) error {
 	if err := c.awaitStored(ctx, "the replay role that goes on", waiting); err != nil {
 		return err
 	}
-	if waiting, err = c.withoutReplay(ctx, func() error { return nil }); err != nil {
+	if waiting, err = c.withoutReplay(ctx, func() error { return c.awaitCheck(ctx, 1, stuck) }); err != nil {
 		return err
 	}
 	if err := former.Kill(); err != nil {
 		return err
 	}
 	c.replay = second
-	return c.awaitStored(ctx, "the second replay role", waiting)
+	if err := c.awaitStored(ctx, "the second replay role", waiting); err != nil {
+		return err
+	}
+	return c.awaitCheck(ctx, 0, calm)
 }
 
 // withoutReplay suspends the replay role, does something, and returns the games that wait
