@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/internal/golden"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -35,9 +37,9 @@ func goldenConfig() Config {
 func goldenLog() []byte {
 	cfg := goldenConfig()
 	s := cfg.schedule()
-	log := encodeLine(logHeader{logVersion, s, true})
+	log := durable.Sum(encodeLine(logHeader{logVersion, s, true}))
 	for i, p := range testPairs() {
-		log = append(log, encodeLine(logLine{Schedule: s.hash(), Pair: p, PGN: int64(1000 * (i + 1))})...)
+		log = append(log, durable.Sum(encodeLine(logLine{Schedule: s.hash(), Pair: p, PGN: int64(1000 * (i + 1))}))...)
 	}
 	return log
 }
@@ -66,11 +68,11 @@ func pairsText(pairs []Pair) []byte {
 // same bytes, and its schedule be the one its match has now: a name or value
 // put otherwise would set the logs of matches under way aside.
 func TestGolden(t *testing.T) {
-	present := golden.Present(logVersion, "match.jsonl")
+	present := golden.Present(logVersion, "match-sums.jsonl") // match.jsonl: without checksums
 	if *update {
 		writeGolden(t, present)
 	}
-	for _, path := range golden.Versions(t, present) {
+	for _, path := range slices.Concat(golden.Versions(t, golden.Present(logVersion, "match.jsonl")), golden.Versions(t, present)) {
 		data := readFile(t, path)
 		log, err := ReadLog(bytes.NewReader(data))
 		if err != nil || log.whole != len(data) || !slices.Equal(log.Players, []string{"a", "b"}) {
@@ -112,5 +114,23 @@ func TestScheduleOfUnusedSettings(t *testing.T) {
 	cfg.Players[0].Settings = ""
 	if text, there := cfg.schedule()["player 1.settings"]; there {
 		t.Errorf("settings of A are %q, want none", text)
+	}
+}
+
+// A flipped bit of a log is an error, or makes no difference but for the last line's end.
+func TestFlippedBits(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "match.jsonl")
+	log := goldenLog()
+	golden.Write(t, path, log[:bytes.IndexByte(log, '\n')+1])
+	if told := golden.Flip(t, path, func() (any, error) {
+		l, err := ReadLog(bytes.NewReader(readFile(t, path)))
+		l.whole = 0
+		if err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		return l, err
+	}); told == 0 {
+		t.Error("no flipped bit made a difference")
 	}
 }

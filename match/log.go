@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 // Errors of the log of a match.
@@ -52,7 +54,8 @@ func (s schedule) players(version int) []string {
 	return names
 }
 
-// The log is lines of JSON. The first is a logHeader, every other a logLine.
+// The log is lines of JSON, each with its checksum, which those of earlier builds lack. The
+// first is a logHeader, every other a logLine.
 // Version 1 had two players, called a and b in the schedule, and no PGN.
 type (
 	logHeader struct {
@@ -119,11 +122,13 @@ func decodeLog(data []byte) (Log, error) {
 			return log, nil
 		}
 		log.whole += len(text) + 1
-		var err error
-		if line == 1 {
+		text, err := durable.Unsum("what was written", text, "begin another log, or cut this one off before the line")
+		switch {
+		case err != nil:
+		case line == 1:
 			err = log.decodeHeader(text)
 			hash = schedule(log.Settings).hash()
-		} else {
+		default:
 			err = log.decodeLine(text, hash, seen)
 		}
 		if err != nil {

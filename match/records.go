@@ -154,7 +154,7 @@ func (r *records) append(p Pair, games []byte) error {
 }
 
 func (r *records) writeLog(v any) error {
-	if _, err := r.log.Write(encodeLine(v)); err != nil {
+	if _, err := r.log.Write(durable.Sum(encodeLine(v))); err != nil {
 		return err
 	}
 	return r.log.Sync()
