@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -34,6 +35,7 @@ type Audit struct {
 	Published  int `json:"published"`  // nets, during all of it
 	Learned    int `json:"learned"`    // nets published after the last fault
 	Rots       int `json:"rots"`       // bits flipped in files of this program
+	Cold       int `json:"cold"`       // of those, in nets and logs that nothing reads any more, and that what reads them refuses
 	Untold     int `json:"untold"`     // of those, that nobody said anything of and that are still there
 
 	Damage []*damage `json:"damage,omitempty"`
@@ -92,7 +94,7 @@ type evidence struct {
 // audit compares.
 func (e *evidence) audit() (a Audit) {
 	a.Finished = len(e.finished)
-	stored, nets := map[string]int{}, map[string]bool{}
+	stored, played := map[string]int{}, map[string]bool{}
 	for _, sealed := range e.stored {
 		record, by, err := game.Unseal(sealed)
 		var h game.Header
@@ -111,12 +113,12 @@ func (e *evidence) audit() (a Audit) {
 		}
 		for _, id := range h.Nets {
 			if len(id) == 64 {
-				nets[id] = true
+				played[id] = true
 			}
 		}
 	}
-	a.Stored, a.Nets = len(stored), len(nets)
-	for _, id := range slices.Sorted(maps.Keys(nets)) {
+	a.Stored, a.Nets = len(stored), len(played)
+	for _, id := range slices.Sorted(maps.Keys(played)) {
 		if !e.passed[id] {
 			a.wrong(&a.Unjudged, "no gate has passed net %s", id)
 		}
@@ -144,7 +146,11 @@ func (e *evidence) audit() (a Audit) {
 		if d.Found == rotServer {
 			continue
 		}
-		if a.Rots++; d.Found == rotUntold {
+		a.Rots++
+		switch d.Found {
+		case rotCold:
+			a.Cold++
+		case rotUntold:
 			a.wrong(&a.Untold, "nobody told of bit %d of byte %d of %s in %s", d.Bit, d.Byte, d.File, d.Process)
 		}
 	}
@@ -164,9 +170,20 @@ func (c *cluster) gather() (*evidence, error) {
 	if e.run, err = c.runID(); err != nil {
 		return nil, err
 	}
+	key, err := nets.LoadKey(filepath.Join(c.nodes["trainer"].dir, "trainer.key"))
+	if err != nil {
+		return nil, err
+	}
 	for _, n := range c.all() {
 		n.mu.Lock()
 		n.settle()
+		for _, d := range n.rots {
+			if d.Found == rotUntold {
+				if err := n.cold(d, key.Public().(ed25519.PublicKey)); err != nil {
+					d.Found, d.Told = rotCold, err.Error()
+				}
+			}
+		}
 		e.rots = append(e.rots, n.rots...)
 		n.mu.Unlock()
 	}

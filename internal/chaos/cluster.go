@@ -56,6 +56,7 @@ type node struct {
 	failing int       // ends by itself soon after a start, in a row
 	ended   int       // ends by itself
 	wiped   int       // times that its store was removed
+	probed  int       // times that it was started again since it served no JetStream
 }
 
 // cluster is everything that runs.
@@ -229,6 +230,9 @@ func (c *cluster) start() error {
 	}
 	for _, n := range c.all() {
 		c.group.Go(func() { c.supervise(n) })
+	}
+	for i, name := range servers {
+		c.group.Go(func() { c.probe(c.nodes[name], c.ports[i].monitor) })
 	}
 	return nil
 }

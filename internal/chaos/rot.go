@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -14,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -47,6 +50,7 @@ const (
 	rotReplaced = "replaced before it was read"
 	rotRepaired = "told, put back from a copy"
 	rotServer   = "a server's, copied from others"
+	rotCold     = "nothing reads it any more; what reads it refuses it"
 	rotUntold   = "not told"
 )
 
@@ -154,6 +158,36 @@ func (n *node) settle() {
 			d.Found = rotUntold
 		}
 	}
+}
+
+// cold looks at damage of a net or of the log of a gate, which nothing may have had a reason to read
+// since, by what reads such a file.
+func (n *node) cold(d *damage, run ed25519.PublicKey) error {
+	stem, _, _ := strings.Cut(filepath.Base(d.path), ".")
+	switch filepath.Dir(d.File) {
+	case "nets":
+		s, err := nets.Open(filepath.Dir(d.path))
+		if err != nil {
+			return err
+		}
+		m, err := s.Manifest(stem)
+		if err == nil {
+			err = m.Verify(run)
+		}
+		if err == nil {
+			_, err = s.Get(stem)
+		}
+		return err
+	case "gate":
+		f, err := os.Open(d.path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = match.ReadLog(f)
+		return err
+	}
+	return nil
 }
 
 // sentence returns the first line of a log that names the file, by its name or, of nets, by

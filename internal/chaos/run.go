@@ -39,6 +39,7 @@ type Report struct {
 	Seconds  float64      `json:"seconds"`  // of the faults
 	Restarts int          `json:"restarts"` // of processes that ended by themselves
 	Wiped    int          `json:"wiped"`    // stores of servers that an operator had to remove
+	Probed   int          `json:"probed"`   // servers that served no JetStream any more and were started again
 	Audit    Audit        `json:"audit"`
 	Failure  string       `json:"failure,omitempty"` // why the cluster did not get as far as the audit, or what that found
 }
@@ -87,6 +88,7 @@ func Run(ctx context.Context, o Options, s Schedule) (*Report, error) {
 	for _, n := range c.all() {
 		r.Restarts += n.ended
 		r.Wiped += n.wiped
+		r.Probed += n.probed
 	}
 	if err != nil {
 		r.Failure = err.Error()
@@ -226,7 +228,7 @@ func (r *Report) String() string {
 		{"games finished", a.Finished}, {"games stored", a.Stored}, {"lost", a.Lost}, {"waiting in a spool", a.Waiting}, {"stored twice", a.Twice}, {"forged games stored", a.Forged},
 		{"finished games refused", a.Refused}, {"gone by a flipped bit in the only copy", a.Destroyed}, {"gone by a power cut before they were synced", a.Unpromised},
 		{"nets published", a.Published}, {"nets played", a.Nets}, {"nets played unjudged", a.Unjudged}, {"nets published after the last fault", a.Learned},
-		{"bits flipped in files of this program", a.Rots}, {"of those not told of", a.Untold}, {"processes that ended by themselves", r.Restarts}, {"stores of servers removed, since they did not start", r.Wiped},
+		{"bits flipped in files of this program", a.Rots}, {"of those in nets and logs that nothing reads any more", a.Cold}, {"of those not told of", a.Untold}, {"processes that ended by themselves", r.Restarts}, {"stores of servers removed, since they did not start", r.Wiped}, {"servers started again, since they served no JetStream", r.Probed},
 	} {
 		fmt.Fprintf(&b, "%-52s %7d\n", f.what, f.n)
 	}
