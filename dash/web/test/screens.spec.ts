@@ -1,7 +1,7 @@
 // How the views of a fixed run look, at three widths. The pictures in screens change only
 // with make browser UPDATE=1.
 
-import { expect, test } from '@playwright/test'
+import { expect, test, type Page } from '@playwright/test'
 import { fixedRun, scratch, serve, type Served } from './program'
 
 const home = scratch()
@@ -15,12 +15,32 @@ test.afterAll(async () => {
   home.remove()
 })
 
-const views = [
+// A position with pieces in both hands and drops that threaten.
+const position = encodeURIComponent('r2q1rk1/ppp2ppp/2nbb3/3p4/3P4/2PB1N2/PP3PPP/R1BQ1RK1[Pqnp] w - - 0 12')
+
+interface Pictured { name: string; path: string; shown: string; prepare?: (page: Page) => Promise<void> }
+
+const views: Pictured[] = [
   { name: 'overview', path: '#/', shown: '.events li' },
   { name: 'learning', path: '#/learning', shown: '.match' },
-  { name: 'games', path: '#/games', shown: '.list a' },
+  {
+    name: 'games', path: '#/games', shown: '.list a',
+    async prepare(page) {
+      await page.locator('.list a').first().click()
+      await expect(page.locator('.moves button').first()).toBeVisible()
+      await page.keyboard.press('End')
+      await expect(page.locator('.moves [aria-current]')).toBeVisible()
+    },
+  },
   { name: 'nets', path: '#/nets', shown: '.lineage circle' },
   { name: 'actors', path: '#/actors', shown: 'td' },
+  {
+    name: 'play', path: '#/play/' + position, shown: '.held:enabled',
+    async prepare(page) {
+      await page.locator('.held:enabled').click()
+      await expect(page.locator('.cells .target').first()).toBeVisible()
+    },
+  },
 ]
 
 for (const width of [360, 800, 1280]) {
@@ -29,16 +49,12 @@ for (const width of [360, 800, 1280]) {
       await page.setViewportSize({ width, height: 900 })
       await page.goto(server.url + '/' + view.path)
       await expect(page.locator(view.shown).first()).toBeVisible()
-      if (view.name === 'games') {
-        await page.locator('.list a').first().click()
-        await expect(page.locator('.moves button').first()).toBeVisible()
-        await page.keyboard.press('End')
-        await expect(page.locator('.moves [aria-current]')).toBeVisible()
-      }
+      await view.prepare?.(page)
       // A phone scrolls down, never to the side.
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
-      // Rates are drawn over the time of day.
-      await expect(page.locator('main')).toHaveScreenshot(`${view.name}-${width}.png`, { mask: [page.locator('[aria-label="Rates a second"]')] })
+      // Rates are drawn over the time of day, and a game that is played has today's date.
+      const mask = [page.locator('[aria-label="Rates a second"]'), page.locator('.view-play').getByLabel('PGN', { exact: true })]
+      await expect(page.locator('main')).toHaveScreenshot(`${view.name}-${width}.png`, { mask })
     })
   }
 }
