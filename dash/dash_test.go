@@ -183,7 +183,7 @@ func TestNoRun(t *testing.T) {
 
 // Whatever stands in the files of a run, the page answers, and what can be read is there.
 func TestDamagedDirectories(t *testing.T) {
-	paths := []string{"/api/state", "/api/learning", "/api/games", "/api/nets", "/api/actors", "/api/games/abc-1"}
+	paths := []string{"/api/state", "/api/learning", "/api/games", "/api/nets", "/api/actors", "/api/games/abc-1", "/api/stored"}
 	check := func(name, dir string) {
 		t.Helper()
 		s := newTestServer(t, Config{Dir: dir})

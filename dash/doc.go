@@ -12,7 +12,8 @@
 //	GET /api/stream       State as server-sent events, whenever it has changed
 //	GET /api/learning     Learning
 //	GET /api/games        the newest games, Games
-//	GET /api/games/{id}   one of them, Replayed
+//	GET /api/games/{id}   one that is stored, Replayed; at=PLACE says where it was
+//	GET /api/stored       a page of the stored games, Stored; before=PLACE the next
 //	GET /api/nets         the nets on disk, Nets
 //	GET /api/actors       who plays and works, Actors
 //	POST /api/control/promote, rollback   an Order, with the token; Done

@@ -23,6 +23,8 @@ type Games struct {
 // GameLine is a game in a list.
 type GameLine struct {
 	ID          string `json:"id"`
+	Actor       string `json:"actor"`  // that played it; empty: not known
+	Place       string `json:"place"`  // where it is stored, segment.offset; empty: not known
 	Result      string `json:"result"` // as PGN has it
 	Reason      string `json:"reason"` // why it ended, in words
 	Plies       int    `json:"plies"`
@@ -58,11 +60,7 @@ func (w *Watch) games() Games {
 	total, _, _ := w.buffer.total()
 	out := Games{Games: make([]GameLine, 0, len(w.buffer.newest())), Total: total, Published: w.onServers()}
 	for _, s := range slices.Backward(w.buffer.newest()) {
-		h := s.header
-		out.Games = append(out.Games, GameLine{
-			ID: h.ID, Result: h.Outcome.String(), Reason: game.ReasonText(h.Reason), Plies: h.Plies,
-			Generations: [2]int{generation[h.Nets[0]], generation[h.Nets[1]]}, Book: h.StartFEN != "",
-		})
+		out.Games = append(out.Games, w.line(&s.header, generation))
 	}
 	return out
 }

@@ -39,6 +39,7 @@ type Server struct {
 	searches *searches
 
 	changing sync.Mutex // of the net that the run plays with
+	finding  sync.Mutex // a stored game by its id
 }
 
 // NewServer returns the server of a watch's page.
@@ -59,6 +60,7 @@ func (s *Server) Handler(name string) http.Handler {
 	mux.HandleFunc("GET /api/learning", s.learning)
 	mux.HandleFunc("GET /api/games", s.games)
 	mux.HandleFunc("GET /api/games/{id}", s.game)
+	mux.HandleFunc("GET /api/stored", s.stored)
 	mux.HandleFunc("GET /api/nets", s.nets)
 	mux.HandleFunc("GET /api/actors", s.actors)
 	mux.HandleFunc("GET /api/opponent", s.opponent)
@@ -168,8 +170,9 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 		generation, search = s.watch.generations(), s.watch.settings.Actor.Search
 	})
 	if record == nil {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("this game is not among the newest %d", keptGames))
-		return
+		if record = s.find(w, r); record == nil {
+			return
+		}
 	}
 	g, err := replayed(record, generation, search)
 	if err != nil {

@@ -100,8 +100,12 @@ func (a *Archive) Before(ctx context.Context, end Cursor, n int) (p Page, err er
 			return p, nil
 		}
 	}
-	if end.Segment > 0 && end.Segment < p.First {
-		p.Damage = append(p.Damage, Damage{Segment: segmentName(end.Segment), Reason: a.gone(end.Segment)})
+	if lost := a.lost(p.First - 1); lost || end.Segment > 0 && end.Segment < p.First {
+		number := p.First - 1
+		if !lost {
+			number = end.Segment
+		}
+		p.Damage = append(p.Damage, Damage{Segment: segmentName(number), Reason: a.gone(number)})
 	}
 	return p, nil
 }
@@ -167,12 +171,18 @@ func (p *Page) back(ctx context.Context, dir string, number uint64, offset int64
 	return len(p.Games) == n, nil
 }
 
+// lost reports whether a segment that is not there was not deleted for its age.
+func (a *Archive) lost(number uint64) bool {
+	m, err := readManifest(a.dir)
+	return number > 0 && (err != nil || number >= m.FirstSegment)
+}
+
 // gone says why a segment is not there.
 func (a *Archive) gone(number uint64) string {
-	if m, err := readManifest(a.dir); err == nil && number < m.FirstSegment {
-		return "it was deleted for its age"
+	if a.lost(number) {
+		return "it is lost"
 	}
-	return "it is lost"
+	return "it was deleted for its age"
 }
 
 // At returns the game at a place. The error wraps ErrGone if the segment is not there, and

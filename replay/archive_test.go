@@ -156,6 +156,10 @@ func TestArchiveDamage(t *testing.T) {
 	if _, err := a.At(Cursor{gone, 24}); !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "lost") {
 		t.Errorf("a lost segment: error %v", err)
 	}
+	_, damage = pages(t, a, Cursor{Segment: gone}, MaxPage)
+	if len(damage) != 1 || damage[0].Segment != segmentName(gone) {
+		t.Errorf("before the end of a lost segment: damage %v", damage)
+	}
 	ids, damage = pages(t, a, Cursor{Segment: 1, Offset: 500}, 9)
 	if len(ids) != 0 || len(damage) != 1 || !strings.Contains(damage[0].String(), "deleted for its age") {
 		t.Errorf("a deleted segment: found %d games, damage %v", len(ids), damage)
@@ -186,13 +190,20 @@ func TestArchiveParts(t *testing.T) {
 	writeFile(t, filepath.Join(dir, segmentName(1)), data)
 	slices.Reverse(want)
 	a := NewArchive(dir)
+	writeFile(t, filepath.Join(dir, manifestFile), []byte(`{"schema":2,"first_segment":1}`))
 	for _, n := range []int{3, MaxPage} {
 		if ids, damage := pages(t, a, Cursor{}, n); !slices.Equal(ids, want) || len(damage) == 0 {
 			t.Errorf("pages of %d: found %d games, expected %d; %d places of damage", n, len(ids), len(want), len(damage))
 		}
 	}
+	if err := os.Rename(filepath.Join(dir, segmentName(1)), filepath.Join(dir, segmentName(2))); err != nil {
+		t.Fatal(err)
+	}
+	if ids, damage := pages(t, a, Cursor{}, MaxPage); !slices.Equal(ids, want) || damage[len(damage)-1].String() != "00000001.seg: it is lost" {
+		t.Errorf("without the oldest segment: found %d games, expected %d; damage ends with %v", len(ids), len(want), damage[len(damage)-1])
+	}
 	for i := 0; i < len(want); i += 17 {
-		if p, err := a.Find(context.Background(), want[i], Cursor{}); err != nil || p.At != (Cursor{1, offsets[want[i]]}) {
+		if p, err := a.Find(context.Background(), want[i], Cursor{}); err != nil || p.At != (Cursor{2, offsets[want[i]]}) {
 			t.Errorf("game %s: found at %+v, expected offset %d, error %v", want[i], p.At, offsets[want[i]], err)
 		}
 	}

@@ -42,8 +42,9 @@ export interface Learning {
   cores: { actor: number; gate: number; trainer: number; cpus: number } | null
 }
 
-export interface GameLine { id: string; result: string; reason: string; plies: number; generations: [number, number]; book: boolean }
+export interface GameLine { id: string; actor: string; place: string; result: string; reason: string; plies: number; generations: [number, number]; book: boolean }
 export interface Games { games: GameLine[]; total: number; published: boolean }
+export interface Stored { games: GameLine[]; older: string; first: number; last: number; damage: string[] }
 export interface Place { fen: string; san: string; uci: string; check: boolean; score: number | null; mate: number | null; win: number | null; train: boolean }
 export interface BoardLine extends Place { actor: string; game: string; generations: [number, number]; plies: number; line: string; result: string; reason: string }
 export interface Boards { live: boolean; list: BoardLine[]; more: number }

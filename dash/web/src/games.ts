@@ -1,31 +1,16 @@
-// Games: the newest games of the replay buffer, to be replayed.
+// Games: the games of the replay buffer, to be replayed.
 
-import { carriedState, get, type GameLine, type Games, type Replayed, type State } from './api'
+import { carriedState, get, type Replayed } from './api'
 import type { MakeView } from './main'
-import { count as counted, generation, percent, short } from './format'
+import { generation, percent, short } from './format'
 import { h, set, svg } from './dom'
 import { Board } from './board'
 import { boards } from './boards'
+import { GameList } from './gamelist'
 import { CopyField, MoveList, numbered, said, Steps } from './gameparts'
 
-const mostRows = 120
-
-const gens = (g: GameLine): string => {
-  const [w, b] = g.generations.map(x => (x > 0 ? String(x) : 'first'))
-  return w === b ? w : `${w} – ${b}`
-}
-
 export const games: MakeView = root => {
-  const count = h('p', { class: 'words' })
-  const rows = h('tbody', {})
-  const result = h('select', { 'aria-label': 'Result', change: () => list() }, h('option', { value: '' }, 'all results'),
-    ...['1-0', '0-1', '1/2-1/2'].map(r => h('option', { value: r }, r)))
-  const reason = h('select', { 'aria-label': 'End', change: () => list() }, h('option', { value: '' }, 'all ends'))
-  const hold = h('input', { type: 'checkbox', id: 'hold' })
-  const table = h('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Newest games' },
-    h('table', { class: 'list' }, h('caption', { class: 'hidden' }, 'The newest games'),
-      h('thead', {}, h('tr', {}, ...['generation', 'result', 'plies', 'end'].map(t => h('th', { scope: 'col' }, t)))), rows))
-
+  const list = new GameList()
   const board = new Board()
   const bar = h('div', { class: 'evalbar', role: 'img' }, h('span', {}))
   const now = h('p', { class: 'now', 'aria-live': 'polite' })
@@ -42,53 +27,22 @@ export const games: MakeView = root => {
   const right = h('div', { class: 'table' }, empty)
   const live = boards()
   if (!carriedState) root.append(live.element)
-  root.append(h('section', { class: 'card games' }, h('h2', {}, 'Games'), count,
-    h('div', { class: 'filters' }, result, reason, h('label', { for: 'hold' }, hold, ' hold the list')), table), right)
+  root.append(list.element, right)
 
-  let all: Games = { games: [], total: 0, published: false }
   let chosen = '', at = 0
   let game: Replayed | null = null
-  let version = -1, asked = false
 
-  function list(): void {
-    const fit = all.games.filter(g => (!result.value || g.result === result.value) && (!reason.value || g.reason === reason.value))
-    if (all.games.length === 0 && all.total === 0) set(count, all.published ? 'No game has been published since this page is served. Games before that are where the replay buffer is.' : 'No games are stored yet.')
-    else set(count, `${counted(all.total, 'game was', 'games were')} ${all.published ? 'published since this page is served' : 'stored'}; the newest ${all.games.length} can be replayed` +
-      (fit.length < all.games.length ? `, ${fit.length} of them fit.` : fit.length > mostRows ? `, ${mostRows} are listed.` : '.'))
-    set(rows, ...fit.slice(0, mostRows).map(g => h('tr', { class: g.id === chosen ? 'chosen' : '' },
-      h('td', {}, h('a', { href: '#/games/' + encodeURIComponent(g.id), 'aria-label': `Game of generation ${gens(g)}, ${g.result}, ${g.plies} plies, ${g.reason}` }, gens(g))),
-      h('td', {}, g.result), h('td', {}, g.plies), h('td', {}, g.reason))))
-  }
-
-  function ends(): void {
-    const found = [...new Set(all.games.map(g => g.reason))].sort()
-    const value = reason.value
-    set(reason, h('option', { value: '' }, 'all ends'), ...found.map(r => h('option', { value: r }, r)))
-    reason.value = found.includes(value) ? value : ''
-  }
-
-  async function load(s: State): Promise<void> {
-    asked = true
-    try {
-      all = await get<Games>('games')
-      version = s.versions.games
-      ends()
-      list()
-    } catch (e) {
-      set(count, String(e))
-    } finally {
-      asked = false
-    }
-  }
-
-  async function open(id: string): Promise<void> {
+  // open shows a game, which was at a place; that may be empty.
+  async function open(id: string, place: string): Promise<void> {
     chosen = id
-    list()
+    list.choose(id)
+    set(empty, h('p', {}, `Game ${id} is looked for.`))
     try {
-      const g = await get<Replayed>('games/' + encodeURIComponent(id))
+      const g = await get<Replayed>('games/' + encodeURIComponent(id) + (place && '?at=' + encodeURIComponent(place)))
       if (id !== chosen) return
       game = g
     } catch (e) {
+      if (id !== chosen) return
       game = null
       right.replaceChildren(empty)
       set(empty, h('p', {}, e instanceof Error ? e.message : String(e)))
@@ -152,10 +106,10 @@ export const games: MakeView = root => {
   return {
     state(s) {
       if (!carriedState) live.state(s)
-      if (!asked && s.versions.games !== version && !(hold.checked && version >= 0)) void load(s)
+      list.state(s)
     },
     route(rest) {
-      if (rest[0] && rest[0] !== chosen) void open(rest[0])
+      if (rest[0] && rest[0] !== chosen) void open(rest[0], rest[1] ?? '')
     },
     close() { steps.close() },
   }

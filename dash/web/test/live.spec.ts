@@ -61,7 +61,7 @@ test('Learning shows strength, matches, losses and the window', async ({ page })
 test('Games are listed, filtered and replayed', async ({ page }) => {
   const wrong = watched(page)
   await page.goto(server.url + '/#/games')
-  const list = page.getByRole('region', { name: 'Newest games' })
+  const list = page.getByRole('region', { name: 'Games', exact: true })
   await expect(list.getByRole('link').first()).toBeVisible()
   await page.getByLabel('Result').selectOption('1-0')
   await expect(list.getByRole('row').nth(1)).toContainText('1-0')

@@ -1,0 +1,163 @@
+package dash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
+)
+
+// longTrial is a run with more games than the page keeps, and the ids of all of them, the
+// newest first.
+func longTrial(t *testing.T) (dir string, ids []string) {
+	t.Helper()
+	dir = trial(t)
+	ids = []string{"abc-5", "abc-2", "abc-1"}
+	var records [][]byte
+	for i := range keptGames + 90 {
+		id := fmt.Sprintf("abc-anna-0-0-%d", i)
+		records, ids = append(records, record(t, id, firstNet, uint64(i))), append(ids, "")
+		copy(ids[1:], ids)
+		ids[0] = id
+	}
+	replaytest.Store(t, filepath.Join(dir, "replay"), records...)
+	return dir, ids
+}
+
+// Every stored game is listed by going back from the newest, and can be replayed by its
+// place, and by its id alone.
+func TestStored(t *testing.T) {
+	dir, want := longTrial(t)
+	s := newTestServer(t, Config{Dir: dir})
+	if n := len(read[Games](t, s, "/api/games").Games); n != keptGames {
+		t.Fatalf("found %d games in the list of the newest, expected %d", n, keptGames)
+	}
+	var found []string
+	var last GameLine
+	for before, pages := "", 0; ; pages++ {
+		p := read[Stored](t, s, "/api/stored?before="+before)
+		if len(p.Damage) != 0 || p.First != 1 || p.Last < 2 || len(p.Games) > pageGames {
+			t.Fatalf("page %d: found %d games, segments %d to %d, damage %v", pages, len(p.Games), p.First, p.Last, p.Damage)
+		}
+		for _, g := range p.Games {
+			found = append(found, g.ID)
+			last = g
+		}
+		if before = p.Older; before == "" {
+			break
+		}
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("found %d games, expected %d, the newest first", len(found), len(want))
+	}
+	if last.ID != "abc-1" || last.Place == "" || last.Generations != [2]int{1, 1} || last.Plies == 0 {
+		t.Errorf("found %+v, expected abc-1 of generation 1", last)
+	}
+	for _, path := range []string{"abc-1", "abc-1?at=" + last.Place, "abc-1?at=2.24", "abc-1?at=99.24"} {
+		if g := read[Replayed](t, s, "/api/games/"+path); g.ID != "abc-1" || len(g.Positions) != g.Plies+1 {
+			t.Errorf("%s: found game %s with %d positions", path, g.ID, len(g.Positions))
+		}
+	}
+	if p := read[Stored](t, s, "/api/stored?before=1.0"); len(p.Games) == 0 || p.Games[len(p.Games)-1].ID != "abc-1" || p.Older != "" {
+		t.Errorf("found %+v, expected the games of the first segment", p)
+	}
+}
+
+// What cannot be read is told.
+func TestStoredDamage(t *testing.T) {
+	dir, ids := longTrial(t)
+	s := newTestServer(t, Config{Dir: dir})
+	victim := read[Stored](t, s, "/api/stored?before=2.0").Games[0] // the last of segment 2
+	if !slices.Contains(ids[keptGames:], victim.ID) {
+		t.Fatalf("game %s is among the newest", victim.ID)
+	}
+	segment := filepath.Join(dir, "replay", "00000002.seg")
+	data, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(segment, data[:len(data)-5], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(path, want string, code int) {
+		t.Helper()
+		w := ask(t, s, path)
+		if w.Code != code || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: code %d, %s; expected %d and %q", path, w.Code, w.Body, code, want)
+		}
+	}
+	refused("/api/games/"+victim.ID+"?at="+victim.Place, "found no whole game at offset", http.StatusNotFound)
+	refused("/api/games/"+victim.ID, "found none with the id", http.StatusNotFound)
+	if p := read[Stored](t, s, "/api/stored?before=2.0"); len(p.Damage) != 1 || len(p.Games) == 0 || p.Games[0].ID == victim.ID {
+		t.Errorf("found damage %v, expected that at the end of segment 2", p.Damage)
+	}
+	if err := os.Remove(segment); err != nil {
+		t.Fatal(err)
+	}
+	refused("/api/games/"+victim.ID+"?at="+victim.Place, "00000002.seg: it is lost", http.StatusNotFound)
+	if p := read[Stored](t, s, "/api/stored?before=3.24"); len(p.Damage) != 1 || !strings.Contains(p.Damage[0], "it is lost") || len(p.Games) == 0 {
+		t.Errorf("found %d games, damage %v, expected those of segment 1 and the loss of segment 2", len(p.Games), p.Damage)
+	}
+	for _, place := range []string{"x", "-1.0", "0.5", "1.x", "1", "18446744073709551615.0", strings.Repeat("9", 99) + ".0"} {
+		refused("/api/stored?before="+place, "expected segment and offset", http.StatusBadRequest)
+		refused("/api/games/none?at="+place, "expected segment and offset", http.StatusBadRequest)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "replay")); err != nil {
+		t.Fatal(err)
+	}
+	if p := read[Stored](t, s, "/api/stored"); len(p.Games) != 0 || p.Last != 0 {
+		t.Errorf("without a buffer: found %+v", p)
+	}
+}
+
+// archiveFunc answers for a run on servers.
+type archiveFunc func(ctx context.Context, id string) (replay.Page, replay.Placed, error)
+
+func (f archiveFunc) Before(ctx context.Context, _ replay.Cursor, _ int) (replay.Page, error) {
+	p, _, err := f(ctx, "")
+	return p, err
+}
+
+func (f archiveFunc) Find(ctx context.Context, id string, _ replay.Cursor) (replay.Placed, error) {
+	_, g, err := f(ctx, id)
+	return g, err
+}
+
+// The games of a run on servers are asked for where they are; who does not answer is said.
+func TestStoredOnServers(t *testing.T) {
+	placed := replay.Placed{At: replay.Cursor{Segment: 3, Offset: 24}, Game: record(t, "abc-anna-0-0-1", firstNet, 1)}
+	var err error
+	archive := archiveFunc(func(context.Context, string) (replay.Page, replay.Placed, error) {
+		return replay.Page{Games: []replay.Placed{placed, {At: placed.At, Game: []byte("no game")}}, First: 1, Last: 3}, placed, err
+	})
+	s := newTestServer(t, Config{Stored: archive})
+	if p := read[Stored](t, s, "/api/stored"); len(p.Games) != 1 || p.Games[0].Place != "3.24" || len(p.Damage) != 1 {
+		t.Errorf("found %+v, expected one game and one that cannot be read", p)
+	}
+	if g := read[Replayed](t, s, "/api/games/abc-anna-0-0-1"); g.ID != "abc-anna-0-0-1" {
+		t.Errorf("found game %s", g.ID)
+	}
+	err = errors.New("nobody answers")
+	for _, path := range []string{"/api/stored", "/api/games/x"} {
+		if w := ask(t, s, path); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "cannot be read: nobody answers") {
+			t.Errorf("%s: code %d, %s", path, w.Code, w.Body)
+		}
+	}
+	err = context.DeadlineExceeded
+	if w := ask(t, s, "/api/games/x"); w.Code != http.StatusGatewayTimeout {
+		t.Errorf("a long search: code %d", w.Code)
+	}
+	for _, path := range []string{"/api/stored", "/api/games/x"} {
+		if w := ask(t, newTestServer(t, Config{}), path); w.Code != http.StatusNotFound {
+			t.Errorf("%s where nothing is known: code %d", path, w.Code)
+		}
+	}
+}
