@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
-# What the page of a run costs: the time of processors that ten open pages take of the
-# process that serves it, against what the run takes. The run is one of its own, made and
-# removed here; the page is served beside it (selfplay dash DIR), where its time can be told
-# from that of the games: on a busy machine games an hour differ by far more from minute
-# to minute than the page could make. Intervals with pages and without alternate, and each
-# is measured by the system's count of processor time, which other programs do not change.
+# What the page of a run costs: with ten pages open and with none, the processors' time that
+# the process takes that serves them, and the games an hour that the run plays meanwhile.
+# The run is one of its own, made and removed here; the page is served beside it
+# (selfplay dash DIR), where its time can be told from that of the games.
 #
 #   scripts/page-cost.sh [PAGES [SECONDS [ROUNDS]]]     default 10 pages, 20 s, 3 rounds
+#
+# Every round has an interval without pages and one with them, in turns the one and the
+# other first, so that a run that changes with time favours neither. Times of processors
+# are counted by the system, and other programs do not change them. Games an hour do
+# change with whatever else the machine does, and with the work of who watches, which is
+# shown as "clients" and in use is done by a browser, elsewhere or not. The last lines are
+# means with the standard error of the difference over rounds; to see 1 % of the
+# games an hour takes a quiet machine and an hour or more, such as 10 60 30.
 #
 # Every page keeps the stream of states open, and asks again for what its view shows
 # whenever the state says that it has changed, as a browser does: the views of pages are
@@ -16,8 +22,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 pages=${1:-10} seconds=${2:-20} rounds=${3:-3} preset=${PRESET:-laptop}
 bin=bin/selfplay dir=$(mktemp -d)
-run=; served=
-trap 'kill ${run:-} ${served:-} 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
+run='' served='' watch=''
+trap 'kill ${run:-} ${served:-} ${watch:-} 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
 
 "$bin" --preset "$preset" --dir "$dir/run" >"$dir/run.log" 2>&1 & run=$!
 until [ -e "$dir/run/config.yaml" ]; do sleep 0.2; done
@@ -28,20 +34,42 @@ url=$(grep -o 'http://[0-9.:]*' "$dir/dash.log")
 # Seconds of processors that a process has taken.
 ticks=$(getconf CLK_TCK)
 used() { awk -v t="$ticks" '{ sub(/.*\) /, ""); print ($12 + $13) / t }' "/proc/$1/stat"; }
-interval() { # PAGES
-  local page run0 watch=
-  if [ "$1" -gt 0 ]; then node scripts/page-cost.mjs "$url" "$1" & watch=$!; sleep 2; fi
-  page=$(used "$served") run0=$(used "$run")
-  sleep "$seconds"
-  awk -v p="$1" -v a="$page" -v b="$(used "$served")" -v c="$run0" -v d="$(used "$run")" -v s="$seconds" \
-    'BEGIN { printf "%d %.4f %.4f\n", p, (b - a) / s, (d - c) / s }'
-  if [ -n "$watch" ]; then kill "$watch" 2>/dev/null || true; wait "$watch" 2>/dev/null || true; fi
+# Games stored so far. The answer reads what is new in the run, which is why nothing is
+# counted while it is made.
+games() {
+  sleep 1.1 # the page looks at the run once a second
+  node -e 'fetch(process.argv[1] + "/api/games").then(r => r.json()).then(g => console.log(g.total, Date.now() / 1000))' "$url"
 }
-echo "pages  page, CPU s a second  run, CPU s a second"
+interval() { # PAGES
+  local before page run0 client=0 client0=0 page1 run1
+  watch=''
+  if [ "$1" -gt 0 ]; then node scripts/page-cost.mjs "$url" "$1" & watch=$!; fi
+  sleep 2
+  before=$(games)
+  page=$(used "$served") run0=$(used "$run")
+  [ -z "$watch" ] || client0=$(used "$watch")
+  sleep "$seconds"
+  page1=$(used "$served") run1=$(used "$run")
+  [ -z "$watch" ] || client=$(used "$watch")
+  awk -v p="$1" -v s="$seconds" -v page="$page $page1" -v run="$run0 $run1" -v client="$client0 $client" -v games="$before $(games)" 'BEGIN {
+    split(page, a); split(run, b); split(client, c); split(games, g)
+    printf "%d %.4f %.4f %.4f %.1f\n", p, (a[2] - a[1]) / s, (c[2] - c[1]) / s, (b[2] - b[1]) / s, 3600 * (g[3] - g[1]) / (g[4] - g[2]) }'
+  if [ -n "$watch" ]; then kill "$watch" 2>/dev/null || true; wait "$watch" 2>/dev/null || true; watch=''; fi
+}
+echo "pages  page, CPU s/s  clients, CPU s/s  run, CPU s/s  games/h"
 sleep "${WARM:-60}"
-for _ in $(seq "$rounds"); do
-  for n in 0 "$pages"; do interval "$n"; done
-done | tee "$dir/figures" | awk '{ printf "%5d  %21s  %20s\n", $1, $2, $3 }'
-awk '{ n[$1 > 0]++; page[$1 > 0] += $2; run += $3 }
-  END { printf "mean: without pages %.4f, with %.4f; the run %.4f: the pages take %.2f %% of it\n",
-    page[0] / n[0], page[1] / n[1], run / (n[0] + n[1]), 100 * (page[1] / n[1] - page[0] / n[0]) / (run / (n[0] + n[1])) }' "$dir/figures"
+for round in $(seq "$rounds"); do
+  order="0 $pages"
+  if [ $((round % 2)) = 0 ]; then order="$pages 0"; fi
+  for n in $order; do interval "$n"; done
+done | tee "$dir/figures" | awk '{ printf "%5d  %13s  %16s  %12s  %7.0f\n", $1, $2, $3, $4, $5; fflush() }'
+awk '{ with = $1 > 0; n[with]++; page[with] += $2; run += $4; games[with] += $5; rate[with, n[with]] = $5 }
+  END {
+    rounds = n[1]; without = games[0] / rounds
+    printf "the page takes %.4f CPU s/s without pages and %.4f with them; the run takes %.4f: the pages take %.2f %% of it\n",
+      page[0] / rounds, page[1] / rounds, run / (2 * rounds), 100 * (page[1] - page[0]) / rounds / (run / (2 * rounds))
+    for (i = 1; i <= rounds; i++) { d[i] = 100 * (rate[1, i] - rate[0, i]) / without; mean += d[i] / rounds }
+    for (i = 1; i <= rounds; i++) square += (d[i] - mean) ^ 2
+    printf "games an hour: %.0f without pages, %.0f with them: %+.2f %%", without, games[1] / rounds, mean
+    if (rounds > 1) printf ", standard error %.2f %%", sqrt(square / (rounds - 1) / rounds)
+    printf "\n" }' "$dir/figures"

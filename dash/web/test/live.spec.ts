@@ -150,6 +150,8 @@ async function settle(page: Page, title: string): Promise<void> {
   const shown: Record<string, string> = { Overview: '.stage', Learning: '.match', Games: '.list a', Nets: '.lineage circle', Actors: 'td' }
   await expect(page.locator(shown[title] ?? 'main h2').first()).toBeVisible()
   if (title === 'Games') {
+    await page.getByRole('button', { name: 'Page through all stored games' }).click()
+    await expect(page.getByLabel('Segment')).toBeVisible()
     await page.locator('.list a').first().click()
     await expect(page.locator('.moves button').first()).toBeVisible()
   }

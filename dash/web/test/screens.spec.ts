@@ -18,6 +18,20 @@ test.afterAll(async () => {
 // A position with pieces in both hands and drops that threaten.
 const position = encodeURIComponent('r2q1rk1/ppp2ppp/2nbb3/3p4/3P4/2PB1N2/PP3PPP/R1BQ1RK1[Pqnp] w - - 0 12')
 
+const analysis = {
+  net: 'the built-in net (generation 3 is not on disk)', fen: decodeURIComponent(position), depth: 1, nodes: 2000,
+  lines: [
+    { cp: -793, win: 117, draw: 5, loss: 878, uci: ['P@h6', 'P@h3', 'g2h3'], san: ['P@h6', 'P@h3', 'gxh3'] },
+    { cp: -837, win: 106, draw: 4, loss: 890, uci: ['c1g5', 'f7f6'], san: ['Bg5', 'f6'] },
+    { cp: -1071, win: 62, draw: 2, loss: 936, uci: ['P@e5', 'P@h3'], san: ['P@e5', 'P@h3'] },
+  ],
+  threats: [
+    { uci: 'P@e4', san: 'P@e4', check: false, mate: 0, gain: 411, line: '12... P@e4 13. P@h6 Q@g6 14. hxg7' },
+    { uci: 'P@h3', san: 'P@h3', check: false, mate: 0, gain: 396, line: '12... P@h3 13. P@h6 hxg2' },
+    { uci: 'P@g4', san: 'P@g4', check: false, mate: 0, gain: 329, line: '12... P@g4 13. Ne1' },
+  ],
+}
+
 interface Pictured { name: string; path: string; shown: string; prepare?: (page: Page) => Promise<void> }
 
 const views: Pictured[] = [
@@ -39,6 +53,17 @@ const views: Pictured[] = [
     async prepare(page) {
       await page.locator('.held:enabled').click()
       await expect(page.locator('.cells .target').first()).toBeVisible()
+    },
+  },
+  {
+    name: 'analyse', path: '#/analyse/' + position, shown: '.found p',
+    async prepare(page) {
+      // The answer of a search, which every change of the search would change.
+      await page.route('**/api/ask/analysis', route => route.fulfill({ json: analysis }))
+      await page.getByLabel('Search', { exact: true }).selectOption('2000')
+      await expect(page.locator('.found .words').first()).toContainText(/ 2,\d{3} nodes$/)
+      await page.getByText('What the net sees').click()
+      await expect(page.getByRole('img', { name: /seen by White/ }).first()).toBeVisible()
     },
   },
 ]
