@@ -139,6 +139,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await expect(page).toHaveTitle(title + ' – run')
       await settle(page, title)
       const found = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa']).analyze()
+      console.log(`axe, ${colorScheme}, ${title}: ${found.passes.length} rules passed, ${found.violations.length} violated, ${found.incomplete.length} undecided`)
       expect(found.violations.map(v => `${title}: ${v.id}: ${v.nodes.map(n => n.target.join(' ')).join(', ')}`)).toEqual([])
       expect(found.passes.length).toBeGreaterThan(10)
     }
