@@ -82,7 +82,8 @@ func TestSPSA(t *testing.T) {
 	if !results.MatchString(whole) {
 		t.Fatalf("found the state %s, expected 12 results", whole)
 	}
-	if err := os.WriteFile(state, []byte(results.ReplaceAllString(whole, `"results": "$1"`)), 0o644); err != nil {
+	earlier := regexp.MustCompile(`,\s*"crc32c": "\w*"`).ReplaceAllString(results.ReplaceAllString(whole, `"results": "$1"`), "")
+	if err := os.WriteFile(state, []byte(earlier), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	again, stderr, code := run("--concurrency", "3")
