@@ -328,17 +328,11 @@ func (p *Plan) size(ctx context.Context, cfg configs.Learn, o Options, write boo
 
 // readCell reads a cell of JSON, and reports false if there is none.
 func readCell(path string, to any) (bool, error) {
-	text, err := durable.ReadSummed(path, "it was damaged or changed")
+	err := durable.ReadObject(path, "delete the file to have it made again", to)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, to)
-	}
-	if err != nil {
-		return false, fmt.Errorf("%s: %w; delete the file to have it made again", path, err)
-	}
-	return true, nil
+	return err == nil, err
 }
 
 func writeCell(path string, v any) error {

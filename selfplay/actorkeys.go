@@ -36,16 +36,13 @@ type actorKeysFormat struct {
 
 func openActorKeys(path string) (*actorKeys, error) {
 	k := &actorKeys{path: path, known: map[string]string{}}
-	text, err := durable.ReadSummed(path, "put it back from a backup; actors that came later are known again by their next games")
+	var f actorKeysFormat
+	err := durable.ReadObject(path, "put it back from a backup; actors that came later are known again by their next games", &f)
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	var f actorKeysFormat
-	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if f.Schema != actorKeysSchema {
 		return nil, fmt.Errorf("%s: found schema %d, expected %d", path, f.Schema, actorKeysSchema)

@@ -48,15 +48,12 @@ type identity struct {
 // directory that holds a run without it is ErrLost.
 func readIdentity(dir string) (id identity, found bool, err error) {
 	path := filepath.Join(dir, stateFile)
-	text, err := durable.ReadSummed(path, "put the file back from a backup or a copy of any age, it is written once; or, if it was changed on purpose, remove that key")
+	err = durable.ReadObject(path, "put the file back from a backup or a copy of any age, it is written once; or, if it was changed on purpose, remove the key crc32c", &id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return id, false, checkEmpty(dir)
 	}
 	if err != nil {
 		return id, false, err
-	}
-	if err := json.Unmarshal(text, &id); err != nil {
-		return id, false, fmt.Errorf("%s: %w", path, err)
 	}
 	if id.Schema < 1 || id.Schema > identitySchema || !runID.MatchString(id.ID) || id.Starts < 0 {
 		return id, false, fmt.Errorf("%s: found schema %d, id %.80q, %d starts, expected schema 1 or %d", path, id.Schema, id.ID, id.Starts, identitySchema)

@@ -51,15 +51,12 @@ type netListFormat struct {
 // has no nets yet.
 func openNetList(path string, none bool) (*netList, error) {
 	p := &netList{path: path, list: netListFormat{Schema: publishedSchema, Whole: none}}
-	text, err := durable.ReadSummed(path, "remove it, and the list goes on with the nets to come; a copy of before the newest net would refuse its games")
+	err := durable.ReadObject(path, "remove it, and the list goes on with the nets to come; a copy of before the newest net would refuse its games", &p.list)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &p.list)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	if p.list.Schema != publishedSchema {
 		return nil, fmt.Errorf("%s: found schema %d, expected %d", path, p.list.Schema, publishedSchema)

@@ -58,15 +58,12 @@ func (r *Run) keepPointers(ctx context.Context) error {
 
 func (r *Run) readPointers() (*pointers, error) {
 	p := &pointers{Schema: 1, Values: map[string]string{}}
-	text, err := durable.ReadSummed(r.path(pointersFile), "remove it if the servers have the run, they know its content; else put it back from a backup")
+	err := durable.ReadObject(r.path(pointersFile), "remove it if the servers have the run, they know its content; else put it back from a backup", p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, p)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.path(pointersFile), err)
+		return nil, err
 	}
 	if p.Values == nil {
 		p.Values = map[string]string{}

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -70,4 +71,17 @@ func ReadSummed(path, remedy string) ([]byte, error) {
 		return nil, err
 	}
 	return Unsum(path, text, remedy)
+}
+
+// ReadObject decodes the JSON object that ReadSummed reads into to. An error names the file,
+// and a damaged one ends with the remedy.
+func ReadObject(path, remedy string, to any) error {
+	text, err := ReadSummed(path, remedy)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return fmt.Errorf("%s: %w: %s", path, err, remedy)
+	}
+	return nil
 }

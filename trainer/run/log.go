@@ -97,16 +97,13 @@ func (r *runner) writePause() error {
 // spent is the time that the steps made so far have taken: until the interruption
 // that the run goes on from, or else until the last entry.
 func (r *runner) spent() (float64, error) {
-	text, err := durable.ReadSummed(r.path(pauseFile), "remove it, and the time of the run is that of its log")
+	var p pause
+	err := durable.ReadObject(r.path(pauseFile), "remove it, and the time of the run is that of its log", &p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r.journal.seconds(), nil
 	}
-	var p pause
-	if err == nil {
-		err = json.Unmarshal(text, &p)
-	}
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", r.path(pauseFile), err)
+		return 0, err
 	}
 	if p.Step != r.trainer.Steps() {
 		return r.journal.seconds(), nil

@@ -54,13 +54,10 @@ func (r *runner) settle() (*Summary, error) {
 		}
 		return nil, fmt.Errorf("%w: %s: %s; use the same settings to go on, or another directory", ErrOther, r.Dir, strings.Join(words, "; "))
 	}
-	text, err = durable.ReadSummed(r.path(summaryFile), "remove it, and the end of the run is measured again")
+	s := new(Summary)
+	err = durable.ReadObject(r.path(summaryFile), "remove it, and the end of the run is measured again", s)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	s := new(Summary)
-	if err == nil {
-		err = json.Unmarshal(text, s)
 	}
 	return s, err
 }
