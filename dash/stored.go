@@ -18,15 +18,6 @@ const (
 	findWithin = 15 * time.Second // a game by its id
 )
 
-// An Archive has the games that a run still stores: replay.Archive, or the replay role of
-// a run on servers.
-type Archive interface {
-	// Before returns a page of games, as replay.Archive does.
-	Before(ctx context.Context, end replay.Cursor, n int) (replay.Page, error)
-	// Find returns a game, as replay.Archive does.
-	Find(ctx context.Context, id string, at replay.Cursor) (replay.Placed, error)
-}
-
 // Stored is a page of the games that the replay buffer still has.
 type Stored struct {
 	Games  []GameLine `json:"games"`  // the newest first
@@ -68,12 +59,9 @@ func (w *Watch) line(h *game.Header, generation map[string]int) GameLine {
 	}
 }
 
-// archive is where the run's games are stored; nil: that is not known.
-func (w *Watch) archive() Archive {
-	switch {
-	case w.onServers():
-		return w.cfg.Stored
-	case w.compared != nil:
+// archive is where the run's games are stored; nil: not in a directory here.
+func (w *Watch) archive() *replay.Archive {
+	if w.onServers() || w.compared != nil {
 		return nil
 	}
 	return replay.NewArchive(w.path("replay"))

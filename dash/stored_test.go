@@ -1,8 +1,6 @@
 package dash
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
 )
 
@@ -118,46 +115,12 @@ func TestStoredDamage(t *testing.T) {
 	}
 }
 
-// archiveFunc answers for a run on servers.
-type archiveFunc func(ctx context.Context, id string) (replay.Page, replay.Placed, error)
-
-func (f archiveFunc) Before(ctx context.Context, _ replay.Cursor, _ int) (replay.Page, error) {
-	p, _, err := f(ctx, "")
-	return p, err
-}
-
-func (f archiveFunc) Find(ctx context.Context, id string, _ replay.Cursor) (replay.Placed, error) {
-	_, g, err := f(ctx, id)
-	return g, err
-}
-
-// The games of a run on servers are asked for where they are; who does not answer is said.
+// The stored games of a run on servers are not here, and the page says where they are.
 func TestStoredOnServers(t *testing.T) {
-	placed := replay.Placed{At: replay.Cursor{Segment: 3, Offset: 24}, Game: record(t, "abc-anna-0-0-1", firstNet, 1)}
-	var err error
-	archive := archiveFunc(func(context.Context, string) (replay.Page, replay.Placed, error) {
-		return replay.Page{Games: []replay.Placed{placed, {At: placed.At, Game: []byte("no game")}}, First: 1, Last: 3}, placed, err
-	})
-	s := newTestServer(t, Config{Stored: archive})
-	if p := read[Stored](t, s, "/api/stored"); len(p.Games) != 1 || p.Games[0].Place != "3.24" || len(p.Damage) != 1 {
-		t.Errorf("found %+v, expected one game and one that cannot be read", p)
-	}
-	if g := read[Replayed](t, s, "/api/games/abc-anna-0-0-1"); g.ID != "abc-anna-0-0-1" {
-		t.Errorf("found game %s", g.ID)
-	}
-	err = errors.New("nobody answers")
+	s := newTestServer(t, Config{})
 	for _, path := range []string{"/api/stored", "/api/games/x"} {
-		if w := ask(t, s, path); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "cannot be read: nobody answers") {
+		if w := ask(t, s, path); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "selfplay dash DIR") {
 			t.Errorf("%s: code %d, %s", path, w.Code, w.Body)
-		}
-	}
-	err = context.DeadlineExceeded
-	if w := ask(t, s, "/api/games/x"); w.Code != http.StatusGatewayTimeout {
-		t.Errorf("a long search: code %d", w.Code)
-	}
-	for _, path := range []string{"/api/stored", "/api/games/x"} {
-		if w := ask(t, newTestServer(t, Config{}), path); w.Code != http.StatusNotFound {
-			t.Errorf("%s where nothing is known: code %d", path, w.Code)
 		}
 	}
 }

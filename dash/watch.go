@@ -47,8 +47,6 @@ type Config struct {
 	Judging func(ctx context.Context, after int) (selfplay.Judging, error)
 	// Games calls visit with the games of such a run that are published from now on.
 	Games func(visit func(encoded []byte)) (stop func(), err error)
-	// Stored has the games that such a run stores; nil: they are not known.
-	Stored Archive
 	// NetFile returns the file of a net of such a run. One goroutine at a time calls it.
 	NetFile func(ctx context.Context, id string) (string, error)
 	// Boards are the games that the process of the run plays; nil: it is another's.

@@ -20,7 +20,7 @@ const MaxPage = 500
 const (
 	longestRecord = frameBytes + maxRecord
 	archiveChunk  = 1 << 20   // bytes of a segment read at once; more than longestRecord
-	maxPageBytes  = 384 << 10 // of the games of a page, so that an answer over the bus has room for them
+	maxPageBytes  = 384 << 10 // of the games of a page
 )
 
 // Errors of an Archive; test with errors.Is.
