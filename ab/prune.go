@@ -137,10 +137,9 @@ func (w *worker) singular(ply, depth, beta int, first chess.Move, known entry, i
 	return 0, 0, false
 }
 
-// tooLate reports whether a move, quiet and without check, comes after so many quiet ones
-// that it is left out, as are all of its kind that follow. Captures that lose material
-// and checks, which come after it or among them, are not: a sacrifice is seldom early in
-// the order and often decides.
+// tooLate reports whether a move is left out because enough quiet moves were searched
+// before it. Only quiet moves that give no check are left out so. Captures that lose
+// material come after the quiet moves and are searched: a sacrifice often decides.
 func (w *worker) tooLate(depth, quiets int, noisy, checks, improving bool) bool {
 	t := w.tune
 	limit := t.CountBase + t.CountSquare*depth*depth/100

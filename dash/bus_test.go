@@ -70,11 +70,7 @@ func TestPublished(t *testing.T) {
 	next.Generation, next.Net, next.Passed, next.Elo = 2, secondNet, false, "-5.00 +/- 30.00"
 	told = selfplay.Judging{First: 4, Total: 5, Verdicts: []selfplay.JudgedNet{next}}
 	again := func() Learning {
-		w.mu.Lock()
-		w.servers.asked = time.Time{}
-		w.mu.Unlock()
-		read[State](t, s, "/api/state")
-		w.questions.Wait()
+		askServers(t, w, s)
 		return read[Learning](t, s, "/api/learning")
 	}
 	if l := again(); l.Counts.Judged != 2 || l.Counts.Passed != 1 || len(l.Matches) != 0 {
@@ -181,11 +177,7 @@ func TestRunOnServers(t *testing.T) {
 	// Nets are asked for again only when others are offered or played with, and a server
 	// that goes away is a finding.
 	again := func() State {
-		w.mu.Lock()
-		w.servers.asked = time.Time{}
-		w.mu.Unlock()
-		read[State](t, s, "/api/state")
-		w.questions.Wait()
+		askServers(t, w, s)
 		return read[State](t, s, "/api/state")
 	}
 	if again(); asked != 1 {
@@ -202,4 +194,14 @@ func TestRunOnServers(t *testing.T) {
 	if _, err := os.Stat("trainer.key"); err != nil {
 		t.Errorf("the test is not where a run is: %v", err)
 	}
+}
+
+// askServers has the watch ask the run's servers now, and waits for their answers.
+func askServers(t *testing.T, w *Watch, s *Server) {
+	t.Helper()
+	w.mu.Lock()
+	w.servers.asked = time.Time{}
+	w.mu.Unlock()
+	read[State](t, s, "/api/state")
+	w.questions.Wait()
 }

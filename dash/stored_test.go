@@ -68,7 +68,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// What cannot be read is told.
+// The page says what cannot be read.
 func TestStoredDamage(t *testing.T) {
 	dir, ids := longTrial(t)
 	s := newTestServer(t, Config{Dir: dir})

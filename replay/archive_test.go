@@ -104,7 +104,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// Damage costs the games that it touches and is told; so is a segment that is not there.
+// Damage costs only the games that it touches. A page names it, as it names a segment that is
+// not there.
 func TestArchiveDamage(t *testing.T) {
 	o := testOptions()
 	o.MaxBytes, o.Window.Min = 6*o.SegmentBytes, 100
