@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -92,6 +93,11 @@ func TestLostGamesArePublishedAgain(t *testing.T) {
 		_, at := p.spool.waiting(1)
 		if err := p.drain(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+		for r.bus.Floor().Sequence < at[0].sequence { // a game is on disk before its message is acknowledged
+			if !pause.For(t.Context(), time.Millisecond) {
+				t.Fatal("not acknowledged")
+			}
 		}
 		return at[0]
 	}
