@@ -54,7 +54,7 @@ func (b *Bus) Audit(ctx context.Context, e AuditEntry) error {
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	key := fmt.Sprintf("%s%020d-%s", auditPrefix, e.Time.UnixNano(), rand.Text()[:8])
 	if _, err := b.ctl.Create(ctx, key, value); err != nil {
@@ -91,7 +91,7 @@ func (b *Bus) pruneAudit(ctx context.Context) error {
 // AuditLog returns the entries that are kept, oldest first. Those that cannot be read are
 // left out and logged.
 func (b *Bus) AuditLog(ctx context.Context) ([]AuditEntry, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	w, err := b.ctl.Watch(ctx, auditPrefix+">", jetstream.IgnoreDeletes())
 	if err != nil {

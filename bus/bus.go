@@ -59,6 +59,7 @@ const (
 	DefaultDuplicateWindow = 2 * time.Hour
 
 	requestWait   = 5 * time.Second  // for one request: a lost connection loses its answer
+	embeddedWait  = time.Minute      // likewise of a server inside this process, which is late at worst
 	pointerPoll   = 10 * time.Second // a watch that went silent is noticed after this
 	watchReopen   = time.Second      // between attempts to watch again
 	maxReplicas   = 5
@@ -170,9 +171,9 @@ func (b *Bus) join(ctx context.Context) error {
 
 func (b *Bus) warn(msg string, args ...any) { b.conn.warn(msg, args...) }
 
-// bound limits one request.
-func bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, requestWait)
+// bound limits one request that the server itself answers.
+func (b *Bus) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	return b.conn.bound(ctx)
 }
 
 // mapUnavailable adds ErrUnavailable to the errors of a server that is away.

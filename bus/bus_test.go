@@ -60,7 +60,7 @@ func gameData(i int) []byte { return []byte(strings.Repeat(gameID(i), 10+i)) }
 
 // testContext ends before the test binary would be killed for its slowness.
 func testContext(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -55,7 +55,7 @@ func startCluster(t *testing.T, n int) []*server.Server {
 // A run with three copies of everything goes on when one of three servers is lost:
 // the one that it is connected to.
 func TestClusterLosesAServer(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // elections take their time
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute) // elections take their time
 	defer cancel()
 	servers := startCluster(t, 3)
 	var urls []string

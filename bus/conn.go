@@ -197,6 +197,19 @@ func (c *Conn) ensure(ctx context.Context) {
 	}
 }
 
+// answerWait is how long the server may take to answer one request.
+func (c *Conn) answerWait() time.Duration {
+	if c.srv != nil {
+		return embeddedWait
+	}
+	return requestWait
+}
+
+// bound limits one request that the server itself answers.
+func (c *Conn) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, c.answerWait())
+}
+
 // start runs f in a goroutine that Close waits for. The context that f is given
 // ends with ctx and when the connection closes. It reports whether the connection
 // was open.

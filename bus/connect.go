@@ -169,7 +169,7 @@ func (c *Conn) tryConnect(ctx context.Context, opts []nats.Option) (err error) {
 		return connectError(err, dial.errors(), expired(c.opt.Creds))
 	}
 	dial.release()
-	if c.js, err = jetstream.New(c.nc, jetstream.WithDefaultTimeout(requestWait)); err != nil {
+	if c.js, err = jetstream.New(c.nc, jetstream.WithDefaultTimeout(c.answerWait())); err != nil {
 		return err
 	}
 	if err := checkVersion(c.nc.ConnectedServerVersion()); err != nil {
@@ -241,7 +241,7 @@ func parseVersion(s string) (v [3]int) {
 
 // checkJetStream refuses a server that keeps nothing, or nothing for us.
 func (c *Conn) checkJetStream(ctx context.Context) error {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := c.bound(ctx)
 	defer cancel()
 	answer := make(chan error, 1)
 	go func() {

@@ -119,15 +119,23 @@ func openFails(t testing.TB, o Options) error {
 	return err
 }
 
+// isSaidAtOnce fails if an error is one that came of waiting in vain.
+func isSaidAtOnce(t testing.TB, what string, err error) {
+	t.Helper()
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) {
+		t.Errorf("%s: was waited for: %v", what, err)
+	}
+}
+
 func TestOpenIsPatientThenSaysWhy(t *testing.T) {
 	one, two := freeAddr(t), freeAddr(t)
 	var log lines
 	start := time.Now()
 	err := openFails(t, Options{URL: "nats://" + one + ",nats://" + two, Patience: 700 * time.Millisecond, Log: log.logger()})
-	if d := time.Since(start); d < 700*time.Millisecond || d > 10*time.Second {
-		t.Errorf("gave up after %v, expected 700 ms", d)
+	if d := time.Since(start); d < 700*time.Millisecond {
+		t.Errorf("gave up after %v, expected 700 ms at least", d)
 	}
-	for _, want := range []string{one, two, "connection refused", "times in 7"} {
+	for _, want := range []string{one, two, "connection refused", " times in "} {
 		if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want ErrUnreachable with %q", err, want)
 		}
@@ -299,14 +307,11 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 		"asks for a token": {&server.Options{JetStream: true, Authorization: "word"}, "refused who we are"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			start := time.Now()
 			err := openFails(t, Options{URL: "nats://" + startServer(t, tc.o)})
 			if !errors.Is(err, ErrServer) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want ErrServer with %q", err, tc.want)
 			}
-			if d := time.Since(start); d > requestWait {
-				t.Errorf("that took %v", d)
-			}
+			isSaidAtOnce(t, what, err)
 		})
 	}
 }
@@ -414,6 +419,24 @@ func TestNoLeaderIsUnavailable(t *testing.T) {
 	} {
 		if got := mapUnavailable(err); !errors.Is(got, ErrUnavailable) {
 			t.Errorf("%T: found %v, expected ErrUnavailable", err, got)
+		}
+	}
+}
+
+// A server inside the process loses no answer: it is waited for as long as a starved machine
+// may need. One elsewhere is asked again.
+func TestEmbeddedServerIsWaitedFor(t *testing.T) {
+	embedded := openConn(t, Options{})
+	elsewhere := openConn(t, Options{URL: "nats://" + startServer(t, &server.Options{JetStream: true})})
+	for _, c := range []struct {
+		conn *Conn
+		want time.Duration
+	}{{embedded, embeddedWait}, {elsewhere, requestWait}} {
+		ctx, cancel := c.conn.bound(context.Background())
+		end, bounded := ctx.Deadline()
+		cancel()
+		if left := time.Until(end); !bounded || left > c.want || left < c.want-requestWait {
+			t.Errorf("waits for %v, expected %v", left, c.want)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // PointerHistories returns the values that each pointer of the run has had, oldest first,
 // as PointerHistory does for one. Leases are left out, and pointers that were deleted.
 func (b *Bus) PointerHistories(ctx context.Context) (map[string][]Pointer, error) {
-	ctx, cancel := transferContext(ctx, 0)
+	ctx, cancel := b.transferContext(ctx, 0)
 	defer cancel()
 	all, err := b.pointerHistories(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Bus) visitPending(ctx context.Context, visit func(PendingMessage) error
 }
 
 func (b *Bus) message(ctx context.Context, seq uint64) (*jetstream.RawStreamMsg, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	return b.games.GetMsg(ctx, seq)
 }

@@ -42,7 +42,7 @@ func (b *Bus) PutFile(ctx context.Context, id string, size int64, r io.Reader) e
 // the file. The error wraps ErrNoFile, ErrCorrupt or ErrUnavailable.
 func (b *Bus) GetFile(ctx context.Context, id string, w io.Writer) error {
 	err := func() error {
-		infoCtx, cancel := bound(ctx)
+		infoCtx, cancel := b.bound(ctx)
 		defer cancel()
 		info, err := b.nets.GetInfo(infoCtx, filePrefix+id)
 		if err != nil {
@@ -62,7 +62,7 @@ func (b *Bus) GetFile(ctx context.Context, id string, w io.Writer) error {
 // put stores an object under a name that stands for its content, which has the
 // given SHA-256 and size.
 func (b *Bus) put(ctx context.Context, meta jetstream.ObjectMeta, id string, size int64, r io.Reader) error {
-	ctx, cancel := transferContext(ctx, size)
+	ctx, cancel := b.transferContext(ctx, size)
 	defer cancel()
 	b.netsMu.Lock()
 	defer b.netsMu.Unlock()
@@ -89,7 +89,7 @@ func (b *Bus) put(ctx context.Context, meta jetstream.ObjectMeta, id string, siz
 
 // get writes an object of the given SHA-256 and size to w.
 func (b *Bus) get(ctx context.Context, name, id string, size int64, w io.Writer) error {
-	ctx, cancel := transferContext(ctx, size)
+	ctx, cancel := b.transferContext(ctx, size)
 	defer cancel()
 	obj, err := b.nets.Get(ctx, name)
 	if err != nil {
@@ -108,7 +108,7 @@ func (b *Bus) get(ctx context.Context, name, id string, size int64, w io.Writer)
 // whole reports whether the object is stored with all its parts. One that
 // lacks some is deleted.
 func (b *Bus) whole(ctx context.Context, name string) (bool, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	info, err := b.nets.GetInfo(ctx, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
@@ -139,7 +139,7 @@ func (b *Bus) checkObjectRoom(ctx context.Context, size int64) error {
 	if err := b.checkRoom(size); err != nil {
 		return err
 	}
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	stream, err := b.js.Stream(ctx, "OBJ_"+b.netsName())
 	if err != nil {
@@ -156,7 +156,7 @@ func (b *Bus) checkObjectRoom(ctx context.Context, size int64) error {
 // sweepObjects removes the chunks that belong to no object and are at least as
 // old as given: a process was killed while it stored a net.
 func (b *Bus) sweepObjects(ctx context.Context, age time.Duration) error {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	stream, err := b.js.Stream(ctx, "OBJ_"+b.netsName())
 	if err != nil {
@@ -196,7 +196,7 @@ func (b *Bus) sweepObjects(ctx context.Context, age time.Duration) error {
 
 // ListNets returns the ids of all nets on the server, sorted.
 func (b *Bus) ListNets(ctx context.Context) ([]string, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	objects, err := b.nets.List(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {

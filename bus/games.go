@@ -69,7 +69,7 @@ func (b *Bus) publishMessage(ctx context.Context, actor, id string, data []byte)
 
 // publish stores one message in the game stream.
 func (b *Bus) publish(ctx context.Context, actor, id string, data []byte) (PubResult, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	// The stream as it was known before: a message that is in a later one is
 	// published again by an actor that asks for it, and dropped as known. The
@@ -113,7 +113,7 @@ func (b *Bus) Reject(ctx context.Context, reason string, data []byte) error {
 	m := nats.NewMsg(b.rejectSubject())
 	m.Header.Set(reasonHeader, headerText(reason))
 	m.Data = data
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	if _, err := b.js.PublishMsg(ctx, m, jetstream.WithExpectStream(b.rejectsName()), jetstream.WithRetryAttempts(0)); err != nil {
 		return fmt.Errorf("reject game: %w", mapFull(err, "the reject stream"))
@@ -130,7 +130,7 @@ type Rejected struct {
 
 // Rejects returns the newest of the games that Reject keeps, at most n, newest first.
 func (b *Bus) Rejects(ctx context.Context, n int) ([]Rejected, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	info, err := b.rejects.Info(ctx)
 	if err != nil {

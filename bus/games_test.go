@@ -73,28 +73,21 @@ func fetchWaits(ctx context.Context, b *Bus) bool {
 
 func TestGamesWaits(t *testing.T) {
 	b := openBus(t, Options{})
-	start := time.Now()
 	batch, err := b.Games(testContext(t), 10, 100*time.Millisecond)
 	if err != nil || len(batch.Msgs) != 0 {
 		t.Fatalf("empty stream: %d messages, %v", len(batch.Msgs), err)
-	}
-	if d := time.Since(start); d > 2*time.Second {
-		t.Errorf("an empty fetch took %v", d)
 	}
 	waited := make(chan bool, 1)
 	go func() {
 		waited <- fetchWaits(testContext(t), b)
 		b.PublishGames(testContext(t), "a", "late", [][]byte{[]byte("x")})
 	}()
-	start = time.Now()
-	if ms := take(t, b, 1); string(ms[0].Games[0]) != "x" {
-		t.Errorf("got %q", ms[0].Games[0])
+	// One game of many asked for comes at once: an hour is longer than the test may take.
+	if batch, err = b.Games(testContext(t), 10, time.Hour); err != nil || len(batch.Msgs) != 1 || string(batch.Msgs[0].Games[0]) != "x" {
+		t.Errorf("got %+v, error %v", batch, err)
 	}
 	if !<-waited {
 		t.Error("the game was published without a fetch that waits")
-	}
-	if d := time.Since(start); d > time.Second {
-		t.Errorf("one game of many asked for came after %v", d)
 	}
 	ctx, cancel := context.WithCancel(testContext(t))
 	cancel()

@@ -59,7 +59,7 @@ func (l *Lease) touch(ctx context.Context, key string) error {
 // touchOnce writes again what stands under key, a deletion if nothing does, and
 // returns its new revision; look leaves it as it is.
 func (b *Bus) touchOnce(ctx context.Context, key string, look bool) (revision uint64, deleted bool, err error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
 	m := nats.NewMsg("$KV." + b.ctlName() + "." + key)
 	last, err := b.ctlStream.GetLastMsgForSubject(ctx, m.Subject)
@@ -109,7 +109,7 @@ func (l *Lease) SetPointer(ctx context.Context, key, value string, revision uint
 	if revision == 0 {
 		revision = absent
 	}
-	requestCtx, cancel := bound(ctx)
+	requestCtx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
 	set, err := l.bus.ctl.Update(requestCtx, key, []byte(value), revision)
 	if err == nil {

@@ -51,7 +51,7 @@ func (b *Bus) skipHoles(ctx context.Context, msgs []Msg) (int, error) {
 // to be acknowledged.
 func (b *Bus) lookAtEnd(ctx context.Context) error {
 	c := &b.consumer
-	reqCtx, cancel := bound(ctx)
+	reqCtx, cancel := b.bound(ctx)
 	defer cancel()
 	info, err := b.games.Info(reqCtx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *Bus) lookAtEnd(ctx context.Context) error {
 // firstFrom returns the first sequence at or after seq that the stream has, 0 if
 // there is none. The stream's leader answers: a copy may lag behind.
 func (b *Bus) firstFrom(ctx context.Context, seq uint64) (uint64, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	m, err := b.games.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(b.gameSubject("*")))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {

@@ -208,7 +208,7 @@ func (b *Bus) AckGames(ctx context.Context, last Msg) error {
 	if last.msg == nil {
 		return errors.New("acknowledge games: message was not fetched")
 	}
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	b.consumer.mu.Lock()
 	defer b.consumer.mu.Unlock()

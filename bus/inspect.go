@@ -79,7 +79,7 @@ func (c *Conn) RunStreams(ctx context.Context, id string) ([]StreamFacts, error)
 }
 
 func (c *Conn) streamFacts(ctx context.Context, name string) (f StreamFacts, err error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := c.bound(ctx)
 	defer cancel()
 	before := time.Now()
 	s, err := c.js.Stream(ctx, name)

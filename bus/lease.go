@@ -202,7 +202,7 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 
 // readLease returns the record of a lease and its revision, 0 if there is none.
 func (b *Bus) readLease(ctx context.Context, role string) (LeaseRecord, uint64, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
 	e, err := b.ctl.Get(ctx, leaseKey(role))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -218,7 +218,7 @@ func (b *Bus) readLease(ctx context.Context, role string) (LeaseRecord, uint64, 
 // formerLease returns the newest record of a lease that can be read, with a fence that is not
 // below that of any record after it: each of those may be another holder's.
 func (b *Bus) formerLease(ctx context.Context, role string) (former LeaseRecord, err error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
 	entries, err := b.ctl.History(ctx, leaseKey(role))
 	if err != nil {
@@ -291,7 +291,7 @@ func (l *Lease) write(ctx context.Context, r LeaseRecord) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := bound(ctx)
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
 	revision, err := l.bus.ctl.Update(ctx, leaseKey(r.Role), value, l.revision)
 	if err != nil {

@@ -108,7 +108,7 @@ func (b *Bus) Announce(ctx context.Context, m Member) error {
 	if err != nil {
 		return fmt.Errorf("announce %s: %w", key, err)
 	}
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	if _, err := b.roles.Put(ctx, key, value); err != nil {
 		return fmt.Errorf("announce %s: %w", key, mapUnavailable(err))
@@ -122,7 +122,7 @@ func (b *Bus) Leave(ctx context.Context, m Member) error {
 	if err != nil {
 		return fmt.Errorf("leave: %w", err)
 	}
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	if err := b.roles.Delete(ctx, key); err != nil {
 		return fmt.Errorf("leave %s: %w", key, mapUnavailable(err))
@@ -134,7 +134,7 @@ func (b *Bus) Leave(ctx context.Context, m Member) error {
 // ago and did not leave, by role and instance. Records that are damaged are left
 // out and logged.
 func (b *Bus) Members(ctx context.Context) ([]Member, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	entries, err := current(ctx, b.roles)
 	if err != nil {

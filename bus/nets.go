@@ -61,7 +61,7 @@ func (b *Bus) GetNet(ctx context.Context, id string, w io.Writer) error {
 // NetManifest returns the manifest stored with a net. The error wraps
 // ErrNoNet or nets.ErrManifest.
 func (b *Bus) NetManifest(ctx context.Context, id string) (nets.Manifest, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	info, err := b.nets.GetInfo(ctx, id)
 	if err != nil {
@@ -79,7 +79,7 @@ func (b *Bus) NetManifest(ctx context.Context, id string) (nets.Manifest, error)
 
 // DeleteNet removes a net and frees its room. The error wraps ErrNoNet.
 func (b *Bus) DeleteNet(ctx context.Context, id string) error {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	if _, err := b.nets.GetInfo(ctx, id); err != nil {
 		return fmt.Errorf("delete net %q: %w", id, mapNoNet(err))
@@ -99,11 +99,11 @@ func mapNoNet(err error) error {
 }
 
 // transferContext bounds the transfer of size bytes unless ctx is bounded.
-func transferContext(ctx context.Context, size int64) (context.Context, context.CancelFunc) {
+func (b *Bus) transferContext(ctx context.Context, size int64) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, transferWait+time.Duration(size/transferRate)*time.Second)
+	return context.WithTimeout(ctx, max(transferWait, b.conn.answerWait())+time.Duration(size/transferRate)*time.Second)
 }
 
 // verifier passes r on and turns its end into ErrCorrupt if the bytes so far

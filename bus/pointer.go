@@ -21,7 +21,7 @@ type Pointer struct {
 // Pointer returns the current value under key. The error wraps ErrNoPointer
 // if there is none.
 func (b *Bus) Pointer(ctx context.Context, key string) (Pointer, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	e, err := b.ctl.Get(ctx, key)
 	if err != nil {
@@ -34,7 +34,7 @@ func (b *Bus) Pointer(ctx context.Context, key string) (Pointer, error) {
 // new revision. Revision 0 means the pointer must not exist yet. The error
 // wraps ErrConflict if it has another revision.
 func (b *Bus) SetPointer(ctx context.Context, key, value string, revision uint64) (uint64, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	var rev uint64
 	var err error
@@ -54,7 +54,7 @@ func (b *Bus) SetPointer(ctx context.Context, key, value string, revision uint64
 // does, stands there once, with its newest revision and the time when it was new.
 // There is none, without an error, if the key never had a value.
 func (b *Bus) PointerHistory(ctx context.Context, key string) ([]Pointer, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	entries, err := b.ctl.History(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {

@@ -90,7 +90,7 @@ func next(t *testing.T, c <-chan Pointer) Pointer {
 			t.Fatal("channel is closed")
 		}
 		return p
-	case <-time.After(5 * time.Second):
+	case <-time.After(4 * time.Minute):
 		t.Fatal("nothing came")
 	}
 	panic("unreachable")

@@ -35,7 +35,7 @@ func (b *Bus) purgeIfDue(ctx context.Context) error {
 // bytes the stream holds afterwards. Games and AckGames do it by themselves
 // often enough to keep room.
 func (b *Bus) Purge(ctx context.Context) (left uint64, err error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	if left, err = b.purge(ctx); err != nil {
 		return 0, fmt.Errorf("purge games: %w", err)

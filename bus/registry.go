@@ -58,7 +58,7 @@ func (r *RunRecord) validate() error {
 
 // Runs returns the runs that the server's registry knows, by name.
 func (c *Conn) Runs(ctx context.Context) ([]RunRecord, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := c.bound(ctx)
 	defer cancel()
 	runs, err := c.runs(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *Conn) runs(ctx context.Context) ([]RunRecord, error) {
 // FindRun returns the run of the given name. The error wraps ErrNoRun if the
 // registry does not have it.
 func (c *Conn) FindRun(ctx context.Context, name string) (RunRecord, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := c.bound(ctx)
 	defer cancel()
 	r, err := c.findRun(ctx, name)
 	if err != nil {
@@ -149,7 +149,7 @@ func parseRun(data []byte) (RunRecord, error) {
 // CreateRun puts a new run into the registry. The error wraps ErrRunExists if
 // the registry has its name.
 func (c *Conn) CreateRun(ctx context.Context, r RunRecord) error {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := c.bound(ctx)
 	defer cancel()
 	err := c.writeRun(ctx, r, func(kv jetstream.KeyValue, value []byte) error {
 		_, err := kv.Create(ctx, r.Name, value)
@@ -167,7 +167,7 @@ func (c *Conn) CreateRun(ctx context.Context, r RunRecord) error {
 // UpdateRun changes a record that FindRun or Runs returned. The error wraps
 // ErrConflict if it was changed since.
 func (c *Conn) UpdateRun(ctx context.Context, r RunRecord) error {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := c.bound(ctx)
 	defer cancel()
 	err := c.writeRun(ctx, r, func(kv jetstream.KeyValue, value []byte) error {
 		if r.revision == 0 {

@@ -99,7 +99,7 @@ func (b *Bus) Ask(ctx context.Context, name string, request []byte) ([]byte, err
 	if len(request) > MaxPayload {
 		return nil, fmt.Errorf("ask %q: %w: %d bytes, at most %d", name, ErrTooLarge, len(request), MaxPayload)
 	}
-	ctx, cancel := bound(ctx)
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
 	q := nats.NewMsg(b.askSubject(name))
 	q.Data = request

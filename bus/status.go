@@ -30,7 +30,7 @@ type Stats struct {
 
 // Stats asks the server. Before the consumer exists, all games are pending.
 func (b *Bus) Stats(ctx context.Context) (Stats, error) {
-	ctx, cancel := bound(ctx)
+	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	info, err := b.games.Info(ctx)
 	if err != nil {
