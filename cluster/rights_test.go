@@ -250,7 +250,7 @@ func TestRolesAreRefusedTheRest(t *testing.T) {
 					if !errors.Is(err, nats.ErrPermissionViolation) {
 						t.Errorf("%s: found %v, expected a violation of permissions", what, err)
 					}
-				case <-time.After(20 * time.Second):
+				case <-time.After(patience):
 					t.Errorf("%s: it was not refused", what)
 				}
 			}
@@ -307,7 +307,7 @@ func TestRolesAreRefusedTheRest(t *testing.T) {
 	})
 	t.Run("system", func(t *testing.T) {
 		nc, _ := connect(t, c, filepath.Join(c.dir, "system.creds"))
-		if _, err := nc.Request("$SYS.REQ.SERVER.PING", nil, 20*time.Second); err != nil {
+		if _, err := nc.Request("$SYS.REQ.SERVER.PING", nil, patience); err != nil {
 			t.Error(err)
 		}
 	})

@@ -131,7 +131,7 @@ func killRun(t *testing.T, cfg configs.Config, kills int) {
 
 const (
 	gamesPerChild = 3           // that a process finishes before it may be killed
-	childPatience = time.Minute // for these games
+	childPatience = patience // for these games
 )
 
 // killChild starts a process of the run and kills it.

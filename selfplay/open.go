@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -269,6 +270,13 @@ func (r *Run) patiently(ctx context.Context, do func(context.Context) error) err
 			return err
 		}
 	}
+}
+
+// forAWhile is patiently for who waits at a terminal: no longer than for a first connection.
+func (r *Run) forAWhile(ctx context.Context, do func(context.Context) error) error {
+	while, cancel := context.WithTimeout(ctx, cmp.Or(r.opt.Patience, bus.DefaultPatience))
+	defer cancel()
+	return r.patiently(while, func(context.Context) error { return do(ctx) })
 }
 
 // configKey is the pointer whose value is the settings that all roles share, as YAML.

@@ -232,7 +232,15 @@ func TestThisActorBesideEarlierRoles(t *testing.T) {
 	if err := <-acted; err != nil {
 		t.Fatal(err)
 	}
-	for take(100*time.Millisecond) > 0 {
+	for ctx.Err() == nil {
+		left, err := old.bus.Stats(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left.Pending == 0 && left.Unacked == 0 {
+			break
+		}
+		take(time.Second)
 	}
 	if s := act.Status(); s.Spooled != 0 || s.SessionGames != uint64(len(stored)) || withNet < 12 {
 		t.Errorf("%d games arrived, %d with the net; status %+v", len(stored), withNet, s)

@@ -35,6 +35,9 @@ type publisher struct {
 	// are still at it.
 	publishing, asking sync.Mutex
 
+	trying  []string // games of the message that was sent last, unless it was answered; guarded by publishing
+	attempt int      // part of its id
+
 	refused int       // games refused that were not told of; guarded by asking
 	told    time.Time // of refused games
 }
@@ -86,16 +89,20 @@ func (p *publisher) unsent() bool {
 	return len(ids) > 0
 }
 
-// once publishes one bundle and returns the number of games in it.
+// once publishes one bundle and returns the number of games in it. After a lost answer that
+// is the same bundle under the same id, which the stream stores once, whatever games were
+// finished since; a bundle that holds a game which the stream lost has an id of its own.
 func (p *publisher) once(ctx context.Context) (int, error) {
 	p.publishing.Lock()
 	defer p.publishing.Unlock()
 	defer p.show()
-	ids, attempt := p.spool.unsent(p.most())
+	if len(p.trying) == 0 {
+		p.trying, p.attempt = p.spool.unsent(p.most())
+	}
 	var games [][]byte
 	var sent []string
 	size := 0
-	for _, id := range ids {
+	for _, id := range p.trying {
 		data, err := p.read(id)
 		if err != nil {
 			return 0, err
@@ -108,12 +115,10 @@ func (p *publisher) once(ctx context.Context) (int, error) {
 		}
 		games, sent = append(games, data), append(sent, id)
 	}
-	if len(games) == 0 {
+	if p.trying = sent; len(games) == 0 {
 		return 0, nil
 	}
-	// After a lost answer the same bundle is sent again under the same id, and stored
-	// once; a bundle that holds a game which the stream lost has an id of its own.
-	message := fmt.Sprintf("%s-%d-%d", sent[0], len(sent), attempt)
+	message := fmt.Sprintf("%s-%d-%d", sent[0], len(sent), p.attempt)
 	var result bus.PubResult
 	var err error
 	if p.run.identity.bare() {
@@ -125,6 +130,7 @@ func (p *publisher) once(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	p.spool.mark(sent, published{result.Stream, result.Sequence})
+	p.trying = nil
 	return len(sent), nil
 }
 

@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,6 +69,38 @@ func TestSpooledUntilOnDisk(t *testing.T) {
 	}
 	if stored := onDisk(t, r); stored[ids[0]] != 1 || stored[ids[1]] != 1 || len(stored) != 2 {
 		t.Errorf("stored: %v", stored)
+	}
+}
+
+// A message whose answer was lost is sent again as it was, so that the stream stores it
+// once, though another game was finished meanwhile.
+func TestUnansweredBundleIsSentAgainAsItWas(t *testing.T) {
+	t.Parallel()
+	ids := []string{"run-local-0-0-000000", "run-local-0-0-000001"}
+	r, p := openPublisher(t, ids[0])
+	// The server has it, and the answer is lost.
+	if _, err := r.bus.PublishGames(t.Context(), p.actor, ids[0]+"-1-0", [][]byte{shortGame(t, ids[0])}); err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if n, err := p.once(ended); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Fatalf("published %d games, error %v, expected none and %v", n, err, context.Canceled)
+	}
+	if err := p.spool.add(ids[1], shortGame(t, ids[1])); err != nil {
+		t.Fatal(err)
+	}
+	in, err := openIngester(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	defer serveReplay(t, in)()
+	if err := p.drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if stored := onDisk(t, r); stored[ids[0]] != 1 || stored[ids[1]] != 1 || in.buffer.Stats().Duplicates != 0 {
+		t.Errorf("stored %v, and %d came twice, expected each once and none", stored, in.buffer.Stats().Duplicates)
 	}
 }
 

@@ -176,18 +176,23 @@ func (s *ServerReader) State(ctx context.Context) (ServerState, error) {
 		state.Pointers = kept.histories()
 		return state, s.directorySettings(state.Pointers)
 	}
-	histories, err := s.run.bus.PointerHistories(ctx)
+	err := s.run.forAWhile(ctx, func(ctx context.Context) error {
+		histories, err := s.run.bus.PointerHistories(ctx)
+		if err == nil {
+			state.Nets, err = s.run.bus.ListNets(ctx)
+		}
+		state.Pointers = valuesOf(histories)
+		return err
+	})
 	if err != nil {
 		return state, err
 	}
-	state.Pointers = valuesOf(histories)
 	for _, key := range []string{configKey, settingsKey} {
 		if all := state.Pointers[key]; len(all) > 1 {
 			state.Pointers[key] = all[len(all)-1:]
 		}
 	}
-	state.Nets, err = s.run.bus.ListNets(ctx)
-	return state, err
+	return state, nil
 }
 
 // directorySettings adds the list of settings that the directory has; the settings

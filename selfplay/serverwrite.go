@@ -48,10 +48,13 @@ func (w *ServerWriter) open(ctx context.Context) (err error) {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	if err := r.join(ctx, bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas}); err != nil {
+	err = r.forAWhile(ctx, func(ctx context.Context) error {
+		err := r.join(ctx, bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas})
+		if err == nil {
+			_, err = r.bus.Pointer(ctx, configKey)
+		}
 		return err
-	}
-	_, err = r.bus.Pointer(ctx, configKey)
+	})
 	if err == nil {
 		return fmt.Errorf("%w: the servers have run %s with id %s: nothing was changed there", bus.ErrRunExists, w.state.Run.Name, w.state.Run.ID)
 	}
@@ -78,7 +81,7 @@ func (w *ServerWriter) Nets(ctx context.Context) (given int, missing []string, e
 		}
 	}
 	for _, id := range ids {
-		switch err := w.run.putNet(ctx, id); {
+		switch err := w.run.forAWhile(ctx, func(ctx context.Context) error { return w.run.putNet(ctx, id) }); {
 		case errors.Is(err, nets.ErrNotFound):
 			missing = append(missing, id)
 		case err != nil:
@@ -97,7 +100,7 @@ func (w *ServerWriter) Book(ctx context.Context, id string, size int64, r io.Rea
 
 // Game gives the servers a game.
 func (w *ServerWriter) Game(ctx context.Context, m bus.PendingMessage) error {
-	return w.run.bus.PublishPending(ctx, m)
+	return w.run.forAWhile(ctx, func(ctx context.Context) error { return w.run.bus.PublishPending(ctx, m) })
 }
 
 // Reject gives the servers a quarantined game.
@@ -107,7 +110,9 @@ func (w *ServerWriter) Reject(ctx context.Context, g bus.Rejected) error {
 
 // Finish gives the servers the pointers and enters the run into their registry. The
 // settings come last: as long as they are missing, all can be done again.
-func (w *ServerWriter) Finish(ctx context.Context) error {
+func (w *ServerWriter) Finish(ctx context.Context) error { return w.run.forAWhile(ctx, w.finish) }
+
+func (w *ServerWriter) finish(ctx context.Context) error {
 	record := w.state.Run
 	if _, err := w.run.conn.FindRun(ctx, record.Name); errors.Is(err, bus.ErrNoRun) {
 		if err := w.run.conn.CreateRun(ctx, record); err != nil {

@@ -34,7 +34,7 @@ func TestInterrupt(t *testing.T) {
 		var stderr strings.Builder
 		code := make(chan int)
 		go func() { code <- cli.Run(newRoot(), args, stdin, io.Discard, &stderr) }()
-		timeout := time.After(20 * time.Second)
+		timeout := time.After(3 * time.Minute)
 		for ended := false; !ended; {
 			select {
 			case c := <-code:

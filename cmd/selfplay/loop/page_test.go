@@ -58,7 +58,7 @@ func TestPageOfALoop(t *testing.T) {
 	state := ""
 	w := &watcher{done: make(chan struct{}), look: func(url string) { state = get(url + "/api/state") }}
 	dir := filepath.Join(t.TempDir(), "run")
-	code := cli.Run(New(), []string{"--preset", "tiny", "--dir", dir, "--until-generation", "1", "--for", "3m", "--dash", ":0"}, strings.NewReader(""), w, w)
+	code := cli.Run(New(), []string{"--preset", "tiny", "--dir", dir, "--set", "gate.enabled=false", "--until-generation", "5", "--for", "5m", "--dash", ":0"}, strings.NewReader(""), w, w)
 	if code != 0 || !w.asked {
 		t.Fatalf("exit %d, asked %v:\n%s", code, w.asked, &w.text)
 	}
@@ -109,7 +109,7 @@ func TestTokenOfALoop(t *testing.T) {
 	}}
 	dir := filepath.Join(t.TempDir(), "run")
 	code := cli.Run(New(), []string{"--preset", "tiny", "--dir", dir, "--set", "gate.enabled=false", // or no net might pass
-		"--until-generation", "8", "--for", "5m", "--dash", ":0", "--page-token", file}, strings.NewReader(""), w, w)
+		"--until-generation", "20", "--for", "5m", "--dash", ":0", "--page-token", file}, strings.NewReader(""), w, w)
 	<-w.done
 	if want := "401 401 200"; code != 0 || strings.Join(found, " ") != want {
 		t.Errorf("exit %d, answers %v, expected 0 and %s:\n%s", code, found, want, &w.text)
