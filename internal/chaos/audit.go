@@ -51,30 +51,58 @@ func (a *Audit) wrong(count *int, format string, args ...any) {
 	}
 }
 
-// OK returns an error that names everything wrong.
-func (a *Audit) OK() error {
-	var wrong []string
+// Law is what has to be true after a run of a schedule.
+type Law string
+
+// The laws; docs/chaos.md says how each is looked at.
+const (
+	LawLost     Law = "lost"
+	LawTwice    Law = "twice"
+	LawForged   Law = "forged"
+	LawUnjudged Law = "unjudged"
+	LawRefused  Law = "refused"
+
+	LawWaiting Law = "waiting"
+	LawUntold  Law = "untold"
+	LawLearned Law = "learned"
+	LawPlayed  Law = "played" // some game was finished
+	LawCalm    Law = "calm"   // the healed cluster got where it has to, in its time
+	LawEnded   Law = "ended"  // roles that were asked to end did
+)
+
+// ofStored are the laws that hold or not however little time the healed cluster has.
+var ofStored = []Law{LawLost, LawTwice, LawForged, LawUnjudged, LawRefused}
+
+// Broken returns the laws that do not hold, and what is to be said of each.
+func (a *Audit) Broken() (laws []Law, said []string) {
 	for _, c := range []struct {
 		n    int
+		law  Law
 		what string
 	}{
-		{a.Lost, "finished games are lost"}, {a.Waiting, "finished games did not come from their spool to the buffer"}, {a.Twice, "games are stored more than once"}, {a.Forged, "forged games are stored"},
-		{a.Unjudged, "nets were played that no gate has passed"}, {a.Refused, "finished games were refused"}, {a.Untold, "damaged files were not told of"},
+		{a.Lost, LawLost, "finished games are lost"}, {a.Waiting, LawWaiting, "finished games did not come from their spool to the buffer"}, {a.Twice, LawTwice, "games are stored more than once"}, {a.Forged, LawForged, "forged games are stored"},
+		{a.Unjudged, LawUnjudged, "nets were played that no gate has passed"}, {a.Refused, LawRefused, "finished games were refused"}, {a.Untold, LawUntold, "damaged files were not told of"},
 	} {
 		if c.n > 0 {
-			wrong = append(wrong, fmt.Sprintf("%d %s", c.n, c.what))
+			laws, said = append(laws, c.law), append(said, fmt.Sprintf("%d %s", c.n, c.what))
 		}
 	}
 	if a.Learned == 0 {
-		wrong = append(wrong, "no net was published after the last fault")
+		laws, said = append(laws, LawLearned), append(said, "no net was published after the last fault")
 	}
 	if a.Finished == 0 {
-		wrong = append(wrong, "no game was finished")
+		laws, said = append(laws, LawPlayed), append(said, "no game was finished")
 	}
-	if len(wrong) == 0 {
+	return laws, said
+}
+
+// OK returns an error that names everything wrong.
+func (a *Audit) OK() error {
+	laws, said := a.Broken()
+	if len(laws) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s\n%s", strings.Join(wrong, "; "), strings.Join(a.First, "\n"))
+	return fmt.Errorf("%s\n%s", strings.Join(said, "; "), strings.Join(a.First, "\n"))
 }
 
 // evidence is what an audit is made from.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -66,23 +67,77 @@ func TestBadSchedules(t *testing.T) {
 	}
 }
 
-// Of faults of which two together make a run fail, the two are found.
+// Of faults of which two together make a run fail, the two are found, without trying any
+// selection twice, and with no long wait between them.
 func TestShrinkFindsPlantedPair(t *testing.T) {
 	s := Draw(1, 100, time.Second)
+	same := func(a, b Fault) bool { a.At = b.At; return a == b }
 	for _, pair := range [][2]int{{3, 71}, {0, 99}, {50, 51}} {
-		runs := 0
+		want := []Fault{s.Faults[pair[0]], s.Faults[pair[1]]}
+		runs, tried := 0, map[string]bool{}
 		short, err := Shrink(s, func(part Schedule) (bool, error) {
 			runs++
-			return slices.Contains(part.Faults, s.Faults[pair[0]]) && slices.Contains(part.Faults, s.Faults[pair[1]]), nil
+			text, err := json.Marshal(part)
+			if err != nil || tried[string(text)] || len(part.Faults) == len(s.Faults) {
+				t.Errorf("pair %v: tried twice, or the whole: %d faults, %v", pair, len(part.Faults), err)
+			}
+			tried[string(text)] = true
+			for _, w := range want {
+				if !slices.ContainsFunc(part.Faults, func(f Fault) bool { return same(f, w) }) {
+					return false, nil
+				}
+			}
+			return true, nil
 		})
-		want := []Fault{s.Faults[pair[0]], s.Faults[pair[1]]}
-		if err != nil || !reflect.DeepEqual(short.Faults, want) {
+		if err != nil || !slices.EqualFunc(short.Faults, want, same) || runs > 40 {
 			t.Errorf("pair %v: found %v, %v after %d runs", pair, short.Faults, err, runs)
+			continue
+		}
+		first, second := short.Faults[0], short.Faults[1]
+		if first.At > Duration(idle) || second.At > first.At+first.For+Duration(idle) || second.At < first.At || second.At > want[1].At {
+			t.Errorf("pair %v: found them at %v and %v, the first lasting %v", pair, time.Duration(first.At), time.Duration(second.At), time.Duration(first.For))
 		}
 	}
 	stop := errors.New("stop")
 	if short, err := Shrink(s, func(Schedule) (bool, error) { return false, stop }); !errors.Is(err, stop) || len(short.Faults) != 100 {
 		t.Errorf("stopped: found %d faults, %v", len(short.Faults), err)
+	}
+}
+
+// What happens at the same time does so after a wait was shortened.
+func TestShortenedWaits(t *testing.T) {
+	at := func(seconds ...float64) (s Schedule) {
+		for i := 0; i < len(seconds); i += 2 {
+			s.Faults = append(s.Faults, Fault{At: Duration(seconds[i] * 1e9), For: Duration(seconds[i+1] * 1e9)})
+		}
+		return s
+	}
+	s := at(100, 30, 110, 0, 120, 20, 143, 0, 160, 0)
+	s.shorten()
+	if want := at(5, 30, 15, 0, 25, 20, 48, 0, 53, 0); !reflect.DeepEqual(s, want) {
+		t.Errorf("found %v, expected %v", s, want)
+	}
+}
+
+// A part of a schedule fails by what the whole one broke; and where that is something stored,
+// by nothing that breaks on a busy machine.
+func TestAimOfShrinking(t *testing.T) {
+	for _, c := range []struct {
+		broken, aim []Law
+		brief       bool
+	}{
+		{nil, nil, false},
+		{[]Law{LawCalm, LawLearned}, []Law{LawCalm, LawLearned}, false},
+		{[]Law{LawCalm, LawLost, LawTwice}, []Law{LawLost, LawTwice}, true},
+	} {
+		r := Report{Broken: c.broken}
+		if aim, brief := r.Aim(); !slices.Equal(aim, c.aim) || brief != c.brief {
+			t.Errorf("%v: found %v, %v, expected %v, %v", c.broken, aim, brief, c.aim, c.brief)
+		}
+	}
+	r := Report{Broken: []Law{LawCalm, LawLost}}
+	if !r.Breaks([]Law{LawTwice, LawLost}) || r.Breaks([]Law{LawTwice}) {
+		t.Error("a broken law is not found, or another one is")
 	}
 }
 

@@ -38,6 +38,7 @@ type Options struct {
 	Dir      string // holds everything; empty or not there
 	Programs clustertest.Programs
 	Calm     time.Duration // how long the healed cluster may take to be calm
+	Brief    bool          // looks only at what is stored, and waits for nothing after the last fault
 	Log      *slog.Logger
 }
 

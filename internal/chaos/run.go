@@ -41,11 +41,33 @@ type Report struct {
 	Wiped    int          `json:"wiped"`    // stores of servers that an operator had to remove
 	Probed   int          `json:"probed"`   // servers that served no JetStream any more and were started again
 	Audit    Audit        `json:"audit"`
+	Broken   []Law        `json:"broken,omitempty"`  // laws
 	Failure  string       `json:"failure,omitempty"` // why the cluster did not get as far as the audit, or what that found
 }
 
 // OK reports whether all was as it has to be.
 func (r *Report) OK() bool { return r.Failure == "" }
+
+// Aim returns the laws by which a part of the schedule is known to fail as the whole did, and
+// whether Options.Brief is enough for that. Those of what is stored come before those of a
+// cluster that got stuck: the latter take long to look at and break by themselves on a busy
+// machine.
+func (r *Report) Aim() (laws []Law, brief bool) {
+	for _, law := range r.Broken {
+		if slices.Contains(ofStored, law) {
+			laws = append(laws, law)
+		}
+	}
+	if len(laws) > 0 {
+		return laws, true
+	}
+	return r.Broken, false
+}
+
+// Breaks reports whether one of the laws does not hold.
+func (r *Report) Breaks(laws []Law) bool {
+	return slices.ContainsFunc(laws, func(law Law) bool { return slices.Contains(r.Broken, law) })
+}
 
 // faultLog records faults as they happen.
 type faultLog struct {
@@ -113,20 +135,31 @@ func (c *cluster) run(ctx context.Context, s *Schedule, log *faultLog, r *Report
 	log.line(time.Since(began), "all faults are over; games finished %d, nets published %d", c.watch.Games(), published)
 	c.opt.Log.Info("all faults are over, waiting for calm", "games", c.watch.Games(), "nets", published)
 	calm := c.calm(ctx, published)
-	r.Audit.Published = c.published()
-	learned := r.Audit.Published - published
+	if calm != nil {
+		r.Broken = append(r.Broken, LawCalm)
+	}
+	learned := c.published() - published
 	ended := c.endAll(ctx)
+	if ended != nil {
+		r.Broken = append(r.Broken, LawEnded)
+	}
 	e, err := c.gather()
 	if err != nil {
 		return errors.Join(calm, ended, err)
 	}
 	r.Audit = e.audit()
 	r.Audit.Published, r.Audit.Learned = c.published(), learned
+	laws, _ := r.Audit.Broken()
+	r.Broken = append(r.Broken, laws...)
 	return errors.Join(calm, ended, r.Audit.OK())
 }
 
-// calm waits until all that was finished by now is stored, and another net is published.
+// calm waits until all that was finished by now is stored, and another net is published; with
+// Options.Brief for neither: what has left a spool is stored, or it is lost.
 func (c *cluster) calm(ctx context.Context, published int) error {
+	if c.opt.Brief {
+		return nil
+	}
 	left := c.spooled()
 	began, wiped := time.Now(), false
 	return await(ctx, c.opt.Calm, "calm: finished games stored, and another net", func() bool {
@@ -186,7 +219,7 @@ func (c *cluster) endAll(ctx context.Context) error {
 	}
 	err := end("actor1", "actor2")
 	for range 5 {
-		if len(c.spooled()) == 0 || ctx.Err() != nil {
+		if c.opt.Brief || len(c.spooled()) == 0 || ctx.Err() != nil {
 			break
 		}
 		for _, name := range []string{"actor1", "actor2"} {

@@ -107,17 +107,17 @@ func (o *options) play(ctx context.Context, s chaos.Schedule) error {
 	if err := s.Write(filepath.Join(o.dir, "schedule.json")); err != nil {
 		return err
 	}
-	once := func(s chaos.Schedule, dir string) (*chaos.Report, error) {
-		return chaos.Run(ctx, chaos.Options{Dir: dir, Programs: programs, Calm: o.calm, Log: log}, s)
+	once := func(s chaos.Schedule, dir string, brief bool) (*chaos.Report, error) {
+		return chaos.Run(ctx, chaos.Options{Dir: dir, Programs: programs, Calm: o.calm, Brief: brief, Log: log}, s)
 	}
-	report, err := once(s, filepath.Join(o.dir, "run"))
+	report, err := once(s, filepath.Join(o.dir, "run"), false)
 	if report != nil {
 		fmt.Print(report)
 	}
 	if err != nil || report.OK() {
 		return err
 	}
-	if err := o.shorten(s, log, once); err != nil {
+	if err := o.shorten(s, report, log, once); err != nil {
 		return err
 	}
 	return fmt.Errorf("not all is as it has to be; everything is kept in %s", o.dir)
@@ -144,30 +144,34 @@ func (o *options) programs(ctx context.Context, log *slog.Logger) (clustertest.P
 
 var errEnough = errors.New("enough runs")
 
-// shorten looks for the shortest schedule that fails, and writes the best found so far.
-func (o *options) shorten(s chaos.Schedule, log *slog.Logger, once func(chaos.Schedule, string) (*chaos.Report, error)) error {
-	if o.shrink == 0 {
+// shorten looks for the shortest schedule that breaks a law that the whole one, whose report
+// is given, broke, and writes the best found so far.
+func (o *options) shorten(s chaos.Schedule, whole *chaos.Report, log *slog.Logger, once func(chaos.Schedule, string, bool) (*chaos.Report, error)) error {
+	laws, brief := whole.Aim()
+	if o.shrink == 0 || len(laws) == 0 {
 		return nil
 	}
-	runs := 0
+	runs, began := 0, time.Now()
 	path := filepath.Join(o.dir, "shortest.json")
 	short, err := chaos.Shrink(s, func(part chaos.Schedule) (bool, error) {
 		if runs++; runs > o.shrink {
 			return false, errEnough
 		}
-		report, err := once(part, filepath.Join(o.dir, fmt.Sprintf("shrink-%03d", runs)))
+		dir := filepath.Join(o.dir, fmt.Sprintf("shrink-%03d", runs))
+		report, err := once(part, dir, brief)
 		if err != nil {
 			return false, err
 		}
-		log.Info("tried a part of the schedule", "faults", len(part.Faults), "fails", !report.OK(), "run", runs, "of at most", o.shrink)
-		if !report.OK() {
+		fails := report.Breaks(laws)
+		log.Info("tried a part of the schedule", "faults", len(part.Faults), "fails", fails, "run", runs, "of at most", o.shrink)
+		if fails {
 			return true, part.Write(path)
 		}
-		return false, nil
+		return false, os.RemoveAll(dir) // tells nothing, and each has a hundred megabytes
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	log.Info("the shortest schedule found that fails", "faults", len(short.Faults), "file", path)
+	log.Info("the shortest schedule found that fails", "faults", len(short.Faults), "by the laws", laws, "runs", min(runs, o.shrink), "took", time.Since(began).Round(time.Second), "file", path)
 	return short.Write(path)
 }
