@@ -21,7 +21,8 @@ type Learning struct {
 	Offered  []selfplay.OfferedNet `json:"offered"`  // of many, some
 	Judged   []selfplay.JudgedNet  `json:"judged"`   // the newest first
 	Matches  []Match               `json:"matches"`  // the newest first
-	Window   *Window               `json:"window"`   // nil: not known
+	Ladder   Ladder                `json:"ladder"`
+	Window   *Window               `json:"window"` // nil: not known
 	Counts   Counts                `json:"counts"`
 	Untold   string                `json:"untold"` // why the referee of a run on servers tells no verdicts; empty: it does
 	Cores    *Cores                `json:"cores"`  // nil: not known
@@ -135,7 +136,7 @@ func (w *Watch) learning() Learning {
 	points, noError := strength(c.Passed)
 	l := Learning{
 		Strength: thin(points, mostPoints), Offered: thin(c.Offered, mostPoints),
-		Matches: w.matches(), Window: w.window(),
+		Matches: w.matches(), Ladder: w.ladder(), Window: w.window(),
 		Counts: Counts{Offered: len(c.Offered), Judged: len(c.Judged), Passed: len(c.Passed), NoError: noError, Missed: w.servers.missed},
 		Untold: w.servers.untold,
 	}

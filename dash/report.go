@@ -78,7 +78,9 @@ func (w *Watch) reportData(games int) (map[string]json.RawMessage, *Report, erro
 		if list, err = w.netList(); len(list.List) > 0 {
 			err = nil // a manifest that cannot be read takes nothing from the others
 		}
-		data["state"], data["learning"], data["nets"] = encode(state), encode(w.learning()), encode(list)
+		learning := w.learning()
+		learning.Ladder.Command = ladderCommand(w.run.Name) // where its directory is concerns nobody else
+		data["state"], data["learning"], data["nets"] = encode(state), encode(learning), encode(list)
 		data["actors"] = encode(w.actors(now))
 
 		all := w.games()

@@ -333,7 +333,7 @@ func (w *Watch) state(now time.Time) State {
 			s.Stages[i].Figures = []Figure{}
 		}
 	}
-	s.Versions = Versions{Learning: w.events.version + w.logs.version + w.changes, Games: w.buffer.version, Nets: w.events.version + w.changes, Boards: w.buffer.version,
+	s.Versions = Versions{Learning: w.events.version + w.logs.version + w.ratings.version + w.changes, Games: w.buffer.version, Nets: w.events.version + w.changes, Boards: w.buffer.version,
 		Actors: w.buffer.version + w.refused.version + w.servers.version}
 	if w.cfg.Boards != nil { // they change all the time
 		s.Versions.Boards = int(now.Unix())

@@ -71,6 +71,7 @@ type Watch struct {
 	buffer   buffer
 	logs     gateLogs
 	refused  refusedGames
+	ratings  ratings
 	servers  servers
 	compared *compared // nil: it is a run
 	gameRate meter
@@ -101,6 +102,7 @@ func NewWatch(cfg Config) (*Watch, error) {
 			w.events.path = w.path("events.jsonl")
 			w.buffer = newBuffer(w.path("replay"))
 			w.logs.dir = w.path("gate")
+			w.ratings.dir = cfg.Dir
 			w.refused.dir = filepath.Join(w.path("replay"), "quarantine")
 			return w, nil
 		}
@@ -140,7 +142,7 @@ func (w *Watch) look(read func(now time.Time)) {
 			read(now)
 			return
 		}
-		for _, err := range []error{w.readRun(), w.events.read(), w.buffer.read(now, w.run.ID), w.logs.read(w.settings.Gate), w.refused.read(w.run.ID)} {
+		for _, err := range []error{w.readRun(), w.events.read(), w.buffer.read(now, w.run.ID), w.logs.read(w.settings.Gate), w.refused.read(w.run.ID), w.ratings.read()} {
 			if err != nil {
 				w.problems = append(w.problems, err.Error())
 			}

@@ -118,6 +118,21 @@ func (l *Ladder) validate() error {
 	return nil
 }
 
+// Key identifies the opponents, their ratings and all else that the games follow from but
+// who the player is: only ratings with the same key compare. It is 16 hexadecimal digits.
+func (l *Ladder) Key() string {
+	cfg := l.Match
+	cfg.Players = []Contestant{{Limits: l.Player.Limits, Settings: l.Player.Settings}}
+	for i := range l.Anchors {
+		cfg.Players = append(cfg.Players, l.Anchors[i].Contestant)
+	}
+	s := cfg.schedule()
+	for i := range l.Anchors {
+		s[playerKey(i+1)+".rating"] = fmt.Sprintf("%g, standard deviation %g", l.Anchors[i].Elo, l.Anchors[i].SD)
+	}
+	return s.hash()
+}
+
 // match is the match against an anchor, of a number of pairs.
 func (l *Ladder) match(anchor, pairs int) Config {
 	a := &l.Anchors[anchor]

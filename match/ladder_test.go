@@ -184,6 +184,31 @@ func TestLadderLogsAreThoseOfThePlayer(t *testing.T) {
 	}
 }
 
+// TestLadderKey: ratings compare by the same opponents and rules, whoever the player is.
+func TestLadderKey(t *testing.T) {
+	want := testLadder(t, 0).Key()
+	for name, c := range map[string]struct {
+		change func(*Ladder)
+		same   bool
+	}{
+		"another net":              {func(l *Ladder) { l.Player.Name, l.Player.Net = "other", "id" }, true},
+		"more games":               {func(l *Ladder) { l.Pairs, l.Margin, l.Most, l.Dir = 20, 5, 9, "elsewhere" }, true},
+		"other limits":             {func(l *Ladder) { l.Player.Limits.Nodes = 500 }, false},
+		"other seed":               {func(l *Ladder) { l.Match.Seed++ }, false},
+		"fewer opponents":          {func(l *Ladder) { l.Anchors = l.Anchors[1:] }, false},
+		"an opponent's net":        {func(l *Ladder) { l.Anchors[1].Net = "id" }, false},
+		"an opponent's rating":     {func(l *Ladder) { l.Anchors[1].Elo++ }, false},
+		"how sure that rating is":  {func(l *Ladder) { l.Anchors[1].SD++ }, false},
+		"settings of the opponent": {func(l *Ladder) { l.Anchors[0].Settings = "hash 1 MiB" }, false},
+	} {
+		l := testLadder(t, 0)
+		c.change(l)
+		if got := l.Key(); (got == want) != c.same {
+			t.Errorf("%s: found key %s, that of before is %s", name, got, want)
+		}
+	}
+}
+
 func TestLadderRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Ladder){
 		"no anchors":      func(l *Ladder) { l.Anchors = nil },

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -190,9 +191,9 @@ func (c *Curve) Figure() *figure.Figure {
 	return f
 }
 
-// readCurve reads the events of the run's directory.
-func (r *Run) readCurve() (c Curve, err error) {
-	f, err := os.Open(r.path(eventsFile))
+// curveOf reads the events of a run's directory.
+func curveOf(dir string) (c Curve, err error) {
+	f, err := os.Open(filepath.Join(dir, eventsFile))
 	if err != nil {
 		return c, err
 	}
@@ -200,8 +201,17 @@ func (r *Run) readCurve() (c Curve, err error) {
 	if c, err = ReadCurve(f); err != nil {
 		err = fmt.Errorf("%s: %w", eventsFile, err)
 	}
-	r.status.update(func(s *Status) { s.Curve = c.sums() })
 	return c, err
+}
+
+// readCurve reads the events of the run's directory.
+func (r *Run) readCurve() (Curve, error) {
+	c, err := curveOf(r.dir)
+	if err != nil {
+		return c, err
+	}
+	r.status.update(func(s *Status) { s.Curve = c.sums() })
+	return c, nil
 }
 
 // showCurve draws the run's curve into its directory, as soon as there are two nets.

@@ -31,12 +31,14 @@ type ladderOptions struct {
 	log         string
 	appendTo    string
 	json        bool
+	history     bool
+	every       int
 }
 
 func newLadderCommand() *cobra.Command {
 	var o ladderOptions
 	c := &cobra.Command{
-		Use:   "ladder NET...",
+		Use:   "ladder NET... | DIR --history",
 		Short: "Rate nets against opponents of known strength",
 		Long: `Play every net, or the newest net of a run's directory, against the opponents of
 the ladder and print its rating on their scale, with the 95 % interval that
@@ -59,19 +61,33 @@ the same command goes on after it was stopped, and its rating is what it would
 have been without. --append adds a dated row to the table of a Markdown file for
 every net.
 
+With --history the nets of a run's directory are rated, as many as are still there
+of those that the gate let through, the newest first; with --every N each Nth of
+them and the newest. A net that was rated before is not rated again, but for a
+smaller --margin. Games and ratings are kept in the folder ladder of the run, and the
+run's page draws them over time (selfplay dash DIR, view Learning). The run may go on
+meanwhile, or be over; so that it keeps its cores, one pair is played at a time unless
+--concurrency says otherwise. The same command goes on after it was stopped.
+
 Exit codes: 0 rated, 1 failed, 2 wrong usage, 4 interrupted but to be continued
-by the same command, 130 interrupted without --log.`,
+by the same command, 130 interrupted without --log or --history.`,
 		Example: `  selfplay ladder builtin
   selfplay ladder best.nnue --log runs/ladder --append ladder.md
   selfplay ladder fairy.nnue --engine /usr/games/fairy-stockfish --gain-engine ./stockfish
-  selfplay ladder new.nnue,nodes=1000 old.nnue,nodes=1000 --config my-ladder.yaml --margin 25`,
+  selfplay ladder new.nnue,nodes=1000 old.nnue,nodes=1000 --config my-ladder.yaml --margin 25
+  selfplay ladder runs/crazyhouse-laptop --history --every 5 --margin 40`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%w: found no nets, expected one or more (see %s --help)", cli.ErrUsage, c.CommandPath())
 			}
-			return nil
+			return o.check(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error { return playLadder(c, args, o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.history {
+				return rateHistory(c, args[0], o)
+			}
+			return playLadder(c, args, o)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.config, "config", "", "YAML file of the ladder; default the one of the program")
@@ -80,9 +96,11 @@ by the same command, 130 interrupted without --log.`,
 	f.Float64Var(&o.margin, "margin", -1, "Elo: play until half of the 95 % interval is this; 0: no more than --games; default that of the ladder")
 	f.StringVar(&o.engine, "engine", "", "the program of the ladder's UCI opponents; default as the ladder has it")
 	f.StringVar(&o.gainEngine, "gain-engine", "", "a Fairy-Stockfish that loads nets; default as the ladder has it")
-	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core")
+	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core; with --history 1 unless given")
 	f.StringVar(&o.log, "log", "", "directory of game logs, one for each opponent; makes the command resumable")
 	f.StringVar(&o.appendTo, "append", "", "add a row for every net to this Markdown file")
+	f.BoolVar(&o.history, "history", false, "rate the nets of a run's directory, and keep the ratings there for its page")
+	f.IntVar(&o.every, "every", 1, "with --history: each net of so many, counted from the run's first, and the newest")
 	f.BoolVar(&o.json, "json", false, "print a JSON object every 10 s, and one for the ratings")
 	return c
 }
@@ -166,7 +184,7 @@ func (o *ladderOptions) stopped(c *cobra.Command, p *ladderPrinter, l *match.Lad
 			return err
 		}
 	}
-	if o.log == "" {
+	if o.log == "" && !o.history {
 		return err
 	}
 	fmt.Fprintln(c.ErrOrStderr(), "resume with:", words.Shell(os.Args...))

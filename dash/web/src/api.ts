@@ -31,11 +31,16 @@ export interface Match {
   candidate: string; incumbent: string; generation: number; verdict: string; reason: string; of: number; path: number[]
   low: number; high: number; elo0: number; elo1: number; wins: number; draws: number; losses: number; written: string
 }
+export interface RatedNet {
+  net: string; generation: number; offered: string; stored: number; rated: string; limits: string; elo: number; low: number; high: number; games: number
+  scores: { opponent: string; elo: number; games: number; score: number }[]
+}
 export interface Learning {
   strength: Strength[]
   offered: Offered[]
   judged: Judged[]
   matches: Match[]
+  ladder: { nets: RatedNet[]; others: number; command: string }
   window: { rows: number; whole: boolean; by: { net: string; generation: number; games: number; rows: number }[]; mean: number | null } | null
   counts: { offered: number; judged: number; passed: number; no_error: number; missed: number }
   untold: string

@@ -2,8 +2,9 @@
 
 import type { Learning, Match } from './api'
 import type { MakeView } from './main'
-import { clock, count, day, generation, known, loss, number, percent, short, signed } from './format'
+import { clock, count, day, generation, loss, number, percent, short, signed } from './format'
 import { fold, h, set, svg, table } from './dom'
+import { at, LadderCard, type X } from './ladder'
 import { latest } from './latest'
 import { chart, type Chart } from './chart'
 
@@ -63,8 +64,6 @@ function windowFigure(l: Learning): [Node[], Node | null] {
       [...w.by].reverse().slice(0, shownRows).map(b => [name(b), number(b.games), number(b.rows), percent(b.rows / rows)]))]
 }
 
-type X = 'games' | 'time' | 'generation'
-
 export const learning: MakeView = root => {
   const words = h('p', { class: 'words' })
   const strength = h('div', {}), strengthTable = fold('As a table')
@@ -72,12 +71,13 @@ export const learning: MakeView = root => {
   const matches = h('ol', { class: 'matches' })
   const drawn = h('div', {}), drawnTable = fold('Positions by net')
   const judged = fold('Verdicts')
-  const cores = h('p', { class: 'words' })
+  const cores = h('p', { class: 'words' }), ladder = new LadderCard()
   let x: X = 'games'
   const choose = h('select', { 'aria-label': 'Horizontal axis', change: e => { x = (e.target as HTMLSelectElement).value as X; remake() } },
     h('option', { value: 'games' }, 'by games stored'), h('option', { value: 'time' }, 'by time'), h('option', { value: 'generation' }, 'by generation'))
   root.append(
     h('section', { class: 'card' }, h('div', { class: 'head' }, h('h2', {}, 'Strength'), choose), words, strength, strengthTable.element),
+    ladder.element,
     h('section', { class: 'card' }, h('h2', {}, 'Gate'), h('p', { class: 'words' }, 'The log-likelihood ratio of a match walks between two bounds: at the upper one the candidate passes, at the lower one it fails. The newest match comes first.'), matches, judged.element),
     h('div', { class: 'two even' },
       h('section', { class: 'card' }, h('h2', {}, 'Loss on games not trained on'), losses),
@@ -100,21 +100,28 @@ export const learning: MakeView = root => {
       chart(losses, { label: 'Loss of the nets offered', time, x: name, height: 220, format: v => String(Number(v.toPrecision(3))), series: [{ label: 'loss', color: '--c2' }] }),
       chart(accuracy, { label: 'Share of decisive positions whose sign the net has right', time, x: name, height: 220, format: v => percent(v), series: [{ label: 'right', color: '--c3' }] }),
     ]
+    ladder.remake(x)
     draw()
   }
 
   function draw(): void {
     if (!data) return
-    const at = (p: { time: string; games: number; generation: number }): number => (x === 'time' ? Date.parse(p.time) / 1000 : p[x])
     // A run that began anew may have the same number of games twice; curves go to the right.
-    const rising = <T extends { time: string; games: number; generation: number }>(list: T[]): T[] => {
-      let most = -Infinity
-      return list.filter(p => (x !== 'time' || known(p.time)) && at(p) > most && ((most = at(p)), true))
+    const rising = <T extends { time: string; games: number; generation: number }>(list: T[]): [number[], T[]] => {
+      const xs: number[] = [], kept: T[] = []
+      for (const p of list) {
+        const place = at(x, p)
+        if (place === null || xs.length > 0 && place <= xs[xs.length - 1]) continue
+        xs.push(place)
+        kept.push(p)
+      }
+      return [xs, kept]
     }
-    const s = rising(data.strength), o = rising(data.offered.filter(p => p.held_out_loss > 0))
-    charts[0].data([s.map(at), s.map(p => p.sum), s.map(p => p.sum + p.error), s.map(p => p.sum - p.error)])
-    charts[1].data([o.map(at), o.map(p => p.held_out_loss)])
-    charts[2].data([o.map(at), o.map(p => p.sign_accuracy || null)])
+    const [sx, s] = rising(data.strength), [ox, o] = rising(data.offered.filter(p => p.held_out_loss > 0))
+    charts[0].data([sx, s.map(p => p.sum), s.map(p => p.sum + p.error), s.map(p => p.sum - p.error)])
+    charts[1].data([ox, o.map(p => p.held_out_loss)])
+    charts[2].data([ox, o.map(p => p.sign_accuracy || null)])
+    ladder.draw(data, x, s.map((p, i) => ({ x: sx[i], sum: p.sum })))
   }
 
   function show(): void {
@@ -126,8 +133,8 @@ export const learning: MakeView = root => {
       ? `${signed(newest.sum)} Elo over the first player, as the sum of ${count(c.passed, 'match', 'matches')}; the 95 % interval is ± ${newest.error.toFixed(0)}. `
       : 'No net has passed the gate yet. ',
       newest && c.no_error > 0 ? `${c.no_error} of the matches have no finite error, as few games or none were lost; the band leaves them out. ` : '',
-      `${count(c.offered, 'net was', 'nets were')} ${servers ? 'found on the servers' : 'offered'}, ${c.judged} judged, ${c.passed} passed. `,
-      'Matches against fixed opponents are not part of a run: selfplay match ladder plays them with its nets.')
+      `${count(c.offered, 'net was', 'nets were')} ${servers ? 'found on the servers' : 'offered'}, ${c.judged} judged, ${c.passed} passed.`)
+    ladder.show(l)
     set(cores, l.cores === null ? 'Known to the processes of the run: the view Actors lists them.'
       : `${count(l.cores.actor, 'game', 'games')} at the same time by the actor, ${count(l.cores.gate, 'game', 'games')} by the gate while it plays a match, and ${l.cores.trainer > 0 ? count(l.cores.trainer, 'thread', 'threads') : 'a thread for each core'} of the trainer`
         + (l.cores.cpus > 0 ? `, on ${count(l.cores.cpus, 'core', 'cores')}, which they share.` : '.'))
@@ -157,6 +164,9 @@ export const learning: MakeView = root => {
       follow(s)
     },
     route() {},
-    close() { charts.forEach(c => c.close()) },
+    close() {
+      charts.forEach(c => c.close())
+      ladder.close()
+    },
   }
 }

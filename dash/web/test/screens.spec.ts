@@ -77,8 +77,8 @@ for (const width of [360, 800, 1280]) {
       await view.prepare?.(page)
       // A phone scrolls down, never to the side.
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
-      // Rates are drawn over the time of day, and a game that is played has today's date.
-      const mask = [page.locator('[aria-label="Rates a second"]'), page.locator('.view-play').getByLabel('PGN', { exact: true })]
+      // Rates are drawn over the time of day, a game that is played has today's date, and the run lies where the test is.
+      const mask = [page.locator('[aria-label="Rates a second"]'), page.locator('.view-play').getByLabel('PGN', { exact: true }), page.getByLabel('Command', { exact: true })]
       await expect(page.locator('main')).toHaveScreenshot(`${view.name}-${width}.png`, { mask })
     })
   }
