@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -30,7 +29,6 @@ func testPlan() Plan {
 
 func write(t *testing.T, dir string, p Plan, o Options) {
 	t.Helper()
-	o.Store = cmp.Or(o.Store, "1GB")
 	if o.Now.IsZero() {
 		o.Now = testTime
 	}
@@ -80,7 +78,7 @@ func TestServersConfiguration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if o.ServerName != s.Name || !o.JetStream || !o.SyncAlways || o.JetStreamMaxStore != 1<<30 || o.MaxPayload != 1<<20 || o.TLSConfig == nil ||
+			if o.ServerName != s.Name || !o.JetStream || !o.SyncAlways || o.JetStreamMaxStore != 64<<30 || o.MaxPayload != 1<<20 || o.TLSConfig == nil ||
 				len(o.TrustedOperators) != 1 || o.SystemAccount == "" || o.HTTPHost != "127.0.0.1" {
 				t.Errorf("server %s: found name %s, JetStream %v, sync %v, store %d, payload %d, operators %d, system %q, monitor at %q", s.Name,
 					o.ServerName, o.JetStream, o.SyncAlways, o.JetStreamMaxStore, o.MaxPayload, len(o.TrustedOperators), o.SystemAccount, o.HTTPHost)
@@ -218,7 +216,7 @@ func TestCertificatesAreRenewed(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "keys", "ca.key")); err != nil {
 		t.Fatal(err)
 	}
-	err := Write(dir, p, Options{Store: "1GB", Now: testTime})
+	err := Write(dir, p, Options{Now: testTime})
 	if err == nil || !strings.Contains(err.Error(), "put the file back") || tree(t, dir)["ca.pem"] != authority {
 		t.Errorf("without the authority's key: %v", err)
 	}
@@ -234,7 +232,7 @@ func TestBadFilesAreRefused(t *testing.T) {
 		}
 		_, _, err := ReadPlan(dir)
 		if name != PlanFile {
-			err = Write(dir, testPlan(), Options{Store: "1GB", Now: testTime})
+			err = Write(dir, testPlan(), Options{Now: testTime})
 		}
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
@@ -245,7 +243,7 @@ func TestBadFilesAreRefused(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "keys", "operator.nk"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(dir, testPlan(), Options{Store: "1GB", Now: testTime}); !errors.Is(err, secret.ErrMode) {
+	if err := Write(dir, testPlan(), Options{Now: testTime}); !errors.Is(err, secret.ErrMode) {
 		t.Errorf("a key that others can read: %v", err)
 	}
 }

@@ -24,6 +24,9 @@ const (
 	kubernetesDir = "kubernetes"
 )
 
+// store is the room of each server.
+func (p *Plan) store() string { return cmp.Or(p.Store, DefaultStore) }
+
 // image is that of the program.
 func (p *Plan) image() string { return cmp.Or(p.Image, DefaultImage) }
 
@@ -99,7 +102,7 @@ type containerData struct {
 func (w *writer) containerData(servers []string) containerData {
 	return containerData{
 		Plan: w.plan, Image: w.plan.image(), ServerImage: serverImage, User: containerUser, Servers: servers,
-		Roles: w.plan.containerRoles(servers), StoreGiB: storeGiB(w.opt.Store),
+		Roles: w.plan.containerRoles(servers), StoreGiB: storeGiB(w.plan.store()),
 	}
 }
 
@@ -121,7 +124,7 @@ func storeGiB(size string) int {
 // come from their environment.
 func (w *writer) serverConfig(dir string, hosts []string, pid string) error {
 	text, err := render("nats.conf", serverData{
-		Plan: w.plan, What: "Servers in containers", Name: "$SERVER_NAME", Hosts: hosts, Monitor: "0.0.0.0", Pid: pid, Authority: w.authority, Store: w.opt.Store,
+		Plan: w.plan, What: "Servers in containers", Name: "$SERVER_NAME", Hosts: hosts, Monitor: "0.0.0.0", Pid: pid, Authority: w.authority, Store: w.plan.store(),
 	})
 	if err != nil {
 		return err
@@ -170,6 +173,9 @@ func (w *writer) containers() error {
 	user, group := os.Getuid(), os.Getgid()
 	if user <= 0 { // root, or a system without such users
 		user, group = containerUser, containerUser
+	}
+	if err := w.renderOwn(serverScript, filepath.Join(containersDir, serverScript), data); err != nil {
+		return err
 	}
 	return w.putOwn(".env", fmt.Appendf(nil, "# For %s: who runs in the containers, and must own this directory.\nSELFPLAY_USER=%d:%d\nSELFPLAY_IMAGE=%s\n", composeFile, user, group, data.Image))
 }

@@ -232,7 +232,7 @@ func TestManifests(t *testing.T) {
 	dir := t.TempDir()
 	p := testPlan()
 	p.Image = "registry.example/selfplay:v1"
-	write(t, dir, p, Options{Store: "64GB"})
+	write(t, dir, p, Options{})
 	files := tree(t, dir)
 	k, all := manifests(t, files)
 	secrets, configs := map[string][]string{}, map[string][]string{}

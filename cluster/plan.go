@@ -28,10 +28,15 @@ type Plan struct {
 	Servers []Machine `json:"servers"`
 	Roles   []Machine `json:"roles"`
 	Image   string    `json:"image,omitempty"` // of the program, for containers; empty: DefaultImage
+	Store   string    `json:"store,omitempty"` // room of each server, GB or TB, as nats-server reads it; empty: DefaultStore
 }
 
-// DefaultImage is what the program's image is called if a plan does not say.
-const DefaultImage = "selfplay:latest"
+const (
+	// DefaultImage is what the program's image is called if a plan does not say.
+	DefaultImage = "selfplay:latest"
+	// DefaultStore is the room that each server may take on its disk if a plan does not say.
+	DefaultStore = "64GB"
+)
 
 // Machine is one that a server or a role is to be on.
 type Machine struct {
@@ -44,6 +49,7 @@ const maxActorName = 24 // characters, as the setting actor.name has them
 var (
 	hostName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 	imageName = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._:/@-]{0,254}$`)
+	storeSize = regexp.MustCompile(`^[1-9][0-9]{0,5}(GB|TB)$`)
 	shortName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 )
 
@@ -71,6 +77,8 @@ func (p *Plan) Check() error {
 		return wrong("id", fmt.Sprintf("%.80q", p.ID), "1 to 32 of a-z, 0-9 and -")
 	case p.Image != "" && !imageName.MatchString(p.Image):
 		return wrong("image", fmt.Sprintf("%.80q", p.Image), "the name of an image, such as registry.example/selfplay:v1")
+	case p.Store != "" && !storeSize.MatchString(p.Store):
+		return wrong("store", fmt.Sprintf("%.80q", p.Store), "a size such as 64GB")
 	case len(p.Servers) != 1 && len(p.Servers) != 3 && len(p.Servers) != 5:
 		return wrong("servers", len(p.Servers), "1, 3 or 5: with an even number one more may fail")
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,7 +87,7 @@ func (d *deployment) start(j *job) {
 			t.Fatalf("%s: %v", j.name, err)
 		}
 		info, err := os.Stat(source)
-		if err == nil && filepath.Ext(to) == ".conf" {
+		if err == nil && (filepath.Ext(to) == ".conf" || filepath.Ext(to) == ".sh") {
 			text = []byte(places.Replace(string(text)))
 		}
 		if err == nil {
@@ -96,9 +97,9 @@ func (d *deployment) start(j *job) {
 			t.Fatal(err)
 		}
 	}
-	program, ok := map[string]string{"nats-server": d.programs.Server, "selfplay": d.programs.Selfplay}[path.Base(j.words[0])]
+	program, ok := map[string]string{"nats-server": d.programs.Server, "selfplay": d.programs.Selfplay, "sh": "/bin/sh"}[path.Base(j.words[0])]
 	if !ok {
-		t.Fatalf("%s: found program %s, expected nats-server or selfplay", j.name, j.words[0])
+		t.Fatalf("%s: found program %s, expected nats-server, selfplay or sh", j.name, j.words[0])
 	}
 	var args []string
 	for _, w := range j.words[1:] {
@@ -109,16 +110,14 @@ func (d *deployment) start(j *job) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, args...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = j.env, root, log, log
-	if cmd.Env == nil {
-		cmd.Env = []string{} // not this process's
-	}
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append([]string{"PATH=" + filepath.Dir(d.programs.Server) + ":/usr/bin:/bin"}, j.env...), root, log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with the server of its script
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	j.ready = places.Replace(j.ready)
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
 		log.Close()
 		if text, err := os.ReadFile(log.Name()); t.Failed() {
@@ -326,7 +325,7 @@ func TestWrittenFilesRun(t *testing.T) {
 				p.Roles[i].Host = address(3 + i)
 			}
 			dir := t.TempDir()
-			write(t, dir, p, Options{Store: "64GB"})
+			write(t, dir, p, Options{})
 			d := &deployment{t: t, programs: programs, addresses: map[string]string{}}
 			var jobs []job
 			switch kind {
@@ -337,8 +336,15 @@ func TestWrittenFilesRun(t *testing.T) {
 			default:
 				jobs = podJobs(t, dir)
 			}
+			isRole := func(j job) bool { return path.Base(j.words[0]) == "selfplay" }
 			slices.SortStableFunc(jobs, func(a, b job) int { // the certificate has the servers' addresses, which are the first
-				return strings.Compare(path.Base(a.words[0]), path.Base(b.words[0]))
+				switch {
+				case isRole(a) == isRole(b):
+					return 0
+				case isRole(a):
+					return 1
+				}
+				return -1
 			})
 			for i, j := range jobs {
 				d.addresses[j.host] = address(i)

@@ -49,7 +49,7 @@ func freePort(t *testing.T) string {
 func startCluster(t *testing.T) *testCluster {
 	t.Helper()
 	c := &testCluster{dir: t.TempDir(), plan: testPlan()}
-	write(t, c.dir, c.plan, Options{Store: "64GB"})
+	write(t, c.dir, c.plan, Options{})
 	var routes, urls []string
 	for range c.plan.Servers {
 		routes = append(routes, "127.0.0.1:"+freePort(t))
@@ -335,7 +335,7 @@ func TestRolesAreRefusedTheRest(t *testing.T) {
 			return state.PeerCertificates[0].SerialNumber.String()
 		}
 		before := serial()
-		write(t, c.dir, c.plan, Options{Store: "64GB", RenewTLS: true})
+		write(t, c.dir, c.plan, Options{RenewTLS: true})
 		for _, s := range c.servers {
 			if err := s.Reload(); err != nil {
 				t.Fatal(err)

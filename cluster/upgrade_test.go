@@ -59,7 +59,7 @@ func TestRightsOfAnEarlierVersion(t *testing.T) {
 	if err := open(creds).Audit(t.Context(), entry); !errors.Is(err, bus.ErrDenied) || !strings.Contains(err.Error(), "selfplay init cluster DIR again") {
 		t.Errorf("with rights of before: found %v, expected ErrDenied and what to do", err)
 	}
-	write(t, c.dir, c.plan, Options{Store: "64GB"})
+	write(t, c.dir, c.plan, Options{})
 	after, err := os.ReadFile(creds)
 	if err != nil || user(t, string(after)) != user(t, string(before)) {
 		t.Errorf("written again, the user is another one (%v)", err)

@@ -26,6 +26,8 @@ const (
 	PlanFile    = "cluster.json"
 	keysDir     = "keys"
 	machinesDir = "machines"
+
+	serverScript = "server.sh" // runs a server, and is its supervisor
 )
 
 //go:embed templates
@@ -44,7 +46,6 @@ var ports = map[string]int{"trainer": 9101, "replay": 9102, "gate": 9103, "verif
 
 // Options say how a plan is written.
 type Options struct {
-	Store    string    // room of each server, such as 64GB
 	RenewTLS bool      // make a new certificate of the servers in any case
 	Now      time.Time // when certificates begin
 }
@@ -170,8 +171,8 @@ type serverData struct {
 
 func (w *writer) servers() error {
 	for _, s := range w.plan.Servers {
-		data := serverData{Plan: w.plan, What: "Server " + s.Name, Name: s.Name, Hosts: w.plan.hosts(), Monitor: "127.0.0.1", Authority: w.authority, Store: w.opt.Store}
-		for file, name := range map[string]string{"nats.conf": "nats/nats.conf", "nats-server.service": "systemd/system/nats-server.service"} {
+		data := serverData{Plan: w.plan, What: "Server " + s.Name, Name: s.Name, Hosts: w.plan.hosts(), Monitor: "127.0.0.1", Authority: w.authority, Store: w.plan.store()}
+		for file, name := range map[string]string{"nats.conf": "nats/nats.conf", "nats-server.service": "systemd/system/nats-server.service", serverScript: "nats/" + serverScript} {
 			text, err := render(file, data)
 			if err == nil {
 				err = w.put(s.Host, name, text, false)

@@ -80,13 +80,20 @@ func TestInitCluster(t *testing.T) {
 		t.Errorf("an actor more: exit %d, %s%s", code, out, stderr)
 	}
 	read("machines/10.9.0.8/etc/selfplay/actor.creds")
+	// What was asked for once holds when it is written again.
+	for _, args := range [][]string{{"--store", "500GB"}, {"--renew-tls"}} {
+		_, stderr, code := run(t, append([]string{"init", "cluster", dir}, args...)...)
+		if code != 0 || !strings.Contains(read(conf), "max_file_store: 500GB") || !strings.Contains(read("kubernetes/servers.yaml"), "storage: 563Gi") {
+			t.Errorf("%v: exit %d, %s, found\n%s", args, code, stderr, read(conf))
+		}
+	}
 	for _, tc := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{dir, "--run", "other"}, "the run of " + dir},
 		{[]string{dir, "--role", "dancer=x"}, "found dancer"},
-		{[]string{dir, "--store", "much"}, "--store"},
+		{[]string{dir, "--store", "much"}, "store: found \"much\", expected a size such as 64GB"},
 		{[]string{t.TempDir()}, "--server: found none"},
 		{append([]string{t.TempDir()}, hosts[2:]...), "1, 3 or 5"},
 		{nil, "expected a directory"},

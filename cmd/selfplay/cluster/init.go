@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +51,7 @@ days are made anew. Keep DIR/keys secret and off the cluster, and make a backup.
 		Example: `  selfplay init cluster zh --server n1=10.9.0.1 --server n2=10.9.0.2 --server n3=10.9.0.3 \
       --role trainer=10.9.0.4 --role replay=10.9.0.4 --role gate=10.9.0.5 --role verify=10.9.0.5 --role actor=10.9.0.6 --role actor=10.9.0.7
   selfplay init cluster zh --role actor=10.9.0.8
+  selfplay init cluster zh --store 500GB
   selfplay init cluster zh --renew-tls
   selfplay init cluster zh --image registry.example/selfplay:v1.2
   selfplay init cluster zh     # after an update of the program: the users' rights anew`,
@@ -69,7 +69,7 @@ days are made anew. Keep DIR/keys secret and off the cluster, and make a backup.
 			if err := os.MkdirAll(args[0], 0o700); err != nil {
 				return err
 			}
-			if err := cluster.Write(args[0], p, cluster.Options{Store: o.store, RenewTLS: o.renewTLS, Now: time.Now()}); err != nil {
+			if err := cluster.Write(args[0], p, cluster.Options{RenewTLS: o.renewTLS, Now: time.Now()}); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "run %s with id %s: %d servers, %d roles in %s; README.md there says what to do next\n", p.Run, p.ID, len(p.Servers), len(p.Roles), args[0])
@@ -80,13 +80,11 @@ days are made anew. Keep DIR/keys secret and off the cluster, and make a backup.
 	f.StringVar(&o.run, "run", "", "name of the run, a-z, 0-9 and -; default crazyhouse")
 	f.StringArrayVar(&o.servers, "server", nil, "a server's NAME=HOST, such as n1=10.9.0.1; 1, 3 or 5 of them")
 	f.StringArrayVar(&o.roles, "role", nil, "ROLE=HOST: trainer, replay, gate, verify or actor, and where it runs; may be given several times")
-	f.StringVar(&o.store, "store", "64GB", "room that each server may take on its disk")
+	f.StringVar(&o.store, "store", "", "room that each server may take on its disk, such as 500GB; default that of before, or "+cluster.DefaultStore)
 	f.StringVar(&o.image, "image", "", "the program's image, for containers; default that of before, or "+cluster.DefaultImage)
 	f.BoolVar(&o.renewTLS, "renew-tls", false, "make a new certificate of the servers")
 	return c
 }
-
-var storeSize = regexp.MustCompile(`^[1-9][0-9]{0,5}(GB|TB)$`)
 
 // plan is that of the directory, if there is one, with what the flags or a person say.
 func (o *initOptions) plan(c *cobra.Command, dir string) (cluster.Plan, error) {
@@ -95,9 +93,6 @@ func (o *initOptions) plan(c *cobra.Command, dir string) (cluster.Plan, error) {
 			err = fmt.Errorf("%w: %w", cli.ErrUsage, err)
 		}
 		return err
-	}
-	if !storeSize.MatchString(o.store) {
-		return cluster.Plan{}, fmt.Errorf("%w: --store: found %q, expected a size such as 64GB", cli.ErrUsage, o.store)
 	}
 	p, found, err := cluster.ReadPlan(dir)
 	if err != nil {
@@ -117,7 +112,7 @@ func (o *initOptions) plan(c *cobra.Command, dir string) (cluster.Plan, error) {
 			return p, fmt.Errorf("%w: --server: found none, expected 1, 3 or 5, such as --server n1=10.9.0.1", cli.ErrUsage)
 		}
 	}
-	p.Image = cmp.Or(o.image, p.Image)
+	p.Image, p.Store = cmp.Or(o.image, p.Image), cmp.Or(o.store, p.Store)
 	if len(o.servers) > 0 {
 		p.Servers = nil
 	}
