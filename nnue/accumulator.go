@@ -31,6 +31,7 @@ type Accumulator struct {
 	net    *Network
 	layers []layers
 	linear features.Linear // the feature set, or nil if it is not linear
+	table  *features.Table // the same, or nil if it has none
 
 	anchored bool // a move of the own king changes all features
 	keeps    bool // positions are kept along the path
@@ -72,7 +73,9 @@ func NewAccumulator(n *Network) *Accumulator {
 		added:    make([]int32, 0, room),
 		removed:  make([]int32, 0, room),
 	}
-	a.linear, _ = n.set.(features.Linear)
+	if a.linear, _ = n.set.(features.Linear); a.linear != nil {
+		a.table = features.NewTable(a.linear)
+	}
 	a.keeps = a.linear == nil || invariants.Enabled
 	first := a.layers[0].first // all stacks have equal sizes
 	a.transformed = make([]uint8, first.PaddedInputs())
@@ -220,6 +223,9 @@ func (a *Accumulator) step(i int, p *chess.Position, c chess.Color) {
 // one move apart, in scratch slices. A linear set looks at p alone, which may be any
 // position with the own king of that perspective in its place.
 func (a *Accumulator) changes(change *features.Change, parent, p *chess.Position, c chess.Color) (added, removed []int32) {
+	if a.table != nil {
+		return a.table.Append(change, c, p.King(c), a.added[:0], a.removed[:0])
+	}
 	if a.linear != nil {
 		return a.linear.Append(change, c, p.King(c), a.added[:0], a.removed[:0])
 	}

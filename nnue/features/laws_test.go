@@ -76,6 +76,7 @@ func growTree(rng *rand.Rand, hands bool, depth int) *node {
 type tested struct {
 	tree  *node
 	set   Set
+	table *Table // nil if the set has none
 	last  [2]*chess.Position
 	group []int8 // by feature
 	held  [2][]int32
@@ -110,7 +111,11 @@ func testedSets(t *testing.T, v *chess.Variant, rng *rand.Rand) []*tested {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sets = append(sets, &tested{tree: tree, set: set, group: groupOfEach(t, set)})
+		var table *Table
+		if linear, ok := set.(Linear); ok {
+			table = NewTable(linear)
+		}
+		sets = append(sets, &tested{tree: tree, set: set, table: table, group: groupOfEach(t, set)})
 	}
 	return sets
 }
@@ -241,6 +246,12 @@ func (s *tested) check(t *testing.T, p *chess.Position, change *Change, c chess.
 			s.changes += len(added) + len(removed)
 			if got := apply(t, s.held[c], added, removed); !slices.Equal(got, want) {
 				t.Fatalf("%v, %s, perspective %v: change leads to %v, want %v", s.set, p.FEN(), c, got, want)
+			}
+			if s.table != nil {
+				on, off := s.table.Append(change, c, p.King(c), nil, nil)
+				if on, off, added, removed := sorted(on), sorted(off), sorted(added), sorted(removed); !slices.Equal(on, added) || !slices.Equal(off, removed) {
+					t.Fatalf("%v, %s, perspective %v: by the table %v on and %v off, want %v and %v", s.set, p.FEN(), c, on, off, added, removed)
+				}
 			}
 		}
 	}

@@ -254,6 +254,20 @@ func TestLinear(t *testing.T) {
 	}
 }
 
+// A set has a table if a piece or a step of a hand has one feature of it at most, wherever
+// the own king stands.
+func TestTable(t *testing.T) {
+	for expression, want := range map[string]bool{
+		"All": true, "Hand": true, "HandCapped": true, "Promoted": true, "All + Hand": true, "HalfKAv2": true, "HalfKP": true, "KingAll": true,
+		"King * (P + Hand)": true, "(All + Hand) * King": true, "KingZone * (All + Hand)": true,
+		"HandExact": false, "All + Promoted": false, "King * King * All": false, "KingAll + Hand": false,
+	} {
+		if table := NewTable(mustParse(t, expression, chess.Crazyhouse).(Linear)); (table != nil) != want {
+			t.Errorf("%s has a table: %v, want %v", expression, table != nil, want)
+		}
+	}
+}
+
 func TestDead(t *testing.T) {
 	const handDead = 2 * (3*12 + 14) // steps beyond 4 knights, bishops, rooks and 2 queens
 	// Pawns on 16 squares, less the own king's when it is one of them, and
