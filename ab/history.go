@@ -17,15 +17,33 @@ type history struct {
 	quiet [2][butterfly]int16
 	// reply is indexed by side to move, then piece-to indexes of the move
 	// answered and of the answer.
-	reply [2][pieceTo][pieceTo]int16
+	reply [2][pieceTo]row
 	// follow is the same for one's own moves before, two and four plies ago.
-	follow [2][pieceTo][pieceTo]int16
+	follow [2][pieceTo]row
 	// capture is indexed by side, piece-to index of the capture, and the kind
 	// captured.
 	capture [2][6 * 64][6]int16
 }
 
-func (h *history) clear() { *h = history{} }
+// row has the values of the moves after one move.
+type row struct {
+	used   bool // any value is not 0
+	values [pieceTo]int16
+}
+
+// clear forgets everything. A game of short searches uses few of the rows.
+func (h *history) clear() {
+	h.quiet, h.capture = [len(h.quiet)][butterfly]int16{}, [len(h.capture)][6 * 64][6]int16{}
+	for side := range h.reply {
+		for _, rows := range []*[pieceTo]row{&h.reply[side], &h.follow[side]} {
+			for i := range rows {
+				if rows[i].used {
+					rows[i] = row{}
+				}
+			}
+		}
+	}
+}
 
 // indexes returns where quiet and reply keep m, a legal move of p.
 func (w *worker) indexes(p *chess.Position, m chess.Move) (from, piece int) {
@@ -47,7 +65,7 @@ type past struct {
 	quiet *[butterfly]int16
 	// after are the rows of the moves one, two and four plies ago; nil where
 	// there was none or the rule is off.
-	after [3]*[pieceTo]int16
+	after [3]*row
 }
 
 // past returns what is known of the moves of the position at ply.
@@ -71,13 +89,13 @@ func (w *worker) past(ply int) past {
 func (h *past) score(from, piece int) int32 {
 	v := int32(h.quiet[from])
 	if h.after[0] != nil {
-		v += 2 * int32(h.after[0][piece])
+		v += 2 * int32(h.after[0].values[piece])
 	}
 	if h.after[1] != nil {
-		v += int32(h.after[1][piece])
+		v += int32(h.after[1].values[piece])
 	}
 	if h.after[2] != nil {
-		v += int32(h.after[2][piece]) / 2
+		v += int32(h.after[2].values[piece]) / 2
 	}
 	return v
 }
@@ -87,7 +105,8 @@ func (h *past) reward(from, piece int, bonus int32) {
 	gravitate(&h.quiet[from], bonus)
 	for _, row := range h.after {
 		if row != nil {
-			gravitate(&row[piece], bonus)
+			row.used = true
+			gravitate(&row.values[piece], bonus)
 		}
 	}
 }
