@@ -20,43 +20,24 @@ type rootMove struct {
 
 func (r *rootMove) line() []chess.Move { return r.pv[:r.pvLen] }
 
-// setRoot lists the root moves: the legal ones, restricted to those in only if
-// any of them is legal.
+// setRoot lists the root moves in the order of the first iteration: the table's move,
+// then as everywhere else. They are the legal ones, restricted to those in only if any of
+// them is legal.
 func (w *worker) setRoot(only []chess.Move) {
 	f := &w.stack[0]
-	f.pos.Legal(&f.picker.list)
+	restricted := slices.ContainsFunc(only, f.pos.IsLegal)
+	known, _ := w.table.probe(f.pos.Key())
 	w.moves = w.moves[:0]
-	restricted := slices.ContainsFunc(only, func(m chess.Move) bool { return slices.Contains(f.picker.list.Slice(), m) })
-	for _, m := range f.picker.list.Slice() {
+	f.picker.reset(chess.NoMove)
+	for m, _ := w.nextMove(0); m != chess.NoMove; m, _ = w.nextMove(0) {
 		if restricted && !slices.Contains(only, m) {
 			continue
 		}
 		r := rootMove{move: m, score: -infinite, last: -infinite, pvLen: 1}
 		r.pv[0] = m
 		w.moves = append(w.moves, r)
-	}
-	w.orderRoot()
-}
-
-// orderRoot brings the root moves into the order of the first iteration: the
-// table's move, then as everywhere else.
-func (w *worker) orderRoot() {
-	f := &w.stack[0]
-	known, _ := w.table.probe(f.pos.Key())
-	f.picker.reset(chess.NoMove)
-	rank := 0
-	for m, _ := w.nextMove(0); m != chess.NoMove; m, _ = w.nextMove(0) {
-		for i := rank; i < len(w.moves); i++ {
-			if w.moves[i].move == m {
-				w.moves[i], w.moves[rank] = w.moves[rank], w.moves[i]
-				rank++
-				break
-			}
-		}
-	}
-	for i := range w.moves {
-		if w.moves[i].move == known.move {
-			w.bringForward(0, i)
+		if m == known.move {
+			w.bringForward(0, len(w.moves)-1)
 		}
 	}
 }
