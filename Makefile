@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./observe ./replay ./selfplay ./uci/... ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web browser arm64 release vuln clean
+.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web browser arm64 release vuln pgo clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -58,6 +58,16 @@ bench:
 generate:
 	$(GO) generate ./kernel
 
+# Takes the profile anew by which the compiler lays out the program (10 % faster searches):
+# of games, searches with nets of two architectures, and learning. A minute or two.
+pgo: build
+	dir=$$(mktemp -d) && \
+		$(BIN) gensfen --player builtin --nodes 250 --hash 2 --threads 1 --seed 1 --count 60000 --output $$dir/games.chain --cpuprofile $$dir/games && \
+		$(BIN) learn $$dir/games.chain --preset fairy --epochs 1 --batch 1024 --workers 1 --out $$dir/fairy --cpuprofile $$dir/learn && \
+		$(BIN) bench --depth 12 --cpuprofile $$dir/search && \
+		$(BIN) bench --depth 10 --net $$dir/fairy --cpuprofile $$dir/fairysearch && \
+		$(GO) tool pprof -proto $$dir/games $$dir/learn $$dir/search $$dir/fairysearch >cmd/selfplay/default.pgo && rm -rf $$dir
+
 # Rewrites the golden files of every package whose tests can.
 golden:
 	$(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
@@ -65,7 +75,7 @@ golden:
 # The platforms without assembly, or with another system, build as plainly.
 cross:
 	for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do \
-		echo "$$target" && CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./... && \
+		echo "$$target" && CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -pgo=off ./... && \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) vet ./kernel || exit 1; \
 	done
 

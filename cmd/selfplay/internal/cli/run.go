@@ -63,7 +63,8 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	for _, c := range root.Commands() { // not the loop, which goes on when nobody reads
 		c.SetOut(out)
 	}
-	err := root.ExecuteContext(ctx)
+	endProfile := profiling(root)
+	err := errors.Join(root.ExecuteContext(ctx), endProfile())
 	if out.err != nil && (err == nil || errors.Is(err, ErrSilent)) {
 		err = out.err
 	}
