@@ -168,7 +168,7 @@ func stream(t *testing.T, address string) (*bufio.Reader, io.Closer) {
 
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(4*time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(4 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("four minutes have passed without: %s", what)
 		}

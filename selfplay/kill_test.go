@@ -130,7 +130,7 @@ func killRun(t *testing.T, cfg configs.Config, kills int) {
 }
 
 const (
-	gamesPerChild = 3           // that a process finishes before it may be killed
+	gamesPerChild = 3        // that a process finishes before it may be killed
 	childPatience = patience // for these games
 )
 
