@@ -230,16 +230,17 @@ func TestRolesAreRefusedTheRest(t *testing.T) {
 	games := []string{game, "$JS.API.STREAM.PURGE." + id + "-games", "$JS.ACK." + id + "-games.ingest.1.1.1.1.1", id + ".reject"}
 	pointers := []string{pointer, "$KV." + id + "-ctl.config", "$KV." + id + "-ctl.lease.trainer", "$KV." + id + "-ctl.lease.replay"}
 	run := []string{"$KV.selfplay-runs.crazyhouse"}
+	stored := []string{id + ".ask.replay.stored", id + ".ask.replay.game"} // only who watches asks for them
 	for _, tc := range []struct {
 		role, host string
 		publish    [][]string
 		may        []string
 	}{
-		{"actor", "a1", [][]string{forAll, nets, games[1:], pointers, run, {id + ".ask.replay.exclude", id + ".ask.replay.window", id + ".ask.gate.next", "$KV." + id + "-roles.actor.a2"}}, []string{game, id + ".ask.replay.has"}},
-		{"replay", "t1", [][]string{forAll, nets, games[:1], pointers[:3], run}, []string{id + ".reject"}},
-		{"trainer", "t1", [][]string{forAll, games, pointers[3:], {id + ".ask.replay.exclude"}}, []string{pointers[1]}},
-		{"gate", "g1", [][]string{forAll, nets, games, pointers[1:], run}, []string{pointer}},
-		{"verify", "g1", [][]string{forAll, nets, games, pointers, run}, []string{id + ".ask.replay.exclude"}},
+		{"actor", "a1", [][]string{forAll, nets, games[1:], pointers, run, stored, {id + ".ask.replay.exclude", id + ".ask.replay.window", id + ".ask.gate.next", "$KV." + id + "-roles.actor.a2"}}, []string{game, id + ".ask.replay.has"}},
+		{"replay", "t1", [][]string{forAll, nets, games[:1], pointers[:3], run, stored}, []string{id + ".reject"}},
+		{"trainer", "t1", [][]string{forAll, games, pointers[3:], stored, {id + ".ask.replay.exclude"}}, []string{pointers[1]}},
+		{"gate", "g1", [][]string{forAll, nets, games, pointers[1:], run, stored}, []string{pointer}},
+		{"verify", "g1", [][]string{forAll, nets, games, pointers, run, stored}, []string{id + ".ask.replay.exclude"}},
 	} {
 		t.Run(tc.role, func(t *testing.T) {
 			nc, refused := connect(t, c, c.creds(tc.role, tc.host))
@@ -264,7 +265,7 @@ func TestRolesAreRefusedTheRest(t *testing.T) {
 			}
 			others := []string{">", id + ".>", id + ".game.*", "_INBOX.>", "_INBOX_*.>", "_INBOX_trainer-x.>", "$KV.>", "$JS.API.>", id + ".ask.other"}
 			if tc.role != "replay" {
-				others = append(others, id+".ask.replay.has")
+				others = append(others, id+".ask.replay.has", id+".ask.replay.stored", id+".ask.replay.game")
 			}
 			for _, subject := range others {
 				sub, err := nc.SubscribeSync(subject)

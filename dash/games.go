@@ -9,6 +9,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
 // Games are the newest games of the replay buffer, or of a run on servers those published
@@ -60,7 +61,8 @@ func (w *Watch) games() Games {
 	total, _, _ := w.buffer.total()
 	out := Games{Games: make([]GameLine, 0, len(w.buffer.newest())), Total: total, Published: w.onServers()}
 	for _, s := range slices.Backward(w.buffer.newest()) {
-		out.Games = append(out.Games, w.line(&s.header, generation))
+		g := selfplay.DescribeGame(&s.header)
+		out.Games = append(out.Games, w.line(&g, generation))
 	}
 	return out
 }

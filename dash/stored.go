@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
 const (
@@ -52,19 +53,47 @@ func parsePlace(text string) (c replay.Cursor, err error) {
 }
 
 // line describes a game in a list.
-func (w *Watch) line(h *game.Header, generation map[string]int) GameLine {
+func (w *Watch) line(g *selfplay.StoredGame, generation map[string]int) GameLine {
 	return GameLine{
-		ID: h.ID, Actor: replay.ActorOf(h.ID, w.run.ID), Result: h.Outcome.String(), Reason: game.ReasonText(h.Reason), Plies: h.Plies,
-		Generations: [2]int{generation[h.Nets[0]], generation[h.Nets[1]]}, Book: h.StartFEN != "",
+		ID: g.ID, Actor: replay.ActorOf(g.ID, w.run.ID), Result: g.Result, Reason: g.Reason, Plies: g.Plies,
+		Generations: [2]int{generation[g.Nets[0]], generation[g.Nets[1]]}, Book: g.Book,
 	}
 }
 
-// archive is where the run's games are stored; nil: not in a directory here.
-func (w *Watch) archive() *replay.Archive {
-	if w.onServers() || w.compared != nil {
-		return nil
+// StoredGames are those of a run, read one question at a time. Errors of Game wrap
+// replay.ErrUnknown if there is none with the id; those of both wrap bus.ErrNobody if nobody
+// answers for a run on servers.
+type StoredGames interface {
+	// Stored returns at most n games before a place, as selfplay.ReadStored does.
+	Stored(ctx context.Context, before replay.Cursor, n int) (selfplay.StoredPage, error)
+	// StoredGame returns the game with an id, which lay at a place before, as it is stored.
+	StoredGame(ctx context.Context, id string, at replay.Cursor) ([]byte, error)
+}
+
+// storedHere are the games in a directory.
+type storedHere struct{ *replay.Archive }
+
+func (a storedHere) Stored(ctx context.Context, before replay.Cursor, n int) (selfplay.StoredPage, error) {
+	return selfplay.ReadStored(ctx, a.Archive, before, n)
+}
+
+func (a storedHere) StoredGame(ctx context.Context, id string, at replay.Cursor) ([]byte, error) {
+	p, err := a.Find(ctx, id, at)
+	return p.Game, err
+}
+
+// refuseStored says why stored games cannot be read.
+func refuseStored(w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, replay.ErrUnknown):
+		refuse(w, http.StatusNotFound, err.Error())
+	case errors.Is(err, bus.ErrNobody):
+		refuse(w, http.StatusNotFound, "no replay role of this run answers for stored games: there is none, or it is of an earlier build. Update it, or see them where the replay buffer is: selfplay dash DIR")
+	case errors.Is(err, context.DeadlineExceeded):
+		refuse(w, http.StatusGatewayTimeout, fmt.Sprintf("no answer within %v; open a game from the list of stored games", findWithin))
+	default:
+		refuse(w, http.StatusInternalServerError, "the stored games cannot be read: "+err.Error())
 	}
-	return replay.NewArchive(w.path("replay"))
 }
 
 // stored answers with a page of stored games.
@@ -74,29 +103,21 @@ func (s *Server) stored(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	archive := s.watch.archive()
-	if archive == nil {
-		refuse(w, http.StatusNotFound, "the stored games are where the run's replay buffer is: selfplay dash DIR there shows them")
+	stored := s.watch.stored
+	if stored == nil {
+		refuse(w, http.StatusNotFound, "this is a comparison, whose games are in the logs of its matches")
 		return
 	}
-	p, err := archive.Before(r.Context(), end, pageGames)
+	p, err := stored.Stored(r.Context(), end, pageGames)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, "the stored games cannot be read: "+err.Error())
+		refuseStored(w, err)
 		return
 	}
-	out := Stored{Games: []GameLine{}, Older: placeText(p.Older), First: p.First, Last: p.Last, Damage: []string{}}
-	for _, d := range p.Damage {
-		out.Damage = append(out.Damage, d.String())
-	}
+	out := Stored{Games: []GameLine{}, Older: placeText(p.Older), First: p.First, Last: p.Last, Damage: append([]string{}, p.Damage...)}
 	s.watch.look(func(time.Time) {
 		generation := s.watch.generations()
 		for _, g := range p.Games {
-			h, err := game.DecodeHeader(g.Game)
-			if err != nil {
-				out.Damage = append(out.Damage, fmt.Sprintf("the game at %s: %v", placeText(g.At), err))
-				continue
-			}
-			line := s.watch.line(&h, generation)
+			line := s.watch.line(&g, generation)
 			line.Place = placeText(g.At)
 			out.Games = append(out.Games, line)
 		}
@@ -112,9 +133,9 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) []byte {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return nil
 	}
-	archive := s.watch.archive()
-	if archive == nil {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("this game is not among the newest %d that were published since this page is served: selfplay dash DIR, where the run's replay buffer is, finds all that are stored", keptGames))
+	stored := s.watch.stored
+	if stored == nil {
+		refuse(w, http.StatusNotFound, "this is a comparison, whose games are in the logs of its matches")
 		return nil
 	}
 	if !s.finding.TryLock() { // a search reads all segments
@@ -125,16 +146,10 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) []byte {
 	defer s.finding.Unlock()
 	ctx, cancel := context.WithTimeout(r.Context(), findWithin)
 	defer cancel()
-	g, err := archive.Find(ctx, r.PathValue("id"), at)
-	switch {
-	case errors.Is(err, replay.ErrUnknown):
-		refuse(w, http.StatusNotFound, err.Error())
-	case errors.Is(err, context.DeadlineExceeded):
-		refuse(w, http.StatusGatewayTimeout, fmt.Sprintf("the game was not found within %v; open it from the list of stored games", findWithin))
-	case err != nil:
-		refuse(w, http.StatusInternalServerError, "the stored games cannot be read: "+err.Error())
-	default:
-		return g.Game
+	record, err := stored.StoredGame(ctx, r.PathValue("id"), at)
+	if err != nil {
+		refuseStored(w, err)
+		return nil
 	}
-	return nil
+	return record
 }

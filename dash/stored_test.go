@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
 // longTrial is a run with more games than the page keeps, and the ids of all of them, the
@@ -115,11 +119,64 @@ func TestStoredDamage(t *testing.T) {
 	}
 }
 
-// The stored games of a run on servers are not here, and the page says where they are.
+// storedThere are the stored games of a run on servers, as its replay role has them.
+type storedThere struct {
+	storedHere
+	err error
+}
+
+func (a storedThere) Stored(ctx context.Context, before replay.Cursor, n int) (selfplay.StoredPage, error) {
+	if a.err != nil {
+		return selfplay.StoredPage{}, a.err
+	}
+	return a.storedHere.Stored(ctx, before, n)
+}
+
+func (a storedThere) StoredGame(ctx context.Context, id string, at replay.Cursor) ([]byte, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	return a.storedHere.StoredGame(ctx, id, at)
+}
+
+// The stored games of a run on servers are those that its replay role lists. Where none
+// answers, as one of an earlier build does not, the page says what to do.
 func TestStoredOnServers(t *testing.T) {
+	archive := storedHere{replay.NewArchive(filepath.Join(trial(t), "replay"))}
+	s := newTestServer(t, Config{Stored: storedThere{archive, nil}})
+	p := read[Stored](t, s, "/api/stored")
+	if len(p.Games) != 3 || p.Games[0].ID != "abc-5" || p.Games[0].Place == "" {
+		t.Fatalf("found %+v, expected three games", p)
+	}
+	for _, path := range []string{"/api/games/abc-1", "/api/games/abc-5?at=" + p.Games[0].Place} {
+		if g := read[Replayed](t, s, path); len(g.Positions) < 2 {
+			t.Errorf("%s: found %+v", path, g)
+		}
+	}
+	for _, c := range []struct {
+		err  error
+		code int
+		want string
+	}{
+		{fmt.Errorf("ask: %w", bus.ErrNobody), http.StatusNotFound, "there is none, or it is of an earlier build"},
+		{fmt.Errorf("ask: %w", bus.ErrUnavailable), http.StatusInternalServerError, "cannot be read"},
+		{replay.ErrUnknown, http.StatusNotFound, "no such game"},
+		{context.DeadlineExceeded, http.StatusGatewayTimeout, "no answer within"},
+	} {
+		s := newTestServer(t, Config{Stored: storedThere{archive, c.err}})
+		for _, path := range []string{"/api/stored", "/api/games/abc-1"} {
+			if w := ask(t, s, path); w.Code != c.code || !strings.Contains(w.Body.String(), c.want) {
+				t.Errorf("%v, %s: code %d, %s", c.err, path, w.Code, w.Body)
+			}
+		}
+	}
+}
+
+// A comparison has no replay buffer of its games.
+func TestStoredOfAComparison(t *testing.T) {
 	s := newTestServer(t, Config{})
 	for _, path := range []string{"/api/stored", "/api/games/x"} {
-		if w := ask(t, s, path); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "selfplay dash DIR") {
+		if w := ask(t, s, path); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "this is a comparison") {
 			t.Errorf("%s: code %d, %s", path, w.Code, w.Body)
 		}
 	}

@@ -47,6 +47,8 @@ type Config struct {
 	Judging func(ctx context.Context, after int) (selfplay.Judging, error)
 	// Games calls visit with the games of such a run that are published from now on.
 	Games func(visit func(encoded []byte)) (stop func(), err error)
+	// Stored are the games that such a run has stored; of a directory they are those in it.
+	Stored StoredGames
 	// NetFile returns the file of a net of such a run. One goroutine at a time calls it.
 	NetFile func(ctx context.Context, id string) (string, error)
 	// Boards are the games that the process of the run plays; nil: it is another's.
@@ -73,7 +75,8 @@ type Watch struct {
 	refused  refusedGames
 	ratings  ratings
 	servers  servers
-	compared *compared // nil: it is a run
+	compared *compared   // nil: it is a run
+	stored   StoredGames // nil: of a comparison
 	gameRate meter
 	playing  string   // id of the net that was played with at the last look
 	changes  int      // of it
@@ -94,7 +97,7 @@ func NewWatch(cfg Config) (*Watch, error) {
 	w := &Watch{cfg: cfg}
 	w.over, w.end = context.WithCancel(context.Background())
 	if w.onServers() {
-		w.buffer = newBuffer("")
+		w.buffer, w.stored = newBuffer(""), cfg.Stored
 		return w, nil
 	}
 	for _, name := range []string{"run.json", "config.yaml", "events.jsonl"} {
@@ -103,6 +106,7 @@ func NewWatch(cfg Config) (*Watch, error) {
 			w.buffer = newBuffer(w.path("replay"))
 			w.logs.dir = w.path("gate")
 			w.ratings.dir = cfg.Dir
+			w.stored = storedHere{replay.NewArchive(w.path("replay"))}
 			w.refused.dir = filepath.Join(w.path("replay"), "quarantine")
 			return w, nil
 		}

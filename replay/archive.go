@@ -231,28 +231,48 @@ func (a *Archive) Find(ctx context.Context, id string, at Cursor) (Placed, error
 
 // search looks for the game with an id in all segments.
 func (a *Archive) search(ctx context.Context, id string) (Placed, error) {
+	segment := uint64(0)
+	for read := 1; ; read++ {
+		p, older, err := a.FindIn(ctx, id, segment)
+		if !errors.Is(err, ErrUnknown) {
+			return p, err
+		}
+		if segment = older; older == 0 {
+			return p, fmt.Errorf("%w; %d segments were read, and games stored first are deleted when there is no room for them", err, read)
+		}
+	}
+}
+
+// FindIn looks for the game with an id in one segment: that of a number or, if it is not
+// there, the next older one; 0 stands for the newest. Where the game is not, the error wraps
+// ErrUnknown, and older is the segment to look in next; 0: there is none.
+func (a *Archive) FindIn(ctx context.Context, id string, segment uint64) (p Placed, older uint64, err error) {
 	text, err := game.AppendText(nil, id, "")
 	if err != nil || len(text) < 2 {
-		return Placed{}, fmt.Errorf("%w: found %.80q, expected the id of a game", ErrUnknown, id)
+		return p, 0, fmt.Errorf("%w: found %.80q, expected the id of a game", ErrUnknown, id)
 	}
 	numbers, err := listSegments(a.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Placed{}, fmt.Errorf("find a stored game: %w", err)
+		return p, 0, fmt.Errorf("find a stored game: %w", err)
 	}
-	data := make([]byte, archiveChunk)
-	for _, number := range slices.Backward(numbers) {
-		p, err := a.searchSegment(ctx, number, id, text[1:], data)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return Placed{}, fmt.Errorf("find a stored game: %w", err)
-		}
-		if p != nil {
-			return *p, nil
-		}
+	if segment > 0 {
+		numbers = slices.DeleteFunc(numbers, func(n uint64) bool { return n > segment })
 	}
-	return Placed{}, fmt.Errorf("%w: found none with the id %s in %d segments; those stored first are deleted when there is no room for them", ErrUnknown, id, len(numbers))
+	if len(numbers) == 0 {
+		return p, 0, fmt.Errorf("%w: found none with the id %s, and no segment", ErrUnknown, id)
+	}
+	if n := len(numbers); n > 1 {
+		older = numbers[n-2]
+	}
+	number := numbers[len(numbers)-1]
+	found, err := a.searchSegment(ctx, number, id, text[1:], make([]byte, archiveChunk))
+	switch {
+	case found != nil:
+		return *found, 0, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist): // else it was deleted meanwhile
+		return p, 0, fmt.Errorf("find a stored game: %w", err)
+	}
+	return p, older, fmt.Errorf("%w: found none with the id %s in segment %d", ErrUnknown, id, number)
 }
 
 // searchSegment looks for a game in one segment by the bytes of its id. Data is room to

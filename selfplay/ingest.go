@@ -18,7 +18,8 @@ const (
 )
 
 // ingester moves games from the bus into the replay buffer, batch by batch; see
-// storeAndAcknowledge. It answers which games are on disk, and with the window.
+// storeAndAcknowledge. It answers which games are on disk, and with the window
+// and single games.
 type ingester struct {
 	run    *Run
 	stream gameStream // the run's bus
@@ -29,7 +30,7 @@ type ingester struct {
 	lost   atomic.Uint64 // messages that the stream has lost
 }
 
-// serve answers the questions of actors and trainers until stop is called.
+// serve answers the questions of actors, trainers and pages until stop is called.
 func (in *ingester) serve() (stop func(), err error) {
 	var stops []func()
 	stop = func() {
@@ -37,6 +38,7 @@ func (in *ingester) serve() (stop func(), err error) {
 			f()
 		}
 	}
+	stored := newStoredServer(replay.NewArchive(in.run.path(replayDir)))
 	for name, answer := range map[string]func([]byte) ([]byte, error){
 		hasService: func(request []byte) ([]byte, error) {
 			return answerHas(request, in.known, in.run.bus.Floor())
@@ -44,6 +46,8 @@ func (in *ingester) serve() (stop func(), err error) {
 		windowService:  in.answerWindow,
 		excludeService: in.answerExclude,
 		includeService: in.answerInclude,
+		storedService:  stored.answerPage,
+		gameService:    stored.answerGame,
 	} {
 		s, err := in.run.bus.Serve(name, answer)
 		if err != nil {

@@ -40,9 +40,9 @@ The page only reads, and the run does no work for it. A loop serves its own page
 whom.
 
 With --nats and --run it shows a run on a server, without a directory of it here: who
-works for it, what is on its way, its nets, the games that are published meanwhile, and
-what the gate plays and has judged. Games stored before and the window are where the
-replay buffer is.
+works for it, what is on its way, its nets, its games, those stored before as well as
+those that are published meanwhile, and what the gate plays and has judged. The window is
+where the replay buffer is.
 
 With --page-token the page's view of nets can promote a net or roll back, as selfplay net
 does, for who types the secret of the file. Without it the page only reads. The run of a
@@ -121,7 +121,7 @@ func (o *dashOptions) watched(c *cobra.Command, args []string) (cfg dash.Config,
 		return cfg, nil, nil, errors.Join(err, run.Close())
 	}
 	cfg = dash.Config{
-		Ask: run.Overview, Nets: nets, Judging: run.Judging, Games: run.WatchGames,
+		Ask: run.Overview, Nets: nets, Judging: run.Judging, Games: run.WatchGames, Stored: run,
 		NetFile: func(ctx context.Context, id string) (string, error) { return run.FetchNet(ctx, fetched, id) },
 	}
 	return cfg, choice, func() {

@@ -8,9 +8,6 @@ import { button } from './gameparts'
 
 const mostRows = 120
 
-// elsewhere is said of a run on servers.
-const elsewhere = 'Games of before are where the run\'s replay buffer is: selfplay dash DIR there shows all that are stored.'
-
 const gens = (g: GameLine): string => {
   const [w, b] = g.generations.map(x => (x > 0 ? String(x) : 'first'))
   return w === b ? w : `${w} – ${b}`
@@ -123,8 +120,7 @@ export class GameList {
     const p = this.shown, known = (p ?? this.games).games
     const fit = known.filter(g => (!this.result.value || g.result === this.result.value) && (!this.reason.value || g.reason === this.reason.value))
     this.holds.hidden = p !== null
-    this.all.hidden = p !== null || this.games.published
-    this.byID.hidden = this.games.published
+    this.all.hidden = p !== null
     this.newest.hidden = this.newer.hidden = this.older.hidden = this.jump.hidden = p === null
     this.newer.disabled = this.before.length < 2
     this.older.disabled = !p?.older
@@ -138,10 +134,10 @@ export class GameList {
   private liveWords(fit: number): string {
     const g = this.games, n = g.games.length
     if (n === 0 && g.total === 0) {
-      return g.published ? 'No game has been published since this page is served. ' + elsewhere : 'No games are stored yet.'
+      return g.published ? 'No game has been published since this page is served; those stored before are below.' : 'No games are stored yet.'
     }
     return `${counted(g.total, 'game was', 'games were')} ${g.published ? 'published since this page is served' : 'stored'}; the newest ${n} as they come` +
-      (fit < n ? `, ${fit} of them fit.` : fit > mostRows ? `, ${mostRows} of them listed.` : '.') + (g.published ? ' ' + elsewhere : '')
+      (fit < n ? `, ${fit} of them fit.` : fit > mostRows ? `, ${mostRows} of them listed.` : '.')
   }
 
   private pageWords(p: Stored, fit: number): string {

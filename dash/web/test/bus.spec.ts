@@ -38,6 +38,16 @@ test('a run on a server is shown by what the server says', async ({ page }) => {
     await page.locator('.list a').first().click()
     await expect(page.locator('.moves button').first()).toBeVisible()
     await expect(page.locator('.boardlist li').first()).toContainText(/ply|plies/)
+    await page.getByRole('button', { name: 'Page through all stored games' }).click()
+    await expect(page.locator('.games .words')).toContainText('stored are segments 1 to')
+    await page.locator('.list a').last().click()
+    await expect(page).toHaveURL(/\/\d+\.\d+$/)
+    const address = page.url(), id = address.split('/')[5]
+    for (const one of [address, server.url + '/#/games/' + id]) {
+      await page.goto('about:blank')
+      await page.goto(one)
+      await expect(page.locator('.gamehead .words')).toContainText(decodeURIComponent(id))
+    }
     await page.goto(server.url + '/#/learning')
     await expect(page.locator('.match').first()).toContainText('generation')
     await expect(page.locator('.view-learning')).toContainText('judged')
