@@ -64,3 +64,6 @@ export function fixedRun(to: string): string {
   readdirSync(join(dir, 'gate')).sort().forEach((name, i) => utimesSync(join(dir, 'gate', name), 1_790_000_000 + i, 1_790_000_000 + i))
   return dir
 }
+
+// fixedComparison is the directory of a small comparison that is over.
+export const fixedComparison = fileURLToPath(new URL('../../testdata/comparison', import.meta.url))

@@ -2,16 +2,19 @@
 // with make browser UPDATE=1.
 
 import { expect, test, type Page } from '@playwright/test'
-import { fixedRun, scratch, serve, type Served } from './program'
+import { accessible } from './axe'
+import { fixedComparison, fixedRun, scratch, serve, type Served } from './program'
 
 const home = scratch()
-let server: Served
+let server: Served, compared: Served
 
 test.beforeAll(async () => {
   server = await serve('dash', fixedRun(home.dir), '--listen', '127.0.0.1:0')
+  compared = await serve('dash', fixedComparison, '--listen', '127.0.0.1:0')
 })
 test.afterAll(async () => {
   await server?.stop()
+  await compared?.stop()
   home.remove()
 })
 
@@ -32,7 +35,7 @@ const analysis = {
   ],
 }
 
-interface Pictured { name: string; path: string; shown: string; prepare?: (page: Page) => Promise<void> }
+interface Pictured { name: string; path: string; shown: string; of?: () => Served; prepare?: (page: Page) => Promise<void> }
 
 const views: Pictured[] = [
   { name: 'overview', path: '#/', shown: '.events li' },
@@ -46,6 +49,7 @@ const views: Pictured[] = [
       await expect(page.locator('.moves [aria-current]')).toBeVisible()
     },
   },
+  { name: 'compare', path: '#/', shown: '.matrix td', of: () => compared },
   { name: 'nets', path: '#/nets', shown: '.lineage circle' },
   { name: 'actors', path: '#/actors', shown: 'td' },
   {
@@ -72,7 +76,7 @@ for (const width of [360, 800, 1280]) {
   for (const view of views) {
     test(`${view.name} at ${width} pixels`, async ({ page }) => {
       await page.setViewportSize({ width, height: 900 })
-      await page.goto(server.url + '/' + view.path)
+      await page.goto((view.of?.() ?? server).url + '/' + view.path)
       await expect(page.locator(view.shown).first()).toBeVisible()
       await view.prepare?.(page)
       // A phone scrolls down, never to the side.
@@ -82,4 +86,13 @@ for (const width of [360, 800, 1280]) {
       await expect(page.locator('main')).toHaveScreenshot(`${view.name}-${width}.png`, { mask })
     })
   }
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`Compare breaks no rules of WCAG A and AA, ${colorScheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.goto(compared.url)
+    await expect(page.locator('.matrix td').first()).toBeVisible()
+    await accessible(page, `${colorScheme}, Compare`)
+  })
 }
