@@ -81,6 +81,11 @@ func (l *eventLog) read() error {
 
 // add keeps an event as a sentence.
 func (l *eventLog) add(line []byte) {
+	line, err := selfplay.CheckEvent(line)
+	if err != nil {
+		l.keep(Event{l.last, err.Error()})
+		return
+	}
 	name, at, attrs, ok := parseEvent(line)
 	if !ok {
 		return
@@ -92,10 +97,14 @@ func (l *eventLog) add(line []byte) {
 		l.stopped = true
 	}
 	l.last = at
+	l.keep(Event{at, selfplay.Sentence(name, attrs)})
+}
+
+func (l *eventLog) keep(e Event) {
 	if len(l.recent) == keptEvents {
 		l.recent = append(l.recent[:0], l.recent[1:]...)
 	}
-	l.recent = append(l.recent, Event{at, selfplay.Sentence(name, attrs)})
+	l.recent = append(l.recent, e)
 }
 
 // parseEvent reads a line of log/slog's JSON, a flat object.

@@ -29,8 +29,10 @@ type Curve struct {
 	Offered []OfferedNet
 	Judged  []JudgedNet
 	Passed  []PassedNet
+	Damaged int // lines that are not what was to be written
 
-	games map[int]float64 // stored when a net was offered, by generation
+	damage error           // of the first
+	games  map[int]float64 // stored when a net was offered, by generation
 }
 
 // OfferedNet is a net that the trainer has offered. Losses are means over games never
@@ -77,8 +79,9 @@ func ReadCurve(events io.Reader) (c Curve, err error) {
 	return c, err
 }
 
-// Read adds further events of the run to the curve. Lines that are no events, as a full disk may leave,
-// or longer than a MiB are left out; a net whose match has no finite Elo adds nothing to the sum.
+// Read adds further events of the run to the curve. Lines that are damaged, or that a full
+// disk has cut, are counted and left out; those longer than a MiB are left out. A net whose
+// match has no finite Elo adds nothing to the sum.
 func (c *Curve) Read(events io.Reader) error {
 	lines := bufio.NewReaderSize(events, maxEventLine)
 	for {
@@ -100,6 +103,13 @@ func (c *Curve) Read(events io.Reader) error {
 
 // event adds a line of the events.
 func (c *Curve) event(line []byte) {
+	line, err := CheckEvent(line)
+	if err != nil {
+		if c.Damaged++; c.Damaged == 1 {
+			c.damage = err
+		}
+		return
+	}
 	var e struct {
 		Event string `json:"msg"`
 	}

@@ -162,11 +162,15 @@ func (r *Run) openIdentity() (found bool, err error) {
 }
 
 func (r *Run) openStores() (err error) {
-	if r.events, err = os.OpenFile(r.path(eventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
+	if r.events, err = openEvents(r.path(eventsFile)); err != nil {
 		return err
 	}
-	if _, err = r.readCurve(); err != nil {
+	c, err := r.readCurve()
+	if err != nil {
 		return err
+	}
+	if c.Damaged > 0 {
+		r.log.Warn("lines of the run's events are damaged and left out", "file", r.path(eventsFile), "lines", c.Damaged, "first", c.damage)
 	}
 	r.store, err = nets.Open(r.path(netsDir))
 	return err

@@ -92,7 +92,7 @@ func firstStart(path string) (at time.Time, err error) {
 		Time  time.Time `json:"time"`
 		Event string    `json:"msg"`
 	}
-	if json.Unmarshal(line, &e) != nil || e.Event != "started" {
+	if line, err = CheckEvent(line); err != nil || json.Unmarshal(line, &e) != nil || e.Event != "started" {
 		return at, nil // as a full disk may leave it
 	}
 	return e.Time, nil

@@ -157,7 +157,7 @@ func (r *Run) Status() Status { return r.status.snapshot(time.Now()) }
 // event records something that a person will want to look up later, and logs it.
 func (r *Run) event(name string, args ...any) {
 	r.log.Info(name, args...)
-	slog.New(slog.NewJSONHandler(r.events, nil)).Info(name, args...)
+	slog.New(slog.NewJSONHandler(summedLines{r.events}, nil)).Info(name, args...)
 }
 
 // Close gives everything back. The run can be opened again.

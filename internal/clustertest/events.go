@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 const eventsFile = "events.jsonl" // in the directory of every role
@@ -54,7 +56,8 @@ func (l *eventLog) read() ([]Event, error) {
 		}
 		l.offset += int64(len(line))
 		var e Event
-		if json.Unmarshal(line, &e) == nil {
+		line, err := durable.Unsum(l.path, line, "the line is left out")
+		if err == nil && json.Unmarshal(line, &e) == nil {
 			l.all = append(l.all, e)
 		}
 	}
