@@ -4,15 +4,21 @@
 # The run is one of its own, made and removed here; the page is served beside it
 # (selfplay dash DIR), where its time can be told from that of the games.
 #
-#   scripts/page-cost.sh [PAGES [SECONDS [ROUNDS]]]     default 10 pages, 20 s, 3 rounds
+#   scripts/page-cost.sh [PAGES [SECONDS [ROUNDS]]]     default 10 pages, 20 s, 2 rounds
 #
-# Every round has an interval without pages and one with them, in turns the one and the
-# other first, so that a run that changes with time favours neither. Times of processors
-# are counted by the system, and other programs do not change them. Games an hour do
-# change with whatever else the machine does, and with the work of who watches, which is
-# shown as "clients" and in use is done by a browser, elsewhere or not. The last lines are
-# means with the standard error of the difference over rounds; to see 1 % of the
-# games an hour takes a quiet machine and an hour or more, such as 10 60 30.
+# The run learns for three minutes (WARM, in seconds), so that there are nets, matches and games
+# to show, and is then resumed with a trainer that waits for ever (train.samples_per_row):
+# its net stays, and with it the rate of its games.
+#
+# A round has four intervals: without pages, with them, with them, without; the next round
+# has them the other way round. So whatever changes steadily favours neither, and a round's
+# difference is that of neighbours. Times of processors are counted by the system, and other
+# programs do not change them. Games an hour do change with whatever else the machine does,
+# and with the work of who watches, which is shown as "clients" and in use is done by a
+# browser, elsewhere or not. The last lines are means with the standard error of the
+# difference over rounds. To see 1 % of the games an hour takes a quiet machine and
+# three quarters of an hour, such as 10 60 10: games of different lengths alone
+# make an interval of 60 s uncertain by half a percent.
 #
 # Every page keeps the stream of states open, and asks again for what its view shows
 # whenever the state says that it has changed, as a browser does: the views of pages are
@@ -20,15 +26,15 @@
 # page's build does, and Linux.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-pages=${1:-10} seconds=${2:-20} rounds=${3:-3} preset=${PRESET:-laptop}
+pages=${1:-10} seconds=${2:-20} rounds=${3:-2} preset=${PRESET:-laptop}
 bin=bin/selfplay dir=$(mktemp -d)
 run='' served='' watch=''
 trap 'kill ${run:-} ${served:-} ${watch:-} 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
 
-"$bin" --preset "$preset" --dir "$dir/run" >"$dir/run.log" 2>&1 & run=$!
-until [ -e "$dir/run/config.yaml" ]; do sleep 0.2; done
+"$bin" --preset "$preset" --dir "$dir/run" --for "${WARM:-180}s" >"$dir/run.log" 2>&1
+"$bin" --preset "$preset" --dir "$dir/run" --set train.samples_per_row=1e-9 >>"$dir/run.log" 2>&1 & run=$!
 "$bin" dash "$dir/run" --listen 127.0.0.1:0 >"$dir/dash.log" & served=$!
-until grep -q http "$dir/dash.log"; do sleep 0.2; done
+until grep -qs http "$dir/dash.log"; do sleep 0.2; done
 url=$(grep -o 'http://[0-9.:]*' "$dir/dash.log")
 
 # Seconds of processors that a process has taken.
@@ -40,6 +46,8 @@ games() {
   sleep 1.1 # the page looks at the run once a second
   node -e 'fetch(process.argv[1] + "/api/games").then(r => r.json()).then(g => console.log(g.total, Date.now() / 1000))' "$url"
 }
+# The net that the run plays with.
+net() { cat "$dir/run/nets/current" 2>/dev/null || echo none; }
 interval() { # PAGES
   local before page run0 client=0 client0=0 page1 run1
   watch=''
@@ -57,19 +65,21 @@ interval() { # PAGES
   if [ -n "$watch" ]; then kill "$watch" 2>/dev/null || true; wait "$watch" 2>/dev/null || true; watch=''; fi
 }
 echo "pages  page, CPU s/s  clients, CPU s/s  run, CPU s/s  games/h"
-sleep "${WARM:-60}"
+sleep "${SETTLE:-20}" # until what the gate had before it is judged
+before=$(net)
 for round in $(seq "$rounds"); do
-  order="0 $pages"
-  if [ $((round % 2)) = 0 ]; then order="$pages 0"; fi
+  order="0 $pages $pages 0"
+  if [ $((round % 2)) = 0 ]; then order="$pages 0 0 $pages"; fi
   for n in $order; do interval "$n"; done
 done | tee "$dir/figures" | awk '{ printf "%5d  %13s  %16s  %12s  %7.0f\n", $1, $2, $3, $4, $5; fflush() }'
-awk '{ with = $1 > 0; n[with]++; page[with] += $2; run += $4; games[with] += $5; rate[with, n[with]] = $5 }
+[ "$(net)" = "$before" ] || echo "the net has changed meanwhile: the games an hour do not compare" >&2
+awk '{ with = $1 > 0; n[with]++; page[with] += $2; run += $4; games[with] += $5; round = int((NR - 1) / 4) + 1; rate[with, round] += $5 / 2 }
   END {
-    rounds = n[1]; without = games[0] / rounds
+    each = n[1]; rounds = each / 2
     printf "the page takes %.4f CPU s/s without pages and %.4f with them; the run takes %.4f: the pages take %.2f %% of it\n",
-      page[0] / rounds, page[1] / rounds, run / (2 * rounds), 100 * (page[1] - page[0]) / rounds / (run / (2 * rounds))
-    for (i = 1; i <= rounds; i++) { d[i] = 100 * (rate[1, i] - rate[0, i]) / without; mean += d[i] / rounds }
+      page[0] / each, page[1] / each, run / (2 * each), 100 * (page[1] - page[0]) / each / (run / (2 * each))
+    for (i = 1; i <= rounds; i++) { d[i] = 100 * (rate[1, i] / rate[0, i] - 1); mean += d[i] / rounds }
     for (i = 1; i <= rounds; i++) square += (d[i] - mean) ^ 2
-    printf "games an hour: %.0f without pages, %.0f with them: %+.2f %%", without, games[1] / rounds, mean
+    printf "games an hour: %.0f without pages, %.0f with them: %+.2f %%", games[0] / each, games[1] / each, mean
     if (rounds > 1) printf ", standard error %.2f %%", sqrt(square / (rounds - 1) / rounds)
     printf "\n" }' "$dir/figures"
