@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the programs of a release into a directory: static, the same bytes whoever
 # builds them from the same commit with the same Go, with their SHA-256 sums and an SBOM
-# (CycloneDX) of each. It builds each twice, the second time from a copy of the source in
+# (CycloneDX) of each, which is the same, too. It builds each twice, the second time from a copy of the source in
 # another directory with an empty build cache, and fails if the bytes differ.
 #
 #   scripts/release.sh OUT [VERSION]
@@ -31,6 +31,7 @@ build() {
 		go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=$version" -o "$2" ./cmd/selfplay
 }
 
+when=$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)
 names=()
 for p in $platforms; do
 	name=selfplay-$version-${p%/*}-${p#*/}
@@ -45,7 +46,9 @@ for p in $platforms; do
 		cmp "$out/$name" "$scratch/again"
 		rm -rf "$scratch/source" "$scratch/again"
 	fi
-	(cd "$scratch/sbom" && GOFLAGS=-mod=mod go run "$sbom/cmd/cyclonedx-gomod" bin -json -output "$out/$name.cdx.json" "$out/$name")
+	(cd "$scratch/sbom" && GOFLAGS=-mod=mod go run "$sbom/cmd/cyclonedx-gomod" bin -json -noserial -output "$out/$name.cdx.json" "$out/$name")
+	# The time of the commit, so that two people make the same file.
+	sed -i "s/^    \"timestamp\": .*/    \"timestamp\": \"$when\",/" "$out/$name.cdx.json"
 done
 (cd "$out" && sha256sum "${names[@]}" "${names[@]/%/.cdx.json}" >SHA256SUMS)
 cat "$out/SHA256SUMS"
