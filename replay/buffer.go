@@ -140,9 +140,11 @@ func (b *Buffer) open() (err error) {
 			return err
 		}
 	}
-	if err := b.retired.load(filepath.Join(b.dir, retiredFile), b.seen); err != nil {
+	found, err := b.retired.load(filepath.Join(b.dir, retiredFile), b.seen)
+	if err != nil {
 		return err
 	}
+	b.damage = append(b.damage, found...)
 	if b.contents.excluded().Games > 0 { // the window is another one if they count from the beginning
 		if b.contents, err = b.reread(); err != nil {
 			return err

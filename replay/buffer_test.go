@@ -257,7 +257,7 @@ func TestRetiredIDsAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), retiredFile)
 	seen := make(map[uint64]struct{})
 	var r retiredIDs
-	if err := r.load(path, seen); err != nil {
+	if _, err := r.load(path, seen); err != nil {
 		t.Fatal(err)
 	}
 	ids := make([]uint64, maxRetired/2)
@@ -281,13 +281,13 @@ func TestRetiredIDsAreBounded(t *testing.T) {
 		t.Errorf("%d ids, %d in the file, %d forgotten", len(r.ids), r.inFile, forgotten)
 	}
 	var back retiredIDs
-	if err := back.load(path, seen); err != nil || len(back.ids) != maxRetired || back.ids[0] != forgotten+1 {
-		t.Errorf("%d ids came back, %v", len(back.ids), err)
+	if damage, err := back.load(path, seen); err != nil || len(damage) > 0 || len(back.ids) != maxRetired || back.ids[0] != forgotten+1 {
+		t.Errorf("%d ids came back, damage %v, %v", len(back.ids), damage, err)
 	}
 	data := readFile(t, path)
 	writeFile(t, path, data[:len(data)-3]) // cut short
-	if ids, err := readIDs(path); err != nil || len(ids) != r.inFile-1 {
-		t.Errorf("cut short: %d ids, %v", len(ids), err)
+	if f, err := readIDs(path); err != nil || len(f.ids) != r.inFile-1 || f.damaged > 0 {
+		t.Errorf("cut short: %d ids, %d damaged, %v", len(f.ids), f.damaged, err)
 	}
 	writeFile(t, path, []byte("something else"))
 	if _, err := readIDs(path); !errors.Is(err, ErrVersion) {

@@ -139,7 +139,7 @@ func look(dir string) (survey, error) {
 		if err != nil {
 			return s, err
 		}
-		s.retired, s.damage = len(ids), nil
+		s.retired, s.damage = len(ids.ids), ids.damage()
 		if lost {
 			s.manifest.Retired.Games = uint64(s.retired) // at least
 			if len(s.numbers) > 0 {

@@ -39,16 +39,17 @@
 // A reader that meets a damaged record looks for the next place where a whole
 // one begins, so that damage costs the games it touches and no other.
 //
-// # Retired ids, version 1
+// # Retired ids, version 2
 //
 //	0   8   magic "ZHRI" and the version as four bytes
-//	8   …   64-bit id hashes, oldest first: bytes 0 to 7 of SHA-256(id)
+//	8   …   12 bytes an id, oldest first: a 64-bit hash, bytes 0 to 7 of SHA-256(id),
+//	        and the CRC-32C of these. Version 1 has the hashes alone
 //
-// # Manifest, schema 2
+// # Manifest, schema 3
 //
 // One JSON object with these keys and no others, numbers from 0 to 2^64−1:
 //
-//	schema         2
+//	schema         3
 //	id             of the buffer, 10 random characters of a-z2-7
 //	run            id of the run; may be left out
 //	variant        name of the variant
@@ -63,10 +64,11 @@
 //	changes        how often an actor was excluded or included; left out if 0
 //	excluded       actors whose games are not trained on: actor, why; left out if
 //	               there are none
+//	crc32c         of the text without this key, see package internal/durable
 //
 // It is written when a segment begins, when one is deleted, when games were refused,
 // when an actor is excluded or included, and by Close. Schema 1 has neither id, run,
-// segments, changes nor excluded.
+// segments, changes nor excluded, schema 2 no crc32c.
 //
 // # Chunk of games, version 1
 //

@@ -10,6 +10,7 @@ import (
 
 // TestFlippedBits: a flipped bit of the manifest or of a mirror's state is an error that names
 // the file, or makes no difference; a flipped digit of first_segment would remove segments.
+// One of the ids of deleted games is damage, and costs one id.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -28,5 +29,19 @@ func TestFlippedBits(t *testing.T) {
 	})
 	if told == 0 {
 		t.Error("no flipped bit made a difference")
+	}
+	ids := retiredIDs{path: filepath.Join(dir, retiredFile)}
+	if _, err := ids.append([]uint64{1, 1 << 63, 12345}); err != nil {
+		t.Fatal(err)
+	}
+	told = golden.Flip(t, ids.path, func() (any, error) {
+		f, err := readIDs(ids.path)
+		if d := f.damage(); err == nil && len(d) == 1 && len(f.ids) == 2 {
+			return nil, errors.New(d[0].String())
+		}
+		return f, err
+	})
+	if size := len(retiredMagic) + 3*retiredIDBytes; told != 8*size {
+		t.Errorf("%d flipped bits made a difference, expected %d", told, 8*size)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,9 +15,10 @@ import (
 
 const (
 	retiredFile    = "retired.ids"
-	retiredVersion = 1
+	retiredVersion = 2
 	retiredMagic   = "ZHRI" + string(rune(retiredVersion)) + "\x00\x00\x00"
-	retiredIDBytes = 8
+	retiredIDBytes = 8 + 4 // an id and its checksum
+	formerMagic    = "ZHRI\x01\x00\x00\x00" // of ids without checksums
 
 	// maxRetired bounds the ids remembered of deleted games. A game
 	// delivered again comes soon after it came first, if at all.
@@ -81,52 +83,79 @@ func (b *Buffer) bytes() int64 {
 type retiredIDs struct {
 	path   string
 	ids    []uint64 // oldest first, at most maxRetired
-	inFile int      // ids in the file, old ones among them; 0: no file
+	inFile int      // ids in the file, old ones among them; 0: it is to be written anew
 }
 
-// load reads the file, if there is one, and adds its ids to seen. An id that
-// is in seen belongs to a segment that was about to be deleted when the
-// process ended; that segment is still there.
-func (r *retiredIDs) load(path string, seen map[uint64]struct{}) error {
+// load reads the file, if there is one, adds its ids to seen and returns its damage. An id
+// that is in seen belongs to a segment that was about to be deleted when the process
+// ended; that segment is still there. A file with damage, or of the former version, is
+// written anew with the next ids.
+func (r *retiredIDs) load(path string, seen map[uint64]struct{}) ([]Damage, error) {
 	r.path = path
-	ids, err := readIDs(path)
+	f, err := readIDs(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.inFile = len(ids)
-	for _, id := range ids[max(0, len(ids)-maxRetired):] {
+	if !f.former && f.damaged == 0 {
+		r.inFile = len(f.ids)
+	}
+	for _, id := range f.ids[max(0, len(f.ids)-maxRetired):] {
 		if _, twice := seen[id]; !twice {
 			seen[id] = struct{}{}
 			r.ids = append(r.ids, id)
 		}
 	}
-	return nil
+	return f.damage(), nil
 }
 
-// readIDs returns the ids in the file at path, none if it is not there. An id
-// cut short at the end is left out.
-func readIDs(path string) ([]uint64, error) {
-	f, err := os.Open(path)
+// idFile is what a file of ids has.
+type idFile struct {
+	ids     []uint64
+	damaged int  // ids left out, whose checksums are wrong
+	former  bool // of version 1, without checksums
+}
+
+func (f *idFile) damage() []Damage {
+	if f.damaged == 0 {
+		return nil
+	}
+	return []Damage{{Segment: retiredFile, Reason: fmt.Sprintf("ids of deleted games are damaged, %d of %d; if such a game comes again it is stored again", f.damaged, f.damaged+len(f.ids))}}
+}
+
+// readIDs reads the file of ids at path; there are none if it is not there. An id cut
+// short at the end is left out.
+func readIDs(path string) (f idFile, err error) {
+	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return f, nil
 	}
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(len(retiredMagic))+2*maxRetired*retiredIDBytes))
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, int64(len(retiredMagic))+2*maxRetired*retiredIDBytes))
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	if len(data) < len(retiredMagic) || string(data[:len(retiredMagic)]) != retiredMagic {
-		return nil, fmt.Errorf("%w: %s begins with %q, expected %q", ErrVersion, path, data[:min(len(data), len(retiredMagic))], retiredMagic)
+	magic := data[:min(len(data), len(retiredMagic))]
+	size := retiredIDBytes
+	switch string(magic) {
+	case retiredMagic:
+	case formerMagic:
+		f.former, size = true, 8
+	default:
+		return f, fmt.Errorf("%w: %s begins with %q, expected %q", ErrVersion, path, magic, retiredMagic)
 	}
-	data = data[len(retiredMagic):]
-	ids := make([]uint64, 0, len(data)/retiredIDBytes)
-	for ; len(data) >= retiredIDBytes; data = data[retiredIDBytes:] {
-		ids = append(ids, binary.LittleEndian.Uint64(data))
+	data = data[len(magic):]
+	f.ids = make([]uint64, 0, len(data)/size)
+	for ; len(data) >= size; data = data[size:] {
+		if !f.former && crc32.Checksum(data[:8], castagnoli) != binary.LittleEndian.Uint32(data[8:]) {
+			f.damaged++
+			continue
+		}
+		f.ids = append(f.ids, binary.LittleEndian.Uint64(data))
 	}
-	return ids, nil
+	return f, nil
 }
 
 // append remembers more ids and returns those that had to be forgotten for
@@ -172,7 +201,9 @@ func (r *retiredIDs) extend(ids []uint64) error {
 
 func appendIDs(dst []byte, ids []uint64) []byte {
 	for _, id := range ids {
+		n := len(dst)
 		dst = binary.LittleEndian.AppendUint64(dst, id)
+		dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[n:], castagnoli))
 	}
 	return dst
 }
