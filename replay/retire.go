@@ -17,7 +17,7 @@ const (
 	retiredFile    = "retired.ids"
 	retiredVersion = 2
 	retiredMagic   = "ZHRI" + string(rune(retiredVersion)) + "\x00\x00\x00"
-	retiredIDBytes = 8 + 4 // an id and its checksum
+	retiredIDBytes = 8 + 4                  // an id and its checksum
 	formerMagic    = "ZHRI\x01\x00\x00\x00" // of ids without checksums
 
 	// maxRetired bounds the ids remembered of deleted games. A game
