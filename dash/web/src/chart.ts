@@ -21,6 +21,9 @@ export interface Chart {
   close(): void
 }
 
+// Steps between the ticks of an axis of games, generations or pairs: there are no halves.
+const whole = Array.from({ length: 10 }, (_, e) => [1, 2, 5].map(n => n * 10 ** e)).flat()
+
 const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 export function chart(root: HTMLElement, o: Options): Chart {
@@ -44,7 +47,7 @@ export function chart(root: HTMLElement, o: Options): Chart {
         y: { range: (_u, low, high) => spread(low, high, o.zero ?? false) },
       },
       axes: [
-        { ...axis, space: o.time ? 90 : 70, values: (_u, v) => v.map(x => (o.time ? hours(x, v[v.length - 1] - v[0]) : number(x))) },
+        { ...axis, space: o.time ? 90 : 70, ...(o.time ? {} : { incrs: whole }), values: (_u, v) => v.map(x => (o.time ? hours(x, v[v.length - 1] - v[0]) : number(x))) },
         { ...axis, size: 62, values: (_u, v) => v.map(x => (x === null ? '' : show(x))) },
       ],
       series: [
