@@ -184,7 +184,7 @@ func TestLadderLogsAreThoseOfThePlayer(t *testing.T) {
 	}
 }
 
-// TestLadderKey: ratings compare by the same opponents and rules, whoever the player is.
+// TestLadderKey: ratings compare by the same opponents and rules, whatever the player is.
 func TestLadderKey(t *testing.T) {
 	want := testLadder(t, 0).Key()
 	for name, c := range map[string]struct {

@@ -100,7 +100,7 @@ by the same command, 130 interrupted without --log or --history.`,
 	f.StringVar(&o.log, "log", "", "directory of game logs, one for each opponent; makes the command resumable")
 	f.StringVar(&o.appendTo, "append", "", "add a row for every net to this Markdown file")
 	f.BoolVar(&o.history, "history", false, "rate the nets of a run's directory, and keep the ratings there for its page")
-	f.IntVar(&o.every, "every", 1, "with --history: each net of so many, counted from the run's first, and the newest")
+	f.IntVar(&o.every, "every", 1, "with --history: rate every Nth net, counted from the run's first, and the newest")
 	f.BoolVar(&o.json, "json", false, "print a JSON object every 10 s, and one for the ratings")
 	return c
 }
