@@ -19,6 +19,10 @@
 # difference over rounds. To see 1 % of the games an hour takes a quiet machine and
 # three quarters of an hour, such as 10 60 10: games of different lengths alone
 # make an interval of 60 s uncertain by half a percent.
+# Who watches can be put on a processor of its own, as it is in use: CLIENTS is put before
+# its command.
+#
+#   CLIENTS='taskset -c 0' taskset -c 1 scripts/page-cost.sh 10 30 12
 #
 # Every page keeps the stream of states open, and asks again for what its view shows
 # whenever the state says that it has changed, as a browser does: the views of pages are
@@ -51,7 +55,7 @@ net() { cat "$dir/run/nets/current" 2>/dev/null || echo none; }
 interval() { # PAGES
   local before page run0 client=0 client0=0 page1 run1
   watch=''
-  if [ "$1" -gt 0 ]; then node scripts/page-cost.mjs "$url" "$1" & watch=$!; fi
+  if [ "$1" -gt 0 ]; then ${CLIENTS:-} node scripts/page-cost.mjs "$url" "$1" & watch=$!; fi
   sleep 2
   before=$(games)
   page=$(used "$served") run0=$(used "$run")
@@ -70,8 +74,10 @@ before=$(net)
 for round in $(seq "$rounds"); do
   order="0 $pages $pages 0"
   if [ $((round % 2)) = 0 ]; then order="$pages 0 0 $pages"; fi
-  for n in $order; do interval "$n"; done
-done | tee "$dir/figures" | awk '{ printf "%5d  %13s  %16s  %12s  %7.0f\n", $1, $2, $3, $4, $5; fflush() }'
+  for n in $order; do
+    interval "$n" | tee -a "$dir/figures" | awk '{ printf "%5d  %13s  %16s  %12s  %7.0f\n", $1, $2, $3, $4, $5 }'
+  done
+done
 [ "$(net)" = "$before" ] || echo "the net has changed meanwhile: the games an hour do not compare" >&2
 awk '{ with = $1 > 0; n[with]++; page[with] += $2; run += $4; games[with] += $5; round = int((NR - 1) / 4) + 1; rate[with, round] += $5 / 2 }
   END {
