@@ -61,7 +61,11 @@ func (c *Conn) serverOptions() (*server.Options, error) {
 		JetStreamMaxStore: 1 << 60,
 		// With one copy an acknowledgement before the sync is a promise a
 		// power cut breaks.
-		SyncAlways:    true,
+		SyncAlways: true,
+		// Until the next look at its files the server keeps a buffer of 8 MiB for every
+		// file it has filled, and the room of what was deleted: with its two minutes
+		// hundreds of megabytes where a net is published every second.
+		SyncInterval:  10 * time.Second,
 		Authorization: c.token.Load().(string),
 	}
 	if c.opt.Listen == "" {

@@ -2,6 +2,8 @@ package bus
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -129,7 +131,42 @@ func (b *Bus) whole(ctx context.Context, name string) (bool, error) {
 	if state.State.Subjects[chunks] == uint64(info.Chunks) {
 		return true, nil
 	}
-	return false, b.nets.Delete(ctx, name)
+	return false, b.deleteObject(ctx, name)
+}
+
+// deleteObject removes an object that may be gone.
+func (b *Bus) deleteObject(ctx context.Context, name string) error {
+	if err := b.nets.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return err
+	}
+	if err := b.forgetObject(ctx, name); err != nil {
+		b.warn("what described a deleted object stays until the next one is stored", "object", name, "error", err)
+	}
+	return nil
+}
+
+// forgetObject removes the mark that a deleted object leaves in place of its
+// description. The server would keep it for ever, in a file of its own if the object
+// was large, and read those of all objects that ever were for every list. An object
+// stored again meanwhile stays.
+func (b *Bus) forgetObject(ctx context.Context, name string) error {
+	stream, err := b.js.Stream(ctx, "OBJ_"+b.netsName())
+	if err != nil {
+		return err
+	}
+	subject := "$O." + b.netsName() + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
+	last, err := stream.GetLastMsgForSubject(ctx, subject)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var info jetstream.ObjectInfo
+	if err := json.Unmarshal(last.Data, &info); err != nil || !info.Deleted {
+		return err
+	}
+	return stream.Purge(ctx, jetstream.WithPurgeSubject(subject), jetstream.WithPurgeSequence(last.Sequence+1))
 }
 
 func (b *Bus) chunkSubject(nuid string) string { return "$O." + b.netsName() + ".C." + nuid }
@@ -154,7 +191,8 @@ func (b *Bus) checkObjectRoom(ctx context.Context, size int64) error {
 }
 
 // sweepObjects removes the chunks that belong to no object and are at least as
-// old as given: a process was killed while it stored a net.
+// old as given: a process was killed while it stored a net. It also removes the marks
+// of deleted objects, which earlier builds left.
 func (b *Bus) sweepObjects(ctx context.Context, age time.Duration) error {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
@@ -168,11 +206,17 @@ func (b *Bus) sweepObjects(ctx context.Context, age time.Duration) error {
 	if err != nil || len(info.State.Subjects) == 0 {
 		return err
 	}
-	objects, err := b.nets.List(ctx)
+	objects, err := b.nets.List(ctx, jetstream.ListObjectsShowDeleted())
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
 		return err
 	}
 	for _, o := range objects {
+		if o.Deleted {
+			if err := b.forgetObject(ctx, o.Name); err != nil {
+				return err
+			}
+			continue
+		}
 		delete(info.State.Subjects, b.chunkSubject(o.NUID))
 	}
 	for subject := range info.State.Subjects {

@@ -181,3 +181,67 @@ func TestLeftoversOfBrokenTransfers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A deleted object leaves nothing, and what earlier builds left of theirs goes when the
+// next one is stored.
+func TestDeletedObjectsLeaveNothing(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	put := func(size int) string {
+		data, m := testNet(size)
+		if err := b.PutNet(ctx, m, bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+		return m.ID
+	}
+	messages := func() uint64 {
+		s, err := b.js.Stream(ctx, "OBJ_"+b.netsName())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.CachedInfo().State.Msgs
+	}
+	kept := put(300 << 10)
+	want := messages()
+	for i := range 3 {
+		id := put(200<<10 + i)
+		if err := b.DeleteNet(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := messages(); got != want {
+		t.Errorf("%d messages after three nets were stored and deleted, want %d", got, want)
+	}
+
+	if err := b.nets.Delete(ctx, put(100<<10)); err != nil {
+		t.Fatal(err)
+	}
+	if got := messages(); got != want+1 {
+		t.Fatalf("%d messages, want %d: the client leaves a mark", got, want+1)
+	}
+	if err := b.DeleteNet(ctx, put(120<<10)); err != nil {
+		t.Fatal(err)
+	}
+	if got := messages(); got != want {
+		t.Errorf("%d messages after the next net, want %d", got, want)
+	}
+	if err := b.GetNet(ctx, kept, io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
+// A description that is not of a deleted object is not taken for one.
+func TestForgetKeepsAnObjectStoredAgain(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	data, m := testNet(100 << 10)
+	if err := b.PutNet(ctx, m, bytes.NewReader(data)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.forgetObject(ctx, m.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.GetNet(ctx, m.ID, io.Discard); err != nil {
+		t.Error(err)
+	}
+}

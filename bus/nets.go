@@ -84,7 +84,7 @@ func (b *Bus) DeleteNet(ctx context.Context, id string) error {
 	if _, err := b.nets.GetInfo(ctx, id); err != nil {
 		return fmt.Errorf("delete net %q: %w", id, mapNoNet(err))
 	}
-	if err := b.nets.Delete(ctx, id); err != nil {
+	if err := b.deleteObject(ctx, id); err != nil {
 		return fmt.Errorf("delete net %q: %w", id, mapNoNet(err))
 	}
 	return nil
