@@ -30,13 +30,13 @@
 # page's build does, and Linux.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-pages=${1:-10} seconds=${2:-20} rounds=${3:-2} preset=${PRESET:-laptop}
+pages=${1:-10} seconds=${2:-20} rounds=${3:-2} preset=${PRESET:-laptop} metrics=127.0.0.1:${PORT:-9179}
 bin=bin/selfplay dir=$(mktemp -d)
 run='' served='' watch=''
 trap 'kill ${run:-} ${served:-} ${watch:-} 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
 
 "$bin" --preset "$preset" --dir "$dir/run" --for "${WARM:-180}s" >"$dir/run.log" 2>&1
-"$bin" --preset "$preset" --dir "$dir/run" --set train.samples_per_row=1e-9 >>"$dir/run.log" 2>&1 & run=$!
+"$bin" --preset "$preset" --dir "$dir/run" --metrics "$metrics" --set train.samples_per_row=1e-9 >>"$dir/run.log" 2>&1 & run=$!
 "$bin" dash "$dir/run" --listen 127.0.0.1:0 >"$dir/dash.log" & served=$!
 until grep -qs http "$dir/dash.log"; do sleep 0.2; done
 url=$(grep -o 'http://[0-9.:]*' "$dir/dash.log")
@@ -44,11 +44,11 @@ url=$(grep -o 'http://[0-9.:]*' "$dir/dash.log")
 # Seconds of processors that a process has taken.
 ticks=$(getconf CLK_TCK)
 used() { awk -v t="$ticks" '{ sub(/.*\) /, ""); print ($12 + $13) / t }' "/proc/$1/stat"; }
-# Games stored so far. The answer reads what is new in the run, which is why nothing is
-# counted while it is made.
+# Games finished so far, their positions, and the time in seconds.
 games() {
-  sleep 1.1 # the page looks at the run once a second
-  node -e 'fetch(process.argv[1] + "/api/games").then(r => r.json()).then(g => console.log(g.total, Date.now() / 1000))' "$url"
+  node -e 'fetch(process.argv[1]).then(r => r.text()).then(t => {
+    const of = name => t.match(new RegExp(`^selfplay_actor_${name}_total (.*)`, "m"))[1]
+    console.log(of("games"), of("positions"), Date.now() / 1000) })' "http://$metrics/metrics"
 }
 # The net that the run plays with.
 net() { cat "$dir/run/nets/current" 2>/dev/null || echo none; }
@@ -65,27 +65,32 @@ interval() { # PAGES
   [ -z "$watch" ] || client=$(used "$watch")
   awk -v p="$1" -v s="$seconds" -v page="$page $page1" -v run="$run0 $run1" -v client="$client0 $client" -v games="$before $(games)" 'BEGIN {
     split(page, a); split(run, b); split(client, c); split(games, g)
-    printf "%d %.4f %.4f %.4f %.1f\n", p, (a[2] - a[1]) / s, (c[2] - c[1]) / s, (b[2] - b[1]) / s, 3600 * (g[3] - g[1]) / (g[4] - g[2]) }'
+    hours = (g[6] - g[3]) / 3600
+    printf "%d %.4f %.4f %.4f %.1f %.0f\n", p, (a[2] - a[1]) / s, (c[2] - c[1]) / s, (b[2] - b[1]) / s, (g[4] - g[1]) / hours, (g[5] - g[2]) / hours }'
   if [ -n "$watch" ]; then kill "$watch" 2>/dev/null || true; wait "$watch" 2>/dev/null || true; watch=''; fi
 }
-echo "pages  page, CPU s/s  clients, CPU s/s  run, CPU s/s  games/h"
+echo "pages  page, CPU s/s  clients, CPU s/s  run, CPU s/s  games/h  positions/h"
 sleep "${SETTLE:-20}" # until what the gate had before it is judged
 before=$(net)
 for round in $(seq "$rounds"); do
   order="0 $pages $pages 0"
   if [ $((round % 2)) = 0 ]; then order="$pages 0 0 $pages"; fi
   for n in $order; do
-    interval "$n" | tee -a "$dir/figures" | awk '{ printf "%5d  %13s  %16s  %12s  %7.0f\n", $1, $2, $3, $4, $5 }'
+    interval "$n" | tee -a "$dir/figures" | awk '{ printf "%5d  %13s  %16s  %12s  %7.0f  %11.0f\n", $1, $2, $3, $4, $5, $6 }'
   done
 done
 [ "$(net)" = "$before" ] || echo "the net has changed meanwhile: the games an hour do not compare" >&2
-awk '{ with = $1 > 0; n[with]++; page[with] += $2; run += $4; games[with] += $5; round = int((NR - 1) / 4) + 1; rate[with, round] += $5 / 2 }
+awk 'function compare(what, digits, i, mean, square, d) {
+    for (i = 1; i <= rounds; i++) { d[i] = 100 * (rate[what, 1, i] / rate[what, 0, i] - 1); mean += d[i] / rounds }
+    for (i = 1; i <= rounds; i++) square += (d[i] - mean) ^ 2
+    printf "%s: %.*f without pages, %.*f with them: %+.2f %%", what, digits, sum[what, 0] / each, digits, sum[what, 1] / each, mean
+    if (rounds > 1) printf ", standard error %.2f %%", sqrt(square / (rounds - 1) / rounds)
+    printf "\n" }
+  function add(what, with, value) { sum[what, with] += value; rate[what, with, round] += value / 2 }
+  { with = $1 > 0; n[with]++; page[with] += $2; run += $4; round = int((NR - 1) / 4) + 1
+    add("games an hour", with, $5); add("positions an hour", with, $6); add("positions a CPU second of the run", with, $6 / 3600 / $4) }
   END {
     each = n[1]; rounds = each / 2
     printf "the page takes %.4f CPU s/s without pages and %.4f with them; the run takes %.4f: the pages take %.2f %% of it\n",
       page[0] / each, page[1] / each, run / (2 * each), 100 * (page[1] - page[0]) / each / (run / (2 * each))
-    for (i = 1; i <= rounds; i++) { d[i] = 100 * (rate[1, i] / rate[0, i] - 1); mean += d[i] / rounds }
-    for (i = 1; i <= rounds; i++) square += (d[i] - mean) ^ 2
-    printf "games an hour: %.0f without pages, %.0f with them: %+.2f %%", games[0] / each, games[1] / each, mean
-    if (rounds > 1) printf ", standard error %.2f %%", sqrt(square / (rounds - 1) / rounds)
-    printf "\n" }' "$dir/figures"
+    compare("games an hour", 0); compare("positions an hour", 0); compare("positions a CPU second of the run", 0) }' "$dir/figures"
