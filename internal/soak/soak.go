@@ -28,33 +28,36 @@ type column struct {
 	title  string
 	metric string  // of /metrics; empty: bytes on disk
 	slack  float64 // growth that says nothing, whatever the share
+	perNet float64 // bytes that each net may leave for good
 }
 
 const (
 	mib       = 1 << 20
 	diskSlack = 4 * mib // a segment, a block of a stream, a net
+	leftOfNet = 2000    // events, figures and the id of a net: 1.5 kB
 )
 
 // columns are what a soak samples: first the figures of the process, then the bytes of its
 // directory by what lies there. The last ones are counters, which must go on.
 var columns = []column{
-	{"memory_bytes", "memory", "process_resident_memory_bytes", 16 * mib},
-	{"heap_bytes", "heap", "go_memstats_heap_inuse_bytes", 16 * mib},
-	{"descriptors", "descriptors", "process_open_fds", 8},
-	{"goroutines", "goroutines", "go_goroutines", 8},
-	{"disk_bus_bytes", "bus", "", diskSlack},
-	{"disk_replay_bytes", "replay", "", diskSlack},
-	{"disk_nets_bytes", "nets", "", diskSlack},
-	{"disk_train_bytes", "train", "", diskSlack},
-	{"disk_gate_bytes", "gate", "", mib},
-	{"disk_spool_bytes", "spool", "", mib},
-	{"disk_rest_bytes", "rest", "", mib},
-	{"games", "games", "selfplay_replay_games_total", 0},
-	{"steps", "steps", "selfplay_trainer_steps_total", 0},
+	{"memory_bytes", "memory", "process_resident_memory_bytes", 16 * mib, 0},
+	{"heap_bytes", "heap", "go_memstats_heap_inuse_bytes", 16 * mib, 0},
+	{"descriptors", "descriptors", "process_open_fds", 8, 0},
+	{"goroutines", "goroutines", "go_goroutines", 8, 0},
+	{"disk_bus_bytes", "bus", "", diskSlack, 0},
+	{"disk_replay_bytes", "replay", "", diskSlack, 0},
+	{"disk_nets_bytes", "nets", "", diskSlack, 0},
+	{"disk_train_bytes", "train", "", diskSlack, 0},
+	{"disk_gate_bytes", "gate", "", mib, 0},
+	{"disk_spool_bytes", "spool", "", mib, 0},
+	{"disk_rest_bytes", "rest", "", mib, leftOfNet},
+	{"games", "games", "selfplay_replay_games_total", 0, 0},
+	{"steps", "steps", "selfplay_trainer_steps_total", 0, 0},
+	{"nets", "nets", "selfplay_trainer_offered_generation", 0, 0},
 }
 
 // counters are the columns at the end that count what the run does.
-const counters = 2
+const counters = 3
 
 const restOfDisk = "rest" // what lies in none of the directories that have a column
 

@@ -24,7 +24,7 @@ func samples(n int, f func(name string, i int) float64) (all []Sample) {
 
 // flat is a run that holds the same for ever and works on.
 func flat(name string, i int) float64 {
-	if name == "games" || name == "steps" {
+	if name == "games" || name == "steps" || name == "nets" {
 		return float64(1000 * i)
 	}
 	return 100 * mib
@@ -66,6 +66,18 @@ func TestGrowthIsFound(t *testing.T) {
 			}
 			return flat(name, i)
 		}, ""},
+		"what nets leave": {func(name string, i int) float64 {
+			if name == "disk_rest_bytes" {
+				return flat("nets", i) * 1500
+			}
+			return flat(name, i)
+		}, ""},
+		"more than nets leave": {func(name string, i int) float64 {
+			if name == "disk_rest_bytes" {
+				return flat("nets", i) * 4000
+			}
+			return flat(name, i)
+		}, "disk_rest_bytes grows"},
 		"a run that stands still": {func(name string, i int) float64 {
 			if name == "steps" {
 				return 500

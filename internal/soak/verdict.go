@@ -22,22 +22,26 @@ const leastSamples = 8
 
 // Judge compares the last quarter of the samples with the quarter before, when what fills
 // up in the beginning has done so. What is held may grow by the share bound (0.1 is 10 %)
-// or by a few MiB, descriptors and goroutines; what counts games and steps must go on, or
-// the rest would be flat because nothing happens.
+// or by a few MiB, descriptors and goroutines, or by what every net leaves for good; what
+// counts games, steps and nets must go on, or the rest would be flat because nothing
+// happens.
 func Judge(all []Sample, bound float64) ([]Growth, error) {
 	if len(all) < leastSamples {
 		return nil, fmt.Errorf("found %d samples, expected at least %d: a longer soak, or samples more often", len(all), leastSamples)
 	}
 	var out []Growth
 	n := len(all)
+	quarters := func(i int) (third, last float64) { return mean(all[n/2:3*n/4], i), mean(all[3*n/4:], i) }
+	before, after := quarters(len(columns) - 1)
 	for i, c := range columns {
-		g := Growth{Name: c.name, Third: mean(all[n/2:3*n/4], i), Last: mean(all[3*n/4:], i)}
+		g := Growth{Name: c.name}
+		g.Third, g.Last = quarters(i)
 		switch {
 		case i >= len(columns)-counters:
 			if g.Last <= g.Third {
 				g.Wrong = "stands still, expected it to go on"
 			}
-		case g.Last-g.Third > max(bound*g.Third, c.slack):
+		case g.Last-g.Third > max(bound*g.Third, c.slack, c.perNet*(after-before)):
 			g.Wrong = fmt.Sprintf("grows, expected at most %.0f %% in a quarter of the time", 100*bound)
 		}
 		out = append(out, g)
