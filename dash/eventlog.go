@@ -4,20 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
-const (
-	mostEventBytes = 1 << 20 // read at once
-	keptEvents     = 40      // the newest, as sentences
-)
+const keptEvents = 40 // the newest, as sentences
 
 // Event is something that has happened in the run.
 type Event struct {
@@ -27,8 +21,7 @@ type Event struct {
 
 // eventLog follows the file of a run's events.
 type eventLog struct {
-	path    string
-	offset  int64
+	file    selfplay.EventFile
 	curve   selfplay.Curve
 	recent  []Event // the newest last
 	last    time.Time
@@ -36,47 +29,19 @@ type eventLog struct {
 	version int  // changes when events were read
 }
 
-// read reads what is new. A file that has become shorter is another one, which is read
-// from its beginning.
+// read reads what is new.
 func (l *eventLog) read() error {
-	f, err := os.Open(l.path)
+	err := l.file.Read(func() {
+		*l = eventLog{file: l.file, version: l.version + 1}
+	}, func(line []byte) {
+		l.version++
+		l.curve.Event(line)
+		l.add(line)
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() < l.offset {
-		*l = eventLog{path: l.path, version: l.version + 1}
-	}
-	for l.offset < info.Size() {
-		data := make([]byte, min(mostEventBytes, info.Size()-l.offset))
-		n, err := f.ReadAt(data, l.offset)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		whole := bytes.LastIndexByte(data[:n], '\n') + 1
-		if whole == 0 {
-			if n < mostEventBytes {
-				return nil // the line is being written
-			}
-			whole = n // part of a line that is too long to be an event
-		}
-		l.offset += int64(whole)
-		l.version++
-		if err := l.curve.Read(bytes.NewReader(data[:whole])); err != nil {
-			return fmt.Errorf("read events: %w", err)
-		}
-		for line := range bytes.Lines(data[:whole]) {
-			l.add(line)
-		}
-	}
-	return nil
+	return err
 }
 
 // add keeps an event as a sentence.

@@ -102,7 +102,7 @@ func NewWatch(cfg Config) (*Watch, error) {
 	}
 	for _, name := range []string{"run.json", "config.yaml", "events.jsonl"} {
 		if _, err := os.Stat(w.path(name)); err == nil {
-			w.events.path = w.path("events.jsonl")
+			w.events.file.Path = w.path("events.jsonl")
 			w.buffer = newBuffer(w.path("replay"))
 			w.logs.dir = w.path("gate")
 			w.ratings.dir = cfg.Dir

@@ -1,16 +1,13 @@
 package selfplay
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
@@ -21,8 +18,6 @@ const (
 	CurveFile  = "curve.svg"
 	CurveImage = "curve.png"
 )
-
-const maxEventLine = 1 << 20
 
 // Curve is how the nets of a run have improved, as its events tell.
 type Curve struct {
@@ -73,36 +68,10 @@ type PassedNet struct {
 	Sum        float64 // of Elo since the first net
 }
 
-// ReadCurve reads a run's events, as Curve.Read does.
-func ReadCurve(events io.Reader) (c Curve, err error) {
-	err = c.Read(events)
-	return c, err
-}
-
-// Read adds further events of the run to the curve. Lines that are damaged, or that a full
-// disk has cut, are counted and left out; those longer than a MiB are left out. A net whose
-// match has no finite Elo adds nothing to the sum.
-func (c *Curve) Read(events io.Reader) error {
-	lines := bufio.NewReaderSize(events, maxEventLine)
-	for {
-		line, long, err := lines.ReadLine()
-		for part := long; part && err == nil; {
-			_, part, err = lines.ReadLine()
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !long {
-			c.event(line)
-		}
-	}
-}
-
-// event adds a line of the events.
-func (c *Curve) event(line []byte) {
+// Event adds what a line of the run's events says. Lines that are damaged, or that a full disk
+// has cut, are counted and left out. A net whose match has no finite Elo adds nothing to the
+// sum.
+func (c *Curve) Event(line []byte) {
 	line, err := CheckEvent(line)
 	if err != nil {
 		if c.Damaged++; c.Damaged == 1 {
@@ -201,22 +170,30 @@ func (c *Curve) Figure() *figure.Figure {
 	return f
 }
 
-// curveOf reads the events of a run's directory.
-func curveOf(dir string) (c Curve, err error) {
-	f, err := os.Open(filepath.Join(dir, eventsFile))
-	if err != nil {
-		return c, err
-	}
-	defer f.Close()
-	if c, err = ReadCurve(f); err != nil {
-		err = fmt.Errorf("%s: %w", eventsFile, err)
-	}
-	return c, err
+// curveFile follows the curve of a run in its events.
+type curveFile struct {
+	mu     sync.Mutex
+	events EventFile
+	curve  Curve
 }
 
-// readCurve reads the events of the run's directory.
+// read returns the curve up to the newest event. What it holds is not changed later.
+func (c *curveFile) read() (Curve, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.events.Read(func() { c.curve = Curve{} }, c.curve.Event)
+	return c.curve, err
+}
+
+// curveOf reads the events of a run's directory.
+func curveOf(dir string) (Curve, error) {
+	c := curveFile{events: EventFile{Path: filepath.Join(dir, eventsFile)}}
+	return c.read()
+}
+
+// readCurve reads what is new in the events of the run's directory.
 func (r *Run) readCurve() (Curve, error) {
-	c, err := curveOf(r.dir)
+	c, err := r.curve.read()
 	if err != nil {
 		return c, err
 	}

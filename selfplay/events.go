@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
+
+// maxEventLine is the longest line of a run's events that is read.
+const maxEventLine = 1 << 20
 
 // openEvents opens the file of a run's events to append to it. A line that a killed process
 // has left unfinished is ended, so that the next one stands alone.
@@ -49,4 +53,59 @@ func CheckEvent(line []byte) ([]byte, error) {
 		err = fmt.Errorf("%s: %w: found %.60q, expected an object of JSON: the line is left out", eventsFile, durable.ErrSum, event)
 	}
 	return event, err
+}
+
+// EventFile follows the file of a run's events while lines are appended to it.
+type EventFile struct {
+	Path   string
+	offset int64
+	within bool // a line that is too long to be an event
+}
+
+// Read calls each with every whole line that was appended since the last call, in order. A
+// line of over a MiB is left out. A file that has become shorter is another one: it is read
+// from its beginning, after again was called.
+func (e *EventFile) Read(again func(), each func(line []byte)) error {
+	f, err := os.Open(e.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < e.offset {
+		e.offset, e.within = 0, false
+		again()
+	}
+	var buffer []byte
+	for e.offset < info.Size() {
+		if buffer == nil {
+			buffer = make([]byte, min(maxEventLine, info.Size()-e.offset))
+		}
+		n, err := f.ReadAt(buffer, e.offset)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s: %w", eventsFile, err)
+		}
+		data := buffer[:n]
+		whole := bytes.LastIndexByte(data, '\n') + 1
+		if whole == 0 {
+			if n < maxEventLine {
+				return nil // the line is being written
+			}
+			e.within = true
+			e.offset += int64(n)
+			continue
+		}
+		e.offset += int64(whole)
+		for line := range bytes.Lines(data[:whole]) {
+			if e.within {
+				e.within = false
+				continue
+			}
+			each(line)
+		}
+	}
+	return nil
 }

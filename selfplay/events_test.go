@@ -3,9 +3,11 @@ package selfplay
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,20 +41,20 @@ func TestFlippedBitOfEvents(t *testing.T) {
 		for bit := range 8 {
 			flipped := bytes.Clone(text)
 			flipped[i] ^= 1 << bit
-			c, err := ReadCurve(bytes.NewReader(flipped))
+			c := curveOfText(flipped)
 			lost := 3 - len(c.Offered)
 			for _, o := range c.Offered {
 				if o.Games != float64(10*o.Generation) || o.HeldOutLoss != 0.5 {
 					t.Fatalf("byte %d, bit %d: read %+v", i, bit, o)
 				}
 			}
-			if err != nil || lost > 1 && text[i] != '\n' || lost > 2 || (lost > 0) != (c.Damaged > 0) {
-				t.Errorf("byte %d, bit %d: %d of 3 lines lost, %d told of, error %v", i, bit, lost, c.Damaged, err)
+			if lost > 1 && text[i] != '\n' || lost > 2 || (lost > 0) != (c.Damaged > 0) {
+				t.Errorf("byte %d, bit %d: %d of 3 lines lost, %d told of", i, bit, lost, c.Damaged)
 			}
 		}
 	}
-	if c, err := ReadCurve(bytes.NewReader(someEvents(false))); err != nil || len(c.Offered) != 3 || c.Damaged > 0 {
-		t.Errorf("of an earlier build: found %+v, error %v", c, err)
+	if c := curveOfText(someEvents(false)); len(c.Offered) != 3 || c.Damaged > 0 {
+		t.Errorf("of an earlier build: found %+v", c)
 	}
 }
 
@@ -99,5 +101,51 @@ func TestDamagedEventsAreToldOf(t *testing.T) {
 	}
 	if !bytes.Contains(after, append(bytes.Clone(cut), '\n')) {
 		t.Error("the unfinished line is joined with the next")
+	}
+}
+
+// curveOfText is the curve of events.
+func curveOfText(events []byte) (c Curve) {
+	for line := range bytes.Lines(events) {
+		c.Event(line)
+	}
+	return c
+}
+
+// A file read while it grows gives every whole line once, in order, whatever its parts. Lines
+// that are too long are left out, and another file is read from its beginning.
+func TestEventFileFollows(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), eventsFile)
+	long := strings.Repeat("y", maxEventLine)
+	text := "one\n\ntwo\n" + long + "\nthree\n" + long[1:] + "\n" + long + long + "four\nfive"
+	for _, parts := range []int{1, 2, 3, 7, 19} {
+		e, found, restarts := EventFile{Path: path}, []string{}, 0
+		again := func() { restarts++ }
+		each := func(line []byte) { found = append(found, string(line)) }
+		if err := e.Read(again, each); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("without a file: error %v, expected %v", err, os.ErrNotExist)
+		}
+		for i := range parts {
+			if err := os.WriteFile(path, []byte(text[:(i+1)*len(text)/parts]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Read(again, each); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []string{"one\n", "\n", "two\n", "three\n", long[1:] + "\n"}; !slices.Equal(found, want) || restarts != 0 {
+			t.Errorf("in %d parts: found %d lines, %d restarts, expected %d lines", parts, len(found), restarts, len(want))
+		}
+		found = nil
+		if err := os.WriteFile(path, []byte("six\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Read(again, each); err != nil || restarts != 1 || !slices.Equal(found, []string{"six\n"}) {
+			t.Errorf("another file: found %q, %d restarts, error %v", found, restarts, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -165,6 +165,7 @@ func (r *Run) openStores() (err error) {
 	if r.events, err = openEvents(r.path(eventsFile)); err != nil {
 		return err
 	}
+	r.curve.events.Path = r.path(eventsFile)
 	c, err := r.readCurve()
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"log/slog"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -97,15 +96,11 @@ func TestReadCurve(t *testing.T) {
 {"time":"2026-01-02T03:04:05Z","msg":"gate","candidate":1,"net":"aa","incumbent":"material","passed":true,"reason":"r","elo":"88.58 +/- 172.90","games":8}
 {"msg":"gate","candidate":2,"passed":false,"elo":"-20.00 +/- 10.00"}
 no event
-{"msg":"x","reason":"` + strings.Repeat("y", maxEventLine) + `"}
 {"msg":"net offered","generation":3,"games":300,"held_out_loss":0.02}
 {"msg":"gate","candidate":3,"passed":true,"elo":"+Inf +/- n/a"}
 {"msg":"gate","candidate":4,"passed":true,"elo":"11.42 +/- n/a"}
 {"msg":"gate","candi`
-	c, err := ReadCurve(strings.NewReader(events))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := curveOfText([]byte(events))
 	if len(c.Offered) != 2 || c.Offered[1] != (OfferedNet{Generation: 3, Games: 300, HeldOutLoss: 0.02}) {
 		t.Errorf("found %+v offered, expected generations 1 and 3", c.Offered)
 	}
@@ -141,24 +136,5 @@ func TestSentence(t *testing.T) {
 		if got := Sentence(tc.event, tc.attrs); got != tc.want {
 			t.Errorf("found %q, expected %q", got, tc.want)
 		}
-	}
-}
-
-// A curve read in two parts is the curve read at once.
-func TestCurveReadInParts(t *testing.T) {
-	first := `{"msg":"net offered","generation":1,"games":100,"held_out_loss":0.03}
-`
-	rest := `{"msg":"gate","candidate":1,"passed":true,"elo":"10.00 +/- 5.00"}
-{"msg":"gate","candidate":2,"passed":true,"elo":"7.00 +/- 5.00"}
-`
-	var parts Curve
-	for _, text := range []string{first, rest} {
-		if err := parts.Read(strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	whole, err := ReadCurve(strings.NewReader(first + rest))
-	if err != nil || !reflect.DeepEqual(parts, whole) || parts.Passed[0].Games != 100 || parts.Passed[1].Sum != 17 {
-		t.Errorf("found %+v, expected %+v, error %v", parts, whole, err)
 	}
 }

@@ -75,6 +75,7 @@ type Run struct {
 	key      ed25519.PrivateKey // its other half, which trainers have
 	status   *sharedStatus
 	events   *os.File
+	curve    curveFile // of the events
 	log      *slog.Logger
 	judging  atomic.Pointer[string] // id of the net the referee is at; kept from pruning
 	books    bookCache
