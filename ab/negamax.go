@@ -152,7 +152,11 @@ func (w *worker) improving(ply int) bool {
 // an excluded move it searches the others and stores nothing.
 func (w *worker) searchMoves(ply, depth, alpha, beta, extension int, improving, cut bool) int {
 	f := &w.stack[ply]
-	w.stack[ply+1].killers = [2]chess.Move{}
+	if w.tune.KeepKillers {
+		w.stack[ply+2].killers = [2]chess.Move{}
+	} else {
+		w.stack[ply+1].killers = [2]chess.Move{}
+	}
 	squares := checkSquares(&f.pos)
 	past := w.past(ply)
 	window, floor := beta-alpha > 1, alpha
@@ -176,9 +180,9 @@ func (w *worker) searchMoves(ply, depth, alpha, beta, extension int, improving, 
 		if searched > 0 && !late {
 			r = w.lateReduction(f, m, depth, searched, order, window, improving, checks, noisy, cut)
 		}
-		if best > -mateBound && !window && (!f.inCheck || w.tune.PruneEvasions) && !late {
+		if best > -mateBound && (!window || w.tune.PrunePV && ply > 0) && (!f.inCheck || w.tune.PruneEvasions) && !late {
 			if w.tooLate(depth, quiets, noisy, checks, improving) {
-				f.picker.keepSharp(&f.pos, &squares)
+				f.picker.keepSharp(&f.pos, &squares, !w.tune.CountChecks)
 				continue
 			}
 			if w.hopeless(f, &past, m, depth, r, alpha, noisy, checks) {

@@ -10,6 +10,8 @@ const (
 	bandLosing  = -1 << 20
 )
 
+const sharpLoss = 150 // a capture that gives check may lose in exchanges with sharp_captures
+
 // picker hands out the moves of a position in the order they should be
 // searched, generating as late and sorting as little as it can.
 type picker struct {
@@ -50,12 +52,12 @@ func (k *picker) raise(first chess.Move) {
 	}
 }
 
-// keepSharp hands out no more quiet moves but for those that give check. Good captures
+// keepSharp hands out no more quiet moves but, with checks, for those that give check. Good captures
 // have been handed out; squares are those of checkSquares in p.
-func (k *picker) keepSharp(p *chess.Position, squares *[6]chess.Bitboard) {
+func (k *picker) keepSharp(p *chess.Position, squares *[6]chess.Bitboard, checks bool) {
 	n := k.next
 	for _, r := range k.ranks[k.next:k.list.N] {
-		if m := r.move(); r.score() < bandLosing/2 || checksDirectly(p, m, squares) {
+		if m := r.move(); r.score() < bandLosing/2 || checks && checksDirectly(p, m, squares) {
 			k.ranks[n] = newRank(r.score(), n, m)
 			n++
 		}
@@ -169,7 +171,7 @@ func (w *worker) nextMove(ply int) (chess.Move, int32) {
 			return chess.NoMove, 0
 		}
 		m, s := k.ranks[i].move(), k.ranks[i].score()
-		if s >= bandCapture/2 && !w.tune.values.exchangeAtLeast(&f.pos, m, 0) {
+		if s >= bandCapture/2 && !w.tune.values.exchangeAtLeast(&f.pos, m, w.mayLose(&f.pos, m)) {
 			k.ranks[i] = newRank(s-bandCapture+bandLosing, i, m)
 			continue
 		}
@@ -178,6 +180,17 @@ func (w *worker) nextMove(ply int) (chess.Move, int32) {
 			return m, s
 		}
 	}
+}
+
+// mayLose returns the least exchange value with which the capture m counts as good.
+func (w *worker) mayLose(p *chess.Position, m chess.Move) int {
+	if w.tune.SharpCaptures {
+		squares := checkSquares(p)
+		if checksDirectly(p, m, &squares) {
+			return -sharpLoss
+		}
+	}
+	return 0
 }
 
 // scoreMoves gives the generated moves of the position at ply, from index n on, their

@@ -34,9 +34,11 @@ type Rules struct {
 	ReducePV          bool `yaml:"reduce_pv" usage:"reduce less where the table has seen a principal variation"`
 	Deeper            bool `yaml:"deeper" usage:"search a reduced move again deeper or less deep by its score"`
 	MoveCount         bool `yaml:"move_count" usage:"leave out late quiet moves near the leaves"`
+	CountChecks       bool `yaml:"count_checks" usage:"leave out late quiet moves that give check too"`
 	Futility          bool `yaml:"futility" usage:"leave out quiet moves that cannot reach alpha"`
 	HistoryPruning    bool `yaml:"history_pruning" usage:"leave out quiet moves that history thinks little of"`
 	PruneEvasions     bool `yaml:"prune_evasions" usage:"leave out late and losing moves out of check too"`
+	PrunePV           bool `yaml:"prune_pv" usage:"leave out late and losing moves in principal variations too"`
 	ReducedDepth      bool `yaml:"reduced_depth" usage:"futility and exchange pruning look at the depth after reduction"`
 	Exchange          bool `yaml:"exchange" usage:"leave out moves that lose material"`
 	Delta             bool `yaml:"delta" usage:"quiescence: leave out captures that cannot reach alpha"`
@@ -64,6 +66,8 @@ type Rules struct {
 	TableReward       bool `yaml:"table_reward" usage:"reward the table's move that cuts off"`
 	EvalReward        bool `yaml:"eval_reward" usage:"reward moves by the change of the evaluation"`
 	FailLowReward     bool `yaml:"fail_low_reward" usage:"reward the move that no answer was found to"`
+	KeepKillers       bool `yaml:"keep_killers" usage:"killers serve the grandchildren of a position, not only its children"`
+	SharpCaptures     bool `yaml:"sharp_captures" usage:"order captures that give check early even where they lose material"`
 	Foresee           bool `yaml:"foresee" usage:"see a repetition one move before it comes"`
 	MateProbe         bool `yaml:"mate_probe" usage:"look for drops that mate before searching"`
 }

@@ -146,7 +146,7 @@ func (w *worker) tooLate(depth, quiets int, noisy, checks, improving bool) bool 
 	if !improving {
 		limit = (limit + 1) / 2
 	}
-	return t.MoveCount && !noisy && !checks && depth <= t.CountDepth && quiets >= limit
+	return t.MoveCount && !noisy && (!checks || t.CountChecks) && depth <= t.CountDepth && quiets >= limit
 }
 
 // hopeless decides before a move is made whether to skip it. A move has been searched

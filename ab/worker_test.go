@@ -189,7 +189,7 @@ func TestKeepSharp(t *testing.T) {
 				checks++
 			}
 			if !late && !want[m] {
-				f.picker.keepSharp(p, &squares)
+				f.picker.keepSharp(p, &squares, true)
 				late = true
 			}
 			want[m] = false
