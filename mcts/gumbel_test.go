@@ -124,6 +124,30 @@ func TestPlayoutCap(t *testing.T) {
 	}
 }
 
+// TestCheapSearchOfProven: what a cheap search of a position already solved returns is
+// still told from what other engines return.
+func TestCheapSearchOfProven(t *testing.T) {
+	e := mustNew(t, &scatter{}, func(o *Options) {
+		o.Rand = rand.New(rand.NewPCG(1, 2))
+		o.PlayoutCap = PlayoutCap{Full: 0.25, Fast: 8}
+		o.Noise = 0.25
+	})
+	l := mustLine(t, chess.Crazyhouse, "1kb3r1/r2bqr2/n1p3p1/7p/3P1K2/4PPPP/PbP1P3/1Q2NBNR[PPPnpp] w - - 0 32", "")
+	untried := 0
+	for range 40 {
+		r := mustSearch(t, e, l, search.Limits{Nodes: 200})
+		if len(r.Visits) == 0 && r.Policy == nil {
+			untried++
+		}
+		if search.NewPolicy(&r) == nil {
+			t.Errorf("%d nodes, score %v: found no policy, expected one, perhaps empty", r.Nodes, r.Score)
+		}
+	}
+	if untried == 0 {
+		t.Error("no cheap search had nothing to try")
+	}
+}
+
 // TestNoiseStaysAtTheRoot: the graph keeps the evaluator's priors, and visits from
 // before have no part in what is learned.
 func TestNoiseStaysAtTheRoot(t *testing.T) {

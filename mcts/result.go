@@ -165,7 +165,7 @@ func (r *run) score(m ranked) search.Score {
 // result returns what the search found.
 func (r *run) result() search.Result {
 	moves := r.ranking()
-	res := search.Result{Nodes: r.nodes, Depth: r.depth(), SelDepth: r.tree.depth}
+	res := search.Result{Nodes: r.nodes, Depth: r.depth(), SelDepth: r.tree.depth, Visits: []search.MoveVisits{}}
 	for _, m := range moves {
 		if m.visits > 0 {
 			res.Visits = append(res.Visits, search.MoveVisits{Move: m.move, Visits: m.visits})

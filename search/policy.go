@@ -40,7 +40,7 @@ const (
 // NewPolicy returns the policy of a tree search, nil of another. Moves with less
 // than half a share are left out, but for the likeliest.
 func NewPolicy(r *Result) *Policy {
-	if len(r.Visits) == 0 && len(r.Policy) == 0 {
+	if r.Visits == nil && len(r.Policy) == 0 {
 		return nil
 	}
 	p := &Policy{}

@@ -15,8 +15,9 @@ func TestNewPolicy(t *testing.T) {
 		result search.Result
 		want   *search.Policy
 	}{
-		"no tree search": {search.Result{Move: 3}, nil},
-		"cheap":          {search.Result{Visits: visits}, &search.Policy{}},
+		"no tree search":   {search.Result{Move: 3}, nil},
+		"cheap":            {search.Result{Visits: visits}, &search.Policy{}},
+		"cheap and proven": {search.Result{Visits: []search.MoveVisits{}}, &search.Policy{}},
 		"visits": {
 			search.Result{Visits: visits, Policy: []search.MoveProb{{Move: 9, Prob: 0.25}, {Move: 7, Prob: 0.25}, {Move: 8, Prob: 0.5}}, Surprise: 0.51},
 			&search.Policy{Moves: []search.MoveWeight{{Move: 8, Weight: 2048}, {Move: 7, Weight: 1024}, {Move: 9, Weight: 1024}}, Surprise: 0.5},

@@ -203,7 +203,8 @@ type Result struct {
 	Lines []RootLine
 
 	// Visits says how often a tree search tried the legal moves it tried at
-	// all, best first; nil from other engines.
+	// all, best first; nil from other engines, empty where a proof left nothing
+	// to try.
 	Visits []MoveVisits
 	// Policy is what the search has made of the moves' probabilities: what a
 	// net is to learn. Its probabilities sum to 1; moves that have none are left
