@@ -15,7 +15,7 @@ import (
 // minimax is the slow twin of the search: the whole tree, no window, no table.
 type minimax struct {
 	eval  Material
-	tune  *tuning
+	tune  *stage
 	quiet bool // trust the evaluation at depth 0 instead of resolving captures
 	nodes int
 }
@@ -99,6 +99,7 @@ func onlyRules(on map[string]bool) map[string]string {
 	settings := map[string]string{}
 	for _, o := range option.All(&Rules{}) {
 		settings[o.Key] = strconv.FormatBool(on[o.Key])
+		settings["late_"+o.Key] = settings[o.Key]
 	}
 	return settings
 }
@@ -143,7 +144,7 @@ func TestQuiescenceIsMinimax(t *testing.T) {
 			continue
 		}
 		l := chess.NewLine(mustFEN(t, tc.variant, tc.fen))
-		twin := minimax{tune: newTuning(tc.variant, nil)}
+		twin := minimax{tune: &newTuning(tc.variant, nil).early}
 		want := twin.negamax(l, 0, tc.quiet)
 		r := mustSearch(t, fullWidth(true), l, search.Limits{Depth: tc.quiet})
 		if int(r.Score) != want {

@@ -23,7 +23,7 @@ func (w *worker) negamax(ply, depth, alpha, beta int, cut bool) int {
 			return alpha
 		}
 	}
-	if f.inCheck && w.tune.CheckExtension && (depth >= w.tune.CheckDepth || !w.deep()) && w.mayExtend(ply) && w.extendsCheck(&w.stack[ply-1]) {
+	if f.inCheck && w.tune.CheckExtension && depth >= w.tune.CheckDepth && w.mayExtend(ply) && w.extendsCheck(&w.stack[ply-1]) {
 		depth++
 	}
 	if depth <= 0 {
@@ -90,10 +90,6 @@ func (w *worker) negamax(ply, depth, alpha, beta int, cut bool) int {
 // mayExtend reports whether the position at ply is near enough to the root to search
 // deeper there: lines must end.
 func (w *worker) mayExtend(ply int) bool { return 100*ply < w.tune.ExtendReach*w.rootDepth }
-
-// deep reports whether the iteration is one of a long search, where less is spent on
-// forced lines.
-func (w *worker) deep() bool { return w.rootDepth >= w.tune.DeepFrom }
 
 // extendsCheck reports whether the check that the move of the parent gave is worth
 // an extension.

@@ -11,9 +11,18 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search/option"
 )
 
-// Params are the rules that make the search selective, with their numbers. The tags
-// are those of package option; each key may be given in the text of a player.
+// Params are the rules that make the search selective, with their numbers, for early
+// iterations and for late ones. What finds most in a tree of few plies leaves too many
+// moves in a deep one. The tags are those of package option; each key may be given in
+// the text of a player.
 type Params struct {
+	Selection
+	LateFrom int       `yaml:"late_from" range:"1..255" usage:"first iteration, in plies, that the rules and numbers with late_ hold in"`
+	Late     Selection `prefix:"late_"`
+}
+
+// Selection is what one iteration goes by.
+type Selection struct {
 	Rules
 	Numbers
 }
@@ -42,7 +51,7 @@ type Rules struct {
 	ReducedDepth      bool `yaml:"reduced_depth" usage:"futility and exchange pruning look at the depth after reduction"`
 	Exchange          bool `yaml:"exchange" usage:"leave out moves that lose material"`
 	Delta             bool `yaml:"delta" usage:"quiescence: leave out captures that cannot reach alpha"`
-	FewMoves          bool `yaml:"few_moves" usage:"quiescence, in late iterations: look at few moves of a position that give no check"`
+	FewMoves          bool `yaml:"few_moves" usage:"quiescence: look at few moves of a position that give no check"`
 	Evasions          bool `yaml:"evasions" usage:"quiescence: try few quiet evasions"`
 	Quiescence        bool `yaml:"quiescence" usage:"resolve captures and drop checks below depth 0"`
 	QuiesceTable      bool `yaml:"quiesce_table" usage:"quiescence: try the table's move first"`
@@ -100,7 +109,6 @@ type Numbers struct {
 	DropPlies      int `yaml:"drop_plies" range:"0..8" usage:"quiescence plies that look at drops giving check"`
 	QuiesceMoves   int `yaml:"quiesce_moves" range:"1..64" usage:"quiescence: how many those are"`
 	CheckDepth     int `yaml:"check_depth" range:"0..16" usage:"least depth left in check for an extension"`
-	DeepFrom       int `yaml:"deep_from" range:"1..64" usage:"first iteration that few_moves and check_depth hold in"`
 	QuietEvasions  int `yaml:"quiet_evasions" range:"1..64" usage:"quiet moves out of check that quiescence tries once it has a defence"`
 	SingularDepth  int `yaml:"singular_depth" range:"3..16" usage:"singular extension: least depth"`
 	SingularMargin int `yaml:"singular_margin" range:"1..400" usage:"singular extension: below the table's score, 16ths per ply of depth"`
@@ -125,9 +133,15 @@ type Numbers struct {
 	CorrectDivisor int `yaml:"correct_divisor" range:"1..64" usage:"what divides error times depth where a correction is learned"`
 }
 
+// lateFrom is where late iterations begin by default: searches of some 10,000 nodes
+// are past it.
+const lateFrom = 6
+
 // paramsHand are for variants where captures go to hand: scores jump about twice as
 // far between plies, and good moves hide among many more.
-var paramsHand = Params{
+var paramsHand = Params{Selection: selectionHand, LateFrom: lateFrom, Late: selectionLate}
+
+var selectionHand = Selection{
 	Rules: Rules{
 		NullMove: true, ReverseFutility: true, Razoring: true, Reductions: true, ReduceNoisy: true, MoveCount: true,
 		Futility: true, HistoryPruning: true, Exchange: true, Delta: true, Evasions: true, Quiescence: true,
@@ -140,7 +154,7 @@ var paramsHand = Params{
 		NullBase: 3, NullDivisor: 4, NullMargin: 170, VerifyDepth: 12, ProbMargin: 250,
 		FutileBase: 100, FutileStep: 100, FutileDepth: 6, DeltaMargin: 270,
 		QuietLoss: 28, NoisyLoss: 160, CountBase: 11, CountSquare: 90, CountDepth: 7, QuietDepth: 6, NoisyDepth: 5, HistoryFloor: 4500,
-		DropPlies: -minDepth, QuietEvasions: 3, QuiesceMoves: 2, DeepFrom: 6,
+		DropPlies: -minDepth, QuietEvasions: 3, QuiesceMoves: 2,
 		SingularDepth: 4, SingularMargin: 20, DoubleMargin: 40, ExtendReach: 200,
 		ReduceDepth: 3, ReduceBase: 950, ReduceDivisor: 2253, ReduceWindow: 1024, ReduceFalling: 900, ReduceCheck: 1024,
 		ReduceExpected: 1024, ReduceSeen: 1024, ReduceHistory: 850, ReduceCapture: 600,
@@ -149,11 +163,30 @@ var paramsHand = Params{
 	},
 }
 
+// selectionLate reduces and leaves out much more than selectionHand. Its margins are
+// smaller too, as a deep search gives the leaves less weight.
+var selectionLate = func() Selection {
+	s := selectionHand
+	s.PrunePV, s.PruneEvasions, s.CountChecks, s.KeepKillers = true, true, true, true
+	s.Razoring, s.ProbCut, s.ReducedDepth = false, true, true
+	s.FewMoves, s.QuiesceTable, s.DoubleExtension, s.ReplyFour, s.EvalReward = true, true, true, true, true
+	s.ReduceCut, s.ReducePV, s.ReduceEvasions, s.ReduceWinning = true, true, true, true
+	s.ReduceExpected, s.ReduceSeen, s.ReduceFalling, s.ReduceBase, s.ReduceWindow, s.ReduceDivisor = 2048, 2048, 1024, 2048, 2048, 2186
+	s.Aspiration, s.Reverse, s.NullMargin, s.NullBase, s.NullDivisor, s.ProbMargin = 15, 57, 55, 4, 3, 69
+	s.FutileBase, s.FutileStep, s.FutileDepth = 46, 42, 7
+	s.CountBase, s.CountSquare, s.CountDepth = 3, 100, 40
+	s.QuietLoss, s.QuietDepth, s.NoisyDepth = 15, 18, 40
+	s.CheckDepth, s.SingularDepth, s.SingularMargin = 6, 7, 9
+	s.DropPlies, s.QuietEvasions = 1, 2
+	return s
+}()
+
 var paramsChess = func() Params {
-	p := paramsHand
+	p := Params{Selection: selectionHand, LateFrom: lateFrom}
 	p.Aspiration, p.Reverse, p.ReverseDepth, p.FutileBase, p.FutileStep, p.DeltaMargin = 25, 80, 7, 100, 80, 150
 	p.QuietLoss, p.NoisyLoss, p.CountBase, p.CountSquare, p.DropPlies = 25, 90, 4, 100, 0
 	p.RazorBase, p.RazorStep, p.CheckBonus = 250, 120, historyMax
+	p.Late = p.Selection
 	return p
 }()
 

@@ -74,7 +74,7 @@ func (w *worker) quiesceMoves(ply, depth, alpha, beta, best int) (int, chess.Mov
 	f := &w.stack[ply]
 	bestMove := chess.NoMove
 	quiets, looked := 0, 0
-	few := w.tune.FewMoves && w.deep() && !f.inCheck
+	few := w.tune.FewMoves && !f.inCheck
 	var squares [6]chess.Bitboard
 	if few {
 		squares = checkSquares(&f.pos)

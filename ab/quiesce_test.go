@@ -15,7 +15,7 @@ func TestQuiesce(t *testing.T) {
 	for _, tc := range minimaxPositions {
 		l := chess.NewLine(mustFEN(t, tc.variant, tc.fen))
 		if tc.quiet > 0 { // else the twin takes too long
-			twin := minimax{tune: newTuning(tc.variant, nil)}
+			twin := minimax{tune: &newTuning(tc.variant, nil).early}
 			want := twin.leaf(l.Pos(), 0, 0)
 			if got := plain.Quiesce(l); int(got) != want {
 				t.Errorf("%s: value %d, expected %d", tc.fen, int(got), want)

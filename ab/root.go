@@ -55,7 +55,7 @@ func (w *worker) deepen(e *Engine) {
 	lines := min(w.shared.lines, len(w.moves))
 	w.choice = choice{score: w.moves[0].score}
 	for depth := 1; depth <= w.shared.depth; depth++ {
-		w.rootDepth = depth
+		w.iterate(depth)
 		for i := range w.moves {
 			w.moves[i].last, w.moves[i].score = w.moves[i].score, -infinite
 		}

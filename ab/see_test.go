@@ -59,7 +59,7 @@ func exchange(v *values, hand [7]int, p *chess.Position, to chess.Square) (gain 
 func TestExchangeAgainstRealMoves(t *testing.T) {
 	compared, skipped, deep := 0, 0, 0
 	walk(t, 1, 60, func(p *chess.Position) {
-		weights, v := &materialChess, newTuning(p.Variant(), nil).values
+		weights, v := &materialChess, newTuning(p.Variant(), nil).early.values
 		if p.Variant().CapturesToHand {
 			weights = &materialHand
 		}

@@ -122,7 +122,8 @@ func (w *worker) help() {
 		if !ok {
 			return
 		}
-		w.task, w.halted, w.rootDepth, w.seldepth = next.number, false, next.depth, 0
+		w.task, w.halted, w.seldepth = next.number, false, 0
+		w.iterate(next.depth)
 		if v := w.searchRoot(next.depth, next.from, next.alpha, next.beta); !w.halted {
 			w.team.solve(next.number, v, w.moves)
 		}

@@ -14,10 +14,24 @@ const (
 	infinite  = int(search.Infinite)
 )
 
-// tuning is what a search of one family of variants goes by: parameters and what is
-// made of them.
+// tuning is what a search of one family of variants goes by, in early and in late
+// iterations.
 type tuning struct {
-	Params
+	early, late stage
+	lateFrom    int
+}
+
+// at returns what an iteration of so many plies goes by.
+func (t *tuning) at(iteration int) *stage {
+	if iteration >= t.lateFrom {
+		return &t.late
+	}
+	return &t.early
+}
+
+// stage is what an iteration goes by: parameters and what is made of them.
+type stage struct {
+	Selection
 	values *values
 	// reductions holds those of late moves in 1024ths of a ply, by depth and
 	// number of moves searched before.
@@ -32,27 +46,34 @@ var (
 // newTuning returns the tuning of a variant with some parameters changed, which must
 // be right.
 func newTuning(v *chess.Variant, settings map[string]string) *tuning {
-	t := &tuning{Params: DefaultParams(v), values: valuesChess}
+	p, values := DefaultParams(v), valuesChess
 	if v.CapturesToHand {
-		t.values = valuesHand
+		values = valuesHand
 	}
-	if err := t.Set(settings); err != nil {
+	if err := p.Set(settings); err != nil {
 		panic(err)
 	}
-	for d := 1; d < len(t.reductions); d++ {
-		for n := 1; n < len(t.reductions[d]); n++ {
-			t.reductions[d][n] = int16(t.exactReduction(d, n))
+	t := &tuning{lateFrom: p.LateFrom}
+	t.early.set(&p.Selection, values)
+	t.late.set(&p.Late, values)
+	return t
+}
+
+func (s *stage) set(selection *Selection, v *values) {
+	s.Selection, s.values = *selection, v
+	for d := 1; d < len(s.reductions); d++ {
+		for n := 1; n < len(s.reductions[d]); n++ {
+			s.reductions[d][n] = int16(s.exactReduction(d, n))
 		}
 	}
-	return t
 }
 
 // exactReduction is a reduction in 1024ths of a ply before its fraction is dropped.
 // With the numbers that stand in this package none is so near to an integer that an
 // architecture's way to round would matter.
-func (t *tuning) exactReduction(depth, n int) float64 {
+func (s *stage) exactReduction(depth, n int) float64 {
 	product := float64(logs[depth] * logs[n])
-	return float64(t.ReduceBase) + product*1024*1024/float64(t.ReduceDivisor)
+	return float64(s.ReduceBase) + product*1024*1024/float64(s.ReduceDivisor)
 }
 
 var logs = func() (l [128]float64) {
@@ -64,4 +85,4 @@ var logs = func() (l [128]float64) {
 
 // reduction returns by how much to reduce a move at the given depth after n others,
 // in 1024ths of a ply and before adjustments.
-func (t *tuning) reduction(depth, n int) int { return int(t.reductions[min(depth, 63)][min(n, 127)]) }
+func (s *stage) reduction(depth, n int) int { return int(s.reductions[min(depth, 63)][min(n, 127)]) }

@@ -37,7 +37,8 @@ type worker struct {
 	shared      *control
 	team        *team // nil without other threads
 	table       *table
-	tune        *tuning
+	tuning      *tuning
+	tune        *stage // of the iteration
 	eval        Evaluator
 	history     history
 	corrections corrections
@@ -99,9 +100,13 @@ func newWorker(t *table, e Evaluator) *worker {
 	return w
 }
 
+// iterate begins the iteration of a depth.
+func (w *worker) iterate(depth int) { w.rootDepth, w.tune = depth, w.tuning.at(depth) }
+
 // begin prepares the worker for a search of line's last position.
 func (w *worker) begin(line *chess.Line, c *control, t *tuning) {
-	w.shared, w.tune = c, t
+	w.shared, w.tuning = c, t
+	w.iterate(0)
 	v := line.Pos().Variant()
 	w.draws = drawRules{fifty: v.FiftyMoveRule, material: v.InsufficientMaterial, irreversible: !v.CapturesToHand}
 	w.keys = append(w.keys[:0], line.Keys()...)

@@ -34,7 +34,7 @@ func TestRepetition(t *testing.T) {
 		{"chess, castling rights lost", chess.Chess, "4k2r/8/8/8/8/8/8/R3K3 w Q - 0 1", "", "a1b1 h8g8 b1a1 g8h8", false},
 	} {
 		w := begun(mustLine(t, tc.variant, tc.fen, tc.played))
-		w.rootDepth = 1
+		w.iterate(1)
 		ply := 0
 		for _, m := range mustLine(t, tc.variant, tc.fen, tc.played+" "+tc.moves).Moves()[len(w.keys)-1:] {
 			w.make(ply, m)

@@ -15,6 +15,7 @@
 //	random  "true": the setting needs a source of randomness, so it serves
 //	        self-play only, and neither matches nor a UCI engine
 //	usage   what the setting means, in a few words
+//	prefix  of a struct inside: what the keys of its settings begin with
 //
 // Fields are int, uint64, float64 or bool. A struct inside is searched too.
 package option
@@ -34,7 +35,7 @@ type Option struct {
 	UCI    string // empty: no UCI option
 	Usage  string
 	Random bool
-	Field  string // name of the field in its struct
+	Field  string // name of the field in its struct, after those of structs with a prefix
 
 	field     reflect.Value
 	low, high float64 // of a number, unless choices is set
@@ -45,15 +46,21 @@ type Option struct {
 // fields. It panics if a tag cannot be read, which a test of the struct shows.
 func All(holds any) []Option {
 	var all []Option
-	collect(reflect.ValueOf(holds).Elem(), &all)
+	collect(reflect.ValueOf(holds).Elem(), "", "", &all)
 	return all
 }
 
-func collect(v reflect.Value, all *[]Option) {
+// collect appends the settings of v to all. Their keys begin with prefix, the names of
+// their fields with path.
+func collect(v reflect.Value, prefix, path string, all *[]Option) {
 	for i := range v.NumField() {
 		tag, field := v.Type().Field(i).Tag, v.Field(i)
 		if field.Kind() == reflect.Struct {
-			collect(field, all)
+			inside, fields := prefix, path
+			if p := tag.Get("prefix"); p != "" {
+				inside, fields = prefix+p, path+v.Type().Field(i).Name+"."
+			}
+			collect(field, inside, fields, all)
 			continue
 		}
 		key := tag.Get("key")
@@ -64,8 +71,8 @@ func collect(v reflect.Value, all *[]Option) {
 			continue
 		}
 		o := Option{
-			Key: key, Alias: tag.Get("alias"), UCI: tag.Get("uci"), Usage: tag.Get("usage"),
-			Random: tag.Get("random") == "true", Field: v.Type().Field(i).Name, field: field,
+			Key: prefix + key, Alias: tag.Get("alias"), UCI: tag.Get("uci"), Usage: tag.Get("usage"),
+			Random: tag.Get("random") == "true", Field: path + v.Type().Field(i).Name, field: field,
 		}
 		if text := tag.Get("values"); text != "" {
 			o.choices = strings.Split(text, ",")

@@ -21,16 +21,17 @@ type settings struct {
 	Reuse    bool    `yaml:"reuse" uci:"Reuse"`
 	Hidden   int     `yaml:"-" key:"hash" range:"1..10"`
 	Inner    inner   `yaml:",inline"`
+	Late     inner   `yaml:"-" prefix:"late_"`
 }
 
 func usual() settings {
-	return settings{Depth: 8, Margin: 0.5, Probe: 3, Reuse: true, Hidden: 4, Inner: inner{Nodes: 7}}
+	return settings{Depth: 8, Margin: 0.5, Probe: 3, Reuse: true, Hidden: 4, Inner: inner{Nodes: 7}, Late: inner{Nodes: 9}}
 }
 
 func TestAll(t *testing.T) {
 	s := usual()
 	all := option.All(&s)
-	want := []string{"depth", "margin", "mate_probe", "reuse", "hash", "fast_nodes"}
+	want := []string{"depth", "margin", "mate_probe", "reuse", "hash", "fast_nodes", "late_fast_nodes"}
 	if keys := option.Keys(all); !slices.Equal(keys, want) {
 		t.Fatalf("found keys %q, expected %q", keys, want)
 	}
@@ -41,6 +42,7 @@ func TestAll(t *testing.T) {
 		"type check default true",
 		"type spin default 4 min 1 max 10",
 		"type spin default 7 min 0 max 1000000000000",
+		"type spin default 9 min 0 max 1000000000000",
 	}
 	for i, o := range all {
 		if o.Describe() != lines[i] {
@@ -49,7 +51,7 @@ func TestAll(t *testing.T) {
 		if err := o.Check(); err != nil {
 			t.Error(err)
 		}
-		if o.Random != (o.Key == "fast_nodes") {
+		if o.Random != strings.HasSuffix(o.Key, "fast_nodes") {
 			t.Errorf("%s: found random %v", o.Key, o.Random)
 		}
 		before := s
