@@ -3,6 +3,7 @@ package selfplay
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/replay"
@@ -122,12 +124,13 @@ func finishing(parent, stop context.Context) context.Context {
 	return ctx
 }
 
-// awaitLimits calls stop when a limit of time or generation is reached. The
+// awaitLimits calls stop when a limit of time, processor time or generation is reached. The
 // actor counts games itself.
 func (r *Run) awaitLimits(ctx context.Context, stop func(), limits Limits) error {
 	for pause.For(ctx, r.wait(limitsEvery)) {
 		s := r.Status()
-		if limits.For > 0 && s.Elapsed >= limits.For || limits.Generation > 0 && s.ActorGeneration >= limits.Generation {
+		if limits.For > 0 && s.Elapsed >= limits.For || limits.CPU > 0 && cputime.Process(os.Getpid()) >= limits.CPU ||
+			limits.Generation > 0 && s.ActorGeneration >= limits.Generation {
 			stop()
 		}
 	}

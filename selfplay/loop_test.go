@@ -457,3 +457,15 @@ func TestLoopBeginsWithANet(t *testing.T) {
 		t.Errorf("a net that is not there: found a directory, error %v", err)
 	}
 }
+
+// TestProcessorTimeEndsALoop: a limit of processor time that is long over ends a loop at
+// once, whatever the clock says.
+func TestProcessorTimeEndsALoop(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	s := loopOnce(t, dir, smallConfig(t), Limits{CPU: 1, For: patience})
+	if s.Elapsed >= patience {
+		t.Errorf("stopped after %v of the clock", s.Elapsed)
+	}
+	audit(t, dir)
+}

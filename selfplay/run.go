@@ -52,6 +52,7 @@ type Options struct {
 // Limits end a loop in order; zero fields set none.
 type Limits struct {
 	For        time.Duration // since the run was opened
+	CPU        time.Duration // processor time of this process, on all cores together
 	Games      uint64        // played by this process
 	Generation int           // of the net the actors play with
 }

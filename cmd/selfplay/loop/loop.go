@@ -30,6 +30,7 @@ type loopOptions struct {
 	page       string
 	token      cli.PageToken
 	forTime    time.Duration
+	cpuTime    time.Duration
 	games      uint64
 	generation int
 	json       bool
@@ -68,6 +69,7 @@ nothing that was acknowledged and is resumed by the same command.`,
 	f.StringVar(&o.page, "dash", "", "serve a page for browsers that shows the run on host:port, e.g. 127.0.0.1:8080; without host, for this machine alone")
 	o.token.Add(c)
 	f.DurationVar(&o.forTime, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
+	f.DurationVar(&o.cpuTime, "cpu-time", 0, "stop after this processor time of all threads together, which other programs do not change; 0: no limit")
 	f.Uint64Var(&o.games, "games", 0, "stop after playing this number of games; 0: no limit")
 	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
 	cli.AddReplaceBuffer(c, &o.replace)
@@ -77,8 +79,8 @@ nothing that was acknowledged and is resumed by the same command.`,
 }
 
 func loop(c *cobra.Command, o loopOptions) error {
-	if o.forTime < 0 || o.generation < 0 {
-		return fmt.Errorf("%w: found --for %v --until-generation %d, expected neither negative", cli.ErrUsage, o.forTime, o.generation)
+	if o.forTime < 0 || o.cpuTime < 0 || o.generation < 0 {
+		return fmt.Errorf("%w: found --for %v --cpu-time %v --until-generation %d, expected none negative", cli.ErrUsage, o.forTime, o.cpuTime, o.generation)
 	}
 	cfg, resumed, err := o.configuration(c)
 	if err != nil {
@@ -134,7 +136,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 		})
 	}()
 	watch.Watch(run)
-	err = run.Loop(c.Context(), selfplay.Limits{For: o.forTime, Games: o.games, Generation: o.generation})
+	err = run.Loop(c.Context(), selfplay.Limits{For: o.forTime, CPU: o.cpuTime, Games: o.games, Generation: o.generation})
 	stopShowing()
 	<-shown
 	stopPage()

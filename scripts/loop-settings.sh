@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Measures what settings of a loop are worth: each runs from zero for the same processor
+# time, with the same seeds, and its last net plays material and the net of the first
+# row with the same seed.
+#
+#   scripts/loop-settings.sh list cpu-time 'seeds...' games directory [loop-flag...]
+#   scripts/loop-settings.sh settings 10m '1 2' 2000 runs/settings
+#
+# The list has settings a line: a name, without spaces, then what is set, in quotes where
+# it has spaces. Lines from # are left out. The first line is what the others are compared
+# with. For example:
+#
+#   base
+#   squares   net.features='All + Hand'
+#   deeper    actor.nodes=500
+#   research  actor.nodes=120 actor.research_share=0.1 train.research_weight=3
+#
+# Games are those of each match, 400 nodes a move, from the program's own book. All runs
+# wait for their processor time, so other work on the machine changes what a row is only
+# by what its threads cost each other. After an interruption the same command goes on with
+# what is left; a loop that was cut short begins anew.
+#
+# Environment: SELFPLAY is our program, by default built from this tree; NODES are those
+# of the matches, 400.
+set -euo pipefail
+if [ $# -lt 5 ]; then
+  sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
+  exit 2
+fi
+list=$1 cpu=$2 seeds=$3 games=$4 dir=$5
+shift 5
+nodes=${NODES:-400}
+mkdir -p "$dir"
+dir=$(realpath "$dir")
+if [ -z "${SELFPLAY:-}" ]; then
+  SELFPLAY=$dir/selfplay
+  [ -e "$SELFPLAY" ] || (cd "$(dirname "$0")/.." && go build -o "$SELFPLAY" ./cmd/selfplay)
+fi
+
+# elo A B LOG: plays a match, goes on with it, and prints the result.
+elo() {
+  "$SELFPLAY" match "$1" "$2" --games "$games" --nodes "$nodes" --log "$3" 2>>"$dir/errors" |
+    awk '/^Elo: /{sub(/,$/, "", $4); print $2 " ± " $4}'
+}
+
+printf '| settings | seed | games | positions | generation | Elo against material | against %s |\n|---|---|---|---|---|---|---|\n' \
+  "$(awk '!/^ *(#|$)/{print $1; exit}' "$list")"
+for seed in $seeds; do
+  first=''
+  while read -r name text; do
+    case $name in '' | '#'*) continue ;; esac
+    run=$dir/$name-$seed
+    : "${first:=$run}"
+    if [ ! -e "$run.done" ]; then
+      rm -rf "$run" "$run.log"
+      eval "set=($text)"
+      "$SELFPLAY" --dir "$run" --seed "$seed" --cpu-time "$cpu" "${set[@]/#/--set=}" "$@" >>"$run.log" 2>&1
+      touch "$run.done"
+    fi
+    read -r played positions generation < <(sed -n 's/.*stopped with \([0-9]*\) games, \([0-9]*\) positions, .*generation \([0-9]*\).*/\1 \2 \3/p' "$run.log" | tail -1)
+    material=$(elo "$run" material "$run.material.jsonl")
+    base=-
+    [ "$run" = "$first" ] || base=$(elo "$run" "$first" "$run.first.jsonl")
+    printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "$seed" "$played" "$positions" "$generation" "$material" "$base"
+  done <"$list"
+done
