@@ -17,8 +17,10 @@ import (
 // the text of a player.
 type Params struct {
 	Selection
-	LateFrom int       `yaml:"late_from" range:"1..255" usage:"first iteration, in plies, that the rules and numbers with late_ hold in"`
-	Late     Selection `prefix:"late_"`
+	LateFrom  int       `yaml:"late_from" range:"1..255" usage:"first iteration, in plies, that the rules and numbers with late_ hold in"`
+	LongNodes int       `yaml:"long_nodes" range:"1..1000000" usage:"searches of as many nodes, and those without a limit of nodes, are long ones"`
+	LongFrom  int       `yaml:"long_from" range:"1..255" usage:"what late_from is in long searches"`
+	Late      Selection `prefix:"late_"`
 }
 
 // Selection is what one iteration goes by.
@@ -133,13 +135,18 @@ type Numbers struct {
 	CorrectDivisor int `yaml:"correct_divisor" range:"1..64" usage:"what divides error times depth where a correction is learned"`
 }
 
-// lateFrom is where late iterations begin by default: searches of some 10,000 nodes
-// are past it.
-const lateFrom = 6
+// Where late iterations begin by default. In a search of 400 to 2,000 nodes all but the
+// last iterations look at much, or it would see too little; in one of 5,000 nodes they
+// would take half of them.
+const (
+	lateFrom  = 6
+	longNodes = 3500
+	longFrom  = 3
+)
 
 // paramsHand are for variants where captures go to hand: scores jump about twice as
 // far between plies, and good moves hide among many more.
-var paramsHand = Params{Selection: selectionHand, LateFrom: lateFrom, Late: selectionLate}
+var paramsHand = Params{Selection: selectionHand, LateFrom: lateFrom, LongNodes: longNodes, LongFrom: longFrom, Late: selectionLate}
 
 var selectionHand = Selection{
 	Rules: Rules{
@@ -182,7 +189,7 @@ var selectionLate = func() Selection {
 }()
 
 var paramsChess = func() Params {
-	p := Params{Selection: selectionHand, LateFrom: lateFrom}
+	p := Params{Selection: selectionHand, LateFrom: lateFrom, LongNodes: longNodes, LongFrom: longFrom}
 	p.Aspiration, p.Reverse, p.ReverseDepth, p.FutileBase, p.FutileStep, p.DeltaMargin = 25, 80, 7, 100, 80, 150
 	p.QuietLoss, p.NoisyLoss, p.CountBase, p.CountSquare, p.DropPlies = 25, 90, 4, 100, 0
 	p.RazorBase, p.RazorStep, p.CheckBonus = 250, 120, historyMax

@@ -17,13 +17,19 @@ const (
 // tuning is what a search of one family of variants goes by, in early and in late
 // iterations.
 type tuning struct {
-	early, late stage
-	lateFrom    int
+	early, late         stage
+	lateFrom            int // first late iteration
+	longNodes, longFrom int // least nodes of a long search, and its first late iteration
 }
 
-// at returns what an iteration of so many plies goes by.
-func (t *tuning) at(iteration int) *stage {
-	if iteration >= t.lateFrom {
+// at returns what an iteration of so many plies goes by in a search of so many nodes at
+// most.
+func (t *tuning) at(iteration int, nodes uint64) *stage {
+	from := t.lateFrom
+	if nodes >= uint64(t.longNodes) {
+		from = t.longFrom
+	}
+	if iteration >= from {
 		return &t.late
 	}
 	return &t.early
@@ -53,7 +59,7 @@ func newTuning(v *chess.Variant, settings map[string]string) *tuning {
 	if err := p.Set(settings); err != nil {
 		panic(err)
 	}
-	t := &tuning{lateFrom: p.LateFrom}
+	t := &tuning{lateFrom: p.LateFrom, longNodes: p.LongNodes, longFrom: p.LongFrom}
 	t.early.set(&p.Selection, values)
 	t.late.set(&p.Late, values)
 	return t

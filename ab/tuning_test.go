@@ -28,13 +28,17 @@ func TestReductionsOfAllMachines(t *testing.T) {
 	}
 }
 
-// TestLateIterations: each iteration goes by the parameters of its time, and settings
-// change either.
+// TestLateIterations: each iteration goes by the parameters of its time, which comes
+// sooner in long searches, and settings change either.
 func TestLateIterations(t *testing.T) {
-	tuning := newTuning(chess.Crazyhouse, map[string]string{"late_from": "3", "aspiration": "77", "late_aspiration": "11"})
-	for iteration, want := range []int{77, 77, 77, 11, 11} {
-		if got := tuning.at(iteration).Aspiration; got != want {
-			t.Errorf("iteration %d: found aspiration %d, expected %d", iteration, got, want)
+	tuning := newTuning(chess.Crazyhouse, map[string]string{
+		"late_from": "3", "long_nodes": "900", "long_from": "2", "aspiration": "77", "late_aspiration": "11",
+	})
+	for nodes, aspirations := range map[uint64][]int{899: {77, 77, 77, 11, 11}, 900: {77, 77, 11, 11, 11}, math.MaxUint64: {77, 77, 11, 11, 11}} {
+		for iteration, want := range aspirations {
+			if got := tuning.at(iteration, nodes).Aspiration; got != want {
+				t.Errorf("%d nodes, iteration %d: found aspiration %d, expected %d", nodes, iteration, got, want)
+			}
 		}
 	}
 }

@@ -101,7 +101,9 @@ func newWorker(t *table, e Evaluator) *worker {
 }
 
 // iterate begins the iteration of a depth.
-func (w *worker) iterate(depth int) { w.rootDepth, w.tune = depth, w.tuning.at(depth) }
+func (w *worker) iterate(depth int) {
+	w.rootDepth, w.tune = depth, w.tuning.at(depth, w.shared.nodes)
+}
 
 // begin prepares the worker for a search of line's last position.
 func (w *worker) begin(line *chess.Line, c *control, t *tuning) {
