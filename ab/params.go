@@ -154,14 +154,14 @@ var selectionHand = Selection{
 		Futility: true, HistoryPruning: true, Exchange: true, Delta: true, Evasions: true, Quiescence: true,
 		CheckExtension: true, Singular: true, MultiCut: true, InternalReduction: true, TableEval: true,
 		CorrectPawns: true, CorrectMen: true, CorrectHands: true, ReplyTwo: true, DropHistory: true,
-		CaptureHistory: true, TableReward: true, FailLowReward: true,
+		CaptureHistory: true, TableReward: true, FailLowReward: true, EvalReward: true, PrunePV: true, QuiesceTable: true,
 	},
 	Numbers: Numbers{
 		Aspiration: 45, Reverse: 115, ReverseDepth: 8, RazorBase: 400, RazorStep: 150,
 		NullBase: 3, NullDivisor: 4, NullMargin: 170, VerifyDepth: 12, ProbMargin: 250,
 		FutileBase: 100, FutileStep: 100, FutileDepth: 6, DeltaMargin: 270,
-		QuietLoss: 28, NoisyLoss: 160, CountBase: 11, CountSquare: 90, CountDepth: 7, QuietDepth: 6, NoisyDepth: 5, HistoryFloor: 4500,
-		DropPlies: -minDepth, QuietEvasions: 3, QuiesceMoves: 2,
+		QuietLoss: 28, NoisyLoss: 160, CountBase: 13, CountSquare: 90, CountDepth: 7, QuietDepth: 6, NoisyDepth: 5, HistoryFloor: 4500,
+		DropPlies: 1, QuietEvasions: 4, QuiesceMoves: 2,
 		SingularDepth: 4, SingularMargin: 20, DoubleMargin: 40, ExtendReach: 200,
 		ReduceDepth: 3, ReduceBase: 950, ReduceDivisor: 2253, ReduceWindow: 1024, ReduceFalling: 900, ReduceCheck: 1024,
 		ReduceExpected: 1024, ReduceSeen: 1024, ReduceHistory: 850, ReduceCapture: 600,
@@ -174,9 +174,9 @@ var selectionHand = Selection{
 // smaller too, as a deep search gives the leaves less weight.
 var selectionLate = func() Selection {
 	s := selectionHand
-	s.PrunePV, s.PruneEvasions, s.CountChecks, s.KeepKillers = true, true, true, true
+	s.PruneEvasions, s.CountChecks, s.KeepKillers = true, true, true
 	s.Razoring, s.ProbCut, s.ReducedDepth = false, true, true
-	s.FewMoves, s.QuiesceTable, s.DoubleExtension, s.ReplyFour, s.EvalReward = true, true, true, true, true
+	s.FewMoves, s.DoubleExtension, s.ReplyFour = true, true, true
 	s.ReduceCut, s.ReducePV, s.ReduceEvasions, s.ReduceWinning = true, true, true, true
 	s.ReduceExpected, s.ReduceSeen, s.ReduceFalling, s.ReduceBase, s.ReduceWindow, s.ReduceDivisor = 2048, 2048, 1024, 2048, 2048, 2186
 	s.Aspiration, s.Reverse, s.NullMargin, s.NullBase, s.NullDivisor, s.ProbMargin = 15, 57, 55, 4, 3, 69
@@ -184,7 +184,7 @@ var selectionLate = func() Selection {
 	s.CountBase, s.CountSquare, s.CountDepth = 3, 100, 40
 	s.QuietLoss, s.QuietDepth, s.NoisyDepth = 15, 18, 40
 	s.CheckDepth, s.SingularDepth, s.SingularMargin = 6, 7, 9
-	s.DropPlies, s.QuietEvasions = 1, 2
+	s.QuietEvasions = 2
 	return s
 }()
 
@@ -193,6 +193,7 @@ var paramsChess = func() Params {
 	p.Aspiration, p.Reverse, p.ReverseDepth, p.FutileBase, p.FutileStep, p.DeltaMargin = 25, 80, 7, 100, 80, 150
 	p.QuietLoss, p.NoisyLoss, p.CountBase, p.CountSquare, p.DropPlies = 25, 90, 4, 100, 0
 	p.RazorBase, p.RazorStep, p.CheckBonus = 250, 120, historyMax
+	p.PrunePV, p.EvalReward, p.QuiesceTable, p.QuietEvasions = false, false, false, 3
 	p.Late = p.Selection
 	return p
 }()
