@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
@@ -29,7 +30,24 @@ type testCluster struct {
 	dir     string
 	plan    Plan
 	servers []*server.Server
+	local   []*strings.Replacer // makes the configuration of each server one of this machine
 	url     string
+}
+
+// configure writes the configuration of a server as it is on this machine, and returns
+// its path.
+func (c *testCluster) configure(t *testing.T, i int) string {
+	t.Helper()
+	etc := filepath.Join(c.dir, "machines", c.plan.Servers[i].Host, "etc", "nats")
+	text, err := os.ReadFile(filepath.Join(etc, "nats.conf"))
+	path := filepath.Join(etc, "test.conf")
+	if err == nil {
+		err = os.WriteFile(path, []byte(c.local[i].Replace(string(text))), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func freePort(t *testing.T) string {
@@ -56,20 +74,13 @@ func startCluster(t *testing.T) *testCluster {
 	}
 	for i, s := range c.plan.Servers {
 		etc := filepath.Join(c.dir, "machines", s.Host, "etc", "nats")
-		text, err := os.ReadFile(filepath.Join(etc, "nats.conf"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		client := "127.0.0.1:" + freePort(t)
 		replace := []string{"/etc/nats", etc, "/var/lib/nats", t.TempDir(), "0.0.0.0:4222", client, "127.0.0.1:8222", "127.0.0.1:-1", "0.0.0.0:6222", routes[i]}
 		for j, other := range c.plan.Servers {
 			replace = append(replace, "nats-route://"+other.Host+":6222", "nats-route://"+routes[j])
 		}
-		path := filepath.Join(etc, "test.conf")
-		if err := os.WriteFile(path, []byte(strings.NewReplacer(replace...).Replace(string(text))), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		o, err := server.ProcessConfigFile(path)
+		c.local = append(c.local, strings.NewReplacer(replace...))
+		o, err := server.ProcessConfigFile(c.configure(t, i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,6 +337,20 @@ func TestRolesAreRefusedTheRest(t *testing.T) {
 			}
 		}
 	})
+	t.Run("figures of the stream", func(t *testing.T) {
+		conn, err := bus.Open(t.Context(), bus.Options{URL: c.url, Creds: c.creds("trainer", "t1"), TLSCA: c.ca(), Patience: patience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		b, err := conn.Join(t.Context(), c.plan.ID, bus.JoinOptions{Replicas: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Stats(t.Context()); !errors.Is(err, bus.ErrDenied) || errors.Is(err, bus.ErrUnavailable) || !strings.Contains(err.Error(), "operator.creds") {
+			t.Errorf("a trainer: found %v, expected ErrDenied and what to do", err)
+		}
+	})
 	t.Run("new certificate", func(t *testing.T) {
 		serial := func() string {
 			nc, _ := connect(t, c, filepath.Join(c.dir, "operator.creds"))
@@ -337,7 +362,8 @@ func TestRolesAreRefusedTheRest(t *testing.T) {
 		}
 		before := serial()
 		write(t, c.dir, c.plan, Options{RenewTLS: true})
-		for _, s := range c.servers {
+		for i, s := range c.servers {
+			c.configure(t, i) // the written configuration comes with the certificate
 			if err := s.Reload(); err != nil {
 				t.Fatal(err)
 			}

@@ -44,13 +44,14 @@ type pair struct {
 
 // writeCertificates makes an authority and a certificate of all servers where there is
 // none, and a new one of the servers if renew asks for it, if the old one ends soon, is
-// not of these names or not of this authority. It returns when it ends.
-func writeCertificates(public, private, servers string, names []string, renew bool, now time.Time) (time.Time, error) {
-	ca, err := openAuthority(filepath.Join(public, authorityFile), filepath.Join(private, authorityKey), now)
+// not of these names or not of this authority. The authority's certificate is in dir, all
+// else in keys. It returns when that of the servers ends.
+func writeCertificates(dir, keys string, names []string, renew bool, now time.Time) (time.Time, error) {
+	ca, err := openAuthority(filepath.Join(dir, authorityFile), filepath.Join(keys, authorityKey), now)
 	if err != nil {
 		return time.Time{}, err
 	}
-	path, key := filepath.Join(servers, serverFile), filepath.Join(servers, serverKey)
+	path, key := filepath.Join(keys, serverFile), filepath.Join(keys, serverKey)
 	s, err := readPair(path, key)
 	if errors.Is(err, secret.ErrMode) {
 		return time.Time{}, err

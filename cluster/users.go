@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -70,7 +73,10 @@ type authority struct {
 	SystemClaims  string
 }
 
-func (id *identities) authority(run string) (a authority, err error) {
+// authority returns the claims of a run, which stay those in dir as long as they say the
+// same: a server refuses to load a configuration in which the operator's are others, and
+// only starts again with it.
+func (id *identities) authority(dir, run string) (a authority, err error) {
 	operator, err := id.operator.PublicKey()
 	if err == nil {
 		a.Account, err = id.account.PublicKey()
@@ -93,20 +99,57 @@ func (id *identities) authority(run string) (a authority, err error) {
 	account.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
 	system := jwt.NewAccountClaims(a.System)
 	system.Name = "SYS"
-	if a.Operator, err = op.Encode(id.operator); err != nil {
-		return a, err
+	for _, c := range []struct {
+		name   string
+		claims jwt.Claims
+		to     *string
+	}{{"operator", op, &a.Operator}, {"account", account, &a.AccountClaims}, {"system", system, &a.SystemClaims}} {
+		if *c.to, err = keptClaims(filepath.Join(dir, c.name+".jwt"), c.claims, id.operator); err != nil {
+			return a, err
+		}
 	}
-	if a.AccountClaims, err = account.Encode(id.operator); err != nil {
-		return a, err
+	return a, nil
+}
+
+// keptClaims returns the signed claims in a file, or if they do not say the same, signs new
+// ones and writes them there.
+func keptClaims(path string, claims jwt.Claims, signer nkeys.KeyPair) (string, error) {
+	signed, err := claims.Encode(signer)
+	if err != nil {
+		return "", err
 	}
-	a.SystemClaims, err = system.Encode(id.operator)
-	return a, err
+	old, err := os.ReadFile(path)
+	if err == nil && sameClaims(string(old), signed) {
+		return string(old), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return signed, durable.WriteFile(path, []byte(signed))
+}
+
+// sameClaims reports whether two texts are good claims that differ at most in when they
+// were signed.
+func sameClaims(a, b string) bool {
+	var said [2][]byte
+	for i, text := range []string{a, b} {
+		claims, err := jwt.Decode(text)
+		if err != nil {
+			return false
+		}
+		claims.Claims().ID, claims.Claims().IssuedAt = "", 0
+		if said[i], err = json.Marshal(claims); err != nil {
+			return false
+		}
+	}
+	return bytes.Equal(said[0], said[1])
 }
 
 // writeUser writes the credentials of a user into a file, with the key that the file
-// has, or a new one. It is signed by a key of the account.
+// has, or a new one. It is signed by a key of the account. A file that says the same
+// already stays.
 func writeUser(path, name, account string, signer nkeys.KeyPair, rights bus.Rights) error {
-	pair, err := userKey(path)
+	pair, before, err := readUser(path)
 	if err != nil {
 		return err
 	}
@@ -122,7 +165,7 @@ func writeUser(path, name, account string, signer nkeys.KeyPair, rights bus.Righ
 		user.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: answerWithin}
 	}
 	claims, err := user.Encode(signer)
-	if err != nil {
+	if err != nil || sameClaims(before, claims) {
 		return err
 	}
 	seed, err := pair.Seed()
@@ -136,17 +179,22 @@ func writeUser(path, name, account string, signer nkeys.KeyPair, rights bus.Righ
 	return durable.WritePrivate(path, text)
 }
 
-func userKey(path string) (nkeys.KeyPair, error) {
+// readUser returns the key and the claims of the user in a file, or a new key if there is
+// no file.
+func readUser(path string) (pair nkeys.KeyPair, claims string, err error) {
 	text, err := secret.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nkeys.CreateUser()
+		pair, err = nkeys.CreateUser()
+		return pair, "", err
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	pair, err := jwt.ParseDecoratedUserNKey(text)
+	if pair, err = jwt.ParseDecoratedUserNKey(text); err == nil {
+		claims, err = jwt.ParseDecoratedJWT(text)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: found no key of a user (%w), expected credentials that init cluster has written", path, err)
+		return nil, "", fmt.Errorf("%s: found no key of a user (%w), expected credentials that init cluster has written", path, err)
 	}
-	return pair, nil
+	return pair, claims, nil
 }

@@ -78,9 +78,9 @@ type writer struct {
 	until     time.Time // of the servers' certificate
 }
 
-// Write writes everything that a plan needs into a directory. Keys that are there
-// stay, and so do certificates that are good for another 30 days; all else is
-// written again. The error wraps ErrPlan if the plan cannot be carried out.
+// Write writes everything that a plan needs into a directory. Keys that are there stay,
+// and so do certificates that are good for another 30 days, and what is signed and says the
+// same; all else is written again. The error wraps ErrPlan if the plan cannot be carried out.
 func Write(dir string, p Plan, o Options) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -91,14 +91,15 @@ func Write(dir string, p Plan, o Options) error {
 			return err
 		}
 	}
-	id, err := openIdentities(filepath.Join(dir, keysDir))
+	keys := filepath.Join(dir, keysDir)
+	id, err := openIdentities(keys)
 	if err != nil {
 		return err
 	}
-	if w.authority, err = id.authority(p.Run); err != nil {
+	if w.authority, err = id.authority(keys, p.Run); err != nil {
 		return err
 	}
-	if w.until, err = writeCertificates(dir, filepath.Join(dir, keysDir), filepath.Join(dir, keysDir), p.names(), o.RenewTLS, o.Now); err != nil {
+	if w.until, err = writeCertificates(dir, keys, p.names(), o.RenewTLS, o.Now); err != nil {
 		return err
 	}
 	steps := []func() error{w.servers, func() error { return w.roles(&id) }, func() error { return w.own(&id) }, w.containers, w.kubernetes, w.monitoring, w.readme, w.savePlan}
