@@ -90,7 +90,7 @@ func (j *referee) takeBack(ctx context.Context, set setPointer) error {
 	if back.Net == "" && j.run.identity.bare() {
 		return nil // a bare id does not say that there is no net
 	}
-	if _, err := set(ctx, j.run.currentKey(), j.run.pointerText(back), current.revision); err != nil {
+	if err := j.move(ctx, set, j.run.currentKey(), back, current.revision); err != nil {
 		return err
 	}
 	j.run.event("net withdrawn", "net", current.Net, "generation", current.Generation, "back_to", back.Net, "why", back.Why)

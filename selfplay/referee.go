@@ -43,13 +43,29 @@ type referee struct {
 
 	curves *curves  // for TensorBoard
 	told   judgings // to who watches
+
+	mu    sync.Mutex
+	wrote map[string]written // last, by pointer
 }
+
+// written is what the referee itself has written into a pointer.
+type written struct {
+	netPointer
+	at time.Time
+}
+
+// copyLag is how long a server's copy of the pointers may be behind another's, which took a
+// write. Later the servers are believed: they may have lost all and have begun again.
+const copyLag = 10 * time.Second
 
 // setPointer moves a pointer by compare-and-set.
 type setPointer func(ctx context.Context, key, value string, revision uint64) (uint64, error)
 
 func newReferee(r *Run) *referee {
-	return &referee{run: r, curves: &curves{}, pairs: newOpenPairs(), nets: newNetCache(r), dir: r.path(gateDir), slots: r.cfg.Gate.Concurrency, set: r.bus.SetPointer}
+	return &referee{
+		run: r, curves: &curves{}, pairs: newOpenPairs(), nets: newNetCache(r), dir: r.path(gateDir), slots: r.cfg.Gate.Concurrency, set: r.bus.SetPointer,
+		wrote: map[string]written{},
+	}
 }
 
 // guarded are the pointers that only the holder of the referee's lease moves.
@@ -148,8 +164,31 @@ type netPointer struct {
 	revision uint64
 }
 
-// pointer reads a pointer; one that is not there names no net.
+// pointer reads a pointer; one that is not there names no net. Of a copy that is behind, what
+// the referee wrote itself is taken instead: else it would judge a net again.
 func (j *referee) pointer(ctx context.Context, key string) (netPointer, error) {
+	p, err := j.readPointer(ctx, key)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if w, ok := j.wrote[key]; err == nil && ok && w.revision > p.revision && time.Since(w.at) < copyLag {
+		p = w.netPointer
+	}
+	return p, err
+}
+
+// move sets a pointer from the given revision.
+func (j *referee) move(ctx context.Context, set setPointer, key string, r nets.Record, revision uint64) error {
+	revision, err := set(ctx, key, j.run.pointerText(r), revision)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.wrote[key] = written{netPointer{r, revision}, time.Now()}
+	return nil
+}
+
+func (j *referee) readPointer(ctx context.Context, key string) (netPointer, error) {
 	p, err := j.run.bus.Pointer(ctx, key)
 	if errors.Is(err, bus.ErrNoPointer) || err == nil && p.Value == "" {
 		return netPointer{revision: p.Revision}, nil
@@ -187,8 +226,7 @@ func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 	}
 	j.pruneLogs()
 	verdict := j.record(candidate.Net, max(generation, newest), why, judged.Net)
-	_, err = j.set(ctx, j.run.judgedKey(), j.run.pointerText(verdict), judged.revision)
-	return true, err
+	return true, j.move(ctx, j.set, j.run.judgedKey(), verdict, judged.revision)
 }
 
 // record is what the referee writes into a pointer.
@@ -269,7 +307,7 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 	if m, err := j.run.store.Manifest(id); err == nil {
 		record.Spread = j.spread(ctx, m.Size)
 	}
-	if _, err := j.set(ctx, j.run.currentKey(), j.run.pointerText(record), current.revision); err != nil {
+	if err := j.move(ctx, j.set, j.run.currentKey(), record, current.revision); err != nil {
 		return 0, "", err
 	}
 	j.run.event("net published", "generation", candidate.generation, "net", id, "parent", incumbent.ID, "elapsed_s", int(j.run.Status().Elapsed.Seconds()))

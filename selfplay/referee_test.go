@@ -94,6 +94,38 @@ func TestRefereeJudgesOnce(t *testing.T) {
 	}
 }
 
+// A server's copy of the pointers that is behind what the referee wrote a moment ago does not
+// have it judge a net again; one that stays behind is one that has begun again, and does.
+func TestCopyIsBehind(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	defer r.Close()
+	j := newReferee(r)
+	id := offerNet(t, r, 1)
+	if judged, err := j.judgeNewest(t.Context()); !judged || err != nil {
+		t.Fatalf("first look: %v, %v", judged, err)
+	}
+	p, err := r.bus.Pointer(t.Context(), r.judgedKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind, err := r.bus.SetPointer(t.Context(), r.judgedKey(), "", p.Revision) // as it was before the verdict
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := j.wrote[r.judgedKey()]
+	w.revision = behind + 1
+	j.wrote[r.judgedKey()] = w
+	if judged, err := j.judgeNewest(t.Context()); judged || err != nil {
+		t.Errorf("the copy is behind: %v, %v, expected that the verdict is known", judged, err)
+	}
+	w.at = w.at.Add(-copyLag)
+	j.wrote[r.judgedKey()] = w
+	if judged, err := j.judgeNewest(t.Context()); !judged || err != nil || judgedNet(t, r).Net != id {
+		t.Errorf("the copy stays behind: %v, %v, judged %+v, expected net %s", judged, err, judgedNet(t, r), id)
+	}
+}
+
 // A trainer whose checkpoint is older than the newest net goes on after that.
 func TestNumberingGoesOn(t *testing.T) {
 	t.Parallel()
