@@ -28,6 +28,22 @@ const (
 // ErrDenied says that the user with which this process connects lacks a right.
 var ErrDenied = errors.New("the user lacks a right")
 
+// denial is something that the server did not permit.
+type denial struct {
+	said string
+	at   time.Time
+}
+
+// orDenied returns the error of a question that began at a time. The server answers one that
+// it does not permit with silence, and says why beside it: then the error wraps ErrDenied.
+func (c *Conn) orDenied(began time.Time, err error) error {
+	d, _ := c.denied.Load().(denial)
+	if !errors.Is(err, context.DeadlineExceeded) || d.at.Before(began) {
+		return err
+	}
+	return fmt.Errorf("%w: %s: use the credentials of who runs the run, such as operator.creds of selfplay init cluster", ErrDenied, d.said)
+}
+
 // AuditEntry says who did what to a run, and why. Texts are UTF-8.
 type AuditEntry struct {
 	Schema int       `json:"schema"` // AuditSchema
@@ -58,8 +74,8 @@ func (b *Bus) Audit(ctx context.Context, e AuditEntry) error {
 	defer cancel()
 	key := fmt.Sprintf("%s%020d-%s", auditPrefix, e.Time.UnixNano(), rand.Text()[:8])
 	if _, err := b.ctl.Create(ctx, key, value); err != nil {
-		// The server answers such a publication with silence, and says why beside it.
-		if said, _ := b.conn.denied.Load().(string); strings.Contains(said, "."+auditPrefix) {
+		// An earlier denial will do: package nats tells of each once.
+		if d, _ := b.conn.denied.Load().(denial); strings.Contains(d.said, "."+auditPrefix) {
 			return fmt.Errorf("audit: %w, to write entries of the audit: run selfplay init cluster DIR again, which writes the rights that this version needs, bring the new credentials to this machine and start the role again", ErrDenied)
 		}
 		return fmt.Errorf("audit: %w", mapUnavailable(err))

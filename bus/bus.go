@@ -2,6 +2,8 @@ package bus
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
 // Errors of this package. They come wrapped; test with errors.Is.
@@ -36,6 +40,11 @@ var (
 	// ErrUnavailable says that the server did not answer, or cannot now. What was
 	// asked may have been done.
 	ErrUnavailable = errors.New("server is not available")
+
+	// ErrNoPlace says that the servers of a cluster find no place for the copies that were
+	// asked for: there are too few servers, or they do not know yet what room there is on
+	// each, as in the first seconds after they were started.
+	ErrNoPlace = errors.New("the servers find no place for all copies")
 
 	ErrUnreachable = errors.New("no connection to a server")  // Open
 	ErrServer      = errors.New("this server cannot be used") // Open
@@ -176,7 +185,8 @@ func (b *Bus) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return b.conn.bound(ctx)
 }
 
-// mapUnavailable adds ErrUnavailable to the errors of a server that is away.
+// mapUnavailable adds ErrUnavailable to the errors of a server that is away or whose answer
+// cannot be read, and ErrNoPlace to those of servers that find no place for copies.
 func mapUnavailable(err error) error {
 	var api *jetstream.APIError
 	var watched *nats.APIError // the client's watches of buckets speak by its older interface
@@ -190,8 +200,25 @@ func mapUnavailable(err error) error {
 	case errors.As(err, &api) && (api.Code == 503 || api.ErrorCode == codeStreamOffline):
 	case errors.As(err, &watched) && watched.Code == 503:
 	case errors.As(err, &api) && api.ErrorCode == codeNoPeers && strings.Contains(api.Description, peerOffline): // until they have met
+	case errors.As(err, &api) && api.ErrorCode == codeNoPeers:
+		return fmt.Errorf("%w: %w", ErrNoPlace, err)
+	case garbled(err):
 	default:
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// garbled reports whether an error is of an answer of the server that cannot be read, such as
+// one of which a bit was flipped on its way. Asked again it answers well. What others have
+// written and the server has kept is another matter.
+func garbled(err error) bool {
+	if errors.Is(err, ErrRecord) || errors.Is(err, nets.ErrManifest) {
+		return false
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var encoding base64.CorruptInputError
+	return errors.As(err, &syntax) || errors.As(err, &kind) || errors.As(err, &encoding) ||
+		errors.Is(err, jetstream.ErrInvalidJSAck) || errors.Is(err, jetstream.ErrBadObjectMeta)
 }

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
 // startCluster starts servers that know each other, and returns them.
@@ -190,24 +193,37 @@ func TestThreeCopiesNeedACluster(t *testing.T) {
 	}
 }
 
-// What a cluster answers while its servers have not met yet can be tried again; what it
-// answers when it has too few servers cannot.
+// What a cluster answers while its servers have not met yet can be tried again, and so can
+// what was answered with an answer that cannot be read. That a record cannot be read is final;
+// that there is no place for copies is so after a while.
 func TestUnavailableErrors(t *testing.T) {
 	noPeers := func(why string) error {
 		return &jetstream.APIError{Code: 400, ErrorCode: codeNoPeers, Description: "no suitable peers for placement" + why}
 	}
+	_, record := parseRun([]byte("{"))
+	_, manifest := nets.ParseManifest([]byte("{"))
+	var answer struct{ N int }
 	for _, tc := range []struct {
 		err  error
-		want bool
+		want error // nil: neither
 	}{
-		{nats.ErrNoResponders, true},
-		{noPeers(", peer offline"), true},
-		{noPeers(""), false},
-		{noPeers(", insufficient storage"), false},
-		{jetstream.ErrObjectNotFound, false},
+		{nats.ErrNoResponders, ErrUnavailable},
+		{noPeers(", peer offline"), ErrUnavailable},
+		{noPeers(""), ErrNoPlace},
+		{noPeers(", insufficient storage"), ErrNoPlace},
+		{jetstream.ErrObjectNotFound, nil},
+		{json.Unmarshal([]byte("{\x03}"), &answer), ErrUnavailable},
+		{json.Unmarshal([]byte(`{"N":"3"}`), &answer), ErrUnavailable},
+		{jetstream.ErrInvalidJSAck, ErrUnavailable},
+		{jetstream.ErrBadObjectMeta, ErrUnavailable},
+		{record, nil},
+		{manifest, nil},
 	} {
-		if got := errors.Is(mapUnavailable(tc.err), ErrUnavailable); got != tc.want {
-			t.Errorf("%v: found %v, expected %v", tc.err, got, tc.want)
+		got := mapUnavailable(tc.err)
+		for _, kind := range []error{ErrUnavailable, ErrNoPlace} {
+			if is := errors.Is(got, kind); is != (kind == tc.want) {
+				t.Errorf("%v: found %v, expected that it wraps %v", tc.err, got, tc.want)
+			}
 		}
 	}
 }

@@ -58,7 +58,7 @@ type Conn struct {
 	token    atomic.Value // of TokenFile, string, as it was read last
 	failures reporter     // of attempts to connect
 	refused  chan error   // what the server does not permit, while Open waits for it
-	denied   atomic.Value // the newest thing that it did not permit, string
+	denied   atomic.Value // the newest thing that it did not permit, denial
 
 	mu     sync.Mutex
 	joined []*Bus

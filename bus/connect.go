@@ -279,7 +279,7 @@ func (c *Conn) reconnected(nc *nats.Conn) {
 
 func (c *Conn) asyncError(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
-		c.denied.Store(err.Error())
+		c.denied.Store(denial{err.Error(), time.Now()})
 		select {
 		case c.refused <- err:
 		default:

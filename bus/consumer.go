@@ -15,6 +15,7 @@ const (
 	consumerName = "ingest"
 	ackWait      = time.Minute
 	maxMisses    = 3 // deliveries asked for again before the consumer is started over
+	maxSilence   = 8 // questions after the consumer without an answer likewise; each takes 5 s
 )
 
 // gameConsumer is the consumer of the game stream and how far it is read.
@@ -29,6 +30,7 @@ type gameConsumer struct {
 	asked    uint64 // last sequence whose acknowledgement was sent
 	returned uint64 // last sequence that Games returned
 	misses   int    // times in a row that the next message was not delivered
+	silent   int    // times in a row that the servers answered for the stream and not for the consumer
 	told     uint64 // sequence up to which holes are reported
 	holes    []Hole // found and not yet returned
 
@@ -99,15 +101,27 @@ func (b *Bus) freshConsumer(ctx context.Context) (jetstream.Consumer, error) {
 		MaxDeliver:    -1,
 		MaxAckPending: MaxUnacked,
 	}
-	fresh, err := b.games.CreateOrUpdateConsumer(ctx, cfg)
-	if err != nil {
-		return nil, err
+	c := &b.consumer
+	fresh, silence := b.games.CreateOrUpdateConsumer(ctx, cfg)
+	if silence != nil && !errors.Is(silence, context.DeadlineExceeded) {
+		return nil, silence
 	}
 	stream, err := b.games.Info(ctx)
 	if err != nil {
+		c.silent = 0
 		return nil, err
 	}
-	c, floor := &b.consumer, fresh.CachedInfo().AckFloor.Stream
+	if silence != nil {
+		// The servers that hold the consumer may have lost it in ways of which its group
+		// never finds a leader again. What its stream has is delivered by another one.
+		if c.silent++; c.silent < maxSilence {
+			return nil, silence
+		}
+		b.warn("the servers answer for the stream of games and not for its consumer, starting it over", "times", c.silent, "error", silence)
+		return b.restartConsumer(ctx, cfg, max(stream.State.FirstSeq, 1)-1)
+	}
+	c.silent = 0
+	floor := fresh.CachedInfo().AckFloor.Stream
 	known := min(floor, max(c.acked, c.asked)) // the server lifts the floor over what it lost
 	if created := stream.Created.UnixNano(); created != c.stream {
 		if c.stream != 0 {
@@ -152,12 +166,12 @@ func (b *Bus) freshConsumer(ctx context.Context) (jetstream.Consumer, error) {
 // restartConsumer makes the consumer anew. It delivers everything that the
 // stream has, which begins after the sequence gone.
 func (b *Bus) restartConsumer(ctx context.Context, cfg jetstream.ConsumerConfig, gone uint64) (jetstream.Consumer, error) {
-	if err := b.games.DeleteConsumer(ctx, consumerName); err != nil {
+	if err := b.games.DeleteConsumer(ctx, consumerName); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return nil, err
 	}
 	c := &b.consumer
 	c.setAcked(gone)
-	c.asked, c.told, c.misses, c.unpurged = gone, gone, 0, 0
+	c.asked, c.told, c.misses, c.silent, c.unpurged = gone, gone, 0, 0, 0
 	return b.games.CreateOrUpdateConsumer(ctx, cfg)
 }
 

@@ -107,14 +107,17 @@ func (b *Bus) get(ctx context.Context, name, id string, size int64, w io.Writer)
 	return nil
 }
 
-// whole reports whether the object is stored with all its parts. One that
-// lacks some is deleted.
+// whole reports whether the object is stored with all its parts. One that lacks some is
+// deleted, and so is one whose description was stored damaged.
 func (b *Bus) whole(ctx context.Context, name string) (bool, error) {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	info, err := b.nets.GetInfo(ctx, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return false, nil
+	}
+	if errors.Is(err, jetstream.ErrBadObjectMeta) {
+		return false, b.forgetObject(ctx, name)
 	}
 	if err != nil {
 		return false, err
@@ -145,8 +148,8 @@ func (b *Bus) deleteObject(ctx context.Context, name string) error {
 	return nil
 }
 
-// forgetObject removes the mark that a deleted object leaves in place of its
-// description. The server would keep it for ever, in a file of its own if the object
+// forgetObject removes the mark that a deleted object leaves in place of its description,
+// and a description that cannot be read. The server would keep the mark for ever, in a file of its own if the object
 // was large, and read those of all objects that ever were for every list. An object
 // stored again meanwhile stays.
 func (b *Bus) forgetObject(ctx context.Context, name string) error {
@@ -163,8 +166,10 @@ func (b *Bus) forgetObject(ctx context.Context, name string) error {
 		return err
 	}
 	var info jetstream.ObjectInfo
-	if err := json.Unmarshal(last.Data, &info); err != nil || !info.Deleted {
-		return err
+	if err := json.Unmarshal(last.Data, &info); err == nil && !info.Deleted {
+		return nil
+	} else if err != nil {
+		b.warn("what describes an object in the store of nets is damaged and is removed", "object", name, "error", err)
 	}
 	return stream.Purge(ctx, jetstream.WithPurgeSubject(subject), jetstream.WithPurgeSequence(last.Sequence+1))
 }

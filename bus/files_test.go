@@ -3,6 +3,7 @@ package bus
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -54,6 +55,32 @@ func TestFiles(t *testing.T) {
 		if err := b.GetFile(ctx, bad, io.Discard); !errors.Is(err, ErrNoFile) {
 			t.Errorf("id %q: %v", bad, err)
 		}
+	}
+}
+
+// A file whose description was stored damaged is stored again.
+func TestDamagedDescription(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	data, m := testNet(1000)
+	put := func() {
+		t.Helper()
+		if err := b.PutFile(ctx, m.ID, m.Size, bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	subject := "$O." + b.netsName() + ".M." + base64.URLEncoding.EncodeToString([]byte(filePrefix+m.ID))
+	if _, err := b.js.Publish(ctx, subject, []byte(`{"name":`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.GetFile(ctx, m.ID, io.Discard); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("damaged: %v, expected ErrUnavailable", err)
+	}
+	put()
+	var got bytes.Buffer
+	if err := b.GetFile(ctx, m.ID, &got); err != nil || !bytes.Equal(got.Bytes(), data) {
+		t.Errorf("stored again: %d bytes, %v", got.Len(), err)
 	}
 }
 

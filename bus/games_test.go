@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 func TestPublishFetchAckPurge(t *testing.T) {
@@ -266,6 +268,47 @@ func TestMessagesOfGames(t *testing.T) {
 	}
 	if s := stats(t, b); s.AckFloor != 5 || s.Pending != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// silentConsumer is a stream whose consumer does not answer until it is deleted.
+type silentConsumer struct {
+	jetstream.Stream
+	asked   int
+	deleted bool
+}
+
+func (s *silentConsumer) CreateOrUpdateConsumer(ctx context.Context, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	if s.asked++; !s.deleted {
+		return nil, context.DeadlineExceeded
+	}
+	return s.Stream.CreateOrUpdateConsumer(ctx, cfg)
+}
+
+func (s *silentConsumer) DeleteConsumer(ctx context.Context, name string) error {
+	s.deleted = true
+	return s.Stream.DeleteConsumer(ctx, name)
+}
+
+// A consumer for which no server answers any more, though they answer for its stream, is made
+// anew after a while: no game that was not acknowledged is missed.
+func TestSilentConsumerIsStartedOver(t *testing.T) {
+	ctx := testContext(t)
+	b := openBus(t, Options{})
+	publish(t, b, 1)
+	s := &silentConsumer{Stream: b.games}
+	b.games = s
+	for n := range maxSilence - 1 {
+		if _, err := b.Games(ctx, 1, time.Second); !errors.Is(err, context.DeadlineExceeded) || s.deleted {
+			t.Fatalf("question %d: %v, deleted %v, expected a deadline and that the consumer stays", n+1, err, s.deleted)
+		}
+	}
+	batch, err := b.Games(ctx, 1, time.Minute)
+	if err != nil || batch.Games() != 1 || !s.deleted || s.asked != maxSilence+1 {
+		t.Fatalf("found %d games, %v, deleted %v after %d questions, expected the game after %d", batch.Games(), err, s.deleted, s.asked, maxSilence+1)
+	}
+	if err := b.AckGames(ctx, batch.Msgs[0]); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -40,6 +40,9 @@ type Member struct {
 	StreamLost uint64    `json:"stream_lost,omitempty"` // messages that it found missing in the game stream
 	BufferLost uint64    `json:"buffer_lost,omitempty"` // games that its replay buffer has lost
 
+	// Excluded are actors whose games the replay buffer does not take, at most MaxExcluded.
+	Excluded []Excluded `json:"excluded,omitempty"`
+
 	// Unverifiable are actors of whom a verifier cannot verify many games.
 	Unverifiable []Unverifiable `json:"unverifiable,omitempty"`
 
@@ -48,6 +51,15 @@ type Member struct {
 	Stalled []Stall `json:"stalled,omitempty"`
 
 	Seen time.Time `json:"-"` // when the server got it
+}
+
+// MaxExcluded is how many actors in quarantine a replay role tells of.
+const MaxExcluded = 32
+
+// Excluded says why an actor is in quarantine.
+type Excluded struct {
+	Actor string `json:"actor"`
+	Why   string `json:"why"`
 }
 
 // Unverifiable says how many games of an actor a verifier cannot play again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -28,13 +29,23 @@ type Stats struct {
 	Rejects uint64 // messages in the reject stream
 }
 
-// Stats asks the server. Before the consumer exists, all games are pending.
+// Stats asks the server. Before the consumer exists, all games are pending. The error wraps
+// ErrDenied if the user may not know.
 func (b *Bus) Stats(ctx context.Context) (Stats, error) {
+	began := time.Now()
+	s, err := b.stats(ctx)
+	if err != nil {
+		return Stats{}, fmt.Errorf("bus stats: %w", b.conn.orDenied(began, err))
+	}
+	return s, nil
+}
+
+func (b *Bus) stats(ctx context.Context) (Stats, error) {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	info, err := b.games.Info(ctx)
 	if err != nil {
-		return Stats{}, fmt.Errorf("bus stats: %w", err)
+		return Stats{}, err
 	}
 	b.stream.set(info.Created.UnixNano())
 	s := Stats{
@@ -54,11 +65,11 @@ func (b *Bus) Stats(ctx context.Context) (Stats, error) {
 		ci := c.CachedInfo()
 		s.Pending, s.Unacked, s.AckFloor = ci.NumPending, ci.NumAckPending, ci.AckFloor.Stream
 	case !errors.Is(err, jetstream.ErrConsumerNotFound):
-		return Stats{}, fmt.Errorf("bus stats: %w", err)
+		return Stats{}, err
 	}
 	rejects, err := b.rejects.Info(ctx)
 	if err != nil {
-		return Stats{}, fmt.Errorf("bus stats: %w", err)
+		return Stats{}, err
 	}
 	s.Rejects = rejects.State.Msgs
 	return s, nil

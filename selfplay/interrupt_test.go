@@ -2,8 +2,13 @@ package selfplay
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
 )
 
 // A role that is interrupted while it starts ends in order, without an error.
@@ -37,5 +42,37 @@ func TestInterruptedWhileStarting(t *testing.T) {
 			}
 			cancel()
 		}
+	}
+}
+
+// What servers cannot give now is asked for again: without end while they are away, and for a
+// while if they find no place for copies, which too few of them never do.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	r := newRun(t.TempDir(), configs.Config{}, Options{haste: 200})
+	for _, tc := range []struct {
+		err  error
+		most int // attempts; 0: no matter
+		want error
+	}{
+		{bus.ErrUnavailable, 0, nil},
+		{bus.ErrNoPlace, 0, nil},
+		{bus.ErrConfig, 1, bus.ErrConfig},
+	} {
+		n := 0
+		err := r.patiently(t.Context(), func(context.Context) error {
+			if n++; n == 4 {
+				return nil
+			}
+			return fmt.Errorf("stream: %w", tc.err)
+		})
+		if !errors.Is(err, tc.want) || tc.most > 0 && n > tc.most || tc.want == nil && n != 4 {
+			t.Errorf("%v: %d attempts, %v", tc.err, n, err)
+		}
+	}
+	n := 0
+	err := r.patiently(t.Context(), func(context.Context) error { n++; return bus.ErrNoPlace })
+	if !errors.Is(err, bus.ErrNoPlace) || n < 2 {
+		t.Errorf("never a place: %d attempts, %v", n, err)
 	}
 }

@@ -262,12 +262,16 @@ func (r *Run) join(ctx context.Context, sizes bus.JoinOptions) (err error) {
 	return err
 }
 
+// placeWait is how long a start waits for servers to find a place for all copies: those that
+// were just started do not know yet what room there is on each, but too few never find one.
+const placeWait = time.Minute
+
 // patiently does what a start needs of the server, again as long as the server cannot
 // do it now: a cluster that is choosing its leaders can a few seconds later.
 func (r *Run) patiently(ctx context.Context, do func(context.Context) error) error {
-	for {
+	for began := time.Now(); ; {
 		err := do(ctx)
-		if !errors.Is(err, bus.ErrUnavailable) {
+		if !errors.Is(err, bus.ErrUnavailable) && !(errors.Is(err, bus.ErrNoPlace) && time.Since(began) < r.wait(placeWait)) {
 			return err
 		}
 		r.log.Warn("the server cannot give what the run needs now, trying again", "error", err)
