@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
@@ -15,6 +17,8 @@ const (
 	ingestWait  = 500 * time.Millisecond // for the first game of a batch
 	ingestRetry = time.Second            // after the bus failed
 	drainWait   = 5 * time.Second        // for a game that is known to be there
+
+	maxExcludedWhy = 120 // bytes of the reason for a quarantine that others are told
 )
 
 // ingester moves games from the bus into the replay buffer, batch by batch; see
@@ -108,13 +112,25 @@ func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 
 // show copies the buffer's counters to the status.
 func (in *ingester) show() {
-	st := in.buffer.Stats()
+	st, excluded := in.buffer.Stats(), in.excluded()
 	in.run.status.update(func(s *Status) {
 		s.Games, s.Positions, s.Window = st.Games, st.Plies, st.WindowPlies
 		s.Duplicates, s.Quarantined = st.Duplicates, st.Quarantined
 		s.StreamLost, s.BufferLost = in.lost.Load(), st.Lost
+		s.Excluded = excluded
 		s.Figures.Bytes, s.Figures.Segments = st.Bytes, st.Segments
 	})
+}
+
+// excluded are the actors in quarantine, as others are told of them.
+func (in *ingester) excluded() (all []bus.Excluded) {
+	for _, x := range in.buffer.Excluded() {
+		if len(all) == bus.MaxExcluded {
+			break
+		}
+		all = append(all, bus.Excluded{Actor: x.Actor, Why: strings.ToValidUTF8(x.Why[:min(len(x.Why), maxExcludedWhy)], "")})
+	}
+	return all
 }
 
 // reportDamage says what was found damaged when the buffer was opened.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,9 @@ func TestQuarantineAndRelease(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	change(false)
+	if got := p.run.Status().Excluded; !slices.Equal(got, []bus.Excluded{{Actor: "bad", Why: "its clock is broken"}}) {
+		t.Errorf("the status tells of %v in quarantine", got)
+	}
 	if s := p.run.Status(); before.Window == 0 || s.Window != 0 || s.Games != before.Games {
 		t.Errorf("window of %d positions of %d games, before %d of %d; expected none of the same games", s.Window, s.Games, before.Window, before.Games)
 	}
@@ -176,7 +180,7 @@ func TestQuarantineAndRelease(t *testing.T) {
 		t.Errorf("the actor is told %v, expected the reason", has.Why)
 	}
 	change(true)
-	if s := p.run.Status(); s.Window != before.Window {
+	if s := p.run.Status(); s.Window != before.Window || len(s.Excluded) != 0 {
 		t.Errorf("after the release a window of %d positions, expected %d", s.Window, before.Window)
 	}
 	state(send(), "s")

@@ -27,7 +27,7 @@ func (r *Run) announce(ctx context.Context, instance string) error {
 			Schema: bus.MemberSchema, Protocol: bus.Protocol, Role: role, Instance: instance, Host: hostname(), PID: os.Getpid(),
 			Build: r.opt.Build, Since: since, State: s.state(role), Net: s.Net, Generation: s.Generation,
 			Games: s.SessionGames, Waiting: uint64(s.Spooled), FailedNet: s.FailedNet, FailedWhy: s.FailedWhy,
-			StreamLost: s.StreamLost, BufferLost: s.BufferLost, Unverifiable: s.Unverifiable, Stalled: s.Stalled,
+			StreamLost: s.StreamLost, BufferLost: s.BufferLost, Excluded: s.Excluded, Unverifiable: s.Unverifiable, Stalled: s.Stalled,
 		}
 	}
 	for {

@@ -249,6 +249,11 @@ func (v *Overview) Write(w io.Writer) error {
 	for _, f := range v.Refused {
 		fmt.Fprintf(w, "  %s  actor %s: %s\n", f.Time.Local().Format(time.DateTime), cmp.Or(f.Actor, "unknown"), f.Reason)
 	}
+	for _, m := range v.Members {
+		for _, x := range m.Excluded {
+			fmt.Fprintf(w, "in quarantine: actor %s: %s\n", x.Actor, cmp.Or(x.Why, "nobody said why"))
+		}
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ROLE\tNAME\tHOST\tPID\tUP\tSEEN\tNET\tGAMES\tSPOOLED\tSTATE")
 	for _, m := range v.Members {

@@ -48,6 +48,12 @@ func TestFindings(t *testing.T) {
 			t.Errorf("error %v, text %s", err, &text)
 		}
 	}
+	v := well()
+	v.Members[2].Excluded = []bus.Excluded{{Actor: "bad", Why: "its clock is broken"}}
+	var text bytes.Buffer
+	if err := v.Write(&text); err != nil || !strings.Contains(text.String(), "in quarantine: actor bad: its clock is broken\n") || len(v.findings()) != 0 {
+		t.Errorf("error %v, findings %q, text %s", err, v.findings(), &text)
+	}
 	loop := Overview{Run: bus.RunRecord{Build: "1"}, Members: []bus.Member{{Role: "loop", Build: "1"}}}
 	if found := loop.findings(); len(found) != 0 {
 		t.Errorf("a loop does all, found %q", found)

@@ -17,36 +17,37 @@ type Status struct {
 	Run     string        // name
 	Elapsed time.Duration // since this process started the run
 
-	Games           uint64       // games in the replay buffer, ever
-	SessionGames    uint64       // games finished by this process
-	Positions       uint64       // trainable positions in the replay buffer, ever
-	PositionsPerS   float64      // plies played a second
-	EvaluationsPerS float64      // positions a second that the net of tree searches was asked for
-	MeanBatch       float64      // of these, how many at once; 0 without tree searches
-	Window          uint64       // positions the trainer draws from
-	Spooled         int          // games waiting for the bus
-	Duplicates      uint64       // games delivered twice and dropped
-	Quarantined     uint64       // games refused
-	StreamLost      uint64       // messages that the stream lost before this process could read them
-	BufferLost      uint64       // games that the replay buffer has lost
-	Step            uint64       // optimiser steps
-	StepsToNet      uint64       // steps until the next net is offered
-	Samples         uint64       // positions trained on, repeats counted
-	SamplesPerS     float64      // positions trained on a second
-	SamplesPerRow   float64      // the same divided by the positions that arrived
-	TrainLoss       float64      // running mean; 0 before the first step
-	HeldOutLoss     float64      // on games never trained on; 0 before the first measurement
-	SignAccuracy    float64      // share of held-out decisive positions whose sign the net has right
-	Generation      int          // of the current net; 0 before the first
-	Net             string       // id of the current net; "material" or "uniform" before the first
-	ActorGeneration int          // of the net the newest game was begun with
-	Nodes           uint64       // a move of that game; 0 if they are the same with every net
-	Candidate       int          // generation last offered
-	LastGate        string       // how the last candidate fared
-	Gate            GateProgress // zero: no match is played
-	Division        []Share      // of the cores; nil: the system divides them
-	Curve           []float64    // Elo of the nets that passed over what played before the first, by the sum of the gate's matches
-	FailedNet       string       // id of the net that should be played with and cannot be loaded; empty: none
+	Games           uint64         // games in the replay buffer, ever
+	SessionGames    uint64         // games finished by this process
+	Positions       uint64         // trainable positions in the replay buffer, ever
+	PositionsPerS   float64        // plies played a second
+	EvaluationsPerS float64        // positions a second that the net of tree searches was asked for
+	MeanBatch       float64        // of these, how many at once; 0 without tree searches
+	Window          uint64         // positions the trainer draws from
+	Spooled         int            // games waiting for the bus
+	Duplicates      uint64         // games delivered twice and dropped
+	Quarantined     uint64         // games refused
+	StreamLost      uint64         // messages that the stream lost before this process could read them
+	BufferLost      uint64         // games that the replay buffer has lost
+	Excluded        []bus.Excluded // actors whose games it does not take, some of them
+	Step            uint64         // optimiser steps
+	StepsToNet      uint64         // steps until the next net is offered
+	Samples         uint64         // positions trained on, repeats counted
+	SamplesPerS     float64        // positions trained on a second
+	SamplesPerRow   float64        // the same divided by the positions that arrived
+	TrainLoss       float64        // running mean; 0 before the first step
+	HeldOutLoss     float64        // on games never trained on; 0 before the first measurement
+	SignAccuracy    float64        // share of held-out decisive positions whose sign the net has right
+	Generation      int            // of the current net; 0 before the first
+	Net             string         // id of the current net; "material" or "uniform" before the first
+	ActorGeneration int            // of the net the newest game was begun with
+	Nodes           uint64         // a move of that game; 0 if they are the same with every net
+	Candidate       int            // generation last offered
+	LastGate        string         // how the last candidate fared
+	Gate            GateProgress   // zero: no match is played
+	Division        []Share        // of the cores; nil: the system divides them
+	Curve           []float64      // Elo of the nets that passed over what played before the first, by the sum of the gate's matches
+	FailedNet       string         // id of the net that should be played with and cannot be loaded; empty: none
 	FailedWhy       string
 	Unverifiable    []bus.Unverifiable // actors of whom a verifier cannot verify many games
 	Stalled         []bus.Stall        // stages of this process that are stuck; none: all is calm

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"crypto/rand"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -83,6 +84,25 @@ func TestKilledBackup(t *testing.T) {
 }
 
 // count is the number of files under a folder of the backups.
+// The directory of a role says whose it is, but not where the servers are.
+func TestDirectoryOfRole(t *testing.T) {
+	cfg, err := configs.Preset("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	r, err := selfplay.Open(t.Context(), dir, cfg, selfplay.Options{Build: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.Close(), os.Remove(filepath.Join(dir, "config.yaml"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := run(t, "backup", dir, "--output", filepath.Join(t.TempDir(), "backup")); code != 2 || !strings.Contains(stderr, "say where they are by --nats") {
+		t.Errorf("exit %d, error %q, expected wrong usage", code, stderr)
+	}
+}
+
 func count(t *testing.T, output, folder string) (n int) {
 	err := filepath.WalkDir(filepath.Join(output, folder), func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {

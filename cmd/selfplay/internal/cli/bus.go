@@ -91,7 +91,11 @@ func (f *BusFlags) Configuration(c *cobra.Command, dir string) (cfg configs.Conf
 		return cfg, err
 	}
 	if dir != "" && !found && cfg.Bus.URL == "" {
-		return cfg, fmt.Errorf("%s: found no run, expected the directory of one", dir)
+		of, err := selfplay.NamedBy(dir, configs.Config{})
+		if err != nil {
+			return cfg, err
+		}
+		return cfg, fmt.Errorf("%w: %s is the directory of a role of run %s, whose settings are on its servers: say where they are by --nats, with --creds and --tls-ca or --token-file as they ask for", ErrUsage, dir, of.Run.Name)
 	}
 	if dir == "" && (cfg.Bus.URL == "" || cfg.Run.Name == "") {
 		return cfg, fmt.Errorf("%w: found neither the directory of a run nor both --nats and --run, expected one of them", ErrUsage)
