@@ -419,6 +419,11 @@ func TestRestoreToServers(t *testing.T) {
 	dir := filepath.Join(base, "run")
 	play(t, dir, cfg, 1)
 	output := filepath.Join(base, "backup")
+	saved := cfg // as of a role of a cluster with users and TLS
+	saved.Bus.Creds, saved.Bus.TLSCA = "/etc/selfplay/trainer.creds", "/etc/selfplay/ca.pem"
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), saved.YAML(), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	create(t, dir, cfg, output, Options{Keys: true})
 	drilled(t, output)
 	restore(t, output, filepath.Join(base, "back"), RestoreOptions{Servers: &other})

@@ -131,7 +131,8 @@ func (d *drill) servers(ctx context.Context, want selfplay.ServerState) (err err
 	if err != nil {
 		return err
 	}
-	cfg.Bus.URL, cfg.Bus.Listen, cfg.Run.Name, cfg.Run.ID = "", "", want.Run.Name, want.Run.ID
+	cfg = embedded(cfg)
+	cfg.Run.Name, cfg.Run.ID = want.Run.Name, want.Run.ID
 	cfg.Variant, cfg.Net.Kind = want.Run.Variant, want.Run.Kind
 	servers, err := selfplay.ReadServers(ctx, d.dir, cfg, selfplay.Options{})
 	if err != nil {

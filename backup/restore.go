@@ -197,7 +197,7 @@ func (r *Repository) servers(ctx context.Context, s *Snapshot, dir string, o Res
 	}
 	switch {
 	case o.embed:
-		cfg.Bus.URL, cfg.Bus.TokenFile, cfg.Bus.Creds, cfg.Bus.TLSCA, cfg.Bus.Replicas = "", "", "", "", 1
+		cfg = embedded(cfg)
 	case o.Servers != nil:
 		cfg.Bus = o.Servers.Bus
 	case !found || cfg.Bus.URL != "":
@@ -214,6 +214,13 @@ func (r *Repository) servers(ctx context.Context, s *Snapshot, dir string, o Res
 	}
 	err = r.give(ctx, s, w, done)
 	return errors.Join(err, w.Close())
+}
+
+// embedded returns the settings of a run with the server inside the process, and nothing of how
+// its servers elsewhere are reached.
+func embedded(cfg configs.Config) configs.Config {
+	cfg.Bus.URL, cfg.Bus.Listen, cfg.Bus.TokenFile, cfg.Bus.Creds, cfg.Bus.TLSCA, cfg.Bus.Replicas = "", "", "", "", "", 1
+	return cfg
 }
 
 func (r *Repository) give(ctx context.Context, s *Snapshot, w *selfplay.ServerWriter, done *Restored) error {

@@ -129,21 +129,30 @@ type Rejected struct {
 }
 
 // Rejects returns the newest of the games that Reject keeps, at most n, newest first.
+// The error wraps ErrDenied if the user may not read them.
 func (b *Bus) Rejects(ctx context.Context, n int) ([]Rejected, error) {
+	began := time.Now()
+	list, err := b.newestRejects(ctx, n)
+	if err != nil {
+		return nil, fmt.Errorf("rejected games: %w", mapUnavailable(b.conn.orDenied(began, err)))
+	}
+	return list, nil
+}
+
+func (b *Bus) newestRejects(ctx context.Context, n int) (list []Rejected, err error) {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	info, err := b.rejects.Info(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("rejected games: %w", mapUnavailable(err))
+		return nil, err
 	}
-	var list []Rejected
 	for seq := info.State.LastSeq; seq > 0 && seq >= info.State.FirstSeq && len(list) < n; seq-- {
 		m, err := b.rejects.GetMsg(ctx, seq)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("rejected games: %w", mapUnavailable(err))
+			return nil, err
 		}
 		list = append(list, Rejected{Time: m.Time, Reason: m.Header.Get(reasonHeader), Data: m.Data})
 	}

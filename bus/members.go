@@ -148,9 +148,10 @@ func (b *Bus) Leave(ctx context.Context, m Member) error {
 func (b *Bus) Members(ctx context.Context) ([]Member, error) {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
+	began := time.Now()
 	entries, err := current(ctx, b.roles)
 	if err != nil {
-		return nil, fmt.Errorf("members: %w", mapUnavailable(err))
+		return nil, fmt.Errorf("members: %w", mapUnavailable(b.conn.orDenied(began, err)))
 	}
 	members := make([]Member, 0, len(entries))
 	for _, e := range entries {
