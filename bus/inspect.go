@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -44,6 +45,47 @@ func (c *Conn) Facts() (f ServerFacts, err error) {
 		return f, fmt.Errorf("round trip: %w", mapUnavailable(err))
 	}
 	return f, nil
+}
+
+// answersWait is how long servers may take to answer what all are asked.
+const answersWait = 5 * time.Second
+
+// ServerFigures asks the n servers of a cluster for their own figures and settings, as a user of
+// the servers' account, whom o.Creds names. It returns what each answers, JSON as of /varz
+// under the key data, of those that answer within 5 s. Errors are as of Open.
+func ServerFigures(ctx context.Context, o Options, n int) (answers [][]byte, err error) {
+	c := &Conn{opt: o, refused: make(chan error, 1)}
+	c.failures.warn = c.warn
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	defer func() { err = errors.Join(err, c.Close()) }()
+	opts, err := c.natsOptions()
+	if err != nil {
+		return nil, err
+	}
+	if c.nc, err = nats.Connect(o.URL, opts...); err != nil {
+		return nil, connectError(err, nil, expired(o.Creds))
+	}
+	inbox := c.nc.NewInbox()
+	sub, err := c.nc.SubscribeSync(inbox)
+	if err == nil {
+		err = c.nc.PublishRequest("$SYS.REQ.SERVER.PING.VARZ", inbox, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answersWait)
+	defer cancel()
+	for len(answers) < n {
+		m, err := sub.NextMsgWithContext(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return answers, nil
+		}
+		if err != nil {
+			return answers, err
+		}
+		answers = append(answers, m.Data)
+	}
+	return answers, nil
 }
 
 // StreamFacts are what the servers say of a stream's copies.

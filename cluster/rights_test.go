@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/doctor"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -321,6 +323,24 @@ func TestRolesAreRefusedTheRest(t *testing.T) {
 		nc, _ := connect(t, c, filepath.Join(c.dir, "system.creds"))
 		if _, err := nc.Request("$SYS.REQ.SERVER.PING", nil, patience); err != nil {
 			t.Error(err)
+		}
+		var r doctor.Report
+		r.Cluster(t.Context(), doctor.Servers{
+			URL: c.url, System: filepath.Join(c.dir, "system.creds"),
+			Options: bus.Options{Creds: filepath.Join(c.dir, "operator.creds"), TLSCA: c.ca(), Patience: patience},
+		})
+		for _, check := range []string{"settings of the servers", "server n1 sync", "server n2 asks who connects", "server n3 store"} {
+			if i := slices.IndexFunc(r.Findings, func(f doctor.Finding) bool { return f.Check == check }); i < 0 || r.Findings[i].State != doctor.OK {
+				t.Errorf("%s: found %+v, expected that it is ok", check, r.Findings)
+			}
+		}
+		r = doctor.Report{}
+		r.Cluster(t.Context(), doctor.Servers{
+			URL: c.url, System: filepath.Join(c.dir, "operator.creds"), // of another account
+			Options: bus.Options{Creds: filepath.Join(c.dir, "operator.creds"), TLSCA: c.ca(), Patience: patience},
+		})
+		if i := slices.IndexFunc(r.Findings, func(f doctor.Finding) bool { return f.Check == "settings of the servers" }); i < 0 || r.Findings[i].State != doctor.Wrong {
+			t.Errorf("a user of another account: found %+v", r.Findings)
 		}
 	})
 	t.Run("strangers", func(t *testing.T) {

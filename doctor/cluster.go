@@ -26,6 +26,7 @@ const (
 type Servers struct {
 	URL      string   // of one or several, with commas between them
 	Monitors []string // addresses for health and figures, http://host:8222; may be empty
+	System   string   // file of credentials of the servers' own account; empty: none
 	Run      string   // name; empty: no run is looked at
 	Options  bus.Options
 }
@@ -51,8 +52,11 @@ func (r *Report) Cluster(ctx context.Context, s Servers) {
 			r.add(false, "server "+o.URL, err.Error(), "the connection is closed in order", "look at the network")
 		}
 	}
-	if len(s.Monitors) == 0 {
-		r.unknown("sync of the servers", "servers do not say it to clients", "sync_interval: always", "give --monitor http://HOST:8222 for each server, or look at its configuration")
+	if s.System != "" {
+		r.system(ctx, s, len(addresses))
+	} else if len(s.Monitors) == 0 {
+		r.unknown("sync of the servers", "servers do not say it to clients", "sync_interval: always",
+			"give --system with the user of the servers' own account, or --monitor http://HOST:8222 for each server, or look at its configuration")
 	}
 	for _, m := range s.Monitors {
 		r.monitor(ctx, m)
@@ -143,7 +147,35 @@ func (r *Report) monitor(ctx context.Context, address string) {
 		r.add(false, what, err.Error(), "it answers at /varz", "give the address of http in the server's configuration, from a machine that may reach it")
 		return
 	}
-	what = "server " + v.Name
+	r.settings(v)
+}
+
+// system asks all servers for their settings, as a user of their own account.
+func (r *Report) system(ctx context.Context, s Servers, servers int) {
+	const what = "settings of the servers"
+	o := s.Options
+	o.URL, o.Creds, o.TokenFile = s.URL, s.System, ""
+	answers, err := bus.ServerFigures(ctx, o, servers)
+	if err != nil {
+		r.add(false, what, err.Error(), "they answer", "give the credentials of a user of the servers' own account, such as system.creds of selfplay init cluster")
+		return
+	}
+	r.add(len(answers) >= servers, what, fmt.Sprintf("%d servers answered", len(answers)), fmt.Sprintf("%d", servers), "start the servers that are away; the user has to be of their own account")
+	for _, text := range answers {
+		var a struct {
+			Data varz `json:"data"`
+		}
+		if err := json.Unmarshal(text, &a); err != nil || a.Data.Name == "" {
+			r.add(false, what, fmt.Sprintf("an answer without figures (%v)", err), "the figures of a NATS server", "look at the servers' version")
+			continue
+		}
+		r.settings(a.Data)
+	}
+}
+
+// settings looks at what a server says of itself.
+func (r *Report) settings(v varz) {
+	what := "server " + v.Name
 	js := v.JetStream.Config
 	if js == nil {
 		r.add(false, what+" JetStream", "not enabled", "enabled", "give it a jetstream block with a store_dir")

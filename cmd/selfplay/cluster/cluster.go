@@ -25,7 +25,7 @@ const doctorWait = 5 * time.Second
 
 func newDoctor() *cobra.Command {
 	var flags cli.BusFlags
-	var dir string
+	var dir, system string
 	var monitors []string
 	var asJSON bool
 	c := &cobra.Command{
@@ -40,9 +40,10 @@ Without --nats the machine alone is checked: processor, open files, the disk of 
 (room, and how fast it syncs), and the modes of files of secrets. With it each server is
 checked too: version, round trip, max_payload, TLS and its certificate, the copies of
 what it holds, and the clock of this machine against the servers'. Whether a server
-syncs what it acknowledges it says only at its address for health and figures, --monitor.`,
+syncs what it acknowledges, and how full its store is, it says only to a user of the
+servers' own account, --system, or at its address for health and figures, --monitor.`,
 		Example: `  selfplay doctor --dir /data/crazyhouse
-  selfplay doctor --nats tls://n1:4222,tls://n2:4222,tls://n3:4222 --tls-ca ca.pem --creds operator.creds --run crazyhouse
+  selfplay doctor --nats tls://n1:4222,tls://n2:4222,tls://n3:4222 --tls-ca ca.pem --creds operator.creds --system system.creds --run crazyhouse
   selfplay doctor --nats nats://10.0.0.1:4222 --monitor http://10.0.0.1:8222 --json | jq .findings`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -50,8 +51,8 @@ syncs what it acknowledges it says only at its address for health and figures, -
 			if err := flags.Apply(c, &cfg); err != nil {
 				return err
 			}
-			if cfg.Bus.URL == "" && (cfg.Run.Name != "" || len(monitors) > 0) {
-				return fmt.Errorf("%w: --nats: found nothing, expected the servers that --run and --monitor are about", cli.ErrUsage)
+			if cfg.Bus.URL == "" && (cfg.Run.Name != "" || len(monitors) > 0 || system != "") {
+				return fmt.Errorf("%w: --nats: found nothing, expected the servers that --run, --monitor and --system are about", cli.ErrUsage)
 			}
 			if cfg.Bus.URL != "" {
 				if err := bus.CheckURL(cfg.Bus.URL); err != nil {
@@ -71,10 +72,10 @@ syncs what it acknowledges it says only at its address for health and figures, -
 				wait = flags.Wait
 			}
 			var r doctor.Report
-			r.Machine(dir, []string{cfg.Bus.Creds, cfg.Bus.TokenFile})
+			r.Machine(dir, []string{cfg.Bus.Creds, cfg.Bus.TokenFile, system})
 			if cfg.Bus.URL != "" {
 				r.Cluster(c.Context(), doctor.Servers{
-					URL: cfg.Bus.URL, Monitors: monitors, Run: cfg.Run.Name,
+					URL: cfg.Bus.URL, Monitors: monitors, System: system, Run: cfg.Run.Name,
 					Options: bus.Options{Creds: cfg.Bus.Creds, TLSCA: cfg.Bus.TLSCA, TokenFile: cfg.Bus.TokenFile, Patience: wait, Name: "doctor"},
 				})
 			}
@@ -93,6 +94,7 @@ syncs what it acknowledges it says only at its address for health and figures, -
 	f.Lookup("wait").DefValue = doctorWait.String()
 	f.StringVar(&dir, "dir", ".", "directory whose disk and secrets are checked: that of a role, or of a server's store")
 	f.StringArrayVar(&monitors, "monitor", nil, "a server's address for health and figures, http://host:8222; may be given several times")
+	f.StringVar(&system, "system", "", "file of credentials of the servers' own account, mode 0600, such as system.creds of init cluster")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
