@@ -108,8 +108,12 @@ func (c *Curve) Offer(o OfferedNet) {
 	c.Offered = append(c.Offered, o)
 }
 
-// Judge adds a verdict.
+// Judge adds a verdict. One that comes again, since a referee was killed before it could note
+// that a net was judged, counts once.
 func (c *Curve) Judge(j JudgedNet) {
+	if n := len(c.Judged); n > 0 && j.Net != "" && c.Judged[n-1].Net == j.Net {
+		return
+	}
 	c.Judged = append(c.Judged, j)
 	if j.Passed {
 		c.add(j)

@@ -89,11 +89,12 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
-// The sum of Elo goes on where a match says nothing, and lines that are no events are
-// left out.
+// The sum of Elo goes on where a match says nothing, a verdict that comes again counts once,
+// and lines that are no events are left out.
 func TestReadCurve(t *testing.T) {
 	events := `{"msg":"net offered","generation":1,"games":100,"held_out_loss":0.03}
 {"time":"2026-01-02T03:04:05Z","msg":"gate","candidate":1,"net":"aa","incumbent":"material","passed":true,"reason":"r","elo":"88.58 +/- 172.90","games":8}
+{"time":"2026-01-02T03:04:06Z","msg":"gate","candidate":1,"net":"aa","incumbent":"material","passed":true,"reason":"r","elo":"88.58 +/- 172.90","games":8}
 {"msg":"gate","candidate":2,"passed":false,"elo":"-20.00 +/- 10.00"}
 no event
 {"msg":"net offered","generation":3,"games":300,"held_out_loss":0.02}

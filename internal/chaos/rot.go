@@ -23,11 +23,11 @@ import (
 // kindsOfFiles are what each role keeps, by pattern in its directory. A file is drawn from a
 // kind that is drawn first, so that rare kinds are hit as often as others.
 var kindsOfFiles = map[string][]string{
-	"actor":   {"actor.json", "run.json", "spool/*.game", "nets/*"},
-	"replay":  {"run.json", "replay/*.seg", "replay/manifest.json", "replay/actors.json"},
-	"trainer": {"run.json", "trainer.key", "config.yaml", "published.json", "settings.json", "pointers.json", "train/*.checkpoint", "nets/*", "window/*.seg", "window/manifest.json", "window/mirror.json"},
-	"gate":    {"run.json", "gate/*", "nets/*"},
-	"verify":  {"run.json", "nets/*"},
+	"actor":   {"actor.json", "run.json", "events.jsonl", "spool/*.game", "nets/*", "books/*"},
+	"replay":  {"run.json", "events.jsonl", "replay/*.seg", "replay/manifest.json", "replay/actors.json"},
+	"trainer": {"run.json", "events.jsonl", "trainer.key", "config.yaml", "published.json", "settings.json", "pointers.json", "train/*.checkpoint", "nets/*", "window/*.seg", "window/manifest.json", "window/mirror.json"},
+	"gate":    {"run.json", "events.jsonl", "gate/*", "nets/*", "books/*"},
+	"verify":  {"run.json", "events.jsonl", "nets/*", "books/*"},
 }
 
 // damage is a flipped bit.
