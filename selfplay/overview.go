@@ -257,8 +257,12 @@ func (v *Overview) Write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ROLE\tNAME\tHOST\tPID\tUP\tSEEN\tNET\tGAMES\tSPOOLED\tSTATE")
 	for _, m := range v.Members {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s ago\t%d\t%d\t%d\t%s\n", m.Role, m.Instance, m.Host, m.PID,
-			now.Sub(m.Since).Round(time.Second), now.Sub(m.Seen).Round(time.Second), m.Generation, m.Games, m.Waiting, m.State)
+		net, games, spooled := "-", "-", "-" // of those who do not play
+		if m.Role == "actor" || m.Role == "loop" {
+			net, games, spooled = fmt.Sprint(m.Generation), fmt.Sprint(m.Games), fmt.Sprint(m.Waiting)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s ago\t%s\t%s\t%s\t%s\n", m.Role, m.Instance, m.Host, m.PID,
+			now.Sub(m.Since).Round(time.Second), now.Sub(m.Seen).Round(time.Second), net, games, spooled, m.State)
 	}
 	if err := t.Flush(); err != nil {
 		return err
