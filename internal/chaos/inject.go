@@ -44,7 +44,8 @@ func (c *cluster) inject(ctx context.Context, f Fault) (did string, end func(), 
 		undone, err := c.power(nodes...)
 		return fmt.Sprintf("%d changes of files were not synced and are gone", undone), nil, err
 	case Cut, Delay, Duplicate, Reorder, Corrupt:
-		return c.disturb(f)
+		did, end = c.disturb(f)
+		return did, end, nil
 	case DiskFull, ReadOnly, SyncFail:
 		m := diskModes[f.Kind]
 		n.begin(m)
@@ -71,7 +72,7 @@ func (c *cluster) inject(ctx context.Context, f Fault) (did string, end func(), 
 
 // disturb has a fault happen to links: to both directions of a pair of servers, and to all
 // that touch a process that is cut from all others.
-func (c *cluster) disturb(f Fault) (did string, end func(), err error) {
+func (c *cluster) disturb(f Fault) (did string, end func()) {
 	from, to, _ := strings.Cut(f.Target, ">")
 	var hit []*wire
 	for _, w := range c.wires {
@@ -85,7 +86,7 @@ func (c *cluster) disturb(f Fault) (did string, end func(), err error) {
 		for _, w := range hit {
 			w.end(f.Kind)
 		}
-	}, nil
+	}
 }
 
 // Outcome is a fault as it happened.

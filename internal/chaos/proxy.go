@@ -56,19 +56,16 @@ func (w *wire) serve() {
 
 func (w *wire) connect(in net.Conn) {
 	defer in.Close()
-	if w.cut.Load() > 0 || !w.keep(in, true) {
+	if w.cut.Load() > 0 {
 		return
 	}
-	defer w.keep(in, false)
+	defer w.keep(in)()
 	out, err := net.Dial("tcp", w.to)
 	if err != nil {
 		return
 	}
 	defer out.Close()
-	if !w.keep(out, true) {
-		return
-	}
-	defer w.keep(out, false)
+	defer w.keep(out)()
 	done := make(chan struct{}, 2)
 	for _, pair := range [][2]net.Conn{{in, out}, {out, in}} {
 		go func() {
@@ -79,16 +76,16 @@ func (w *wire) connect(in net.Conn) {
 	<-done
 }
 
-// keep notes a connection, to be closed by a cut.
-func (w *wire) keep(c net.Conn, open bool) bool {
+// keep notes a connection that close has to close, until it is over.
+func (w *wire) keep(c net.Conn) (over func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !open {
-		delete(w.conns, c)
-		return true
-	}
 	w.conns[c] = struct{}{}
-	return w.conns != nil && w.cut.Load() == 0
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.conns, c)
+	}
 }
 
 // begin and end change how many faults of a kind there are.
