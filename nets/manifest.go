@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -55,6 +57,16 @@ type Manifest struct {
 	PublicKey string `json:"public_key"`          // signer's Ed25519 key, 32 bytes in hex; empty if unsigned
 	Signature string `json:"signature,omitempty"` // Ed25519 over the signed bytes, 64 bytes in hex
 }
+
+// manifestKeys are those of a manifest's JSON.
+var manifestKeys = func() map[string]bool {
+	keys := map[string]bool{}
+	for t, i := reflect.TypeFor[Manifest](), 0; i < t.NumField(); i++ {
+		key, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		keys[key] = true
+	}
+	return keys
+}()
 
 // Validate checks everything about m that can be checked without the net and
 // without a key. Its error wraps ErrManifest and names the field.
@@ -193,7 +205,12 @@ func ParseManifest(b []byte) (Manifest, error) {
 	var head struct {
 		Schema int `json:"schema"`
 	}
-	if err := json.Unmarshal(b, &head); err != nil {
+	var members map[string]json.RawMessage
+	err := json.Unmarshal(b, &head)
+	if err == nil {
+		err = json.Unmarshal(b, &members)
+	}
+	if err != nil {
 		return Manifest{}, fmt.Errorf("%w: %w", ErrManifest, err)
 	}
 	if head.Schema != ManifestSchema {
@@ -204,6 +221,11 @@ func ParseManifest(b []byte) (Manifest, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil {
 		return Manifest{}, fmt.Errorf("%w: %w", ErrManifest, err)
+	}
+	for key := range members { // package json takes them in any case, and a flipped bit changes that
+		if !manifestKeys[key] {
+			return Manifest{}, fmt.Errorf("%w: unknown key %.40q", ErrManifest, key)
+		}
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return Manifest{}, fmt.Errorf("%w: more than one value at byte %d", ErrManifest, d.InputOffset())

@@ -3,6 +3,7 @@ package nets
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -219,6 +220,33 @@ func TestParseManifestRefuses(t *testing.T) {
 	}
 	if _, err := ParseManifest(make([]byte, maxManifestBytes+1)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("large: %v", err)
+	}
+}
+
+// A flipped bit of a signed manifest is found, wherever it is, but for one that changes the
+// case of a digit of \u003c, which says the same.
+func TestFlippedBitOfManifest(t *testing.T) {
+	m := signedManifest(t)
+	good, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := hex.DecodeString(m.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range len(good) - 1 { // the last byte is a newline
+		for bit := range 8 {
+			b := bytes.Clone(good)
+			b[i] ^= 1 << bit
+			found, err := ParseManifest(b)
+			if err == nil {
+				err = found.Verify(key)
+			}
+			if err == nil && !(found == m && bytes.Contains(good[max(0, i-5):i], []byte(`\u`))) {
+				t.Errorf("bit %d of byte %d, %q: not found", bit, i, b[max(0, i-10):min(len(b), i+10)])
+			}
+		}
 	}
 }
 
