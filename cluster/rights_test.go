@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,6 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/doctor"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -324,23 +324,14 @@ func TestRolesAreRefusedTheRest(t *testing.T) {
 		if _, err := nc.Request("$SYS.REQ.SERVER.PING", nil, patience); err != nil {
 			t.Error(err)
 		}
-		var r doctor.Report
-		r.Cluster(t.Context(), doctor.Servers{
-			URL: c.url, System: filepath.Join(c.dir, "system.creds"),
-			Options: bus.Options{Creds: filepath.Join(c.dir, "operator.creds"), TLSCA: c.ca(), Patience: patience},
-		})
-		for _, check := range []string{"settings of the servers", "server n1 sync", "server n2 asks who connects", "server n3 store"} {
-			if i := slices.IndexFunc(r.Findings, func(f doctor.Finding) bool { return f.Check == check }); i < 0 || r.Findings[i].State != doctor.OK {
-				t.Errorf("%s: found %+v, expected that it is ok", check, r.Findings)
-			}
+		o := bus.Options{URL: c.url, Creds: filepath.Join(c.dir, "system.creds"), TLSCA: c.ca()}
+		answers, err := bus.ServerFigures(t.Context(), o, len(c.servers))
+		if err != nil || len(answers) != len(c.servers) || !bytes.Contains(answers[0], []byte(`"sync_always":true`)) {
+			t.Errorf("found %d answers, %v, the first %.200q, expected one of each server with its settings", len(answers), err, slices.Concat(answers...))
 		}
-		r = doctor.Report{}
-		r.Cluster(t.Context(), doctor.Servers{
-			URL: c.url, System: filepath.Join(c.dir, "operator.creds"), // of another account
-			Options: bus.Options{Creds: filepath.Join(c.dir, "operator.creds"), TLSCA: c.ca(), Patience: patience},
-		})
-		if i := slices.IndexFunc(r.Findings, func(f doctor.Finding) bool { return f.Check == "settings of the servers" }); i < 0 || r.Findings[i].State != doctor.Wrong {
-			t.Errorf("a user of another account: found %+v", r.Findings)
+		o.Creds = filepath.Join(c.dir, "operator.creds") // of another account
+		if answers, err := bus.ServerFigures(t.Context(), o, len(c.servers)); len(answers) != 0 {
+			t.Errorf("a user of another account: found %d answers, %v, expected none", len(answers), err)
 		}
 	})
 	t.Run("strangers", func(t *testing.T) {

@@ -152,14 +152,19 @@ func (r *Report) monitor(ctx context.Context, address string) {
 
 // system asks all servers for their settings, as a user of their own account.
 func (r *Report) system(ctx context.Context, s Servers, servers int) {
-	const what = "settings of the servers"
 	o := s.Options
 	o.URL, o.Creds, o.TokenFile = s.URL, s.System, ""
 	answers, err := bus.ServerFigures(ctx, o, servers)
 	if err != nil {
-		r.add(false, what, err.Error(), "they answer", "give the credentials of a user of the servers' own account, such as system.creds of selfplay init cluster")
+		r.add(false, "settings of the servers", err.Error(), "they answer", "give the credentials of a user of the servers' own account, such as system.creds of selfplay init cluster")
 		return
 	}
+	r.figures(answers, servers)
+}
+
+// figures looks at what the servers answered of themselves.
+func (r *Report) figures(answers [][]byte, servers int) {
+	const what = "settings of the servers"
 	r.add(len(answers) >= servers, what, fmt.Sprintf("%d servers answered", len(answers)), fmt.Sprintf("%d", servers), "start the servers that are away; the user has to be of their own account")
 	for _, text := range answers {
 		var a struct {

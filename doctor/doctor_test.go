@@ -128,6 +128,23 @@ func TestMonitor(t *testing.T) {
 	}
 }
 
+// Servers tell the same to a user of their own account.
+func TestFiguresOfServers(t *testing.T) {
+	const good = `{"server":{"name":"n1"},"data":{"server_name":"n1","auth_required":true,"jetstream":{"config":{"sync_always":true,"max_storage":100},"stats":{"storage":50}}}}`
+	var r Report
+	r.figures([][]byte{[]byte(good)}, 1)
+	for _, check := range []string{"settings of the servers", "server n1 sync", "server n1 asks who connects", "server n1 store"} {
+		is(t, &r, check, OK)
+	}
+	for what, answers := range map[string][][]byte{"one of two": {[]byte(good)}, "no figures": {[]byte(good), []byte(`{"data":{}}`)}, "no answer": nil} {
+		r = Report{}
+		r.figures(answers, 2)
+		if r.Wrong == 0 {
+			t.Errorf("%s: found nothing wrong: %+v", what, r.Findings)
+		}
+	}
+}
+
 // serve answers every request with a body.
 func serve(t *testing.T, body string) string {
 	t.Helper()
