@@ -44,7 +44,7 @@ func TestStateOfFiles(t *testing.T) {
 			t.Errorf("%s of %s: found %+v, expected %g", tc.name, tc.stage, f, tc.want)
 		}
 	}
-	if len(state.Events) != 5 || state.Events[0].Text != "generation 2 passed: 20.00 +/- 40.00 Elo in 8 games" {
+	if len(state.Events) != 5 || state.Events[0].Text != "generation 2 passed: +20 ± 40 Elo in 8 games" {
 		t.Errorf("found events %+v, expected five, the verdict on generation 2 first", state.Events)
 	}
 

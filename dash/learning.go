@@ -1,7 +1,6 @@
 package dash
 
 import (
-	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -73,18 +72,14 @@ type WindowNet struct {
 	Rows       uint64 `json:"rows"`
 }
 
-// strength sums up the nets that passed.
+// strength is the nets that passed, and how many of their matches have no finite error.
 func strength(passed []selfplay.PassedNet) (points []Strength, noError int) {
 	points = make([]Strength, 0, len(passed))
-	variance := 0.0
 	for _, p := range passed {
-		s := Strength{Time: p.Time, Generation: p.Generation, Games: p.Games, Elo: p.Elo, Sum: p.Sum}
-		if s.Margin = number(p.Margin); s.Margin != nil {
-			variance += p.Margin * p.Margin
-		} else {
+		s := Strength{Time: p.Time, Generation: p.Generation, Games: p.Games, Elo: p.Elo, Margin: number(p.Margin), Sum: p.Sum, Error: p.Error}
+		if s.Margin == nil {
 			noError++
 		}
-		s.Error = math.Sqrt(variance)
 		points = append(points, s)
 	}
 	return points, noError

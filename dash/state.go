@@ -164,8 +164,8 @@ func liveState(s selfplay.Status) State {
 	net := Stage{ID: "net", Name: "Net", Mode: working, State: "played with", Figures: []Figure{
 		{Name: "net", Text: shortID(s.Net)}, figure("generation", s.Generation, ""),
 	}}
-	if n := len(s.Curve); n > 0 {
-		net.Figures = append(net.Figures, figure("Elo, sum of the gate's matches", math.Round(s.Curve[n-1]), ""))
+	if reached := s.Reached(); reached != "" {
+		net.Figures = append(net.Figures, Figure{Name: "sum of the gate's matches", Text: reached})
 	}
 	for _, p := range s.Division {
 		of := map[string]*Stage{"play": &play, "label": &train, "train": &train, "gate": &gate}[p.Name]

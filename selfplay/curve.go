@@ -66,6 +66,7 @@ type PassedNet struct {
 	Elo        float64 // over the net before
 	Margin     float64 // half of the 95 % interval of Elo, +Inf if the match says nothing of it
 	Sum        float64 // of Elo since the first net
+	Error      float64 // half of the 95 % interval of Sum, of the matches whose margin is finite
 }
 
 // Event adds what a line of the run's events says. Lines that are damaged, or that a full disk
@@ -130,33 +131,40 @@ func (c *Curve) add(j JudgedNet) {
 			p.Margin = m
 		}
 	}
-	p.Sum = p.Elo
+	var before PassedNet
 	if n := len(c.Passed); n > 0 {
-		p.Sum += c.Passed[n-1].Sum
+		before = c.Passed[n-1]
+	}
+	p.Sum, p.Error = before.Sum+p.Elo, before.Error
+	if !math.IsInf(p.Margin, 0) {
+		p.Error = math.Hypot(before.Error, p.Margin)
 	}
 	c.Passed = append(c.Passed, p)
 }
 
-// sums are the nets' Elo over what played before the first net.
-func (c *Curve) sums() []float64 {
-	sums := make([]float64, len(c.Passed))
+// sums are the nets' Elo over what played before the first net, and half of the 95 %
+// interval of the last.
+func (c *Curve) sums() (sums []float64, margin float64) {
+	sums = make([]float64, len(c.Passed))
 	for i, p := range c.Passed {
-		sums[i] = p.Sum
+		sums[i], margin = p.Sum, p.Error
 	}
-	return sums
+	return sums, margin
 }
 
-// Figure draws the curve; it has no rows as long as there are not two nets.
+// Figure draws the curve, from the first player, with its 95 % interval; it has no rows as
+// long as there are not two nets.
 func (c *Curve) Figure() *figure.Figure {
 	f := &figure.Figure{}
 	if len(c.Passed) > 1 {
-		var x, y []float64
+		x, y, low, high := []float64{0}, []float64{0}, []float64{0}, []float64{0}
 		for _, p := range c.Passed {
 			x, y = append(x, p.Games), append(y, p.Sum)
+			low, high = append(low, p.Sum-p.Error), append(high, p.Sum+p.Error)
 		}
 		f.Rows = append(f.Rows, []figure.Panel{&figure.Lines{
-			Title: "strength, by the gate's matches", XLabel: "games stored", YLabel: "sum of Elo over the net before",
-			Curves: []figure.Curve{{X: x, Y: y}},
+			Title: "strength, by the gate's matches, with the 95 % interval", XLabel: "games stored", YLabel: "sum of Elo over the net before",
+			Curves: []figure.Curve{{X: x, Y: y, Low: low, High: high}},
 		}})
 	}
 	if len(c.Offered) > 1 {
@@ -201,7 +209,7 @@ func (r *Run) readCurve() (Curve, error) {
 	if err != nil {
 		return c, err
 	}
-	r.status.update(func(s *Status) { s.Curve = c.sums() })
+	r.status.update(func(s *Status) { s.Curve, s.CurveMargin = c.sums() })
 	return c, nil
 }
 

@@ -2,8 +2,10 @@ package selfplay
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
@@ -118,8 +120,30 @@ func (s Status) netText(columns int) string {
 	if n == 0 {
 		return text
 	}
-	sum := fmt.Sprintf("  %+.0f Elo over %s", s.Curve[n-1], words.Count(n, "net", "nets"))
-	return text + "  " + sparkline(s.Curve, columns-len(text)-len(sum)-3) + sum
+	sum := fmt.Sprintf("  %s over %s", s.Reached(), words.Count(n, "net", "nets"))
+	return text + "  " + sparkline(s.Curve, columns-utf8.RuneCountInString(text+sum)-3) + sum
+}
+
+// Reached is the end of the curve with its 95 % interval, such as "+120 ± 45 Elo"; empty
+// before the first net.
+func (s Status) Reached() string {
+	n := len(s.Curve)
+	if n == 0 {
+		return ""
+	}
+	return eloWords(s.Curve[n-1], s.CurveMargin) + " Elo"
+}
+
+// eloWords is a difference in whole Elo with its margin, which is left out if it is 0.
+func eloWords(elo, margin float64) string {
+	text := fmt.Sprintf("%+.0f", elo)
+	if math.Round(elo) == 0 { // which has no sign
+		text = "0"
+	}
+	if margin > 0 {
+		text += fmt.Sprintf(" ± %.0f", margin)
+	}
+	return text
 }
 
 // unusual is the state of a role after a semicolon, empty if it is one of usual.

@@ -37,6 +37,10 @@ func TestPanelFits(t *testing.T) {
 			t.Errorf("line %d is %q, expected it to end in %q", i, panel[i], want)
 		}
 	}
+	s.CurveMargin = 41.4
+	if panel := s.Panel(120); !strings.HasSuffix(panel[5], "████  +597 ± 41 Elo over 200 nets") || utf8.RuneCountInString(panel[5]) != 119 {
+		t.Errorf("found %q, expected a curve that fills 119 columns", panel[5])
+	}
 	s.Nodes = 1500
 	if panel := s.Panel(80); panel[1] != "play   12.3k games by this process, 12345 positions/s, 250 on their way;" || strings.TrimSpace(panel[2]) != "1500 nodes a move" {
 		t.Errorf("found %q, expected the nodes a move", panel[1:3])
@@ -113,11 +117,34 @@ no event
 	for _, p := range c.Passed {
 		sums = append(sums, p.Sum)
 	}
-	if len(sums) != 3 || sums[0] != 88.58 || sums[1] != 88.58 || sums[2] != 100 || c.Passed[1].Games != 300 || c.Passed[0].Margin != 172.9 {
+	if len(sums) != 3 || sums[0] != 88.58 || sums[1] != 88.58 || sums[2] != 100 || c.Passed[1].Games != 300 || c.Passed[0].Margin != 172.9 || c.Passed[2].Error != 172.9 {
 		t.Errorf("found %+v passed, expected three with 100 Elo in all", c.Passed)
 	}
 	if f := c.Figure(); len(f.Rows) != 2 {
 		t.Errorf("the figure has %d rows, expected 2", len(f.Rows))
+	}
+}
+
+// Errors of independent matches add up by their squares; those that are not finite are left
+// out, as their matches are.
+func TestCurveError(t *testing.T) {
+	c := curveOfText([]byte(`{"msg":"gate","candidate":1,"passed":true,"elo":"10.00 +/- 30.00"}
+{"msg":"gate","candidate":2,"passed":true,"elo":"10.00 +/- n/a"}
+{"msg":"gate","candidate":3,"passed":true,"elo":"10.00 +/- 40.00"}
+`))
+	sums, margin := c.sums()
+	if len(sums) != 3 || sums[2] != 30 || margin != 50 {
+		t.Errorf("found %v ± %v, expected three to 30 ± 50", sums, margin)
+	}
+}
+
+func TestEloText(t *testing.T) {
+	for _, tc := range []struct{ estimate, want string }{
+		{"88.58 +/- 172.90", "+89 ± 173"}, {"-0.00 +/- 8.51", "0 ± 9"}, {"-337.40 +/- n/a", "-337 ± n/a"}, {"n/a", "n/a"}, {"+Inf +/- n/a", "+Inf +/- n/a"},
+	} {
+		if got := eloText(tc.estimate); got != tc.want {
+			t.Errorf("%q: found %q, expected %q", tc.estimate, got, tc.want)
+		}
 	}
 }
 
@@ -128,7 +155,7 @@ func TestSentence(t *testing.T) {
 		attrs []slog.Attr
 		want  string
 	}{
-		{"gate", []slog.Attr{slog.Int("candidate", 7), slog.Bool("passed", false), slog.String("elo", "-3.00 +/- 9.00"), slog.Int("games", 8)}, "generation 7 failed: -3.00 +/- 9.00 Elo in 8 games"},
+		{"gate", []slog.Attr{slog.Int("candidate", 7), slog.Bool("passed", false), slog.String("elo", "-3.00 +/- 9.00"), slog.Int("games", 8)}, "generation 7 failed: -3 ± 9 Elo in 8 games"},
 		{"net published", []slog.Attr{slog.Int("generation", 7), slog.String("net", id)}, "generation 7 published: net 01234567"},
 		{"net published", []slog.Attr{slog.String("net", id)}, "net published: net 01234567"},
 		{"old nets not removed", []slog.Attr{slog.Float64("share_left", 1.0/3), slog.String("error", "bad\x1b[2J")}, `old nets not removed: share left 0.333, error "bad\x1b[2J"`},

@@ -3,6 +3,7 @@ package selfplay
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -42,8 +43,11 @@ func Sentence(event string, attrs []slog.Attr) string {
 		values := make(map[string]string, len(attrs))
 		for _, a := range attrs {
 			values["{"+a.Key+"}"] = attrText(a.Value)
-			if a.Key == "passed" {
+			switch a.Key {
+			case "passed":
 				values["{passed}"] = passedText(a.Value.Any() == true)
+			case "elo":
+				values["{elo}"] = eloText(values["{elo}"])
 			}
 		}
 		text = placeholder.ReplaceAllStringFunc(text, func(key string) string {
@@ -71,6 +75,20 @@ func passedText(passed bool) string {
 		return "passed"
 	}
 	return "failed"
+}
+
+// eloText rounds what an Estimate prints, such as "88.58 +/- 172.90", to whole Elo. What has
+// no finite value stays "n/a".
+func eloText(estimate string) string {
+	value, margin, _ := strings.Cut(estimate, " +/- ")
+	elo, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsInf(elo, 0) || math.IsNaN(elo) {
+		return estimate
+	}
+	if m, err := strconv.ParseFloat(margin, 64); err == nil {
+		return eloWords(elo, m)
+	}
+	return eloWords(elo, 0) + " ± n/a"
 }
 
 var contentHash = regexp.MustCompile(`^[0-9a-f]{64}$`)

@@ -181,7 +181,7 @@ func ending(s selfplay.Status, dir, resume string) string {
 	var text strings.Builder
 	line := func(what, command string) { fmt.Fprintf(&text, "%-13s%s\n", what, command) }
 	if n := len(s.Curve); n > 0 {
-		line("reached:", fmt.Sprintf("generation %d, %+.0f Elo over the first player by %s", s.Generation, s.Curve[n-1], words.Count(n, "match", "matches")))
+		line("reached:", fmt.Sprintf("generation %d, %s over the first player by %s", s.Generation, s.Reached(), words.Count(n, "match", "matches")))
 		if n > 1 {
 			line("curve:", filepath.Join(dir, selfplay.CurveFile))
 		}

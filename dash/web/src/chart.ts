@@ -2,7 +2,7 @@
 
 import uPlot from 'uplot'
 import { h } from './dom'
-import { number } from './format'
+import { number, tick } from './format'
 
 export interface Series { label: string; color: string; points?: boolean; hidden?: boolean }
 export interface Options {
@@ -13,7 +13,7 @@ export interface Options {
   band?: [number, number]  // of series, upper and lower, filled between
   height: number
   zero?: boolean           // y begins at 0
-  format?: (v: number) => string
+  format?: (v: number, step?: number) => string // with the step between ticks, for an axis
 }
 export interface Chart {
   count: number // of series
@@ -23,13 +23,15 @@ export interface Chart {
 
 // Steps between the ticks of an axis of games, generations or pairs: there are no halves.
 const whole = Array.from({ length: 10 }, (_, e) => [1, 2, 5].map(n => n * 10 ** e)).flat()
+// Steps in seconds: ticks have no parts of a second.
+const seconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, ...[1, 2, 5, 10, 20, 50, 100].map(d => 86400 * d)]
 
 const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 export function chart(root: HTMLElement, o: Options): Chart {
   const holder = h('div', { class: 'chart', role: 'img', 'aria-label': o.label })
   root.replaceChildren(holder)
-  const show = o.format ?? number
+  const show = o.format ?? number, label = o.format ?? tick
   let columns: (number | null)[][] = [[], ...o.series.map(() => [])]
   let plot: uPlot | null = null
 
@@ -42,20 +44,21 @@ export function chart(root: HTMLElement, o: Options): Chart {
       padding: [10, 12, 0, 0],
       cursor: { y: false, drag: { x: false, y: false } },
       legend: { live: true },
+      hooks: { setLegend: [rest], setData: [rest] },
       scales: {
         x: { time: !!o.time },
         y: { range: (_u, low, high) => spread(low, high, o.zero ?? false) },
       },
       axes: [
-        { ...axis, space: o.time ? 90 : 70, ...(o.time ? {} : { incrs: whole }), values: (_u, v) => v.map(x => (o.time ? hours(x, v[v.length - 1] - v[0]) : number(x))) },
-        { ...axis, size: 62, values: (_u, v) => v.map(x => (x === null ? '' : show(x))) },
+        { ...axis, space: o.time ? 90 : 58, incrs: o.time ? seconds : whole, values: (_u, v) => v.map(x => (o.time ? hours(x, v[v.length - 1] - v[0]) : tick(x))) },
+        { ...axis, size: 62, values: (_u, v, _axis, _space, step) => v.map(x => (x === null ? '' : label(x, step))) },
       ],
       series: [
-        { label: o.x ?? (o.time ? 'time' : 'x'), value: (_u: uPlot, v: number | null) => (v === null ? '–' : o.time ? hours(v, 0) : number(v)) },
+        { label: o.x ?? (o.time ? 'time' : 'x'), value: (_u: uPlot, v: number | null) => (v == null ? '–' : o.time ? hours(v, 0) : number(v)) },
         ...o.series.map(s => ({
           label: s.label, class: s.hidden ? 'quiet' : undefined, stroke: color(s.color), width: s.hidden ? 0 : 1.75, spanGaps: true,
           points: { show: s.points ?? false, size: 5, fill: color(s.color) },
-          value: (_u: uPlot, v: number | null) => (v === null ? '–' : show(v)),
+          value: (_u: uPlot, v: number | null) => (v == null ? '–' : show(v)),
         })),
       ],
       bands: o.band ? [{ series: o.band, fill: color('--band') }] : undefined,
@@ -82,6 +85,11 @@ export function chart(root: HTMLElement, o: Options): Chart {
       plot?.destroy()
     },
   }
+}
+
+// rest has the legend say the newest value of each series while there is no pointer.
+function rest(u: uPlot): void {
+  if (u.cursor.idx == null) u.setLegend({ idxs: u.data.map(values => Array.from(values).findLastIndex(v => v !== null)) }, false)
 }
 
 function spread(low: number | null, high: number | null, zero: boolean): [number, number] {

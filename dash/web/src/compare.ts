@@ -2,7 +2,7 @@
 
 import type { CompareRow, Comparison, MatrixCell } from './api'
 import type { MakeView } from './main'
-import { duration, number, percent, signed } from './format'
+import { duration, number, percent, sentence, signed } from './format'
 import { h, set } from './dom'
 import { latest } from './latest'
 
@@ -78,7 +78,7 @@ export const compare: MakeView = root => {
     set(said, ...c.said.map(s => h('li', {}, s)), ...c.warnings.map(s => h('li', {}, `Warning: ${s}`)))
     table(c)
     set(matrices, ...c.stages.map(s => h('section', { class: 'card' }, h('h2', {}, stages[s.stage] ?? s.stage),
-      h('p', { class: 'words' }, `${s.limits ? s.limits[0].toUpperCase() + s.limits.slice(1) + '. ' : ''}Points of the row's player against the column's, in percent; what is beyond chance is coloured. Hold the pointer over a field for the ratings.`),
+      h('p', { class: 'words' }, `${s.limits ? sentence(s.limits) + '. ' : ''}Points of the row's player against the column's, in percent; what is beyond chance is coloured. Hold the pointer over a field for the ratings.`),
       h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `${stages[s.stage] ?? s.stage}: who scored what against whom` }, h('table', { class: 'matrix' },
         h('thead', {}, h('tr', {}, h('td', {}), ...s.players.map(n => h('th', { scope: 'col' }, n)))),
         h('tbody', {}, ...s.players.map((n, i) => h('tr', {}, h('th', { scope: 'row' }, n), ...s.players.map((o, k) => cell(s.cells[i][k], i === k, n, o))))))))))

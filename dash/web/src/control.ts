@@ -16,7 +16,7 @@ export function control(): HTMLElement {
   const [tokenRow, token] = field('token', 'password', 'Token')
   const [whyRow, why] = field('why', 'text', 'Why, for the run’s history')
   const [netRow, net] = field('promote', 'text', 'Net to promote: its id, or the first 8 digits')
-  const [backRow, back] = field('rollback', 'number', 'Generation to go back to, 0: none; empty: the one before')
+  const [backRow, back] = field('rollback', 'number', 'Generation to go back to; empty: the one before, 0: before the first net')
   const said = h('p', { role: 'status' })
 
   async function send(what: string, order: object): Promise<void> {

@@ -37,12 +37,16 @@ export function set(e: Element, ...children: Child[]): void {
   if (next.innerHTML !== e.innerHTML) e.replaceChildren(...next.childNodes)
 }
 
-export function table(caption: string, head: string[], rows: (Child | Node)[][], attrs: Attrs = {}): HTMLElement {
+// long tells a text of several lines from a figure.
+const long = (c: Child): boolean => (c instanceof Node ? c.textContent! : String(c)).length > 40
+
+// table is a table that scrolls to the side where it is too wide.
+export function table(caption: string, head: string[], rows: Child[][], attrs: Attrs = {}): HTMLElement {
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
     h('table', attrs,
-      h('caption', {}, caption),
+      h('caption', {}, h('span', {}, caption)),
       h('thead', {}, h('tr', {}, ...head.map(t => h('th', { scope: 'col' }, t)))),
-      h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map(c => h('td', {}, c)))))))
+      h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map(c => h('td', { class: long(c) ? 'long' : null }, c)))))))
 }
 
 // fold is a part that is closed at first, and stays as a person left it when its content

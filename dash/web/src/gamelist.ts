@@ -128,7 +128,7 @@ export class GameList {
     if (p || this.version >= 0) set(this.count, p ? this.pageWords(p, fit.length) : this.liveWords(fit.length))
     set(this.rows, ...fit.slice(0, mostRows).map(g => h('tr', { class: g.id === this.chosen ? 'chosen' : '' },
       h('td', {}, h('a', { href: address(g), 'aria-label': `Game of generation ${gens(g)}, ${g.result}, ${g.plies} plies, ${g.reason}` }, gens(g))),
-      h('td', {}, g.result), h('td', {}, g.plies), h('td', {}, g.reason), !this.actorHead.hidden && h('td', {}, g.actor || '–'))))
+      h('td', {}, g.result === '1/2-1/2' ? '½-½' : g.result), h('td', {}, g.plies), h('td', {}, g.reason), !this.actorHead.hidden && h('td', {}, g.actor || '–'))))
   }
 
   private liveWords(fit: number): string {

@@ -2,7 +2,7 @@
 
 import { carriedState, get, type Replayed } from './api'
 import type { MakeView } from './main'
-import { generation, percent, short } from './format'
+import { generation, limits, percent, short } from './format'
 import { h, set, svg } from './dom'
 import { Board } from './board'
 import { boards } from './boards'
@@ -52,11 +52,12 @@ export const games: MakeView = root => {
     const side = (i: number): string => `${generation(game!.generations[i])} (${short(game!.nets[i])})`
     set(head, h('h2', {}, `${game.result}, ${game.reason}`),
       h('p', { class: 'words' }, game.nets[0] === game.nets[1] ? `Both sides: ${side(0)}` : `White: ${side(0)}. Black: ${side(1)}`,
-        `. ${game.limits} a move. Game ${game.id}.`))
+        `. ${limits(game.limits)} a move. Game ${game.id}.`))
     pgn.show(game.pgn)
     moves.show(game.positions, 'random, or of the opening')
     draw()
     goto(0)
+    if (stage.getBoundingClientRect().top > innerHeight / 2) stage.scrollIntoView() // below the list on a phone
   }
 
   // draw draws White's expected result by ply.

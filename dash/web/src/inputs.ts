@@ -3,6 +3,7 @@
 import type { Block, Inputs, Plane, Seen } from './api'
 import { piece, read, square, unit } from './board'
 import { h, svg } from './dom'
+import { sentence } from './format'
 import { drawings } from './pieces'
 
 // cell is where a square, or a place of a plane, is on a small board: the first row below.
@@ -47,7 +48,7 @@ function drawPlane(p: Plane, i: number): HTMLElement {
 }
 
 const block = (fen: string) => (b: Block): HTMLElement =>
-  h('section', { class: 'block' }, h('h3', {}, b.name), h('p', { class: 'words' }, `${b.means}. ${b.size.toLocaleString('en')} features.`),
+  h('section', { class: 'block' }, h('h3', {}, b.name), h('p', { class: 'words' }, `${sentence(b.means)}. ${b.size.toLocaleString('en')} features.`),
     h('div', { class: 'boards' }, ...b.sides.map((s, i) => drawBlock(fen, s, i === 0 ? 'White' : 'Black'))),
     h('details', {}, h('summary', {}, `Numbers of the active features of ${b.name}`),
       ...b.sides.map((s, i) => h('p', { class: 'hint numbers' }, `${i === 0 ? 'White' : 'Black'}: ${s.active.join(' ') || 'none'}`))))
@@ -55,7 +56,7 @@ const block = (fen: string) => (b: Block): HTMLElement =>
 // drawInputs draws all of it.
 export function drawInputs(fen: string, all: Inputs): HTMLElement {
   const blocks = all.blocks.length > 0 && h('div', {},
-    h('p', { class: 'words' }, `${all.net} sees ${all.features}. A number says how many active features need the piece there: without it they would not be active. ` +
+    h('p', { class: 'words' }, `${sentence(all.net)} sees ${all.features}. A number says how many active features need the piece there: without it they would not be active. ` +
       'Kings cannot be taken away.'),
     ...all.blocks.map(block(fen)))
   return h('div', { class: 'inputs' }, blocks,

@@ -3,7 +3,7 @@
 
 import type { Learning, RatedNet } from './api'
 import { chart, type Chart } from './chart'
-import { count, day, known, number, percent, signed } from './format'
+import { count, day, known, limits, number, percent, signed } from './format'
 import { fold, h, set, table } from './dom'
 import { CopyField } from './gameparts'
 
@@ -25,10 +25,14 @@ export class LadderCard {
   private readonly holder = h('div', {})
   private readonly rows = fold('As a table')
   private readonly command = new CopyField('Command', 1)
+  private readonly beside = h('input', { type: 'checkbox', id: 'beside' })
+  private readonly choice = h('p', { class: 'filters' }, h('label', { for: 'beside' }, this.beside, ' with the sum of the gate\'s matches'))
   private plot: Chart | null = null
 
-  constructor() {
-    this.element = h('section', { class: 'card' }, h('h2', {}, 'Strength against fixed opponents'), this.words, this.holder, this.rows.element, this.command.element)
+  // changed is called when a person has chosen what is drawn.
+  constructor(changed: () => void) {
+    this.beside.addEventListener('change', changed)
+    this.element = h('section', { class: 'card' }, h('h2', {}, 'Strength against fixed opponents'), this.words, this.holder, this.choice, this.rows.element, this.command.element)
   }
 
   close(): void { this.plot?.close() }
@@ -36,32 +40,33 @@ export class LadderCard {
   remake(x: X): void {
     this.close()
     this.plot = chart(this.holder, {
-      label: 'Elo against fixed opponents with its 95 % interval, and the sum of Elo by the gate', time: x === 'time', x: x === 'games' ? 'games stored' : x,
+      label: 'Elo against fixed opponents with its 95 % interval' + (this.beside.checked ? ', and the sum of Elo by the gate' : ''), time: x === 'time', x: x === 'games' ? 'games stored' : x,
       height: 280, format: v => signed(v), band: [2, 3], series: [
         { label: 'Elo', color: '--c1', points: true }, { label: 'upper', color: '--c1', hidden: true }, { label: 'lower', color: '--c1', hidden: true },
-        { label: 'sum of the gate', color: '--c2', points: true }],
+        ...(this.beside.checked ? [{ label: 'sum of the gate', color: '--c2', points: true }] : [])],
     })
   }
 
-  // draw draws the ratings and the gate's sums, which are those of its own curve.
+  // draw draws the ratings and, if that is chosen, the gate's sums, which are those of its own
+  // curve.
   draw(l: Learning, x: X, gate: { x: number; sum: number }[]): void {
     const columns = new Map<number, (number | null)[]>()
-    for (const g of gate) columns.set(g.x, [null, null, null, g.sum])
+    for (const g of this.beside.checked ? gate : []) columns.set(g.x, [null, null, null, g.sum])
     for (const n of l.ladder.nets) {
       const place = at(x, rated(n))
       if (place !== null) columns.set(place, [n.elo, n.high, n.low, columns.get(place)?.[3] ?? null])
     }
     const xs = [...columns.keys()].sort((a, b) => a - b)
-    this.plot?.data([xs, ...[0, 1, 2, 3].map(i => xs.map(v => columns.get(v)![i]))])
+    this.plot?.data([xs, ...(this.beside.checked ? [0, 1, 2, 3] : [0, 1, 2]).map(i => xs.map(v => columns.get(v)![i]))])
   }
 
   show(l: Learning): void {
     const nets = l.ladder.nets, newest = nets[nets.length - 1]
-    this.holder.hidden = nets.length === 0
+    this.holder.hidden = this.choice.hidden = nets.length === 0
     if (newest) {
       const opponents = newest.scores.map(s => `${s.opponent} (${number(s.elo)})`).join(', ')
-      set(this.words, `Generation ${newest.generation}: ${signed(newest.elo)} ± ${((newest.high - newest.low) / 2).toFixed(0)} Elo by ${count(newest.games, 'game', 'games')} (limit: ${newest.limits}) against ${opponents}, whose ratings are in brackets and stay. `,
-        'The band is the 95 % interval of each net. The other curve is the sum of the gate\'s matches, which counts from the run\'s first player. ',
+      set(this.words, `Generation ${newest.generation}: ${signed(newest.elo)} ± ${((newest.high - newest.low) / 2).toFixed(0)} Elo by ${count(newest.games, 'game', 'games')} (${limits(newest.limits)} a move) against ${opponents}, whose ratings are in brackets and stay. `,
+        'The band is the 95 % interval of each net. The sum of the gate\'s matches counts from the run\'s first player, on another scale. ',
         l.ladder.others > 0 ? `${count(l.ladder.others, 'rating', 'ratings')} by other opponents or rules cannot be compared and are left out. ` : '',
         l.ladder.command ? 'This command rates the nets that came since:' : '')
     } else {

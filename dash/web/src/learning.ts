@@ -2,7 +2,7 @@
 
 import type { Learning, Match } from './api'
 import type { MakeView } from './main'
-import { clock, count, day, generation, loss, number, percent, short, signed } from './format'
+import { clock, count, day, estimate, fixed, generation, loss, number, percent, short, signed } from './format'
 import { fold, h, set, svg, table } from './dom'
 import { at, LadderCard, type X } from './ladder'
 import { latest } from './latest'
@@ -20,7 +20,7 @@ export function path(m: Match): SVGElement {
   const end = m.path.length
   const now = end > 0 ? m.path[end - 1] : 0
   return svg('svg', { class: 'llr ' + (m.verdict || 'playing'), viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
-    'aria-label': `log-likelihood ratio ${now.toFixed(2)} after ${end} of ${m.of} pairs, bounds ${m.low.toFixed(2)} and ${m.high.toFixed(2)}` },
+    'aria-label': `log-likelihood ratio ${fixed(now, 2)} after ${end} of ${m.of} pairs, bounds ${fixed(m.low, 2)} and ${fixed(m.high, 2)}` },
     svg('line', { class: 'bound', x1: edge, x2: width - edge, y1: y(m.high), y2: y(m.high) }),
     svg('line', { class: 'bound', x1: edge, x2: width - edge, y1: y(m.low), y2: y(m.low) }),
     svg('line', { class: 'axis', x1: edge, x2: width - edge, y1: y(0), y2: y(0) }),
@@ -36,7 +36,7 @@ function matchRow(m: Match, byNet: Map<string, number>): HTMLElement {
       ` against ${over ? generation(over) : short(m.incumbent)}`,
       h('span', { class: 'verdict ' + (m.verdict || 'playing') }, m.verdict || 'not decided')),
     path(m),
-    h('p', {}, `${m.path.length} of ${m.of} pairs, LLR ${m.path.length ? m.path[m.path.length - 1].toFixed(2) : '0'} of ${m.low.toFixed(2)} to ${m.high.toFixed(2)}. `,
+    h('p', {}, `${m.path.length} of ${m.of} pairs, LLR ${fixed(m.path[m.path.length - 1] ?? 0, 2)} of ${fixed(m.low, 2)} to ${fixed(m.high, 2)}. `,
       `Games: ${m.wins} won, ${m.draws} drawn, ${m.losses} lost.`))
 }
 
@@ -55,7 +55,7 @@ function windowFigure(l: Learning): [Node[], Node | null] {
   const first = w.by[0], last = w.by[w.by.length - 1]
   const name = (b: typeof first): string => (b.net === 'earlier' ? 'earlier' : b.generation > 0 ? `generation ${b.generation}` : short(b.net))
   return [[
-    h('p', {}, `The trainer draws from the newest ${number(w.rows)} positions. `,
+    h('p', { class: 'words' }, `The trainer draws from the newest ${number(w.rows)} positions. `,
       w.mean !== null ? `The net that played a position is ${w.mean.toFixed(1)} generations older than the present one, on average.` : '',
       w.whole ? '' : ' Not all of them could be counted from the files.'),
     h('div', { class: 'bars', role: 'img', 'aria-label': `Positions of the window by the net that played them, from ${name(first)} to ${name(last)}` }, ...bars),
@@ -71,7 +71,7 @@ export const learning: MakeView = root => {
   const matches = h('ol', { class: 'matches' })
   const drawn = h('div', {}), drawnTable = fold('Positions by net')
   const judged = fold('Verdicts')
-  const cores = h('p', { class: 'words' }), ladder = new LadderCard()
+  const cores = h('p', { class: 'words' }), ladder = new LadderCard(() => remake())
   let x: X = 'games'
   const choose = h('select', { 'aria-label': 'Horizontal axis', change: e => { x = (e.target as HTMLSelectElement).value as X; remake() } },
     h('option', { value: 'games' }, 'by games stored'), h('option', { value: 'time' }, 'by time'), h('option', { value: 'generation' }, 'by generation'))
@@ -98,7 +98,7 @@ export const learning: MakeView = root => {
       chart(strength, { label: 'Sum of Elo over the first player, with its 95 % interval', time, x: name, height: 280, format: elo, band: [2, 3], series: [
         { label: 'Elo', color: '--c1', points: true }, { label: 'upper', color: '--c1', hidden: true }, { label: 'lower', color: '--c1', hidden: true }] }),
       chart(losses, { label: 'Loss of the nets offered', time, x: name, height: 220, format: v => String(Number(v.toPrecision(3))), series: [{ label: 'loss', color: '--c2' }] }),
-      chart(accuracy, { label: 'Share of decisive positions whose sign the net has right', time, x: name, height: 220, format: v => percent(v), series: [{ label: 'right', color: '--c3' }] }),
+      chart(accuracy, { label: 'Share of decisive positions whose sign the net has right', time, x: name, height: 220, format: (v, step) => percent(v, step !== undefined && step >= 0.01 ? 0 : 1), series: [{ label: 'right', color: '--c3' }] }),
     ]
     ladder.remake(x)
     draw()
@@ -118,7 +118,8 @@ export const learning: MakeView = root => {
       return [xs, kept]
     }
     const [sx, s] = rising(data.strength), [ox, o] = rising(data.offered.filter(p => p.held_out_loss > 0))
-    charts[0].data([sx, s.map(p => p.sum), s.map(p => p.sum + p.error), s.map(p => p.sum - p.error)])
+    const first = x === 'time' ? [] : [0] // the first player is where the sum begins; when, is not known
+    charts[0].data([[...first, ...sx], [...first, ...s.map(p => p.sum)], [...first, ...s.map(p => p.sum + p.error)], [...first, ...s.map(p => p.sum - p.error)]])
     charts[1].data([ox, o.map(p => p.held_out_loss)])
     charts[2].data([ox, o.map(p => p.sign_accuracy || null)])
     ladder.draw(data, x, s.map((p, i) => ({ x: sx[i], sum: p.sum })))
@@ -132,7 +133,7 @@ export const learning: MakeView = root => {
       newest
       ? `${signed(newest.sum)} Elo over the first player, as the sum of ${count(c.passed, 'match', 'matches')}; the 95 % interval is ± ${newest.error.toFixed(0)}. `
       : 'No net has passed the gate yet. ',
-      newest && c.no_error > 0 ? `${c.no_error} of the matches have no finite error, as few games or none were lost; the band leaves them out. ` : '',
+      newest && c.no_error > 0 ? `${count(c.no_error, 'match has', 'matches have')} no finite error, as few games or none were lost; the band leaves ${c.no_error === 1 ? 'it' : 'them'} out. ` : '',
       `${count(c.offered, 'net was', 'nets were')} ${servers ? 'found on the servers' : 'offered'}, ${c.judged} judged, ${c.passed} passed.`)
     ladder.show(l)
     set(cores, l.cores === null ? 'Known to the processes of the run: the view Actors lists them.'
@@ -142,7 +143,7 @@ export const learning: MakeView = root => {
     matches.replaceChildren(...l.matches.slice(0, 12).map(m => matchRow(m, byNet)))
     if (l.matches.length === 0) matches.replaceChildren(h('li', {}, 'No match is known.'))
     judged.show(table('Verdicts of the gate, the newest first', ['time', 'generation', 'verdict', 'Elo', 'games', 'why'],
-      l.judged.slice(0, shownRows).map(j => [clock(j.time), j.candidate, j.passed ? 'passed' : 'failed', j.elo, j.games, j.reason])))
+      l.judged.slice(0, shownRows).map(j => [clock(j.time), j.candidate, j.passed ? 'passed' : 'failed', estimate(j.elo), j.games, j.reason])))
     strengthTable.show(table('Nets that passed, the newest first', ['time', 'generation', 'games stored', 'Elo over the net before', 'sum', '±'],
       [...l.strength].reverse().slice(0, shownRows).map(p => [day(p.time), p.generation, number(p.games), signed(p.elo, 1) + (p.margin === null ? '' : ` ± ${p.margin.toFixed(1)}`), signed(p.sum), p.error.toFixed(0)])))
     lossTable.show(table('Nets offered, the newest first', ['time', 'generation', 'step', 'games', 'loss', 'of scores', 'of results', 'signs right'],

@@ -3,7 +3,7 @@
 
 import { carriedState, type NetLine, type Nets } from './api'
 import type { MakeView } from './main'
-import { clock, loss, number, percent, short } from './format'
+import { clock, estimate, loss, number, percent, short } from './format'
 import { fold, h, set, svg, table } from './dom'
 import { latest } from './latest'
 import { chart, type Chart } from './chart'
@@ -35,7 +35,7 @@ function lineage(list: NetLine[]): SVGElement {
   for (const n of newest) {
     const at = x.get(n.net)!, passed = n.verdict === 'passed', y = passed ? trunk : branch
     parts.push(svg('circle', { class: n.verdict || 'open', cx: at, cy: y, r: passed ? 6 : 4 },
-      svg('title', {}, `generation ${n.generation}, net ${short(n.net)}: ${n.verdict || 'not judged'}${n.elo ? `, ${n.elo} Elo` : ''}`)))
+      svg('title', {}, `generation ${n.generation}, net ${short(n.net)}: ${n.verdict || 'not judged'}${n.elo ? `, ${estimate(n.elo)} Elo` : ''}`)))
     parts.push(svg('text', { x: at, y: passed ? trunk - 12 : branch + 18, 'text-anchor': 'middle' }, n.generation))
   }
   return svg('svg', { class: 'lineage', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
@@ -56,6 +56,7 @@ function neurons(): { element: HTMLElement; show(width: number, net: string): vo
   picture.addEventListener('error', () => { frame.hidden = true; set(failed, 'There is no picture now: there is no such neuron, or the server searches for others.') })
   picture.addEventListener('load', () => { frame.hidden = false; set(failed) })
   function draw(): void {
+    set(failed, 'The picture is being drawn.')
     picture.alt = `Weights of neuron ${number.value} by piece and square`
     picture.src = `api/neurons/${Number(number.value)}?net=${net.slice(0, 8)}`
   }
@@ -80,7 +81,7 @@ export const nets: MakeView = root => {
   const all = fold('All figures')
   root.append(
     h('section', { class: 'card' }, h('h2', {}, 'Lineage'), about, figure,
-      h('p', { class: 'hint' }, 'On the line: nets that passed, each of which was played with next. Below: nets that failed, from the net they were played against.')),
+      h('p', { class: 'hint' }, 'On the line: nets that passed, each of which was played with next. Below: nets that failed (red), from the net they were played against, and nets that were not judged (grey).')),
     h('section', { class: 'card' }, h('h2', {}, 'Integer net against float net'),
       h('p', { class: 'words' }, `How far the integer net is from the float net that was trained, over held-out positions, in centipawns (${rawUnits} raw units are a pawn).`), rounding),
     h('section', { class: 'card' }, h('h2', {}, 'Nets'), list, all.element))
@@ -108,7 +109,7 @@ export const nets: MakeView = root => {
         h('span', {}, o.generation, o.net === n.current ? h('span', { class: 'verdict passed' }, 'played with') : null),
         h('code', { title: o.net }, short(o.net)),
         h('span', { class: 'verdict ' + (o.verdict || 'open'), title: o.reason }, o.verdict || open),
-        over(o), o.elo || '–', loss(o.held_out_loss), o.sign_accuracy > 0 ? percent(o.sign_accuracy) : '–',
+        over(o), o.elo ? estimate(o.elo) : '–', loss(o.held_out_loss), o.sign_accuracy > 0 ? percent(o.sign_accuracy) : '–',
         o.export_max_raw === 0 ? '–' : `${((100 * o.export_mean_raw) / rawUnits).toFixed(1)}, at most ${((100 * o.export_max_raw) / rawUnits).toFixed(0)}`,
       ])))
     all.show(n.list.length === 0 ? null : table('Further figures of the nets, the newest first', ['generation', 'id', 'offered', 'step', 'games', 'samples', 'loss of scores', 'of results', 'judged in', 'on disk', 'why'],

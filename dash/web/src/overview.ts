@@ -2,7 +2,7 @@
 
 import { carriedState, type Link, type Progress, type Stage } from './api'
 import type { MakeView } from './main'
-import { clock, number } from './format'
+import { clock, fixed, number } from './format'
 import { h, set } from './dom'
 import { chart, type Chart } from './chart'
 
@@ -29,7 +29,8 @@ function link(l: Link, to: Stage): HTMLElement {
 
 export function gateBar(g: Progress): HTMLElement {
   const at = Math.min(1, Math.max(0, (g.llr - g.low) / (g.high - g.low)))
-  const words = `log-likelihood ratio ${g.llr.toFixed(2)} between ${g.low.toFixed(2)} and ${g.high.toFixed(2)}`
+  const llr = fixed(g.llr, 2), low = fixed(g.low, 2), high = fixed(g.high, 2)
+  const words = `log-likelihood ratio ${llr} between ${low} and ${high}`
   const mark = h('span', { class: 'mark' })
   mark.style.left = `${100 * at}%`
   const zero = h('span', { class: 'zero' })
@@ -37,7 +38,7 @@ export function gateBar(g: Progress): HTMLElement {
   return h('div', { class: 'gatebar' },
     h('p', {}, g.generation > 0 ? `Generation ${g.generation} is judged: ` : 'A candidate is judged: ', h('b', {}, `pair ${g.pairs} of ${g.of}`)),
     h('div', { class: 'bar', role: 'img', 'aria-label': words }, zero, mark),
-    h('p', { class: 'ends', 'aria-hidden': 'true' }, h('span', {}, `fails at ${g.low.toFixed(2)}`), h('b', {}, `LLR ${g.llr.toFixed(2)}`), h('span', {}, `passes at ${g.high.toFixed(2)}`)))
+    h('p', { class: 'ends', 'aria-hidden': 'true' }, h('span', {}, `fails at ${low}`), h('b', {}, `LLR ${llr}`), h('span', {}, `passes at ${high}`)))
 }
 
 export const overview: MakeView = root => {
@@ -50,13 +51,13 @@ export const overview: MakeView = root => {
   root.append(h('h2', {}, 'Data path'), findings, path, h('div', { class: 'two' }, rateCard,
     h('div', {}, gate, h('section', { class: 'card' }, h('h2', {}, 'What happened last'), events))))
 
-  rateCard.hidden = carriedState !== null // rates are of a time, a report of a moment
   const seen: [number[], (number | null)[], (number | null)[]] = [[], [], []]
   let drawn: Chart | null = null
   let second = ''
 
   return {
     state(s) {
+      rateCard.hidden = carriedState !== null || s.stopped // rates are of a time, a report of a moment
       set(findings, ...s.findings.map(f => h('li', {}, f)))
       findings.hidden = s.findings.length === 0
       set(path, ...s.stages.flatMap((st, i) => [stage(st, s.stages), link(s.links[i], s.stages[(i + 1) % s.stages.length])]))

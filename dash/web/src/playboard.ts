@@ -3,6 +3,7 @@
 
 import { Board, piece, read, square, unit } from './board'
 import { h, set, svg } from './dom'
+import { count } from './format'
 import { drawings, names } from './pieces'
 
 const promotions = ['q', 'n', 'r', 'b']
@@ -67,10 +68,10 @@ export class PlayBoard extends Board {
     const drops = new Set(this.moves.filter(m => m[1] === '@').map(m => m[0]))
     set(e, h('span', { class: 'side' + (p.white === white ? ' turn' : '') }, white ? 'White' : 'Black'),
       ...[...'qrbnp'].map(k => {
-        const letter = white ? k.toUpperCase() : k, count = p.hands[letter] ?? 0, may = p.white === white && drops.has(k.toUpperCase())
-        return h('button', { type: 'button', class: 'held' + (count ? '' : ' gone'), disabled: !may, 'data-drop': k.toUpperCase() + '@', click: () => this.choose(k.toUpperCase() + '@'),
-          'aria-pressed': may && this.origin === k.toUpperCase() + '@' ? 'true' : 'false', 'aria-label': `Drop a ${names[k]}, ${count} in hand` },
-        svg('svg', { viewBox: `0 0 ${unit} ${unit}`, 'aria-hidden': 'true' }, piece(letter, 0, 0, unit)), `×${count}`)
+        const letter = white ? k.toUpperCase() : k, n = p.hands[letter] ?? 0, may = p.white === white && drops.has(k.toUpperCase())
+        return h('button', { type: 'button', class: 'held' + (n ? '' : ' gone'), disabled: !may, 'data-drop': k.toUpperCase() + '@', click: () => this.choose(k.toUpperCase() + '@'),
+          'aria-pressed': may && this.origin === k.toUpperCase() + '@' ? 'true' : 'false', 'aria-label': `Drop a ${names[k]}, ${n} in hand` },
+        svg('svg', { viewBox: `0 0 ${unit} ${unit}`, 'aria-hidden': 'true' }, piece(letter, 0, 0, unit)), `×${n}`)
       }))
     if (focus) e.querySelector<HTMLElement>(`[data-drop="${focus}"]`)?.focus({ preventScroll: true })
   }
@@ -90,7 +91,7 @@ export class PlayBoard extends Board {
     this.origin = again || own.length === 0 ? '' : name
     this.asks.hidden = true
     this.draw()
-    if (this.origin) this.said(`${name.includes('@') ? 'Drop a ' + names[name[0].toLowerCase()] : name}: ${own.length} moves; choose where.`)
+    if (this.origin) this.said(`${name.includes('@') ? 'Drop a ' + names[name[0].toLowerCase()] : name}: ${count(own.length, 'move', 'moves')}; choose where.`)
     else this.said(again ? 'Nothing is chosen.' : this.moves.length ? `No move begins on ${name}.` : '')
   }
 

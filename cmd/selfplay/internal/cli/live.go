@@ -115,6 +115,13 @@ func (l *Live) Follow(ctx context.Context, logger *slog.Logger, asJSON bool, sta
 	}
 }
 
+// columns is the terminal's width; 0 if there is none.
+func (l *Live) columns() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Width
+}
+
 // fit looks whether the terminal's width has changed.
 func (l *Live) fit() {
 	if width := terminalWidth(l.out); width > 0 {

@@ -5,23 +5,26 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 const clockFormat = "15:04:05"
 
 // Sentences is a log for a person: every record is a line with the time of day, a mark
-// for warnings and errors, and what Say makes of it.
+// for warnings and errors, and what say makes of it. What is longer than the terminal is
+// wide goes on below, behind the time.
 type Sentences struct {
-	out   io.Writer
+	out   *Live
 	say   func(message string, attrs []slog.Attr) string
 	mu    *sync.Mutex
 	attrs []slog.Attr
 }
 
-// NewSentences returns a handler that writes to w.
-func NewSentences(w io.Writer, say func(message string, attrs []slog.Attr) string) *Sentences {
-	return &Sentences{out: w, say: say, mu: new(sync.Mutex)}
+// NewSentences returns a handler that writes to out.
+func NewSentences(out *Live, say func(message string, attrs []slog.Attr) string) *Sentences {
+	return &Sentences{out: out, say: say, mu: new(sync.Mutex)}
 }
 
 // Enabled leaves out debugging, as the handlers of package slog do.
@@ -40,8 +43,35 @@ func (s *Sentences) Handle(_ context.Context, r slog.Record) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := io.WriteString(s.out, r.Time.Format(clockFormat)+"  "+mark+s.say(r.Message, attrs)+"\n")
+	const gap = "  "
+	text := wrap(mark+s.say(r.Message, attrs), s.out.columns()-len(clockFormat+gap), "\n"+strings.Repeat(" ", len(clockFormat+gap)))
+	_, err := io.WriteString(s.out, r.Time.Format(clockFormat)+gap+text+"\n")
 	return err
+}
+
+// wrap breaks a text between words so that no line has more than width characters, but for
+// a word that is longer. A width of less than 20 leaves it whole.
+func wrap(text string, width int, newLine string) string {
+	if width < 20 {
+		return text
+	}
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Split(text, " ") {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString(newLine)
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
 }
 
 func (s *Sentences) WithAttrs(attrs []slog.Attr) slog.Handler {
