@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -136,10 +135,7 @@ func (s Status) Reached() string {
 
 // eloWords is a difference in whole Elo with its margin, which is left out if it is 0.
 func eloWords(elo, margin float64) string {
-	text := fmt.Sprintf("%+.0f", elo)
-	if math.Round(elo) == 0 { // which has no sign
-		text = "0"
-	}
+	text := words.Signed(elo)
 	if margin > 0 {
 		text += fmt.Sprintf(" ± %.0f", margin)
 	}

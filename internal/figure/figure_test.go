@@ -57,7 +57,7 @@ func TestPNG(t *testing.T) {
 		"a quarter below":   scaleColours[96],
 		"zero":              color.White,
 		"no value":          noValue,
-		"a bar":             barColour,
+		"a bar":             curveColours[0],
 	} {
 		if n := count[color.RGBAModel.Convert(c).(color.RGBA)]; n < least && name != "half the legend" || n == 0 {
 			t.Errorf("%s: found %d pixels of colour %v, expected %d or more", name, n, c, least)
@@ -114,7 +114,7 @@ func TestIntervals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{">first<", ">" + long[:2*longestName] + "<", ">last<", ">ratings<", ">Elo<", ">-600<", ">0<"} {
+	for _, want := range []string{">first<", ">" + long[:2*longestName] + "<", ">last<", ">ratings<", ">Elo<", ">-600<", ">0<", ">+120 ± 20<", ">0 ± 0<", ">-500 ± 125<"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the file lacks %q", want)
 		}

@@ -2,7 +2,6 @@ package figure
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 	"strconv"
@@ -30,8 +29,6 @@ const (
 	histogramHeight vg.Length = 190
 )
 
-var barColour = color.NRGBA{R: 0x4c, G: 0x78, B: 0xa8, A: 0xff}
-
 func (h *Histogram) size() (width, height vg.Length) { return histogramWidth, histogramHeight }
 
 func (h *Histogram) largest() float64 { return 0 }
@@ -41,7 +38,7 @@ func (h *Histogram) plot(float64) (*plot.Plot, error) {
 		return nil, fmt.Errorf("%w: %q: found %d bars of width %g, expected one or more of width above 0", ErrShape, h.Title, len(h.Heights), h.Width)
 	}
 	p := newPlot(h.Title, h.XLabel, h.YLabel)
-	bars := &plotter.Histogram{Width: h.Width, FillColor: barColour}
+	bars := &plotter.Histogram{Width: h.Width, FillColor: curveColours[0]}
 	top := 0.0
 	for i, height := range h.Heights {
 		low := h.Low + float64(i)*h.Width

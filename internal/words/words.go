@@ -1,10 +1,11 @@
 // Package words finds the known word nearest to a misspelt one, says how settings
-// differ, counts, and quotes words for a shell.
+// differ, counts, signs numbers, and quotes words for a shell.
 package words
 
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -61,6 +62,14 @@ func Difference(wanted, found map[string]string, where string) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// Signed prints a number in whole units with its sign; what is rounded to zero has none.
+func Signed(v float64) string {
+	if math.RoundToEven(v) == 0 { // as Sprintf rounds
+		return "0"
+	}
+	return fmt.Sprintf("%+.0f", v)
 }
 
 // Count says how many of something there are: "1 match", "2 matches".

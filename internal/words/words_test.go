@@ -1,6 +1,9 @@
 package words
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestNearest(t *testing.T) {
 	options := []string{"Hash", "MultiPV", "Skill Level", "Threads"}
@@ -47,5 +50,16 @@ func TestDifference(t *testing.T) {
 	}
 	if got := Difference(a, a, "in the log"); got != "" {
 		t.Errorf("found %q between equals", got)
+	}
+}
+
+func TestSigned(t *testing.T) {
+	for _, tc := range []struct {
+		v    float64
+		want string
+	}{{12.4, "+12"}, {-12.6, "-13"}, {0, "0"}, {-0.4, "0"}, {0.5, "0"}, {0.6, "+1"}, {math.Inf(-1), "-Inf"}} {
+		if got := Signed(tc.v); got != tc.want {
+			t.Errorf("%v: found %q, expected %q", tc.v, got, tc.want)
+		}
 	}
 }
