@@ -3,7 +3,7 @@
 import { ask, get, type Level, type Opponent, type Reply, type State, type Table } from './api'
 import type { MakeView } from './main'
 import { h, set } from './dom'
-import { number, percent } from './format'
+import { number, percent, sentence } from './format'
 import { button, CopyField, MoveList, numbered, Steps } from './gameparts'
 import { PlayBoard } from './playboard'
 
@@ -105,7 +105,7 @@ export const play: MakeView = root => {
     if (!r) return
     take(r.table)
     const ps = r.table.positions
-    set(now, `${r.opponent} plays `, h('b', {}, numbered(ps[ps.length - 2], r.san)),
+    set(now, `${sentence(r.opponent)} plays `, h('b', {}, numbered(ps[ps.length - 2], r.san)),
       r.place.win === null ? '' : ` · White expects ${percent(r.place.win)}`, ` · depth ${r.depth}, ${number(r.nodes)} nodes`, r.table.end && ` · ${r.table.end}, ${r.table.result}`)
   }
 

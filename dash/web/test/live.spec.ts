@@ -60,7 +60,11 @@ test('Learning shows strength, matches, losses and the window', async ({ page })
   await page.reload()
   const ladder = page.locator('section').filter({ hasText: 'Strength against fixed opponents' })
   await expect(ladder.locator('.words')).toContainText(/against material-400 \(0\)/)
-  await expect(ladder.getByRole('img', { name: /^Elo against fixed opponents/ })).toBeVisible()
+  await expect(ladder.getByRole('img', { name: /^Elo against fixed opponents with its 95 % interval$/ })).toBeVisible()
+  await expect(ladder.locator('.u-legend')).toContainText(/Elo\s*[+−]?\d/) // the newest, without a pointer
+  await ladder.getByLabel('with the sum of the gate').check()
+  await expect(ladder.getByRole('img', { name: /and the sum of Elo by the gate$/ })).toBeVisible()
+  await expect(ladder.locator('.u-legend')).toContainText(/sum of the gate\s*[+−]?\d/)
   await ladder.getByText('As a table').click()
   await expect(page.getByRole('region', { name: /^Nets by their ratings/ }).getByRole('row').nth(1)).toContainText('material-400')
   await page.getByText('Nets offered, as a table').click()
@@ -87,6 +91,13 @@ test('Games are listed, filtered and replayed', async ({ page }) => {
   await expect(page.getByLabel('FEN', { exact: true })).toHaveValue(first)
   await expect(page.getByLabel('PGN', { exact: true })).toHaveValue(/\[Result "1-0"\]/)
   expect(wrong).toEqual([])
+})
+
+test('a game chosen on a phone comes into view', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 800 })
+  await page.goto(server.url + '/#/games')
+  await page.locator('.list a').first().click()
+  await expect(page.locator('section.game')).toBeInViewport({ ratio: 0.5 })
 })
 
 test('Nets shows lineage and verdicts', async ({ page }) => {
