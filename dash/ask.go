@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	askPath   = "/api/ask/" // the only paths with the method POST
+	askPath   = "/api/ask/" // the paths with the method POST, beside controlPath
 	mostAsked = 256 << 10   // bytes of a question
 	mostText  = 100         // bytes of a move that a person types
 )

@@ -2,8 +2,6 @@ package dash
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"reflect"
 	"strings"
 	"time"
@@ -169,13 +167,8 @@ func (w *Watch) busState() State {
 			out.Links[4].Value, out.Links[5].Value = number(float64(v.Current.Generation)), number(float64(v.Current.Generation))
 		}
 	}
-	if n := len(w.events.curve.Judged); n > 0 {
-		j := w.events.curve.Judged[n-1]
-		gate.Figures = append(gate.Figures, Figure{Name: "last", Text: fmt.Sprintf("generation %d %s", j.Generation, verdictText(j.Passed))})
-	}
-	if n := len(w.events.curve.Passed); n > 0 {
-		net.Figures = append(net.Figures, figure("Elo, sum of the gate's matches", math.Round(w.events.curve.Passed[n-1].Sum), ""))
-	}
+	gate.Figures = append(gate.Figures, w.lastJudged()...)
+	net.Figures = append(net.Figures, w.reached()...)
 	if out.Gate = w.match(); out.Gate != nil {
 		out.Links[3].Flows = true
 	}

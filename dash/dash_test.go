@@ -44,6 +44,9 @@ func TestStateOfFiles(t *testing.T) {
 			t.Errorf("%s of %s: found %+v, expected %g", tc.name, tc.stage, f, tc.want)
 		}
 	}
+	if f := find("net", "sum of the gate's matches"); f.Text != "+100 ± 50 Elo" {
+		t.Errorf("found %+v, expected +100 ± 50 Elo, the sum of +80 ± 30 and +20 ± 40", f)
+	}
 	if len(state.Events) != 5 || state.Events[0].Text != "generation 2 passed: +20 ± 40 Elo in 8 games" {
 		t.Errorf("found events %+v, expected five, the verdict on generation 2 first", state.Events)
 	}

@@ -16,12 +16,14 @@
 //	GET /api/stored       a page of the stored games, Stored; before=PLACE the next
 //	GET /api/nets         the nets on disk, Nets
 //	GET /api/actors       who plays and works, Actors
-//	POST /api/control/promote, rollback   an Order, with the token; Done
-//	GET /api/comparison   Comparison, of the directory of one
-//
 //	GET /api/boards       the games of the actors, Boards
 //	GET /api/neurons/{n}  a picture of a neuron of the net that is played with, SVG
 //	GET /api/opponent     who plays against a person, Opponent
+//	GET /api/comparison   Comparison, of the directory of one
+//
+// Who has the token may choose the net that the run plays with:
+//
+//	POST /api/control/promote, rollback   an Order; Done
 //
 // What is asked about a position is sent, as the game that led to it (Question), with the
 // method POST. Nothing is written and nothing is kept from one question to the next.

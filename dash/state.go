@@ -165,7 +165,7 @@ func liveState(s selfplay.Status) State {
 		{Name: "net", Text: shortID(s.Net)}, figure("generation", s.Generation, ""),
 	}}
 	if reached := s.Reached(); reached != "" {
-		net.Figures = append(net.Figures, Figure{Name: "sum of the gate's matches", Text: reached})
+		net.Figures = append(net.Figures, reachedFigure(reached))
 	}
 	for _, p := range s.Division {
 		of := map[string]*Stage{"play": &play, "label": &train, "train": &train, "gate": &gate}[p.Name]
@@ -262,10 +262,7 @@ func (w *Watch) fileState(now time.Time) State {
 		links[3].Value = number(float64(o.Generation))
 	}
 	out := State{}
-	if n := len(w.events.curve.Judged); n > 0 {
-		j := w.events.curve.Judged[n-1]
-		gate.Figures = []Figure{{Name: "last", Text: fmt.Sprintf("generation %d %s", j.Generation, verdictText(j.Passed))}}
-	}
+	gate.Figures = w.lastJudged()
 	if p := w.match(); p != nil && mode != stopped && idle < quietAfter {
 		out.Gate, gate.Mode, gate.State = p, working, "playing"
 		links[3].Flows = true
@@ -275,6 +272,7 @@ func (w *Watch) fileState(now time.Time) State {
 		net.Figures = []Figure{{Name: "net", Text: shortID(r.Net)}, figure("generation", r.Generation, "")}
 		links[4].Value, links[5].Value = number(float64(r.Generation)), number(float64(r.Generation))
 	}
+	net.Figures = append(net.Figures, w.reached()...)
 	play := Stage{ID: "play", Name: "Play", Mode: mode, State: word("seen by the games that are stored")}
 	out.Stages = []Stage{play, way, store, train, gate, net}
 	out.Links = links
@@ -284,6 +282,27 @@ func (w *Watch) fileState(now time.Time) State {
 	}
 	return out
 }
+
+// lastJudged is the newest verdict of the gate, if there is one.
+func (w *Watch) lastJudged() []Figure {
+	judged := w.events.curve.Judged
+	if len(judged) == 0 {
+		return nil
+	}
+	j := judged[len(judged)-1]
+	return []Figure{{Name: "last", Text: fmt.Sprintf("generation %d %s", j.Generation, verdictText(j.Passed))}}
+}
+
+// reached is what the newest net that passed has come to, if there is one.
+func (w *Watch) reached() []Figure {
+	passed := w.events.curve.Passed
+	if len(passed) == 0 {
+		return nil
+	}
+	return []Figure{reachedFigure(passed[len(passed)-1].Reached())}
+}
+
+func reachedFigure(text string) Figure { return Figure{Name: "sum of the gate's matches", Text: text} }
 
 // match is how far the newest match is, nil if it has its verdict.
 func (w *Watch) match() *Progress {

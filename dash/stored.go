@@ -96,6 +96,14 @@ func refuseStored(w http.ResponseWriter, err error) {
 	}
 }
 
+// storedGames are those of the run. Nil says that a refusal has been written.
+func (s *Server) storedGames(w http.ResponseWriter) StoredGames {
+	if s.watch.stored == nil {
+		refuse(w, http.StatusNotFound, "this is a comparison, whose games are in the logs of its matches")
+	}
+	return s.watch.stored
+}
+
 // stored answers with a page of stored games.
 func (s *Server) stored(w http.ResponseWriter, r *http.Request) {
 	end, err := parsePlace(r.URL.Query().Get("before"))
@@ -103,9 +111,8 @@ func (s *Server) stored(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	stored := s.watch.stored
+	stored := s.storedGames(w)
 	if stored == nil {
-		refuse(w, http.StatusNotFound, "this is a comparison, whose games are in the logs of its matches")
 		return
 	}
 	p, err := stored.Stored(r.Context(), end, pageGames)
@@ -133,9 +140,8 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) []byte {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return nil
 	}
-	stored := s.watch.stored
+	stored := s.storedGames(w)
 	if stored == nil {
-		refuse(w, http.StatusNotFound, "this is a comparison, whose games are in the logs of its matches")
 		return nil
 	}
 	if !s.finding.TryLock() { // a search reads all segments

@@ -131,36 +131,40 @@ func (w *Watch) look(read func(now time.Time)) {
 	if now.Sub(w.looked) >= w.cfg.refresh {
 		w.looked = now
 		w.problems = nil
-		if w.onServers() {
+		switch {
+		case w.onServers():
 			w.buffer.meter(now)
 			w.ask(now)
-			w.stateAs = encode(w.state(now))
-			read(now)
-			return
+		case w.compared != nil:
+			w.note(w.compared.read())
+		default:
+			w.readDirectory(now)
+			w.ask(now)
 		}
-		if w.compared != nil {
-			if err := w.compared.read(); err != nil {
-				w.problems = append(w.problems, err.Error())
-			}
-			w.stateAs = encode(w.state(now))
-			read(now)
-			return
-		}
-		for _, err := range []error{w.readRun(), w.events.read(), w.buffer.read(now, w.run.ID), w.logs.read(w.settings.Gate), w.refused.read(w.run.ID), w.ratings.read()} {
-			if err != nil {
-				w.problems = append(w.problems, err.Error())
-			}
-		}
-		games, _, _ := w.buffer.total()
-		w.gameRate.add(now, games)
-		if r, _ := w.current(); r.Net != w.playing {
-			w.playing = r.Net
-			w.changes++
-		}
-		w.ask(now)
 		w.stateAs = encode(w.state(now))
 	}
 	read(now)
+}
+
+// readDirectory reads what is new in the directory of the run.
+func (w *Watch) readDirectory(now time.Time) {
+	w.note(w.readRun(), w.events.read())
+	w.note(w.buffer.read(now, w.run.ID), w.logs.read(w.settings.Gate), w.refused.read(w.run.ID), w.ratings.read())
+	games, _, _ := w.buffer.total()
+	w.gameRate.add(now, games)
+	if r, _ := w.current(); r.Net != w.playing {
+		w.playing = r.Net
+		w.changes++
+	}
+}
+
+// note keeps what could not be read for the page.
+func (w *Watch) note(errs ...error) {
+	for _, err := range errs {
+		if err != nil {
+			w.problems = append(w.problems, err.Error())
+		}
+	}
 }
 
 // readRun reads which run it is, once, and its settings.

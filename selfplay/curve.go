@@ -69,6 +69,9 @@ type PassedNet struct {
 	Error      float64 // half of the 95 % interval of Sum, of the matches whose margin is finite
 }
 
+// Reached is the sum of Elo with its 95 % interval, such as "+120 ± 45 Elo".
+func (p PassedNet) Reached() string { return eloWords(p.Sum, p.Error) + " Elo" }
+
 // Event adds what a line of the run's events says. Lines that are damaged, or that a full disk
 // has cut, are counted and left out. A net whose match has no finite Elo adds nothing to the
 // sum.

@@ -13,6 +13,7 @@ export interface Options {
   band?: [number, number]  // of series, upper and lower, filled between
   height: number
   zero?: boolean           // y begins at 0
+  empty?: string           // what is said while there is nothing to draw
   format?: (v: number, step?: number) => string // with the step between ticks, for an axis
 }
 export interface Chart {
@@ -30,13 +31,16 @@ const color = (name: string): string => getComputedStyle(document.documentElemen
 
 export function chart(root: HTMLElement, o: Options): Chart {
   const holder = h('div', { class: 'chart', role: 'img', 'aria-label': o.label })
-  root.replaceChildren(holder)
+  const empty = h('p', { class: 'words' }, o.empty ?? 'There are no figures yet.')
+  root.replaceChildren(holder, empty)
   const show = o.format ?? number, label = o.format ?? tick
   let columns: (number | null)[][] = [[], ...o.series.map(() => [])]
   let plot: uPlot | null = null
 
   const make = (): void => {
     plot?.destroy()
+    holder.hidden = columns[0].length === 0
+    empty.hidden = !holder.hidden
     const ink = color('--muted'), line = color('--line')
     const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: '12px system-ui, sans-serif' }
     plot = new uPlot({
@@ -76,8 +80,10 @@ export function chart(root: HTMLElement, o: Options): Chart {
   return {
     count: o.series.length,
     data(next) {
+      const begins = columns[0].length === 0 && next[0].length > 0
       columns = next
-      plot!.setData(columns as uPlot.AlignedData)
+      if (begins || next[0].length === 0) make()
+      else plot!.setData(columns as uPlot.AlignedData)
     },
     close() {
       watcher.disconnect()
@@ -95,7 +101,7 @@ function rest(u: uPlot): void {
 function spread(low: number | null, high: number | null, zero: boolean): [number, number] {
   if (low === null || high === null) return [0, 1]
   if (zero) return [0, Math.max(1, high * 1.1)]
-  const room = Math.max((high - low) * 0.08, Math.abs(high) * 0.02, 1e-9)
+  const room = Math.max((high - low) * 0.08, Math.abs(high) * 0.02) || 1
   return [low - room, high + room]
 }
 

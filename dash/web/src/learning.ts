@@ -95,7 +95,7 @@ export const learning: MakeView = root => {
     const time = x === 'time', name = x === 'games' ? 'games stored' : x
     const elo = (v: number): string => signed(v)
     charts = [
-      chart(strength, { label: 'Sum of Elo over the first player, with its 95 % interval', time, x: name, height: 280, format: elo, band: [2, 3], series: [
+      chart(strength, { label: 'Sum of Elo over the first player, with its 95 % interval', time, x: name, height: 280, format: elo, band: [2, 3], empty: '', series: [
         { label: 'Elo', color: '--c1', points: true }, { label: 'upper', color: '--c1', hidden: true }, { label: 'lower', color: '--c1', hidden: true }] }),
       chart(losses, { label: 'Loss of the nets offered', time, x: name, height: 220, format: v => String(Number(v.toPrecision(3))), series: [{ label: 'loss', color: '--c2' }] }),
       chart(accuracy, { label: 'Share of decisive positions whose sign the net has right', time, x: name, height: 220, format: (v, step) => percent(v, step !== undefined && step >= 0.01 ? 0 : 1), series: [{ label: 'right', color: '--c3' }] }),
@@ -118,7 +118,7 @@ export const learning: MakeView = root => {
       return [xs, kept]
     }
     const [sx, s] = rising(data.strength), [ox, o] = rising(data.offered.filter(p => p.held_out_loss > 0))
-    const first = x === 'time' ? [] : [0] // the first player is where the sum begins; when, is not known
+    const first = x === 'time' || s.length === 0 ? [] : [0] // the first player is where the sum begins; when, is not known
     charts[0].data([[...first, ...sx], [...first, ...s.map(p => p.sum)], [...first, ...s.map(p => p.sum + p.error)], [...first, ...s.map(p => p.sum - p.error)]])
     charts[1].data([ox, o.map(p => p.held_out_loss)])
     charts[2].data([ox, o.map(p => p.sign_accuracy || null)])
@@ -142,11 +142,11 @@ export const learning: MakeView = root => {
     const byNet = new Map(l.offered.map(o => [o.net, o.generation]))
     matches.replaceChildren(...l.matches.slice(0, 12).map(m => matchRow(m, byNet)))
     if (l.matches.length === 0) matches.replaceChildren(h('li', {}, 'No match is known.'))
-    judged.show(table('Verdicts of the gate, the newest first', ['time', 'generation', 'verdict', 'Elo', 'games', 'why'],
+    judged.show(l.judged.length === 0 ? null : table('Verdicts of the gate, the newest first', ['time', 'generation', 'verdict', 'Elo', 'games', 'why'],
       l.judged.slice(0, shownRows).map(j => [clock(j.time), j.candidate, j.passed ? 'passed' : 'failed', estimate(j.elo), j.games, j.reason])))
-    strengthTable.show(table('Nets that passed, the newest first', ['time', 'generation', 'games stored', 'Elo over the net before', 'sum', '±'],
+    strengthTable.show(!newest ? null : table('Nets that passed, the newest first', ['time', 'generation', 'games stored', 'Elo over the net before', 'sum', '±'],
       [...l.strength].reverse().slice(0, shownRows).map(p => [day(p.time), p.generation, number(p.games), signed(p.elo, 1) + (p.margin === null ? '' : ` ± ${p.margin.toFixed(1)}`), signed(p.sum), p.error.toFixed(0)])))
-    lossTable.show(table('Nets offered, the newest first', ['time', 'generation', 'step', 'games', 'loss', 'of scores', 'of results', 'signs right'],
+    lossTable.show(l.offered.length === 0 ? null : table('Nets offered, the newest first', ['time', 'generation', 'step', 'games', 'loss', 'of scores', 'of results', 'signs right'],
       [...l.offered].reverse().slice(0, shownRows).map(p => [clock(p.time), p.generation, number(p.step), number(p.games), loss(p.held_out_loss), loss(p.score_loss), loss(p.result_loss), p.sign_accuracy > 0 ? percent(p.sign_accuracy) : '–'])))
     const [figure, rows] = windowFigure(l)
     drawn.replaceChildren(...figure)

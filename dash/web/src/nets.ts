@@ -76,12 +76,12 @@ function neurons(): { element: HTMLElement; show(width: number, net: string): vo
 export const nets: MakeView = root => {
   const about = h('p', { class: 'words' })
   const figure = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Lineage' })
+  const hint = h('p', { class: 'hint' }, 'On the line: nets that passed, each of which was played with next. Below: nets that failed (red), from the net they were played against, and nets that were not judged (grey).')
   const rounding = h('div', {})
   const list = h('div', {})
   const all = fold('All figures')
   root.append(
-    h('section', { class: 'card' }, h('h2', {}, 'Lineage'), about, figure,
-      h('p', { class: 'hint' }, 'On the line: nets that passed, each of which was played with next. Below: nets that failed (red), from the net they were played against, and nets that were not judged (grey).')),
+    h('section', { class: 'card' }, h('h2', {}, 'Lineage'), about, figure, hint),
     h('section', { class: 'card' }, h('h2', {}, 'Integer net against float net'),
       h('p', { class: 'words' }, `How far the integer net is from the float net that was trained, over held-out positions, in centipawns (${rawUnits} raw units are a pawn).`), rounding),
     h('section', { class: 'card' }, h('h2', {}, 'Nets'), list, all.element))
@@ -98,6 +98,7 @@ export const nets: MakeView = root => {
     set(about, a
       ? `${a.architecture}; features ${a.features}; ${(a.size / 1e6).toFixed(1)} MB; seed ${a.seed}; build ${a.build}. `
       : 'No net is on disk yet. ', n.current ? `The run plays with ${short(n.current)}.` : '')
+    figure.hidden = hint.hidden = n.list.length === 0
     figure.replaceChildren(lineage(n.list))
     figure.scrollLeft = figure.scrollWidth
     const rising = [...n.list].reverse().filter((o, i, l) => i === 0 || o.generation > l[i - 1].generation)

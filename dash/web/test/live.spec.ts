@@ -140,6 +140,22 @@ test('a loop serves its own page', async ({ page }) => {
   }
 })
 
+test('a run without a net draws no empty charts', async ({ page }) => {
+  run('--preset', 'tiny', '--dir', home.dir + '/begun', '--games', '5')
+  const begun = await serve('dash', home.dir + '/begun', '--listen', '127.0.0.1:0')
+  try {
+    await page.goto(begun.url + '/#/learning')
+    await expect(page.locator('.view-learning')).toContainText('No net has passed the gate yet')
+    await expect(page.locator('.words:visible', { hasText: 'There are no figures yet.' })).toHaveCount(2)
+    await expect(page.locator('.chart:visible')).toHaveCount(0)
+    await page.goto(begun.url + '/#/nets')
+    await expect(page.locator('.view-nets')).toContainText('No net has been offered yet.')
+    await expect(page.locator('.lineage:visible, .chart:visible')).toHaveCount(0)
+  } finally {
+    await begun.stop()
+  }
+})
+
 test('the page comes back with its server', async ({ page }) => {
   const first = await serve('dash', dir(), '--listen', '127.0.0.1:0')
   await page.goto(first.url + '/#/nets')
