@@ -31,7 +31,7 @@ const color = (name: string): string => getComputedStyle(document.documentElemen
 
 export function chart(root: HTMLElement, o: Options): Chart {
   const holder = h('div', { class: 'chart', role: 'img', 'aria-label': o.label })
-  const empty = h('p', { class: 'words' }, o.empty ?? 'There are no figures yet.')
+  const empty = h('p', { class: 'empty' }, o.empty ?? 'There are no figures yet.')
   root.replaceChildren(holder, empty)
   const show = o.format ?? number, label = o.format ?? tick
   let columns: (number | null)[][] = [[], ...o.series.map(() => [])]

@@ -41,7 +41,7 @@ export class LadderCard {
     this.close()
     this.plot = chart(this.holder, {
       label: 'Elo against fixed opponents with its 95 % interval' + (this.beside.checked ? ', and the sum of Elo by the gate' : ''), time: x === 'time', x: x === 'games' ? 'games stored' : x,
-      height: 280, format: v => signed(v), band: [2, 3], series: [
+      height: 280, format: v => signed(v), band: [2, 3], empty: '', series: [
         { label: 'Elo', color: '--c1', points: true }, { label: 'upper', color: '--c1', hidden: true }, { label: 'lower', color: '--c1', hidden: true },
         ...(this.beside.checked ? [{ label: 'sum of the gate', color: '--c2', points: true }] : [])],
     })

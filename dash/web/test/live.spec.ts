@@ -146,7 +146,7 @@ test('a run without a net draws no empty charts', async ({ page }) => {
   try {
     await page.goto(begun.url + '/#/learning')
     await expect(page.locator('.view-learning')).toContainText('No net has passed the gate yet')
-    await expect(page.locator('.words:visible', { hasText: 'There are no figures yet.' })).toHaveCount(2)
+    await expect(page.locator('.empty:visible', { hasText: 'There are no figures yet.' })).toHaveCount(2)
     await expect(page.locator('.chart:visible')).toHaveCount(0)
     await page.goto(begun.url + '/#/nets')
     await expect(page.locator('.view-nets')).toContainText('No net has been offered yet.')
