@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
@@ -79,11 +80,16 @@ func (p *Plan) oneTime() bool {
 // samplesFact says whether all nets learn from the same samples. With one time for all they do
 // not learn from as many, which is then what is compared.
 func (p *Plan) samplesFact(differ []string) Fact {
-	const order = "net s of every row draws with the same seed"
-	if p.oneTime() && len(differ) == 1 && differ[0] == "epochs" {
-		return Fact{"samples and their order", false, "as many as each net learns from in its time; " + order, false}
+	const what, order = "samples and their order", "net s of every row draws with the same seed"
+	if !p.oneTime() {
+		return Fact{what, len(differ) == 0, differing(differ) + "; " + order, true}
 	}
-	return Fact{"samples and their order", len(differ) == 0, differing(differ) + "; " + order, true}
+	differ = slices.DeleteFunc(differ, func(key string) bool { return key == "epochs" })
+	detail := "as many as each net learns from in its time; "
+	if len(differ) > 0 {
+		detail += differing(differ) + "; "
+	}
+	return Fact{what, false, detail + order, len(differ) > 0}
 }
 
 // timeFact says whether training takes the same time.

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -183,4 +184,31 @@ func TestBothKinds(t *testing.T) {
 		t.Errorf("found a correlation %g of losses that are not alike", *r.Correlation)
 	}
 	checkReports(t, r, dir)
+}
+
+// The preset nnue-planes costs the same whatever the data: hours of a core. All its rows hold the
+// same positions back and learn for the same time.
+func TestNNUEAndPlanesPreset(t *testing.T) {
+	c, err := configs.ComparePreset("nnue-planes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data = []string{games(t, 1, 12)}
+	p := newPlan(t, c)
+	if f := factOf(t, p, "time of training"); !f.Equal {
+		t.Errorf("found %+v, expected one time for all rows", f)
+	}
+	if f := factOf(t, p, "samples and their order"); strings.Contains(f.Detail, "epochs") || strings.Contains(f.Detail, "held_out") || !strings.Contains(f.Detail, "batch") {
+		t.Errorf("found %+v, expected another size of batches, and nothing else", f)
+	}
+	price, err := p.Price(t.Context(), Options{Progress: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := time.Duration(len(c.Rows)*c.Seeds) * c.Budget.Time; price.Training < want || price.Training > want+time.Second {
+		t.Errorf("training takes %v, expected %v", price.Training, want)
+	}
+	if all := price.Training + price.Playing + price.Solving; all > 8*time.Hour {
+		t.Errorf("it takes %v of a core, expected at most 8 h", all)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
@@ -36,6 +38,7 @@ type options struct {
 	dryRun  bool
 	show    bool
 	printIt bool
+	list    bool
 	json    bool
 }
 
@@ -49,7 +52,8 @@ order; play them against each other and against anchors, at fixed nodes and at f
 from opening pairs; rate all together; and write report.md, report.html, results.json,
 results.csv, results.parquet and figures into --dir. A FILE, or a --preset, names
 representations (any expression of inputs, any architecture, plane nets), data, budget,
-seeds, anchors and limits; --print shows one in full.
+seeds, anchors and limits; --print shows one in full, and --list-features the blocks that
+expressions of inputs are made of.
 
 Net s of a representation meets net s of every other and every anchor. Intervals have both
 the error of games and the spread between seeds; p values are corrected by Holm's method.
@@ -65,8 +69,12 @@ command.`,
   selfplay compare --preset hands --data runs/crazyhouse-laptop --dir hands
   selfplay compare mine.yaml --dir mine --show
   selfplay compare mine.yaml --dir mine --json | jq .eta_seconds
-  selfplay compare --preset kings --print > mine.yaml`,
+  selfplay compare --preset kings --print > mine.yaml
+  selfplay compare --list-features`,
 		Args: func(c *cobra.Command, args []string) error {
+			if o.list && o.preset == "" && len(args) == 0 {
+				return nil
+			}
 			if (len(args) == 1) == (o.preset != "") || len(args) > 1 {
 				return fmt.Errorf("%w: found %d files and --preset %q, expected one file or a preset (see %s --help)", cli.ErrUsage, len(args), o.preset, c.CommandPath())
 			}
@@ -85,7 +93,8 @@ command.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what there is to do and what it takes, and end")
 	f.BoolVar(&o.show, "show", false, "print what is equal among the rows and what is not, and end")
 	f.BoolVar(&o.printIt, "print", false, "print the comparison as YAML, and end")
-	f.BoolVar(&o.json, "json", false, "print a JSON object every ten seconds, with what is done and left, and for the result")
+	f.BoolVar(&o.list, "list-features", false, "print the blocks of expressions of inputs, for crazyhouse or the file's variant, and end")
+	f.BoolVar(&o.json, "json", false, "print a JSON object every ten seconds, with what is done and left, and for the result; or that list as JSON")
 	return c
 }
 
@@ -125,11 +134,14 @@ func (o *options) comparison(args []string) (c configs.Compare, err error) {
 }
 
 func (o *options) run(c *cobra.Command, args []string) error {
+	out := c.OutOrStdout()
+	if o.list {
+		return o.listFeatures(out, args)
+	}
 	comparison, err := o.comparison(args)
 	if err != nil {
 		return err
 	}
-	out := c.OutOrStdout()
 	if o.printIt {
 		_, err := out.Write(comparison.YAML())
 		return err
@@ -178,6 +190,21 @@ func (o *options) run(c *cobra.Command, args []string) error {
 		return lines.Encode(resultLine{"result", r.Conclusions(), r, r.Times})
 	}
 	return o.report(c, r)
+}
+
+// listFeatures prints the blocks of the variant of the file or preset, if one is named.
+func (o *options) listFeatures(out io.Writer, args []string) error {
+	v := chess.Crazyhouse
+	if o.preset != "" || len(args) > 0 {
+		comparison, err := o.comparison(args)
+		if err != nil {
+			return err
+		}
+		if v, err = chess.ParseVariant(comparison.Variant); err != nil {
+			return err
+		}
+	}
+	return cli.WriteFeatures(out, v, o.json)
 }
 
 // progressLine and resultLine are what --json prints.

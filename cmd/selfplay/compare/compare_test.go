@@ -5,13 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/gensfen"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/learn"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
 // The preset smoke, from the estimate to the report; and the commands of the report make the same
@@ -134,6 +137,33 @@ func TestUsage(t *testing.T) {
 	out, stderr, code := selfplayCommand(t, "compare", "--preset", "kings", "--print")
 	if code != 0 || !strings.Contains(out, "HalfKAv2") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// The list of blocks is that of the file's variant, and of crazyhouse without one.
+func TestListFeatures(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(file, []byte("schema: 1\nvariant: chess\nrows: [{name: a, features: All}, {name: b, features: H + V}]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args    []string
+		variant *chess.Variant
+	}{
+		{nil, chess.Crazyhouse},
+		{[]string{"--preset", "smoke"}, chess.Crazyhouse},
+		{[]string{file}, chess.Chess},
+	} {
+		words := append([]string{"compare", "--list-features"}, tc.args...)
+		out, stderr, code := selfplayCommand(t, words...)
+		if blocks := features.Blocks(tc.variant); code != 0 || strings.Count(out, "\n  example ") != len(blocks) {
+			t.Errorf("%q: exit %d: %s: found\n%s\nexpected %d blocks", words, code, stderr, out, len(blocks))
+		}
+		out, stderr, code = selfplayCommand(t, append(words, "--json")...)
+		var list []features.Listed
+		if err := json.Unmarshal([]byte(out), &list); code != 0 || err != nil || !slices.Equal(list, features.List(tc.variant)) {
+			t.Errorf("%q: exit %d, %s, %v: %s", words, code, stderr, err, out)
+		}
 	}
 }
 

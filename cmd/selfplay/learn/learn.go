@@ -158,7 +158,7 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", cli.ErrUsage, err)
 		}
-		return printFeatures(c.OutOrStdout(), v, o.json)
+		return cli.WriteFeatures(c.OutOrStdout(), v, o.json)
 	}
 	if o.json {
 		return fmt.Errorf("%w: found --json, expected it with --list-features alone", cli.ErrUsage)

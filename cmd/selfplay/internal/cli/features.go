@@ -1,18 +1,17 @@
-package learn
+package cli
 
 import (
 	"fmt"
 	"io"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
-// printFeatures prints the blocks of a variant, each on a few lines.
-func printFeatures(w io.Writer, v *chess.Variant, asJSON bool) error {
+// WriteFeatures prints the blocks of feature sets of a variant, each on a few lines, or all as JSON.
+func WriteFeatures(w io.Writer, v *chess.Variant, asJSON bool) error {
 	list := features.List(v)
-	return cli.WriteReport(w, asJSON, list, func(w io.Writer) error {
+	return WriteReport(w, asJSON, list, func(w io.Writer) error {
 		fmt.Fprintf(w, "Blocks of feature sets for %s; expressions join them by + and *. Examples are what White sees.\n", v.Name)
 		for _, l := range list {
 			update := "compared position by position"
