@@ -36,7 +36,8 @@ move is a drop, with 95 % intervals (Wilson). A puzzle is solved by its one best
 alone. Nothing is kept from one puzzle to the next.
 
 With several --nodes every puzzle is searched with each. Grade 1 to 4 of the program's
-own puzzles says that the built-in net needs 100, 1,000, 10,000 or 100,000 nodes.
+own puzzles says that the net and the search that they were mined with needed 100, 1,000,
+10,000 or 100,000 nodes; later ones need more for some and fewer for others.
 
 FILE is EPD, also packed by gzip: bm is one move in SAN or UCI, dm the moves to mate,
 acn the nodes that the grade goes by. mine writes such files.
