@@ -61,27 +61,60 @@ type section struct {
 func (r *Results) Conclusions() []string {
 	var list []string
 	for i := range r.Stages {
-		s := &r.Stages[i]
-		for k, d := range s.Ratings.Differences {
-			if !d.Found {
-				continue
-			}
-			better, worse, elo, low, high := s.Names[k][0], s.Names[k][1], d.Elo, d.Low, d.High
-			if elo < 0 {
-				better, worse, elo, low, high = worse, better, -elo, -high, -low
-			}
-			list = append(list, fmt.Sprintf("%s, %s is stronger than %s by %.0f Elo [%.0f, %.0f], p = %.2g after correction%s.",
-				s.Stage.words(), better, worse, elo, low, high, d.Adjusted, r.oneSeed()))
-		}
-		found := slices.ContainsFunc(s.Ratings.Differences, func(d Difference) bool { return d.Found })
-		if !found && len(s.Ratings.Differences) > 0 {
-			list = append(list, fmt.Sprintf("%s no difference between rows is beyond chance%s.", s.Stage.words(), r.oneSeed()))
-		}
-		if len(s.Ratings.Differences) > 0 {
-			list = append(list, fmt.Sprintf("%s a difference of %.0f Elo between two rows would have been seen with probability %g.", s.Stage.words(), s.Ratings.Detected, power))
-		}
+		list = append(list, r.Stages[i].conclusions(r.oneSeed())...)
 	}
 	return list
+}
+
+// maxSaid is how many differences of a stage are told one by one; of more, only those of the
+// strongest row are.
+const maxSaid = 6
+
+// conclusions are the sentences of a stage; note goes behind what one seed says.
+func (s *StageResult) conclusions(note string) []string {
+	all := s.Ratings.Differences
+	if len(all) == 0 {
+		return nil
+	}
+	best, found := 0, 0
+	for i := range s.Ratings.Rows {
+		if s.Ratings.Rows[i].Elo > s.Ratings.Rows[best].Elo {
+			best = i
+		}
+	}
+	for k := range all {
+		if all[k].Found {
+			found++
+		}
+	}
+	at := s.Stage.words()
+	var list, near []string
+	name := ""
+	for k, d := range all {
+		better, worse, elo, low, high := s.Names[k][0], s.Names[k][1], d.Elo, d.Low, d.High
+		if d.B == best || d.A != best && elo < 0 {
+			better, worse, elo, low, high = worse, better, -elo, -high, -low
+		}
+		ofBest := d.A == best || d.B == best
+		if ofBest {
+			name = better
+		}
+		switch {
+		case d.Found && (ofBest || found <= maxSaid):
+			list = append(list, fmt.Sprintf("%s, %s is stronger than %s by %.0f Elo [%.0f, %.0f], p = %.2g after correction%s.", at, better, worse, elo, low, high, d.Adjusted, note))
+		case ofBest && !d.Found:
+			near = append(near, worse)
+		}
+	}
+	if found == 0 {
+		list = append(list, fmt.Sprintf("%s no difference between rows is beyond chance%s.", at, note))
+	} else if len(near) > 0 {
+		list = append(list, fmt.Sprintf("%s, %s has the highest rating, and its difference from %s is not beyond chance%s.", at, name, strings.Join(near, ", "), note))
+	}
+	if found > maxSaid {
+		list = append(list, fmt.Sprintf("%s, %d of %d differences between rows are beyond chance; the table of differences has the others.", at, found, len(all)))
+	}
+	return append(list, fmt.Sprintf("%s a difference of %.0f Elo between two rows would have been seen with probability %g.", at, s.Ratings.Detected, power))
 }
 
 func (r *Results) oneSeed() string {
