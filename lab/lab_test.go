@@ -331,6 +331,44 @@ func TestOneSeedWarns(t *testing.T) {
 	}
 }
 
+// One seed tells of no deviation between seeds: neither the table nor results.csv has one.
+func TestNoDeviationOfOneSeed(t *testing.T) {
+	for _, tc := range []struct {
+		losses []float64
+		want   string // in the table
+		csv    string
+	}{
+		{[]float64{0.01}, "0.01000", ""},
+		{[]float64{0.01, 0.01}, "0.01000(12)", "0.00012"},
+	} {
+		const sd = 0.00012
+		row := Row{Name: "a", Losses: tc.losses, Loss: 0.01, LossSD: sd, Measured: 100, Scores: Spread{SD: sd}, Results: Spread{SD: sd}, Winner: Spread{SD: sd}}
+		if got := row.lossText(row.Loss, row.LossSD); got != tc.want {
+			t.Errorf("found %s, expected %s", got, tc.want)
+		}
+		var sheet strings.Builder
+		r := Results{Rows: []Row{row}, Times: []Times{{}}}
+		if err := r.WriteCSV(&sheet); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := csv.NewReader(strings.NewReader(sheet.String())).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for i, name := range lines[0] {
+			if strings.HasSuffix(name, "_sd") {
+				if found++; lines[1][i] != tc.csv {
+					t.Errorf("%d seeds: %s: found %q, expected %q", len(tc.losses), name, lines[1][i], tc.csv)
+				}
+			}
+		}
+		if found != 4 {
+			t.Errorf("found %d deviations in %v, expected 4", found, lines[0])
+		}
+	}
+}
+
 func TestFactsAndPrice(t *testing.T) {
 	data := games(t, 1, 12)
 	c := comparison(t, data)

@@ -33,8 +33,8 @@ type Price struct {
 // What a price assumes. Training and search of one core of a 2.5 GHz Xeon: docs/performance.md.
 const (
 	trainedWidths = 40e6 // positions a second × width of an NNUE net
-	trainedMACs   = 3e9  // multiply-adds a second of a plane net's training, forward and back
-	nnueNodes     = 500e3
+	trainedMACs   = 43e9 // multiply-adds a second of a plane net's training, forward and back
+	nnueNodes     = 1e6
 	planeMACs     = 50e9 // of a plane net's search, a second
 	pliesOfGame   = 90
 	logOfPair     = 400 // bytes

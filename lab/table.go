@@ -35,11 +35,11 @@ func (r *Results) columns() [2][]column {
 	}
 	came = append(came,
 		column{"puzzles", func(r *Row, _ *Times) string { return solvedText(r.Puzzles) }, false},
-		column{"loss", func(r *Row, _ *Times) string { return ifCounted(r.Measured, lossText(r.Loss, r.LossSD)) }, false},
-		column{"of scores", func(r *Row, _ *Times) string { return ifCounted(r.Measured, lossText(r.Scores.Mean, r.Scores.SD)) }, false},
-		column{"of results", func(r *Row, _ *Times) string { return ifCounted(r.Measured, lossText(r.Results.Mean, r.Results.SD)) }, false},
+		column{"loss", func(r *Row, _ *Times) string { return ifCounted(r.Measured, r.lossText(r.Loss, r.LossSD)) }, false},
+		column{"of scores", func(r *Row, _ *Times) string { return ifCounted(r.Measured, r.lossText(r.Scores.Mean, r.Scores.SD)) }, false},
+		column{"of results", func(r *Row, _ *Times) string { return ifCounted(r.Measured, r.lossText(r.Results.Mean, r.Results.SD)) }, false},
 		column{"winner", func(r *Row, _ *Times) string {
-			return ifCounted(r.Measured, spreadText(100*r.Winner.Mean, 100*r.Winner.SD, 2))
+			return ifCounted(r.Measured, r.spreadText(100*r.Winner.Mean, 100*r.Winner.SD, 2))
 		}, false})
 	return [2][]column{came, {
 		name,
@@ -68,12 +68,16 @@ func ifCounted(n int, text string) string {
 
 func eloText(e *Rating) string { return fmt.Sprintf("%+.0f±%.0f", e.Elo, e.Margin()) }
 
-// lossText writes a mean with its deviation in units of the last digit, 0.01024(12), as
-// physicists do.
-func lossText(mean, sd float64) string { return spreadText(mean, sd, 5) }
+// lossText writes a mean over seeds with its deviation in units of the last digit, 0.01024(12),
+// as physicists do; that of one seed without, as it tells of none.
+func (r *Row) lossText(mean, sd float64) string { return r.spreadText(mean, sd, 5) }
 
-func spreadText(mean, sd float64, digits int) string {
-	return fmt.Sprintf("%.*f(%.0f)", digits, mean, math.Round(sd*math.Pow10(digits)))
+func (r *Row) spreadText(mean, sd float64, digits int) string {
+	text := fmt.Sprintf("%.*f", digits, mean)
+	if len(r.Losses) < 2 {
+		return text
+	}
+	return fmt.Sprintf("%s(%.0f)", text, math.Round(sd*math.Pow10(digits)))
 }
 
 // solvedText is the share of puzzles in percent.
@@ -195,13 +199,13 @@ var csvColumns = []struct {
 	{"seeds", func(r *Row, _ *Times) string { return strconv.Itoa(len(r.Losses)) }},
 	{"samples", func(r *Row, _ *Times) string { return strconv.FormatUint(r.Samples, 10) }},
 	{"loss", func(r *Row, _ *Times) string { return measured(r, r.Loss) }},
-	{"loss_sd", func(r *Row, _ *Times) string { return measured(r, r.LossSD) }},
+	{"loss_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.LossSD) }},
 	{"loss_scores", func(r *Row, _ *Times) string { return measured(r, r.Scores.Mean) }},
-	{"loss_scores_sd", func(r *Row, _ *Times) string { return measured(r, r.Scores.SD) }},
+	{"loss_scores_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Scores.SD) }},
 	{"loss_results", func(r *Row, _ *Times) string { return measured(r, r.Results.Mean) }},
-	{"loss_results_sd", func(r *Row, _ *Times) string { return measured(r, r.Results.SD) }},
+	{"loss_results_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Results.SD) }},
 	{"winner_named", func(r *Row, _ *Times) string { return measured(r, r.Winner.Mean) }},
-	{"winner_named_sd", func(r *Row, _ *Times) string { return measured(r, r.Winner.SD) }},
+	{"winner_named_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Winner.SD) }},
 	{"puzzles", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.Share }) }},
 	{"puzzles_low", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.Low }) }},
 	{"puzzles_high", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.High }) }},
@@ -216,6 +220,14 @@ func measured(r *Row, x float64) string {
 		return ""
 	}
 	return number(x)
+}
+
+// deviationOf is a deviation between seeds of such a figure; empty of one seed.
+func deviationOf(r *Row, sd float64) string {
+	if len(r.Losses) < 2 {
+		return ""
+	}
+	return measured(r, sd)
 }
 
 // solvedPart is a figure of the puzzles; empty if none were given.
