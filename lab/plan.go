@@ -300,9 +300,7 @@ func (p *Plan) size(ctx context.Context, cfg configs.Learn, o Options, write boo
 	base.Kind = cfg.Kind
 	of := cfg
 	of.Epochs, of.Init = 1, ""
-	if cfg.Kind == configs.NNUE { // the net does not decide which positions there are
-		of.Net = base.Net
-	}
+	of.Net = base.Net // the net does not decide which positions there are
 	key, err := p.trainKey(of)
 	if err != nil {
 		return 0, err

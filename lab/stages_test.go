@@ -205,6 +205,9 @@ func TestNNUEAndPlanesPreset(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(p.sizes) != 2 {
+		t.Errorf("the data were read %d times, expected once for each kind of net", len(p.sizes))
+	}
 	if want := time.Duration(len(c.Rows)*c.Seeds) * c.Budget.Time; price.Training < want || price.Training > want+time.Second {
 		t.Errorf("training takes %v, expected %v", price.Training, want)
 	}
