@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -399,6 +400,15 @@ func TestFactsAndPrice(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(p.Dir); err != nil || len(entries) > 0 {
 		t.Errorf("a plan that is only looked at wrote %v, error %v", entries, err)
+	}
+}
+
+// A short time has digits too.
+func TestCoreHours(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0", 5 * time.Second: "0.0014", 36 * time.Minute: "0.6", 90 * time.Minute: "1.50"} {
+		if got := coreHours(d); got != want+" core-hours" {
+			t.Errorf("%v: found %s, expected %s", d, got, want)
+		}
 	}
 }
 

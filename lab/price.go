@@ -208,18 +208,26 @@ func weigh(l *configs.Learn) (params, macs int, err error) {
 	return set.Size() * (a.Width + a.PSQT), 0, nil
 }
 
+// coreHours writes a time of one core, with two digits if it is short.
+func coreHours(d time.Duration) string {
+	if d >= time.Hour {
+		return fmt.Sprintf("%.2f core-hours", d.Hours())
+	}
+	return fmt.Sprintf("%.2g core-hours", d.Hours())
+}
+
 // WriteText prints the price, on a number of cores.
 func (r *Price) WriteText(w io.Writer, cores int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "nets\t%d, of them %d there\n", r.Nets, r.NetsThere)
-	fmt.Fprintf(t, "training\t%d samples, %.2f core-hours\n", r.Samples, r.Training.Hours())
+	fmt.Fprintf(t, "training\t%d samples, %s\n", r.Samples, coreHours(r.Training))
 	fmt.Fprintf(t, "meetings\t%d, of them %d there\n", r.Meetings, r.MeetingsThere)
-	fmt.Fprintf(t, "playing\t%d games, %.2f core-hours\n", r.Games, r.Playing.Hours())
+	fmt.Fprintf(t, "playing\t%d games, %s\n", r.Games, coreHours(r.Playing))
 	if r.Puzzles > 0 {
-		fmt.Fprintf(t, "puzzles\t%d nets, of them %d there, %.2f core-hours\n", r.Puzzles, r.PuzzlesThere, r.Solving.Hours())
+		fmt.Fprintf(t, "puzzles\t%d nets, of them %d there, %s\n", r.Puzzles, r.PuzzlesThere, coreHours(r.Solving))
 	}
 	all := r.Training + r.Playing + r.Solving
-	fmt.Fprintf(t, "in all\t%.2f core-hours, about %v on %d cores\n", all.Hours(), (all / time.Duration(cores)).Round(time.Second), cores)
+	fmt.Fprintf(t, "in all\t%s, about %v on %d cores\n", coreHours(all), (all / time.Duration(cores)).Round(time.Second), cores)
 	fmt.Fprintf(t, "disk\t%.1f MB\n", float64(r.Disk)/1e6)
 	if err := t.Flush(); err != nil {
 		return err
