@@ -2591,6 +2591,300 @@ DATA byteQuantiseOrder<>+24(SB)/4, $0x00000003
 DATA byteQuantiseOrder<>+28(SB)/4, $0x00000007
 GLOBL byteQuantiseOrder<>(SB), RODATA|NOPTR, $32
 
+// func winogradInputAVX2(dst *float32, part int, src *float32, square int, row int, vectors int)
+// Requires: AVX
+TEXT ·winogradInputAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ part+8(FP), DX
+	MOVQ square+24(FP), BX
+	LEAQ (DX)(DX*2), SI
+	LEAQ (BX)(BX*2), DI
+	MOVQ $0x00000004, R12
+
+rows:
+	MOVQ $0x00000004, R13
+
+across:
+	MOVQ row+32(FP), R8
+	ADDQ CX, R8
+	MOVQ row+32(FP), R9
+	ADDQ R8, R9
+	MOVQ row+32(FP), R10
+	ADDQ R9, R10
+	MOVQ vectors+40(FP), R14
+
+channels:
+	MOVQ    AX, R11
+	VMOVUPS (CX), Y0
+	VSUBPS  (R9), Y0, Y0
+	VMOVUPS (CX)(BX*1), Y1
+	VSUBPS  (R9)(BX*1), Y1, Y1
+	VMOVUPS (CX)(BX*2), Y2
+	VSUBPS  (R9)(BX*2), Y2, Y2
+	VMOVUPS (CX)(DI*1), Y3
+	VSUBPS  (R9)(DI*1), Y3, Y3
+	VSUBPS  Y2, Y0, Y0
+	VADDPS  Y2, Y1, Y4
+	VSUBPS  Y1, Y2, Y2
+	VSUBPS  Y3, Y1, Y1
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y4, (R11)(DX*1)
+	VMOVUPS Y2, (R11)(DX*2)
+	VMOVUPS Y1, (R11)(SI*1)
+	LEAQ    (R11)(DX*4), R11
+	VMOVUPS (R8), Y0
+	VADDPS  (R9), Y0, Y0
+	VMOVUPS (R8)(BX*1), Y1
+	VADDPS  (R9)(BX*1), Y1, Y1
+	VMOVUPS (R8)(BX*2), Y2
+	VADDPS  (R9)(BX*2), Y2, Y2
+	VMOVUPS (R8)(DI*1), Y3
+	VADDPS  (R9)(DI*1), Y3, Y3
+	VSUBPS  Y2, Y0, Y0
+	VADDPS  Y2, Y1, Y4
+	VSUBPS  Y1, Y2, Y2
+	VSUBPS  Y3, Y1, Y1
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y4, (R11)(DX*1)
+	VMOVUPS Y2, (R11)(DX*2)
+	VMOVUPS Y1, (R11)(SI*1)
+	LEAQ    (R11)(DX*4), R11
+	VMOVUPS (R9), Y0
+	VSUBPS  (R8), Y0, Y0
+	VMOVUPS (R9)(BX*1), Y1
+	VSUBPS  (R8)(BX*1), Y1, Y1
+	VMOVUPS (R9)(BX*2), Y2
+	VSUBPS  (R8)(BX*2), Y2, Y2
+	VMOVUPS (R9)(DI*1), Y3
+	VSUBPS  (R8)(DI*1), Y3, Y3
+	VSUBPS  Y2, Y0, Y0
+	VADDPS  Y2, Y1, Y4
+	VSUBPS  Y1, Y2, Y2
+	VSUBPS  Y3, Y1, Y1
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y4, (R11)(DX*1)
+	VMOVUPS Y2, (R11)(DX*2)
+	VMOVUPS Y1, (R11)(SI*1)
+	LEAQ    (R11)(DX*4), R11
+	VMOVUPS (R8), Y0
+	VSUBPS  (R10), Y0, Y0
+	VMOVUPS (R8)(BX*1), Y1
+	VSUBPS  (R10)(BX*1), Y1, Y1
+	VMOVUPS (R8)(BX*2), Y2
+	VSUBPS  (R10)(BX*2), Y2, Y2
+	VMOVUPS (R8)(DI*1), Y3
+	VSUBPS  (R10)(DI*1), Y3, Y3
+	VSUBPS  Y2, Y0, Y0
+	VADDPS  Y2, Y1, Y4
+	VSUBPS  Y1, Y2, Y2
+	VSUBPS  Y3, Y1, Y1
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y4, (R11)(DX*1)
+	VMOVUPS Y2, (R11)(DX*2)
+	VMOVUPS Y1, (R11)(SI*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, R8
+	ADDQ    $0x20, R9
+	ADDQ    $0x20, R10
+	DECQ    R14
+	JNZ     channels
+	ADDQ    BX, CX
+	DECQ    R13
+	JNZ     across
+	MOVQ    row+32(FP), R8
+	LEAQ    (CX)(R8*2), CX
+	MOVQ    BX, R8
+	SHLQ    $0x03, R8
+	SUBQ    R8, CX
+	DECQ    R12
+	JNZ     rows
+	VZEROUPPER
+	RET
+
+// func winogradOutputAVX2(dst *float32, square int, row int, src *float32, part int, bias *float32, add *float32, low float32, high float32, vectors int)
+// Requires: AVX
+TEXT ·winogradOutputAVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         square+8(FP), DX
+	MOVQ         part+32(FP), BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         src+24(FP), DI
+	LEAQ         (DI)(BX*4), R8
+	LEAQ         (R8)(BX*4), R9
+	LEAQ         (R9)(BX*4), R10
+	VBROADCASTSS low+56(FP), Y0
+	VBROADCASTSS high+60(FP), Y1
+	MOVQ         $0x00000004, R12
+
+rows:
+	MOVQ $0x00000004, R13
+
+across:
+	MOVQ row+16(FP), CX
+	ADDQ AX, CX
+	MOVQ bias+40(FP), R11
+	MOVQ vectors+64(FP), R14
+
+channels:
+	VMOVUPS (R8), Y2
+	VMOVUPS (R9), Y3
+	VADDPS  (DI), Y2, Y4
+	VADDPS  Y3, Y4, Y4
+	VSUBPS  Y3, Y2, Y2
+	VSUBPS  (R10), Y2, Y2
+	VMOVUPS (R8)(BX*1), Y3
+	VMOVUPS (R9)(BX*1), Y5
+	VADDPS  (DI)(BX*1), Y3, Y6
+	VADDPS  Y5, Y6, Y6
+	VSUBPS  Y5, Y3, Y3
+	VSUBPS  (R10)(BX*1), Y3, Y3
+	VMOVUPS (R8)(BX*2), Y5
+	VMOVUPS (R9)(BX*2), Y7
+	VADDPS  (DI)(BX*2), Y5, Y8
+	VADDPS  Y7, Y8, Y8
+	VSUBPS  Y7, Y5, Y5
+	VSUBPS  (R10)(BX*2), Y5, Y5
+	VMOVUPS (R8)(SI*1), Y7
+	VMOVUPS (R9)(SI*1), Y9
+	VADDPS  (DI)(SI*1), Y7, Y10
+	VADDPS  Y9, Y10, Y10
+	VSUBPS  Y9, Y7, Y7
+	VSUBPS  (R10)(SI*1), Y7, Y7
+	VADDPS  Y6, Y4, Y4
+	VADDPS  Y8, Y4, Y4
+	VSUBPS  Y8, Y6, Y6
+	VSUBPS  Y10, Y6, Y6
+	VADDPS  Y3, Y2, Y2
+	VADDPS  Y5, Y2, Y2
+	VSUBPS  Y5, Y3, Y3
+	VSUBPS  Y7, Y3, Y3
+	VADDPS  (R11), Y4, Y4
+	VADDPS  (R11), Y6, Y6
+	VADDPS  (R11), Y2, Y2
+	VADDPS  (R11), Y3, Y3
+	CMPQ    add+48(FP), $0x00
+	JEQ     clamp
+	MOVQ    add+48(FP), R15
+	SUBQ    dst+0(FP), R15
+	ADDQ    AX, R15
+	VADDPS  (R15), Y4, Y4
+	VADDPS  (R15)(DX*1), Y6, Y6
+	MOVQ    add+48(FP), R15
+	SUBQ    dst+0(FP), R15
+	ADDQ    CX, R15
+	VADDPS  (R15), Y2, Y2
+	VADDPS  (R15)(DX*1), Y3, Y3
+
+clamp:
+	VMAXPS  Y4, Y0, Y4
+	VMINPS  Y4, Y1, Y4
+	VMOVUPS Y4, (AX)
+	VMAXPS  Y6, Y0, Y6
+	VMINPS  Y6, Y1, Y6
+	VMOVUPS Y6, (AX)(DX*1)
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VMOVUPS Y2, (CX)
+	VMAXPS  Y3, Y0, Y3
+	VMINPS  Y3, Y1, Y3
+	VMOVUPS Y3, (CX)(DX*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, R11
+	ADDQ    $0x20, DI
+	ADDQ    $0x20, R8
+	ADDQ    $0x20, R9
+	ADDQ    $0x20, R10
+	DECQ    R14
+	JNZ     channels
+	ADDQ    DX, AX
+	DECQ    R13
+	JNZ     across
+	MOVQ    row+16(FP), CX
+	LEAQ    (AX)(CX*2), AX
+	MOVQ    DX, CX
+	SHLQ    $0x03, CX
+	SUBQ    CX, AX
+	DECQ    R12
+	JNZ     rows
+	VZEROUPPER
+	RET
+
+// func winogradBackAVX2(dst *float32, part int, d *float32, square int, row int, vectors int)
+// Requires: AVX
+TEXT ·winogradBackAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ d+16(FP), CX
+	MOVQ part+8(FP), BX
+	MOVQ square+24(FP), SI
+	LEAQ (BX)(BX*2), DI
+	MOVQ $0x00000004, R9
+
+rows:
+	MOVQ $0x00000004, R10
+
+across:
+	MOVQ row+32(FP), DX
+	ADDQ CX, DX
+	MOVQ vectors+40(FP), R11
+
+channels:
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y3
+	VADDPS  Y3, Y0, Y1
+	VSUBPS  Y3, Y0, Y2
+	VMOVUPS (CX)(SI*1), Y4
+	VMOVUPS (DX)(SI*1), Y7
+	VADDPS  Y7, Y4, Y5
+	VSUBPS  Y7, Y4, Y6
+	MOVQ    AX, R8
+	VADDPS  Y4, Y0, Y8
+	VSUBPS  Y4, Y0, Y9
+	VMOVUPS Y0, (R8)
+	VMOVUPS Y8, (R8)(BX*1)
+	VMOVUPS Y9, (R8)(BX*2)
+	VMOVUPS Y4, (R8)(DI*1)
+	LEAQ    (R8)(BX*4), R8
+	VADDPS  Y5, Y1, Y0
+	VSUBPS  Y5, Y1, Y4
+	VMOVUPS Y1, (R8)
+	VMOVUPS Y0, (R8)(BX*1)
+	VMOVUPS Y4, (R8)(BX*2)
+	VMOVUPS Y5, (R8)(DI*1)
+	LEAQ    (R8)(BX*4), R8
+	VADDPS  Y6, Y2, Y0
+	VSUBPS  Y6, Y2, Y1
+	VMOVUPS Y2, (R8)
+	VMOVUPS Y0, (R8)(BX*1)
+	VMOVUPS Y1, (R8)(BX*2)
+	VMOVUPS Y6, (R8)(DI*1)
+	LEAQ    (R8)(BX*4), R8
+	VADDPS  Y7, Y3, Y0
+	VSUBPS  Y7, Y3, Y1
+	VMOVUPS Y3, (R8)
+	VMOVUPS Y0, (R8)(BX*1)
+	VMOVUPS Y1, (R8)(BX*2)
+	VMOVUPS Y7, (R8)(DI*1)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	DECQ    R11
+	JNZ     channels
+	ADDQ    SI, CX
+	DECQ    R10
+	JNZ     across
+	MOVQ    row+32(FP), DX
+	LEAQ    (CX)(DX*2), CX
+	MOVQ    SI, DX
+	SHLQ    $0x03, DX
+	SUBQ    DX, CX
+	DECQ    R9
+	JNZ     rows
+	VZEROUPPER
+	RET
+
 // func floatDepthwiseAVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, size int)
 // Requires: AVX, AVX512F
 TEXT ·floatDepthwiseAVX512(SB), NOSPLIT, $0-96
@@ -2740,5 +3034,299 @@ loop:
 	ADDQ      $0x00000080, CX
 	SUBQ      $0x20, DX
 	JNZ       loop
+	VZEROUPPER
+	RET
+
+// func winogradInputAVX512(dst *float32, part int, src *float32, square int, row int, vectors int)
+// Requires: AVX, AVX512F
+TEXT ·winogradInputAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+16(FP), CX
+	MOVQ part+8(FP), DX
+	MOVQ square+24(FP), BX
+	LEAQ (DX)(DX*2), SI
+	LEAQ (BX)(BX*2), DI
+	MOVQ $0x00000004, R12
+
+rows:
+	MOVQ $0x00000004, R13
+
+across:
+	MOVQ row+32(FP), R8
+	ADDQ CX, R8
+	MOVQ row+32(FP), R9
+	ADDQ R8, R9
+	MOVQ row+32(FP), R10
+	ADDQ R9, R10
+	MOVQ vectors+40(FP), R14
+
+channels:
+	MOVQ    AX, R11
+	VMOVUPS (CX), Z0
+	VSUBPS  (R9), Z0, Z0
+	VMOVUPS (CX)(BX*1), Z1
+	VSUBPS  (R9)(BX*1), Z1, Z1
+	VMOVUPS (CX)(BX*2), Z2
+	VSUBPS  (R9)(BX*2), Z2, Z2
+	VMOVUPS (CX)(DI*1), Z3
+	VSUBPS  (R9)(DI*1), Z3, Z3
+	VSUBPS  Z2, Z0, Z0
+	VADDPS  Z2, Z1, Z4
+	VSUBPS  Z1, Z2, Z2
+	VSUBPS  Z3, Z1, Z1
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z4, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VMOVUPS Z1, (R11)(SI*1)
+	LEAQ    (R11)(DX*4), R11
+	VMOVUPS (R8), Z0
+	VADDPS  (R9), Z0, Z0
+	VMOVUPS (R8)(BX*1), Z1
+	VADDPS  (R9)(BX*1), Z1, Z1
+	VMOVUPS (R8)(BX*2), Z2
+	VADDPS  (R9)(BX*2), Z2, Z2
+	VMOVUPS (R8)(DI*1), Z3
+	VADDPS  (R9)(DI*1), Z3, Z3
+	VSUBPS  Z2, Z0, Z0
+	VADDPS  Z2, Z1, Z4
+	VSUBPS  Z1, Z2, Z2
+	VSUBPS  Z3, Z1, Z1
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z4, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VMOVUPS Z1, (R11)(SI*1)
+	LEAQ    (R11)(DX*4), R11
+	VMOVUPS (R9), Z0
+	VSUBPS  (R8), Z0, Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VSUBPS  (R8)(BX*1), Z1, Z1
+	VMOVUPS (R9)(BX*2), Z2
+	VSUBPS  (R8)(BX*2), Z2, Z2
+	VMOVUPS (R9)(DI*1), Z3
+	VSUBPS  (R8)(DI*1), Z3, Z3
+	VSUBPS  Z2, Z0, Z0
+	VADDPS  Z2, Z1, Z4
+	VSUBPS  Z1, Z2, Z2
+	VSUBPS  Z3, Z1, Z1
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z4, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VMOVUPS Z1, (R11)(SI*1)
+	LEAQ    (R11)(DX*4), R11
+	VMOVUPS (R8), Z0
+	VSUBPS  (R10), Z0, Z0
+	VMOVUPS (R8)(BX*1), Z1
+	VSUBPS  (R10)(BX*1), Z1, Z1
+	VMOVUPS (R8)(BX*2), Z2
+	VSUBPS  (R10)(BX*2), Z2, Z2
+	VMOVUPS (R8)(DI*1), Z3
+	VSUBPS  (R10)(DI*1), Z3, Z3
+	VSUBPS  Z2, Z0, Z0
+	VADDPS  Z2, Z1, Z4
+	VSUBPS  Z1, Z2, Z2
+	VSUBPS  Z3, Z1, Z1
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z4, (R11)(DX*1)
+	VMOVUPS Z2, (R11)(DX*2)
+	VMOVUPS Z1, (R11)(SI*1)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, R8
+	ADDQ    $0x40, R9
+	ADDQ    $0x40, R10
+	DECQ    R14
+	JNZ     channels
+	ADDQ    BX, CX
+	DECQ    R13
+	JNZ     across
+	MOVQ    row+32(FP), R8
+	LEAQ    (CX)(R8*2), CX
+	MOVQ    BX, R8
+	SHLQ    $0x03, R8
+	SUBQ    R8, CX
+	DECQ    R12
+	JNZ     rows
+	VZEROUPPER
+	RET
+
+// func winogradOutputAVX512(dst *float32, square int, row int, src *float32, part int, bias *float32, add *float32, low float32, high float32, vectors int)
+// Requires: AVX, AVX512F
+TEXT ·winogradOutputAVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         square+8(FP), DX
+	MOVQ         part+32(FP), BX
+	LEAQ         (BX)(BX*2), SI
+	MOVQ         src+24(FP), DI
+	LEAQ         (DI)(BX*4), R8
+	LEAQ         (R8)(BX*4), R9
+	LEAQ         (R9)(BX*4), R10
+	VBROADCASTSS low+56(FP), Z0
+	VBROADCASTSS high+60(FP), Z1
+	MOVQ         $0x00000004, R12
+
+rows:
+	MOVQ $0x00000004, R13
+
+across:
+	MOVQ row+16(FP), CX
+	ADDQ AX, CX
+	MOVQ bias+40(FP), R11
+	MOVQ vectors+64(FP), R14
+
+channels:
+	VMOVUPS (R8), Z2
+	VMOVUPS (R9), Z3
+	VADDPS  (DI), Z2, Z4
+	VADDPS  Z3, Z4, Z4
+	VSUBPS  Z3, Z2, Z2
+	VSUBPS  (R10), Z2, Z2
+	VMOVUPS (R8)(BX*1), Z3
+	VMOVUPS (R9)(BX*1), Z5
+	VADDPS  (DI)(BX*1), Z3, Z6
+	VADDPS  Z5, Z6, Z6
+	VSUBPS  Z5, Z3, Z3
+	VSUBPS  (R10)(BX*1), Z3, Z3
+	VMOVUPS (R8)(BX*2), Z5
+	VMOVUPS (R9)(BX*2), Z7
+	VADDPS  (DI)(BX*2), Z5, Z8
+	VADDPS  Z7, Z8, Z8
+	VSUBPS  Z7, Z5, Z5
+	VSUBPS  (R10)(BX*2), Z5, Z5
+	VMOVUPS (R8)(SI*1), Z7
+	VMOVUPS (R9)(SI*1), Z9
+	VADDPS  (DI)(SI*1), Z7, Z10
+	VADDPS  Z9, Z10, Z10
+	VSUBPS  Z9, Z7, Z7
+	VSUBPS  (R10)(SI*1), Z7, Z7
+	VADDPS  Z6, Z4, Z4
+	VADDPS  Z8, Z4, Z4
+	VSUBPS  Z8, Z6, Z6
+	VSUBPS  Z10, Z6, Z6
+	VADDPS  Z3, Z2, Z2
+	VADDPS  Z5, Z2, Z2
+	VSUBPS  Z5, Z3, Z3
+	VSUBPS  Z7, Z3, Z3
+	VADDPS  (R11), Z4, Z4
+	VADDPS  (R11), Z6, Z6
+	VADDPS  (R11), Z2, Z2
+	VADDPS  (R11), Z3, Z3
+	CMPQ    add+48(FP), $0x00
+	JEQ     clamp
+	MOVQ    add+48(FP), R15
+	SUBQ    dst+0(FP), R15
+	ADDQ    AX, R15
+	VADDPS  (R15), Z4, Z4
+	VADDPS  (R15)(DX*1), Z6, Z6
+	MOVQ    add+48(FP), R15
+	SUBQ    dst+0(FP), R15
+	ADDQ    CX, R15
+	VADDPS  (R15), Z2, Z2
+	VADDPS  (R15)(DX*1), Z3, Z3
+
+clamp:
+	VMAXPS  Z4, Z0, Z4
+	VMINPS  Z4, Z1, Z4
+	VMOVUPS Z4, (AX)
+	VMAXPS  Z6, Z0, Z6
+	VMINPS  Z6, Z1, Z6
+	VMOVUPS Z6, (AX)(DX*1)
+	VMAXPS  Z2, Z0, Z2
+	VMINPS  Z2, Z1, Z2
+	VMOVUPS Z2, (CX)
+	VMAXPS  Z3, Z0, Z3
+	VMINPS  Z3, Z1, Z3
+	VMOVUPS Z3, (CX)(DX*1)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, R11
+	ADDQ    $0x40, DI
+	ADDQ    $0x40, R8
+	ADDQ    $0x40, R9
+	ADDQ    $0x40, R10
+	DECQ    R14
+	JNZ     channels
+	ADDQ    DX, AX
+	DECQ    R13
+	JNZ     across
+	MOVQ    row+16(FP), CX
+	LEAQ    (AX)(CX*2), AX
+	MOVQ    DX, CX
+	SHLQ    $0x03, CX
+	SUBQ    CX, AX
+	DECQ    R12
+	JNZ     rows
+	VZEROUPPER
+	RET
+
+// func winogradBackAVX512(dst *float32, part int, d *float32, square int, row int, vectors int)
+// Requires: AVX, AVX512F
+TEXT ·winogradBackAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ d+16(FP), CX
+	MOVQ part+8(FP), BX
+	MOVQ square+24(FP), SI
+	LEAQ (BX)(BX*2), DI
+	MOVQ $0x00000004, R9
+
+rows:
+	MOVQ $0x00000004, R10
+
+across:
+	MOVQ row+32(FP), DX
+	ADDQ CX, DX
+	MOVQ vectors+40(FP), R11
+
+channels:
+	VMOVUPS (CX), Z0
+	VMOVUPS (DX), Z3
+	VADDPS  Z3, Z0, Z1
+	VSUBPS  Z3, Z0, Z2
+	VMOVUPS (CX)(SI*1), Z4
+	VMOVUPS (DX)(SI*1), Z7
+	VADDPS  Z7, Z4, Z5
+	VSUBPS  Z7, Z4, Z6
+	MOVQ    AX, R8
+	VADDPS  Z4, Z0, Z8
+	VSUBPS  Z4, Z0, Z9
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z8, (R8)(BX*1)
+	VMOVUPS Z9, (R8)(BX*2)
+	VMOVUPS Z4, (R8)(DI*1)
+	LEAQ    (R8)(BX*4), R8
+	VADDPS  Z5, Z1, Z0
+	VSUBPS  Z5, Z1, Z4
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z0, (R8)(BX*1)
+	VMOVUPS Z4, (R8)(BX*2)
+	VMOVUPS Z5, (R8)(DI*1)
+	LEAQ    (R8)(BX*4), R8
+	VADDPS  Z6, Z2, Z0
+	VSUBPS  Z6, Z2, Z1
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z0, (R8)(BX*1)
+	VMOVUPS Z1, (R8)(BX*2)
+	VMOVUPS Z6, (R8)(DI*1)
+	LEAQ    (R8)(BX*4), R8
+	VADDPS  Z7, Z3, Z0
+	VSUBPS  Z7, Z3, Z1
+	VMOVUPS Z3, (R8)
+	VMOVUPS Z0, (R8)(BX*1)
+	VMOVUPS Z1, (R8)(BX*2)
+	VMOVUPS Z7, (R8)(DI*1)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	DECQ    R11
+	JNZ     channels
+	ADDQ    SI, CX
+	DECQ    R10
+	JNZ     across
+	MOVQ    row+32(FP), DX
+	LEAQ    (CX)(DX*2), CX
+	MOVQ    SI, DX
+	SHLQ    $0x03, DX
+	SUBQ    DX, CX
+	DECQ    R9
+	JNZ     rows
 	VZEROUPPER
 	RET

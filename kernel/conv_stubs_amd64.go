@@ -59,6 +59,21 @@ func floatDepthwiseAVX2(dst *float32, dstSquare int, dstRow int, src *float32, s
 //go:noescape
 func byteQuantiseAVX2(dst *uint8, src *float32, n int, scale float32, zero uint32)
 
+// winogradInputAVX2 transforms one image of vectors·8 channels. Each of the 16 parts is part bytes from the next; in a part tiles follow one another.
+//
+//go:noescape
+func winogradInputAVX2(dst *float32, part int, src *float32, square int, row int, vectors int)
+
+// winogradOutputAVX2 transforms the sums of one image of vectors·8 channels back. Each of the 16 parts is part bytes from the next; in a part tiles follow one another.
+//
+//go:noescape
+func winogradOutputAVX2(dst *float32, square int, row int, src *float32, part int, bias *float32, add *float32, low float32, high float32, vectors int)
+
+// winogradBackAVX2 transforms the derivatives of one image of vectors·8 channels. Each of the 16 parts is part bytes from the next; in a part tiles follow one another.
+//
+//go:noescape
+func winogradBackAVX2(dst *float32, part int, d *float32, square int, row int, vectors int)
+
 // floatDepthwiseAVX512 convolves 16 channels of one image, each by itself. A window has size rows of as many squares; the weights of a square are step bytes from those of the next.
 //
 //go:noescape
@@ -68,3 +83,18 @@ func floatDepthwiseAVX512(dst *float32, dstSquare int, dstRow int, src *float32,
 //
 //go:noescape
 func byteQuantiseAVX512(dst *uint8, src *float32, n int, scale float32, zero uint32)
+
+// winogradInputAVX512 transforms one image of vectors·16 channels. Each of the 16 parts is part bytes from the next; in a part tiles follow one another.
+//
+//go:noescape
+func winogradInputAVX512(dst *float32, part int, src *float32, square int, row int, vectors int)
+
+// winogradOutputAVX512 transforms the sums of one image of vectors·16 channels back. Each of the 16 parts is part bytes from the next; in a part tiles follow one another.
+//
+//go:noescape
+func winogradOutputAVX512(dst *float32, square int, row int, src *float32, part int, bias *float32, add *float32, low float32, high float32, vectors int)
+
+// winogradBackAVX512 transforms the derivatives of one image of vectors·16 channels. Each of the 16 parts is part bytes from the next; in a part tiles follow one another.
+//
+//go:noescape
+func winogradBackAVX512(dst *float32, part int, d *float32, square int, row int, vectors int)

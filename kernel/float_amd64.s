@@ -1675,6 +1675,490 @@ tile1x1Done:
 	VZEROUPPER
 	RET
 
+// func floatPanelSetAVX2(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·floatPanelSetAVX2(SB), NOSPLIT, $0-80
+	MOVQ    c+0(FP), AX
+	MOVQ    ldc+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    rowA+24(FP), BX
+	MOVQ    colA+32(FP), SI
+	MOVQ    ldb+48(FP), DI
+	MOVQ    m+56(FP), R8
+	LEAQ    (BX)(BX*2), R9
+	LEAQ    (BX)(BX*4), R10
+	LEAQ    (R9)(BX*4), R11
+	MOVQ    n+64(FP), R11
+	CMPQ    R11, $0x08
+	JLE     narrow
+	SUBQ    $0x08, R11
+	MOVQ    $0x00000008, R12
+	CMPQ    R11, R12
+	CMOVQLT R11, R12
+	NEGQ    R12
+	LEAQ    floatLeadingLanes<>+0(SB), R13
+	VMOVUPS 32(R13)(R12*4), Y0
+
+tile6x2:
+	CMPQ   R8, $0x06
+	JLT    tile6x2Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+	MOVQ   b+40(FP), R12
+	MOVQ   k+72(FP), R13
+
+tile6x2Loop:
+	VMOVUPS      (R12), Y13
+	VMOVUPS      32(R12), Y14
+	VBROADCASTSS (DX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS (DX)(BX*1), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VFMADD231PS  Y14, Y15, Y4
+	VBROADCASTSS (DX)(BX*2), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VFMADD231PS  Y14, Y15, Y6
+	VBROADCASTSS (DX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS (DX)(BX*4), Y15
+	VFMADD231PS  Y13, Y15, Y9
+	VFMADD231PS  Y14, Y15, Y10
+	VBROADCASTSS (DX)(R10*1), Y15
+	VFMADD231PS  Y13, Y15, Y11
+	VFMADD231PS  Y14, Y15, Y12
+	ADDQ         SI, DX
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          tile6x2Loop
+	CMPQ         R11, $0x08
+	JLT          tile6x2StorePart
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      Y6, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      Y8, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y9, (AX)
+	VMOVUPS      Y10, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y11, (AX)
+	VMOVUPS      Y12, 32(AX)
+	ADDQ         CX, AX
+	JMP          tile6x2StoreDone
+
+tile6x2StorePart:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS Y6, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y7, (AX)
+	VMASKMOVPS Y8, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y9, (AX)
+	VMASKMOVPS Y10, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y11, (AX)
+	VMASKMOVPS Y12, Y0, 32(AX)
+	ADDQ       CX, AX
+
+tile6x2StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(R9*2), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x06, R8
+	JMP  tile6x2
+
+tile6x2Done:
+tile4x2:
+	CMPQ   R8, $0x04
+	JLT    tile4x2Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	MOVQ   b+40(FP), R10
+	MOVQ   k+72(FP), R12
+
+tile4x2Loop:
+	VMOVUPS      (R10), Y9
+	VMOVUPS      32(R10), Y10
+	VBROADCASTSS (DX), Y11
+	VFMADD231PS  Y9, Y11, Y1
+	VFMADD231PS  Y10, Y11, Y2
+	VBROADCASTSS (DX)(BX*1), Y11
+	VFMADD231PS  Y9, Y11, Y3
+	VFMADD231PS  Y10, Y11, Y4
+	VBROADCASTSS (DX)(BX*2), Y11
+	VFMADD231PS  Y9, Y11, Y5
+	VFMADD231PS  Y10, Y11, Y6
+	VBROADCASTSS (DX)(R9*1), Y11
+	VFMADD231PS  Y9, Y11, Y7
+	VFMADD231PS  Y10, Y11, Y8
+	ADDQ         SI, DX
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          tile4x2Loop
+	CMPQ         R11, $0x08
+	JLT          tile4x2StorePart
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      Y6, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      Y8, 32(AX)
+	ADDQ         CX, AX
+	JMP          tile4x2StoreDone
+
+tile4x2StorePart:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS Y6, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y7, (AX)
+	VMASKMOVPS Y8, Y0, 32(AX)
+	ADDQ       CX, AX
+
+tile4x2StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*4), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x04, R8
+	JMP  tile4x2
+
+tile4x2Done:
+tile2x2:
+	CMPQ   R8, $0x02
+	JLT    tile2x2Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	MOVQ   b+40(FP), R9
+	MOVQ   k+72(FP), R10
+
+tile2x2Loop:
+	VMOVUPS      (R9), Y5
+	VMOVUPS      32(R9), Y6
+	VBROADCASTSS (DX), Y7
+	VFMADD231PS  Y5, Y7, Y1
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (DX)(BX*1), Y7
+	VFMADD231PS  Y5, Y7, Y3
+	VFMADD231PS  Y6, Y7, Y4
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
+	JNZ          tile2x2Loop
+	CMPQ         R11, $0x08
+	JLT          tile2x2StorePart
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         CX, AX
+	JMP          tile2x2StoreDone
+
+tile2x2StorePart:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       CX, AX
+
+tile2x2StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*2), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x02, R8
+	JMP  tile2x2
+
+tile2x2Done:
+tile1x2:
+	CMPQ   R8, $0x01
+	JLT    tile1x2Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   b+40(FP), R9
+	MOVQ   k+72(FP), R10
+
+tile1x2Loop:
+	VMOVUPS      (R9), Y3
+	VMOVUPS      32(R9), Y4
+	VBROADCASTSS (DX), Y5
+	VFMADD231PS  Y3, Y5, Y1
+	VFMADD231PS  Y4, Y5, Y2
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
+	JNZ          tile1x2Loop
+	CMPQ         R11, $0x08
+	JLT          tile1x2StorePart
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         CX, AX
+	JMP          tile1x2StoreDone
+
+tile1x2StorePart:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       CX, AX
+
+tile1x2StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*1), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x01, R8
+	JMP  tile1x2
+
+tile1x2Done:
+	VZEROUPPER
+	RET
+
+narrow:
+	MOVQ    $0x00000008, R12
+	CMPQ    R11, R12
+	CMOVQLT R11, R12
+	NEGQ    R12
+	LEAQ    floatLeadingLanes<>+0(SB), R13
+	VMOVUPS 32(R13)(R12*4), Y0
+
+tile6x1:
+	CMPQ   R8, $0x06
+	JLT    tile6x1Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	MOVQ   b+40(FP), R12
+	MOVQ   k+72(FP), R13
+
+tile6x1Loop:
+	VMOVUPS      (R12), Y7
+	VBROADCASTSS (DX), Y8
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (DX)(BX*1), Y8
+	VFMADD231PS  Y7, Y8, Y2
+	VBROADCASTSS (DX)(BX*2), Y8
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS (DX)(R9*1), Y8
+	VFMADD231PS  Y7, Y8, Y4
+	VBROADCASTSS (DX)(BX*4), Y8
+	VFMADD231PS  Y7, Y8, Y5
+	VBROADCASTSS (DX)(R10*1), Y8
+	VFMADD231PS  Y7, Y8, Y6
+	ADDQ         SI, DX
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          tile6x1Loop
+	CMPQ         R11, $0x08
+	JLT          tile6x1StorePart
+	VMOVUPS      Y1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y3, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y4, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y5, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y6, (AX)
+	ADDQ         CX, AX
+	JMP          tile6x1StoreDone
+
+tile6x1StorePart:
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS Y3, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS Y4, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS Y5, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS Y6, Y0, (AX)
+	ADDQ       CX, AX
+
+tile6x1StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(R9*2), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x06, R8
+	JMP  tile6x1
+
+tile6x1Done:
+tile4x1:
+	CMPQ   R8, $0x04
+	JLT    tile4x1Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	MOVQ   b+40(FP), R10
+	MOVQ   k+72(FP), R12
+
+tile4x1Loop:
+	VMOVUPS      (R10), Y5
+	VBROADCASTSS (DX), Y6
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (DX)(BX*1), Y6
+	VFMADD231PS  Y5, Y6, Y2
+	VBROADCASTSS (DX)(BX*2), Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VBROADCASTSS (DX)(R9*1), Y6
+	VFMADD231PS  Y5, Y6, Y4
+	ADDQ         SI, DX
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          tile4x1Loop
+	CMPQ         R11, $0x08
+	JLT          tile4x1StorePart
+	VMOVUPS      Y1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y3, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y4, (AX)
+	ADDQ         CX, AX
+	JMP          tile4x1StoreDone
+
+tile4x1StorePart:
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS Y3, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS Y4, Y0, (AX)
+	ADDQ       CX, AX
+
+tile4x1StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*4), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x04, R8
+	JMP  tile4x1
+
+tile4x1Done:
+tile2x1:
+	CMPQ   R8, $0x02
+	JLT    tile2x1Done
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   b+40(FP), R9
+	MOVQ   k+72(FP), R10
+
+tile2x1Loop:
+	VMOVUPS      (R9), Y3
+	VBROADCASTSS (DX), Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VBROADCASTSS (DX)(BX*1), Y4
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
+	JNZ          tile2x1Loop
+	CMPQ         R11, $0x08
+	JLT          tile2x1StorePart
+	VMOVUPS      Y1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, AX
+	JMP          tile2x1StoreDone
+
+tile2x1StorePart:
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       CX, AX
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       CX, AX
+
+tile2x1StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*2), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x02, R8
+	JMP  tile2x1
+
+tile2x1Done:
+tile1x1:
+	CMPQ   R8, $0x01
+	JLT    tile1x1Done
+	VXORPS Y1, Y1, Y1
+	MOVQ   b+40(FP), R9
+	MOVQ   k+72(FP), R10
+
+tile1x1Loop:
+	VMOVUPS      (R9), Y2
+	VBROADCASTSS (DX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         SI, DX
+	ADDQ         DI, R9
+	DECQ         R10
+	JNZ          tile1x1Loop
+	CMPQ         R11, $0x08
+	JLT          tile1x1StorePart
+	VMOVUPS      Y1, (AX)
+	ADDQ         CX, AX
+	JMP          tile1x1StoreDone
+
+tile1x1StorePart:
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       CX, AX
+
+tile1x1StoreDone:
+	MOVQ a+16(FP), DX
+	LEAQ (DX)(BX*1), DX
+	MOVQ DX, a+16(FP)
+	SUBQ $0x01, R8
+	JMP  tile1x1
+
+tile1x1Done:
+	VZEROUPPER
+	RET
+
 // func floatPanelClipBackAVX2(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
 // Requires: AVX, CMOV, FMA3
 TEXT ·floatPanelClipBackAVX2(SB), NOSPLIT, $0-80
@@ -4137,6 +4621,468 @@ tile1x1Loop:
 	VMOVUPS          Z0, K1, (CX)
 	ADDQ             DX, CX
 	MOVQ             CX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*1), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x01, R9
+	JMP              tile1x1
+
+tile1x1Done:
+	VZEROUPPER
+	RET
+
+// func floatPanelSetAVX512(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·floatPanelSetAVX512(SB), NOSPLIT, $0-80
+	MOVQ    c+0(FP), AX
+	MOVQ    ldc+8(FP), DX
+	MOVQ    a+16(FP), BX
+	MOVQ    rowA+24(FP), SI
+	MOVQ    colA+32(FP), DI
+	MOVQ    ldb+48(FP), R8
+	MOVQ    m+56(FP), R9
+	LEAQ    (SI)(SI*2), R10
+	LEAQ    (SI)(SI*4), R11
+	LEAQ    (R10)(SI*4), R12
+	MOVQ    n+64(FP), R13
+	CMPQ    R13, $0x10
+	JLE     narrow
+	SUBQ    $0x10, R13
+	MOVQ    $0x00000010, CX
+	CMPQ    R13, CX
+	CMOVQLT R13, CX
+	MOVL    $0x00000001, R13
+	SHLL    CL, R13
+	DECL    R13
+	KMOVW   R13, K1
+
+tile8x2:
+	CMPQ   R9, $0x08
+	JLT    tile8x2Done
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R13
+
+tile8x2Loop:
+	VMOVUPS      (CX), Z16
+	VMOVUPS      64(CX), Z17
+	VBROADCASTSS (BX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (BX)(SI*1), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (BX)(SI*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (BX)(R10*1), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (BX)(SI*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (BX)(R11*1), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (BX)(R10*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (BX)(R12*1), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R13
+	JNZ          tile8x2Loop
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z8, (AX)
+	VMOVUPS      Z9, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      Z11, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z12, (AX)
+	VMOVUPS      Z13, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z14, (AX)
+	VMOVUPS      Z15, K1, 64(AX)
+	ADDQ         DX, AX
+	MOVQ         a+16(FP), BX
+	LEAQ         (BX)(SI*8), BX
+	MOVQ         BX, a+16(FP)
+	SUBQ         $0x08, R9
+	JMP          tile8x2
+
+tile8x2Done:
+tile4x2:
+	CMPQ   R9, $0x04
+	JLT    tile4x2Done
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R11
+
+tile4x2Loop:
+	VMOVUPS      (CX), Z8
+	VMOVUPS      64(CX), Z9
+	VBROADCASTSS (BX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (BX)(SI*1), Z10
+	VFMADD231PS  Z8, Z10, Z2
+	VFMADD231PS  Z9, Z10, Z3
+	VBROADCASTSS (BX)(SI*2), Z10
+	VFMADD231PS  Z8, Z10, Z4
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS (BX)(R10*1), Z10
+	VFMADD231PS  Z8, Z10, Z6
+	VFMADD231PS  Z9, Z10, Z7
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R11
+	JNZ          tile4x2Loop
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      Z5, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z6, (AX)
+	VMOVUPS      Z7, K1, 64(AX)
+	ADDQ         DX, AX
+	MOVQ         a+16(FP), BX
+	LEAQ         (BX)(SI*4), BX
+	MOVQ         BX, a+16(FP)
+	SUBQ         $0x04, R9
+	JMP          tile4x2
+
+tile4x2Done:
+tile2x2:
+	CMPQ   R9, $0x02
+	JLT    tile2x2Done
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R10
+
+tile2x2Loop:
+	VMOVUPS      (CX), Z4
+	VMOVUPS      64(CX), Z5
+	VBROADCASTSS (BX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (BX)(SI*1), Z6
+	VFMADD231PS  Z4, Z6, Z2
+	VFMADD231PS  Z5, Z6, Z3
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R10
+	JNZ          tile2x2Loop
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, K1, 64(AX)
+	ADDQ         DX, AX
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, K1, 64(AX)
+	ADDQ         DX, AX
+	MOVQ         a+16(FP), BX
+	LEAQ         (BX)(SI*2), BX
+	MOVQ         BX, a+16(FP)
+	SUBQ         $0x02, R9
+	JMP          tile2x2
+
+tile2x2Done:
+tile1x2:
+	CMPQ   R9, $0x01
+	JLT    tile1x2Done
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R10
+
+tile1x2Loop:
+	VMOVUPS      (CX), Z2
+	VMOVUPS      64(CX), Z3
+	VBROADCASTSS (BX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	ADDQ         DI, BX
+	ADDQ         R8, CX
+	DECQ         R10
+	JNZ          tile1x2Loop
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, K1, 64(AX)
+	ADDQ         DX, AX
+	MOVQ         a+16(FP), BX
+	LEAQ         (BX)(SI*1), BX
+	MOVQ         BX, a+16(FP)
+	SUBQ         $0x01, R9
+	JMP          tile1x2
+
+tile1x2Done:
+	VZEROUPPER
+	RET
+
+narrow:
+	MOVQ    $0x00000010, CX
+	CMPQ    R13, CX
+	CMOVQLT R13, CX
+	MOVL    $0x00000001, R13
+	SHLL    CL, R13
+	DECL    R13
+	KMOVW   R13, K1
+
+tile16x1:
+	CMPQ   R9, $0x10
+	JLT    tile16x1Done
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	VXORPS Z14, Z14, Z14
+	VXORPS Z15, Z15, Z15
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R13
+	LEAQ   (BX)(SI*8), R14
+
+tile16x1Loop:
+	VMOVUPS          (CX), Z16
+	VFMADD231PS.BCST (BX), Z16, Z0
+	VFMADD231PS.BCST (BX)(SI*1), Z16, Z1
+	VFMADD231PS.BCST (BX)(SI*2), Z16, Z2
+	VFMADD231PS.BCST (BX)(R10*1), Z16, Z3
+	VFMADD231PS.BCST (BX)(SI*4), Z16, Z4
+	VFMADD231PS.BCST (BX)(R11*1), Z16, Z5
+	VFMADD231PS.BCST (BX)(R10*2), Z16, Z6
+	VFMADD231PS.BCST (BX)(R12*1), Z16, Z7
+	VFMADD231PS.BCST (R14), Z16, Z8
+	VFMADD231PS.BCST (R14)(SI*1), Z16, Z9
+	VFMADD231PS.BCST (R14)(SI*2), Z16, Z10
+	VFMADD231PS.BCST (R14)(R10*1), Z16, Z11
+	VFMADD231PS.BCST (R14)(SI*4), Z16, Z12
+	VFMADD231PS.BCST (R14)(R11*1), Z16, Z13
+	VFMADD231PS.BCST (R14)(R10*2), Z16, Z14
+	VFMADD231PS.BCST (R14)(R12*1), Z16, Z15
+	ADDQ             DI, BX
+	ADDQ             DI, R14
+	ADDQ             R8, CX
+	DECQ             R13
+	JNZ              tile16x1Loop
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             DX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*8), BX
+	LEAQ             (BX)(SI*8), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x10, R9
+	JMP              tile16x1
+
+tile16x1Done:
+tile8x1:
+	CMPQ   R9, $0x08
+	JLT    tile8x1Done
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R13
+
+tile8x1Loop:
+	VMOVUPS          (CX), Z8
+	VFMADD231PS.BCST (BX), Z8, Z0
+	VFMADD231PS.BCST (BX)(SI*1), Z8, Z1
+	VFMADD231PS.BCST (BX)(SI*2), Z8, Z2
+	VFMADD231PS.BCST (BX)(R10*1), Z8, Z3
+	VFMADD231PS.BCST (BX)(SI*4), Z8, Z4
+	VFMADD231PS.BCST (BX)(R11*1), Z8, Z5
+	VFMADD231PS.BCST (BX)(R10*2), Z8, Z6
+	VFMADD231PS.BCST (BX)(R12*1), Z8, Z7
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R13
+	JNZ              tile8x1Loop
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             DX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*8), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x08, R9
+	JMP              tile8x1
+
+tile8x1Done:
+tile4x1:
+	CMPQ   R9, $0x04
+	JLT    tile4x1Done
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R11
+
+tile4x1Loop:
+	VMOVUPS          (CX), Z4
+	VFMADD231PS.BCST (BX), Z4, Z0
+	VFMADD231PS.BCST (BX)(SI*1), Z4, Z1
+	VFMADD231PS.BCST (BX)(SI*2), Z4, Z2
+	VFMADD231PS.BCST (BX)(R10*1), Z4, Z3
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R11
+	JNZ              tile4x1Loop
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             DX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*4), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x04, R9
+	JMP              tile4x1
+
+tile4x1Done:
+tile2x1:
+	CMPQ   R9, $0x02
+	JLT    tile2x1Done
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R10
+
+tile2x1Loop:
+	VMOVUPS          (CX), Z2
+	VFMADD231PS.BCST (BX), Z2, Z0
+	VFMADD231PS.BCST (BX)(SI*1), Z2, Z1
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R10
+	JNZ              tile2x1Loop
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             DX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             DX, AX
+	MOVQ             a+16(FP), BX
+	LEAQ             (BX)(SI*2), BX
+	MOVQ             BX, a+16(FP)
+	SUBQ             $0x02, R9
+	JMP              tile2x1
+
+tile2x1Done:
+tile1x1:
+	CMPQ   R9, $0x01
+	JLT    tile1x1Done
+	VXORPS Z0, Z0, Z0
+	MOVQ   b+40(FP), CX
+	MOVQ   k+72(FP), R10
+
+tile1x1Loop:
+	VMOVUPS          (CX), Z1
+	VFMADD231PS.BCST (BX), Z1, Z0
+	ADDQ             DI, BX
+	ADDQ             R8, CX
+	DECQ             R10
+	JNZ              tile1x1Loop
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             DX, AX
 	MOVQ             a+16(FP), BX
 	LEAQ             (BX)(SI*1), BX
 	MOVQ             BX, a+16(FP)

@@ -89,6 +89,11 @@ func floatGatherSumAVX2(dst *float32, base *float32, n int, table *float32, stri
 //go:noescape
 func floatPanelAVX2(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
 
+// floatPanelSetAVX2 sets C to A·B: m rows, n ≤ 16 columns, k products each. B's rows have 8 columns if n ≤ 8, else 16. Strides are in bytes; C and B lie row by row.
+//
+//go:noescape
+func floatPanelSetAVX2(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
+
 // floatPanelClipBackAVX2 replaces C by A·B where it lies within 0 and 1, elsewhere by 0: m rows, n ≤ 16 columns, k products each. B's rows have 8 columns if n ≤ 8, else 16. Strides are in bytes; C and B lie row by row.
 //
 //go:noescape
@@ -178,6 +183,11 @@ func floatGatherSumAVX512(dst *float32, base *float32, n int, table *float32, st
 //
 //go:noescape
 func floatPanelAVX512(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
+
+// floatPanelSetAVX512 sets C to A·B: m rows, n ≤ 32 columns, k products each. B's rows have 16 columns if n ≤ 16, else 32. Strides are in bytes; C and B lie row by row.
+//
+//go:noescape
+func floatPanelSetAVX512(c *float32, ldc int, a *float32, rowA int, colA int, b *float32, ldb int, m int, n int, k int)
 
 // floatPanelClipBackAVX512 replaces C by A·B where it lies within 0 and 1, elsewhere by 0: m rows, n ≤ 32 columns, k products each. B's rows have 16 columns if n ≤ 16, else 32. Strides are in bytes; C and B lie row by row.
 //

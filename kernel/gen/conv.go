@@ -30,6 +30,7 @@ func convKernels() {
 	for _, v := range []vectors{avx2, avx512} {
 		v.depthwise()
 		v.quantiseBytes()
+		v.winogradKernels()
 	}
 }
 

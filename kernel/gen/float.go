@@ -20,7 +20,8 @@ func floatKernels() {
 		v.adam()
 		v.adamIdle()
 		v.gatherSum()
-		v.panel(false)
-		v.panel(true)
+		v.panel(panelAdd)
+		v.panel(panelSet)
+		v.panel(panelClipBack)
 	}
 }

@@ -21,23 +21,36 @@ func (v vectors) tileRows(width int) []int {
 	return []int{6, 4, 2, 1}
 }
 
-// panel writes the kernel under FloatGemm or, back, under FloatGemmClipBack. A
+// panelKind is what a panel kernel does with its products.
+type panelKind int
+
+const (
+	panelAdd      panelKind = iota // FloatGemm
+	panelSet                       // FloatWinograd
+	panelClipBack                  // FloatGemmClipBack
+)
+
+// panel writes the kernel of a kind. A
 // tile of C stays in registers while the products of all k are added, in order:
 // per k it takes one or two vectors of a row of B, and as many elements of a
 // column of A as it has rows, each spread over a vector.
-func (v vectors) panel(back bool) {
+func (v vectors) panel(kind panelKind) {
 	name, does := "floatPanel", "adds A·B to C"
-	if back {
+	switch kind {
+	case panelSet:
+		name, does = "floatPanelSet", "sets C to A·B"
+	case panelClipBack:
 		name, does = "floatPanelClipBack", "replaces C by A·B where it lies within 0 and 1, elsewhere by 0"
 	}
 	v.function(name, "func(c *float32, ldc int, a *float32, rowA, colA int, b *float32, ldb int, m, n, k int)",
 		fmt.Sprintf("%s: m rows, n ≤ %d columns, k products each. B's rows have %d columns if n ≤ %[3]d, else %[2]d. Strides are in bytes; C and B lie row by row.", does, 2*v.lanes, v.lanes))
-	p := panel{vectors: v, back: back, c: param("c"), ldc: param("ldc"), a: param("a"), rowA: param("rowA"), colA: param("colA"),
+	p := panel{vectors: v, kind: kind, c: param("c"), ldc: param("ldc"), a: param("a"), rowA: param("rowA"), colA: param("colA"),
 		ldb: param("ldb"), m: param("m"), row3: GP64(), row5: GP64(), row7: GP64(), last: GP64()}
 	switch {
-	case back && v == avx512:
+	case kind != panelClipBack:
+	case v == avx512:
 		p.zero, p.one = v.zero(), v.one()
-	case back: // no registers are left for them
+	default: // no registers are left for them
 		p.zero, p.one = constants("floatZeros", make([]uint32, v.lanes)...), constants("floatOnes", slices.Repeat([]uint32{oneBits}, v.lanes)...)
 	}
 	LEAQ(Mem{Base: p.rowA, Index: p.rowA, Scale: 2}, p.row3)
@@ -55,11 +68,11 @@ func (v vectors) panel(back bool) {
 // panel holds the registers of a panel kernel.
 type panel struct {
 	vectors
-	back                          bool
+	kind                          panelKind
 	c, ldc, a, rowA, colA, ldb, m Register
 	row3, row5, row7              Register // multiples of rowA
 	last                          Register // columns in the last vector of a row
-	zero, one                     Op       // if back
+	zero, one                     Op       // of panelClipBack
 }
 
 // tiles writes the tiles of so many vectors' width, all heights.
@@ -86,7 +99,7 @@ func (p *panel) tile(name string, height, width int, mask part) {
 		sums[i] = p.registers(width)
 	}
 	row := GP64()
-	if p.back {
+	if p.kind != panelAdd {
 		for _, r := range sums {
 			for _, sum := range r {
 				VXORPS(sum, sum, sum) // of which avo knows that it reads nothing
@@ -171,7 +184,7 @@ func (p *panel) below(rows int) Mem {
 
 // finish writes what becomes of the sums of a vector of C.
 func (p *panel) finish(sum VecVirtual, m Mem, part part) {
-	if p.back {
+	if p.kind == panelClipBack {
 		x := p.register()
 		p.load(m, part, x)
 		p.within(x, sum, p.zero, p.one)

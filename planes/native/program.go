@@ -134,6 +134,7 @@ type worker struct {
 	vectors [][]float32
 	bytes   []kernel.ByteImages
 	stem    *stemScratch
+	space   kernel.WinogradSpace
 	watch   func(made *op, n int) // called after each step if not nil
 }
 

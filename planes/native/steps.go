@@ -43,6 +43,9 @@ func (p *program) lower(o *op) step {
 	return o.elementwise()
 }
 
+// winogradSize is the window that kernel.FloatWinograd takes.
+const winogradSize = 3
+
 // from returns the slot of operand i.
 func (o *op) from(i int) int { return o.in[i].maker.slot }
 
@@ -89,6 +92,10 @@ func (p *program) convolution(o *op) step {
 			b.Set(w.images[src], n)
 			conv.Apply(w.images[dst], b, w.images[add], n, bounds)
 		}
+	}
+	if o.size == winogradSize {
+		conv := kernel.NewFloatWinograd(weights, o.bias, out, padded)
+		return func(w *worker, n int) { conv.Apply(w.images[dst], w.images[src], w.images[add], n, bounds, &w.space) }
 	}
 	conv := kernel.NewFloatConv(weights, o.bias, out, padded, o.size)
 	return func(w *worker, n int) { conv.Apply(w.images[dst], w.images[src], w.images[add], n, bounds) }

@@ -4,7 +4,7 @@ import "github.com/crazyhouse-rl/selfplay/kernel"
 
 const (
 	channelBlock = 16 // channels of images are padded to a multiple of this
-	inputBlock   = 8  // those of the planes, which have no derivatives, to this
+	winogradSize = 3  // window of kernel.FloatWinograd
 	chunk        = 4  // images that layers take at a time, so that caches keep them
 )
 
@@ -32,6 +32,7 @@ type convolution struct {
 	isDepthwise   bool
 
 	full, fullBack           *kernel.FloatConv
+	winograd, winogradBack   *kernel.FloatWinograd
 	depthwise, depthwiseBack *kernel.FloatDepthwise
 }
 
@@ -40,6 +41,13 @@ type convolution struct {
 func newConvolution(weights span, in, padIn, out, size int, back bool) *convolution {
 	c := &convolution{weights: weights, in: in, out: out, size: size, padIn: padIn, padOut: padded(out, channelBlock)}
 	zeros := make([]float32, c.padIn*c.padOut*size*size)
+	if size == winogradSize {
+		c.winograd = kernel.NewFloatWinograd(zeros, nil, c.padOut, c.padIn)
+		if back {
+			c.winogradBack = kernel.NewFloatWinograd(zeros, nil, c.padIn, c.padOut)
+		}
+		return c
+	}
 	c.full = kernel.NewFloatConv(zeros, nil, c.padOut, c.padIn, size)
 	if back {
 		c.fullBack = kernel.NewFloatConv(zeros, nil, c.padIn, c.padOut, size)
@@ -57,12 +65,19 @@ func newDepthwise(weights span, channels, size int) *convolution {
 // pack takes the weights from all parameters.
 func (c *convolution) pack(all []float32) {
 	w := c.weights.of(all)
-	if c.isDepthwise {
+	switch {
+	case c.isDepthwise:
 		c.depthwise.SetWeights(w, nil, c.out)
 		c.depthwiseBack.SetBack(w, c.out)
 		return
+	case c.winograd != nil:
+		c.winograd.SetWeights(w, nil, c.out, c.in)
+	default:
+		c.full.SetWeights(w, nil, c.out, c.in)
 	}
-	c.full.SetWeights(w, nil, c.out, c.in)
+	if c.winogradBack != nil {
+		c.winogradBack.SetBack(w, c.out, c.in)
+	}
 	if c.fullBack != nil {
 		c.fullBack.SetBack(w, c.out, c.in)
 	}
@@ -71,20 +86,26 @@ func (c *convolution) pack(all []float32) {
 var noImages kernel.FloatImages
 
 // forward writes the convolution of n images of src to dst.
-func (c *convolution) forward(dst, src kernel.FloatImages, n int) {
-	if c.isDepthwise {
+func (c *convolution) forward(dst, src kernel.FloatImages, n int, space *kernel.WinogradSpace) {
+	switch {
+	case c.isDepthwise:
 		c.depthwise.Apply(dst, src, noImages, n, kernel.Unbounded)
-	} else {
+	case c.winograd != nil:
+		c.winograd.Apply(dst, src, noImages, n, kernel.Unbounded, space)
+	default:
 		c.full.Apply(dst, src, noImages, n, kernel.Unbounded)
 	}
 }
 
 // back writes to dst the derivative with respect to the inputs, plus add, given
 // that with respect to the outputs.
-func (c *convolution) back(dst, d, add kernel.FloatImages, n int) {
-	if c.isDepthwise {
+func (c *convolution) back(dst, d, add kernel.FloatImages, n int, space *kernel.WinogradSpace) {
+	switch {
+	case c.isDepthwise:
 		c.depthwiseBack.Apply(dst, d, add, n, kernel.Unbounded)
-	} else {
+	case c.winogradBack != nil:
+		c.winogradBack.Apply(dst, d, add, n, kernel.Unbounded, space)
+	default:
 		c.fullBack.Apply(dst, d, add, n, kernel.Unbounded)
 	}
 }
@@ -93,31 +114,43 @@ func (c *convolution) back(dst, d, add kernel.FloatImages, n int) {
 // convolution.
 type convolutionGradient struct {
 	full      *kernel.FloatConvGradient
+	winograd  *kernel.FloatWinogradGradient
 	depthwise *kernel.FloatDepthwiseGradient
 }
 
 func (c *convolution) newGradient() convolutionGradient {
-	if c.isDepthwise {
+	switch {
+	case c.isDepthwise:
 		return convolutionGradient{depthwise: kernel.NewFloatDepthwiseGradient(c.padOut, c.size)}
+	case c.winograd != nil:
+		return convolutionGradient{winograd: kernel.NewFloatWinogradGradient(c.padOut, c.padIn)}
 	}
 	return convolutionGradient{full: kernel.NewFloatConvGradient(c.padOut, c.padIn, c.size)}
 }
 
-func (g *convolutionGradient) add(src, d kernel.FloatImages, n int) {
-	if g.depthwise != nil {
+func (g *convolutionGradient) add(src, d kernel.FloatImages, n int, space *kernel.WinogradSpace) {
+	switch {
+	case g.depthwise != nil:
 		g.depthwise.Add(src, d, n)
-	} else {
+	case g.winograd != nil:
+		g.winograd.Add(src, d, n, space)
+	default:
 		g.full.Add(src, d, n)
 	}
 }
 
 // flush adds the sum to the gradient of all weights and begins a new one.
 func (g *convolutionGradient) flush(c *convolution, gradient []float32) {
-	if g.depthwise != nil {
-		g.depthwise.AddTo(c.weights.of(gradient), c.out)
+	weights := c.weights.of(gradient)
+	switch {
+	case g.depthwise != nil:
+		g.depthwise.AddTo(weights, c.out)
 		g.depthwise.Clear()
-	} else {
-		g.full.AddTo(c.weights.of(gradient), c.out, c.in)
+	case g.winograd != nil:
+		g.winograd.AddTo(weights, c.out, c.in)
+		g.winograd.Clear()
+	default:
+		g.full.AddTo(weights, c.out, c.in)
 		g.full.Clear()
 	}
 }

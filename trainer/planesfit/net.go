@@ -33,7 +33,7 @@ type block struct {
 
 func newNet(a arch.Architecture, tensors arch.Params) *net {
 	n := &net{arch: a, params: newParams(tensors), channels: padded(a.Channels, channelBlock)}
-	stem := newConvolution(n.span("stem.conv.weight"), planes.Channels, padded(planes.Channels, inputBlock), a.Channels, 3, false)
+	stem := newConvolution(n.span("stem.conv.weight"), planes.Channels, padded(planes.Channels, channelBlock), a.Channels, 3, false)
 	n.stem = n.unit(stem, "stem.norm", true)
 	for i := range a.Blocks {
 		name := fmt.Sprintf("block%d.", i)
@@ -127,6 +127,7 @@ type work struct {
 	inner          map[int]kernel.FloatImages // and within blocks and heads, by channels
 	ones           *kernel.FloatDepthwise
 	heads          heads
+	space          kernel.WinogradSpace
 	targets        targets
 }
 
@@ -162,7 +163,7 @@ type pass struct {
 }
 
 func (p *pass) unit(i int, src, add kernel.FloatImages) kernel.FloatImages {
-	return p.net.units[i].forward(p.units[i], p.all, src, add, p.n, p.training)
+	return p.net.units[i].forward(p.units[i], &p.space, p.all, src, add, p.n, p.training)
 }
 
 // forward computes the logits of moves and the outputs of the heads.
@@ -171,7 +172,7 @@ func (p *pass) forward() {
 	for i := range p.net.blocks {
 		x = p.block(&p.net.blocks[i], x)
 	}
-	p.net.logits.forward(p.logits, p.unit(p.net.policy, x, noImages), p.n)
+	p.net.logits.forward(p.logits, p.unit(p.net.policy, x, noImages), p.n, &p.space)
 	p.heads.forward(p.net, p.all, p.unit(p.net.value, x, noImages), p.n)
 }
 
@@ -210,8 +211,8 @@ func (p *pass) back(gradient []float32) {
 	n := p.net
 	x, d := p.input(len(n.blocks)), p.trunk
 	policy, value := p.units[n.policy], p.units[n.value]
-	p.logitsGradient.add(policy.out, p.logits, p.n)
-	n.logits.back(d, p.logits, noImages, p.n)
+	p.logitsGradient.add(policy.out, p.logits, p.n, &p.space)
+	n.logits.back(d, p.logits, noImages, p.n, &p.space)
 	p.through(n.policy, x, d, d, noImages)
 	dValue := p.inner[value.out.Channels]
 	p.heads.back(n, p.all, gradient, dValue, p.n)
@@ -219,7 +220,7 @@ func (p *pass) back(gradient []float32) {
 	for i := len(n.blocks) - 1; i >= 0; i-- {
 		p.blockBack(&n.blocks[i], p.input(i), d, gradient)
 	}
-	n.units[n.stem].back(p.units[n.stem], p.planes, d, p.n)
+	n.units[n.stem].back(p.units[n.stem], &p.space, p.planes, d, p.n)
 }
 
 // through goes back through a unit and its convolution: from d, with respect to the
@@ -227,8 +228,8 @@ func (p *pass) back(gradient []float32) {
 // does.
 func (p *pass) through(i int, src, d, dst, add kernel.FloatImages) kernel.FloatImages {
 	u, w := p.net.units[i], p.units[i]
-	d = u.back(w, src, d, p.n)
-	u.conv.back(dst, w.y, add, p.n)
+	d = u.back(w, &p.space, src, d, p.n)
+	u.conv.back(dst, w.y, add, p.n, &p.space)
 	return d
 }
 

@@ -64,11 +64,11 @@ func (u *unit) bounds() kernel.Bounds {
 
 // forward computes n images and returns the result. With training set it
 // normalises them by their own means and variances, else by the running ones.
-func (u *unit) forward(w *unitWork, all []float32, src, add kernel.FloatImages, n int, training bool) kernel.FloatImages {
+func (u *unit) forward(w *unitWork, space *kernel.WinogradSpace, all []float32, src, add kernel.FloatImages, n int, training bool) kernel.FloatImages {
 	w.clearSums()
 	chunks(n, func(first, n int) {
 		y := images(w.y, first)
-		u.conv.forward(y, images(src, first), n)
+		u.conv.forward(y, images(src, first), n, space)
 		if training {
 			w.addSums(y, y, n)
 		}
@@ -127,7 +127,7 @@ func (w *unitWork) measure(n int) {
 // derivatives with respect to its parameters. src is what forward was given. It
 // returns the derivative with respect to what forward added; with a rectifier that
 // is in w.out.
-func (u *unit) back(w *unitWork, src, d kernel.FloatImages, n int) kernel.FloatImages {
+func (u *unit) back(w *unitWork, space *kernel.WinogradSpace, src, d kernel.FloatImages, n int) kernel.FloatImages {
 	w.clearSums()
 	chunks(n, func(first, n int) {
 		part := images(d, first)
@@ -148,7 +148,7 @@ func (u *unit) back(w *unitWork, src, d kernel.FloatImages, n int) kernel.FloatI
 		w.affine.Apply(y, y, noImages, n, kernel.Unbounded)
 		w.affine.SetWeights(w.scale, nil, len(w.scale))
 		w.affine.Apply(y, images(d, first), y, n, kernel.Unbounded)
-		w.gradient.add(images(src, first), y, n)
+		w.gradient.add(images(src, first), y, n, space)
 	})
 	return d
 }
