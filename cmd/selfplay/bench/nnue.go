@@ -79,7 +79,7 @@ func benchNNUE(ctx context.Context, w io.Writer, o benchNNUEOptions) error {
 	}
 	replay.Keep()
 	if o.record != "" {
-		if err := writeRecord(o.record, replay.Record()); err != nil {
+		if err := writeNumbers(o.record, replay.Record()); err != nil {
 			return err
 		}
 	}
@@ -128,11 +128,12 @@ func benchNNUELevel(ctx context.Context, w io.Writer, r *nnue.Replay, l kernel.L
 	return nil
 }
 
-func writeRecord(path string, record []int32) error {
+// writeNumbers writes numbers in little-endian order.
+func writeNumbers[T int32 | float32](path string, numbers []T) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	err = binary.Write(f, binary.LittleEndian, record)
+	err = binary.Write(f, binary.LittleEndian, numbers)
 	return cmp.Or(err, f.Close())
 }

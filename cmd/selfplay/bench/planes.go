@@ -30,6 +30,7 @@ import (
 
 type benchPlanesOptions struct {
 	net, architecture, level, peer, save string
+	positions                            string
 	library                              string
 	int8                                 bool
 	runtimes                             []string
@@ -66,6 +67,7 @@ of kernels, divided by the peer's.`,
 	f.StringVar(&o.net, "net", "", "ONNX file, or directory of a run or of learn; default a random net of --arch")
 	f.StringVar(&o.architecture, "arch", "5x64", "architecture of the random net")
 	f.StringVar(&o.save, "save", "", "write the net to a file, for the peer")
+	f.StringVar(&o.positions, "positions", "", "write 1024 encoded positions to a file as little-endian float32, for the peer to calibrate with")
 	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512 (arm64: neon or dotprod); default all that this machine has")
 	f.BoolVar(&o.int8, "int8", false, "also time the net computed with bytes")
 	f.StringSliceVar(&o.runtimes, "runtime", nil, "also time the net run by others: onnxgo, ort")
@@ -101,6 +103,16 @@ func benchPlanes(ctx context.Context, w, stderr io.Writer, o benchPlanesOptions)
 	file, err := o.file(stderr)
 	if err != nil {
 		return err
+	}
+	if o.positions != "" {
+		const count = 1024
+		in, err := benchPositions(ctx, count)
+		if err != nil {
+			return err
+		}
+		if err := writeNumbers(o.positions, in); err != nil {
+			return err
+		}
 	}
 	var contenders []contender
 	add := func(runtime, suffix string) error {

@@ -34,7 +34,7 @@ import (
 type benchTrainOptions struct {
 	nets, data            []string
 	batch, steps, workers int
-	level                 string
+	level, peer           string
 }
 
 func newBenchTrainCommand() *cobra.Command {
@@ -59,11 +59,17 @@ a step: with one worker, with several, and how many times faster these are.
 DATA is as learn takes it; its reading is timed on its own. By default there are
 a few positions of games played for the purpose. Nets are presets of learn, each
 with :WIDTH for another width, or planes:NET for convolutional ones, which want
-smaller batches and are timed as a whole.`,
+smaller batches and are timed as a whole.
+
+A peer is a command that trains an equal net on one thread. It reads lines "BATCH
+COUNT" from its input, makes COUNT steps of BATCH positions, and answers each with a
+line; scripts/peer_torch.py is one. Its steps take turns with ours, and the ratio
+printed is that of positions a second of CPU time, ours with one worker.`,
 		Example: `  selfplay bench train
   selfplay bench train --steps 40 replay:run
   selfplay bench train --net small --net small:64 --workers 4 --level avx2 games.chain
-  selfplay bench train --batch 512 --steps 5 --net planes:5x64 --net planes:4x48`,
+  selfplay bench train --batch 512 --steps 5 --net planes:5x64 --net planes:4x48
+  selfplay bench train --batch 512 --net planes:5x64 --peer "python3 scripts/peer_torch.py 5x64"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.data = args
 			return benchTrain(c.Context(), c.OutOrStdout(), o)
@@ -75,6 +81,7 @@ smaller batches and are timed as a whole.`,
 	f.IntVar(&o.steps, "steps", 20, "steps measured")
 	f.IntVar(&o.workers, "workers", 2, "goroutines that share a step, to compare with one; 1: none to compare")
 	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512 (arm64: neon or dotprod); default the best that this machine has")
+	f.StringVar(&o.peer, "peer", "", "command to compare with")
 	return c
 }
 
@@ -262,6 +269,15 @@ func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *dataset.Set
 			return err
 		}
 	}
+	var peer *linePeer
+	if o.peer != "" {
+		var err error
+		if peer, err = startLinePeer(ctx, o.peer); err != nil {
+			return err
+		}
+		defer peer.end()
+	}
+	var peerTimes []float64
 	rng, batch := rand.New(rand.NewPCG(1, 1)), make([]sample.Sample, o.batch)
 	for step := range warm + o.steps {
 		for i, m := range models {
@@ -279,9 +295,24 @@ func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *dataset.Set
 				times[i][part] = append(times[i][part], t)
 			}
 		}
+		if peer == nil {
+			continue
+		}
+		took, err := peer.time(o.batch, 1)
+		if err != nil {
+			return err
+		}
+		if step >= warm {
+			peerTimes = append(peerTimes, took.Seconds())
+		}
 	}
 	fmt.Fprintf(w, "\n%s\n", net.name)
-	return printSteps(w, workers, times, o.batch)
+	if err := printSteps(w, workers, times, o.batch); err != nil || peer == nil {
+		return err
+	}
+	ours, theirs := median(times[0][len(stepParts)-1]), median(peerTimes)
+	_, err := fmt.Fprintf(w, "peer: %.0f positions/s of CPU time, ours are %.2f times as many\n", float64(o.batch)/theirs, theirs/ours)
+	return err
 }
 
 // timeStep makes one step and returns the seconds of its parts, 0 for those the model
