@@ -32,7 +32,7 @@ func TestMates(t *testing.T) {
 		{chess.Crazyhouse, "rq2kbnr/1NP1p3/pp1p1p2/5Qpp/1P5P/5b1b/P2BPP2/RN2KN1R[PPp] w Qkq - 1 23", 3, 7},
 		{chess.Crazyhouse, "6n1/2Q~Pn1pr/Q3P1pp/p5k1/p2r3p/P1P1P1b1/1B1PN1Q1/RN1B1K2[BPPrp] w - - 0 59", 3, 7},
 		{chess.Crazyhouse, "1kb3r1/r2bqr2/n1p3p1/7p/3P1K2/4PPPP/PbP1P3/1Q2NBNR[PPPnpp] w - - 0 32", -1, 4},
-		{chess.Crazyhouse, "Q3B1k1/2N1p2r/1p6/1Pp2pN1/2KnP2p/R3QP2/1BPPPP1P/BN4R1[RBPPP] b - - 0 53", -2, 14}, // a mate in 3 is found before, in iteration 7
+		{chess.Crazyhouse, "Q3B1k1/2N1p2r/1p6/1Pp2pN1/2KnP2p/R3QP2/1BPPPP1P/BN4R1[RBPPP] b - - 0 53", -2, 20}, // a mate in 3 is found in iteration 6
 		{chess.Chess, "k7/8/1K6/8/8/8/8/7R w - - 0 1", 1, 2},
 		{chess.Chess, "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2, 20}, // a zugzwang, which selective rules are blind to at first
 		{chess.Chess, "8/8/8/8/8/1K6/7R/k7 b - - 0 1", -1, 5},

@@ -141,7 +141,7 @@ type Numbers struct {
 const (
 	lateFrom  = 6
 	longNodes = 3500
-	longFrom  = 3
+	longFrom  = 4
 )
 
 // paramsHand are for variants where captures go to hand: scores jump about twice as
