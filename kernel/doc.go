@@ -37,7 +37,9 @@
 //     FloatImageSums, round a product and its addition at once at all levels but Generic,
 //     which agree in every bit, and one after the other at Generic. An element with n products differs from the exact sum
 //     by at most (n+2)·2⁻²⁴ times the sum of its terms' magnitudes, unless it
-//     leaves the range of float32.
+//     leaves the range of float32;
+//   - FloatWinograd and its gradient agree as these do. Their errors are of the same
+//     order, but with other bounds; see Apply.
 //
 // Plain code is written so that no compiler fuses the two: a level's bits are the
 // same on every architecture. NaN and infinities spread as in ordinary

@@ -248,8 +248,16 @@ func convCases(rng *rand.Rand) []kernelCase {
 				src.Data[at+i] = rng.Float32()
 			}
 		}
-		cases = append(cases, kernelCase{"conv", fmt.Sprintf("%d to %d, %dx%[3]d", s.in, s.out, s.size), 2 * 64 * float64(len(weights)), "GFLOP/s", func() {
+		shape, operations := fmt.Sprintf("%d to %d, %dx%[3]d", s.in, s.out, s.size), 2*64*float64(len(weights))
+		cases = append(cases, kernelCase{"conv", shape, operations, "GFLOP/s", func() {
 			conv.Apply(dst, src, kernel.FloatImages{}, 1, kernel.ReLU)
+		}})
+		if s.size != 3 {
+			continue
+		}
+		winograd, space := kernel.NewFloatWinograd(weights, nil, s.out, s.in), new(kernel.WinogradSpace)
+		cases = append(cases, kernelCase{"winograd, as conv", shape, operations, "GFLOP/s", func() {
+			winograd.Apply(dst, src, kernel.FloatImages{}, 1, kernel.ReLU, space)
 		}})
 	}
 	return cases
