@@ -82,6 +82,8 @@ func startScript(t *testing.T) *scripted {
 	s.cmd.Stderr = os.Stderr
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.cmd.WaitDelay = time.Second // a sleep of the script may have its output
+	// Where signals of hanging up are ignored, as under nohup, a shell could not trap one.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
