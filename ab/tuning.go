@@ -22,8 +22,8 @@ type tuning struct {
 	longNodes, longFrom int // least nodes of a long search, and its first late iteration
 }
 
-// at returns what an iteration of so many plies goes by in a search of so many nodes at
-// most.
+// at returns the stage of an iteration, numbered by its depth in plies, of a search that
+// may visit the given number of nodes.
 func (t *tuning) at(iteration int, nodes uint64) *stage {
 	from := t.lateFrom
 	if nodes >= uint64(t.longNodes) {

@@ -53,7 +53,7 @@ type Member struct {
 	Seen time.Time `json:"-"` // when the server got it
 }
 
-// MaxExcluded is how many actors in quarantine a replay role tells of.
+// MaxExcluded is the greatest number of actors in quarantine that a replay role announces.
 const MaxExcluded = 32
 
 // Excluded says why an actor is in quarantine.

@@ -2,16 +2,19 @@ package kernel
 
 import "fmt"
 
+// WinogradSize is the height and width of the windows of a FloatWinograd.
+const WinogradSize = 3
+
 const (
-	winogradTile   = 2                                       // squares of a tile of outputs in a row, and rows
-	winogradSpan   = winogradTile + 2                        // of the inputs that it sees
-	winogradParts  = winogradSpan * winogradSpan             // numbers that stand for a tile of a channel
-	winogradAcross = ImageSide / winogradTile                // tiles of an image in a row, and rows
-	winogradTiles  = winogradAcross * winogradAcross         // tiles of an image
-	winogradGap    = lineBytes / floatSize                   // elements between parts, so that they share few sets of the caches
-	winogradWidth  = gemmWidth                               // outputs whose weights lie together
-	winogradWindow = (winogradTile + 1) * (winogradTile + 1) // weights of an output and input
-	winogradImages = 4                                       // images that go through together: their parts stay in the second-level cache
+	winogradTile   = 2                               // squares of a tile of outputs in a row, and rows
+	winogradSpan   = winogradTile + 2                // of the inputs that it sees
+	winogradParts  = winogradSpan * winogradSpan     // numbers that stand for a tile of a channel
+	winogradAcross = ImageSide / winogradTile        // tiles of an image in a row, and rows
+	winogradTiles  = winogradAcross * winogradAcross // tiles of an image
+	winogradGap    = lineBytes / floatSize           // elements between parts, so that they share few sets of the caches
+	winogradWidth  = gemmWidth                       // outputs whose weights lie together
+	winogradWindow = WinogradSize * WinogradSize     // weights of an output and input
+	winogradImages = 4                               // images that go through together: their parts stay in the second-level cache
 )
 
 // FloatWinograd is a FloatConv with windows of 3×3 squares that makes 2.25 times
@@ -29,7 +32,7 @@ type FloatWinograd struct {
 // NewFloatWinograd returns a convolution with the weights [output][input][3][3] and a
 // bias per output; a nil bias is zero. It panics if the lengths do not fit.
 func NewFloatWinograd(weights, bias []float32, out, in int) *FloatWinograd {
-	checkConv(len(weights), len(bias), out, in, winogradSize)
+	checkConv(len(weights), len(bias), out, in, WinogradSize)
 	c := &FloatWinograd{in: roundUp(in, convBlock), out: roundUp(out, convBlock)}
 	c.weights, c.bias = alignedFloats(winogradParts*c.out*c.in), alignedFloats(c.out)
 	c.SetWeights(weights, bias, out, in)
@@ -49,7 +52,7 @@ func (c *FloatWinograd) SetBack(weights []float32, out, in int) {
 // set packs weights of a convolution of out to in; those of c's own output and input,
 // of which rows and columns are used, begin at an index and are step elements apart.
 func (c *FloatWinograd) set(weights, bias []float32, out, in, rows, columns int, window func(o, i int) (at, step int)) {
-	checkConv(len(weights), len(bias), out, in, winogradSize)
+	checkConv(len(weights), len(bias), out, in, WinogradSize)
 	if rows > c.out || columns > c.in {
 		panic(fmt.Sprintf("kernel: found %d outputs of %d inputs, expected at most %d of %d", rows, columns, c.out, c.in))
 	}
@@ -79,9 +82,9 @@ func winogradFilter(g *[winogradWindow]float64) (u [winogradParts]float32) {
 	filter := func(a, b, c float64) [winogradSpan]float64 {
 		return [...]float64{a, (a + c + b) / 2, (a + c - b) / 2, c}
 	}
-	var t [winogradSize][winogradSpan]float64
+	var t [WinogradSize][winogradSpan]float64
 	for c := range t {
-		t[c] = filter(g[c], g[c+winogradSize], g[c+2*winogradSize])
+		t[c] = filter(g[c], g[c+WinogradSize], g[c+2*WinogradSize])
 	}
 	for r := range winogradSpan {
 		for c, x := range filter(t[0][r], t[1][r], t[2][r]) {
@@ -91,15 +94,13 @@ func winogradFilter(g *[winogradWindow]float64) (u [winogradParts]float32) {
 	return u
 }
 
-// winogradSize is the height and width of a window.
-const winogradSize = 3
-
 // WinogradSpace is memory to work in, which grows as needed. One goroutine uses it at a
 // time, for any number of convolutions.
 type WinogradSpace struct{ in, sums []float32 }
 
-// parts returns memory for the parts of images of so many channels before and after the
-// products, and how many elements a part is from the next.
+// parts returns memory for the transforms of a number of images, with before channels of
+// inputs and after channels of products, and the distance between two parts of each in
+// elements.
 func (s *WinogradSpace) parts(images, before, after int) (in, sums []float32, inPart, sumsPart int) {
 	inPart, sumsPart = images*winogradTiles*before+winogradGap, images*winogradTiles*after+winogradGap
 	s.in, s.sums = atLeast(s.in, winogradParts*inPart), atLeast(s.sums, winogradParts*sumsPart)
@@ -113,7 +114,7 @@ func (s *WinogradSpace) parts(images, before, after int) (in, sums []float32, in
 // additions add. An input that is not finite may make all outputs of the tiles that see
 // it NaN.
 func (c *FloatWinograd) Apply(dst, src, add FloatImages, n int, b Bounds, space *WinogradSpace) {
-	t := newImagePass(dst, src, add, n, c.out, c.in, winogradSize)
+	t := newImagePass(dst, src, add, n, c.out, c.in, WinogradSize)
 	images := min(n, winogradImages)
 	in, sums, inPart, sumsPart := space.parts(images, c.in, c.out)
 	for first := 0; first < n; first += images {
@@ -140,7 +141,7 @@ func atLeast(x []float32, n int) []float32 {
 	return x
 }
 
-// multiply sets the sums of one part of so many tiles.
+// multiply sets sums to the products of one part of a number of tiles with its weights.
 func (c *FloatWinograd) multiply(sums, in []float32, part, tiles int) {
 	weights := c.weights[part*c.out*c.in:]
 	width := floatPanelWidth()

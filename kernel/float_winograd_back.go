@@ -13,7 +13,7 @@ type FloatWinogradGradient struct {
 
 // NewFloatWinogradGradient returns a sum of zeros for a convolution of that shape.
 func NewFloatWinogradGradient(out, in int) *FloatWinogradGradient {
-	checkConv(out*in*winogradWindow, 0, out, in, winogradSize)
+	checkConv(out*in*winogradWindow, 0, out, in, WinogradSize)
 	g := &FloatWinogradGradient{in: roundUp(in, convBlock), out: roundUp(out, convBlock)}
 	g.sums = alignedFloats(winogradParts * g.out * g.in)
 	return g
@@ -25,7 +25,7 @@ func (g *FloatWinogradGradient) Clear() { clear(g.sums) }
 // Add adds what the first n images contribute: src are the inputs, d derivatives
 // with respect to the outputs. The border of src has at least one square.
 func (g *FloatWinogradGradient) Add(src, d FloatImages, n int, space *WinogradSpace) {
-	t := newImagePass(d, src, FloatImages{}, n, g.out, g.in, winogradSize)
+	t := newImagePass(d, src, FloatImages{}, n, g.out, g.in, WinogradSize)
 	images := min(n, winogradImages)
 	in, back, inPart, backPart := space.parts(images, g.in, g.out)
 	for first := 0; first < n; first += images {
@@ -41,7 +41,7 @@ func (g *FloatWinogradGradient) Add(src, d FloatImages, n int, space *WinogradSp
 	}
 }
 
-// multiply adds the products of one part of so many tiles.
+// multiply adds to the sums of one part the products of a number of tiles.
 func (g *FloatWinogradGradient) multiply(part int, in, back []float32, tiles int) {
 	sums := g.sums[part*g.in*g.out:]
 	width := floatPanelWidth()
@@ -52,7 +52,7 @@ func (g *FloatWinogradGradient) multiply(part int, in, back []float32, tiles int
 
 // AddTo does what FloatConvGradient.AddTo does.
 func (g *FloatWinogradGradient) AddTo(weights []float32, out, in int) {
-	checkConv(len(weights), 0, out, in, winogradSize)
+	checkConv(len(weights), 0, out, in, WinogradSize)
 	if out > g.out || in > g.in {
 		panic(fmt.Sprintf("kernel: found %d outputs of %d inputs, expected at most %d of %d", out, in, g.out, g.in))
 	}
@@ -74,16 +74,16 @@ func (g *FloatWinogradGradient) AddTo(weights []float32, out, in int) {
 // winogradWeights returns GᵀuG. Of the parts of the last row and of the last column, u
 // has the negatives, as winogradBack leaves them.
 func winogradWeights(u *[winogradParts]float64) (g [winogradWindow]float64) {
-	back := func(a, b, c, d float64) [winogradSize]float64 {
+	back := func(a, b, c, d float64) [WinogradSize]float64 {
 		return [...]float64{a + (b+c)/2, (b - c) / 2, (b+c)/2 - d}
 	}
-	var t [winogradSpan][winogradSize]float64
+	var t [winogradSpan][WinogradSize]float64
 	for c := range t {
 		t[c] = back(u[c], u[c+4], u[c+8], u[c+12])
 	}
-	for r := range winogradSize {
+	for r := range WinogradSize {
 		for c, x := range back(t[0][r], t[1][r], t[2][r], t[3][r]) {
-			g[r*winogradSize+c] = x
+			g[r*WinogradSize+c] = x
 		}
 	}
 	return g

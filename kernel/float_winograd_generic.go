@@ -84,10 +84,11 @@ func winogradBack2(a, b float32) [winogradSpan]float32 {
 	return [...]float32{a, a + b, a - b, b}
 }
 
-// floatPanelSetGeneric sets m rows of n columns of C to A·B.
+// floatPanelSetGeneric sets m rows of n columns of C to A·B. It adds to zeros, which gives
+// the same bits.
 func floatPanelSetGeneric(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb, m, n, k int) {
 	for i := range m {
 		clear(c[i*ldc : i*ldc+n])
 	}
-	floatPanelGeneric(c, ldc, a, rowA, colA, b, ldb, m, n, k)
+	floatPanel(c, ldc, a, rowA, colA, b, ldb, m, n, k)
 }

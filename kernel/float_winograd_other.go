@@ -14,10 +14,6 @@ func winogradBack(t *imagePass, dst []float32, part int, d []float32) {
 	winogradBackGeneric(t, dst, part, d)
 }
 
-// floatPanelSet adds to zeros, which gives the same bits.
 func floatPanelSet(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb, m, n, k int) {
-	for i := range m {
-		clear(c[i*ldc : i*ldc+n])
-	}
-	floatPanel(c, ldc, a, rowA, colA, b, ldb, m, n, k)
+	floatPanelSetGeneric(c, ldc, a, rowA, colA, b, ldb, m, n, k)
 }

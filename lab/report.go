@@ -66,8 +66,8 @@ func (r *Results) Conclusions() []string {
 	return list
 }
 
-// maxSaid is how many differences of a stage are told one by one; of more, only those of the
-// strongest row are.
+// maxSaid is the greatest number of differences of a stage that get a sentence each. If more
+// were found, only those of the strongest row do.
 const maxSaid = 6
 
 // conclusions are the sentences of a stage; note goes behind what one seed says.

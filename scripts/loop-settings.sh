@@ -37,10 +37,13 @@ if [ -z "${SELFPLAY:-}" ]; then
   [ -e "$SELFPLAY" ] || (cd "$(dirname "$0")/.." && go build -o "$SELFPLAY" ./cmd/selfplay)
 fi
 
-# elo A B LOG: plays a match, goes on with it, and prints the result.
+# elo A B NAME: plays a match, or goes on with it, and prints the result.
 elo() {
-  "$SELFPLAY" match "$1" "$2" --games "$games" --nodes "$nodes" --log "$3" 2>>"$dir/errors" |
-    awk '/^Elo: /{sub(/,$/, "", $4); print $2 " ± " $4}'
+  if ! "$SELFPLAY" match "$1" "$2" --games "$games" --nodes "$nodes" --log "$3.jsonl" >"$3.table" 2>"$3.err"; then
+    tail -3 "$3.err" >&2
+    return 1
+  fi
+  awk '/^Elo: /{sub(/,$/, "", $4); print $2 " ± " $4}' "$3.table"
 }
 
 printf '| settings | seed | games | positions | generation | Elo against material | against %s |\n|---|---|---|---|---|---|---|\n' \
@@ -54,13 +57,16 @@ for seed in $seeds; do
     if [ ! -e "$run.done" ]; then
       rm -rf "$run" "$run.log"
       eval "set=($text)"
-      "$SELFPLAY" --dir "$run" --seed "$seed" --cpu-time "$cpu" "${set[@]/#/--set=}" "$@" >>"$run.log" 2>&1
+      if ! "$SELFPLAY" --dir "$run" --seed "$seed" --cpu-time "$cpu" "${set[@]/#/--set=}" "$@" >"$run.log" 2>&1; then
+        tail -3 "$run.log" >&2
+        exit 1
+      fi
       touch "$run.done"
     fi
     read -r played positions generation < <(sed -n 's/.*stopped with \([0-9]*\) games, \([0-9]*\) positions, .*generation \([0-9]*\).*/\1 \2 \3/p' "$run.log" | tail -1)
-    material=$(elo "$run" material "$run.material.jsonl")
+    material=$(elo "$run" material "$run.material")
     base=-
-    [ "$run" = "$first" ] || base=$(elo "$run" "$first" "$run.first.jsonl")
+    [ "$run" = "$first" ] || base=$(elo "$run" "$first" "$run.first")
     printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "$seed" "$played" "$positions" "$generation" "$material" "$base"
   done <"$list"
 done

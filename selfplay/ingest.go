@@ -18,7 +18,7 @@ const (
 	ingestRetry = time.Second            // after the bus failed
 	drainWait   = 5 * time.Second        // for a game that is known to be there
 
-	maxExcludedWhy = 120 // bytes of the reason for a quarantine that others are told
+	maxExcludedWhy = 120 // bytes of a reason for quarantine in an announcement
 )
 
 // ingester moves games from the bus into the replay buffer, batch by batch; see
@@ -122,7 +122,7 @@ func (in *ingester) show() {
 	})
 }
 
-// excluded are the actors in quarantine, as others are told of them.
+// excluded returns the actors in quarantine, as the replay role announces them.
 func (in *ingester) excluded() (all []bus.Excluded) {
 	for _, x := range in.buffer.Excluded() {
 		if len(all) == bus.MaxExcluded {

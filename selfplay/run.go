@@ -52,7 +52,7 @@ type Options struct {
 // Limits end a loop in order; zero fields set none.
 type Limits struct {
 	For        time.Duration // since the run was opened
-	CPU        time.Duration // processor time of this process, on all cores together
+	CPU        time.Duration // processor time of this process on all cores; the time passed where the system does not report it (cputime)
 	Games      uint64        // played by this process
 	Generation int           // of the net the actors play with
 }

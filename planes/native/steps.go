@@ -43,9 +43,6 @@ func (p *program) lower(o *op) step {
 	return o.elementwise()
 }
 
-// winogradSize is the window that kernel.FloatWinograd takes.
-const winogradSize = 3
-
 // from returns the slot of operand i.
 func (o *op) from(i int) int { return o.in[i].maker.slot }
 
@@ -93,7 +90,7 @@ func (p *program) convolution(o *op) step {
 			conv.Apply(w.images[dst], b, w.images[add], n, bounds)
 		}
 	}
-	if o.size == winogradSize {
+	if o.size == kernel.WinogradSize {
 		conv := kernel.NewFloatWinograd(weights, o.bias, out, padded)
 		return func(w *worker, n int) { conv.Apply(w.images[dst], w.images[src], w.images[add], n, bounds, &w.space) }
 	}

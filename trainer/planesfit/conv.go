@@ -4,7 +4,6 @@ import "github.com/crazyhouse-rl/selfplay/kernel"
 
 const (
 	channelBlock = 16 // channels of images are padded to a multiple of this
-	winogradSize = 3  // window of kernel.FloatWinograd
 	chunk        = 4  // images that layers take at a time, so that caches keep them
 )
 
@@ -41,7 +40,7 @@ type convolution struct {
 func newConvolution(weights span, in, padIn, out, size int, back bool) *convolution {
 	c := &convolution{weights: weights, in: in, out: out, size: size, padIn: padIn, padOut: padded(out, channelBlock)}
 	zeros := make([]float32, c.padIn*c.padOut*size*size)
-	if size == winogradSize {
+	if size == kernel.WinogradSize {
 		c.winograd = kernel.NewFloatWinograd(zeros, nil, c.padOut, c.padIn)
 		if back {
 			c.winogradBack = kernel.NewFloatWinograd(zeros, nil, c.padIn, c.padOut)
