@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
 	"os"
 	"regexp"
 )
@@ -15,8 +16,12 @@ var ErrSum = errors.New("damaged file")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sumMember is the last member of an object that has a checksum, with all that Sum adds.
-var sumMember = regexp.MustCompile(`,?\s*"crc32c": ?"([0-9a-f]{8})"(\n?}\n?)$`)
+// sumKey is the key of a checksum.
+const sumKey = "crc32c"
+
+// sumMember is the last member of an object that has a checksum, with all that Sum adds, or
+// what a flipped bit has made of it.
+var sumMember = regexp.MustCompile(`,?[ \n\t]*"([^"]{6})": ?"([^"]{8})"(\n?}\n?)$`)
 
 // Sum returns a JSON object with a checksum of its text as its last member:
 // "crc32c": "e3069283", CRC-32C in hex of the text without that member and without a newline
@@ -34,7 +39,7 @@ func Sum(object []byte) []byte {
 		line := head[bytes.IndexByte(head, '\n'):]
 		space = string(line[:len(line)-len(bytes.TrimLeft(line, "\n\t "))])
 	}
-	text := fmt.Appendf(bytes.Clone(head), `%s%s"crc32c":`, comma, space)
+	text := fmt.Appendf(bytes.Clone(head), `%s%s%q:`, comma, space, sumKey)
 	if space != "" {
 		text = append(text, ' ')
 	}
@@ -49,15 +54,30 @@ func sumOf(object []byte) string {
 // ErrSum if the text is not the one that was summed; it ends with the remedy, what somebody
 // is to do then. A text without a checksum, as earlier builds write it, is returned as it is.
 func Unsum(path string, text []byte, remedy string) ([]byte, error) {
-	m := sumMember.FindSubmatchIndex(text)
+	m := sumMember.FindSubmatch(text)
 	if m == nil {
 		return text, nil
 	}
-	object := append(bytes.Clone(text[:m[0]]), text[m[4]:]...)
-	if found := sumOf(object); found != string(text[m[2]:m[3]]) {
-		return nil, fmt.Errorf("%s: %w: found checksum %s, expected %s as its key crc32c says: %s", path, ErrSum, found, text[m[2]:m[3]], remedy)
+	member, key, expected, end := m[0], m[1], m[2], m[3]
+	if distance := bitsApart(key, sumKey); distance > 1 {
+		return text, nil
+	} else if distance == 1 {
+		return nil, fmt.Errorf("%s: %w: found the key %q, expected %s: %s", path, ErrSum, key, sumKey, remedy)
+	}
+	object := append(bytes.Clone(text[:len(text)-len(member)]), end...)
+	if found := sumOf(object); found != string(expected) {
+		return nil, fmt.Errorf("%s: %w: found checksum %s, expected %s as its key %s says: %s", path, ErrSum, found, expected, sumKey, remedy)
 	}
 	return object, nil
+}
+
+// bitsApart returns in how many bits two texts of equal length differ.
+func bitsApart(a []byte, b string) int {
+	n := 0
+	for i := range a {
+		n += bits.OnesCount8(a[i] ^ b[i])
+	}
+	return n
 }
 
 // WriteSummed replaces path with a JSON object and its checksum, as WriteFile does.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"testing"
 )
 
@@ -35,13 +34,9 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// A flipped bit is an error, or makes no difference.
+// A flipped bit is an error, of the checksum or of JSON.
 func TestSumFlippedBits(t *testing.T) {
 	for _, object := range objects {
-		var want map[string]any
-		if err := json.Unmarshal([]byte(object), &want); err != nil {
-			t.Fatal(err)
-		}
 		summed := Sum([]byte(object))
 		for i := range 8 * len(summed) {
 			bent := bytes.Clone(summed)
@@ -54,16 +49,8 @@ func TestSumFlippedBits(t *testing.T) {
 				continue
 			}
 			var found map[string]any
-			if json.Unmarshal(text, &found) != nil {
-				continue // reported as what it is
-			}
-			for key := range found {
-				if _, known := want[key]; !known {
-					delete(found, key) // the checksum under another name
-				}
-			}
-			if !reflect.DeepEqual(found, want) {
-				t.Errorf("bit %d of %q: found %v, expected %v", i, summed, found, want)
+			if json.Unmarshal(text, &found) == nil {
+				t.Errorf("bit %d of %q: found %v and no error", i, summed, found)
 			}
 		}
 	}
