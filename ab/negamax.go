@@ -160,7 +160,9 @@ func (w *worker) searchMoves(ply, depth, alpha, beta, extension int, improving, 
 	searched, quiets, tried := 0, 0, 0 // the first two count moves put off too
 	shares := w.shares(depth)
 	f.later = f.later[:0]
+	futile := (!window || w.tune.PrunePV && ply > 0) && w.futileAt(f, depth, alpha)
 	for {
+		f.picker.sharp = futile && best > -mateBound
 		m, order := w.nextMove(ply)
 		r, late := 0, false
 		if m == chess.NoMove {

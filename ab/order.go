@@ -21,6 +21,7 @@ type picker struct {
 	next      int
 	generated bool // captures and promotions, and the others unless quiets are to come
 	quiets    bool // the other moves are to be generated once no good capture is left
+	sharp     bool // and of these only those that give check
 }
 
 // rank is a move with its ordering score and where it stands in the list, in
@@ -40,7 +41,7 @@ func (r rank) place() int       { return int(^uint16(r >> 16)) }
 func (r rank) move() chess.Move { return chess.Move(uint16(r)) }
 
 func (k *picker) reset(first chess.Move) {
-	k.first, k.next, k.generated, k.quiets, k.list.N = first, 0, false, false, 0
+	k.first, k.next, k.generated, k.quiets, k.sharp, k.list.N = first, 0, false, false, false, 0
 }
 
 // raise puts the move first, if it is in the list, before all others.
@@ -163,7 +164,11 @@ func (w *worker) nextMove(ply int) (chess.Move, int32) {
 		if k.quiets && (i < 0 || k.ranks[i].score() < bandCapture/2) {
 			k.quiets = false
 			n := k.list.N
-			f.pos.LegalQuiets(&k.list)
+			if k.sharp {
+				f.pos.LegalQuietChecks(&k.list)
+			} else {
+				f.pos.LegalQuiets(&k.list)
+			}
 			w.scoreMoves(ply, n)
 			continue
 		}

@@ -166,11 +166,18 @@ func (w *worker) hopeless(f *frame, past *past, m chess.Move, depth, r, alpha in
 				return true
 			}
 		}
-		if t.Futility && !f.inCheck && left <= t.FutileDepth && f.eval+t.FutileBase+t.FutileStep*left <= alpha {
+		if w.futileAt(f, left, alpha) {
 			return true
 		}
 	}
 	return t.Exchange && left <= t.QuietDepth && !t.values.exchangeAtLeast(&f.pos, m, -t.QuietLoss*left*left)
+}
+
+// futileAt reports whether quiet moves that give no check are left out at the given depth,
+// as they are not expected to reach alpha.
+func (w *worker) futileAt(f *frame, depth, alpha int) bool {
+	t := w.tune
+	return t.Futility && !f.inCheck && depth <= t.FutileDepth && f.eval+t.FutileBase+t.FutileStep*depth <= alpha
 }
 
 // lateReduction returns by how many plies to reduce the move m, searched after n

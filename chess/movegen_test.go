@@ -156,7 +156,7 @@ func TestGivesCheckAndCaptures(t *testing.T) {
 	walkPositions(t, 4000, func(p *Position) {
 		var l, captures, drops MoveList
 		p.Legal(&l)
-		wantCaptures, wantQuiets, wantDrops := map[Move]bool{}, map[Move]bool{}, map[Move]bool{}
+		wantCaptures, wantQuiets, wantDrops, wantChecks := map[Move]bool{}, map[Move]bool{}, map[Move]bool{}, map[Move]bool{}
 		for _, m := range l.Slice() {
 			child := *p
 			child.Make(m)
@@ -179,6 +179,9 @@ func TestGivesCheckAndCaptures(t *testing.T) {
 			if m.IsDrop() && child.InCheck() {
 				wantDrops[m] = true
 			}
+			if wantQuiets[m] && !m.IsPromotion() && !m.IsCastle() && child.AttackersTo(child.King(them), child.Occupied()).Has(m.To()) {
+				wantChecks[m] = true
+			}
 		}
 		p.LegalCaptures(&captures)
 		compareSets(t, p, "LegalCaptures", moveSet(t, p, &captures), wantCaptures)
@@ -187,6 +190,9 @@ func TestGivesCheckAndCaptures(t *testing.T) {
 		compareSets(t, p, "LegalQuiets", moveSet(t, p, &quiets), wantQuiets)
 		p.LegalDropChecks(&drops)
 		compareSets(t, p, "LegalDropChecks", moveSet(t, p, &drops), wantDrops)
+		var checks MoveList
+		p.LegalQuietChecks(&checks)
+		compareSets(t, p, "LegalQuietChecks", moveSet(t, p, &checks), wantChecks)
 	})
 }
 

@@ -62,23 +62,57 @@ func (p *Position) LegalQuiets(l *MoveList) {
 
 // LegalDropChecks appends to l the legal drops that give check.
 func (p *Position) LegalDropChecks(l *MoveList) {
-	us := p.side & 1
-	hand := p.hands[us]
-	if hand == 0 {
+	if p.hands[p.side&1] == 0 {
 		return
 	}
+	var g generator
+	g.prepare(p)
+	if g.checkers&(g.checkers-1) == 0 {
+		g.dropChecks(p, l)
+	}
+}
+
+// LegalQuietChecks appends to l the moves of LegalQuiets after which the piece that was
+// moved or dropped gives check itself, but no promotions.
+func (p *Position) LegalQuietChecks(l *MoveList) {
 	var g generator
 	g.prepare(p)
 	if g.checkers&(g.checkers-1) != 0 {
 		return
 	}
-	king := p.King(us ^ 1)
+	if p.hands[g.us] != 0 {
+		g.dropChecks(p, l)
+	}
+	king := p.King(g.us ^ 1)
+	from := [King]Bitboard{
+		Pawn:   pawnTable[g.us^1][king&63] &^ (rank1 | rank8),
+		Knight: knightTable[king&63],
+		Bishop: BishopAttacks(king, g.occ),
+		Rook:   RookAttacks(king, g.occ),
+	}
+	from[Queen] = from[Bishop] | from[Rook]
+	n := l.N
+	g.pieceMoves(p, l, g.targets&^g.enemy&(from[Knight]|from[Queen]))
+	g.pawnPushes(p, l)
+	for i := n; i < l.N; i++ {
+		m := l.Moves[i]
+		if t := p.PieceAt(m.From()).Type(); from[t].Has(m.To()) {
+			l.Moves[n] = m
+			n++
+		}
+	}
+	l.N = n
+}
+
+// dropChecks adds the drops that give check; the hand must not be empty.
+func (g *generator) dropChecks(p *Position, l *MoveList) {
+	hand, king := p.hands[g.us], p.King(g.us^1)
 	if hand.Has(Pawn) {
-		l.addDrops(Pawn, pawnTable[us^1][king&63]&g.interpose&^(rank1|rank8))
+		l.addDrops(Pawn, pawnTable[g.us^1][king&63]&g.interpose&^(rank1|rank8))
 	}
 	for t := Knight; t <= Queen; t++ {
 		if hand.Has(t) {
-			l.addDrops(t, attacksOf(t, us, king, g.occ)&g.interpose)
+			l.addDrops(t, attacksOf(t, g.us, king, g.occ)&g.interpose)
 		}
 	}
 }
