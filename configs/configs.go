@@ -150,6 +150,9 @@ type Train struct {
 	// Relabel says how the present net scores the positions that are drawn anew, whose
 	// scores these replace: off, quiescence, or depth1 to depth6.
 	Relabel string `yaml:"relabel"`
+	// InsideShare is the share of the positions drawn that are replaced by positions
+	// from inside the searches that score them anew.
+	InsideShare float64 `yaml:"inside_share"`
 	// TailShare is the share of the steps before every candidate net, the last ones,
 	// that are made at TailRate times the learning rate, on the newest TailNewest of
 	// the window, and through the integer net's rounding; 0: none.

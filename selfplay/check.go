@@ -126,6 +126,8 @@ func checkTrain(wrong *check.List, cfg configs.Config) {
 	_, relabel, err := relabelDepth(t.Relabel)
 	wrong.Because("train.relabel", err)
 	wrong.That(!relabel || cfg.Net.Kind != configs.Planes, "train.relabel", t.Relabel, configs.RelabelOff+" with planes, whose positions are not searched by alpha-beta")
+	check.Within(wrong, "train.inside_share", t.InsideShare, 0, 1)
+	wrong.That(t.InsideShare == 0 || relabel, "train.inside_share", t.InsideShare, "0 without train.relabel, whose searches these positions come from")
 	check.Within(wrong, "train.tail_share", t.TailShare, 0, 1)
 	check.Within(wrong, "train.tail_rate", t.TailRate, 0.0001, 1)
 	check.Within(wrong, "train.tail_newest", t.TailNewest, 0.0001, 1)

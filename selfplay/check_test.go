@@ -78,6 +78,8 @@ func TestCheckRefuses(t *testing.T) {
 			"train.relabel=deep":                                `train.relabel: found "deep", expected off, quiescence or depth1 to depth6`,
 			"train.relabel=depth7":                              `train.relabel: found "depth7", expected off, quiescence or depth1 to depth6`,
 			"train.relabel=depth02":                             `train.relabel: found "depth02"`,
+			"train.inside_share=2 train.relabel=depth1":         "train.inside_share: found 2, expected 0 to 1",
+			"train.inside_share=0.1":                            "train.inside_share: found 0.1, expected 0 without train.relabel",
 			"actor.older_share=2":                               "actor.older_share: found 2, expected 0 to 1",
 			"actor.older_nets=0":                                "actor.older_nets: found 0, expected 1 to 50",
 			"train.tail_rate=0":                                 "train.tail_rate: found 0, expected 0.0001 to 1",

@@ -51,7 +51,8 @@ const (
 // finds for them: a function of position, net and depth alone. Labels are kept until
 // the net is another one, as far as there is room. A nil relabeller labels nothing.
 type relabeller struct {
-	depth   int // 0: quiescence
+	depth   int     // 0: quiescence
+	share   float64 // of the samples, which stray replaces
 	threads int
 	event   func(msg string, args ...any)
 	cores   *cores
@@ -59,7 +60,7 @@ type relabeller struct {
 
 	mu      sync.Mutex // guards what follows
 	of      *net       // whose labels are kept
-	engines []*ab.Engine
+	engines []searcher
 	kept    []label
 	found   []label // of the samples in hand
 	made    uint64  // labels searched for with the net
@@ -83,7 +84,7 @@ func newRelabeller(r *Run) (*relabeller, error) {
 	if err != nil || !on {
 		return nil, err
 	}
-	return &relabeller{depth: depth, threads: cmp.Or(r.cfg.Train.Workers, runtime.GOMAXPROCS(0)), event: r.event, cores: r.cores}, nil
+	return &relabeller{depth: depth, share: r.cfg.Train.InsideShare, threads: cmp.Or(r.cfg.Train.Workers, runtime.GOMAXPROCS(0)), event: r.event, cores: r.cores}, nil
 }
 
 // follow keeps the net that the current pointer names present until ctx ends.
@@ -144,17 +145,12 @@ func (x *relabeller) label(samples []sample.Sample) {
 			missing = append(missing, i)
 		}
 	}
-	leave, err := x.cores.enter(context.Background(), labelling, x.threads)
-	if err != nil {
+	if x.each(len(missing), func(s searcher, k int) {
+		i := missing[k]
+		found[i].score, found[i].known = labelOf(s.Engine, &samples[i].Pos, x.depth)
+	}) != nil {
 		return
 	}
-	defer leave()
-	blocks := (len(missing) + labelBlock - 1) / labelBlock
-	parallel.Do(x.threads, blocks, func(worker, block int) {
-		for _, i := range missing[block*labelBlock : min(len(missing), (block+1)*labelBlock)] {
-			found[i].score, found[i].known = labelOf(x.engines[worker], &samples[i].Pos, x.depth)
-		}
-	})
 	x.made += uint64(len(missing))
 	for i := range samples {
 		if l := found[i]; samples[i].HasScore() && l.known {
@@ -162,6 +158,21 @@ func (x *relabeller) label(samples []sample.Sample) {
 			x.kept[l.key%labelEntries] = l
 		}
 	}
+}
+
+// each calls do for 0 to n−1, on all threads once the cores are granted.
+func (x *relabeller) each(n int, do func(s searcher, i int)) error {
+	leave, err := x.cores.enter(context.Background(), labelling, x.threads)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	parallel.Do(x.threads, (n+labelBlock-1)/labelBlock, func(worker, block int) {
+		for i := block * labelBlock; i < min(n, (block+1)*labelBlock); i++ {
+			do(x.engines[worker], i)
+		}
+	})
+	return nil
 }
 
 // use makes ready for labels of a net.
@@ -172,7 +183,7 @@ func (x *relabeller) use(n *net) {
 	x.event("positions are labelled anew", "generation", n.generation, "net", n.ID, "labels_before", x.made)
 	x.of, x.made, x.kept, x.engines = n, 0, make([]label, labelEntries), nil
 	for range x.threads {
-		x.engines = append(x.engines, ab.New(n.Evaluator, ab.Options{HashMB: labelHashMB}))
+		x.engines = append(x.engines, newSearcher(n))
 	}
 }
 

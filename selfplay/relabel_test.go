@@ -85,6 +85,74 @@ func TestRelabel(t *testing.T) {
 	}
 }
 
+// TestStray: positions from inside searches take the place of the share of the samples that
+// is set, on any number of threads the same; their scores are those of searches of their own,
+// and they have no result. All others stay what relabelling makes of them.
+func TestStray(t *testing.T) {
+	t.Parallel()
+	cfg := smallConfig(t)
+	cfg.Train.Relabel = "depth2"
+	l := filledLearner(t, cfg)
+	n, _ := verifyNets(t, cfg)
+	x := l.source.relabel
+	x.present.Store(n)
+	draw := func(share float64, threads int) []sample.Sample {
+		t.Helper()
+		x.share, x.threads, x.of = share, threads, nil
+		dst := make([]sample.Sample, 300)
+		if err := l.source.Draw(rand.New(rand.NewPCG(1, 1)), dst); err != nil {
+			t.Fatal(err)
+		}
+		return dst
+	}
+	strays := func(samples []sample.Sample) (n int) {
+		for i := range samples {
+			if samples[i].NoResult {
+				n++
+			}
+		}
+		return n
+	}
+	played := map[uint64]bool{}
+	for _, s := range draw(0, 1) {
+		if s.NoResult {
+			t.Fatal("a share of 0 replaces samples")
+		}
+		played[s.Pos.Key()] = true
+	}
+	if all := strays(draw(1, 2)); all < 200 {
+		t.Errorf("a share of 1 replaces %d of 300 samples", all)
+	}
+	got := draw(0.25, 1)
+	if some := strays(got); some < 30 || some > 100 {
+		t.Errorf("a share of 0.25 replaces %d of 300 samples", some)
+	}
+	inside := 0
+	for i := range got {
+		s := &got[i]
+		if want, known := labelOf(ab.New(n.Evaluator, ab.Options{HashMB: 1}), &s.Pos, 2); !known || int(s.Score) != int(want) {
+			t.Fatalf("score %d, expected %d (%v)", s.Score, want, known)
+		}
+		if !s.NoResult {
+			continue
+		}
+		if s.Move != chess.NoMove || s.Result != 0 || s.Pos.InCheck() {
+			t.Errorf("found %+v", s)
+		}
+		if !played[s.Pos.Key()] {
+			inside++
+		}
+	}
+	if inside < 30 {
+		t.Errorf("%d positions were not played", inside)
+	}
+	for threads := 2; threads <= 3; threads++ {
+		if again := draw(0.25, threads); !reflect.DeepEqual(again, got) {
+			t.Errorf("others with %d threads", threads)
+		}
+	}
+}
+
 // TestRelabelLeaves: a sample without a score, or in a position without legal moves,
 // stays as it was.
 func TestRelabelLeaves(t *testing.T) {

@@ -41,8 +41,12 @@ type Mix struct {
 	Beyond float64
 }
 
-// Of mixes the probabilities that the score and the result of s stand for.
+// Of mixes the probabilities that the score and the result of s stand for. Without a
+// result the score is all.
 func (m Mix) Of(s *sample.Sample, score, result float64) float64 {
+	if s.NoResult {
+		return score
+	}
 	lambda := m.Lambda
 	if found := s.ScoreOr0(); m.Limit > 0 && (found > m.Limit || found < -m.Limit) {
 		lambda = m.Beyond

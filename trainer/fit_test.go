@@ -23,6 +23,9 @@ func TestMix(t *testing.T) {
 	if got := m.Of(&sample.Sample{}, 0.5, 1); got != 0.625 {
 		t.Errorf("mixed to %g, want 0.625", got)
 	}
+	if got := m.Of(&sample.Sample{NoResult: true}, 0.5, 1); got != 0.5 {
+		t.Errorf("mixed to %g without a result, want 0.5", got)
+	}
 }
 
 func TestCheckFit(t *testing.T) {
