@@ -7,7 +7,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/sample"
-	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 // reservoir is an evaluator that keeps one of the positions that it evaluates, each
@@ -50,10 +49,10 @@ func (s searcher) inside(p *chess.Position, depth int, seed uint64) (chess.Posit
 	return leaf, ok && leaf.Key() != p.Key() && leaf.HasLegalMove()
 }
 
-// stray replaces a share of the samples that have a score by positions from inside the
+// fromInside replaces a share of the samples that have a score by positions from inside the
 // searches that label them, which know no move or result: the game did not pass through
 // them. Their scores are to be found by label.
-func (x *relabeller) stray(rng *rand.Rand, samples []sample.Sample) {
+func (x *relabeller) fromInside(rng *rand.Rand, samples []sample.Sample) {
 	if x == nil || x.share == 0 {
 		return
 	}
@@ -74,7 +73,7 @@ func (x *relabeller) stray(rng *rand.Rand, samples []sample.Sample) {
 	_ = x.each(len(chosen), func(s searcher, i int) { // an error leaves the samples as they are
 		sampled := &samples[chosen[i]]
 		if p, ok := s.inside(&sampled.Pos, x.depth, seeds[i]); ok {
-			*sampled = sample.Sample{Pos: p, Score: search.Score(0), NoResult: true, Ply: sampled.Ply}
+			*sampled = sample.Sample{Pos: p, NoResult: true, Ply: sampled.Ply}
 		}
 	})
 }

@@ -82,7 +82,7 @@ func (s *source) Draw(rng *rand.Rand, dst []sample.Sample) error {
 	if err := s.buffer.Draw(rng, s.drawing, dst); err != nil {
 		return err
 	}
-	s.relabel.stray(rng, dst)
+	s.relabel.fromInside(rng, dst)
 	s.relabel.label(dst)
 	dataset.Mirror(rng, s.mirror, dst)
 	return nil

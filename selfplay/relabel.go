@@ -52,7 +52,7 @@ const (
 // the net is another one, as far as there is room. A nil relabeller labels nothing.
 type relabeller struct {
 	depth   int     // 0: quiescence
-	share   float64 // of the samples, which stray replaces
+	share   float64 // of the samples, which fromInside replaces
 	threads int
 	event   func(msg string, args ...any)
 	cores   *cores

@@ -85,10 +85,10 @@ func TestRelabel(t *testing.T) {
 	}
 }
 
-// TestStray: positions from inside searches take the place of the share of the samples that
+// TestFromInside: positions from inside searches take the place of the share of the samples that
 // is set, on any number of threads the same; their scores are those of searches of their own,
 // and they have no result. All others stay what relabelling makes of them.
-func TestStray(t *testing.T) {
+func TestFromInside(t *testing.T) {
 	t.Parallel()
 	cfg := smallConfig(t)
 	cfg.Train.Relabel = "depth2"
@@ -105,7 +105,7 @@ func TestStray(t *testing.T) {
 		}
 		return dst
 	}
-	strays := func(samples []sample.Sample) (n int) {
+	countInside := func(samples []sample.Sample) (n int) {
 		for i := range samples {
 			if samples[i].NoResult {
 				n++
@@ -120,11 +120,11 @@ func TestStray(t *testing.T) {
 		}
 		played[s.Pos.Key()] = true
 	}
-	if all := strays(draw(1, 2)); all < 200 {
+	if all := countInside(draw(1, 2)); all < 200 {
 		t.Errorf("a share of 1 replaces %d of 300 samples", all)
 	}
 	got := draw(0.25, 1)
-	if some := strays(got); some < 30 || some > 100 {
+	if some := countInside(got); some < 30 || some > 100 {
 		t.Errorf("a share of 0.25 replaces %d of 300 samples", some)
 	}
 	inside := 0
