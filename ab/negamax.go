@@ -153,7 +153,7 @@ func (w *worker) searchMoves(ply, depth, alpha, beta, extension int, improving, 
 	} else {
 		w.stack[ply+1].killers = [2]chess.Move{}
 	}
-	squares := checkSquares(&f.pos)
+	squares := f.pos.CheckSquares()
 	past := w.past(ply)
 	window, floor := beta-alpha > 1, alpha
 	best, bestMove := -infinite, chess.NoMove

@@ -54,7 +54,7 @@ func (k *picker) raise(first chess.Move) {
 }
 
 // keepSharp hands out no more quiet moves but, with checks, for those that give check. Good captures
-// have been handed out; squares are those of checkSquares in p.
+// have been handed out; squares are those of CheckSquares in p.
 func (k *picker) keepSharp(p *chess.Position, squares *[6]chess.Bitboard, checks bool) {
 	n := k.next
 	for _, r := range k.ranks[k.next:k.list.N] {
@@ -89,23 +89,8 @@ func (k *picker) best() int {
 	return k.next
 }
 
-// checkSquares returns, by kind of piece, the squares from which a piece of the
-// side to move would attack the opposing king.
-func checkSquares(p *chess.Position) [6]chess.Bitboard {
-	them := p.SideToMove().Other()
-	king, occ := p.King(them), p.Occupied()
-	diagonal, straight := chess.BishopAttacks(king, occ), chess.RookAttacks(king, occ)
-	return [6]chess.Bitboard{
-		chess.Pawn:   chess.PawnAttacks(them, king),
-		chess.Knight: chess.KnightAttacks(king),
-		chess.Bishop: diagonal,
-		chess.Rook:   straight,
-		chess.Queen:  diagonal | straight,
-	}
-}
-
 // checksDirectly reports whether the piece that m moves or drops attacks the
-// opposing king afterwards; squares are those of checkSquares. Discovered
+// opposing king afterwards; squares are those of CheckSquares. Discovered
 // checks and those by castling, promotion or en passant discovery are missed,
 // which costs ordering little.
 func checksDirectly(p *chess.Position, m chess.Move, squares *[6]chess.Bitboard) bool {
@@ -190,7 +175,7 @@ func (w *worker) nextMove(ply int) (chess.Move, int32) {
 // mayLose returns the least exchange value with which the capture m counts as good.
 func (w *worker) mayLose(p *chess.Position, m chess.Move) int {
 	if w.tune.SharpCaptures {
-		squares := checkSquares(p)
+		squares := p.CheckSquares()
 		if checksDirectly(p, m, &squares) {
 			return -sharpLoss
 		}
@@ -203,7 +188,7 @@ func (w *worker) mayLose(p *chess.Position, m chess.Move) int {
 func (w *worker) scoreMoves(ply, n int) {
 	f := &w.stack[ply]
 	p, k := &f.pos, &f.picker
-	squares := checkSquares(p)
+	squares := p.CheckSquares()
 	past := w.past(ply)
 	checkBonus := int32(w.tune.CheckBonus)
 	for i := n; i < k.list.N; i++ {

@@ -77,7 +77,7 @@ func (w *worker) quiesceMoves(ply, depth, alpha, beta, best int) (int, chess.Mov
 	few := w.tune.FewMoves && !f.inCheck
 	var squares [6]chess.Bitboard
 	if few {
-		squares = checkSquares(&f.pos)
+		squares = f.pos.CheckSquares()
 	}
 	for {
 		m, order := w.nextMove(ply)

@@ -172,7 +172,7 @@ func TestKeepSharp(t *testing.T) {
 	walk(t, 3, 40, func(p *chess.Position) {
 		f.pos, f.inCheck = *p, p.InCheck()
 		p.Legal(&legal)
-		squares := checkSquares(p)
+		squares := p.CheckSquares()
 		want := map[chess.Move]bool{}
 		for _, m := range legal.Slice() {
 			want[m] = isNoisy(p, m) || checksDirectly(p, m, &squares)
@@ -210,7 +210,7 @@ func TestKeepSharp(t *testing.T) {
 func TestChecksDirectly(t *testing.T) {
 	var legal chess.MoveList
 	walk(t, 3, 6, func(p *chess.Position) {
-		squares := checkSquares(p)
+		squares := p.CheckSquares()
 		p.Legal(&legal)
 		for _, m := range legal.Slice() {
 			got := checksDirectly(p, m, &squares)

@@ -109,3 +109,18 @@ func (p *Position) CapturedType(m Move) PieceType {
 	}
 	return p.board[m.To()].Type()
 }
+
+// CheckSquares returns, by kind of piece, the squares from which a piece of the side to
+// move would attack the opposing king; none for its own king.
+func (p *Position) CheckSquares() [6]Bitboard {
+	them := p.side&1 ^ 1
+	king, occ := p.King(them), p.Occupied()
+	diagonal, straight := BishopAttacks(king, occ), RookAttacks(king, occ)
+	return [6]Bitboard{
+		Pawn:   PawnAttacks(them, king),
+		Knight: KnightAttacks(king),
+		Bishop: diagonal,
+		Rook:   straight,
+		Queen:  diagonal | straight,
+	}
+}

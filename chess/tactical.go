@@ -83,14 +83,7 @@ func (p *Position) LegalQuietChecks(l *MoveList) {
 	if p.hands[g.us] != 0 {
 		g.dropChecks(p, l)
 	}
-	king := p.King(g.us ^ 1)
-	from := [King]Bitboard{
-		Pawn:   pawnTable[g.us^1][king&63] &^ (rank1 | rank8),
-		Knight: knightTable[king&63],
-		Bishop: BishopAttacks(king, g.occ),
-		Rook:   RookAttacks(king, g.occ),
-	}
-	from[Queen] = from[Bishop] | from[Rook]
+	from := p.CheckSquares()
 	n := l.N
 	g.pieceMoves(p, l, g.targets&^g.enemy&(from[Knight]|from[Queen]))
 	g.pawnPushes(p, l)

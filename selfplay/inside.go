@@ -53,16 +53,10 @@ func (s searcher) inside(p *chess.Position, depth int, seed uint64) (chess.Posit
 // searches that label them, which know no move or result: the game did not pass through
 // them. Their scores are to be found by label.
 func (x *relabeller) fromInside(rng *rand.Rand, samples []sample.Sample) {
-	if x == nil || x.share == 0 {
+	if x == nil || x.share == 0 || !x.lock() {
 		return
 	}
-	n := x.present.Load()
-	if n == nil {
-		return
-	}
-	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.use(n)
 	var chosen []int
 	var seeds []uint64
 	for i := range samples {

@@ -117,18 +117,26 @@ func (x *relabeller) follow(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// label gives samples that have a score the present net's.
-func (x *relabeller) label(samples []sample.Sample) {
+// lock locks x with engines of the present net; false is that there is no net or no x.
+func (x *relabeller) lock() bool {
 	if x == nil {
-		return
+		return false
 	}
 	n := x.present.Load()
 	if n == nil {
-		return
+		return false
 	}
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.use(n)
+	return true
+}
+
+// label gives samples that have a score the present net's.
+func (x *relabeller) label(samples []sample.Sample) {
+	if !x.lock() {
+		return
+	}
+	defer x.mu.Unlock()
 	if len(x.found) < len(samples) {
 		x.found = make([]label, len(samples))
 	}
