@@ -2,7 +2,10 @@
 
 package kernel
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // check panics if a row is out of range.
 func (r *Rows) check(list []int32) {
@@ -20,6 +23,7 @@ func (r *Rows) check(list []int32) {
 //	vectors [block][inputs/16][output mod 4][output / 4][16 inputs]
 type layouts struct {
 	groups, vectors []int8
+	narrow          bool // products of 16 inputs add up in 16 bits, see isNarrow
 }
 
 const (
@@ -38,6 +42,30 @@ func (l *layouts) arrange(d *Dense, weights []int8, stride int) {
 			l.vectors[d.vectorsIndex(o, i)] = w
 		}
 	}
+	l.narrow = d.isNarrow()
+}
+
+// isNarrow returns whether, of every 16 inputs of an output, the products of the first
+// two of all groups of four add up in 16 bits, and those of the other two.
+func (d *Dense) isNarrow() bool {
+	const most = math.MaxInt16 / MaxActivation
+	for o := range d.outputs {
+		for first := 0; first < d.paddedInputs; first += vectorInputs {
+			for half := range 2 {
+				plus, minus := 0, 0
+				for i := range vectorInputs {
+					w := int(d.layouts.groups[d.groupsIndex(o, first+i)])
+					if i%groupInputs/2 == half {
+						plus, minus = plus+max(w, 0), minus+max(-w, 0)
+					}
+				}
+				if plus > most || minus > most {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 func (d *Dense) groupsIndex(output, input int) int {

@@ -4,14 +4,12 @@ package kernel
 
 import "unsafe"
 
-func (r *Rows) apply(dst, src Row, added, removed []int32) {
-	r.checkOwn(dst, src)
+func (r *Rows) apply(d, s *byte, added, removed []int32) {
 	if !useAVX2 {
-		r.applyGeneric(dst, src, added, removed)
+		r.applyGeneric(d, s, added, removed)
 		return
 	}
 	// Rows out of range are left to applyMany, which panics.
-	d, s := dst.start, src.start
 	row := func(i int32) *byte { return offset(r.start, int(i)*r.stride) }
 	switch {
 	case len(added) == 1 && len(removed) == 1 && r.has(int(added[0])) && r.has(int(removed[0])):
@@ -98,6 +96,8 @@ func (d *Dense) mul(dst []int32, in []uint8) {
 	switch {
 	case useAVX512:
 		mulAVX512(&dst[0], &in[0], &d.layouts.vectors[0], &d.bias[0], len(in), len(dst))
+	case useAVX2 && d.layouts.narrow:
+		mulNarrowAVX2(&dst[0], &in[0], &d.layouts.groups[0], &d.bias[0], len(in), len(dst))
 	case useAVX2:
 		mulAVX2(&dst[0], &in[0], &d.layouts.groups[0], &d.bias[0], len(in), len(dst))
 	default:
@@ -128,4 +128,21 @@ func (t *Tail) eval(sums []int32) int32 {
 		return f.outBias + tailAVX512(&sums[0], f.blocks, &f.weights[0], &f.hiddenBias[0], &f.outWeights[0], uint64(t.shift))
 	}
 	return f.outBias + tailAVX2(&sums[0], f.blocks, &f.weights[0], &f.hiddenBias[0], &f.outWeights[0], uint64(t.shift))
+}
+
+// evalAccumulators returns false where there is no kernel for it.
+func (t *Tail) evalAccumulators(first *Dense, us, them []int16, in []uint8) (int32, bool) {
+	f, n := t.fused, len(us)
+	if f == nil || f.blocks != 1 || first.paddedOutputs != blockOutputs {
+		return 0, false
+	}
+	switch {
+	case useAVX512 && n%64 == 0:
+		return f.outBias + accumulatorsAVX512(&us[0], &them[0], n, &first.layouts.vectors[0], &first.bias[0],
+			&f.weights[0], &f.hiddenBias[0], &f.outWeights[0], uint64(t.shift)), true
+	case useAVX2 && n%32 == 0 && first.layouts.narrow:
+		return f.outBias + accumulatorsAVX2(&us[0], &them[0], n, &in[:2*n][0], &first.layouts.groups[0], &first.bias[0],
+			&f.weights[0], &f.hiddenBias[0], &f.outWeights[0], uint64(t.shift)), true
+	}
+	return 0, false
 }

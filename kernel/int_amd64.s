@@ -919,8 +919,8 @@ TEXT ·clipSumsAVX2(SB), NOSPLIT, $0-32
 
 sums:
 	VMOVDQU   (CX), Y3
-	VPSRAD    X0, Y3, Y3
 	VMOVDQU   32(CX), Y4
+	VPSRAD    X0, Y3, Y3
 	VPSRAD    X0, Y4, Y4
 	VPACKSSDW Y4, Y3, Y3
 	VPACKSSWB Y3, Y3, Y3
@@ -949,24 +949,24 @@ GLOBL intClipOrder<>(SB), RODATA|NOPTR, $32
 TEXT ·tailAVX2(SB), NOSPLIT, $0-52
 	MOVQ         sums+0(FP), AX
 	MOVQ         blocks+8(FP), CX
-	MOVQ         weights+16(FP), DX
-	MOVQ         bias+24(FP), BX
-	MOVQ         out+32(FP), SI
 	VPXOR        Y1, Y1, Y1
 	VMOVQ        shift+40(FP), X0
 	VMOVDQU      intClipOrder<>+0(SB), Y2
-	MOVL         $0x00010001, DI
-	VMOVD        DI, X3
+	MOVL         $0x00010001, DX
+	VMOVD        DX, X3
 	VPBROADCASTD X3, Y3
-	VMOVDQU      (BX), Y4
-	VMOVDQU      32(BX), Y5
-	VMOVDQU      64(BX), Y6
-	VMOVDQU      96(BX), Y7
+	MOVQ         weights+16(FP), DX
+	MOVQ         out+32(FP), BX
+	MOVQ         bias+24(FP), SI
+	VMOVDQU      (SI), Y4
+	VMOVDQU      32(SI), Y5
+	VMOVDQU      64(SI), Y6
+	VMOVDQU      96(SI), Y7
 
 blocks:
 	VMOVDQU      (AX), Y8
-	VPSRAD       X0, Y8, Y8
 	VMOVDQU      32(AX), Y9
+	VPSRAD       X0, Y8, Y8
 	VPSRAD       X0, Y9, Y9
 	VPACKSSDW    Y9, Y8, Y8
 	VPACKSSWB    Y8, Y8, Y8
@@ -1034,19 +1034,19 @@ blocks:
 	VPSRAD       X0, Y4, Y4
 	VPMAXSD      Y1, Y4, Y4
 	VPMINSD      Y2, Y4, Y4
-	VPMADDWD     (SI), Y4, Y4
+	VPMADDWD     (BX), Y4, Y4
 	VPSRAD       X0, Y5, Y5
 	VPMAXSD      Y1, Y5, Y5
 	VPMINSD      Y2, Y5, Y5
-	VPMADDWD     32(SI), Y5, Y5
+	VPMADDWD     32(BX), Y5, Y5
 	VPSRAD       X0, Y6, Y6
 	VPMAXSD      Y1, Y6, Y6
 	VPMINSD      Y2, Y6, Y6
-	VPMADDWD     64(SI), Y6, Y6
+	VPMADDWD     64(BX), Y6, Y6
 	VPSRAD       X0, Y7, Y7
 	VPMAXSD      Y1, Y7, Y7
 	VPMINSD      Y2, Y7, Y7
-	VPMADDWD     96(SI), Y7, Y7
+	VPMADDWD     96(BX), Y7, Y7
 	VPADDD       Y6, Y4, Y4
 	VPADDD       Y7, Y5, Y5
 	VPADDD       Y5, Y4, Y4
@@ -2176,13 +2176,13 @@ sums:
 TEXT ·tailAVX512(SB), NOSPLIT, $0-52
 	MOVQ      sums+0(FP), AX
 	MOVQ      blocks+8(FP), CX
-	MOVQ      weights+16(FP), DX
-	MOVQ      bias+24(FP), BX
-	MOVQ      out+32(FP), SI
 	VPXORD    Z1, Z1, Z1
 	VMOVQ     shift+40(FP), X0
-	VMOVDQU32 (BX), Z2
-	VMOVDQU32 64(BX), Z3
+	MOVQ      weights+16(FP), DX
+	MOVQ      out+32(FP), BX
+	MOVQ      bias+24(FP), SI
+	VMOVDQU32 (SI), Z2
+	VMOVDQU32 64(SI), Z3
 
 blocks:
 	VMOVDQU32     (AX), Z4
@@ -2211,11 +2211,11 @@ blocks:
 	VPSRAD        X0, Z2, Z2
 	VPMAXSD       Z1, Z2, Z2
 	VPMINSD       Z4, Z2, Z2
-	VPMADDWD      (SI), Z2, Z2
+	VPMADDWD      (BX), Z2, Z2
 	VPSRAD        X0, Z3, Z3
 	VPMAXSD       Z1, Z3, Z3
 	VPMINSD       Z4, Z3, Z3
-	VPMADDWD      64(SI), Z3, Z3
+	VPMADDWD      64(BX), Z3, Z3
 	VPADDD        Z3, Z2, Z2
 	VEXTRACTI64X4 $0x01, Z2, Y0
 	VPADDD        Y0, Y2, Y2
@@ -2314,6 +2314,83 @@ inputs:
 	ADDQ         $0x40, DX
 	SUBQ         $0x10, BX
 	JNZ          outputs
+	VZEROUPPER
+	RET
+
+// func mulNarrowAVX2(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)
+// Requires: AVX, AVX2
+TEXT ·mulNarrowAVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         weights+16(FP), CX
+	MOVQ         bias+24(FP), DX
+	MOVQ         outputs+40(FP), BX
+	MOVL         $0x00010001, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Y0
+
+outputs:
+	MOVQ    in+8(FP), SI
+	MOVQ    inputs+32(FP), DI
+	VMOVDQU (DX), Y1
+	VMOVDQU 32(DX), Y2
+
+inputs:
+	VBROADCASTI128 (SI), Y3
+	VPBROADCASTD   (SI), Y5
+	VPMADDUBSW     (CX), Y5, Y4
+	VPMADDUBSW     32(CX), Y5, Y5
+	VPBROADCASTD   4(SI), Y6
+	VPMADDUBSW     64(CX), Y6, Y7
+	VPADDW         Y7, Y4, Y4
+	VPMADDUBSW     96(CX), Y6, Y6
+	VPADDW         Y6, Y5, Y5
+	VPSHUFD        $0xaa, Y3, Y6
+	VPMADDUBSW     128(CX), Y6, Y7
+	VPADDW         Y7, Y4, Y4
+	VPMADDUBSW     160(CX), Y6, Y6
+	VPADDW         Y6, Y5, Y5
+	VPSHUFD        $0xff, Y3, Y3
+	VPMADDUBSW     192(CX), Y3, Y6
+	VPADDW         Y6, Y4, Y4
+	VPMADDUBSW     224(CX), Y3, Y3
+	VPADDW         Y3, Y5, Y5
+	VPMADDWD       Y0, Y4, Y4
+	VPADDD         Y4, Y1, Y1
+	VPMADDWD       Y0, Y5, Y5
+	VPADDD         Y5, Y2, Y2
+	VBROADCASTI128 16(SI), Y3
+	VPBROADCASTD   16(SI), Y5
+	VPMADDUBSW     256(CX), Y5, Y4
+	VPMADDUBSW     288(CX), Y5, Y5
+	VPBROADCASTD   20(SI), Y6
+	VPMADDUBSW     320(CX), Y6, Y7
+	VPADDW         Y7, Y4, Y4
+	VPMADDUBSW     352(CX), Y6, Y6
+	VPADDW         Y6, Y5, Y5
+	VPSHUFD        $0xaa, Y3, Y6
+	VPMADDUBSW     384(CX), Y6, Y7
+	VPADDW         Y7, Y4, Y4
+	VPMADDUBSW     416(CX), Y6, Y6
+	VPADDW         Y6, Y5, Y5
+	VPSHUFD        $0xff, Y3, Y3
+	VPMADDUBSW     448(CX), Y3, Y6
+	VPADDW         Y6, Y4, Y4
+	VPMADDUBSW     480(CX), Y3, Y3
+	VPADDW         Y3, Y5, Y5
+	VPMADDWD       Y0, Y4, Y4
+	VPADDD         Y4, Y1, Y1
+	VPMADDWD       Y0, Y5, Y5
+	VPADDD         Y5, Y2, Y2
+	ADDQ           $0x20, SI
+	ADDQ           $0x00000200, CX
+	SUBQ           $0x20, DI
+	JNZ            inputs
+	VMOVDQU        Y1, (AX)
+	VMOVDQU        Y2, 32(AX)
+	ADDQ           $0x40, AX
+	ADDQ           $0x40, DX
+	SUBQ           $0x10, BX
+	JNZ            outputs
 	VZEROUPPER
 	RET
 
@@ -2418,4 +2495,324 @@ total:
 	SUBQ        $0x10, BX
 	JNZ         outputs
 	VZEROUPPER
+	RET
+
+// func accumulatorsAVX2(us *int16, them *int16, n int, in *uint8, first *int8, firstBias *int32, weights *int8, bias *int32, out *int32, shift uint64) int32
+// Requires: AVX, AVX2
+TEXT ·accumulatorsAVX2(SB), NOSPLIT, $0-84
+	MOVQ  us+0(FP), AX
+	MOVQ  in+24(FP), CX
+	VPXOR Y0, Y0, Y0
+	MOVQ  $0x00000002, BX
+
+side:
+	MOVQ n+16(FP), DX
+
+lanes:
+	VMOVDQU      (AX), Y1
+	VPACKSSWB    32(AX), Y1, Y1
+	VPMAXSB      Y0, Y1, Y1
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      Y1, (CX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x20, DX
+	JNZ          lanes
+	MOVQ         them+8(FP), AX
+	DECQ         BX
+	JNZ          side
+	MOVQ         in+24(FP), CX
+	MOVQ         n+16(FP), DX
+	ADDQ         DX, DX
+	MOVL         $0x00010001, AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         first+32(FP), AX
+	MOVQ         firstBias+40(FP), BX
+	VMOVDQU      (BX), Y1
+	VMOVDQU      32(BX), Y2
+
+inputs:
+	VBROADCASTI128 (CX), Y3
+	VPBROADCASTD   (CX), Y5
+	VPMADDUBSW     (AX), Y5, Y4
+	VPMADDUBSW     32(AX), Y5, Y5
+	VPBROADCASTD   4(CX), Y6
+	VPMADDUBSW     64(AX), Y6, Y7
+	VPADDW         Y7, Y4, Y4
+	VPMADDUBSW     96(AX), Y6, Y6
+	VPADDW         Y6, Y5, Y5
+	VPSHUFD        $0xaa, Y3, Y6
+	VPMADDUBSW     128(AX), Y6, Y7
+	VPADDW         Y7, Y4, Y4
+	VPMADDUBSW     160(AX), Y6, Y6
+	VPADDW         Y6, Y5, Y5
+	VPSHUFD        $0xff, Y3, Y3
+	VPMADDUBSW     192(AX), Y3, Y6
+	VPADDW         Y6, Y4, Y4
+	VPMADDUBSW     224(AX), Y3, Y3
+	VPADDW         Y3, Y5, Y5
+	VPMADDWD       Y0, Y4, Y4
+	VPADDD         Y4, Y1, Y1
+	VPMADDWD       Y0, Y5, Y5
+	VPADDD         Y5, Y2, Y2
+	VBROADCASTI128 16(CX), Y3
+	VPBROADCASTD   16(CX), Y5
+	VPMADDUBSW     256(AX), Y5, Y4
+	VPMADDUBSW     288(AX), Y5, Y5
+	VPBROADCASTD   20(CX), Y6
+	VPMADDUBSW     320(AX), Y6, Y7
+	VPADDW         Y7, Y4, Y4
+	VPMADDUBSW     352(AX), Y6, Y6
+	VPADDW         Y6, Y5, Y5
+	VPSHUFD        $0xaa, Y3, Y6
+	VPMADDUBSW     384(AX), Y6, Y7
+	VPADDW         Y7, Y4, Y4
+	VPMADDUBSW     416(AX), Y6, Y6
+	VPADDW         Y6, Y5, Y5
+	VPSHUFD        $0xff, Y3, Y3
+	VPMADDUBSW     448(AX), Y3, Y6
+	VPADDW         Y6, Y4, Y4
+	VPMADDUBSW     480(AX), Y3, Y3
+	VPADDW         Y3, Y5, Y5
+	VPMADDWD       Y0, Y4, Y4
+	VPADDD         Y4, Y1, Y1
+	VPMADDWD       Y0, Y5, Y5
+	VPADDD         Y5, Y2, Y2
+	ADDQ           $0x20, CX
+	ADDQ           $0x00000200, AX
+	SUBQ           $0x20, DX
+	JNZ            inputs
+	VPXOR          Y3, Y3, Y3
+	VMOVQ          shift+72(FP), X0
+	VMOVDQU        intClipOrder<>+0(SB), Y4
+	MOVL           $0x00010001, AX
+	VMOVD          AX, X5
+	VPBROADCASTD   X5, Y5
+	MOVQ           weights+48(FP), AX
+	MOVQ           out+64(FP), CX
+	MOVQ           bias+56(FP), DX
+	VMOVDQU        (DX), Y6
+	VMOVDQU        32(DX), Y7
+	VMOVDQU        64(DX), Y8
+	VMOVDQU        96(DX), Y9
+	VPSRAD         X0, Y1, Y1
+	VPSRAD         X0, Y2, Y2
+	VPACKSSDW      Y2, Y1, Y1
+	VPACKSSWB      Y1, Y1, Y1
+	VPMAXSB        Y3, Y1, Y1
+	VPERMD         Y1, Y4, Y1
+	VPSHUFD        $0x00, Y1, Y2
+	VPSHUFD        $0x55, Y1, Y4
+	VPSHUFD        $0xaa, Y1, Y10
+	VPSHUFD        $0xff, Y1, Y1
+	VPMADDUBSW     (AX), Y2, Y11
+	VPMADDWD       Y5, Y11, Y11
+	VPADDD         Y11, Y6, Y6
+	VPMADDUBSW     32(AX), Y2, Y11
+	VPMADDWD       Y5, Y11, Y11
+	VPADDD         Y11, Y7, Y7
+	VPMADDUBSW     64(AX), Y2, Y11
+	VPMADDWD       Y5, Y11, Y11
+	VPADDD         Y11, Y8, Y8
+	VPMADDUBSW     96(AX), Y2, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y9, Y9
+	VPMADDUBSW     128(AX), Y4, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y6, Y6
+	VPMADDUBSW     160(AX), Y4, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y7, Y7
+	VPMADDUBSW     192(AX), Y4, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y8, Y8
+	VPMADDUBSW     224(AX), Y4, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y9, Y9
+	VPMADDUBSW     256(AX), Y10, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y6, Y6
+	VPMADDUBSW     288(AX), Y10, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y7, Y7
+	VPMADDUBSW     320(AX), Y10, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y8, Y8
+	VPMADDUBSW     352(AX), Y10, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y9, Y9
+	VPMADDUBSW     384(AX), Y1, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y6, Y6
+	VPMADDUBSW     416(AX), Y1, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y7, Y7
+	VPMADDUBSW     448(AX), Y1, Y2
+	VPMADDWD       Y5, Y2, Y2
+	VPADDD         Y2, Y8, Y8
+	VPMADDUBSW     480(AX), Y1, Y1
+	VPMADDWD       Y5, Y1, Y1
+	VPADDD         Y1, Y9, Y9
+	MOVL           $0x0000007f, AX
+	VMOVD          AX, X1
+	VPBROADCASTD   X1, Y1
+	VPSRAD         X0, Y6, Y6
+	VPMAXSD        Y3, Y6, Y6
+	VPMINSD        Y1, Y6, Y6
+	VPMADDWD       (CX), Y6, Y6
+	VPSRAD         X0, Y7, Y7
+	VPMAXSD        Y3, Y7, Y7
+	VPMINSD        Y1, Y7, Y7
+	VPMADDWD       32(CX), Y7, Y7
+	VPSRAD         X0, Y8, Y8
+	VPMAXSD        Y3, Y8, Y8
+	VPMINSD        Y1, Y8, Y8
+	VPMADDWD       64(CX), Y8, Y8
+	VPSRAD         X0, Y9, Y9
+	VPMAXSD        Y3, Y9, Y9
+	VPMINSD        Y1, Y9, Y9
+	VPMADDWD       96(CX), Y9, Y9
+	VPADDD         Y8, Y6, Y6
+	VPADDD         Y9, Y7, Y7
+	VPADDD         Y7, Y6, Y6
+	VEXTRACTI128   $0x01, Y6, X0
+	VPADDD         X0, X6, X6
+	VPSHUFD        $0x4e, X6, X0
+	VPADDD         X0, X6, X6
+	VPSHUFD        $0xb1, X6, X0
+	VPADDD         X0, X6, X6
+	VMOVD          X6, AX
+	VZEROUPPER
+	MOVL           AX, ret+80(FP)
+	RET
+
+// func accumulatorsAVX512(us *int16, them *int16, n int, first *int8, firstBias *int32, weights *int8, bias *int32, out *int32, shift uint64) int32
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI
+TEXT ·accumulatorsAVX512(SB), NOSPLIT, $0-76
+	MOVQ      us+0(FP), AX
+	MOVQ      first+24(FP), CX
+	VMOVDQU64 intPackedOrder<>+0(SB), Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	VPXORD    Z11, Z11, Z11
+	VPXORD    Z12, Z12, Z12
+	VPXORD    Z13, Z13, Z13
+	VPXORD    Z14, Z14, Z14
+	VPXORD    Z15, Z15, Z15
+	VPXORD    Z16, Z16, Z16
+	VPXORD    Z17, Z17, Z17
+	MOVQ      $0x00000002, BX
+
+side:
+	MOVQ n+16(FP), DX
+
+inputs:
+	VMOVDQU32     (AX), Z18
+	VPACKSSWB     64(AX), Z18, Z18
+	VPMAXSB       Z1, Z18, Z18
+	VPERMQ        Z18, Z0, Z18
+	VSHUFI32X4    $0x00, Z18, Z18, Z19
+	VPDPBUSD      (CX), Z19, Z2
+	VPDPBUSD      64(CX), Z19, Z3
+	VPDPBUSD      128(CX), Z19, Z4
+	VPDPBUSD      192(CX), Z19, Z5
+	VSHUFI32X4    $0x55, Z18, Z18, Z19
+	VPDPBUSD      256(CX), Z19, Z6
+	VPDPBUSD      320(CX), Z19, Z7
+	VPDPBUSD      384(CX), Z19, Z8
+	VPDPBUSD      448(CX), Z19, Z9
+	VSHUFI32X4    $0xaa, Z18, Z18, Z19
+	VPDPBUSD      512(CX), Z19, Z10
+	VPDPBUSD      576(CX), Z19, Z11
+	VPDPBUSD      640(CX), Z19, Z12
+	VPDPBUSD      704(CX), Z19, Z13
+	VSHUFI32X4    $0xff, Z18, Z18, Z18
+	VPDPBUSD      768(CX), Z18, Z14
+	VPDPBUSD      832(CX), Z18, Z15
+	VPDPBUSD      896(CX), Z18, Z16
+	VPDPBUSD      960(CX), Z18, Z17
+	ADDQ          $0x00000080, AX
+	ADDQ          $0x00000400, CX
+	SUBQ          $0x40, DX
+	JNZ           inputs
+	MOVQ          them+8(FP), AX
+	DECQ          BX
+	JNZ           side
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z10, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPADDD        Z15, Z11, Z11
+	VPADDD        Z11, Z3, Z3
+	VPADDD        Z8, Z4, Z4
+	VPADDD        Z16, Z12, Z12
+	VPADDD        Z12, Z4, Z4
+	VPADDD        Z9, Z5, Z5
+	VPADDD        Z17, Z13, Z13
+	VPADDD        Z13, Z5, Z5
+	VPUNPCKLDQ    Z3, Z2, Z0
+	VPUNPCKHDQ    Z3, Z2, Z1
+	VPADDD        Z1, Z0, Z0
+	VPUNPCKLDQ    Z5, Z4, Z1
+	VPUNPCKHDQ    Z5, Z4, Z2
+	VPADDD        Z2, Z1, Z1
+	VPUNPCKLQDQ   Z1, Z0, Z2
+	VPUNPCKHQDQ   Z1, Z0, Z0
+	VPADDD        Z0, Z2, Z2
+	MOVQ          firstBias+32(FP), AX
+	VPADDD        (AX), Z2, Z2
+	VPXORD        Z20, Z20, Z20
+	VMOVQ         shift+64(FP), X0
+	MOVQ          weights+40(FP), AX
+	MOVQ          out+56(FP), CX
+	MOVQ          bias+48(FP), DX
+	VMOVDQU32     (DX), Z1
+	VMOVDQU32     64(DX), Z3
+	VPSRAD        X0, Z2, Z2
+	VPMAXSD       Z20, Z2, Z2
+	VPMOVSDB      Z2, X21
+	VSHUFI32X4    $0x00, Z21, Z21, Z21
+	VPSHUFD       $0x00, Z21, Z2
+	VPSHUFD       $0x55, Z21, Z4
+	VPSHUFD       $0xaa, Z21, Z5
+	VPSHUFD       $0xff, Z21, Z6
+	VPDPBUSD      (AX), Z2, Z1
+	VPDPBUSD      64(AX), Z2, Z3
+	VPDPBUSD      128(AX), Z4, Z1
+	VPDPBUSD      192(AX), Z4, Z3
+	VPDPBUSD      256(AX), Z5, Z1
+	VPDPBUSD      320(AX), Z5, Z3
+	VPDPBUSD      384(AX), Z6, Z1
+	VPDPBUSD      448(AX), Z6, Z3
+	MOVL          $0x0000007f, AX
+	VPBROADCASTD  AX, Z2
+	VPSRAD        X0, Z1, Z1
+	VPMAXSD       Z20, Z1, Z1
+	VPMINSD       Z2, Z1, Z1
+	VPMADDWD      (CX), Z1, Z1
+	VPSRAD        X0, Z3, Z3
+	VPMAXSD       Z20, Z3, Z3
+	VPMINSD       Z2, Z3, Z3
+	VPMADDWD      64(CX), Z3, Z3
+	VPADDD        Z3, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDD        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPADDD        X0, X1, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPADDD        X0, X1, X1
+	VMOVD         X1, AX
+	VZEROUPPER
+	MOVL          AX, ret+72(FP)
 	RET

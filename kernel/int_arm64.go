@@ -4,15 +4,13 @@ package kernel
 
 import "unsafe"
 
-func (r *Rows) apply(dst, src Row, added, removed []int32) {
-	r.checkOwn(dst, src)
+func (r *Rows) apply(d, s *byte, added, removed []int32) {
 	if !useNEON {
-		r.applyGeneric(dst, src, added, removed)
+		r.applyGeneric(d, s, added, removed)
 		return
 	}
 	r.check(added)
 	r.check(removed)
-	d, s := dst.start, src.start
 	row := func(i int32) *byte { return offset(r.start, int(i)*r.stride) }
 	switch {
 	case len(added) == 1 && len(removed) == 1:
@@ -92,3 +90,6 @@ func (t *Tail) eval(sums []int32) int32 {
 	}
 	return f.outBias + tailNEON(&sums[0], f.blocks, &f.weights[0], &f.hiddenBias[0], &f.outWeights[0], uint64(t.shift))
 }
+
+// evalAccumulators returns false: there is no kernel for it.
+func (t *Tail) evalAccumulators(*Dense, []int16, []int16, []uint8) (int32, bool) { return 0, false }

@@ -182,6 +182,18 @@ func extremeLayer(outputs, inputs int) layer {
 	return l
 }
 
+// largestNarrow is the largest weight with which any products of 16 inputs, two and two,
+// add up in 16 bits: 8 * 32 * 127 < 1<<15.
+const largestNarrow = 32
+
+// small bounds the weights by largestNarrow.
+func (l layer) small() layer {
+	for i, w := range l.weights {
+		l.weights[i] = max(min(w, largestNarrow), -largestNarrow)
+	}
+	return l
+}
+
 func (l layer) dense() *Dense { return NewDense(l.weights, l.bias, l.outputs, l.inputs, l.stride) }
 
 // slowMul is the definition of Mul.
@@ -230,9 +242,13 @@ func TestDense(t *testing.T) {
 					continue
 				}
 				l := randomLayer(rng, outputs, inputs)
-				checkMul(t, l, randomInput(rng, l.dense()))
+				in := randomInput(rng, l.dense())
+				checkMul(t, l, in)
+				checkMul(t, l.small(), in)
 				l = extremeLayer(outputs, inputs)
-				checkMul(t, l, slices.Repeat([]uint8{MaxActivation}, l.dense().PaddedInputs()))
+				in = slices.Repeat([]uint8{MaxActivation}, len(in))
+				checkMul(t, l, in)
+				checkMul(t, l.small(), in)
 			}
 		}
 	})
@@ -279,6 +295,11 @@ func FuzzDense(f *testing.F) {
 			forceLevel(t, v)
 			checkMul(t, l, in)
 		}
+		l = l.small()
+		for v := Generic; v <= Best(); v++ {
+			forceLevel(t, v)
+			checkMul(t, l, in)
+		}
 	})
 }
 
@@ -303,17 +324,20 @@ func BenchmarkTransform(b *testing.B) {
 
 func BenchmarkDense(b *testing.B) {
 	for _, shape := range []struct{ inputs, outputs int }{{1024, 16}, {512, 32}, {128, 16}, {16, 32}, {32, 32}} {
-		b.Run(fmt.Sprintf("%d-%d", shape.inputs, shape.outputs), func(b *testing.B) {
-			rng := testRand()
-			l := randomLayer(rng, shape.outputs, shape.inputs)
-			d := l.dense()
-			in, dst := randomInput(rng, d), make([]int32, d.PaddedOutputs())
-			benchEveryLevel(b, func(b *testing.B) {
-				b.SetBytes(int64(shape.inputs * shape.outputs))
-				for b.Loop() {
-					d.Mul(dst, in)
-				}
+		rng := testRand()
+		l := randomLayer(rng, shape.outputs, shape.inputs)
+		for _, size := range []string{"", "-small"} {
+			b.Run(fmt.Sprintf("%d-%d%s", shape.inputs, shape.outputs, size), func(b *testing.B) {
+				d := l.dense()
+				in, dst := randomInput(rng, d), make([]int32, d.PaddedOutputs())
+				benchEveryLevel(b, func(b *testing.B) {
+					b.SetBytes(int64(shape.inputs * shape.outputs))
+					for b.Loop() {
+						d.Mul(dst, in)
+					}
+				})
 			})
-		})
+			l = l.small()
+		}
 	}
 }

@@ -2,8 +2,7 @@
 
 package kernel
 
-func (r *Rows) apply(dst, src Row, added, removed []int32) {
-	r.checkOwn(dst, src)
+func (r *Rows) apply(dst, src *byte, added, removed []int32) {
 	r.applyGeneric(dst, src, added, removed)
 }
 
@@ -33,6 +32,9 @@ func (d *Dense) mul(dst []int32, in []uint8) { d.mulGeneric(dst, in) }
 func clipSums(dst []uint8, src []int32, shift uint) { clipSumsGeneric(dst, src, shift) }
 
 func (t *Tail) eval(sums []int32) int32 { return t.evalLayers(sums) }
+
+// evalAccumulators returns false: there is no kernel for it.
+func (t *Tail) evalAccumulators(*Dense, []int16, []int16, []uint8) (int32, bool) { return 0, false }
 
 // layouts and fused are what only kernels in assembly need.
 type (

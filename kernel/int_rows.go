@@ -137,12 +137,8 @@ func (r Row) bytes() []byte { return unsafe.Slice(r.start, r.shape.stride) }
 // the lanes and in the sums; both wrap on overflow. dst and src belong to r and
 // may be the same. A row may be listed more than once.
 func (r *Rows) Apply(dst, src Row, added, removed []int32) {
-	r.apply(dst, src, added, removed)
-}
-
-// checkOwn panics if a row is not of this table's shape, or not a row at all.
-func (r *Rows) checkOwn(dst, src Row) {
 	if dst.shape != &r.shape || src.shape != &r.shape {
 		panic("kernel: rows of different tables")
 	}
+	r.apply(dst.start, src.start, added, removed) // as many words as registers take
 }

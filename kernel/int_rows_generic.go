@@ -5,7 +5,8 @@ package kernel
 const unroll = 8
 
 // applyGeneric is Apply in plain Go.
-func (r *Rows) applyGeneric(dst, src Row, added, removed []int32) {
+func (r *Rows) applyGeneric(to, from *byte, added, removed []int32) {
+	dst, src := Row{to, &r.shape}, Row{from, &r.shape}
 	applySlices(dst.Lanes(), src.Lanes(), added, removed, r.LanesOf)
 	if r.sums > 0 {
 		applySlices(dst.Sums(), src.Sums(), added, removed, r.SumsOf)

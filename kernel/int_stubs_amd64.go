@@ -99,7 +99,22 @@ func tailAVX512(sums *int32, blocks int, weights *int8, bias *int32, out *int32,
 //go:noescape
 func mulAVX2(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)
 
+// mulNarrowAVX2 is mul where, of every 16 inputs, the products of the first two of all groups of four add up in 16 bits, and those of the other two.
+//
+//go:noescape
+func mulNarrowAVX2(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)
+
 // mulAVX512 sets dst = bias + weights * in for weights by vectors; inputs is a multiple of 32, outputs of 16.
 //
 //go:noescape
 func mulAVX512(dst *int32, in *uint8, weights *int8, bias *int32, inputs int, outputs int)
+
+// accumulatorsAVX2 returns tail's output for the sums of the first layer for clamp(us, 0, 127), clamp(them, 0, 127) of n lanes each, weights as for both; n is a multiple of 32, in has room for 2n activations, and the first layer's weights are as in mulNarrow.
+//
+//go:noescape
+func accumulatorsAVX2(us *int16, them *int16, n int, in *uint8, first *int8, firstBias *int32, weights *int8, bias *int32, out *int32, shift uint64) int32
+
+// accumulatorsAVX512 returns tail's output for the sums of the first layer for clamp(us, 0, 127), clamp(them, 0, 127) of n lanes each, weights as for both; n is a multiple of 64.
+//
+//go:noescape
+func accumulatorsAVX512(us *int16, them *int16, n int, first *int8, firstBias *int32, weights *int8, bias *int32, out *int32, shift uint64) int32

@@ -44,6 +44,20 @@ func (t *Tail) Eval(sums []int32) int32 {
 	return t.eval(sums)
 }
 
+// EvalAccumulators returns the network's output for the accumulators of both
+// perspectives, the side to move's first: Eval of first.Mul of Transform. in
+// [first.PaddedInputs()] and sums [first.PaddedOutputs()] are scratch.
+func (t *Tail) EvalAccumulators(first *Dense, us, them []int16, in []uint8, sums []int32) int32 {
+	if len(us) == len(them) && 2*len(us) == first.paddedInputs {
+		if v, ok := t.evalAccumulators(first, us, them, in); ok {
+			return v
+		}
+	}
+	Transform(in, us, them)
+	first.Mul(sums, in)
+	return t.Eval(sums)
+}
+
 // evalLayers is Eval, layer by layer.
 func (t *Tail) evalLayers(sums []int32) int32 {
 	var (

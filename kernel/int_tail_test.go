@@ -62,6 +62,46 @@ func TestTail(t *testing.T) {
 	})
 }
 
+// checkAccumulators evaluates random accumulators by the parts and in one.
+func checkAccumulators(t *testing.T, rng *rand.Rand, lanes int, first layer, rest ...layer) {
+	t.Helper()
+	d := first.dense()
+	var dense []*Dense
+	for _, l := range rest {
+		dense = append(dense, l.dense())
+	}
+	tail := NewTail(6, dense...)
+	in, sums := make([]uint8, d.PaddedInputs()), make([]int32, d.PaddedOutputs())
+	for range 5 {
+		us, them := randomLanes(rng, lanes), randomLanes(rng, lanes)
+		clipped := make([]uint8, 2*lanes)
+		for i, v := range slices.Concat(us, them) {
+			clipped[i] = uint8(min(max(v, 0), MaxActivation))
+		}
+		want := slowTail(6, rest, first.slowMul(clipped))
+		if got := tail.EvalAccumulators(d, us, them, in, sums); got != want {
+			t.Fatalf("%d lanes, %d outputs: got %d, want %d", lanes, first.outputs, got, want)
+		}
+	}
+}
+
+func TestEvalAccumulators(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		rng := testRand()
+		for lanes := laneStep; lanes <= 640; lanes += laneStep {
+			for _, outputs := range []int{1, 8, 15, 16, 17, 32} {
+				rest := []layer{randomLayer(rng, 32, outputs), randomLayer(rng, 1, 32)}
+				checkAccumulators(t, rng, lanes, randomLayer(rng, outputs, 2*lanes), rest...)
+				checkAccumulators(t, rng, lanes, randomLayer(rng, outputs, 2*lanes).small(), rest...)
+				checkAccumulators(t, rng, lanes, extremeLayer(outputs, 2*lanes), rest...)
+				checkAccumulators(t, rng, lanes, extremeLayer(outputs, 2*lanes).small(), rest...)
+				checkAccumulators(t, rng, lanes, randomLayer(rng, outputs, 2*lanes), randomLayer(rng, 1, outputs))
+			}
+		}
+		checkAccumulators(t, rng, 64, randomLayer(rng, 1, 128))
+	})
+}
+
 func FuzzTail(f *testing.F) {
 	f.Add(uint64(1), uint8(6), uint8(15), uint8(31), false)
 	f.Add(uint64(2), uint8(4), uint8(31), uint8(0), true)
@@ -122,6 +162,23 @@ func TestIntKernelsDoNotAllocate(t *testing.T) {
 			t.Errorf("%v allocations per run, want none", n)
 		}
 	})
+}
+
+func BenchmarkEvalAccumulators(b *testing.B) {
+	for _, lanes := range []int{512, 128} {
+		b.Run(fmt.Sprintf("2x%d-16-32-1", lanes), func(b *testing.B) {
+			rng := testRand()
+			first := randomLayer(rng, 16, 2*lanes).small().dense()
+			tail := NewTail(6, randomLayer(rng, 32, 16).dense(), randomLayer(rng, 1, 32).dense())
+			us, them := randomLanes(rng, lanes), randomLanes(rng, lanes)
+			in, sums := make([]uint8, first.PaddedInputs()), make([]int32, first.PaddedOutputs())
+			benchEveryLevel(b, func(b *testing.B) {
+				for b.Loop() {
+					_ = tail.EvalAccumulators(first, us, them, in, sums)
+				}
+			})
+		})
+	}
 }
 
 func BenchmarkTail(b *testing.B) {

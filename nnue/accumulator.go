@@ -167,21 +167,28 @@ func (a *Accumulator) Raw(p *chess.Position) int {
 func (a *Accumulator) forward(rows *[2]kernel.Row, us chess.Color, bucket int) int {
 	arch := &a.net.arch
 	own, other := rows[us], rows[us.Other()]
-	switch inputs := a.transformed[:arch.Inputs()]; arch.Activation {
+	l, inputs := &a.layers[bucket], a.transformed[:arch.Inputs()]
+	var value int
+	switch arch.Activation {
 	case SCReLU:
 		kernel.TransformSquare(inputs, own.Lanes(), other.Lanes())
+		value = l.eval(a)
 	case Pairwise:
 		kernel.TransformPairs(inputs, own.Lanes(), other.Lanes())
+		value = l.eval(a)
 	default:
-		kernel.Transform(inputs, own.Lanes(), other.Lanes())
+		value = int(l.tail.EvalAccumulators(l.first, own.Lanes(), other.Lanes(), a.transformed, a.sums))
 	}
-	l := &a.layers[bucket]
-	l.first.Mul(a.sums, a.transformed)
-	value := int(l.tail.Eval(a.sums))
 	if arch.PSQT != 0 {
 		value += int(own.Sums()[bucket]-other.Sums()[bucket]) / 2
 	}
 	return value / arch.OutputScale
+}
+
+// eval returns the output for the inputs in a.
+func (l *layers) eval(a *Accumulator) int {
+	l.first.Mul(a.sums, a.transformed)
+	return int(l.tail.Eval(a.sums))
 }
 
 // update brings the current ply's sums for a perspective up to date.

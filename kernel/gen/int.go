@@ -20,7 +20,10 @@ func intKernels() {
 		v.tail()
 	}
 	mulAVX2()
+	mulNarrowAVX2()
 	mulAVX512()
+	accumulatorsAVX2()
+	accumulatorsAVX512()
 }
 
 // lineBytes is a cache line, in which rows are padded, and what most kernels

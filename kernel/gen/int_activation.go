@@ -36,16 +36,7 @@ func (v vectors) transform(kind rectifier) {
 			"sets dst = clamp(us[:n], 0, 127)*clamp(us[n:], 0, 127)/127, and the same of them, of 2n lanes each, n a multiple of 16.")
 	}
 	dst, n := param("dst"), param("n")
-	a := activation{vectors: v}
-	if v == avx512 {
-		// Packing takes turns between the 128-bit parts of its sources.
-		a.order = ZMM()
-		VMOVDQU64(constants[uint64]("intPackedOrder", 0, 2, 4, 6, 1, 3, 5, 7), a.order)
-	}
-	a.zero = v.zeroInts()
-	if kind != clipped {
-		a.most, a.factor = v.repeat(pairs(127)), v.repeat(pairs(productFactor))
-	}
+	a := v.newActivation(kind)
 	if kind == paired {
 		a.half = GP64()
 		MOVQ(n, a.half)
@@ -98,6 +89,20 @@ type activation struct {
 	low                       bool // gives bytes in the lower half only
 	order, zero, most, factor VecVirtual
 	half                      Register // lanes from a factor to the other
+}
+
+func (v vectors) newActivation(kind rectifier) activation {
+	a := activation{vectors: v}
+	if v == avx512 {
+		// Packing takes turns between the 128-bit parts of its sources.
+		a.order = ZMM()
+		VMOVDQU64(constants[uint64]("intPackedOrder", 0, 2, 4, 6, 1, 3, 5, 7), a.order)
+	}
+	a.zero = v.zeroInts()
+	if kind != clipped {
+		a.most, a.factor = v.repeat(pairs(127)), v.repeat(pairs(productFactor))
+	}
+	return a
 }
 
 // narrow is the same activation of 16 lanes.
@@ -187,25 +192,28 @@ func (v vectors) newClip() clip {
 // bytes activates 16 sums at src; with AVX2 the upper half of the register
 // holds the bytes as well.
 func (c clip) bytes(src Register) VecVirtual {
+	sums := c.registers(blockOutputs * 4 / c.width())
+	for i, s := range sums { // a shift by a register takes no memory operand
+		c.move(Mem{Base: src, Disp: i * c.width()}, s)
+	}
+	return c.pack(sums)
+}
+
+// pack is bytes for 16 sums in registers, which it destroys.
+func (c clip) pack(sums []VecVirtual) VecVirtual {
+	for _, s := range sums {
+		VPSRAD(c.shift, s, s)
+	}
+	y := sums[0]
 	if c.vectors == avx512 {
-		z, x := ZMM(), XMM()
-		VPSRAD(c.shift, c.sums(src, z, 0), z)
-		VPMAXSD(c.zero, z, z)
-		VPMOVSDB(z, x)
+		x := XMM()
+		VPMAXSD(c.zero, y, y)
+		VPMOVSDB(y, x)
 		return x
 	}
-	y, high := YMM(), YMM()
-	VPSRAD(c.shift, c.sums(src, y, 0), y)
-	VPSRAD(c.shift, c.sums(src, high, 32), high)
-	VPACKSSDW(high, y, y)
+	VPACKSSDW(sums[1], y, y)
 	VPACKSSWB(y, y, y)
 	VPMAXSB(c.zero, y, y)
 	VPERMD(y, c.order, y)
 	return y.AsX().(VecVirtual)
-}
-
-// sums loads a vector of sums: a shift by a register takes no memory operand.
-func (c clip) sums(src Register, r VecVirtual, offset int) VecVirtual {
-	c.move(Mem{Base: src, Disp: offset}, r)
-	return r
 }

@@ -75,6 +75,68 @@ func mulAVX2() {
 	leave()
 }
 
+// mulNarrowAVX2 writes mulAVX2 for weights so small that the products of 16 inputs, two and
+// two, add up in 16 bits: one instruction in place of four widens them. Of four groups of
+// inputs two are spread by a load and two by a shuffle, so that neither is what takes the
+// time alone.
+func mulNarrowAVX2() {
+	v := avx2
+	v.function("mulNarrow", "func(dst *int32, in *uint8, weights *int8, bias *int32, inputs, outputs int)",
+		"is mul where, of every 16 inputs, the products of the first two of all groups of four add up in 16 bits, and those of the other two.")
+	dst, weights, bias, outputs := param("dst"), param("weights"), param("bias"), param("outputs")
+	p := v.newProducts()
+	Label("outputs")
+	in, inputs := param("in"), param("inputs")
+	sums := p.narrowSums(in, weights, bias, inputs)
+	for i, s := range sums {
+		v.move(s, Mem{Base: dst, Disp: i * v.width()})
+	}
+	nextOutputs(dst, bias, outputs)
+	leave()
+}
+
+// narrowSums writes the loop of mulNarrow over inputs for 16 outputs and returns their sums.
+func (p products) narrowSums(in, weights, bias, inputs Register) []VecVirtual {
+	const groups, step = 4, 4 * groupInputs
+	sums := p.registers(blockOutputs * 4 / p.width())
+	for i, s := range sums {
+		p.move(Mem{Base: bias, Disp: i * p.width()}, s)
+	}
+	Label("inputs")
+	for at := 0; at < blockInputs; at += step {
+		all := p.register()
+		VBROADCASTI128(Mem{Base: in, Disp: at}, all)
+		narrow := p.registers(len(sums))
+		for g := range groups {
+			x := p.register()
+			if g < groups/2 {
+				VPBROADCASTD(Mem{Base: in, Disp: at + g*groupInputs}, x)
+			} else {
+				VPSHUFD(U8(g*0b01_01_01_01), all, x)
+			}
+			for i, n := range narrow {
+				t := n
+				if g > 0 {
+					t = p.register()
+				}
+				VPMADDUBSW(Mem{Base: weights, Disp: at*blockOutputs + g*lineBytes + i*p.width()}, x, t)
+				if g > 0 {
+					VPADDW(t, n, n)
+				}
+			}
+		}
+		for i, s := range sums {
+			VPMADDWD(p.ones, narrow[i], narrow[i])
+			VPADDD(narrow[i], s, s)
+		}
+	}
+	ADDQ(Imm(blockInputs), in)
+	ADDQ(U32(blockInputs*blockOutputs), weights)
+	SUBQ(Imm(blockInputs), inputs)
+	JNZ(LabelRef("inputs"))
+	return sums
+}
+
 // nextOutputs ends the loop over blocks of outputs.
 func nextOutputs(dst, bias, outputs Register) {
 	ADDQ(Imm(4*blockOutputs), dst)
@@ -95,22 +157,13 @@ func mulAVX512() {
 	p := v.newProducts()
 	Label("outputs")
 	in, inputs := param("in"), param("inputs")
-	// Four sums for every vector: with fewer, a sum is not ready when its next
-	// products are.
-	const step, vectors = 16, 4 // inputs of a vector, and vectors of 16 outputs
-	var sums [4][vectors]VecVirtual
-	for i := range sums {
-		for j := range sums[i] {
-			sums[i][j] = v.zeroInts()
-		}
-	}
+	const step = 16 // inputs of a vector
+	sums := fourSums()
 	add := func(n int) {
 		for i := range n / step {
 			x := v.register()
 			VBROADCASTI32X4(Mem{Base: in, Disp: i * step}, x)
-			for j, s := range sums[i] {
-				p.add(Mem{Base: weights, Disp: (i*vectors + j) * lineBytes}, x, s)
-			}
+			p.addVectors(weights, i, x, sums[i])
 		}
 		ADDQ(Imm(uint64(n)), in)
 		ADDQ(U32(uint32(n*blockOutputs)), weights)
@@ -126,16 +179,40 @@ func mulAVX512() {
 	JLT(LabelRef("total"))
 	add(blockInputs)
 	Label("total")
+	total := addUp(sums)
+	VPADDD(Mem{Base: bias}, total, total)
+	v.move(total, Mem{Base: dst})
+	nextOutputs(dst, bias, outputs)
+	leave()
+}
+
+// fourSums returns zeros: four sums for each of the four vectors of 16 outputs. With fewer,
+// a sum is not ready when its next products are.
+func fourSums() (sums [4][4]VecVirtual) {
+	for i := range sums {
+		for j := range sums[i] {
+			sums[i][j] = avx512.zeroInts()
+		}
+	}
+	return sums
+}
+
+// addVectors adds the products of 16 inputs, in every 128 bits of a register, with the i-th
+// 16 inputs' weights to the sums of the four vectors.
+func (p products) addVectors(weights Register, i int, inputs VecVirtual, sums [4]VecVirtual) {
+	for j, s := range sums {
+		p.add(Mem{Base: weights, Disp: (i*len(sums) + j) * lineBytes}, inputs, s)
+	}
+}
+
+// addUp adds up the sums of 16 outputs.
+func addUp(sums [4][4]VecVirtual) VecVirtual {
 	for j, s := range sums[0] {
 		VPADDD(sums[1][j], s, s)
 		VPADDD(sums[3][j], sums[2][j], sums[2][j])
 		VPADDD(sums[2][j], s, s)
 	}
-	total := transposeAdd(sums[0])
-	VPADDD(Mem{Base: bias}, total, total)
-	v.move(total, Mem{Base: dst})
-	nextOutputs(dst, bias, outputs)
-	leave()
+	return transposeAdd(sums[0])
 }
 
 // transposeAdd adds up the four lanes in every 128-bit part of four registers:
@@ -151,86 +228,4 @@ func transposeAdd(r [4]VecVirtual) VecVirtual {
 	a := interleave(r[0], r[1], VPUNPCKLDQ, VPUNPCKHDQ)
 	b := interleave(r[2], r[3], VPUNPCKLDQ, VPUNPCKHDQ)
 	return interleave(a, b, VPUNPCKLQDQ, VPUNPCKHQDQ)
-}
-
-// tailOutputs is the most outputs the hidden layer of the tail kernel has.
-const tailOutputs = 32
-
-// tail writes the kernel for all that follows a first layer of up to 32 outputs:
-// activation, a hidden layer of up to 32 outputs, activation, one output.
-// Weights are by groups, [group][32 outputs][4 inputs].
-func (v vectors) tail() {
-	v.function("tail", "func(sums *int32, blocks int, weights *int8, bias, out *int32, shift uint64) int32",
-		"returns out * clamp((bias + weights * clamp(sums >> shift, 0, 127)) >> shift, 0, 127) for 16 sums a block and 32 hidden outputs.")
-	sums, blocks, weights, bias, out := param("sums"), param("blocks"), param("weights"), param("bias"), param("out")
-	c, p := v.newClip(), v.newProducts()
-	hidden := v.registers(tailOutputs * 4 / v.width())
-	for i, h := range hidden {
-		v.move(Mem{Base: bias, Disp: i * v.width()}, h)
-	}
-	Label("blocks")
-	for g, x := range c.groups(sums) {
-		for i, h := range hidden {
-			p.add(Mem{Base: weights, Disp: (g*len(hidden) + i) * v.width()}, x, h)
-		}
-	}
-	ADDQ(Imm(lineBytes), sums)
-	ADDQ(U32(16*tailOutputs), weights)
-	DECQ(blocks)
-	JNZ(LabelRef("blocks"))
-
-	// Activations stay in 32-bit lanes whose upper halves are zero, so that the
-	// product of 16-bit pairs is the product of the lanes.
-	most := v.repeat(127)
-	for i, h := range hidden {
-		VPSRAD(c.shift, h, h)
-		VPMAXSD(c.zero, h, h)
-		VPMINSD(most, h, h)
-		VPMADDWD(Mem{Base: out, Disp: i * v.width()}, h, h)
-	}
-	for n := len(hidden) / 2; n > 0; n /= 2 {
-		for i := range n {
-			VPADDD(hidden[n+i], hidden[i], hidden[i])
-		}
-	}
-	total := v.total(hidden[0])
-	VZEROUPPER()
-	Store(total, ReturnIndex(0))
-	RET()
-}
-
-// groups activates 16 sums at src and spreads each group of four over a vector.
-func (c clip) groups(src Register) []VecVirtual {
-	x := c.bytes(src)
-	var all Register
-	if c.vectors == avx512 {
-		all = x.AsZ()
-		VSHUFI32X4(U8(0), all, all, all)
-	} else {
-		all = x.AsY()
-	}
-	groups := c.registers(4)
-	for g, r := range groups {
-		VPSHUFD(U8(g*0b01_01_01_01), all, r)
-	}
-	return groups
-}
-
-// total adds up the 32-bit lanes of a register, which it destroys.
-func (v vectors) total(r VecVirtual) Register {
-	if v == avx512 {
-		y := YMM()
-		VEXTRACTI64X4(Imm(1), r, y)
-		VPADDD(y, r.AsY(), r.AsY())
-	}
-	x, low := XMM(), r.AsX()
-	VEXTRACTI128(Imm(1), r.AsY(), x)
-	VPADDD(x, low, low)
-	for _, order := range []uint8{0b01_00_11_10, 0b10_11_00_01} {
-		VPSHUFD(U8(order), low, x)
-		VPADDD(x, low, low)
-	}
-	sum := GP32()
-	VMOVD(low, sum)
-	return sum
 }

@@ -166,30 +166,32 @@ func integerCases(rng *rand.Rand) []kernelCase {
 				call: func() { t.f(bytes, us, them) },
 			})
 		}
-		kernel.Transform(bytes, us, them)
-		cases = append(cases, denseCases(rng, bytes)...)
+		cases = append(cases, denseCases(rng, us, them)...)
 	}
 	return cases
 }
 
-// denseCases are the layers after a transformer whose outputs are given.
-func denseCases(rng *rand.Rand, in []uint8) []kernelCase {
-	layer := func(outputs, inputs, stride int) *kernel.Dense {
-		weights := make([]int8, outputs*stride)
+// denseCases are the layers after a transformer with these accumulators.
+func denseCases(rng *rand.Rand, us, them []int16) []kernelCase {
+	layer := func(outputs, inputs int) *kernel.Dense {
+		weights := make([]int8, outputs*inputs)
 		for i := range weights {
-			weights[i] = int8(rng.IntN(128) - 64)
+			weights[i] = int8(rng.IntN(64) - 32) // as in nets: larger ones are rare
 		}
-		return kernel.NewDense(weights, make([]int32, outputs), outputs, inputs, stride)
+		return kernel.NewDense(weights, make([]int32, outputs), outputs, inputs, inputs)
 	}
-	first := layer(16, len(in), len(in))
-	padded := make([]uint8, first.PaddedInputs())
-	copy(padded, in)
-	sums := make([]int32, first.PaddedOutputs())
-	first.Mul(sums, padded)
-	tail := kernel.NewTail(6, layer(32, 16, 32), layer(1, 32, 32))
+	n := 2 * len(us)
+	first := layer(16, n)
+	in, sums := make([]uint8, first.PaddedInputs()), make([]int32, first.PaddedOutputs())
+	kernel.Transform(in[:n], us, them)
+	first.Mul(sums, in)
+	tail := kernel.NewTail(6, layer(32, 16), layer(1, 32))
+	const tailWork = 2 * (16*32 + 32)
 	return []kernelCase{
-		{"dense", fmt.Sprintf("%d to 16", len(in)), float64(2 * 16 * len(in)), "GOP/s", func() { first.Mul(sums, padded) }},
-		{"tail", "16 to 32 to 1", 2 * (16*32 + 32), "GOP/s", func() { tail.Eval(sums) }},
+		{"dense", fmt.Sprintf("%d to 16", n), float64(2 * 16 * n), "GOP/s", func() { first.Mul(sums, in) }},
+		{"tail", "16 to 32 to 1", tailWork, "GOP/s", func() { tail.Eval(sums) }},
+		{"all three", fmt.Sprintf("2x%d to 16 to 32 to 1", len(us)), float64(2*16*n) + tailWork, "GOP/s",
+			func() { tail.EvalAccumulators(first, us, them, in, sums) }},
 	}
 }
 
