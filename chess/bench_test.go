@@ -61,6 +61,39 @@ func BenchmarkLegal(b *testing.B) {
 	}
 }
 
+// BenchmarkChecks finds the moves that give check: in one, from the list of all, and move
+// by move as GivesCheck tells.
+func BenchmarkChecks(b *testing.B) {
+	p, err := ParseFEN(Crazyhouse, middlegameFEN)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var l MoveList
+	b.Run("LegalChecks", func(b *testing.B) {
+		for b.Loop() {
+			p.LegalChecks(&l)
+		}
+	})
+	b.Run("KeepChecks", func(b *testing.B) {
+		for b.Loop() {
+			p.Legal(&l)
+			p.KeepChecks(&l)
+		}
+	})
+	b.Run("GivesCheck", func(b *testing.B) {
+		for b.Loop() {
+			p.Legal(&l)
+			n := 0
+			for _, m := range l.Slice() {
+				if p.GivesCheck(m) {
+					l.Moves[n] = m
+					n++
+				}
+			}
+		}
+	})
+}
+
 func BenchmarkParseFEN(b *testing.B) {
 	fen := []byte(middlegameFEN)
 	b.ReportAllocs()

@@ -2,6 +2,7 @@ package chess
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -156,6 +157,7 @@ func TestGivesCheckAndCaptures(t *testing.T) {
 	walkPositions(t, 4000, func(p *Position) {
 		var l, captures, drops MoveList
 		p.Legal(&l)
+		var wantAllChecks []Move
 		wantCaptures, wantQuiets, wantDrops, wantChecks := map[Move]bool{}, map[Move]bool{}, map[Move]bool{}, map[Move]bool{}
 		for _, m := range l.Slice() {
 			child := *p
@@ -176,6 +178,9 @@ func TestGivesCheckAndCaptures(t *testing.T) {
 			} else {
 				wantQuiets[m] = true
 			}
+			if child.InCheck() {
+				wantAllChecks = append(wantAllChecks, m)
+			}
 			if m.IsDrop() && child.InCheck() {
 				wantDrops[m] = true
 			}
@@ -193,6 +198,12 @@ func TestGivesCheckAndCaptures(t *testing.T) {
 		var checks MoveList
 		p.LegalQuietChecks(&checks)
 		compareSets(t, p, "LegalQuietChecks", moveSet(t, p, &checks), wantChecks)
+		p.KeepChecks(&l)
+		if !slices.Equal(l.Slice(), wantAllChecks) {
+			t.Fatalf("%s: KeepChecks leaves %v, want %v", p.FEN(), l.Slice(), wantAllChecks)
+		}
+		p.LegalChecks(&checks)
+		compareSets(t, p, "LegalChecks", moveSet(t, p, &checks), moveSet(t, p, &l))
 	})
 }
 

@@ -97,6 +97,52 @@ func (p *Position) LegalQuietChecks(l *MoveList) {
 	l.N = n
 }
 
+// LegalChecks fills l with the legal moves that give check.
+func (p *Position) LegalChecks(l *MoveList) {
+	l.N = 0
+	var g generator
+	g.prepare(p)
+	g.kingMoves(p, l, ^g.own)
+	if g.checkers&(g.checkers-1) == 0 {
+		if g.checkers == 0 && p.castling&backRank(g.us) != 0 {
+			g.castlings(p, l)
+		}
+		g.pieceMoves(p, l, g.targets)
+		g.pawnPushes(p, l)
+		g.pawnCaptures(p, l)
+		if p.ep != NoSquare {
+			g.enPassant(p, l)
+		}
+	}
+	p.KeepChecks(l)
+	if p.hands[g.us] != 0 && g.checkers&(g.checkers-1) == 0 {
+		g.dropChecks(p, l)
+	}
+}
+
+// KeepChecks leaves those of the legal moves in l that give check, in their order. It is
+// faster than GivesCheck for each.
+func (p *Position) KeepChecks(l *MoveList) {
+	from, king := p.CheckSquares(), p.King(p.side&1^1)
+	n := 0
+	for _, m := range l.Slice() {
+		check := false
+		switch {
+		case m.IsDrop():
+			check = from[m.DropType()].Has(m.To())
+		case m.Kind() != Normal:
+			check = p.GivesCheck(m)
+		default:
+			check = from[p.board[m.From()].Type()].Has(m.To()) || lineTable[m.From()][king] != 0 && p.GivesCheck(m)
+		}
+		if check {
+			l.Moves[n] = m
+			n++
+		}
+	}
+	l.N = n
+}
+
 // dropChecks adds the drops that give check; the hand must not be empty.
 func (g *generator) dropChecks(p *Position, l *MoveList) {
 	hand, king := p.hands[g.us], p.King(g.us^1)

@@ -10,7 +10,8 @@ func (t *tree) probe(p *chess.Position, moves *chess.MoveList, plies int) (chess
 		return chess.NoMove, 0
 	}
 	checks := &t.mating[0]
-	keepChecks(p, moves, checks)
+	checks.N = copy(checks.Moves[:], moves.Slice())
+	p.KeepChecks(checks)
 	for _, m := range checks.Slice() {
 		child := *p
 		child.Make(m)
@@ -48,12 +49,9 @@ func (t *tree) matedInTwo(p *chess.Position) bool {
 
 // matesAtOnce reports whether p's side to move has a move that mates.
 func (t *tree) matesAtOnce(p *chess.Position) bool {
-	list := &t.mating[2]
-	p.Legal(list)
-	for _, m := range list.Slice() {
-		if !p.GivesCheck(m) {
-			continue
-		}
+	checks := &t.mating[2]
+	p.LegalChecks(checks)
+	for _, m := range checks.Slice() {
 		child := *p
 		child.Make(m)
 		if !child.HasLegalMove() {
@@ -61,14 +59,4 @@ func (t *tree) matesAtOnce(p *chess.Position) bool {
 		}
 	}
 	return false
-}
-
-// keepChecks puts those of the legal moves of p that give check in checks.
-func keepChecks(p *chess.Position, moves, checks *chess.MoveList) {
-	checks.N = 0
-	for _, m := range moves.Slice() {
-		if p.GivesCheck(m) {
-			checks.Add(m)
-		}
-	}
 }

@@ -21,7 +21,9 @@
 # Sunsetter knows no time for a move and oversteps short clocks, so it has a depth.
 #
 # Flags are those of match and give the limits of players without their own. The
-# directory keeps logs and games of all matches, ratings.txt and ratings.svg.
+# directory keeps logs and games of all matches, ratings.txt and ratings.svg. Ratings are
+# by all matches of the directory: a second run with a shorter list and more games adds
+# games where they say most, between players of like strength.
 #
 # Environment: SELFPLAY is our program, by default built from this tree; ANCHOR is
 # NAME=ELO for rate, by default none: the mean is 0 then.
@@ -52,15 +54,13 @@ if [ ${#names[@]} -lt 2 ]; then
   exit 2
 fi
 
-logs=()
 for ((j = 1; j < ${#names[@]}; j++)); do
   for ((i = 0; i < j; i++)); do
     match=$dir/${names[i]}_vs_${names[j]}
-    logs+=("$match.jsonl")
     "$SELFPLAY" match "${players[i]}" "${players[j]}" --games "$games" --log "$match.jsonl" --pgn "$match.pgn" "$@" >"$match.table"
     printf '%s vs %s: ' "${names[i]}" "${names[j]}"
     grep '^Elo: ' "$match.table"
     grep ' failed in ' "$match.table" >&2 || true # of games lost on time or by no answer, not on the board
   done
 done
-"$SELFPLAY" rate "${logs[@]}" ${ANCHOR:+--anchor "$ANCHOR"} --plot "$dir/ratings.svg" | tee "$dir/ratings.txt"
+"$SELFPLAY" rate "$dir"/*_vs_*.jsonl ${ANCHOR:+--anchor "$ANCHOR"} --plot "$dir/ratings.svg" | tee "$dir/ratings.txt"
