@@ -22,7 +22,8 @@ var ErrPosition = errors.New("xboard: engine cannot set up the position")
 type Client struct {
 	engine   *engine.Engine
 	features features
-	pings    int // sent
+	pings    int  // sent
+	mute     bool // knows no ping, and does not say that it refuses a move
 	hands    handStyle
 
 	begun   bool // a game is, and start and moves are what the engine has

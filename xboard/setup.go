@@ -35,7 +35,7 @@ func (c *Client) newGame(ctx context.Context) error {
 	if err := c.engine.Send(c.beginning()); err != nil {
 		return err
 	}
-	if err := c.sync(ctx); err != nil {
+	if _, err := c.sync(ctx); err != nil {
 		return err
 	}
 	if c.refusal != "" {
@@ -66,18 +66,34 @@ func (c *Client) beginning() string {
 	return commands + "easy\npost\nforce"
 }
 
-// sync waits for the engine to have obeyed every command so far, if it knows ping.
-func (c *Client) sync(ctx context.Context) error {
-	if !c.features.ping {
-		return nil
+// sync waits for the engine to have obeyed every command so far, so that nothing it says
+// later is about what was before: some engines tell the result of a game that is over. One
+// without ping is sent a move that no engine accepts. It reports false if the engine does
+// not answer that; then it is not asked again.
+func (c *Client) sync(ctx context.Context) (answered bool, err error) {
+	if c.features.ping {
+		pong := c.ping()
+		if err := c.engine.Send("ping" + pong[len("pong"):]); err != nil {
+			return false, err
+		}
+		err := c.engine.Await(ctx, c.engine.ReadyTimeout, "pong", func(_ []string, line string) (bool, error) {
+			return c.isPong(line, pong)
+		})
+		return err == nil, err
 	}
-	pong := c.ping()
-	if err := c.engine.Send("ping" + pong[len("pong"):]); err != nil {
-		return err
+	if c.mute {
+		return false, nil
 	}
-	return c.engine.Await(ctx, c.engine.ReadyTimeout, "pong", func(_ []string, line string) (bool, error) {
-		return c.isPong(line, pong)
+	if err := c.engine.Send(string(c.appendMoveText(nil, probeBad))); err != nil {
+		return false, err
+	}
+	bad := []string{probeBad}
+	answered, err = c.engine.Listen(ctx, probeTime, "its refusal of a move", func(_ []string, line string) (bool, error) {
+		c.noteRefusal(line)
+		return refuses(line, bad), nil
 	})
+	c.mute = err == nil && !answered
+	return answered, err
 }
 
 // ping counts one more ping and returns the answer to expect.
@@ -168,25 +184,14 @@ func (c *Client) findHands(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.hands = noHands
+	c.hands, c.mute = noHands, false
 	for _, style := range []handStyle{inBrackets, byHolding} {
 		commands := append(place([]byte(c.beginning()), &p, style), '\n')
-		commands = append(c.appendMoveText(commands, probeDrop), '\n')
-		commands = c.appendMoveText(commands, probeBad)
 		c.sent = []string{probeDrop}
-		if err := c.engine.Send(string(commands)); err != nil {
+		if err := c.engine.Send(string(c.appendMoveText(commands, probeDrop))); err != nil {
 			return err
 		}
-		answered := c.features.ping
-		if answered {
-			err = c.sync(ctx)
-		} else {
-			bad := []string{probeBad}
-			answered, err = c.engine.Listen(ctx, probeTime, "its refusal of a move", func(_ []string, line string) (bool, error) {
-				c.noteRefusal(line)
-				return refuses(line, bad), nil
-			})
-		}
+		answered, err := c.sync(ctx)
 		if err != nil {
 			return err
 		}
@@ -235,7 +240,7 @@ func (c *Client) setUp(ctx context.Context, p *chess.Position) error {
 	if err := c.engine.Send(string(place(nil, p, c.hands)[1:])); err != nil {
 		return err
 	}
-	if err := c.sync(ctx); err != nil {
+	if _, err := c.sync(ctx); err != nil {
 		return err
 	}
 	if c.refusal != "" {

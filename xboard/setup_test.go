@@ -79,6 +79,27 @@ func TestClientCommands(t *testing.T) {
 	}
 }
 
+// TestClientLateResult: what an engine says of a game that is over is not taken for an
+// answer in the next, whether it knows ping or not.
+func TestClientLateResult(t *testing.T) {
+	for _, script := range []string{"", "protover: print feature usermove=1 setboard=1 done=1; ping: exit 3; "} {
+		c := start(t, mockConfig(script+"result: print 1-0 {White mates}"))
+		for range 3 {
+			if err := c.NewGame(); err != nil {
+				t.Fatal(err)
+			}
+			line := startLine()
+			for range 2 {
+				r, err := c.Search(t.Context(), line, depthOne)
+				if err != nil {
+					t.Fatal(err)
+				}
+				line.Push(r.Move)
+			}
+		}
+	}
+}
+
 func parse(t *testing.T, fen string) chess.Position {
 	t.Helper()
 	p, err := chess.ParseFEN(chess.Crazyhouse, fen)
