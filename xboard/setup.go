@@ -151,12 +151,13 @@ const (
 	noHands
 )
 
-// place appends the commands that set up a position in a game that has just begun.
+// place appends the commands that set up a position in a game that has just begun. Some
+// engines would answer the next move without another force.
 func place(dst []byte, p *chess.Position, style handStyle) []byte {
 	fen := p.FEN()
 	hands := p.Hand(chess.White) | p.Hand(chess.Black)
 	if style == inBrackets && hands != 0 {
-		return append(append(dst, "\nsetboard "...), fen...)
+		return append(append(append(dst, "\nsetboard "...), fen...), "\nforce"...)
 	}
 	before, rest, _ := strings.Cut(fen, "[")
 	pocket, after, _ := strings.Cut(rest, "]")
@@ -165,7 +166,7 @@ func place(dst []byte, p *chess.Position, style handStyle) []byte {
 		black := strings.TrimLeft(pocket, "PNBRQ")
 		dst = fmt.Appendf(dst, "\nholding [%s] [%s]", strings.TrimSuffix(pocket, black), strings.ToUpper(black))
 	}
-	return dst
+	return append(dst, "\nforce"...)
 }
 
 // probe is a position whose White can drop a pawn on e4.
