@@ -150,7 +150,7 @@ var paramsHand = Params{Selection: selectionHand, LateFrom: lateFrom, LongNodes:
 var selectionHand = Selection{
 	Rules: Rules{
 		NullMove: true, ReverseFutility: true, Razoring: true, Reductions: true, ReduceNoisy: true, MoveCount: true,
-		Futility: true, HistoryPruning: true, Exchange: true, Delta: true, Evasions: true, Quiescence: true,
+		Futility: true, HistoryPruning: true, Delta: true, Evasions: true, Quiescence: true,
 		CheckExtension: true, Singular: true, MultiCut: true, InternalReduction: true, TableEval: true,
 		CorrectPawns: true, CorrectMen: true, CorrectHands: true, ReplyTwo: true, DropHistory: true,
 		CaptureHistory: true, TableReward: true, FailLowReward: true, EvalReward: true, PrunePV: true, QuiesceTable: true,
@@ -173,7 +173,7 @@ var selectionHand = Selection{
 // smaller too, as a deep search gives the leaves less weight.
 var selectionLate = func() Selection {
 	s := selectionHand
-	s.PruneEvasions, s.CountChecks, s.KeepKillers = true, true, true
+	s.Exchange, s.PruneEvasions, s.CountChecks, s.KeepKillers = true, true, true, true
 	s.Razoring, s.ProbCut, s.ReducedDepth = false, true, true
 	s.FewMoves, s.DoubleExtension, s.ReplyFour = true, true, true
 	s.ReduceCut, s.ReducePV, s.ReduceEvasions, s.ReduceWinning = true, true, true, true
@@ -192,6 +192,7 @@ var paramsChess = func() Params {
 	p.Aspiration, p.Reverse, p.ReverseDepth, p.FutileBase, p.FutileStep, p.DeltaMargin = 25, 80, 7, 100, 80, 150
 	p.QuietLoss, p.NoisyLoss, p.CountBase, p.CountSquare, p.DropPlies = 25, 90, 4, 100, 0
 	p.RazorBase, p.RazorStep, p.CheckBonus = 250, 120, historyMax
+	p.Exchange = true
 	p.PrunePV, p.EvalReward, p.QuiesceTable, p.QuietEvasions = false, false, false, 3
 	p.Late = p.Selection
 	return p

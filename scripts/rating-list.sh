@@ -15,10 +15,10 @@
 #   fairy-11     uci:fairy-stockfish,UCI_Variant=crazyhouse,Hash=16
 #   fairy-net    uci:fairy-head,UCI_Variant=crazyhouse,Hash=16,EvalFile=/nets/crazyhouse.nnue
 #   fairy-hand   uci:fairy-head,UCI_Variant=crazyhouse,Hash=16,Use NNUE=false
-#   sjeng        xboard:sjeng,dir=runs/sjeng
-#   sunsetter    xboard:sunsetter,depth=12
+#   sjeng        xboard:sjeng
+#   sunsetter    xboard:sunsetter
 #
-# Sunsetter knows no time for a move and oversteps short clocks, so it has a depth.
+# Sunsetter oversteps short clocks now and then; by depth it takes any time.
 #
 # Flags are those of match and give the limits of players without their own. The
 # directory keeps logs and games of all matches, ratings.txt and ratings.svg. Ratings are

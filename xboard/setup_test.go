@@ -123,14 +123,14 @@ func TestClientPositions(t *testing.T) {
 		want              error
 	}{
 		"hands in brackets":    {"", hands, "setboard r3k2r/pppq1ppp/2n2n2/8/8/2N2N2/PPPQ1PPP/R3K2R[BBPbpp] b KQkq - 3 11", nil},
-		"promoted":             {"", promoted, "PPPQ~1PPP/R3K2R[Pp] b", nil},
+		"promoted":             {"", promoted, "PPPQ~1PPP/R3K2R[Pp] b KQkq - 3 11", nil},
 		"without hands":        {"", noHands, "setboard r3k2r/pppq1ppp/2n2n2/8/8/2N2N2/PPPQ1PPP/R3K2R b KQkq - 3 11", nil},
 		"holding":              {blind, hands, "holding [BBP] [BPP]", nil},
 		"holding and promoted": {blind, promoted, "promoted pawn", ErrPosition},
 		"neither":              {"usermove: print Illegal move: P@e4", hands, "neither in setboard nor by holding", ErrPosition},
 		"no setboard":          {"protover: print feature ping=1 usermove=1 done=1", noHands, "found no feature setboard=1", ErrPosition},
 		"refuses it":           {"setboard: print tellusererror Illegal position", noHands, `it answered "tellusererror`, ErrPosition},
-		"without ping":         {pingless, hands, "[BBPbpp]", nil},
+		"without ping":         {pingless, hands, "[BBPbpp] b KQkq - 3 11", nil},
 		"holding without ping": {pingless + blind, hands, "holding [BBP] [BPP]", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestClientPositions(t *testing.T) {
 			var said syncBuffer
 			script := test.script
 			if !strings.Contains(script, "setboard: print") {
-				script += "; " + echo("setboard", "holding")
+				script += "; " + echo("setboard", "holding", "force")
 			}
 			cfg := mockConfig(script)
 			cfg.Stderr = &said
@@ -155,8 +155,8 @@ func TestClientPositions(t *testing.T) {
 				line.Push(r.Move)
 			}
 			c.Close()
-			if test.want == nil && !strings.Contains(said.String(), test.text) {
-				t.Errorf("sent\n%s\nexpected %q", said.String(), test.text)
+			if test.want == nil && !strings.Contains(said.String(), test.text+"\nforce\n") {
+				t.Errorf("sent\n%s\nexpected %q and force", said.String(), test.text)
 			}
 		})
 	}
