@@ -4,7 +4,7 @@
 # plays only its own matches, and the same command goes on after an interruption.
 #
 #   scripts/rating-list.sh list games directory [match-flag...]
-#   ANCHOR=material=0 scripts/rating-list.sh players 100 runs/ratings --movetime 100ms --concurrency 1
+#   ANCHOR=material=0 scripts/rating-list.sh players 100 runs/ratings --tc 1+0.01 --concurrency 1
 #
 # The list has a player a line: its name, without spaces, then the text of "selfplay
 # match" for it, limits and options included. Lines from # are left out. For example:

@@ -19,7 +19,7 @@ type Allowance struct{ Soft, Hard time.Duration }
 // which gains most of its increment. A move that is in doubt takes up to stretch
 // times its share, and no more than half of what is left.
 const (
-	horizon = 40
+	horizon = 25
 	stretch = 4
 )
 

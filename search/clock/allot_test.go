@@ -30,16 +30,16 @@ func TestAllot(t *testing.T) {
 	}{
 		{"none", search.Limits{Depth: 5}, never, never, false},
 		{"the other side's clock", search.Limits{Time: [2]time.Duration{time.Second}}, never, never, false},
-		{"a fortieth and most of the increment", black(100*time.Second, time.Second), ms(3198.75), ms(4 * 3198.75), true},
-		{"no increment", black(100*time.Second, 0), ms(2448.75), ms(4 * 2448.75), true},
+		{"a twenty-fifth and most of the increment", black(100*time.Second, time.Second), ms(4698), ms(4 * 4698), true},
+		{"no increment", black(100*time.Second, 0), ms(3948), ms(4 * 3948), true},
 		{"no more than half of what is left", black(300*time.Millisecond, 5*time.Second), ms(125), ms(125), true},
-		{"little left for the overhead", black(450*time.Millisecond, 0), ms(2.5), ms(10), true},
+		{"little left for the overhead", black(450*time.Millisecond, 0), ms(4), ms(16), true},
 		{"nothing left", black(20*time.Millisecond, 0), leastTime, leastTime, true},
 		{"increment only", black(0, time.Second), leastTime, leastTime, true},
 		{"moves to go", toGo, ms(2437.5), ms(4975), true},
 		{"last move before the control", last, ms(9900), ms(9950), true},
 		{"move time", search.Limits{MoveTime: time.Second, Overhead: 50 * time.Millisecond}, never, ms(950), true},
-		{"move time below the clock's share", both, ms(3198.75), ms(950), true},
+		{"move time below the clock's share", both, ms(4698), ms(950), true},
 	} {
 		a, timed := Allot(&tc.lim, chess.Black)
 		if a != (Allowance{tc.soft, tc.hard}) || timed != tc.timed {
