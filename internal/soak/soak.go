@@ -59,7 +59,10 @@ var columns = []column{
 // counters are the columns at the end that count what the run does.
 const counters = 3
 
-const restOfDisk = "rest" // what lies in none of the directories that have a column
+const (
+	restOfDisk = "rest"          // what lies in none of the directories that have a column
+	candidate  = "candidate.net" // a net that is being stored, and is there some of the time
+)
 
 // isDisk reports whether a column is bytes on disk.
 func (c *column) isDisk() bool { return c.metric == "" }
@@ -144,6 +147,9 @@ func usage(dir string) (map[string]int64, error) {
 			return err
 		}
 		kind, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		if kind == candidate {
+			kind = "nets"
+		}
 		if !slices.ContainsFunc(columns, func(c column) bool { return c.isDisk() && c.title == kind }) {
 			kind = restOfDisk
 		}

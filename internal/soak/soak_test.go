@@ -130,7 +130,8 @@ func TestSamplesAsCSV(t *testing.T) {
 
 func TestDiskByKind(t *testing.T) {
 	dir := t.TempDir()
-	for name, size := range map[string]int{"replay/1.seg": 10, "replay/2.seg": 5, "bus/a/b/1.blk": 7, "events.jsonl": 3, "tensorboard/x": 4} {
+	for name, size := range map[string]int{"replay/1.seg": 10, "replay/2.seg": 5, "bus/a/b/1.blk": 7, "events.jsonl": 3, "tensorboard/x": 4,
+		"nets/a.nnue": 8, candidate: 9} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -139,7 +140,7 @@ func TestDiskByKind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := map[string]int64{"replay": 15, "bus": 7, restOfDisk: 7}
+	want := map[string]int64{"replay": 15, "bus": 7, "nets": 17, restOfDisk: 7}
 	if got, err := usage(dir); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, %v, expected %v", got, err, want)
 	}
