@@ -20,6 +20,11 @@ func (p *Position) Legal(l *MoveList) {
 	if p.hands[g.us] != 0 {
 		g.drops(p, l)
 	}
+	g.pieceAndPawnMoves(p, l)
+}
+
+// pieceAndPawnMoves adds the moves of all men but the king.
+func (g *generator) pieceAndPawnMoves(p *Position, l *MoveList) {
 	g.pieceMoves(p, l, g.targets)
 	g.pawnPushes(p, l)
 	g.pawnCaptures(p, l)

@@ -103,19 +103,15 @@ func (p *Position) LegalChecks(l *MoveList) {
 	var g generator
 	g.prepare(p)
 	g.kingMoves(p, l, ^g.own)
-	if g.checkers&(g.checkers-1) == 0 {
+	double := g.checkers&(g.checkers-1) != 0 // only the king may move
+	if !double {
 		if g.checkers == 0 && p.castling&backRank(g.us) != 0 {
 			g.castlings(p, l)
 		}
-		g.pieceMoves(p, l, g.targets)
-		g.pawnPushes(p, l)
-		g.pawnCaptures(p, l)
-		if p.ep != NoSquare {
-			g.enPassant(p, l)
-		}
+		g.pieceAndPawnMoves(p, l)
 	}
 	p.KeepChecks(l)
-	if p.hands[g.us] != 0 && g.checkers&(g.checkers-1) == 0 {
+	if !double && p.hands[g.us] != 0 {
 		g.dropChecks(p, l)
 	}
 }

@@ -45,49 +45,27 @@ func (p products) add(weights Op, in, sum Register) {
 // over a vector whose lanes are outputs, so nothing is left to add up at the
 // end.
 func mulAVX2() {
-	v := avx2
-	v.function("mul", "func(dst *int32, in *uint8, weights *int8, bias *int32, inputs, outputs int)",
-		"sets dst = bias + weights * in for weights by groups; inputs is a multiple of 32, outputs of 16.")
-	dst, weights, bias, outputs := param("dst"), param("weights"), param("bias"), param("outputs")
-	p := v.newProducts()
-	Label("outputs")
-	in, inputs := param("in"), param("inputs")
-	sums := v.registers(blockOutputs * 4 / v.width())
-	for i, s := range sums {
-		v.move(Mem{Base: bias, Disp: i * v.width()}, s)
-	}
-	Label("inputs")
-	for g := range blockInputs / groupInputs {
-		x := v.register()
-		VPBROADCASTD(Mem{Base: in, Disp: g * groupInputs}, x)
-		for i, s := range sums {
-			p.add(Mem{Base: weights, Disp: g*lineBytes + i*v.width()}, x, s)
-		}
-	}
-	ADDQ(Imm(blockInputs), in)
-	ADDQ(U32(blockInputs*blockOutputs), weights)
-	SUBQ(Imm(blockInputs), inputs)
-	JNZ(LabelRef("inputs"))
-	for i, s := range sums {
-		v.move(s, Mem{Base: dst, Disp: i * v.width()})
-	}
-	nextOutputs(dst, bias, outputs)
-	leave()
+	mulGroups("mul", "sets dst = bias + weights * in for weights by groups; inputs is a multiple of 32, outputs of 16.", products.addGroups)
 }
 
 // mulNarrowAVX2 writes mulAVX2 for weights so small that the products of 16 inputs, two and
-// two, add up in 16 bits: one instruction in place of four widens them. Of four groups of
-// inputs two are spread by a load and two by a shuffle, so that neither is what takes the
-// time alone.
+// two, add up in 16 bits: one instruction in place of four widens them.
 func mulNarrowAVX2() {
+	mulGroups("mulNarrow", "is mul where, of every 16 inputs, the products of the first two of all groups of four add up in 16 bits, and those of the other two.", products.addNarrow)
+}
+
+// addInputs adds the products of blockInputs inputs to the sums of 16 outputs.
+type addInputs func(p products, in, weights Register, sums []VecVirtual)
+
+// mulGroups writes a dense layer for weights by groups.
+func mulGroups(name, doc string, add addInputs) {
 	v := avx2
-	v.function("mulNarrow", "func(dst *int32, in *uint8, weights *int8, bias *int32, inputs, outputs int)",
-		"is mul where, of every 16 inputs, the products of the first two of all groups of four add up in 16 bits, and those of the other two.")
+	v.function(name, "func(dst *int32, in *uint8, weights *int8, bias *int32, inputs, outputs int)", doc)
 	dst, weights, bias, outputs := param("dst"), param("weights"), param("bias"), param("outputs")
 	p := v.newProducts()
 	Label("outputs")
 	in, inputs := param("in"), param("inputs")
-	sums := p.narrowSums(in, weights, bias, inputs)
+	sums := p.sums(in, weights, bias, inputs, add)
 	for i, s := range sums {
 		v.move(s, Mem{Base: dst, Disp: i * v.width()})
 	}
@@ -95,14 +73,36 @@ func mulNarrowAVX2() {
 	leave()
 }
 
-// narrowSums writes the loop of mulNarrow over inputs for 16 outputs and returns their sums.
-func (p products) narrowSums(in, weights, bias, inputs Register) []VecVirtual {
-	const groups, step = 4, 4 * groupInputs
+// sums writes the loop over inputs for 16 outputs and returns their sums.
+func (p products) sums(in, weights, bias, inputs Register, add addInputs) []VecVirtual {
 	sums := p.registers(blockOutputs * 4 / p.width())
 	for i, s := range sums {
 		p.move(Mem{Base: bias, Disp: i * p.width()}, s)
 	}
 	Label("inputs")
+	add(p, in, weights, sums)
+	ADDQ(Imm(blockInputs), in)
+	ADDQ(U32(blockInputs*blockOutputs), weights)
+	SUBQ(Imm(blockInputs), inputs)
+	JNZ(LabelRef("inputs"))
+	return sums
+}
+
+// addGroups widens the products of every group.
+func (p products) addGroups(in, weights Register, sums []VecVirtual) {
+	for g := range blockInputs / groupInputs {
+		x := p.register()
+		VPBROADCASTD(Mem{Base: in, Disp: g * groupInputs}, x)
+		for i, s := range sums {
+			p.add(Mem{Base: weights, Disp: g*lineBytes + i*p.width()}, x, s)
+		}
+	}
+}
+
+// addNarrow widens the sums of four groups. Two groups are spread by a load and two by a
+// shuffle, so that neither is what takes the time alone.
+func (p products) addNarrow(in, weights Register, sums []VecVirtual) {
+	const groups, step = 4, 4 * groupInputs
 	for at := 0; at < blockInputs; at += step {
 		all := p.register()
 		VBROADCASTI128(Mem{Base: in, Disp: at}, all)
@@ -130,11 +130,6 @@ func (p products) narrowSums(in, weights, bias, inputs Register) []VecVirtual {
 			VPADDD(narrow[i], s, s)
 		}
 	}
-	ADDQ(Imm(blockInputs), in)
-	ADDQ(U32(blockInputs*blockOutputs), weights)
-	SUBQ(Imm(blockInputs), inputs)
-	JNZ(LabelRef("inputs"))
-	return sums
 }
 
 // nextOutputs ends the loop over blocks of outputs.

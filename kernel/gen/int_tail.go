@@ -169,7 +169,7 @@ func accumulatorsAVX2() {
 	Load(Param("in"), in)
 	Load(Param("n"), left)
 	ADDQ(left, left)
-	sums := v.newProducts().narrowSums(in, param("first"), param("firstBias"), left)
+	sums := v.newProducts().sums(in, param("first"), param("firstBias"), left, products.addNarrow)
 	v.newHidden().finish(sums)
 }
 
