@@ -293,12 +293,16 @@ func TestGateGoesOn(t *testing.T) {
 			mu.Lock()
 			j := present
 			mu.Unlock()
+			if j == nil {
+				return nil, errNoAnswer
+			}
 			answer, err := j.answer(ctx, service, request)
 			mu.Lock()
 			defer mu.Unlock()
 			if service == gateResult && err == nil {
 				if taken++; taken == 3 {
 					stop()
+					present = nil // else the worker might play the match to its end before the referee sees that it is stopped
 				}
 			}
 			return answer, err

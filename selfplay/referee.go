@@ -275,6 +275,9 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 	passed, reason := true, "gate is off"
 	if j.run.cfg.Gate.Enabled {
 		result, err := j.play(ctx, candidate, incumbent)
+		if err == nil {
+			err = ctx.Err() // of one who is stopped: the next referee finds the verdict in the log, and is the one to tell it
+		}
 		if err != nil {
 			return 0, "", err
 		}
