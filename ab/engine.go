@@ -20,7 +20,7 @@ const (
 
 // Options are the resources of an engine.
 type Options struct {
-	// HashMB is the size of the transposition table in MiB; values below 1
+	// HashMB is the most that the transposition table takes, in MiB; values below 1
 	// mean DefaultHashMB.
 	HashMB int
 	// Threads is the number of search threads, which share the table; values
@@ -123,7 +123,7 @@ func (e *Engine) Search(ctx context.Context, line *chess.Line, lim search.Limits
 	end := e.clocks.Begin(ctx, c.Clock)
 	defer end()
 
-	e.table.newSearch()
+	e.table.newSearch(lim.Nodes)
 	for _, w := range e.workers {
 		w.begin(line, c, e.tuning(p.Variant()))
 	}
@@ -219,7 +219,7 @@ func (e *Engine) expected(p *chess.Position, m chess.Move) chess.Move {
 func (e *Engine) Quiesce(line *chess.Line) search.Score {
 	p := line.Pos()
 	e.table.newGame()
-	e.table.newSearch()
+	e.table.newSearch(1)
 	w := e.workers[0]
 	w.begin(line, newControl(&search.Limits{}, p.SideToMove(), 1), e.tuning(p.Variant()))
 	return search.Score(w.quiesce(0, 0, -infinite, infinite))

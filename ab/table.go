@@ -53,21 +53,41 @@ type entry struct {
 // Starting a game bumps the generation, which is part of every signature:
 // entries of earlier games are never found and count as empty, so a game runs
 // as on a cleared table without the cost of clearing.
+//
+// A game of short searches uses only a part of the table, as a few hundred KiB stay in
+// the cache of a core.
 type table struct {
-	clusters   []cluster
+	all        []cluster
+	clusters   []cluster // those of this game
+	searched   bool      // since the game began
 	generation uint16
 	age        uint8
 }
+
+// What a game of searches of n nodes gets of the table: room for 128 of them, of which no
+// two have a position in common.
+const (
+	clustersPerNode = 128 / clusterSlots
+	leastClusters   = 1024
+)
 
 // newTable returns a table of about the given size, at least one cluster.
 func newTable(mb int) *table {
 	clusters := make([]cluster, max(1, mb<<20/clusterBytes))
 	memory.LargePages(unsafe.Pointer(&clusters[0]), uintptr(len(clusters))*clusterBytes)
-	return &table{clusters: clusters, generation: 1}
+	return tableOf(clusters)
 }
+
+func tableOf(all []cluster) *table { return &table{all: all, clusters: all, generation: 1} }
 
 // newGame forgets every entry.
 func (t *table) newGame() {
+	t.clusters, t.searched = t.all, false
+	t.forget()
+}
+
+// forget leaves the part of the table that is used as it is.
+func (t *table) forget() {
 	t.generation++
 	t.age = 0
 	if t.generation == 0 {
@@ -78,17 +98,32 @@ func (t *table) newGame() {
 // clear empties the table physically. Generation 0 is never in use: it belongs
 // to slots never written.
 func (t *table) clear() {
-	for i := range t.clusters {
-		for j := range t.clusters[i] {
-			t.clusters[i][j].sig.Store(0)
-			t.clusters[i][j].data.Store(0)
+	for i := range t.all {
+		for j := range t.all[i] {
+			t.all[i][j].sig.Store(0)
+			t.all[i][j].data.Store(0)
 		}
 	}
 	t.generation, t.age = 1, 0
 }
 
-// newSearch ages the entries of earlier searches.
-func (t *table) newSearch() { t.age = (t.age + 1) & ageMask }
+// newSearch ages the entries of earlier searches. The next one has so many nodes, 0 if that is
+// not known. Those of a game that had fewer nodes may be forgotten: places of positions follow
+// from the number of clusters.
+func (t *table) newSearch(nodes uint64) {
+	want := len(t.all)
+	if most := uint64(want / clustersPerNode); nodes > 0 && nodes < most {
+		want = min(want, max(leastClusters, int(nodes)*clustersPerNode))
+	}
+	if t.searched && want > len(t.clusters) {
+		t.forget()
+	}
+	if !t.searched || want > len(t.clusters) {
+		t.clusters = t.all[:want]
+	}
+	t.searched = true
+	t.age = (t.age + 1) & ageMask
+}
 
 func (t *table) cluster(key uint64) *cluster {
 	hi, _ := bits.Mul64(key, uint64(len(t.clusters)))

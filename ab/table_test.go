@@ -51,7 +51,7 @@ func TestTableStoresAndFinds(t *testing.T) {
 }
 
 func TestTableReplacement(t *testing.T) {
-	table := &table{clusters: make([]cluster, 1), generation: 1}
+	table := tableOf(make([]cluster, 1))
 	at := func(depth int) entry { return entry{depth: depth, bound: search.Lower, move: 77} }
 	for key, depth := range []int{9, 3, 7, 5} {
 		table.store(uint64(key), at(depth))
@@ -74,8 +74,8 @@ func TestTableReplacement(t *testing.T) {
 		t.Errorf("exact score stored as depth %d, move %d; want depth 1 and the old move 77", e.depth, e.move)
 	}
 	// Old searches' entries give way first, however deep.
-	table.newSearch()
-	table.newSearch()
+	table.newSearch(0)
+	table.newSearch(0)
 	for key := uint64(20); key < 24; key++ {
 		table.store(key, at(1))
 	}
@@ -143,7 +143,7 @@ func TestTableGamesAreIndependent(t *testing.T) {
 
 // Entries written by several threads at once are either found whole or not.
 func TestTableConcurrent(t *testing.T) {
-	table := &table{clusters: make([]cluster, 2), generation: 1}
+	table := tableOf(make([]cluster, 2))
 	entryOf := func(key uint64) entry {
 		return entry{move: chess.Move(key), score: int(key % 1000), eval: int(key % 777), depth: int(key % 50), bound: search.Exact}
 	}
@@ -176,6 +176,72 @@ func TestMateScoresInTable(t *testing.T) {
 		}
 		if got := fromTable(tc.stored, tc.ply); got != tc.score {
 			t.Errorf("fromTable(%d, %d) = %d, want %d", tc.stored, tc.ply, got, tc.score)
+		}
+	}
+}
+
+// A game uses as much of the table as its searches may fill.
+func TestTablePart(t *testing.T) {
+	table := newTable(1)
+	whole := len(table.all)
+	search := func(nodes uint64, want int, kept bool) {
+		t.Helper()
+		table.store(12345, entry{depth: 3})
+		table.newSearch(nodes)
+		if got := len(table.clusters); got != want {
+			t.Errorf("search of %d nodes: %d clusters, expected %d", nodes, got, want)
+		}
+		if _, ok := table.probe(12345); ok != kept {
+			t.Errorf("search of %d nodes: entry of the search before found: %v, expected %v", nodes, ok, kept)
+		}
+	}
+	table.newSearch(150)
+	search(150, 150*clustersPerNode, true)
+	search(100, 150*clustersPerNode, true)
+	search(200, 200*clustersPerNode, false)
+	search(0, whole, false)
+	search(150, whole, true)
+	table.newGame()
+	table.newSearch(1)
+	search(1, leastClusters, true)
+	for _, nodes := range []uint64{uint64(whole / clustersPerNode), 1 << 32, 1<<64 - 1} {
+		table.newGame()
+		table.newSearch(nodes)
+		search(nodes, whole, true)
+	}
+}
+
+// A game of short searches is the one that the whole table gives, but for what only the latter
+// has room for.
+func TestTablePartPlaysAlike(t *testing.T) {
+	for _, nodes := range []uint64{50, 150, 400} {
+		alike, moves := 0, 0
+		for seed := range uint64(4) {
+			rng := rand.New(rand.NewPCG(seed, nodes))
+			line := chess.NewLine(chess.Crazyhouse.Start())
+			for range 4 {
+				var l chess.MoveList
+				line.Pos().Legal(&l)
+				line.Push(l.Moves[rng.IntN(l.N)])
+			}
+			part, whole := New(newMaterial, Options{HashMB: 4}), New(newMaterial, Options{HashMB: 4})
+			whole.table.searched = true // and so goes on with all of it
+			for range 60 {
+				if !line.Pos().HasLegalMove() {
+					break
+				}
+				a, b := mustSearch(t, part, line, search.Limits{Nodes: nodes}), mustSearch(t, whole, line, search.Limits{Nodes: nodes})
+				if moves++; a.Move == b.Move && a.Score == b.Score {
+					alike++
+				}
+				line.Push(b.Move)
+			}
+			if len(part.table.clusters) >= len(whole.table.clusters) {
+				t.Fatalf("%d nodes: %d clusters of %d", nodes, len(part.table.clusters), len(whole.table.clusters))
+			}
+		}
+		if t.Logf("%d nodes: %d of %d moves alike", nodes, alike, moves); alike*100 < moves*99 {
+			t.Errorf("%d nodes: %d of %d moves with the score of the whole table, expected 99 %%", nodes, alike, moves)
 		}
 	}
 }

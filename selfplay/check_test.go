@@ -33,6 +33,7 @@ func TestPresetsAreValid(t *testing.T) {
 // The settings name the optimisers and losses that there are.
 func TestSettingsNameEveryChoice(t *testing.T) {
 	c := preset(t, "laptop")
+	c.Train.Mirror = 0 // the ranking loss takes no mirror images
 	for _, o := range trainer.Optimisers() {
 		for _, l := range append(nnuefit.Losses(), nnuefit.RankingLoss) {
 			c.Train.Optimiser, c.Train.Loss = string(o), string(l)
@@ -201,7 +202,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"run.name=My_run-2", "run.id=crazyhouse-1", "actor.name=local", "verify.share=0", "bus.bundle_games=1024"},
 		{"gate.enabled=false", "train.renew_growth=0"},
 		{"train.gradient_norm=1", "train.quantise=true", "train.epsilon=0.001", "train.mirror=50", "train.skip_draws=true", "train.thin_ply=12"},
-		{"train.loss=pqr", "train.workers=0", "train.score_scale=400", "train.lr=warmup:5,step:0.01:0.5:1000"},
+		{"train.loss=pqr", "train.mirror=0", "train.workers=0", "train.score_scale=400", "train.lr=warmup:5,step:0.01:0.5:1000"},
 	} {
 		c := preset(t, "laptop")
 		if err := errors.Join(c.SetPairs(pairs), Check(c)); err != nil {

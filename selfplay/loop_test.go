@@ -415,7 +415,7 @@ func serveReplay(t *testing.T, in *ingester) (stop func()) {
 func TestLoopLearnsAsRunsDo(t *testing.T) {
 	t.Parallel()
 	for _, pairs := range [][]string{
-		{"train.loss=pqr", "train.quantise=true", "train.gradient_norm=1", "train.optimiser=sgd", "train.nesterov=true"},
+		{"train.loss=pqr", "train.mirror=0", "train.quantise=true", "train.gradient_norm=1", "train.optimiser=sgd", "train.nesterov=true"},
 		{"train.mirror=50", "train.skip_draws=true", "train.thin_ply=12", "train.random_skip=1", "train.score_scale=400", "train.lr=warmup:5,step:0.01:0.5:10", "train.workers=0"},
 	} {
 		cfg := smallConfig(t)
