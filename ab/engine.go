@@ -20,8 +20,8 @@ const (
 
 // Options are the resources of an engine.
 type Options struct {
-	// HashMB is the most that the transposition table takes, in MiB; values below 1
-	// mean DefaultHashMB.
+	// HashMB is the size of the transposition table in MiB; values below 1 mean
+	// DefaultHashMB. Games of short searches use only a part of it.
 	HashMB int
 	// Threads is the number of search threads, which share the table; values
 	// below 1 mean DefaultThreads.

@@ -54,8 +54,8 @@ type entry struct {
 // entries of earlier games are never found and count as empty, so a game runs
 // as on a cleared table without the cost of clearing.
 //
-// A game of short searches uses only a part of the table, as a few hundred KiB stay in
-// the cache of a core.
+// A game of short searches uses only a part of the table: a few hundred KiB fit into the
+// cache of a core.
 type table struct {
 	all        []cluster
 	clusters   []cluster // those of this game
@@ -64,8 +64,8 @@ type table struct {
 	age        uint8
 }
 
-// What a game of searches of n nodes gets of the table: room for 128 of them, of which no
-// two have a position in common.
+// A game whose searches have n nodes uses 128·n slots of the table, enough for the positions
+// of 128 searches.
 const (
 	clustersPerNode = 128 / clusterSlots
 	leastClusters   = 1024
@@ -86,7 +86,7 @@ func (t *table) newGame() {
 	t.forget()
 }
 
-// forget leaves the part of the table that is used as it is.
+// forget makes every entry one of an earlier game.
 func (t *table) forget() {
 	t.generation++
 	t.age = 0
@@ -107,9 +107,10 @@ func (t *table) clear() {
 	t.generation, t.age = 1, 0
 }
 
-// newSearch ages the entries of earlier searches. The next one has so many nodes, 0 if that is
-// not known. Those of a game that had fewer nodes may be forgotten: places of positions follow
-// from the number of clusters.
+// newSearch prepares the table for a search of at most the given number of nodes, 0 for no
+// limit, and ages the entries of earlier searches. The first search of a game decides how many
+// clusters are used. A later one that needs more gets them, and the entries of the game are
+// forgotten, since the cluster of a position depends on the number of clusters.
 func (t *table) newSearch(nodes uint64) {
 	want := len(t.all)
 	if most := uint64(want / clustersPerNode); nodes > 0 && nodes < most {

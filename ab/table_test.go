@@ -180,7 +180,7 @@ func TestMateScoresInTable(t *testing.T) {
 	}
 }
 
-// A game uses as much of the table as its searches may fill.
+// The part of the table that a game uses follows the node limits of its searches.
 func TestTablePart(t *testing.T) {
 	table := newTable(1)
 	whole := len(table.all)
@@ -211,8 +211,8 @@ func TestTablePart(t *testing.T) {
 	}
 }
 
-// A game of short searches is the one that the whole table gives, but for what only the latter
-// has room for.
+// Short searches find the same with a part of the table as with all of it. A few may differ,
+// as an entry is replaced sooner in a smaller table.
 func TestTablePartPlaysAlike(t *testing.T) {
 	for _, nodes := range []uint64{50, 150, 400} {
 		alike, moves := 0, 0

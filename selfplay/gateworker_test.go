@@ -302,7 +302,7 @@ func TestGateGoesOn(t *testing.T) {
 			if service == gateResult && err == nil {
 				if taken++; taken == 3 {
 					stop()
-					present = nil // else the worker might play the match to its end before the referee sees that it is stopped
+					present = nil // or the worker may finish the match before the referee sees that it is stopped
 				}
 			}
 			return answer, err

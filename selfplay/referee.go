@@ -276,7 +276,7 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 	if j.run.cfg.Gate.Enabled {
 		result, err := j.play(ctx, candidate, incumbent)
 		if err == nil {
-			err = ctx.Err() // of one who is stopped: the next referee finds the verdict in the log, and is the one to tell it
+			err = ctx.Err() // a stopped referee leaves the verdict to the next one, which finds it in the log
 		}
 		if err != nil {
 			return 0, "", err

@@ -37,7 +37,7 @@ func TestRelabelDepth(t *testing.T) {
 func TestRelabel(t *testing.T) {
 	t.Parallel()
 	cfg := smallConfig(t)
-	cfg.Train.Relabel, cfg.Train.Mirror = "depth2", 0 // what is mirrored has the score of what it was
+	cfg.Train.Relabel, cfg.Train.Mirror = "depth2", 0 // positions are scored before they are mirrored
 	l := filledLearner(t, cfg)
 	a, b := verifyNets(t, cfg)
 	draw := func(seed uint64) []sample.Sample {
@@ -91,7 +91,7 @@ func TestRelabel(t *testing.T) {
 func TestFromInside(t *testing.T) {
 	t.Parallel()
 	cfg := smallConfig(t)
-	cfg.Train.Relabel, cfg.Train.Mirror = "depth2", 0 // what is mirrored has the score of what it was
+	cfg.Train.Relabel, cfg.Train.Mirror = "depth2", 0 // positions are scored before they are mirrored
 	l := filledLearner(t, cfg)
 	n, _ := verifyNets(t, cfg)
 	x := l.source.relabel
