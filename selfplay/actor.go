@@ -17,6 +17,12 @@ import (
 const (
 	spoolPause = 200 * time.Millisecond // while the spool is full
 	spoolRetry = time.Second            // after its disk took nothing
+
+	// A worker spools games that take less than quickGame together: once spoolEvery has
+	// passed, or as many as spooledTogether.
+	quickGame       = 50 * time.Millisecond
+	spoolEvery      = 200 * time.Millisecond
+	spooledTogether = 64
 )
 
 // actor plays games with the newest net, each worker one game at a time, and
@@ -31,6 +37,7 @@ type actor struct {
 	games    *gameMaker
 	limit    uint64        // games to begin; 0: no limit
 	begun    atomic.Uint64 // games begun
+	finished atomic.Int64  // games finished that are not in the spool yet
 }
 
 // newActor opens the actor in the run's directory. Where others are on the bus, it
@@ -76,11 +83,22 @@ func (a *actor) play(stop, abort context.Context) error {
 	return err
 }
 
-func (a *actor) worker(stop, abort context.Context, number int) error {
+func (a *actor) worker(stop, abort context.Context, number int) (err error) {
+	var done []encodedGame // not yet in the spool
+	defer func() { err = errors.Join(err, a.keep(abort, done)) }()
+	kept, took := time.Now(), time.Duration(0)
 	var playing, opponent seat
 	defer playing.leave()
 	defer opponent.leave()
 	for counter := uint64(0); stop.Err() == nil && a.take(); counter++ {
+		// Quick games are spooled together, as the syncs cost more than some games.
+		if took > quickGame || time.Since(kept) > spoolEvery || len(done) == spooledTogether || a.room() <= 0 {
+			games := done
+			done, kept = nil, time.Now()
+			if err := a.keep(abort, games); err != nil {
+				return err
+			}
+		}
 		if err := a.awaitRoom(stop); err != nil {
 			return nil
 		}
@@ -99,6 +117,7 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 		if err != nil {
 			return fmt.Errorf("actor: %w", err)
 		}
+		begun := time.Now()
 		g, err := a.games.play(abort, pair, id)
 		if err != nil {
 			if abort.Err() != nil {
@@ -110,24 +129,33 @@ func (a *actor) worker(stop, abort context.Context, number int) error {
 		if err != nil {
 			return fmt.Errorf("actor: game %s: %w", g.ID, err)
 		}
-		if err := a.keep(abort, g.ID, data); err != nil {
-			return err
-		}
-		a.run.status.played(len(g.Plies))
+		done = append(done, encodedGame{g.ID, data, len(g.Plies)})
+		a.finished.Add(1)
+		took = time.Since(begun)
 	}
 	return nil
 }
 
-// keep stores a finished game in the spool. While the disk takes nothing, since it is full
-// for instance, the worker waits with it until abort ends.
-func (a *actor) keep(abort context.Context, id string, data []byte) error {
+// keep stores finished games in the spool. While the disk takes nothing, since it is full
+// for instance, the worker waits with them until abort ends.
+func (a *actor) keep(abort context.Context, games []encodedGame) error {
+	if len(games) == 0 {
+		return nil
+	}
 	for said := false; ; said = true {
-		err := a.spool.add(id, data)
-		if err == nil || errors.Is(err, errGameID) {
+		err := a.spool.add(games...)
+		if errors.Is(err, errGameID) {
 			return err
 		}
+		if err == nil {
+			a.finished.Add(-int64(len(games)))
+			for _, g := range games {
+				a.run.status.played(g.plies)
+			}
+			return nil
+		}
 		if !said {
-			a.run.event("a finished game cannot be spooled, waiting with it until the disk takes it", "game", id, "dir", a.spool.dir, "error", err.Error())
+			a.run.event("finished games cannot be spooled, waiting with them until the disk takes them", "games", len(games), "first", games[0].id, "dir", a.spool.dir, "error", err.Error())
 		}
 		a.run.status.set(roleActor, "waiting: the spool takes no game: %v", err)
 		if !pause.For(abort, a.run.wait(spoolRetry)) {
@@ -157,10 +185,15 @@ func (a *actor) pair(ctx context.Context, id game.ID, playing, opponent *seat) (
 // take counts a game against the limit.
 func (a *actor) take() bool { return a.limit == 0 || a.begun.Add(1) <= a.limit }
 
+// room is how many games more may be finished before the spool is full.
+func (a *actor) room() int {
+	return a.run.cfg.Actor.SpoolMaxGames - a.spool.size() - int(a.finished.Load())
+}
+
 // awaitRoom holds the actor back while the spool is full: then games do not get to the
 // replay buffer, and playing more would only fill the disk.
 func (a *actor) awaitRoom(stop context.Context) error {
-	for a.spool.size() >= a.run.cfg.Actor.SpoolMaxGames {
+	for a.room() <= 0 {
 		a.run.status.set(roleActor, "waiting for the replay buffer: %s spooled", words.Count(a.spool.size(), "game", "games"))
 		if !pause.For(stop, a.run.wait(spoolPause)) {
 			return stop.Err()

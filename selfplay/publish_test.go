@@ -22,7 +22,7 @@ func openPublisher(t *testing.T, ids ...string) (*Run, *publisher) {
 	t.Cleanup(func() { r.Close() })
 	s := openTestSpool(t, r.path(spoolDir))
 	for _, id := range ids {
-		if err := s.add(id, shortGame(t, id)); err != nil {
+		if err := s.add(encodedGame{id: id, data: shortGame(t, id)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestUnansweredBundleIsSentAgainAsItWas(t *testing.T) {
 	if n, err := p.once(ended); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("published %d games, error %v, expected none and %v", n, err, context.Canceled)
 	}
-	if err := p.spool.add(ids[1], shortGame(t, ids[1])); err != nil {
+	if err := p.spool.add(encodedGame{id: ids[1], data: shortGame(t, ids[1])}); err != nil {
 		t.Fatal(err)
 	}
 	in, err := openIngester(r)
@@ -117,7 +117,7 @@ func TestLostGamesArePublishedAgain(t *testing.T) {
 	defer serveReplay(t, in)()
 	// publish has a game stored and says where its message was.
 	publish := func(id string) published {
-		if err := p.spool.add(id, shortGame(t, id)); err != nil {
+		if err := p.spool.add(encodedGame{id: id, data: shortGame(t, id)}); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := p.once(t.Context()); n != 1 || err != nil {
@@ -144,7 +144,7 @@ func TestLostGamesArePublishedAgain(t *testing.T) {
 		{published{at.stream - 1, at.sequence + 100}, true},
 	} {
 		id := fmt.Sprintf("run-local-1-0-%06d", i)
-		if err := p.spool.add(id, shortGame(t, id)); err != nil {
+		if err := p.spool.add(encodedGame{id: id, data: shortGame(t, id)}); err != nil {
 			t.Fatal(err)
 		}
 		p.spool.mark([]string{id}, c.at)
@@ -164,7 +164,7 @@ func TestBadSpoolFileIsSetAside(t *testing.T) {
 	good := "run-local-0-0-000001"
 	r, p := openPublisher(t)
 	for id, data := range map[string][]byte{"run-local-0-0-000000": []byte("junk"), good: shortGame(t, good), "run-local-0-0-000002": shortGame(t, "another")} {
-		if err := p.spool.add(id, data); err != nil {
+		if err := p.spool.add(encodedGame{id: id, data: data}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,6 +22,8 @@ const (
 
 	keptRefused  = 10_000 // files there, the newest; an actor in quarantine plays on
 	pruneRefused = 1_000  // files set aside until older ones are removed again
+
+	keptSpares = 2_000 // files to write later games over, a block of the disk each
 )
 
 // gameID is what ids of this program's games look like; other files in the
@@ -41,6 +43,11 @@ type spool struct {
 	games  []*spooled // oldest first
 	asides int        // files set aside by this process
 	added  chan struct{}
+
+	// Files of games that were removed, under temporary names. Later games are written
+	// over the spares; the others become spares when their renaming is on disk, for
+	// until then a power cut can give them their names back.
+	spares, renamed []string
 }
 
 // spooled is a game in the spool.
@@ -92,21 +99,51 @@ func (s *spool) load() error {
 }
 
 // close gives the directory back.
-func (s *spool) close() error { return s.lock.Release() }
+func (s *spool) close() error {
+	_ = durable.RemoveTemps(s.dir) // the next start removes what is left
+	return s.lock.Release()
+}
 
 func (s *spool) path(id string) string { return filepath.Join(s.dir, id+spoolExt) }
 
-// add stores a game durably.
-func (s *spool) add(id string, data []byte) error {
-	if !gameID.MatchString(id) {
-		return fmt.Errorf("spool: %w: found %q, expected letters, digits, - and _", errGameID, id)
-	}
-	if err := durable.WriteFile(s.path(id), data); err != nil {
-		return fmt.Errorf("spool: %w", err)
+// encodedGame is a finished game.
+type encodedGame struct {
+	id    string
+	data  []byte
+	plies int
+}
+
+// add stores games durably, all with the same syncs. After an error any of them may be in
+// the spool's directory, but none is published.
+func (s *spool) add(games ...encodedGame) error {
+	files := make([]durable.File, len(games))
+	for i, g := range games {
+		if !gameID.MatchString(g.id) {
+			return fmt.Errorf("spool: %w: found %q, expected letters, digits, - and _", errGameID, g.id)
+		}
+		files[i] = durable.File{Path: s.path(g.id), Data: g.data}
 	}
 	s.mu.Lock()
-	s.games = append(s.games, &spooled{id: id, since: time.Now()})
+	used := min(len(files), len(s.spares))
+	for i, name := range s.spares[len(s.spares)-used:] {
+		files[i].Spare = name
+	}
+	s.spares = s.spares[:len(s.spares)-used]
+	renamed := s.renamed
+	s.renamed = nil
 	s.mu.Unlock()
+
+	err := durable.WriteFiles(s.dir, files)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.renamed = append(s.renamed, renamed...) // the directory may not be synced
+		return fmt.Errorf("spool: %w", err)
+	}
+	s.spares = append(s.spares, renamed...)
+	for _, g := range games {
+		s.games = append(s.games, &spooled{id: g.id, since: time.Now()})
+	}
 	s.announce()
 	return nil
 }
@@ -218,13 +255,31 @@ func (s *spool) mark(ids []string, at published) {
 func (s *spool) remove(ids ...string) error {
 	var errs []error
 	for _, id := range ids {
-		if err := os.Remove(s.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.spare(id); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("spool: %w", err))
 			continue
 		}
 		s.forget(id)
 	}
 	return errors.Join(errs...)
+}
+
+// spare makes the file of a game a spare one, or removes it if there are enough.
+func (s *spool) spare(id string) error {
+	s.mu.Lock()
+	enough := len(s.spares)+len(s.renamed) >= keptSpares
+	s.mu.Unlock()
+	if enough {
+		return os.Remove(s.path(id))
+	}
+	name := filepath.Join(s.dir, strings.Replace(durable.TempPattern, "*", id, 1))
+	if err := os.Rename(s.path(id), name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.renamed = append(s.renamed, name)
+	s.mu.Unlock()
+	return nil
 }
 
 // setAside moves a file that can never be published where a person finds it.

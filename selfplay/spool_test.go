@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 func openTestSpool(t *testing.T, dir string) *spool {
@@ -29,7 +30,7 @@ func openTestSpool(t *testing.T, dir string) *spool {
 func addGames(t *testing.T, s *spool, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		if err := s.add(id, []byte(id)); err != nil {
+		if err := s.add(encodedGame{id: id, data: []byte(id)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,6 +79,48 @@ func TestSpoolKeepsOrderAcrossRestart(t *testing.T) {
 
 // A published game is not published again until it is known to be lost, and is asked
 // about as long as it is there.
+// A later game is written over the file of a removed one, but only once the removal is
+// on disk: with the next game's sync. A spool that is closed keeps no such file.
+func TestSpoolWritesOverRemovedGames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openTestSpool(t, dir)
+	file := func(id string) os.FileInfo {
+		t.Helper()
+		info, err := os.Stat(s.path(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	addGames(t, s, "first-game", "b")
+	first, second := file("first-game"), file("b")
+	if err := s.remove("first-game", "b"); err != nil {
+		t.Fatal(err)
+	}
+	addGames(t, s, "c")
+	if c := file("c"); os.SameFile(c, first) || os.SameFile(c, second) {
+		t.Error("a game was written over one whose removal was not synced")
+	}
+	addGames(t, s, "d", "e", "f")
+	for _, id := range []string{"d", "e"} {
+		if info := file(id); !os.SameFile(info, first) && !os.SameFile(info, second) {
+			t.Errorf("game %s has a file of its own, expected that of a removed game", id)
+		}
+	}
+	for _, id := range []string{"c", "d", "e", "f"} {
+		if data, err := s.read(id); err != nil || string(data) != id {
+			t.Errorf("game %s: read %q, error %v", id, data, err)
+		}
+	}
+	if err := errors.Join(s.remove("d"), s.close()); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, durable.TempPattern)); err != nil || len(left) > 0 {
+		t.Errorf("after the spool was closed: found %v, error %v", left, err)
+	}
+}
+
 func TestSpoolKnowsWhatIsPublished(t *testing.T) {
 	s := openTestSpool(t, t.TempDir())
 	addGames(t, s, "a", "b", "c")
@@ -109,7 +152,7 @@ func TestSpoolKnowsWhatIsPublished(t *testing.T) {
 func TestSpoolRefusesNamesThatLeaveIt(t *testing.T) {
 	s := openTestSpool(t, t.TempDir())
 	for _, id := range []string{"", "../up", "a/b", ".", ".."} {
-		if err := s.add(id, nil); err == nil {
+		if err := s.add(encodedGame{id: id}); err == nil {
 			t.Errorf("id %q was accepted", id)
 		}
 	}
@@ -170,7 +213,7 @@ func TestFullSpoolDiskLosesNoGame(t *testing.T) {
 	}
 	kept := make(chan error)
 	id := "run-local-0-0-000000"
-	go func() { kept <- a.keep(t.Context(), id, shortGame(t, id)) }()
+	go func() { kept <- a.keep(t.Context(), []encodedGame{{id: id, data: shortGame(t, id)}}) }()
 	for !strings.Contains(eventsOf(t, r), "cannot be spooled") {
 		runtime.Gosched()
 	}
@@ -185,7 +228,7 @@ func TestFullSpoolDiskLosesNoGame(t *testing.T) {
 	if err := os.Rename(p.spool.dir, away); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.keep(ended, "run-local-0-0-000001", nil); err == nil {
+	if err := a.keep(ended, []encodedGame{{id: "run-local-0-0-000001"}}); err == nil {
 		t.Error("ended while the disk took nothing: found no error, expected the disk's")
 	}
 	if err := os.Rename(away, p.spool.dir); err != nil {
