@@ -153,7 +153,8 @@ func TestOldSchedules(t *testing.T) {
 }
 
 // Effective configurations that the build before schedules were texts wrote mean what
-// the presets mean now, but for the inputs of laptop's nets, which were others.
+// the presets mean now, but for the inputs of laptop's nets, its nodes and its window, which
+// were others.
 func TestOldConfigurations(t *testing.T) {
 	laptop, _ := Preset("laptop")
 	for _, name := range Presets() {
@@ -165,6 +166,10 @@ func TestOldConfigurations(t *testing.T) {
 		if want.Net.Features == laptop.Net.Features {
 			want.Net.Features = "All + Hand"
 		}
+		if want.Actor.Nodes == laptop.Actor.Nodes {
+			want.Actor.Nodes = 250
+		}
+		want.Replay.WindowExponent, want.Replay.WindowSlope = 0.65, 0.4
 		got := want
 		got.Train.LR, got.Train.Lambda, got.Actor.Tree.Runtime = "", "", "" // the file gives them
 		if err := got.Merge(text, name); err != nil {

@@ -43,7 +43,7 @@ func TestNodesGrowthRefuses(t *testing.T) {
 		"20k: 400;":              "expected GAMES: NODES",
 		"20k: 400; 20k: 800":     "found 20000 games, expected more than the 20000 before",
 		"20k: 400; 100k: 400":    "found 400 nodes, expected more than the 400 before",
-		"20k: 250":               "found 250 nodes, expected more than the 250 before",
+		"20k: 150":               "found 150 nodes, expected more than the 150 before",
 		"20k: 9999999999999999k": "actor.nodes_growth",
 	} {
 		c, err := Preset("laptop")

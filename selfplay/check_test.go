@@ -73,7 +73,7 @@ func TestCheckRefuses(t *testing.T) {
 		"laptop": {
 			"actor.random_plies=-1":                             "actor.random_plies: found -1",
 			"actor.research_share=1.5":                          "actor.research_share: found 1.5, expected 0 to 1",
-			"actor.research_share=0.1 actor.research_nodes=250": "actor.research_nodes: found 250, expected more than actor.nodes",
+			"actor.research_share=0.1 actor.research_nodes=150": "actor.research_nodes: found 150, expected more than actor.nodes",
 			"actor.research_share=0.1 actor.max_plies=1025":     "actor.max_plies: found 1025, expected at most 1024",
 			"train.tail_share=1.1":                              "train.tail_share: found 1.1, expected 0 to 1",
 			"train.relabel=deep":                                `train.relabel: found "deep", expected off, quiescence or depth1 to depth6`,
