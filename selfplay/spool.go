@@ -36,18 +36,14 @@ var errGameID = errors.New("game id")
 // them on disk: what happens to the bus in between loses none. It knows of every
 // game whether it has been published, and is safe for concurrent use.
 type spool struct {
-	dir  string
-	lock *dirlock.Lock
+	dir   string
+	lock  *dirlock.Lock
+	files *durable.Pool
 
 	mu     sync.Mutex
 	games  []*spooled // oldest first
 	asides int        // files set aside by this process
 	added  chan struct{}
-
-	// Files of games that were removed, under temporary names. Later games are written
-	// over the spares; the others become spares when their renaming is on disk, for
-	// until then a power cut can give them their names back.
-	spares, renamed []string
 }
 
 // spooled is a game in the spool.
@@ -71,7 +67,7 @@ func openSpool(dir string) (*spool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
-	s := &spool{dir: dir, lock: lock, added: make(chan struct{}, 1)}
+	s := &spool{dir: dir, lock: lock, files: durable.NewPool(dir, keptSpares), added: make(chan struct{}, 1)}
 	if err := s.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("spool: %w", err), s.close())
 	}
@@ -121,26 +117,13 @@ func (s *spool) add(games ...encodedGame) error {
 		if !gameID.MatchString(g.id) {
 			return fmt.Errorf("spool: %w: found %q, expected letters, digits, - and _", errGameID, g.id)
 		}
-		files[i] = durable.File{Path: s.path(g.id), Data: g.data}
+		files[i] = durable.File{Name: g.id + spoolExt, Data: g.data}
 	}
-	s.mu.Lock()
-	used := min(len(files), len(s.spares))
-	for i, name := range s.spares[len(s.spares)-used:] {
-		files[i].Spare = name
-	}
-	s.spares = s.spares[:len(s.spares)-used]
-	renamed := s.renamed
-	s.renamed = nil
-	s.mu.Unlock()
-
-	err := durable.WriteFiles(s.dir, files)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		s.renamed = append(s.renamed, renamed...) // the directory may not be synced
+	if err := s.files.Write(files...); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	s.spares = append(s.spares, renamed...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, g := range games {
 		s.games = append(s.games, &spooled{id: g.id, since: time.Now()})
 	}
@@ -255,31 +238,13 @@ func (s *spool) mark(ids []string, at published) {
 func (s *spool) remove(ids ...string) error {
 	var errs []error
 	for _, id := range ids {
-		if err := s.spare(id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.files.Remove(id + spoolExt); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("spool: %w", err))
 			continue
 		}
 		s.forget(id)
 	}
 	return errors.Join(errs...)
-}
-
-// spare makes the file of a game a spare one, or removes it if there are enough.
-func (s *spool) spare(id string) error {
-	s.mu.Lock()
-	enough := len(s.spares)+len(s.renamed) >= keptSpares
-	s.mu.Unlock()
-	if enough {
-		return os.Remove(s.path(id))
-	}
-	name := filepath.Join(s.dir, strings.Replace(durable.TempPattern, "*", id, 1))
-	if err := os.Rename(s.path(id), name); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.renamed = append(s.renamed, name)
-	s.mu.Unlock()
-	return nil
 }
 
 // setAside moves a file that can never be published where a person finds it.

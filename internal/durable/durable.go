@@ -50,59 +50,6 @@ func WritePrivate(path string, data []byte) error {
 	})
 }
 
-// File is a file to be written by [WriteFiles].
-type File struct {
-	Path string
-	Data []byte
-
-	// Spare is a file in the same directory to write over, whose content may be lost; if it
-	// is empty or not there, a file is created. It saves the system much work if many files
-	// are written and removed: ext4 does not use the inodes of files removed in the last
-	// seconds, and looks at each of them for every new file.
-	Spare string
-}
-
-// WriteFiles replaces files in the directory dir, each as WriteFile does. All together
-// they need few syncs more than one. After an error some may be replaced, and others not.
-func WriteFiles(dir string, files []File) error {
-	open := make([]*os.File, 0, len(files))
-	renamed := 0
-	defer func() {
-		for _, f := range open[renamed:] {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	for _, file := range files {
-		f, err := os.OpenFile(file.Spare, os.O_WRONLY, 0)
-		if errors.Is(err, fs.ErrNotExist) {
-			f, err = CreateTemp(dir)
-		}
-		if err != nil {
-			return err
-		}
-		open = append(open, f)
-		if _, err := f.Write(file.Data); err != nil {
-			return err
-		}
-		if err := f.Truncate(int64(len(file.Data))); err != nil {
-			return err
-		}
-	}
-	for _, f := range open { // the first sync brings most of the others to the disk, too
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return err
-		}
-	}
-	for i, f := range open {
-		if err := os.Rename(f.Name(), files[i].Path); err != nil {
-			return err
-		}
-		renamed++
-	}
-	return SyncDir(dir)
-}
-
 // replace gives f, once it is written, the name path.
 func replace(path string, f *os.File, write func(w io.Writer) error) error {
 	err := write(f)

@@ -21,46 +21,6 @@ func TestWriteFileReplaces(t *testing.T) {
 	}
 }
 
-// Written over other files, files have the same content as new ones.
-func TestWriteFiles(t *testing.T) {
-	dir := t.TempDir()
-	spare := filepath.Join(dir, "spare")
-	if err := os.WriteFile(spare, []byte("of the spare one"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	before, err := os.Stat(spare)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := []File{
-		{Path: filepath.Join(dir, "new"), Data: []byte("no spare one")},
-		{Path: filepath.Join(dir, "over"), Data: []byte("short"), Spare: spare},
-		{Path: filepath.Join(dir, "gone"), Data: []byte("the spare one is gone"), Spare: filepath.Join(dir, "none")},
-		{Path: filepath.Join(dir, "empty")},
-	}
-	for range 2 { // the second time the spare file is gone and all files are replaced
-		if err := WriteFiles(dir, files); err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			if got, err := os.ReadFile(f.Path); err != nil || string(got) != string(f.Data) {
-				t.Errorf("read %q, %v; want %q", got, err, f.Data)
-			}
-		}
-		if after, err := os.Stat(files[1].Path); err != nil || before != nil && !os.SameFile(before, after) {
-			t.Errorf("error %v, expected the file that was the spare one", err)
-		}
-		before = nil
-	}
-	files[3].Path = filepath.Join(dir, "none", "f")
-	if err := WriteFiles(dir, files); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file in a directory that is not there: error %v, want %v", err, os.ErrNotExist)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, TempPattern)); len(left) != 0 {
-		t.Errorf("temporary files left: %q", left)
-	}
-}
-
 func TestFailedWriteKeepsOldContent(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")

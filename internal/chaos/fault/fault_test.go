@@ -4,6 +4,7 @@ package fault
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,6 +101,13 @@ func (m *machine) broken(promised []string) (broken []string) {
 			m.t.Fatal(err)
 		}
 	}
+	spooled, _ := filepath.Glob(filepath.Join(m.root, "spool", "*.game"))
+	for _, path := range spooled { // promised or not, a file holds the game of its name
+		data, _ := os.ReadFile(path)
+		if h, err := game.DecodeHeader(data); err != nil || h.ID+".game" != filepath.Base(path) {
+			broken = append(broken, fmt.Sprintf("%s holds game %q, error %v", filepath.Base(path), h.ID, err))
+		}
+	}
 	text, _ := os.ReadFile(filepath.Join(m.root, "state"))
 	state, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	for _, p := range promised {
@@ -110,7 +118,7 @@ func (m *machine) broken(promised []string) (broken []string) {
 			continue
 		}
 		data, _ := os.ReadFile(filepath.Join(m.root, "spool", p+".game"))
-		if _, err := game.DecodeHeader(data); err != nil && !stored[p] {
+		if h, err := game.DecodeHeader(data); (err != nil || h.ID != p) && !stored[p] {
 			broken = append(broken, p)
 		}
 	}

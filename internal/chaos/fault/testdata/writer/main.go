@@ -61,6 +61,7 @@ func write(dir string) error {
 	if err != nil {
 		return err
 	}
+	files := durable.NewPool(spool, games)
 	var batch [][]byte
 	var ids []string
 	for i := range games {
@@ -68,14 +69,29 @@ func write(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := durable.WriteFile(filepath.Join(spool, id+".game"), encoded); err != nil {
-			return err
-		}
-		if err := promise(dir, id); err != nil {
-			return err
-		}
 		batch, ids = append(batch, encoded), append(ids, id)
-		if i%3 < 2 {
+		var added []int // of three games the first alone, the others together
+		switch i % 3 {
+		case 0:
+			added = []int{0}
+		case 1:
+			continue
+		case 2:
+			added = []int{1, 2}
+		}
+		var written []durable.File
+		for _, k := range added {
+			written = append(written, durable.File{Name: ids[k] + ".game", Data: batch[k]})
+		}
+		if err := files.Write(written...); err != nil {
+			return err
+		}
+		for _, k := range added {
+			if err := promise(dir, ids[k]); err != nil {
+				return err
+			}
+		}
+		if i%3 == 0 {
 			continue
 		}
 		if _, err := b.Append(batch); err != nil {
@@ -88,7 +104,7 @@ func write(dir string) error {
 			return err
 		}
 		for _, id := range ids {
-			if err := os.Remove(filepath.Join(spool, id+".game")); err != nil {
+			if err := files.Remove(id + ".game"); err != nil {
 				return err
 			}
 		}
@@ -100,6 +116,9 @@ func write(dir string) error {
 // open takes up what a killed process left, and removes the games from the spool that the
 // buffer says it has.
 func open(dir string) error {
+	if err := durable.RemoveTemps(filepath.Join(dir, "spool")); err != nil {
+		return err
+	}
 	b, err := buffer(dir)
 	if err != nil {
 		return err
