@@ -77,8 +77,6 @@ func TestSpoolKeepsOrderAcrossRestart(t *testing.T) {
 	}
 }
 
-// A published game is not published again until it is known to be lost, and is asked
-// about as long as it is there.
 // A spool that is closed keeps no file of a game that has left it.
 func TestClosedSpoolHoldsGamesOnly(t *testing.T) {
 	t.Parallel()
@@ -96,6 +94,8 @@ func TestClosedSpoolHoldsGamesOnly(t *testing.T) {
 	}
 }
 
+// A published game is not published again until it is known to be lost, and is asked
+// about as long as it is there.
 func TestSpoolKnowsWhatIsPublished(t *testing.T) {
 	s := openTestSpool(t, t.TempDir())
 	addGames(t, s, "a", "b", "c")
