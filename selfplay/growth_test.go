@@ -173,3 +173,36 @@ func TestGrowthNeedsFreshNets(t *testing.T) {
 		t.Errorf("without fresh nets: error %v", err)
 	}
 }
+
+// TestStagesMayBeAdded: a run that has begun takes more stages and other numbers, but
+// not the loss of an architecture that its nets may have, nor another first one.
+func TestStagesMayBeAdded(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := smallConfig(t)
+	cfg.Train.RenewGrowth = 2
+	for _, c := range []struct{ growth, refused string }{
+		{"", ""},
+		{"500: All + Hand 32", ""},
+		{"700: All + Hand 32; 900: All + PH 32", ""},
+		{"900: All + PH 32", "without All + Hand 32, of which the run may have nets"},
+		{"", "without All + Hand 32"},
+		{"100: All + PH 32; 1000000M: All + Hand 32", ""},
+	} {
+		cfg.Net.Growth = c.growth
+		r, err := Open(t.Context(), dir, cfg, testOptions())
+		if c.refused == "" && err == nil {
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if c.refused == "" || err == nil || !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("%q: found %v, expected %q", c.growth, err, c.refused)
+		}
+	}
+	cfg.Net.Width *= 2
+	if _, err := Open(t.Context(), dir, cfg, testOptions()); err == nil || !strings.Contains(err.Error(), "depend on other settings (net.width") {
+		t.Errorf("another width: found %v", err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -108,7 +109,27 @@ func SavedConfig(dir string) (cfg configs.Config, found bool, err error) {
 
 // isFixed says which settings a run keeps for life.
 func isFixed(key string) bool {
-	return key == "variant" || key == "seed" || strings.HasPrefix(key, "net.")
+	return key == "variant" || key == "seed" || strings.HasPrefix(key, "net.") && key != "net.growth"
+}
+
+// checkGrowth refuses settings that do not name an architecture of the saved ones: the
+// run may have nets of it, which its roles would not play with any more.
+func checkGrowth(saved, cfg configs.LoopNet) error {
+	before, err := saved.All()
+	if err != nil {
+		return err
+	}
+	all, err := cfg.All()
+	if err != nil {
+		return err
+	}
+	for _, net := range before {
+		if !slices.Contains(all, net) {
+			return fmt.Errorf("net.growth: found %q without %s %d, of which the run may have nets: "+
+				"leave it in, with a number of positions that is not reached if there shall be no more of them", cfg.Growth, net.Features, net.Width)
+		}
+	}
+	return nil
 }
 
 // tidy removes what a killed process left half written.
@@ -140,7 +161,7 @@ func (r *Run) checkConfig() (saved configs.Config, found bool, err error) {
 	if len(differ) > 0 {
 		return saved, found, fmt.Errorf("found a run whose games and checkpoint depend on other settings (%s): give another directory, or the settings it began with", strings.Join(differ, ", "))
 	}
-	return saved, found, nil
+	return saved, found, checkGrowth(saved.Net, r.cfg.Net)
 }
 
 // id names the run on the bus and in the ids of its games.
