@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -14,8 +15,8 @@ type LoopNet struct {
 	Net `yaml:",inline"`
 
 	// Growth says which features and width a fresh net has instead when as many
-	// positions are stored, as in "5M: HalfKAv2 128; 40M: HalfKAv2 256", the fewest
-	// first. Empty: none. It needs train.renew_growth.
+	// positions are stored, as in "5M: HalfKAv2 128; 40M: 256", the fewest first;
+	// without features, those of before. Empty: none. It needs train.renew_growth.
 	Growth string `yaml:"growth"`
 }
 
@@ -36,6 +37,11 @@ func (n LoopNet) Stages() ([]Stage, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: growth: %w", ErrInvalid, err)
+	}
+	features := n.Features
+	for i := range stages {
+		features = cmp.Or(stages[i].Features, features)
+		stages[i].Features = features
 	}
 	return stages, nil
 }
@@ -60,22 +66,22 @@ func parseStages[S any](list string, parse func(string) (S, error), follows func
 	return stages, nil
 }
 
-// parseStage reads "5M: HalfKAv2 128".
+// parseStage reads "5M: HalfKAv2 128", or "5M: 256" without features.
 func parseStage(text string) (s Stage, err error) {
-	const expected = "POSITIONS: FEATURES WIDTH, such as 5M: HalfKAv2 128"
+	const expected = "POSITIONS: [FEATURES] WIDTH, such as 5M: HalfKAv2 128 or 40M: 256"
 	count, net, found := strings.Cut(text, ":")
-	net = strings.TrimSpace(net)
-	at := strings.LastIndexByte(net, ' ')
-	if !found || at < 0 {
+	if !found {
 		return s, errors.New("expected " + expected)
 	}
+	net = strings.TrimSpace(net)
+	at := strings.LastIndexByte(net, ' ')
 	if s.Positions, err = player.ParseCount(strings.TrimSpace(count)); err != nil {
 		return s, err
 	}
 	if s.Width, err = strconv.Atoi(net[at+1:]); err != nil {
 		return s, fmt.Errorf("found the width %q, expected %s", net[at+1:], expected)
 	}
-	s.Features = strings.TrimSpace(net[:at])
+	s.Features = strings.TrimSpace(net[:at+1])
 	return s, nil
 }
 

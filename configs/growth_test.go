@@ -41,6 +41,15 @@ func TestGrowth(t *testing.T) {
 	if got, err := WithShared(c, Shared(c), "shared"); err != nil || got.Net != c.Net {
 		t.Errorf("shared: %+v, error %v", got.Net, err)
 	}
+	c.Net.Growth = "1M: 192; 5M: HalfKAv2 128; 40M:256"
+	for positions, want := range map[uint64]string{0: first.Features, 1e6: first.Features, 5e6: "HalfKAv2", 40e6: "HalfKAv2"} {
+		if net := c.Net.At(positions); net.Features != want {
+			t.Errorf("%q, %d positions: found %s, expected %s", c.Net.Growth, positions, net.Features, want)
+		}
+	}
+	if small, large := c.Net.At(1e6).Width, c.Net.At(40e6).Width; small != 192 || large != 256 {
+		t.Errorf("%q: found widths %d and %d", c.Net.Growth, small, large)
+	}
 	c.Net.Growth = ""
 	if all, err := c.Net.All(); err != nil || len(all) != 1 || c.Net.At(1<<60) != first {
 		t.Errorf("without growth: %+v, error %v", all, err)
@@ -49,14 +58,16 @@ func TestGrowth(t *testing.T) {
 
 func TestGrowthRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"5M":                           "expected POSITIONS: FEATURES WIDTH",
-		"5M: HalfKAv2":                 "expected POSITIONS: FEATURES WIDTH",
+		"5M":                           "expected POSITIONS: [FEATURES] WIDTH",
+		"5M:":                          `found the width ""`,
+		"5M: HalfKAv2":                 `found the width "HalfKAv2"`,
 		"5M: HalfKAv2 wide":            `found the width "wide"`,
 		"many: HalfKAv2 128":           `"many`,
 		"5M: HalfKAv2 128; 5M: All 64": "found 5000000 positions, expected more than the 5000000 before",
-		"5M: HalfKAv2 128;":            "expected POSITIONS: FEATURES WIDTH",
+		"5M: HalfKAv2 128;":            "expected POSITIONS: [FEATURES] WIDTH",
 		"5M: HalfKAv9 128":             "growth: HalfKAv9 128",
 		"5M: HalfKAv2 100":             "growth: HalfKAv2 100",
+		"5M: 100":                      "growth: KingZone * (All + Hand) 100",
 	} {
 		c, err := Preset("laptop")
 		if err != nil {
