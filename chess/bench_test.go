@@ -158,3 +158,15 @@ func BenchmarkIsLegal(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(l.N), "ns/move")
 }
+
+// BenchmarkUnpack is what a sample kept packed costs when it is drawn.
+func BenchmarkUnpack(b *testing.B) {
+	p, err := ParseFEN(Crazyhouse, middlegameFEN)
+	if err != nil {
+		b.Fatal(err)
+	}
+	packed := p.Pack()
+	for b.Loop() {
+		packed.Unpack(&p)
+	}
+}

@@ -122,6 +122,10 @@ func checkRebuilt(t *testing.T, p *Position) {
 	if again != *p {
 		t.Fatalf("%s: rebuilt from its FEN the position differs:\n got %+v\nwant %+v", fen, *p, again)
 	}
+	packed := p.Pack()
+	if packed.Unpack(&again); again != *p {
+		t.Fatalf("%s: unpacked the position differs:\n got %+v\nwant %+v", fen, again, *p)
+	}
 }
 
 func TestMakeEqualsRebuilt(t *testing.T) {

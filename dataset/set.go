@@ -24,7 +24,7 @@ var (
 
 // sampleSize is the memory a sample without a policy takes, its place in the order
 // included.
-const sampleSize = int64(unsafe.Sizeof(sample.Sample{})) + 4
+const sampleSize = packedSize + 4
 
 // sizeOf returns the memory that a sample takes.
 func sizeOf(s *sample.Sample) int64 {
@@ -271,8 +271,10 @@ func (d *Data) survey(ctx context.Context) (*store, error) {
 		return nil, nil
 	}
 	newest := thinned{most: d.cfg.Measured}
+	var one sample.Sample
 	for i := d.n; i < uint64(all.n); i++ {
-		newest.add(all.at(int(i)))
+		all.get(int(i), &one)
+		newest.add(&one)
 	}
 	all.n = int(d.n)
 	d.heldOut, d.newest = held.even(), newest.even()
@@ -307,7 +309,7 @@ func (s *Set) Draw(rng *rand.Rand, dst []sample.Sample) error {
 		from := s.at - w.from
 		got := min(uint64(len(dst)-n), uint64(len(w.order))-from)
 		for i, k := range w.order[from : from+got] {
-			dst[n+i] = *w.samples.at(int(k))
+			w.samples.get(int(k), &dst[n+i])
 		}
 		n += int(got)
 		s.at += got
@@ -325,9 +327,9 @@ func (s *Set) Seek(drawn uint64) error {
 // Some returns up to n positions drawn evenly from the window loaded.
 func (s *Set) Some(n int) []sample.Sample {
 	order := s.window.order
-	some := make([]sample.Sample, 0, min(n, len(order)))
-	for _, k := range order[:cap(some)] {
-		some = append(some, *s.window.samples.at(int(k)))
+	some := make([]sample.Sample, min(n, len(order)))
+	for i, k := range order[:len(some)] {
+		s.window.samples.get(int(k), &some[i])
 	}
 	return some
 }

@@ -411,7 +411,8 @@ func TestMemoryOfPolicies(t *testing.T) {
 
 	held := func(w *window) (size int64) {
 		for i := range w.samples.n {
-			s := w.samples.at(i)
+			var s sample.Sample
+			w.samples.get(i, &s)
 			size += sampleSize + int64(unsafe.Sizeof(*s.Policy)) + 4*int64(len(s.Policy.Moves))
 		}
 		return size

@@ -192,7 +192,7 @@ func (p *heap) add(g *Game) {
 		return
 	}
 	p.samples.add(&g.Samples[0])
-	p.bytes += sampleBytes
+	p.bytes += packedSize
 }
 
 // each calls do with all that is held.
@@ -204,7 +204,7 @@ func (p *heap) each(do func(*Game) error) error {
 	}
 	g := Game{Samples: make([]sample.Sample, 1)}
 	for i := range p.samples.n {
-		g.Samples[0] = *p.samples.at(i)
+		p.samples.get(i, &g.Samples[0])
 		if err := do(&g); err != nil {
 			return err
 		}
@@ -214,12 +214,14 @@ func (p *heap) each(do func(*Game) error) error {
 
 // write writes all that is held in random order.
 func (p *heap) write(rng *rand.Rand, dst *Sink) error {
+	var one sample.Sample
 	for _, i := range rng.Perm(len(p.games) + p.samples.n) {
 		var err error
 		if i < len(p.games) {
 			err = dst.write(&p.games[i], dst.Unit)
 		} else {
-			err = dst.Write(p.samples.at(i-len(p.games)), dst.Unit)
+			p.samples.get(i-len(p.games), &one)
+			err = dst.Write(&one, dst.Unit)
 		}
 		if err != nil {
 			return err

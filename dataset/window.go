@@ -148,25 +148,6 @@ func (s *Set) load(ctx context.Context, number uint64, measured bool, progress P
 	return loaded{window: w}
 }
 
-// store is a list of n samples that grows without being copied. With a smaller n
-// the memory of the others is used again.
-type store struct {
-	chunks [][]sample.Sample // of storeChunk samples each
-	n      int
-}
-
-const storeChunk = 1 << 12
-
-func (s *store) add(one *sample.Sample) {
-	if s.n == len(s.chunks)*storeChunk {
-		s.chunks = append(s.chunks, make([]sample.Sample, storeChunk))
-	}
-	s.n++
-	*s.at(s.n - 1) = *one
-}
-
-func (s *store) at(i int) *sample.Sample { return &s.chunks[i/storeChunk][i%storeChunk] }
-
 // thinned keeps up to twice most samples, evenly from all: when it is full it drops
 // every second one and takes only half as many from then on.
 type thinned struct {
