@@ -16,7 +16,8 @@ type LoopNet struct {
 
 	// Growth says which features and width a fresh net has instead when as many
 	// positions are stored, as in "5M: HalfKAv2 128; 40M: 256", the fewest first;
-	// without features, those of before. Empty: none. It needs train.renew_growth.
+	// without features, those of before. Empty: none. Without train.renew_growth there are no
+	// fresh nets, and none grows.
 	Growth string `yaml:"growth"`
 }
 

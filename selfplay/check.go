@@ -119,7 +119,6 @@ func checkTrain(wrong *check.List, cfg configs.Config) {
 	check.Positive(wrong, "train.steps_per_net", t.StepsPerNet)
 	wrong.That(t.RenewGrowth == 0 || t.RenewGrowth > 1, "train.renew_growth", t.RenewGrowth, "0 or more than 1")
 	wrong.That(t.RenewGrowth == 0 || cfg.Gate.Enabled, "train.renew_growth", t.RenewGrowth, "0 while gate.enabled is false, as a fresh net is worse than the one before at first")
-	wrong.That(t.RenewGrowth > 0 || cfg.Net.Growth == "", "net.growth", cfg.Net.Growth, "nothing while train.renew_growth is 0: only fresh nets grow")
 	check.Natural(wrong, "train.renew_samples", t.RenewSamples)
 	check.Positive(wrong, "train.per_game", t.PerGame)
 	check.Within(wrong, "train.research_weight", t.ResearchWeight, 0.01, 100)

@@ -101,7 +101,7 @@ func TestCheckRefuses(t *testing.T) {
 			"train.renew_samples=.inf":                          "train.renew_samples: found +Inf, expected a finite",
 			"train.samples_per_row=.inf":                        "train.samples_per_row: found +Inf, expected a finite",
 			"net.growth=5M":                                     "net: configs: invalid configuration: growth",
-			"net.growth=5M:All_64":                              "expected POSITIONS: FEATURES WIDTH",
+			"net.growth=5M:All_64":                              "expected POSITIONS: [FEATURES] WIDTH",
 			"gate.elo0=-2000":                                   "gate.elo0: found -2000, expected -1000 to 1000",
 			"gate.elo0=40":                                      "gate.elo0: found 40, expected less than elo1, 30",
 			"gate.alpha=0":                                      "gate.alpha: found 0, expected a number above 0",

@@ -160,20 +160,6 @@ func architecture(t *testing.T, cfg configs.Config, stored uint64) string {
 	return a.String()
 }
 
-// TestGrowthNeedsFreshNets: growth without them is refused, and so is one of planes.
-func TestGrowthNeedsFreshNets(t *testing.T) {
-	t.Parallel()
-	c := preset(t, "laptop")
-	c.Net.Growth = "5M: HalfKAv2 64"
-	if err := Check(c); err != nil {
-		t.Error(err)
-	}
-	c.Train.RenewGrowth = 0
-	if err := Check(c); err == nil || !strings.Contains(err.Error(), "net.growth: found 5M: HalfKAv2 64, expected nothing while train.renew_growth is 0") {
-		t.Errorf("without fresh nets: error %v", err)
-	}
-}
-
 // TestStagesMayBeAdded: a run that has begun takes more stages and other numbers, but
 // not the loss of an architecture that its nets may have, nor another first one.
 func TestStagesMayBeAdded(t *testing.T) {

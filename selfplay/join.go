@@ -172,8 +172,6 @@ func (r *Run) takeConfig(ctx context.Context) error {
 		// Fresh nets need a gate. When to train one is the trainer's own setting, and
 		// this machine's default for it must not stand in the way.
 		r.cfg.Train.RenewGrowth = 0
-	} else if r.cfg.Net.Growth != "" {
-		r.cfg.Train.RenewGrowth = max(r.cfg.Train.RenewGrowth, 2) // nets that grow need fresh ones
 	}
 	return Check(r.cfg)
 }
