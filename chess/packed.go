@@ -1,8 +1,7 @@
 package chess
 
-// Packed is a Position in 64 bytes, less than a third of what the position itself
-// takes, for keeping millions of them in memory. It is no format: other builds may pack
-// otherwise.
+// Packed is a Position in 64 bytes in place of 168, for keeping millions of them in
+// memory. It is no format: other builds may pack otherwise.
 type Packed struct {
 	board    [32]uint8 // a Piece in four bits, a1 in the lower half of the first byte
 	promoted Bitboard

@@ -105,7 +105,7 @@ type Speed struct {
 
 // Measuring: rounds of all players in turn, the median of which counts. A round is short,
 // some 13 ms of an NNUE net, so that all are disturbed alike, and five of them were too
-// few: their medians had a standard deviation of 4 to 9 %, those of 41 have one of 1 %.
+// few: their medians had a standard deviation of 4 to 11 %, those of 41 have one of 1 to 2 %.
 const (
 	speedRounds    = 41
 	speedPositions = 8
