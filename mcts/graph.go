@@ -32,8 +32,9 @@ type node struct {
 	square float32 // the same of the squares, for the spread
 	visits uint32  // own and those of the kids
 	own    uint32  // weight of value: 1, or more if visits were forgotten
-	// choices and kids say where the legal moves, likeliest first, and what
-	// became of the first few of them stand.
+	// choices and kids say where the legal moves and what became of the first
+	// few of them stand. Those with kids and the one behind them are the
+	// likeliest, in this order; the others stand as they were generated.
 	choices, kids uint32
 	count         uint16 // legal moves; 0 if there are none
 	shown         uint16 // kids
@@ -121,7 +122,7 @@ func (g *graph) node(id nodeID) *node {
 	return &g.nodes[id>>nodeBits][id&(1<<nodeBits-1)]
 }
 
-// choicesOf returns the legal moves of n, likeliest first.
+// choicesOf returns the legal moves of n, in the order that node describes.
 func (g *graph) choicesOf(n *node) []choice {
 	if n.count == 0 {
 		return nil
@@ -217,6 +218,7 @@ func (g *graph) show(id nodeID, shown int) {
 		n.kids, n.room, n.shown = at, 1<<class, old
 	}
 	clear(g.kidRun(n.kids, uint16(shown))[n.shown:])
+	order(g.choicesOf(n), int(n.shown)+1, shown)
 	n.shown = uint16(shown)
 }
 

@@ -41,6 +41,27 @@ func TestPriors(t *testing.T) {
 	}
 }
 
+// Ordered a few at a time, choices come as a stable sort has them.
+func TestOrderIsThatOfAStableSort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		choices := make([]choice, rng.IntN(maxMoves))
+		for i := range choices {
+			choices[i] = choice{chess.Move(i), prior(rng.IntN(40))}
+		}
+		want := slices.Clone(choices)
+		slices.SortStableFunc(want, func(a, b choice) int { return int(b.prior) - int(a.prior) })
+		for shown := 0; shown <= len(choices); {
+			next := shown + rng.IntN(20)
+			order(choices, shown, next)
+			if n := min(next+1, len(choices)); !slices.Equal(choices[:n], want[:n]) {
+				t.Fatalf("the first %d of %d are %v, want %v", n, len(choices), choices[:n], want[:n])
+			}
+			shown = next + 1
+		}
+	}
+}
+
 // portrait returns what is known behind a node, in text: equal graphs have equal
 // ones.
 func portrait(tr *tree, id nodeID, seen map[uint64]bool) []string {

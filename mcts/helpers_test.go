@@ -143,8 +143,19 @@ func checkGraph(t testing.TB, tr *tree) {
 		if !(n.mean >= -1 && n.mean <= 1) {
 			t.Errorf("node %d: mean %v", id, n.mean)
 		}
-		if n.state == ready && !slices.IsSortedFunc(choices, func(a, b choice) int { return int(b.prior) - int(a.prior) }) {
+		if n.state == ready && !inOrder(choices, int(n.shown)) {
 			t.Errorf("node %d: priors out of order", id)
 		}
 	}
+}
+
+// inOrder reports whether the first shown choices and the one behind them are the
+// likeliest ones, in order.
+func inOrder(choices []choice, shown int) bool {
+	falling := func(a, b choice) int { return int(b.prior) - int(a.prior) }
+	first := choices[:min(shown+1, len(choices))]
+	if !slices.IsSortedFunc(first, falling) {
+		return false
+	}
+	return len(first) == 0 || !slices.ContainsFunc(choices[len(first):], func(c choice) bool { return c.prior > first[len(first)-1].prior })
 }

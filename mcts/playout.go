@@ -3,7 +3,6 @@ package mcts
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
@@ -31,7 +30,6 @@ type tree struct {
 	moves    chess.MoveList
 	mating   [3]chess.MoveList // of the mate probe
 	tempered []float32         // priors
-	order    []uint32          // priors with the places of their moves
 }
 
 // rules are the draws of a variant besides stalemate and repetition.
@@ -247,15 +245,11 @@ func (t *tree) fill(n *node, l *search.Leaf) {
 	if t.opts.PolicyTemperature != 1 {
 		priors = t.temper(priors)
 	}
-	t.order = t.order[:0]
-	for i, p := range priors {
-		t.order = append(t.order, uint32(newPrior(p))<<16|uint32(len(priors)-i))
-	}
-	slices.Sort(t.order)
 	choices := t.choicesOf(n)
-	for i, o := range t.order {
-		choices[len(choices)-1-i] = choice{l.Moves[len(priors)-int(o&0xffff)], prior(o >> 16)}
+	for i, p := range priors {
+		choices[i] = choice{l.Moves[i], newPrior(p)}
 	}
+	order(choices, 0, int(n.shown))
 }
 
 // temper returns priors to the power 1/PolicyTemperature, normalised.

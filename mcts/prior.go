@@ -30,3 +30,22 @@ type choice struct {
 	move  chess.Move
 	prior prior
 }
+
+// order puts the likeliest of the choices from index first on in their order at
+// first to last. Of equally likely ones the first comes first, and the others keep
+// their order. Few moves of most nodes are ever tried, so this is cheaper than
+// sorting all of them.
+func order(choices []choice, first, last int) {
+	for i := first; i <= min(last, len(choices)-1); i++ {
+		rest := choices[i:]
+		best, most := 0, prior(0)
+		for j := range rest {
+			if p := rest[j].prior; p > most {
+				best, most = j, p
+			}
+		}
+		c := rest[best]
+		copy(rest[1:best+1], rest[:best])
+		rest[0] = c
+	}
+}
