@@ -62,7 +62,7 @@ var benchTreeFENs = []string{
 
 func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 	if o.batch < 1 || o.batch > mcts.MaxBatch || o.nodes < 1 || o.rounds < 1 || o.rounds > 1000 || o.threads < 2 || o.threads > 512 {
-		return fmt.Errorf("%w: found --batch %d --nodes %d --rounds %d --threads %d, expected 1 to %d, from 1, 1 to 1000, 2 to 512",
+		return fmt.Errorf("%w: found --batch %d --nodes %d --rounds %d --threads %d, expected --batch 1 to %d, --nodes from 1, --rounds 1 to 1000, --threads 2 to 512",
 			cli.ErrUsage, o.batch, o.nodes, o.rounds, o.threads, mcts.MaxBatch)
 	}
 	a, err := arch.Parse(o.architecture)
