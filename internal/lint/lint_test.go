@@ -110,10 +110,11 @@ var group = map[string]int{
 	"cmd/selfplay/version":          13,
 	"cmd/selfplay":                  14,
 
-	"scripts/chaos":   13,
-	"scripts/cluster": 13,
-	"scripts/load":    13,
-	"scripts/soak":    13,
+	"scripts/chaos":    13,
+	"scripts/cluster":  13,
+	"scripts/load":     13,
+	"scripts/soak":     13,
+	"scripts/splitnet": 13,
 
 	"internal/allocator":   1,
 	"internal/chaos":       12,

@@ -1,13 +1,15 @@
 // Package builtin holds the network that the program carries, so that its engine
 // plays well without a file.
 //
-// crazyhouse.nnue.gz is a network file of ours, compressed by gzip -9n.
+// crazyhouse.nnue.zst is a network file of ours, split and compressed:
+//
+//	go run ./scripts/splitnet < NET | zstd --ultra -22 --zstd=wlog=24 > crazyhouse.nnue.zst
+//
 // docs/results.md has its recipe and its rating.
 package builtin
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
@@ -15,11 +17,13 @@ import (
 	"io"
 	"sync"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 )
 
-//go:embed crazyhouse.nnue.gz
+//go:embed crazyhouse.nnue.zst
 var crazyhouse []byte
 
 // maxBytes bounds the network's file, unpacked.
@@ -40,14 +44,16 @@ var read = sync.OnceValue(func() file {
 })
 
 func unpack(packed []byte) (file, error) {
-	r, err := gzip.NewReader(bytes.NewReader(packed))
+	r, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return file{}, err
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxBytes))
+	defer r.Close()
+	data, err := io.ReadAll(r)
 	if err != nil {
 		return file{}, err
 	}
+	data = join(data)
 	net, err := nnue.Read(bytes.NewReader(data))
 	sum := sha256.Sum256(data)
 	return file{net, hex.EncodeToString(sum[:])}, err
