@@ -159,7 +159,13 @@ func (n *Net) priors(l *search.Leaf, policy []float32) error {
 // exponentials: a distribution even where those overflow or all vanish. There must
 // be at least one logit, none NaN or +Inf.
 func Softmax(x []float32) {
-	largest := float64(slices.Max(x))
+	most := float32(math.Inf(-1))
+	for _, v := range x { // slices.Max looks for NaN, too
+		if v > most {
+			most = v
+		}
+	}
+	largest := float64(most)
 	if math.IsInf(largest, -1) { // all are equally likely
 		for i := range x {
 			x[i] = 1 / float32(len(x))
@@ -172,7 +178,8 @@ func Softmax(x []float32) {
 		x[i] = float32(e)
 		sum += e
 	}
+	scale := 1 / sum
 	for i, v := range x {
-		x[i] = float32(float64(v) / sum)
+		x[i] = float32(float64(v) * scale)
 	}
 }
