@@ -47,6 +47,15 @@ func limitsText(l [2]search.Limits) string {
 	return white + " against " + black
 }
 
+// QuickText returns the limits text of a game played by the limits text play, with
+// nodes for the searches that Config.QuickNodes ends; play if they are 0.
+func QuickText(play string, nodes uint64) string {
+	if nodes == 0 {
+		return play
+	}
+	return fmt.Sprintf("%s quick nodes %d", play, nodes)
+}
+
 // TimeControl returns the time side c has under l as the PGN tag TimeControl
 // says it: "60+0.6" for a clock of a minute with 0.6 s a move, "0.05/move" for a
 // time for the move, "-" for neither.

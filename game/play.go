@@ -78,6 +78,11 @@ type Config struct {
 	// TimeMargin forfeits. Every search knows both clocks.
 	Limits     [2]search.Limits
 	TimeMargin time.Duration
+	// QuickNodes, unless 0, is how many nodes every search has at first. One of a
+	// position in check ends there, and so does one whose best move captures or
+	// promotes; their plies are not to train on. The others go on to the nodes of
+	// Limits, which must be more for both sides.
+	QuickNodes uint64
 	// A player that takes longer than its MoveTime by more than MoveTimeMargin
 	// forfeits; 0 is never.
 	MoveTimeMargin time.Duration
@@ -134,6 +139,9 @@ func (c *Config) validate() error {
 		return fmt.Errorf("%w: TimeMargin is %v with MoveTimeMargin %v, expected neither negative", ErrConfig, c.TimeMargin, c.MoveTimeMargin)
 	}
 	for _, l := range c.Limits {
+		if c.QuickNodes > 0 && l.Nodes <= c.QuickNodes {
+			return fmt.Errorf("%w: QuickNodes is %d, expected fewer than the %d of Limits", ErrConfig, c.QuickNodes, l.Nodes)
+		}
 		if l.MovesToGo != 0 {
 			return fmt.Errorf("%w: MovesToGo is %d, expected 0: a game has one time control", ErrConfig, l.MovesToGo)
 		}
@@ -160,7 +168,7 @@ func Play(ctx context.Context, white, black Player, opening Opening, cfg Config,
 		cfg: cfg, rng: rng, players: [2]Player{white, black},
 		line: chess.NewLine(opening.Start),
 		g: &Game{
-			Variant: opening.Start.Variant(), Start: opening.Start, Limits: limitsText(cfg.Limits),
+			Variant: opening.Start.Variant(), Start: opening.Start, Limits: QuickText(limitsText(cfg.Limits), cfg.QuickNodes),
 			Outcome: chess.Ongoing, Reason: Abandoned,
 		},
 		playOut: rng.Float64() < cfg.NoAdjudicateShare,
@@ -266,7 +274,7 @@ func (t *gameInProgress) turn(ctx context.Context) error {
 func (t *gameInProgress) ask(ctx context.Context, mover chess.Color) (Ply, error) {
 	lim := t.limits(mover)
 	began := time.Now()
-	res, err := t.players[mover].Search(ctx, t.line, lim)
+	res, quiet, err := t.search(ctx, mover, lim)
 	took := time.Since(began)
 	if ctx.Err() != nil { // even if there is an answer: it was cut short
 		return Ply{}, t.abandon(ctx)
@@ -300,10 +308,31 @@ func (t *gameInProgress) ask(ctx context.Context, mover chess.Color) (Ply, error
 		Score:    max(-search.MateScore, min(search.MateScore, res.Score)),
 		Depth:    uint8(max(0, min(255, res.Depth))),
 		SelDepth: uint8(max(0, min(255, res.SelDepth))),
-		HasScore: true, Train: true,
+		HasScore: true, Train: quiet,
 		Policy: search.NewPolicy(&res),
 		Nodes:  res.Nodes, Elapsed: res.Elapsed, Clock: t.clocks[mover],
 	}, nil
+}
+
+// search has the mover search. Quiet is false for a position whose search ended at
+// QuickNodes.
+func (t *gameInProgress) search(ctx context.Context, mover chess.Color, lim search.Limits) (res search.Result, quiet bool, err error) {
+	p, nodes := t.players[mover], lim.Nodes
+	if t.cfg.QuickNodes == 0 {
+		res, err = p.Search(ctx, t.line, lim)
+		return res, true, err
+	}
+	lim.Nodes = t.cfg.QuickNodes
+	quick, err := p.Search(ctx, t.line, lim)
+	pos, m := t.line.Pos(), quick.Move
+	if err != nil || ctx.Err() != nil || pos.InCheck() || !pos.IsLegal(m) || m.IsPromotion() || pos.IsCapture(m) {
+		return quick, false, err
+	}
+	lim.Nodes = nodes - t.cfg.QuickNodes
+	res, err = p.Search(ctx, t.line, lim)
+	res.Nodes += quick.Nodes
+	res.Elapsed += quick.Elapsed
+	return res, true, err
 }
 
 func (t *gameInProgress) abandon(ctx context.Context) error {

@@ -46,6 +46,10 @@ func checkActor(wrong *check.List, cfg configs.Config) {
 	}
 	check.Within(wrong, "actor.workers", a.Workers, 1, 1024)
 	check.Positive(wrong, "actor.nodes", a.Nodes)
+	if a.QuickNodes > 0 {
+		wrong.That(a.Search == configs.AlphaBeta, "actor.quick_nodes", a.QuickNodes, "0 with actor.search mcts: quick searches are actor.tree.full_share and .fast_nodes there")
+		wrong.That(a.QuickNodes < a.Nodes, "actor.quick_nodes", a.QuickNodes, "fewer than actor.nodes")
+	}
 	check.Within(wrong, "actor.hash_mb", a.HashMB, 1, 65536)
 	wrong.That(a.OpeningMin >= 0 && a.OpeningMin <= a.OpeningMax, "actor.opening_min", a.OpeningMin, "0 to actor.opening_max")
 	wrong.That(a.OpeningMax <= 64, "actor.opening_max", a.OpeningMax, "at most 64")

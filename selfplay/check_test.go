@@ -72,6 +72,7 @@ func TestCheckRefuses(t *testing.T) {
 	for name, wants := range map[string]map[string]string{
 		"laptop": {
 			"actor.random_plies=-1":                             "actor.random_plies: found -1",
+			"actor.quick_nodes=150":                             "actor.quick_nodes: found 150, expected fewer than actor.nodes",
 			"actor.research_share=1.5":                          "actor.research_share: found 1.5, expected 0 to 1",
 			"actor.research_share=0.1 actor.research_nodes=150": "actor.research_nodes: found 150, expected more than actor.nodes",
 			"actor.research_share=0.1 actor.max_plies=1025":     "actor.max_plies: found 1025, expected at most 1024",
@@ -149,6 +150,7 @@ func TestCheckRefuses(t *testing.T) {
 		"planes": {
 			"train.quiet_leaf=true":     "train.quiet_leaf: found true, expected false with planes",
 			"actor.older_share=0.1":     "actor.older_share: found 0.1, expected 0 with actor.search mcts",
+			"actor.quick_nodes=10":      "actor.quick_nodes: found 10, expected 0 with actor.search mcts",
 			"train.relabel=quiescence":  "train.relabel: found quiescence, expected off with planes",
 			"train.tail_share=0.1":      "train.tail_share: found 0.1, expected 0 with planes",
 			"actor.research_share=0.1":  "actor.research_share: found 0.1, expected 0 with actor.search mcts",

@@ -62,6 +62,7 @@ func (m *gameMaker) play(ctx context.Context, p pairing, id game.ID) (*game.Game
 	}
 	g, err := game.Play(ctx, white, black, opening, game.Config{
 		Limits:            game.Both(limitsOf(c)),
+		QuickNodes:        c.QuickNodes,
 		MaxPlies:          c.MaxPlies,
 		WinScore:          search.Score(c.WinScore),
 		WinPlies:          c.WinPlies,

@@ -48,7 +48,7 @@ func limitsTexts(c configs.Actor) (texts []string) {
 	stages, _ := c.NodeStages() // others have no settings
 	for _, s := range append([]configs.NodeStage{{Nodes: c.Nodes}}, stages...) {
 		c.Nodes = s.Nodes
-		text := game.LimitsText(limitsOf(c))
+		text := game.QuickText(game.LimitsText(limitsOf(c)), c.QuickNodes)
 		if c.ResearchShare > 0 {
 			text = game.ResearchText(text, researchLimits(c), nil)
 		}
