@@ -75,7 +75,8 @@ type Ply struct {
 	// HasScore says that Score was set: opening and random moves have none.
 	HasScore bool
 	// Train says that Move is the search's own choice, so that the position
-	// may be trained on. It is false for opening and random moves.
+	// may be trained on. It is false for opening and random moves, and
+	// for those of searches that Config.QuickNodes ended.
 	Train bool
 	// Score is the search's value of the position before the move, in
 	// centipawns from the mover's side, within ±search.MateScore.

@@ -29,7 +29,7 @@ const (
 // reasonWords are the words for each reason, and for the samples it leaves out.
 var reasonWords = [reasons]struct{ short, long string }{
 	Kept:       {"kept", "kept"},
-	Untrained:  {"random or opening", "opening and random moves"},
+	Untrained:  {"random or opening", "opening, random and quick moves"},
 	NotWhole:   {"no whole game", "of no whole game"},
 	Early:      {"ply", "early plies"},
 	Late:       {"ply", "late plies"},
