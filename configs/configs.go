@@ -67,7 +67,7 @@ type Actor struct {
 	Workers       int     `yaml:"workers"`         // games played at the same time, one thread each
 	Nodes         uint64  `yaml:"nodes"`           // search nodes a move; of mcts playouts of a full search
 	NodesGrowth   string  `yaml:"nodes_growth"`    // how many instead with nets offered when as many games were stored, as in "20k: 400; 100k: 800", the fewest first; empty: no others
-	QuickNodes    uint64  `yaml:"quick_nodes"`     // search nodes instead where a position is in check, or its best move after so many captures or promotes; these are not trained on; 0: as of the others
+	QuickNodes    uint64  `yaml:"quick_nodes"`     // at which a search ends if the position is in check or the best move found captures or promotes; such positions are not trained on; 0: no search ends early
 	HashMB        int     `yaml:"hash_mb"`         // transposition table, or tree, of each worker, MiB
 	OpeningMin    int     `yaml:"opening_min"`     // random plies before the first searched move, at least
 	OpeningMax    int     `yaml:"opening_max"`     // and at most

@@ -48,21 +48,11 @@ func TestVerifyNodesGrowth(t *testing.T) {
 	n := randomNNUE(t, cfg, 1).of(100)
 	p := m.open(t, n)
 	fewer := m.record(t, p, n.of(0), evil(1))
-	for name, forged := range map[string][]byte{
+	checkForgeries(t, cfg, n, m.record(t, p, n, verifyID(0)), map[string][]byte{
 		"fewer nodes": fewer,
 		"lies":        altered(t, fewer, func(g *game.Game) { g.Limits = strings.Replace(g.Limits, "nodes 60", "nodes 90", 1) }),
 		"no stage":    altered(t, fewer, func(g *game.Game) { g.Limits = strings.Replace(g.Limits, "nodes 60", "nodes 70", 1) }),
-	} {
-		v := newTestVerifier(cfg, n)
-		if verdicts, err := v.verdicts(t.Context(), m.record(t, p, n, verifyID(0))); err != nil || len(verdicts) > 0 || v.stats.Same != 1 {
-			t.Fatalf("good game: %v, %+v, error %v", verdicts, v.stats, err)
-		}
-		verdicts, err := v.verdicts(t.Context(), forged)
-		if err != nil || len(verdicts) != 1 || !strings.HasPrefix(verdicts[0].What, "found ") {
-			t.Errorf("%s: %v, error %v", name, verdicts, err)
-		}
-		v.close()
-	}
+	})
 }
 
 // TestActorNodesGrow: games of a loop have the nodes of their net's stage, by its

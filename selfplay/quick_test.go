@@ -24,22 +24,12 @@ func TestVerifyQuickNodes(t *testing.T) {
 	cfg.Actor.QuickNodes = 20
 	m, n := newMaker(t, cfg), randomNNUE(t, cfg, 1)
 	const quick = " quick nodes 20"
-	for name, forged := range map[string][]byte{
+	checkForgeries(t, cfg, n, m.record(t, m.open(t, n), n, verifyID(0)), map[string][]byte{
 		"no quick searches": altered(t, all.record(t, all.open(t, n), n, evil(1)), func(g *game.Game) { g.Limits += quick }),
 		"says nothing": altered(t, m.record(t, m.open(t, n), n, evil(1)), func(g *game.Game) {
 			g.Limits = strings.TrimSuffix(g.Limits, quick)
 		}),
-	} {
-		v := newTestVerifier(cfg, n)
-		if verdicts, err := v.verdicts(t.Context(), m.record(t, m.open(t, n), n, verifyID(0))); err != nil || len(verdicts) > 0 || v.stats.Same != 1 {
-			t.Fatalf("good game: %v, %+v, error %v", verdicts, v.stats, err)
-		}
-		verdicts, err := v.verdicts(t.Context(), forged)
-		if err != nil || len(verdicts) != 1 || !strings.HasPrefix(verdicts[0].What, "found ") {
-			t.Errorf("%s: %v, error %v", name, verdicts, err)
-		}
-		v.close()
-	}
+	})
 }
 
 // BenchmarkQuickNodes plays with the built-in net and reports what a second of CPU time

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -139,7 +138,7 @@ func TestVerifyResearch(t *testing.T) {
 	p := m.open(t, n)
 	good := m.record(t, p, n, verifyID(0))
 	plain := encoded(t, plainGame(t, m, p, n, evil(1)))
-	for name, forged := range map[string][]byte{
+	checkForgeries(t, cfg, n, good, map[string][]byte{
 		"not searched again": altered(t, plain, func(g *game.Game) {
 			g.Limits = game.ResearchText(g.Limits, researchLimits(cfg.Actor), game.MostSurprising(g, cfg.Actor.ResearchShare))
 		}),
@@ -148,15 +147,5 @@ func TestVerifyResearch(t *testing.T) {
 			_, plies := game.SplitResearch(g.Limits)
 			g.Limits = game.ResearchText("nodes 60", researchLimits(cfg.Actor), plies[1:])
 		}),
-	} {
-		v := newTestVerifier(cfg, n)
-		if verdicts, err := v.verdicts(t.Context(), good); err != nil || len(verdicts) > 0 || v.stats.Same != 1 {
-			t.Fatalf("good game: %v, %+v, error %v", verdicts, v.stats, err)
-		}
-		verdicts, err := v.verdicts(t.Context(), forged)
-		if err != nil || len(verdicts) != 1 || !strings.HasPrefix(verdicts[0].What, "found ") {
-			t.Errorf("%s: %v, error %v", name, verdicts, err)
-		}
-		v.close()
-	}
+	})
 }

@@ -401,3 +401,20 @@ func TestShare(t *testing.T) {
 		}
 	}
 }
+
+// checkForgeries has a fresh verifier play the good game again, which is the same, and then
+// each forged one, which is caught.
+func checkForgeries(t *testing.T, cfg configs.Config, n *net, good []byte, forgeries map[string][]byte) {
+	t.Helper()
+	for name, forged := range forgeries {
+		v := newTestVerifier(cfg, n)
+		if verdicts, err := v.verdicts(t.Context(), good); err != nil || len(verdicts) > 0 || v.stats.Same != 1 {
+			t.Fatalf("good game: %v, %+v, error %v", verdicts, v.stats, err)
+		}
+		verdicts, err := v.verdicts(t.Context(), forged)
+		if err != nil || len(verdicts) != 1 || !strings.HasPrefix(verdicts[0].What, "found ") {
+			t.Errorf("%s: %v, error %v", name, verdicts, err)
+		}
+		v.close()
+	}
+}

@@ -14,7 +14,6 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -44,12 +43,12 @@ var read = sync.OnceValue(func() file {
 })
 
 func unpack(packed []byte) (file, error) {
-	r, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderConcurrency(1))
+	r, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return file{}, err
 	}
 	defer r.Close()
-	data, err := io.ReadAll(r)
+	data, err := r.DecodeAll(packed, nil)
 	if err != nil {
 		return file{}, err
 	}

@@ -1,5 +1,5 @@
-// Splitnet prepares a network file for the program: it reads it from standard input
-// and writes it as builtin.Split has it, for zstd to compress.
+// Command splitnet prepares a network file for package builtin. It reads the file from
+// standard input and writes its bytes in the order of builtin.Split, for zstd to compress.
 //
 //	go run ./scripts/splitnet < NET | zstd --ultra -22 --zstd=wlog=24 > nnue/builtin/crazyhouse.nnue.zst
 package main
