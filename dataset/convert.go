@@ -89,7 +89,7 @@ func (c *Conversion) game(src *Source, dst *Sink, record []byte, n int64) error 
 
 func (c *Conversion) sample(src *Source, dst *Sink, s *sample.Sample, n int64) error {
 	unit := src.Unit()
-	why := c.selection.Against(s, unit, src.inGame())
+	why := c.selection.Against(s, unit, src.InGame())
 	if why == sample.Kept {
 		var err error
 		if c.Validate {

@@ -143,8 +143,8 @@ func (s *Source) Excluded() uint64 {
 	return b.excluded
 }
 
-// inGame reports whether the sample read last is of a whole game.
-func (s *Source) inGame() bool { return s.games != nil && s.games.InGame() }
+// InGame reports whether the sample read last is of a whole game.
+func (s *Source) InGame() bool { return s.games != nil && s.games.InGame() }
 
 // untrained returns how many opening and random moves of games Read has passed over.
 func (s *Source) untrained() uint64 {

@@ -71,6 +71,7 @@ var group = map[string]int{
 	"uci/server":           7,
 	"xboard/server":        8,
 	"generate":             7,
+	"rescore":              7,
 	"analysis":             7,
 	"dataset":              6,
 	"lab/puzzles":          7,

@@ -1,4 +1,4 @@
-// Package data has the commands for training data: convert, shuffle, split,
+// Package data has the commands for training data: convert, rescore, shuffle, split,
 // validate, stats and replay.
 package data
 
@@ -23,7 +23,7 @@ import (
 
 // Commands returns the commands of this package.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{newConvertCommand(), newValidateCommand(), newStatsCommand(), newShuffleCommand(), newSplitCommand()}
+	return []*cobra.Command{newConvertCommand(), newValidateCommand(), newStatsCommand(), newShuffleCommand(), newSplitCommand(), newRescoreCommand()}
 }
 
 // dataHelp describes the files of the commands that read training data.

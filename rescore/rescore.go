@@ -1,0 +1,333 @@
+// Package rescore gives training data other scores: a player searches its positions
+// again.
+//
+// Positions are read in their order and filtered as they are. Each that is kept is
+// searched by itself, by a player that knows nothing of the others (game.Player.NewGame),
+// so its score does not depend on which goroutine searches it. The score and the best
+// move take the place of what the sample had. The policy of a search is dropped, what is
+// known of the game (result, ply, plies left) stays. Games come out as samples, for the
+// moves played are no longer those of the searches.
+//
+// # Files
+//
+// A run that was stopped at any moment goes on where its file ends. Beside the file lies
+// one named like it with ".run" after it,
+//
+//	{"run":ID,"read":N,"written":N,"stuck":N,"bytes":N,"done":BOOL}
+//
+// which is replaced whenever positions have been written: read is how many samples of the
+// input were, bytes the length of the file; what is after that is cut off. ID follows from
+// all that decides the content.
+package rescore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/dataset"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/parallel"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// ErrConfig is wrapped by every error about the settings of a run.
+var ErrConfig = errors.New("rescore: bad settings")
+
+// Settings are what decides the content of the file, besides the input.
+type Settings struct {
+	// Player names the player and all that its moves depend on, Net the net it uses.
+	Player, Net string
+	// Limits are those of every search.
+	Limits search.Limits
+	Filter sample.Filter
+	Seed   uint64 // of what Filter leaves out at random
+}
+
+// Config says how a run goes.
+type Config struct {
+	Settings
+
+	Sources []*dataset.Source // in this order, each at its beginning
+	Target  dataset.Target    // a file; Append and Force have no effect
+
+	// New makes a player, once for each thread. A player that is an io.Closer is
+	// closed in the end.
+	New     func() (game.Player, error)
+	Threads int // positions searched at a time; 0 means 1
+
+	// SaveInterval is how long positions may wait to be saved; 0 means 10 s.
+	SaveInterval time.Duration
+	// Note is called with what was found at the beginning, Progress after every
+	// batch of positions. Both may be nil.
+	Note     func(string)
+	Progress func(Progress)
+}
+
+// Progress says how far a run has come.
+type Progress struct {
+	Read    int64 // samples of the input
+	Written int64
+	Stuck   int64 // positions kept by the filter, but without a legal move
+	// What follows counts from this call of Run on.
+	Counts   sample.Counts // of samples read, those passed over at the beginning included
+	Searched int64
+	Nodes    uint64
+	Elapsed  time.Duration
+}
+
+// batch is how many positions are searched between two writes, for each thread.
+const batch = 256
+
+// runner is a run in progress.
+type runner struct {
+	cfg       *Config
+	at        state
+	progress  Progress
+	selection sample.Selection
+	players   []game.Player
+	source    int // the one being read
+	samples   []sample.Sample
+	results   []search.Result
+	stuck     []bool
+	began     time.Time
+}
+
+// Run writes the file, or goes on writing it. When ctx ends, what was searched so far is
+// written and the error is that of ctx; calling Run again with the same settings and
+// input then completes the file. Errors wrap ErrConfig, ErrOther, ErrDamaged, or come from
+// input, player or file.
+func Run(ctx context.Context, cfg Config) (done Progress, err error) {
+	r := &runner{cfg: &cfg}
+	run, err := cfg.run()
+	if err != nil {
+		return done, err
+	}
+	unlock, err := r.open(run)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	r.began = time.Now()
+	defer func() { done = r.now(&r.at) }()
+	if r.at.Done {
+		return done, nil
+	}
+	rng := rand.New(rand.NewPCG(cfg.Seed, 0))
+	r.selection = sample.Selection{Filter: cfg.Filter, Chance: func(sample.Reason) float64 { return rng.Float64() }}
+	if err := r.skip(ctx); err != nil {
+		return done, err
+	}
+	defer r.leave()
+	for range max(1, cfg.Threads) {
+		p, err := cfg.New()
+		if err != nil {
+			return done, fmt.Errorf("player: %w", err)
+		}
+		r.players = append(r.players, p)
+	}
+	for !r.at.Done && err == nil {
+		err = r.part(ctx)
+	}
+	return done, err
+}
+
+// run returns what names the run: a hash of all that decides the content.
+func (c *Config) run() (string, error) {
+	switch {
+	case c.Limits.Nodes == 0 && c.Limits.Depth == 0 && c.Limits.MoveTime == 0:
+		return "", fmt.Errorf("%w: found no limit of a search, expected nodes, a depth or a time", ErrConfig)
+	case c.Target.Name == "-":
+		return "", fmt.Errorf("%w: found standard output, expected a file, which a run can go on with", ErrConfig)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q %+v %d %v", c.Player, c.Net, game.LimitsText(c.Limits), c.Filter, c.Seed, c.Target.Format)
+	for _, s := range c.Sources {
+		fmt.Fprintf(h, " %q", s.Name)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// now says how far the run has come if it is at the given state.
+func (r *runner) now(at *state) Progress {
+	p := r.progress
+	p.Read, p.Written, p.Stuck, p.Elapsed = at.Read, at.Written, at.Stuck, time.Since(r.began)
+	return p
+}
+
+// leave closes the players. How they end does not matter.
+func (r *runner) leave() {
+	for _, p := range r.players {
+		if c, ok := p.(io.Closer); ok {
+			_ = c.Close()
+		}
+	}
+}
+
+// skip passes over what an earlier call has read, with the same numbers drawn.
+func (r *runner) skip(ctx context.Context) error {
+	var s sample.Sample
+	for n := int64(0); n < r.at.Read; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if _, err := r.next(&s); errors.Is(err, io.EOF) {
+			return fmt.Errorf("%w: %s: the input has %d samples, expected %d at least, as it had", ErrDamaged, stateName(r.cfg.Target.Name), n, r.at.Read)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next reads the next sample of the input and reports whether it is to be searched. The
+// error is io.EOF at the end.
+func (r *runner) next(s *sample.Sample) (kept bool, err error) {
+	for r.source < len(r.cfg.Sources) {
+		src := r.cfg.Sources[r.source]
+		err := src.Read(s)
+		if errors.Is(err, io.EOF) {
+			r.source++
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		why := r.selection.Against(s, src.Unit(), src.InGame())
+		r.progress.Counts.Count(why)
+		return why == sample.Kept, nil
+	}
+	return false, io.EOF
+}
+
+// part writes what is searched within the interval of saving, and then the state.
+func (r *runner) part(ctx context.Context) error {
+	interval := r.cfg.SaveInterval
+	if interval <= 0 {
+		interval = 10 * time.Second
+	}
+	until := time.Now().Add(interval)
+	at := r.at
+	target := r.cfg.Target
+	target.Append, target.Force = true, false
+	var stopped error
+	err := target.Create(func(sink *dataset.Sink) error {
+		for {
+			stopped = r.batch(ctx, sink, &at)
+			if stopped != nil && ctx.Err() == nil {
+				return stopped
+			}
+			if r.cfg.Progress != nil {
+				r.cfg.Progress(r.now(&at))
+			}
+			if at.Done || stopped != nil || time.Now().After(until) {
+				return nil
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.save(at); err != nil {
+		return err
+	}
+	return stopped
+}
+
+// batch reads, searches and writes positions. If it fails, none of them counts in at.
+func (r *runner) batch(ctx context.Context, sink *dataset.Sink, at *state) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	read, done := at.Read, false
+	r.samples = r.samples[:0]
+	var s sample.Sample
+	for len(r.samples) < batch*len(r.players) {
+		kept, err := r.next(&s)
+		if errors.Is(err, io.EOF) {
+			done = true
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if kept {
+			s.Policy = nil // of the search before, and in the reader's memory
+			r.samples = append(r.samples, s)
+		}
+		if read++; read%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	if err := r.search(ctx); err != nil {
+		return err
+	}
+	written, stuck := at.Written, at.Stuck
+	for i := range r.samples {
+		s := &r.samples[i]
+		if r.stuck[i] {
+			stuck++
+			continue
+		}
+		s.Move, s.Partial = r.results[i].Move, false
+		s.Score = max(-search.MateScore, min(search.MateScore, r.results[i].Score))
+		if err := sink.Write(s, sample.CentipawnUnit); err != nil {
+			return fmt.Errorf("%s: position %q: %w", sink.Name, s.Pos.FEN(), err)
+		}
+		written++
+	}
+	at.Read, at.Written, at.Stuck, at.Done = read, written, stuck, done
+	return nil
+}
+
+// search searches the samples in hand, on all threads.
+func (r *runner) search(ctx context.Context) error {
+	n := len(r.samples)
+	r.results = append(r.results[:0], make([]search.Result, n)...)
+	r.stuck = append(r.stuck[:0], make([]bool, n)...)
+	errs := make([]error, len(r.players))
+	parallel.Do(len(r.players), n, func(worker, i int) {
+		if errs[worker] != nil {
+			return
+		}
+		pos := &r.samples[i].Pos
+		if !pos.HasLegalMove() {
+			r.stuck[i] = true
+			return
+		}
+		p := r.players[worker]
+		err := p.NewGame()
+		if err == nil {
+			r.results[i], err = p.Search(ctx, chess.NewLine(*pos), r.cfg.Limits)
+		}
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err == nil && !pos.IsLegal(r.results[i].Move) {
+			err = fmt.Errorf("found the move %v, expected a legal one", r.results[i].Move)
+		}
+		if err != nil {
+			errs[worker] = fmt.Errorf("position %q: %w", pos.FEN(), err)
+		}
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	for i := range r.results {
+		r.progress.Nodes += r.results[i].Nodes
+	}
+	r.progress.Searched += int64(n)
+	return nil
+}

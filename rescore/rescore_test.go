@@ -1,0 +1,297 @@
+package rescore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/ab"
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/dataset"
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/sample/sampletest"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+const positions = "../sample/plain/testdata/crazyhouse.plain"
+
+func newEngine() (game.Player, error) {
+	return ab.New(func() ab.Evaluator { return ab.NewMaterial() }, ab.Options{HashMB: 1}), nil
+}
+
+// config rescores the positions into a file of a directory of its own.
+func config(t *testing.T, f dataset.Format) Config {
+	t.Helper()
+	return Config{
+		Settings: Settings{Player: "material", Net: "material", Limits: search.Limits{Nodes: 60}, Filter: sample.Filter{SkipInCheck: true, Keep: 0.8}, Seed: 3},
+		Target:   dataset.Target{Name: filepath.Join(t.TempDir(), "out."+f.String()), Format: f, Variant: chess.Crazyhouse, Unit: sample.CentipawnUnit},
+		New:      newEngine, Threads: 2,
+	}
+}
+
+// run runs with the positions from their beginning.
+func run(ctx context.Context, t *testing.T, cfg Config) (Progress, error) {
+	t.Helper()
+	src := open(t, positions)
+	defer src.Close()
+	cfg.Sources = []*dataset.Source{src}
+	return Run(ctx, cfg)
+}
+
+func open(t *testing.T, name string) *dataset.Source {
+	t.Helper()
+	f, err := dataset.FormatOf(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.Open(name, f, chess.Crazyhouse, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func readAll(t *testing.T, name string) []sample.Sample {
+	t.Helper()
+	s := open(t, name)
+	defer s.Close()
+	return sampletest.ReadAll(t, s)
+}
+
+// twin is what Run writes, the obvious way: an engine of its own for each position.
+func twin(t *testing.T, cfg Config) (list []sample.Sample, stuck int64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(cfg.Seed, 0))
+	selection := sample.Selection{Filter: cfg.Filter, Chance: func(sample.Reason) float64 { return rng.Float64() }}
+	for _, s := range readAll(t, positions) {
+		if selection.Against(&s, sample.InternalUnit, false) != sample.Kept {
+			continue
+		}
+		if !s.Pos.HasLegalMove() {
+			stuck++
+			continue
+		}
+		e, err := newEngine()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := e.Search(t.Context(), chess.NewLine(s.Pos), cfg.Limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Move, s.Score = r.Move, r.Score
+		list = append(list, s)
+	}
+	return list, stuck
+}
+
+func TestRun(t *testing.T) {
+	want, stuck := twin(t, config(t, dataset.Chain))
+	for _, threads := range []int{1, 3} {
+		cfg := config(t, dataset.Chain)
+		cfg.Threads = threads
+		done, err := run(t.Context(), t, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := readAll(t, cfg.Target.Name)
+		if len(found) != len(want) || done.Written != int64(len(want)) || done.Stuck != stuck || len(want) == 0 {
+			t.Fatalf("%d threads: %d positions written, %d stuck, %d in the file, expected %d and %d", threads, done.Written, done.Stuck, len(found), len(want), stuck)
+		}
+		for i := range want {
+			f, w := &found[i], &want[i]
+			if f.Pos.FEN() != w.Pos.FEN() || f.Move != w.Move || f.Score != w.Score || f.Result != w.Result || f.Ply != w.Ply {
+				t.Fatalf("%d threads, position %d: found %s %v %d %d %d, expected %s %v %d %d %d", threads, i,
+					f.Pos.FEN(), f.Move, f.Score, f.Result, f.Ply, w.Pos.FEN(), w.Move, w.Score, w.Result, w.Ply)
+			}
+		}
+		if again, err := run(t.Context(), t, cfg); err != nil || again.Searched != 0 || again.Written != done.Written {
+			t.Errorf("a complete run was run again: %+v, error %v", again, err)
+		}
+	}
+}
+
+// stopping stops a run within the search of some position.
+type stopping struct {
+	game.Player
+	left *int
+	stop func()
+}
+
+func (s *stopping) Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+	if *s.left--; *s.left == 0 {
+		s.stop()
+	}
+	return s.Player.Search(ctx, line, lim)
+}
+
+// However often a run is stopped, and whatever a crash leaves at the end of the file, it
+// comes out as if nothing had happened.
+func TestResume(t *testing.T) {
+	for _, format := range []dataset.Format{dataset.Bin, dataset.Chain, dataset.Plain} {
+		whole := config(t, format)
+		if _, err := run(t.Context(), t, whole); err != nil {
+			t.Fatal(err)
+		}
+		cfg := config(t, format)
+		cfg.Threads, cfg.SaveInterval = 1, time.Nanosecond // a batch at a time
+		stops := 0
+		for {
+			ctx, stop := context.WithCancel(t.Context())
+			left := batch + 50
+			cfg.New = func() (game.Player, error) {
+				e, err := newEngine()
+				return &stopping{e, &left, stop}, err
+			}
+			_, err := run(ctx, t, cfg)
+			stop()
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			if stops++; stops > 1000 {
+				t.Fatal("no end")
+			}
+			f, err := os.OpenFile(cfg.Target.Name, os.O_WRONLY|os.O_APPEND, 0)
+			if err == nil {
+				_, err = f.WriteString("left by a crash")
+			}
+			if err = errors.Join(err, f.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if stops == 0 {
+			t.Error("was never stopped")
+		}
+		want, found := readAll(t, whole.Target.Name), readAll(t, cfg.Target.Name)
+		if len(found) != len(want) {
+			t.Fatalf("%v: found %d positions, expected %d", format, len(found), len(want))
+		}
+		for i := range want {
+			if found[i].Pos.FEN() != want[i].Pos.FEN() || found[i].Score != want[i].Score || found[i].Move != want[i].Move {
+				t.Fatalf("%v: position %d: found %+v, expected %+v", format, i, found[i], want[i])
+			}
+		}
+		if format == dataset.Chain {
+			continue // its blocks may be cut elsewhere
+		}
+		a, err := os.ReadFile(whole.Target.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(cfg.Target.Name); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%v: the files differ, error %v", format, err)
+		}
+	}
+}
+
+// What is not of this run is refused and stays as it is.
+func TestRefused(t *testing.T) {
+	cfg := config(t, dataset.Bin)
+	if _, err := run(t.Context(), t, cfg); err != nil {
+		t.Fatal(err)
+	}
+	name := cfg.Target.Name
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := os.ReadFile(stateName(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reset := func() {
+		if err := errors.Join(os.WriteFile(name, whole, 0o666), os.WriteFile(stateName(name), state, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		what string
+		do   func(*Config) error
+		want error
+	}{
+		{"other limits", func(c *Config) error { c.Limits.Nodes++; return nil }, ErrOther},
+		{"another filter", func(c *Config) error { c.Filter.Keep = 0.7; return nil }, ErrOther},
+		{"no state", func(*Config) error { return os.Remove(stateName(name)) }, ErrOther},
+		{"damaged state", func(*Config) error { return os.WriteFile(stateName(name), state[:len(state)-20], 0o666) }, ErrDamaged},
+		{"shorter file", func(*Config) error { return os.WriteFile(name, whole[:len(whole)-1], 0o666) }, ErrDamaged},
+		{"no limit", func(c *Config) error { c.Limits = search.Limits{}; return nil }, ErrConfig},
+		{"standard output", func(c *Config) error { c.Target.Name = "-"; return nil }, ErrConfig},
+	} {
+		reset()
+		other := cfg
+		if err := c.do(&other); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.ReadFile(name)
+		if _, err := run(t.Context(), t, other); !errors.Is(err, c.want) {
+			t.Errorf("%s: found error %v, expected %v", c.what, err, c.want)
+		}
+		if after, err := os.ReadFile(name); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s: the file was changed, error %v", c.what, err)
+		}
+	}
+	reset()
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := dirlock.LockFile(f); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t.Context(), t, cfg); !errors.Is(err, dirlock.ErrFileHeld) {
+		t.Errorf("a file in use: found error %v, expected %v", err, dirlock.ErrFileHeld)
+	}
+}
+
+// failing answers with no legal move.
+type failing struct{ game.Player }
+
+func (failing) Search(context.Context, *chess.Line, search.Limits) (search.Result, error) {
+	return search.Result{Move: chess.NoMove}, nil
+}
+
+// A player that fails ends a run; the error names the position.
+func TestFailingPlayer(t *testing.T) {
+	cfg := config(t, dataset.Bin)
+	cfg.New = func() (game.Player, error) {
+		e, err := newEngine()
+		return failing{e}, err
+	}
+	done, err := run(t.Context(), t, cfg)
+	if err == nil || !strings.Contains(err.Error(), "expected a legal one") || !strings.Contains(err.Error(), "position \"") || done.Written != 0 {
+		t.Fatalf("found %+v, error %v", done, err)
+	}
+	cfg.New = newEngine
+	if done, err = run(t.Context(), t, cfg); err != nil || done.Written == 0 {
+		t.Errorf("with a sound player after it: found %+v, error %v", done, err)
+	}
+}
+
+func FuzzState(f *testing.F) {
+	f.Add([]byte(`{"run":"ab","read":5,"written":3,"stuck":1,"bytes":216,"done":false}`))
+	f.Add([]byte(`{"run":"ab","read":-5}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := parseState(text)
+		if err != nil {
+			if !errors.Is(err, ErrDamaged) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if s.Written+s.Stuck > s.Read || s.Written < 0 || s.Stuck < 0 || s.Bytes < 0 {
+			t.Errorf("accepted %+v", s)
+		}
+	})
+}

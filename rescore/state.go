@@ -1,0 +1,138 @@
+package rescore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
+)
+
+// Errors about files that are there already.
+var (
+	// ErrOther says that a file is not of this run.
+	ErrOther = errors.New("rescore: file of another run")
+	// ErrDamaged says that a file or the input is shorter than it was.
+	ErrDamaged = errors.New("rescore: damaged file")
+)
+
+// state says how far a run has come; see the package comment.
+type state struct {
+	Run     string `json:"run"`
+	Read    int64  `json:"read"`
+	Written int64  `json:"written"`
+	Stuck   int64  `json:"stuck"`
+	Bytes   int64  `json:"bytes"`
+	Done    bool   `json:"done"`
+}
+
+func stateName(path string) string { return path + ".run" }
+
+// remedy is what somebody is to do about a file that cannot be gone on with.
+const remedy = "choose another file, they can be joined later"
+
+// maxState bounds the size of a state, in bytes.
+const maxState = 4096
+
+// readState reads the state beside a file; found is false if there is none.
+func readState(path string) (s state, found bool, err error) {
+	f, err := os.Open(stateName(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, false, nil
+	} else if err != nil {
+		return s, false, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxState+1))
+	if err == nil {
+		text, err = durable.Unsum(f.Name(), text, remedy)
+	}
+	if errors.Is(err, durable.ErrSum) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if err != nil {
+		return s, false, err
+	}
+	if s, err = parseState(text); err != nil {
+		return s, false, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return s, true, nil
+}
+
+// parseState reads what save writes. The error wraps ErrDamaged.
+func parseState(text []byte) (s state, err error) {
+	if len(text) > maxState {
+		return s, fmt.Errorf("%w: found more than %d bytes, expected the state of a run", ErrDamaged, maxState)
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if s.Run == "" || s.Read < 0 || s.Written < 0 || s.Stuck < 0 || s.Bytes < 0 || s.Written > s.Read-s.Stuck {
+		return s, fmt.Errorf("%w: found %.200s, expected the state of a run", ErrDamaged, text)
+	}
+	return s, nil
+}
+
+// open takes the file for this process alone and settles where the run goes on. What is
+// in the file beyond that is cut off.
+func (r *runner) open(run string) (unlock func() error, err error) {
+	f, err := os.OpenFile(r.cfg.Target.Name, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := dirlock.LockFile(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name(), err), f.Close())
+	}
+	if err := r.resume(f, run); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f.Close, nil
+}
+
+func (r *runner) resume(f *os.File, run string) error {
+	at, found, err := readState(f.Name())
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	switch size := info.Size(); {
+	case !found && size > 0:
+		return fmt.Errorf("%w: %s: found no %s that says which: %s", ErrOther, f.Name(), stateName(f.Name()), remedy)
+	case !found:
+		return r.save(state{Run: run})
+	case at.Run != run:
+		return fmt.Errorf("%w: %s: found run %q, expected %q: settings or input are others; %s", ErrOther, f.Name(), at.Run, run, remedy)
+	case size < at.Bytes:
+		return fmt.Errorf("%w: %s has %d bytes, expected %d as it had", ErrDamaged, f.Name(), size, at.Bytes)
+	}
+	r.at = at
+	if r.cfg.Note != nil {
+		r.cfg.Note(fmt.Sprintf("%s: found %d positions, goes on after %d samples of the input", f.Name(), at.Written, at.Read))
+	}
+	return f.Truncate(at.Bytes)
+}
+
+// save makes at the state of the run, whose file is as it is to stay.
+func (r *runner) save(at state) error {
+	info, err := os.Stat(r.cfg.Target.Name)
+	if err != nil {
+		return err
+	}
+	at.Bytes = info.Size()
+	text, err := json.Marshal(&at)
+	if err != nil {
+		return fmt.Errorf("rescore: %w", err)
+	}
+	if err := durable.WriteSummed(stateName(r.cfg.Target.Name), append(text, '\n')); err != nil {
+		return err
+	}
+	r.at = at
+	return nil
+}
