@@ -174,14 +174,23 @@ func createError(err error) error {
 	return err
 }
 
-// tellLosses says what does not survive the way from sources to the output.
+// tellLosses says what does not survive the way from sources to the output, and whether
+// scores are converted.
 func tellLosses(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
+	tellMissing(w, sources, t)
+	for _, s := range sources {
+		if s.Unit() != t.Unit && t.Format != dataset.Chain {
+			fmt.Fprintf(w, "%s: scores are converted from %v to %v\n", s.Name, s.Unit(), sample.InternalUnit)
+		}
+	}
+}
+
+// tellMissing says what of a sample but its score does not survive the way from sources
+// to the output.
+func tellMissing(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
 	for _, s := range sources {
 		if s.Format == dataset.Text || s.Format == dataset.Compact {
 			fmt.Fprintf(w, "%s: has neither results nor plies, which are taken to be 0\n", s.Name)
-		}
-		if s.Unit() != t.Unit && t.Format != dataset.Chain {
-			fmt.Fprintf(w, "%s: scores are converted from %v to %v\n", s.Name, s.Unit(), sample.InternalUnit)
 		}
 	}
 	foreign := func(s *dataset.Source) bool { return s.Format != t.Format }

@@ -196,3 +196,38 @@ func TestShuffleAndSplit(t *testing.T) {
 		}
 	}
 }
+
+// A file is searched again by the command line, in the unit of its format, and a record
+// that cannot be read is named.
+func TestRescore(t *testing.T) {
+	dir := t.TempDir()
+	in, out := binFixture, filepath.Join(dir, "out.plain")
+	args := []string{"rescore", in, out, "--nodes", "50", "--player", "material", "--filter", "no-check"}
+	if _, stderr, code := selfplayCommand(t, "", args...); code != 0 || !strings.Contains(stderr, "positions written; now") || strings.Contains(stderr, "converted") {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	first, err := os.ReadFile(out)
+	if err != nil || !bytes.Contains(first, []byte("score ")) {
+		t.Fatalf("found %.200q, error %v", first, err)
+	}
+	if _, stderr, code := selfplayCommand(t, "", args...); code != 0 || !strings.Contains(stderr, "complete") {
+		t.Errorf("once more: exit code %d: %s", code, stderr)
+	}
+	if _, stderr, code := selfplayCommand(t, "", append(args, "--seed", "2")...); code != 2 || !strings.Contains(stderr, "another run") {
+		t.Errorf("other settings: exit code %d: %s", code, stderr)
+	}
+	data, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(dir, "bad.bin")
+	for i := range 40 {
+		data[72+i] = 0xff
+	}
+	if err := os.WriteFile(bad, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := selfplayCommand(t, "", "rescore", bad, filepath.Join(dir, "bad.chain"), "--nodes", "50", "--player", "material"); code != 1 || !strings.Contains(stderr, "record 1 at byte 72") || !strings.Contains(stderr, "--skip-bad") {
+		t.Errorf("a bad record: exit code %d: %s", code, stderr)
+	}
+}

@@ -98,7 +98,7 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 	if err != nil {
 		return err
 	}
-	tellLosses(stderr, sources, &target)
+	tellMissing(stderr, sources, &target)
 	shown := time.Now()
 	done, err := rescore.Run(c.Context(), rescore.Config{
 		Settings: rescore.Settings{Player: who.Settings, Net: who.Net, Limits: who.Limits, Filter: filter, Seed: o.seed},
@@ -117,6 +117,9 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 	if err != nil && c.Context().Err() == context.Canceled {
 		fmt.Fprintf(stderr, "resume with: %s\n", words.Shell(os.Args...))
 		return fmt.Errorf("%w after %d positions", cli.ErrResumable, done.Written)
+	}
+	if errors.Is(err, sample.ErrRecord) {
+		err = fmt.Errorf("%w (selfplay convert --skip-bad leaves such records out)", err)
 	}
 	if err != nil {
 		return err
