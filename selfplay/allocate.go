@@ -37,8 +37,8 @@ type allocation struct {
 	length time.Duration
 	now    func() time.Time
 
-	measured run.Model // whose loss the round began with; nil: none is under way
-	scale    float64   // of scores then
+	measured run.Model  // whose loss the round began with; nil: none is under way
+	scores   run.Scores // what scores stood for then
 	lambda   float64
 	fresh    []sample.Sample
 	loss     float64
@@ -145,7 +145,7 @@ func (a *allocation) begin(l *learner, s *allocator.State) (err error) {
 	}
 	a.run.cores.divide(shares)
 	a.show(s)
-	a.measured, a.scale, a.lambda, a.began = nil, l.model.ScoreScale(), l.trainer.Hyper().Lambda, a.now()
+	a.measured, a.scores, a.lambda, a.began = nil, run.ScoresOf(l.model), l.trainer.Hyper().Lambda, a.now()
 	a.fresh = slices.Grow(a.fresh[:0], l.run.cfg.Train.HeldOut)
 	if a.fresh = l.source.HeldOut(a.fresh[:l.run.cfg.Train.HeldOut]); len(a.fresh) == 0 || l.trainer.Steps() == 0 {
 		return nil // a round later
@@ -157,12 +157,12 @@ func (a *allocation) begin(l *learner, s *allocator.State) (err error) {
 
 // measure returns the loss on the games of the round with the target that it began with.
 func (a *allocation) measure() (float64, error) {
-	now := a.measured.ScoreScale()
-	if err := a.measured.SetScoreScale(a.scale); err != nil {
+	now := run.ScoresOf(a.measured)
+	if err := a.scores.Set(a.measured); err != nil {
 		return 0, fmt.Errorf("allocator: %w", err)
 	}
 	found, err := a.measured.Loss(a.fresh, a.lambda)
-	if e := a.measured.SetScoreScale(now); err == nil {
+	if e := now.Set(a.measured); err == nil {
 		err = e
 	}
 	if err != nil {

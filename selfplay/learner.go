@@ -330,7 +330,7 @@ func (l *learner) fitScale() {
 		return
 	}
 	l.source.relabel.label(samples)
-	if _, _, err := run.FitScale(l.model, samples); err != nil {
+	if _, err := l.training.FitScores(l.model, samples); err != nil {
 		l.run.log.Warn("score scale not fitted", "error", err)
 		return
 	}
@@ -378,9 +378,10 @@ func (l *learner) offer(ctx context.Context) error {
 		}
 	}
 	l.run.status.update(func(s *Status) { s.Candidate, s.Figures.Offered = m.Generation, time.Now() })
+	scores := run.ScoresOf(l.model)
 	l.run.event("net offered", "generation", m.Generation, "net", m.ID, "step", m.Step, "games", m.Games,
 		"held_out_loss", m.HeldOutLoss, "score_loss", facts.HeldOut.Score, "result_loss", facts.HeldOut.Result,
-		"sign_accuracy", facts.HeldOut.SignAccuracy, "lambda", facts.Lambda, "score_scale", l.model.ScoreScale(),
+		"sign_accuracy", facts.HeldOut.SignAccuracy, "lambda", facts.Lambda, "score_scale", scores.Scale, "score_offset", scores.Offset,
 		"export_mean_raw", facts.Export.MeanRaw, "export_max_raw", facts.Export.MaxRaw,
 		"elapsed_s", int(l.run.Status().Elapsed.Seconds()))
 	l.prune(ctx)

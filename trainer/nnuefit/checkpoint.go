@@ -18,7 +18,7 @@ import (
 //	since version 3: optimiser, its place among trainer.Optimisers, uint32
 //	since version 4: start of the PSQT weights, 1 + its place among PSQTStarts, 0 if
 //	unknown, uint32
-//	score scale float64, steps uint64
+//	score scale float64, since version 5 score offset float64, steps uint64
 //	since version 3: steps at which the moments began uint64
 //	settlePeriod × (rate, since version 3 plain rate, keep float64)
 //	virtual rows: weights, first moments, second moments float32
@@ -38,7 +38,7 @@ import (
 // weights. Without one, all are stored.
 const (
 	checkpointMagic   = "NNUEFIT\n"
-	checkpointVersion = 4
+	checkpointVersion = 5
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -59,6 +59,7 @@ func (m *Model) Checkpoint(w io.Writer) error {
 	e.uint32(uint32(slices.Index(trainer.Optimisers(), c.optimiser.rule.Optimiser)))
 	e.uint32(uint32(1 + slices.Index(PSQTStarts(), m.start)))
 	e.float64(m.cfg.ScoreScale)
+	e.float64(m.cfg.ScoreOffset)
 	e.uint64(c.optimiser.step)
 	e.uint64(c.optimiser.started)
 	for _, p := range c.optimiser.ring {
@@ -118,8 +119,8 @@ func (m *Model) sizes() [6]int {
 }
 
 // Restore replaces the whole state with a checkpoint's. The model must have been
-// made for the same architecture; seed and settings other than the score scale
-// are not part of a checkpoint. After another optimiser's checkpoint the model's
+// made for the same architecture; seed and settings other than the score scale and
+// offset are not part of a checkpoint. After another optimiser's checkpoint the model's
 // own begins anew at its weights. On error, which wraps trainer.ErrCheckpoint unless r
 // itself failed, nothing has changed. Restore reads to the end of r, which must
 // be the end of the checkpoint.
@@ -168,7 +169,10 @@ func (m *Model) readState(d *decoder) error {
 	if m.start, err = d.psqtStart(m.set); err != nil {
 		return err
 	}
-	scale := d.float64()
+	scale, offset := d.float64(), 0.0
+	if d.version >= 5 {
+		offset = d.float64()
+	}
 	c := m.core
 	c.startPSQT(m.startWeights())
 	d.optimiserState(&c.optimiser)
@@ -199,7 +203,10 @@ func (m *Model) readState(d *decoder) error {
 	if kind != c.optimiser.rule.Optimiser {
 		c.restart()
 	}
-	return m.SetScoreScale(scale)
+	if err := m.SetScoreScale(scale); err != nil {
+		return err
+	}
+	return m.SetScoreOffset(offset)
 }
 
 func (m *Model) readRows(d *decoder) error {

@@ -24,8 +24,10 @@ type Config struct {
 	// q = σ(output in raw units / NetScale).
 	NetScale float64
 	// ScoreScale does the same for the scores of samples:
-	// σ(score in raw units / ScoreScale). FitScale measures it.
-	ScoreScale float64
+	// σ((score in raw units − ScoreOffset) / ScoreScale). FitScale measures both.
+	// The offset is what the side to move must have for an even chance: above 0 where
+	// searches favour it.
+	ScoreScale, ScoreOffset float64
 	// Loss measures how far the net's win probability lies from the target.
 	Loss Loss
 	// Power is the exponent of PowerLoss, more than 1.
@@ -129,6 +131,7 @@ func (c Config) Validate() error {
 	wrong := check.Of(trainer.ErrConfig)
 	check.Above(wrong, "net_scale", c.NetScale, 0, math.MaxFloat32)
 	check.Above(wrong, "score_scale", c.ScoreScale, 0, math.MaxFloat32)
+	check.Within(wrong, "score_offset", c.ScoreOffset, -math.MaxFloat32, math.MaxFloat32)
 	wrong.That(slices.Contains(Losses(), c.Loss), "loss", c.Loss, fmt.Sprintf("one of %s, %s or %s", PowerLoss, CrossEntropy, RankingLoss))
 	check.Above(wrong, "power", c.Power, 1, 10)
 	check.Within(wrong, "lambda2", c.LambdaBeyond, 0, 1)

@@ -29,7 +29,7 @@
 // # The loss
 //
 //	q = σ(600·out / NetScale)
-//	t = λ·σ(raw score / ScoreScale) + (1−λ)·result,   result 0, ½ or 1
+//	t = λ·σ((raw score − ScoreOffset) / ScoreScale) + (1−λ)·result,   result 0, ½ or 1
 //	loss = |q − t|^Power, or the cross-entropy of t and q
 //
 // with a single sigmoid: crazyhouse hardly knows draws, so there is no draw band

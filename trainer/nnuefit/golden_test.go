@@ -3,6 +3,7 @@ package nnuefit
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -126,7 +127,7 @@ func writeGolden(t *testing.T, path string) {
 	}
 	defer restore()
 	m := goldenModel(t, path, 1)
-	if err := m.SetScoreScale(300); err != nil {
+	if err := errors.Join(m.SetScoreScale(300), m.SetScoreOffset(70)); err != nil {
 		t.Fatal(err)
 	}
 	fit(t, m, randomSamples(12, 2), 1, 2)

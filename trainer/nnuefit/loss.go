@@ -76,7 +76,7 @@ func (m *Model) target(s *sample.Sample, mix trainer.Mix) float64 {
 
 // scoreTarget is the win probability that a sample's score stands for.
 func (m *Model) scoreTarget(s *sample.Sample) float64 {
-	return logistic.Sigmoid(float64(s.ScoreOr0()) * search.RawPerCentipawn / m.cfg.ScoreScale)
+	return logistic.Sigmoid((float64(s.ScoreOr0())*search.RawPerCentipawn - m.cfg.ScoreOffset) / m.cfg.ScoreScale)
 }
 
 // resultTarget is a sample's result as a win probability: 0, ½ or 1.

@@ -63,3 +63,24 @@ func TestLambdaBeyond(t *testing.T) {
 		}
 	}
 }
+
+// A score of the offset stands for an even chance, and scores on either side of it for
+// as much for either.
+func TestScoreOffset(t *testing.T) {
+	m, err := New(nnue.Narrow(16), testConfig(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(score search.Score) float64 {
+		return m.scoreTarget(&sample.Sample{Score: score})
+	}
+	if at(0) != 0.5 {
+		t.Errorf("without offset a score of 0 stands for %g, want 0.5", at(0))
+	}
+	if err := m.SetScoreOffset(50 * search.RawPerCentipawn); err != nil {
+		t.Fatal(err)
+	}
+	if p, above, below := at(50), at(150), at(-50); p != 0.5 || math.Abs(above+below-1) > 1e-12 || above <= p {
+		t.Errorf("scores of 50, 150 and -50 stand for %g, %g and %g", p, above, below)
+	}
+}

@@ -105,6 +105,21 @@ func (m *Model) SetScoreScale(raw float64) error {
 	return nil
 }
 
+// ScoreOffset returns what is taken from sample scores, in raw units.
+func (m *Model) ScoreOffset() float64 { return m.cfg.ScoreOffset }
+
+// SetScoreOffset changes what is taken from sample scores, in raw units, from the next
+// batch on; it is part of a checkpoint. See FitScale.
+func (m *Model) SetScoreOffset(raw float64) error {
+	cfg := m.cfg
+	cfg.ScoreOffset = raw
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	m.cfg = cfg
+	return nil
+}
+
 // SetQuantise has the net compute with the integer net's rounding, or not, from the
 // next batch on, as Config.Quantise does. It is no part of a checkpoint.
 func (m *Model) SetQuantise(on bool) { m.cfg.Quantise, m.core.quantised = on, on }

@@ -86,6 +86,7 @@ func TestNewRefuses(t *testing.T) {
 	for _, spoil := range []func(*Config){
 		func(c *Config) { c.NetScale = 0 },
 		func(c *Config) { c.ScoreScale = math.NaN() },
+		func(c *Config) { c.ScoreOffset = math.Inf(1) },
 		func(c *Config) { c.Power = 1 },
 		func(c *Config) { c.Beta1 = 1 },
 		func(c *Config) { c.Beta2 = 0.5 },
@@ -223,7 +224,7 @@ func TestReadingChangesNothing(t *testing.T) {
 func TestCheckpointIsExact(t *testing.T) {
 	samples := randomSamples(5, 400)
 	a := newModel(t, nnue.Narrow(16), 5)
-	if err := a.SetScoreScale(300); err != nil {
+	if err := errors.Join(a.SetScoreScale(300), a.SetScoreOffset(70)); err != nil {
 		t.Fatal(err)
 	}
 	fit(t, a, samples, 8, 250)
@@ -235,8 +236,8 @@ func TestCheckpointIsExact(t *testing.T) {
 	if err := b.Restore(&file); err != nil {
 		t.Fatal(err)
 	}
-	if b.Steps() != 250 || b.ScoreScale() != 300 {
-		t.Fatalf("restored step %d and score scale %g", b.Steps(), b.ScoreScale())
+	if b.Steps() != 250 || b.ScoreScale() != 300 || b.ScoreOffset() != 70 {
+		t.Fatalf("restored step %d, score scale %g and offset %g", b.Steps(), b.ScoreScale(), b.ScoreOffset())
 	}
 	fit(t, a, samples, 8, 20)
 	fit(t, b, samples, 8, 20)

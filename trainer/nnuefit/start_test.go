@@ -179,7 +179,8 @@ func asVersion3(m *Model, data []byte) []byte {
 	start := version + 4 + 4*len(m.sizes()) + 4 + len(m.arch.String()) + 4
 	old := append([]byte(nil), data[:start]...)
 	binary.LittleEndian.PutUint32(old[version:], 3)
-	old = append(old, data[start+4:len(data)-4]...)
+	old = append(old, data[start+4:start+12]...) // the score scale, but not the offset after it
+	old = append(old, data[start+20:len(data)-4]...)
 	return binary.LittleEndian.AppendUint32(old, crc32.Checksum(old, castagnoli))
 }
 

@@ -30,13 +30,17 @@ func (r *runner) start() error {
 		return r.model.SetScoreScale(r.cfg.ScoreScale)
 	}
 	samples := r.source.some(scaleSamples)
-	scale, even, err := FitScale(r.model, samples)
+	found, err := r.FitScores(r.model, samples)
 	if errors.Is(err, nnuefit.ErrNoFit) {
 		fmt.Fprintf(r.Out, "score scale stays at %.0f raw units: %v\n", r.model.ScoreScale(), err)
 		return nil
 	}
 	if err == nil {
-		fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, fitted to %d positions (offset %.1f)\n", scale, len(samples), even)
+		fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, offset %.1f, fitted to %d positions", found.Scale, found.Offset, len(samples))
+		if !r.cfg.FitOffset {
+			fmt.Fprint(r.Out, "; the offset is not used (fit_offset)")
+		}
+		fmt.Fprintln(r.Out)
 	}
 	return err
 }

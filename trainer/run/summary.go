@@ -30,8 +30,9 @@ type Summary struct {
 	Epochs       float64 `json:"epochs"`
 	Seconds      float64 `json:"seconds"`
 	ScoreScale   float64 `json:"score_scale"` // raw units
-	Lambda       float64 `json:"lambda"`      // of the losses
-	BestStep     uint64  `json:"best_step"`   // the net's, if newbob chose it
+	ScoreOffset  float64 `json:"score_offset"`
+	Lambda       float64 `json:"lambda"`    // of the losses
+	BestStep     uint64  `json:"best_step"` // the net's, if newbob chose it
 
 	HeldOut trainer.Loss         `json:"held_out"`
 	Newest  trainer.Loss         `json:"newest"`
@@ -94,10 +95,11 @@ func (r *runner) export() error {
 
 // finish exports the net once more, measures it, and writes the summary.
 func (r *runner) finish() (Summary, error) {
+	scores := ScoresOf(r.model)
 	s := Summary{
 		Architecture: r.Architecture(), Positions: r.source.size, Steps: r.trainer.Steps(), Samples: r.trainer.Samples(),
 		Epochs: float64(r.trainer.Samples()) / float64(r.source.size), Seconds: r.seconds(),
-		ScoreScale: r.model.ScoreScale(), Lambda: r.measureLambda, BestStep: r.state.BestStep, NetFile: r.path(r.netName()), Builds: r.state.Builds,
+		ScoreScale: scores.Scale, ScoreOffset: scores.Offset, Lambda: r.measureLambda, BestStep: r.state.BestStep, NetFile: r.path(r.netName()), Builds: r.state.Builds,
 	}
 	facts, err := r.trainer.Export(s.NetFile)
 	if err != nil {

@@ -48,6 +48,7 @@ func CheckSettings(kind string, s trainer.Settings, endless bool) error {
 		return wrong.Err()
 	}
 	wrong.Add(nnuefit.ConfigOf(s).Validate())
+	wrong.That(!s.FitOffset || s.ScoreScale == 0, "fit_offset", s.FitOffset, "false with a score_scale, as nothing is fitted then")
 	if pqr := nnuefit.PQROf(s); pqr != nil {
 		wrong.Add(pqr.Validate())
 		wrong.That(!s.QuietLeaf, "quiet_leaf", s.QuietLeaf, "false with loss pqr: a leaf has no move to learn")
@@ -134,15 +135,42 @@ func SetQuantise(m Model, on bool) {
 	}
 }
 
-// FitScale sets the model's scale of scores, in raw units, to that which samples
-// have, and returns it with the score of an even chance. Samples that determine none
-// leave it as it is: the error wraps nnuefit.ErrNoFit.
-func FitScale(m Model, samples []sample.Sample) (scale, even float64, err error) {
-	even, scale, err = nnuefit.FitScale(samples)
-	if err != nil {
-		return 0, 0, err
+// Scores say which win probabilities scores of samples stand for, in raw units:
+// σ((score − Offset) / Scale). Only NNUE models have an offset.
+type Scores struct{ Scale, Offset float64 }
+
+// ScoresOf returns what a model takes scores for.
+func ScoresOf(m Model) Scores {
+	s := Scores{Scale: m.ScoreScale()}
+	if n, ok := nnueOf(m); ok {
+		s.Offset = n.ScoreOffset()
 	}
-	return scale, even, m.SetScoreScale(scale)
+	return s
+}
+
+// Set has a model take scores so.
+func (s Scores) Set(m Model) error {
+	if n, ok := nnueOf(m); ok {
+		if err := n.SetScoreOffset(s.Offset); err != nil {
+			return err
+		}
+	}
+	return m.SetScoreScale(s.Scale)
+}
+
+// FitScores has a model take scores for what samples say, with fit_offset the offset
+// too, and returns both. Samples that do not determine it leave the model as it is: the
+// error wraps nnuefit.ErrNoFit.
+func (t *Training) FitScores(m Model, samples []sample.Sample) (found Scores, err error) {
+	found.Offset, found.Scale, err = nnuefit.FitScale(samples)
+	if err != nil {
+		return Scores{}, err
+	}
+	used := found
+	if !t.Settings.FitOffset {
+		used.Offset = 0
+	}
+	return found, used.Set(m)
 }
 
 // Architecture returns the net's architecture in words.

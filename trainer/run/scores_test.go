@@ -1,0 +1,68 @@
+package run
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
+	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/trainer"
+)
+
+// With fit_offset a model takes from scores what an even chance is found to have, without
+// it nothing; the finding is the same.
+func TestFitScores(t *testing.T) {
+	const scale, offset = 400.0, 60.0 // centipawns
+	rng := rand.New(rand.NewPCG(1, 2))
+	samples := make([]sample.Sample, 20000)
+	for i := range samples {
+		s := &samples[i]
+		s.Pos = chess.Crazyhouse.Start()
+		s.Score = search.Score(rng.IntN(2000) - 1000)
+		s.Result = -1
+		if rng.Float64() < logistic.Sigmoid((float64(s.Score)-offset)/scale) {
+			s.Result = 1
+		}
+	}
+	for _, on := range []bool{false, true} {
+		cfg, err := configs.LearnPreset("tiny")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.FitOffset = on
+		tr, err := NewTraining("crazyhouse", cfg.Net, cfg.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := tr.NewModel(trainer.Constant(0.001), 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := tr.FitScores(m, samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cp := found.Offset / search.RawPerCentipawn; math.Abs(cp-offset) > 20 || math.Abs(found.Scale/search.RawPerCentipawn/scale-1) > 0.1 {
+			t.Errorf("found %.0f centipawns and a scale of %.0f, expected %.0f and %.0f", cp, found.Scale/search.RawPerCentipawn, offset, scale)
+		}
+		want := Scores{Scale: found.Scale}
+		if on {
+			want.Offset = found.Offset
+		}
+		if got := ScoresOf(m); got != want {
+			t.Errorf("fit_offset %t: the model has %+v, expected %+v", on, got, want)
+		}
+	}
+	cfg, err := configs.LearnPreset("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.FitOffset, cfg.ScoreScale = true, 400
+	if err := CheckSettings(configs.NNUE, cfg.Settings, false); err == nil {
+		t.Error("fit_offset with a score_scale was accepted")
+	}
+}
