@@ -37,7 +37,7 @@ type Settings struct {
 	Part             int          `yaml:"part" usage:"of planes: positions normalised together"`
 	NetScale         float64      `yaml:"net_scale" usage:"raw units (208 a pawn) of the net's output per unit of log-odds of winning"`
 	ScoreScale       float64      `yaml:"score_scale" usage:"the same of the scores; 0: fitted to the data, but for scores of a loop's tree search, whose scale is known"`
-	FitOffset        bool         `yaml:"fit_offset" usage:"of nnue: take from every score what the side to move must have for an even chance, fitted with score_scale 0"`
+	FitOffset        bool         `yaml:"fit_offset" usage:"of nnue, with score_scale 0: take from every score what the side to move must have for an even chance, fitted to the data"`
 	LambdaLimit      int          `yaml:"lambda_limit" usage:"centipawns beyond which lambda2 is the share of the score; 0: none"`
 	Lambda2          float64      `yaml:"lambda2" usage:"share of scores beyond lambda_limit"`
 	GradientNorm     float64      `yaml:"gradient_norm" usage:"largest norm of a batch's mean gradient; 0: no limit"`

@@ -57,12 +57,4 @@ func TestFitScores(t *testing.T) {
 			t.Errorf("fit_offset %t: the model has %+v, expected %+v", on, got, want)
 		}
 	}
-	cfg, err := configs.LearnPreset("tiny")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.FitOffset, cfg.ScoreScale = true, 400
-	if err := CheckSettings(configs.NNUE, cfg.Settings, false); err == nil {
-		t.Error("fit_offset with a score_scale was accepted")
-	}
 }

@@ -48,7 +48,6 @@ func CheckSettings(kind string, s trainer.Settings, endless bool) error {
 		return wrong.Err()
 	}
 	wrong.Add(nnuefit.ConfigOf(s).Validate())
-	wrong.That(!s.FitOffset || s.ScoreScale == 0, "fit_offset", s.FitOffset, "false with a score_scale, as nothing is fitted then")
 	if pqr := nnuefit.PQROf(s); pqr != nil {
 		wrong.Add(pqr.Validate())
 		wrong.That(!s.QuietLeaf, "quiet_leaf", s.QuietLeaf, "false with loss pqr: a leaf has no move to learn")
