@@ -223,3 +223,24 @@ func FuzzMerge(f *testing.F) {
 		}
 	})
 }
+
+// A run that began before fit_offset keeps learning from its scores as they are; other
+// files leave the preset's value.
+func TestFitOffsetOfOldRuns(t *testing.T) {
+	for text, want := range map[string]bool{
+		"train: {score_scale: 0}":                   false,
+		"train: {score_scale: 0, fit_offset: true}": true,
+		"train: {batch: 4096}":                      true,
+	} {
+		c, err := Preset("laptop")
+		if err == nil {
+			err = c.Merge([]byte("schema: 1\n"+text+"\n"), "run.yaml")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Train.FitOffset != want {
+			t.Errorf("%s: fit_offset is %t, expected %t", text, c.Train.FitOffset, want)
+		}
+	}
+}

@@ -19,6 +19,11 @@ const (
 	oldInt8     = "actor.tree.int8" // in its place in files of earlier builds, true for int8
 )
 
+const (
+	scoreScale = "train.score_scale"
+	fitOffset  = "train.fit_offset"
+)
+
 // oldToken is the setting in which configurations of earlier builds had the bus's
 // shared secret itself. They all have the key, most of them empty.
 const oldToken = "bus.token"
@@ -112,6 +117,7 @@ func (c *Config) translate(values map[string]any, name string) error {
 	if err := translateTree(values, name); err != nil {
 		return err
 	}
+	keepOffset(values)
 	isOld := false
 	for _, old := range oldSchedules {
 		given := slices.DeleteFunc(slices.Clone(old.keys), func(key string) bool { _, ok := values[key]; return !ok })
@@ -140,6 +146,15 @@ func (c *Config) translate(values map[string]any, name string) error {
 		}
 	}
 	return nil
+}
+
+// keepOffset leaves scores as they are where a file settles their scale and says
+// nothing of fitOffset: it is of a run that began before there was that setting.
+func keepOffset(values map[string]any) {
+	_, scale := values[scoreScale]
+	if _, offset := values[fitOffset]; scale && !offset {
+		values[fitOffset] = false
+	}
 }
 
 // translateTree replaces oldInt8.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
@@ -35,39 +34,25 @@ func stateName(path string) string { return path + ".run" }
 // remedy is what somebody is to do about a file that cannot be gone on with.
 const remedy = "choose another file, they can be joined later"
 
-// maxState bounds the size of a state, in bytes.
-const maxState = 4096
-
 // readState reads the state beside a file; found is false if there is none.
 func readState(path string) (s state, found bool, err error) {
-	f, err := os.Open(stateName(path))
-	if errors.Is(err, fs.ErrNotExist) {
+	text, err := durable.ReadSummed(stateName(path), remedy)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return s, false, nil
-	} else if err != nil {
-		return s, false, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxState+1))
-	if err == nil {
-		text, err = durable.Unsum(f.Name(), text, remedy)
-	}
-	if errors.Is(err, durable.ErrSum) {
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	if err != nil {
+	case errors.Is(err, durable.ErrSum):
+		return s, false, fmt.Errorf("%w: %w", ErrDamaged, err)
+	case err != nil:
 		return s, false, err
 	}
 	if s, err = parseState(text); err != nil {
-		return s, false, fmt.Errorf("%s: %w", f.Name(), err)
+		return s, false, fmt.Errorf("%s: %w", stateName(path), err)
 	}
 	return s, true, nil
 }
 
 // parseState reads what save writes. The error wraps ErrDamaged.
 func parseState(text []byte) (s state, err error) {
-	if len(text) > maxState {
-		return s, fmt.Errorf("%w: found more than %d bytes, expected the state of a run", ErrDamaged, maxState)
-	}
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

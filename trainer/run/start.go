@@ -37,7 +37,7 @@ func (r *runner) start() error {
 	}
 	if err == nil {
 		fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, offset %.1f, fitted to %d positions", found.Scale, found.Offset, len(samples))
-		if !r.cfg.FitOffset {
+		if ScoresOf(r.model) != found {
 			fmt.Fprint(r.Out, "; the offset is not used (fit_offset)")
 		}
 		fmt.Fprintln(r.Out)
