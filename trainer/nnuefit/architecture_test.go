@@ -140,3 +140,84 @@ func TestWithoutFactoriser(t *testing.T) {
 		t.Errorf("a checkpoint without factoriser into a model with one: %v", err)
 	}
 }
+
+// In a sum with king squares the rows that differ in the own king's place only share
+// a virtual row, and every other row has one of its own.
+func TestFactoriserOfSums(t *testing.T) {
+	for _, c := range []struct {
+		features string
+		shared   []int // rows with each virtual row, summand by summand
+		virtual  []int // virtual rows of each summand
+	}{
+		{"All + Hand", nil, nil},
+		{"King * All", []int{64}, []int{64 * 12}},
+		{"Threats + KingZone * (All + Hand)", []int{1, 12}, []int{sizeOf(t, "Threats"), sizeOf(t, "All + Hand")}},
+		{"King * Hand + All + KingZone * Hand", []int{64, 1, 12}, []int{sizeOf(t, "Hand"), sizeOf(t, "All"), sizeOf(t, "Hand")}},
+		{"HalfKAv2 + DropZone", []int{0, 1}, []int{928, sizeOf(t, "DropZone")}},
+	} {
+		a := nnue.Narrow(16)
+		a.Features = c.features
+		set, err := a.Set()
+		if err != nil {
+			t.Fatal(err)
+		}
+		virtual, of := factoriser(set)
+		rows := make([]int, virtual)
+		for _, v := range of {
+			rows[v]++
+		}
+		at := 0
+		for i, n := range c.virtual {
+			for v := at; v < at+n && v < virtual; v++ {
+				if c.shared[i] > 0 && rows[v] != c.shared[i] || rows[v] == 0 {
+					t.Fatalf("%s: %d rows share virtual row %d, expected %d", c.features, rows[v], v, c.shared[i])
+				}
+			}
+			at += n
+		}
+		if virtual != at || at > 0 && len(of) != set.Size() {
+			t.Errorf("%s: %d virtual rows, expected %d", c.features, virtual, at)
+		}
+	}
+}
+
+func sizeOf(t *testing.T, features string) int {
+	t.Helper()
+	a := nnue.Narrow(16)
+	a.Features = features
+	set, err := a.Set()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set.Size()
+}
+
+// Training of a sum that began before sums had factorisers goes on without one.
+func TestRestoreSumWithoutFactoriser(t *testing.T) {
+	arch := architectures()["King × All"]
+	cfg := testConfig()
+	cfg.Factorise = false
+	samples := randomSamples(41, 300)
+	old, err := New(arch, cfg, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit(t, old, samples, 100, 3)
+	var saved bytes.Buffer
+	if err := old.Checkpoint(&saved); err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(arch, testConfig(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.core.virtual == 0 {
+		t.Fatal("a new model has no virtual rows")
+	}
+	if err := m.Restore(&saved); err != nil {
+		t.Fatal(err)
+	}
+	fit(t, old, samples, 100, 3)
+	fit(t, m, samples, 100, 3)
+	sameBits(t, old.core, m.core)
+}

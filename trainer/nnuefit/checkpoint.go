@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
@@ -35,7 +36,8 @@ import (
 //
 // With a factoriser, rows never touched are not stored: they hold their first
 // values, which depend on nothing but the architecture and the start of the PSQT
-// weights. Without one, all are stored.
+// weights. Without one, all are stored. Sums of feature sets had no factoriser at
+// first; training from such a checkpoint goes on without.
 const (
 	checkpointMagic   = "NNUEFIT\n"
 	checkpointVersion = 5
@@ -113,6 +115,9 @@ func (c *core) storedRows() iter.Seq[int] {
 	}
 }
 
+// virtualSize is the place of the number of virtual rows among the sizes.
+const virtualSize = 1
+
 func (m *Model) sizes() [6]int {
 	c := m.core
 	return [6]int{c.features, c.virtual, c.width, c.stacks, c.l2, c.l3}
@@ -126,11 +131,12 @@ func (m *Model) sizes() [6]int {
 // be the end of the checkpoint.
 func (m *Model) Restore(r io.Reader) error {
 	d := newDecoder(r)
-	if err := m.readHead(d); err != nil {
+	s, err := m.readHead(d)
+	if err != nil {
 		return fmt.Errorf("restore model: %w", err)
 	}
 	fresh := *m
-	fresh.core = newCore(m.core.shape, m.cfg, m.core.scales, m.core.limits)
+	fresh.core = newCore(s, m.cfg, m.core.scales, m.core.limits)
 	if err := fresh.readState(d); err != nil {
 		return fmt.Errorf("restore model: %w", err)
 	}
@@ -138,27 +144,34 @@ func (m *Model) Restore(r io.Reader) error {
 	return nil
 }
 
-// readHead checks that the checkpoint is one and belongs to this architecture.
-func (m *Model) readHead(d *decoder) error {
+// readHead checks that the checkpoint is one and belongs to this architecture. It returns
+// the shape of its model.
+func (m *Model) readHead(d *decoder) (shape, error) {
+	s := m.core.shape
 	if magic := d.text(len(checkpointMagic)); d.err == nil && magic != checkpointMagic {
-		return fmt.Errorf("%w: found magic %q, expected %q", trainer.ErrCheckpoint, magic, checkpointMagic)
+		return s, fmt.Errorf("%w: found magic %q, expected %q", trainer.ErrCheckpoint, magic, checkpointMagic)
 	}
 	if d.version = d.uint32(); d.err == nil && (d.version < 1 || d.version > checkpointVersion) {
-		return fmt.Errorf("%w: found version %d, expected 1 to %d", trainer.ErrCheckpoint, d.version, checkpointVersion)
+		return s, fmt.Errorf("%w: found version %d, expected 1 to %d", trainer.ErrCheckpoint, d.version, checkpointVersion)
 	}
 	for i, want := range m.sizes() {
-		if got := d.uint32(); d.err == nil && got != uint32(want) {
-			return fmt.Errorf("%w: size %d is %d, expected %d for %v", trainer.ErrCheckpoint, i, got, want, m.arch)
+		got := d.uint32()
+		if i == virtualSize && got == 0 && len(features.Summands(m.set)) > 1 {
+			s.virtual, s.toVirtual = 0, nil
+			continue
+		}
+		if d.err == nil && got != uint32(want) {
+			return s, fmt.Errorf("%w: size %d is %d, expected %d for %v", trainer.ErrCheckpoint, i, got, want, m.arch)
 		}
 	}
 	want := m.arch.String()
 	if n := d.uint32(); d.err == nil && n != uint32(len(want)) {
-		return fmt.Errorf("%w: another architecture, expected %v", trainer.ErrCheckpoint, m.arch)
+		return s, fmt.Errorf("%w: another architecture, expected %v", trainer.ErrCheckpoint, m.arch)
 	}
 	if got := d.text(len(want)); d.err == nil && got != want {
-		return fmt.Errorf("%w: found %s, expected %s", trainer.ErrCheckpoint, got, want)
+		return s, fmt.Errorf("%w: found %s, expected %s", trainer.ErrCheckpoint, got, want)
 	}
-	return d.failure()
+	return s, d.failure()
 }
 
 func (m *Model) readState(d *decoder) error {

@@ -52,13 +52,15 @@ type Config struct {
 	// summed, not averaged, over a batch. It damps the steps of rows that occur
 	// seldom, which otherwise overfit to single games.
 	Beta1, Beta2, Epsilon float64
-	// Factorise gives rows that differ in the own king's square only a virtual
-	// row in common, for feature sets that have such rows.
+	// Factorise gives rows that differ in the own king's place only a virtual
+	// row in common, for feature sets that have such rows, and in sums with such a
+	// set every other row one of its own.
 	Factorise bool
 	// RowRate is the learning rate of the transformer's real rows as a share of
 	// everything else's. The factoriser's rows see every position, a real row
 	// only those with its king square: below 1 it learns what is particular to
-	// that square more slowly, and overfits less to a small data set.
+	// that square more slowly, and overfits less to a small data set. Without a
+	// factoriser it has no effect: the real rows are all there are.
 	RowRate float64
 	// MeanDecay is the share that the averaged net keeps per step; what is
 	// measured and exported is that average. 0 exports the parameters as they

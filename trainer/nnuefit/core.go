@@ -53,7 +53,7 @@ func newCore(s shape, cfg Config, sc scales, lim limits) *core {
 		allSlots:    s.features <= fewFeatures,
 		rows:        newRows(&s),
 		virtualRows: newTable(s.virtual, &s),
-		optimiser:   newOptimiserState(cfg),
+		optimiser:   newOptimiserState(cfg, s.virtual > 0),
 		w1:          make([]float32, s.stacks*s.inputs()*s.l2),
 		w1T:         make([]float32, s.stacks*s.l2*(s.inputs()+w1TGap)),
 		w2T:         make([]float32, s.stacks*s.l2*s.l3),

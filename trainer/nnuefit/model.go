@@ -60,25 +60,33 @@ func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 
 // factoriser returns the number of virtual rows of a set and which of them each
 // feature adds to its own: the one it shares with the features that differ in
-// the own king's square only. A set without king squares has none.
+// the own king's place only. In a sum the features of summands without kings have a
+// virtual row each. A set without kings' places has no virtual rows.
 func factoriser(set features.Set) (virtual int, toVirtual []int32) {
-	groups := features.GroupsOf(set)
-	if groups.Count == 1 {
+	shared := false
+	for _, part := range features.Summands(set) {
+		offset := len(toVirtual)
+		toVirtual = append(toVirtual, make([]int32, part.Size())...)
+		groups := features.GroupsOf(part)
+		shared = shared || groups.Count > 1
+		if h, ok := part.(features.HalfKAv2); ok {
+			for f := range h.Size() {
+				toVirtual[offset+f] = int32(virtual + h.Virtual(f))
+			}
+			virtual += h.VirtualSize()
+			continue
+		}
+		for group := range groups.Count {
+			for i := range groups.Size {
+				toVirtual[offset+groups.Feature(group, i)] = int32(virtual + i)
+			}
+		}
+		virtual += groups.Size
+	}
+	if !shared {
 		return 0, nil
 	}
-	toVirtual = make([]int32, set.Size())
-	if h, ok := set.(features.HalfKAv2); ok {
-		for f := range toVirtual {
-			toVirtual[f] = int32(h.Virtual(f))
-		}
-		return h.VirtualSize(), toVirtual
-	}
-	for group := range groups.Count {
-		for i := range groups.Size {
-			toVirtual[groups.Feature(group, i)] = int32(i)
-		}
-	}
-	return groups.Size, toVirtual
+	return virtual, toVirtual
 }
 
 // startStream separates the first weights from other uses of the same seed.

@@ -23,20 +23,24 @@ const settlePeriod = 256
 // movement.
 type optimiserState struct {
 	rule     trainer.Rule
-	rowShare float64 // Config.RowRate
+	rowShare float64 // Config.RowRate; 1 without factoriser
 
 	step    uint64                      // steps done
 	started uint64                      // steps done when the moments began at zero
 	ring    [settlePeriod]trainer.Rates // ring[t%settlePeriod] is what step t did to rows
 }
 
-func newOptimiserState(cfg Config) optimiserState {
+func newOptimiserState(cfg Config, factorised bool) optimiserState {
+	share := 1.0
+	if factorised {
+		share = cfg.RowRate
+	}
 	return optimiserState{
 		rule: trainer.Rule{
 			Optimiser: cfg.Optimiser, Momentum: cfg.Momentum, Nesterov: cfg.Nesterov,
 			Beta1: cfg.Beta1, Beta2: cfg.Beta2, Epsilon: cfg.Epsilon, WeightDecay: cfg.WeightDecay,
 		},
-		rowShare: cfg.RowRate,
+		rowShare: share,
 	}
 }
 

@@ -89,16 +89,23 @@ func TestIdleRowsEqualDense(t *testing.T) {
 			if cfg.Optimiser == trainer.SGD {
 				scale = 100 // or nothing moves
 			}
-			idleEqualsDense(t, cfg, scale)
+			idleEqualsDense(t, testCore(8, cfg, 3), cfg, scale)
 		})
 	}
 }
 
+// Without a factoriser rows learn at the full rate, whatever RowRate is.
+func TestRowRateWithoutFactoriser(t *testing.T) {
+	cfg := testConfig()
+	c := shapedCore(plainShape(8), cfg, 3)
+	cfg.RowRate = 1 // of the twin
+	idleEqualsDense(t, c, cfg, 1)
+}
+
 // idleEqualsDense trains at rates around scale/1000. It looks at the rows at
 // steps around which much happens to those that are idle, and then seldom.
-func idleEqualsDense(t *testing.T, cfg Config, scale float64) {
+func idleEqualsDense(t *testing.T, c *core, cfg Config, scale float64) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	c := testCore(8, cfg, 3)
 	row := c.row()
 	twin := newDenseTwin(c)
 	decays := func(i int) bool { return i%row < c.width && c.rows.last[i/row] > 0 }

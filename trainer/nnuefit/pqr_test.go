@@ -204,7 +204,7 @@ func TestFitPQR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit(t, trained, randomSamples(52, 300), 300, 10)
+	fit(t, trained, randomSamples(52, 300), 300, 2)
 	if err := trained.Checkpoint(&saved); err != nil {
 		t.Fatal(err)
 	}
