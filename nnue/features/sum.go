@@ -76,18 +76,6 @@ func newSum(a, b Set) (Set, error) {
 	return s, nil
 }
 
-// Summands returns the sets that s is the sum of, in the order of their features; s
-// itself if it is none.
-func Summands(s Set) []Set {
-	switch s := s.(type) {
-	case sum:
-		return append(Summands(s.a), Summands(s.b)...)
-	case linearSum:
-		return Summands(s.sum)
-	}
-	return []Set{s}
-}
-
 // limitError says which limit a set exceeds. It wraps ErrTooLarge.
 type limitError struct{ found, expected string }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -144,6 +145,7 @@ func TestWithoutFactoriser(t *testing.T) {
 // In a sum with king squares the rows that differ in the own king's place only share
 // a virtual row, and every other row has one of its own.
 func TestFactoriserOfSums(t *testing.T) {
+	size := func(expression string) int { return parsed(t, expression).Size() }
 	for _, c := range []struct {
 		features string
 		shared   []int // rows with each virtual row, summand by summand
@@ -151,16 +153,11 @@ func TestFactoriserOfSums(t *testing.T) {
 	}{
 		{"All + Hand", nil, nil},
 		{"King * All", []int{64}, []int{64 * 12}},
-		{"Threats + KingZone * (All + Hand)", []int{1, 12}, []int{sizeOf(t, "Threats"), sizeOf(t, "All + Hand")}},
-		{"King * Hand + All + KingZone * Hand", []int{64, 1, 12}, []int{sizeOf(t, "Hand"), sizeOf(t, "All"), sizeOf(t, "Hand")}},
-		{"HalfKAv2 + DropZone", []int{0, 1}, []int{928, sizeOf(t, "DropZone")}},
+		{"Threats + KingZone * (All + Hand)", []int{1, 12}, []int{size("Threats"), size("All + Hand")}},
+		{"King * Hand + All + KingZone * Hand", []int{64, 1, 12}, []int{size("Hand"), size("All"), size("Hand")}},
+		{"HalfKAv2 + DropZone", []int{0, 1}, []int{928, size("DropZone")}},
 	} {
-		a := nnue.Narrow(16)
-		a.Features = c.features
-		set, err := a.Set()
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := parsed(t, c.features)
 		virtual, of := factoriser(set)
 		rows := make([]int, virtual)
 		for _, v := range of {
@@ -181,15 +178,13 @@ func TestFactoriserOfSums(t *testing.T) {
 	}
 }
 
-func sizeOf(t *testing.T, features string) int {
+func parsed(t *testing.T, expression string) features.Set {
 	t.Helper()
-	a := nnue.Narrow(16)
-	a.Features = features
-	set, err := a.Set()
+	set, err := features.Parse(expression, chess.Crazyhouse)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set.Size()
+	return set
 }
 
 // Training of a sum that began before sums had factorisers goes on without one.
@@ -207,10 +202,7 @@ func TestRestoreSumWithoutFactoriser(t *testing.T) {
 	if err := old.Checkpoint(&saved); err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(arch, testConfig(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newModel(t, arch, 2)
 	if m.core.virtual == 0 {
 		t.Fatal("a new model has no virtual rows")
 	}

@@ -156,7 +156,7 @@ func (m *Model) readHead(d *decoder) (shape, error) {
 	}
 	for i, want := range m.sizes() {
 		got := d.uint32()
-		if i == virtualSize && got == 0 && len(features.Summands(m.set)) > 1 {
+		if i == virtualSize && got == 0 && len(features.Parts(m.set)) > 1 {
 			s.virtual, s.toVirtual = 0, nil
 			continue
 		}

@@ -64,21 +64,20 @@ func New(arch nnue.Architecture, cfg Config, seed uint64) (*Model, error) {
 // virtual row each. A set without kings' places has no virtual rows.
 func factoriser(set features.Set) (virtual int, toVirtual []int32) {
 	shared := false
-	for _, part := range features.Summands(set) {
-		offset := len(toVirtual)
-		toVirtual = append(toVirtual, make([]int32, part.Size())...)
-		groups := features.GroupsOf(part)
+	toVirtual = make([]int32, set.Size())
+	for _, part := range features.Parts(set) {
+		groups := features.GroupsOf(part.Set)
 		shared = shared || groups.Count > 1
-		if h, ok := part.(features.HalfKAv2); ok {
+		if h, ok := part.Set.(features.HalfKAv2); ok {
 			for f := range h.Size() {
-				toVirtual[offset+f] = int32(virtual + h.Virtual(f))
+				toVirtual[part.First+f] = int32(virtual + h.Virtual(f))
 			}
 			virtual += h.VirtualSize()
 			continue
 		}
 		for group := range groups.Count {
 			for i := range groups.Size {
-				toVirtual[offset+groups.Feature(group, i)] = int32(virtual + i)
+				toVirtual[part.First+groups.Feature(group, i)] = int32(virtual + i)
 			}
 		}
 		virtual += groups.Size
