@@ -48,7 +48,7 @@ func (e *HeldError) Unwrap() error { return ErrHeld }
 // Lock is a held directory.
 type Lock struct{ file *os.File }
 
-// Acquire creates dir if need be and locks it, without waiting.
+// Acquire creates dir if need be and locks it. It waits a second at most.
 func Acquire(dir string) (*Lock, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("lock directory: %w", err)
@@ -57,7 +57,7 @@ func Acquire(dir string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock directory: %w", err)
 	}
-	if err := lockFile(f); err != nil {
+	if err := lockInGrace(f); err != nil {
 		defer f.Close()
 		if errors.Is(err, errWouldBlock) {
 			return nil, &HeldError{Dir: dir, PID: readPID(f)}

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 )
 
 func TestSecondAcquireNamesTheOwner(t *testing.T) {
@@ -37,6 +39,9 @@ func TestSecondAcquireNamesTheOwner(t *testing.T) {
 // directory until it is killed.
 const helperFlag = "-hold"
 
+// inheritFlag makes the test binary live for a fifth of the time of grace.
+const inheritFlag = "-inherit"
+
 // held keeps the helper's lock from being collected, which would release it.
 var held *Lock
 
@@ -47,7 +52,11 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Stdout.WriteString("held\n")
-		select {}
+		time.Sleep(time.Hour) // an empty select would be a deadlock, which ends the process
+	}
+	if n := len(os.Args); n > 1 && os.Args[n-1] == inheritFlag {
+		time.Sleep(grace / 5)
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -110,4 +119,34 @@ func TestLockFile(t *testing.T) {
 	if err := LockFile(second); err != nil {
 		t.Errorf("after the first was closed: %v", err)
 	}
+}
+
+// A process that had begun to start another, which still has its open files, leaves
+// its lock a moment later.
+func TestLockOutlivesOwnerForAMoment(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("open files are not inherited there")
+	}
+	dir := t.TempDir()
+	l, err := Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, inheritFlag)
+	cmd.ExtraFiles = []*os.File{l.file}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if l, err = Acquire(dir); err != nil {
+		t.Fatalf("while the other ends: %v", err)
+	}
+	l.Release()
 }

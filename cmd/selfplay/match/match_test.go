@@ -96,9 +96,9 @@ func TestKilledTournament(t *testing.T) {
 	}
 	pairs := logLines(filepath.Join(dir, "straight.jsonl")) - 1
 	clitest.KillThrice(t, pairs, func() int { return logLines(filepath.Join(dir, "killed.jsonl")) - 1 }, args("killed")...)
-	resumed, _, code := selfplayCommand(t, "", args("killed")...)
+	resumed, stderr, code := selfplayCommand(t, "", args("killed")...)
 	if code != 0 || resumed != straight {
-		t.Errorf("exit %d; killed and resumed:\n%s\nstraight:\n%s", code, resumed, straight)
+		t.Errorf("exit %d, error %q; killed and resumed:\n%s\nstraight:\n%s", code, stderr, resumed, straight)
 	}
 	want, got := pairsOf(t, filepath.Join(dir, "straight.jsonl")), pairsOf(t, filepath.Join(dir, "killed.jsonl"))
 	if !slices.Equal(got, want) || len(want) != 24 {
