@@ -290,15 +290,12 @@ func TestGateGoesOn(t *testing.T) {
 		working, leave := context.WithCancel(t.Context())
 		var group sync.WaitGroup
 		startWorker(working, r, &group, "worker", 2, func(ctx context.Context, service string, request []byte) ([]byte, error) {
-			mu.Lock()
-			j := present
-			mu.Unlock()
-			if j == nil {
+			mu.Lock() // throughout, so that no more than three results are taken
+			defer mu.Unlock()
+			if present == nil {
 				return nil, errNoAnswer
 			}
-			answer, err := j.answer(ctx, service, request)
-			mu.Lock()
-			defer mu.Unlock()
+			answer, err := present.answer(ctx, service, request)
 			if service == gateResult && err == nil {
 				if taken++; taken == 3 {
 					stop()
