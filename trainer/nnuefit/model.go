@@ -94,6 +94,11 @@ const startStream = 0x6e6e7565666974 // "nnuefit"
 // Architecture returns the shape of the net.
 func (m *Model) Architecture() nnue.Architecture { return m.arch }
 
+// Rows returns the numbers of the transformer's rows: of real ones, one for each
+// feature, and of virtual ones, which features that differ in the king's place only
+// share; without factoriser 0.
+func (m *Model) Rows() (real, virtual int) { return m.core.features, m.core.virtual }
+
 // Steps returns the number of optimiser steps made.
 func (m *Model) Steps() uint64 { return m.core.optimiser.step }
 

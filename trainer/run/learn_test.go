@@ -167,7 +167,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"games", "to train on", "All + Hand 16", "adamw, power loss"} {
+	for _, want := range []string{"games", "to train on", "All + Hand 16", "transformer of 928 rows, 0 virtual\n", "adamw, power loss"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output lacks %q:\n%s", want, out.String())
 		}

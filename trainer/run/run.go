@@ -253,7 +253,9 @@ func (r *runner) prepare() error {
 // describe prints what is about to happen.
 func (r *runner) describe() {
 	if r.Kind == configs.NNUE {
-		fmt.Fprintf(r.Out, "%v\n", r.nnue)
+		m, _ := nnueOf(r.model)
+		rows, virtual := m.Rows()
+		fmt.Fprintf(r.Out, "%v; transformer of %d rows, %d virtual\n", r.nnue, rows, virtual)
 	}
 	fmt.Fprintf(r.Out, "%d steps of %d positions, %g epochs; entries every %d steps, validation and checkpoint every %d\n",
 		r.total, r.cfg.Batch, r.cfg.Epochs, r.reportEvery, r.saveEvery)
