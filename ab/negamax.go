@@ -176,7 +176,7 @@ func (w *worker) searchMoves(ply, depth, alpha, beta, extension int, improving, 
 		noisy := isNoisy(&f.pos, m)
 		checks := checksDirectly(&f.pos, m, &squares)
 		if searched > 0 && !late {
-			r = w.lateReduction(f, m, depth, searched, order, window, improving, checks, noisy, cut)
+			r = w.lateReduction(f, &past, m, depth, searched, order, window, improving, checks, noisy, cut)
 		}
 		if best > -mateBound && (!window || w.tune.PrunePV && ply > 0) && (!f.inCheck || w.tune.PruneEvasions) && !late {
 			if w.tooLate(depth, quiets, noisy, checks, improving) {

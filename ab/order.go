@@ -191,6 +191,11 @@ func (w *worker) scoreMoves(ply, n int) {
 	squares := p.CheckSquares()
 	past := w.past(ply)
 	checkBonus := int32(w.tune.CheckBonus)
+	safe := w.tune.Escape && (f.inCheck || !k.quiets)
+	var a attacks
+	if safe {
+		a.find(p, &w.tune.Selection)
+	}
 	for i := n; i < k.list.N; i++ {
 		m := k.list.Moves[i]
 		var score int32
@@ -205,6 +210,9 @@ func (w *worker) scoreMoves(ply, n int) {
 			score = past.score(w.indexes(p, m))
 			if checksDirectly(p, m, &squares) {
 				score += checkBonus
+			}
+			if safe {
+				score += a.safety(p, m, &w.tune.Selection)
 			}
 		}
 		k.ranks[i] = newRank(score, i, m)

@@ -79,6 +79,9 @@ type Rules struct {
 	FailLowReward     bool `yaml:"fail_low_reward" usage:"reward the move that no answer was found to"`
 	KeepKillers       bool `yaml:"keep_killers" usage:"killers serve the grandchildren of a position, not only its children"`
 	SharpCaptures     bool `yaml:"sharp_captures" usage:"order captures that give check early even where they lose material"`
+	Escape            bool `yaml:"escape" usage:"order: quiet moves out of attacks by lesser pieces come early, into them late"`
+	Loose             bool `yaml:"loose" usage:"order: the same of attacks on what nothing defends"`
+	Threaten          bool `yaml:"threaten" usage:"order: quiet moves that attack a greater piece come early"`
 	Foresee           bool `yaml:"foresee" usage:"see a repetition one move before it comes"`
 	MateProbe         bool `yaml:"mate_probe" usage:"look for drops that mate before searching"`
 }
@@ -130,6 +133,9 @@ type Numbers struct {
 	BonusStep      int `yaml:"bonus_step" range:"0..256" usage:"and per ply of depth"`
 	BonusMax       int `yaml:"bonus_max" range:"100..8000" usage:"and at most"`
 	CheckBonus     int `yaml:"check_bonus" range:"0..32768" usage:"order: score of quiet moves that give check"`
+	EscapeBonus    int `yaml:"escape_bonus" range:"0..16384" usage:"order: of a rook out of an attack by a lesser piece, or against it into one"`
+	LooseBonus     int `yaml:"loose_bonus" range:"0..16384" usage:"order: the same where nothing defends it"`
+	ThreatBonus    int `yaml:"threat_bonus" range:"0..16384" usage:"order: of a quiet move that attacks a greater piece"`
 	MaterialScale  int `yaml:"material_scale" range:"0..200" usage:"by how much evaluations grow with the material on the board, per cent"`
 	CorrectWeight  int `yaml:"correct_weight" range:"0..400" usage:"greatest correction of the evaluation by each history"`
 	CorrectDivisor int `yaml:"correct_divisor" range:"1..64" usage:"what divides error times depth where a correction is learned"`
@@ -154,6 +160,7 @@ var selectionHand = Selection{
 		CheckExtension: true, Singular: true, MultiCut: true, InternalReduction: true, TableEval: true,
 		CorrectPawns: true, CorrectMen: true, CorrectHands: true, ReplyTwo: true, DropHistory: true,
 		CaptureHistory: true, TableReward: true, FailLowReward: true, EvalReward: true, PrunePV: true, QuiesceTable: true,
+		Escape: true, Loose: true, Threaten: true,
 	},
 	Numbers: Numbers{
 		Aspiration: 45, Reverse: 115, ReverseDepth: 8, RazorBase: 400, RazorStep: 150,
@@ -164,7 +171,7 @@ var selectionHand = Selection{
 		SingularDepth: 4, SingularMargin: 20, DoubleMargin: 40, ExtendReach: 200,
 		ReduceDepth: 3, ReduceBase: 950, ReduceDivisor: 2253, ReduceWindow: 1024, ReduceFalling: 900, ReduceCheck: 1024,
 		ReduceExpected: 1024, ReduceSeen: 1024, ReduceHistory: 850, ReduceCapture: 600,
-		BonusSquare: 16, BonusStep: 32, BonusMax: 1400, CheckBonus: 6000,
+		BonusSquare: 16, BonusStep: 32, BonusMax: 1400, CheckBonus: 6000, EscapeBonus: 12000, LooseBonus: 5000, ThreatBonus: 4000,
 		CorrectWeight: 90, CorrectDivisor: 7,
 	},
 }
@@ -193,6 +200,7 @@ var paramsChess = func() Params {
 	p.QuietLoss, p.NoisyLoss, p.CountBase, p.CountSquare, p.DropPlies = 25, 90, 4, 100, 0
 	p.RazorBase, p.RazorStep, p.CheckBonus = 250, 120, historyMax
 	p.Exchange = true
+	p.Escape, p.Loose, p.Threaten = false, false, false
 	p.PrunePV, p.EvalReward, p.QuiesceTable, p.QuietEvasions = false, false, false, 3
 	p.Late = p.Selection
 	return p

@@ -182,7 +182,7 @@ func (w *worker) futileAt(f *frame, depth, alpha int) bool {
 
 // lateReduction returns by how many plies to reduce the move m, searched after n
 // others.
-func (w *worker) lateReduction(f *frame, m chess.Move, depth, n int, order int32, window, improving, checks, noisy, cut bool) int {
+func (w *worker) lateReduction(f *frame, past *past, m chess.Move, depth, n int, order int32, window, improving, checks, noisy, cut bool) int {
 	t := w.tune
 	if !t.Reductions || depth < t.ReduceDepth || f.inCheck && !t.ReduceEvasions {
 		return 0
@@ -210,6 +210,12 @@ func (w *worker) lateReduction(f *frame, m chess.Move, depth, n int, order int32
 		r -= t.ReduceCheck
 	}
 	if order < bandKiller && !noisy {
+		if t.Escape { // attacks order moves and do not reduce them
+			order = past.score(w.indexes(&f.pos, m))
+			if checks {
+				order += int32(t.CheckBonus)
+			}
+		}
 		r -= int(order) * t.ReduceHistory / historyMax
 	}
 	return max(0, min(r/1024, depth-2))

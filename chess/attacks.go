@@ -60,6 +60,15 @@ func KingAttacks(s Square) Bitboard { return kingTable[s&63] }
 // PawnAttacks returns the squares a pawn of colour c on s attacks.
 func PawnAttacks(c Color, s Square) Bitboard { return pawnTable[c&1][s&63] }
 
+// PawnCaptures returns the squares that pawns of c attack towards the a-file and
+// towards the h-file.
+func PawnCaptures(c Color, pawns Bitboard) (left, right Bitboard) {
+	if c == White {
+		return pawns &^ fileA << 7, pawns &^ fileH << 9
+	}
+	return pawns &^ fileA >> 9, pawns &^ fileH >> 7
+}
+
 // Between returns the squares strictly between a and b if they share a rank,
 // file or diagonal, else none.
 func Between(a, b Square) Bitboard { return betweenTable[a&63][b&63] }

@@ -94,7 +94,7 @@ func (g *generator) countPawnMoves(p *Position) int {
 	pawns := p.byType[Pawn] & g.own
 	victims := g.enemy & g.targets
 	single, double := pushes(g.us, pawns&^g.pinned, ^g.occ)
-	left, right := captures(g.us, pawns&^g.pinned)
+	left, right := PawnCaptures(g.us, pawns&^g.pinned)
 	n := (double & g.interpose).Count()
 	n += countPawnTargets(single&g.interpose) + countPawnTargets(left&victims) + countPawnTargets(right&victims)
 	if g.pinned&pawns == 0 || g.checkers != 0 {

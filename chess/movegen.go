@@ -130,15 +130,6 @@ func pushes(c Color, pawns, empty Bitboard) (single, double Bitboard) {
 	return single, single & rank6 >> 8 & empty
 }
 
-// captures returns the squares that pawns of c attack towards the a-file and
-// towards the h-file.
-func captures(c Color, pawns Bitboard) (left, right Bitboard) {
-	if c == White {
-		return pawns &^ fileA << 7, pawns &^ fileH << 9
-	}
-	return pawns &^ fileA >> 9, pawns &^ fileH >> 7
-}
-
 // forward returns the distance of a pawn step in squares: 8 or -8.
 func forward(c Color) int { return 8 - 16*int(c&1) }
 
@@ -164,7 +155,7 @@ func (g *generator) pawnPushes(p *Position, l *MoveList) {
 func (g *generator) pawnCaptures(p *Position, l *MoveList) {
 	pawns := p.byType[Pawn] & g.own
 	victims := g.enemy & g.targets
-	left, right := captures(g.us, pawns&^g.pinned)
+	left, right := PawnCaptures(g.us, pawns&^g.pinned)
 	step := forward(g.us)
 	l.addPawnMoves(left&victims, step-1)
 	l.addPawnMoves(right&victims, step+1)

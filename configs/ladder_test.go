@@ -69,7 +69,7 @@ func TestParseLadder(t *testing.T) {
 		{"seed: 1 #", "sed: 1 #", "sed"},
 		{"name: fsf-2k\n", "name: fsf-10k\n", "anchors[3].name: found fsf-10k"},
 		{"name: fsf-2k\n", "name: 'a,b'\n", `anchors[2].name: found "a,b"`},
-		{"    player: material,prune_pv=false,eval_reward=false,quiesce_table=false,drop_plies=2,count_base=11,quiet_evasions=3,exchange=true,nodes=400\n", "", "anchors[0].player: found nothing"},
+		{"    player: material,prune_pv=false,eval_reward=false,quiesce_table=false,drop_plies=2,count_base=11,quiet_evasions=3,exchange=true,escape=false,late_escape=false,nodes=400\n", "", "anchors[0].player: found nothing"},
 		{"elo: 0\n", "elo: .nan\n", "anchors[0].elo: found NaN"},
 		{"elo: 0\n", "elo: high\n", "cannot unmarshal string"},
 		{"elo: 0\n", "elo: 0\n    sd: -1\n", "anchors[0].sd: found -1"},
