@@ -153,7 +153,8 @@ const (
 // far between plies, and good moves hide among many more.
 var paramsHand = Params{Selection: selectionHand, LateFrom: lateFrom, LongNodes: longNodes, LongFrom: longFrom, Late: selectionLate}
 
-var selectionHand = Selection{
+// selectionBase is where the selections of all variants begin.
+var selectionBase = Selection{
 	Rules: Rules{
 		NullMove: true, ReverseFutility: true, Razoring: true, Reductions: true, ReduceNoisy: true, MoveCount: true,
 		Futility: true, HistoryPruning: true, Delta: true, Evasions: true, Quiescence: true,
@@ -176,10 +177,23 @@ var selectionHand = Selection{
 	},
 }
 
+// selectionHand has numbers that SPSA found at 400 nodes a move.
+var selectionHand = func() Selection {
+	s := selectionBase
+	s.EscapeBonus, s.LooseBonus, s.ThreatBonus, s.CheckBonus = 14721, 13106, 2671, 6356
+	s.Aspiration, s.Reverse, s.NullMargin, s.RazorBase, s.RazorStep = 44, 125, 219, 271, 191
+	s.FutileBase, s.FutileStep, s.DeltaMargin, s.CountBase, s.CountSquare, s.HistoryFloor = 58, 146, 340, 11, 106, 4947
+	s.ReduceBase, s.ReduceDivisor, s.ReduceWindow, s.ReduceFalling = 956, 2769, 1078, 1123
+	s.ReduceCheck, s.ReduceHistory, s.ReduceCapture = 1396, 796, 919
+	s.BonusSquare, s.BonusStep, s.BonusMax, s.CorrectWeight = 14, 39, 1688, 64
+	s.ExtendReach, s.SingularMargin = 145, 30
+	return s
+}()
+
 // selectionLate reduces and leaves out much more than selectionHand. Its margins are
 // smaller too, as a deep search gives the leaves less weight.
 var selectionLate = func() Selection {
-	s := selectionHand
+	s := selectionBase
 	s.Exchange, s.PruneEvasions, s.CountChecks, s.KeepKillers = true, true, true, true
 	s.Razoring, s.ProbCut, s.ReducedDepth = false, true, true
 	s.FewMoves, s.DoubleExtension, s.ReplyFour = true, true, true
@@ -195,7 +209,7 @@ var selectionLate = func() Selection {
 }()
 
 var paramsChess = func() Params {
-	p := Params{Selection: selectionHand, LateFrom: lateFrom, LongNodes: longNodes, LongFrom: longFrom}
+	p := Params{Selection: selectionBase, LateFrom: lateFrom, LongNodes: longNodes, LongFrom: longFrom}
 	p.Aspiration, p.Reverse, p.ReverseDepth, p.FutileBase, p.FutileStep, p.DeltaMargin = 25, 80, 7, 100, 80, 150
 	p.QuietLoss, p.NoisyLoss, p.CountBase, p.CountSquare, p.DropPlies = 25, 90, 4, 100, 0
 	p.RazorBase, p.RazorStep, p.CheckBonus = 250, 120, historyMax
