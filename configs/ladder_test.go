@@ -55,6 +55,8 @@ func TestParseLadder(t *testing.T) {
 	if _, err := ParseLadder([]byte(good), "x"); err != nil {
 		t.Fatal(err)
 	}
+	_, rest, _ := strings.Cut(good, "name: material-400\n")
+	player, _, _ := strings.Cut(rest, "\n")
 	for _, c := range []struct{ old, new, want string }{
 		{"schema: 1", "schema: 2", "schema: found 2"},
 		{"variant: crazyhouse", "variant: shogi", "variant: found shogi"},
@@ -69,7 +71,7 @@ func TestParseLadder(t *testing.T) {
 		{"seed: 1 #", "sed: 1 #", "sed"},
 		{"name: fsf-2k\n", "name: fsf-10k\n", "anchors[3].name: found fsf-10k"},
 		{"name: fsf-2k\n", "name: 'a,b'\n", `anchors[2].name: found "a,b"`},
-		{"    player: material,prune_pv=false,eval_reward=false,quiesce_table=false,drop_plies=2,count_base=11,quiet_evasions=3,exchange=true,escape=false,late_escape=false,check_bonus=6000,aspiration=45,reverse=115,null_margin=170,razor_base=400,razor_step=150,futile_base=100,futile_step=100,delta_margin=270,count_square=90,history_floor=4500,reduce_base=950,reduce_divisor=2253,reduce_window=1024,reduce_falling=900,reduce_check=1024,reduce_history=850,reduce_capture=600,bonus_square=16,bonus_step=32,bonus_max=1400,correct_weight=90,extend_reach=200,singular_margin=20,nodes=400\n", "", "anchors[0].player: found nothing"},
+		{player + "\n", "", "anchors[0].player: found nothing"},
 		{"elo: 0\n", "elo: .nan\n", "anchors[0].elo: found NaN"},
 		{"elo: 0\n", "elo: high\n", "cannot unmarshal string"},
 		{"elo: 0\n", "elo: 0\n    sd: -1\n", "anchors[0].sd: found -1"},
