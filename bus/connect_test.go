@@ -92,6 +92,8 @@ func startServer(t testing.TB, o *server.Options) string {
 	}
 	if o.JetStream {
 		o.StoreDir = t.TempDir()
+		// Not derived from what is free on the disk of the moment.
+		o.JetStreamMaxStore = 1 << 40
 	}
 	s, err := server.NewServer(o)
 	if err != nil {
