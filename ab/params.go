@@ -191,20 +191,23 @@ var selectionHand = func() Selection {
 }()
 
 // selectionLate reduces and leaves out much more than selectionHand. Its margins are
-// smaller too, as a deep search gives the leaves less weight.
+// smaller too, as a deep search gives the leaves less weight. SPSA found its numbers at
+// 5,000 nodes a move.
 var selectionLate = func() Selection {
 	s := selectionBase
 	s.Exchange, s.PruneEvasions, s.CountChecks, s.KeepKillers = true, true, true, true
 	s.Razoring, s.ProbCut, s.ReducedDepth = false, true, true
 	s.FewMoves, s.DoubleExtension, s.ReplyFour = true, true, true
 	s.ReduceCut, s.ReducePV, s.ReduceEvasions, s.ReduceWinning = true, true, true, true
-	s.ReduceExpected, s.ReduceSeen, s.ReduceFalling, s.ReduceBase, s.ReduceWindow, s.ReduceDivisor = 2048, 2048, 1024, 2048, 2048, 2186
-	s.Aspiration, s.Reverse, s.NullMargin, s.NullBase, s.NullDivisor, s.ProbMargin = 15, 57, 55, 4, 3, 69
-	s.FutileBase, s.FutileStep, s.FutileDepth = 46, 42, 7
-	s.CountBase, s.CountSquare, s.CountDepth = 3, 100, 40
-	s.QuietLoss, s.QuietDepth, s.NoisyDepth = 15, 18, 40
-	s.CheckDepth, s.SingularDepth, s.SingularMargin = 6, 7, 9
-	s.QuietEvasions = 2
+	s.NullBase, s.NullDivisor, s.FutileDepth, s.CountDepth, s.QuietDepth, s.NoisyDepth = 4, 3, 7, 40, 18, 40
+	s.CheckDepth, s.SingularDepth, s.QuietEvasions = 6, 7, 2
+	s.Aspiration, s.Reverse, s.NullMargin, s.ProbMargin, s.FutileBase, s.FutileStep, s.DeltaMargin = 17, 80, 48, 74, 85, 38, 320
+	s.QuietLoss, s.NoisyLoss, s.CountBase, s.CountSquare, s.HistoryFloor = 23, 268, 5, 122, 4950
+	s.SingularMargin, s.DoubleMargin, s.ExtendReach = 6, 51, 193
+	s.ReduceBase, s.ReduceDivisor, s.ReduceWindow, s.ReduceFalling, s.ReduceCheck = 2061, 1733, 1842, 756, 722
+	s.ReduceExpected, s.ReduceSeen, s.ReduceHistory, s.ReduceCapture = 1991, 2469, 1000, 643
+	s.BonusSquare, s.BonusStep, s.BonusMax, s.CorrectWeight = 20, 43, 1617, 73
+	s.CheckBonus, s.EscapeBonus, s.LooseBonus, s.ThreatBonus = 5391, 9982, 6475, 4145
 	return s
 }()
 
