@@ -190,9 +190,9 @@ var selectionHand = func() Selection {
 	return s
 }()
 
-// selectionLate reduces and leaves out much more than selectionHand. Its margins are
-// smaller too, as a deep search gives the leaves less weight. SPSA found its numbers at
-// 5,000 nodes a move.
+// selectionLate reduces and leaves out much more than selectionHand. Most of its
+// margins are smaller too, as a deep search gives the leaves less weight. SPSA found most of
+// its numbers, at 5,000 nodes a move.
 var selectionLate = func() Selection {
 	s := selectionBase
 	s.Exchange, s.PruneEvasions, s.CountChecks, s.KeepKillers = true, true, true, true
