@@ -2412,6 +2412,76 @@ tile0Clamp:
 	VZEROUPPER
 	RET
 
+// func floatChannelsFirstAVX2(dst *float32, src *float32, square int, row int, blocks int)
+// Requires: AVX
+TEXT ·floatChannelsFirstAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ square+16(FP), DX
+	MOVQ row+24(FP), BX
+	MOVQ blocks+32(FP), SI
+	LEAQ (DX)(DX*2), DI
+	MOVQ $0x00000008, R8
+
+row:
+	MOVQ CX, R9
+	LEAQ (CX)(DX*4), R10
+	MOVQ AX, R11
+	MOVQ SI, R12
+
+block:
+	VMOVUPS     (R9), X0
+	VINSERTF128 $0x01, (R10), Y0, Y0
+	VMOVUPS     (R9)(DX*1), X1
+	VINSERTF128 $0x01, (R10)(DX*1), Y1, Y1
+	VMOVUPS     (R9)(DX*2), X2
+	VINSERTF128 $0x01, (R10)(DX*2), Y2, Y2
+	VMOVUPS     (R9)(DI*1), X3
+	VINSERTF128 $0x01, (R10)(DI*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y4
+	VUNPCKLPS   Y3, Y2, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	VMOVUPS     Y6, (R11)
+	VMOVUPS     Y4, 256(R11)
+	VUNPCKHPS   Y1, Y0, Y4
+	VUNPCKHPS   Y3, Y2, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	VMOVUPS     Y6, 512(R11)
+	VMOVUPS     Y4, 768(R11)
+	VMOVUPS     16(R9), X7
+	VINSERTF128 $0x01, 16(R10), Y7, Y7
+	VMOVUPS     16(R9)(DX*1), X8
+	VINSERTF128 $0x01, 16(R10)(DX*1), Y8, Y8
+	VMOVUPS     16(R9)(DX*2), X9
+	VINSERTF128 $0x01, 16(R10)(DX*2), Y9, Y9
+	VMOVUPS     16(R9)(DI*1), X10
+	VINSERTF128 $0x01, 16(R10)(DI*1), Y10, Y10
+	VUNPCKLPS   Y8, Y7, Y4
+	VUNPCKLPS   Y10, Y9, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	VMOVUPS     Y6, 1024(R11)
+	VMOVUPS     Y4, 1280(R11)
+	VUNPCKHPS   Y8, Y7, Y4
+	VUNPCKHPS   Y10, Y9, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	VMOVUPS     Y6, 1536(R11)
+	VMOVUPS     Y4, 1792(R11)
+	ADDQ        $0x20, R9
+	ADDQ        $0x20, R10
+	ADDQ        $0x00000800, R11
+	DECQ        R12
+	JNZ         block
+	ADDQ        BX, CX
+	ADDQ        $0x20, AX
+	DECQ        R8
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func floatDepthwiseAVX2(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, size int)
 // Requires: AVX, FMA3
 TEXT ·floatDepthwiseAVX2(SB), NOSPLIT, $0-96

@@ -1261,3 +1261,43 @@ loop:
 	SUBS   $16, R2
 	BNE    loop
 	RET
+
+// func floatChannelsFirstNEON(dst *float32, src *float32, square, row, blocks int)
+TEXT ·floatChannelsFirstNEON(SB), NOSPLIT, $0-40
+	MOVD   dst+0(FP), R0
+	MOVD   src+8(FP), R1
+	MOVD   square+16(FP), R2
+	MOVD   row+24(FP), R3
+	MOVD   blocks+32(FP), R4
+	MOVD   $256, R10
+	MOVD   $16, R5
+half:
+	MOVD   R1, R7
+	MOVD   R0, R9
+	MOVD   R4, R6
+block:
+	MOVD   R7, R8
+	VLD1   (R8), [V0.B16]
+	ADD    R2, R8
+	VLD1   (R8), [V1.B16]
+	ADD    R2, R8
+	VLD1   (R8), [V2.B16]
+	ADD    R2, R8
+	VLD1   (R8), [V3.B16]
+	ADD    R2, R8
+	WORD   $0x0daaa120 // st4 {v0.s-v3.s}[0], [x9], x10
+	WORD   $0x0daab120 // st4 {v0.s-v3.s}[1], [x9], x10
+	WORD   $0x4daaa120 // st4 {v0.s-v3.s}[2], [x9], x10
+	WORD   $0x4daab120 // st4 {v0.s-v3.s}[3], [x9], x10
+	ADD    $16, R7
+	SUBS   $1, R6
+	BNE    block
+	ADD    $16, R0
+	ADD    R2<<2, R1
+	TBZ    $0, R5, first
+	SUB    R2<<3, R1
+	ADD    R3, R1
+first:
+	SUBS   $1, R5
+	BNE    half
+	RET

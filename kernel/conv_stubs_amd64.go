@@ -49,6 +49,11 @@ func byteConv32AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, squar
 //go:noescape
 func byteConv48AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
 
+// floatChannelsFirstAVX2 writes 8·blocks channels of an image, one after the other; square and row are in bytes.
+//
+//go:noescape
+func floatChannelsFirstAVX2(dst *float32, src *float32, square int, row int, blocks int)
+
 // floatDepthwiseAVX2 convolves 8 channels of one image, each by itself. A window has size rows of as many squares; the weights of a square are step bytes from those of the next.
 //
 //go:noescape

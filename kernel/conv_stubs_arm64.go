@@ -28,3 +28,8 @@ func floatDepthwiseNEON(dst *float32, dstSquare, dstRow int, src *float32, squar
 //
 //go:noescape
 func byteQuantiseNEON(dst *uint8, src *float32, n int, scale float32, zero uint32)
+
+// floatChannelsFirstNEON writes 4·blocks channels of an image, one after the other; square and row are in bytes.
+//
+//go:noescape
+func floatChannelsFirstNEON(dst *float32, src *float32, square, row, blocks int)

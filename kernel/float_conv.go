@@ -41,6 +41,20 @@ func (m FloatImages) At(image, row, column int) int {
 	return image*m.Stride() + (row+m.Border)*m.Row() + (column+m.Border)*m.Channels
 }
 
+// ChannelsFirst writes the first channels of an image to dst in the order of ONNX:
+// one after the other, of each its 64 squares row by row.
+func (m FloatImages) ChannelsFirst(dst []float32, image, channels int) {
+	if channels > m.Channels {
+		panic(fmt.Sprintf("kernel: found %d channels, expected the %d of the images at most", channels, m.Channels))
+	}
+	src := m.Data[m.At(image, 0, 0):]
+	src = src[:(ImageSide-1)*m.Row()+(ImageSide-1)*m.Channels+channels]
+	floatChannelsFirst(dst[:channels*planeSize], src, m.Channels, m.Row(), channels)
+}
+
+// planeSize is how many squares a channel has.
+const planeSize = ImageSide * ImageSide
+
 // alignedFloats returns zeros that begin at a cache line, so that vectors do not
 // straddle two.
 func alignedFloats(n int) []float32 {

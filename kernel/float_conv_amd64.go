@@ -2,6 +2,18 @@
 
 package kernel
 
+func floatChannelsFirst(dst, src []float32, square, row, channels int) {
+	const together = 8
+	done := 0
+	if blocks := channels / together; useAVX2 && blocks > 0 {
+		floatChannelsFirstAVX2(&dst[0], &src[0], square*floatSize, row*floatSize, blocks)
+		done = blocks * together
+	}
+	if done < channels {
+		floatChannelsFirstGeneric(dst[done*planeSize:], src[done:], square, row, channels-done)
+	}
+}
+
 func floatConv(t *imagePass, dst, src, add, weights, bias []float32, inner, size int, b Bounds) {
 	if !useAVX2 {
 		floatConvGeneric(t, dst, src, add, weights, bias, inner, size, b)

@@ -1,5 +1,18 @@
 package kernel
 
+// floatChannelsFirstGeneric reads squares of square elements in rows of row elements.
+func floatChannelsFirstGeneric(dst, src []float32, square, row, channels int) {
+	for r := range ImageSide {
+		for c := range channels {
+			to := (*[ImageSide]float32)(dst[c*planeSize+r*ImageSide:])
+			from := src[r*row+c:]
+			for i := range to {
+				to[i] = from[i*square]
+			}
+		}
+	}
+}
+
 // floatConvGeneric writes len(bias) output channels of one image: windows of size
 // rows of inner inputs.
 func floatConvGeneric(t *imagePass, dst, src, add, weights, bias []float32, inner, size int, b Bounds) {

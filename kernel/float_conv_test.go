@@ -266,3 +266,36 @@ func BenchmarkFloatConv(b *testing.B) {
 		})
 	})
 }
+
+// TestChannelsFirst wants every number where ONNX has it, and none behind them.
+func TestChannelsFirst(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 1))
+	atEveryLevel(t, func(t *testing.T) {
+		for _, c := range []struct{ padded, channels, border int }{{16, 1, 0}, {16, 4, 1}, {16, 8, 0}, {16, 16, 2}, {48, 33, 1}, {96, 81, 1}, {3, 3, 0}} {
+			m := NewFloatImages(2, c.padded, c.border)
+			copy(m.Data, randomFloats(r, len(m.Data)))
+			for image := range 2 {
+				dst := make([]float32, 64*c.channels+1)
+				dst[64*c.channels] = 7
+				m.ChannelsFirst(dst, image, c.channels)
+				for i, x := range dst[:64*c.channels] {
+					if want := m.Data[m.At(image, i%64/8, i%8)+i/64]; x != want {
+						t.Fatalf("%+v, image %d: element %d is %v, expected %v", c, image, i, x, want)
+					}
+				}
+				if dst[64*c.channels] != 7 {
+					t.Errorf("%+v: written behind the channels", c)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkChannelsFirst(b *testing.B) {
+	m, dst := NewFloatImages(1, 96, 1), make([]float32, 81*64)
+	benchEveryLevel(b, func(b *testing.B) {
+		for b.Loop() {
+			m.ChannelsFirst(dst, 0, 81)
+		}
+	})
+}

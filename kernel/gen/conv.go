@@ -27,6 +27,7 @@ func convKernels() {
 	for _, width := range []int{1, 2, 3} {
 		convolution{vectors: avx512, squares: 8, width: width, unroll: 2, integers: true}.write()
 	}
+	channelsFirst()
 	for _, v := range []vectors{avx2, avx512} {
 		v.depthwise()
 		v.quantiseBytes()

@@ -23,10 +23,15 @@ type stem struct {
 	// Rows of channels: of the constant planes [plane][edge case], and of all
 	// planes [plane][row of the window][column].
 	constant, columns []float32
+	seen              [squares][]place // where the windows are that see a square
 	bias              []float32
 	bounds            kernel.Bounds
 	activate          *kernel.FloatDepthwise
 }
+
+// place is a square and which column of a plane's weights it adds for another square
+// of that plane.
+type place struct{ to, column int32 }
 
 // isStem reports whether an operation can be a stem.
 func (o *op) isStem() bool {
@@ -43,6 +48,9 @@ func (p *program) stem(o *op) step {
 	s := &stem{channels: o.channels(), reach: o.size / 2, bounds: o.bounds}
 	s.bias = make([]float32, s.channels)
 	copy(s.bias, o.bias)
+	for square := range s.seen {
+		s.seen[square] = windows(square, s.reach)
+	}
 	s.arrange(o.weights, o.dims[0], o.size)
 	s.activate = kernel.NewFloatDepthwise(repeat(1, s.channels), nil, s.channels, 1)
 	p.stemWindow, p.stemChannels = max(p.stemWindow, o.size*o.size), max(p.stemChannels, s.channels)
@@ -126,10 +134,10 @@ func (s *stem) compute(t *stemScratch, m kernel.FloatImages, i int, in []float32
 		kernel.FloatGatherSum(dst, t.cases[from*s.channels:][:s.channels], s.columns, s.channels, t.rows[square])
 	}
 	for _, o := range t.other {
-		s.windows(o.plane, o.square, func(square, column int) {
-			at := m.At(i, square/side, square%side)
+		for _, p := range s.seen[o.square] {
+			at, column := m.At(i, int(p.to)/side, int(p.to)%side), o.plane*size*size+int(p.column)
 			kernel.FloatMix(m.Data[at:at+s.channels], s.columns[column*s.channels:][:s.channels], 1, o.by)
-		})
+		}
 	}
 }
 
@@ -154,6 +162,7 @@ func (s *stem) list(t *stemScratch, in []float32) {
 		t.rows[square] = t.rows[square][:0]
 	}
 	t.other = t.other[:0]
+	size := 2*s.reach + 1
 	for plane := range planes.Channels {
 		if planes.Constant(plane) {
 			continue
@@ -162,7 +171,10 @@ func (s *stem) list(t *stemScratch, in []float32) {
 			switch v {
 			case 0:
 			case 1:
-				s.windows(plane, square, func(to, column int) { t.rows[to] = append(t.rows[to], int32(column)) })
+				first := int32(plane * size * size)
+				for _, p := range s.seen[square] {
+					t.rows[p.to] = append(t.rows[p.to], first+p.column)
+				}
 			default:
 				t.other = append(t.other, weighted{plane, square, v})
 			}
@@ -170,14 +182,14 @@ func (s *stem) list(t *stemScratch, in []float32) {
 	}
 }
 
-// windows calls do for the squares whose windows see a square of a plane, with the
-// column of weights it has there.
-func (s *stem) windows(plane, square int, do func(to, column int)) {
-	size := 2*s.reach + 1
+// windows returns the squares whose windows see a square, and where in them it is.
+func windows(square, reach int) (all []place) {
+	size := 2*reach + 1
 	row, column := square/side, square%side
-	for r := max(row-s.reach, 0); r <= min(row+s.reach, side-1); r++ {
-		for c := max(column-s.reach, 0); c <= min(column+s.reach, side-1); c++ {
-			do(r*side+c, (plane*size+row-r+s.reach)*size+column-c+s.reach)
+	for r := max(row-reach, 0); r <= min(row+reach, side-1); r++ {
+		for c := max(column-reach, 0); c <= min(column+reach, side-1); c++ {
+			all = append(all, place{int32(r*side + c), int32((row-r+reach)*size + column - c + reach)})
 		}
 	}
+	return all
 }

@@ -132,23 +132,8 @@ func (o *op) flatten() step {
 	return func(w *worker, n int) {
 		m := w.images[src]
 		for i := range n {
-			to := w.vectors[dst][i*channels*squares:][:channels*squares]
-			for row := range side {
-				flattenRow(to[row*side:], m.Data[m.At(i, row, 0):], m.Channels, channels)
-			}
+			m.ChannelsFirst(w.vectors[dst][i*channels*squares:], i, channels)
 		}
-	}
-}
-
-// flattenRow writes a row of squares, each of them channels of stride values, to dst:
-// side values of the first channel, and those of the next a board after them.
-func flattenRow(dst, row []float32, stride, channels int) {
-	row = row[:(side-1)*stride+channels]
-	for c := range channels {
-		to := (*[side]float32)(dst[c*squares:])
-		from := row[c:]
-		to[0], to[1], to[2], to[3] = from[0], from[stride], from[2*stride], from[3*stride]
-		to[4], to[5], to[6], to[7] = from[4*stride], from[5*stride], from[6*stride], from[7*stride]
 	}
 }
 

@@ -16,6 +16,7 @@ func convKernels(f *file) {
 	}
 	depthwise(f)
 	quantiseBytes(f)
+	channelsFirst(f)
 }
 
 // image holds what kernels of one image share: where it is read and written.

@@ -58,6 +58,14 @@ func (k *kernel) store(from []vec, to gp) {
 	}
 }
 
+// storeLane writes one lane of four registers in a row, and moves the address on by
+// step.
+func (k *kernel) storeLane(from []vec, lane int, to, step gp) {
+	v := int(from[0])
+	k.word(fmt.Sprintf("st4 {v%d.s-v%d.s}[%d], [x%d], x%d", v, v+3, lane, int(to), int(step)),
+		0x0da0a000|uint32(lane>>1)<<30|uint32(lane&1)<<12|uint32(step)<<16|uint32(to)<<5|uint32(v))
+}
+
 // clear sets registers to zero.
 func (k *kernel) clear(all ...vec) {
 	for _, v := range all {
