@@ -16,21 +16,37 @@ type LoopNet struct {
 
 	// Growth says which features and width a fresh net has instead when as many
 	// positions are stored, as in "5M: HalfKAv2 128; 40M: 256", the fewest first;
-	// without features, those of before. Empty: none. Without train.renew_growth there are no
+	// without features, those of before. Of kind planes it says what Planes says, as in
+	// "2M: 4x48". Empty: none. Without train.renew_growth there are no
 	// fresh nets, and none grows.
 	Growth string `yaml:"growth"`
 }
 
 // Stage is an architecture of a net that grows.
 type Stage struct {
-	Positions uint64 `json:"positions"` // stored, at least
-	Features  string `json:"features"`
-	Width     int    `json:"width"`
+	Positions uint64 `json:"positions"`          // stored, at least
+	Features  string `json:"features,omitempty"` // of kind nnue
+	Width     int    `json:"width,omitempty"`    // of kind nnue
+	Planes    string `json:"planes,omitempty"`   // of kind planes
+}
+
+// Of returns the architecture of a net of this stage that is else as n.
+func (s Stage) Of(n Net) Net {
+	if n.Kind == Planes {
+		n.Planes, n.Blocks, n.Channels = s.Planes, 0, 0
+	} else {
+		n.Features, n.Width = s.Features, s.Width
+	}
+	return n
 }
 
 // Stages reads Growth. Errors wrap ErrInvalid.
 func (n LoopNet) Stages() ([]Stage, error) {
-	stages, err := parseStages(n.Growth, parseStage, func(last, s Stage) error {
+	parse := parseStage
+	if n.Kind == Planes {
+		parse = parsePlanesStage
+	}
+	stages, err := parseStages(n.Growth, parse, func(last, s Stage) error {
 		if s.Positions <= last.Positions {
 			return fmt.Errorf("found %d positions, expected more than the %d before", s.Positions, last.Positions)
 		}
@@ -38,6 +54,9 @@ func (n LoopNet) Stages() ([]Stage, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: growth: %w", ErrInvalid, err)
+	}
+	if n.Kind == Planes {
+		return stages, nil
 	}
 	features := n.Features
 	for i := range stages {
@@ -86,6 +105,16 @@ func parseStage(text string) (s Stage, err error) {
 	return s, nil
 }
 
+// parsePlanesStage reads "2M: 4x48".
+func parsePlanesStage(text string) (s Stage, err error) {
+	count, net, found := strings.Cut(text, ":")
+	if s.Planes = strings.TrimSpace(net); !found || s.Planes == "" {
+		return s, errors.New("expected POSITIONS: NET, such as 2M: 4x48")
+	}
+	s.Positions, err = player.ParseCount(strings.TrimSpace(count))
+	return s, err
+}
+
 // At returns the architecture of a fresh net when as many positions are stored: that of
 // the last stage reached. Growth must be readable.
 func (n LoopNet) At(positions uint64) Net {
@@ -93,7 +122,7 @@ func (n LoopNet) At(positions uint64) Net {
 	net := n.Net
 	for _, s := range stages {
 		if s.Positions <= positions {
-			net.Features, net.Width = s.Features, s.Width
+			net = s.Of(n.Net)
 		}
 	}
 	return net
@@ -116,12 +145,9 @@ func (n LoopNet) checkGrowth(variant string) error {
 	if err != nil {
 		return err
 	}
-	if n.Kind != NNUE && n.Growth != "" {
-		return fmt.Errorf("%w: growth: found %q, expected nothing with nets of kind %s", ErrInvalid, n.Growth, n.Kind)
-	}
 	for _, stage := range all[1:] {
-		if _, err := stage.Architecture(variant); err != nil {
-			return fmt.Errorf("growth: %s %d: %w", stage.Features, stage.Width, err)
+		if _, err := stage.Text(variant); err != nil {
+			return fmt.Errorf("growth: %s: %w", stage.Size(), err)
 		}
 	}
 	return nil

@@ -69,21 +69,46 @@ func TestGrowthRefuses(t *testing.T) {
 		"5M: HalfKAv2 100":             "growth: HalfKAv2 100",
 		"5M: 100":                      "growth: KingZone * (All + Hand) 100",
 	} {
-		c, err := Preset("laptop")
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Net.Growth = text
-		if err := c.Validate(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, expected %q", text, err, want)
-		}
+		refuses(t, "laptop", text, want)
 	}
+	for text, want := range map[string]string{
+		"5M":                 "expected POSITIONS: NET, such as 2M: 4x48",
+		"5M: ":               "expected POSITIONS: NET",
+		"many: 4x48":         `"many`,
+		"5M: 4x48; 4M: 2x32": "found 4000000 positions, expected more than the 5000000 before",
+		"5M: HalfKAv2 128":   `growth: HalfKAv2 128: `,
+		"60M: 256":           `found "256", expected one of`,
+	} {
+		refuses(t, "planes", text, want)
+	}
+}
+
+func refuses(t *testing.T, preset, growth, want string) {
+	t.Helper()
+	c, err := Preset(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Net.Growth = growth
+	if err := c.Validate(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s, %q: error %v, expected %q", preset, growth, err, want)
+	}
+}
+
+// TestPlanesGrowth: plane nets grow to others by name; blocks and channels of the first
+// are not those of the others.
+func TestPlanesGrowth(t *testing.T) {
 	c, err := Preset("planes")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Net.Growth = "5M: HalfKAv2 128"
-	if err := c.Validate(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "nothing with nets of kind planes") {
-		t.Errorf("planes: error %v", err)
+	c.Net.Blocks, c.Net.Growth = 1, "2M: 4x48; 8M: mobile 2x32 gates=1/2"
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for positions, want := range map[uint64]string{0: "residual 1x32", 2e6: "residual 4x48", 8e6: "mobile 2x32"} {
+		if a, err := c.Net.At(positions).Shape(); err != nil || !strings.HasPrefix(a.String(), want) {
+			t.Errorf("%d positions: found %v, error %v, expected %s", positions, a, err, want)
+		}
 	}
 }

@@ -66,6 +66,15 @@ func (n Net) Text(variant string) (string, error) {
 	return "", fmt.Errorf("%w: kind: found %q, expected %s or %s", ErrInvalid, n.Kind, NNUE, Planes)
 }
 
+// Size returns what tells the nets of a loop that grow apart: features and width, or of
+// kind planes their name, as the settings have them.
+func (n Net) Size() string {
+	if n.Kind == Planes {
+		return n.Planes
+	}
+	return fmt.Sprintf("%s %d", n.Features, n.Width)
+}
+
 // Architecture returns the architecture of kind nnue for a variant that the settings
 // ask for, with the scales of Fairy-Stockfish's nets. Features are understood in any
 // spelling that features.Parse reads. Errors wrap ErrInvalid, and

@@ -47,7 +47,7 @@ func (s *abStyle) read(path string) (*player.Net, error) {
 }
 
 // orText names architectures.
-func orText(all []nnue.Architecture) string {
+func orText[A fmt.Stringer](all []A) string {
 	var texts []string
 	for _, a := range all {
 		texts = append(texts, a.String())

@@ -40,7 +40,7 @@ func (l *learner) begin() error {
 func (l *learner) net() configs.Net {
 	net := l.run.cfg.Net.Net
 	if s := l.state.Stage; s != nil {
-		net.Features, net.Width = s.Features, s.Width
+		net = s.Of(net)
 	}
 	return net
 }
@@ -60,7 +60,7 @@ func (l *learner) modelFor(caller []byte) (trainer.Model, error) {
 		return nil, err
 	}
 	if net := l.net(); !slices.Contains(all, net) {
-		return nil, fmt.Errorf("found a checkpoint of a net of %s %d, expected one of those that net.growth names: name it there", net.Features, net.Width)
+		return nil, fmt.Errorf("found a checkpoint of a net of %s, expected one of those that net.growth names: name it there", net.Size())
 	} else if net == before {
 		return l.sharing(), nil
 	}

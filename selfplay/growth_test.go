@@ -150,6 +150,50 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// TestTreeGrowth: plane nets grow too, and their nets of both sizes are played with.
+func TestTreeGrowth(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := treeConfig(t)
+	cfg.Train.RenewGrowth = 1.5
+	cfg.Gate.Elo0, cfg.Gate.Elo1 = -1000, -900
+	cfg.Net.Growth = "200: residual 1x16 value=1/0"
+	loopOnce(t, dir, cfg, Limits{Generation: 4, For: patience})
+	r, buffer := openWithBuffer(t, dir, cfg)
+	all, err := r.store.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := cfg.Net.Shape()
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown, err := cfg.Net.At(200).Shape()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, m := range all {
+		seen[m.Architecture]++
+		if _, err := r.style.read(r.store.Path(m.ID)); err != nil {
+			t.Errorf("generation %d is not played with: %v", m.Generation, err)
+		}
+	}
+	if seen[grown.String()] == 0 || seen[small.String()]+seen[grown.String()] != len(all) {
+		t.Errorf("nets by architecture: %v, expected some of %s, and of %s if any others", seen, grown, small)
+	}
+	l, err := newLearner(r, buffer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := l.training.Architecture(); found != grown.String() {
+		t.Errorf("resumed with %s, expected %s", found, grown)
+	}
+	if err := l.trainer.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // architecture is that of fresh nets at a number of stored positions, in words.
 func architecture(t *testing.T, cfg configs.Config, stored uint64) string {
 	t.Helper()

@@ -125,8 +125,8 @@ func checkGrowth(saved, cfg configs.LoopNet) error {
 	}
 	for _, net := range before {
 		if !slices.Contains(all, net) {
-			return fmt.Errorf("net.growth: found %q without %s %d, of which the run may have nets: "+
-				"leave it in, with a number of positions that is not reached if there shall be no more of them", cfg.Growth, net.Features, net.Width)
+			return fmt.Errorf("net.growth: found %q without %s, of which the run may have nets: "+
+				"leave it in, with a number of positions that is not reached if there shall be no more of them", cfg.Growth, net.Size())
 		}
 	}
 	return nil

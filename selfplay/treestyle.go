@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/crazyhouse-rl/selfplay/mcts"
@@ -19,8 +20,9 @@ const treeStream = 0x74726565
 // treeStyle is the style of convolutional nets, with tree search. All games that are
 // played with a net at a time share one evaluator.
 type treeStyle struct {
-	run          *Run
-	architecture arch.Architecture
+	run *Run
+	// architectures are those that nets of the run may have, the first one first.
+	architectures []arch.Architecture
 
 	mu         sync.Mutex
 	evaluators map[string]*sharedEvaluator // by net
@@ -34,11 +36,19 @@ type sharedEvaluator struct {
 }
 
 func newTreeStyle(r *Run) (*treeStyle, error) {
-	a, err := r.cfg.Net.Shape()
+	all, err := r.cfg.Net.All()
 	if err != nil {
 		return nil, err
 	}
-	return &treeStyle{run: r, architecture: a, evaluators: map[string]*sharedEvaluator{}}, nil
+	s := &treeStyle{run: r, evaluators: map[string]*sharedEvaluator{}}
+	for _, net := range all {
+		a, err := net.Shape()
+		if err != nil {
+			return nil, err
+		}
+		s.architectures = append(s.architectures, a)
+	}
+	return s, nil
 }
 
 func (s *treeStyle) read(path string) (*player.Net, error) {
@@ -53,8 +63,8 @@ func (s *treeStyle) read(path string) (*player.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a != s.architecture {
-		return nil, fmt.Errorf("found architecture %v, expected %v", a, s.architecture)
+	if !slices.Contains(s.architectures, a) {
+		return nil, fmt.Errorf("found architecture %v, expected %s", a, orText(s.architectures))
 	}
 	return n, nil
 }
