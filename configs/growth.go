@@ -42,11 +42,7 @@ func (s Stage) Of(n Net) Net {
 
 // Stages reads Growth. Errors wrap ErrInvalid.
 func (n LoopNet) Stages() ([]Stage, error) {
-	parse := parseStage
-	if n.Kind == Planes {
-		parse = parsePlanesStage
-	}
-	stages, err := parseStages(n.Growth, parse, func(last, s Stage) error {
+	stages, err := parseStages(n.Growth, n.parseStage, func(last, s Stage) error {
 		if s.Positions <= last.Positions {
 			return fmt.Errorf("found %d positions, expected more than the %d before", s.Positions, last.Positions)
 		}
@@ -86,33 +82,31 @@ func parseStages[S any](list string, parse func(string) (S, error), follows func
 	return stages, nil
 }
 
-// parseStage reads "5M: HalfKAv2 128", or "5M: 256" without features.
-func parseStage(text string) (s Stage, err error) {
-	const expected = "POSITIONS: [FEATURES] WIDTH, such as 5M: HalfKAv2 128 or 40M: 256"
+// parseStage reads "5M: HalfKAv2 128", or "5M: 256" without features; of kind planes
+// "2M: 4x48".
+func (n LoopNet) parseStage(text string) (s Stage, err error) {
+	expected := "POSITIONS: [FEATURES] WIDTH, such as 5M: HalfKAv2 128 or 40M: 256"
+	if n.Kind == Planes {
+		expected = "POSITIONS: NET, such as 2M: 4x48"
+	}
 	count, net, found := strings.Cut(text, ":")
-	if !found {
+	net = strings.TrimSpace(net)
+	if !found || n.Kind == Planes && net == "" {
 		return s, errors.New("expected " + expected)
 	}
-	net = strings.TrimSpace(net)
-	at := strings.LastIndexByte(net, ' ')
 	if s.Positions, err = player.ParseCount(strings.TrimSpace(count)); err != nil {
 		return s, err
 	}
+	if n.Kind == Planes {
+		s.Planes = net
+		return s, nil
+	}
+	at := strings.LastIndexByte(net, ' ')
 	if s.Width, err = strconv.Atoi(net[at+1:]); err != nil {
 		return s, fmt.Errorf("found the width %q, expected %s", net[at+1:], expected)
 	}
 	s.Features = strings.TrimSpace(net[:at+1])
 	return s, nil
-}
-
-// parsePlanesStage reads "2M: 4x48".
-func parsePlanesStage(text string) (s Stage, err error) {
-	count, net, found := strings.Cut(text, ":")
-	if s.Planes = strings.TrimSpace(net); !found || s.Planes == "" {
-		return s, errors.New("expected POSITIONS: NET, such as 2M: 4x48")
-	}
-	s.Positions, err = player.ParseCount(strings.TrimSpace(count))
-	return s, err
 }
 
 // At returns the architecture of a fresh net when as many positions are stored: that of

@@ -49,7 +49,9 @@ func (m FloatImages) ChannelsFirst(dst []float32, image, channels int) {
 	}
 	src := m.Data[m.At(image, 0, 0):]
 	src = src[:(ImageSide-1)*m.Row()+(ImageSide-1)*m.Channels+channels]
-	floatChannelsFirst(dst[:channels*planeSize], src, m.Channels, m.Row(), channels)
+	dst = dst[:channels*planeSize]
+	done := floatChannelsFirst(dst, src, m.Channels, m.Row(), channels)
+	floatChannelsFirstGeneric(dst[done*planeSize:], src[done:], m.Channels, m.Row(), channels-done)
 }
 
 // planeSize is how many squares a channel has.

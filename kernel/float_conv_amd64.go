@@ -2,16 +2,14 @@
 
 package kernel
 
-func floatChannelsFirst(dst, src []float32, square, row, channels int) {
-	const together = 8
-	done := 0
-	if blocks := channels / together; useAVX2 && blocks > 0 {
-		floatChannelsFirstAVX2(&dst[0], &src[0], square*floatSize, row*floatSize, blocks)
-		done = blocks * together
+// floatChannelsFirst returns how many of the channels it has written, a multiple of 8.
+func floatChannelsFirst(dst, src []float32, square, row, channels int) (done int) {
+	blocks := channels / 8
+	if !useAVX2 || blocks == 0 {
+		return 0
 	}
-	if done < channels {
-		floatChannelsFirstGeneric(dst[done*planeSize:], src[done:], square, row, channels-done)
-	}
+	floatChannelsFirstAVX2(&dst[0], &src[0], square*floatSize, row*floatSize, blocks)
+	return 8 * blocks
 }
 
 func floatConv(t *imagePass, dst, src, add, weights, bias []float32, inner, size int, b Bounds) {

@@ -96,21 +96,7 @@ func TestGrowth(t *testing.T) {
 		t.Fatalf("the last fresh net began at %v positions, expected 500 or more", stored)
 	}
 	r, buffer := openWithBuffer(t, dir, cfg)
-	all, err := r.store.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]int{}
-	for _, m := range all {
-		seen[m.Architecture]++
-		if _, err := r.style.read(r.store.Path(m.ID)); err != nil {
-			t.Errorf("generation %d is not played with: %v", m.Generation, err)
-		}
-	}
-	// Where actors are fast, no net is offered before the first fresh one.
-	if seen[grown] == 0 || seen[first]+seen[grown] != len(all) {
-		t.Errorf("nets by architecture: %v, expected some of %s, and of %s if any others", seen, grown, first)
-	}
+	checkSizes(t, r, first, grown)
 	l, err := newLearner(r, buffer, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -160,33 +146,13 @@ func TestTreeGrowth(t *testing.T) {
 	cfg.Net.Growth = "200: residual 1x16 value=1/0"
 	loopOnce(t, dir, cfg, Limits{Generation: 4, For: patience})
 	r, buffer := openWithBuffer(t, dir, cfg)
-	all, err := r.store.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	small, err := cfg.Net.Shape()
-	if err != nil {
-		t.Fatal(err)
-	}
-	grown, err := cfg.Net.At(200).Shape()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]int{}
-	for _, m := range all {
-		seen[m.Architecture]++
-		if _, err := r.style.read(r.store.Path(m.ID)); err != nil {
-			t.Errorf("generation %d is not played with: %v", m.Generation, err)
-		}
-	}
-	if seen[grown.String()] == 0 || seen[small.String()]+seen[grown.String()] != len(all) {
-		t.Errorf("nets by architecture: %v, expected some of %s, and of %s if any others", seen, grown, small)
-	}
+	grown := architecture(t, cfg, 200)
+	checkSizes(t, r, architecture(t, cfg, 0), grown)
 	l, err := newLearner(r, buffer, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found := l.training.Architecture(); found != grown.String() {
+	if found := l.training.Architecture(); found != grown {
 		t.Errorf("resumed with %s, expected %s", found, grown)
 	}
 	if err := l.trainer.Close(); err != nil {
@@ -197,11 +163,32 @@ func TestTreeGrowth(t *testing.T) {
 // architecture is that of fresh nets at a number of stored positions, in words.
 func architecture(t *testing.T, cfg configs.Config, stored uint64) string {
 	t.Helper()
-	a, err := cfg.Net.At(stored).Architecture(cfg.Variant)
+	text, err := cfg.Net.At(stored).Text(cfg.Variant)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.String()
+	return text
+}
+
+// checkSizes wants nets of the grown architecture, else of the first alone, and all of
+// them played with.
+func checkSizes(t *testing.T, r *Run, first, grown string) {
+	t.Helper()
+	all, err := r.store.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, m := range all {
+		seen[m.Architecture]++
+		if _, err := r.style.read(r.store.Path(m.ID)); err != nil {
+			t.Errorf("generation %d is not played with: %v", m.Generation, err)
+		}
+	}
+	// Where actors are fast, no net is offered before the first fresh one.
+	if seen[grown] == 0 || seen[first]+seen[grown] != len(all) {
+		t.Errorf("nets by architecture: %v, expected some of %s, and of %s if any others", seen, grown, first)
+	}
 }
 
 // TestStagesMayBeAdded: a run that has begun takes more stages and other numbers, but
