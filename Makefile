@@ -10,7 +10,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # Packages whose tests are worth the race detector's slowness.
 RACE := ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./observe ./replay ./selfplay ./uci/... ./trainer/...
 
-.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web browser arm64 release vuln pgo clean
+.PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web browser amx arm64 release vuln pgo clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/selfplay
@@ -86,6 +86,14 @@ cross:
 twins:
 	$(GO) test -short -tags invariants ./kernel ./nnue/... ./ab
 	$(GO) test -short -tags purego ./kernel ./nnue/... ./trainer/nnuefit
+
+# The kernels of AMX, its instructions emulated on a processor with AVX-512, and the nets
+# that they compute.
+amx:
+	@grep -q avx512_vnni /proc/cpuinfo || { echo "no AVX-512 with VNNI here, which the kernels of AMX need, too: not tested"; exit 0; }; \
+		$(GO) build -pgo=off -o bin/emulate ./kernel/emulate && \
+		$(GO) test -short -tags amxemulated -exec "$(CURDIR)/bin/emulate" ./kernel -args -level amx && \
+		$(GO) test -short -tags amxemulated -exec "$(CURDIR)/bin/emulate" ./planes/native
 
 # The kernels of arm64 on an emulated processor, with the dot product and without,
 # and the nodes of a search there as here. Needs qemu-user; with

@@ -75,8 +75,13 @@ type ByteConv struct {
 	in, out, size int
 	// [group of 1 to 3 blocks of outputs][row][column][input / 4][output of the group][input mod 4]
 	weights      []int8
+	tiles        byteTiles // the same for AMX
 	scales, bias []float32 // per output, of its sums
 }
+
+// ByteSpace is memory for a ByteConv to work in, which grows as needed. One goroutine uses
+// it at a time, for any number of convolutions.
+type ByteSpace struct{ sums []int32 }
 
 // NewByteConv returns a convolution of images of a quantisation; the rest is as for
 // NewFloatConv. Weights are rounded to multiples of 1/127 of the largest one of
@@ -92,6 +97,7 @@ func NewByteConv(weights, bias []float32, out, in, size int, q Quantisation) *By
 	for o := range out {
 		c.setOutput(o, weights[o*in*size*size:(o+1)*in*size*size], q)
 	}
+	c.tiles.arrange(c)
 	return c
 }
 
@@ -104,15 +110,12 @@ func (c *ByteConv) setOutput(o int, weights []float32, q Quantisation) {
 	if most == 0 {
 		return
 	}
-	first, blocks := convGroup(o/convBlock, c.out/convBlock)
-	first, width := first*convBlock, blocks*convBlock
 	window := c.size * c.size
-	group := c.weights[first*c.in*window:]
 	sum := 0
 	for k, w := range weights {
 		i, s := k/window, k%window
 		b := int(math.RoundToEven(float64(w) / float64(most) * byteMost))
-		group[((s*c.in+i)/4*width+o-first)*4+i%4] = int8(b)
+		c.weights[c.index(o, s*c.in+i)] = int8(b)
 		sum += b
 	}
 	// Every byte is Zero too large.
@@ -120,25 +123,32 @@ func (c *ByteConv) setOutput(o int, weights []float32, q Quantisation) {
 	c.bias[o] -= float32(float32(int(q.Zero)*sum) * c.scales[o]) // the conversion forbids fusing
 }
 
+// index is where the weight of an output for byte k of a window lies.
+func (c *ByteConv) index(o, k int) int {
+	first, blocks := convGroup(o/convBlock, c.out/convBlock)
+	first, width := first*convBlock, blocks*convBlock
+	return first*c.in*c.size*c.size + (k/4*width+o-first)*4 + k%4
+}
+
 // Apply does what FloatConv.Apply does. src has the quantisation that the
 // convolution was made for.
-func (c *ByteConv) Apply(dst FloatImages, src ByteImages, add FloatImages, n int, b Bounds) {
+func (c *ByteConv) Apply(dst FloatImages, src ByteImages, add FloatImages, n int, b Bounds, space *ByteSpace) {
 	shape := FloatImages{Channels: src.Channels, Border: src.Border}
 	t := newImagePass(dst, shape, add, 0, c.out, c.in, c.size)
 	_, _ = dst.Data[:n*dst.Stride()], src.Data[:n*src.Stride()]
 	if add.Data != nil {
 		_ = add.Data[:n*add.Stride()]
 	}
+	if c.applyTiles(&t, src.Data, n, b, space) {
+		return
+	}
 	for first, width := 0, 0; first < c.out; first += width {
 		_, blocks := convGroup(first/convBlock, c.out/convBlock)
 		width = blocks * convBlock
 		weights, bias, scales := c.weights[first*c.in*c.size*c.size:], c.bias[first:first+width], c.scales[first:]
 		for i := range n {
-			var sum []float32
-			if add.Data != nil {
-				sum = add.Data[add.At(i, 0, 0)+first:]
-			}
-			byteConv(&t, dst.Data[dst.At(i, 0, 0)+first:], src.Data[i*src.Stride()+t.start:], sum, weights, bias, scales, c.size*c.in, c.size, b)
+			dst, add := t.out(i, first)
+			byteConv(&t, dst, src.Data[i*src.Stride()+t.start:], add, weights, bias, scales, c.size*c.in, c.size, b)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func byteConv(t *imagePass, dst []float32, src []uint8, add []float32, weights [
 
 func byteQuantise(dst []uint8, src []float32, scale float32, zero uint8) {
 	switch {
-	case useAVX512:
+	case useAVX512 && len(dst)%64 == 0:
 		byteQuantiseAVX512(&dst[0], &src[0], len(dst), scale, uint32(zero))
 	case useAVX2:
 		byteQuantiseAVX2(&dst[0], &src[0], len(dst), scale, uint32(zero))

@@ -36,12 +36,12 @@ func checkByteConv(t *testing.T, r *rand.Rand, s convShape, low float32) {
 		return x
 	})
 	add := randomImages(r, n, s.out, c.out, 1, randomFloats)
-	results := make([][]float32, Best()+1)
+	results, space := make([][]float32, Best()+1), new(ByteSpace)
 	for l := Generic; l <= Best(); l++ {
 		forceLevel(t, l)
 		bytes, dst := NewByteImages(n, c.in, s.size/2, q), NewFloatImages(n, c.out, 1)
 		bytes.Set(src, n)
-		c.Apply(dst, bytes, add, n, Unbounded)
+		c.Apply(dst, bytes, add, n, Unbounded, space)
 		results[l] = dst.Data
 		if l > Generic && !slices.EqualFunc(results[l], results[Generic], sameBits) {
 			t.Errorf("%v, from %g: level %v differs from plain code", s, low, l)
@@ -63,27 +63,34 @@ func checkByteConv(t *testing.T, r *rand.Rand, s convShape, low float32) {
 }
 
 func TestByteImagesSet(t *testing.T) {
+	for _, channels := range []int{4, 8, 12} { // rows of 32 bytes take other kernels than those of 64
+		checkByteImagesSet(t, channels)
+	}
+}
+
+func checkByteImagesSet(t *testing.T, channels int) {
 	numbers := []float32{0, 0.5, 1.5, 2.5, 127, 127.4, 127.5, 128, 255, 1e9, -0.4, -0.5, -0.6, -100, -1e9, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 100.49}
-	src := NewFloatImages(1, 4, 1)
-	for i := range 64 * 4 {
-		src.Data[src.At(0, i/32, i/4%8)+i%4] = numbers[i%len(numbers)]
+	src := NewFloatImages(1, channels, 1)
+	for i := range 64 * channels {
+		square := i / channels
+		src.Data[src.At(0, square/8, square%8)+i%channels] = numbers[i%len(numbers)]
 	}
 	atEveryLevel(t, func(t *testing.T) {
 		for _, zero := range []uint8{0, 7, 127} {
-			m := NewByteImages(1, 4, 2, Quantisation{Scale: 1, Zero: zero})
+			m := NewByteImages(1, channels, 2, Quantisation{Scale: 1, Zero: zero})
 			m.Set(src, 1)
 			for i, b := range m.Data {
-				row, column := i/m.Row()-2, i/4%12-2
+				row, column := i/m.Row()-2, i/channels%12-2
 				want := float64(zero)
 				if row >= 0 && row < 8 && column >= 0 && column < 8 {
-					x := float64(src.Data[src.At(0, row, column)+i%4])
+					x := float64(src.Data[src.At(0, row, column)+i%channels])
 					if x != x {
 						x = math.Inf(1)
 					}
 					want = min(max(math.RoundToEven(x)+want, 0), 127)
 				}
 				if float64(b) != want {
-					t.Fatalf("zero %d: byte %d is %d, expected %v", zero, i, b, want)
+					t.Fatalf("%d channels, zero %d: byte %d is %d, expected %v", channels, zero, i, b, want)
 				}
 			}
 		}
@@ -107,11 +114,11 @@ func TestQuantise(t *testing.T) {
 func TestByteConvDoesNotAllocate(t *testing.T) {
 	q := Quantise(0, 1)
 	c := NewByteConv(make([]float32, 48*16*9), nil, 48, 16, 3, q)
-	x, y, b := NewFloatImages(1, 16, 1), NewFloatImages(1, 48, 1), NewByteImages(1, 16, 1, q)
+	x, y, b, space := NewFloatImages(1, 16, 1), NewFloatImages(1, 48, 1), NewByteImages(1, 16, 1, q), new(ByteSpace)
 	atEveryLevel(t, func(t *testing.T) {
 		if allocs := testing.AllocsPerRun(10, func() {
 			b.Set(x, 1)
-			c.Apply(y, b, y, 1, ReLU)
+			c.Apply(y, b, y, 1, ReLU, space)
 		}); allocs != 0 {
 			t.Errorf("%v allocations per run, want none", allocs)
 		}
@@ -122,13 +129,22 @@ func BenchmarkByteConv(b *testing.B) {
 	q := Quantise(0, 1)
 	for _, s := range []convShape{{64, 64, 3, false}, {48, 48, 3, false}} {
 		c := NewByteConv(make([]float32, s.out*s.in*9), nil, s.out, s.in, s.size, q)
-		dst, src := NewFloatImages(1, s.out, 1), NewByteImages(1, s.in, 1, q)
+		dst, src, space := NewFloatImages(1, s.out, 1), NewByteImages(1, s.in, 1, q), new(ByteSpace)
 		b.Run(fmt.Sprint(s), func(b *testing.B) {
 			benchEveryLevel(b, func(b *testing.B) {
 				for b.Loop() {
-					c.Apply(dst, src, FloatImages{}, 1, ReLU)
+					c.Apply(dst, src, FloatImages{}, 1, ReLU, space)
 				}
 			})
 		})
 	}
+}
+
+func BenchmarkByteImagesSet(b *testing.B) {
+	src, dst := NewFloatImages(1, 64, 1), NewByteImages(1, 64, 1, Quantise(0, 1))
+	benchEveryLevel(b, func(b *testing.B) {
+		for b.Loop() {
+			dst.Set(src, 1)
+		}
+	})
 }

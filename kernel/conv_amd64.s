@@ -2412,6 +2412,434 @@ tile0Clamp:
 	VZEROUPPER
 	RET
 
+// func byteConv16AMX(config *uint8, dst *float32, dstStep int, dstSkip int, src *uint8, square int, srcRow int, weights *int8, last int, size int, sums *int32, count int, border int, bias *float32, scales *float32, add *float32, low float32, high float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·byteConv16AMX(SB), NOSPLIT, $0-136
+	MOVQ         config+0(FP), R10
+	BYTE $0xc4; BYTE $0xc2; BYTE $0x78; BYTE $0x49; BYTE $0x02 // LDTILECFG (R10)
+	VBROADCASTSS low+128(FP), Z6
+	VBROADCASTSS high+132(FP), Z7
+	MOVQ         bias+104(FP), AX
+	MOVQ         scales+112(FP), BX
+	VMOVUPS      (AX), Z0
+	VMOVUPS      (BX), Z2
+	MOVQ         dst+8(FP), SI
+	MOVQ         square+40(FP), R8
+	XORQ         DI, DI
+	XORQ         R15, R15
+	MOVQ         $0x00000008, CX
+
+pair:
+	LEAQ    16(R15), R10
+	CMPQ    R10, count+88(FP)
+	JGE     single
+	MOVQ    R15, AX
+	IMULQ   R8, AX
+	ADDQ    src+32(FP), AX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO tmm0
+	MOVQ    count+88(FP), BX
+	SUBQ    $0x10, BX
+	LEAQ    16(R15), R11
+	CMPQ    BX, R11
+	CMOVQGT R11, BX
+	IMULQ   R8, BX
+	ADDQ    src+32(FP), BX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO tmm2
+	MOVQ    weights+56(FP), DX
+	MOVQ    size+72(FP), R12
+	MOVQ    last+64(FP), R13
+	MOVQ    $0x00000040, R9
+
+pairRow:
+	XORQ R11, R11
+
+pairInner:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x34; BYTE $0x0a // TILELOADD (DX)(R9*1), tmm6
+	LEAQ    (AX)(R11*1), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x24; BYTE $0x02 // TILELOADD (R10)(R8*1), tmm4
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x49; BYTE $0x5e; BYTE $0xc4 // TDPBUSD tmm6, tmm4, tmm0
+	LEAQ    (BX)(R11*1), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x2c; BYTE $0x02 // TILELOADD (R10)(R8*1), tmm5
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x49; BYTE $0x5e; BYTE $0xd5 // TDPBUSD tmm6, tmm5, tmm2
+	ADDQ    $0x00000400, DX
+	MOVQ    R11, R10
+	ADDQ    R9, R11
+	CMPQ    R11, R13
+	CMOVQGT R13, R11
+	CMPQ    R10, R13
+	JLT     pairInner
+	ADDQ    srcRow+48(FP), AX
+	ADDQ    srcRow+48(FP), BX
+	DECQ    R12
+	JNZ     pairRow
+	MOVQ    $0x00000040, R9
+	MOVQ    R15, R10
+	SUBQ    R15, R10
+	IMULQ   R9, R10
+	ADDQ    sums+80(FP), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x04; BYTE $0x0a // TILESTORED (R10)(R9*1), tmm0
+	MOVQ    count+88(FP), R10
+	SUBQ    $0x10, R10
+	LEAQ    16(R15), R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R15, R10
+	IMULQ   R9, R10
+	ADDQ    sums+80(FP), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x14; BYTE $0x0a // TILESTORED (R10)(R9*1), tmm2
+	MOVQ    add+120(FP), BX
+	SUBQ    dst+8(FP), BX
+	MOVQ    border+96(FP), R11
+	IMULQ   R9, R11
+	LEAQ    32(R15), R12
+	CMPQ    R12, count+88(FP)
+	CMOVQGT count+88(FP), R12
+	MOVQ    DI, AX
+	SUBQ    R15, AX
+	IMULQ   R9, AX
+	ADDQ    sums+80(FP), AX
+	JMP     pairCheck
+
+pairSquare:
+	VCVTDQ2PS (AX), Z4
+	VMULPS    Z2, Z4, Z4
+	VADDPS    Z0, Z4, Z4
+	CMPQ      add+120(FP), $0x00
+	JEQ       pairClamp
+	VADDPS    (SI)(BX*1), Z4, Z4
+
+pairClamp:
+	VMAXPS  Z4, Z6, Z4
+	VMINPS  Z4, Z7, Z4
+	VMOVUPS Z4, (SI)
+	ADDQ    dstStep+16(FP), SI
+	ADDQ    R9, AX
+	INCQ    DI
+	DECQ    CX
+	JNZ     pairCheck
+	MOVQ    $0x00000008, CX
+	ADDQ    dstSkip+24(FP), SI
+	ADDQ    R11, AX
+	ADDQ    border+96(FP), DI
+
+pairCheck:
+	CMPQ DI, R12
+	JLT  pairSquare
+	ADDQ $0x20, R15
+	CMPQ R15, count+88(FP)
+	JLT  pair
+	JMP  done
+
+single:
+	MOVQ  count+88(FP), R15
+	SUBQ  $0x10, R15
+	MOVQ  R15, AX
+	IMULQ R8, AX
+	ADDQ  src+32(FP), AX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO tmm0
+	MOVQ  weights+56(FP), DX
+	MOVQ  size+72(FP), R12
+	MOVQ  last+64(FP), R13
+	MOVQ  $0x00000040, R9
+
+singleRow:
+	XORQ R11, R11
+
+singleInner:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x34; BYTE $0x0a // TILELOADD (DX)(R9*1), tmm6
+	LEAQ    (AX)(R11*1), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x24; BYTE $0x02 // TILELOADD (R10)(R8*1), tmm4
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x49; BYTE $0x5e; BYTE $0xc4 // TDPBUSD tmm6, tmm4, tmm0
+	ADDQ    $0x00000400, DX
+	MOVQ    R11, R10
+	ADDQ    R9, R11
+	CMPQ    R11, R13
+	CMOVQGT R13, R11
+	CMPQ    R10, R13
+	JLT     singleInner
+	ADDQ    srcRow+48(FP), AX
+	DECQ    R12
+	JNZ     singleRow
+	MOVQ    $0x00000040, R9
+	MOVQ    R15, R10
+	SUBQ    R15, R10
+	IMULQ   R9, R10
+	ADDQ    sums+80(FP), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x04; BYTE $0x0a // TILESTORED (R10)(R9*1), tmm0
+	MOVQ    add+120(FP), BX
+	SUBQ    dst+8(FP), BX
+	MOVQ    border+96(FP), R11
+	IMULQ   R9, R11
+	LEAQ    16(R15), R12
+	CMPQ    R12, count+88(FP)
+	CMOVQGT count+88(FP), R12
+	MOVQ    DI, AX
+	SUBQ    R15, AX
+	IMULQ   R9, AX
+	ADDQ    sums+80(FP), AX
+	JMP     singleCheck
+
+singleSquare:
+	VCVTDQ2PS (AX), Z4
+	VMULPS    Z2, Z4, Z4
+	VADDPS    Z0, Z4, Z4
+	CMPQ      add+120(FP), $0x00
+	JEQ       singleClamp
+	VADDPS    (SI)(BX*1), Z4, Z4
+
+singleClamp:
+	VMAXPS  Z4, Z6, Z4
+	VMINPS  Z4, Z7, Z4
+	VMOVUPS Z4, (SI)
+	ADDQ    dstStep+16(FP), SI
+	ADDQ    R9, AX
+	INCQ    DI
+	DECQ    CX
+	JNZ     singleCheck
+	MOVQ    $0x00000008, CX
+	ADDQ    dstSkip+24(FP), SI
+	ADDQ    R11, AX
+	ADDQ    border+96(FP), DI
+
+singleCheck:
+	CMPQ DI, R12
+	JLT  singleSquare
+
+done:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	VZEROUPPER
+	RET
+
+// func byteConv32AMX(config *uint8, dst *float32, dstStep int, dstSkip int, src *uint8, square int, srcRow int, weights *int8, last int, size int, sums *int32, count int, border int, bias *float32, scales *float32, add *float32, low float32, high float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·byteConv32AMX(SB), NOSPLIT, $0-136
+	MOVQ         config+0(FP), R10
+	BYTE $0xc4; BYTE $0xc2; BYTE $0x78; BYTE $0x49; BYTE $0x02 // LDTILECFG (R10)
+	VBROADCASTSS low+128(FP), Z6
+	VBROADCASTSS high+132(FP), Z7
+	MOVQ         bias+104(FP), AX
+	MOVQ         scales+112(FP), BX
+	VMOVUPS      (AX), Z0
+	VMOVUPS      (BX), Z2
+	VMOVUPS      64(AX), Z1
+	VMOVUPS      64(BX), Z3
+	MOVQ         dst+8(FP), SI
+	MOVQ         square+40(FP), R8
+	XORQ         DI, DI
+	XORQ         R15, R15
+	MOVQ         $0x00000008, CX
+
+pair:
+	LEAQ    16(R15), R10
+	CMPQ    R10, count+88(FP)
+	JGE     single
+	MOVQ    R15, AX
+	IMULQ   R8, AX
+	ADDQ    src+32(FP), AX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO tmm0
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO tmm1
+	MOVQ    count+88(FP), BX
+	SUBQ    $0x10, BX
+	LEAQ    16(R15), R11
+	CMPQ    BX, R11
+	CMOVQGT R11, BX
+	IMULQ   R8, BX
+	ADDQ    src+32(FP), BX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd0 // TILEZERO tmm2
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xd8 // TILEZERO tmm3
+	MOVQ    weights+56(FP), DX
+	MOVQ    size+72(FP), R12
+	MOVQ    last+64(FP), R13
+	MOVQ    $0x00000040, R9
+
+pairRow:
+	XORQ R11, R11
+
+pairInner:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x34; BYTE $0x0a // TILELOADD (DX)(R9*1), tmm6
+	LEAQ    (AX)(R11*1), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x24; BYTE $0x02 // TILELOADD (R10)(R8*1), tmm4
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x49; BYTE $0x5e; BYTE $0xc4 // TDPBUSD tmm6, tmm4, tmm0
+	LEAQ    (BX)(R11*1), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x2c; BYTE $0x02 // TILELOADD (R10)(R8*1), tmm5
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x49; BYTE $0x5e; BYTE $0xd5 // TDPBUSD tmm6, tmm5, tmm2
+	ADDQ    $0x00000400, DX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x3c; BYTE $0x0a // TILELOADD (DX)(R9*1), tmm7
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x41; BYTE $0x5e; BYTE $0xcc // TDPBUSD tmm7, tmm4, tmm1
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x41; BYTE $0x5e; BYTE $0xdd // TDPBUSD tmm7, tmm5, tmm3
+	ADDQ    $0x00000400, DX
+	MOVQ    R11, R10
+	ADDQ    R9, R11
+	CMPQ    R11, R13
+	CMOVQGT R13, R11
+	CMPQ    R10, R13
+	JLT     pairInner
+	ADDQ    srcRow+48(FP), AX
+	ADDQ    srcRow+48(FP), BX
+	DECQ    R12
+	JNZ     pairRow
+	MOVQ    $0x00000080, R9
+	MOVQ    R15, R10
+	SUBQ    R15, R10
+	IMULQ   R9, R10
+	ADDQ    sums+80(FP), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x04; BYTE $0x0a // TILESTORED (R10)(R9*1), tmm0
+	ADDQ    $0x40, R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x0c; BYTE $0x0a // TILESTORED (R10)(R9*1), tmm1
+	MOVQ    count+88(FP), R10
+	SUBQ    $0x10, R10
+	LEAQ    16(R15), R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R15, R10
+	IMULQ   R9, R10
+	ADDQ    sums+80(FP), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x14; BYTE $0x0a // TILESTORED (R10)(R9*1), tmm2
+	ADDQ    $0x40, R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x1c; BYTE $0x0a // TILESTORED (R10)(R9*1), tmm3
+	MOVQ    add+120(FP), BX
+	SUBQ    dst+8(FP), BX
+	MOVQ    border+96(FP), R11
+	IMULQ   R9, R11
+	LEAQ    32(R15), R12
+	CMPQ    R12, count+88(FP)
+	CMOVQGT count+88(FP), R12
+	MOVQ    DI, AX
+	SUBQ    R15, AX
+	IMULQ   R9, AX
+	ADDQ    sums+80(FP), AX
+	JMP     pairCheck
+
+pairSquare:
+	VCVTDQ2PS (AX), Z4
+	VMULPS    Z2, Z4, Z4
+	VADDPS    Z0, Z4, Z4
+	VCVTDQ2PS 64(AX), Z5
+	VMULPS    Z3, Z5, Z5
+	VADDPS    Z1, Z5, Z5
+	CMPQ      add+120(FP), $0x00
+	JEQ       pairClamp
+	VADDPS    (SI)(BX*1), Z4, Z4
+	VADDPS    64(SI)(BX*1), Z5, Z5
+
+pairClamp:
+	VMAXPS  Z4, Z6, Z4
+	VMINPS  Z4, Z7, Z4
+	VMOVUPS Z4, (SI)
+	VMAXPS  Z5, Z6, Z5
+	VMINPS  Z5, Z7, Z5
+	VMOVUPS Z5, 64(SI)
+	ADDQ    dstStep+16(FP), SI
+	ADDQ    R9, AX
+	INCQ    DI
+	DECQ    CX
+	JNZ     pairCheck
+	MOVQ    $0x00000008, CX
+	ADDQ    dstSkip+24(FP), SI
+	ADDQ    R11, AX
+	ADDQ    border+96(FP), DI
+
+pairCheck:
+	CMPQ DI, R12
+	JLT  pairSquare
+	ADDQ $0x20, R15
+	CMPQ R15, count+88(FP)
+	JLT  pair
+	JMP  done
+
+single:
+	MOVQ  count+88(FP), R15
+	SUBQ  $0x10, R15
+	MOVQ  R15, AX
+	IMULQ R8, AX
+	ADDQ  src+32(FP), AX
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc0 // TILEZERO tmm0
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x7b; BYTE $0x49; BYTE $0xc8 // TILEZERO tmm1
+	MOVQ  weights+56(FP), DX
+	MOVQ  size+72(FP), R12
+	MOVQ  last+64(FP), R13
+	MOVQ  $0x00000040, R9
+
+singleRow:
+	XORQ R11, R11
+
+singleInner:
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x34; BYTE $0x0a // TILELOADD (DX)(R9*1), tmm6
+	LEAQ    (AX)(R11*1), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7b; BYTE $0x4b; BYTE $0x24; BYTE $0x02 // TILELOADD (R10)(R8*1), tmm4
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x49; BYTE $0x5e; BYTE $0xc4 // TDPBUSD tmm6, tmm4, tmm0
+	ADDQ    $0x00000400, DX
+	BYTE $0xc4; BYTE $0xa2; BYTE $0x7b; BYTE $0x4b; BYTE $0x3c; BYTE $0x0a // TILELOADD (DX)(R9*1), tmm7
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x41; BYTE $0x5e; BYTE $0xcc // TDPBUSD tmm7, tmm4, tmm1
+	ADDQ    $0x00000400, DX
+	MOVQ    R11, R10
+	ADDQ    R9, R11
+	CMPQ    R11, R13
+	CMOVQGT R13, R11
+	CMPQ    R10, R13
+	JLT     singleInner
+	ADDQ    srcRow+48(FP), AX
+	DECQ    R12
+	JNZ     singleRow
+	MOVQ    $0x00000080, R9
+	MOVQ    R15, R10
+	SUBQ    R15, R10
+	IMULQ   R9, R10
+	ADDQ    sums+80(FP), R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x04; BYTE $0x0a // TILESTORED (R10)(R9*1), tmm0
+	ADDQ    $0x40, R10
+	BYTE $0xc4; BYTE $0x82; BYTE $0x7a; BYTE $0x4b; BYTE $0x0c; BYTE $0x0a // TILESTORED (R10)(R9*1), tmm1
+	MOVQ    add+120(FP), BX
+	SUBQ    dst+8(FP), BX
+	MOVQ    border+96(FP), R11
+	IMULQ   R9, R11
+	LEAQ    16(R15), R12
+	CMPQ    R12, count+88(FP)
+	CMOVQGT count+88(FP), R12
+	MOVQ    DI, AX
+	SUBQ    R15, AX
+	IMULQ   R9, AX
+	ADDQ    sums+80(FP), AX
+	JMP     singleCheck
+
+singleSquare:
+	VCVTDQ2PS (AX), Z4
+	VMULPS    Z2, Z4, Z4
+	VADDPS    Z0, Z4, Z4
+	VCVTDQ2PS 64(AX), Z5
+	VMULPS    Z3, Z5, Z5
+	VADDPS    Z1, Z5, Z5
+	CMPQ      add+120(FP), $0x00
+	JEQ       singleClamp
+	VADDPS    (SI)(BX*1), Z4, Z4
+	VADDPS    64(SI)(BX*1), Z5, Z5
+
+singleClamp:
+	VMAXPS  Z4, Z6, Z4
+	VMINPS  Z4, Z7, Z4
+	VMOVUPS Z4, (SI)
+	VMAXPS  Z5, Z6, Z5
+	VMINPS  Z5, Z7, Z5
+	VMOVUPS Z5, 64(SI)
+	ADDQ    dstStep+16(FP), SI
+	ADDQ    R9, AX
+	INCQ    DI
+	DECQ    CX
+	JNZ     singleCheck
+	MOVQ    $0x00000008, CX
+	ADDQ    dstSkip+24(FP), SI
+	ADDQ    R11, AX
+	ADDQ    border+96(FP), DI
+
+singleCheck:
+	CMPQ DI, R12
+	JLT  singleSquare
+
+done:
+	BYTE $0xc4; BYTE $0xe2; BYTE $0x78; BYTE $0x49; BYTE $0xc0 // TILERELEASE
+	VZEROUPPER
+	RET
+
 // func floatChannelsFirstAVX2(dst *float32, src *float32, square int, row int, blocks int)
 // Requires: AVX
 TEXT ·floatChannelsFirstAVX2(SB), NOSPLIT, $0-40
@@ -2601,49 +3029,36 @@ TEXT ·byteQuantiseAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS scale+24(FP), Y0
 	MOVL         zero+28(FP), BX
 	VMOVD        BX, X1
-	VPBROADCASTD X1, Y1
+	VPBROADCASTW X1, Y1
 	MOVL         $0x43800000, BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Y2
-	MOVL         $0xc3800000, BX
-	VMOVD        BX, X3
-	VPBROADCASTD X3, Y3
-	VPXOR        Y4, Y4, Y4
-	MOVL         $0x0000007f, BX
-	VMOVD        BX, X4
-	VPBROADCASTD X4, Y4
 	MOVL         $0x7f7f7f7f, BX
-	VMOVD        BX, X4
-	VPBROADCASTD X4, Y4
+	VMOVD        BX, X3
+	VPBROADCASTD X3, Y4
+	VMOVUPS      byteQuantiseOrder<>+0(SB), Y3
 
 loop:
 	VMULPS    (CX), Y0, Y5
 	VMINPS    Y2, Y5, Y5
-	VMAXPS    Y3, Y5, Y5
 	VCVTPS2DQ Y5, Y5
-	VPADDD    Y1, Y5, Y5
 	VMULPS    32(CX), Y0, Y6
 	VMINPS    Y2, Y6, Y6
-	VMAXPS    Y3, Y6, Y6
 	VCVTPS2DQ Y6, Y6
-	VPADDD    Y1, Y6, Y6
 	VMULPS    64(CX), Y0, Y7
 	VMINPS    Y2, Y7, Y7
-	VMAXPS    Y3, Y7, Y7
 	VCVTPS2DQ Y7, Y7
-	VPADDD    Y1, Y7, Y7
 	VMULPS    96(CX), Y0, Y8
 	VMINPS    Y2, Y8, Y8
-	VMAXPS    Y3, Y8, Y8
 	VCVTPS2DQ Y8, Y8
-	VPADDD    Y1, Y8, Y8
 	VPACKSSDW Y6, Y5, Y5
+	VPADDSW   Y1, Y5, Y5
 	VPACKSSDW Y8, Y7, Y7
+	VPADDSW   Y1, Y7, Y7
 	VPACKUSWB Y7, Y5, Y5
 	VPMINUB   Y4, Y5, Y5
-	VMOVDQU   byteQuantiseOrder<>+0(SB), Y6
-	VPERMD    Y5, Y6, Y5
-	VMOVDQU   Y5, (AX)
+	VPERMD    Y5, Y3, Y5
+	VMOVUPS   Y5, (AX)
 	ADDQ      $0x20, AX
 	ADDQ      $0x00000080, CX
 	SUBQ      $0x20, DX
@@ -3066,7 +3481,7 @@ rowClamp:
 	RET
 
 // func byteQuantiseAVX512(dst *uint8, src *float32, n int, scale float32, zero uint32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·byteQuantiseAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -3074,38 +3489,57 @@ TEXT ·byteQuantiseAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS scale+24(FP), Z0
 	MOVL         zero+28(FP), BX
 	VMOVD        BX, X1
-	VPBROADCASTD X1, Z1
+	VPBROADCASTW X1, Z1
 	MOVL         $0x43800000, BX
 	VPBROADCASTD BX, Z2
-	MOVL         $0xc3800000, BX
-	VPBROADCASTD BX, Z3
 	VPXORD       Z4, Z4, Z4
-	MOVL         $0x0000007f, BX
-	VPBROADCASTD BX, Z5
+	VMOVUPS      byteQuantiseOrder512<>+0(SB), Z3
 
 loop:
-	VMULPS    (CX), Z0, Z6
+	VMULPS    (CX), Z0, Z5
+	VMINPS    Z2, Z5, Z5
+	VCVTPS2DQ Z5, Z5
+	VMULPS    64(CX), Z0, Z6
 	VMINPS    Z2, Z6, Z6
-	VMAXPS    Z3, Z6, Z6
 	VCVTPS2DQ Z6, Z6
-	VPADDD    Z1, Z6, Z6
-	VMULPS    64(CX), Z0, Z7
+	VMULPS    128(CX), Z0, Z7
 	VMINPS    Z2, Z7, Z7
-	VMAXPS    Z3, Z7, Z7
 	VCVTPS2DQ Z7, Z7
-	VPADDD    Z1, Z7, Z7
-	VPMAXSD   Z4, Z6, Z6
-	VPMINSD   Z5, Z6, Z6
-	VPMOVUSDB Z6, (AX)
-	VPMAXSD   Z4, Z7, Z7
-	VPMINSD   Z5, Z7, Z7
-	VPMOVUSDB Z7, 16(AX)
-	ADDQ      $0x20, AX
-	ADDQ      $0x00000080, CX
-	SUBQ      $0x20, DX
+	VMULPS    192(CX), Z0, Z8
+	VMINPS    Z2, Z8, Z8
+	VCVTPS2DQ Z8, Z8
+	VPACKSSDW Z6, Z5, Z5
+	VPADDSW   Z1, Z5, Z5
+	VPACKSSDW Z8, Z7, Z7
+	VPADDSW   Z1, Z7, Z7
+	VPACKSSWB Z7, Z5, Z5
+	VPMAXSB   Z4, Z5, Z5
+	VPERMD    Z5, Z3, Z5
+	VMOVUPS   Z5, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x00000100, CX
+	SUBQ      $0x40, DX
 	JNZ       loop
 	VZEROUPPER
 	RET
+
+DATA byteQuantiseOrder512<>+0(SB)/4, $0x00000000
+DATA byteQuantiseOrder512<>+4(SB)/4, $0x00000004
+DATA byteQuantiseOrder512<>+8(SB)/4, $0x00000008
+DATA byteQuantiseOrder512<>+12(SB)/4, $0x0000000c
+DATA byteQuantiseOrder512<>+16(SB)/4, $0x00000001
+DATA byteQuantiseOrder512<>+20(SB)/4, $0x00000005
+DATA byteQuantiseOrder512<>+24(SB)/4, $0x00000009
+DATA byteQuantiseOrder512<>+28(SB)/4, $0x0000000d
+DATA byteQuantiseOrder512<>+32(SB)/4, $0x00000002
+DATA byteQuantiseOrder512<>+36(SB)/4, $0x00000006
+DATA byteQuantiseOrder512<>+40(SB)/4, $0x0000000a
+DATA byteQuantiseOrder512<>+44(SB)/4, $0x0000000e
+DATA byteQuantiseOrder512<>+48(SB)/4, $0x00000003
+DATA byteQuantiseOrder512<>+52(SB)/4, $0x00000007
+DATA byteQuantiseOrder512<>+56(SB)/4, $0x0000000b
+DATA byteQuantiseOrder512<>+60(SB)/4, $0x0000000f
+GLOBL byteQuantiseOrder512<>(SB), RODATA|NOPTR, $64
 
 // func winogradInputAVX512(dst *float32, part int, src *float32, square int, row int, vectors int)
 // Requires: AVX, AVX512F

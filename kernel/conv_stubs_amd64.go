@@ -49,6 +49,16 @@ func byteConv32AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, squar
 //go:noescape
 func byteConv48AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
 
+// byteConv16AMX writes 16 output channels of one image. A window has size rows; the last tile of a row begins last bytes from its start, and the tiles of weights follow each other. Sums are computed for count squares of src one after the other, with border squares, which are left out, between its rows. Squares of dst are dstStep bytes apart and those of the next row dstSkip more.
+//
+//go:noescape
+func byteConv16AMX(config *uint8, dst *float32, dstStep int, dstSkip int, src *uint8, square int, srcRow int, weights *int8, last int, size int, sums *int32, count int, border int, bias *float32, scales *float32, add *float32, low float32, high float32)
+
+// byteConv32AMX writes 32 output channels of one image. A window has size rows; the last tile of a row begins last bytes from its start, and the tiles of weights follow each other. Sums are computed for count squares of src one after the other, with border squares, which are left out, between its rows. Squares of dst are dstStep bytes apart and those of the next row dstSkip more.
+//
+//go:noescape
+func byteConv32AMX(config *uint8, dst *float32, dstStep int, dstSkip int, src *uint8, square int, srcRow int, weights *int8, last int, size int, sums *int32, count int, border int, bias *float32, scales *float32, add *float32, low float32, high float32)
+
 // floatChannelsFirstAVX2 writes 8·blocks channels of an image, one after the other; square and row are in bytes.
 //
 //go:noescape
@@ -84,7 +94,7 @@ func winogradBackAVX2(dst *float32, part int, d *float32, square int, row int, v
 //go:noescape
 func floatDepthwiseAVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, size int)
 
-// byteQuantiseAVX512 sets dst = clamp(round(src·scale) + zero, 0, 127), ties to even; n is a multiple of 32.
+// byteQuantiseAVX512 sets dst = clamp(round(src·scale) + zero, 0, 127), ties to even; n is a multiple of 64.
 //
 //go:noescape
 func byteQuantiseAVX512(dst *uint8, src *float32, n int, scale float32, zero uint32)

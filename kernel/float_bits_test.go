@@ -48,7 +48,7 @@ func vectorResults() [][]float32 {
 	q := Quantise(-1, 1)
 	quantised := NewByteImages(2, in, 1, q)
 	quantised.Set(src, 2)
-	NewByteConv(weights, bias, out, in, size, q).Apply(bytes, quantised, FloatImages{}, 2, ReLU)
+	NewByteConv(weights, bias, out, in, size, q).Apply(bytes, quantised, FloatImages{}, 2, ReLU, new(ByteSpace))
 	gradient := NewFloatConvGradient(out, in, size)
 	gradient.Add(src, conv, 2)
 	sums, squares := random(in), random(in)

@@ -222,10 +222,15 @@ func newImagePass(dst, src, add FloatImages, n, out, in, size int) imagePass {
 // image returns image i of dst and add from an output channel, and of src from
 // the first window.
 func (t *imagePass) image(i, channel int) (dst, src, add []float32) {
+	dst, add = t.out(i, channel)
+	return dst, t.src.Data[i*t.src.Stride()+t.start:], add
+}
+
+// out returns what image does without src.
+func (t *imagePass) out(i, channel int) (dst, add []float32) {
 	dst = t.dst.Data[t.dst.At(i, 0, 0)+channel:]
-	src = t.src.Data[i*t.src.Stride()+t.start:]
 	if t.add.Data != nil {
 		add = t.add.Data[t.add.At(i, 0, 0)+channel:]
 	}
-	return dst, src, add
+	return dst, add
 }

@@ -10,7 +10,7 @@ import (
 type Level int
 
 // Generic is plain Go, in which every kernel exists. The architectures amd64 and
-// arm64 have levels above it, in assembly: AVX2 and AVX512, NEON and DotProd. The
+// arm64 have levels above it, in assembly: AVX2, AVX512 and AMX, NEON and DotProd. The
 // tag purego leaves them out.
 const Generic Level = 0
 
@@ -25,7 +25,7 @@ type vectorLevel struct {
 // ErrLevel says that this machine or build lacks a level.
 var ErrLevel = errors.New("instructions not available")
 
-// String returns the level's name: generic, avx2, avx512, neon or dotprod.
+// String returns the level's name: generic, avx2, avx512, amx, neon or dotprod.
 func (l Level) String() string {
 	switch {
 	case l == Generic:

@@ -21,6 +21,7 @@ const module = "github.com/crazyhouse-rl/selfplay"
 var group = map[string]int{
 	"chess":                1,
 	"kernel":               1,
+	"kernel/emulate":       1,
 	"search":               2,
 	"search/clock":         2,
 	"search/option":        2,

@@ -27,6 +27,7 @@ func convKernels() {
 	for _, width := range []int{1, 2, 3} {
 		convolution{vectors: avx512, squares: 8, width: width, unroll: 2, integers: true}.write()
 	}
+	tileKernels()
 	channelsFirst()
 	for _, v := range []vectors{avx2, avx512} {
 		v.depthwise()
@@ -330,47 +331,49 @@ func (v vectors) depthwise() {
 
 // quantiseBytes writes the kernel that turns numbers into bytes.
 func (v vectors) quantiseBytes() {
+	const values = 4 // vectors at a time
 	v.function("byteQuantise", "func(dst *uint8, src *float32, n int, scale float32, zero uint32)",
-		"sets dst = clamp(round(src·scale) + zero, 0, 127), ties to even; n is a multiple of 32.")
+		fmt.Sprintf("sets dst = clamp(round(src·scale) + zero, 0, 127), ties to even; n is a multiple of %d.", values*v.lanes))
 	dst, src, n := param("dst"), param("src"), param("n")
 	scale, zero, x := v.argument("scale"), v.register(), XMM()
 	VMOVD(Load(Param("zero"), GP32()), x)
-	VPBROADCASTD(x, zero)
-	// Beyond these, results are 0 or 127 whatever the zero; NaN becomes high.
-	high, low := v.repeat(math.Float32bits(256)), v.repeat(math.Float32bits(-256))
-	none, most := v.zeroInts(), v.repeat(127)
-	if v == avx2 { // it has packed bytes at the end
+	VPBROADCASTW(x, zero)
+	// Beyond this, results are 127 whatever the zero; NaN becomes it. What is too low for an
+	// integer becomes the lowest one.
+	high := v.repeat(math.Float32bits(256))
+	// Packing works within 128 bits, and leaves groups of four bytes in another order.
+	order := v.register()
+	var least, most VecVirtual
+	if v == avx512 {
+		least = v.zeroInts()
+		VMOVUPS(constants("byteQuantiseOrder512", uint32(0), 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), order)
+	} else {
 		most = v.repeat(0x7f7f7f7f)
+		VMOVUPS(constants("byteQuantiseOrder", uint32(0), 4, 1, 5, 2, 6, 3, 7), order)
 	}
 	Label("loop")
-	values := v.registers(32 / v.lanes)
-	for i, r := range values {
+	r := v.registers(values)
+	for i, r := range r {
 		VMULPS(Mem{Base: src, Disp: v.bytes(i)}, scale, r)
 		VMINPS(high, r, r)
-		VMAXPS(low, r, r)
 		VCVTPS2DQ(r, r)
-		VPADDD(zero, r, r)
+	}
+	for i := 0; i < values; i += 2 {
+		VPACKSSDW(r[i+1], r[i], r[i])
+		VPADDSW(zero, r[i], r[i])
 	}
 	if v == avx512 {
-		for i, r := range values {
-			VPMAXSD(none, r, r)
-			VPMINSD(most, r, r)
-			VPMOVUSDB(r, Mem{Base: dst, Disp: 16 * i})
-		}
+		VPACKSSWB(r[2], r[0], r[0])
+		VPMAXSB(least, r[0], r[0])
 	} else {
-		VPACKSSDW(values[1], values[0], values[0])
-		VPACKSSDW(values[3], values[2], values[2])
-		VPACKUSWB(values[2], values[0], values[0])
-		VPMINUB(most, values[0], values[0])
-		// Packing worked within halves: bring groups of four bytes in order.
-		order := v.register()
-		VMOVDQU(constants("byteQuantiseOrder", uint32(0), 4, 1, 5, 2, 6, 3, 7), order)
-		VPERMD(values[0], order, values[0])
-		VMOVDQU(values[0], Mem{Base: dst})
+		VPACKUSWB(r[2], r[0], r[0])
+		VPMINUB(most, r[0], r[0])
 	}
-	ADDQ(Imm(32), dst)
-	ADDQ(U32(128), src)
-	SUBQ(Imm(32), n)
+	VPERMD(r[0], order, r[0])
+	VMOVUPS(r[0], Mem{Base: dst})
+	ADDQ(Imm(uint64(values*v.lanes)), dst)
+	ADDQ(U32(uint32(v.bytes(values))), src)
+	SUBQ(Imm(uint64(values*v.lanes)), n)
 	JNZ(LabelRef("loop"))
 	leave()
 }

@@ -135,6 +135,7 @@ type worker struct {
 	bytes   []kernel.ByteImages
 	stem    *stemScratch
 	space   kernel.WinogradSpace
+	sums    kernel.ByteSpace
 	watch   func(made *op, n int) // called after each step if not nil
 }
 

@@ -87,7 +87,7 @@ func (p *program) convolution(o *op) step {
 			b := w.bytes[bytes]
 			b.Quantisation = q
 			b.Set(w.images[src], n)
-			conv.Apply(w.images[dst], b, w.images[add], n, bounds)
+			conv.Apply(w.images[dst], b, w.images[add], n, bounds, &w.sums)
 		}
 	}
 	if o.size == kernel.WinogradSize {

@@ -40,10 +40,13 @@ multiplication and an addition as two.`,
 			return benchKernels(c.Context(), c.OutOrStdout(), levels, each)
 		},
 	}
-	c.Flags().StringVar(&level, "level", "", "generic, avx2 or avx512 (arm64: neon or dotprod); default all that this machine has")
+	c.Flags().StringVar(&level, "level", "", levelNames+"; default all that this machine has")
 	c.Flags().DurationVar(&each, "each", 20*time.Millisecond, "time of one measurement; the median of five counts")
 	return c
 }
+
+// levelNames are those that --level takes.
+const levelNames = "generic, avx2, avx512 or amx (arm64: neon or dotprod)"
 
 // benchLevels returns the named level, or all.
 func benchLevels(name string) ([]kernel.Level, error) {
@@ -250,9 +253,14 @@ func convCases(rng *rand.Rand) []kernelCase {
 				src.Data[at+i] = rng.Float32()
 			}
 		}
+		q, bytesSpace := kernel.Quantise(0, 1), new(kernel.ByteSpace)
+		bytes, byteSrc := kernel.NewByteConv(weights, nil, s.out, s.in, s.size, q), kernel.NewByteImages(1, s.in, 1, q)
 		shape, operations := fmt.Sprintf("%d to %d, %dx%[3]d", s.in, s.out, s.size), 2*64*float64(len(weights))
 		cases = append(cases, kernelCase{"conv", shape, operations, "GFLOP/s", func() {
 			conv.Apply(dst, src, kernel.FloatImages{}, 1, kernel.ReLU)
+		}})
+		cases = append(cases, kernelCase{"byte conv", shape, operations, "GOP/s", func() {
+			bytes.Apply(dst, byteSrc, kernel.FloatImages{}, 1, kernel.ReLU, bytesSpace)
 		}})
 		if s.size != 3 {
 			continue
@@ -261,6 +269,8 @@ func convCases(rng *rand.Rand) []kernelCase {
 		cases = append(cases, kernelCase{"winograd, as conv", shape, operations, "GFLOP/s", func() {
 			winograd.Apply(dst, src, kernel.FloatImages{}, 1, kernel.ReLU, space)
 		}})
+		quantised := 64 * float64(s.in*5) // bytes written, and floats read
+		cases = append(cases, kernelCase{"quantise", fmt.Sprintf("%d channels", s.in), quantised, "GB/s", func() { byteSrc.Set(src, 1) }})
 	}
 	return cases
 }

@@ -47,7 +47,7 @@ Without --net the net is a random one of Fairy-Stockfish's architecture.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.net, "net", "", "net file; default a random net")
-	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512 (arm64: neon or dotprod); default all that this machine has")
+	f.StringVar(&o.level, "level", "", levelNames+"; default all that this machine has")
 	f.IntVar(&o.rounds, "rounds", 5, "times each is measured")
 	f.StringVar(&o.record, "record", "", "also write the recorded changes to a file, as little-endian int32")
 	return c

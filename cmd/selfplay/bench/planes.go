@@ -68,7 +68,7 @@ of kernels, divided by the peer's.`,
 	f.StringVar(&o.architecture, "arch", "5x64", "architecture of the random net")
 	f.StringVar(&o.save, "save", "", "write the net to a file, for the peer")
 	f.StringVar(&o.positions, "positions", "", "write 1024 encoded positions to a file as little-endian float32, for the peer to calibrate with")
-	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512 (arm64: neon or dotprod); default all that this machine has")
+	f.StringVar(&o.level, "level", "", levelNames+"; default all that this machine has")
 	f.BoolVar(&o.int8, "int8", false, "also time the net computed with bytes")
 	f.StringSliceVar(&o.runtimes, "runtime", nil, "also time the net run by others: onnxgo, ort")
 	f.StringVar(&o.library, "library", "", "of --runtime ort: ONNX Runtime's library")

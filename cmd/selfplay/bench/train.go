@@ -80,7 +80,7 @@ printed is that of positions a second of CPU time, ours with one worker.`,
 	f.IntVar(&o.batch, "batch", 16384, "positions a step")
 	f.IntVar(&o.steps, "steps", 20, "steps measured")
 	f.IntVar(&o.workers, "workers", 2, "goroutines that share a step, to compare with one; 1: none to compare")
-	f.StringVar(&o.level, "level", "", "generic, avx2 or avx512 (arm64: neon or dotprod); default the best that this machine has")
+	f.StringVar(&o.level, "level", "", levelNames+"; default the best that this machine has")
 	f.StringVar(&o.peer, "peer", "", "command to compare with")
 	return c
 }
