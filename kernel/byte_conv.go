@@ -77,6 +77,41 @@ type ByteConv struct {
 	weights      []int8
 	tiles        byteTiles // the same for AMX
 	scales, bias []float32 // per output, of its sums
+	bands        []byteBand
+	outer        int // as of byteRows
+}
+
+// byteBand is rows of squares whose windows have rows, from first on, that are not
+// in the border.
+type byteBand struct{ row, rows, first, size int }
+
+// byteBands returns the bands of an image.
+func byteBands(size int) (bands []byteBand) {
+	reach := size / 2
+	for row := range ImageSide {
+		first := max(reach-row, 0)
+		b := byteBand{row, 1, first, min(size, ImageSide+reach-row) - first}
+		if n := len(bands); n > 0 && bands[n-1].first == b.first && bands[n-1].size == b.size {
+			bands[n-1].rows++
+		} else {
+			bands = append(bands, b)
+		}
+	}
+	return bands
+}
+
+// byteRows is what a kernel computes: some rows of an image, len(bias) of its output
+// channels.
+type byteRows struct {
+	dst, add     []float32
+	src          []uint8
+	weights      []int8
+	bias, scales []float32
+	rows         int
+	size, inner  int // rows of a window, and inputs of a row
+	// How many of these inputs, the first for the first column of squares and the last for
+	// the last one, lie in the border and are zero; or 0.
+	outer int
 }
 
 // ByteSpace is memory for a ByteConv to work in, which grows as needed. One goroutine uses
@@ -98,6 +133,13 @@ func NewByteConv(weights, bias []float32, out, in, size int, q Quantisation) *By
 		c.setOutput(o, weights[o*in*size*size:(o+1)*in*size*size], q)
 	}
 	c.tiles.arrange(c)
+	c.bands = []byteBand{{0, ImageSide, 0, size}}
+	if q.Zero == 0 { // so that the border adds nothing
+		c.bands = byteBands(size)
+		if size == 3 {
+			c.outer = c.in
+		}
+	}
 	return c
 }
 
@@ -145,10 +187,20 @@ func (c *ByteConv) Apply(dst FloatImages, src ByteImages, add FloatImages, n int
 	for first, width := 0, 0; first < c.out; first += width {
 		_, blocks := convGroup(first/convBlock, c.out/convBlock)
 		width = blocks * convBlock
-		weights, bias, scales := c.weights[first*c.in*c.size*c.size:], c.bias[first:first+width], c.scales[first:]
+		row := c.in * c.size
+		weights := c.weights[first*row*c.size:]
+		r := byteRows{bias: c.bias[first : first+width], scales: c.scales[first:], inner: row, outer: c.outer}
 		for i := range n {
 			dst, add := t.out(i, first)
-			byteConv(&t, dst, src.Data[i*src.Stride()+t.start:], add, weights, bias, scales, c.size*c.in, c.size, b)
+			src := src.Data[i*src.Stride()+t.start:]
+			for _, band := range c.bands {
+				r.rows, r.size = band.rows, band.size
+				r.dst, r.src, r.weights = dst[band.row*t.dstRow:], src[(band.row+band.first)*t.srcRow:], weights[band.first*row*width:]
+				if add != nil {
+					r.add = add[band.row*t.dstRow:]
+				}
+				byteConv(&t, &r, b)
+			}
 		}
 	}
 }

@@ -2,25 +2,25 @@
 
 package kernel
 
-func byteConv(t *imagePass, dst []float32, src []uint8, add []float32, weights []int8, bias, scales []float32, inner, size int, b Bounds) {
+func byteConv(t *imagePass, r *byteRows, b Bounds) {
 	if !useAVX2 {
-		byteConvGeneric(t, dst, src, add, weights, bias, scales, inner, size, b)
+		byteConvGeneric(t, r, b)
 		return
 	}
 	// The assembly counts in groups of four inputs, which are as large as a float.
 	const bytes = floatSize
-	groups, step := inner/4, len(bias)*bytes
+	groups, outer, step := r.inner/4, r.outer/4, len(r.bias)*bytes
 	dstSquare, dstRow := t.dstSquare*bytes, t.dstRow*bytes
 	switch {
-	case useAVX512 && len(bias) == convBlock:
-		byteConv16AVX512(&dst[0], dstSquare, dstRow, &src[0], t.srcSquare, t.srcRow, &weights[0], &bias[0], addressOf(add, 0), b.Low, b.High, &scales[0], step, groups, size)
-	case useAVX512 && len(bias) == 2*convBlock:
-		byteConv32AVX512(&dst[0], dstSquare, dstRow, &src[0], t.srcSquare, t.srcRow, &weights[0], &bias[0], addressOf(add, 0), b.Low, b.High, &scales[0], step, groups, size)
+	case useAVX512 && len(r.bias) == convBlock:
+		byteConv16AVX512(&r.dst[0], dstSquare, dstRow, &r.src[0], t.srcSquare, t.srcRow, &r.weights[0], &r.bias[0], addressOf(r.add, 0), b.Low, b.High, &r.scales[0], step, groups, r.size, r.rows, outer)
+	case useAVX512 && len(r.bias) == 2*convBlock:
+		byteConv32AVX512(&r.dst[0], dstSquare, dstRow, &r.src[0], t.srcSquare, t.srcRow, &r.weights[0], &r.bias[0], addressOf(r.add, 0), b.Low, b.High, &r.scales[0], step, groups, r.size, r.rows, outer)
 	case useAVX512:
-		byteConv48AVX512(&dst[0], dstSquare, dstRow, &src[0], t.srcSquare, t.srcRow, &weights[0], &bias[0], addressOf(add, 0), b.Low, b.High, &scales[0], step, groups, size)
+		byteConv48AVX512(&r.dst[0], dstSquare, dstRow, &r.src[0], t.srcSquare, t.srcRow, &r.weights[0], &r.bias[0], addressOf(r.add, 0), b.Low, b.High, &r.scales[0], step, groups, r.size, r.rows, outer)
 	default:
-		for j := 0; j < len(bias); j += 16 {
-			byteConv16AVX2(&dst[j], dstSquare, dstRow, &src[0], t.srcSquare, t.srcRow, &weights[4*j], &bias[j], addressOf(add, j), b.Low, b.High, &scales[j], step, groups, size)
+		for j := 0; j < len(r.bias); j += 16 {
+			byteConv16AVX2(&r.dst[j], dstSquare, dstRow, &r.src[0], t.srcSquare, t.srcRow, &r.weights[4*j], &r.bias[j], addressOf(r.add, j), b.Low, b.High, &r.scales[j], step, groups, r.size, r.rows, outer)
 		}
 	}
 }

@@ -2,21 +2,22 @@
 
 package kernel
 
-func byteConv(t *imagePass, dst []float32, src []uint8, add []float32, weights []int8, bias, scales []float32, inner, size int, b Bounds) {
+// byteConv reads what lies in the border of columns, too.
+func byteConv(t *imagePass, r *byteRows, b Bounds) {
 	if !useNEON {
-		byteConvGeneric(t, dst, src, add, weights, bias, scales, inner, size, b)
+		byteConvGeneric(t, r, b)
 		return
 	}
 	// The assembly counts in groups of four inputs, which are as large as a float.
 	const bytes = floatSize
-	groups, step := inner/4, len(bias)*bytes
+	groups, step := r.inner/4, len(r.bias)*bytes
 	dstSquare, dstRow := t.dstSquare*bytes, t.dstRow*bytes
-	for j := 0; j < len(bias); j += convBlock {
+	for j := 0; j < len(r.bias); j += convBlock {
+		conv := byteConv16NEON
 		if useDotProd {
-			byteConv16DotProd(&dst[j], dstSquare, dstRow, &src[0], t.srcSquare, t.srcRow, &weights[4*j], &bias[j], addressOf(add, j), b.Low, b.High, &scales[j], step, groups, size)
-		} else {
-			byteConv16NEON(&dst[j], dstSquare, dstRow, &src[0], t.srcSquare, t.srcRow, &weights[4*j], &bias[j], addressOf(add, j), b.Low, b.High, &scales[j], step, groups, size)
+			conv = byteConv16DotProd
 		}
+		conv(&r.dst[j], dstSquare, dstRow, &r.src[0], t.srcSquare, t.srcRow, &r.weights[4*j], &r.bias[j], addressOf(r.add, j), b.Low, b.High, &r.scales[j], step, groups, r.size, r.rows)
 	}
 }
 

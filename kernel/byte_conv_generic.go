@@ -2,31 +2,30 @@ package kernel
 
 import "math"
 
-// byteConvGeneric writes len(bias) output channels of one image: windows of size
-// rows of inner inputs.
-func byteConvGeneric(t *imagePass, dst []float32, src []uint8, add []float32, weights []int8, bias, scales []float32, inner, size int, b Bounds) {
-	width := len(bias)
-	for row := range ImageSide {
+// byteConvGeneric reads what lies in the border, too.
+func byteConvGeneric(t *imagePass, r *byteRows, b Bounds) {
+	width := len(r.bias)
+	for row := range r.rows {
 		for column := range ImageSide {
 			var sums [3 * convBlock]int32
-			w := weights
-			for r := range size {
-				start := (row+r)*t.srcRow + column*t.srcSquare
-				for k := 0; k < inner; k += 4 {
-					addByteProducts(sums[:width], w, src[start+k:start+k+4])
+			w := r.weights
+			for k := range r.size {
+				start := (row+k)*t.srcRow + column*t.srcSquare
+				for i := 0; i < r.inner; i += 4 {
+					addByteProducts(sums[:width], w, r.src[start+i:start+i+4])
 					w = w[4*width:]
 				}
 			}
 			at := row*t.dstRow + column*t.dstSquare
-			out := dst[at : at+width]
+			out := r.dst[at : at+width]
 			var before [3 * convBlock]float32 // add may be dst
-			if add != nil {
-				copy(before[:width], add[at:])
+			if r.add != nil {
+				copy(before[:width], r.add[at:])
 			}
 			for j := range out {
-				out[j] = float32(float32(sums[j])*scales[j]) + bias[j]
+				out[j] = float32(float32(sums[j])*r.scales[j]) + r.bias[j]
 			}
-			finishGeneric(out, before[:width], add != nil, b)
+			finishGeneric(out, before[:width], r.add != nil, b)
 		}
 	}
 }

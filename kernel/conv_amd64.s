@@ -1218,9 +1218,9 @@ tile0Clamp:
 	VZEROUPPER
 	RET
 
-// func byteConv16AVX2(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+// func byteConv16AVX2(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int, rows int, outer int)
 // Requires: AVX, AVX2
-TEXT ·byteConv16AVX2(SB), NOSPLIT, $0-112
+TEXT ·byteConv16AVX2(SB), NOSPLIT, $0-128
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+24(FP), CX
 	MOVQ         square+32(FP), DX
@@ -1232,7 +1232,7 @@ TEXT ·byteConv16AVX2(SB), NOSPLIT, $0-112
 	VPBROADCASTD X0, Y0
 	MOVQ         step+88(FP), DI
 	LEAQ         (DI)(DI*2), R8
-	MOVQ         $0x00000008, R9
+	MOVQ         rows+112(FP), R9
 
 row:
 	VXORPS Y1, Y1, Y1
@@ -1250,6 +1250,109 @@ row:
 tile0Window:
 	MOVQ R10, R13
 	MOVQ inner+96(FP), R14
+	CMPQ outer+120(FP), $0x00
+	JEQ  tile0Inner
+	MOVQ outer+120(FP), R14
+
+tile0Left:
+	VMOVUPS      (R11), Y9
+	VMOVUPS      32(R11), Y10
+	VPBROADCASTD (R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD (R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD (R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVUPS      (R11)(DI*1), Y9
+	VMOVUPS      32(R11)(DI*1), Y10
+	VPBROADCASTD 4(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 4(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 4(R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVUPS      (R11)(DI*2), Y9
+	VMOVUPS      32(R11)(DI*2), Y10
+	VPBROADCASTD 8(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 8(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 8(R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVUPS      (R11)(R8*1), Y9
+	VMOVUPS      32(R11)(R8*1), Y10
+	VPBROADCASTD 12(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 12(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y6, Y6
+	VPBROADCASTD 12(R13)(BX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	ADDQ         $0x10, R13
+	LEAQ         (R11)(DI*4), R11
+	SUBQ         $0x04, R14
+	JNZ          tile0Left
+	MOVQ         inner+96(FP), R14
+	SUBQ         outer+120(FP), R14
 
 tile0Inner:
 	VMOVUPS      (R11), Y9
@@ -1469,6 +1572,10 @@ tile0Clamp:
 tile1Window:
 	MOVQ R10, R13
 	MOVQ inner+96(FP), R14
+	CMPQ outer+120(FP), $0x00
+	JEQ  tile1Inner
+	MOVQ inner+96(FP), R14
+	SUBQ outer+120(FP), R14
 
 tile1Inner:
 	VMOVUPS      (R11), Y9
@@ -1595,53 +1702,156 @@ tile1Inner:
 	LEAQ         (R11)(DI*4), R11
 	SUBQ         $0x04, R14
 	JNZ          tile1Inner
-	ADDQ         srcRow+40(FP), R10
-	DECQ         R12
-	JNZ          tile1Window
-	MOVQ         dstSquare+8(FP), R10
-	IMUL3Q       $0x04, R10, R10
-	MOVQ         scales+80(FP), R11
-	MOVQ         bias+56(FP), R12
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       (R11), Y1, Y1
-	VADDPS       (R12), Y1, Y1
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       32(R11), Y2, Y2
-	VADDPS       32(R12), Y2, Y2
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       (R11), Y3, Y3
-	VADDPS       (R12), Y3, Y3
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       32(R11), Y4, Y4
-	VADDPS       32(R12), Y4, Y4
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       (R11), Y5, Y5
-	VADDPS       (R12), Y5, Y5
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       32(R11), Y6, Y6
-	VADDPS       32(R12), Y6, Y6
-	VCVTDQ2PS    Y7, Y7
-	VMULPS       (R11), Y7, Y7
-	VADDPS       (R12), Y7, Y7
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       32(R11), Y8, Y8
-	VADDPS       32(R12), Y8, Y8
-	CMPQ         add+64(FP), $0x00
-	JEQ          tile1Clamp
-	MOVQ         AX, R11
-	ADDQ         R10, R11
-	VADDPS       (R11)(SI*1), Y1, Y1
-	VADDPS       32(R11)(SI*1), Y2, Y2
-	ADDQ         dstSquare+8(FP), R11
-	VADDPS       (R11)(SI*1), Y3, Y3
-	VADDPS       32(R11)(SI*1), Y4, Y4
-	ADDQ         dstSquare+8(FP), R11
-	VADDPS       (R11)(SI*1), Y5, Y5
-	VADDPS       32(R11)(SI*1), Y6, Y6
-	ADDQ         dstSquare+8(FP), R11
-	VADDPS       (R11)(SI*1), Y7, Y7
-	VADDPS       32(R11)(SI*1), Y8, Y8
-	ADDQ         dstSquare+8(FP), R11
+	MOVQ         outer+120(FP), R14
+	TESTQ        R14, R14
+	JZ           tile1Inside
+
+tile1Right:
+	VMOVUPS      (R11), Y9
+	VMOVUPS      32(R11), Y10
+	VPBROADCASTD (R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD (R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD (R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y6, Y6
+	VMOVUPS      (R11)(DI*1), Y9
+	VMOVUPS      32(R11)(DI*1), Y10
+	VPBROADCASTD 4(R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 4(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 4(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y6, Y6
+	VMOVUPS      (R11)(DI*2), Y9
+	VMOVUPS      32(R11)(DI*2), Y10
+	VPBROADCASTD 8(R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 8(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 8(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y6, Y6
+	VMOVUPS      (R11)(R8*1), Y9
+	VMOVUPS      32(R11)(R8*1), Y10
+	VPBROADCASTD 12(R13), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y2, Y2
+	VPBROADCASTD 12(R13)(DX*1), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPMADDWD     Y0, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDUBSW   Y10, Y11, Y11
+	VPMADDWD     Y0, Y11, Y11
+	VPADDD       Y11, Y4, Y4
+	VPBROADCASTD 12(R13)(DX*2), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y5, Y5
+	VPMADDUBSW   Y10, Y11, Y9
+	VPMADDWD     Y0, Y9, Y9
+	VPADDD       Y9, Y6, Y6
+	ADDQ         $0x10, R13
+	LEAQ         (R11)(DI*4), R11
+	SUBQ         $0x04, R14
+	JNZ          tile1Right
+
+tile1Inside:
+	ADDQ      srcRow+40(FP), R10
+	DECQ      R12
+	JNZ       tile1Window
+	MOVQ      dstSquare+8(FP), R10
+	IMUL3Q    $0x04, R10, R10
+	MOVQ      scales+80(FP), R11
+	MOVQ      bias+56(FP), R12
+	VCVTDQ2PS Y1, Y1
+	VMULPS    (R11), Y1, Y1
+	VADDPS    (R12), Y1, Y1
+	VCVTDQ2PS Y2, Y2
+	VMULPS    32(R11), Y2, Y2
+	VADDPS    32(R12), Y2, Y2
+	VCVTDQ2PS Y3, Y3
+	VMULPS    (R11), Y3, Y3
+	VADDPS    (R12), Y3, Y3
+	VCVTDQ2PS Y4, Y4
+	VMULPS    32(R11), Y4, Y4
+	VADDPS    32(R12), Y4, Y4
+	VCVTDQ2PS Y5, Y5
+	VMULPS    (R11), Y5, Y5
+	VADDPS    (R12), Y5, Y5
+	VCVTDQ2PS Y6, Y6
+	VMULPS    32(R11), Y6, Y6
+	VADDPS    32(R12), Y6, Y6
+	VCVTDQ2PS Y7, Y7
+	VMULPS    (R11), Y7, Y7
+	VADDPS    (R12), Y7, Y7
+	VCVTDQ2PS Y8, Y8
+	VMULPS    32(R11), Y8, Y8
+	VADDPS    32(R12), Y8, Y8
+	CMPQ      add+64(FP), $0x00
+	JEQ       tile1Clamp
+	MOVQ      AX, R11
+	ADDQ      R10, R11
+	VADDPS    (R11)(SI*1), Y1, Y1
+	VADDPS    32(R11)(SI*1), Y2, Y2
+	ADDQ      dstSquare+8(FP), R11
+	VADDPS    (R11)(SI*1), Y3, Y3
+	VADDPS    32(R11)(SI*1), Y4, Y4
+	ADDQ      dstSquare+8(FP), R11
+	VADDPS    (R11)(SI*1), Y5, Y5
+	VADDPS    32(R11)(SI*1), Y6, Y6
+	ADDQ      dstSquare+8(FP), R11
+	VADDPS    (R11)(SI*1), Y7, Y7
+	VADDPS    32(R11)(SI*1), Y8, Y8
+	ADDQ      dstSquare+8(FP), R11
 
 tile1Clamp:
 	VBROADCASTSS low+72(FP), Y9
@@ -1683,16 +1893,16 @@ tile1Clamp:
 	VZEROUPPER
 	RET
 
-// func byteConv16AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+// func byteConv16AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int, rows int, outer int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·byteConv16AVX512(SB), NOSPLIT, $0-112
+TEXT ·byteConv16AVX512(SB), NOSPLIT, $0-128
 	MOVQ dst+0(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ square+32(FP), DX
 	LEAQ (DX)(DX*2), BX
 	MOVQ add+64(FP), SI
 	SUBQ AX, SI
-	MOVQ $0x00000008, DI
+	MOVQ rows+112(FP), DI
 
 row:
 	VPXORD Z0, Z0, Z0
@@ -1711,6 +1921,49 @@ tile0Window:
 	MOVQ R8, R11
 	LEAQ (R11)(DX*4), R12
 	MOVQ inner+96(FP), R13
+	CMPQ outer+120(FP), $0x00
+	JEQ  tile0Inner
+	MOVQ outer+120(FP), R13
+
+tile0Left:
+	VMOVUPS      (R9), Z8
+	VPBROADCASTD (R11)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z1
+	VPBROADCASTD (R11)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z2
+	VPBROADCASTD (R11)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z3
+	VPBROADCASTD (R12), Z9
+	VPDPBUSD     Z8, Z9, Z4
+	VPBROADCASTD (R12)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z5
+	VPBROADCASTD (R12)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z6
+	VPBROADCASTD (R12)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z7
+	VMOVUPS      64(R9), Z8
+	VPBROADCASTD 4(R11)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z1
+	VPBROADCASTD 4(R11)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z2
+	VPBROADCASTD 4(R11)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z3
+	VPBROADCASTD 4(R12), Z9
+	VPDPBUSD     Z8, Z9, Z4
+	VPBROADCASTD 4(R12)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z5
+	VPBROADCASTD 4(R12)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z6
+	VPBROADCASTD 4(R12)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z7
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x02, R13
+	JNZ          tile0Left
+	MOVQ         inner+96(FP), R13
+	SUBQ         outer+120(FP), R13
+	SUBQ         outer+120(FP), R13
 
 tile0Inner:
 	VMOVUPS      (R9), Z8
@@ -1752,54 +2005,96 @@ tile0Inner:
 	ADDQ         $0x00000080, R9
 	SUBQ         $0x02, R13
 	JNZ          tile0Inner
-	ADDQ         srcRow+40(FP), R8
-	DECQ         R10
-	JNZ          tile0Window
-	MOVQ         scales+80(FP), R8
-	MOVQ         bias+56(FP), R9
-	VCVTDQ2PS    Z0, Z0
-	VMULPS       (R8), Z0, Z0
-	VADDPS       (R9), Z0, Z0
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       (R8), Z1, Z1
-	VADDPS       (R9), Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       (R8), Z2, Z2
-	VADDPS       (R9), Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VMULPS       (R8), Z3, Z3
-	VADDPS       (R9), Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       (R8), Z4, Z4
-	VADDPS       (R9), Z4, Z4
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       (R8), Z5, Z5
-	VADDPS       (R9), Z5, Z5
-	VCVTDQ2PS    Z6, Z6
-	VMULPS       (R8), Z6, Z6
-	VADDPS       (R9), Z6, Z6
-	VCVTDQ2PS    Z7, Z7
-	VMULPS       (R8), Z7, Z7
-	VADDPS       (R9), Z7, Z7
-	CMPQ         add+64(FP), $0x00
-	JEQ          tile0Clamp
-	MOVQ         AX, R8
-	VADDPS       (R8)(SI*1), Z0, Z0
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z1, Z1
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z2, Z2
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z3, Z3
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z4, Z4
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z5, Z5
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z6, Z6
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z7, Z7
-	ADDQ         dstSquare+8(FP), R8
+	MOVQ         outer+120(FP), R13
+	TESTQ        R13, R13
+	JZ           tile0Inside
+
+tile0Right:
+	VMOVUPS      (R9), Z8
+	VPBROADCASTD (R11), Z9
+	VPDPBUSD     Z8, Z9, Z0
+	VPBROADCASTD (R11)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z1
+	VPBROADCASTD (R11)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z2
+	VPBROADCASTD (R11)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z3
+	VPBROADCASTD (R12), Z9
+	VPDPBUSD     Z8, Z9, Z4
+	VPBROADCASTD (R12)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z5
+	VPBROADCASTD (R12)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z6
+	VMOVUPS      64(R9), Z8
+	VPBROADCASTD 4(R11), Z9
+	VPDPBUSD     Z8, Z9, Z0
+	VPBROADCASTD 4(R11)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z1
+	VPBROADCASTD 4(R11)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z2
+	VPBROADCASTD 4(R11)(BX*1), Z9
+	VPDPBUSD     Z8, Z9, Z3
+	VPBROADCASTD 4(R12), Z9
+	VPDPBUSD     Z8, Z9, Z4
+	VPBROADCASTD 4(R12)(DX*1), Z9
+	VPDPBUSD     Z8, Z9, Z5
+	VPBROADCASTD 4(R12)(DX*2), Z9
+	VPDPBUSD     Z8, Z9, Z6
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x02, R13
+	JNZ          tile0Right
+
+tile0Inside:
+	ADDQ      srcRow+40(FP), R8
+	DECQ      R10
+	JNZ       tile0Window
+	MOVQ      scales+80(FP), R8
+	MOVQ      bias+56(FP), R9
+	VCVTDQ2PS Z0, Z0
+	VMULPS    (R8), Z0, Z0
+	VADDPS    (R9), Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    (R8), Z1, Z1
+	VADDPS    (R9), Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    (R8), Z2, Z2
+	VADDPS    (R9), Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    (R8), Z3, Z3
+	VADDPS    (R9), Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    (R8), Z4, Z4
+	VADDPS    (R9), Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    (R8), Z5, Z5
+	VADDPS    (R9), Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    (R8), Z6, Z6
+	VADDPS    (R9), Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    (R8), Z7, Z7
+	VADDPS    (R9), Z7, Z7
+	CMPQ      add+64(FP), $0x00
+	JEQ       tile0Clamp
+	MOVQ      AX, R8
+	VADDPS    (R8)(SI*1), Z0, Z0
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z1, Z1
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z2, Z2
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z3, Z3
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z4, Z4
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z5, Z5
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z6, Z6
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z7, Z7
+	ADDQ      dstSquare+8(FP), R8
 
 tile0Clamp:
 	VBROADCASTSS low+72(FP), Z8
@@ -1844,16 +2139,16 @@ tile0Clamp:
 	VZEROUPPER
 	RET
 
-// func byteConv32AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+// func byteConv32AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int, rows int, outer int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·byteConv32AVX512(SB), NOSPLIT, $0-112
+TEXT ·byteConv32AVX512(SB), NOSPLIT, $0-128
 	MOVQ dst+0(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ square+32(FP), DX
 	LEAQ (DX)(DX*2), BX
 	MOVQ add+64(FP), SI
 	SUBQ AX, SI
-	MOVQ $0x00000008, DI
+	MOVQ rows+112(FP), DI
 
 row:
 	VPXORD Z0, Z0, Z0
@@ -1880,6 +2175,65 @@ tile0Window:
 	MOVQ R8, R11
 	LEAQ (R11)(DX*4), R12
 	MOVQ inner+96(FP), R13
+	CMPQ outer+120(FP), $0x00
+	JEQ  tile0Inner
+	MOVQ outer+120(FP), R13
+
+tile0Left:
+	VMOVUPS      (R9), Z16
+	VMOVUPS      64(R9), Z17
+	VPBROADCASTD (R11)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z2
+	VPDPBUSD     Z17, Z18, Z3
+	VPBROADCASTD (R11)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z4
+	VPDPBUSD     Z17, Z18, Z5
+	VPBROADCASTD (R11)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z6
+	VPDPBUSD     Z17, Z18, Z7
+	VPBROADCASTD (R12), Z18
+	VPDPBUSD     Z16, Z18, Z8
+	VPDPBUSD     Z17, Z18, Z9
+	VPBROADCASTD (R12)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z10
+	VPDPBUSD     Z17, Z18, Z11
+	VPBROADCASTD (R12)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z12
+	VPDPBUSD     Z17, Z18, Z13
+	VPBROADCASTD (R12)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z14
+	VPDPBUSD     Z17, Z18, Z15
+	VMOVUPS      128(R9), Z16
+	VMOVUPS      192(R9), Z17
+	VPBROADCASTD 4(R11)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z2
+	VPDPBUSD     Z17, Z18, Z3
+	VPBROADCASTD 4(R11)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z4
+	VPDPBUSD     Z17, Z18, Z5
+	VPBROADCASTD 4(R11)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z6
+	VPDPBUSD     Z17, Z18, Z7
+	VPBROADCASTD 4(R12), Z18
+	VPDPBUSD     Z16, Z18, Z8
+	VPDPBUSD     Z17, Z18, Z9
+	VPBROADCASTD 4(R12)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z10
+	VPDPBUSD     Z17, Z18, Z11
+	VPBROADCASTD 4(R12)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z12
+	VPDPBUSD     Z17, Z18, Z13
+	VPBROADCASTD 4(R12)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z14
+	VPDPBUSD     Z17, Z18, Z15
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000100, R9
+	SUBQ         $0x02, R13
+	JNZ          tile0Left
+	MOVQ         inner+96(FP), R13
+	SUBQ         outer+120(FP), R13
+	SUBQ         outer+120(FP), R13
 
 tile0Inner:
 	VMOVUPS      (R9), Z16
@@ -1939,86 +2293,144 @@ tile0Inner:
 	ADDQ         $0x00000100, R9
 	SUBQ         $0x02, R13
 	JNZ          tile0Inner
-	ADDQ         srcRow+40(FP), R8
-	DECQ         R10
-	JNZ          tile0Window
-	MOVQ         scales+80(FP), R8
-	MOVQ         bias+56(FP), R9
-	VCVTDQ2PS    Z0, Z0
-	VMULPS       (R8), Z0, Z0
-	VADDPS       (R9), Z0, Z0
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       64(R8), Z1, Z1
-	VADDPS       64(R9), Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       (R8), Z2, Z2
-	VADDPS       (R9), Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VMULPS       64(R8), Z3, Z3
-	VADDPS       64(R9), Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       (R8), Z4, Z4
-	VADDPS       (R9), Z4, Z4
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       64(R8), Z5, Z5
-	VADDPS       64(R9), Z5, Z5
-	VCVTDQ2PS    Z6, Z6
-	VMULPS       (R8), Z6, Z6
-	VADDPS       (R9), Z6, Z6
-	VCVTDQ2PS    Z7, Z7
-	VMULPS       64(R8), Z7, Z7
-	VADDPS       64(R9), Z7, Z7
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       (R8), Z8, Z8
-	VADDPS       (R9), Z8, Z8
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       64(R8), Z9, Z9
-	VADDPS       64(R9), Z9, Z9
-	VCVTDQ2PS    Z10, Z10
-	VMULPS       (R8), Z10, Z10
-	VADDPS       (R9), Z10, Z10
-	VCVTDQ2PS    Z11, Z11
-	VMULPS       64(R8), Z11, Z11
-	VADDPS       64(R9), Z11, Z11
-	VCVTDQ2PS    Z12, Z12
-	VMULPS       (R8), Z12, Z12
-	VADDPS       (R9), Z12, Z12
-	VCVTDQ2PS    Z13, Z13
-	VMULPS       64(R8), Z13, Z13
-	VADDPS       64(R9), Z13, Z13
-	VCVTDQ2PS    Z14, Z14
-	VMULPS       (R8), Z14, Z14
-	VADDPS       (R9), Z14, Z14
-	VCVTDQ2PS    Z15, Z15
-	VMULPS       64(R8), Z15, Z15
-	VADDPS       64(R9), Z15, Z15
-	CMPQ         add+64(FP), $0x00
-	JEQ          tile0Clamp
-	MOVQ         AX, R8
-	VADDPS       (R8)(SI*1), Z0, Z0
-	VADDPS       64(R8)(SI*1), Z1, Z1
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z2, Z2
-	VADDPS       64(R8)(SI*1), Z3, Z3
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z4, Z4
-	VADDPS       64(R8)(SI*1), Z5, Z5
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z6, Z6
-	VADDPS       64(R8)(SI*1), Z7, Z7
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z8, Z8
-	VADDPS       64(R8)(SI*1), Z9, Z9
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z10, Z10
-	VADDPS       64(R8)(SI*1), Z11, Z11
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z12, Z12
-	VADDPS       64(R8)(SI*1), Z13, Z13
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z14, Z14
-	VADDPS       64(R8)(SI*1), Z15, Z15
-	ADDQ         dstSquare+8(FP), R8
+	MOVQ         outer+120(FP), R13
+	TESTQ        R13, R13
+	JZ           tile0Inside
+
+tile0Right:
+	VMOVUPS      (R9), Z16
+	VMOVUPS      64(R9), Z17
+	VPBROADCASTD (R11), Z18
+	VPDPBUSD     Z16, Z18, Z0
+	VPDPBUSD     Z17, Z18, Z1
+	VPBROADCASTD (R11)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z2
+	VPDPBUSD     Z17, Z18, Z3
+	VPBROADCASTD (R11)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z4
+	VPDPBUSD     Z17, Z18, Z5
+	VPBROADCASTD (R11)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z6
+	VPDPBUSD     Z17, Z18, Z7
+	VPBROADCASTD (R12), Z18
+	VPDPBUSD     Z16, Z18, Z8
+	VPDPBUSD     Z17, Z18, Z9
+	VPBROADCASTD (R12)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z10
+	VPDPBUSD     Z17, Z18, Z11
+	VPBROADCASTD (R12)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z12
+	VPDPBUSD     Z17, Z18, Z13
+	VMOVUPS      128(R9), Z16
+	VMOVUPS      192(R9), Z17
+	VPBROADCASTD 4(R11), Z18
+	VPDPBUSD     Z16, Z18, Z0
+	VPDPBUSD     Z17, Z18, Z1
+	VPBROADCASTD 4(R11)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z2
+	VPDPBUSD     Z17, Z18, Z3
+	VPBROADCASTD 4(R11)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z4
+	VPDPBUSD     Z17, Z18, Z5
+	VPBROADCASTD 4(R11)(BX*1), Z18
+	VPDPBUSD     Z16, Z18, Z6
+	VPDPBUSD     Z17, Z18, Z7
+	VPBROADCASTD 4(R12), Z18
+	VPDPBUSD     Z16, Z18, Z8
+	VPDPBUSD     Z17, Z18, Z9
+	VPBROADCASTD 4(R12)(DX*1), Z18
+	VPDPBUSD     Z16, Z18, Z10
+	VPDPBUSD     Z17, Z18, Z11
+	VPBROADCASTD 4(R12)(DX*2), Z18
+	VPDPBUSD     Z16, Z18, Z12
+	VPDPBUSD     Z17, Z18, Z13
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000100, R9
+	SUBQ         $0x02, R13
+	JNZ          tile0Right
+
+tile0Inside:
+	ADDQ      srcRow+40(FP), R8
+	DECQ      R10
+	JNZ       tile0Window
+	MOVQ      scales+80(FP), R8
+	MOVQ      bias+56(FP), R9
+	VCVTDQ2PS Z0, Z0
+	VMULPS    (R8), Z0, Z0
+	VADDPS    (R9), Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    64(R8), Z1, Z1
+	VADDPS    64(R9), Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    (R8), Z2, Z2
+	VADDPS    (R9), Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    64(R8), Z3, Z3
+	VADDPS    64(R9), Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    (R8), Z4, Z4
+	VADDPS    (R9), Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    64(R8), Z5, Z5
+	VADDPS    64(R9), Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    (R8), Z6, Z6
+	VADDPS    (R9), Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    64(R8), Z7, Z7
+	VADDPS    64(R9), Z7, Z7
+	VCVTDQ2PS Z8, Z8
+	VMULPS    (R8), Z8, Z8
+	VADDPS    (R9), Z8, Z8
+	VCVTDQ2PS Z9, Z9
+	VMULPS    64(R8), Z9, Z9
+	VADDPS    64(R9), Z9, Z9
+	VCVTDQ2PS Z10, Z10
+	VMULPS    (R8), Z10, Z10
+	VADDPS    (R9), Z10, Z10
+	VCVTDQ2PS Z11, Z11
+	VMULPS    64(R8), Z11, Z11
+	VADDPS    64(R9), Z11, Z11
+	VCVTDQ2PS Z12, Z12
+	VMULPS    (R8), Z12, Z12
+	VADDPS    (R9), Z12, Z12
+	VCVTDQ2PS Z13, Z13
+	VMULPS    64(R8), Z13, Z13
+	VADDPS    64(R9), Z13, Z13
+	VCVTDQ2PS Z14, Z14
+	VMULPS    (R8), Z14, Z14
+	VADDPS    (R9), Z14, Z14
+	VCVTDQ2PS Z15, Z15
+	VMULPS    64(R8), Z15, Z15
+	VADDPS    64(R9), Z15, Z15
+	CMPQ      add+64(FP), $0x00
+	JEQ       tile0Clamp
+	MOVQ      AX, R8
+	VADDPS    (R8)(SI*1), Z0, Z0
+	VADDPS    64(R8)(SI*1), Z1, Z1
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z2, Z2
+	VADDPS    64(R8)(SI*1), Z3, Z3
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z4, Z4
+	VADDPS    64(R8)(SI*1), Z5, Z5
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z6, Z6
+	VADDPS    64(R8)(SI*1), Z7, Z7
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z8, Z8
+	VADDPS    64(R8)(SI*1), Z9, Z9
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z10, Z10
+	VADDPS    64(R8)(SI*1), Z11, Z11
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z12, Z12
+	VADDPS    64(R8)(SI*1), Z13, Z13
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z14, Z14
+	VADDPS    64(R8)(SI*1), Z15, Z15
+	ADDQ      dstSquare+8(FP), R8
 
 tile0Clamp:
 	VBROADCASTSS low+72(FP), Z16
@@ -2087,16 +2499,16 @@ tile0Clamp:
 	VZEROUPPER
 	RET
 
-// func byteConv48AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+// func byteConv48AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int, rows int, outer int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·byteConv48AVX512(SB), NOSPLIT, $0-112
+TEXT ·byteConv48AVX512(SB), NOSPLIT, $0-128
 	MOVQ dst+0(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ square+32(FP), DX
 	LEAQ (DX)(DX*2), BX
 	MOVQ add+64(FP), SI
 	SUBQ AX, SI
-	MOVQ $0x00000008, DI
+	MOVQ rows+112(FP), DI
 
 row:
 	VPXORD Z0, Z0, Z0
@@ -2131,6 +2543,81 @@ tile0Window:
 	MOVQ R8, R11
 	LEAQ (R11)(DX*4), R12
 	MOVQ inner+96(FP), R13
+	CMPQ outer+120(FP), $0x00
+	JEQ  tile0Inner
+	MOVQ outer+120(FP), R13
+
+tile0Left:
+	VMOVUPS      (R9), Z24
+	VMOVUPS      64(R9), Z25
+	VMOVUPS      128(R9), Z26
+	VPBROADCASTD (R11)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z3
+	VPDPBUSD     Z25, Z27, Z4
+	VPDPBUSD     Z26, Z27, Z5
+	VPBROADCASTD (R11)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z6
+	VPDPBUSD     Z25, Z27, Z7
+	VPDPBUSD     Z26, Z27, Z8
+	VPBROADCASTD (R11)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z9
+	VPDPBUSD     Z25, Z27, Z10
+	VPDPBUSD     Z26, Z27, Z11
+	VPBROADCASTD (R12), Z27
+	VPDPBUSD     Z24, Z27, Z12
+	VPDPBUSD     Z25, Z27, Z13
+	VPDPBUSD     Z26, Z27, Z14
+	VPBROADCASTD (R12)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z15
+	VPDPBUSD     Z25, Z27, Z16
+	VPDPBUSD     Z26, Z27, Z17
+	VPBROADCASTD (R12)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z18
+	VPDPBUSD     Z25, Z27, Z19
+	VPDPBUSD     Z26, Z27, Z20
+	VPBROADCASTD (R12)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z21
+	VPDPBUSD     Z25, Z27, Z22
+	VPDPBUSD     Z26, Z27, Z23
+	VMOVUPS      192(R9), Z24
+	VMOVUPS      256(R9), Z25
+	VMOVUPS      320(R9), Z26
+	VPBROADCASTD 4(R11)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z3
+	VPDPBUSD     Z25, Z27, Z4
+	VPDPBUSD     Z26, Z27, Z5
+	VPBROADCASTD 4(R11)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z6
+	VPDPBUSD     Z25, Z27, Z7
+	VPDPBUSD     Z26, Z27, Z8
+	VPBROADCASTD 4(R11)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z9
+	VPDPBUSD     Z25, Z27, Z10
+	VPDPBUSD     Z26, Z27, Z11
+	VPBROADCASTD 4(R12), Z27
+	VPDPBUSD     Z24, Z27, Z12
+	VPDPBUSD     Z25, Z27, Z13
+	VPDPBUSD     Z26, Z27, Z14
+	VPBROADCASTD 4(R12)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z15
+	VPDPBUSD     Z25, Z27, Z16
+	VPDPBUSD     Z26, Z27, Z17
+	VPBROADCASTD 4(R12)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z18
+	VPDPBUSD     Z25, Z27, Z19
+	VPDPBUSD     Z26, Z27, Z20
+	VPBROADCASTD 4(R12)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z21
+	VPDPBUSD     Z25, Z27, Z22
+	VPDPBUSD     Z26, Z27, Z23
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000180, R9
+	SUBQ         $0x02, R13
+	JNZ          tile0Left
+	MOVQ         inner+96(FP), R13
+	SUBQ         outer+120(FP), R13
+	SUBQ         outer+120(FP), R13
 
 tile0Inner:
 	VMOVUPS      (R9), Z24
@@ -2208,118 +2695,192 @@ tile0Inner:
 	ADDQ         $0x00000180, R9
 	SUBQ         $0x02, R13
 	JNZ          tile0Inner
-	ADDQ         srcRow+40(FP), R8
-	DECQ         R10
-	JNZ          tile0Window
-	MOVQ         scales+80(FP), R8
-	MOVQ         bias+56(FP), R9
-	VCVTDQ2PS    Z0, Z0
-	VMULPS       (R8), Z0, Z0
-	VADDPS       (R9), Z0, Z0
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       64(R8), Z1, Z1
-	VADDPS       64(R9), Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       128(R8), Z2, Z2
-	VADDPS       128(R9), Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VMULPS       (R8), Z3, Z3
-	VADDPS       (R9), Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       64(R8), Z4, Z4
-	VADDPS       64(R9), Z4, Z4
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       128(R8), Z5, Z5
-	VADDPS       128(R9), Z5, Z5
-	VCVTDQ2PS    Z6, Z6
-	VMULPS       (R8), Z6, Z6
-	VADDPS       (R9), Z6, Z6
-	VCVTDQ2PS    Z7, Z7
-	VMULPS       64(R8), Z7, Z7
-	VADDPS       64(R9), Z7, Z7
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       128(R8), Z8, Z8
-	VADDPS       128(R9), Z8, Z8
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       (R8), Z9, Z9
-	VADDPS       (R9), Z9, Z9
-	VCVTDQ2PS    Z10, Z10
-	VMULPS       64(R8), Z10, Z10
-	VADDPS       64(R9), Z10, Z10
-	VCVTDQ2PS    Z11, Z11
-	VMULPS       128(R8), Z11, Z11
-	VADDPS       128(R9), Z11, Z11
-	VCVTDQ2PS    Z12, Z12
-	VMULPS       (R8), Z12, Z12
-	VADDPS       (R9), Z12, Z12
-	VCVTDQ2PS    Z13, Z13
-	VMULPS       64(R8), Z13, Z13
-	VADDPS       64(R9), Z13, Z13
-	VCVTDQ2PS    Z14, Z14
-	VMULPS       128(R8), Z14, Z14
-	VADDPS       128(R9), Z14, Z14
-	VCVTDQ2PS    Z15, Z15
-	VMULPS       (R8), Z15, Z15
-	VADDPS       (R9), Z15, Z15
-	VCVTDQ2PS    Z16, Z16
-	VMULPS       64(R8), Z16, Z16
-	VADDPS       64(R9), Z16, Z16
-	VCVTDQ2PS    Z17, Z17
-	VMULPS       128(R8), Z17, Z17
-	VADDPS       128(R9), Z17, Z17
-	VCVTDQ2PS    Z18, Z18
-	VMULPS       (R8), Z18, Z18
-	VADDPS       (R9), Z18, Z18
-	VCVTDQ2PS    Z19, Z19
-	VMULPS       64(R8), Z19, Z19
-	VADDPS       64(R9), Z19, Z19
-	VCVTDQ2PS    Z20, Z20
-	VMULPS       128(R8), Z20, Z20
-	VADDPS       128(R9), Z20, Z20
-	VCVTDQ2PS    Z21, Z21
-	VMULPS       (R8), Z21, Z21
-	VADDPS       (R9), Z21, Z21
-	VCVTDQ2PS    Z22, Z22
-	VMULPS       64(R8), Z22, Z22
-	VADDPS       64(R9), Z22, Z22
-	VCVTDQ2PS    Z23, Z23
-	VMULPS       128(R8), Z23, Z23
-	VADDPS       128(R9), Z23, Z23
-	CMPQ         add+64(FP), $0x00
-	JEQ          tile0Clamp
-	MOVQ         AX, R8
-	VADDPS       (R8)(SI*1), Z0, Z0
-	VADDPS       64(R8)(SI*1), Z1, Z1
-	VADDPS       128(R8)(SI*1), Z2, Z2
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z3, Z3
-	VADDPS       64(R8)(SI*1), Z4, Z4
-	VADDPS       128(R8)(SI*1), Z5, Z5
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z6, Z6
-	VADDPS       64(R8)(SI*1), Z7, Z7
-	VADDPS       128(R8)(SI*1), Z8, Z8
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z9, Z9
-	VADDPS       64(R8)(SI*1), Z10, Z10
-	VADDPS       128(R8)(SI*1), Z11, Z11
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z12, Z12
-	VADDPS       64(R8)(SI*1), Z13, Z13
-	VADDPS       128(R8)(SI*1), Z14, Z14
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z15, Z15
-	VADDPS       64(R8)(SI*1), Z16, Z16
-	VADDPS       128(R8)(SI*1), Z17, Z17
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z18, Z18
-	VADDPS       64(R8)(SI*1), Z19, Z19
-	VADDPS       128(R8)(SI*1), Z20, Z20
-	ADDQ         dstSquare+8(FP), R8
-	VADDPS       (R8)(SI*1), Z21, Z21
-	VADDPS       64(R8)(SI*1), Z22, Z22
-	VADDPS       128(R8)(SI*1), Z23, Z23
-	ADDQ         dstSquare+8(FP), R8
+	MOVQ         outer+120(FP), R13
+	TESTQ        R13, R13
+	JZ           tile0Inside
+
+tile0Right:
+	VMOVUPS      (R9), Z24
+	VMOVUPS      64(R9), Z25
+	VMOVUPS      128(R9), Z26
+	VPBROADCASTD (R11), Z27
+	VPDPBUSD     Z24, Z27, Z0
+	VPDPBUSD     Z25, Z27, Z1
+	VPDPBUSD     Z26, Z27, Z2
+	VPBROADCASTD (R11)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z3
+	VPDPBUSD     Z25, Z27, Z4
+	VPDPBUSD     Z26, Z27, Z5
+	VPBROADCASTD (R11)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z6
+	VPDPBUSD     Z25, Z27, Z7
+	VPDPBUSD     Z26, Z27, Z8
+	VPBROADCASTD (R11)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z9
+	VPDPBUSD     Z25, Z27, Z10
+	VPDPBUSD     Z26, Z27, Z11
+	VPBROADCASTD (R12), Z27
+	VPDPBUSD     Z24, Z27, Z12
+	VPDPBUSD     Z25, Z27, Z13
+	VPDPBUSD     Z26, Z27, Z14
+	VPBROADCASTD (R12)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z15
+	VPDPBUSD     Z25, Z27, Z16
+	VPDPBUSD     Z26, Z27, Z17
+	VPBROADCASTD (R12)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z18
+	VPDPBUSD     Z25, Z27, Z19
+	VPDPBUSD     Z26, Z27, Z20
+	VMOVUPS      192(R9), Z24
+	VMOVUPS      256(R9), Z25
+	VMOVUPS      320(R9), Z26
+	VPBROADCASTD 4(R11), Z27
+	VPDPBUSD     Z24, Z27, Z0
+	VPDPBUSD     Z25, Z27, Z1
+	VPDPBUSD     Z26, Z27, Z2
+	VPBROADCASTD 4(R11)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z3
+	VPDPBUSD     Z25, Z27, Z4
+	VPDPBUSD     Z26, Z27, Z5
+	VPBROADCASTD 4(R11)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z6
+	VPDPBUSD     Z25, Z27, Z7
+	VPDPBUSD     Z26, Z27, Z8
+	VPBROADCASTD 4(R11)(BX*1), Z27
+	VPDPBUSD     Z24, Z27, Z9
+	VPDPBUSD     Z25, Z27, Z10
+	VPDPBUSD     Z26, Z27, Z11
+	VPBROADCASTD 4(R12), Z27
+	VPDPBUSD     Z24, Z27, Z12
+	VPDPBUSD     Z25, Z27, Z13
+	VPDPBUSD     Z26, Z27, Z14
+	VPBROADCASTD 4(R12)(DX*1), Z27
+	VPDPBUSD     Z24, Z27, Z15
+	VPDPBUSD     Z25, Z27, Z16
+	VPDPBUSD     Z26, Z27, Z17
+	VPBROADCASTD 4(R12)(DX*2), Z27
+	VPDPBUSD     Z24, Z27, Z18
+	VPDPBUSD     Z25, Z27, Z19
+	VPDPBUSD     Z26, Z27, Z20
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000180, R9
+	SUBQ         $0x02, R13
+	JNZ          tile0Right
+
+tile0Inside:
+	ADDQ      srcRow+40(FP), R8
+	DECQ      R10
+	JNZ       tile0Window
+	MOVQ      scales+80(FP), R8
+	MOVQ      bias+56(FP), R9
+	VCVTDQ2PS Z0, Z0
+	VMULPS    (R8), Z0, Z0
+	VADDPS    (R9), Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    64(R8), Z1, Z1
+	VADDPS    64(R9), Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    128(R8), Z2, Z2
+	VADDPS    128(R9), Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    (R8), Z3, Z3
+	VADDPS    (R9), Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    64(R8), Z4, Z4
+	VADDPS    64(R9), Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    128(R8), Z5, Z5
+	VADDPS    128(R9), Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    (R8), Z6, Z6
+	VADDPS    (R9), Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    64(R8), Z7, Z7
+	VADDPS    64(R9), Z7, Z7
+	VCVTDQ2PS Z8, Z8
+	VMULPS    128(R8), Z8, Z8
+	VADDPS    128(R9), Z8, Z8
+	VCVTDQ2PS Z9, Z9
+	VMULPS    (R8), Z9, Z9
+	VADDPS    (R9), Z9, Z9
+	VCVTDQ2PS Z10, Z10
+	VMULPS    64(R8), Z10, Z10
+	VADDPS    64(R9), Z10, Z10
+	VCVTDQ2PS Z11, Z11
+	VMULPS    128(R8), Z11, Z11
+	VADDPS    128(R9), Z11, Z11
+	VCVTDQ2PS Z12, Z12
+	VMULPS    (R8), Z12, Z12
+	VADDPS    (R9), Z12, Z12
+	VCVTDQ2PS Z13, Z13
+	VMULPS    64(R8), Z13, Z13
+	VADDPS    64(R9), Z13, Z13
+	VCVTDQ2PS Z14, Z14
+	VMULPS    128(R8), Z14, Z14
+	VADDPS    128(R9), Z14, Z14
+	VCVTDQ2PS Z15, Z15
+	VMULPS    (R8), Z15, Z15
+	VADDPS    (R9), Z15, Z15
+	VCVTDQ2PS Z16, Z16
+	VMULPS    64(R8), Z16, Z16
+	VADDPS    64(R9), Z16, Z16
+	VCVTDQ2PS Z17, Z17
+	VMULPS    128(R8), Z17, Z17
+	VADDPS    128(R9), Z17, Z17
+	VCVTDQ2PS Z18, Z18
+	VMULPS    (R8), Z18, Z18
+	VADDPS    (R9), Z18, Z18
+	VCVTDQ2PS Z19, Z19
+	VMULPS    64(R8), Z19, Z19
+	VADDPS    64(R9), Z19, Z19
+	VCVTDQ2PS Z20, Z20
+	VMULPS    128(R8), Z20, Z20
+	VADDPS    128(R9), Z20, Z20
+	VCVTDQ2PS Z21, Z21
+	VMULPS    (R8), Z21, Z21
+	VADDPS    (R9), Z21, Z21
+	VCVTDQ2PS Z22, Z22
+	VMULPS    64(R8), Z22, Z22
+	VADDPS    64(R9), Z22, Z22
+	VCVTDQ2PS Z23, Z23
+	VMULPS    128(R8), Z23, Z23
+	VADDPS    128(R9), Z23, Z23
+	CMPQ      add+64(FP), $0x00
+	JEQ       tile0Clamp
+	MOVQ      AX, R8
+	VADDPS    (R8)(SI*1), Z0, Z0
+	VADDPS    64(R8)(SI*1), Z1, Z1
+	VADDPS    128(R8)(SI*1), Z2, Z2
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z3, Z3
+	VADDPS    64(R8)(SI*1), Z4, Z4
+	VADDPS    128(R8)(SI*1), Z5, Z5
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z6, Z6
+	VADDPS    64(R8)(SI*1), Z7, Z7
+	VADDPS    128(R8)(SI*1), Z8, Z8
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z9, Z9
+	VADDPS    64(R8)(SI*1), Z10, Z10
+	VADDPS    128(R8)(SI*1), Z11, Z11
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z12, Z12
+	VADDPS    64(R8)(SI*1), Z13, Z13
+	VADDPS    128(R8)(SI*1), Z14, Z14
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z15, Z15
+	VADDPS    64(R8)(SI*1), Z16, Z16
+	VADDPS    128(R8)(SI*1), Z17, Z17
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z18, Z18
+	VADDPS    64(R8)(SI*1), Z19, Z19
+	VADDPS    128(R8)(SI*1), Z20, Z20
+	ADDQ      dstSquare+8(FP), R8
+	VADDPS    (R8)(SI*1), Z21, Z21
+	VADDPS    64(R8)(SI*1), Z22, Z22
+	VADDPS    128(R8)(SI*1), Z23, Z23
+	ADDQ      dstSquare+8(FP), R8
 
 tile0Clamp:
 	VBROADCASTSS low+72(FP), Z24

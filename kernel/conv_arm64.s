@@ -235,8 +235,8 @@ bounds:
 	BNE    row
 	RET
 
-// func byteConv16NEON(dst *float32, dstSquare, dstRow int, src *uint8, square, srcRow int, weights *int8, bias *float32, add *float32, low, high float32, scales *float32, step, inner, size int)
-TEXT ·byteConv16NEON(SB), NOSPLIT, $0-112
+// func byteConv16NEON(dst *float32, dstSquare, dstRow int, src *uint8, square, srcRow int, weights *int8, bias *float32, add *float32, low, high float32, scales *float32, step, inner, size, rows int)
+TEXT ·byteConv16NEON(SB), NOSPLIT, $0-120
 	MOVD   dst+0(FP), R0
 	MOVD   dstSquare+8(FP), R1
 	MOVD   dstRow+16(FP), R2
@@ -244,7 +244,7 @@ TEXT ·byteConv16NEON(SB), NOSPLIT, $0-112
 	MOVD   square+32(FP), R4
 	MOVD   srcRow+40(FP), R5
 	MOVD   step+88(FP), R14
-	MOVD   $8, R16
+	MOVD   rows+112(FP), R16
 row:
 	MOVD   $2, R17
 tile:
@@ -738,8 +738,8 @@ bounds:
 	BNE    row
 	RET
 
-// func byteConv16DotProd(dst *float32, dstSquare, dstRow int, src *uint8, square, srcRow int, weights *int8, bias *float32, add *float32, low, high float32, scales *float32, step, inner, size int)
-TEXT ·byteConv16DotProd(SB), NOSPLIT, $0-112
+// func byteConv16DotProd(dst *float32, dstSquare, dstRow int, src *uint8, square, srcRow int, weights *int8, bias *float32, add *float32, low, high float32, scales *float32, step, inner, size, rows int)
+TEXT ·byteConv16DotProd(SB), NOSPLIT, $0-120
 	MOVD   dst+0(FP), R0
 	MOVD   dstSquare+8(FP), R1
 	MOVD   dstRow+16(FP), R2
@@ -747,7 +747,7 @@ TEXT ·byteConv16DotProd(SB), NOSPLIT, $0-112
 	MOVD   square+32(FP), R4
 	MOVD   srcRow+40(FP), R5
 	MOVD   step+88(FP), R14
-	MOVD   $8, R16
+	MOVD   rows+112(FP), R16
 row:
 	MOVD   $2, R17
 tile:

@@ -4,50 +4,50 @@
 
 package kernel
 
-// floatConv16AVX2 writes 16 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
+// floatConv16AVX2 writes 16 output channels of one image. A window has size rows of inner inputs. The weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv16AVX2(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
 
-// floatConv24AVX2 writes 24 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
+// floatConv24AVX2 writes 24 output channels of one image. A window has size rows of inner inputs. The weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv24AVX2(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
 
-// floatConv16AVX512 writes 16 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
+// floatConv16AVX512 writes 16 output channels of one image. A window has size rows of inner inputs. The weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv16AVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
 
-// floatConv32AVX512 writes 32 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
+// floatConv32AVX512 writes 32 output channels of one image. A window has size rows of inner inputs. The weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv32AVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
 
-// floatConv48AVX512 writes 48 output channels of one image. A window has size rows of inner inputs; the weights of one are step bytes from those of the next.
+// floatConv48AVX512 writes 48 output channels of one image. A window has size rows of inner inputs. The weights of one are step bytes from those of the next.
 //
 //go:noescape
 func floatConv48AVX512(dst *float32, dstSquare int, dstRow int, src *float32, square int, srcRow int, weights *float32, bias *float32, add *float32, low float32, high float32, step int, inner int, size int)
 
-// byteConv16AVX2 writes 16 output channels of one image. A window has size rows of inner groups of four inputs; the weights of one are step bytes from those of the next.
+// byteConv16AVX2 writes 16 output channels of one image. A window has size rows of inner groups of four inputs, of which the first and the last outer lie in the border for the squares of the first and the last column, and are zero there. The weights of one are step bytes from those of the next.
 //
 //go:noescape
-func byteConv16AVX2(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+func byteConv16AVX2(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int, rows int, outer int)
 
-// byteConv16AVX512 writes 16 output channels of one image. A window has size rows of inner groups of four inputs; the weights of one are step bytes from those of the next.
+// byteConv16AVX512 writes 16 output channels of one image. A window has size rows of inner groups of four inputs, of which the first and the last outer lie in the border for the squares of the first and the last column, and are zero there. The weights of one are step bytes from those of the next.
 //
 //go:noescape
-func byteConv16AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+func byteConv16AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int, rows int, outer int)
 
-// byteConv32AVX512 writes 32 output channels of one image. A window has size rows of inner groups of four inputs; the weights of one are step bytes from those of the next.
+// byteConv32AVX512 writes 32 output channels of one image. A window has size rows of inner groups of four inputs, of which the first and the last outer lie in the border for the squares of the first and the last column, and are zero there. The weights of one are step bytes from those of the next.
 //
 //go:noescape
-func byteConv32AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+func byteConv32AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int, rows int, outer int)
 
-// byteConv48AVX512 writes 48 output channels of one image. A window has size rows of inner groups of four inputs; the weights of one are step bytes from those of the next.
+// byteConv48AVX512 writes 48 output channels of one image. A window has size rows of inner groups of four inputs, of which the first and the last outer lie in the border for the squares of the first and the last column, and are zero there. The weights of one are step bytes from those of the next.
 //
 //go:noescape
-func byteConv48AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int)
+func byteConv48AVX512(dst *float32, dstSquare int, dstRow int, src *uint8, square int, srcRow int, weights *int8, bias *float32, add *float32, low float32, high float32, scales *float32, step int, inner int, size int, rows int, outer int)
 
 // byteConv16AMX writes 16 output channels of one image. A window has size rows; the last tile of a row begins last bytes from its start, and the tiles of weights follow each other. Sums are computed for count squares of src one after the other, with border squares, which are left out, between its rows. Squares of dst are dstStep bytes apart and those of the next row dstSkip more.
 //

@@ -12,12 +12,12 @@ func floatConv16NEON(dst *float32, dstSquare, dstRow int, src *float32, square, 
 // byteConv16NEON writes 16 output channels of one image. A window has size rows of inner groups of four inputs, a multiple of 4; the weights of one are step bytes from those of the next.
 //
 //go:noescape
-func byteConv16NEON(dst *float32, dstSquare, dstRow int, src *uint8, square, srcRow int, weights *int8, bias *float32, add *float32, low, high float32, scales *float32, step, inner, size int)
+func byteConv16NEON(dst *float32, dstSquare, dstRow int, src *uint8, square, srcRow int, weights *int8, bias *float32, add *float32, low, high float32, scales *float32, step, inner, size, rows int)
 
 // byteConv16DotProd writes 16 output channels of one image. A window has size rows of inner groups of four inputs, a multiple of 4; the weights of one are step bytes from those of the next.
 //
 //go:noescape
-func byteConv16DotProd(dst *float32, dstSquare, dstRow int, src *uint8, square, srcRow int, weights *int8, bias *float32, add *float32, low, high float32, scales *float32, step, inner, size int)
+func byteConv16DotProd(dst *float32, dstSquare, dstRow int, src *uint8, square, srcRow int, weights *int8, bias *float32, add *float32, low, high float32, scales *float32, step, inner, size, rows int)
 
 // floatDepthwiseNEON convolves 16 channels of one image, each by itself. A window has size rows of as many squares; the weights of a square are step bytes from those of the next.
 //

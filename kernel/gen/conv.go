@@ -120,17 +120,22 @@ type convolution struct {
 func (c convolution) write() {
 	name, params, doc := "floatConv", imageParams("float32", "float32")+", step, inner, size int", "inputs"
 	if c.integers {
-		name, params, doc = "byteConv", imageParams("uint8", "int8")+", scales *float32, step, inner, size int", "groups of four inputs"
+		name, params = "byteConv", imageParams("uint8", "int8")+", scales *float32, step, inner, size, rows, outer int"
+		doc = "groups of four inputs, of which the first and the last outer lie in the border for the squares of the first and the last column, and are zero there"
 	}
 	c.function(fmt.Sprintf("%s%d", name, c.width*c.lanes), "func("+params+")",
-		fmt.Sprintf("writes %d output channels of one image. A window has size rows of inner %s; the weights of one are step bytes from those of the next.", c.width*c.lanes, doc))
+		fmt.Sprintf("writes %d output channels of one image. A window has size rows of inner %s. The weights of one are step bytes from those of the next.", c.width*c.lanes, doc))
 	i := c.newImage()
 	if c.integers {
 		c.products = c.newProducts()
 	}
 	step := c.newStep()
 	rows := GP64()
-	MOVQ(U32(convSide), rows)
+	if c.integers {
+		Load(Param("rows"), rows)
+	} else {
+		MOVQ(U32(convSide), rows)
+	}
 	Label("row")
 	for t := range convSide / c.squares {
 		c.tile(fmt.Sprintf("tile%d", t), &i, step, t)
@@ -195,17 +200,25 @@ func (c convolution) tile(name string, i *image, s *step, t int) {
 		LEAQ(Mem{Base: in, Index: i.square, Scale: 4}, fifth)
 	}
 	MOVQ(memory("inner"), inner)
-	Label(name + "Inner")
-	for u := range c.unroll {
-		c.multiply(sums, i.squares(c.squares, in, fifth, 4*u), func(j int) Mem { return c.weights(weights, s, u, j) })
+	// loop adds the products of inner inputs of the squares from first to end.
+	loop := func(name string, first, end int) {
+		Label(name)
+		for u := range c.unroll {
+			c.multiply(sums[first:end], i.squares(c.squares, in, fifth, 4*u)[first:end], func(j int) Mem { return c.weights(weights, s, u, j) })
+		}
+		ADDQ(Imm(uint64(4*c.unroll)), in)
+		if c.squares > 4 {
+			ADDQ(Imm(uint64(4*c.unroll)), fifth)
+		}
+		c.next(weights, s)
+		SUBQ(Imm(uint64(c.unroll)), inner)
+		JNZ(LabelRef(name))
 	}
-	ADDQ(Imm(uint64(4*c.unroll)), in)
-	if c.squares > 4 {
-		ADDQ(Imm(uint64(4*c.unroll)), fifth)
+	if c.integers {
+		c.inside(name, t, inner, loop)
+	} else {
+		loop(name+"Inner", 0, c.squares)
 	}
-	c.next(weights, s)
-	SUBQ(Imm(uint64(c.unroll)), inner)
-	JNZ(LabelRef(name + "Inner"))
 	ADDQ(memory("srcRow"), window)
 	DECQ(left)
 	JNZ(LabelRef(name + "Window"))
@@ -220,6 +233,33 @@ func (c convolution) tile(name string, i *image, s *step, t int) {
 		c.rescale(sums)
 	}
 	i.finish(name, sums, offset)
+}
+
+// inside has a loop leave out what lies in the border: the first inputs of the first
+// square of the t-th tile of a row if that is the first one, and the last inputs of the
+// last square of the last tile.
+func (c convolution) inside(name string, t int, inner Register, loop func(name string, first, end int)) {
+	first, last := t == 0, (t+1)*c.squares == convSide
+	CMPQ(memory("outer"), Imm(0))
+	JEQ(LabelRef(name + "Inner"))
+	if first {
+		MOVQ(memory("outer"), inner)
+		loop(name+"Left", 1, c.squares)
+	}
+	MOVQ(memory("inner"), inner)
+	for _, over := range []bool{first, last} {
+		if over {
+			SUBQ(memory("outer"), inner)
+		}
+	}
+	loop(name+"Inner", 0, c.squares)
+	if last {
+		MOVQ(memory("outer"), inner)
+		TESTQ(inner, inner)
+		JZ(LabelRef(name + "Inside"))
+		loop(name+"Right", 0, c.squares-1)
+		Label(name + "Inside")
+	}
 }
 
 // start returns the sums of a tile, which begin with the bias; those of integers

@@ -47,11 +47,11 @@ func (k *kernel) newImage() *image {
 	return i
 }
 
-// tiles writes the loop over the tiles of an image. window adds the products of one
+// tiles writes the loop over the tiles of so many rows of an image. window adds the products of one
 // row of windows, of size rows, to the sums; finish is between them and the bounds.
-func (i *image) tiles(start func(sum []vec, bias gp), window, finish func()) {
+func (i *image) tiles(count string, start func(sum []vec, bias gp), window, finish func()) {
 	rows, tile, bias, unused := i.register(), i.register(), i.register(), i.vector
-	i.op("MOVD", imm(convSide), rows)
+	i.op("MOVD", count, rows)
 	i.times("row", rows, func() {
 		// dst and src go through the tiles of a row, and then on.
 		i.op("MOVD", imm(convSide/convSquares), tile)
@@ -124,12 +124,15 @@ func (i *image) store() {
 func convolution(f *file, name string, bytes *level) {
 	params, doc := imageParams("float32", "float32")+", step, inner, size int)", "inputs"
 	if bytes != nil {
-		params, doc = imageParams("uint8", "int8")+", scales *float32, step, inner, size int)", "groups of four inputs"
+		params, doc = imageParams("uint8", "int8")+", scales *float32, step, inner, size, rows int)", "groups of four inputs"
 	}
 	k := f.function(name, params, "writes 16 output channels of one image. A window has size rows of inner "+doc+
 		", a multiple of 4; the weights of one are step bytes from those of the next.")
 	i := k.newImage()
-	step, inner := k.param("step"), k.register()
+	step, inner, rows := k.param("step"), k.register(), imm(convSide)
+	if bytes != nil {
+		rows = k.arg("rows")
+	}
 	in, w := k.vectors(convSquares), k.vectors(convVectors)
 	var p *groupProducts
 	if bytes != nil {
@@ -184,7 +187,7 @@ func convolution(f *file, name string, bytes *level) {
 		}
 	}
 	k.vector = int(i.sums[convSquares-1][convVectors-1]) + 1 // what follows the sums is free behind a window
-	i.tiles(start, window, finish)
+	i.tiles(rows, start, window, finish)
 }
 
 // depthwise writes the kernel of channels that do not mix.
@@ -197,7 +200,7 @@ func depthwise(f *file) {
 	w, in := k.vectors(convVectors), k.vectors(2*convVectors)
 	k.vector = unused
 	start := func(sum []vec, bias gp) { k.op("VLD1", bias.at(0), list(sum)) }
-	i.tiles(start, func() {
+	i.tiles(imm(convSide), start, func() {
 		k.op("MOVD", k.arg("size"), inner)
 		k.times("inner", inner, func() {
 			k.op("VLD1", i.weights.at(0), list(w))
