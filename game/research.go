@@ -63,9 +63,9 @@ func SplitResearch(limits string) (played string, plies []int) {
 	return played, plies
 }
 
-// Scores beyond this, in centipawns, surprise no more than it does; a won game counts
-// as this much.
-const surpriseLimit = 1000
+// SurpriseLimit is a score in centipawns. Those beyond it surprise no more than it does; a
+// won game counts as this much.
+const SurpriseLimit = 1000
 
 // MostSurprising returns the plies, in order, that surprised the search most: as many
 // as the share, 0 to 1, of those that may be trained on, and none that did not
@@ -109,7 +109,7 @@ func surprisesOf(g *Game) []int {
 			known = false
 			continue
 		}
-		score := 256 * int(max(-surpriseLimit, min(surpriseLimit, p.Score)))
+		score := 256 * int(max(-SurpriseLimit, min(SurpriseLimit, p.Score)))
 		if !known {
 			after, known = score, true
 			continue
@@ -126,9 +126,9 @@ func surprisesOf(g *Game) []int {
 func resultScore(o chess.Outcome, c chess.Color) int {
 	switch o {
 	case chess.Win(c):
-		return 256 * surpriseLimit
+		return 256 * SurpriseLimit
 	case chess.Win(c.Other()):
-		return -256 * surpriseLimit
+		return -256 * SurpriseLimit
 	}
 	return 0
 }

@@ -8,12 +8,15 @@
 // known of the game (result, ply, plies left) stays. Games come out as samples, for the
 // moves played are no longer those of the searches.
 //
+// With a first player only positions that surprise it are searched again: those whose
+// score by its search is far from the one they have.
+//
 // # Files
 //
 // A run that was stopped at any moment goes on where its file ends. Beside the file lies
 // one named like it with ".run" after it,
 //
-//	{"run":ID,"read":N,"written":N,"stuck":N,"bytes":N,"done":BOOL}
+//	{"run":ID,"read":N,"written":N,"stuck":N,"calm":N,"bytes":N,"done":BOOL}
 //
 // which is replaced whenever positions have been written: read is how many samples of the
 // input were, bytes the length of the file; what is after that is cut off. ID follows from
@@ -28,6 +31,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -49,6 +53,17 @@ type Settings struct {
 	Limits search.Limits
 	Filter sample.Filter
 	Seed   uint64 // of what Filter leaves out at random
+	First  First
+}
+
+// First says which positions are searched again by a shorter search before.
+type First struct {
+	Player, Net string // as of Settings
+	Limits      search.Limits
+	// Surprise is how far, in centipawns, the score of that search is at least from
+	// the one that the position has, both within ±1,000 (game.SurpriseLimit). 0 means
+	// that there is no first search.
+	Surprise int
 }
 
 // Config says how a run goes.
@@ -60,8 +75,10 @@ type Config struct {
 
 	// New makes a player, once for each thread. A player that is an io.Closer is
 	// closed in the end.
-	New     func() (game.Player, error)
-	Threads int // positions searched at a time; 0 means 1
+	New func() (game.Player, error)
+	// NewFirst makes a player of First in the same way.
+	NewFirst func() (game.Player, error)
+	Threads  int // positions searched at a time; 0 means 1
 
 	// SaveInterval is how long positions may wait to be saved; 0 means 10 s.
 	SaveInterval time.Duration
@@ -76,6 +93,7 @@ type Progress struct {
 	Read    int64 // samples of the input
 	Written int64
 	Stuck   int64 // positions kept by the filter, but without a legal move
+	Calm    int64 // of those with one, those that did not surprise First
 	// What follows counts from this call of Run on.
 	Counts   sample.Counts // of samples read, those passed over at the beginning included
 	Searched int64
@@ -93,12 +111,22 @@ type runner struct {
 	progress  Progress
 	selection sample.Selection
 	players   []game.Player
-	source    int // the one being read
+	first     []game.Player // one for each of players, or none
+	source    int           // the one being read
 	samples   []sample.Sample
 	results   []search.Result
-	stuck     []bool
+	fates     []fate
 	began     time.Time
 }
+
+// fate is what becomes of a position.
+type fate uint8
+
+const (
+	searched fate = iota
+	stuck         // it has no legal move
+	calm          // it did not surprise
+)
 
 // Run writes the file, or goes on writing it. When ctx ends, what was searched so far is
 // written and the error is that of ctx; calling Run again with the same settings and
@@ -132,6 +160,13 @@ func Run(ctx context.Context, cfg Config) (done Progress, err error) {
 			return done, fmt.Errorf("player: %w", err)
 		}
 		r.players = append(r.players, p)
+		if cfg.First.Surprise > 0 {
+			p, err := cfg.NewFirst()
+			if err != nil {
+				return done, fmt.Errorf("first player: %w", err)
+			}
+			r.first = append(r.first, p)
+		}
 	}
 	for !r.at.Done && err == nil {
 		err = r.part(ctx)
@@ -144,6 +179,8 @@ func (c *Config) run() (string, error) {
 	switch {
 	case c.Limits.Nodes == 0 && c.Limits.Depth == 0 && c.Limits.MoveTime == 0:
 		return "", fmt.Errorf("%w: found no limit of a search, expected nodes, a depth or a time", ErrConfig)
+	case c.First.Surprise < 0 || c.First.Surprise > 2*game.SurpriseLimit:
+		return "", fmt.Errorf("%w: found a surprise of %d centipawns, expected 0 to %d", ErrConfig, c.First.Surprise, 2*game.SurpriseLimit)
 	case c.Target.Name == "-":
 		return "", fmt.Errorf("%w: found standard output, expected a file, which a run can go on with", ErrConfig)
 	}
@@ -152,19 +189,22 @@ func (c *Config) run() (string, error) {
 	for _, s := range c.Sources {
 		fmt.Fprintf(h, " %q", s.Name)
 	}
+	if f := c.First; f.Surprise > 0 {
+		fmt.Fprintf(h, " first %q %q %q %d", f.Player, f.Net, game.LimitsText(f.Limits), f.Surprise)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
 // now says how far the run has come if it is at the given state.
 func (r *runner) now(at *state) Progress {
 	p := r.progress
-	p.Read, p.Written, p.Stuck, p.Elapsed = at.Read, at.Written, at.Stuck, time.Since(r.began)
+	p.Read, p.Written, p.Stuck, p.Calm, p.Elapsed = at.Read, at.Written, at.Stuck, at.Calm, time.Since(r.began)
 	return p
 }
 
 // leave closes the players. How they end does not matter.
 func (r *runner) leave() {
-	for _, p := range r.players {
+	for _, p := range slices.Concat(r.players, r.first) {
 		if c, ok := p.(io.Closer); ok {
 			_ = c.Close()
 		}
@@ -260,6 +300,7 @@ func (r *runner) batch(ctx context.Context, sink *dataset.Sink, at *state) error
 		}
 		if kept {
 			s.Policy = nil // of the search before, and in the reader's memory
+			s.Score = sample.Convert(s.Score, r.cfg.Sources[r.source].Unit(), sample.CentipawnUnit)
 			r.samples = append(r.samples, s)
 		}
 		if read++; read%4096 == 0 && ctx.Err() != nil {
@@ -269,11 +310,11 @@ func (r *runner) batch(ctx context.Context, sink *dataset.Sink, at *state) error
 	if err := r.search(ctx); err != nil {
 		return err
 	}
-	written, stuck := at.Written, at.Stuck
+	count := [...]int64{searched: at.Written, stuck: at.Stuck, calm: at.Calm}
 	for i := range r.samples {
 		s := &r.samples[i]
-		if r.stuck[i] {
-			stuck++
+		count[r.fates[i]]++
+		if r.fates[i] != searched {
 			continue
 		}
 		s.Move, s.Partial = r.results[i].Move, false
@@ -281,9 +322,8 @@ func (r *runner) batch(ctx context.Context, sink *dataset.Sink, at *state) error
 		if err := sink.Write(s, sample.CentipawnUnit); err != nil {
 			return fmt.Errorf("%s: position %q: %w", sink.Name, s.Pos.FEN(), err)
 		}
-		written++
 	}
-	at.Read, at.Written, at.Stuck, at.Done = read, written, stuck, done
+	at.Read, at.Written, at.Stuck, at.Calm, at.Done = read, count[searched], count[stuck], count[calm], done
 	return nil
 }
 
@@ -291,30 +331,11 @@ func (r *runner) batch(ctx context.Context, sink *dataset.Sink, at *state) error
 func (r *runner) search(ctx context.Context) error {
 	n := len(r.samples)
 	r.results = append(r.results[:0], make([]search.Result, n)...)
-	r.stuck = append(r.stuck[:0], make([]bool, n)...)
+	r.fates = append(r.fates[:0], make([]fate, n)...)
 	errs := make([]error, len(r.players))
 	parallel.Do(len(r.players), n, func(worker, i int) {
-		if errs[worker] != nil {
-			return
-		}
-		pos := &r.samples[i].Pos
-		if !pos.HasLegalMove() {
-			r.stuck[i] = true
-			return
-		}
-		p := r.players[worker]
-		err := p.NewGame()
-		if err == nil {
-			r.results[i], err = p.Search(ctx, chess.NewLine(*pos), r.cfg.Limits)
-		}
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		if err == nil && !pos.IsLegal(r.results[i].Move) {
-			err = fmt.Errorf("found the move %v, expected a legal one", r.results[i].Move)
-		}
-		if err != nil {
-			errs[worker] = fmt.Errorf("position %q: %w", pos.FEN(), err)
+		if errs[worker] == nil {
+			errs[worker] = r.one(ctx, worker, i)
 		}
 	})
 	if ctx.Err() != nil {
@@ -327,7 +348,52 @@ func (r *runner) search(ctx context.Context) error {
 	}
 	for i := range r.results {
 		r.progress.Nodes += r.results[i].Nodes
+		if r.fates[i] == searched {
+			r.progress.Searched++
+		}
 	}
-	r.progress.Searched += int64(n)
 	return nil
+}
+
+// one searches a sample, if it is to be searched.
+func (r *runner) one(ctx context.Context, worker, i int) error {
+	pos, s := &r.samples[i].Pos, &r.samples[i]
+	if !pos.HasLegalMove() {
+		r.fates[i] = stuck
+		return nil
+	}
+	if first := r.cfg.First; first.Surprise > 0 {
+		found, err := searchAlone(ctx, r.first[worker], pos, first.Limits)
+		if err != nil {
+			return fmt.Errorf("first player: %w", err)
+		}
+		if s.Score != sample.NoScore && distance(found.Score, s.Score) < first.Surprise {
+			r.fates[i] = calm
+			return nil
+		}
+	}
+	var err error
+	r.results[i], err = searchAlone(ctx, r.players[worker], pos, r.cfg.Limits)
+	return err
+}
+
+// searchAlone has a player search a position of which it knows nothing.
+func searchAlone(ctx context.Context, p game.Player, pos *chess.Position, limits search.Limits) (found search.Result, err error) {
+	if err = p.NewGame(); err == nil {
+		found, err = p.Search(ctx, chess.NewLine(*pos), limits)
+	}
+	if err == nil && !pos.IsLegal(found.Move) {
+		err = fmt.Errorf("found the move %v, expected a legal one", found.Move)
+	}
+	if err != nil {
+		return found, fmt.Errorf("position %q: %w", pos.FEN(), err)
+	}
+	return found, nil
+}
+
+// distance is how far two scores are from each other, as far as they count.
+func distance(a, b search.Score) int {
+	const limit = game.SurpriseLimit
+	d := max(-limit, min(limit, int(a))) - max(-limit, min(limit, int(b)))
+	return max(d, -d)
 }

@@ -66,8 +66,8 @@ func readAll(t *testing.T, name string) []sample.Sample {
 	return sampletest.ReadAll(t, s)
 }
 
-// twin is what Run writes, the obvious way: an engine of its own for each position.
-func twin(t *testing.T, cfg Config) (list []sample.Sample, stuck int64) {
+// twin is what Run writes, the obvious way: an engine of its own for each search.
+func twin(t *testing.T, cfg Config) (list []sample.Sample, stuck, calm int64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(cfg.Seed, 0))
 	selection := sample.Selection{Filter: cfg.Filter, Chance: func(sample.Reason) float64 { return rng.Float64() }}
@@ -79,32 +79,57 @@ func twin(t *testing.T, cfg Config) (list []sample.Sample, stuck int64) {
 			stuck++
 			continue
 		}
-		e, err := newEngine()
-		if err != nil {
-			t.Fatal(err)
+		search := func(limits search.Limits) search.Result {
+			e, err := newEngine()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := e.Search(t.Context(), chess.NewLine(s.Pos), limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
 		}
-		r, err := e.Search(t.Context(), chess.NewLine(s.Pos), cfg.Limits)
-		if err != nil {
-			t.Fatal(err)
+		if cfg.First.Surprise > 0 {
+			before := sample.Convert(s.Score, sample.InternalUnit, sample.CentipawnUnit)
+			now := search(cfg.First.Limits).Score
+			if difference := min(max(now, -1000), 1000) - min(max(before, -1000), 1000); max(difference, -difference) < 150 {
+				calm++
+				continue
+			}
 		}
+		r := search(cfg.Limits)
 		s.Move, s.Score = r.Move, r.Score
 		list = append(list, s)
 	}
-	return list, stuck
+	return list, stuck, calm
 }
 
-func TestRun(t *testing.T) {
-	want, stuck := twin(t, config(t, dataset.Chain))
+func TestRun(t *testing.T) { checkRun(t, First{}) }
+
+// Only what surprises a first player is searched.
+func TestSurprise(t *testing.T) {
+	checkRun(t, First{Player: "material", Net: "material", Limits: search.Limits{Nodes: 1}, Surprise: 150})
+}
+
+func checkRun(t *testing.T, first First) {
+	t.Helper()
+	twinConfig := config(t, dataset.Chain)
+	twinConfig.First = first
+	want, stuck, calm := twin(t, twinConfig)
+	if (calm > 0) != (first.Surprise > 0) {
+		t.Fatalf("%d positions do not surprise %+v", calm, first)
+	}
 	for _, threads := range []int{1, 3} {
 		cfg := config(t, dataset.Chain)
-		cfg.Threads = threads
+		cfg.Threads, cfg.First, cfg.NewFirst = threads, first, newEngine
 		done, err := run(t.Context(), t, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		found := readAll(t, cfg.Target.Name)
-		if len(found) != len(want) || done.Written != int64(len(want)) || done.Stuck != stuck || len(want) == 0 {
-			t.Fatalf("%d threads: %d positions written, %d stuck, %d in the file, expected %d and %d", threads, done.Written, done.Stuck, len(found), len(want), stuck)
+		if len(found) != len(want) || done.Written != int64(len(want)) || done.Stuck != stuck || done.Calm != calm || len(want) == 0 {
+			t.Fatalf("%d threads: %d positions written, %d stuck, %d calm, %d in the file, expected %d, %d and %d", threads, done.Written, done.Stuck, done.Calm, len(found), len(want), stuck, calm)
 		}
 		for i := range want {
 			f, w := &found[i], &want[i]
@@ -225,6 +250,8 @@ func TestRefused(t *testing.T) {
 		{"no state", func(*Config) error { return os.Remove(stateName(name)) }, ErrOther},
 		{"damaged state", func(*Config) error { return os.WriteFile(stateName(name), state[:len(state)-20], 0o666) }, ErrDamaged},
 		{"shorter file", func(*Config) error { return os.WriteFile(name, whole[:len(whole)-1], 0o666) }, ErrDamaged},
+		{"a first player", func(c *Config) error { c.First.Surprise, c.NewFirst = 100, newEngine; return nil }, ErrOther},
+		{"too great a surprise", func(c *Config) error { c.First.Surprise = 2001; return nil }, ErrConfig},
 		{"no limit", func(c *Config) error { c.Limits = search.Limits{}; return nil }, ErrConfig},
 		{"standard output", func(c *Config) error { c.Target.Name = "-"; return nil }, ErrConfig},
 	} {
@@ -281,6 +308,7 @@ func TestFailingPlayer(t *testing.T) {
 
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"run":"ab","read":5,"written":3,"stuck":1,"bytes":216,"done":false}`))
+	f.Add([]byte(`{"run":"ab","read":9,"written":3,"stuck":1,"calm":5,"bytes":216,"done":true}`))
 	f.Add([]byte(`{"run":"ab","read":-5}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := parseState(text)
@@ -290,7 +318,7 @@ func FuzzState(f *testing.F) {
 			}
 			return
 		}
-		if s.Written+s.Stuck > s.Read || s.Written < 0 || s.Stuck < 0 || s.Bytes < 0 {
+		if s.Written+s.Stuck+s.Calm > s.Read || s.Written < 0 || s.Stuck < 0 || s.Calm < 0 || s.Bytes < 0 {
 			t.Errorf("accepted %+v", s)
 		}
 	})

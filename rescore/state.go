@@ -25,6 +25,7 @@ type state struct {
 	Read    int64  `json:"read"`
 	Written int64  `json:"written"`
 	Stuck   int64  `json:"stuck"`
+	Calm    int64  `json:"calm"`
 	Bytes   int64  `json:"bytes"`
 	Done    bool   `json:"done"`
 }
@@ -56,7 +57,7 @@ func parseState(text []byte) (s state, err error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if s.Run == "" || s.Read < 0 || s.Written < 0 || s.Stuck < 0 || s.Bytes < 0 || s.Written > s.Read-s.Stuck {
+	if s.Run == "" || s.Read < 0 || s.Written < 0 || s.Stuck < 0 || s.Calm < 0 || s.Bytes < 0 || s.Stuck > s.Read || s.Calm > s.Read-s.Stuck || s.Written > s.Read-s.Stuck-s.Calm {
 		return s, fmt.Errorf("%w: found %.200s, expected the state of a run", ErrDamaged, text)
 	}
 	return s, nil

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/rescore"
@@ -21,6 +23,8 @@ type rescoreOptions struct {
 	dataOptions
 	to              string
 	player, filter  string
+	first           string
+	surprise        int
 	seed            uint64
 	nodes           uint64
 	depth           int
@@ -42,6 +46,11 @@ searched by itself, without what was found for others, so the file depends neith
 --threads nor on interruptions, if the player is deterministic, as ours are with one
 thread and a limit of nodes or depth.
 
+With --surprise and --first another player, with one node unless its settings say
+otherwise, searches each position before. Only those are searched again and written
+whose score by it is that many centipawns from the one they have, both counted up to
+±1,000: where a net is surprised by what another search found.
+
 A run may be stopped at any moment: the same command goes on where the file ends.
 OUT.run says how far it is.
 
@@ -53,6 +62,7 @@ Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted but to be
 continued by the same command.`,
 		Example: `  selfplay rescore games.chain deeper.chain --nodes 2000
   selfplay rescore replay:runs/crazyhouse-laptop labels.bin --player best.nnue --nodes 1500 --filter no-check,no-capture,keep=0.1
+  selfplay rescore replay:runs/nnue labels.chain --player runs/planes,nodes=400 --first runs/planes --surprise 200
   selfplay rescore games.chain teacher.bin --player uci:fairy-stockfish --depth 8 --threads 4`,
 		Args: cli.AtLeastArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -65,6 +75,8 @@ continued by the same command.`,
 	f.StringVar(&o.player, "player", player.Builtin, "who searches, as described above")
 	f.Uint64Var(&o.nodes, "nodes", 1000, "nodes of a search; 0: no limit")
 	f.IntVar(&o.depth, "depth", 0, "depth of a search, plies; 0: no limit; without --nodes it is the only one")
+	f.StringVar(&o.first, "first", "", "with --surprise, who searches before: a player as --player")
+	f.IntVar(&o.surprise, "surprise", 0, "search only what surprises --first by so many centipawns, 1 to 2000")
 	f.StringVar(&o.filter, "filter", "", "which positions, "+sample.FilterHelp)
 	f.Uint64Var(&o.seed, "seed", 1, "seed of filters that leave out at random")
 	f.IntVar(&o.threads, "threads", 1, "positions searched at a time")
@@ -98,11 +110,15 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 	if err != nil {
 		return err
 	}
+	first, newFirst, err := o.firstPlayer(c, target.Variant)
+	if err != nil {
+		return err
+	}
 	tellMissing(stderr, sources, &target)
 	shown := time.Now()
 	done, err := rescore.Run(c.Context(), rescore.Config{
-		Settings: rescore.Settings{Player: who.Settings, Net: who.Net, Limits: who.Limits, Filter: filter, Seed: o.seed},
-		Sources:  sources, Target: target, New: who.New, Threads: o.threads, SaveInterval: o.saveInterval,
+		Settings: rescore.Settings{Player: who.Settings, Net: who.Net, Limits: who.Limits, Filter: filter, Seed: o.seed, First: first},
+		Sources:  sources, Target: target, New: who.New, NewFirst: newFirst, Threads: o.threads, SaveInterval: o.saveInterval,
 		Note: func(text string) { fmt.Fprintln(stderr, text) },
 		Progress: func(p rescore.Progress) {
 			if time.Since(shown) > 5*time.Second {
@@ -131,6 +147,9 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 	if done.Stuck > 0 {
 		fmt.Fprintf(stderr, "%d positions left out: no legal move\n", done.Stuck)
 	}
+	if done.Calm > 0 {
+		fmt.Fprintf(stderr, "%d positions left out: no surprise\n", done.Calm)
+	}
 	if done.Searched == 0 {
 		fmt.Fprintf(stderr, "%s: complete, %d positions\n", out, done.Written)
 		return nil
@@ -139,4 +158,19 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 	fmt.Fprintf(stderr, "%d positions written; now %d in %.1f s, %.0f a second, %.0f nodes each\n", done.Written, done.Searched, seconds,
 		float64(done.Searched)/seconds, float64(done.Nodes)/float64(done.Searched))
 	return nil
+}
+
+// firstPlayer loads the player of --first, if there is one.
+func (o *rescoreOptions) firstPlayer(c *cobra.Command, v *chess.Variant) (first rescore.First, make func() (game.Player, error), err error) {
+	if (o.first == "") != (o.surprise == 0) || o.surprise < 0 || o.surprise > 2*game.SurpriseLimit {
+		return first, nil, fmt.Errorf("%w: found --first %q and --surprise %d, expected both, with 1 to %d centipawns, or neither", cli.ErrUsage, o.first, o.surprise, 2*game.SurpriseLimit)
+	}
+	if o.first == "" {
+		return first, nil, nil
+	}
+	who, err := cli.LoadPlayer(c.Context(), c.ErrOrStderr(), o.first, v, player.Defaults{Limits: search.Limits{Nodes: 1}, HashMB: 1})
+	if err != nil {
+		return first, nil, err
+	}
+	return rescore.First{Player: who.Settings, Net: who.Net, Limits: who.Limits, Surprise: o.surprise}, who.New, nil
 }
