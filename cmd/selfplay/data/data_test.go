@@ -216,6 +216,13 @@ func TestRescore(t *testing.T) {
 	if _, stderr, code := selfplayCommand(t, "", append(args, "--seed", "2")...); code != 2 || !strings.Contains(stderr, "another run") {
 		t.Errorf("other settings: exit code %d: %s", code, stderr)
 	}
+	surprised := []string{"rescore", in, filepath.Join(dir, "surprised.plain"), "--nodes", "50", "--player", "material", "--first", "material"}
+	if _, stderr, code := selfplayCommand(t, "", append(surprised, "--surprise", "100")...); code != 0 || !strings.Contains(stderr, "left out: no surprise") {
+		t.Errorf("with a first player: exit code %d: %s", code, stderr)
+	}
+	if _, stderr, code := selfplayCommand(t, "", surprised...); code != 2 || !strings.Contains(stderr, "expected both") {
+		t.Errorf("a first player alone: exit code %d: %s", code, stderr)
+	}
 	data, err := os.ReadFile(in)
 	if err != nil {
 		t.Fatal(err)
