@@ -114,8 +114,8 @@ type byteRows struct {
 	outer int
 }
 
-// ByteSpace is memory for a ByteConv to work in, which grows as needed. One goroutine uses
-// it at a time, for any number of convolutions.
+// ByteSpace is memory for a ByteConv to work in. Its zero value is ready for use. One
+// goroutine uses it at a time, for any number of convolutions.
 type ByteSpace struct{ sums []int32 }
 
 // NewByteConv returns a convolution of images of a quantisation; the rest is as for

@@ -2,7 +2,7 @@
 
 package kernel
 
-// byteConv reads what lies in the border of columns, too.
+// byteConv has no use for r.outer: it reads whole rows of the windows.
 func byteConv(t *imagePass, r *byteRows, b Bounds) {
 	if !useNEON {
 		byteConvGeneric(t, r, b)

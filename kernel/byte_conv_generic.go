@@ -2,7 +2,8 @@ package kernel
 
 import "math"
 
-// byteConvGeneric reads what lies in the border, too.
+// byteConvGeneric computes r from whole rows of the windows, those inputs included that
+// r.outer allows to leave out.
 func byteConvGeneric(t *imagePass, r *byteRows, b Bounds) {
 	width := len(r.bias)
 	for row := range r.rows {

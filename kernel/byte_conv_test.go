@@ -37,19 +37,25 @@ func checkByteConv(t *testing.T, r *rand.Rand, s convShape, low float32) {
 	})
 	add := randomImages(r, n, s.out, c.out, 1, randomFloats)
 	space := new(ByteSpace)
-	apply := func(c *ByteConv, l Level) []float32 {
+	apply := func(c *ByteConv, l Level, inPlace bool) []float32 {
 		forceLevel(t, l)
-		bytes, dst := NewByteImages(n, c.in, s.size/2, q), NewFloatImages(n, c.out, 1)
+		bytes, dst, before := NewByteImages(n, c.in, s.size/2, q), NewFloatImages(n, c.out, 1), add
 		bytes.Set(src, n)
-		c.Apply(dst, bytes, add, n, Unbounded, space)
+		if inPlace {
+			copy(dst.Data, add.Data)
+			before = dst
+		}
+		c.Apply(dst, bytes, before, n, Unbounded, space)
 		return dst.Data
 	}
 	whole := *c // reads all of the border
 	whole.bands, whole.outer = []byteBand{{0, ImageSide, 0, s.size}}, 0
-	want := apply(&whole, Generic)
+	want := apply(&whole, Generic, false)
 	for l := Generic; l <= Best(); l++ {
-		if got := apply(c, l); !slices.EqualFunc(got, want, sameBits) {
-			t.Errorf("%v, from %g: level %v differs from plain code of the whole window", s, low, l)
+		for _, inPlace := range []bool{false, true} {
+			if got := apply(c, l, inPlace); !slices.EqualFunc(got, want, sameBits) {
+				t.Errorf("%v, from %g: level %v, in place %v, differs from plain code of the whole window", s, low, l, inPlace)
+			}
 		}
 	}
 	// Steps of the inputs are 1/Scale; of the weights 1/127 of the largest, 1.

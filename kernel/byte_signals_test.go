@@ -27,11 +27,15 @@ func TestInterrupted(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGUSR1)
 	defer signal.Stop(signals)
+	counts := make([]int, 4*runtime.GOMAXPROCS(0))
+	var works []interruptible
+	for g := range counts {
+		works = append(works, newInterruptible(t, uint64(g)))
+	}
 	end := time.Now().Add(*interrupted)
 	var computing sync.WaitGroup
-	counts := make([]int, 4*runtime.GOMAXPROCS(0))
-	for g := range counts {
-		computing.Go(func() { counts[g] = computeUntil(t, uint64(g), end) })
+	for g, w := range works {
+		computing.Go(func() { counts[g] = w.computeUntil(t, end) })
 	}
 	sent := 0
 	for time.Now().Before(end) {
@@ -46,22 +50,42 @@ func TestInterrupted(t *testing.T) {
 	t.Logf("%d goroutines, %d signals, convolutions %v", len(counts), sent, counts)
 }
 
-// computeUntil computes one convolution after another and returns how many.
-func computeUntil(t *testing.T, seed uint64, end time.Time) (n int) {
+// interruptible is a convolution, and what plain code computes.
+type interruptible struct {
+	conv *ByteConv
+	src  ByteImages
+	want []float32
+}
+
+func newInterruptible(t *testing.T, seed uint64) interruptible {
+	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	q := Quantise(0, 1)
 	c := NewByteConv(randomFloats(r, 48*32*9), nil, 48, 32, 3, q)
-	src, space := NewByteImages(1, 32, 1, q), new(ByteSpace)
-	for i := range src.Data {
-		src.Data[i] = uint8(r.IntN(byteMost + 1))
+	src, want := NewByteImages(1, 32, 1, q), NewFloatImages(1, 48, 1)
+	for row := range ImageSide {
+		at := ((row+1)*(ImageSide+2) + 1) * 32
+		for i := range ImageSide * 32 {
+			src.Data[at+i] = uint8(r.IntN(byteMost + 1))
+		}
 	}
-	want, got := NewFloatImages(1, 48, 1), NewFloatImages(1, 48, 1)
-	c.Apply(want, src, FloatImages{}, 1, Unbounded, space)
+	restore, err := Force(Generic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer restore()
+	c.Apply(want, src, FloatImages{}, 1, Unbounded, new(ByteSpace))
+	return interruptible{c, src, want.Data}
+}
+
+// computeUntil computes the convolution again and again and returns how often.
+func (w interruptible) computeUntil(t *testing.T, end time.Time) (n int) {
+	got, space := NewFloatImages(1, 48, 1), new(ByteSpace)
 	for ; n == 0 || time.Now().Before(end); n++ {
 		clear(got.Data)
-		c.Apply(got, src, FloatImages{}, 1, Unbounded, space)
-		if !slices.Equal(got.Data, want.Data) {
-			t.Errorf("convolution %d of goroutine %d differs from the first", n, seed)
+		w.conv.Apply(got, w.src, FloatImages{}, 1, Unbounded, space)
+		if !slices.Equal(got.Data, w.want) {
+			t.Errorf("convolution %d differs from plain code", n)
 			return n
 		}
 	}

@@ -61,8 +61,8 @@ type First struct {
 	Player, Net string // as of Settings
 	Limits      search.Limits
 	// Surprise is how far, in centipawns, the score of that search is at least from
-	// the one that the position has, both within ±1,000 (game.SurpriseLimit). 0 means
-	// that there is no first search.
+	// the one that the position has, both within ±1,000 (game.SurpriseLimit). A position
+	// without a score is always searched. 0 means that there is no first search.
 	Surprise int
 }
 
@@ -357,13 +357,13 @@ func (r *runner) search(ctx context.Context) error {
 
 // one searches a sample, if it is to be searched.
 func (r *runner) one(ctx context.Context, worker, i int) error {
-	pos, s := &r.samples[i].Pos, &r.samples[i]
-	if !pos.HasLegalMove() {
+	s := &r.samples[i]
+	if !s.Pos.HasLegalMove() {
 		r.fates[i] = stuck
 		return nil
 	}
 	if first := r.cfg.First; first.Surprise > 0 {
-		found, err := searchAlone(ctx, r.first[worker], pos, first.Limits)
+		found, err := searchAlone(ctx, r.first[worker], &s.Pos, first.Limits)
 		if err != nil {
 			return fmt.Errorf("first player: %w", err)
 		}
@@ -373,7 +373,7 @@ func (r *runner) one(ctx context.Context, worker, i int) error {
 		}
 	}
 	var err error
-	r.results[i], err = searchAlone(ctx, r.players[worker], pos, r.cfg.Limits)
+	r.results[i], err = searchAlone(ctx, r.players[worker], &s.Pos, r.cfg.Limits)
 	return err
 }
 

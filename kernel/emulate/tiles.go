@@ -29,14 +29,14 @@ type code struct {
 	reg, rm, source int // source is of vvvv
 	memory, sib     bool
 	base, index     int // registers of an address
-	displacement    int
 	bytes           int
 }
 
-// longest is the most bytes that an instruction of AMX has.
-const longest = 10
+// longest is the most bytes that an instruction has.
+const longest = 6
 
-// decode reads an instruction of AMX, if it is one.
+// decode reads an instruction of AMX, if it is one. Addresses have no displacement: the
+// kernels use none.
 func decode(b *[longest]byte) (c code, ok bool) {
 	if b[0] != 0xc4 || b[1]&0x1f != 2 || b[2]&0x84 != 0 {
 		return c, false
@@ -51,15 +51,8 @@ func decode(b *[longest]byte) (c code, ok bool) {
 		c.base, c.index = int(b[5]&7), int(b[5]>>3&7)|int(^b[1]>>6&1)<<3
 		c.bytes++
 	}
-	switch {
-	case c.sib && b[5]>>6 != 0 || mode == 0 && c.base == 5: // an index times something, or no base: compilers do not write these
+	if mode != 0 || c.base == 5 || c.sib && b[5]>>6 != 0 { // a displacement, no base, or an index times something
 		return c, false
-	case mode == 1:
-		c.displacement = int(int8(b[c.bytes]))
-		c.bytes++
-	case mode == 2:
-		c.displacement = int(int32(binary.LittleEndian.Uint32(b[c.bytes:])))
-		c.bytes += 4
 	}
 	c.base |= int(^b[1]>>5&1) << 3
 	return c, true
@@ -81,7 +74,7 @@ func (t *tiles) execute(thread int) (bool, error) {
 		return false, nil
 	}
 	general := [16]uint64{r.Rax, r.Rcx, r.Rdx, r.Rbx, r.Rsp, r.Rbp, r.Rsi, r.Rdi, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
-	done, err := t.do(c, thread, general[c.base]+uint64(c.displacement), general[c.index])
+	done, err := t.do(c, thread, general[c.base], general[c.index])
 	if !done || err != nil {
 		return false, err
 	}

@@ -18,8 +18,14 @@ import (
 // tile is a register of AMX, 0 to 7.
 type tile int
 
-// general are the numbers of the registers that addresses of tiles are made of.
-var general = map[Register]int{RAX: 0, RCX: 1, RDX: 2, RBX: 3, RSI: 6, RDI: 7, R8: 8, R9: 9, R10: 10, R11: 11, R12: 12, R13: 13}
+// general returns the number of a register that addresses of tiles are made of.
+func general(r Register) int {
+	n, ok := map[Register]int{RDX: 2, R8: 8, R9: 9, R10: 10}[r]
+	if !ok {
+		panic("no number for " + r.Asm())
+	}
+	return n
+}
 
 // The prefixes that VEX stands for, as it numbers them.
 const (
@@ -60,13 +66,9 @@ func vex(prefix int, opcode byte, source tile, index, base bool, rest ...byte) [
 
 // move is a code of a tile and memory: the rows begin at base, stride bytes apart.
 func move(name string, prefix int, t tile, base, stride Register) code {
-	b, s := general[base], general[stride]
+	b, s := general(base), general(stride)
 	text := fmt.Sprintf("%s (%s)(%s*1), tmm%d", name, base.Asm(), stride.Asm(), t)
-	bytes := vex(prefix, 0x4b, 0, s >= 8, b >= 8, byte(t)<<3|0b100, byte(s&7<<3|b&7))
-	if b&7 == 5 { // without a displacement it would be none
-		panic("R13 as the base of a tile")
-	}
-	return code{bytes, text}
+	return code{vex(prefix, 0x4b, 0, s >= 8, b >= 8, byte(t)<<3|0b100, byte(s&7<<3|b&7)), text}
 }
 
 func loadTile(t tile, base, stride Register)  { move("TILELOADD", prefixF2, t, base, stride).write() }
@@ -83,7 +85,7 @@ func addProducts(sums, x, y tile) {
 }
 
 func configureTiles(at Register) {
-	n := general[at]
+	n := general(at)
 	code{vex(prefixNone, 0x49, 0, false, n >= 8, byte(n&7)), fmt.Sprintf("LDTILECFG (%s)", at.Asm())}.write()
 }
 
@@ -204,7 +206,7 @@ func (c tileConvolution) places(n int, name string) {
 	}
 	DECQ(windowRows)
 	JNZ(LabelRef(name + "Row"))
-	c.squareSums()
+	MOVQ(U32(uint32(tileRowBytes*c.width)), stride) // of a square's sums, for finish too
 	for p := range n {
 		c.place(p, address)
 		SUBQ(firstSquare, address)
@@ -232,9 +234,6 @@ func (c tileConvolution) place(p int, r Register) {
 	CMPQ(r, offset)
 	CMOVQGT(offset, r)
 }
-
-// squareSums sets stride to the bytes of a square's sums.
-func (c tileConvolution) squareSums() { MOVQ(U32(uint32(tileRowBytes*c.width)), stride) }
 
 // The vectors of a tileConvolution.
 var (

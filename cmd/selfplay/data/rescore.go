@@ -46,10 +46,10 @@ searched by itself, without what was found for others, so the file depends neith
 --threads nor on interruptions, if the player is deterministic, as ours are with one
 thread and a limit of nodes or depth.
 
-With --surprise and --first another player, with one node unless its settings say
-otherwise, searches each position before. Only those are searched again and written
-whose score by it is that many centipawns from the one they have, both counted up to
-±1,000: where a net is surprised by what another search found.
+With --first and --surprise, another player searches each position first, with one
+node unless its settings say otherwise. A position is searched again and written only
+if that score differs from the one it has by at least --surprise centipawns. Scores
+beyond ±1,000 count as ±1,000.
 
 A run may be stopped at any moment: the same command goes on where the file ends.
 OUT.run says how far it is.
@@ -75,8 +75,8 @@ continued by the same command.`,
 	f.StringVar(&o.player, "player", player.Builtin, "who searches, as described above")
 	f.Uint64Var(&o.nodes, "nodes", 1000, "nodes of a search; 0: no limit")
 	f.IntVar(&o.depth, "depth", 0, "depth of a search, plies; 0: no limit; without --nodes it is the only one")
-	f.StringVar(&o.first, "first", "", "with --surprise, who searches before: a player as --player")
-	f.IntVar(&o.surprise, "surprise", 0, "search only what surprises --first by so many centipawns, 1 to 2000")
+	f.StringVar(&o.first, "first", "", "player that searches each position first, as described above; needs --surprise")
+	f.IntVar(&o.surprise, "surprise", 0, "least difference in centipawns between the score of --first and the one a position has, 1 to 2000")
 	f.StringVar(&o.filter, "filter", "", "which positions, "+sample.FilterHelp)
 	f.Uint64Var(&o.seed, "seed", 1, "seed of filters that leave out at random")
 	f.IntVar(&o.threads, "threads", 1, "positions searched at a time")
@@ -161,7 +161,7 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 }
 
 // firstPlayer loads the player of --first, if there is one.
-func (o *rescoreOptions) firstPlayer(c *cobra.Command, v *chess.Variant) (first rescore.First, make func() (game.Player, error), err error) {
+func (o *rescoreOptions) firstPlayer(c *cobra.Command, v *chess.Variant) (first rescore.First, newFirst func() (game.Player, error), err error) {
 	if (o.first == "") != (o.surprise == 0) || o.surprise < 0 || o.surprise > 2*game.SurpriseLimit {
 		return first, nil, fmt.Errorf("%w: found --first %q and --surprise %d, expected both, with 1 to %d centipawns, or neither", cli.ErrUsage, o.first, o.surprise, 2*game.SurpriseLimit)
 	}

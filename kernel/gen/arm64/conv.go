@@ -47,7 +47,7 @@ func (k *kernel) newImage() *image {
 	return i
 }
 
-// tiles writes the loop over the tiles of so many rows of an image. window adds the products of one
+// tiles writes the loop over the tiles of count rows of an image. window adds the products of one
 // row of windows, of size rows, to the sums; finish is between them and the bounds.
 func (i *image) tiles(count string, start func(sum []vec, bias gp), window, finish func()) {
 	rows, tile, bias, unused := i.register(), i.register(), i.register(), i.vector
