@@ -25,8 +25,13 @@
 # by all matches of the directory: a second run with a shorter list and more games adds
 # games where they say most, between players of like strength.
 #
+# With MARGIN=25 the script goes on until every rating is known to ± 25 Elo, by pairs of
+# games. As long as one is not, each player plays 40 games more with the next one below,
+# for an error is one of the whole chain down to the anchor, and a player that is known
+# less well with everyone less than 200 Elo away, again and again.
+#
 # Environment: SELFPLAY is our program, by default built from this tree; ANCHOR is
-# NAME=ELO for rate, by default none: the mean is 0 then.
+# NAME=ELO for rate, by default none: the mean is 0 then; MARGIN as above, by default none.
 set -euo pipefail
 if [ $# -lt 3 ]; then
   sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
@@ -34,10 +39,16 @@ if [ $# -lt 3 ]; then
 fi
 list=$1 games=$2 dir=$3
 shift 3
+flags=("$@")
 mkdir -p "$dir"
 if [ -z "${SELFPLAY:-}" ]; then
   SELFPLAY=$(realpath "$dir")/selfplay
   [ -e "$SELFPLAY" ] || (cd "$(dirname "$0")/.." && go build -o "$SELFPLAY" ./cmd/selfplay)
+fi
+
+if [ -n "${MARGIN:-}" ] && ! [[ $MARGIN =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
+  echo "rating-list: found MARGIN=$MARGIN, expected a number of Elo" >&2
+  exit 2
 fi
 
 names=() players=()
@@ -54,13 +65,50 @@ if [ ${#names[@]} -lt 2 ]; then
   exit 2
 fi
 
+# meet I J GAMES: has two players of the list play that many games, with those already played.
+meet() {
+  local match=$dir/${names[$1]}_vs_${names[$2]}
+  "$SELFPLAY" match "${players[$1]}" "${players[$2]}" --games "$3" --log "$match.jsonl" --pgn "$match.pgn" "${flags[@]}" >"$match.table"
+  printf '%s vs %s: %s games, ' "${names[$1]}" "${names[$2]}" "$3"
+  grep '^Elo: ' "$match.table"
+  grep ' failed in ' "$match.table" >&2 || true # of games lost on time or by no answer, not on the board
+}
+
+# ratings: rates all players by all games of the directory.
+ratings() {
+  "$SELFPLAY" rate "$dir"/*_vs_*.jsonl ${ANCHOR:+--anchor "$ANCHOR"} --plot "$dir/ratings.svg" >"$dir/ratings.txt"
+}
+
+# near: prints the pairs of players who have to play more, as numbers of the list, or
+# nothing if every rating is known to MARGIN. In the table of rate, by falling Elo, the
+# second column is Elo, the fourth the error and the sixteenth the name.
+near() {
+  awk -v margin="$MARGIN" -v list="${names[*]}" '
+    BEGIN { n = split(list, name); for (i = 1; i <= n; i++) number[name[i]] = i - 1 }
+    NF == 0 { exit }
+    NR > 1 && $16 in number {
+      elo[++k] = $2; player[k] = number[$16]
+      if ($4 + 0 > margin) wide[k] = any = 1
+    }
+    END {
+      for (i = 1; any && i < k; i++)
+        for (j = i + 1; j <= k; j++)
+          if (j == i + 1 || (wide[i] || wide[j]) && elo[i] - elo[j] < 200)
+            print player[i] < player[j] ? player[i] " " player[j] : player[j] " " player[i]
+    }' "$dir/ratings.txt"
+}
+
 for ((j = 1; j < ${#names[@]}; j++)); do
   for ((i = 0; i < j; i++)); do
-    match=$dir/${names[i]}_vs_${names[j]}
-    "$SELFPLAY" match "${players[i]}" "${players[j]}" --games "$games" --log "$match.jsonl" --pgn "$match.pgn" "$@" >"$match.table"
-    printf '%s vs %s: ' "${names[i]}" "${names[j]}"
-    grep '^Elo: ' "$match.table"
-    grep ' failed in ' "$match.table" >&2 || true # of games lost on time or by no answer, not on the board
+    meet $i $j "$games"
   done
 done
-"$SELFPLAY" rate "$dir"/*_vs_*.jsonl ${ANCHOR:+--anchor "$ANCHOR"} --plot "$dir/ratings.svg" | tee "$dir/ratings.txt"
+ratings
+while [ -n "${MARGIN:-}" ] && pairs=$(near) && [ -n "$pairs" ]; do
+  while read -r i j; do
+    played=$(awk '/^Games: /{print $2 + 0}' "$dir/${names[i]}_vs_${names[j]}.table")
+    meet "$i" "$j" $((played + 40))
+  done <<<"$pairs"
+  ratings
+done
+cat "$dir/ratings.txt"
