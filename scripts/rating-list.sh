@@ -65,7 +65,15 @@ if [ ${#names[@]} -lt 2 ]; then
   exit 2
 fi
 
-# meet I J GAMES: has two players of the list play that many games, with those already played.
+# played I J: prints how many games two players of the list have played. A line of a log is
+# a pair of games.
+played() {
+  local log=$dir/${names[$1]}_vs_${names[$2]}.jsonl pairs=0
+  [ ! -e "$log" ] || pairs=$(grep -c '"pair":' "$log" || true)
+  echo $((2 * pairs))
+}
+
+# meet I J GAMES: has two players of the list play until they have played that many games.
 meet() {
   local match=$dir/${names[$1]}_vs_${names[$2]}
   "$SELFPLAY" match "${players[$1]}" "${players[$2]}" --games "$3" --log "$match.jsonl" --pgn "$match.pgn" "${flags[@]}" >"$match.table"
@@ -88,7 +96,7 @@ near() {
     NF == 0 { exit }
     NR > 1 && $16 in number {
       elo[++k] = $2; player[k] = number[$16]
-      if ($4 + 0 > margin) wide[k] = any = 1
+      if ($4 !~ /^[0-9]/ || $4 + 0 > margin) wide[k] = any = 1
     }
     END {
       for (i = 1; any && i < k; i++)
@@ -100,14 +108,14 @@ near() {
 
 for ((j = 1; j < ${#names[@]}; j++)); do
   for ((i = 0; i < j; i++)); do
-    meet $i $j "$games"
+    before=$(played $i $j)
+    meet $i $j $((before > games ? before : games))
   done
 done
 ratings
 while [ -n "${MARGIN:-}" ] && pairs=$(near) && [ -n "$pairs" ]; do
   while read -r i j; do
-    played=$(awk '/^Games: /{print $2 + 0}' "$dir/${names[i]}_vs_${names[j]}.table")
-    meet "$i" "$j" $((played + 40))
+    meet "$i" "$j" $(($(played "$i" "$j") + 40))
   done <<<"$pairs"
   ratings
 done
