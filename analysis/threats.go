@@ -2,10 +2,12 @@ package analysis
 
 import (
 	"context"
+	"errors"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/xboard"
 )
 
 // leastGain is what a drop that neither checks nor mates must gain to be a threat, in
@@ -28,7 +30,8 @@ type Threat struct {
 
 // threats returns the drops that the side not to move threatens, those that mate at
 // once first, at most as many others as lines are asked for. Score is that of the
-// position, seen by the side to move.
+// position, seen by the side to move. Of a player that cannot search some moves only, as
+// an engine by CECP, there are only those that mate at once.
 func (a *Analyst) threats(ctx context.Context, p *chess.Position, score search.Score) ([]Threat, error) {
 	all := []Threat{}
 	if p.InCheck() || p.Hand(p.SideToMove().Other()).Empty() {
@@ -57,7 +60,10 @@ func (a *Analyst) threats(ctx context.Context, p *chess.Position, score search.S
 	if err == nil {
 		err = ctx.Err()
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, xboard.ErrLimits):
+		return all, nil
+	case err != nil:
 		return nil, err
 	}
 	for _, l := range bestLines(&res) {

@@ -121,29 +121,31 @@ type Config struct {
 	OnPly func(line *chess.Line, ply Ply, pv []chess.Move)
 }
 
-func (c *Config) validate() error {
+// Validate returns an error that wraps [ErrConfig] if settings are out of their range
+// or contradict each other.
+func (c *Config) Validate() error {
 	switch {
 	case c.MaxPlies < 0 || c.MaxPlies > MaxGamePlies:
-		return fmt.Errorf("%w: MaxPlies is %d, expected 0 to %d", ErrConfig, c.MaxPlies, MaxGamePlies)
+		return fmt.Errorf("%w: found a limit of %d plies, expected 0 to %d", ErrConfig, c.MaxPlies, MaxGamePlies)
 	case c.WinPlies < 0 || c.WinScore < 0:
-		return fmt.Errorf("%w: WinPlies is %d with WinScore %d, expected neither negative", ErrConfig, c.WinPlies, c.WinScore)
+		return fmt.Errorf("%w: found adjudication of wins after %d plies at %d centipawns, expected neither negative", ErrConfig, c.WinPlies, c.WinScore)
 	case c.ResignMoves < 0 || c.ResignScore < 0:
-		return fmt.Errorf("%w: ResignMoves is %d with ResignScore %d, expected neither negative", ErrConfig, c.ResignMoves, c.ResignScore)
+		return fmt.Errorf("%w: found resignation after %d moves at %d centipawns, expected neither negative", ErrConfig, c.ResignMoves, c.ResignScore)
 	case c.DrawPlies < 0 || c.DrawScore < 0:
-		return fmt.Errorf("%w: DrawPlies is %d with DrawScore %d, expected neither negative", ErrConfig, c.DrawPlies, c.DrawScore)
+		return fmt.Errorf("%w: found adjudication of draws after %d plies at %d centipawns, expected neither negative", ErrConfig, c.DrawPlies, c.DrawScore)
 	case !(c.NoAdjudicateShare >= 0 && c.NoAdjudicateShare <= 1):
-		return fmt.Errorf("%w: NoAdjudicateShare is %v, expected 0 to 1", ErrConfig, c.NoAdjudicateShare)
+		return fmt.Errorf("%w: found a share of %v games that are played out, expected 0 to 1", ErrConfig, c.NoAdjudicateShare)
 	case !(c.Noise.Prob >= 0 && c.Noise.Prob <= 1):
-		return fmt.Errorf("%w: Noise.Prob is %v, expected 0 to 1", ErrConfig, c.Noise.Prob)
+		return fmt.Errorf("%w: found random moves with probability %v, expected 0 to 1", ErrConfig, c.Noise.Prob)
 	case c.TimeMargin < 0 || c.MoveTimeMargin < 0:
-		return fmt.Errorf("%w: TimeMargin is %v with MoveTimeMargin %v, expected neither negative", ErrConfig, c.TimeMargin, c.MoveTimeMargin)
+		return fmt.Errorf("%w: found margins of %v for a clock and %v for a move, expected neither negative", ErrConfig, c.TimeMargin, c.MoveTimeMargin)
 	}
 	for _, l := range c.Limits {
 		if c.QuickNodes > 0 && l.Nodes <= c.QuickNodes {
-			return fmt.Errorf("%w: QuickNodes is %d, expected fewer than the %d of Limits", ErrConfig, c.QuickNodes, l.Nodes)
+			return fmt.Errorf("%w: found quick searches of %d nodes, expected fewer than the %d of the others", ErrConfig, c.QuickNodes, l.Nodes)
 		}
 		if l.MovesToGo != 0 {
-			return fmt.Errorf("%w: MovesToGo is %d, expected 0: a game has one time control", ErrConfig, l.MovesToGo)
+			return fmt.Errorf("%w: found %d moves to go, expected 0: a game has one time control", ErrConfig, l.MovesToGo)
 		}
 	}
 	return nil
@@ -158,7 +160,7 @@ func (c *Config) validate() error {
 // answers with an illegal move, it is a *PlayerError. In both cases the
 // game comes back as far as it went, without an outcome.
 func Play(ctx context.Context, white, black Player, opening Opening, cfg Config, rng *rand.Rand) (*Game, error) {
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	if cfg.MaxPlies == 0 {

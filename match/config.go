@@ -186,6 +186,9 @@ func (c *Config) validate() error {
 		}
 		names[p.Name] = true
 	}
+	if err := c.Game.Validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrConfig, err)
+	}
 	if c.SPRT != nil {
 		return c.SPRT.Validate()
 	}

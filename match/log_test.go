@@ -111,6 +111,29 @@ func TestLogOfAnotherSchedule(t *testing.T) {
 	}
 }
 
+// TestLogWithoutPairs: a log in which nothing was played does not stand in the way of
+// another match.
+func TestLogWithoutPairs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for _, seed := range []string{"a longer seed than the next", "8"} {
+		s := schedule{"player 1": "one", "player 2": "two", "seed": seed}
+		r, pairs, err := openRecords(path, "", s)
+		if err != nil || len(pairs) != 0 {
+			t.Fatalf("seed %s: %d pairs, error %v", seed, len(pairs), err)
+		}
+		if err := r.close(); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if log, err := ReadLog(bytes.NewReader(data)); err != nil || log.Settings["seed"] != seed {
+			t.Errorf("found settings %v, error %v, expected seed %s", log.Settings, err, seed)
+		}
+	}
+}
+
 func TestDamagedLog(t *testing.T) {
 	path, data := writeLog(t)
 	lines := strings.SplitAfter(string(data), "\n")

@@ -69,7 +69,11 @@ func (r *records) openLog(path string, s schedule, withPGN bool) (Log, error) {
 		return Log{}, err
 	}
 	if log.Version != 0 {
-		if err := log.continues(s, withPGN); err != nil {
+		err := log.continues(s, withPGN)
+		if errors.Is(err, ErrOtherSchedule) && len(log.Pairs) == 0 {
+			log, err = Log{}, nil // nothing was played yet: begin anew
+		}
+		if err != nil {
 			return Log{}, err
 		}
 	}

@@ -24,8 +24,7 @@ import (
 // but do not count.
 //
 // With an error there is a result too, of the pairs finished before it. Errors:
-// [ErrConfig], [rating.ErrSPRT] and [game.ErrConfig] for settings,
-// [ErrOtherSchedule], [ErrBadLog] and [ErrLogInUse] for the log, [ErrNoPlayer]
+// [ErrConfig] and [rating.ErrSPRT] for settings, [ErrOtherSchedule], [ErrBadLog] and [ErrLogInUse] for the log, [ErrNoPlayer]
 // if a player cannot be made, [game.ErrOpening] or what else Openings return,
 // the context's error if the match was stopped, and those of writing log and
 // PGN.

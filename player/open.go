@@ -260,11 +260,20 @@ func (m *Maker) loadEngine(v *chess.Variant) {
 func (m *Maker) Open() (Player, error) {
 	switch m.Spec.Search {
 	case Engine:
-		return uci.Start(m.ctx, m.engine)
+		return m.openUCI()
 	case XBoard:
 		return m.openXBoard()
 	}
 	return m.Spec.Open(m.net, m.hashMB)
+}
+
+// openUCI starts an engine.
+func (m *Maker) openUCI() (Player, error) {
+	c, err := uci.Start(m.ctx, m.engine)
+	if err != nil {
+		return nil, err // and not a Player that holds a nil client
+	}
+	return c, nil
 }
 
 // openXBoard starts an engine and asks it whether it can be limited as the player is.

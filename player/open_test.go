@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
@@ -135,6 +136,15 @@ func TestLoadRefused(t *testing.T) {
 		s := parseAll(t, text)[0]
 		if _, err := s.Load(t.Context(), chess.Crazyhouse, Defaults{HashMB: 1}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found error %v, expected %q", text, err, want)
+		}
+	}
+	for _, text := range []string{"uci:/nowhere/engine", "xboard:/nowhere/engine"} {
+		m, err := parseAll(t, text)[0].Load(t.Context(), chess.Crazyhouse, Defaults{Limits: search.Limits{MoveTime: time.Second}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := m.Open(); p != nil || err == nil {
+			t.Errorf("%s: found player %v, error %v", text, p, err)
 		}
 	}
 	if _, err := parseAll(t, "builtin")[0].Load(t.Context(), chess.Chess, Defaults{HashMB: 1}); err == nil {

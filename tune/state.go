@@ -58,6 +58,9 @@ func readState(path string, settings map[string]string, pairs int) (results stri
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
+	if s.Results == "" {
+		return "", nil // nothing was played yet, with whatever settings
+	}
 	if diff := words.Difference(settings, s.Settings, "in the state"); diff != "" {
 		return "", fmt.Errorf("%w: %s: %s; use the settings of the state, or another file", ErrOtherSettings, path, diff)
 	}

@@ -61,6 +61,18 @@ func TestBadState(t *testing.T) {
 	}
 }
 
+// TestStateWithoutPairs: a state in which nothing was played does not stand in the way of
+// another run.
+func TestStateWithoutPairs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	if err := writeState(path, map[string]string{"method": "spsa"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if results, err := readState(path, map[string]string{"method": "screen"}, 9); err != nil || results != "" {
+		t.Errorf("found results %q, error %v", results, err)
+	}
+}
+
 // TestResultsOutOfOrder: no batch of SPSA begins before the one before it has ended.
 func TestResultsOutOfOrder(t *testing.T) {
 	numbers, _, _ := three()

@@ -155,7 +155,7 @@ func (g *GoCommand) set(name string, v int64) {
 	case "mate":
 		lim.Mate = max(count, 1)
 	case "perft":
-		g.Perft = max(count, 1)
+		g.Perft = max(min(count, search.MaxPly), 1)
 	}
 }
 

@@ -139,6 +139,9 @@ func TestGoRoundTrip(t *testing.T) {
 			t.Errorf("%s: read %+v, %v, expected %+v", text, g.Limits, g.Faults, lim)
 		}
 	}
+	if g := ParseGo([]string{"perft", "1000000"}, &p); g.Perft != search.MaxPly {
+		t.Errorf("found perft %d, expected at most %d", g.Perft, search.MaxPly)
+	}
 	// No limit for the side to move is no limit.
 	for _, lim := range []search.Limits{{}, {Time: [2]time.Duration{time.Hour, 0}}} {
 		if got := string(appendGo(nil, &p, &lim)); got != "go infinite" {

@@ -21,7 +21,8 @@ type Journal struct {
 	Games int      // done
 	Found []Puzzle // in them
 
-	file *os.File
+	file  *os.File
+	after []int // puzzles found when each game was done
 }
 
 // OpenJournal opens the journal at path, or makes it. Its first line is header, which
@@ -53,6 +54,12 @@ func (j *Journal) load(v *chess.Variant, header string) error {
 		return err
 	}
 	first, rest, whole := bytes.Cut(data, []byte("\n"))
+	if whole && len(rest) == 0 && bytes.HasPrefix(first, []byte("# ")) {
+		first, whole = nil, false // no game was looked through: begin anew, with whatever settings
+		if err := j.file.Truncate(0); err != nil {
+			return err
+		}
+	}
 	if string(first) != header && (whole || !strings.HasPrefix(header, string(first))) {
 		return fmt.Errorf("%w: found\n%.500s\nexpected\n%s\nDelete it to begin anew", ErrJournal, first, header)
 	}
@@ -88,7 +95,7 @@ func (j *Journal) parse(v *chess.Variant, text string) (kept int, err error) {
 			if line != marker(j.Games+1) {
 				return 0, fmt.Errorf("%w: line %d: found %.80q, expected %q", ErrJournal, number, line, marker(j.Games+1))
 			}
-			j.Games, j.Found = j.Games+1, append(j.Found, found...)
+			j.count(found)
 			kept, found = read, nil
 			continue
 		}
@@ -106,9 +113,23 @@ func marker(n int) string { return fmt.Sprintf("# game %d", n) }
 
 // Add adds what was found in the next game.
 func (j *Journal) Add(found []Puzzle) error {
-	j.Games, j.Found = j.Games+1, append(j.Found, found...)
+	j.count(found)
 	_, err := j.file.Write(append(EPD(found), marker(j.Games)+"\n"...))
 	return err
+}
+
+func (j *Journal) count(found []Puzzle) {
+	j.Games, j.Found = j.Games+1, append(j.Found, found...)
+	j.after = append(j.after, len(j.Found))
+}
+
+// First returns how many games are done, at most a number of them, and what was found
+// in these, the first ones; 0 means all.
+func (j *Journal) First(games int) (done int, found []Puzzle) {
+	if games <= 0 || games >= j.Games {
+		return j.Games, j.Found
+	}
+	return games, j.Found[:j.after[games-1]]
 }
 
 // Close closes the file.

@@ -129,7 +129,23 @@ func TestJournal(t *testing.T) {
 		}
 		return string(text)
 	}
+	other, err := OpenJournal(path, chess.Crazyhouse, "other settings, of which nothing came")
+	if err != nil || other.Close() != nil {
+		t.Fatal(err)
+	}
 	whole := write()
+	j, err := OpenJournal(path, chess.Crazyhouse, "settings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for games, want := range []int{3, 2, 2, 3, 3} { // 0 means all
+		if done, found := j.First(games); len(found) != want || games > 0 && done != min(games, 3) {
+			t.Errorf("the first %d games: found %d puzzles of %d, expected %d", games, len(found), done, want)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
 	for n := range len(whole) {
 		if err := os.WriteFile(path, []byte(whole[:n]), 0o600); err != nil {
 			t.Fatal(err)

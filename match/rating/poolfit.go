@@ -29,7 +29,9 @@ type PoolConfig struct {
 	PriorDraws float64
 }
 
-func (c *PoolConfig) validate(players int) error {
+// Validate returns an error that wraps [ErrPool] if settings are out of range for a pool
+// of a number of players.
+func (c *PoolConfig) Validate(players int) error {
 	finite := func(x float64) bool { return math.Abs(x) <= maxPoolElo }
 	seen := make(map[int]bool)
 	for _, a := range c.Anchors {
@@ -85,7 +87,7 @@ type Ratings struct {
 // Fit rates the players. An error wraps [ErrPool], [ErrUnconnected] or
 // [ErrWhiteAdvantage].
 func (p *Pool) Fit(c PoolConfig) (*Ratings, error) {
-	if err := c.validate(len(p.names)); err != nil {
+	if err := c.Validate(len(p.names)); err != nil {
 		return nil, err
 	}
 	if len(p.results) == 0 {

@@ -25,7 +25,7 @@ type Resampling struct {
 // opening. The samples follow from rng. An error wraps [ErrPool], or is that of
 // ctx.
 func (p *Pool) Resample(ctx context.Context, c PoolConfig, fit *Ratings, samples int, rng *rand.Rand) (*Resampling, error) {
-	if err := c.validate(len(p.names)); err != nil {
+	if err := c.Validate(len(p.names)); err != nil {
 		return nil, err
 	}
 	n := len(p.names)

@@ -19,7 +19,6 @@ func (s *server) obey(line string) {
 	case "protover":
 		s.introduce()
 	case "new":
-		s.analyzing = false
 		s.begin(chess.Chess)
 	case "variant":
 		s.variant(line, rest)
@@ -96,6 +95,7 @@ func (s *server) variant(line, name string) {
 		return
 	}
 	s.setVariant(v)
+	s.analyze()
 }
 
 func (s *server) usermove(line, text string) {
@@ -138,9 +138,7 @@ func (s *server) setboard(fen string) {
 	}
 	s.abandon()
 	s.line = chess.NewLine(p)
-	if s.analyzing {
-		s.moveIfDue()
-	}
+	s.analyze()
 }
 
 // takeBack takes moves back.
@@ -154,9 +152,7 @@ func (s *server) takeBack(line string, plies int) {
 	for range plies {
 		s.line.Pop()
 	}
-	if s.analyzing {
-		s.moveIfDue()
-	}
+	s.analyze()
 }
 
 func (s *server) setHard(on bool) {

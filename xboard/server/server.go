@@ -67,9 +67,17 @@ func New(e *uci.Engine) func(line string) {
 // begin sets up a new game, in which the engine has Black.
 func (s *server) begin(v *chess.Variant) {
 	s.setVariant(v)
-	s.side, s.force = chess.Black, false
+	s.side, s.force = chess.Black, s.analyzing
 	s.time.newGame()
 	s.engine.NewGame()
+	s.analyze()
+}
+
+// analyze goes on analysing, if that is what is done, after the position has changed.
+func (s *server) analyze() {
+	if s.analyzing {
+		s.moveIfDue()
+	}
 }
 
 func (s *server) setVariant(v *chess.Variant) {

@@ -206,6 +206,10 @@ func TestServerAnalyses(t *testing.T) {
 	s.until("3 ")
 	s.send("undo")
 	s.until("3 ")
+	s.answer("new", "variant crazyhouse") // which stay in analysis
+	s.until("3 ")
+	s.send("usermove e2e4")
+	s.until("3 ")
 	s.answer("exit", "post")
 	if got := s.answer("."); len(got) != 0 {
 		t.Errorf("after exit %q", got)

@@ -62,7 +62,8 @@ func TestAnalyseThreats(t *testing.T) {
 }
 
 func TestAnalyseFile(t *testing.T) {
-	text := "# positions\n" + mateFEN + "\tcomment\nnonsense\n" + matedFEN + "\n"
+	epd := strings.TrimSuffix(matedFEN, " 0 1") + " hmvc 3; id \"mated\";"
+	text := "# positions\n" + mateFEN + "\tcomment\nnonsense\n" + epd + "\n"
 	path := filepath.Join(t.TempDir(), "fens")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -20,11 +20,15 @@ import (
 	"github.com/crazyhouse-rl/selfplay/player"
 )
 
+// maxMargin bounds --margin, as the ladder's file does.
+const maxMargin = 10_000
+
 type ladderOptions struct {
 	config      string
 	games       int
 	most        int
 	margin      float64
+	marginSet   bool // by the flag
 	engine      string
 	gainEngine  string
 	concurrency int
@@ -93,7 +97,7 @@ by the same command, 130 interrupted without --log or --history.`,
 	f.StringVar(&o.config, "config", "", "YAML file of the ladder; default the one of the program")
 	f.IntVar(&o.games, "games", 0, "games against each opponent at least, an even number; default that of the ladder")
 	f.IntVar(&o.most, "most", 0, "games of a net at most; default that of the ladder")
-	f.Float64Var(&o.margin, "margin", -1, "Elo: play until half of the 95 % interval is this; 0: no more than --games; default that of the ladder")
+	f.Float64Var(&o.margin, "margin", 0, "Elo: play until half of the 95 % interval is this; 0: no more than --games; default that of the ladder")
 	f.StringVar(&o.engine, "engine", "", "the program of the ladder's UCI opponents; default as the ladder has it")
 	f.StringVar(&o.gainEngine, "gain-engine", "", "a Fairy-Stockfish that loads nets; default as the ladder has it")
 	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core; with --history 1 unless given")
@@ -216,7 +220,7 @@ func (o *ladderOptions) ladder() (configs.Ladder, error) {
 		}
 	}
 	ladder.Games, ladder.Most = cmp.Or(o.games, ladder.Games), cmp.Or(o.most, ladder.Most)
-	if o.margin >= 0 {
+	if o.marginSet {
 		ladder.Margin = o.margin
 	}
 	ladder.Most = max(ladder.Most, ladder.Games*len(ladder.Anchors))

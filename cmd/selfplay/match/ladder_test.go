@@ -213,7 +213,11 @@ func TestLadderUsage(t *testing.T) {
 		{nil, "found no nets", 2},
 		{[]string{"material", "--config", bad}, "bad.yaml: variant: found shogi", 2},
 		{[]string{"material", "--config", bad + "x"}, "bad.yamlx", 1},
-		{[]string{"material", "--games", "5"}, "found 5", 2},
+		{[]string{"material", "--games", "5"}, "found --games 5", 2},
+		{[]string{"material", "--margin", "-5"}, "--margin: found -5, expected 0 to 10000", 2},
+		{[]string{"material", "--margin", "nan"}, "--margin: found NaN", 2},
+		{[]string{"material", "--most", "-4"}, "--most -4", 2},
+		{[]string{"material", "--append", filepath.Join(bad, "none", "x.md")}, "--append: ", 1},
 		{[]string{"material", "--log", bad}, "expected a directory", 2},
 		{[]string{filepath.Join(t.TempDir(), "none.nnue")}, "none.nnue", 1},
 	} {

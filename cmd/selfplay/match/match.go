@@ -151,12 +151,16 @@ func (o *matchOptions) config(ctx context.Context, stderr io.Writer, players []p
 	if err != nil {
 		return cfg, err
 	}
+	rules, err := o.rules.Config()
+	if err != nil {
+		return cfg, err
+	}
 	cfg = match.Config{
 		Variant:     v,
 		Pairs:       o.games / 2,
 		Concurrency: o.concurrency,
 		Seed:        o.seed,
-		Game:        o.rules.Config(),
+		Game:        rules,
 		MoveTimeout: o.moveTimeout,
 		Log:         o.log,
 		PGN:         o.pgn,

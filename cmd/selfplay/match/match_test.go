@@ -130,6 +130,10 @@ func TestMatchUsage(t *testing.T) {
 		{[]string{"material", "material", "--format", "gauntlet", "--seeds", "2"}, "2 seeds", 2},
 		{[]string{"material", "material", "material", "--sprt"}, "sequential test of 3 players", 2},
 		{[]string{"material", "material", "--sprt", "--elo0", "30"}, "elo0: found 30, expected less than elo1", 2},
+		{[]string{"material", "material", "--max-plies", "-1"}, "found a limit of -1 plies, expected 0 to 4096", 2},
+		{[]string{"material", "material", "--win-score", "-5", "--log", filepath.Join(dir, "log")}, "-5 centipawns", 2},
+		{[]string{"material", "material", "--time-margin", "-1s"}, "margins of -1s for a clock", 2},
+		{[]string{"material", "material", "--book", "none", "--opening-min", "9", "--opening-max", "2"}, "--opening-min 9 --opening-max 2", 2},
 		{[]string{"material", "uci:" + filepath.Join(dir, "none")}, "none", 1},
 	} {
 		_, stderr, code := selfplayCommand(t, "", append([]string{"match"}, tc.args...)...)

@@ -101,12 +101,20 @@ func rate(c *cobra.Command, files []string, o rateOptions) error {
 		}
 	}
 	loader.Summary()
+	seen := make(map[string]bool)
 	for _, a := range anchors {
+		if seen[a.name] {
+			return fmt.Errorf("%w: --anchor: found %q twice, expected once", cli.ErrUsage, a.name)
+		}
+		seen[a.name] = true
 		player, ok := loader.Pool.Player(a.name)
 		if !ok {
 			return fmt.Errorf("%w: --anchor: found %q, expected one of the players: %s", cli.ErrUsage, a.name, someNames(loader.Pool.Players()))
 		}
 		cfg.Anchors = append(cfg.Anchors, rating.Anchor{Player: player, Elo: a.elo, SD: a.sd})
+	}
+	if err := cfg.Validate(len(loader.Pool.Players())); err != nil {
+		return fmt.Errorf("%w: %w", cli.ErrUsage, err)
 	}
 	ratings, err := loader.Pool.Fit(cfg)
 	if err != nil {

@@ -65,7 +65,7 @@ At your turn type
 Commands may come from a pipe; the end of the input is quit. The same seed, and
 limits of nodes or depth, give the same answers to the same moves.
 
-Exit codes: 0 done, 1 the player failed, 2 wrong usage.`,
+Exit codes: 0 done, 1 the player failed, 2 wrong usage, 130 interrupted.`,
 		Example: `  selfplay play
   selfplay play --elo 0 --color black --save game.pgn
   selfplay play material --nodes 400
@@ -106,6 +106,9 @@ func play(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, text s
 	}
 	for o.seed == 0 {
 		o.seed = rand.Uint64()
+	}
+	if err := cli.CheckFolder("--save", o.save); err != nil {
+		return err
 	}
 	v, err := cli.Variant(o.variant)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/search/strength"
 )
@@ -55,6 +56,7 @@ func TestPlayEnds(t *testing.T) {
 		{"Ra8\n", "White mates (1-0)", "1-0", []string{"--fen", "6k1/5ppp/8/8/8/8/8/R5K1[] w - - 0 1"}},
 		{"e4\nresign\nnot read\n", "You resign (0-1)", "0-1", []string{"--color", "white"}},
 		{"e4\n", "", "*", nil}, // the end of the input
+		{"", "Black mates (0-1)", "0-1", []string{"--fen", "6k1/5ppp/8/8/8/8/5PPP/6K1[r] b - - 0 1"}}, // before the person's first turn
 	} {
 		out := playGame(t, tc.typed, append(tc.args, "--save", path, "--name", "Ann")...)
 		if !strings.Contains(out, tc.said) {
@@ -97,6 +99,16 @@ func TestPlayElo(t *testing.T) {
 		if seed == '9' {
 			t.Fatal("five seeds change nothing")
 		}
+	}
+}
+
+// TestPlayEngineResigns: such a game is won, and saved as one.
+func TestPlayEngineResigns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.pgn")
+	engine := "xboard:" + strings.TrimPrefix(clitest.MockPlayer("go: print resign", ""), "uci:")
+	out, stderr, code := selfplayCommand(t, "e4\n", "play", engine, "--time", "1s", "--save", path)
+	if text, err := os.ReadFile(path); code != 0 || !strings.Contains(out, "resigns (1-0)") || err != nil || !strings.Contains(string(text), `[Result "1-0"]`) {
+		t.Errorf("code %d, %s\n%s\n%s, %v", code, stderr, out, text, err)
 	}
 }
 

@@ -55,15 +55,14 @@ func (t *table) run(ctx context.Context, stdin io.Reader) (err error) {
 		return err
 	}
 	fmt.Fprintf(t.out, "You play %s against %s; help lists the commands.\n\n", t.person, t.makers.opponent.Name)
-	if err := t.next(ctx); err != nil {
-		return err
+	if err = t.next(ctx); err == nil {
+		err = cli.Stream(ctx, func(emit func(string) bool) error {
+			in := bufio.NewScanner(stdin)
+			for in.Scan() && emit(in.Text()) {
+			}
+			return in.Err()
+		}, func(line string) error { return t.obey(ctx, strings.TrimSpace(line)) })
 	}
-	err = cli.Stream(ctx, func(emit func(string) bool) error {
-		in := bufio.NewScanner(stdin)
-		for in.Scan() && emit(in.Text()) {
-		}
-		return in.Err()
-	}, func(line string) error { return t.obey(ctx, strings.TrimSpace(line)) })
 	if errors.Is(err, errQuit) {
 		err = nil
 	}
@@ -101,10 +100,13 @@ func (t *table) next(ctx context.Context) error {
 			return nil
 		}
 		res, err := t.opened.opponent.Search(ctx, t.line, t.makers.opponent.Limits)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, game.ErrResigned):
+			t.outcome, t.reason = chess.Win(t.person), game.Resigned
+			continue
+		case err != nil:
 			return err
 		}
 		p := t.line.Pos()
@@ -115,7 +117,10 @@ func (t *table) next(ctx context.Context) error {
 
 // endText says how the game ended.
 func (t *table) endText() string {
-	if t.reason == game.Resigned {
+	switch {
+	case t.reason == game.Resigned && t.outcome == chess.Win(t.person):
+		return t.makers.opponent.Name + " resigns"
+	case t.reason == game.Resigned:
 		return "You resign"
 	}
 	return game.EndText(t.outcome, t.reason)
@@ -271,7 +276,7 @@ func (t *table) write(path string) error {
 		names["White"], names["Black"] = names["Black"], names["White"]
 	}
 	if t.reason == game.Resigned {
-		names["Termination"] = "normal" // it was a person who did
+		names["Termination"] = "normal" // a player did, not a rule of adjudication
 	}
 	if m.Spec.Elo != nil {
 		names["Settings"] = m.Settings

@@ -51,8 +51,8 @@ of those found: 30 % mates in one and two, 40 % longer ones, 15 % wins by a drop
 15 % by other moves, each even over grades and lengths as far as possible.
 
 What is found stands in FILE.journal at once, game by game: an interrupted command
-goes on where it was, and one with another --count or --seed, or with more --games,
-does not search anew. The result does not depend on --concurrency.
+goes on where it was, and one with another --count, --seed or --games does not search
+anew what was searched. The result does not depend on --concurrency.
 
 Operations of the EPD: bm the move, dm moves to mate, ce centipawns, acn and acd
 nodes and depth of the search that finds and holds it, id the game and the ply.
@@ -138,9 +138,10 @@ func mine(ctx context.Context, stdout, stderr io.Writer, args []string, o *mineO
 	if err != nil {
 		return err
 	}
-	chosen := puzzles.Select(j.Found, o.count, o.seed)
+	done, found := j.First(o.games)
+	chosen := puzzles.Select(found, o.count, o.seed)
 	if len(chosen) < max(1, o.count) {
-		fmt.Fprintf(stderr, "found %d puzzles in %d games, expected %d; more games give more\n", len(chosen), j.Games, max(1, o.count))
+		fmt.Fprintf(stderr, "found %d puzzles in %d games, expected %d; more games give more\n", len(chosen), done, max(1, o.count))
 	}
 	if len(chosen) == 0 {
 		return cli.ErrSilent
@@ -148,7 +149,7 @@ func mine(ctx context.Context, stdout, stderr io.Writer, args []string, o *mineO
 	if err := durable.WriteFile(o.out, puzzles.EPD(chosen)); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s: %d puzzles of %d found in %d games\n%s\n", o.out, len(chosen), len(j.Found), j.Games, strings.Join(puzzles.Contents(chosen), "\n"))
+	fmt.Fprintf(stdout, "%s: %d puzzles of %d found in %d games\n%s\n", o.out, len(chosen), len(found), done, strings.Join(puzzles.Contents(chosen), "\n"))
 	return nil
 }
 

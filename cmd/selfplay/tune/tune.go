@@ -175,9 +175,13 @@ func (o *options) config(c *cobra.Command, v *chess.Variant, base *player.Maker)
 	if err != nil {
 		return tune.Config{}, nil, err
 	}
+	rules, err := o.rules.Config()
+	if err != nil {
+		return tune.Config{}, nil, err
+	}
 	cfg := match.Config{
 		Players: []match.Contestant{match.NewContestant(base)}, Variant: v,
-		Openings: openings, Seed: o.seed, Game: o.rules.Config(), Build: c.Root().Version,
+		Openings: openings, Seed: o.seed, Game: rules, Build: c.Root().Version,
 	}
 	concurrency := o.concurrency
 	if concurrency == 0 {

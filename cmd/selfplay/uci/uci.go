@@ -85,6 +85,9 @@ func newEngineCommand(c *cobra.Command) *cobra.Command {
 		o := server.Options{Name: "selfplay", Author: "the selfplay authors", Version: c.Root().Version, XBoard: xboard.New}
 		switch s.Search {
 		case player.AlphaBeta:
+			if c.Flags().Changed("runtime") || c.Flags().Changed("library") {
+				return fmt.Errorf("%w: found --runtime or --library without --search mcts, which alone has them", cli.ErrUsage)
+			}
 			n, err := player.ReadNet(player.Builtin, chess.Crazyhouse)
 			if err != nil {
 				return err

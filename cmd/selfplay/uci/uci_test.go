@@ -55,6 +55,8 @@ func TestTreeServer(t *testing.T) {
 	for _, args := range [][]string{
 		{"uci", "--search", "dfs"},
 		{"uci", "--search", "mcts", "--runtime", "none"},
+		{"uci", "--runtime", "int8"},
+		{"xboard", "--library", "x"},
 		{"uci", "--search", "mcts", "--eval-file", clitest.PlanesFile(t, chess.Chess)},
 		{"uci", "--search", "mcts", "--eval-file", "none.onnx"},
 	} {

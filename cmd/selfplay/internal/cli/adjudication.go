@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/pflag"
 
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -36,13 +38,17 @@ func (a *Adjudication) AddFlags(f *pflag.FlagSet) {
 	f.Float64Var(&a.playOut, "play-out", 0, "share of games, 0 to 1, played to their end although adjudicated, which measures how often adjudication is wrong")
 }
 
-// Config returns the rules of games that the flags set.
-func (a *Adjudication) Config() game.Config {
-	return game.Config{
+// Config returns the rules of games that the flags set. The error wraps [ErrUsage].
+func (a *Adjudication) Config() (game.Config, error) {
+	c := game.Config{
 		MaxPlies: a.maxPlies,
 		WinScore: search.Score(a.winScore), WinPlies: a.winPlies,
 		ResignScore: search.Score(a.resignScore), ResignMoves: a.resignMoves,
 		DrawScore: search.Score(a.drawScore), DrawPlies: a.drawPlies, DrawMinPly: a.drawMinPly,
 		NoAdjudicateShare: a.playOut,
 	}
+	if err := c.Validate(); err != nil {
+		return c, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return c, nil
 }

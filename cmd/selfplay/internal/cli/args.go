@@ -63,6 +63,15 @@ func CheckPlot(flag, path string) error {
 	if err := figure.CheckPath(path); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrUsage, flag, err)
 	}
+	return CheckFolder(flag, path)
+}
+
+// CheckFolder refuses a file name whose folder is not there, before the work that ends in
+// the file. No name is none to check.
+func CheckFolder(flag, path string) error {
+	if path == "" {
+		return nil
+	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/pflag"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 )
@@ -26,6 +29,9 @@ for random ones; default the program's own, which crazyhouse has, else random on
 
 // Openings gives the openings of a book, or random ones.
 func (o *Openings) Openings(v *chess.Variant, seed uint64) (match.Openings, error) {
+	if o.min < 0 || o.max < o.min || o.max >= game.MaxGamePlies {
+		return match.Openings{}, fmt.Errorf("%w: found --opening-min %d --opening-max %d, expected a range within 0 to %d", ErrUsage, o.min, o.max, game.MaxGamePlies-1)
+	}
 	if o.book == "none" || o.book == "" && !book.HasDefault(v) {
 		return match.RandomOpenings(v, seed, o.min, o.max), nil
 	}

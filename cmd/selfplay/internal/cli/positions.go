@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -25,10 +26,15 @@ func Position(v *chess.Variant, fen string, chess960 bool) (chess.Position, erro
 	return FenField(v, fen, chess960)
 }
 
-// FenField parses a FEN of a file, where nothing stands for the start position.
+// FenField parses a FEN of a file, where nothing stands for the start position. What has
+// a semicolon is an EPD, whose operations are left out; of Chess960 there are only FENs.
 func FenField(v *chess.Variant, fen string, chess960 bool) (chess.Position, error) {
-	if chess960 {
+	switch {
+	case chess960:
 		return chess.ParseFEN960(v, fen)
+	case strings.Contains(fen, ";"):
+		p, _, err := chess.ParseEPD(v, fen)
+		return p, err
 	}
 	return chess.ParseFEN(v, fen)
 }
