@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/bin"
@@ -30,6 +31,7 @@ type Target struct {
 	Unit   sample.Unit
 	Append bool // to what is there
 	Force  bool // replace what is there
+	Locked bool // the caller has locked the file that is appended to
 	Stdout io.Writer
 	// Note, unless nil, receives what was done to an existing file.
 	Note func(string)
@@ -63,25 +65,62 @@ func (s *Sink) Write(x *sample.Sample, unit sample.Unit) error {
 // write has returned without an error, and stays as it was otherwise. The error
 // wraps ErrExists if there is a file and neither Append nor Force is set.
 func (t Target) Create(write func(*Sink) error) error {
-	if t.Format == Replay {
-		return fmt.Errorf("%w: a replay buffer cannot be written, expected another format", ErrName)
-	}
-	if v := t.Format.variant(t.Variant); v != t.Variant {
-		return fmt.Errorf("%w: %s keeps no positions of %s, expected %s", ErrName, t.Format, t.Variant, v)
-	}
-	if t.Name == "-" {
-		return t.Encode(t.Stdout, write)
-	}
-	_, err := os.Stat(t.Name)
+	there, err := t.Check()
 	switch {
-	case errors.Is(err, os.ErrNotExist) || err == nil && t.Force && !t.Append:
-		return durable.Write(t.Name, func(w io.Writer) error { return t.Encode(w, write) })
 	case err != nil:
 		return err
-	case t.Append:
+	case t.Name == "-":
+		return t.Encode(t.Stdout, write)
+	case there && t.Append:
 		return t.extend(write)
 	}
-	return fmt.Errorf("%w: %s", ErrExists, t.Name)
+	return durable.Write(t.Name, func(w io.Writer) error { return t.Encode(w, write) })
+}
+
+// CreateBoth is Create for two files, of which neither appears before both are written.
+// Append has no effect.
+func CreateBoth(a, b Target, write func(a, b *Sink) error) error {
+	a.Append, b.Append = false, false
+	for _, t := range []*Target{&a, &b} {
+		if _, err := t.Check(); err != nil {
+			return err
+		}
+	}
+	if a.Name == "-" || b.Name == "-" {
+		return a.Create(func(x *Sink) error {
+			return b.Create(func(y *Sink) error { return write(x, y) })
+		})
+	}
+	return durable.WriteAll([]string{a.Name, b.Name}, func(w []io.Writer) error {
+		return a.Encode(w[0], func(x *Sink) error {
+			return b.Encode(w[1], func(y *Sink) error { return write(x, y) })
+		})
+	})
+}
+
+// Check returns an error if the file cannot be written as t says, and reports whether
+// there is one.
+func (t *Target) Check() (there bool, err error) {
+	if t.Format == Replay {
+		return false, fmt.Errorf("%w: a replay buffer cannot be written, expected another format", ErrName)
+	}
+	if v := t.Format.variant(t.Variant); v != t.Variant {
+		return false, fmt.Errorf("%w: %s keeps no positions of %s, expected %s", ErrName, t.Format, t.Variant, v)
+	}
+	if t.Name == "-" {
+		return false, nil
+	}
+	switch info, err := os.Stat(t.Name); {
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case t.Append && !info.Mode().IsRegular():
+		return false, fmt.Errorf("%w: %s is no regular file, expected one to append to", ErrName, t.Name)
+	case t.Append, t.Force, !info.Mode().IsRegular() && !info.IsDir():
+		return true, nil
+	}
+	return true, fmt.Errorf("%w: %s", ErrExists, t.Name)
 }
 
 // Encode writes to w, in place of a file, what write does.
@@ -121,6 +160,11 @@ func (t Target) extend(write func(*Sink) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if !t.Locked {
+		if err := dirlock.LockFile(f); err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -138,10 +182,27 @@ func (t Target) extend(write func(*Sink) error) (err error) {
 	if _, err := f.Seek(end, io.SeekStart); err != nil {
 		return err
 	}
-	if err := t.Encode(f, write); err != nil {
+	err = t.endLine(f, end)
+	if err == nil {
+		err = t.Encode(f, write)
+	}
+	if err != nil {
 		return errors.Join(err, f.Truncate(end))
 	}
 	return f.Sync()
+}
+
+// endLine ends the last line of a text, which may have no end.
+func (t *Target) endLine(f *os.File, end int64) error {
+	if t.Format != Plain || end == 0 {
+		return nil
+	}
+	var last [1]byte
+	if _, err := f.ReadAt(last[:], end-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err := f.Write([]byte("\n"))
+	return err
 }
 
 func (t *Target) note(format string, args ...any) {
@@ -159,9 +220,9 @@ func (t *Target) end(f *os.File, size int64) (int64, error) {
 	case Bin256:
 		return size - size%int64(bin.Bits256.RecordSize()), nil
 	case Plain:
-		return lastIndex(f, size, "\ne\n")
+		return plainEnd(f, size)
 	case Text, Compact:
-		return lastIndex(f, size, "\n")
+		return lastLine(f, size, func([]byte) bool { return true })
 	case Binpack:
 		return binpackEnd(f, size)
 	}
@@ -179,22 +240,41 @@ func (t *Target) end(f *os.File, size int64) (int64, error) {
 	return info.End, nil
 }
 
-// lastIndex returns the offset after the last text in f, which must be near the
-// end, 0 in an empty file.
-func lastIndex(f *os.File, size int64, text string) (int64, error) {
+// plainEnd returns where the last record of a .plain file ends: after a line that is "e",
+// whose end may be missing.
+func plainEnd(f *os.File, size int64) (int64, error) {
+	last := make([]byte, min(size, 2))
+	if _, err := f.ReadAt(last, size-int64(len(last))); err != nil && size > 0 {
+		return 0, err
+	}
+	if string(last) == "\ne" {
+		return size, nil
+	}
+	return lastLine(f, size, func(line []byte) bool { return string(bytes.TrimSuffix(line, []byte("\r"))) == "e" })
+}
+
+// lastLine returns the offset after the last whole line in f that ends a record, which
+// must be near the end, 0 in an empty file.
+func lastLine(f *os.File, size int64, ends func(line []byte) bool) (int64, error) {
 	const near = 64 << 10
 	tail := make([]byte, min(size, near))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && len(tail) > 0 {
 		return 0, err
 	}
-	i := bytes.LastIndex(tail, []byte(text))
-	if i < 0 && size > 0 {
-		return 0, fmt.Errorf("%w: found no %q in the last %d bytes, expected the end of a record", sample.ErrFormat, text, len(tail))
+	for end := len(tail); ; {
+		i := bytes.LastIndexByte(tail[:end], '\n')
+		if i < 0 {
+			break
+		}
+		if begin := bytes.LastIndexByte(tail[:i], '\n') + 1; ends(tail[begin:i]) {
+			return size - int64(len(tail)-i-1), nil
+		}
+		end = i
 	}
-	if i < 0 {
-		return 0, nil
+	if size > 0 {
+		return 0, fmt.Errorf("%w: found no end of a record in the last %d bytes", sample.ErrFormat, len(tail))
 	}
-	return size - int64(len(tail)-i-len(text)), nil
+	return 0, nil
 }
 
 // binpackEnd returns where the last whole block ends, by the blocks' sizes.

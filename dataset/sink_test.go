@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
@@ -88,5 +90,77 @@ func TestAppendUnit(t *testing.T) {
 	after := readAll(t, name, nil)
 	if !slices.Equal(after[:len(before)], before) || len(after) == len(before) || after[len(before)].Score != 15 {
 		t.Errorf("%d samples, then %d, the first new score %d", len(before), len(after), after[len(before)].Score)
+	}
+}
+
+// TestAppendPlain keeps every record of a .plain file that is read, whatever ends its lines.
+func TestAppendPlain(t *testing.T) {
+	name, _ := convert(t, chessPlain, "x.plain", chess.Chess, Conversion{})
+	once := mustRead(t, name)
+	cr := bytes.ReplaceAll(once, []byte("\n"), []byte("\r\n"))
+	want := 2 * len(readAll(t, name, chess.Chess))
+	for what, before := range map[string][]byte{
+		"lines that end with CR and LF": cr, "no end of the last line": bytes.TrimSuffix(once, []byte("\n")),
+		"a torn record": slices.Concat(once, []byte("fen 8/8\nmove e")),
+	} {
+		if err := os.WriteFile(name, before, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		src := open(t, chessPlain, chess.Chess)
+		to := Target{Name: name, Format: Plain, Variant: chess.Chess, Append: true}
+		var c Conversion
+		if err := to.Create(func(s *Sink) error { return c.Run(context.Background(), src, s) }); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if n := len(readAll(t, name, chess.Chess)); n != want {
+			t.Errorf("%s: found %d samples, expected %d", what, n, want)
+		}
+	}
+}
+
+// TestAppendLocked: two do not append to one file at a time.
+func TestAppendLocked(t *testing.T) {
+	name, _ := convert(t, chessPlain, "x.bin", chess.Chess, Conversion{})
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := dirlock.LockFile(f); err != nil {
+		t.Fatal(err)
+	}
+	to := Target{Name: name, Format: Bin, Variant: chess.Chess, Append: true}
+	nothing := func(*Sink) error { return nil }
+	if err := to.Create(nothing); !errors.Is(err, dirlock.ErrFileHeld) {
+		t.Errorf("found %v, expected %v", err, dirlock.ErrFileHeld)
+	}
+	if to.Locked = true; to.Create(nothing) != nil {
+		t.Error("who has the lock cannot append")
+	}
+}
+
+// TestCreateBoth: both files or none.
+func TestCreateBoth(t *testing.T) {
+	dir := t.TempDir()
+	a := Target{Name: filepath.Join(dir, "a.plain"), Format: Plain, Variant: chess.Chess, Force: true}
+	b := a
+	b.Name = filepath.Join(dir, "b.plain")
+	failed := errors.New("failed")
+	src := readAll(t, chessPlain, chess.Chess)
+	for _, result := range []error{failed, nil} {
+		err := CreateBoth(a, b, func(a, b *Sink) error {
+			return errors.Join(a.Write(&src[0], sample.InternalUnit), b.Write(&src[1], sample.InternalUnit), result)
+		})
+		if !errors.Is(err, result) {
+			t.Fatal(err)
+		}
+		for _, target := range []Target{a, b} {
+			if _, err := os.Stat(target.Name); (err == nil) != (result == nil) {
+				t.Errorf("after %v: %s: %v", result, target.Name, err)
+			}
+		}
+	}
+	if b.Force = false; !errors.Is(CreateBoth(a, b, nil), ErrExists) {
+		t.Error("a file that is there was replaced")
 	}
 }

@@ -155,9 +155,11 @@ func (c *Config) validate() error {
 		return bad("limits of evaluation", fmt.Sprintf("%d and %d", c.EvalLimit, c.EvalDiffLimit), "none negative")
 	case r.Count < 0 || r.Count > maxRandom || r.MinPly < -1 || r.MaxPly < 0 || r.MaxPly > game.MaxGamePlies:
 		return bad("random moves", fmt.Sprintf("%d from ply %d to %d", r.Count, r.MinPly, r.MaxPly), fmt.Sprintf("0 to %d from ply -1 or more to 0 to %d", maxRandom, game.MaxGamePlies))
+	case r.Count > 0 && r.MinPly > r.MaxPly:
+		return bad("random moves", fmt.Sprintf("%d from ply %d to %d", r.Count, r.MinPly, r.MaxPly), "a last ply that is not before the first")
 	case r.KingMoves < 0 || r.MultiPV < 0 || r.MultiPV > maxRandom || r.MultiPVDiff < 0 || r.MultiPVDepth < 0:
 		return bad("random moves", fmt.Sprintf("of the king %d, best of %d, depth %d, difference %d", r.KingMoves, r.MultiPV, r.MultiPVDepth, r.MultiPVDiff), "none negative")
-	case c.WriteMaxPly < 1 || c.WriteMaxPly > game.MaxGamePlies || c.WriteMinPly < 0:
+	case c.WriteMaxPly < 1 || c.WriteMaxPly > game.MaxGamePlies || c.WriteMinPly < 0 || c.WriteMinPly >= c.WriteMaxPly:
 		return bad("plies to write", fmt.Sprintf("%d to %d", c.WriteMinPly, c.WriteMaxPly), fmt.Sprintf("a range within 0 to %d", game.MaxGamePlies))
 	case c.SeenMB < 0 || c.SeenMB > maxSeenMB:
 		return bad("table of positions", c.SeenMB, fmt.Sprintf("0 to %d MiB", maxSeenMB))

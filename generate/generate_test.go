@@ -272,6 +272,8 @@ func TestBadSettings(t *testing.T) {
 		"clock":      func(c *Config) { c.Limits.Time = [2]time.Duration{1, 1} },
 		"random":     func(c *Config) { c.Random.Count = -1 },
 		"random ply": func(c *Config) { c.Random.MaxPly = 1 << 40 },
+		"no plies":   func(c *Config) { c.WriteMinPly, c.WriteMaxPly = 400, 400 },
+		"no window":  func(c *Config) { c.Random.Count, c.Random.MinPly, c.Random.MaxPly = 5, 30, 24 },
 		"plies":      func(c *Config) { c.WriteMaxPly = 1 << 20 },
 		"count":      func(c *Config) { c.Count = 0 },
 		"table":      func(c *Config) { c.SeenMB = -1 },

@@ -38,6 +38,8 @@ type output struct {
 	run    string
 	at     state
 	every  int64 // Config.SaveEvery
+	// left is the number of the file that a killed run may have begun beyond its state.
+	left int
 
 	lock *os.File // the first file
 	file *os.File // the one being written
@@ -150,7 +152,19 @@ func (o *output) nextFile() error {
 	o.at.File++
 	o.at.FilePositions, o.at.Bytes = 0, 0
 	o.openAt, o.open, o.plies = 0, nil, 0
+	if err := o.unused(o.at.File); err != nil {
+		return err
+	}
 	return o.openFile(o.at.File, 0)
+}
+
+// unused returns an error if a file of the run would take the place of somebody's.
+func (o *output) unused(k int) error {
+	name := fileName(o.path, k)
+	if info, err := os.Stat(name); err == nil && info.Size() > 0 && k != o.left {
+		return fmt.Errorf("%w: %s: found a file that this run has not written, expected none: choose another name", ErrOther, name)
+	}
+	return nil
 }
 
 // save writes what was added, so that it is there after a crash.

@@ -116,6 +116,11 @@ func (o *output) resumeSamples(c *Config, s seen) error {
 		if info.Size() > 0 {
 			return fmt.Errorf("%w: %s: found no %s that says which: choose another file, they can be joined later", ErrOther, o.path, stateName(o.path))
 		}
+		if c.SaveEvery > 0 {
+			if err := o.unused(1); err != nil {
+				return err
+			}
+		}
 		if err := o.openFile(0, 0); err != nil {
 			return err
 		}
@@ -124,7 +129,7 @@ func (o *output) resumeSamples(c *Config, s seen) error {
 	if at.Run != o.run {
 		return otherRun(o.path, at.Run, o.run)
 	}
-	o.at, o.openAt = at, at.Bytes
+	o.at, o.openAt, o.left = at, at.Bytes, at.File+1
 	if err := o.openFile(at.File, at.Bytes); err != nil {
 		return err
 	}

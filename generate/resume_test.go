@@ -176,6 +176,34 @@ func TestOtherRunsAreRefused(t *testing.T) {
 	}
 }
 
+// TestFilesOfOthers: a run of several files takes the place of none that it has not written.
+func TestFilesOfOthers(t *testing.T) {
+	cfg := config(t, dataset.Bin)
+	cfg.Count, cfg.SaveEvery = 300, 50
+	whole := cfg
+	whole.Output = filepath.Join(t.TempDir(), "x.bin")
+	mustRun(t, whole)
+	for k := 1; k <= 2; k++ {
+		name := fileName(cfg.Output, k)
+		if err := os.WriteFile(name, []byte("precious"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(t.Context(), cfg); !errors.Is(err, ErrOther) {
+			t.Errorf("file %d: found error %v, expected %v", k, err, ErrOther)
+		}
+		if text := read(t, name); string(text) != "precious" {
+			t.Errorf("file %d has changed", k)
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustRun(t, cfg)
+	if !bytes.Equal(read(t, fileName(cfg.Output, 2)), read(t, fileName(whole.Output, 2))) {
+		t.Error("the files differ")
+	}
+}
+
 func TestOneProcessAtATime(t *testing.T) {
 	cfg := config(t, dataset.Chain)
 	o, err := openOutput(&cfg, "run", nil)

@@ -16,11 +16,13 @@
 // A run that was stopped at any moment goes on where its file ends. Beside the file lies
 // one named like it with ".run" after it,
 //
-//	{"run":ID,"read":N,"written":N,"stuck":N,"calm":N,"bytes":N,"done":BOOL}
+//	{"run":ID,"read":N,"input":HASH,"written":N,"stuck":N,"calm":N,"bytes":N,"done":BOOL}
 //
 // which is replaced whenever positions have been written: read is how many samples of the
-// input were, bytes the length of the file; what is after that is cut off. ID follows from
-// all that decides the content.
+// input were, and HASH says which; bytes is the length of the file; what is after that is
+// cut off. ID follows from all that decides the content but the input. A run that goes on
+// reads these samples again and ends if they are others. More samples may come after them,
+// as in a replay buffer that grows: then it goes on with these, if it was complete too.
 package rescore
 
 import (
@@ -38,6 +40,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/parallel"
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -113,6 +116,7 @@ type runner struct {
 	players   []game.Player
 	first     []game.Player // one for each of players, or none
 	source    int           // the one being read
+	input     uint64        // hash of the samples read
 	samples   []sample.Sample
 	results   []search.Result
 	fates     []fate
@@ -138,6 +142,10 @@ func Run(ctx context.Context, cfg Config) (done Progress, err error) {
 	if err != nil {
 		return done, err
 	}
+	defer r.leave()
+	if err := r.join(); err != nil {
+		return done, err
+	}
 	unlock, err := r.open(run)
 	if err != nil {
 		return done, err
@@ -145,33 +153,35 @@ func Run(ctx context.Context, cfg Config) (done Progress, err error) {
 	defer func() { err = errors.Join(err, unlock()) }()
 	r.began = time.Now()
 	defer func() { done = r.now(&r.at) }()
-	if r.at.Done {
-		return done, nil
-	}
 	rng := rand.New(rand.NewPCG(cfg.Seed, 0))
 	r.selection = sample.Selection{Filter: cfg.Filter, Chance: func(sample.Reason) float64 { return rng.Float64() }}
 	if err := r.skip(ctx); err != nil {
 		return done, err
 	}
-	defer r.leave()
-	for range max(1, cfg.Threads) {
-		p, err := cfg.New()
+	for ended := false; !ended && err == nil; {
+		err = r.part(ctx)
+		ended = r.at.Done
+	}
+	return done, err
+}
+
+// join makes the players.
+func (r *runner) join() error {
+	for range max(1, r.cfg.Threads) {
+		p, err := r.cfg.New()
 		if err != nil {
-			return done, fmt.Errorf("player: %w", err)
+			return fmt.Errorf("player: %w", err)
 		}
 		r.players = append(r.players, p)
-		if cfg.First.Surprise > 0 {
-			p, err := cfg.NewFirst()
+		if r.cfg.First.Surprise > 0 {
+			p, err := r.cfg.NewFirst()
 			if err != nil {
-				return done, fmt.Errorf("first player: %w", err)
+				return fmt.Errorf("first player: %w", err)
 			}
 			r.first = append(r.first, p)
 		}
 	}
-	for !r.at.Done && err == nil {
-		err = r.part(ctx)
-	}
-	return done, err
+	return nil
 }
 
 // run returns what names the run: a hash of all that decides the content.
@@ -183,6 +193,11 @@ func (c *Config) run() (string, error) {
 		return "", fmt.Errorf("%w: found a surprise of %d centipawns, expected 0 to %d", ErrConfig, c.First.Surprise, 2*game.SurpriseLimit)
 	case c.Target.Name == "-":
 		return "", fmt.Errorf("%w: found standard output, expected a file, which a run can go on with", ErrConfig)
+	}
+	target := c.Target
+	target.Append = true
+	if _, err := target.Check(); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %+v %d %v", c.Player, c.Net, game.LimitsText(c.Limits), c.Filter, c.Seed, c.Target.Format)
@@ -219,12 +234,24 @@ func (r *runner) skip(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if _, err := r.next(&s); errors.Is(err, io.EOF) {
-			return fmt.Errorf("%w: %s: the input has %d samples, expected %d at least, as it had", ErrDamaged, stateName(r.cfg.Target.Name), n, r.at.Read)
+			return fmt.Errorf("%w: %s: the input has %d samples, expected %d at least, as it had: of a buffer that still grows rescore a copy; %s", ErrOther, stateName(r.cfg.Target.Name), n, r.at.Read, remedy)
 		} else if err != nil {
 			return err
 		}
 	}
+	// States of earlier builds do not say which samples they were.
+	if r.at.Input != 0 && r.at.Input != r.input {
+		return fmt.Errorf("%w: %s: the first %d samples of the input are others than they were, expected the same: of a buffer that deletes old games rescore a copy; %s", ErrOther, stateName(r.cfg.Target.Name), r.at.Read, remedy)
+	}
 	return nil
+}
+
+// mix takes a sample into the hash of those read.
+func (r *runner) mix(s *sample.Sample) {
+	for _, word := range [...]uint64{s.Pos.Key(), uint64(s.Move) | uint64(s.Ply)<<16 | uint64(uint8(s.Result))<<32, uint64(s.Score)} {
+		r.input = splitmix.Mix(r.input ^ word)
+	}
+	r.input |= 1 // 0 stands for none
 }
 
 // next reads the next sample of the input and reports whether it is to be searched. The
@@ -240,6 +267,7 @@ func (r *runner) next(s *sample.Sample) (kept bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		r.mix(s)
 		why := r.selection.Against(s, src.Unit(), src.InGame())
 		r.progress.Counts.Count(why)
 		return why == sample.Kept, nil
@@ -256,7 +284,7 @@ func (r *runner) part(ctx context.Context) error {
 	until := time.Now().Add(interval)
 	at := r.at
 	target := r.cfg.Target
-	target.Append, target.Force = true, false
+	target.Append, target.Force, target.Locked = true, false, true
 	var stopped error
 	err := target.Create(func(sink *dataset.Sink) error {
 		for {
@@ -323,7 +351,7 @@ func (r *runner) batch(ctx context.Context, sink *dataset.Sink, at *state) error
 			return fmt.Errorf("%s: position %q: %w", sink.Name, s.Pos.FEN(), err)
 		}
 	}
-	at.Read, at.Written, at.Stuck, at.Calm, at.Done = read, count[searched], count[stuck], count[calm], done
+	at.Read, at.Input, at.Written, at.Stuck, at.Calm, at.Done = read, r.input, count[searched], count[stuck], count[calm], done
 	return nil
 }
 

@@ -282,6 +282,65 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestOtherInput: a run goes on with what has come after its input, and not with other input.
+func TestOtherInput(t *testing.T) {
+	text, err := os.ReadFile(positions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	records := func(first, last int) []byte { return bytes.Join(lines[6*first:6*last], nil) } // of six lines
+	cfg := config(t, dataset.Bin)
+	in := filepath.Join(t.TempDir(), "in.plain")
+	for _, test := range []struct {
+		what string
+		text []byte
+		want error
+	}{
+		{"at first", records(0, 60), nil}, {"again", records(0, 60), nil}, {"more", records(0, 100), nil},
+		{"less", records(0, 99), ErrOther}, {"old ones deleted", records(20, 120), ErrOther}, {"again", records(0, 100), nil},
+	} {
+		if err := os.WriteFile(in, test.text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		src := open(t, in)
+		cfg.Sources = []*dataset.Source{src}
+		_, err := Run(t.Context(), cfg)
+		src.Close()
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s: found error %v, expected %v", test.what, err, test.want)
+		}
+	}
+	whole := config(t, dataset.Bin)
+	src := open(t, in)
+	defer src.Close()
+	whole.Sources = []*dataset.Source{src}
+	if _, err := Run(t.Context(), whole); err != nil {
+		t.Fatal(err)
+	}
+	a, err := os.ReadFile(whole.Target.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(cfg.Target.Name); err != nil || !bytes.Equal(a, b) {
+		t.Errorf("the files differ, error %v", err)
+	}
+}
+
+// TestNothingLeft: a run that cannot begin leaves no file.
+func TestNothingLeft(t *testing.T) {
+	none, wrong := config(t, dataset.Bin), config(t, dataset.Binpack) // which is of chess alone
+	none.New = func() (game.Player, error) { return nil, errors.New("no player") }
+	for _, cfg := range []Config{none, wrong} {
+		if _, err := run(t.Context(), t, cfg); err == nil {
+			t.Error("no error")
+		}
+		if files, err := os.ReadDir(filepath.Dir(cfg.Target.Name)); len(files) > 0 {
+			t.Errorf("found %v, error %v", files, err)
+		}
+	}
+}
+
 // failing answers with no legal move.
 type failing struct{ game.Player }
 
@@ -309,6 +368,7 @@ func TestFailingPlayer(t *testing.T) {
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"run":"ab","read":5,"written":3,"stuck":1,"bytes":216,"done":false}`))
 	f.Add([]byte(`{"run":"ab","read":9,"written":3,"stuck":1,"calm":5,"bytes":216,"done":true}`))
+	f.Add([]byte(`{"run":"ab","read":5,"input":"12345","written":0,"bytes":0}`))
 	f.Add([]byte(`{"run":"ab","read":-5}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := parseState(text)

@@ -13,9 +13,9 @@ import (
 
 // Errors about files that are there already.
 var (
-	// ErrOther says that a file is not of this run.
+	// ErrOther says that a file is not of this run, or of other input.
 	ErrOther = errors.New("rescore: file of another run")
-	// ErrDamaged says that a file or the input is shorter than it was.
+	// ErrDamaged says that a file is shorter than it was.
 	ErrDamaged = errors.New("rescore: damaged file")
 )
 
@@ -23,6 +23,7 @@ var (
 type state struct {
 	Run     string `json:"run"`
 	Read    int64  `json:"read"`
+	Input   uint64 `json:"input,omitempty,string"`
 	Written int64  `json:"written"`
 	Stuck   int64  `json:"stuck"`
 	Calm    int64  `json:"calm"`
@@ -94,7 +95,7 @@ func (r *runner) resume(f *os.File, run string) error {
 	case !found:
 		return r.save(state{Run: run})
 	case at.Run != run:
-		return fmt.Errorf("%w: %s: found run %q, expected %q: settings or input are others; %s", ErrOther, f.Name(), at.Run, run, remedy)
+		return fmt.Errorf("%w: %s: found run %q, expected %q: settings or the names of the input are others; %s", ErrOther, f.Name(), at.Run, run, remedy)
 	case size < at.Bytes:
 		return fmt.Errorf("%w: %s has %d bytes, expected %d as it had", ErrDamaged, f.Name(), size, at.Bytes)
 	}

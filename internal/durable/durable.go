@@ -28,42 +28,115 @@ func WriteFile(path string, data []byte) error {
 
 // Write replaces path with what write produces. If write fails, path keeps its
 // content and the error is returned as it is. The file has the permissions that
-// os.Create gives.
+// os.Create gives. A symbolic link stays, and the file it names is replaced. What is
+// no regular file, as a device or a pipe, is written to.
 func Write(path string, write func(w io.Writer) error) error {
-	f, err := CreateTemp(filepath.Dir(path))
-	if err != nil {
+	return WriteAll([]string{path}, func(w []io.Writer) error { return write(w[0]) })
+}
+
+// WriteAll is Write for several files: none is replaced before all are written.
+func WriteAll(paths []string, write func(w []io.Writer) error) (err error) {
+	files := make([]*file, 0, len(paths))
+	defer func() {
+		for _, f := range files {
+			err = errors.Join(err, f.leave())
+		}
+	}()
+	writers := make([]io.Writer, len(paths))
+	for i, path := range paths {
+		f, err := openFile(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+		writers[i] = f.File
+	}
+	if err := write(writers); err != nil {
 		return err
 	}
-	return replace(path, f, write)
+	for _, f := range files {
+		if err := f.finish(); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		if err := f.rename(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file is a file being written in place of another, or one written to as it is.
+type file struct {
+	*os.File
+	path string // empty: it is written to as it is, or has its name
+	open bool
+}
+
+func openFile(path string) (*file, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return &file{File: f, open: true}, err
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if named, err := filepath.EvalSymlinks(path); err == nil {
+			path = named
+		}
+	}
+	f, err := CreateTemp(filepath.Dir(path))
+	return &file{File: f, path: path, open: true}, err
+}
+
+// finish makes durable what was written.
+func (f *file) finish() error {
+	var err error
+	if f.path != "" {
+		err = f.Sync()
+	}
+	f.open = false
+	return errors.Join(err, f.Close())
+}
+
+// rename gives the file its name.
+func (f *file) rename() error {
+	if f.path == "" {
+		return nil
+	}
+	if err := os.Rename(f.Name(), f.path); err != nil {
+		return err
+	}
+	dir := filepath.Dir(f.path)
+	f.path = ""
+	return SyncDir(dir)
+}
+
+// leave removes a file that has not got its name.
+func (f *file) leave() (err error) {
+	if f.open {
+		err = f.Close()
+	}
+	if f.path != "" {
+		os.Remove(f.Name())
+	}
+	return err
 }
 
 // WritePrivate replaces path with data as WriteFile does, by a file that only its
 // owner may read.
 func WritePrivate(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), TempPattern) // mode 0600
+	temp, err := os.CreateTemp(filepath.Dir(path), TempPattern) // mode 0600
 	if err != nil {
 		return err
 	}
-	return replace(path, f, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
-// replace gives f, once it is written, the name path.
-func replace(path string, f *os.File, write func(w io.Writer) error) error {
-	err := write(f)
+	f := &file{File: temp, path: path, open: true}
+	if _, err = f.Write(data); err == nil {
+		err = f.finish()
+	}
 	if err == nil {
-		err = f.Sync()
+		err = f.rename()
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return err
-	}
-	return SyncDir(filepath.Dir(path))
+	return errors.Join(err, f.leave())
 }
 
 // CreateTemp creates a file whose name matches TempPattern. Unlike those of

@@ -102,3 +102,34 @@ func TestWritePrivate(t *testing.T) {
 		t.Errorf("content %q, errors %v and %v, mode %v; want new with 0600", data, err, e, info.Mode())
 	}
 }
+
+// TestWriteThrough: a link stays and what it names is replaced; what is no regular file is
+// written to.
+func TestWriteThrough(t *testing.T) {
+	dir := t.TempDir()
+	file, link, null := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "null")
+	for from, to := range map[string]string{link: file, null: os.DevNull} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Skip(err) // Windows without the right to
+		}
+		for _, text := range []string{"one", "two"} { // the link leads nowhere, then to a file
+			if err := WriteFile(from, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			if from == link && text == "one" {
+				if err := os.Rename(link, file); err != nil || os.Symlink(file, link) != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if info, err := os.Lstat(from); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more: %v", from, err)
+		}
+	}
+	if text, err := os.ReadFile(file); string(text) != "two" {
+		t.Errorf("found %q behind the link, %v", text, err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Fatalf("the device is one no more: %v", err)
+	}
+}

@@ -189,7 +189,9 @@ func TestShuffleAndSplit(t *testing.T) {
 		{"shuffle", "--memory", "0", binFixture, at("x.bin")},
 		{"split", "--every", "1", gamesFixture, at("x.bin"), at("y.bin")},
 		{"split", gamesFixture, at("x.bin"), at("x.bin")},
+		{"split", gamesFixture, at("x.bin"), dir + "/./x.bin"},
 		{"split", gamesFixture, at("x.bin")},
+		{"convert", "--append", at("a.bin"), dir + "/./a.bin"},
 	} {
 		if _, stderr, code := selfplayCommand(t, "", args...); code != 2 {
 			t.Errorf("%v: exit %d, error %q", args, code, stderr)

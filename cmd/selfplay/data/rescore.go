@@ -42,9 +42,9 @@ with its scores and best moves to a new file. Results and plies stay. Games come
 as single positions: the moves played are not those of the searches.
 
 --filter says which positions, by the scores and moves they have before. Each is
-searched by itself, without what was found for others, so the file depends neither on
---threads nor on interruptions, if the player is deterministic, as ours are with one
-thread and a limit of nodes or depth.
+searched by itself, without what was found for others, so positions, scores and their
+order depend neither on --threads nor on interruptions, if the player is deterministic,
+as ours are with one thread and a limit of nodes or depth.
 
 With --first and --surprise, another player searches each position first, with one
 node unless its settings say otherwise. A position is searched again and written only
@@ -52,7 +52,9 @@ if that score differs from the one it has by at least --surprise centipawns. Sco
 beyond ±1,000 count as ±1,000.
 
 A run may be stopped at any moment: the same command goes on where the file ends.
-OUT.run says how far it is.
+OUT.run says how far it is, and of which input; other input is refused. What has come
+after it, as in a replay buffer that grows, is searched too. Of a buffer that deletes its
+oldest games meanwhile, rescore a copy.
 
 ` + dataHelp + `
 

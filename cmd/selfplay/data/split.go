@@ -46,7 +46,7 @@ func split(c *cobra.Command, o splitOptions, args []string) error {
 		return fmt.Errorf("%w: --every: found %d, expected 2 or more", cli.ErrUsage, o.every)
 	}
 	n := len(args) - 2
-	if args[n] == args[n+1] {
+	if sameFile(args[n], args[n+1]) {
 		return fmt.Errorf("%w: found %s as both outputs, expected two files", cli.ErrUsage, args[n])
 	}
 	sources, err := o.open(c, args[:n])
@@ -66,19 +66,17 @@ func split(c *cobra.Command, o splitOptions, args []string) error {
 	start := time.Now()
 	step := cli.NewProgress(stderr, "games split").Step
 	var total dataset.SplitCounts
-	err = rest.Create(func(rest *dataset.Sink) error {
-		return heldOut.Create(func(heldOut *dataset.Sink) error {
-			tellLosses(stderr, sources, &rest.Target)
-			for _, src := range sources {
-				counts, err := dataset.Split(c.Context(), src, rest, heldOut, o.every, step)
-				if err != nil {
-					return err
-				}
-				total.Games += counts.Games
-				total.HeldOut += counts.HeldOut
+	err = dataset.CreateBoth(rest, heldOut, func(rest, heldOut *dataset.Sink) error {
+		tellLosses(stderr, sources, &rest.Target)
+		for _, src := range sources {
+			counts, err := dataset.Split(c.Context(), src, rest, heldOut, o.every, step)
+			if err != nil {
+				return err
 			}
-			return nil
-		})
+			total.Games += counts.Games
+			total.HeldOut += counts.HeldOut
+		}
+		return nil
 	})
 	if err != nil {
 		return createError(err)
