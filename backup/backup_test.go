@@ -16,6 +16,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
@@ -101,11 +102,29 @@ func drillOf(t *testing.T, output string) DrillReport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := repo.Drill(t.Context(), s, t.TempDir(), "test")
+	temp := filepath.Join(t.TempDir(), "[1]") // no pattern of names
+	if err := os.Mkdir(temp, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	report, err := repo.Drill(t.Context(), s, temp, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
+}
+
+func tryRestore(t *testing.T, output, dir string) error {
+	t.Helper()
+	repo, err := Open(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := repo.Snapshot("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = repo.Restore(t.Context(), s, dir, RestoreOptions{})
+	return err
 }
 
 func restore(t *testing.T, output, dir string, o RestoreOptions) {
@@ -186,6 +205,23 @@ func TestRestoreOfBackupIsTheRun(t *testing.T) {
 	}
 	if report := drilled(t, output); report.Games != before.Games || report.Unique != before.Games || report.Step == 0 || report.Nets < 2 || report.Pointers < 3 {
 		t.Errorf("drill compared %+v", report)
+	}
+	partial := back + unfinished
+	if err := errors.Join(os.Mkdir(partial, 0o755), os.WriteFile(filepath.Join(partial, "mine"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if err := tryRestore(t, output, back); !errors.Is(err, ErrNotEmpty) || !strings.Contains(err.Error(), "mine") {
+		t.Errorf("somebody's files in place of a restore: %v", err)
+	}
+	lock, err := dirlock.Acquire(partial) // now they are a restore's
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tryRestore(t, output, back); !errors.Is(err, dirlock.ErrHeld) {
+		t.Errorf("while another restores: %v", err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
 	}
 	restore(t, output, back, RestoreOptions{})
 	found, want := contents(t, back), contents(t, dir)

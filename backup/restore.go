@@ -14,6 +14,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
@@ -59,17 +60,28 @@ func (r *Repository) Restore(ctx context.Context, s *Snapshot, dir string, o Res
 	return done, nil
 }
 
-func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o RestoreOptions, done *Restored) error {
-	dir = filepath.Clean(dir)
+func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o RestoreOptions, done *Restored) (err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	if here, err := os.Getwd(); err == nil && here == dir {
+		return fmt.Errorf("%w: found the current directory, which cannot be replaced: give a directory that is not there yet", ErrNotEmpty)
+	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%w: %s holds %s and more: give a directory that is not there yet", ErrNotEmpty, dir, entries[0].Name())
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	partial := dir + unfinished
-	if err := os.RemoveAll(partial); err != nil {
+	lock, err := takePartial(partial)
+	if err != nil {
 		return err
 	}
+	defer func() {
+		if lock != nil {
+			err = errors.Join(err, lock.Release())
+		}
+	}()
 	if err := r.files(ctx, s, partial, done); err != nil {
 		return err
 	}
@@ -82,10 +94,41 @@ func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o Res
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if err := lock.Release(); err != nil { // where a locked file cannot be renamed
+		return err
+	}
+	lock = nil
 	if err := os.Rename(partial, dir); err != nil {
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(dir))
+}
+
+// takePartial makes the directory that becomes the restored one, for this process alone, and
+// empties it of what a restore that was interrupted has left. What no restore has begun is
+// an error that wraps ErrNotEmpty.
+func takePartial(dir string) (*dirlock.Lock, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == dirlock.FileName })
+	if len(entries) > 0 && !ours {
+		return nil, fmt.Errorf("%w: %s holds %s, which no restore has put there: move it away", ErrNotEmpty, dir, entries[0].Name())
+	}
+	lock, err := dirlock.Acquire(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Name() != dirlock.FileName {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	return lock, nil
 }
 
 // files writes the files of the directory.

@@ -243,6 +243,29 @@ func TestBadFilesAreRefused(t *testing.T) {
 	}
 }
 
+// TestForeignReadme: somebody's README.md is not replaced; our own is.
+func TestForeignReadme(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "README.md")
+	if err := os.WriteFile(path, []byte("mine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(dir, testPlan(), Options{Now: testTime}); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), path) {
+		t.Errorf("found error %v, expected %v", err, ErrPlan)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("found %d files, error %v", len(entries), err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, testPlan(), Options{})
+	if err := os.Remove(filepath.Join(dir, PlanFile)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, testPlan(), Options{})
+}
+
 func TestPlansAreChecked(t *testing.T) {
 	for want, change := range map[string]func(*Plan){
 		"schema":                   func(p *Plan) { p.Schema = 9 },

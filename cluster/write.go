@@ -85,6 +85,9 @@ func Write(dir string, p Plan, o Options) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
+	if err := unused(dir); err != nil {
+		return err
+	}
 	w := &writer{dir: dir, plan: &p, opt: o}
 	for _, d := range []string{keysDir, machinesDir} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
@@ -291,6 +294,23 @@ func (w *writer) readme() error {
 		return err
 	}
 	return durable.WriteFile(filepath.Join(w.dir, "README.md"), text)
+}
+
+// readmeTitle begins the README.md of every cluster.
+const readmeTitle = "# The cluster of run "
+
+// unused returns an error that wraps ErrPlan if a directory without a plan has somebody's
+// README.md. That of a command that was interrupted is ours.
+func unused(dir string) error {
+	name := filepath.Join(dir, "README.md")
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && bytes.HasPrefix(text, []byte(readmeTitle)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s: found a file that init cluster has not written, expected none: choose another directory", ErrPlan, name)
 }
 
 // savePlan comes last: a plan that is there has been carried out.

@@ -127,6 +127,9 @@ type Maker struct {
 	ctx    context.Context // of engines
 }
 
+// maxHashMB bounds the table of a search, or its tree: the range of the option hash.
+const maxHashMB = 65536
+
 // Defaults are for players that say nothing themselves.
 type Defaults struct {
 	Limits search.Limits
@@ -139,6 +142,9 @@ func (s Spec) Load(ctx context.Context, v *chess.Variant, d Defaults) (*Maker, e
 	m := &Maker{Spec: s, Limits: d.Limits, hashMB: d.HashMB, ctx: ctx}
 	if s.HasLimits() {
 		m.Limits = s.Limits
+	}
+	if hash := s.resources(d.HashMB).HashMB; !s.Search.Foreign() && (hash < 0 || hash > maxHashMB) {
+		return nil, fmt.Errorf("%w: found a table of %d MiB, expected at most %d", ErrUsage, hash, maxHashMB)
 	}
 	if s.Search.Foreign() {
 		m.loadEngine(v)

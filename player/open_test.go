@@ -138,6 +138,11 @@ func TestLoadRefused(t *testing.T) {
 			t.Errorf("%s: found error %v, expected %q", text, err, want)
 		}
 	}
+	for _, hash := range []int{-1, 1 << 20} {
+		if _, err := parseAll(t, "material")[0].Load(t.Context(), chess.Crazyhouse, Defaults{HashMB: hash}); !errors.Is(err, ErrUsage) {
+			t.Errorf("a table of %d MiB: found error %v, expected %v", hash, err, ErrUsage)
+		}
+	}
 	for _, text := range []string{"uci:/nowhere/engine", "xboard:/nowhere/engine"} {
 		m, err := parseAll(t, text)[0].Load(t.Context(), chess.Crazyhouse, Defaults{Limits: search.Limits{MoveTime: time.Second}})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -155,7 +156,7 @@ func VerifyDirectory(dir string, cfg configs.Config, run bus.RunRecord) (f Direc
 	}
 	defer func() { err = errors.Join(err, buffer.Close()) }()
 	f.Buffer, f.Damage = buffer.Stats(), buffer.Damage()
-	paths, err := filepath.Glob(filepath.Join(r.path(trainDir), "step-*"))
+	paths, err := durable.Glob(r.path(trainDir), "step-*")
 	if err != nil || len(paths) == 0 {
 		return f, err
 	}

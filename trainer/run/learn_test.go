@@ -340,6 +340,21 @@ func TestMissingFiles(t *testing.T) {
 	}
 }
 
+// TestForeignDirectory: a run begins in no directory that has one of its files.
+func TestForeignDirectory(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, netFile)
+	if err := os.WriteFile(path, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), settings(t, dataFile(t, "a.chain", samples(3))), quiet(dir)); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), path) {
+		t.Errorf("found error %v, expected %v", err, ErrOther)
+	}
+	if text, err := os.ReadFile(path); string(text) != "precious" {
+		t.Errorf("found %q, error %v", text, err)
+	}
+}
+
 // Formats and directories give the same positions; a file may be measured
 // instead of held-out games.
 func TestData(t *testing.T) {

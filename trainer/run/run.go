@@ -92,7 +92,7 @@ const ConfigName = configFile
 // Checkpoint returns the file of the newest state of training in a run's directory, empty if
 // there is none.
 func Checkpoint(dir string) string {
-	files, _ := filepath.Glob(filepath.Join(dir, checkpoints, "*.checkpoint")) // the pattern is well formed
+	files, _ := durable.Glob(filepath.Join(dir, checkpoints), "*.checkpoint") // the pattern is well formed
 	if len(files) == 0 {
 		return ""
 	}

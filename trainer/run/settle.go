@@ -27,6 +27,9 @@ func (r *runner) settle() (*Summary, error) {
 		if _, err := os.Stat(r.path(tableJSON)); err == nil {
 			return nil, fmt.Errorf("%w: %s: found a sweep; use another directory", ErrOther, r.Dir)
 		}
+		if err := r.unused(); err != nil {
+			return nil, err
+		}
 		return nil, durable.WriteFile(r.path(configFile), r.cfg.YAML())
 	}
 	if err != nil {
@@ -73,6 +76,17 @@ func (r *runner) begun() (bool, error) {
 		return false, nil
 	}
 	return len(entries) > 0, err
+}
+
+// unused returns an error if the directory of a run that is to begin has files that it
+// would write over.
+func (r *runner) unused() error {
+	for _, name := range []string{dataText, dataJSON, dataFigure, replayFile, logFile, checkpoints, netFile, planesFile, summaryFile, divergedFile} {
+		if _, err := os.Lstat(r.path(name)); err == nil {
+			return fmt.Errorf("%w: found %s without %s, expected a run or none of its files; use another directory", ErrOther, r.path(name), configFile)
+		}
+	}
+	return nil
 }
 
 // removeStart removes what a start leaves before its first checkpoint, all but

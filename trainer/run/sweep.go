@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
@@ -56,7 +57,7 @@ type Result struct {
 // learns what it would by itself.
 // Runs that are over are not made again, and those begun are continued. A run that
 // fails does not end the others; the error then joins those of all that did.
-func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Result, error) {
+func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) (all []Result, err error) {
 	jobs := opt.Jobs
 	if jobs == 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -85,6 +86,11 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) ([]Resul
 	if _, err := os.Stat(filepath.Join(opt.Dir, configFile)); err == nil {
 		return nil, fmt.Errorf("%w: %s: found one run, expected a sweep; use another directory", ErrOther, opt.Dir)
 	}
+	lock, err := dirlock.Acquire(opt.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
 	results, failures := make([]Result, len(runs)), make([]error, len(runs))
 	progress := &lockedWriter{w: opt.Progress}
 	var over sync.Mutex

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
@@ -21,6 +22,16 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
+	lock, err := dirlock.Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Sweep(t.Context(), runs, SweepOptions{Options: quiet(dir), Jobs: 2}); !errors.Is(err, dirlock.ErrHeld) {
+		t.Errorf("while another sweeps: found error %v, expected %v", err, dirlock.ErrHeld)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
 	results, err := Sweep(t.Context(), runs, SweepOptions{Options: quiet(dir), Jobs: 2})
 	if err != nil || len(results) != 4 {
 		t.Fatalf("%d results, error %v", len(results), err)

@@ -196,14 +196,11 @@ func ending(s selfplay.Status, dir, resume string) string {
 // found there, or a new one.
 func (o *loopOptions) configuration(c *cobra.Command) (cfg configs.Config, resumed bool, err error) {
 	o.config.Bus = &o.bus
-	fresh, err := o.config.Load(c)
-	if err != nil {
-		return cfg, false, err
+	usual := func(cfg configs.Config) error {
+		o.dir = filepath.Join("runs", cfg.Variant+"-"+cfg.Preset)
+		return nil
 	}
-	if o.dir == "" {
-		o.dir = filepath.Join("runs", fresh.Variant+"-"+fresh.Preset)
-	}
-	if cfg, resumed, err = o.config.Resume(c, o.dir, fresh); err != nil {
+	if cfg, resumed, err = o.config.LoadOrResume(c, &o.dir, usual); err != nil {
 		return cfg, false, err
 	}
 	if c.Flags().Changed("listen") {

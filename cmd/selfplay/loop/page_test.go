@@ -156,3 +156,15 @@ func TestTakenPort(t *testing.T) {
 		t.Errorf("exit %d, %q, directory there %v; expected 1, the reason, and no directory", code, &out, err == nil)
 	}
 }
+
+// TestSettingsOfTheRun: flags of a run that goes on are checked with the run's settings, not
+// with those of the usual preset.
+func TestSettingsOfTheRun(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{{"--preset", "tiny"}, {"--set", "gate.elo1=-100"}} { // laptop's elo0 is above it
+		var out strings.Builder
+		if code := cli.Run(New(), append(args, "--dir", dir, "--for", "100ms"), strings.NewReader(""), &out, &out); code != 0 {
+			t.Errorf("%q: code %d\n%s", args, code, out.String())
+		}
+	}
+}

@@ -203,7 +203,7 @@ func (o *role) options(c *cobra.Command) (selfplay.Options, *cli.Live) {
 	return selfplay.Options{Build: c.Root().Version, Role: o.name, Patience: o.bus.Wait, Log: logger, ReplaceBuffer: o.replace}, out
 }
 
-// check refuses a command without server or run.
+// check refuses a configuration that names no run on a server, and sets the usual directory.
 func (o *role) check(cfg configs.Config) error {
 	if cfg.Bus.URL == "" {
 		return fmt.Errorf("%w: --nats: found nothing, expected the server of the run, e.g. nats://10.0.0.1:4222", cli.ErrUsage)
@@ -247,14 +247,10 @@ func (o *role) join(c *cobra.Command, own func(*configs.Config), work func(conte
 // begin runs the trainer, which has the run's settings.
 func (o *role) begin(c *cobra.Command, limits selfplay.Limits) error {
 	o.config.Bus = &o.bus
-	fresh, err := o.config.Load(c)
+	cfg, _, err := o.config.LoadOrResume(c, &o.dir, o.check)
 	if err == nil {
-		err = o.check(fresh)
+		err = o.check(cfg)
 	}
-	if err != nil {
-		return err
-	}
-	cfg, _, err := o.config.Resume(c, o.dir, fresh)
 	if err != nil {
 		return err
 	}

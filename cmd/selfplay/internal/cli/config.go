@@ -57,12 +57,33 @@ func (f *ConfigFlags) LoadOwn(c *cobra.Command) (configs.Config, error) {
 	return cfg, nil
 }
 
-// Resume returns the configuration of the run in dir with the file, the environment
-// and the flags laid over it, or fresh if there is no run.
-func (f *ConfigFlags) Resume(c *cobra.Command, dir string, fresh configs.Config) (cfg configs.Config, resumed bool, err error) {
+// LoadOrResume returns the configuration of the run in dir with the file, the environment
+// and the flags laid over it, or that of Load if there is no run. Usual sets dir if that is
+// empty, by the configuration of Load.
+func (f *ConfigFlags) LoadOrResume(c *cobra.Command, dir *string, usual func(configs.Config) error) (cfg configs.Config, resumed bool, err error) {
+	if *dir != "" { // what is given need not go with the preset, only with the run
+		if cfg, resumed, err = f.resume(c, *dir); err != nil || resumed {
+			return cfg, resumed, err
+		}
+	}
+	fresh, err := f.Load(c)
+	if err != nil || *dir != "" {
+		return fresh, false, err
+	}
+	if err := usual(fresh); err != nil {
+		return fresh, false, err
+	}
+	if cfg, resumed, err = f.resume(c, *dir); err != nil || resumed {
+		return cfg, resumed, err
+	}
+	return fresh, false, nil
+}
+
+// resume is LoadOrResume for a run; resumed is false if there is none.
+func (f *ConfigFlags) resume(c *cobra.Command, dir string) (cfg configs.Config, resumed bool, err error) {
 	cfg, resumed, err = selfplay.SavedConfig(dir)
 	if err != nil || !resumed {
-		return fresh, false, err
+		return cfg, false, err
 	}
 	if c.Flags().Changed("preset") && cfg.Preset != f.Preset {
 		return cfg, false, fmt.Errorf("%s: found a run of preset %s, expected %s: give another --dir or leave --preset out", dir, cfg.Preset, f.Preset)
