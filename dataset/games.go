@@ -17,7 +17,7 @@ type Game struct {
 
 // gameReader reads a source game by game. In formats that do not keep games
 // they are distinguished by plies and results: a game ends before a sample whose ply is
-// not above the last one's, or whose result is another.
+// not above the last one's, or whose result or length of the game is another.
 type gameReader struct {
 	src    *Source
 	whole  bool // return records where there are any
@@ -62,14 +62,18 @@ func (r *gameReader) fetch() {
 // place is where in its game a sample is.
 type place struct {
 	ply    uint16
-	result int8 // from White's view
+	left   uint16 // plies from here to the end of the game, 0 if that is not known
+	result int8   // from White's view
 }
 
-func placeOf(s *sample.Sample) place { return place{s.Ply, s.ResultForWhite()} }
+func placeOf(s *sample.Sample) place { return place{s.Ply, s.PliesLeft, s.ResultForWhite()} }
 
 // newGame reports whether the sample at next begins another game than that at p
 // before it belongs to.
-func (p place) newGame(next place) bool { return next.ply <= p.ply || next.result != p.result }
+func (p place) newGame(next place) bool {
+	otherLength := p.left > 0 && next.left > 0 && int(p.ply)+int(p.left) != int(next.ply)+int(next.left)
+	return next.ply <= p.ply || next.result != p.result || otherLength
+}
 
 // HeldOut reports whether g is the one game in every that is kept apart. It
 // depends on the game alone: on its id, as in sample.HeldOut, or on its positions.

@@ -79,3 +79,21 @@ func TestDistinct(t *testing.T) {
 		t.Errorf("%d keys kept, %d counted of %d", len(d.keys), got, n)
 	}
 }
+
+// TestGamesByLength: games that follow one another with rising plies and equal results are told
+// apart by how long they are, where that is known.
+func TestGamesByLength(t *testing.T) {
+	start := chess.Crazyhouse.Start()
+	for _, test := range []struct {
+		left [3]uint16 // plies to the end, at plies 1, 3 and 5
+		want int64
+	}{{[3]uint16{9, 7, 5}, 1}, {[3]uint16{9, 7, 15}, 2}, {[3]uint16{0, 0, 0}, 1}} {
+		var s Stats
+		for i, left := range test.left {
+			s.Add(&sample.Sample{Pos: start, Ply: uint16(1 + 2*i), PliesLeft: left}, sample.CentipawnUnit)
+		}
+		if games := s.Report().Games; int64(games) != test.want {
+			t.Errorf("%v plies left: found %d games, expected %d", test.left, games, test.want)
+		}
+	}
+}

@@ -26,8 +26,8 @@ func newSplitCommand() *cobra.Command {
 on the game alone: on its id, by the rule of the loop if --every is 20, or on its
 positions, so that a game that stands twice is on one side.
 
-In formats that do not keep games, a game ends where the ply does not rise or
-the result changes.
+In formats that do not keep games, a game ends where the ply does not rise, or where
+the result or the length of the game changes.
 
 ` + dataHelp,
 		Example: `  selfplay split crazyhouse.bin train.bin test.bin
