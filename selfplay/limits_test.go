@@ -160,7 +160,7 @@ func TestQuarantineAndRelease(t *testing.T) {
 	}
 	change := func(release bool) {
 		t.Helper()
-		if err := Quarantine(t.Context(), "", own, Options{}, "bad", "anna@desk", "its clock is broken", release); err != nil {
+		if _, err := Quarantine(t.Context(), "", own, Options{}, "bad", "anna@desk", "its clock is broken", release); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -189,10 +189,10 @@ func TestQuarantineAndRelease(t *testing.T) {
 	if err != nil || len(entries) != 2 || entries[0].Action != auditQuarantine || entries[1].Action != auditRelease || entries[1].What != "bad" || entries[0].By != "anna@desk" || entries[0].Why != "its clock is broken" {
 		t.Errorf("audit %+v, error %v", entries, err)
 	}
-	if err := Quarantine(t.Context(), "", own, Options{}, "bad", "", "", false); !errors.Is(err, bus.ErrNobody) {
+	if _, err := Quarantine(t.Context(), "", own, Options{}, "bad", "", "", false); !errors.Is(err, bus.ErrNobody) {
 		t.Errorf("without a replay role: error %v, expected %v", err, bus.ErrNobody)
 	}
-	if err := Quarantine(t.Context(), "", own, Options{}, "Not one", "", "", false); !errors.Is(err, ErrNoActor) {
+	if _, err := Quarantine(t.Context(), "", own, Options{}, "Not one", "", "", false); !errors.Is(err, ErrNoActor) {
 		t.Errorf("error %v, expected %v", err, ErrNoActor)
 	}
 }
@@ -208,8 +208,8 @@ func TestAuditOfStoppedRun(t *testing.T) {
 	if err := openRun(t, dir, cfg).Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := Quarantine(t.Context(), dir, cfg, Options{}, localActor, "anna@desk", "why not", false); err != nil {
-		t.Fatal(err)
+	if games, err := Quarantine(t.Context(), dir, cfg, Options{}, localActor, "anna@desk", "why not", false); err != nil || games == 0 {
+		t.Fatalf("found %d games of the actor, error %v", games, err)
 	}
 	choice, err := ChooseNet(t.Context(), dir, cfg, Options{})
 	if err != nil {

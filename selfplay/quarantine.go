@@ -18,15 +18,16 @@ import (
 // Quarantine takes the games of an actor out of the training window and has its later
 // ones refused, or with release takes that back. Of a run on cfg's servers the replay
 // role does it, which must be working; of one in dir, which must be stopped, it is done
-// here. By says who wants it, why the reason. The error wraps ErrNoActor for what is no
-// name of one, bus.ErrNobody if no replay role answers.
-func Quarantine(ctx context.Context, dir string, cfg configs.Config, o Options, actor, by, why string, release bool) (err error) {
+// here, and games is how many stored games are the actor's; on servers it is -1, as the
+// role does not say. By says who wants it, why the reason. The error wraps ErrNoActor for
+// what is no name of one, bus.ErrNobody if no replay role answers.
+func Quarantine(ctx context.Context, dir string, cfg configs.Config, o Options, actor, by, why string, release bool) (games int64, err error) {
 	if !actorName.MatchString(actor) {
-		return fmt.Errorf("%w: found %.40q, expected 1 to 24 of a-z and 0-9", ErrNoActor, actor)
+		return 0, fmt.Errorf("%w: found %.40q, expected 1 to 24 of a-z and 0-9", ErrNoActor, actor)
 	}
 	choice, err := ChooseNet(ctx, dir, cfg, o)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, choice.Close()) }()
 	r := choice.run
@@ -41,22 +42,23 @@ func Quarantine(ctx context.Context, dir string, cfg configs.Config, o Options, 
 	if errors.Is(err, bus.ErrNobody) {
 		err = fmt.Errorf("%w: no replay role of this run works, or it is of an earlier build", err)
 	}
-	return err
+	return -1, err
 }
 
 // ErrNoActor says that a text is not the name of an actor.
 var ErrNoActor = errors.New("no name of an actor")
 
 // quarantineHere changes the buffer of a run that is stopped.
-func (r *Run) quarantineHere(ctx context.Context, actor, by, why string, release bool) (err error) {
+func (r *Run) quarantineHere(ctx context.Context, actor, by, why string, release bool) (games int64, err error) {
 	if r.variant, err = chess.ParseVariant(r.cfg.Variant); err != nil {
-		return err
+		return 0, err
 	}
 	buffer, err := openBuffer(r)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, buffer.Close()) }()
+	before := int64(buffer.Stats().Excluded)
 	action := auditQuarantine
 	if release {
 		action, err = auditRelease, buffer.Include(actor)
@@ -64,9 +66,12 @@ func (r *Run) quarantineHere(ctx context.Context, actor, by, why string, release
 		err = buffer.Exclude(actor, why)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return r.bus.Audit(ctx, bus.AuditEntry{By: by, Action: action, What: actor, Why: why})
+	if games = int64(buffer.Stats().Excluded) - before; release {
+		games = -games
+	}
+	return games, r.bus.Audit(ctx, bus.AuditEntry{By: by, Action: action, What: actor, Why: why})
 }
 
 // Audit returns who did what to a run, oldest first: nets published, promoted, rolled

@@ -57,14 +57,18 @@ ACTOR is the name that selfplay status shows. Who did it and why stands in selfp
 			if err := r.choose(c, args[1:]); err != nil {
 				return err
 			}
-			if err := selfplay.Quarantine(c.Context(), r.dir, r.cfg, r.o, args[0], cli.Person(), why, release); err != nil {
+			games, err := selfplay.Quarantine(c.Context(), r.dir, r.cfg, r.o, args[0], cli.Person(), why, release)
+			if err != nil {
 				return err
+			}
+			if games == 0 {
+				fmt.Fprintf(c.ErrOrStderr(), "warning: no game changes, as none in the replay buffer is of actor %s or this was so before; selfplay status shows the names\n", args[0])
 			}
 			done := "in quarantine: its games are not trained on, later ones are refused"
 			if release {
 				done = "released: its games are trained on again"
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "actor %s is %s\n", args[0], done)
+			_, err = fmt.Fprintf(c.OutOrStdout(), "actor %s is %s\n", args[0], done)
 			return err
 		},
 	}
