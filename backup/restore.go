@@ -65,7 +65,7 @@ func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o Res
 		return err
 	}
 	if here, err := os.Getwd(); err == nil && here == dir {
-		return fmt.Errorf("%w: found the current directory, which cannot be replaced: give a directory that is not there yet", ErrNotEmpty)
+		return fmt.Errorf("found the current directory, which cannot be replaced: give a directory that is not there yet")
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%w: %s holds %s and more: give a directory that is not there yet", ErrNotEmpty, dir, entries[0].Name())
@@ -114,7 +114,7 @@ func takePartial(dir string) (*dirlock.Lock, error) {
 	}
 	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == dirlock.FileName })
 	if len(entries) > 0 && !ours {
-		return nil, fmt.Errorf("%w: %s holds %s, which no restore has put there: move it away", ErrNotEmpty, dir, entries[0].Name())
+		return nil, fmt.Errorf("%w: %s holds %s, which may not be a restore's: move it away, or delete it if an interrupted restore has left it", ErrNotEmpty, dir, entries[0].Name())
 	}
 	lock, err := dirlock.Acquire(dir)
 	if err != nil {

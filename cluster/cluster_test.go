@@ -264,6 +264,10 @@ func TestForeignReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, testPlan(), Options{})
+	if err := os.WriteFile(path, []byte("a line of ours\n"), 0o644); err != nil { // in a cluster's directory
+		t.Fatal(err)
+	}
+	write(t, dir, testPlan(), Options{})
 }
 
 func TestPlansAreChecked(t *testing.T) {

@@ -302,6 +302,9 @@ const readmeTitle = "# The cluster of run "
 // unused returns an error that wraps ErrPlan if a directory without a plan has somebody's
 // README.md. That of a command that was interrupted is ours.
 func unused(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, PlanFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	name := filepath.Join(dir, "README.md")
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && bytes.HasPrefix(text, []byte(readmeTitle)) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
@@ -62,16 +63,17 @@ func (s *Sink) Write(x *sample.Sample, unit sample.Unit) error {
 }
 
 // Create writes the file t by calling write. The file appears, or grows, when
-// write has returned without an error, and stays as it was otherwise. The error
+// write has returned without an error, and stays as it was otherwise, but for an empty
+// one that Append may leave. The error
 // wraps ErrExists if there is a file and neither Append nor Force is set.
 func (t Target) Create(write func(*Sink) error) error {
-	there, err := t.Check()
+	err := t.Check()
 	switch {
 	case err != nil:
 		return err
 	case t.Name == "-":
 		return t.Encode(t.Stdout, write)
-	case there && t.Append:
+	case t.Append:
 		return t.extend(write)
 	}
 	return durable.Write(t.Name, func(w io.Writer) error { return t.Encode(w, write) })
@@ -82,7 +84,7 @@ func (t Target) Create(write func(*Sink) error) error {
 func CreateBoth(a, b Target, write func(a, b *Sink) error) error {
 	a.Append, b.Append = false, false
 	for _, t := range []*Target{&a, &b} {
-		if _, err := t.Check(); err != nil {
+		if err := t.Check(); err != nil {
 			return err
 		}
 	}
@@ -98,29 +100,30 @@ func CreateBoth(a, b Target, write func(a, b *Sink) error) error {
 	})
 }
 
-// Check returns an error if the file cannot be written as t says, and reports whether
-// there is one.
-func (t *Target) Check() (there bool, err error) {
+// Check returns an error if the file cannot be written as t says.
+func (t *Target) Check() error {
 	if t.Format == Replay {
-		return false, fmt.Errorf("%w: a replay buffer cannot be written, expected another format", ErrName)
+		return fmt.Errorf("%w: a replay buffer cannot be written, expected another format", ErrName)
 	}
 	if v := t.Format.variant(t.Variant); v != t.Variant {
-		return false, fmt.Errorf("%w: %s keeps no positions of %s, expected %s", ErrName, t.Format, t.Variant, v)
+		return fmt.Errorf("%w: %s keeps no positions of %s, expected %s", ErrName, t.Format, t.Variant, v)
 	}
 	if t.Name == "-" {
-		return false, nil
+		return nil
 	}
 	switch info, err := os.Stat(t.Name); {
 	case errors.Is(err, os.ErrNotExist):
-		return false, nil
+		return nil
 	case err != nil:
-		return false, err
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%w: found the directory %s, expected a file", ErrName, t.Name)
 	case t.Append && !info.Mode().IsRegular():
-		return false, fmt.Errorf("%w: %s is no regular file, expected one to append to", ErrName, t.Name)
-	case t.Append, t.Force, !info.Mode().IsRegular() && !info.IsDir():
-		return true, nil
+		return fmt.Errorf("%w: %s is no regular file, expected one to append to", ErrName, t.Name)
+	case t.Append, t.Force, !info.Mode().IsRegular():
+		return nil
 	}
-	return true, fmt.Errorf("%w: %s", ErrExists, t.Name)
+	return fmt.Errorf("%w: %s", ErrExists, t.Name)
 }
 
 // Encode writes to w, in place of a file, what write does.
@@ -155,7 +158,7 @@ func (t Target) Encode(w io.Writer, write func(*Sink) error) error {
 
 // extend appends to the file, after the last whole record.
 func (t Target) extend(write func(*Sink) error) (err error) {
-	f, err := os.OpenFile(t.Name, os.O_RDWR, 0)
+	f, err := os.OpenFile(t.Name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
@@ -189,7 +192,11 @@ func (t Target) extend(write func(*Sink) error) (err error) {
 	if err != nil {
 		return errors.Join(err, f.Truncate(end))
 	}
-	return f.Sync()
+	err = f.Sync()
+	if info.Size() == 0 { // it may be new
+		err = errors.Join(err, durable.SyncDir(filepath.Dir(t.Name)))
+	}
+	return err
 }
 
 // endLine ends the last line of a text, which may have no end.

@@ -137,6 +137,16 @@ func TestAppendLocked(t *testing.T) {
 	if to.Locked = true; to.Create(nothing) != nil {
 		t.Error("who has the lock cannot append")
 	}
+	for _, name := range []string{os.DevNull, t.TempDir()} {
+		if to.Name = name; !errors.Is(to.Create(nothing), ErrName) {
+			t.Errorf("appended to %s, which is no file", name)
+		}
+	}
+	to.Name, to.Locked = filepath.Join(t.TempDir(), "new.bin"), false
+	err = to.Create(func(*Sink) error { return to.Create(nothing) }) // the lock is there from the beginning
+	if !errors.Is(err, dirlock.ErrFileHeld) {
+		t.Errorf("a new file: found %v, expected %v", err, dirlock.ErrFileHeld)
+	}
 }
 
 // TestCreateBoth: both files or none.
@@ -159,6 +169,11 @@ func TestCreateBoth(t *testing.T) {
 				t.Errorf("after %v: %s: %v", result, target.Name, err)
 			}
 		}
+	}
+	folder := b
+	folder.Name = t.TempDir()
+	if err := CreateBoth(a, folder, nil); !errors.Is(err, ErrName) {
+		t.Errorf("a directory: found %v, expected %v", err, ErrName)
 	}
 	if b.Force = false; !errors.Is(CreateBoth(a, b, nil), ErrExists) {
 		t.Error("a file that is there was replaced")

@@ -38,8 +38,6 @@ type output struct {
 	run    string
 	at     state
 	every  int64 // Config.SaveEvery
-	// left is the number of the file that a killed run may have begun beyond its state.
-	left int
 
 	lock *os.File // the first file
 	file *os.File // the one being written
@@ -146,22 +144,27 @@ func (o *output) add(number uint64, g *game.Game, positions int64) error {
 }
 
 func (o *output) nextFile() error {
-	if err := errors.Join(o.save(), o.file.Close()); err != nil {
+	err := errors.Join(o.save(), o.file.Close())
+	o.file = nil
+	if err == nil {
+		err = o.unused(o.at.File + 1)
+	}
+	if err != nil {
 		return err
 	}
 	o.at.File++
 	o.at.FilePositions, o.at.Bytes = 0, 0
 	o.openAt, o.open, o.plies = 0, nil, 0
-	if err := o.unused(o.at.File); err != nil {
+	if err := o.openFile(o.at.File, 0); err != nil || o.format == dataset.Chain {
 		return err
 	}
-	return o.openFile(o.at.File, 0)
+	return o.at.write(o.path) // so that the file is known to be of this run
 }
 
 // unused returns an error if a file of the run would take the place of somebody's.
 func (o *output) unused(k int) error {
 	name := fileName(o.path, k)
-	if info, err := os.Stat(name); err == nil && info.Size() > 0 && k != o.left {
+	if info, err := os.Stat(name); err == nil && info.Size() > 0 {
 		return fmt.Errorf("%w: %s: found a file that this run has not written, expected none: choose another name", ErrOther, name)
 	}
 	return nil

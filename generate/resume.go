@@ -129,7 +129,7 @@ func (o *output) resumeSamples(c *Config, s seen) error {
 	if at.Run != o.run {
 		return otherRun(o.path, at.Run, o.run)
 	}
-	o.at, o.openAt, o.left = at, at.Bytes, at.File+1
+	o.at, o.openAt = at, at.Bytes
 	if err := o.openFile(at.File, at.Bytes); err != nil {
 		return err
 	}

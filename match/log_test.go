@@ -134,6 +134,29 @@ func TestLogWithoutPairs(t *testing.T) {
 	}
 }
 
+// TestLogWithoutPairsKept: such a log stays as it is where another match cannot begin.
+func TestLogWithoutPairsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	pgn := path + ".pgn"
+	s := schedule{"player 1": "one", "player 2": "two", "seed": "1"}
+	r, _, err := openRecords(path, pgn, s)
+	if err := errors.Join(err, r.close(), os.WriteFile(pgn, []byte("[Event torn"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.ReadFile(path)
+	other := schedule{"player 1": "one", "player 2": "two", "seed": "2"}
+	if _, _, err := openRecords(path, pgn, other); err == nil {
+		t.Error("another match took the PGN")
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the log has changed to %q, error %v", after, err)
+	}
+	r, _, err = openRecords(path, pgn, s)
+	if err := errors.Join(err, r.close()); err != nil {
+		t.Errorf("the match does not go on: %v", err)
+	}
+}
+
 func TestDamagedLog(t *testing.T) {
 	path, data := writeLog(t)
 	lines := strings.SplitAfter(string(data), "\n")

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -77,11 +78,19 @@ func (r *records) openLog(path string, s schedule, withPGN bool) (Log, error) {
 			return Log{}, err
 		}
 	}
-	if err := r.log.Truncate(int64(log.whole)); err != nil {
-		return Log{}, err
+	if log.Version == 0 {
+		return log, nil // startLog makes it new
 	}
-	_, err = r.log.Seek(int64(log.whole), io.SeekStart)
-	return log, err
+	return log, r.cutLog(log.whole)
+}
+
+// cutLog leaves that many bytes in the log, and writes on from there.
+func (r *records) cutLog(size int) error {
+	err := r.log.Truncate(int64(size))
+	if err == nil {
+		_, err = r.log.Seek(int64(size), io.SeekStart)
+	}
+	return err
 }
 
 // continues returns an error unless a match of the schedule may go on from the
@@ -119,6 +128,9 @@ func (r *records) openPGN(path string, log *Log) error {
 	case info.Size() < log.pgn:
 		return fmt.Errorf("found %d bytes, expected at least the %d of the pairs in the log", info.Size(), log.pgn)
 	}
+	if err := endsWithPair(r.pgn, log); err != nil {
+		return err
+	}
 	r.pgnSize = log.pgn
 	if err := r.pgn.Truncate(r.pgnSize); err != nil {
 		return err
@@ -129,7 +141,28 @@ func (r *records) openPGN(path string, log *Log) error {
 	return durable.SyncDir(filepath.Dir(path))
 }
 
+// endsWithPair returns an error unless the games of the last pair in the log end where it says:
+// what follows is cut off, which in another file would be somebody's.
+func endsWithPair(f *os.File, log *Log) error {
+	if len(log.Pairs) == 0 {
+		return nil
+	}
+	tail := make([]byte, min(log.pgn, 1<<20))
+	if _, err := f.ReadAt(tail, log.pgn-int64(len(tail))); err != nil {
+		return err
+	}
+	tag := fmt.Sprintf("[PairId \"%d\"]\n", log.Pairs[len(log.Pairs)-1].Number)
+	last := bytes.LastIndex(tail, []byte("[PairId "))
+	if last < 0 || !bytes.HasPrefix(tail[last:], []byte(tag)) || !bytes.HasSuffix(tail, []byte("\n\n")) {
+		return fmt.Errorf("found other games than those of the log before byte %d, expected its last pair to end there: give the file that the match began with", log.pgn)
+	}
+	return nil
+}
+
 func (r *records) startLog(s schedule) error {
+	if err := r.cutLog(0); err != nil {
+		return err
+	}
 	if err := r.writeLog(logHeader{logVersion, s, r.pgn != nil}); err != nil {
 		return err
 	}

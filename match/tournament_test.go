@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -238,6 +239,16 @@ func TestPGNWithoutItsLog(t *testing.T) {
 	refused("PGN of another match for a new log", cfg, "expected a new one")
 	if got := readFile(t, with.PGN); string(got) != string(pgn) {
 		t.Error("a refused PGN was changed")
+	}
+	cfg = with
+	cfg.PGN = filepath.Join(dir, "other.pgn")
+	other := bytes.Repeat([]byte("1. e4 e5 *\n\n"), len(pgn))
+	if err := os.WriteFile(cfg.PGN, other, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused("somebody's PGN", cfg, "found other games")
+	if !bytes.Equal(readFile(t, cfg.PGN), other) {
+		t.Error("somebody's PGN was changed")
 	}
 	if err := os.WriteFile(with.PGN, pgn[:len(pgn)-1], 0o644); err != nil {
 		t.Fatal(err)

@@ -144,7 +144,7 @@ func (s Spec) Load(ctx context.Context, v *chess.Variant, d Defaults) (*Maker, e
 		m.Limits = s.Limits
 	}
 	if hash := s.resources(d.HashMB).HashMB; !s.Search.Foreign() && (hash < 0 || hash > maxHashMB) {
-		return nil, fmt.Errorf("%w: found a table of %d MiB, expected at most %d", ErrUsage, hash, maxHashMB)
+		return nil, fmt.Errorf("%w: found a table of %d MiB, expected 0 to %d", ErrUsage, hash, maxHashMB)
 	}
 	if s.Search.Foreign() {
 		m.loadEngine(v)

@@ -153,6 +153,9 @@ func Run(ctx context.Context, cfg Config) (done Progress, err error) {
 	defer func() { err = errors.Join(err, unlock()) }()
 	r.began = time.Now()
 	defer func() { done = r.now(&r.at) }()
+	if r.at.Done && r.at.Input == 0 && r.at.Read > 0 {
+		return done, nil // of an earlier build: its input is not known
+	}
 	rng := rand.New(rand.NewPCG(cfg.Seed, 0))
 	r.selection = sample.Selection{Filter: cfg.Filter, Chance: func(sample.Reason) float64 { return rng.Float64() }}
 	if err := r.skip(ctx); err != nil {
@@ -196,7 +199,7 @@ func (c *Config) run() (string, error) {
 	}
 	target := c.Target
 	target.Append = true
-	if _, err := target.Check(); err != nil {
+	if err := target.Check(); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	h := sha256.New()
@@ -234,7 +237,7 @@ func (r *runner) skip(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if _, err := r.next(&s); errors.Is(err, io.EOF) {
-			return fmt.Errorf("%w: %s: the input has %d samples, expected %d at least, as it had: of a buffer that still grows rescore a copy; %s", ErrOther, stateName(r.cfg.Target.Name), n, r.at.Read, remedy)
+			return fmt.Errorf("%w: %s: the input has %d samples, expected %d at least, as it had: of a buffer that deletes old games rescore a copy; %s", ErrOther, stateName(r.cfg.Target.Name), n, r.at.Read, remedy)
 		} else if err != nil {
 			return err
 		}

@@ -311,6 +311,26 @@ func TestOtherInput(t *testing.T) {
 			t.Errorf("%s: found error %v, expected %v", test.what, err, test.want)
 		}
 	}
+	// A state of an earlier build does not say which samples were read.
+	at, _, err := readState(cfg.Target.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, done := range []bool{true, false} {
+		old := at
+		old.Input, old.Done = 0, done
+		r := &runner{cfg: &cfg}
+		if err := r.save(old); err != nil {
+			t.Fatal(err)
+		}
+		src := open(t, in)
+		cfg.Sources = []*dataset.Source{src}
+		p, err := Run(t.Context(), cfg)
+		src.Close()
+		if err != nil || p.Written != at.Written || p.Searched > 0 {
+			t.Errorf("an older state, done %v: found %+v, error %v", done, p, err)
+		}
+	}
 	whole := config(t, dataset.Bin)
 	src := open(t, in)
 	defer src.Close()

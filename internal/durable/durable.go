@@ -79,13 +79,25 @@ func openFile(path string) (*file, error) {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return &file{File: f, open: true}, err
 	}
-	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		if named, err := filepath.EvalSymlinks(path); err == nil {
-			path = named
-		}
-	}
+	path = follow(path)
 	f, err := CreateTemp(filepath.Dir(path))
 	return &file{File: f, path: path, open: true}, err
+}
+
+// follow returns the path that a chain of symbolic links leads to, whether something is there
+// or not yet.
+func follow(path string) string {
+	for range 40 { // as many as Linux follows
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
 }
 
 // finish makes durable what was written.

@@ -116,11 +116,6 @@ func TestWriteThrough(t *testing.T) {
 			if err := WriteFile(from, []byte(text)); err != nil {
 				t.Fatal(err)
 			}
-			if from == link && text == "one" {
-				if err := os.Rename(link, file); err != nil || os.Symlink(file, link) != nil {
-					t.Fatal(err)
-				}
-			}
 		}
 		if info, err := os.Lstat(from); err != nil || info.Mode()&os.ModeSymlink == 0 {
 			t.Errorf("%s is no link any more: %v", from, err)

@@ -342,16 +342,18 @@ func TestMissingFiles(t *testing.T) {
 
 // TestForeignDirectory: a run begins in no directory that has one of its files.
 func TestForeignDirectory(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, netFile)
-	if err := os.WriteFile(path, []byte("precious"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), settings(t, dataFile(t, "a.chain", samples(3))), quiet(dir)); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), path) {
-		t.Errorf("found error %v, expected %v", err, ErrOther)
-	}
-	if text, err := os.ReadFile(path); string(text) != "precious" {
-		t.Errorf("found %q, error %v", text, err)
+	for _, name := range []string{netFile, planesFile, dataText, lossFigure, logFile, summaryFile, pauseFile, checkpoints} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("precious"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(t.Context(), settings(t, dataFile(t, "a.chain", samples(3))), quiet(dir)); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: found error %v, expected %v", name, err, ErrOther)
+		}
+		if text, err := os.ReadFile(path); string(text) != "precious" {
+			t.Errorf("%s: found %q, error %v", name, text, err)
+		}
 	}
 }
 

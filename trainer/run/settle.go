@@ -81,7 +81,7 @@ func (r *runner) begun() (bool, error) {
 // unused returns an error if the directory of a run that is to begin has files that it
 // would write over.
 func (r *runner) unused() error {
-	for _, name := range []string{dataText, dataJSON, dataFigure, replayFile, logFile, checkpoints, netFile, planesFile, summaryFile, divergedFile} {
+	for _, name := range []string{dataText, dataJSON, dataFigure, replayFile, logFile, checkpoints, netFile, planesFile, summaryFile, divergedFile, lossFigure, pauseFile, bestDir, netsDir} {
 		if _, err := os.Lstat(r.path(name)); err == nil {
 			return fmt.Errorf("%w: found %s without %s, expected a run or none of its files; use another directory", ErrOther, r.path(name), configFile)
 		}

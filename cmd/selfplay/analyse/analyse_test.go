@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/analysis"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 )
 
 const (
@@ -58,6 +59,16 @@ func TestAnalyseThreats(t *testing.T) {
 		if !found {
 			t.Errorf("%s: no %s among %+v", tc.fen, tc.san, r.Threats)
 		}
+	}
+}
+
+// TestAnalyseByCECP: an engine that cannot search some moves only shows its line, and the
+// drops that mate.
+func TestAnalyseByCECP(t *testing.T) {
+	engine := "xboard:" + strings.TrimPrefix(clitest.MockPlayer("", ""), "uci:")
+	out, stderr, code := selfplayCommand(t, "", "analyse", "--net", engine, "--time", "1s", "6k1/5ppp/8/8/8/8/5PPP/1N4K1[rn] w - - 0 1")
+	if code != 0 || !strings.Contains(out, "white to move") || !strings.Contains(out, "R@d1#") {
+		t.Errorf("code %d\n%s\n%s", code, out, stderr)
 	}
 }
 

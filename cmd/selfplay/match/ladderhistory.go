@@ -23,7 +23,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
-// check refuses flags that do not go together.
 // check refuses flags that are out of range or do not go together.
 func (o *ladderOptions) check(c *cobra.Command, args []string) error {
 	bad := func(format string, a ...any) error {
