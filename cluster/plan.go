@@ -6,6 +6,7 @@ import (
 	"net"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -53,6 +54,16 @@ var (
 	shortName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 )
 
+// leastStoreGB is the smallest room of a server that holds a run.
+const leastStoreGB = 8
+
+// tooSmall reports whether a size as storeSize has it is below leastStoreGB.
+func tooSmall(size string) bool {
+	gb, found := strings.CutSuffix(size, "GB")
+	n, err := strconv.Atoi(gb)
+	return found && err == nil && n < leastStoreGB
+}
+
 // ParseMachine reads NAME=HOST.
 func ParseMachine(text string) (Machine, error) {
 	name, host, found := strings.Cut(text, "=")
@@ -79,6 +90,8 @@ func (p *Plan) Check() error {
 		return wrong("image", fmt.Sprintf("%.80q", p.Image), "the name of an image, such as registry.example/selfplay:v1")
 	case p.Store != "" && !storeSize.MatchString(p.Store):
 		return wrong("store", fmt.Sprintf("%.80q", p.Store), "a size such as 64GB")
+	case tooSmall(p.Store):
+		return wrong("store", p.Store, fmt.Sprintf("%dGB or more: the nets of a run alone have room of 4 GiB", leastStoreGB))
 	case len(p.Servers) != 1 && len(p.Servers) != 3 && len(p.Servers) != 5:
 		return wrong("servers", len(p.Servers), "1, 3 or 5: with an even number one more may fail")
 	}

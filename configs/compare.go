@@ -280,11 +280,12 @@ func (c *Compare) Learn(row int) (Learn, error) {
 	for _, layer := range []struct {
 		where  string
 		values map[string]any
-	}{{"train", c.Train}, {"row " + c.Rows[row].Name, own}} {
+		budget CompareBudget // a row's own takes the place of epochs that all rows have
+	}{{"train", c.Train, c.Budget}, {"row " + c.Rows[row].Name, own, c.BudgetOf(row)}} {
 		if err := l.lay(layer.values, layer.where); err != nil {
 			return Learn{}, err
 		}
-		if _, given := layer.values["epochs"]; given && c.BudgetOf(row) != (CompareBudget{}) {
+		if _, given := layer.values["epochs"]; given && layer.budget != (CompareBudget{}) {
 			return Learn{}, fmt.Errorf("%w: %s: found epochs beside budget, expected one of them", ErrInvalid, layer.where)
 		}
 	}

@@ -42,6 +42,10 @@ func TestCompareLayers(t *testing.T) {
 
 // A row's budget takes the place of the comparison's, and two rows may differ in it alone.
 func TestCompareBudgets(t *testing.T) {
+	if _, err := ParseCompare([]byte("schema: 1\ntrain: {epochs: 2}\nrows: [{name: a}, {name: b, width: 32, budget: {time: 1m}}]"), "f.yaml"); err != nil {
+		t.Errorf("a row's own budget in place of epochs: %v", err)
+	}
+
 	c, err := ParseCompare([]byte("schema: 1\nbudget: {time: 2m}\nrows:\n- {name: a}\n- {name: b, budget: {samples: 100}}\n- {name: c, epochs: 3, budget: {}}\n- {name: d, budget: {time: 90s}}\n"), "f")
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +82,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"schema: 1\nrows: [{name: a}]\ngames: {pairs: 0}", "games.pairs"},
 		{"schema: 1\nrows: [{name: a}]\ngames: {nodes: 0}", "no limits"},
 		{"schema: 1\nrows: [{name: a, epochs: 2}]\nbudget: {samples: 100}", "epochs beside budget"},
+		{"schema: 1\ntrain: {epochs: 2}\nrows: [{name: a}]\nbudget: {samples: 100}", "epochs beside budget"},
 		{"schema: 1\nrows: [{name: a, epochs: 2, budget: {time: 1m}}]", "epochs beside budget"},
 		{"schema: 1\nrows: [{name: a, budget: {time: 1m, samples: 3}}]", "rows[0].budget"},
 		{"schema: 1\nrows: [{name: a, budget: {tmie: 1m}}]", "tmie"},

@@ -70,7 +70,9 @@ func (r *Run) hold(ctx context.Context, l *bus.Lease, keys []string, work func(c
 		defer cancel()
 		_ = l.Release(free) // it ends by itself if this fails
 	}()
-	if err := l.Touch(ctx, keys...); err != nil {
+	if err := l.Touch(ctx, keys...); errors.Is(err, bus.ErrFenced) {
+		return fmt.Errorf("%w (%v)", errLeaseLost, err)
+	} else if err != nil {
 		return err
 	}
 	held, cancel := context.WithCancelCause(ctx)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/nets"
 )
@@ -27,6 +28,16 @@ func (r *Run) refereeRole(ctx context.Context, slots int) error {
 	})
 }
 
+// lockGate takes the gate's folder for this process: two that share a directory, and so a name,
+// would take the lease from each other without end.
+func (r *Run) lockGate() (unlock func() error, err error) {
+	lock, err := dirlock.Acquire(r.path(gateDir))
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	return lock.Release, nil
+}
+
 // Gate plays the games by which the run's nets are judged until ctx ends, if play is
 // set, and is the referee when no other process is.
 func (r *Run) Gate(ctx context.Context, play bool) (err error) {
@@ -35,6 +46,11 @@ func (r *Run) Gate(ctx context.Context, play bool) (err error) {
 		return because(ctx, err)
 	}
 	defer func() { err = because(ctx, err) }()
+	unlock, err := r.lockGate()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.announce(ctx, r.identity.Instance) })
 	group.Go(func() error { return r.refereeRole(ctx, 0) })

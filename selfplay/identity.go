@@ -227,6 +227,9 @@ func openActor(dir, run, name string, starts int) (actorIdentity, error) {
 		if a.Run != run {
 			return a, fmt.Errorf("%s: found an actor of run %s, expected one of run %s: give another directory", path, a.Run, run)
 		}
+		if name != "" && name != localActor && a.Name != name {
+			return a, fmt.Errorf("%s: found actor %s, expected %s of actor.name: give another directory, or leave actor.name out", path, a.Name, name)
+		}
 	}
 	a.Starts++
 	return a, a.write(dir)

@@ -228,13 +228,23 @@ func (l *learner) train(ctx context.Context) (err error) {
 			pause.For(ctx, l.run.wait(learnerPause))
 			continue
 		}
-		if err := l.step(ctx); err != nil {
-			if ctx.Err() != nil {
-				break
-			}
+		err := l.step(ctx)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return l.end()
+		case errors.Is(err, replay.ErrEmpty): // its games were taken out meanwhile
+			l.awaitWindow()
+			pause.For(ctx, l.run.wait(learnerPause))
+		default:
 			return fmt.Errorf("trainer: %w", err)
 		}
 	}
+	return l.end()
+}
+
+// end writes the last checkpoint.
+func (l *learner) end() error {
 	l.run.status.set(roleTrainer, "stopped")
 	if l.trainer.Steps() == 0 {
 		return nil
@@ -242,10 +252,16 @@ func (l *learner) train(ctx context.Context) (err error) {
 	return l.checkpoint()
 }
 
+// awaitWindow says that there is nothing to draw from.
+func (l *learner) awaitWindow() {
+	l.run.status.set(roleTrainer, "waiting for games: none is in the window; are all actors in quarantine?")
+}
+
 // mayTrain says whether the buffer is whole, and holds enough positions, and enough new
 // ones for another batch; if so the batch is paid for.
 func (l *learner) mayTrain() bool {
-	t, rows := l.run.cfg.Train, l.buffer.Stats().Plies
+	t, stored := l.run.cfg.Train, l.buffer.Stats()
+	rows := stored.Plies
 	if c := l.copied; c != nil && !c.whole.Load() { // looked at after the buffer
 		l.run.status.set(roleTrainer, "waiting for the games of the replay role: %s of %s positions copied", count(c.stored.Load()), count(c.total.Load()))
 		return false
@@ -254,6 +270,9 @@ func (l *learner) mayTrain() bool {
 	switch {
 	case rows < uint64(t.MinPositions):
 		l.run.status.set(roleTrainer, "waiting for games: %s of %s positions", count(rows), count(uint64(t.MinPositions)))
+		return false
+	case stored.WindowPlies == 0:
+		l.awaitWindow()
 		return false
 	case !l.state.Ratio.Take(t.Batch):
 		l.run.status.set(roleTrainer, "waiting for games: %g samples a position", l.state.Ratio.PerRow)

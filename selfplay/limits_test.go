@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
 )
@@ -211,6 +212,11 @@ func TestAuditOfStoppedRun(t *testing.T) {
 	if games, err := Quarantine(t.Context(), dir, cfg, Options{}, localActor, "anna@desk", "why not", false); err != nil || games == 0 {
 		t.Fatalf("found %d games of the actor, error %v", games, err)
 	}
+	// Of a run without a game to draw from the trainer waits.
+	r := openRun(t, dir, cfg)
+	if err := errors.Join(r.Loop(t.Context(), Limits{For: 2 * time.Second}), r.Close()); err != nil {
+		t.Errorf("all actors in quarantine: %v", err)
+	}
 	choice, err := ChooseNet(t.Context(), dir, cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -236,5 +242,35 @@ func TestAuditOfStoppedRun(t *testing.T) {
 	_, buffer := openWithBuffer(t, dir, cfg)
 	if x := buffer.Excluded(); len(x) != 1 || x[0] != (replay.Exclusion{Actor: localActor, Why: "why not"}) {
 		t.Errorf("excluded %v", x)
+	}
+}
+
+// TestOneGateOfADirectory: a second process is refused, and takes no role from the first.
+func TestOneGateOfADirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	r := openRun(t, dir, smallConfig(t))
+	defer r.Close()
+	unlock, err := r.lockGate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Gate(t.Context(), false); !errors.Is(err, dirlock.ErrHeld) {
+		t.Errorf("found error %v, expected %v", err, dirlock.ErrHeld)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestActorOfAnotherName: the name of an actor that has begun is not changed in silence.
+func TestActorOfAnotherName(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := openActor(dir, "run", "", 0); err != nil {
+		t.Fatal(err)
+	}
+	for name, refused := range map[string]bool{"": false, localActor: false, "a1": true} {
+		if _, err := openActor(dir, "run", name, 0); (err != nil) != refused || refused && !strings.Contains(err.Error(), "expected a1") {
+			t.Errorf("%q: found error %v", name, err)
+		}
 	}
 }

@@ -28,12 +28,17 @@ const (
 // Loop runs every role until ctx ends or a limit is reached, and then ends in
 // order: games in progress are finished, the spool is emptied into the replay
 // buffer, and the trainer writes a checkpoint. An error of any role ends the others.
-func (r *Run) Loop(ctx context.Context, limits Limits) error {
+func (r *Run) Loop(ctx context.Context, limits Limits) (err error) {
 	in, err := openIngester(r)
 	if err != nil {
 		return err
 	}
 	defer in.close()
+	unlock, err := r.lockGate()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	r.divideCores()
 	err = r.withActor(ctx, limits, drainAll, []role{
 		func(ctx context.Context) error { return r.trainerRole(ctx, in.buffer, nil) },

@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -60,6 +62,25 @@ func TestPlanes(t *testing.T) {
 	_, want := logOf(t, straight)
 	if _, got := logOf(t, parts); got != want || string(read(t, parts, planesFile)) != string(read(t, straight, planesFile)) {
 		t.Errorf("the runs differ:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestFirstPlaneNet: of a loop's directory the newest checkpoint is gone on with, as its net is
+// only computed by.
+func TestFirstPlaneNet(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, planesFile), nil, 0o644), os.Mkdir(filepath.Join(dir, loopCheckpoints), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if path, err := InitFile(dir); !errors.Is(err, trainer.ErrNoCheckpoint) {
+		t.Errorf("without a checkpoint: found %s, error %v", path, err)
+	}
+	want := filepath.Join(dir, loopCheckpoints, trainer.CheckpointName(7))
+	if err := os.WriteFile(want, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if path, err := InitFile(dir); path != want || err != nil {
+		t.Errorf("found %s, error %v, expected %s", path, err, want)
 	}
 }
 

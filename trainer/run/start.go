@@ -80,6 +80,9 @@ func InitFile(init string) (string, error) {
 	return found.Path, nil
 }
 
+// loopCheckpoints is the folder of checkpoints in the directory of a loop.
+const loopCheckpoints = "train"
+
 // Extensions of files of nets.
 const (
 	nnueExtension   = ".nnue"
@@ -129,7 +132,8 @@ func (t *Training) startFrom(path string, m Model, out io.Writer) error {
 
 // firstNet finds what a first net is read from: the file itself, the newest
 // checkpoint of a run of learn or of a directory of checkpoints, or the newest net
-// of any other directory that stands for one, as nets.Find says.
+// of any other directory that stands for one, as nets.Find says; of a loop of
+// convolutional nets its newest checkpoint.
 func firstNet(path string) (nets.Found, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -143,6 +147,12 @@ func firstNet(path string) (nets.Found, error) {
 	found, err := nets.Find(path)
 	if errors.Is(err, nets.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", trainer.ErrNoCheckpoint, err)
+	}
+	if err == nil && filepath.Ext(found.Path) == planesExtension { // which cannot be trained on, as its run's checkpoint can
+		if names, _ := durable.Glob(filepath.Join(path, loopCheckpoints), "*.checkpoint"); len(names) > 0 {
+			return nets.Found{Path: names[len(names)-1]}, nil
+		}
+		err = fmt.Errorf("%w: found %s, expected a checkpoint beside it", trainer.ErrNoCheckpoint, found.Path)
 	}
 	return found, err
 }

@@ -94,6 +94,7 @@ func TestInitCluster(t *testing.T) {
 		{[]string{dir, "--run", "other"}, "the run of " + dir},
 		{[]string{dir, "--role", "dancer=x"}, "found dancer"},
 		{[]string{dir, "--store", "much"}, "store: found \"much\", expected a size such as 64GB"},
+		{[]string{dir, "--store", "4GB"}, "store: found 4GB, expected 8GB or more"},
 		{[]string{t.TempDir()}, "--server: found none"},
 		{append([]string{t.TempDir()}, hosts[2:]...), "1, 3 or 5"},
 		{nil, "expected a directory"},

@@ -68,7 +68,7 @@ this machine's disk until the replay buffer says that it has it on its own. An a
 that ends waits up to 20 s for that; the games that are left are published by its next
 start, and the exit code is 0.` + common,
 		Example: `  selfplay actor --nats nats://10.0.0.1:4222 --run crazyhouse --token-file run.token
-  selfplay actor --nats tls://a:4222,tls://b:4222 --run crazyhouse --creds actor.creds --tls-ca ca.pem --workers 16`,
+  selfplay actor --nats tls://a:4222,tls://b:4222 --run crazyhouse --creds actor.creds --tls-ca ca.pem --set actor.name=a1 --workers 16`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limits.For < 0 || workers < 0 {
@@ -84,7 +84,7 @@ start, and the exit code is 0.` + common,
 	o.add(c)
 	o.config.AddOwn(c)
 	c.Flags().IntVar(&workers, "workers", 0, "games played at the same time, one thread each; 0: as many as actor.workers says")
-	c.Flags().DurationVar(&limits.For, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
+	c.Flags().DurationVar(&limits.For, "for", 0, "stop after this time, e.g. 30m, though not before the run has begun; 0: run until interrupted")
 	c.Flags().Uint64Var(&limits.Games, "games", 0, "stop after playing this number of games; 0: no limit")
 	return c
 }
