@@ -44,7 +44,7 @@ type role struct {
 func (o *role) add(c *cobra.Command) {
 	o.name = c.Name()
 	o.bus.Add(c)
-	c.Flags().StringVar(&o.dir, "dir", "", "directory of what this role keeps; default runs/NAME, where other roles of this machine may be too")
+	c.Flags().StringVar(&o.dir, "dir", "", "directory of what this role keeps; default runs/NAME, where other roles of this machine may be too, one of each")
 	c.Flags().BoolVar(&o.json, "json", false, "print the status as JSON lines")
 	c.Flags().StringVar(&o.metrics, observe.Flag, "", observe.Usage)
 }
