@@ -92,7 +92,8 @@ func drilled(t *testing.T, output string) DrillReport {
 	return report
 }
 
-func drillOf(t *testing.T, output string) DrillReport {
+// newest opens the newest backup.
+func newest(t *testing.T, output string) (*Repository, *Snapshot) {
 	t.Helper()
 	repo, err := Open(output)
 	if err != nil {
@@ -102,6 +103,12 @@ func drillOf(t *testing.T, output string) DrillReport {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return repo, s
+}
+
+func drillOf(t *testing.T, output string) DrillReport {
+	t.Helper()
+	repo, s := newest(t, output)
 	temp := filepath.Join(t.TempDir(), "[1]") // no pattern of names
 	if err := os.Mkdir(temp, 0o755); err != nil {
 		t.Fatal(err)
@@ -113,31 +120,16 @@ func drillOf(t *testing.T, output string) DrillReport {
 	return report
 }
 
-func tryRestore(t *testing.T, output, dir string) error {
+func tryRestore(t *testing.T, output, dir string, o RestoreOptions) error {
 	t.Helper()
-	repo, err := Open(output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := repo.Snapshot("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = repo.Restore(t.Context(), s, dir, RestoreOptions{})
+	repo, s := newest(t, output)
+	_, err := repo.Restore(t.Context(), s, dir, o)
 	return err
 }
 
 func restore(t *testing.T, output, dir string, o RestoreOptions) {
 	t.Helper()
-	repo, err := Open(output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := repo.Snapshot("")
-	if err == nil {
-		_, err = repo.Restore(t.Context(), s, dir, o)
-	}
-	if err != nil {
+	if err := tryRestore(t, output, dir, o); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -210,14 +202,14 @@ func TestRestoreOfBackupIsTheRun(t *testing.T) {
 	if err := errors.Join(os.Mkdir(partial, 0o755), os.WriteFile(filepath.Join(partial, "mine"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if err := tryRestore(t, output, back); !errors.Is(err, ErrNotEmpty) || !strings.Contains(err.Error(), "mine") {
+	if err := tryRestore(t, output, back, RestoreOptions{}); !errors.Is(err, ErrNotEmpty) || !strings.Contains(err.Error(), "mine") {
 		t.Errorf("somebody's files in place of a restore: %v", err)
 	}
 	lock, err := dirlock.Acquire(partial) // now they are a restore's
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tryRestore(t, output, back); !errors.Is(err, dirlock.ErrHeld) {
+	if err := tryRestore(t, output, back, RestoreOptions{}); !errors.Is(err, dirlock.ErrHeld) {
 		t.Errorf("while another restores: %v", err)
 	}
 	if err := lock.Release(); err != nil {

@@ -65,7 +65,7 @@ func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o Res
 		return err
 	}
 	if here, err := os.Getwd(); err == nil && here == dir {
-		return fmt.Errorf("found the current directory, which cannot be replaced: give a directory that is not there yet")
+		return errors.New("found the current directory, which cannot be replaced: give a directory that is not there yet")
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%w: %s holds %s and more: give a directory that is not there yet", ErrNotEmpty, dir, entries[0].Name())

@@ -80,8 +80,8 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestGamesByLength: games that follow one another with rising plies and equal results are told
-// apart by how long they are, where that is known.
+// TestGamesByLength: samples with rising plies and equal results are of two games if the
+// lengths of their games differ, where these are known.
 func TestGamesByLength(t *testing.T) {
 	start := chess.Crazyhouse.Start()
 	for _, test := range []struct {

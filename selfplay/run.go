@@ -19,19 +19,20 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
 
 // What lies in a run's directory.
 const (
-	configFile = "config.yaml"   // the effective configuration
-	stateFile  = "run.json"      // identity
-	eventsFile = "events.jsonl"  // nets, gate results, starts and stops: the curve of the run
-	keyFile    = "trainer.key"   // signs the run's nets
-	busDir     = "bus"           // store of the embedded server
-	spoolDir   = "spool"         // games not yet acknowledged
-	netsDir    = "nets"          // nets by content
-	replayDir  = "replay"        // segments
-	trainDir   = "train"         // checkpoints
+	configFile = "config.yaml"  // the effective configuration
+	stateFile  = "run.json"     // identity
+	eventsFile = "events.jsonl" // nets, gate results, starts and stops: the curve of the run
+	keyFile    = "trainer.key"  // signs the run's nets
+	busDir     = "bus"          // store of the embedded server
+	spoolDir   = "spool"        // games not yet acknowledged
+	netsDir    = "nets"         // nets by content
+	replayDir  = "replay"       // segments
+	trainDir   = run.LoopCheckpoints
 	gateDir    = "gate"          // game logs of the gate's matches
 	exportFile = "candidate.net" // a net between export and store
 )

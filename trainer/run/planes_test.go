@@ -69,13 +69,13 @@ func TestPlanes(t *testing.T) {
 // only computed by.
 func TestFirstPlaneNet(t *testing.T) {
 	dir := t.TempDir()
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, planesFile), nil, 0o644), os.Mkdir(filepath.Join(dir, loopCheckpoints), 0o755)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, planesFile), nil, 0o644), os.Mkdir(filepath.Join(dir, LoopCheckpoints), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	if path, err := InitFile(dir); !errors.Is(err, trainer.ErrNoCheckpoint) {
 		t.Errorf("without a checkpoint: found %s, error %v", path, err)
 	}
-	want := filepath.Join(dir, loopCheckpoints, trainer.CheckpointName(7))
+	want := filepath.Join(dir, LoopCheckpoints, trainer.CheckpointName(7))
 	if err := os.WriteFile(want, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}

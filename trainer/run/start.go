@@ -80,8 +80,8 @@ func InitFile(init string) (string, error) {
 	return found.Path, nil
 }
 
-// loopCheckpoints is the folder of checkpoints in the directory of a loop.
-const loopCheckpoints = "train"
+// LoopCheckpoints is the folder of checkpoints in the directory of a loop.
+const LoopCheckpoints = "train"
 
 // Extensions of files of nets.
 const (
@@ -149,7 +149,7 @@ func firstNet(path string) (nets.Found, error) {
 		err = fmt.Errorf("%w: %w", trainer.ErrNoCheckpoint, err)
 	}
 	if err == nil && filepath.Ext(found.Path) == planesExtension { // which cannot be trained on, as its run's checkpoint can
-		if names, _ := durable.Glob(filepath.Join(path, loopCheckpoints), "*.checkpoint"); len(names) > 0 {
+		if names, _ := durable.Glob(filepath.Join(path, LoopCheckpoints), "*.checkpoint"); len(names) > 0 {
 			return nets.Found{Path: names[len(names)-1]}, nil
 		}
 		err = fmt.Errorf("%w: found %s, expected a checkpoint beside it", trainer.ErrNoCheckpoint, found.Path)

@@ -23,42 +23,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
-// check refuses flags that are out of range or do not go together.
-func (o *ladderOptions) check(c *cobra.Command, args []string) error {
-	bad := func(format string, a ...any) error {
-		return fmt.Errorf("%w: "+format, append([]any{cli.ErrUsage}, a...)...)
-	}
-	switch o.marginSet = c.Flags().Changed("margin"); {
-	case o.marginSet && !(o.margin >= 0 && o.margin <= maxMargin):
-		return bad("--margin: found %v, expected 0 to %d Elo", o.margin, maxMargin)
-	case o.games < 0 || o.games%2 != 0, o.most < 0 || o.most%2 != 0:
-		return bad("found --games %d --most %d, expected even numbers, 0 for those of the ladder", o.games, o.most)
-	case o.concurrency < 0:
-		return bad("--concurrency: found %d, expected 0 or more", o.concurrency)
-	}
-	if err := cli.CheckFolder("--append", o.appendTo); err != nil {
-		return err
-	}
-	if !o.history {
-		if c.Flags().Changed("every") {
-			return bad("found --every without --history, expected both or neither")
-		}
-		return nil
-	}
-	for _, name := range []string{"log", "append", "gain-engine"} {
-		if c.Flags().Changed(name) {
-			return bad("found --history with --%s, expected one of them: games and ratings of a history are kept in the run's directory", name)
-		}
-	}
-	if len(args) != 1 {
-		return bad("--history: found %d arguments, expected one, the directory of a run", len(args))
-	}
-	if o.every < 1 {
-		return bad("--every: found %d, expected 1 or more", o.every)
-	}
-	return nil
-}
-
 // historyRating is the rating of a net of a run.
 type historyRating struct {
 	selfplay.RatedNet
