@@ -27,10 +27,10 @@ type control struct {
 	mate  int           // stop at a mate in this many moves, 0 for never
 }
 
-// newControl returns the control of a search that begins now with the given number of threads. Its
-// clock does not run yet.
-func newControl(lim *search.Limits, us chess.Color, threads int) *control {
-	c := &control{Clock: clock.New(lim, us), grain: grantAlone, nodes: math.MaxUint64, depth: search.MaxPly - 1, lines: max(1, lim.MultiPV), mate: lim.Mate}
+// newControl returns the control of a search of p that begins now with the given number of
+// threads. Its clock does not run yet.
+func newControl(lim *search.Limits, p *chess.Position, threads int) *control {
+	c := &control{Clock: clock.New(lim, p), grain: grantAlone, nodes: math.MaxUint64, depth: search.MaxPly - 1, lines: max(1, lim.MultiPV), mate: lim.Mate}
 	if threads > 1 {
 		c.grain = grantTogether
 	}

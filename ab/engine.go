@@ -119,7 +119,7 @@ func (e *Engine) Search(ctx context.Context, line *chess.Line, lim search.Limits
 	if !p.HasLegalMove() {
 		return search.Result{}, fmt.Errorf("ab: %w in %s", search.ErrNoLegalMoves, p.FEN())
 	}
-	c := newControl(&lim, p.SideToMove(), len(e.workers))
+	c := newControl(&lim, p, len(e.workers))
 	end := e.clocks.Begin(ctx, c.Clock)
 	defer end()
 
@@ -221,6 +221,6 @@ func (e *Engine) Quiesce(line *chess.Line) search.Score {
 	e.table.newGame()
 	e.table.newSearch(1)
 	w := e.workers[0]
-	w.begin(line, newControl(&search.Limits{}, p.SideToMove(), 1), e.tuning(p.Variant()))
+	w.begin(line, newControl(&search.Limits{}, p, 1), e.tuning(p.Variant()))
 	return search.Score(w.quiesce(0, 0, -infinite, infinite))
 }

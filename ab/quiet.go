@@ -12,7 +12,7 @@ import (
 func (e *Engine) Quiet(line *chess.Line) (static, settled search.Score) {
 	p := line.Pos()
 	w := e.workers[0]
-	w.begin(line, newControl(&search.Limits{}, p.SideToMove(), 1), e.tuning(p.Variant()))
+	w.begin(line, newControl(&search.Limits{}, p, 1), e.tuning(p.Variant()))
 	settled = search.Score(w.quiesce(0, 0, -int(search.Infinite), int(search.Infinite)))
 	return search.Score(w.stack[0].raw), settled
 }

@@ -11,7 +11,7 @@ import (
 // begun returns a worker at the root of a search of l.
 func begun(l *chess.Line) *worker {
 	w := New(newMaterial, Options{HashMB: 1}).workers[0]
-	w.begin(l, newControl(&search.Limits{}, chess.White, 1), newTuning(l.Pos().Variant(), nil))
+	w.begin(l, newControl(&search.Limits{}, l.Pos(), 1), newTuning(l.Pos().Variant(), nil))
 	return w
 }
 

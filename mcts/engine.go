@@ -79,7 +79,7 @@ func (e *Engine) Search(ctx context.Context, line *chess.Line, lim search.Limits
 	if !p.HasLegalMove() {
 		return search.Result{}, fmt.Errorf("mcts: %w in %s", search.ErrNoLegalMoves, p.FEN())
 	}
-	c := clock.New(&lim, p.SideToMove())
+	c := clock.New(&lim, p)
 	end := e.clocks.Begin(ctx, c)
 	defer end()
 	r := run{engine: e, tree: e.tree, clock: c, plan: newPlan(&e.opts, &lim)}

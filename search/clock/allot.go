@@ -15,26 +15,35 @@ const leastTime = time.Millisecond
 // Hard it stops. Without a game's clock Soft is beyond Hard: time saved is not gained.
 type Allowance struct{ Soft, Hard time.Duration }
 
-// A game's clock is shared out as if it had to last for horizon moves more, each of
-// which gains most of its increment. A move that is in doubt takes up to stretch
-// times its share, and no more than half of what is left.
-const (
-	horizon = 25
-	stretch = 4
-)
+// A move that is in doubt takes up to stretch times its share, and no more than half
+// of what is left.
+const stretch = 4
 
-// Allot returns the allowance for a move of side us, and whether the limits hold
-// any limit of time. What remains on a clock, less the overhead, is never exceeded.
-func Allot(lim *search.Limits, us chess.Color) (Allowance, bool) {
+// horizon returns for how many moves more a game's clock is shared out at p. Each of
+// them gains most of its increment. A search takes less than its share as a rule, so
+// it is fewer than a game has left on average: in crazyhouse that is 30 moves after
+// the opening, 14 twenty moves later and 9 at the end of long games. By a fixed number,
+// time is left over when a game ends.
+func horizon(p *chess.Position) float64 {
+	if !p.Variant().CapturesToHand {
+		return 25
+	}
+	return max(9, 24.6-0.6*float64(p.FullmoveNumber()))
+}
+
+// Allot returns the allowance for the move to be made at p, and whether the limits
+// hold any limit of time. What remains on a clock, less the overhead, is never exceeded.
+func Allot(lim *search.Limits, p *chess.Position) (Allowance, bool) {
+	us := p.SideToMove()
 	a, timed := Allowance{Soft: 1<<63 - 1, Hard: 1<<63 - 1}, false
 	if lim.Clock(us) {
 		timed = true
-		moves := time.Duration(horizon)
+		moves := horizon(p)
 		if lim.MovesToGo > 0 {
-			moves = min(moves, time.Duration(lim.MovesToGo))
+			moves = min(moves, float64(lim.MovesToGo))
 		}
 		left := max(leastTime, lim.Time[us]-lim.Overhead)
-		share := left/moves + lim.Inc[us]*3/4
+		share := time.Duration(float64(left)/moves) + lim.Inc[us]*3/4
 		// Every move loses the overhead too, but where little is left most of the
 		// share still has to go into searching.
 		share -= min(lim.Overhead, share*3/4)

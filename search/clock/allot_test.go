@@ -1,12 +1,23 @@
 package clock
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
+
+// blackToMove returns a position of v in which Black has the given move to make.
+func blackToMove(t *testing.T, v *chess.Variant, move int) *chess.Position {
+	t.Helper()
+	p, err := chess.ParseFEN(v, fmt.Sprintf("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 %d", move))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &p
+}
 
 func TestAllot(t *testing.T) {
 	const never = time.Duration(1<<63 - 1)
@@ -41,9 +52,32 @@ func TestAllot(t *testing.T) {
 		{"move time", search.Limits{MoveTime: time.Second, Overhead: 50 * time.Millisecond}, never, ms(950), true},
 		{"move time below the clock's share", both, ms(4698), ms(950), true},
 	} {
-		a, timed := Allot(&tc.lim, chess.Black)
+		a, timed := Allot(&tc.lim, blackToMove(t, chess.Chess, 20))
 		if a != (Allowance{tc.soft, tc.hard}) || timed != tc.timed {
 			t.Errorf("%s: %v, timed %v; want %v and %v, %v", tc.name, a, timed, tc.soft, tc.hard, tc.timed)
+		}
+	}
+}
+
+// TestHorizon: in crazyhouse the share of the clock grows with the number of the move,
+// until games are long.
+func TestHorizon(t *testing.T) {
+	for _, tc := range []struct {
+		variant *chess.Variant
+		move    int
+		share   time.Duration // of 216 s
+	}{
+		{chess.Crazyhouse, 1, 9000 * time.Millisecond},
+		{chess.Crazyhouse, 16, 14400 * time.Millisecond},
+		{chess.Crazyhouse, 26, 24 * time.Second},
+		{chess.Crazyhouse, 100, 24 * time.Second},
+		{chess.Chess, 1, 8640 * time.Millisecond},
+		{chess.Chess, 100, 8640 * time.Millisecond},
+	} {
+		lim := search.Limits{Time: [2]time.Duration{0, 216 * time.Second}}
+		a, _ := Allot(&lim, blackToMove(t, tc.variant, tc.move))
+		if d := a.Soft - tc.share; d < -time.Microsecond || d > time.Microsecond {
+			t.Errorf("%s, move %d: %v; want %v", tc.variant, tc.move, a.Soft, tc.share)
 		}
 	}
 }
@@ -55,17 +89,17 @@ func TestClockLasts(t *testing.T) {
 		for _, inc := range []time.Duration{0, 10 * time.Millisecond, 5 * time.Second} {
 			lim := search.Limits{Time: [2]time.Duration{start, start}, Inc: [2]time.Duration{inc, inc}}
 			for move := range 300 {
-				a, _ := Allot(&lim, chess.White)
+				a, _ := Allot(&lim, blackToMove(t, chess.Crazyhouse, 1+move))
 				if a.Soft > a.Hard || a.Hard < leastTime {
 					t.Fatalf("%v + %v, move %d: %v", start, inc, move, a)
 				}
-				if lim.Time[0] < 2*leastTime && inc == 0 {
+				if lim.Time[1] < 2*leastTime && inc == 0 {
 					break
 				}
-				if lim.Time[0] -= a.Hard; lim.Time[0] <= 0 {
+				if lim.Time[1] -= a.Hard; lim.Time[1] <= 0 {
 					t.Fatalf("%v + %v: the clock ran out at move %d", start, inc, move)
 				}
-				lim.Time[0] += inc
+				lim.Time[1] += inc
 			}
 		}
 	}

@@ -33,13 +33,12 @@ type Clock struct {
 	hit     chan struct{}
 }
 
-// New returns the clock of a search for side us that begins now. It does not run
-// yet.
-func New(lim *search.Limits, us chess.Color) *Clock {
+// New returns the clock of a search of p that begins now. It does not run yet.
+func New(lim *search.Limits, p *chess.Position) *Clock {
 	c := &Clock{Began: time.Now(), infinite: lim.Infinite, ponder: lim.Ponder, hit: make(chan struct{})}
-	c.Shared = lim.Clock(us)
+	c.Shared = lim.Clock(p.SideToMove())
 	if !lim.Infinite {
-		c.Allowance, c.Timed = Allot(lim, us)
+		c.Allowance, c.Timed = Allot(lim, p)
 	}
 	return c
 }

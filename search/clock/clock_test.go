@@ -12,6 +12,8 @@ import (
 
 const patience = 10 * time.Second
 
+var start = func() *chess.Position { p := chess.Crazyhouse.Start(); return &p }()
+
 // stops reports whether c stops within d on the clock of a synctest bubble.
 func stops(c *Clock, d time.Duration) bool {
 	time.Sleep(d)
@@ -22,13 +24,13 @@ func stops(c *Clock, d time.Duration) bool {
 func TestSwitchRunsTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Switch
-		c := New(&search.Limits{MoveTime: 5 * time.Millisecond}, chess.White)
+		c := New(&search.Limits{MoveTime: 5 * time.Millisecond}, start)
 		end := s.Begin(context.Background(), c)
 		if !stops(c, patience) {
 			t.Error("the time does not run")
 		}
 		end()
-		if _, ok := New(&search.Limits{}, chess.White).Running(); ok {
+		if _, ok := New(&search.Limits{}, start).Running(); ok {
 			t.Error("a clock without a limit runs")
 		}
 	})
@@ -38,7 +40,7 @@ func TestSwitchEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Switch
 		ctx, cancel := context.WithCancel(context.Background())
-		c := New(&search.Limits{Infinite: true, MoveTime: time.Millisecond}, chess.White)
+		c := New(&search.Limits{Infinite: true, MoveTime: time.Millisecond}, start)
 		defer s.Begin(ctx, c)()
 		if stops(c, 20*time.Millisecond) {
 			t.Error("an infinite search is stopped by the clock")
@@ -59,7 +61,7 @@ func TestPonderHits(t *testing.T) {
 			if early {
 				s.Hit()
 			}
-			c := New(&lim, chess.Black)
+			c := New(&lim, start)
 			end := s.Begin(context.Background(), c)
 			if !early {
 				if stops(c, 20*time.Millisecond) {
@@ -73,7 +75,7 @@ func TestPonderHits(t *testing.T) {
 			}
 			c.Hold(context.Background())
 			end()
-			next := New(&lim, chess.Black)
+			next := New(&lim, start)
 			end = s.Begin(context.Background(), next)
 			if stops(next, 10*time.Millisecond) {
 				t.Error("a hit reaches the search after the next")
