@@ -19,11 +19,10 @@ type Allowance struct{ Soft, Hard time.Duration }
 // of what is left.
 const stretch = 4
 
-// horizon returns for how many moves more a game's clock is shared out at p. Each of
-// them gains most of its increment. A search takes less than its share as a rule, so
-// it is fewer than a game has left on average: in crazyhouse that is 30 moves after
-// the opening, 14 twenty moves later and 9 at the end of long games. By a fixed number,
-// time is left over when a game ends.
+// horizon returns for how many moves more a game's clock is shared out at p, each of
+// which gains most of its increment. As a rule a search takes less than its share, so
+// these are fewer than the moves that are to come on average: in crazyhouse 30 at move
+// 10, 13 at move 30 and 9 at move 50. By a fixed number time was left over at the end.
 func horizon(p *chess.Position) float64 {
 	if !p.Variant().CapturesToHand {
 		return 25
