@@ -7,7 +7,7 @@ BIN     := bin/selfplay
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -X main.version=$(VERSION)
 
-# Packages whose tests are worth the race detector's slowness, the longest ones first.
+# Packages whose tests are worth the race detector's slowness, the longest one first.
 RACE := ./selfplay ./trainer/... ./ab ./bus ./dataset ./generate ./internal/parallel ./match ./match/book ./planes/native ./observe ./replay ./uci/...
 
 .PHONY: build run test check fmt vet staticcheck deadcode lint short race fuzz bench generate golden cross twins runtimes loop interop web browser amx arm64 release vuln pgo clean
