@@ -11,7 +11,11 @@ import (
 
 // All ways through the trees give the same values.
 func TestReplay(t *testing.T) {
-	for _, set := range []string{features.HalfKAv2Name, "All + Hand + Threats"} {
+	sets := []string{features.HalfKAv2Name, "All + Hand + Threats"}
+	if testing.Short() {
+		sets = sets[:1]
+	}
+	for _, set := range sets {
 		a := nnue.Narrow(16)
 		a.Features = set
 		n, err := nnuetest.Random(a, 1)

@@ -36,6 +36,11 @@ func (c consumer) String() string { return consumerNames[c] }
 // it did not use.
 const forgotten = 2 * time.Second
 
+// soon is the time within which a consumer whose piece ended is expected with its next
+// one. It was not waiting when its threads became free, and would else lose its turn to
+// those that were, however little it has used.
+const soon = 100 * time.Microsecond
+
 // cores lets the consumers of a loop compute, as many threads at a time as there are
 // cores, and among those that wait the one next that has used least by its share. What
 // one does not want the others have. Computing is cut into pieces of milliseconds, a
@@ -57,6 +62,8 @@ type user struct {
 	working int       // pieces
 	left    time.Time // when the last one ended
 	queue   []*piece
+
+	expected int // pieces, since as many ended a moment ago
 }
 
 // piece is a part of computing that waits for threads.
@@ -132,16 +139,16 @@ func (c *cores) least() float64 {
 }
 
 // grant gives free threads to those that wait. The next one gets none before there are
-// as many as it wants, and nobody passes it.
+// as many as it wants, and nobody passes it, nor one that is expected.
 func (c *cores) grant() {
 	for {
 		var next *user
 		for i := range c.users {
-			if u := &c.users[i]; len(u.queue) > 0 && (next == nil || u.clock < next.clock) {
+			if u := &c.users[i]; (len(u.queue) > 0 || u.expected > 0) && (next == nil || u.clock < next.clock) {
 				next = u
 			}
 		}
-		if next == nil || next.queue[0].threads > c.free {
+		if next == nil || len(next.queue) == 0 || next.queue[0].threads > c.free {
 			return
 		}
 		mine := next.queue[0]
@@ -161,7 +168,21 @@ func (c *cores) leave(u *user, threads int, began time.Time) {
 	u.clock += spent / max(u.share, 1e-3)
 	u.working--
 	c.free += threads
+	if len(u.queue) == 0 && c.claimed() {
+		u.expected++
+		time.AfterFunc(soon, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			u.expected--
+			c.grant()
+		})
+	}
 	c.grant()
+}
+
+// claimed reports whether anybody waits.
+func (c *cores) claimed() bool {
+	return slices.ContainsFunc(c.users[:], func(u user) bool { return len(u.queue) > 0 })
 }
 
 // player has a player search as a consumer.

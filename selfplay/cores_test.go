@@ -49,6 +49,47 @@ func TestCoresDivide(t *testing.T) {
 	})
 }
 
+// TestCoresAreKept: who has used less and comes back at once is next, though another was
+// waiting; if it does not come, that one is.
+func TestCoresAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCores(1)
+		c.divide([consumers]float64{playing: 0.5, gating: 0.5})
+		enter := func(who consumer) (leave func()) {
+			t.Helper()
+			leave, err := c.enter(t.Context(), who, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return leave
+		}
+		use := func(who consumer, piece time.Duration) {
+			t.Helper()
+			leave := enter(who)
+			time.Sleep(piece)
+			leave()
+		}
+		use(gating, 10*time.Millisecond)
+		leave := enter(playing)
+		var gated time.Time
+		var gate sync.WaitGroup
+		gate.Go(func() {
+			leave := enter(gating)
+			gated = time.Now()
+			leave()
+		})
+		synctest.Wait()
+		time.Sleep(time.Millisecond)
+		leave()
+		use(playing, time.Millisecond)
+		ended := time.Now()
+		gate.Wait()
+		if waited := gated.Sub(ended); waited < 0 || waited > soon {
+			t.Errorf("the gate is let in %v after the second piece of play, expected 0 to %v", waited, soon)
+		}
+	})
+}
+
 // TestCoresIdle: what a consumer does not want the others have, and one that comes back
 // has no more than its share.
 func TestCoresIdle(t *testing.T) {

@@ -172,10 +172,9 @@ func TestFullTreesFollowFromTheirIDs(t *testing.T) {
 	n := &net{Net: player.NoNet(player.TreeSearch)}
 	m := newMaker(t, cfg)
 	used := m.open(t, n)
-	for i := range 3 {
-		if a, b := m.record(t, used, n, verifyID(i)), m.record(t, m.open(t, n), n, verifyID(i)); !bytes.Equal(a, b) {
-			t.Errorf("game %d differs after %d others", i, i)
-		}
+	m.record(t, used, n, verifyID(0))
+	if a, b := m.record(t, used, n, verifyID(1)), m.record(t, m.open(t, n), n, verifyID(1)); !bytes.Equal(a, b) {
+		t.Error("a game differs after another")
 	}
 }
 

@@ -187,12 +187,7 @@ func TestActorPlaysOlderNets(t *testing.T) {
 	first := loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience})
 	loopOnce(t, dir, cfg, Limits{Generation: first.ActorGeneration + 1, For: patience})
 	loopOnce(t, dir, cfg, Limits{Games: 8, For: patience})
-	var published []string
-	for _, e := range events(t, dir) {
-		if e["msg"] == "net published" {
-			published = append(published, e["net"].(string))
-		}
-	}
+	published := passedNets(t, dir)
 	mixed := 0
 	r := openRun(t, dir, cfg)
 	run := r.id()

@@ -16,6 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/sample"
+	"github.com/crazyhouse-rl/selfplay/search"
 )
 
 func TestRelabelDepth(t *testing.T) {
@@ -42,7 +43,7 @@ func TestRelabel(t *testing.T) {
 	a, b := verifyNets(t, cfg)
 	draw := func(seed uint64) []sample.Sample {
 		t.Helper()
-		dst := make([]sample.Sample, 150)
+		dst := make([]sample.Sample, 80)
 		if err := l.source.Draw(rand.New(rand.NewPCG(seed, 1)), dst); err != nil {
 			t.Fatal(err)
 		}
@@ -51,16 +52,23 @@ func TestRelabel(t *testing.T) {
 	plain := draw(1)
 	x := l.source.relabel
 	for _, depth := range []int{2, 0} {
-		for threads := 1; threads <= 3; threads++ {
-			x.depth, x.threads, x.of = depth, threads, nil
-			for _, n := range []*net{a, b} {
+		for _, n := range []*net{a, b} {
+			want := make([]search.Score, len(plain))
+			for i := range want {
+				score, known := labelOf(ab.New(n.Evaluator, ab.Options{HashMB: 1}), &plain[i].Pos, depth)
+				if !known {
+					t.Fatalf("depth %d: no score of %s", depth, plain[i].Pos.FEN())
+				}
+				want[i] = search.Score(score)
+			}
+			for threads := 1; threads <= 3; threads++ {
+				x.depth, x.threads, x.of = depth, threads, nil
 				x.present.Store(n)
 				got := draw(1)
 				changed := 0
 				for i := range got {
-					want, known := labelOf(ab.New(n.Evaluator, ab.Options{HashMB: 1}), &plain[i].Pos, depth)
-					if !known || int(got[i].Score) != int(want) {
-						t.Fatalf("depth %d: score %d, expected %d (%v)", depth, got[i].Score, want, known)
+					if got[i].Score != want[i] {
+						t.Fatalf("depth %d: score %d, expected %d", depth, got[i].Score, want[i])
 					}
 					if got[i].Score != plain[i].Score {
 						changed++
@@ -99,7 +107,7 @@ func TestFromInside(t *testing.T) {
 	draw := func(share float64, threads int) []sample.Sample {
 		t.Helper()
 		x.share, x.threads, x.of = share, threads, nil
-		dst := make([]sample.Sample, 300)
+		dst := make([]sample.Sample, 150)
 		if err := l.source.Draw(rand.New(rand.NewPCG(1, 1)), dst); err != nil {
 			t.Fatal(err)
 		}
@@ -120,12 +128,12 @@ func TestFromInside(t *testing.T) {
 		}
 		played[s.Pos.Key()] = true
 	}
-	if all := countInside(draw(1, 2)); all < 200 {
-		t.Errorf("a share of 1 replaces %d of 300 samples", all)
+	if all := countInside(draw(1, 2)); all < 100 {
+		t.Errorf("a share of 1 replaces %d of 150 samples", all)
 	}
 	got := draw(0.25, 1)
-	if some := countInside(got); some < 30 || some > 100 {
-		t.Errorf("a share of 0.25 replaces %d of 300 samples", some)
+	if some := countInside(got); some < 15 || some > 50 {
+		t.Errorf("a share of 0.25 replaces %d of 150 samples", some)
 	}
 	inside := 0
 	for i := range got {
@@ -143,7 +151,7 @@ func TestFromInside(t *testing.T) {
 			inside++
 		}
 	}
-	if inside < 30 {
+	if inside < 15 {
 		t.Errorf("%d positions were not played", inside)
 	}
 	for threads := 2; threads <= 3; threads++ {
@@ -195,21 +203,19 @@ func TestRelabelFollows(t *testing.T) {
 	if err := errors.Join(err, r.Close()); err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	var published, labelled []any
+	passed := passedNets(t, dir)
+	var labelled []string
 	for _, e := range events(t, dir) {
-		switch e["msg"] {
-		case "net published": // perhaps noted later than its first label
-			published = append(published, e["net"])
-		case "positions are labelled anew":
-			labelled = append(labelled, e["net"])
+		if e["msg"] == "positions are labelled anew" {
+			labelled = append(labelled, e["net"].(string))
 		}
 	}
 	if len(labelled) == 0 {
-		t.Errorf("nothing is labelled, published are %v", published)
+		t.Errorf("nothing is labelled, nets %v have passed the gate", passed)
 	}
 	for _, net := range labelled {
-		if !slices.Contains(published, net) {
-			t.Errorf("labelled by net %v, published are %v", net, published)
+		if !slices.Contains(passed, net) {
+			t.Errorf("labelled by net %v, nets %v have passed the gate", net, passed)
 		}
 	}
 }
