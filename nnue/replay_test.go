@@ -13,7 +13,7 @@ import (
 func TestReplay(t *testing.T) {
 	sets := []string{features.HalfKAv2Name, "All + Hand + Threats"}
 	if testing.Short() {
-		sets = sets[:1]
+		sets = sets[:1] // the second takes half a minute with -tags invariants
 	}
 	for _, set := range sets {
 		a := nnue.Narrow(16)

@@ -63,7 +63,7 @@ type user struct {
 	left    time.Time // when the last one ended
 	queue   []*piece
 
-	expected int // pieces, since as many ended a moment ago
+	expected int // pieces: as many ended within soon while others waited
 }
 
 // piece is a part of computing that waits for threads.
