@@ -28,6 +28,7 @@ var (
 	ErrNoPointer = errors.New("no such pointer")             // Pointer
 	ErrConflict  = errors.New("changed by another writer")   // SetPointer, UpdateRun
 	ErrConfig    = errors.New("bus configuration")           // Open, Join
+	ErrMissing   = errors.New("the server does not have it") // Join with Look
 	ErrNoRun     = errors.New("no such run")                 // FindRun, UpdateRun
 	ErrRunExists = errors.New("run exists already")          // CreateRun
 	ErrProtocol  = errors.New("protocol is not understood")  // Join
@@ -84,6 +85,7 @@ type JoinOptions struct {
 	LeaseTTL        time.Duration // a lease that was not renewed for this long is free; the same for all roles of a run; 0: DefaultLeaseTTL
 	Replicas        int           // copies of everything in a cluster, 1, 3 or 5; 0: as it is, 1 for what is new
 	Begun           bool          // what another role is making is waited for: ErrUnavailable until all of it is there
+	Look            bool          // nothing is made or changed: ErrMissing if a part is not there
 }
 
 // validate reports the first thing in o that cannot work.
@@ -131,8 +133,8 @@ func checkRunName(what, s string) error {
 	return nil
 }
 
-// Join makes sure that the objects of the run with the given id exist and
-// returns the bus of the run. The error wraps ErrProtocol if the registry
+// Join makes sure that the objects of the run with the given id exist, or with Look
+// finds them, and returns the bus of the run. The error wraps ErrProtocol if the registry
 // knows the run and this build does not understand its protocol, ErrName or
 // ErrConfig if an argument cannot work, ErrUnavailable if the server does not answer
 // now.

@@ -36,7 +36,7 @@ type objects struct {
 
 // Ensure makes the run's objects again where they are missing, as on a server
 // whose directory was lost. That happens by itself when a lost connection is
-// back.
+// back. A bus joined with Look makes nothing: ErrMissing.
 func (b *Bus) Ensure(ctx context.Context) error {
 	if _, err := b.makeObjects(ctx); err != nil {
 		return fmt.Errorf("ensure run %q: %w", b.id, mapUnavailable(err))
@@ -50,12 +50,52 @@ const createAttempts = 5
 // makeObjects creates what is missing and looks at what is there. Where another role
 // creates the same at that moment with other settings, it looks again.
 func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
+	if b.opt.Look {
+		return b.findObjects(ctx)
+	}
 	for range createAttempts {
 		if o, err = b.tryObjects(ctx); !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			break
 		}
 	}
 	return o, err
+}
+
+// findObjects looks at what is there.
+func (b *Bus) findObjects(ctx context.Context) (o objects, err error) {
+	found := func(what, name string, err error) error {
+		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
+			err = fmt.Errorf("%w; a process of the run makes it again when it connects", ErrMissing)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s %s: %w", what, name, err)
+		}
+		return err
+	}
+	o.games, err = b.js.Stream(ctx, b.gamesName())
+	if err = found("stream", b.gamesName(), err); err != nil {
+		return o, err
+	}
+	if err = checkSchema(o.games); err != nil {
+		return o, fmt.Errorf("stream %s: %w", b.gamesName(), err)
+	}
+	o.rejects, err = b.js.Stream(ctx, b.rejectsName())
+	if err = found("stream", b.rejectsName(), err); err != nil {
+		return o, err
+	}
+	o.nets, err = b.js.ObjectStore(ctx, b.netsName())
+	if err = found("object store", b.netsName(), err); err != nil {
+		return o, err
+	}
+	o.ctl, err = b.js.KeyValue(ctx, b.ctlName())
+	if err == nil {
+		o.ctlStream, err = b.js.Stream(ctx, "KV_"+b.ctlName())
+	}
+	if err = found("bucket", b.ctlName(), err); err != nil {
+		return o, err
+	}
+	o.roles, err = b.js.KeyValue(ctx, b.rolesName())
+	return o, found("bucket", b.rolesName(), err)
 }
 
 func (b *Bus) tryObjects(ctx context.Context) (o objects, err error) {
@@ -212,10 +252,10 @@ func (b *Bus) makeGames(ctx context.Context) (jetstream.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	have := old.CachedInfo().Config
-	if v := have.Metadata[schemaKey]; v != schemaVersion {
-		return nil, fmt.Errorf("%w: schema version %q, want %q", ErrConfig, v, schemaVersion)
+	if err := checkSchema(old); err != nil {
+		return nil, err
 	}
+	have := old.CachedInfo().Config
 	cfg.MaxBytes = cmp.Or(b.opt.MaxBytes, have.MaxBytes)
 	cfg.Duplicates = cmp.Or(b.opt.DuplicateWindow, have.Duplicates)
 	cfg.Replicas = cmp.Or(b.opt.Replicas, have.Replicas)
@@ -223,4 +263,12 @@ func (b *Bus) makeGames(ctx context.Context) (jetstream.Stream, error) {
 		return old, nil
 	}
 	return b.js.UpdateStream(ctx, cfg)
+}
+
+// checkSchema refuses a game stream of another version.
+func checkSchema(games jetstream.Stream) error {
+	if v := games.CachedInfo().Config.Metadata[schemaKey]; v != schemaVersion {
+		return fmt.Errorf("%w: schema version %q, want %q", ErrConfig, v, schemaVersion)
+	}
+	return nil
 }

@@ -81,3 +81,32 @@ func TestJoinBegun(t *testing.T) {
 		t.Errorf("the game stream has room for %d bytes, want %d", got, 1<<20)
 	}
 }
+
+// Who looks at a run makes nothing that it lacks, now or when the connection is back, and
+// is told what that is.
+func TestJoinLook(t *testing.T) {
+	ctx := testContext(t)
+	c := openConn(t, Options{Dir: t.TempDir()})
+	if _, err := c.Join(ctx, "r", JoinOptions{Look: true}); !errors.Is(err, ErrMissing) {
+		t.Errorf("no run: error %v, want ErrMissing", err)
+	}
+	joinRun(t, c, "r", JoinOptions{MaxBytes: 1 << 20})
+	look := joinRun(t, c, "r", JoinOptions{Look: true})
+	if st, err := look.Stats(ctx); err != nil || st.MaxBytes != 1<<20 {
+		t.Errorf("the game stream has room for %d bytes, error %v, want %d", st.MaxBytes, err, 1<<20)
+	}
+	for _, name := range []string{"KV_r-roles", "KV_r-ctl", "OBJ_r-nets", "r-rejects", "r-games"} {
+		if err := c.js.DeleteStream(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Join(ctx, "r", JoinOptions{Look: true}); !errors.Is(err, ErrMissing) {
+			t.Errorf("without %s: error %v, want ErrMissing", name, err)
+		}
+		if err := look.Ensure(ctx); !errors.Is(err, ErrMissing) {
+			t.Errorf("without %s, ensured: error %v, want ErrMissing", name, err)
+		}
+		if _, err := c.js.Stream(ctx, name); !errors.Is(err, jetstream.ErrStreamNotFound) {
+			t.Errorf("%s: error %v, want that there is none", name, err)
+		}
+	}
+}

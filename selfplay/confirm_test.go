@@ -22,6 +22,7 @@ func replayMessages() map[string]message {
 		"has-answer.json":      &hasAnswer{Schema: messageSchema, States: "sru", Stream: 1795372996123456789, Floor: 42},
 		"window-request.json":  &windowRequest{Schema: messageSchema, Segment: 7, Offset: 123456},
 		"exclude-request.json": &excludeRequest{Schema: messageSchema, Actor: "a", Game: "abc-a-0-0-000001", Why: "ply 3: found score 5, expected 4", By: "verify@host"},
+		"exclude-answer.json":  &excludeAnswer{Schema: messageSchema, Games: 7},
 		"stored-request.json":  &storedRequest{Schema: messageSchema, Before: replay.Cursor{Segment: 7, Offset: 123456}, Games: 100},
 		"stored-answer.json": &storedAnswer{messageSchema, StoredPage{
 			Games: []StoredGame{{At: replay.Cursor{Segment: 7, Offset: 24}, ID: "abc-a-0-0-000001", Nets: [2]string{"material", "00ff"}, Result: "1-0", Reason: "checkmate", Plies: 61, Book: true}},

@@ -161,8 +161,9 @@ func TestQuarantineAndRelease(t *testing.T) {
 	}
 	change := func(release bool) {
 		t.Helper()
-		if _, err := Quarantine(t.Context(), "", own, Options{}, "bad", "anna@desk", "its clock is broken", release); err != nil {
-			t.Fatal(err)
+		games, err := Quarantine(t.Context(), "", own, Options{}, "bad", "anna@desk", "its clock is broken", release)
+		if err != nil || games != 1 {
+			t.Fatalf("release %t: told of %d games, error %v, expected the one that is stored", release, games, err)
 		}
 	}
 	state(send(), "s")
@@ -185,9 +186,12 @@ func TestQuarantineAndRelease(t *testing.T) {
 		t.Errorf("after the release a window of %d positions, expected %d", s.Window, before.Window)
 	}
 	state(send(), "s")
+	if games, err := Quarantine(t.Context(), "", own, Options{}, "ghost", "anna@desk", "unheard of", false); err != nil || games != 0 {
+		t.Errorf("an actor without games: told of %d, error %v, expected none", games, err)
+	}
 	p.end(t)
 	entries, err := Audit(t.Context(), "", own, Options{})
-	if err != nil || len(entries) != 2 || entries[0].Action != auditQuarantine || entries[1].Action != auditRelease || entries[1].What != "bad" || entries[0].By != "anna@desk" || entries[0].Why != "its clock is broken" {
+	if err != nil || len(entries) != 3 || entries[0].Action != auditQuarantine || entries[1].Action != auditRelease || entries[1].What != "bad" || entries[0].By != "anna@desk" || entries[0].Why != "its clock is broken" {
 		t.Errorf("audit %+v, error %v", entries, err)
 	}
 	if _, err := Quarantine(t.Context(), "", own, Options{}, "bad", "", "", false); !errors.Is(err, bus.ErrNobody) {

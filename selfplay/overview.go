@@ -136,7 +136,7 @@ func (r *Run) look(ctx context.Context) (record bus.RunRecord, err error) {
 		return record, err
 	}
 	r.identity.ID, r.identity.Protocol, r.cfg.Variant, r.cfg.Net.Kind = record.ID, record.Protocol, record.Variant, record.Kind
-	return record, r.join(ctx, bus.JoinOptions{})
+	return record, r.join(ctx, bus.JoinOptions{Look: true})
 }
 
 // knownRuns names the runs of a server.

@@ -18,8 +18,8 @@ import (
 // Quarantine takes the games of an actor out of the training window and has its later
 // ones refused, or with release takes that back. Of a run on cfg's servers the replay
 // role does it, which must be working; of one in dir, which must be stopped, it is done
-// here, and games is how many stored games are the actor's; on servers it is -1, as the
-// role does not say. By says who wants it, why the reason. The error wraps ErrNoActor for
+// here. Games is how many stored games that changes, -1 if a role of an earlier build does
+// not say. By says who wants it, why the reason. The error wraps ErrNoActor for
 // what is no name of one, bus.ErrNobody if no replay role answers.
 func Quarantine(ctx context.Context, dir string, cfg configs.Config, o Options, actor, by, why string, release bool) (games int64, err error) {
 	if !actorName.MatchString(actor) {
@@ -38,11 +38,16 @@ func Quarantine(ctx context.Context, dir string, cfg configs.Config, o Options, 
 	if release {
 		service = includeService
 	}
-	_, err = r.bus.Ask(ctx, service, encodeMessage(&excludeRequest{Schema: messageSchema, Actor: actor, Why: why, By: by}))
+	text, err := r.bus.Ask(ctx, service, encodeMessage(&excludeRequest{Schema: messageSchema, Actor: actor, Why: why, By: by}))
 	if errors.Is(err, bus.ErrNobody) {
 		err = fmt.Errorf("%w: no replay role of this run works, or it is of an earlier build", err)
 	}
-	return -1, err
+	if err != nil || len(text) == 0 { // as earlier builds answer
+		return -1, err
+	}
+	var answer excludeAnswer
+	err = decodeMessage(text, &answer)
+	return answer.Games, err
 }
 
 // ErrNoActor says that a text is not the name of an actor.
@@ -58,18 +63,12 @@ func (r *Run) quarantineHere(ctx context.Context, actor, by, why string, release
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, buffer.Close()) }()
-	before := int64(buffer.Stats().Excluded)
-	action := auditQuarantine
-	if release {
-		action, err = auditRelease, buffer.Include(actor)
-	} else {
-		err = buffer.Exclude(actor, why)
-	}
-	if err != nil {
+	if games, err = setExcluded(buffer, actor, why, release); err != nil {
 		return 0, err
 	}
-	if games = int64(buffer.Stats().Excluded) - before; release {
-		games = -games
+	action := auditQuarantine
+	if release {
+		action = auditRelease
 	}
 	return games, r.bus.Audit(ctx, bus.AuditEntry{By: by, Action: action, What: actor, Why: why})
 }

@@ -42,32 +42,62 @@ func (q *excludeRequest) check() error {
 	return checkSchema(q.Schema)
 }
 
+// excludeAnswer says how many stored games an exclusion or a release has changed.
+type excludeAnswer struct {
+	Schema int   `json:"schema"`
+	Games  int64 `json:"games"`
+}
+
+func (a *excludeAnswer) check() error {
+	if a.Games < 0 {
+		return fmt.Errorf("found %d games, expected none or more", a.Games)
+	}
+	return checkSchema(a.Schema)
+}
+
+// setExcluded excludes an actor, or with release takes it again, and returns how many
+// stored games that changes.
+func setExcluded(buffer *replay.Buffer, actor, why string, release bool) (games int64, err error) {
+	before := int64(buffer.Stats().Excluded)
+	if release {
+		err = buffer.Include(actor)
+	} else {
+		err = buffer.Exclude(actor, why)
+	}
+	games = int64(buffer.Stats().Excluded) - before
+	if release {
+		games = -games
+	}
+	return max(games, 0), err // segments may be deleted meanwhile
+}
+
 // answerExclude excludes an actor.
 func (in *ingester) answerExclude(request []byte) ([]byte, error) {
-	var q excludeRequest
-	if err := decodeMessage(request, &q); err != nil {
-		return nil, err
-	}
-	if err := in.buffer.Exclude(q.Actor, q.Why); err != nil {
-		return nil, err
-	}
-	in.run.event("actor excluded, its games are kept but not trained on", "actor", q.Actor, "game", q.Game, "why", q.Why, "by", q.By)
-	in.changed(auditQuarantine, q)
-	return nil, nil
+	return in.answerChange(request, false)
 }
 
 // answerInclude undoes answerExclude.
 func (in *ingester) answerInclude(request []byte) ([]byte, error) {
+	return in.answerChange(request, true)
+}
+
+func (in *ingester) answerChange(request []byte, release bool) ([]byte, error) {
 	var q excludeRequest
 	if err := decodeMessage(request, &q); err != nil {
 		return nil, err
 	}
-	if err := in.buffer.Include(q.Actor); err != nil {
+	games, err := setExcluded(in.buffer, q.Actor, q.Why, release)
+	if err != nil {
 		return nil, err
 	}
-	in.run.event("actor released, its games are trained on again", "actor", q.Actor, "why", q.Why, "by", q.By)
-	in.changed(auditRelease, q)
-	return nil, nil
+	if release {
+		in.run.event("actor released, its games are trained on again", "actor", q.Actor, "why", q.Why, "by", q.By)
+		in.changed(auditRelease, q)
+	} else {
+		in.run.event("actor excluded, its games are kept but not trained on", "actor", q.Actor, "game", q.Game, "why", q.Why, "by", q.By)
+		in.changed(auditQuarantine, q)
+	}
+	return encodeMessage(&excludeAnswer{messageSchema, games}), nil
 }
 
 // changed writes into the audit who changed which actors are excluded. A failure is

@@ -55,7 +55,6 @@ const (
 	gap          vg.Length = 6 // right of and below a panel, within its size
 	textSize     vg.Length = 9
 	titleSize    vg.Length = 12
-	pixels                 = 144 // per inch, of PNG
 
 	fontRoom = 1.15 // how much wider than ours a browser's font may be
 )

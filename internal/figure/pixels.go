@@ -1,0 +1,5 @@
+//go:build !race
+
+package figure
+
+const pixels = 144 // per inch, of PNG
