@@ -136,8 +136,8 @@ func checkRunName(what, s string) error {
 // Join makes sure that the objects of the run with the given id exist, or with Look
 // finds them, and returns the bus of the run. The error wraps ErrProtocol if the registry
 // knows the run and this build does not understand its protocol, ErrName or
-// ErrConfig if an argument cannot work, ErrUnavailable if the server does not answer
-// now.
+// ErrConfig if an argument cannot work, ErrMissing if Look does not find an object,
+// ErrUnavailable if the server does not answer now.
 func (c *Conn) Join(ctx context.Context, id string, o JoinOptions) (*Bus, error) {
 	b := &Bus{conn: c, id: id, opt: o, js: c.js}
 	if err := b.join(ctx); err != nil {

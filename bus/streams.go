@@ -36,7 +36,7 @@ type objects struct {
 
 // Ensure makes the run's objects again where they are missing, as on a server
 // whose directory was lost. That happens by itself when a lost connection is
-// back. A bus joined with Look makes nothing: ErrMissing.
+// back. With Look nothing is made, and the error wraps ErrMissing if one is missing.
 func (b *Bus) Ensure(ctx context.Context) error {
 	if _, err := b.makeObjects(ctx); err != nil {
 		return fmt.Errorf("ensure run %q: %w", b.id, mapUnavailable(err))
@@ -63,39 +63,36 @@ func (b *Bus) makeObjects(ctx context.Context) (o objects, err error) {
 
 // findObjects looks at what is there.
 func (b *Bus) findObjects(ctx context.Context) (o objects, err error) {
-	found := func(what, name string, err error) error {
-		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
-			err = fmt.Errorf("%w; a process of the run makes it again when it connects", ErrMissing)
-		}
-		if err != nil {
-			err = fmt.Errorf("%s %s: %w", what, name, err)
-		}
-		return err
+	if o.games, err = b.js.Stream(ctx, b.gamesName()); err == nil {
+		err = checkSchema(o.games)
 	}
-	o.games, err = b.js.Stream(ctx, b.gamesName())
-	if err = found("stream", b.gamesName(), err); err != nil {
-		return o, err
+	if err != nil {
+		return o, fmt.Errorf("stream %s: %w", b.gamesName(), orMissing(err))
 	}
-	if err = checkSchema(o.games); err != nil {
-		return o, fmt.Errorf("stream %s: %w", b.gamesName(), err)
+	if o.rejects, err = b.js.Stream(ctx, b.rejectsName()); err != nil {
+		return o, fmt.Errorf("stream %s: %w", b.rejectsName(), orMissing(err))
 	}
-	o.rejects, err = b.js.Stream(ctx, b.rejectsName())
-	if err = found("stream", b.rejectsName(), err); err != nil {
-		return o, err
+	if o.nets, err = b.js.ObjectStore(ctx, b.netsName()); err != nil {
+		return o, fmt.Errorf("object store %s: %w", b.netsName(), orMissing(err))
 	}
-	o.nets, err = b.js.ObjectStore(ctx, b.netsName())
-	if err = found("object store", b.netsName(), err); err != nil {
-		return o, err
-	}
-	o.ctl, err = b.js.KeyValue(ctx, b.ctlName())
-	if err == nil {
+	if o.ctl, err = b.js.KeyValue(ctx, b.ctlName()); err == nil {
 		o.ctlStream, err = b.js.Stream(ctx, "KV_"+b.ctlName())
 	}
-	if err = found("bucket", b.ctlName(), err); err != nil {
-		return o, err
+	if err != nil {
+		return o, fmt.Errorf("bucket %s: %w", b.ctlName(), orMissing(err))
 	}
-	o.roles, err = b.js.KeyValue(ctx, b.rolesName())
-	return o, found("bucket", b.rolesName(), err)
+	if o.roles, err = b.js.KeyValue(ctx, b.rolesName()); err != nil {
+		return o, fmt.Errorf("bucket %s: %w", b.rolesName(), orMissing(err))
+	}
+	return o, nil
+}
+
+// orMissing returns ErrMissing for an error that says that there is no such object.
+func orMissing(err error) error {
+	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
+		return fmt.Errorf("%w: start a process of the run again, which makes it", ErrMissing)
+	}
+	return err
 }
 
 func (b *Bus) tryObjects(ctx context.Context) (o objects, err error) {

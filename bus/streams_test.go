@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -82,8 +83,7 @@ func TestJoinBegun(t *testing.T) {
 	}
 }
 
-// Who looks at a run makes nothing that it lacks, now or when the connection is back, and
-// is told what that is.
+// With Look neither Join nor Ensure makes an object that the run lacks. The error names it.
 func TestJoinLook(t *testing.T) {
 	ctx := testContext(t)
 	c := openConn(t, Options{Dir: t.TempDir()})
@@ -95,18 +95,22 @@ func TestJoinLook(t *testing.T) {
 	if st, err := look.Stats(ctx); err != nil || st.MaxBytes != 1<<20 {
 		t.Errorf("the game stream has room for %d bytes, error %v, want %d", st.MaxBytes, err, 1<<20)
 	}
-	for _, name := range []string{"KV_r-roles", "KV_r-ctl", "OBJ_r-nets", "r-rejects", "r-games"} {
-		if err := c.js.DeleteStream(ctx, name); err != nil {
+	// What is looked for last is deleted first, so that every error names what was deleted just now.
+	for _, lost := range []struct{ stream, what string }{
+		{"KV_r-roles", "bucket r-roles"}, {"KV_r-ctl", "bucket r-ctl"}, {"OBJ_r-nets", "object store r-nets"},
+		{"r-rejects", "stream r-rejects"}, {"r-games", "stream r-games"},
+	} {
+		if err := c.js.DeleteStream(ctx, lost.stream); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Join(ctx, "r", JoinOptions{Look: true}); !errors.Is(err, ErrMissing) {
-			t.Errorf("without %s: error %v, want ErrMissing", name, err)
+		_, err := c.Join(ctx, "r", JoinOptions{Look: true})
+		for _, err := range []error{err, look.Ensure(ctx)} {
+			if !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), lost.what) {
+				t.Errorf("without %s: error %v, want ErrMissing with its name", lost.stream, err)
+			}
 		}
-		if err := look.Ensure(ctx); !errors.Is(err, ErrMissing) {
-			t.Errorf("without %s, ensured: error %v, want ErrMissing", name, err)
-		}
-		if _, err := c.js.Stream(ctx, name); !errors.Is(err, jetstream.ErrStreamNotFound) {
-			t.Errorf("%s: error %v, want that there is none", name, err)
+		if _, err := c.js.Stream(ctx, lost.stream); !errors.Is(err, jetstream.ErrStreamNotFound) {
+			t.Errorf("%s: error %v, want that there is none", lost.stream, err)
 		}
 	}
 }

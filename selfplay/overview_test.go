@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// A run whose roles have not begun yet has an overview.
+// A run whose roles have not begun yet has an overview, one that the server has lost has none.
 func TestOverviewOfAYoungRun(t *testing.T) {
 	cfg, err := configs.Preset("tiny")
 	if err != nil {
@@ -77,5 +78,16 @@ func TestOverviewOfAYoungRun(t *testing.T) {
 	v, err := ReadOverview(t.Context(), own, Options{Build: "test"})
 	if err != nil || v.Run.ID != r.id() || len(v.Leases) != 0 || len(v.Findings) != 4 {
 		t.Errorf("found %+v, error %v", v, err)
+	}
+	lost := v.Run
+	lost.Name, lost.ID = "lost", "lost"
+	if err := r.conn.CreateRun(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	own.Run.Name = lost.Name
+	for range 2 { // the first look makes nothing that the second could find
+		if _, err := ReadOverview(t.Context(), own, Options{Build: "test"}); !errors.Is(err, bus.ErrMissing) {
+			t.Errorf("without its streams: error %v, expected %v", err, bus.ErrMissing)
+		}
 	}
 }
