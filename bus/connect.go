@@ -24,9 +24,11 @@ const (
 	dialWait     = 2 * time.Second        // for one address, and for what a server says first
 	firstBackoff = 250 * time.Millisecond // after the first failed attempt, twice as much after each other
 	maxBackoff   = 10 * time.Second
-	maxFailures  = 256              // remembered by a reporter
-	maxQuiet     = time.Minute      // between reports of the same failure
-	pingInterval = 10 * time.Second // a server that does not answer two of them is lost
+	accountWait  = 3 * time.Second       // for JetStream, of a server that says that it has it
+	accountPause = 20 * time.Millisecond // between questions for it
+	maxFailures  = 256                   // remembered by a reporter
+	maxQuiet     = time.Minute           // between reports of the same failure
+	pingInterval = 10 * time.Second      // a server that does not answer two of them is lost
 
 	// neededVersion is the oldest server whose consumers can be reset, without
 	// which games that were fetched and not acknowledged come a minute late.
@@ -239,8 +241,23 @@ func parseVersion(s string) (v [3]int) {
 	return v
 }
 
-// checkJetStream refuses a server that keeps nothing, or nothing for us.
+// checkJetStream refuses a server that keeps nothing, or nothing for us. A server of an
+// operator loads an account when its first user comes, and denies JetStream to those who
+// come meanwhile, as do the others of its cluster: they are asked again.
 func (c *Conn) checkJetStream(ctx context.Context) error {
+	has, _ := c.nc.ConnectedServerJetStream()
+	for start := time.Now(); ; {
+		err := c.askJetStream(ctx)
+		denied := errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
+		if denied && has && time.Since(start) < accountWait && pause.For(ctx, accountPause) {
+			continue
+		}
+		return err
+	}
+}
+
+// askJetStream asks once what the server keeps for us.
+func (c *Conn) askJetStream(ctx context.Context) error {
 	ctx, cancel := c.bound(ctx)
 	defer cancel()
 	answer := make(chan error, 1)
@@ -257,9 +274,9 @@ func (c *Conn) checkJetStream(ctx context.Context) error {
 	var api *jetstream.APIError
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return fmt.Errorf("%w: JetStream is not enabled for the account: enable it in the server's configuration of the account", ErrServer)
+		return fmt.Errorf("%w: JetStream is not enabled for the account: enable it in the server's configuration of the account (%w)", ErrServer, err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
-		return fmt.Errorf("%w: JetStream is not enabled: start the server with -js, or with jetstream in its configuration", ErrServer)
+		return fmt.Errorf("%w: JetStream is not enabled: start the server with -js, or with jetstream in its configuration (%w)", ErrServer, err)
 	case errors.As(err, &api) && api.ErrorCode == codeClusterUnavailable:
 		return fmt.Errorf("the cluster has no leader: %w", err)
 	}

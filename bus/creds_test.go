@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,6 +64,19 @@ func (o operator) account(t *testing.T, known *server.MemAccResolver, change fun
 	return key
 }
 
+// server starts a server of the operator, and returns its URL and the key of its own account.
+func (o operator) server(t *testing.T, known *server.MemAccResolver) (url string, system nkeys.KeyPair) {
+	t.Helper()
+	system = o.account(t, known, func(*jwt.AccountClaims) {})
+	id, err := system.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "nats://" + startServer(t, &server.Options{
+		JetStream: true, TrustedOperators: []*jwt.OperatorClaims{o.claims}, AccountResolver: known, SystemAccount: id,
+	}), system
+}
+
 // credentials makes a user of an account and writes the file that the user is given.
 func credentials(t *testing.T, account nkeys.KeyPair, change func(*jwt.UserClaims)) string {
 	t.Helper()
@@ -84,24 +98,22 @@ func credentials(t *testing.T, account nkeys.KeyPair, change func(*jwt.UserClaim
 	return path
 }
 
+// withStore gives an account JetStream.
+func withStore(c *jwt.AccountClaims) {
+	c.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+}
+
+// anyone is a user as it is made.
+func anyone(*jwt.UserClaims) {}
+
 // Servers of an operator let in who has the credentials of an account, and keep the
 // runs of accounts apart.
 func TestCredentials(t *testing.T) {
-	withStore := func(c *jwt.AccountClaims) {
-		c.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
-	}
-	anyone := func(*jwt.UserClaims) {}
 	op, known := newOperator(t), &server.MemAccResolver{}
 	ours, others := op.account(t, known, withStore), op.account(t, known, withStore)
 	poor := op.account(t, known, func(*jwt.AccountClaims) {})
 	stranger := newOperator(t).account(t, &server.MemAccResolver{}, withStore)
-	system, systemID := nkey(t, nkeys.CreateAccount)
-	if err := known.Store(systemID, encode(t, jwt.NewAccountClaims(systemID), op.key)); err != nil {
-		t.Fatal(err)
-	}
-	url := "nats://" + startServer(t, &server.Options{
-		JetStream: true, TrustedOperators: []*jwt.OperatorClaims{op.claims}, AccountResolver: known, SystemAccount: systemID,
-	})
+	url, system := op.server(t, known)
 
 	good := openConn(t, Options{URL: url, Creds: credentials(t, ours, anyone)})
 	if err := good.CreateRun(testContext(t), RunRecord{Schema: RunSchema, Name: "demo", ID: "test", Variant: "crazyhouse", Kind: "nnue", Protocol: Protocol}); err != nil {
@@ -147,5 +159,31 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("%s: got %v, want %v with %q", what, err, tc.is, tc.want)
 		}
 		isSaidAtOnce(t, what, err)
+	}
+}
+
+// A server of an operator loads an account when its first user comes. Others who come at
+// that moment, as the roles of a cluster do that is started, are let in too.
+func TestFirstUsersOfAnAccount(t *testing.T) {
+	op, known := newOperator(t), &server.MemAccResolver{}
+	accounts := make([]nkeys.KeyPair, 40)
+	for i := range accounts {
+		accounts[i] = op.account(t, known, withStore)
+	}
+	url, _ := op.server(t, known)
+	for _, a := range accounts {
+		user := credentials(t, a, anyone)
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				c, err := Open(testContext(t), Options{URL: url, Creds: user})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				c.Close()
+			})
+		}
+		all.Wait()
 	}
 }
