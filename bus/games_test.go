@@ -410,8 +410,16 @@ func TestLostTail(t *testing.T) {
 		t.Fatalf("the tail is not lost: %+v", s)
 	}
 	publish(t, b, 7)
-	if ms := take(t, b, 1); string(ms[0].Games[0]) != string(gameData(7)) {
-		t.Errorf("got %q", ms[0].Games[0])
+	// The server forgets an acknowledgement that came while it wrote the consumer's
+	// state. The games before the new one then come again.
+	for n := 1; ; n++ {
+		got := string(take(t, b, n)[n-1].Games[0])
+		if got == string(gameData(7)) {
+			return
+		}
+		if n > 2 || got != string(gameData(n-1)) {
+			t.Fatalf("message %d: got %q", n, got)
+		}
 	}
 }
 
