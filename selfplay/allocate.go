@@ -22,6 +22,8 @@ const (
 	stepShare  = 0.15 // of it, by a move
 	sureErrors = 2.5  // standard errors
 
+	errors95 = 1.96 // the same, of half a 95 % interval
+
 	showCores = 5 * time.Second // between updates of the status
 )
 

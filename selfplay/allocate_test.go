@@ -2,11 +2,13 @@ package selfplay
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/allocator"
 )
 
 // TestSharedCoresChangeNoGame: a game is the same whether its searches wait for cores or
@@ -53,6 +55,21 @@ func TestLoopAllocates(t *testing.T) {
 	}
 	if found := l.state.Allocator; found == nil || len(found.Shares) != 4 {
 		t.Errorf("checkpoint with what the allocator found: %+v", found)
+	}
+}
+
+// TestShowsWhatEarns: the panel and the log have what is known of a part, and nothing of
+// the others.
+func TestShowsWhatEarns(t *testing.T) {
+	s := Status{Division: []Share{
+		{Name: "play", Share: 0.8, Used: 0.9}, {Name: "train", Share: 0.15, Used: 0.1, Earning: allocator.Earning{Median: 0.125, Error: 0.5, Known: true}}, {Name: "gate", Share: 0.05},
+	}}
+	if got, want := s.coresText(), "shares in % (used) and what more earns: play 80 (90), train 15 (10) +0.12 ± 0.98, gate 5 (0)"; got != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+	want := "share_train 0.15 used_train 0.1 earns_train 0.125 earns_train_error 0.98 share_gate 0.05 used_gate 0 "
+	if got := fmt.Sprintln(s.Attrs()...); !strings.Contains(got, want) {
+		t.Errorf("found %q, expected %q in it", got, want)
 	}
 }
 

@@ -154,14 +154,20 @@ func (s Status) unusual(role int, usual ...string) string {
 }
 
 // coresText is the allocator's division of the cores and, in brackets, what is used of
-// it, in per cent.
+// it, in per cent, then what more of a part was found to earn.
 func (s Status) coresText() string {
 	var parts []string
+	head := "shares in % (used): "
 	for _, p := range s.Division {
-		parts = append(parts, fmt.Sprintf("%s %.0f (%.0f)", p.Name, 100*p.Share, 100*p.Used))
+		part := fmt.Sprintf("%s %.0f (%.0f)", p.Name, 100*p.Share, 100*p.Used)
+		if p.Earning.Known {
+			part += fmt.Sprintf(" %+.2f ± %.2f", p.Earning.Median, errors95*p.Earning.Error)
+			head = "shares in % (used) and what more earns: "
+		}
+		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return "shares in % (used): " + strings.Join(parts, ", ")
+	return head + strings.Join(parts, ", ")
 }

@@ -230,6 +230,9 @@ func (s Status) Attrs() []any {
 	}
 	for _, p := range s.Division {
 		attrs = append(attrs, "share_"+p.Name, math.Round(1000*p.Share)/1000, "used_"+p.Name, math.Round(1000*p.Used)/1000)
+		if p.Earning.Known {
+			attrs = append(attrs, "earns_"+p.Name, p.Earning.Median, "earns_"+p.Name+"_error", errors95*p.Earning.Error)
+		}
 	}
 	for _, r := range s.Roles[:roleVerify] {
 		attrs = append(attrs, r.Name, r.State)

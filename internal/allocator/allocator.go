@@ -6,10 +6,11 @@
 // the reference, has the rest. The rounds are in the order more, less, less, more, or
 // the other way round, so that earnings that rise or fall evenly with time do not count.
 // The difference of what the rounds earned says whether a second is worth more to the
-// consumer than to the reference. What the experiments with each consumer have found is
-// kept with its error. Once it is sure enough, the share of that consumer is moved by a
-// step, and what was found with the old share is forgotten: no share moves twice by the
-// same evidence, which keeps shares from going to and fro by chance.
+// consumer than to the reference. Of what the experiments with each consumer have found
+// the median counts: a few findings far from the others change little, such as those of
+// a net that has just begun to learn. Once it is sure enough, the share of that consumer
+// is moved by a step, and what was found with the old share is forgotten: no share moves
+// twice by the same evidence, which keeps shares from going to and fro by chance.
 //
 // Where each consumer's earnings diminish with its share the division comes to rest
 // where a second is worth the same to all of them, or to the bounds.
@@ -35,40 +36,27 @@ type Rules struct {
 }
 
 const (
-	rounds   = 4    // of an experiment
-	memory   = 0.9  // part of the weight of a consumer's findings that is left after the next
-	noise    = 0.97 // the same of the scatter of findings
-	fewest   = 1.5  // weight of findings by which a share may move: two experiments
-	scatters = 4    // weight of the scatter by which a share may move
+	rounds     = 4  // of an experiment
+	kept       = 16 // newest findings of a consumer
+	deviations = 32 // newest, of all consumers
+	fewest     = 2  // findings by which a share may move
+	scatters   = 6  // deviations likewise
 )
 
 // State is what an allocator has found.
 type State struct {
-	Shares   []float64       `json:"shares"`
-	Round    uint64          `json:"round"`  // rounds finished, those of experiments broken off left out
-	Earned   [rounds]float64 `json:"earned"` // in the rounds of the present experiment
-	Findings []Finding       `json:"findings"`
-	Scatter  Scatter         `json:"scatter"`
-}
-
-// Finding is what the experiments with a consumer have found since its share was last
-// moved: how much more a round earns with as much of its share added as is tried.
-type Finding struct {
-	Weight float64 `json:"weight"` // experiments, older ones counted less
-	Sum    float64 `json:"sum"`
-}
-
-// Scatter is how far findings are from the mean of those before.
-type Scatter struct {
-	Weight  float64 `json:"weight"`
-	Squares float64 `json:"squares"`
+	Shares     []float64       `json:"shares"`
+	Round      uint64          `json:"round"`      // rounds finished, those of experiments broken off left out
+	Earned     [rounds]float64 `json:"earned"`     // in the rounds of the present experiment
+	Found      [][]float64     `json:"found"`      // by consumer since its share was last moved, see Next
+	Deviations []float64       `json:"deviations"` // how far findings were from the median of those before
 }
 
 // Earning is what is known of a consumer for people: by how much a round earns more
 // with more for the consumer, its standard error, and whether anything is known.
 type Earning struct {
-	Mean, Error float64
-	Known       bool
+	Median, Error float64
+	Known         bool
 }
 
 // Start returns the state before the first round. The shares must be at least those of
@@ -84,13 +72,13 @@ func (r *Rules) Start(shares []float64) (State, error) {
 	if len(shares) != len(r.Least) || len(shares) < 2 || math.Abs(sum-1) > 1e-9 {
 		return State{}, fmt.Errorf("allocator: found shares %v, expected %d that make 1, two at least", shares, len(r.Least))
 	}
-	return State{Shares: slices.Clone(shares), Findings: make([]Finding, len(shares))}, nil
+	return State{Shares: slices.Clone(shares), Found: make([][]float64, len(shares))}, nil
 }
 
 // Fits reports whether a state that was stored is one of as many consumers, with shares
 // within the rules.
 func (r *Rules) Fits(s *State) bool {
-	if len(s.Findings) != len(s.Shares) {
+	if len(s.Found) != len(s.Shares) {
 		return false
 	}
 	_, err := r.Start(s.Shares)
@@ -123,7 +111,8 @@ func (r *Rules) Division(s *State) []float64 {
 func (s *State) BreakOff() { s.Round -= s.Round % rounds }
 
 // Next ends the present round, which earned as much, and returns the consumer whose share
-// has moved, 0 if none has. What is not finite breaks the experiment off.
+// has moved, 0 if none has. What is not finite breaks the experiment off. A finding is by
+// how much a round earns more with as much of the consumer's share added as is tried.
 func (r *Rules) Next(s *State, earned float64) (moved int) {
 	if math.IsNaN(earned) || math.IsInf(earned, 0) {
 		s.BreakOff()
@@ -151,36 +140,52 @@ func (r *Rules) Next(s *State, earned float64) (moved int) {
 
 // add adds the finding of an experiment.
 func (s *State) add(i int, found float64) {
-	f := &s.Findings[i]
-	if f.Weight > 0 {
-		far := found - f.Sum/f.Weight
-		s.Scatter.Squares = noise*s.Scatter.Squares + far*far*f.Weight/(f.Weight+1)
-		s.Scatter.Weight = noise*s.Scatter.Weight + 1
+	if n := float64(len(s.Found[i])); n > 0 {
+		// Normally distributed findings are as far from the median of others as their
+		// standard deviation, times this root.
+		far := math.Abs(found-median(s.Found[i])) / math.Sqrt((n+1)/n)
+		s.Deviations = newest(append(s.Deviations, far), deviations)
 	}
-	f.Sum, f.Weight = memory*f.Sum+found, memory*f.Weight+1
+	s.Found[i] = newest(append(s.Found[i], found), kept)
 }
+
+// newest returns the last n of values, or all if there are fewer.
+func newest(values []float64, n int) []float64 { return values[max(0, len(values)-n):] }
+
+// median returns the median of values, at least one.
+func median(values []float64) float64 {
+	v := slices.Sorted(slices.Values(values))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+// Of the normal distribution.
+const (
+	scatterOfMedian = 1.4826 // standard deviation by the median of absolute deviations
+	errorOfMedian   = 1.2533 // standard error of the median by that of the mean
+)
 
 // Earning returns what is known of a consumer but the reference.
 func (s *State) Earning(i int) Earning {
-	f := s.Findings[i]
-	if f.Weight < fewest || s.Scatter.Weight < scatters {
+	found := s.Found[i]
+	if len(found) < fewest || len(s.Deviations) < scatters {
 		return Earning{}
 	}
-	return Earning{Mean: f.Sum / f.Weight, Error: math.Sqrt(s.Scatter.Squares / s.Scatter.Weight / f.Weight), Known: true}
+	scatter := scatterOfMedian * median(s.Deviations)
+	return Earning{Median: median(found), Error: errorOfMedian * scatter / math.Sqrt(float64(len(found))), Known: true}
 }
 
 // move moves the share of a consumer if what is known of it is sure enough.
 func (r *Rules) move(s *State, i int) bool {
 	e := s.Earning(i)
-	if !e.Known || math.Abs(e.Mean) < r.Sure*e.Error || e.Mean == 0 {
+	if !e.Known || math.Abs(e.Median) < r.Sure*e.Error || e.Median == 0 {
 		return false
 	}
 	share := s.Shares[i] * (1 + r.Step)
-	if e.Mean < 0 {
+	if e.Median < 0 {
 		share = s.Shares[i] / (1 + r.Step)
 	}
 	share = max(r.Least[i], min(share, s.Shares[i]+s.Shares[0]-r.Least[0]))
-	s.Findings[i] = Finding{}
+	s.Found[i] = nil
 	if share == s.Shares[i] {
 		return false
 	}

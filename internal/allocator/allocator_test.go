@@ -28,11 +28,12 @@ type world struct {
 	weights []float64
 	sigma   float64 // of a round's earning
 	trend   float64 // by which all earnings change from round to round
+	steep   float64 // earned in addition at the beginning, half as much every two rounds
 	rng     *rand.Rand
 }
 
 func (w *world) earns(division []float64, round int) float64 {
-	sum := w.sigma*w.rng.NormFloat64() + w.trend*float64(round)
+	sum := w.sigma*w.rng.NormFloat64() + w.trend*float64(round) + w.steep*math.Exp2(-float64(round)/2)
 	for i, s := range division {
 		sum += w.weights[i] * math.Log(s)
 	}
@@ -83,6 +84,23 @@ func TestFindsTheOptimum(t *testing.T) {
 					break
 				}
 			}
+		}
+	}
+}
+
+// TestSteepBeginning: what the first rounds of a net earn, a hundred times as much as
+// later ones, keeps no share from moving later.
+func TestSteepBeginning(t *testing.T) {
+	for _, steep := range []float64{0, 100} {
+		moves := 0
+		for seed := range uint64(20) {
+			r := rules(seed)
+			s := start(t, r)
+			w := world{weights: []float64{0.4, 0.35, 0.2, 0.05}, sigma: 0.03, steep: steep, rng: rand.New(rand.NewPCG(seed, 5))}
+			moves += w.run(t, r, &s, 4*3*20)
+		}
+		if moves < 20*8 {
+			t.Errorf("a beginning steeper by %g: %d moves in 20 runs, expected 8 in each", steep, moves)
 		}
 	}
 }
@@ -163,8 +181,8 @@ func TestBrokenOff(t *testing.T) {
 	}
 	w.run(t, r, &a, 8)
 	w.run(t, r, &b, 8)
-	if !reflect.DeepEqual(a.Findings, b.Findings) {
-		t.Errorf("found %v and %v", a.Findings, b.Findings)
+	if !reflect.DeepEqual(a.Found, b.Found) {
+		t.Errorf("found %v and %v", a.Found, b.Found)
 	}
 }
 
