@@ -26,6 +26,10 @@ func (r *Ratio) Rows(total uint64) {
 // Advance adds n samples that no new position pays for, beyond the cap too.
 func (r *Ratio) Advance(n float64) { r.Tokens += n }
 
+// InAdvance reports whether some of the samples of Advance are left: more are allowed than
+// new positions may save up.
+func (r *Ratio) InAdvance() bool { return r.Tokens > r.Cap }
+
 // Take removes n samples from the bucket if it holds as many.
 func (r *Ratio) Take(n int) bool {
 	if r.Tokens < float64(n) {

@@ -80,12 +80,15 @@ func TestRatio(t *testing.T) {
 	if r.Tokens != 3000 {
 		t.Errorf("%g tokens, want the cap and 2000 in advance", r.Tokens)
 	}
+	if !r.InAdvance() {
+		t.Error("nothing is left of what was given in advance")
+	}
 	if !r.Take(2990) {
 		t.Errorf("the advance is not given: %+v", r)
 	}
 	r.Rows(20_001)
-	if r.Tokens != 1000 {
-		t.Errorf("%g tokens after the advance is used up, cap is 1000", r.Tokens)
+	if r.Tokens != 1000 || r.InAdvance() {
+		t.Errorf("%g tokens after the advance is used up, cap is 1000, in advance: %t", r.Tokens, r.InAdvance())
 	}
 	data, err := json.Marshal(r)
 	if err != nil {

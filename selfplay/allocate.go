@@ -45,6 +45,7 @@ type allocation struct {
 	fresh    []sample.Sample
 	loss     float64
 	began    time.Time
+	catching bool // the round began while the model had samples in advance to draw
 
 	shown  time.Time
 	used   [consumers]float64 // core-seconds, when last shown
@@ -127,6 +128,8 @@ func (l *learner) allocate() (err error) {
 	case a.now().Sub(a.began) < a.length:
 		a.show(s)
 		return nil
+	case a.catching:
+		s.BreakOff() // its loss falls in a curve that differences of rounds would show
 	default:
 		after, err := a.measure()
 		if err != nil {
@@ -141,8 +144,12 @@ func (l *learner) allocate() (err error) {
 
 // begin begins a round.
 func (a *allocation) begin(l *learner, s *allocator.State) (err error) {
+	division := a.rules.Division(s)
+	if a.catching = l.state.Ratio.InAdvance(); a.catching {
+		division = s.Shares
+	}
 	var shares [consumers]float64
-	for i, share := range a.rules.Division(s) {
+	for i, share := range division {
 		shares[a.who[i]] = share
 	}
 	a.run.cores.divide(shares)

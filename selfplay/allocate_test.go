@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/allocator"
@@ -55,6 +56,47 @@ func TestLoopAllocates(t *testing.T) {
 	}
 	if found := l.state.Allocator; found == nil || len(found.Shares) != 4 {
 		t.Errorf("checkpoint with what the allocator found: %+v", found)
+	}
+}
+
+// TestAllocationWaitsForAFreshNet: rounds that begin while a fresh net has samples in
+// advance to draw try nothing and do not count.
+func TestAllocationWaitsForAFreshNet(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := smallConfig(t)
+	cfg.Gate.Elo0, cfg.Gate.Elo1 = -1000, -900
+	loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience})
+	cfg.Allocator.Enabled = true
+	r, buffer := openWithBuffer(t, dir, cfg)
+	r.divideCores()
+	l, err := newLearner(r, buffer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	l.allocation.now = func() time.Time { return now }
+	ratio, tried := &l.state.Ratio, 0
+	for round, ahead := range []bool{true, true, false, false, true, false, false} {
+		if ratio.Tokens = 0; ahead {
+			ratio.Tokens = ratio.Cap + 1
+		}
+		now = now.Add(l.allocation.length)
+		if err := l.allocate(); err != nil {
+			t.Fatal(err)
+		}
+		s := l.state.Allocator
+		if want := []uint64{0, 0, 0, 1, 2, 0, 1}[round]; s.Round != want {
+			t.Errorf("round %d: %d counted, expected %d", round, s.Round, want)
+		}
+		if even := l.allocation.run.cores.users[training].share == s.Shares[1]; even != ahead {
+			t.Errorf("round %d: training has %g of %v", round, l.allocation.run.cores.users[training].share, s.Shares)
+		} else if !even {
+			tried++
+		}
+	}
+	if tried != 4 {
+		t.Errorf("%d rounds tried another division, expected 4", tried)
 	}
 }
 
