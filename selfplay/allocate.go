@@ -20,9 +20,8 @@ const (
 	leastShare = 0.02 // of every consumer but play
 	tryShare   = 0.5  // of a consumer's share, more or less in experiments
 	stepShare  = 0.15 // of it, by a move
-	sureErrors = 2.5  // standard errors
-
-	errors95 = 1.96 // the same, of half a 95 % interval
+	sureErrors = 2.5  // standard errors that a finding is from zero before a share moves
+	errors95   = 1.96 // standard errors in half of the 95 % interval
 
 	showCores = 5 * time.Second // between updates of the status
 )

@@ -21,6 +21,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 )
 
@@ -41,6 +42,12 @@ const (
 	deviations = 32 // newest, of all consumers
 	fewest     = 2  // findings by which a share may move
 	scatters   = 6  // deviations likewise
+)
+
+// Of the normal distribution.
+const (
+	scatterOfMedian = 1.4826 // standard deviation by the median of absolute deviations
+	errorOfMedian   = 1.2533 // standard error of the median by that of the mean
 )
 
 // State is what an allocator has found.
@@ -143,7 +150,7 @@ func (s *State) add(i int, found float64) {
 	if n := float64(len(s.Found[i])); n > 0 {
 		// Normally distributed findings are as far from the median of others as their
 		// standard deviation, times this root.
-		far := math.Abs(found-median(s.Found[i])) / math.Sqrt((n+1)/n)
+		far := math.Abs(found-median.Of(s.Found[i])) / math.Sqrt((n+1)/n)
 		s.Deviations = newest(append(s.Deviations, far), deviations)
 	}
 	s.Found[i] = newest(append(s.Found[i], found), kept)
@@ -152,26 +159,14 @@ func (s *State) add(i int, found float64) {
 // newest returns the last n of values, or all if there are fewer.
 func newest(values []float64, n int) []float64 { return values[max(0, len(values)-n):] }
 
-// median returns the median of values, at least one.
-func median(values []float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
-}
-
-// Of the normal distribution.
-const (
-	scatterOfMedian = 1.4826 // standard deviation by the median of absolute deviations
-	errorOfMedian   = 1.2533 // standard error of the median by that of the mean
-)
-
 // Earning returns what is known of a consumer but the reference.
 func (s *State) Earning(i int) Earning {
 	found := s.Found[i]
 	if len(found) < fewest || len(s.Deviations) < scatters {
 		return Earning{}
 	}
-	scatter := scatterOfMedian * median(s.Deviations)
-	return Earning{Median: median(found), Error: errorOfMedian * scatter / math.Sqrt(float64(len(found))), Known: true}
+	scatter := scatterOfMedian * median.Of(s.Deviations)
+	return Earning{Median: median.Of(found), Error: errorOfMedian * scatter / math.Sqrt(float64(len(found))), Known: true}
 }
 
 // move moves the share of a consumer if what is known of it is sure enough.

@@ -129,6 +129,7 @@ var group = map[string]int{
 	"internal/engine":      5,
 	"internal/durable":     1,
 	"internal/leak":        0,
+	"internal/median":      0,
 	"internal/memory":      0,
 	"internal/golden":      1,
 	"internal/figure":      2,

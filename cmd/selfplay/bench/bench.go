@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,10 +78,4 @@ func alphaBetaNet(stderr io.Writer, name string) (*player.Net, error) {
 		cli.ShowOrigin(stderr, n.Origin)
 	}
 	return n, err
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

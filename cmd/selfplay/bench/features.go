@@ -13,6 +13,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/internal/cputime"
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
 )
@@ -87,7 +88,7 @@ func benchFeatures(ctx context.Context, w io.Writer, sets []string, o benchFeatu
 		for round := range ratios {
 			ratios[round] = times[i][round] / times[0][round]
 		}
-		fmt.Fprintf(table, "%s\t%.0f\t%.2f\n", set, median(times[i]), median(ratios))
+		fmt.Fprintf(table, "%s\t%.0f\t%.2f\n", set, median.Of(times[i]), median.Of(ratios))
 	}
 	return table.Flush()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/internal/cputime"
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 )
 
@@ -107,7 +108,7 @@ func timeCall(call func(), each time.Duration) float64 {
 		}
 		runs = append(runs, float64(took.Nanoseconds())/float64(n))
 	}
-	return median(runs)
+	return median.Of(runs)
 }
 
 // kernelCase is a kernel on data of one shape. work is what a call does in

@@ -15,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/internal/cputime"
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
@@ -122,9 +123,9 @@ func benchNNUELevel(ctx context.Context, w io.Writer, r *nnue.Replay, l kernel.L
 	}
 	fmt.Fprintf(w, "%v\t", l)
 	for _, t := range times {
-		fmt.Fprintf(w, "%.0f\t", median(t))
+		fmt.Fprintf(w, "%.0f\t", median.Of(t))
 	}
-	fmt.Fprintf(w, "%.2fM\t%.2fx\t\n", 1e3/median(times[1]), median(times[3])/median(times[4]))
+	fmt.Fprintf(w, "%.2fM\t%.2fx\t\n", 1e3/median.Of(times[1]), median.Of(times[3])/median.Of(times[4]))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/internal/cputime"
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
@@ -85,9 +86,9 @@ func benchPerft(ctx context.Context, w io.Writer, o benchPerftOptions) error {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "median ours %.1f Mnps\n", median(ours))
+	fmt.Fprintf(w, "median ours %.1f Mnps\n", median.Of(ours))
 	if o.peer != "" {
-		fmt.Fprintf(w, "median peer %.1f Mnps\nratio %.2f\n", median(theirs), median(ours)/median(theirs))
+		fmt.Fprintf(w, "median peer %.1f Mnps\nratio %.2f\n", median.Of(theirs), median.Of(ours)/median.Of(theirs))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/game/positions"
 	"github.com/crazyhouse-rl/selfplay/internal/cputime"
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
@@ -240,10 +241,10 @@ func (o *benchPlanesOptions) compare(ctx context.Context, w io.Writer, contender
 		}
 		fmt.Fprintf(table, "%d\t", n)
 		for _, r := range rates {
-			fmt.Fprintf(table, "%.0f\t", median(r))
+			fmt.Fprintf(table, "%.0f\t", median.Of(r))
 		}
 		if last := len(rates) - 1; o.peer != "" {
-			fmt.Fprintf(table, "%.2f\t", median(rates[kernels-1])/median(rates[last]))
+			fmt.Fprintf(table, "%.2f\t", median.Of(rates[kernels-1])/median.Of(rates[last]))
 		}
 		fmt.Fprintln(table)
 	}

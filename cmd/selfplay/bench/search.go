@@ -16,6 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/internal/cputime"
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/uci"
@@ -105,11 +106,11 @@ func benchSearch(ctx context.Context, w, stderr io.Writer, o benchSearchOptions)
 	}
 	product := 1.0
 	for i, pos := range speedPositions {
-		fmt.Fprintf(w, "%-8s  ours %.0f knps", pos.name, median(ours[i])/1e3)
+		fmt.Fprintf(w, "%-8s  ours %.0f knps", pos.name, median.Of(ours[i])/1e3)
 		if o.peer != "" {
-			ratio := median(ours[i]) / median(theirs[i])
+			ratio := median.Of(ours[i]) / median.Of(theirs[i])
 			product *= ratio
-			fmt.Fprintf(w, "  peer %.0f knps  ratio %.2f", median(theirs[i])/1e3, ratio)
+			fmt.Fprintf(w, "  peer %.0f knps  ratio %.2f", median.Of(theirs[i])/1e3, ratio)
 		}
 		fmt.Fprintln(w)
 	}

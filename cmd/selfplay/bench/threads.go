@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -101,8 +102,8 @@ func benchThreads(ctx context.Context, w, stderr io.Writer, o benchThreadsOption
 		}
 		fmt.Fprintf(w, "%-3d  one thread %.2f s, %.0f nodes; %d threads:", i+1, one.seconds, one.nodes, o.threads)
 		for j, name := range threadFigures {
-			all[j] = append(all[j], math.Log(median(ratios[j])))
-			fmt.Fprintf(w, "  %s %.2f", name, median(ratios[j]))
+			all[j] = append(all[j], math.Log(median.Of(ratios[j])))
+			fmt.Fprintf(w, "  %s %.2f", name, median.Of(ratios[j]))
 		}
 		fmt.Fprintln(w)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game/positions"
 	"github.com/crazyhouse-rl/selfplay/internal/cputime"
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/kernel"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -310,7 +311,7 @@ func benchNet(ctx context.Context, w io.Writer, net benchedNet, set *dataset.Set
 	if err := printSteps(w, workers, times, o.batch); err != nil || peer == nil {
 		return err
 	}
-	ours, theirs := median(times[0][len(stepParts)-1]), median(peerTimes)
+	ours, theirs := median.Of(times[0][len(stepParts)-1]), median.Of(peerTimes)
 	_, err := fmt.Fprintf(w, "peer: %.0f positions/s of CPU time, ours are %.2f times as many\n", float64(o.batch)/theirs, theirs/ours)
 	return err
 }
@@ -345,9 +346,9 @@ func printSteps(w io.Writer, workers []int, times []stepTimes, batch int) error 
 	}
 	fmt.Fprintln(table)
 	const all = len(stepParts) - 2
-	whole := median(times[0][all])
+	whole := median.Of(times[0][all])
 	for part, name := range stepParts {
-		seconds := median(times[0][part])
+		seconds := median.Of(times[0][part])
 		if seconds == 0 {
 			continue
 		}
@@ -357,7 +358,7 @@ func printSteps(w io.Writer, workers []int, times []stepTimes, batch int) error 
 			for i, t := range times[0][part] {
 				ratios[i] = t / times[1][part][i]
 			}
-			fmt.Fprintf(table, "%.0f\t%.2f\t", float64(batch)/median(times[1][part]), median(ratios))
+			fmt.Fprintf(table, "%.0f\t%.2f\t", float64(batch)/median.Of(times[1][part]), median.Of(ratios))
 		}
 		fmt.Fprintln(table)
 	}

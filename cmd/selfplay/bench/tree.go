@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/internal/cputime"
+	"github.com/crazyhouse-rl/selfplay/internal/median"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/planes"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
@@ -108,9 +109,9 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "%s, batch %d\tper second\tshare\t\n", a, o.batch)
-	fmt.Fprintf(table, "evaluations alone\t%.0f\t1.00\t\n", median(alone))
+	fmt.Fprintf(table, "evaluations alone\t%.0f\t1.00\t\n", median.Of(alone))
 	for i, probe := range probes {
-		fmt.Fprintf(table, "nodes, mates of %d plies\t%.0f\t%.2f\t\n", probe, median(searched[i]), median(searched[i])/median(alone))
+		fmt.Fprintf(table, "nodes, mates of %d plies\t%.0f\t%.2f\t\n", probe, median.Of(searched[i]), median.Of(searched[i])/median.Of(alone))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (o *benchTreeOptions) compareThreads(ctx context.Context, w io.Writer, nets
 		ratios = append(ratios, several/one)
 	}
 	_, err := fmt.Fprintf(w, "%d threads, mates of %d plies: %.2f times the nodes/s of one (%.2f to %.2f)\n",
-		o.threads, probe, median(ratios), slices.Min(ratios), slices.Max(ratios))
+		o.threads, probe, median.Of(ratios), slices.Min(ratios), slices.Max(ratios))
 	return err
 }
 
