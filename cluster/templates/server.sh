@@ -41,5 +41,8 @@ while # a signal ends a wait early
 	code=$?
 	kill -0 "$server" 2>/dev/null
 do :; done
+wait "$server" # it may have ended just after that signal
+last=$?
+[ "$last" = 127 ] || code=$last # 127: the wait before had its code
 kill "$watcher"
 exit "$code"
