@@ -26,8 +26,9 @@ const (
 	showCores = 5 * time.Second // between updates of the status
 )
 
-// firstShares are those before anything is known; play has the rest.
-var firstShares = [consumers]float64{labelling: 0.1, training: 0.15, gating: 0.1}
+// firstShares are those before anything is known; play has the rest. Training has about
+// what it takes in a loop without the allocator.
+var firstShares = [consumers]float64{labelling: 0.1, training: 0.2, gating: 0.1}
 
 // allocation divides the cores of a loop by what rounds earn: by how much the model's
 // loss falls on games that it was not trained on, the newest when the round begins.
@@ -145,7 +146,7 @@ func (l *learner) allocate() (err error) {
 func (a *allocation) begin(l *learner, s *allocator.State) (err error) {
 	division := a.rules.Division(s)
 	if a.catching = l.state.Ratio.InAdvance(); a.catching {
-		division = s.Shares
+		division = a.even()
 	}
 	var shares [consumers]float64
 	for i, share := range division {
@@ -161,6 +162,17 @@ func (a *allocation) begin(l *learner, s *allocator.State) (err error) {
 	a.measured = l.model
 	a.loss, err = a.measure()
 	return err
+}
+
+// even returns the division while a fresh net has samples in advance to draw: the same for
+// everybody, as far as play has its least. Before the net has drawn them play goes on with
+// an older one.
+func (a *allocation) even() []float64 {
+	n := float64(len(a.who))
+	play := max(a.rules.Least[0], 1/n)
+	division := slices.Repeat([]float64{(1 - play) / (n - 1)}, len(a.who))
+	division[0] = play
+	return division
 }
 
 // measure returns the loss on the games of the round with the target that it began with.
@@ -201,9 +213,12 @@ func (a *allocation) show(s *allocator.State) {
 		}
 		a.used, a.shown = used, now
 	}
-	division := make([]Share, len(a.who))
+	shares, division := s.Shares, make([]Share, len(a.who))
+	if a.catching {
+		shares = a.even()
+	}
 	for i, who := range a.who {
-		division[i] = Share{Name: who.String(), Share: s.Shares[i], Used: a.recent[who]}
+		division[i] = Share{Name: who.String(), Share: shares[i], Used: a.recent[who]}
 		if i > 0 {
 			division[i].Earning = s.Earning(i)
 		}

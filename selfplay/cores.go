@@ -32,9 +32,9 @@ var consumerNames = [consumers]string{"play", "label", "train", "gate"}
 // String is the consumer's name.
 func (c consumer) String() string { return consumerNames[c] }
 
-// forgotten is the time after which a consumer that wanted nothing has no claim to what
-// it did not use.
-const forgotten = 2 * time.Second
+// remembered is the time of which a consumer that wanted nothing keeps its share, to be
+// used when it does: the gate has its share of it at once, and a candidate waits less.
+const remembered = 2 * time.Minute
 
 // soon is the time within which a consumer whose piece ended is expected with its next
 // one. It was not waiting when its threads became free, and would else lose its turn to
@@ -57,10 +57,9 @@ type cores struct {
 // user is what cores knows of a consumer.
 type user struct {
 	share   float64
-	clock   float64   // core-seconds used, divided by the shares then
-	used    float64   // core-seconds
-	working int       // pieces
-	left    time.Time // when the last one ended
+	clock   float64 // core-seconds used, divided by the shares then
+	used    float64 // core-seconds
+	working int     // pieces
 	queue   []*piece
 
 	expected int // pieces: as many ended within soon while others waited
@@ -105,8 +104,8 @@ func (c *cores) enter(ctx context.Context, who consumer, threads int) (leave fun
 	mine := &piece{threads: max(1, min(threads, c.all)), granted: make(chan struct{})}
 	c.mu.Lock()
 	u := &c.users[who]
-	if u.working == 0 && len(u.queue) == 0 && c.now().Sub(u.left) > forgotten {
-		u.clock = max(u.clock, c.least())
+	if u.working == 0 && len(u.queue) == 0 {
+		u.clock = max(u.clock, c.least()-remembered.Seconds()*float64(c.all))
 	}
 	u.queue = append(u.queue, mine)
 	c.grant()
@@ -162,8 +161,7 @@ func (c *cores) grant() {
 func (c *cores) leave(u *user, threads int, began time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	u.left = c.now()
-	spent := float64(threads) * u.left.Sub(began).Seconds()
+	spent := float64(threads) * c.now().Sub(began).Seconds()
 	u.used += spent
 	u.clock += spent / max(u.share, 1e-3)
 	u.working--

@@ -91,40 +91,45 @@ func TestCoresAreKept(t *testing.T) {
 }
 
 // TestCoresIdle: what a consumer does not want the others have, and one that comes back
-// has no more than its share.
+// first has what it did not use of its share, but only of the newest time.
 func TestCoresIdle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCores(1)
-		c.divide([consumers]float64{playing: 0.5, training: 0.5})
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		var all sync.WaitGroup
-		use := func(who consumer) {
-			for {
-				leave, err := c.enter(ctx, who, 1)
-				if err != nil {
-					return
+	for _, test := range []struct{ idle, has float64 }{ // seconds; of the 200 after them, with half
+		{50, 125},   // 50 alone, then half of 150
+		{1000, 130}, // 60 alone, half of two minutes
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCores(1)
+			c.divide([consumers]float64{playing: 0.5, training: 0.5})
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			var all sync.WaitGroup
+			use := func(who consumer) {
+				for {
+					leave, err := c.enter(ctx, who, 1)
+					if err != nil {
+						return
+					}
+					time.Sleep(10 * time.Millisecond)
+					leave()
 				}
-				time.Sleep(time.Millisecond)
-				leave()
 			}
-		}
-		all.Go(func() { use(playing) })
-		time.Sleep(100 * time.Second)
-		if used := c.used()[playing]; used < 99 {
-			t.Errorf("play alone has %.1f s of 100", used)
-		}
-		before := c.used()
-		all.Go(func() { use(training) })
-		time.Sleep(100 * time.Second)
-		for _, who := range []consumer{playing, training} {
-			if used := c.used()[who] - before[who]; math.Abs(used-50) > 2 {
-				t.Errorf("%v has %.1f s of the next 100, expected 50", who, used)
+			all.Go(func() { use(playing) })
+			time.Sleep(time.Duration(test.idle * float64(time.Second)))
+			if used := c.used()[playing]; used < 0.99*test.idle {
+				t.Errorf("play alone has %.1f s of %g", used, test.idle)
 			}
-		}
-		stop()
-		all.Wait()
-	})
+			before := c.used()
+			all.Go(func() { use(training) })
+			time.Sleep(200 * time.Second)
+			for who, want := range map[consumer]float64{playing: 200 - test.has, training: test.has} {
+				if used := c.used()[who] - before[who]; math.Abs(used-want) > 2 {
+					t.Errorf("after %g s %v has %.1f s of 200, expected %g", test.idle, who, used, want)
+				}
+			}
+			stop()
+			all.Wait()
+		})
+	}
 }
 
 // TestCoresInterrupted: who stops waiting leaves no claim, and nil lets all compute.
