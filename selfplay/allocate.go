@@ -36,6 +36,7 @@ type allocation struct {
 	run    *Run
 	rules  allocator.Rules
 	who    []consumer // that the settings have, play first
+	first  []float64  // shares, in that order
 	length time.Duration
 	now    func() time.Time
 
@@ -89,19 +90,21 @@ func newAllocation(r *Run) *allocation {
 		}
 		a.who, a.rules.Least = append(a.who, consumer(who)), append(a.rules.Least, least)
 	}
+	a.first = make([]float64, len(a.who))
+	a.first[0] = 1
+	for i, who := range a.who[1:] {
+		a.first[i+1] = max(leastShare, firstShares[who]*min(1, (1-c.LeastPlay)/0.5))
+		a.first[0] -= a.first[i+1]
+	}
 	return a
 }
 
-// start returns the state before the first round.
-func (a *allocation) start() (*allocator.State, error) {
-	shares := make([]float64, len(a.who))
-	shares[0] = 1
-	for i, who := range a.who[1:] {
-		shares[i+1] = max(leastShare, firstShares[who]*min(1, (1-a.rules.Least[0])/0.5))
-		shares[0] -= shares[i+1]
-	}
-	s, err := a.rules.Start(shares)
-	return &s, err
+// perRow returns the samples for each new position that training draws with shares: with
+// the first ones as many as without the allocator, so that time is the same thing to it
+// as without, however scarce positions are.
+func (a *allocation) perRow(shares []float64) float64 {
+	c, i := a.run.cfg, slices.Index(a.who, training)
+	return min(c.Train.SamplesPerRow*shares[i]/a.first[i], c.Allocator.SamplesPerRow)
 }
 
 // allocate ends a round of the allocator when its time has come, and begins another.
@@ -112,10 +115,11 @@ func (l *learner) allocate() (err error) {
 	}
 	s := l.state.Allocator
 	if s == nil || !a.rules.Fits(s) || len(s.Shares) != len(a.who) {
-		if s, err = a.start(); err != nil {
+		first, err := a.rules.Start(a.first)
+		if err != nil {
 			return err
 		}
-		l.state.Allocator = s
+		s, l.state.Allocator = &first, &first
 	}
 	switch {
 	case a.measured == nil && a.now().Sub(a.began) < min(a.length, showCores): // nothing could be measured
@@ -145,8 +149,9 @@ func (l *learner) allocate() (err error) {
 // begin begins a round.
 func (a *allocation) begin(l *learner, s *allocator.State) (err error) {
 	division := a.rules.Division(s)
+	l.state.Ratio.PerRow = a.perRow(division)
 	if a.catching = l.state.Ratio.InAdvance(); a.catching {
-		division = a.even()
+		l.state.Ratio.PerRow, division = a.perRow(s.Shares), a.even()
 	}
 	var shares [consumers]float64
 	for i, share := range division {

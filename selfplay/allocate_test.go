@@ -3,6 +3,7 @@ package selfplay
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func TestLoopAllocates(t *testing.T) {
 
 // TestAllocationWaitsForAFreshNet: while a fresh net has samples in advance to draw, the
 // parts share the cores evenly, as far as play has its least, and rounds that begin then do
-// not count.
+// not count. The samples a position that training draws follow its share, but not then.
 func TestAllocationWaitsForAFreshNet(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
@@ -96,6 +97,10 @@ func TestAllocationWaitsForAFreshNet(t *testing.T) {
 		} else if !even && users[training].share != s.Shares[1] {
 			tried++
 		}
+		drawn := ratio.PerRow / cfg.Train.SamplesPerRow
+		if want := users[training].share / s.Shares[1]; ahead && drawn != 1 || !ahead && math.Abs(drawn-want) > 1e-9 {
+			t.Errorf("round %d: training draws %g of the samples without the allocator, with %g of its share", round, drawn, want)
+		}
 	}
 	if tried != 4 {
 		t.Errorf("%d rounds tried another division, expected 4", tried)
@@ -118,7 +123,7 @@ func TestShowsWhatEarns(t *testing.T) {
 }
 
 // TestAllocationStarts: whatever parts a loop has, the first shares are ones that the
-// rules take.
+// rules take, and training draws with them what it does without the allocator.
 func TestAllocationStarts(t *testing.T) {
 	for i := range 1 << 2 {
 		for _, least := range []float64{0.05, 0.4, 0.9} {
@@ -128,8 +133,11 @@ func TestAllocationStarts(t *testing.T) {
 				cfg.Train.Relabel = configs.RelabelQuiescence
 			}
 			a := newAllocation(&Run{cfg: cfg, cores: newCores(2)})
-			if s, err := a.start(); err != nil || len(s.Shares) != len(a.who) {
+			if s, err := a.rules.Start(a.first); err != nil || len(s.Shares) != len(a.who) {
 				t.Errorf("parts %v, least play %g: %v", a.who, least, err)
+			}
+			if found := a.perRow(a.first); found != cfg.Train.SamplesPerRow {
+				t.Errorf("parts %v, least play %g: %g samples a position, expected %g", a.who, least, found, cfg.Train.SamplesPerRow)
 			}
 		}
 	}

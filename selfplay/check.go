@@ -144,6 +144,7 @@ func checkAllocator(wrong *check.List, cfg configs.Config) {
 	check.Within(wrong, "allocator.minutes", a.Minutes, 0.01, 1440)
 	check.Within(wrong, "allocator.least_play", a.LeastPlay, 0.05, 0.9)
 	check.Positive(wrong, "allocator.samples_per_row", a.SamplesPerRow)
+	wrong.That(!a.Enabled || a.SamplesPerRow >= cfg.Train.SamplesPerRow, "allocator.samples_per_row", a.SamplesPerRow, fmt.Sprintf("at least train.samples_per_row, which is %g", cfg.Train.SamplesPerRow))
 }
 
 func checkGate(wrong *check.List, g configs.Gate) {

@@ -117,11 +117,8 @@ func (l *learner) newModel() (run.Model, error) {
 func newLearner(r *Run, buffer *replay.Buffer, set setPointer) (*learner, error) {
 	t := r.cfg.Train
 	l := &learner{run: r, set: set, buffer: buffer, curves: &curves{}}
-	perRow := t.SamplesPerRow
-	if l.allocation = newAllocation(r); l.allocation != nil {
-		perRow = r.cfg.Allocator.SamplesPerRow
-	}
-	l.state.Ratio = replay.Ratio{PerRow: perRow, Cap: max(float64(4*t.Batch), perRow*float64(t.MinPositions))}
+	l.allocation = newAllocation(r)
+	l.state.Ratio = replay.Ratio{PerRow: t.SamplesPerRow, Cap: max(float64(4*t.Batch), t.SamplesPerRow*float64(t.MinPositions))}
 	var err error
 	if l.training, err = newTraining(r.cfg, r.cfg.Net.Net); err != nil {
 		return nil, err
@@ -275,7 +272,7 @@ func (l *learner) mayTrain() bool {
 		l.awaitWindow()
 		return false
 	case !l.state.Ratio.Take(t.Batch):
-		l.run.status.set(roleTrainer, "waiting for games: %g samples a position", l.state.Ratio.PerRow)
+		l.run.status.set(roleTrainer, "waiting for games: %.3g samples a position", l.state.Ratio.PerRow)
 		return false
 	}
 	l.run.status.set(roleTrainer, "training")
