@@ -146,6 +146,9 @@ func TestCheckRefuses(t *testing.T) {
 			"run.id=Mine":                                       "run.id: found Mine, expected 1 to 32 of a-z, 0-9 and -",
 			"actor.name=a-b":                                    "actor.name: found a-b, expected 1 to 24 of a-z and 0-9",
 			"verify.share=2":                                    "verify.share: found 2, expected 0 to 1",
+			"allocator.minutes=0":                               "allocator.minutes: found 0, expected 0.01 to 1440",
+			"allocator.least_play=1":                            "allocator.least_play: found 1, expected 0.05 to 0.9",
+			"allocator.enabled=true train.samples_per_row=17":   "allocator.samples_per_row: found 16, expected at least train.samples_per_row, which is 17",
 		},
 		"planes": {
 			"train.quiet_leaf=true":     "train.quiet_leaf: found true, expected false with planes",
@@ -154,6 +157,7 @@ func TestCheckRefuses(t *testing.T) {
 			"train.relabel=quiescence":  "train.relabel: found quiescence, expected off with planes",
 			"train.tail_share=0.1":      "train.tail_share: found 0.1, expected 0 with planes",
 			"actor.research_share=0.1":  "actor.research_share: found 0.1, expected 0 with actor.search mcts",
+			"allocator.enabled=true":    "allocator.enabled: found true, expected false with actor.search mcts",
 			"actor.search=ab":           "expected mcts, which nets of kind planes play with",
 			"net.kind=lookup":           `kind: found "lookup", expected nnue or planes`,
 			"net.planes=2by32":          "planes:",
