@@ -11,6 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/allocator"
+	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
 // TestSharedCoresChangeNoGame: a game is the same whether its searches wait for cores or
@@ -65,16 +66,12 @@ func TestLoopAllocates(t *testing.T) {
 // not count. The samples a position that training draws follow its share, but not then.
 func TestAllocationWaitsForAFreshNet(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "run")
 	cfg := smallConfig(t)
-	cfg.Gate.Elo0, cfg.Gate.Elo1 = -1000, -900
-	loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience})
 	cfg.Allocator.Enabled = true
-	r, buffer := openWithBuffer(t, dir, cfg)
-	r.divideCores()
-	l, err := newLearner(r, buffer, nil)
-	if err != nil {
-		t.Fatal(err)
+	l := filledLearner(t, cfg)
+	l.fit(t) // or nothing is measured
+	if len(l.source.HeldOut(make([]sample.Sample, 1))) == 0 {
+		t.Fatal("no game is held out, by which the loss is measured")
 	}
 	now := time.Now()
 	l.allocation.now = func() time.Time { return now }

@@ -18,9 +18,10 @@ import (
 func filledLearner(t *testing.T, cfg configs.Config) *learner {
 	t.Helper()
 	r, buffer := openWithBuffer(t, filepath.Join(t.TempDir(), "run"), cfg)
+	r.divideCores()
 	m, n := newMaker(t, cfg), r.firstNet()
 	p := m.open(t, n)
-	for i := range 12 {
+	for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 48} { // the last one is held out
 		if _, err := buffer.Append([][]byte{m.record(t, p, n, verifyID(i))}); err != nil {
 			t.Fatal(err)
 		}
