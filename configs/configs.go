@@ -192,7 +192,7 @@ type Verify struct {
 type Allocator struct {
 	Enabled       bool    `yaml:"enabled"`
 	Minutes       float64 `yaml:"minutes"`         // of a round, after which it is measured what was earned
-	LeastPlay     float64 `yaml:"least_play"`      // share of the cores that play always keeps, 0..1
+	LeastPlay     float64 `yaml:"least_play"`      // share of the cores that play keeps over minutes, 0..1
 	SamplesPerRow float64 `yaml:"samples_per_row"` // the most that training may draw as its share grows, at least train.samples_per_row
 }
 
