@@ -3,7 +3,7 @@
 //
 // crazyhouse.nnue.zst is a network file of ours, split and compressed:
 //
-//	go run ./scripts/splitnet < NET | zstd --ultra -22 --zstd=wlog=24 > crazyhouse.nnue.zst
+//	go run ./scripts/splitnet < NET | zstd --ultra -22 --zstd=wlog=24,mml=7 > crazyhouse.nnue.zst
 //
 // docs/results.md has its recipe and its rating.
 package builtin

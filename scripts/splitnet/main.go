@@ -1,7 +1,7 @@
 // Command splitnet prepares a network file for package builtin. It reads the file from
 // standard input and writes its bytes in the order of builtin.Split, for zstd to compress.
 //
-//	go run ./scripts/splitnet < NET | zstd --ultra -22 --zstd=wlog=24 > nnue/builtin/crazyhouse.nnue.zst
+//	go run ./scripts/splitnet < NET | zstd --ultra -22 --zstd=wlog=24,mml=7 > nnue/builtin/crazyhouse.nnue.zst
 package main
 
 import (
