@@ -27,7 +27,6 @@ import (
 
 const (
 	learnerPause = 200 * time.Millisecond // between looks for new games
-	scaleSamples = 20_000                 // positions to fit the score scale on
 	reportEvery  = 10                     // steps between updates of the status
 )
 
@@ -55,7 +54,7 @@ type learner struct {
 type learnerState struct {
 	Generation int          `json:"generation"` // nets offered
 	Parent     string       `json:"parent"`     // id of the newest of them
-	Scaled     bool         `json:"scaled"`     // the score scale has been fitted
+	Fitted     uint64       `json:"fitted"`     // positions stored when the scores were fitted; 0: they have not been
 	Ratio      replay.Ratio `json:"ratio"`
 	Renewed    uint64       `json:"renewed"` // positions stored when the model began; 0: it has not
 	// Stage is the architecture of a net that has grown; nil: the one that the run began
@@ -285,8 +284,8 @@ func (l *learner) step(ctx context.Context) error {
 	if err := l.renew(); err != nil {
 		return err
 	}
-	if !l.state.Scaled && l.trainer.Steps()%uint64(t.Checkpoint) == 0 {
-		l.fitScale()
+	if l.trainer.Steps()%uint64(t.Checkpoint) == 0 && fitDue(l.state.Fitted, l.buffer.Stats().Plies) {
+		l.fitScores()
 	}
 	if err := l.turnTail(); err != nil {
 		return err
@@ -296,7 +295,7 @@ func (l *learner) step(ctx context.Context) error {
 	}
 	l.run.status.trained(t.Batch)
 	if l.trainer.Age()%uint64(t.StepsPerNet) == 0 {
-		l.fitScale()
+		l.fitScores()
 		return l.offer(ctx)
 	}
 	if l.trainer.Steps()%uint64(t.Checkpoint) == 0 {
@@ -323,34 +322,12 @@ func (l *learner) renew() error {
 		return err
 	}
 	l.trainer.Renew(l.sharing())
-	l.state.Renewed, l.state.Scaled = stored, false
+	l.state.Renewed, l.state.Fitted = stored, 0
 	advance := t.RenewSamples * float64(stats.WindowPlies)
 	l.state.Ratio.Advance(advance)
-	l.fitScale()
+	l.fitScores()
 	l.run.event("training begins with a fresh net", "step", l.trainer.Steps(), "positions", stored, "samples_in_advance", uint64(advance), "architecture", l.training.Architecture())
 	return nil
-}
-
-// fitScale measures what the scores of the present window say about results.
-// Scores that say nothing leave the scale as it is, as do those that have a known
-// one.
-func (l *learner) fitScale() {
-	if l.training.Settings.ScoreScale != 0 {
-		return
-	}
-	t := l.run.cfg.Train
-	samples := make([]sample.Sample, scaleSamples)
-	rng := rand.New(rand.NewPCG(l.run.cfg.Seed, l.trainer.Steps()))
-	if err := l.buffer.Draw(rng, drawingOf(t), samples); err != nil {
-		l.run.log.Warn("score scale not fitted", "error", err)
-		return
-	}
-	l.source.relabel.label(samples)
-	if _, err := l.training.FitScores(l.model, samples); err != nil {
-		l.run.log.Warn("score scale not fitted", "error", err)
-		return
-	}
-	l.state.Scaled = true
 }
 
 func (l *learner) checkpoint() error {
