@@ -24,7 +24,8 @@ func ExpectedScore(elo float64) float64 { return 1 / (1 + math.Pow(10, -elo/400)
 
 // Estimate is a rating difference with its 95 % interval. A match won or lost
 // to nil has no finite rating: Valid is false then, and also without games.
-// Where only the interval leaves the scale, Low is −Inf or High +Inf.
+// Where only the interval leaves the scale, Low is −Inf or High +Inf; both are
+// so while all games or pairs ended alike, for there is no spread to measure by.
 type Estimate struct {
 	Value     float64 // Elo or normalised Elo
 	Low, High float64 // ends of the 95 % interval
@@ -67,11 +68,14 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 }
 
 // Elo returns the logistic Elo difference, taking games as independent.
-func (t Trinomial) Elo() Estimate { return t.sample().elo(hasElo(t)) }
+func (t Trinomial) Elo() Estimate { return t.sample().elo(hasElo(t), spread(t[:])) }
 
 // Elo returns the logistic Elo difference, with the interval from the spread
 // of pairs.
-func (p Pentanomial) Elo() Estimate { return p.sample().elo(hasElo(p.Games())) }
+func (p Pentanomial) Elo() Estimate {
+	five := p.Five()
+	return p.sample().elo(hasElo(p.Games()), spread(five[:]))
+}
 
 // NElo returns the normalised Elo difference, taking games as independent. It
 // is not valid while all games ended alike: there is no spread to measure by.
@@ -106,11 +110,14 @@ func spread(counts []int) bool {
 	return seen > 1
 }
 
-func (s sample) elo(valid bool) Estimate {
+func (s sample) elo(valid, spread bool) Estimate {
 	if !valid {
 		return Estimate{}
 	}
 	mean, variance := s.moments(&s.prob)
+	if !spread {
+		return Estimate{Value: Elo(mean), Low: math.Inf(-1), High: math.Inf(1), Valid: true}
+	}
 	reach := quantile95 * math.Sqrt(variance/s.total)
 	return Estimate{
 		Value: Elo(mean),

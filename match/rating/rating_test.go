@@ -109,8 +109,14 @@ func TestNoFiniteRating(t *testing.T) {
 	if b, err := json.Marshal(wide); err != nil || !strings.HasSuffix(string(b), `"high":null}`) {
 		t.Errorf("interval past 100 %%: JSON %s, %v", b, err)
 	}
-	if e := (Pentanomial{LW: 9}).Elo(); !e.Valid || math.Abs(e.Value) > 1e-9 {
-		t.Errorf("all pairs even: %v", e)
+	// Where all ended alike there is a value, but nothing to measure an interval by.
+	for _, c := range []counts{Pentanomial{LW: 1}, Pentanomial{LW: 5, DD: 4}, Trinomial{0, 3, 0}} {
+		if e := c.Elo(); !e.Valid || math.Abs(e.Value) > 1e-9 || !strings.HasSuffix(e.String(), "0.00 +/- n/a") {
+			t.Errorf("%+v: Elo %v, want 0 without an interval", c, e)
+		}
+	}
+	if e := (Pentanomial{LW: 1, DW: 1}).Elo(); e.Value <= 0 || math.IsInf(e.High-e.Low, 0) {
+		t.Errorf("two kinds of pairs: Elo %v, want one with an interval", e)
 	}
 }
 
