@@ -70,6 +70,7 @@ func TestScheduleRefuses(t *testing.T) {
 		Cycle{Steps: 5},
 		Cycle{Curve: Constant(1)},
 		Cycle{Steps: 5, Curve: Linear{From: 1}},
+		Cycle{Steps: 5, Curve: Cosine{From: 1, To: 0.1, Steps: 5}},
 		Warmup{Steps: 5},
 		Warmup{Of: Constant(1)},
 		Warmup{Steps: 5, Of: Warmup{Steps: 1, Of: Constant(1)}},

@@ -53,7 +53,13 @@ func (s Cycle) validate() error {
 	if s.Steps == 0 {
 		return fmt.Errorf("%w: cycles of 0 steps", ErrSchedule)
 	}
-	return checkSchedule(s.Curve)
+	if err := checkSchedule(s.Curve); err != nil {
+		return err
+	}
+	if to, n := s.Curve.end(); s.Steps > 1 && n > 0 && n <= s.Steps {
+		return fmt.Errorf("%w: found cycles of %d steps of a curve of %d, after which all are level at %g, expected a curve of more than one cycle", ErrSchedule, s.Steps, n, to)
+	}
+	return nil
 }
 
 func (s Warmup) validate() error {

@@ -16,7 +16,7 @@ import (
 //	onecycle:PEAK:TO[:STEPS]         up from PEAK/25, and down
 //	step:FROM:FACTOR:EVERY[:STEPS]   times FACTOR after every EVERY steps
 //	warmup:STEPS,SCHEDULE            rising linearly from 0 at first
-//	cycle:STEPS,CURVE                falling to the curve's TO, or 0, within every STEPS
+//	cycle:STEPS,CURVE                falling from CURVE to its TO, or 0, within every STEPS
 //	SCHEDULE,SCHEDULE,…              one after the other
 //
 // Without STEPS a schedule takes what is left of the total; only the last of a

@@ -76,8 +76,8 @@ written as net.onnx.
 Schedules (--lr, --lambda) are a number, or curves with commas between:
   linear:FROM:TO[:STEPS]  cosine:…  exponential:…  onecycle:PEAK:TO[:STEPS]
   step:FROM:FACTOR:EVERY[:STEPS]  constant:VALUE[:STEPS]
-and before them warmup:STEPS, a rise from 0, or cycle:STEPS, which repeats the whole
-fall to the curve's end every STEPS.
+and before them warmup:STEPS, a rise from 0, or cycle:STEPS, a fall from the curve to
+its end within every STEPS. The curve itself counts all steps: it lasts several cycles.
 STEPS may be a percentage of the run; without them a curve takes what is left.
 
 The words of the learn command of Stockfish's descendants are understood too, as
