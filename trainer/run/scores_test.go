@@ -1,6 +1,7 @@
 package run
 
 import (
+	"io"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -55,6 +56,31 @@ func TestFitScores(t *testing.T) {
 		}
 		if got := ScoresOf(m); got != want {
 			t.Errorf("fit_offset %t: the model has %+v, expected %+v", on, got, want)
+		}
+	}
+}
+
+// TestKnownScale: a scale of scores that the settings name is that of training which begins
+// with a checkpoint of another one, whatever kind the net is of.
+func TestKnownScale(t *testing.T) {
+	data := dataFile(t, "a.chain", samples(40))
+	for _, cfg := range []configs.Learn{settings(t, data), planesSettings(t, data)} {
+		cfg.FitOffset = true
+		dir := t.TempDir()
+		if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Init, cfg.ScoreScale = dir, 555
+		tr, err := NewTraining(cfg.Variant, cfg.Net, cfg.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := tr.NewModel(trainer.Constant(0.001), 1, 1)
+		if err == nil {
+			err = tr.Start(m, io.Discard)
+		}
+		if got, want := ScoresOf(m), (Scores{Scale: 555}); err != nil || got != want {
+			t.Errorf("%s: scores %+v, error %v, expected %+v", cfg.Kind, got, err, want)
 		}
 	}
 }

@@ -26,8 +26,8 @@ func (r *runner) start() error {
 			return err
 		}
 	}
-	if r.cfg.ScoreScale > 0 { // whatever the first net's was
-		return r.model.SetScoreScale(r.cfg.ScoreScale)
+	if r.cfg.ScoreScale > 0 {
+		return nil
 	}
 	samples := r.source.some(scaleSamples)
 	found, err := r.FitScores(r.model, samples)
@@ -90,10 +90,14 @@ const (
 )
 
 // Start gives a model that has learned nothing the net that the setting init names,
-// of a checkpoint or of a file of an integer net, and says on out which it is.
+// of a checkpoint or of a file of an integer net, and says on out which it is. A known
+// scale of scores stays, whatever that of the checkpoint is.
 func (t *Training) Start(m Model, out io.Writer) error {
 	if err := t.startFrom(t.Settings.Init, m, out); err != nil {
 		return fmt.Errorf("init: %w", err)
+	}
+	if scale := t.Settings.ScoreScale; scale > 0 {
+		return Scores{Scale: scale}.Set(m)
 	}
 	return nil
 }
