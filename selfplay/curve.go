@@ -145,14 +145,17 @@ func (c *Curve) add(j JudgedNet) {
 	c.Passed = append(c.Passed, p)
 }
 
-// sums are the nets' Elo over what played before the first net, and half of the 95 %
-// interval of the last.
-func (c *Curve) sums() (sums []float64, margin float64) {
+// sums are the nets' Elo over what played before the first net, half of the 95 % interval
+// of the last, and of how many matches that is.
+func (c *Curve) sums() (sums []float64, margin float64, known int) {
 	sums = make([]float64, len(c.Passed))
 	for i, p := range c.Passed {
 		sums[i], margin = p.Sum, p.Error
+		if !math.IsInf(p.Margin, 0) {
+			known++
+		}
 	}
-	return sums, margin
+	return sums, margin, known
 }
 
 // Figure draws the curve, from the first player, with its 95 % interval; it has no rows as
@@ -212,7 +215,7 @@ func (r *Run) readCurve() (Curve, error) {
 	if err != nil {
 		return c, err
 	}
-	r.status.update(func(s *Status) { s.Curve, s.CurveMargin = c.sums() })
+	r.status.update(func(s *Status) { s.Curve, s.CurveMargin, s.CurveKnown = c.sums() })
 	return c, nil
 }
 

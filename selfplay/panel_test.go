@@ -132,9 +132,9 @@ func TestCurveError(t *testing.T) {
 {"msg":"gate","candidate":2,"passed":true,"elo":"10.00 +/- n/a"}
 {"msg":"gate","candidate":3,"passed":true,"elo":"10.00 +/- 40.00"}
 `))
-	sums, margin := c.sums()
-	if len(sums) != 3 || sums[2] != 30 || margin != 50 {
-		t.Errorf("found %v ± %v, expected three to 30 ± 50", sums, margin)
+	sums, margin, known := c.sums()
+	if len(sums) != 3 || sums[2] != 30 || margin != 50 || known != 2 {
+		t.Errorf("found %v ± %v of %d matches, expected three to 30 ± 50 of 2", sums, margin, known)
 	}
 }
 

@@ -48,6 +48,7 @@ type Status struct {
 	Division        []Share        // of the cores; nil: the system divides them
 	Curve           []float64      // Elo of the nets that passed over what played before the first, by the sum of the gate's matches
 	CurveMargin     float64        // half of the 95 % interval of its last, of the matches whose error is finite; 0: none is
+	CurveKnown      int            // how many matches those are
 	FailedNet       string         // id of the net that should be played with and cannot be loaded; empty: none
 	FailedWhy       string
 	Unverifiable    []bus.Unverifiable // actors of whom a verifier cannot verify many games

@@ -181,7 +181,11 @@ func ending(s selfplay.Status, dir, resume string) string {
 	var text strings.Builder
 	line := func(what, command string) { fmt.Fprintf(&text, "%-13s%s\n", what, command) }
 	if n := len(s.Curve); n > 0 {
-		line("reached:", fmt.Sprintf("generation %d, %s over the first player by %s", s.Generation, s.Reached(), words.Count(n, "match", "matches")))
+		matches := words.Count(n, "match", "matches")
+		if s.CurveKnown > 0 && s.CurveKnown < n {
+			matches += fmt.Sprintf(", the error by %d of them: the others have none that is finite", s.CurveKnown)
+		}
+		line("reached:", fmt.Sprintf("generation %d, %s over the first player by %s", s.Generation, s.Reached(), matches))
 		if n > 1 {
 			line("curve:", filepath.Join(dir, selfplay.CurveFile))
 		}
