@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
 const (
@@ -74,6 +75,7 @@ func (a *actor) close() error { return a.spool.close() }
 // play runs the workers until stop ends or the limit is reached. Games in
 // progress when stop ends are played to their end; ending abort breaks them off.
 func (a *actor) play(stop, abort context.Context) error {
+	a.awaitGivenNet(stop)
 	group, abort := errgroup.WithContext(abort)
 	for w := range a.run.cfg.Actor.Workers {
 		group.Go(func() error { return a.worker(stop, abort, w) })
@@ -81,6 +83,27 @@ func (a *actor) play(stop, abort context.Context) error {
 	err := group.Wait()
 	a.run.status.set(roleActor, "stopped")
 	return err
+}
+
+// awaitGivenNet waits until the net that the run is to begin with plays, or the gate has
+// refused it, if its trainer is in this process: games by what plays without a net would
+// teach it worse play than its own.
+func (a *actor) awaitGivenNet(stop context.Context) {
+	for a.run.cfg.Train.Init != "" && a.nets.current().generation == 0 && stop.Err() == nil {
+		judged, err := a.run.readRecord(stop, a.run.judgedKey())
+		if err == nil && judged != nil {
+			var current *nets.Record
+			if current, err = a.run.readRecord(stop, a.run.currentKey()); err == nil && (current == nil || current.Net == "") {
+				return
+			}
+		}
+		if err != nil {
+			a.run.status.set(roleActor, "waiting for the bus: %v", err)
+		} else {
+			a.run.status.set(roleActor, "waiting for the gate to judge the net of train.init")
+		}
+		pause.For(stop, a.run.wait(learnerPause))
+	}
 }
 
 func (a *actor) worker(stop, abort context.Context, number int) (err error) {

@@ -61,6 +61,11 @@ func TestRenew(t *testing.T) {
 		t.Fatalf("found a fresh net, error %v, expected the present one to be offered first", err)
 	}
 	r.cfg.Train.StepsPerNet--
+	l.training.Settings.Init = "given.nnue"
+	if err := l.renew(); err != nil || l.state.Ratio.Tokens != 7 {
+		t.Fatalf("found a fresh net, error %v, expected training to go on with the given one", err)
+	}
+	l.training.Settings.Init = ""
 	if err := l.renew(); err != nil {
 		t.Fatal(err)
 	}

@@ -216,6 +216,12 @@ func (l *learner) train(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, l.trainer.Close()) }()
 	l.curves = l.run.openCurves("trainer", l.trainer.Steps())
 	defer l.curves.close()
+	if l.training.Settings.Init != "" && l.state.Generation == 0 {
+		// The given net plays from the first game on, which it is to learn from.
+		if err := l.offer(ctx); err != nil {
+			return fmt.Errorf("trainer: %w", err)
+		}
+	}
 	for ctx.Err() == nil {
 		if err := l.allocate(); err != nil {
 			return err
@@ -315,7 +321,7 @@ func (l *learner) renew() error {
 	if l.state.Renewed == 0 {
 		l.state.Renewed = stored
 	}
-	if growth == 0 || l.trainer.Age() < uint64(t.StepsPerNet) || float64(stored) < growth*float64(l.state.Renewed) {
+	if growth == 0 || l.training.Settings.Init != "" || l.trainer.Age() < uint64(t.StepsPerNet) || float64(stored) < growth*float64(l.state.Renewed) {
 		return nil
 	}
 	if err := l.grow(stored); err != nil {

@@ -6,7 +6,6 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -439,35 +438,6 @@ func TestLoopLearnsAsRunsDo(t *testing.T) {
 		if s := loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience}); s.ActorGeneration < 1 {
 			t.Errorf("%s: actors play with generation %d after %v", pairs, s.ActorGeneration, s.Elapsed)
 		}
-	}
-}
-
-// TestLoopBeginsWithANet: training starts from the net that train.init names, and a
-// run begins no directory if that is not there.
-func TestLoopBeginsWithANet(t *testing.T) {
-	t.Parallel()
-	cfg := smallConfig(t)
-	cfg.Gate.Enabled = false
-	first := filepath.Join(t.TempDir(), "first")
-	loopOnce(t, first, cfg, Limits{Generation: 1, For: patience})
-
-	cfg.Train.Init = first
-	dir := filepath.Join(t.TempDir(), "run")
-	if s := loopOnce(t, dir, cfg, Limits{Generation: 1, For: patience}); s.ActorGeneration < 1 {
-		t.Errorf("actors play with generation %d after %v", s.ActorGeneration, s.Elapsed)
-	}
-	events, err := os.ReadFile(filepath.Join(dir, eventsFile))
-	if err != nil || !strings.Contains(string(events), "training begins with a given net") || !strings.Contains(string(events), filepath.Join(first, netsDir)) {
-		t.Errorf("found events %s, error %v, expected one that names the net of %s", events, err, first)
-	}
-
-	cfg.Train.Init = filepath.Join(t.TempDir(), "none.nnue")
-	none := filepath.Join(t.TempDir(), "none")
-	if _, err := Open(t.Context(), none, cfg, Options{}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "train.init: ") {
-		t.Errorf("a net that is not there: found error %v", err)
-	}
-	if _, err := os.Stat(none); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a net that is not there: found a directory, error %v", err)
 	}
 }
 
