@@ -15,7 +15,7 @@ import (
 // what was expected.
 var (
 	// ErrFormat says that the bytes are no network file, or a damaged one.
-	ErrFormat = errors.New("bad network file")
+	ErrFormat = errors.New("bad net file")
 	// ErrVariant says that the network is for another variant.
 	ErrVariant = errors.New("network for another variant")
 	// ErrChecksum says that the contents do not have the hash they claim.
@@ -44,7 +44,7 @@ func Read(r io.Reader) (*Network, error) { return ReadVariant(r, chess.Crazyhous
 func ReadVariant(r io.Reader, v *chess.Variant) (*Network, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading network: %w", err)
+		return nil, fmt.Errorf("reading net: %w", err)
 	}
 	return parse(bytes.NewReader(data), int64(len(data)), v)
 }
@@ -54,7 +54,7 @@ func ReadVariant(r io.Reader, v *chess.Variant) (*Network, error) {
 func ReadFile(path string, v *chess.Variant) (*Network, error) {
 	// A pipe would wait for its writer when opened.
 	if info, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("reading network: %w", err)
+		return nil, fmt.Errorf("reading net: %w", err)
 	} else if !info.Mode().IsRegular() {
 		kind := "a special file"
 		if info.IsDir() {
@@ -64,12 +64,12 @@ func ReadFile(path string, v *chess.Variant) (*Network, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading network: %w", err)
+		return nil, fmt.Errorf("reading net: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("reading network: %w", err)
+		return nil, fmt.Errorf("reading net: %w", err)
 	}
 	n, err := parse(f, info.Size(), v)
 	if err != nil {
@@ -87,7 +87,7 @@ func parse(r io.Reader, size int64, v *chess.Variant) (*Network, error) {
 	d := newDecoder(r, size)
 	first, err := d.r.Peek(min(len(ownMagic), int(size)))
 	if err != nil {
-		return nil, fmt.Errorf("reading network: %w", err)
+		return nil, fmt.Errorf("reading net: %w", err)
 	}
 	if string(first) == ownMagic {
 		return parseOwn(d, v)

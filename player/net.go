@@ -1,8 +1,10 @@
 package player
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -51,6 +53,9 @@ func ReadNet(path string, v *chess.Variant) (*Net, error) {
 		}
 	} else {
 		n.NNUE, err = nnue.ReadFile(found.Path, v)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: expected a net's file, the directory of a run or of learn, or %s or %s", err, Builtin, Material)
 	}
 	if err != nil {
 		return nil, err

@@ -155,7 +155,7 @@ func (t *Trainer) Resume(dir string) (Resumed, error) {
 		}
 		damaged = append(damaged, fmt.Errorf("%s: %w", path, err))
 	}
-	return Resumed{Damaged: damaged}, fmt.Errorf("resume: %w", errors.Join(damaged...))
+	return Resumed{Damaged: damaged}, fmt.Errorf("resume: no checkpoint in %s can be read, put one back from a backup or remove them to begin training anew: %w", dir, errors.Join(damaged...))
 }
 
 func (t *Trainer) load(path string) error {

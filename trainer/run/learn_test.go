@@ -455,6 +455,13 @@ func TestInit(t *testing.T) {
 	if _, err := Run(t.Context(), cfg, Options{Dir: t.TempDir(), Out: io.Discard, Progress: &progress}); !errors.Is(err, os.ErrNotExist) || progress.Len() > 0 {
 		t.Errorf("no first net: error %v, progress %q", err, progress.String())
 	}
+	// So is a file that is none.
+	if err := os.WriteFile(cfg.Init, []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), cfg, Options{Dir: t.TempDir(), Out: io.Discard, Progress: &progress}); !errors.Is(err, nnue.ErrFormat) || progress.Len() > 0 {
+		t.Errorf("no net in the file: error %v, progress %q", err, progress.String())
+	}
 }
 
 func TestCheckRefuses(t *testing.T) {

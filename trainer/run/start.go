@@ -51,6 +51,11 @@ func (r *runner) checkFiles() error {
 	if err := CheckInit(r.cfg.Init, r.path(checkpoints)); err != nil {
 		return err
 	}
+	if path, err := InitFile(r.cfg.Init); err == nil && filepath.Ext(path) == nnueExtension && Checkpoint(r.Dir) == "" {
+		if _, err := nnue.ReadFile(path, r.Variant); err != nil {
+			return fmt.Errorf("init: %w", err)
+		}
+	}
 	if name := r.cfg.Validation; name != "" {
 		if _, err := os.Stat(strings.TrimPrefix(name, dataset.BufferPrefix)); err != nil {
 			return fmt.Errorf("validation: %w", err)

@@ -72,7 +72,7 @@ func benchPerft(ctx context.Context, w io.Writer, o benchPerftOptions) error {
 			return err
 		}
 		ours = append(ours, float64(nodes)/(cputime.Thread()-start).Seconds()/1e6)
-		fmt.Fprintf(w, "round %d  ours %.1f Mnps", round+1, ours[round])
+		line := fmt.Sprintf("round %d  ours %.1f Mnps", round+1, ours[round])
 		if o.peer != "" {
 			peerNodes, cpu, err := peerPerft(ctx, o.peer, p.FEN(), o.depth)
 			if err != nil {
@@ -82,9 +82,9 @@ func benchPerft(ctx context.Context, w io.Writer, o benchPerftOptions) error {
 				return fmt.Errorf("peer %s: found %d nodes, we count %d", o.peer, peerNodes, nodes)
 			}
 			theirs = append(theirs, float64(nodes)/cpu.Seconds()/1e6)
-			fmt.Fprintf(w, "  peer %.1f Mnps", theirs[round])
+			line += fmt.Sprintf("  peer %.1f Mnps", theirs[round])
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintf(w, "median ours %.1f Mnps\n", median.Of(ours))
 	if o.peer != "" {

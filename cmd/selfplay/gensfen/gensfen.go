@@ -110,8 +110,8 @@ func (o *gensfenOptions) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.random.Count, "random-move-count", 5, "random moves of a game")
 	f.IntVar(&o.random.KingMoves, "random-move-like-apery", 0, "N: one random move in N is the king's, then half of the replies are\nrandom; 0: never")
 	f.IntVar(&o.random.MultiPV, "random-multi-pv", 0, "number of best moves that random moves are drawn from; 0: all moves")
-	addScore(f, &o.random.MultiPVDiff, "random-multi-pv-diff", 32000, "and are worse than the best by this at most")
-	f.IntVar(&o.random.MultiPVDepth, "random-multi-pv-depth", 0, "depth of that search, at least --max-depth")
+	addScore(f, &o.random.MultiPVDiff, "random-multi-pv-diff", 32000, "random moves are worse than the best by this at most, centipawns")
+	f.IntVar(&o.random.MultiPVDepth, "random-multi-pv-depth", 0, "depth of the search that finds the moves of --random-multi-pv, at least --max-depth")
 	f.IntVar(&o.writeMinPly, "write-min-ply", 16, "first ply to train on, from 0")
 	f.IntVar(&o.writeMaxPly, "write-max-ply", 400, "plies after which a game is a draw")
 	f.StringVar(&o.book, "book", "", `openings: an EPD, FEN or PGN file, or "default" for the program's own;

@@ -174,7 +174,7 @@ func playLadder(c *cobra.Command, args []string, o ladderOptions) error {
 	if err != nil {
 		return err
 	}
-	present, missing, err := presentAnchors(c.Context(), &ladder, v)
+	present, missing, err := presentAnchors(c.Context(), &ladder, v, o.engine != "")
 	if err != nil {
 		return err
 	}
@@ -296,8 +296,8 @@ func climb(ladder *configs.Ladder, base match.Config, p match.Contestant, anchor
 }
 
 // presentAnchors returns the opponents that can play here, and a sentence about the
-// others. That none can is an error.
-func presentAnchors(ctx context.Context, ladder *configs.Ladder, v *chess.Variant) (present []configs.Anchor, missing string, err error) {
+// others. That none can is an error, with all that one cannot.
+func presentAnchors(ctx context.Context, ladder *configs.Ladder, v *chess.Variant, all bool) (present []configs.Anchor, missing string, err error) {
 	faults := make(map[string]error) // by command
 	var names, reasons []string
 	for _, a := range ladder.Anchors {
@@ -326,6 +326,9 @@ func presentAnchors(ctx context.Context, ladder *configs.Ladder, v *chess.Varian
 		return present, "", nil
 	}
 	missing = fmt.Sprintf("left out %s: %s", strings.Join(names, ", "), strings.Join(reasons, "; "))
+	if all {
+		return nil, "", fmt.Errorf("--engine: opponents cannot play: %s: %s", strings.Join(names, ", "), strings.Join(reasons, "; "))
+	}
 	if present == nil {
 		return nil, "", fmt.Errorf("no opponent is left: %s", missing)
 	}

@@ -129,7 +129,7 @@ func TestLadderPlaysUntilSure(t *testing.T) {
 }
 
 // TestLadderWithoutEngine: opponents whose engine is missing, or is another version
-// than the rating is of, are left out with a sentence.
+// than the rating is of, are left out with a sentence; one that is asked for is an error.
 func TestLadderWithoutEngine(t *testing.T) {
 	config := testLadder(t)
 	mock, err := os.ReadFile(config)
@@ -140,12 +140,18 @@ func TestLadderWithoutEngine(t *testing.T) {
 	if err := os.WriteFile(other, []byte(strings.Replace(string(mock), "elo: 100}", "elo: 100, engine: Mock 2}", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	absent := filepath.Join(t.TempDir(), "absent")
+	absent, gone := filepath.Join(t.TempDir(), "absent"), filepath.Join(t.TempDir(), "gone.yaml")
+	if err := os.WriteFile(gone, bytes.Replace(mock, []byte(strings.ReplaceAll(clitest.MockPlayer("", ""), ",name=mock", "")), []byte("uci:"+absent), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := selfplayCommand(t, "", "ladder", "material,name=us", "--config", config, "--engine", absent); code != 1 || !strings.Contains(stderr, "--engine: opponents cannot play: mock: engine could not be started: "+absent) {
+		t.Errorf("an engine that is not there: exit %d\n%s", code, stderr)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"--config", config, "--engine", absent}, "left out mock: engine could not be started: " + absent},
+		{[]string{"--config", gone}, "left out mock: engine could not be started: " + absent},
 		{[]string{"--config", other}, "found Mock 1.0, expected Mock 2"},
 	} {
 		out, stderr, code := selfplayCommand(t, "", append([]string{"ladder", "material,name=us"}, c.args...)...)

@@ -53,7 +53,7 @@ func rateHistory(c *cobra.Command, dir string, o ladderOptions) error {
 	if err != nil {
 		return err
 	}
-	present, missing, err := presentAnchors(c.Context(), &ladder, v)
+	present, missing, err := presentAnchors(c.Context(), &ladder, v, o.engine != "")
 	if err != nil {
 		return err
 	}

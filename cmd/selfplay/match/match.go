@@ -199,7 +199,11 @@ func (o *matchOptions) config(ctx context.Context, stderr io.Writer, players []p
 func (o *matchOptions) check() error {
 	switch {
 	case o.games < 2 || o.games%2 != 0:
-		return fmt.Errorf("%w: --games: found %d, expected an even number: every opening is played with both colours", cli.ErrUsage, o.games)
+		return fmt.Errorf("%w: --games: found %d, expected an even number from 2: every opening is played with both colours", cli.ErrUsage, o.games)
+	case o.depth < 0:
+		return fmt.Errorf("%w: --depth: found %d, expected 1 or more, or 0 for no limit of depth", cli.ErrUsage, o.depth)
+	case o.moveTime < 0:
+		return fmt.Errorf("%w: --movetime: found %v, expected a time above 0, or 0 for no limit of time", cli.ErrUsage, o.moveTime)
 	case o.concurrency < 0:
 		return fmt.Errorf("%w: --concurrency: found %d, expected 0 or more", cli.ErrUsage, o.concurrency)
 	case o.output != outputCompact && o.output != outputFastchess:

@@ -79,7 +79,7 @@ the same command.`,
 	f.Uint64Var(&o.settings.Nodes, "nodes", d.Nodes, "nodes of the searches that verify")
 	f.IntVar(&o.settings.Mate, "mate", d.Mate, "most moves of a mate")
 	f.IntVar((*int)(&o.settings.Win), "win", int(d.Win), "least score of a winning move, centipawns")
-	f.IntVar((*int)(&o.settings.Rest), "rest", int(d.Rest), "greatest score of the other moves then, centipawns")
+	f.IntVar((*int)(&o.settings.Rest), "rest", int(d.Rest), "greatest score of the other moves where one wins, centipawns")
 	f.IntVar(&o.settings.PerGame, "per-game", d.PerGame, "most puzzles of one game")
 	f.IntVar(&o.hash, "hash", 4, "transposition table of each search, MiB")
 	f.IntVar(&o.concurrency, "concurrency", runtime.NumCPU(), "games looked through at the same time")

@@ -104,7 +104,7 @@ func (o *options) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.screen, "screen", false, "measure what each parameter is worth, in place of SPSA")
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	f.IntVar(&o.games, "games", 0, "games to play, an even number")
-	f.IntVar(&o.pairs, "pairs", 0, "the same in pairs of games")
+	f.IntVar(&o.pairs, "pairs", 0, "pairs of games to play, in place of --games")
 	f.Uint64Var(&o.nodes, "nodes", 400, "nodes a move, unless the player has limits of its own")
 	f.IntVar(&o.hashMB, "hash", 4, "transposition table of each side, MiB")
 	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time, in SPSA those of a batch at most; 0: one for every core, less if the player has several threads")
@@ -158,8 +158,10 @@ func (o *options) check() error {
 	switch {
 	case (o.games == 0) == (o.pairs == 0):
 		return fmt.Errorf("%w: found --games %d and --pairs %d, expected one of them", cli.ErrUsage, o.games, o.pairs)
-	case o.games%2 != 0:
-		return fmt.Errorf("%w: --games: found %d, expected an even number: every opening is played with both colours", cli.ErrUsage, o.games)
+	case o.pairs < 0:
+		return fmt.Errorf("%w: --pairs: found %d, expected 1 or more", cli.ErrUsage, o.pairs)
+	case o.games < 0 || o.games%2 != 0:
+		return fmt.Errorf("%w: --games: found %d, expected an even number from 2: every opening is played with both colours", cli.ErrUsage, o.games)
 	case o.concurrency < 0:
 		return fmt.Errorf("%w: --concurrency: found %d, expected 0 or more", cli.ErrUsage, o.concurrency)
 	}

@@ -129,7 +129,7 @@ func TestUsage(t *testing.T) {
 		"found 1 arguments, expected 2":            {"material", "--games", "2"},
 		"expected one of them":                     {"material", "reverse"},
 		"found --games 2 and --pairs 1":            {"material", "reverse", "--games", "2", "--pairs", "1"},
-		"found 3, expected an even number":         {"material", "reverse", "--games", "3"},
+		"found 3, expected an even number from 2":  {"material", "reverse", "--games", "3"},
 		"the nearest parameter is reverse":         {"material", "revers", "--games", "2"},
 		"found nothing after =":                    {"material", "reverse=", "--games", "2"},
 		"found the switch singular":                {"material", "singular", "--games", "2"},

@@ -29,12 +29,12 @@ type Adjudication struct {
 func (a *Adjudication) AddFlags(f *pflag.FlagSet) {
 	f.IntVar(&a.maxPlies, "max-plies", 400, "a longer game is a draw")
 	f.IntVar(&a.winScore, "win-score", 2500, "adjudicate when both players agree on this score, centipawns; 0: never")
-	f.IntVar(&a.winPlies, "win-plies", 6, "plies for which both must agree")
+	f.IntVar(&a.winPlies, "win-plies", 6, "plies for which both must agree on --win-score")
 	f.IntVar(&a.drawScore, "draw-score", 0, "adjudicate a draw when both players' scores stay within this, centipawns")
-	f.IntVar(&a.drawPlies, "draw-plies", 0, "plies for which they must; 0: never")
+	f.IntVar(&a.drawPlies, "draw-plies", 0, "plies for which both scores must stay within --draw-score; 0: never")
 	f.IntVar(&a.drawMinPly, "draw-min-ply", 80, "first ply at which a draw is adjudicated")
 	f.IntVar(&a.resignScore, "resign-score", 0, "a player whose own score is this far below 0, centipawns, resigns, whatever the other's is; 0: never")
-	f.IntVar(&a.resignMoves, "resign-moves", 3, "own moves for which it must be")
+	f.IntVar(&a.resignMoves, "resign-moves", 3, "own moves for which the score must be at --resign-score")
 	f.Float64Var(&a.playOut, "play-out", 0, "share of games, 0 to 1, played to their end although adjudicated, which measures how often adjudication is wrong")
 }
 

@@ -23,8 +23,8 @@ func (o *Openings) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.book, "book", "", `openings: an EPD, FEN or PGN file, "default" for the program's own book or "none"
 for random ones; default the program's own, which crazyhouse has, else random ones`)
 	f.IntVar(&o.bookPlies, "book-plies", 0, "plies of each game of a PGN book, at most; 0: all")
-	f.IntVar(&o.min, "opening-min", 4, "random plies of an opening, at least")
-	f.IntVar(&o.max, "opening-max", 9, "and at most")
+	f.IntVar(&o.min, "opening-min", 4, "random plies of an opening at least")
+	f.IntVar(&o.max, "opening-max", 9, "random plies of an opening at most")
 }
 
 // Openings gives the openings of a book, or random ones.
