@@ -21,7 +21,8 @@ func newStatus() *cobra.Command {
 		Use:   "status [DIR]",
 		Short: "Say who works for a run, and what waits for whom",
 		Long: `Say who works for a run, which net it plays with, and how many games are on their way.
-Lines that begin with ! say what stands still and why; the exit code is 1 then.
+Lines that begin with ! say what stands still and why; the exit code is 1 then. Of a run
+that has ended in order they say that nobody works for it.
 
 The run is that of a directory, or with --nats and --run one on a server. Of a run whose
 server is closed to others the directory tells what its processes last said.
