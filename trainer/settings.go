@@ -65,7 +65,7 @@ type Settings struct {
 	Mirror       float64 `yaml:"mirror" usage:"percentage of positions mirrored left to right; those with rights to castle never are"`
 	HeldOut      int     `yaml:"held_out" usage:"positions of held-out games that are measured"`
 
-	Init string `yaml:"init" usage:"checkpoint, .nnue file of the same architecture, or directory of learn or of a run, whose net training starts from"`
+	Init string `yaml:"init" usage:"checkpoint, .nnue file of the same architecture, directory of learn or of a run, or builtin: the net training starts from"`
 }
 
 // ScheduleText is a schedule as ParseSchedule reads it.

@@ -434,6 +434,21 @@ func TestInit(t *testing.T) {
 	if entries, _ := logOf(t, dir); math.Abs(entries[0].HeldOut.Mean/s.HeldOut.Mean-1) > 0.01 {
 		t.Errorf("begins at loss %g, want about %g", entries[0].HeldOut.Mean, s.HeldOut.Mean)
 	}
+	// The program's own net is of its own architecture.
+	own := cfg
+	own.Init, own.Features, own.Width, own.Activation = Builtin, "KingZone * (All + Hand)", 512, "pairwise"
+	tr, err := NewTraining(own.Variant, own.Net, own.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := tr.NewModel(trainer.Constant(0.001), 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := errors.Join(CheckInit(Builtin, dir+"/none"), tr.Start(m, &text)); err != nil || text.String() != "first net from builtin\n" {
+		t.Errorf("the program's own net: error %v, printed %q", err, text.String())
+	}
 	// The directory of a run stands for its net.
 	var out strings.Builder
 	cfg.Init = publish(t, s.NetFile)

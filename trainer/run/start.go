@@ -12,6 +12,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
@@ -52,7 +53,7 @@ func (r *runner) checkFiles() error {
 		return err
 	}
 	if path, err := InitFile(r.cfg.Init); err == nil && filepath.Ext(path) == nnueExtension && Checkpoint(r.Dir) == "" {
-		if _, err := nnue.ReadFile(path, r.Variant); err != nil {
+		if _, err := r.readNNUE(path); err != nil {
 			return fmt.Errorf("init: %w", err)
 		}
 	}
@@ -76,7 +77,7 @@ func CheckInit(init, checkpoints string) error {
 }
 
 // InitFile returns the file that the setting init stands for now: of a directory its
-// newest checkpoint or net.
+// newest checkpoint or net. The word Builtin stands for itself.
 func InitFile(init string) (string, error) {
 	found, err := firstNet(init)
 	if err != nil {
@@ -88,6 +89,9 @@ func InitFile(init string) (string, error) {
 // LoopCheckpoints is the folder of checkpoints in the directory of a loop.
 const LoopCheckpoints = "train"
 
+// Builtin is the word by which the setting init names the program's own net.
+const Builtin = "builtin"
+
 // Extensions of files of nets.
 const (
 	nnueExtension   = ".nnue"
@@ -95,8 +99,8 @@ const (
 )
 
 // Start gives a model that has learned nothing the net that the setting init names,
-// of a checkpoint or of a file of an integer net, and says on out which it is. A known
-// scale of scores stays, whatever that of the checkpoint is.
+// of a checkpoint, of a file of an integer net, or the program's own, and says on out
+// which it is. A known scale of scores stays, whatever that of the checkpoint is.
 func (t *Training) Start(m Model, out io.Writer) error {
 	if err := t.startFrom(t.Settings.Init, m, out); err != nil {
 		return fmt.Errorf("init: %w", err)
@@ -113,11 +117,13 @@ func (t *Training) startFrom(path string, m Model, out io.Writer) error {
 		return err
 	}
 	cut := 0
+	ext := filepath.Ext(found.Path)
+	isNet := ext == nnueExtension || found.Path == Builtin
 	switch n, isNNUE := nnueOf(m); {
-	case filepath.Ext(found.Path) == planesExtension || filepath.Ext(found.Path) == nnueExtension && !isNNUE:
+	case ext == planesExtension || isNet && !isNNUE:
 		return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", trainer.ErrConfig, found.Path, t.Kind)
-	case filepath.Ext(found.Path) == nnueExtension:
-		net, err := nnue.ReadFile(found.Path, t.Variant)
+	case isNet:
+		net, err := t.readNNUE(found.Path)
 		if err != nil {
 			return err
 		}
@@ -139,11 +145,25 @@ func (t *Training) startFrom(path string, m Model, out io.Writer) error {
 	return nil
 }
 
+// readNNUE reads an NNUE net from its file, or the program's own.
+func (t *Training) readNNUE(path string) (*nnue.Network, error) {
+	if path != Builtin {
+		return nnue.ReadFile(path, t.Variant)
+	}
+	if net := builtin.Net(t.Variant); net != nil {
+		return net, nil
+	}
+	return nil, fmt.Errorf("%w: found %s, expected a file: the program has no net for %s", trainer.ErrConfig, path, t.Variant.Name)
+}
+
 // firstNet finds what a first net is read from: the file itself, the newest
 // checkpoint of a run of learn or of a directory of checkpoints, or the newest net
 // of any other directory that stands for one, as nets.Find says; of a loop of
 // convolutional nets its newest checkpoint.
 func firstNet(path string) (nets.Found, error) {
+	if path == Builtin {
+		return nets.Found{Path: Builtin}, nil
+	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return nets.Found{Path: path}, err

@@ -57,7 +57,8 @@ nothing that was acknowledged and is resumed by the same command.`,
   selfplay --variant crazyhouse --dash 127.0.0.1:8080 --page-token page.token
   selfplay --preset tiny --for 1m
   selfplay --variant crazyhouse --metrics 9100
-  selfplay --preset fairy --dir runs/fsf --set train.gradient_norm=1`,
+  selfplay --preset fairy --dir runs/fsf --set train.gradient_norm=1
+  selfplay --dir runs/on --set train.init=builtin --set net.width=512 --set net.activation=pairwise --set net.growth=`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return loop(c, o) },
 	}
