@@ -17,6 +17,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/nets"
+	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/search/option"
@@ -43,9 +44,9 @@ func (s Search) Foreign() bool { return s == Engine || s == XBoard }
 
 // Words that stand where a net's file may.
 const (
-	Builtin  = "builtin"  // the program's own NNUE net
-	Material = "material" // counting material, without a net
-	Uniform  = "uniform"  // tree search without a net: all moves are alike
+	Builtin  = builtin.Name // the program's own NNUE net
+	Material = "material"   // counting material, without a net
+	Uniform  = "uniform"    // tree search without a net: all moves are alike
 )
 
 // Spec describes a player. The zero values of the fields but Search, Net and Command

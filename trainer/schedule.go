@@ -86,8 +86,9 @@ type Part struct {
 // Cycle lets the value fall from its curve's to the curve's end, or to 0 for
 // Constant and Stairs, by half a cosine within each cycle of Steps: the restarts
 // of I. Loshchilov and F. Hutter, "SGDR" (2017). A net taken after a whole cycle
-// was trained down to the lowest rate. The curve counts all steps, so that the
-// cycles of one of 1,000 cycles' steps begin nearly alike.
+// was trained down to the lowest rate. The curve counts all steps, not those
+// of a cycle: if its length is that of 1,000 cycles, it falls by a thousandth from one
+// cycle to the next.
 type Cycle struct {
 	Steps uint64 // of a cycle; 1 leaves the curve as it is
 	Curve Curve

@@ -22,6 +22,9 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nnue"
 )
 
+// Name is the word by which players and settings name the network.
+const Name = "builtin"
+
 //go:embed crazyhouse.nnue.zst
 var crazyhouse []byte
 

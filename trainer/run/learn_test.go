@@ -20,6 +20,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
@@ -436,7 +437,7 @@ func TestInit(t *testing.T) {
 	}
 	// The program's own net is of its own architecture.
 	own := cfg
-	own.Init, own.Features, own.Width, own.Activation = Builtin, "KingZone * (All + Hand)", 512, "pairwise"
+	own.Init, own.Features, own.Width, own.Activation = builtin.Name, "KingZone * (All + Hand)", 512, "pairwise"
 	tr, err := NewTraining(own.Variant, own.Net, own.Settings)
 	if err != nil {
 		t.Fatal(err)
@@ -446,7 +447,7 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	if err := errors.Join(CheckInit(Builtin, dir+"/none"), tr.Start(m, &text)); err != nil || text.String() != "first net from builtin\n" {
+	if err := errors.Join(CheckInit(builtin.Name, dir+"/none"), tr.Start(m, &text)); err != nil || text.String() != "first net from builtin\n" {
 		t.Errorf("the program's own net: error %v, printed %q", err, text.String())
 	}
 	// The directory of a run stands for its net.

@@ -77,7 +77,7 @@ func CheckInit(init, checkpoints string) error {
 }
 
 // InitFile returns the file that the setting init stands for now: of a directory its
-// newest checkpoint or net. The word Builtin stands for itself.
+// newest checkpoint or net. The word builtin.Name, for the program's own net, stands for itself.
 func InitFile(init string) (string, error) {
 	found, err := firstNet(init)
 	if err != nil {
@@ -88,9 +88,6 @@ func InitFile(init string) (string, error) {
 
 // LoopCheckpoints is the folder of checkpoints in the directory of a loop.
 const LoopCheckpoints = "train"
-
-// Builtin is the word by which the setting init names the program's own net.
-const Builtin = "builtin"
 
 // Extensions of files of nets.
 const (
@@ -118,7 +115,7 @@ func (t *Training) startFrom(path string, m Model, out io.Writer) error {
 	}
 	cut := 0
 	ext := filepath.Ext(found.Path)
-	isNet := ext == nnueExtension || found.Path == Builtin
+	isNet := ext == nnueExtension || found.Path == builtin.Name
 	switch n, isNNUE := nnueOf(m); {
 	case ext == planesExtension || isNet && !isNNUE:
 		return fmt.Errorf("%w: found %s, expected a checkpoint for a net of kind %s", trainer.ErrConfig, found.Path, t.Kind)
@@ -147,7 +144,7 @@ func (t *Training) startFrom(path string, m Model, out io.Writer) error {
 
 // readNNUE reads an NNUE net from its file, or the program's own.
 func (t *Training) readNNUE(path string) (*nnue.Network, error) {
-	if path != Builtin {
+	if path != builtin.Name {
 		return nnue.ReadFile(path, t.Variant)
 	}
 	if net := builtin.Net(t.Variant); net != nil {
@@ -161,8 +158,8 @@ func (t *Training) readNNUE(path string) (*nnue.Network, error) {
 // of any other directory that stands for one, as nets.Find says; of a loop of
 // convolutional nets its newest checkpoint.
 func firstNet(path string) (nets.Found, error) {
-	if path == Builtin {
-		return nets.Found{Path: Builtin}, nil
+	if path == builtin.Name {
+		return nets.Found{Path: builtin.Name}, nil
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {

@@ -55,7 +55,7 @@ the position. A position in check has no threats, as no move can be passed there
 mcts:FILE or uci:COMMAND, with settings after commas.
 
 Exit codes: 0 done, 1 a FEN of a file could not be read or a search failed, 2
-wrong usage, as a FEN that cannot be read in place of one.`,
+wrong usage, such as an argument that is no FEN.`,
 		Example: `  selfplay analyse --lines 3 --time 1s
   selfplay analyse 'r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R[] w KQkq - 0 6' --nodes 100000
   selfplay analyse --file positions.epd --depth 8 --json

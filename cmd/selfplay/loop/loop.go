@@ -184,7 +184,7 @@ func ending(s selfplay.Status, dir, resume string) string {
 	if n := len(s.Curve); n > 0 {
 		matches := words.Count(n, "match", "matches")
 		if s.CurveKnown > 0 && s.CurveKnown < n {
-			matches += fmt.Sprintf(", the error by %d of them: the others have none that is finite", s.CurveKnown)
+			matches += fmt.Sprintf(", its error from the %d of them that have a finite one", s.CurveKnown)
 		}
 		line("reached:", fmt.Sprintf("generation %d, %s over the first player by %s", s.Generation, s.Reached(), matches))
 		if n > 1 {

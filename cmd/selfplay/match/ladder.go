@@ -296,7 +296,7 @@ func climb(ladder *configs.Ladder, base match.Config, p match.Contestant, anchor
 }
 
 // presentAnchors returns the opponents that can play here, and a sentence about the
-// others. That none can is an error, with all that one cannot.
+// others. It is an error if none can play or, with all, if one of them cannot.
 func presentAnchors(ctx context.Context, ladder *configs.Ladder, v *chess.Variant, all bool) (present []configs.Anchor, missing string, err error) {
 	faults := make(map[string]error) // by command
 	var names, reasons []string
@@ -325,10 +325,11 @@ func presentAnchors(ctx context.Context, ladder *configs.Ladder, v *chess.Varian
 	if names == nil {
 		return present, "", nil
 	}
-	missing = fmt.Sprintf("left out %s: %s", strings.Join(names, ", "), strings.Join(reasons, "; "))
+	why := strings.Join(names, ", ") + ": " + strings.Join(reasons, "; ")
 	if all {
-		return nil, "", fmt.Errorf("--engine: opponents cannot play: %s: %s", strings.Join(names, ", "), strings.Join(reasons, "; "))
+		return nil, "", fmt.Errorf("--engine: opponents cannot play: %s", why)
 	}
+	missing = "left out " + why
 	if present == nil {
 		return nil, "", fmt.Errorf("no opponent is left: %s", missing)
 	}
