@@ -65,6 +65,7 @@ type Rules struct {
 	DoubleExtension   bool `yaml:"double_extension" usage:"extend by two where all others are far worse"`
 	NegativeExtension bool `yaml:"negative_extension" usage:"search the table's move less deep where others are as good"`
 	InternalReduction bool `yaml:"internal_reduction" usage:"search less deep where the table knows no move"`
+	KeepEval          bool `yaml:"keep_eval" usage:"keep evaluations in the table where a cutoff comes before any move"`
 	TableEval         bool `yaml:"table_eval" usage:"the table's score corrects the evaluation"`
 	CorrectPawns      bool `yaml:"correct_pawns" usage:"correct the evaluation by what came of like pawns"`
 	CorrectMen        bool `yaml:"correct_men" usage:"correct the evaluation by what came of like pieces of each side"`
@@ -102,6 +103,7 @@ type Numbers struct {
 	FutileBase     int `yaml:"futile_base" range:"0..1000" usage:"futility, at depth 0"`
 	FutileStep     int `yaml:"futile_step" range:"0..600" usage:"futility, per ply of depth more"`
 	FutileDepth    int `yaml:"futile_depth" range:"1..16" usage:"futility: greatest depth"`
+	RootStep       int `yaml:"root_step" range:"0..600" usage:"futility at the root, by the score of the last search of a move, per ply of depth; 0: none"`
 	DeltaMargin    int `yaml:"delta_margin" range:"0..1000" usage:"quiescence, above the swing of the capture"`
 	QuietLoss      int `yaml:"quiet_loss" range:"0..300" usage:"exchange loss allowed to quiet moves, per depth squared"`
 	NoisyLoss      int `yaml:"noisy_loss" range:"0..600" usage:"exchange loss allowed to captures, per ply of depth"`
@@ -158,7 +160,7 @@ var selectionBase = Selection{
 	Rules: Rules{
 		NullMove: true, ReverseFutility: true, Razoring: true, Reductions: true, ReduceNoisy: true, MoveCount: true,
 		Futility: true, HistoryPruning: true, Delta: true, Evasions: true, Quiescence: true,
-		CheckExtension: true, Singular: true, MultiCut: true, InternalReduction: true, TableEval: true,
+		CheckExtension: true, Singular: true, MultiCut: true, InternalReduction: true, TableEval: true, KeepEval: true,
 		CorrectPawns: true, CorrectMen: true, CorrectHands: true, ReplyTwo: true, DropHistory: true,
 		CaptureHistory: true, TableReward: true, FailLowReward: true, EvalReward: true, PrunePV: true, QuiesceTable: true,
 		Escape: true, Loose: true, Threaten: true,
@@ -186,7 +188,7 @@ var selectionHand = func() Selection {
 	s.ReduceBase, s.ReduceDivisor, s.ReduceWindow, s.ReduceFalling = 956, 2769, 1078, 1123
 	s.ReduceCheck, s.ReduceHistory, s.ReduceCapture = 1396, 796, 919
 	s.BonusSquare, s.BonusStep, s.BonusMax, s.CorrectWeight = 14, 39, 1688, 64
-	s.ExtendReach, s.SingularMargin = 145, 30
+	s.ExtendReach, s.SingularMargin, s.RootStep = 145, 30, 50
 	return s
 }()
 
@@ -203,7 +205,7 @@ var selectionLate = func() Selection {
 	s.CheckDepth, s.SingularDepth, s.QuietEvasions = 6, 7, 2
 	s.Aspiration, s.Reverse, s.NullMargin, s.ProbMargin, s.FutileBase, s.FutileStep, s.DeltaMargin = 17, 80, 48, 74, 85, 38, 320
 	s.QuietLoss, s.NoisyLoss, s.CountBase, s.CountSquare, s.HistoryFloor = 23, 268, 5, 122, 4950
-	s.SingularMargin, s.DoubleMargin, s.ExtendReach = 6, 51, 193
+	s.SingularMargin, s.DoubleMargin, s.ExtendReach, s.RootStep = 6, 51, 193, 50
 	s.ReduceBase, s.ReduceDivisor, s.ReduceWindow, s.ReduceFalling, s.ReduceCheck = 2061, 1733, 1842, 756, 722
 	s.ReduceExpected, s.ReduceSeen, s.ReduceHistory, s.ReduceCapture = 1991, 2469, 1000, 643
 	s.BonusSquare, s.BonusStep, s.BonusMax, s.CorrectWeight = 20, 43, 1617, 73

@@ -13,10 +13,12 @@ func (w *worker) cutEarly(ply, depth, alpha, beta int, improving, cut bool, know
 		return 0, false
 	}
 	if t.Razoring && depth <= 3 && f.guess+t.RazorBase+t.RazorStep*depth*depth <= alpha {
+		w.keepEval(ply, hit) // quiescence looks it up
+		raw, eval, guess := f.raw, f.eval, f.guess
 		if v := w.quiesce(ply, 0, alpha, beta); v <= alpha || w.halted {
 			return v, true
 		}
-		w.assess(ply, known, hit)
+		f.raw, f.eval, f.guess = raw, eval, guess
 	}
 	if t.ReverseFutility && depth <= t.ReverseDepth {
 		steps := depth
@@ -24,10 +26,14 @@ func (w *worker) cutEarly(ply, depth, alpha, beta int, improving, cut bool, know
 			steps--
 		}
 		if f.guess-t.Reverse*steps >= beta {
+			w.keepEval(ply, hit)
 			return f.guess, true
 		}
 	}
 	if v, ok := w.passes(ply, depth, beta, cut); ok || w.halted {
+		if ok {
+			w.keepEval(ply, hit)
+		}
 		return v, ok
 	}
 	if t.ProbCut && depth >= 4 && beta+t.ProbMargin < mateBound {
@@ -37,6 +43,15 @@ func (w *worker) cutEarly(ply, depth, alpha, beta int, improving, cut bool, know
 		}
 	}
 	return 0, false
+}
+
+// keepEval stores the evaluation of the position at ply, with a bound that says
+// nothing, unless the table had an entry: what comes next may end the search of the
+// position without an entry of its own.
+func (w *worker) keepEval(ply int, hit bool) {
+	if f := &w.stack[ply]; w.tune.KeepEval && !hit {
+		w.table.store(f.pos.Key(), entry{score: -infinite, eval: f.raw, depth: minDepth, bound: search.Lower})
+	}
 }
 
 // passes tries whether the position at ply fails high even if the opponent gets a

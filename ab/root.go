@@ -13,6 +13,7 @@ type rootMove struct {
 	score int          // in this iteration, -infinite if not searched or no better than the best
 	last  int          // in the iteration before, likewise
 	bound search.Bound // of score
+	value int          // what its last search returned, an upper bound if no better than the best
 	pv    [search.MaxPly + 1]chess.Move
 	pvLen int
 	depth int // greatest distance reached below it
@@ -137,6 +138,9 @@ func (w *worker) searchRoot(depth, from, alpha, beta int) int {
 	for i := from; i < len(w.moves); i++ {
 		m := w.moves[i].move
 		noisy := isNoisy(&f.pos, m)
+		if i > from && !noisy && w.futileRoot(&w.moves[i], depth, alpha) && !f.pos.GivesCheck(m) {
+			continue
+		}
 		w.make(0, m)
 		var v int
 		if i == from {
@@ -156,6 +160,7 @@ func (w *worker) searchRoot(depth, from, alpha, beta int) int {
 			quiets++
 		}
 		r := &w.moves[i]
+		r.value = v
 		if i > from && v <= alpha {
 			r.score = -infinite
 			continue
@@ -173,6 +178,14 @@ func (w *worker) searchRoot(depth, from, alpha, beta int) int {
 		w.remember(0, depth, best, floor, beta, w.moves[0].move)
 	}
 	return best
+}
+
+// futileRoot reports whether the last search of a root move found it too far below
+// alpha to search it at this depth, if it is quiet and gives no check. Where several
+// lines are asked for each move matters.
+func (w *worker) futileRoot(r *rootMove, depth, alpha int) bool {
+	t := w.tune
+	return t.Futility && t.RootStep > 0 && depth >= 2 && w.shared.lines == 1 && alpha > -mateBound && r.value+t.RootStep*depth <= alpha
 }
 
 // settle makes an iteration that was cut short while it sought the best move

@@ -1,0 +1,77 @@
+package ab
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
+)
+
+// Futility at the root leaves out quiet moves that were far below alpha, and no first
+// move, no capture, no check, and no move where several lines are asked for.
+func TestFutileRoot(t *testing.T) {
+	const fen = "r2qk2r/ppp2ppp/2np1n2/2b1p1B1/2B1P1b1/2NP1N2/PPP2PPP/R2QK2R[NPp] w KQkq - 0 7"
+	l := mustLine(t, chess.Crazyhouse, fen, "")
+	for _, tc := range []struct {
+		name        string
+		step, lines int
+		value       int // of the last search of every move
+		leftOut     bool
+	}{
+		{"far below", 50, 1, -mateBound, true},
+		{"far above", 50, 1, mateBound, false},
+		{"off", 0, 1, -mateBound, false},
+		{"two lines", 50, 2, -mateBound, false},
+	} {
+		w := begun(l)
+		step := strconv.Itoa(tc.step)
+		w.tuning = newTuning(chess.Crazyhouse, map[string]string{"root_step": step, "late_root_step": step})
+		w.shared.lines = tc.lines
+		w.iterate(3)
+		w.setRoot(nil)
+		for i := range w.moves {
+			w.moves[i].value = tc.value
+		}
+		first := w.moves[0].move
+		w.searchRoot(3, 0, -infinite, infinite)
+		kinds := map[bool]int{}
+		for i := range w.moves {
+			m := w.moves[i].move
+			quiet := !isNoisy(l.Pos(), m) && !l.Pos().GivesCheck(m)
+			kinds[quiet]++
+			if got, want := w.moves[i].value == tc.value, tc.leftOut && quiet && m != first; got != want {
+				t.Errorf("%s: %v left out: %v, want %v", tc.name, m, got, want)
+			}
+		}
+		if kinds[true] < 10 || kinds[false] < 3 {
+			t.Fatalf("%s: %d quiet moves, %d others", tc.name, kinds[true], kinds[false])
+		}
+	}
+}
+
+// counted counts evaluations.
+type counted struct {
+	Evaluator
+	calls int
+}
+
+func (c *counted) Evaluate(p *chess.Position) int {
+	c.calls++
+	return c.Evaluator.Evaluate(p)
+}
+
+// What is kept of evaluations changes neither move nor score of a search whose table has
+// room, and saves evaluations.
+func TestKeepEval(t *testing.T) {
+	evaluations := func(keep string) (search.Result, int) {
+		eval := &counted{Evaluator: newMaterial()}
+		e := New(func() Evaluator { return eval }, Options{HashMB: 16, Params: map[string]string{"keep_eval": keep, "late_keep_eval": keep}})
+		return mustSearch(t, e, mustLine(t, chess.Crazyhouse, middleFEN, ""), search.Limits{Depth: 9}), eval.calls
+	}
+	without, many := evaluations("false")
+	with, few := evaluations("true")
+	if with.Move != without.Move || with.Score != without.Score || few >= many {
+		t.Errorf("%v %v of %d evaluations, want %v %v of fewer than %d", with.Move, with.Score, few, without.Move, without.Score, many)
+	}
+}
