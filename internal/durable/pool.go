@@ -47,10 +47,11 @@ func (p *Pool) Write(files ...File) error {
 	p.renamed = nil
 	p.mu.Unlock()
 
-	err := p.write(files, spares)
+	gone, err := p.write(files, spares)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil {
+		p.spares = append(p.spares, spares[min(gone, len(spares)):]...)
 		p.renamed = append(p.renamed, renamed...) // the directory may not be synced
 		return err
 	}
@@ -58,7 +59,9 @@ func (p *Pool) Write(files ...File) error {
 	return nil
 }
 
-func (p *Pool) write(files []File, spares []string) error {
+// write replaces files, the first ones by way of the spares. After an error as many of these
+// as it returns are gone.
+func (p *Pool) write(files []File, spares []string) (used int, err error) {
 	open := make([]*os.File, 0, len(files))
 	done := 0
 	defer func() {
@@ -77,28 +80,32 @@ func (p *Pool) write(files []File, spares []string) error {
 			f, err = CreateTemp(p.dir)
 		}
 		if err != nil {
-			return err
+			if i < len(spares) {
+				os.Remove(spares[i])
+				i++
+			}
+			return i, err
 		}
 		open = append(open, f)
 		if _, err := f.Write(file.Data); err != nil {
-			return err
+			return len(open), err
 		}
 		if err := f.Truncate(int64(len(file.Data))); err != nil {
-			return err
+			return len(open), err
 		}
 	}
 	for _, f := range open { // the first sync brings most of the others to the disk, too
 		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return err
+			return len(open), err
 		}
 	}
 	for i, f := range open {
 		if err := os.Rename(f.Name(), filepath.Join(p.dir, files[i].Name)); err != nil {
-			return err
+			return len(open), err
 		}
 		done++
 	}
-	return SyncDir(p.dir)
+	return len(open), SyncDir(p.dir)
 }
 
 // Remove removes a file. The error wraps fs.ErrNotExist if there is none.

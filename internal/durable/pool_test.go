@@ -59,6 +59,36 @@ func TestPoolWritesOverRemovedFiles(t *testing.T) {
 	}
 }
 
+// What a failed write did not come to use is still written over.
+func TestFailedWriteKeepsSpares(t *testing.T) {
+	dir := t.TempDir()
+	p := NewPool(dir, 10)
+	var files []File
+	for _, name := range []string{"a", "b", "c", "d"} {
+		files = append(files, File{name, nil})
+	}
+	if err := p.Write(files...); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if err := p.Remove(f.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Write(File{"e", nil}); err != nil { // with the sync that makes them spares
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(p.spares[1]), os.Mkdir(p.spares[1], 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Write(files...); err == nil {
+		t.Fatal("over a directory: found no error")
+	}
+	if temps, err := Glob(dir, TempPattern); err != nil || len(temps) != 2 || len(p.spares) != 2 {
+		t.Errorf("found %v, error %v, and %d to write over; expected the last two", temps, err, len(p.spares))
+	}
+}
+
 // A failed write leaves no temporary file, and what it took to write over is not missed.
 func TestPoolAfterFailedWrite(t *testing.T) {
 	dir := t.TempDir()
