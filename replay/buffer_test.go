@@ -242,6 +242,52 @@ func TestRetire(t *testing.T) {
 	check(openBuffer(t, dir, o))
 }
 
+// Retiring that fails after the ids were written does not write them again.
+func TestRetireAgain(t *testing.T) {
+	o := testOptions()
+	o.MaxBytes = 3 * o.SegmentBytes
+	o.Window.Min = 100
+	dir := t.TempDir()
+	b := openBuffer(t, dir, o)
+	games := testGames(t, 0, 400)
+	appendGames(t, b, games[:50])
+	path := filepath.Join(dir, manifestFile)
+	manifest := readFile(t, path)
+	at := 50
+	for ; len(b.retired.ids) == 0 && at < len(games); at += 5 {
+		if _, err := b.Append(games[at : at+5]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known := len(b.retired.ids)
+	if err := errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "in the way"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := b.retireFirst(); err == nil {
+			t.Fatal("found no error, expected that of the manifest")
+		}
+	}
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, manifest)
+	first := len(b.segments[0].ids)
+	if err := b.retireFirst(); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(b.retired.ids); got != known+first {
+		t.Errorf("found %d ids of deleted games, expected %d and %d", got, known, first)
+	}
+	if rep := appendGames(t, b, games[:at]); rep.Duplicate != at {
+		t.Errorf("everything once more: %+v", rep)
+	}
+	crash(t, b)
+	if r := audit(t, dir); r.RetiredIDs != known+first {
+		t.Errorf("audit: %+v", r)
+	}
+}
+
 // The window is never deleted, however small the room.
 func TestRetireSparesTheWindow(t *testing.T) {
 	o := testOptions()

@@ -43,6 +43,7 @@ func (b *Buffer) retire() (any bool, err error) {
 
 func (b *Buffer) retireFirst() error {
 	s := b.segments[0]
+	before := b.retired.ids
 	forgotten, err := b.retired.append(s.ids)
 	if err != nil {
 		return err
@@ -52,6 +53,7 @@ func (b *Buffer) retireFirst() error {
 	m.Retired.merge(s.counts)
 	m.Retired.merge(s.excluded)
 	if err := b.writeManifest(m); err != nil {
+		b.retired.ids, b.retired.inFile = before, 0 // the next try has the same ids
 		return err
 	}
 	b.missing = slices.DeleteFunc(b.missing, func(l listed) bool { return l.Number < m.FirstSegment })
