@@ -82,7 +82,8 @@ func (in *ingester) store(games [][]byte) (replay.Report, error) {
 	if err != nil {
 		return replay.Report{}, err
 	}
-	within, over := games, in.limits.check(signed, refused)
+	free := in.free(signed, refused)
+	within, over := games, in.limits.check(signed, free)
 	place := make([]int, 0, len(games)) // of the games within the limits among all
 	if len(over) > 0 {
 		within = nil
@@ -104,7 +105,8 @@ func (in *ingester) store(games [][]byte) (replay.Report, error) {
 			report.Rejected[i].Index = place[report.Rejected[i].Index]
 		}
 	}
-	if err != nil {
+	if err != nil { // the same games come again
+		in.limits.giveBack(signed, free, over)
 		return report, err
 	}
 	for _, i := range slices.Sorted(maps.Keys(over)) {
@@ -121,6 +123,21 @@ func (in *ingester) store(games [][]byte) (replay.Report, error) {
 		}
 	}
 	return report, nil
+}
+
+// free reports which games do not count against their actors' limits: those that are
+// refused already, since anyone can send them in an actor's name, and those that the
+// buffer knows, since they come again after an error.
+func (in *ingester) free(signed []signature, refused map[int]error) []bool {
+	ids := make([]string, len(signed))
+	for i, s := range signed {
+		ids[i] = s.id
+	}
+	free := make([]bool, len(signed))
+	for i, state := range in.buffer.Known(ids) {
+		free[i] = refused[i] != nil || state != replay.Unknown
+	}
+	return free
 }
 
 // gamesOf returns the games of messages; of a message that holds none its bytes, which

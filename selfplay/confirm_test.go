@@ -185,4 +185,7 @@ func TestNetIsWithdrawn(t *testing.T) {
 	if err := f.sync(t.Context()); err != nil || f.current().ID != first {
 		t.Errorf("plays with %s, error %v, want %s", f.current().ID, err, first)
 	}
+	say("a", first)
+	say("c", first)
+	look("") // not the second one, which was taken back
 }

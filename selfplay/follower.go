@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -286,8 +287,9 @@ func (r *Run) checkManifest(m nets.Manifest) error {
 const firstNets = 3
 
 // pruneNets removes old nets from the local store and the bus, except the
-// first ones, the newest ones and those in use. What cannot be read stays and is
-// part of the error.
+// first ones, the newest ones and those in use. The bus keeps those that the run played
+// with of late even if the local store never had them, as that of a trainer which has
+// taken over. What cannot be read stays and is part of the error.
 func (r *Run) pruneNets(ctx context.Context) error {
 	all, unread := r.store.List()
 	if len(all) == 0 {
@@ -311,13 +313,23 @@ func (r *Run) pruneNets(ctx context.Context) error {
 			inUse[record.Net], inUse[record.From] = true, true // the one before may be gone back to
 		}
 	}
-	keep := []string{}
+	history, err := r.bus.PointerHistory(ctx, r.currentKey())
+	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
+		return err
+	}
+	for _, p := range history {
+		record, err := nets.ParseRecord(p.Value)
+		if err == nil && record.Generation > all[len(all)-1].Generation-r.cfg.Bus.KeepNets {
+			inUse[record.Net] = true
+		}
+	}
+	keep := slices.Collect(maps.Keys(inUse))
 	for i, m := range all {
-		if inUse[m.ID] || m.Generation <= firstNets || i >= len(all)-r.cfg.Bus.KeepNets {
+		if m.Generation <= firstNets || i >= len(all)-r.cfg.Bus.KeepNets {
 			keep = append(keep, m.ID)
 		}
 	}
-	_, err := r.store.Prune(keep...)
+	_, err = r.store.Prune(keep...)
 	return errors.Join(unread, err, r.pruneBus(ctx, keep))
 }
 

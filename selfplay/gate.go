@@ -79,7 +79,8 @@ func (j *referee) watchActors(ctx context.Context, set setPointer) error {
 	return nil
 }
 
-// takeBack looks once. The net before comes back; the candidate is judged already, so it
+// takeBack looks once. The newest net of an earlier generation comes back, never one that
+// was taken back before; the candidate is judged already, so it
 // is not offered again.
 func (j *referee) takeBack(ctx context.Context, set setPointer) error {
 	current, err := j.pointer(ctx, j.run.currentKey())
@@ -98,7 +99,8 @@ func (j *referee) takeBack(ctx context.Context, set setPointer) error {
 		Why: fmt.Sprintf("%d of %d actors cannot load generation %d: %.200s", failing, actors, current.Generation, strings.Join(strings.Fields(why), " "))}
 	for _, p := range slices.Backward(history) {
 		earlier, err := nets.ParseRecord(p.Value)
-		if err == nil && earlier.Net != current.Net && earlier.Net != "" {
+		older := earlier.Generation < current.Generation || j.run.identity.bare() // bare ids have no generation
+		if err == nil && earlier.Net != current.Net && earlier.Net != "" && older {
 			back.Net, back.Generation = earlier.Net, earlier.Generation
 			break
 		}

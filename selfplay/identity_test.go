@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
@@ -107,6 +109,39 @@ func TestLostActor(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, actorFile))
 	if err != nil || strings.Contains(string(text), `"local"`) {
 		t.Errorf("the new actor: %s, error %v", text, err)
+	}
+}
+
+// A run that ends while its server has lost it keeps what it knows of its pointers.
+func TestPointersStayWhenServerIsEmpty(t *testing.T) {
+	t.Parallel()
+	cfg := smallConfig(t)
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
+	defer r.Close()
+	offerNet(t, r, 1)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := r.keepPointers(ended); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(r.path(pointersFile))
+	if err != nil || !strings.Contains(string(want), "history") {
+		t.Fatalf("kept %s, error %v", want, err)
+	}
+	empty := newRun(r.dir, cfg, r.opt)
+	empty.identity, empty.events = r.identity, r.events
+	if empty.conn, err = bus.Open(t.Context(), bus.Options{Dir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	defer empty.conn.Close()
+	if err := empty.join(t.Context(), bus.JoinOptions{MaxBytes: cfg.Bus.MaxBytes}); err != nil {
+		t.Fatal(err)
+	}
+	if err := empty.keepPointers(ended); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(r.path(pointersFile)); err != nil || string(got) != string(want) {
+		t.Errorf("after a look at an empty server: %s, error %v, expected %s", got, err, want)
 	}
 }
 

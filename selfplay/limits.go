@@ -40,16 +40,16 @@ func newActorLimits(c configs.Replay) *actorLimits {
 	return &actorLimits{perMinute: c.ActorGamesPerMinute, perDay: c.ActorGamesPerDay, now: time.Now, actors: map[string]*usage{}}
 }
 
-// check returns why games are refused, by their place, and counts the others. Those that
-// are refused already do not count: anyone can send them in an actor's name.
-func (l *actorLimits) check(signed []signature, refused map[int]error) map[int]error {
+// check returns why games are refused, by their place, and counts the others, but for those
+// that are free.
+func (l *actorLimits) check(signed []signature, free []bool) map[int]error {
 	if l == nil || l.perMinute == 0 && l.perDay == 0 {
 		return nil
 	}
 	var over map[int]error
 	now := l.now()
 	for i, s := range signed {
-		if refused[i] != nil || s.actor == "" {
+		if free[i] || s.actor == "" {
 			continue
 		}
 		if err := l.take(s.actor, now); err != nil {
@@ -60,6 +60,18 @@ func (l *actorLimits) check(signed []signature, refused map[int]error) map[int]e
 		}
 	}
 	return over
+}
+
+// giveBack takes back what check has counted, for games that could not be stored.
+func (l *actorLimits) giveBack(signed []signature, free []bool, over map[int]error) {
+	if l == nil {
+		return
+	}
+	for i, s := range signed {
+		if u := l.actors[s.actor]; u != nil && !free[i] && over[i] == nil {
+			u.tokens, u.today = min(float64(l.perMinute), u.tokens+1), max(0, u.today-1)
+		}
+	}
 }
 
 // take counts one game of an actor, unless it is above a limit.

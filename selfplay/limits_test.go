@@ -23,7 +23,7 @@ func TestActorLimits(t *testing.T) {
 	l.now = func() time.Time { return now }
 	send := func(actor string, n int) (taken int, last error) {
 		for range n {
-			if over := l.check([]signature{{actor: actor}}, nil); over == nil {
+			if over := l.check([]signature{{actor: actor}}, []bool{false}); over == nil {
 				taken++
 			} else {
 				last = over[0]
@@ -49,14 +49,22 @@ func TestActorLimits(t *testing.T) {
 	if n, _ := send("a", 10); n != 10 {
 		t.Errorf("the day after: %d of 10 taken", n)
 	}
-	if over := l.check([]signature{{actor: "a"}, {}}, map[int]error{0: game.ErrSeal}); over != nil {
-		t.Errorf("games that are refused already: %v", over)
+	if over := l.check([]signature{{actor: "a"}, {}}, []bool{true, false}); over != nil {
+		t.Errorf("games that are free: %v", over)
+	}
+	some := []signature{{actor: "c"}, {actor: "c"}, {actor: "c"}}
+	for range 100 { // of games that cannot be stored
+		over := l.check(some, make([]bool, len(some)))
+		l.giveBack(some, make([]bool, len(some)), over)
+	}
+	if n, _ := send("c", 70); n != 60 {
+		t.Errorf("after games that were given back: %d of 70 taken, expected 60", n)
 	}
 	if !l.news("a") || l.news("a") {
 		t.Error("a refusal is to be told once a minute")
 	}
 	none := newActorLimits(configs.Replay{})
-	if over := none.check(make([]signature, 1000), nil); over != nil {
+	if over := none.check(make([]signature, 1000), make([]bool, 1000)); over != nil {
 		t.Errorf("without limits: %d refused", len(over))
 	}
 }
@@ -104,6 +112,16 @@ func TestGamesAboveLimit(t *testing.T) {
 	s := r.Status()
 	if s.Games != 3 || s.Quarantined != 1 || s.Figures.Rejected[rejectRate] != 2 || s.Figures.Rejected[rejectSeal] != 1 || s.Figures.Dropped != 2 {
 		t.Errorf("%d games, %d in quarantine, refused %v, dropped %d; expected 3, 1, two for the rate and one for its signature", s.Games, s.Quarantined, s.Figures.Rejected, s.Figures.Dropped)
+	}
+	// Those that are stored come again, which costs their actor nothing.
+	if _, err := r.bus.PublishGames(t.Context(), "flood", "again", games[1:4]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.once(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Status(); s.Figures.Dropped != 2 || s.Duplicates != 3 {
+		t.Errorf("stored games once more: dropped %d, %d known; expected 2 and 3", s.Figures.Dropped, s.Duplicates)
 	}
 	answer, err := answerHas(encodeMessage(&hasRequest{Schema: messageSchema, IDs: ids}), in.known, bus.Floor{})
 	if err != nil {

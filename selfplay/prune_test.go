@@ -52,3 +52,36 @@ func TestPruneGoesOn(t *testing.T) {
 		t.Errorf("the unreadable manifest was reported %d times, expected once", reported)
 	}
 }
+
+// A trainer that takes over with an older directory leaves the nets that the run plays
+// with on the bus, though its own store never had them.
+func TestPruneKeepsWhatIsPlayedWith(t *testing.T) {
+	t.Parallel()
+	cfg := smallConfig(t)
+	cfg.Gate.Enabled, cfg.Bus.KeepNets = false, 2
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
+	defer r.Close()
+	j := newReferee(r)
+	ids := make([]string, 9)
+	for g := 1; g < len(ids)-1; g++ {
+		ids[g] = offerNet(t, r, g)
+		if _, err := j.judgeNewest(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids[8] = offerNet(t, r, 8)
+	for g := 4; g < 8; g++ {
+		if err := errors.Join(os.Remove(r.store.Path(ids[g])), os.Remove(filepath.Join(r.store.Dir(), ids[g]+".json"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.pruneNets(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for g := 1; g < len(ids); g++ {
+		want := g != 4 && g != 5 // 7 is played with, 6 is what may be gone back to
+		if _, err := r.bus.NetManifest(t.Context(), ids[g]); (err == nil) != want {
+			t.Errorf("generation %d: on the bus %v, expected %v", g, err == nil, want)
+		}
+	}
+}

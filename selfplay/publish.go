@@ -61,7 +61,7 @@ func (p *publisher) publish(ctx context.Context) error {
 			pause.For(ctx, p.run.wait(publishRetry))
 		case sent < p.most():
 			refused = false
-			if sent > 0 {
+			if left, _ := p.spool.unsent(p.most()); sent > 0 && len(left) < p.most() {
 				pause.For(ctx, p.run.wait(bundlePause))
 			}
 			if !p.unsent() {
@@ -194,13 +194,15 @@ func (p *publisher) ask(ctx context.Context) error {
 		return err
 	}
 	var done, lost, refused []string
+	var failed error // one game that cannot be set aside holds up no other
 	for i, id := range ids {
 		switch state := answer.States[i]; {
 		case state == 's':
 			done = append(done, id)
 		case state == 'r':
 			if err := p.spool.setAside(id); err != nil {
-				return err
+				failed = errors.Join(failed, err)
+				continue
 			}
 			refused = append(refused, id)
 		case answer.lost(at[i]):
@@ -217,7 +219,7 @@ func (p *publisher) ask(ctx context.Context) error {
 		s.Figures.Confirmed += uint64(len(done))
 		s.Figures.Waited += waited
 	})
-	return p.spool.remove(done...)
+	return errors.Join(p.spool.remove(done...), failed)
 }
 
 // tellEvery is how often an actor tells of refused games: all of one in quarantine are.

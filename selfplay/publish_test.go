@@ -104,6 +104,41 @@ func TestUnansweredBundleIsSentAgainAsItWas(t *testing.T) {
 	}
 }
 
+// A refused game that cannot be set aside holds up no other; one that somebody deleted is
+// forgotten.
+func TestRefusedGameHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	ids := []string{"run-local-0-0-000000", "run-local-0-0-000001", "run-local-0-0-000002"}
+	r, p := openPublisher(t, ids...)
+	stop, err := r.bus.Serve(hasService, func(request []byte) ([]byte, error) {
+		var q hasRequest
+		if err := decodeMessage(request, &q); err != nil {
+			return nil, err
+		}
+		return encodeMessage(&hasAnswer{Schema: messageSchema, States: "rsr"[:len(q.IDs)]}), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if _, err := p.once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	refused := filepath.Join(p.spool.dir, refusedDir)
+	if err := os.WriteFile(refused, nil, 0o644); err != nil { // as good as a full disk
+		t.Fatal(err)
+	}
+	if err := p.ask(t.Context()); err == nil || p.spool.size() != 2 {
+		t.Errorf("error %v, %d games spooled, expected that of the disk and the refused ones", err, p.spool.size())
+	}
+	if err := errors.Join(os.Remove(refused), os.Remove(p.spool.path(ids[0]))); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.spool.setAside(ids[0]); err != nil || p.spool.size() != 1 {
+		t.Errorf("a file that is gone: error %v, %d games spooled, expected one", err, p.spool.size())
+	}
+}
+
 // A game that the stream has lost is published again, whether its sequence was passed
 // by or the whole stream made anew; one that is on its way is not.
 func TestLostGamesArePublishedAgain(t *testing.T) {

@@ -50,7 +50,11 @@ func (r *Run) keepPointers(ctx context.Context) error {
 	// played with. A server that has gone keeps nobody waiting.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
-	if err := r.lookAtPointers(last, kept, true); err != nil {
+	_, err = r.bus.Pointer(last, configKey)
+	if err == nil { // a server that has lost the run has no pointers to keep
+		err = r.lookAtPointers(last, kept, true)
+	}
+	if err != nil {
 		r.log.Debug("the run's pointers were not looked at when it ended", "error", err)
 	}
 	return nil

@@ -88,3 +88,41 @@ func TestUnverifiable(t *testing.T) {
 		t.Errorf("found %v after 20 games", found)
 	}
 }
+
+// A verifier has caught up once it is through with the games that were there.
+func TestVerifierCatchesUp(t *testing.T) {
+	t.Parallel()
+	r, p := openPublisher(t, "run-local-0-0-000000", "run-local-0-0-000001")
+	in, err := openIngester(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	stop, err := in.serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	store := func() {
+		t.Helper()
+		if _, err := p.once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := in.drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store()
+	var source verifySource
+	for i, caughtUp := range []bool{false, false, true} {
+		if i == 2 {
+			if err := p.spool.add(encodedGame{id: "run-local-0-0-000002", data: shortGame(t, "run-local-0-0-000002")}); err != nil {
+				t.Fatal(err)
+			}
+			store()
+		}
+		if _, err := source.next(t.Context(), r); err != nil || source.caughtUp != caughtUp {
+			t.Errorf("game %d: caught up %v, error %v, expected %v", i, source.caughtUp, err, caughtUp)
+		}
+	}
+}

@@ -253,7 +253,8 @@ func (s *spool) setAside(id string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	if err := os.Rename(s.path(id), filepath.Join(dir, id+spoolExt)); err != nil {
+	// Somebody may have deleted it.
+	if err := os.Rename(s.path(id), filepath.Join(dir, id+spoolExt)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("spool: %w", err)
 	}
 	s.forget(id)

@@ -174,11 +174,13 @@ func (r *Run) convict(ctx context.Context, verdict Verdict) error {
 type verifySource struct {
 	games    [][]byte
 	after    replay.Cursor
-	caughtUp bool // there was nothing after some game
+	end      bool // there was nothing after the games last given
+	caughtUp bool // those were verified
 }
 
 func (s *verifySource) next(ctx context.Context, r *Run) ([]byte, error) {
 	for len(s.games) == 0 {
+		s.caughtUp = s.caughtUp || s.end
 		c, err := r.askWindow(ctx, s.after)
 		switch {
 		case ctx.Err() != nil:
@@ -189,7 +191,7 @@ func (s *verifySource) next(ctx context.Context, r *Run) ([]byte, error) {
 			pause.For(ctx, pause.Spread(r.wait(mirrorEvery)))
 		}
 		if err == nil {
-			s.games, s.after = c.Games, c.Next
+			s.games, s.after, s.end = c.Games, c.Next, c.End
 		}
 	}
 	stored := s.games[0]
