@@ -68,8 +68,8 @@ func (e *Engine) Ponderhit() { e.clocks.Hit() }
 // limits; the positions before count for repetitions. Limits.Nodes are playouts,
 // of which those that meet what is known ask the evaluator nothing; Limits.Depth
 // is the binary logarithm of their number. A search ends before its limits when
-// the root is proven, and one on a game's clock when there is one move only or
-// the others cannot catch up.
+// the root is proven, when another batch would end after its time, and on a game's
+// clock when there is one move only or the others cannot catch up.
 //
 // It stops when ctx ends, which is no error: there is always a move to return
 // unless the position has none, when the error wraps [search.ErrNoLegalMoves].

@@ -1,6 +1,7 @@
 package mcts
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -117,6 +118,40 @@ func TestClocks(t *testing.T) {
 	mustSearch(t, mustNew(t, &scatter{}, nil), forced, search.Limits{Time: [2]time.Duration{time.Hour, time.Hour}})
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("a forced move took %v", took)
+	}
+}
+
+// slow is an evaluator that takes its time.
+type slow struct{ scatter }
+
+const slowness = 55 * time.Millisecond
+
+func (s *slow) Evaluate(ctx context.Context, leaves []search.Leaf) error {
+	time.Sleep(slowness)
+	return s.scatter.Evaluate(ctx, leaves)
+}
+
+// TestHardBound: a search begins no batch that would end after its time.
+func TestHardBound(t *testing.T) {
+	l := mustLine(t, chess.Crazyhouse, middleFEN, "")
+	const given, overhead = 3 * time.Second, 10 * time.Millisecond
+	for _, more := range [][]Evaluator{nil, {&slow{}, &slow{}}} {
+		for _, lim := range []search.Limits{
+			{MoveTime: given},
+			{Time: [2]time.Duration{given, given}, MovesToGo: 1},
+		} {
+			lim.Overhead = overhead
+			synctest.Test(t, func(t *testing.T) {
+				e, err := New(&slow{}, DefaultOptions(), more...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := mustSearch(t, e, l, lim)
+				if r.Elapsed > given-overhead || lim.MoveTime > 0 && r.Elapsed < given-overhead-2*slowness {
+					t.Errorf("%d threads more, %+v: took %v", len(more), lim, r.Elapsed)
+				}
+			})
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcts
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -46,6 +47,56 @@ func TestReuseByPosition(t *testing.T) {
 	mustSearch(t, e, mustLine(t, chess.Crazyhouse, l.Pos().FEN(), ""), search.Limits{Nodes: 100})
 	if got := e.tree.node(e.tree.root).visits; got <= 100 {
 		t.Errorf("%d visits, nothing was kept", got)
+	}
+}
+
+// TestReuseOfAnUnevaluatedRoot: what a search that ended before the root was evaluated
+// knew about its moves is not taken for knowledge of others.
+func TestReuseOfAnUnevaluatedRoot(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, tc := range mates {
+		if tc.moves != 1 {
+			continue
+		}
+		e := mustNew(t, &scatter{}, nil)
+		l := mustLine(t, tc.variant, tc.fen, "")
+		if _, err := e.Search(ended, l, search.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		r := mustSearch(t, e, l, search.Limits{Nodes: 100})
+		l.Push(r.Move)
+		if _, reason := l.Outcome(); reason != chess.Checkmate {
+			t.Errorf("%s: %v with %v does not mate", tc.fen, r.Move, r.Score)
+		}
+	}
+}
+
+// TestReuseAfterSearchMoves: visits are kept for a search of the same root moves, and do
+// not count in one of others.
+func TestReuseAfterSearchMoves(t *testing.T) {
+	l := mustLine(t, chess.Crazyhouse, middleFEN, "")
+	e := mustNew(t, &scatter{}, nil)
+	visits := func(nodes uint64, only ...chess.Move) (sum uint32) {
+		for _, v := range mustSearch(t, e, l, search.Limits{Nodes: nodes, SearchMoves: only}).Visits {
+			sum += v.Visits
+		}
+		return sum
+	}
+	var all chess.MoveList
+	l.Pos().Legal(&all)
+	some, others := all.Slice()[:2], all.Slice()[2:4]
+	visits(1000, some...)
+	if got := visits(300, some...); got < 1200 {
+		t.Errorf("%d visits of the same moves, nothing was kept", got)
+	}
+	for _, only := range [][]chess.Move{nil, others, nil} {
+		if got := visits(300, only...); got > 301 { // one may be that of a probe
+			t.Errorf("%d visits of 300 playouts with %v", got, only)
+		}
+	}
+	if got := visits(300); got < 500 {
+		t.Errorf("%d visits of all moves again, nothing was kept", got)
 	}
 }
 

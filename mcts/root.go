@@ -22,6 +22,9 @@ func (t *tree) setRoot(line *chess.Line) {
 	}
 	t.keys = append(t.keys[:0], line.Keys()...)
 	t.rootKey, t.start = len(t.keys)-1, pos
+	if root == noNode || root != t.root {
+		t.allowed = t.allowed[:0] // they were another position's
+	}
 	if root != noNode {
 		t.root = t.collect(root, 0)
 		t.forgetRepetitions()
@@ -69,6 +72,7 @@ func (t *tree) prepare(ctx context.Context, e Evaluator, only []chess.Move, plan
 	n := t.node(t.root)
 	n.proof = unproven // perhaps by draws that need not be claimed, or forgotten kids
 	if n.state != ready {
+		t.freeKids(n) // of a search that ended before this; they stand in another order
 		n.own, n.visits = 0, 0
 		t.path, t.keys = t.path[:0], t.keys[:t.rootKey+1]
 		t.ask(t.root, &t.start)
@@ -78,12 +82,12 @@ func (t *tree) prepare(ctx context.Context, e Evaluator, only []chess.Move, plan
 		}
 	}
 	t.show(t.root, int(n.count))
-	if plan.fresh {
+	// Moves that the last search was not allowed would never catch up with the others.
+	if changed := t.restrict(n, only); changed || plan.fresh {
 		for i := range t.kidsOf(n) {
 			t.kidsOf(n)[i].visits = 0
 		}
 	}
-	t.restrict(n, only)
 	t.priors = t.priors[:0]
 	for _, c := range t.choicesOf(n) {
 		t.priors = append(t.priors, c.prior.float())
@@ -99,17 +103,19 @@ func (t *tree) prepare(ctx context.Context, e Evaluator, only []chess.Move, plan
 	return evaluated, nil
 }
 
-// restrict notes which of the root's moves are among only; all are if none is.
-func (t *tree) restrict(n *node, only []chess.Move) {
-	t.allowed = t.allowed[:0]
-	for _, c := range t.choicesOf(n) {
-		t.allowed = append(t.allowed, slices.Contains(only, c.move))
+// restrict notes which of the root's moves are among only; all are if none is. It
+// reports whether the last search was of the same root and other moves.
+func (t *tree) restrict(n *node, only []chess.Move) (changed bool) {
+	choices := t.choicesOf(n)
+	among := func(c choice) bool { return slices.Contains(only, c.move) }
+	all, searched := !slices.ContainsFunc(choices, among), len(t.allowed) > 0
+	t.allowed = slices.Grow(t.allowed[:0], len(choices))[:len(choices)]
+	for i, c := range choices {
+		may := all || among(c)
+		changed = changed || searched && t.allowed[i] != may
+		t.allowed[i] = may
 	}
-	if !slices.Contains(t.allowed, true) {
-		for i := range t.allowed {
-			t.allowed[i] = true
-		}
-	}
+	return changed
 }
 
 // probeRoot looks for a mate at the root and enters it in the graph.

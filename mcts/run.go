@@ -22,6 +22,8 @@ type run struct {
 	full    bool     // memory is, and nothing more can be forgotten
 	idle    bool     // nothing is left that a playout could find out
 
+	took time.Duration // from gathering the last batch to counting it
+
 	reported time.Time // when OnInfo was last called
 	doubled  uint64    // playouts at which it is next
 }
@@ -53,6 +55,7 @@ func (r *run) search(ctx context.Context, line *chess.Line, only []chess.Move) e
 		return err
 	}
 	for !r.finished() {
+		began := time.Now()
 		r.gather()
 		if err := t.evaluate(ctx, r.engine.eval); err != nil {
 			if ctx.Err() != nil {
@@ -60,6 +63,7 @@ func (r *run) search(ctx context.Context, line *chess.Line, only []chess.Move) e
 			}
 			return err
 		}
+		r.took = time.Since(began)
 		r.report(false)
 	}
 	return nil
@@ -148,16 +152,18 @@ func (r *run) finished() bool {
 			return true
 		}
 	}
-	return r.clock.Shared && r.decided()
-}
-
-// decided reports whether the share of a game's clock is spent, or the rest of it
-// would not change the move: there is no other, or no other can catch up.
-func (r *run) decided() bool {
 	spent, ok := r.clock.Running()
 	if !ok {
 		return false
 	}
+	// Nothing stops an evaluation that has begun: another batch like the last has to
+	// fit.
+	return spent+r.took > r.clock.Hard || r.clock.Shared && r.decided(spent)
+}
+
+// decided reports whether the share of a game's clock is spent, or the rest of it
+// would not change the move: there is no other, or no other can catch up.
+func (r *run) decided(spent time.Duration) bool {
 	if spent >= r.clock.Soft {
 		return true
 	}

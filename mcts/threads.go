@@ -3,6 +3,7 @@ package mcts
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // helper is what a thread besides the first has of its own.
@@ -44,6 +45,7 @@ func (r *run) work(ctx context.Context, c *crew, h helper, report func()) {
 	defer c.counted.Broadcast()
 	for c.err == nil && !r.finished() {
 		r.tree.batch = h.batch
+		began := time.Now()
 		r.gather()
 		size := len(h.batch.waiting)
 		if size == 0 {
@@ -59,6 +61,7 @@ func (r *run) work(ctx context.Context, c *crew, h helper, report func()) {
 		r.out--
 		r.tree.batch = h.batch
 		r.tree.take(err)
+		r.took = time.Since(began)
 		if c.err == nil {
 			c.err = err
 		}
