@@ -174,7 +174,7 @@ func (w *worker) searchRoot(depth, from, alpha, beta int) int {
 			break
 		}
 	}
-	if from == 0 {
+	if from == 0 && len(w.moves) == f.pos.CountLegal() { // the best of some is not the position's
 		w.remember(0, depth, best, floor, beta, w.moves[0].move)
 	}
 	return best

@@ -50,6 +50,23 @@ func TestFutileRoot(t *testing.T) {
 	}
 }
 
+// A search of some of the root's moves leaves nothing about the position in the table,
+// one of all of them does.
+func TestRestrictedRoot(t *testing.T) {
+	l := mustLine(t, chess.Crazyhouse, middleFEN, "")
+	var all chess.MoveList
+	l.Pos().Legal(&all)
+	for _, threads := range []int{1, 2} {
+		e := New(newMaterial, Options{HashMB: 1, Threads: threads})
+		for _, n := range []int{3, all.N} {
+			mustSearch(t, e, l, search.Limits{Depth: 5, SearchMoves: all.Slice()[:n]})
+			if known, ok := e.table.probe(l.Pos().Key()); ok != (n == all.N) {
+				t.Errorf("%d threads, %d of %d moves: found %t, %+v", threads, n, all.N, ok, known)
+			}
+		}
+	}
+}
+
 // counted counts evaluations.
 type counted struct {
 	Evaluator
