@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -29,9 +32,14 @@ func (e *Engine) Options() []Option {
 }
 
 // SetOption sets an option, whose name may be in any case. Its errors are for the user.
+// That a net is for another variant is one of Search alone: the variant may be set later.
 func (e *Engine) SetOption(name, value string) error {
 	e.s.announce = true
-	return e.s.setOption("setoption name " + name + " value " + value)
+	err := e.s.setOption("setoption name " + name + " value " + value)
+	if errors.Is(err, nnue.ErrVariant) || errors.Is(err, runtimes.ErrVariant) {
+		return nil
+	}
+	return err
 }
 
 // Name returns the engine's name with its version.

@@ -100,12 +100,9 @@ func (s *server) variant(line, name string) {
 
 func (s *server) usermove(line, text string) {
 	m, err := xboard.ParseMove(s.line.Pos(), text)
-	switch outcome, _ := s.line.Outcome(); {
+	switch {
 	case err != nil:
 		s.engine.Printf("Illegal move: %s", text)
-		return
-	case outcome != chess.Ongoing:
-		s.engine.Printf("Illegal move (the game is over): %s", text)
 		return
 	case s.job != nil && s.job.purpose == think:
 		s.engine.Printf("Illegal move (it is not your turn): %s", text)

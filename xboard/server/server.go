@@ -55,9 +55,10 @@ type server struct {
 // New returns the front end of an engine, which obeys one command at a time.
 //
 // Commands that are not known are answered by "Error (unknown command)", those that
-// are faulty by an error that says what was found. Positions are played as by UCI;
-// a game that has ended by the rules, or by "result", is not played on. Offers of a
-// draw are declined. There is no opening book, and edit gives way to setboard.
+// are faulty by an error that says what was found. Positions are played as by UCI.
+// Where the rules end a game, the engine says so and does not move; draws that leave
+// legal moves are nothing to force mode and analysis. Offers of a draw are declined.
+// There is no opening book, and edit gives way to setboard.
 func New(e *uci.Engine) func(line string) {
 	s := &server{engine: e, time: newTiming()}
 	s.begin(chess.Chess)
@@ -160,7 +161,7 @@ func (s *server) found(r *running, res search.Result, err error) {
 		s.answerPings()
 		return
 	}
-	s.time.used(time.Since(r.began))
+	s.time.used(time.Since(r.began), s.line)
 	if r.last.Depth == 0 && s.post.Load() { // the limit came before the end of the first iteration
 		s.tell(s.line.Pos(), &search.Info{Depth: res.Depth, Score: res.Score, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: res.PV})
 	}
@@ -191,10 +192,10 @@ func (s *server) expect(m chess.Move) {
 }
 
 // claimed tells the result if the game has ended by the rules, and reports whether
-// it has.
+// it has. Who plays neither side, or analyses, goes on for as long as there are moves.
 func (s *server) claimed() bool {
 	outcome, reason := s.line.Outcome()
-	if outcome == chess.Ongoing {
+	if outcome == chess.Ongoing || (s.force || s.analyzing) && s.line.Pos().HasLegalMove() {
 		return false
 	}
 	s.engine.Printf("%v {%s}", outcome, reasonText(outcome, reason))

@@ -2,9 +2,11 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +16,11 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/engine"
 	"github.com/crazyhouse-rl/selfplay/internal/leak"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
+	"github.com/crazyhouse-rl/selfplay/planes/arch/archtest"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 	uci "github.com/crazyhouse-rl/selfplay/uci/server"
 	"github.com/crazyhouse-rl/selfplay/xboard"
@@ -43,12 +50,18 @@ type session struct {
 
 func newSession(t *testing.T, commands ...string) *session {
 	t.Helper()
+	return newSessionOf(t, uci.Options{}, commands...)
+}
+
+func newSessionOf(t *testing.T, o uci.Options, commands ...string) *session {
+	t.Helper()
+	o.XBoard, o.MaxHashMB = New, 4
 	leak.Check(t)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	s := &session{t: t, in: inW, lines: make(chan string, 1<<14)}
 	go func() {
-		if err := uci.Serve(context.Background(), inR, outW, uci.Options{XBoard: New, MaxHashMB: 4}); err != nil {
+		if err := uci.Serve(context.Background(), inR, outW, o); err != nil {
 			t.Error(err)
 		}
 		inR.Close()
@@ -125,6 +138,9 @@ func TestServerIntroduces(t *testing.T) {
 	}
 }
 
+// repetition has the start position for the third time.
+var repetition = slices.Repeat([]string{"usermove g1f3", "usermove g8f6", "usermove f3g1", "usermove f6g8"}, 2)
+
 // TestServerAnswers: commands in a game, and all that is said to them.
 func TestServerAnswers(t *testing.T) {
 	const mate = "setboard 7k/8/6KP/8/8/8/8/8[Q] w - - 0 1"
@@ -140,6 +156,8 @@ func TestServerAnswers(t *testing.T) {
 		"taken back":  {[]string{"force", "e2e4", "e7e5", "remove", "e2e4", "undo", "e2e3"}, nil},
 		"options":     {[]string{"memory 2", "cores 1", "option multipv=2", "option UCI_LimitStrength=1", "option Clear Hash", "option None=1", "cores x"}, []string{`Error (found option "None", expected one of the features): option None=1`, `Error (option Threads: found "x", expected a whole number from 1 to 512): cores x`}},
 		"draws":       {[]string{"force", "setboard 7k/8/6K1/8/8/8/8/8 w - - 0 1", "go"}, []string{"1/2-1/2 {Draw by insufficient material}"}},
+		"repeated":    {slices.Concat([]string{"variant crazyhouse", "force"}, repetition, []string{"usermove e2e4"}), nil},
+		"fifty moves": {[]string{"force", "setboard k7/8/8/8/8/8/8/K6R w - - 100 80", "usermove h1h2"}, nil},
 		"ignored":     {[]string{"random", "draw", "name X", "computer", "holding [P] []", "hint", ".", "result 1-0 {x}", "?", "exit", "bk"}, []string{" no book", ""}},
 		"plays chess": {[]string{"nps 50", "st 1", "force", "setboard 6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "go"}, []string{"move a1a8", "1-0 {White mates}"}},
 	} {
@@ -206,7 +224,7 @@ func TestServerAnalyses(t *testing.T) {
 	s.until("3 ")
 	s.send("undo")
 	s.until("3 ")
-	s.answer("new", "variant crazyhouse") // which stay in analysis
+	s.send("new", "variant crazyhouse") // which stay in analysis
 	s.until("3 ")
 	s.send("usermove e2e4")
 	s.until("3 ")
@@ -216,6 +234,61 @@ func TestServerAnalyses(t *testing.T) {
 	}
 	if got := s.answer("nopost", "sd 1", "go"); len(got) != 1 {
 		t.Errorf("answers %q", got)
+	}
+}
+
+// TestServerAnalysesDraws: positions that are drawn by what came before are analysed,
+// and those behind them.
+func TestServerAnalysesDraws(t *testing.T) {
+	s := newSession(t, "variant crazyhouse", "analyze")
+	for _, moves := range [][]string{repetition, {"usermove e2e4"}} {
+		for _, line := range s.answer(moves...) {
+			if !thinkingPattern.MatchString(line) {
+				t.Errorf("%q: answer %q", moves, line)
+			}
+		}
+		s.send(".")
+		s.until("stat01: ")
+	}
+}
+
+// TestServerNetOfAnotherVariant: the variant may follow the net, which is missed by a
+// search alone.
+func TestServerNetOfAnotherVariant(t *testing.T) {
+	n, err := nnuetest.Random(nnue.Narrow(16), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := n.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	planes, err := onnx.Encode(archtest.Net(t, "residual 1x8", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, net := range map[string][]byte{"a.nnue": b.Bytes(), "a.onnx": planes} {
+		t.Run(name, func(t *testing.T) {
+			o := uci.Options{}
+			if name == "a.onnx" {
+				o.Player.Search = player.TreeSearch
+			}
+			path := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(path, net, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := newSessionOf(t, o)
+			if got := s.answer("option EvalFile=" + path); len(got) != 0 {
+				t.Errorf("answers to the option %q", got)
+			}
+			if got := s.answer("go"); len(got) != 1 || !strings.HasPrefix(got[0], "tellusererror no net: EvalFile: ") {
+				t.Errorf("answers in chess %q", got)
+			}
+			s.send("variant crazyhouse", "sd 1", "go")
+			if got := strings.Join(s.until("move "), "\n"); !strings.Contains(got, "evaluation: "+name) {
+				t.Errorf("answers in crazyhouse:\n%s", got)
+			}
+		})
 	}
 }
 

@@ -80,12 +80,25 @@ func (t *timing) limits(line *chess.Line, side chess.Color) search.Limits {
 	default:
 		lim.Time[side], lim.Time[side.Other()] = max(t.own, time.Millisecond), max(t.other, time.Millisecond)
 		lim.Inc = [2]time.Duration{t.inc, t.inc}
-		if t.moves > 0 {
-			lim.MovesToGo = t.moves - line.Len()/2%t.moves
-		}
+		lim.MovesToGo = t.toGo(line)
 	}
 	return lim
 }
 
-// used takes a move off the engine's clock, until "time" says better.
-func (t *timing) used(d time.Duration) { t.own = max(t.own-d, 0) + t.inc }
+// toGo is how many moves the side to move has to make to its time control, 0 if one is
+// for the whole game.
+func (t *timing) toGo(line *chess.Line) int {
+	if t.moves == 0 {
+		return 0
+	}
+	return t.moves - line.Len()/2%t.moves
+}
+
+// used takes the move of the line's last position off the engine's clock, until "time"
+// says better.
+func (t *timing) used(d time.Duration, line *chess.Line) {
+	t.own = max(t.own-d, 0) + t.inc
+	if t.toGo(line) == 1 {
+		t.own += t.base
+	}
+}
