@@ -54,9 +54,9 @@ func newPlayCommand() *cobra.Command {
 		Use:   "play [PLAYER]",
 		Short: "Play a game on the terminal against any player",
 		Long: `Play against the program's own net, or any player as match takes it: a net file, a
-directory, material, mcts:FILE or uci:COMMAND, with settings after commas. --elo
-limits a player of this program to a rating on the scale of selfplay ladder, where
-material with 400 nodes a move is 0.
+directory, material, mcts:FILE, uci:COMMAND or xboard:COMMAND, with settings after
+commas. --elo limits a player of this program to a rating on the scale of selfplay
+ladder, where material with 400 nodes a move is 0.
 
 At your turn type
 
@@ -132,7 +132,7 @@ func play(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, text s
 	}
 	opponent := full
 	if full.Elo = nil; limited {
-		if full.Search == player.Engine {
+		if full.Search.Foreign() {
 			return fmt.Errorf("%w: found --elo with the engine %s, expected a player of this program; engines have options", cli.ErrUsage, text)
 		}
 		if err := strength.Check(o.elo); err != nil {

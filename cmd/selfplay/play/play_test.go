@@ -112,9 +112,18 @@ func TestPlayEngineResigns(t *testing.T) {
 	}
 }
 
+// TestPlayHintResigns: an engine that has no hint but to resign does not end the game.
+func TestPlayHintResigns(t *testing.T) {
+	engine := "xboard:" + strings.TrimPrefix(clitest.MockPlayer("go: print resign", ""), "uci:")
+	out, stderr, code := selfplayCommand(t, "hint\nboard\nquit\n", "play", engine, "--time", "1s")
+	if code != 0 || !strings.Contains(out, "mock would resign\n1. > ") || !strings.Contains(out, " w KQkq - 0 1\n1. > ") {
+		t.Errorf("code %d, %s\n%s", code, stderr, out)
+	}
+}
+
 func TestPlayUsage(t *testing.T) {
 	for _, args := range [][]string{
-		{"--elo", "99999"}, {"uci:x", "--elo", "0"}, {"--color", "red"}, {"--fen", "x"}, {"a", "b"}, {"x,y"}, {"--depth", "-1"}, {"--hash", "0"}, {"--variant", "x"},
+		{"--elo", "99999"}, {"uci:x", "--elo", "0"}, {"xboard:x", "--elo", "0"}, {"--color", "red"}, {"--fen", "x"}, {"a", "b"}, {"x,y"}, {"--depth", "-1"}, {"--hash", "0"}, {"--variant", "x"},
 	} {
 		if _, stderr, code := selfplayCommand(t, "", append([]string{"play"}, args...)...); code != 2 || stderr == "" {
 			t.Errorf("%q: code %d, %q", args, code, stderr)

@@ -217,7 +217,11 @@ func (t *table) hint(ctx context.Context) error {
 		return err
 	}
 	res, err := t.opened.hints.Search(ctx, t.line, t.makers.hints.Limits)
-	if err != nil {
+	switch {
+	case errors.Is(err, game.ErrResigned):
+		fmt.Fprintf(t.out, "%s would resign\n", t.makers.hints.Name)
+		return nil
+	case err != nil:
 		return err
 	}
 	w := t.makers.hints.Spec.Search.WDL(res.Score)
