@@ -200,7 +200,7 @@ func TestServerThinks(t *testing.T) {
 }
 
 func TestServerPonders(t *testing.T) {
-	s := newSession(t, "new", "variant crazyhouse", "hard", "level 0 1 0", "time 300", "otim 300", "usermove e2e4")
+	s := newSession(t, "new", "variant crazyhouse", "hard", "level 0 1 0", "time 2000", "otim 2000", "usermove e2e4")
 	s.until("move ")
 	hint := s.answer("hint")
 	if len(hint) != 1 || !strings.HasPrefix(hint[0], "Hint: ") {
