@@ -85,7 +85,7 @@ func (x *Selection) Against(s *Sample, unit Unit, whole bool) Reason {
 		return InCheck
 	case f.SkipCaptures && !f.QuietLeaf && IsCapture(&s.Pos, s.Move):
 		return Capture
-	case f.SkipDraws && s.Result == 0:
+	case f.SkipDraws && s.Result == 0 && !s.NoResult:
 		return Drawn
 	}
 	if why := f.AgainstByChance(int(s.Ply), x.Chance); why != Kept {

@@ -164,3 +164,14 @@ func TestCounts(t *testing.T) {
 		t.Errorf("%s, error %v, expected %s", text, err, want)
 	}
 }
+
+// TestMissingResult: a sample without a result is of no drawn game.
+func TestMissingResult(t *testing.T) {
+	x := Selection{Filter: Filter{SkipDraws: true}}
+	for without, want := range map[bool]Reason{false: Drawn, true: Kept} {
+		s := Sample{Pos: chess.Crazyhouse.Start(), NoResult: without}
+		if why := x.Against(&s, CentipawnUnit, false); why != want {
+			t.Errorf("no result %t: %v, expected %v", without, why, want)
+		}
+	}
+}

@@ -24,8 +24,9 @@ type Sample struct {
 	Score search.Score
 	// Result is the game's result for the side to move: 1 win, 0 draw, −1 loss.
 	Result int8
-	// NoResult says that Result means nothing, as the game did not pass through the
-	// position. Files have no such samples.
+	// NoResult says that Result, which is 0, means nothing: the game did not pass
+	// through the position, or the format of the file keeps no results. Writers of
+	// formats that do write a draw.
 	NoResult bool
 	// Repetitions says how often the position stood on the board earlier in its
 	// game, as far as that is known.

@@ -100,10 +100,10 @@ func (r *Reader) decode(s *sample.Sample, data []byte) error {
 		return err
 	}
 	data = data[l.position:]
-	s.Pos = pos
-	s.Score = search.Score(int16(binary.LittleEndian.Uint16(data)))
-	s.Ply = binary.LittleEndian.Uint16(data[4:])
-	s.Result = int8(data[6])
+	*s = sample.Sample{
+		Pos: pos, Score: search.Score(int16(binary.LittleEndian.Uint16(data))),
+		Ply: binary.LittleEndian.Uint16(data[4:]), Result: int8(data[6]),
+	}
 	if s.Result < -1 || s.Result > 1 {
 		return bad("result", s.Result, "-1, 0 or 1")
 	}

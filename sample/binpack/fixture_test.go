@@ -3,7 +3,6 @@ package binpack
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -101,13 +100,15 @@ func TestEncodeFixture(t *testing.T) {
 }
 
 // TestTruncated cuts the last two blocks of the fixture at every length, and the
-// whole at some: what is read before the cut is right, and the cut is seen unless
-// it is between two blocks.
+// whole at some: all records that are whole are read, as of other formats, and the
+// bytes after them are counted.
 func TestTruncated(t *testing.T) {
 	whole := readFixture(t, "chess.binpack")
-	samples, err := decodeAll(whole)
-	if err != nil {
-		t.Fatal(err)
+	var samples []sample.Sample
+	var offsets []int64 // of the samples
+	var s sample.Sample
+	for r := NewReader(bytes.NewReader(whole)); r.Read(&s) == nil; {
+		samples, offsets = append(samples, s), append(offsets, r.Offset())
 	}
 	ends := map[int]bool{0: true}
 	for rest := whole; len(rest) > 0; {
@@ -115,29 +116,33 @@ func TestTruncated(t *testing.T) {
 		rest = rest[size:]
 		ends[len(whole)-len(rest)] = true
 	}
+	const lastTwo = 9458 // where the fourth block begins
 	for n := range whole {
 		if n%101 == 0 || ends[n] {
-			checkTruncated(t, whole[:n], samples, ends[n])
+			checkTruncated(t, whole[:n], samples, offsets)
 		}
-	}
-	samples = samples[splits[2]:]
-	const lastTwo = 9458 // where the fourth block begins
-	for n := lastTwo; n < len(whole); n++ {
-		checkTruncated(t, whole[lastTwo:n], samples, ends[n])
+		if n >= lastTwo {
+			checkTruncated(t, whole[lastTwo:n], samples[splits[2]:], offsets[splits[2]:])
+		}
 	}
 }
 
-// checkTruncated reads the beginning of a file that holds samples, whole blocks of
-// it or not.
-func checkTruncated(t *testing.T, data []byte, samples []sample.Sample, whole bool) {
+// checkTruncated reads the beginning of a file that holds samples, the first of them at
+// the beginning of a block with a header, at the given offsets of a longer file.
+func checkTruncated(t *testing.T, data []byte, samples []sample.Sample, offsets []int64) {
 	t.Helper()
-	got, err := decodeAll(data)
-	if whole != (err == nil) || err != nil && (!errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, sample.ErrFormat)) {
+	r := NewReader(bytes.NewReader(data))
+	got, err := sampletest.Read(r)
+	if err != nil {
 		t.Fatalf("%d bytes: %v", len(data), err)
 	}
 	for i := range got {
 		if got[i] != samples[i] {
 			t.Fatalf("%d bytes: record %d differs", len(data), i)
 		}
+	}
+	next := offsets[len(got)] - offsets[0] + headerSize
+	if read := int64(len(data)) - r.Trailing(); read != next && read != next-headerSize {
+		t.Fatalf("%d bytes: %d read and %d left, expected the next record, at byte %d, to be left", len(data), read, r.Trailing(), next)
 	}
 }

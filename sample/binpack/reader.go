@@ -34,7 +34,7 @@ type Reader struct {
 	block    int64 // number of the block, from 1; 0 before the first
 	blockAt  int64 // offset of its header
 	left     int64 // bytes of its payload not yet read
-	trailing int64 // bytes at its end that were no chain
+	trailing int64 // bytes at its end that were no record
 	damaged  bool  // what is left of it cannot be made sense of
 
 	chain   int64          // number of the chain in the block, from 1
@@ -57,8 +57,8 @@ func (r *Reader) Unit() sample.Unit { return Unit }
 // the byte its continuation begins in.
 func (r *Reader) Offset() int64 { return r.at }
 
-// Trailing returns, after io.EOF, the number of bytes at the end of the last
-// block, too few for a chain, that were not read.
+// Trailing returns, after io.EOF, the number of bytes at the end that were not
+// read: too few for a chain, or for the record that was cut off there.
 func (r *Reader) Trailing() int64 { return r.trailing }
 
 // Read reads the next sample into s; see sample.Reader.
@@ -66,8 +66,8 @@ func (r *Reader) Trailing() int64 { return r.trailing }
 // A chain can only be read from its beginning, and the next chain be found only
 // at its end. So after an error that wraps sample.ErrRecord, Read goes on with
 // the next block, or with the next chain if the bad one was a single sample.
-// Records passed over are not counted. A stream that ends early is an error that
-// wraps io.ErrUnexpectedEOF, once all before has been read.
+// Records passed over are not counted. A stream may end inside a block: its
+// records up to there are read.
 func (r *Reader) Read(s *sample.Sample) error {
 	if r.err != nil {
 		return r.err
@@ -151,7 +151,7 @@ func (r *Reader) nextBlock() error {
 		return fmt.Errorf("%w: found %q, expected %q at the start of a block", sample.ErrFormat, found, magic)
 	}
 	if err != nil {
-		return short(err)
+		return r.short(len(header), err)
 	}
 	size := int64(binary.LittleEndian.Uint32(header[len(magic):]))
 	if size > maxPayload {
@@ -170,17 +170,16 @@ func (r *Reader) skip(n int64) error {
 	r.offset += int64(done)
 	r.left -= int64(done)
 	if err != nil {
-		return short(err)
+		return r.short(done, err)
 	}
 	return nil
 }
 
 // short returns the error of a stream that did not give what the block's header
-// or the chain promises.
-func short(err error) error {
-	if err == io.EOF {
-		return fmt.Errorf("%w: the stream ends inside the block: %w", sample.ErrFormat, io.ErrUnexpectedEOF)
-	}
+// or the chain promises, but n bytes. Its end is that of the samples, as in other
+// formats: a download may have been interrupted.
+func (r *Reader) short(n int, err error) error {
+	r.trailing = int64(n)
 	return err
 }
 
@@ -188,7 +187,11 @@ func short(err error) error {
 func (r *Reader) readStem() error {
 	b, err := r.in.Peek(chainSize)
 	if err != nil {
-		return short(err)
+		n := len(b)
+		if r.chain == 1 { // nothing of the block is whole
+			n += headerSize
+		}
+		return r.short(n, err)
 	}
 	r.more = int(binary.BigEndian.Uint16(b[stemSize:]))
 	r.bits = 0
@@ -216,7 +219,7 @@ func (r *Reader) readContinuation() error {
 	err := r.decode(&in)
 	if there := min(r.left, int64(len(b))); int64(in.used) > 8*there {
 		if there < r.left {
-			return short(streamErr)
+			return r.short(len(b), streamErr)
 		}
 		return bad("%d continuations do not fit into the block, expected its end after them", r.more)
 	}

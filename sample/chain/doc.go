@@ -72,9 +72,13 @@
 //
 // # Damage
 //
-// A block whose checksum is wrong is left out and reported; reading goes on with
-// the next whole one. What does not make up a block at the end of a file, such as
-// a writer leaves that was stopped, is not read; Recover finds where it begins.
+// A block whose checksum is wrong, or that is not all there, is left out and
+// reported; reading goes on with the next whole one, even if that begins before
+// the end that the header of the bad one says: a file may have been appended to
+// one whose writer was stopped. What does not make up a block at the end of a
+// file, such as that writer leaves, is not read; Recover finds where it begins.
+// A file that begins with something else is refused, unless a whole block begins
+// within the size of the largest one.
 //
 //	version  since  change
 //	1        0.1    first

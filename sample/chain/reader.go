@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -50,6 +51,7 @@ type Reader struct {
 	record    int64
 	untrained uint64 // plies passed over
 	rest      int64
+	lost      error // damage to be reported before the next block
 	err       error // returned from now on
 }
 
@@ -67,7 +69,7 @@ func NewSection(r io.ReaderAt, size, from, to int64) *Reader {
 	s.offset, s.until = from, to
 	if from > 0 {
 		s.begun = true
-		s.err = s.resync(0)
+		s.err = s.resync(0, math.MaxInt64)
 	}
 	return s
 }
@@ -104,13 +106,25 @@ func (r *Reader) begin() {
 	r.begun = true
 	b, _ := r.in.Peek(headerSize)
 	if len(b) >= len(magic) && string(b[:len(magic)]) != magic {
-		r.err = r.errorAt(r.offset, fmt.Errorf("%w: found magic %q, expected %q of a %s file", sample.ErrFormat, b[:len(magic)], magic, Extension))
-		return
+		r.beginLate(fmt.Errorf("found magic %q, expected %q of a %s file", b[:len(magic)], magic, Extension))
+		b, _ = r.in.Peek(headerSize)
 	}
-	if len(b) == headerSize {
+	if len(b) == headerSize && r.err == nil {
 		if h, err := parseHeader(b); err == nil {
 			r.head.variant, r.head.unit = h.variant, h.unit
 		}
+	}
+}
+
+// beginLate goes on to the first whole block of a file that begins otherwise. If it is
+// one of ours, but damaged, another block begins after at most the bytes of the largest.
+func (r *Reader) beginLate(why error) {
+	at := r.offset
+	switch err := r.resync(1, at+headerSize+MaxPayload); {
+	case err == nil:
+		r.lost = r.leftOut(at, why)
+	case errors.Is(err, io.EOF) || errors.Is(err, errNoHeader):
+		r.err = r.errorAt(at, fmt.Errorf("%w: %w", sample.ErrFormat, why))
 	}
 }
 
@@ -125,7 +139,7 @@ func (r *Reader) Read(s *sample.Sample) error {
 		}
 		var p plycode.Ply
 		s.Pos = *r.dec.Pos()
-		s.Ply, s.Repetitions, s.PliesLeft = r.ply, 0, 0
+		s.Ply, s.Repetitions, s.PliesLeft, s.NoResult = r.ply, 0, 0, false
 		if r.inGame {
 			r.keys = append(r.keys, s.Pos.Key())
 			s.Repetitions, s.PliesLeft = r.keys.Repetitions(), uint16(r.left)
@@ -279,6 +293,10 @@ func (r *Reader) nextBlock() error {
 	if r.err != nil {
 		return r.err
 	}
+	if err := r.lost; err != nil {
+		r.lost = nil
+		return err
+	}
 	if err := r.endBlock(); err != nil {
 		return err
 	}
@@ -292,7 +310,7 @@ func (r *Reader) nextBlock() error {
 	}
 	h, err := parseHeader(b)
 	if errors.Is(err, errNoHeader) {
-		return r.damage(err)
+		return r.damage(err, true)
 	}
 	if err == nil && r.head.variant != nil && (h.variant != r.head.variant || h.unit != r.head.unit) {
 		err = fmt.Errorf("%w: found a block of %s with scores in %v, expected %s and %v as before",
@@ -303,18 +321,21 @@ func (r *Reader) nextBlock() error {
 		return r.err
 	}
 	size := headerSize + h.size
-	if b, err = r.in.Peek(size); err != nil {
+	b, err = r.in.Peek(size)
+	switch {
+	case errors.Is(err, io.EOF): // a writer was stopped; other files may have been appended
+		return r.damage(fmt.Errorf("found %d bytes of a block of %d", len(b), size), true)
+	case err != nil:
 		return r.end(len(b), err)
+	}
+	if found := crc32.Checksum(b[headerSize:], castagnoli); found != h.crc {
+		return r.damage(fmt.Errorf("block of %d bytes: checksum %08x, its bytes give %08x", size, h.crc, found), false)
 	}
 	if r.blocks++; r.blocks == 1 {
 		r.usual = h.variant.Start()
 	}
 	r.head = h
 	r.blockAt, r.toSkip = r.offset, size
-	if found := crc32.Checksum(b[headerSize:], castagnoli); found != h.crc {
-		r.spoilt = true
-		return r.badAt(r.offset, fmt.Errorf("%w: block of %d bytes left out: checksum %08x, its bytes give %08x", sample.ErrRecord, size, h.crc, found))
-	}
 	r.block = b[headerSize:]
 	r.items, r.plies, r.spoilt = 0, 0, false
 	r.before = game.Header{}
@@ -355,26 +376,38 @@ func (r *Reader) end(n int, err error) error {
 	return r.err
 }
 
-// damage goes on to the next whole block. What is after the last one is not
-// damage but the rest.
-func (r *Reader) damage(why error) error {
+// damage goes on to the next whole block, which may lie in what a header says is its
+// payload. What is after the last one is not damage but the rest, if it may be what a
+// stopped writer left.
+func (r *Reader) damage(why error, stopped bool) error {
 	at := r.offset
-	if err := r.resync(1); err != nil {
-		if errors.Is(err, io.EOF) {
-			r.rest = r.offset - at
-		}
-		r.err = err
-		return err
+	err := r.resync(1, math.MaxInt64)
+	ended := errors.Is(err, io.EOF)
+	if ended && stopped {
+		r.rest = r.offset - at
 	}
+	if err == nil || ended && !stopped {
+		return r.leftOut(at, why)
+	}
+	r.err = err
+	return err
+}
+
+// leftOut is the error of the bytes passed over since an offset.
+func (r *Reader) leftOut(at int64, why error) error {
 	return r.badAt(at, fmt.Errorf("%w: %d bytes left out: %w", sample.ErrRecord, r.offset-at, why))
 }
 
 // resync passes over the stream up to the next whole block that begins skip bytes
-// from here or later.
-func (r *Reader) resync(skip int) error {
+// from here or later. The error wraps errNoHeader if none begins up to the offset
+// last.
+func (r *Reader) resync(skip int, last int64) error {
 	for {
 		if err := r.skip(skip); err != nil {
 			return err
+		}
+		if r.offset > last {
+			return errNoHeader
 		}
 		b, err := r.in.Peek(headerSize)
 		if err != nil {

@@ -11,7 +11,9 @@
 // Score, in 1/208 pawn, and result, 1, 0 or -1, are those of the side to move;
 // ply counts from the start of the game. FEN and moves are in the dialect of
 // Fairy-Stockfish, which chess.Position.FEN writes. A record keeps all of a
-// sample. Unknown pieces are written as "?": "?@d3", "e7d8?".
+// sample but what only whole games have: what a search made of the moves, how
+// often the position stood before and how far the end is. Unknown pieces are
+// written as "?": "?@d3", "e7d8?".
 //
 // Source: training_data_format of Stockfish's tools and its use in
 // variant-nnue-tools.
@@ -266,7 +268,7 @@ type Writer struct {
 // be appended to.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriterSize(w, maxLine)} }
 
-// Write adds a record. It keeps every sample that is one.
+// Write adds a record of any sample that passes sample.Sample.Check.
 func (w *Writer) Write(s *sample.Sample) error {
 	if err := s.Check(); err != nil {
 		return err

@@ -39,7 +39,7 @@ const maxLine = 1 << 20
 
 // Reader reads samples in either form. It implements sample.Reader; the scores
 // are taken to be in sample.InternalUnit. Result and Ply, which the format does
-// not have, are 0.
+// not have, are 0, and NoResult is set.
 //
 // A last line without an end is not read. An error in a line costs the samples
 // after it in that line.
@@ -158,7 +158,7 @@ func (r *Reader) parse() error {
 	if err != nil {
 		return err
 	}
-	r.prev = sample.Sample{Pos: pos, Score: score}
+	r.prev = sample.Sample{Pos: pos, Score: score, NoResult: true}
 	r.prev.Move, r.prev.Partial, err = sample.ParseMove(&r.prev.Pos, r.field())
 	if err == nil && r.more && len(r.line) == 0 {
 		err = fmt.Errorf("%w: found a comma at the end of the line, expected a field after it", sample.ErrRecord)

@@ -61,7 +61,7 @@ func TestFixtures(t *testing.T) {
 		}
 		for i, s := range got {
 			w := want[i]
-			w.Result, w.Ply = 0, 0
+			w.Result, w.NoResult, w.Ply = 0, true, 0
 			s.Pos.SetClocks(w.Pos.HalfmoveClock(), w.Pos.FullmoveNumber())
 			if s != w {
 				t.Fatalf("sample %d is %s %+v, expected %s %+v", i, s.Pos.FEN(), s, w.Pos.FEN(), w)
