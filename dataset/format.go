@@ -93,8 +93,12 @@ func FormatOf(path string) (Format, error) {
 	return 0, fmt.Errorf("%w: found the name %q, expected one that ends in %s, or %sDIR", ErrName, path, strings.Join(known, ", "), BufferPrefix)
 }
 
+// PartingLoses says what of a game is lost if its positions are written one by one, in
+// words that complete "does not keep".
+const PartingLoses = "what games have beyond their positions: policies, repetitions, plies left, ids, nets and settings"
+
 // Loses says what of a sample the format does not keep, in words that complete
-// "does not keep"; it is empty if it keeps all.
+// "does not keep"; it is empty if it keeps all but what PartingLoses says.
 func (f Format) Loses() string {
 	switch f {
 	case Bin:

@@ -23,6 +23,7 @@ type Report struct {
 	WhiteWins int64 `json:"white_wins"` // positions of such games
 	Draws     int64 `json:"draws"`
 	BlackWins int64 `json:"black_wins"`
+	NoResult  int64 `json:"no_result,omitempty"`
 
 	MeanScore float64 `json:"mean_score"` // centipawns, side to move, mates apart
 	MeanAbs   float64 `json:"mean_abs_score"`
@@ -87,6 +88,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	share("of games White won", r.WhiteWins)
 	share("of drawn games", r.Draws)
 	share("of games Black won", r.BlackWins)
+	if r.NoResult > 0 {
+		share("without a result", r.NoResult)
+	}
 	fmt.Fprintf(t, "mean score\t%.1f\tcentipawns, magnitude %.1f, at most %d\n", r.MeanScore, r.MeanAbs, r.MaxAbs)
 	share("mate scores", r.Mates)
 	if r.NoScore > 0 {

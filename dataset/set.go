@@ -229,13 +229,15 @@ type group struct {
 // to train on, nil if they are more than there is memory for.
 func (d *Data) survey(ctx context.Context) (*store, error) {
 	var counts Counts
-	var groups []group
+	var groups []group // only cutNewest asks for them, and they are not counted as memory
 	x := newSelector(d.cfg.Filter)
 	stats := newGatherer(d.cfg.Bucket)
 	all, held := new(store), thinned{most: d.cfg.Measured}
 	read, err := readInputs(ctx, d.cfg.Variant, d.cfg.Clock, d.inputs, d.cfg.Progress, func(e *entry) {
 		if e.begins {
-			groups = append(groups, group{e.ordinal, d.n, d.size})
+			if d.cfg.Newest > 0 {
+				groups = append(groups, group{e.ordinal, d.n, d.size})
+			}
 			stats.game(e)
 		}
 		stats.plies++

@@ -27,6 +27,8 @@ type SetStats struct {
 	Games     uint64 `json:"games"`
 	// Result counts the positions whose side to move lost, drew and won.
 	Result [3]uint64 `json:"result"`
+	// NoResult counts positions without a result, which Result leaves out.
+	NoResult uint64 `json:"no_result,omitempty"`
 	// Buckets counts positions by layer stack.
 	Buckets []uint64 `json:"buckets,omitempty"`
 	// Hand counts positions by the pieces in both hands together.
@@ -81,7 +83,11 @@ func count(list *[]uint64, i int) {
 
 func (g *gatherer) position(s *sample.Sample) {
 	g.s.Positions++
-	g.s.Result[s.Result+1]++
+	if s.NoResult {
+		g.s.NoResult++
+	} else {
+		g.s.Result[s.Result+1]++
+	}
 	if g.bucket != nil {
 		count(&g.s.Buckets, g.bucket(&s.Pos))
 	}
@@ -119,6 +125,7 @@ func (s *Set) Print(w io.Writer) error {
 	}
 	line("kept", c.Kept)
 	some("without a score", s.Stats.NoScore)
+	some("without a result", s.Stats.NoResult)
 	some("never mirrored: rights to castle", c.Unmirrored)
 	line("to train on", s.n)
 	if s.cfg.Split {

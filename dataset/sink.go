@@ -240,9 +240,6 @@ func (t *Target) end(f *os.File, size int64) (int64, error) {
 	if info.Variant != t.Variant {
 		return 0, fmt.Errorf("%w: found positions of %s, expected %s", ErrName, info.Variant, t.Variant)
 	}
-	if info.Unit != t.Unit {
-		t.note("%s: scores are converted to its unit, %v", t.Name, info.Unit)
-	}
 	t.Unit = info.Unit
 	return info.End, nil
 }

@@ -24,6 +24,7 @@ type Source struct {
 	Variant *chess.Variant // of the positions; nil in a .chain file without any
 
 	games  gameSource // nil if the format keeps none
+	parted bool
 	record []byte
 	close  func()
 }
@@ -155,7 +156,14 @@ func (s *Source) untrained() uint64 {
 }
 
 // Read reads the next sample. Its errors name the file.
-func (s *Source) Read(dst *sample.Sample) error { return s.where(s.Reader.Read(dst)) }
+func (s *Source) Read(dst *sample.Sample) error {
+	err := s.Reader.Read(dst)
+	s.parted = s.parted || err == nil && s.InGame()
+	return s.where(err)
+}
+
+// Parted reports whether samples of whole games were read, instead of the games.
+func (s *Source) Parted() bool { return s.parted }
 
 // where adds the file's name to an error.
 func (s *Source) where(err error) error {

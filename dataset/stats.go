@@ -44,10 +44,12 @@ func (t *Stats) Add(s *sample.Sample, unit sample.Unit) {
 	}
 	t.last = at
 	r.Positions++
-	switch at.result {
-	case 1:
+	switch {
+	case s.NoResult:
+		r.NoResult++
+	case at.result == 1:
 		r.WhiteWins++
-	case 0:
+	case at.result == 0:
 		r.Draws++
 	default:
 		r.BlackWins++

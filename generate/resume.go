@@ -30,7 +30,11 @@ func FindSeed(path string, f dataset.Format) (seed uint64, found bool, err error
 		return 0, false, err
 	}
 	defer file.Close()
-	record, err := chain.NewReader(file).Record(nil)
+	r := chain.NewReader(file)
+	record, err := r.Record(nil)
+	for errors.Is(err, sample.ErrRecord) { // the games after the damage have the seed too
+		record, err = r.Record(nil)
+	}
 	if err != nil || len(record) == 0 {
 		return 0, false, nil // Run reports it
 	}

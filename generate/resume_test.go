@@ -207,6 +207,23 @@ func TestFilesOfOthers(t *testing.T) {
 	}
 }
 
+// TestFindSeed: the seed is found after damage too, in the magic of the file as well.
+func TestFindSeed(t *testing.T) {
+	cfg := config(t, dataset.Chain)
+	cfg.Count = 50
+	block, _ := mustRun(t, cfg)
+	for _, at := range []int{0, 5, len(block) / 2} {
+		file := bytes.Repeat(block, 2)
+		file[at] ^= 1
+		if err := os.WriteFile(cfg.Output, file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if seed, found, err := FindSeed(cfg.Output, dataset.Chain); seed != cfg.Seed || !found || err != nil {
+			t.Errorf("damage at %d: seed %d, %t, %v", at, seed, found, err)
+		}
+	}
+}
+
 func TestOneProcessAtATime(t *testing.T) {
 	cfg := config(t, dataset.Chain)
 	o, err := openOutput(&cfg, "run", nil)

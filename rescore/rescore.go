@@ -4,9 +4,9 @@
 // Positions are read in their order and filtered as they are. Each that is kept is
 // searched by itself, by a player that knows nothing of the others (game.Player.NewGame),
 // so its score does not depend on which goroutine searches it. The score and the best
-// move take the place of what the sample had. The policy of a search is dropped, what is
-// known of the game (result, ply, plies left) stays. Games come out as samples, for the
-// moves played are no longer those of the searches.
+// move take the place of what the sample had; result and ply stay. Games come out as
+// samples, for the moves played are no longer those of the searches. So what only whole
+// games keep is lost: policies, repetitions and plies left.
 //
 // With a first player only positions that surprise it are searched again: those whose
 // score by its search is far from the one they have.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -46,6 +47,10 @@ func TestFitScores(t *testing.T) {
 		found, err := tr.FitScores(m, samples)
 		if err != nil {
 			t.Fatal(err)
+		}
+		without := slices.Concat(samples, slices.Repeat([]sample.Sample{{Pos: chess.Crazyhouse.Start(), Score: 900, NoResult: true}}, len(samples)))
+		if again, err := tr.FitScores(m, without); err != nil || again != found {
+			t.Errorf("with samples without a result: found %+v, error %v, expected %+v", again, err, found)
 		}
 		if cp := found.Offset / search.RawPerCentipawn; math.Abs(cp-offset) > 20 || math.Abs(found.Scale/search.RawPerCentipawn/scale-1) > 0.1 {
 			t.Errorf("found %.0f centipawns and a scale of %.0f, expected %.0f and %.0f", cp, found.Scale/search.RawPerCentipawn, offset, scale)

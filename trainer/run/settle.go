@@ -19,7 +19,8 @@ import (
 // there and returns what came of it if it is over. A start that did not come to
 // its first checkpoint holds nothing to go on with and makes way.
 func (r *runner) settle() (*Summary, error) {
-	if err := durable.RemoveTemps(r.Dir); err != nil {
+	// A temporary file is no checkpoint to go on with.
+	if err := errors.Join(durable.RemoveTemps(r.Dir), durable.RemoveTemps(r.path(checkpoints))); err != nil {
 		return nil, err
 	}
 	text, err := configs.ReadFile(r.path(configFile))

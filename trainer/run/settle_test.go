@@ -34,11 +34,15 @@ func TestFailedStart(t *testing.T) {
 			t.Fatalf("%s: error %v, want another", name, err)
 		}
 	}
-	// As if it had been killed in its first save.
+	// As if it had been killed in its first save, while it wrote the checkpoint.
 	for _, name := range []string{dataJSON, logFile} {
 		if err := os.WriteFile(filepath.Join(dir, name), read(t, straight, name), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+	err := errors.Join(os.MkdirAll(filepath.Join(dir, checkpoints), 0o755), os.WriteFile(filepath.Join(dir, checkpoints, ".tmp-1"), []byte("TRAINER"), 0o644))
+	if err != nil {
+		t.Fatal(err)
 	}
 	if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
 		t.Fatal(err)

@@ -49,8 +49,9 @@ func weightsError(text string, names int) error {
 	return fmt.Errorf("%w: found weights %q, expected a number above 0 for each of %d names of data, with commas between", trainer.ErrConfig, text, names)
 }
 
-// Expand replaces the names of data by those of files, as Files does. Weights stay
-// those of the names: of a directory's files together.
+// Expand replaces the names of data, and that of the positions to measure, by those
+// of files, as Files does. Weights stay those of the names: of a directory's files
+// together.
 func Expand(cfg configs.Learn) (configs.Learn, error) {
 	var files []string
 	var counts []int
@@ -80,6 +81,16 @@ func Expand(cfg configs.Learn) (configs.Learn, error) {
 		cfg.Weights = strings.Join(words, ",")
 	}
 	cfg.Data = files
+	if cfg.Validation != "" {
+		of, err := dataset.Files([]string{cfg.Validation})
+		if err == nil && len(of) > 1 {
+			err = fmt.Errorf("%w: %s: found %d files of samples, expected one: give its name", trainer.ErrConfig, cfg.Validation, len(of))
+		}
+		if err != nil {
+			return cfg, fmt.Errorf("validation: %w", err)
+		}
+		cfg.Validation = of[0]
+	}
 	return cfg, nil
 }
 

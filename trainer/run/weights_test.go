@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -64,6 +65,36 @@ func TestWeightsOfDirectories(t *testing.T) {
 		cfg.Weights = weights
 		if _, err := Expand(cfg); !errors.Is(err, trainer.ErrConfig) || !strings.Contains(err.Error(), "each of 2 names") {
 			t.Errorf("weights %s of two names: error %v", weights, err)
+		}
+	}
+}
+
+// The positions to measure may be named as data are: a run for its replay buffer, a
+// directory for the one file in it.
+func TestExpandValidation(t *testing.T) {
+	data := dataFile(t, "a.chain", samples(4))
+	run, two := t.TempDir(), t.TempDir()
+	addGames(t, filepath.Join(run, "replay"), greedyGames(t, 3), 0, 2)
+	for _, name := range []string{"a.chain", "b.chain"} {
+		if err := os.WriteFile(filepath.Join(two, name), read(t, data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buffer := dataset.BufferPrefix + filepath.Join(run, "replay")
+	for name, want := range map[string]string{
+		"": "", data: data, filepath.Dir(data): data, run: buffer, dataset.BufferPrefix + run: buffer, buffer: buffer,
+	} {
+		cfg := settings(t, data)
+		cfg.Validation = name
+		if cfg, err := Expand(cfg); err != nil || cfg.Validation != want {
+			t.Errorf("%s: found %q, error %v, expected %q", name, cfg.Validation, err, want)
+		}
+	}
+	for name, want := range map[string]string{two: "found 2 files of samples, expected one", filepath.Join(two, "none.chain"): "no such file"} {
+		cfg := settings(t, data)
+		cfg.Validation = name
+		if _, err := Expand(cfg); err == nil || !strings.HasPrefix(err.Error(), "validation: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, expected one with %q", name, err, want)
 		}
 	}
 }

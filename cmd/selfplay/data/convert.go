@@ -96,6 +96,7 @@ func convert(c *cobra.Command, o convertOptions, in []string, out string) error 
 		return createError(err)
 	}
 	tellDamage(stderr, sources)
+	tellParted(stderr, sources, target.Name)
 	counts := run.Counts
 	counts.Move(counts.Late, sample.Late, sample.Early) // of the same words
 	for why, n := range counts.LeftOut {

@@ -192,14 +192,14 @@ func createError(err error) error {
 func tellLosses(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
 	tellMissing(w, sources, t)
 	for _, s := range sources {
-		if s.Unit() != t.Unit && t.Format != dataset.Chain {
-			fmt.Fprintf(w, "%s: scores are converted from %v to %v\n", s.Name, s.Unit(), sample.InternalUnit)
+		if s.Unit() != t.Unit {
+			fmt.Fprintf(w, "%s: scores are converted from %v to %v\n", s.Name, s.Unit(), t.Unit)
 		}
 	}
 }
 
 // tellMissing says what of a sample but its score does not survive the way from sources
-// to the output.
+// to the output. What only games have is for tellParted.
 func tellMissing(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
 	for _, s := range sources {
 		if s.Format == dataset.Text || s.Format == dataset.Compact {
@@ -209,6 +209,14 @@ func tellMissing(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
 	foreign := func(s *dataset.Source) bool { return s.Format != t.Format }
 	if loses := t.Format.Loses(); loses != "" && slices.ContainsFunc(sources, foreign) {
 		fmt.Fprintf(w, "%s: does not keep %s\n", t.Name, loses)
+	}
+}
+
+// tellParted says what is lost of the sources' games where they were not copied whole to
+// the outputs.
+func tellParted(w io.Writer, sources []*dataset.Source, outputs ...string) {
+	if slices.ContainsFunc(sources, (*dataset.Source).Parted) {
+		fmt.Fprintf(w, "%s: does not keep %s\n", strings.Join(outputs, ", "), dataset.PartingLoses)
 	}
 }
 

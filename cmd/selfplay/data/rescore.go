@@ -143,6 +143,7 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 		return err
 	}
 	tellDamage(stderr, sources)
+	tellParted(stderr, sources, target.Name)
 	for why, n := range done.Counts.LeftOut {
 		fmt.Fprintf(stderr, "%d positions left out: %s\n", n, why)
 	}

@@ -85,6 +85,7 @@ func shuffle(c *cobra.Command, o shuffleOptions, in []string, out string) error 
 		return createError(err)
 	}
 	tellDamage(stderr, sources)
+	tellParted(stderr, sources, target.Name)
 	if run.Spilled > 0 {
 		fmt.Fprintf(stderr, "%d bytes went through temporary files\n", run.Spilled)
 	}

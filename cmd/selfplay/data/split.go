@@ -82,6 +82,7 @@ func split(c *cobra.Command, o splitOptions, args []string) error {
 		return createError(err)
 	}
 	tellDamage(stderr, sources)
+	tellParted(stderr, sources, rest.Name, heldOut.Name)
 	fmt.Fprintf(stderr, "%d of %d games held out\n", total.HeldOut, total.Games)
 	if total.HeldOut == total.Games && total.Games > 0 {
 		fmt.Fprintf(stderr, "none is left for %s: were these games held out before?\n", args[n])

@@ -62,9 +62,10 @@ b in raw units, 208 a pawn, is what learn calls score_scale and fits by itself.`
 // wdlReport is what stats wdl prints.
 type wdlReport struct {
 	wdl.Curve
-	RawB   float64        `json:"b_raw"` // raw units
-	Counts dataset.Counts `json:"counts"`
-	Bins   []wdl.Bin      `json:"bins"`
+	RawB     float64        `json:"b_raw"` // raw units
+	NoResult uint64         `json:"no_result,omitempty"`
+	Counts   dataset.Counts `json:"counts"`
+	Bins     []wdl.Bin      `json:"bins"`
 }
 
 func statsWDL(c *cobra.Command, o wdlOptions, names []string) error {
@@ -93,7 +94,11 @@ func statsWDL(c *cobra.Command, o wdlOptions, names []string) error {
 	var r wdlReport
 	p := cli.NewProgress(c.ErrOrStderr(), "positions counted")
 	r.Counts, err = dataset.Visit(c.Context(), v, filter, inputs, func(s *sample.Sample, begins bool) {
-		tally.Add(s.Score, s.Result, begins)
+		if s.NoResult {
+			r.NoResult++
+		} else {
+			tally.Add(s.Score, s.Result, begins)
+		}
 		p.Step()
 	})
 	if err != nil {
@@ -104,6 +109,9 @@ func statsWDL(c *cobra.Command, o wdlOptions, names []string) error {
 	}
 	if err := r.Counts.PrintDamage(c.ErrOrStderr()); err != nil {
 		return err
+	}
+	if r.NoResult > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "left out: %d positions without a result\n", r.NoResult)
 	}
 	if r.Curve, err = tally.Fit(); err != nil {
 		return err

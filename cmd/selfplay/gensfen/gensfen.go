@@ -4,6 +4,7 @@ package gensfen
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -117,7 +118,7 @@ func (o *gensfenOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.book, "book", "", `openings: an EPD, FEN or PGN file, or "default" for the program's own;
 plies count from where they end`)
 	f.Var((*countValue)(&o.saveEvery), "save-every", "positions after which another file, NAME_1 and so on, begins; 0: never")
-	f.Var((*onOff)(&o.randomFileName), "random-file-name", "add random digits to the file's name, 0 or 1")
+	f.Var((*onOff)(&o.randomFileName), "random-file-name", "add random digits to the file's name, 0 or 1; to go on with the file,\ngive that name as --output instead")
 	o.keepDraws, o.drawsByScore, o.drawsByMaterial = true, true, true
 	f.Var((*onOff)(&o.keepDraws), "keep-draws", "write drawn games, 0 or 1")
 	f.Var((*onOff)(&o.drawsByScore), "adjudicate-draws-by-score", "from ply 80 on eight scores of 0 in a row are a draw, 0 or 1")
@@ -139,7 +140,7 @@ func gensfen(c *cobra.Command, o *gensfenOptions) error {
 	if err != nil {
 		return err
 	}
-	printer := gensfenPrinter{cfg: &cfg, stderr: stderr}
+	printer := newPrinter(o, os.Args, &cfg, stderr)
 	cfg.Note, cfg.Progress, cfg.ProgressInterval = printer.note, printer.progress, o.progress
 	cfg.SaveInterval = o.saveInterval
 	done, err := generate.Run(c.Context(), cfg)

@@ -2,13 +2,19 @@ package gensfen
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
+	"github.com/crazyhouse-rl/selfplay/generate"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/bin"
 )
@@ -83,6 +89,34 @@ func TestGensfenUsage(t *testing.T) {
 	}
 	if _, stderr, code = selfplayCommand(t, "", append(small, "nodes", "41")...); code != 2 || !strings.Contains(stderr, "settings or seed") {
 		t.Errorf("other settings: exit %d, error %q", code, stderr)
+	}
+}
+
+// The command printed to go on with a file of a random name finds that file and its seed.
+func TestGensfenRandomName(t *testing.T) {
+	dir := t.TempDir()
+	list := []string{"--random_file_name=1", "--nodes", "40", "--output", filepath.Join(dir, "x"), "random-file-name", "1", "loop", "20"}
+	if _, stderr, code := selfplayCommand(t, "", append([]string{"gensfen"}, list...)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "x_*.chain"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("found %q, error %v, expected one file", files, err)
+	}
+	var text strings.Builder
+	o := gensfenOptions{randomFileName: true}
+	p := newPrinter(&o, append([]string{"selfplay", "gensfen"}, list...), &generate.Config{Output: files[0]}, &text)
+	if err := p.end(io.Discard, new(generate.Progress), true, nil); !errors.Is(err, cli.ErrResumable) {
+		t.Errorf("error %v, expected %v", err, cli.ErrResumable)
+	}
+	if want := "resume with: " + words.Shell(p.resume...); !strings.Contains(text.String(), want) || strings.Contains(strings.ReplaceAll(want, "_", "-"), "random-file-name") {
+		t.Errorf("printed %q, expected %q without a random name", text.String(), want)
+	}
+	if stdout, stderr, code := selfplayCommand(t, "", p.resume[1:]...); code != 0 || !strings.Contains(stdout, files[0]+": complete") {
+		t.Errorf("again: exit %d, %q, error %q", code, stdout, stderr)
+	}
+	if o.randomFileName = false; !slices.Equal(newPrinter(&o, list, new(generate.Config), nil).resume, list) {
+		t.Error("a file whose name was given has another command")
 	}
 }
 

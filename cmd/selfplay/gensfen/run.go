@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -148,7 +147,32 @@ func (o *gensfenOptions) seedNumber(path string, f dataset.Format, stderr io.Wri
 // gensfenPrinter prints how a run goes.
 type gensfenPrinter struct {
 	cfg    *generate.Config
+	resume []string // the command that goes on with it
 	stderr io.Writer
+}
+
+// newPrinter returns the printer of a run that the words of a command ask for.
+func newPrinter(o *gensfenOptions, command []string, cfg *generate.Config, stderr io.Writer) *gensfenPrinter {
+	p := &gensfenPrinter{cfg: cfg, resume: command, stderr: stderr}
+	if o.randomFileName {
+		p.resume = named(command, cfg.Output)
+	}
+	return p
+}
+
+// named returns a command with the name that a file has got in place of the wish for a
+// random one, which would be another at every call.
+func named(command []string, file string) []string {
+	var list []string
+	for i := 0; i < len(command); i++ {
+		name, _, valued := strings.Cut(strings.TrimPrefix(command[i], "--"), "=")
+		if gensfenName(nil, name) != "random-file-name" {
+			list = append(list, command[i])
+		} else if !valued {
+			i++ // its value
+		}
+	}
+	return append(list, "--output", file) // the last one counts
 }
 
 func (p *gensfenPrinter) note(line string) { fmt.Fprintln(p.stderr, line) }
@@ -177,7 +201,7 @@ func (p *gensfenPrinter) end(stdout io.Writer, at *generate.Progress, interrupte
 	}
 	switch {
 	case interrupted:
-		fmt.Fprintln(p.stderr, "resume with:", words.Shell(os.Args...))
+		fmt.Fprintln(p.stderr, "resume with:", words.Shell(p.resume...))
 		return fmt.Errorf("%w after %d positions", cli.ErrResumable, at.Positions)
 	case err == nil && at.Games == 0:
 		fmt.Fprintf(stdout, "%s: complete, %d positions\n", p.cfg.Output, at.Positions)
