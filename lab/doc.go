@@ -36,8 +36,9 @@
 // drawn together; it is taken to be at least the one by the curvature of the likelihood,
 // which also tells of the error where every game was lost. That of seeds is the spread
 // between the ratings of a row's nets beyond what games explain, taken as equal for all
-// rows, since a few seeds do not tell it for each. Intervals are of 95 % and use Student's
-// t with the degrees of freedom of
-// Satterthwaite's approximation. P values of all pairs of rows are corrected by Holm's
+// rows, since a few seeds do not tell it for each. What a seed does to all rows is no part of
+// it in differences, where it cancels, but is in ratings on the scale of anchors and in
+// those of anchors on the scale of the rows. Intervals are of 95 % and use Student's t with
+// the degrees of freedom of Satterthwaite's approximation. P values of all pairs of rows are corrected by Holm's
 // method, which bounds the probability of any false difference in a table by 5 %.
 package lab

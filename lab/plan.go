@@ -98,6 +98,9 @@ func NewPlan(ctx context.Context, c configs.Compare, o Options, write bool) (*Pl
 			return nil, fmt.Errorf("games.ladder: %w", err)
 		}
 	}
+	if err := p.checkOpenings(); err != nil {
+		return nil, err
+	}
 	text, err := os.ReadFile(filepath.Join(p.Dir, dataFile))
 	if err == nil {
 		if err := json.Unmarshal(text, &p.games); err != nil {
@@ -351,6 +354,21 @@ func openings(v *chess.Variant, g *configs.CompareGames) (match.Openings, error)
 		return match.Openings{}, err
 	}
 	return match.FromBook(b, g.Seed), nil
+}
+
+// checkOpenings refuses more pairs than there are openings: from an opening again the players
+// would play the same games, which would count as if they told something new.
+func (p *Plan) checkOpenings() error {
+	for _, stage := range p.Stages() {
+		n, key := p.openings.Distinct, "games.pairs"
+		if stage == Ladder {
+			key = "games.ladder"
+		}
+		if found := p.pairs(stage); n > 0 && found > n {
+			return fmt.Errorf("%w: %s: found %d, expected at most %d, one for each different opening of the book: from an opening again players play the same games; ask for fewer, or name a larger book, or none, in games.book", configs.ErrInvalid, key, found, n)
+		}
+	}
+	return nil
 }
 
 // Random plies of an opening without a book, as the command match has them.

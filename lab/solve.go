@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 
 	"golang.org/x/sync/errgroup"
 
@@ -197,9 +196,9 @@ func solvedOf(all [][][]bool) []Solved {
 		}
 	}
 	seeds := len(all[0])
-	r := Ratings{left: between, SeedSD: math.Sqrt(max(between-within, 0)), Freedom: len(all) * (seeds - 1)}
+	apart := newBetweenSeeds(between, within, float64(len(all)*(seeds-1)))
 	for i := range list {
-		e := r.spread(ofPuzzles[i], 1/float64(seeds))
+		e := apart.spread(ofPuzzles[i], 1/float64(seeds))
 		reach := e.quantile(1-(1-confidence)/2) * e.sd()
 		list[i].Low, list[i].High = max(list[i].Share-reach, 0), min(list[i].Share+reach, 1)
 	}

@@ -74,7 +74,7 @@ type Ratings struct {
 	Absolute    bool         `json:"absolute"` // anchors have given ratings; else the mean of the rows is 0
 	Rows        []Rating     `json:"rows"`
 	Anchors     []Rating     `json:"anchors"`
-	SeedSD      float64      `json:"sd_seeds"` // between nets of a row, beyond what games explain
+	SeedSD      float64      `json:"sd_seeds"` // between nets of a row, beyond what games explain, and what a seed does to all rows
 	Freedom     int          `json:"degrees_of_freedom"`
 	Differences []Difference `json:"differences"`
 	// Detected is the difference, in Elo, that would have been found with probability
@@ -82,7 +82,7 @@ type Ratings struct {
 	Detected float64 `json:"detected"`
 	Seeds    int     `json:"seeds"`
 
-	left float64 // mean square of residual
+	apart betweenSeeds // of SeedSD
 }
 
 // seedRatings are the ratings of a seed's games, and the variances of differences when
@@ -182,7 +182,19 @@ func (r *Ratings) pool(f *Field, by []seedRatings) {
 	r.Freedom = (f.Rows - 1) * (f.Seeds - 1)
 	if r.Freedom > 0 {
 		left, games := residual(f, by)
-		r.left, r.SeedSD = left, math.Sqrt(max(left-games, 0))
+		r.apart = newBetweenSeeds(left, games, float64(r.Freedom))
+		r.SeedSD = r.apart.sd
+	}
+	// What a seed does to all rows stays in a rating on the scale of anchors, and in an
+	// anchor's on the scale of the rows.
+	var onScale betweenSeeds
+	if r.Absolute {
+		onScale = r.within(f, by, 0, f.Rows)
+	} else {
+		onScale = r.within(f, by, f.Rows, f.Players)
+	}
+	if f.Rows == 1 {
+		r.SeedSD, r.Freedom = onScale.sd, f.Seeds-1
 	}
 	n := float64(f.Seeds)
 	for i := range f.Players {
@@ -193,14 +205,15 @@ func (r *Ratings) pool(f *Field, by []seedRatings) {
 			variance += r.levelVariance(f, &by[s], i) / (n * n)
 		}
 		own.Elo, own.Games = mean(own.Seeds), math.Sqrt(variance)
-		nets := 0.0 // whose variance the rating has
-		if i < f.Rows {
-			nets = 1 / n
-			if !r.Absolute {
-				nets *= 1 - 1/float64(f.Rows)
-			}
+		var e spread
+		switch isRow := i < f.Rows; {
+		case isRow == r.Absolute:
+			e = onScale.spread(variance, 1/n)
+		case isRow:
+			e = r.apart.spread(variance, (1-1/float64(f.Rows))/n)
+		default: // an anchor among anchors: that of nets cancels
+			e = onScale.spread(variance, 0)
 		}
-		e := r.spread(variance, nets)
 		reach := e.quantile(1-(1-confidence)/2) * e.sd()
 		own.Low, own.High = own.Elo-reach, own.Elo+reach
 		if i < f.Rows {
@@ -231,6 +244,37 @@ func (r *Ratings) levelVariance(f *Field, s *seedRatings, i int) float64 {
 		}
 	}
 	return max(variance, 0)
+}
+
+// within returns the spread between the seeds of ratings of players, from first to before end:
+// the mean of each one's variance. What a seed does to all of them has a degree of freedom for
+// each seed but one, whatever their number, and what it does to each as many for each player but
+// one. Together they have those of Satterthwaite's approximation.
+func (r *Ratings) within(f *Field, by []seedRatings, first, end int) betweenSeeds {
+	n, seeds := float64(end-first), float64(f.Seeds)
+	if n == 0 || seeds < 2 {
+		return betweenSeeds{}
+	}
+	var left, games float64
+	level := make([]float64, f.Seeds) // means of the players
+	for i := first; i < end; i++ {
+		var own []float64
+		for s := range by {
+			own = append(own, by[s].elo[i])
+			level[s] += by[s].elo[i] / n
+			games += r.levelVariance(f, &by[s], i) / (n * seeds)
+		}
+		left += math.Pow(deviation(own), 2) / n
+	}
+	all := math.Pow(deviation(level), 2)
+	inverse := all * all // of the degrees of freedom, times the square of left and seeds less 1
+	if n > 1 {
+		inverse += (left - all) * (left - all) / (n - 1)
+	}
+	if inverse == 0 { // no spread at all
+		return betweenSeeds{}
+	}
+	return newBetweenSeeds(left, games, left*left*(seeds-1)/inverse)
 }
 
 // residual returns what tells the spread between nets of a row: the mean square of what is left
@@ -267,14 +311,25 @@ type spread struct {
 	freedom      float64 // degrees of
 }
 
-// spread is that of what has a variance by games and that of a number of nets. Freedom
-// degrees tell r.left; by Satterthwaite's approximation there are more where games, which
-// many openings tell, make up for a small one.
-func (r *Ratings) spread(games, nets float64) spread {
-	e := spread{games, nets * r.SeedSD * r.SeedSD, manyFreedom}
-	if seen := nets * r.left; seen > 0 {
+// betweenSeeds is the spread of ratings between seeds.
+type betweenSeeds struct {
+	left    float64 // mean square
+	sd      float64 // beyond what games explain of it
+	freedom float64 // degrees of, that tell left
+}
+
+func newBetweenSeeds(left, games, freedom float64) betweenSeeds {
+	return betweenSeeds{left, math.Sqrt(max(left-games, 0)), freedom}
+}
+
+// spread is that of what has a variance by games and that of a number of nets. By
+// Satterthwaite's approximation there are more degrees of freedom where games, which
+// many openings tell, make up for a small left.
+func (b betweenSeeds) spread(games, nets float64) spread {
+	e := spread{games, nets * b.sd * b.sd, manyFreedom}
+	if seen := nets * b.left; seen > 0 {
 		share := (e.games + e.seeds) / seen
-		e.freedom = min(manyFreedom, float64(r.Freedom)*max(share*share, 1))
+		e.freedom = min(manyFreedom, b.freedom*max(share*share, 1))
 	}
 	return e
 }
@@ -306,7 +361,7 @@ func (r *Ratings) compare(f *Field, by []seedRatings) {
 			for s := range by {
 				games += by[s].spread[i][j] / (n * n)
 			}
-			e := r.spread(games, 2/n)
+			e := r.apart.spread(games, 2/n)
 			d := Difference{A: i, B: j, Elo: r.Rows[i].Elo - r.Rows[j].Elo}
 			reach := e.quantile(1-(1-confidence)/2) * e.sd()
 			d.Low, d.High = d.Elo-reach, d.Elo+reach

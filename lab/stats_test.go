@@ -13,13 +13,15 @@ import (
 type planted struct {
 	rows           []float64 // Elo
 	anchor         bool      // one more player at 0, whose rating is given
+	unrated        bool      // one more player at 0, whose rating is not given
 	seeds, pairs   int
 	seedSD, bookSD float64
+	allSD          float64 // of what a seed does to all rows alike
 }
 
 func (p *planted) field(rng *rand.Rand) *Field {
 	f := &Field{Rows: len(p.rows), Players: len(p.rows), Seeds: p.seeds}
-	if p.anchor {
+	if p.anchor || p.unrated {
 		f.Players++
 	}
 	f.Given, f.SD = make([]*float64, f.Players), make([]float64, f.Players)
@@ -28,8 +30,12 @@ func (p *planted) field(rng *rand.Rand) *Field {
 	}
 	for s := range p.seeds {
 		elo := make([]float64, f.Players)
+		all := 0.0
+		if p.allSD > 0 {
+			all = p.allSD * rng.NormFloat64()
+		}
 		for i, e := range p.rows {
-			elo[i] = e + p.seedSD*rng.NormFloat64()
+			elo[i] = e + all + p.seedSD*rng.NormFloat64()
 		}
 		book := make([]float64, p.pairs)
 		for k := range book {
@@ -123,6 +129,90 @@ func TestNoDifferences(t *testing.T) {
 		if share := float64(held) / float64(all); share < 0.92 {
 			t.Errorf("%+v: %.3f of the intervals hold 0, expected about 0.95 or more", p, share)
 		}
+	}
+}
+
+// The intervals of ratings hold the truth as often as they say: of one row and of several, on the
+// scale of an anchor and of anchors on that of the rows, also where a seed moves all rows.
+func TestRatingIntervals(t *testing.T) {
+	for _, p := range []planted{
+		{rows: make([]float64, 1), seeds: 3, pairs: 20, seedSD: 80, anchor: true},
+		{rows: make([]float64, 1), seeds: 3, pairs: 20, seedSD: 80, unrated: true},
+		{rows: make([]float64, 2), seeds: 3, pairs: 20, seedSD: 20, allSD: 80, anchor: true},
+		{rows: make([]float64, 2), seeds: 3, pairs: 20, seedSD: 20, allSD: 80, unrated: true},
+	} {
+		held, all := 0, 0
+		width := 0.0
+		for trial := range uint64(2 * trials) {
+			r := rate(t, p, rand.New(rand.NewPCG(trial, 6)))
+			list := r.Rows
+			if p.unrated {
+				list = r.Anchors
+			}
+			for _, e := range list {
+				if all++; e.Low <= 0 && e.High >= 0 {
+					held++
+				}
+				width += e.High - e.Low
+			}
+		}
+		share := float64(held) / float64(all)
+		t.Logf("%+v: %.3f of %d intervals hold the truth, width %.0f", p, share, all, width/float64(all))
+		if share < 0.92 || share > 0.99 {
+			t.Errorf("%+v: %.3f of the intervals hold the truth, expected about 0.95", p, share)
+		}
+	}
+}
+
+// What a seed does to all rows is told by the seeds alone, however many rows there are: with
+// and without it intervals hold the truth as often as they say.
+func TestSeedsOfAllRows(t *testing.T) {
+	f := &Field{Rows: 5, Players: 5, Seeds: 3}
+	for _, tc := range []struct{ all, own float64 }{{50, 10}, {30, 30}, {0, 30}} {
+		rng := rand.New(rand.NewPCG(1, 7))
+		held, rated := 0, 0
+		for range 1000 {
+			r, by := &Ratings{Absolute: true}, make([]seedRatings, f.Seeds)
+			for s := range by {
+				all := tc.all * rng.NormFloat64()
+				for range f.Players {
+					by[s].elo = append(by[s].elo, all+tc.own*rng.NormFloat64())
+					by[s].spread = append(by[s].spread, make([]float64, f.Players)) // games without end
+				}
+			}
+			r.pool(f, by)
+			for _, e := range r.Rows {
+				if rated++; e.Low <= 0 && e.High >= 0 {
+					held++
+				}
+			}
+		}
+		share := float64(held) / float64(rated)
+		t.Logf("%+v: %.3f hold the truth", tc, share)
+		if share < 0.92 || share > 0.98 {
+			t.Errorf("%+v: %.3f of the intervals hold the truth, expected about 0.95", tc, share)
+		}
+	}
+}
+
+// A row alone has the error that its nets show: by three of them at 1500, 1600 and 1700 the next
+// may be anywhere near.
+func TestOneRow(t *testing.T) {
+	f := &Field{Rows: 1, Players: 2, Seeds: 3}
+	r := &Ratings{Absolute: true, Seeds: 3}
+	var by []seedRatings
+	for _, elo := range []float64{1500, 1600, 1700} {
+		by = append(by, seedRatings{[]float64{elo, 1000}, [][]float64{{100, 100}, {100, 0}}})
+	}
+	r.pool(f, by)
+	if e := r.Rows[0]; math.Abs(e.Margin()-248.4) > 0.1 { // t of 0.975 and two degrees, 4.303, times 100/√3
+		t.Errorf("found %+v, margin %.1f, expected 248.4", e, e.Margin())
+	}
+	if math.Abs(r.SeedSD-99.5) > 0.1 || r.Freedom != 2 { // √(100² − 100)
+		t.Errorf("found a deviation of %.2f of %d degrees, expected 99.5 of 2", r.SeedSD, r.Freedom)
+	}
+	if a := r.Anchors[0]; a.Low != 1000 || a.High != 1000 {
+		t.Errorf("found an anchor at %+v, expected it fixed", a)
 	}
 }
 

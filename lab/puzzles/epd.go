@@ -1,8 +1,6 @@
 package puzzles
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -122,14 +121,14 @@ func goodID(id string) bool {
 // those that begin with # are skipped. A position may stand once only. Errors wrap
 // [ErrBad] and name the line, or are those of r.
 func Read(r io.Reader, v *chess.Variant) ([]Puzzle, error) {
-	text, err := readText(r)
+	text, err := book.Unpack(r, maxText, ErrBad)
 	if err != nil {
 		return nil, err
 	}
 	var list []Puzzle
 	lines := make(map[uint64]int) // by position
 	number := 0
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		number++
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
@@ -152,30 +151,6 @@ func Read(r io.Reader, v *chess.Variant) ([]Puzzle, error) {
 		return nil, fmt.Errorf("%w: found no puzzles, expected one a line", ErrBad)
 	}
 	return list, nil
-}
-
-// readText reads all of r, through gzip if it is packed.
-func readText(r io.Reader) (string, error) {
-	text, err := readBounded(r)
-	if err != nil || !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
-		return string(text), err
-	}
-	z, err := gzip.NewReader(bytes.NewReader(text))
-	if err == nil {
-		text, err = readBounded(z)
-	}
-	if err != nil && !errors.Is(err, ErrBad) {
-		err = fmt.Errorf("%w: gzip: %w", ErrBad, err)
-	}
-	return string(text), err
-}
-
-func readBounded(r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxText+1))
-	if err == nil && len(text) > maxText {
-		err = fmt.Errorf("%w: found more than %d bytes", ErrBad, maxText)
-	}
-	return text, err
 }
 
 // EPD returns the text of a file of puzzles.
