@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -37,7 +39,7 @@ type Contestant struct {
 	// c.
 	Limits search.Limits
 	// Threads is how many threads a search uses; 0 means 1. Nothing depends on
-	// it but [Config.Load].
+	// it but [Config.Load] and [Config.Bound].
 	Threads int
 	// Net is the id of the net the player uses, for records.
 	Net string
@@ -64,6 +66,7 @@ type Config struct {
 	Openings Openings
 	// Pairs is the most pairs to play in each encounter of two players. A
 	// match that was played to its end may be continued with a greater number.
+	// No more than [Config.Bound] are played.
 	Pairs int
 	// Concurrency is the number of pairs played at a time; 0 means 1. Neither it
 	// nor the order in which pairs finish changes the result.
@@ -131,8 +134,22 @@ type GameEvent struct {
 // Number counts the games of a match from 1, those of a pair together.
 func (e *GameEvent) Number() int { return 2*e.Pair + e.Game + 1 }
 
+// Bound returns the most pairs that an encounter can play with each telling something of
+// its own: as many as there are different openings, if a game can only be played in one
+// way. A pair that is played again then says nothing new, but would count as if it did.
+func (c *Config) Bound() int {
+	varies := func(p Contestant) bool { return p.Threads > 1 || !book.Repeatable(&p.Limits) }
+	if c.Openings.Distinct == 0 || c.Game.Noise.Prob > 0 || slices.ContainsFunc(c.Players, varies) {
+		return MaxPairs
+	}
+	return c.Openings.Distinct
+}
+
+// rounds returns the most pairs that each encounter plays.
+func (c *Config) rounds() int { return min(c.Pairs, c.Bound()) }
+
 // Games returns the number of games of the whole match.
-func (c *Config) Games() int { return 2 * c.Pairs * len(c.encounters()) }
+func (c *Config) Games() int { return 2 * c.rounds() * len(c.encounters()) }
 
 // Load returns the number of threads the match keeps busy at most: in each pair
 // played at a time, one of the players thinks.

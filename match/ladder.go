@@ -32,7 +32,8 @@ type Ladder struct {
 	// Pairs are played against every anchor, whatever the rating.
 	Pairs int
 	// Margin is half of the 95 % interval, Elo, at which no more pairs are played; 0
-	// plays no more than Pairs against every anchor. Most is the most pairs in all.
+	// plays no more than Pairs against every anchor. Most is the most pairs in all;
+	// against one anchor they are also at most [Config.Bound].
 	Margin float64
 	Most   int
 	// Dir is the directory of the logs, one for each anchor. What they hold is not
@@ -181,12 +182,18 @@ func (l *Ladder) grow(pairs []int, r *LadderRating) bool {
 		more = min(more, int(needed)-played)
 	}
 	more = max(1, min(more, l.Most-played))
-	weights := make([]float64, len(pairs))
+	weights, bounds := make([]float64, len(pairs)), make([]int, len(pairs))
 	for i := range weights {
-		weights[i] = l.weight(i, r.Elo.Value)
+		cfg := l.match(i, pairs[i])
+		if bounds[i] = cfg.Bound(); pairs[i] < bounds[i] {
+			weights[i] = l.weight(i, r.Elo.Value)
+		}
+	}
+	if slices.Max(weights) == 0 { // every opening was played against every anchor
+		return false
 	}
 	for i, n := range apportion(more, weights) {
-		pairs[i] += n
+		pairs[i] = min(pairs[i]+n, bounds[i])
 	}
 	return true
 }
@@ -218,7 +225,7 @@ func cost(limits *search.Limits) float64 {
 	return 2 * moveNodes
 }
 
-// apportion divides n by weights, which are positive. The parts add up to n, and those
+// apportion divides n by weights, not all of which are 0. The parts add up to n, and those
 // that are rounded up have the largest remainders.
 func apportion(n int, weights []float64) []int {
 	sum := 0.0

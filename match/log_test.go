@@ -24,7 +24,7 @@ func testPairs() []Pair {
 func writeLog(t testing.TB) (string, []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "match.jsonl")
-	log, pairs, err := openRecords(path, "", testSchedule)
+	log, pairs, err := openRecords(path, "", "", testSchedule)
 	if err != nil || len(pairs) != 0 {
 		t.Fatalf("new log: %v, %d pairs", err, len(pairs))
 	}
@@ -74,7 +74,7 @@ func TestCutLogGoesOn(t *testing.T) {
 		if err := os.WriteFile(path, data[:size], 0o644); err != nil {
 			t.Fatal(err)
 		}
-		log, pairs, err := openRecords(path, "", testSchedule)
+		log, pairs, err := openRecords(path, "", "", testSchedule)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", size, err)
 		}
@@ -94,7 +94,7 @@ func TestCutLogGoesOn(t *testing.T) {
 
 func TestLogOfAnotherSchedule(t *testing.T) {
 	path, before := writeLog(t)
-	_, _, err := openRecords(path, "", schedule{"variant": "crazyhouse", "seed": "8", "player 1": "one", "openings": "book"})
+	_, _, err := openRecords(path, "", "", schedule{"variant": "crazyhouse", "seed": "8", "player 1": "one", "openings": "book"})
 	if !errors.Is(err, ErrOtherSchedule) {
 		t.Fatalf("error %v, want ErrOtherSchedule", err)
 	}
@@ -117,7 +117,7 @@ func TestLogWithoutPairs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for _, seed := range []string{"a longer seed than the next", "8"} {
 		s := schedule{"player 1": "one", "player 2": "two", "seed": seed}
-		r, pairs, err := openRecords(path, "", s)
+		r, pairs, err := openRecords(path, "", "", s)
 		if err != nil || len(pairs) != 0 {
 			t.Fatalf("seed %s: %d pairs, error %v", seed, len(pairs), err)
 		}
@@ -139,19 +139,19 @@ func TestLogWithoutPairsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	pgn := path + ".pgn"
 	s := schedule{"player 1": "one", "player 2": "two", "seed": "1"}
-	r, _, err := openRecords(path, pgn, s)
+	r, _, err := openRecords(path, pgn, "run", s)
 	if err := errors.Join(err, r.close(), os.WriteFile(pgn, []byte("[Event torn"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := os.ReadFile(path)
 	other := schedule{"player 1": "one", "player 2": "two", "seed": "2"}
-	if _, _, err := openRecords(path, pgn, other); err == nil {
+	if _, _, err := openRecords(path, pgn, "other", other); err == nil {
 		t.Error("another match took the PGN")
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the log has changed to %q, error %v", after, err)
 	}
-	r, _, err = openRecords(path, pgn, s)
+	r, _, err = openRecords(path, pgn, "run", s)
 	if err := errors.Join(err, r.close()); err != nil {
 		t.Errorf("the match does not go on: %v", err)
 	}
@@ -191,7 +191,7 @@ func TestDamagedLog(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := openRecords(path, "", testSchedule); !errors.Is(err, ErrBadLog) {
+		if _, _, err := openRecords(path, "", "", testSchedule); !errors.Is(err, ErrBadLog) {
 			t.Errorf("%s: error %v, want ErrBadLog", name, err)
 		}
 	}
@@ -200,17 +200,17 @@ func TestDamagedLog(t *testing.T) {
 // Only one match at a time has a log.
 func TestLogInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "match.jsonl")
-	first, _, err := openRecords(path, "", testSchedule)
+	first, _, err := openRecords(path, "", "", testSchedule)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := openRecords(path, "", testSchedule); !errors.Is(err, ErrLogInUse) || !strings.Contains(err.Error(), path) {
+	if _, _, err := openRecords(path, "", "", testSchedule); !errors.Is(err, ErrLogInUse) || !strings.Contains(err.Error(), path) {
 		t.Errorf("second opening: %v, want ErrLogInUse", err)
 	}
 	if err := first.close(); err != nil {
 		t.Fatal(err)
 	}
-	second, _, err := openRecords(path, "", testSchedule)
+	second, _, err := openRecords(path, "", "", testSchedule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,14 +218,14 @@ func TestLogInUse(t *testing.T) {
 }
 
 func TestNoLog(t *testing.T) {
-	log, pairs, err := openRecords("", "", testSchedule)
+	log, pairs, err := openRecords("", "", "", testSchedule)
 	if err != nil || pairs != nil {
 		t.Fatal(err, pairs)
 	}
 	if err := errors.Join(log.append(testPairs()[0], nil), log.close()); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := openRecords(t.TempDir(), "", testSchedule); err == nil {
+	if _, _, err := openRecords(t.TempDir(), "", "", testSchedule); err == nil {
 		t.Error("a directory was opened as a log")
 	}
 }

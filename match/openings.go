@@ -17,6 +17,9 @@ type Openings struct {
 	// ID names the way openings are chosen, for records: two Openings with
 	// the same ID give every pair the same opening.
 	ID string
+	// Distinct is how many different openings there are, after which they come again;
+	// 0 is without end. See [Config.Bound].
+	Distinct int
 	// Opening returns the opening of a pair, always the same for the same
 	// number. It is called from several goroutines. An error ends the match.
 	Opening func(pair int) (game.Opening, error)
@@ -90,8 +93,8 @@ func RandomOpenings(v *chess.Variant, seed uint64, minPlies, maxPlies int) Openi
 	}
 }
 
-// FromBook gives the openings of a book in an order shuffled by the seed; a match
-// with more rounds than the book has openings goes through it again.
+// FromBook gives the openings of a book in an order shuffled by the seed, and after
+// the last goes through it again.
 func FromBook(b *book.Book, seed uint64) Openings {
 	entries := slices.Clone(b.Entries)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -101,9 +104,20 @@ func FromBook(b *book.Book, seed uint64) Openings {
 		id += fmt.Sprintf(" plies %d", b.Plies)
 	}
 	return Openings{
-		ID: id,
+		ID: id, Distinct: distinct(entries),
 		Opening: func(pair int) (game.Opening, error) {
 			return entries[pair%len(entries)].Opening, nil
 		},
 	}
+}
+
+// distinct counts the openings that differ: a book may have one twice, as one of games cut
+// after a few plies often has.
+func distinct(entries []book.Entry) int {
+	seen := make(map[string]bool, len(entries))
+	for i := range entries {
+		o := &entries[i].Opening
+		seen[fmt.Sprintf("%s %d", o.Start.FEN(), o.Moves)] = true
+	}
+	return len(seen)
 }

@@ -80,6 +80,27 @@ func TestBookIDs(t *testing.T) {
 	}
 }
 
+// A book has as many openings as differ.
+func TestBookDistinct(t *testing.T) {
+	const white, black = "4k3/8/8/8/8/8/8/4K3[Q] w - -", "4k3/8/8/8/8/8/8/4K3[Q] b - -"
+	if n := readBook(t, chess.Crazyhouse, white+"\n"+black+"\n"+white+" id \"again\";\n", 1).Distinct; n != 2 {
+		t.Errorf("of EPD found %d openings, expected 2", n)
+	}
+	const games = "[Event \"x\"]\n\n1. e4 e5 *\n\n[Event \"x\"]\n\n1. e4 d5 *\n\n[Event \"x\"]\n\n1. d4 *\n"
+	for plies, want := range map[int]int{0: 3, 1: 2} {
+		b, err := book.Read(strings.NewReader(games), chess.Crazyhouse, book.Options{Plies: plies})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := FromBook(b, 1).Distinct; n != want {
+			t.Errorf("of games cut after %d plies found %d openings, expected %d", plies, n, want)
+		}
+	}
+	if n := RandomOpenings(chess.Crazyhouse, 1, 4, 9).Distinct; n != 0 {
+		t.Errorf("of random openings found %d, expected no end", n)
+	}
+}
+
 func TestFromBook(t *testing.T) {
 	b, err := book.Read(strings.NewReader("[Event \"x\"]\n\n1. e4 e5 *\n"), chess.Crazyhouse, book.Options{Plies: 1})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
@@ -26,8 +27,9 @@ type records struct {
 }
 
 // openRecords opens the files, or starts them, and returns the pairs they hold.
-// What a crash left half-written is removed. Empty paths keep nothing.
-func openRecords(logPath, pgnPath string, s schedule) (r *records, pairs []Pair, err error) {
+// What a crash left half-written is removed. Empty paths keep nothing. Games of the
+// match have the RunId.
+func openRecords(logPath, pgnPath, runID string, s schedule) (r *records, pairs []Pair, err error) {
 	r = &records{hash: s.hash()}
 	defer func() {
 		if err != nil {
@@ -41,7 +43,7 @@ func openRecords(logPath, pgnPath string, s schedule) (r *records, pairs []Pair,
 		}
 	}
 	if pgnPath != "" {
-		if err = r.openPGN(pgnPath, &log); err != nil {
+		if err = r.openPGN(pgnPath, runID, &log); err != nil {
 			return r, nil, fmt.Errorf("PGN %s: %w", pgnPath, err)
 		}
 	}
@@ -113,7 +115,7 @@ func (l *Log) continues(s schedule, withPGN bool) error {
 }
 
 // openPGN opens the PGN and cuts off what is not of a pair in the log.
-func (r *records) openPGN(path string, log *Log) error {
+func (r *records) openPGN(path, runID string, log *Log) error {
 	var err error
 	if r.pgn, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return err
@@ -128,7 +130,12 @@ func (r *records) openPGN(path string, log *Log) error {
 	case info.Size() < log.pgn:
 		return fmt.Errorf("found %d bytes, expected at least the %d of the pairs in the log", info.Size(), log.pgn)
 	}
-	if err := endsWithPair(r.pgn, log); err != nil {
+	if len(log.Pairs) > 0 {
+		err = endsWithPair(r.pgn, log)
+	} else if info.Size() > 0 {
+		err = firstPairOf(r.pgn, runID)
+	}
+	if err != nil {
 		return err
 	}
 	r.pgnSize = log.pgn
@@ -141,12 +148,47 @@ func (r *records) openPGN(path string, log *Log) error {
 	return durable.SyncDir(filepath.Dir(path))
 }
 
+// firstPairOf returns an error unless a PGN is what a match leaves that is stopped before its
+// first pair is in the log: one or two games with its RunId, the last of them torn perhaps. It
+// is cut off, and another file would be somebody's.
+func firstPairOf(f *os.File, runID string) error {
+	const most = 8 << 20 // bytes, more than any two games
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return err
+	}
+	parts := strings.Split(string(text), "\n\n") // tags and moves in turn
+	ok := len(text) < most && (len(parts) < 5 || len(parts) == 5 && parts[4] == "")
+	for i := 0; i < len(parts) && ok; i += 2 {
+		tags := parts[i]
+		if i == len(parts)-1 {
+			ok = tornTags(tags)
+		} else {
+			ok = strings.HasPrefix(tags, firstTag) && strings.Contains(tags, fmt.Sprintf("\n[RunId %q]", runID))
+		}
+	}
+	if !ok {
+		return errors.New("found other games than those of the match, whose log has no pairs, expected a new file or the one that the match began with")
+	}
+	return nil
+}
+
+// firstTag begins every game.
+const firstTag = "[Event "
+
+// tornTags reports whether a text can be the beginning of a game's tags.
+func tornTags(text string) bool {
+	for line := range strings.Lines(text) {
+		if line[0] != '[' {
+			return false
+		}
+	}
+	return strings.HasPrefix(text, firstTag) || strings.HasPrefix(firstTag, text)
+}
+
 // endsWithPair returns an error unless the games of the last pair in the log end where it says:
 // what follows is cut off, which in another file would be somebody's.
 func endsWithPair(f *os.File, log *Log) error {
-	if len(log.Pairs) == 0 {
-		return nil
-	}
 	tail := make([]byte, min(log.pgn, 1<<20))
 	if _, err := f.ReadAt(tail, log.pgn-int64(len(tail))); err != nil {
 		return err

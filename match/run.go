@@ -33,14 +33,14 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	s := cfg.schedule()
-	records, pairs, err := openRecords(cfg.Log, cfg.PGN, s)
+	if cfg.RunID == "" {
+		cfg.RunID = s.hash()
+	}
+	records, pairs, err := openRecords(cfg.Log, cfg.PGN, cfg.RunID, s)
 	if err != nil {
 		return Result{}, err
 	}
 	records.build = cfg.Build
-	if cfg.RunID == "" {
-		cfg.RunID = s.hash()
-	}
 	m := &run{
 		cfg: &cfg, encounters: cfg.encounters(), records: records,
 		idle: newIdleInstances(&cfg), done: make(map[int]bool),
@@ -68,7 +68,7 @@ type run struct {
 }
 
 // pairs is the number of pairs to play in all.
-func (m *run) pairs() int { return m.cfg.Pairs * len(m.encounters) }
+func (m *run) pairs() int { return m.cfg.rounds() * len(m.encounters) }
 
 // resume counts the pairs of the log.
 func (m *run) resume(pairs []Pair) error {

@@ -160,10 +160,11 @@ func TestKilledTournament(t *testing.T) {
 			}
 			kept := string(log[:size]) + line[:min(cut, len(line))]
 			// Games of a pair that is not in the log, whole or torn.
-			torn := string(pgn[:min(len(pgn), int(read.pgn)+17*cut)])
-			if i == 0 {
-				torn = ""
+			next, err := decodeLog(log[:size+len(line)])
+			if err != nil {
+				t.Fatal(err)
 			}
+			torn := string(pgn[:min(int(next.pgn), int(read.pgn)+17*cut)])
 			if os.WriteFile(cfg.Log, []byte(kept), 0o644) != nil || os.WriteFile(cfg.PGN, []byte(torn), 0o644) != nil {
 				t.Fatal("cannot write")
 			}

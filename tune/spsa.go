@@ -203,7 +203,7 @@ func (p *Path) Last() []float64 { return p.Values[len(p.Values)-1] }
 func (p *Path) Rounded() Values {
 	all := Values{}
 	for i, n := range p.Numbers {
-		all[n.Key] = fmt.Sprint(math.Round(p.Last()[i]))
+		all[n.Key] = strconv.Itoa(int(math.Round(p.Last()[i])))
 	}
 	return all
 }

@@ -175,6 +175,14 @@ func TestBadSPSA(t *testing.T) {
 	}
 }
 
+// TestPathRounded: values are whole numbers as a player's text has them, however large.
+func TestPathRounded(t *testing.T) {
+	p := Path{Numbers: []Number{{Key: "large"}, {Key: "small"}}, Values: [][]float64{{1, 1}, {1_999_999.6, -3.4}}}
+	if got := p.Rounded(); got["large"] != "2000000" || got["small"] != "-3" {
+		t.Errorf("found %v, expected 2000000 and -3", got)
+	}
+}
+
 func TestPathFigure(t *testing.T) {
 	numbers, best, width := three()
 	s := SPSA{Numbers: numbers, Batch: 1}

@@ -58,7 +58,7 @@ type Options struct {
 // that begin with # or % are skipped. In no opening may the game be over.
 // Errors wrap [ErrBad], and name the line, or are those of r.
 func Read(r io.Reader, v *chess.Variant, o Options) (*Book, error) {
-	text, err := unpack(r)
+	text, err := Unpack(r, maxText, ErrBad)
 	if err != nil {
 		return nil, err
 	}
@@ -79,26 +79,28 @@ func Read(r io.Reader, v *chess.Variant, o Options) (*Book, error) {
 	return b, nil
 }
 
-// unpack reads all of r, through gzip if it is packed.
-func unpack(r io.Reader) ([]byte, error) {
-	text, err := readBounded(r)
+// Unpack reads all of r, through gzip if it is packed: at most that many bytes, packed and
+// unpacked. Errors wrap bad, or are those of r.
+func Unpack(r io.Reader, most int, bad error) ([]byte, error) {
+	text, err := ReadBounded(r, most, bad)
 	if err != nil || !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
 		return text, err
 	}
 	z, err := gzip.NewReader(bytes.NewReader(text))
 	if err == nil {
-		text, err = readBounded(z)
+		text, err = ReadBounded(z, most, bad)
 	}
-	if err != nil && !errors.Is(err, ErrBad) {
-		err = fmt.Errorf("%w: gzip: %w", ErrBad, err)
+	if err != nil && !errors.Is(err, bad) {
+		err = fmt.Errorf("%w: gzip: %w", bad, err)
 	}
 	return text, err
 }
 
-func readBounded(r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxText+1))
-	if err == nil && len(text) > maxText {
-		err = fmt.Errorf("%w: more than %d bytes", ErrBad, maxText)
+// ReadBounded reads all of r, at most that many bytes. Errors wrap bad, or are those of r.
+func ReadBounded(r io.Reader, most int, bad error) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("%w: found more than %d bytes", bad, most)
 	}
 	return text, err
 }

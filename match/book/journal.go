@@ -99,12 +99,9 @@ const maxJournal = 1 << 30
 
 // load reads the file and leaves its offset after its last whole line.
 func (j *Journal) load(v *chess.Variant, header string) error {
-	data, err := io.ReadAll(io.LimitReader(j.file, maxJournal+1))
+	data, err := ReadBounded(j.file, maxJournal, ErrJournal)
 	if err != nil {
 		return err
-	}
-	if len(data) > maxJournal {
-		return fmt.Errorf("%w: more than %d bytes", ErrJournal, maxJournal)
 	}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
 	first, rest, _ := strings.Cut(string(whole), "\n")

@@ -164,6 +164,24 @@ func TestCaptureBonus(t *testing.T) {
 	}
 }
 
+// At the lowest of temperatures, and with the greatest bonus, the best move is drawn: a capture.
+func TestDrawWhenCold(t *testing.T) {
+	p, err := chess.ParseFEN(chess.Crazyhouse, "4k3/8/8/3p4/4P3/8/8/4K3[] w - - 0 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	take, _ := p.ParseUCI("e4d5")
+	push, _ := p.ParseUCI("e4e5")
+	res := search.Result{Move: push, Lines: []search.RootLine{{Score: 90, PV: []chess.Move{push}}, {Score: 0, PV: []chess.Move{take}}}}
+	s, rng := testSettings(), rand.New(rand.NewPCG(1, 2))
+	s.Temperature, s.CaptureBonus = 0.1, maxBonus
+	for range 100 {
+		if m := s.draw(&p, &res, rng); m != take {
+			t.Fatalf("drew %04x, expected the capture, %04x", uint16(m), uint16(take))
+		}
+	}
+}
+
 // Every bad answer of a player ends the exploration with an error.
 func TestPlayerFaults(t *testing.T) {
 	boom := errors.New("boom")
@@ -325,7 +343,7 @@ func FuzzWalk(f *testing.F) {
 func TestMeasurement(t *testing.T) {
 	b := read(t, chess.Crazyhouse, readFile(t, "testdata/openings.epd"), Options{})
 	m := Measurement{
-		NewPlayer: newMaterial, Games: 24, Seed: 5, Concurrency: 1,
+		NewPlayer: newMaterial, Games: len(b.Entries), Seed: 5, Concurrency: 1,
 		Game: game.Config{Limits: [2]search.Limits{{Nodes: 50}, {Nodes: 50}}, MaxPlies: 120},
 	}
 	got, err := m.Run(t.Context(), b)
@@ -337,15 +355,17 @@ func TestMeasurement(t *testing.T) {
 	if err != nil || got != again {
 		t.Errorf("%+v on one goroutine, %+v on three, %v", got, again, err)
 	}
-	if got.Games != 24 || got.Wins+got.Draws > 24 || got.Wins == 0 || got.Wins+got.Draws == 24 {
+	if n := len(b.Entries); got.Games != n || got.Wins+got.Draws > n || got.Wins == 0 || got.Wins+got.Draws == n {
 		t.Errorf("%+v", got)
 	}
 	m.NewPlayer = func() (game.Player, error) { return nil, game.ErrIllegal }
 	if _, err := m.Run(t.Context(), b); !errors.Is(err, game.ErrIllegal) {
 		t.Errorf("player that does not start: %v", err)
 	}
-	if _, err := (&Measurement{NewPlayer: newMaterial}).Run(t.Context(), b); !errors.Is(err, ErrSettings) {
-		t.Errorf("no games: %v", err)
+	for _, games := range []int{0, len(b.Entries) + 1} {
+		if _, err := (&Measurement{NewPlayer: newMaterial, Games: games}).Run(t.Context(), b); !errors.Is(err, ErrSettings) {
+			t.Errorf("%d games of a book of %d openings: %v", games, len(b.Entries), err)
+		}
 	}
 }
 

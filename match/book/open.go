@@ -28,14 +28,14 @@ func Text(name string, v *chess.Variant) ([]byte, error) {
 		if !HasDefault(v) {
 			return nil, noDefault(v)
 		}
-		return unpack(bytes.NewReader(crazyhouseBook))
+		return Unpack(bytes.NewReader(crazyhouseBook), maxText, ErrBad)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := unpack(f)
+	text, err := Unpack(f, maxText, ErrBad)
 	if err != nil {
 		return nil, fmt.Errorf("book %s: %w", name, err)
 	}

@@ -58,7 +58,7 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("%w: no variant", ErrSettings)
 	case s.MinPlies < 0 || s.MaxPlies < s.MinPlies || s.MaxPlies >= game.MaxGamePlies:
 		return fmt.Errorf("%w: %d to %d plies, expected a range within 0 to %d", ErrSettings, s.MinPlies, s.MaxPlies, game.MaxGamePlies-1)
-	case !repeatable(&s.Moves) || !repeatable(&s.Judge):
+	case !Repeatable(&s.Moves) || !Repeatable(&s.Judge):
 		return fmt.Errorf("%w: found limits %q for moves and %q for scores, expected nodes or depth: a search by time never comes out the same twice",
 			ErrSettings, game.LimitsText(s.Moves), game.LimitsText(s.Judge))
 	case s.Moves.MultiPV < 1 || s.Moves.MultiPV > maxMultiPV:
@@ -72,9 +72,9 @@ func (s *Settings) Validate() error {
 	return nil
 }
 
-// repeatable reports whether a search within l, by one thread, comes out the
+// Repeatable reports whether a search within l, by one thread, comes out the
 // same whenever it is made.
-func repeatable(l *search.Limits) bool {
+func Repeatable(l *search.Limits) bool {
 	return (l.Nodes > 0 || l.Depth > 0) && l.MoveTime == 0 && !l.Clock(chess.White) && !l.Clock(chess.Black)
 }
 
@@ -180,9 +180,10 @@ func (s *Settings) draw(p *chess.Position, res *search.Result, rng *rand.Rand) c
 		return res.Move
 	}
 	best := res.Lines[0].Score
-	weights := make([]float64, len(res.Lines))
-	sum := 0.0
+	weights := make([]float64, len(res.Lines)) // their logarithms first
+	most := math.Inf(-1)
 	for i, l := range res.Lines {
+		weights[i] = math.Inf(-1)
 		loss := best - l.Score
 		if loss > s.MaxLoss || len(l.PV) == 0 {
 			continue
@@ -190,7 +191,12 @@ func (s *Settings) draw(p *chess.Position, res *search.Result, rng *rand.Rand) c
 		if p.IsCapture(l.PV[0]) {
 			loss -= s.CaptureBonus
 		}
-		weights[i] = math.Exp(-float64(loss) / s.Temperature)
+		weights[i] = -float64(loss) / s.Temperature
+		most = max(most, weights[i])
+	}
+	sum := 0.0
+	for i, w := range weights {
+		weights[i] = math.Exp(w - most) // at most 1, however low the temperature
 		sum += weights[i]
 	}
 	left := rng.Float64() * sum

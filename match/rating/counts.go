@@ -114,43 +114,33 @@ func share(part float64, whole int) (float64, bool) {
 // emptyCell is the count that stands for an outcome not seen.
 const emptyCell = 1e-3
 
-// sample is an empirical distribution of scores, ready for the formulas: its
-// cells are never empty. It serves both kinds of counts; a trinomial uses the
-// first three cells.
+// sample is an empirical distribution of the scores of pairs, ready for the formulas:
+// its cells are never empty.
 type sample struct {
 	score [5]float64 // a_i, ascending from 0 to 1
 	prob  [5]float64 // p_i, positive
-	cells int        // 3 or 5
-	total float64    // N: games or pairs
-	games float64    // games to an outcome: 1 or 2
+	total float64    // N, pairs
 }
 
-func newSample(counts []int, gamesPerOutcome float64) sample {
-	s := sample{cells: len(counts), games: gamesPerOutcome}
-	for i, n := range counts {
-		s.score[i] = float64(i) / float64(len(counts)-1)
+func (p Pentanomial) sample() sample {
+	var s sample
+	for i, n := range p.Five() {
+		s.score[i] = float64(i) / float64(len(s.score)-1)
 		s.prob[i] = math.Max(float64(n), emptyCell)
 		s.total += s.prob[i]
 	}
-	for i := range counts {
+	for i := range s.prob {
 		s.prob[i] /= s.total
 	}
 	return s
 }
 
-func (t Trinomial) sample() sample { return newSample(t[:], 1) }
-
-func (p Pentanomial) sample() sample {
-	five := p.Five()
-	return newSample(five[:], 2)
-}
-
 // moments returns mean and variance of the scores under the probabilities prob.
 func (s *sample) moments(prob *[5]float64) (mean, variance float64) {
-	for i := range s.cells {
+	for i := range prob {
 		mean += s.score[i] * prob[i]
 	}
-	for i := range s.cells {
+	for i := range prob {
 		d := s.score[i] - mean
 		variance += prob[i] * d * d
 	}

@@ -6,7 +6,7 @@
 // Two kinds of counts feed it. A [Trinomial] counts single games. A
 // [Pentanomial] counts pairs of games that two players played from the same
 // opening with colours swapped; the two games of a pair are correlated through
-// the opening, so decisions are taken on pairs. Every figure is seen from the
+// the opening, so figures and decisions come of pairs. Every figure is seen from the
 // first player: a positive Elo means the first player is the stronger one.
 //
 // Symbols used in the comments: an outcome i has the score a_i in [0,1] and

@@ -67,30 +67,17 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	}{finite(e.Value), finite(e.Low), finite(e.High)})
 }
 
-// Elo returns the logistic Elo difference, taking games as independent.
-func (t Trinomial) Elo() Estimate { return t.sample().elo(hasElo(t), spread(t[:])) }
-
 // Elo returns the logistic Elo difference, with the interval from the spread
 // of pairs.
 func (p Pentanomial) Elo() Estimate {
-	five := p.Five()
-	return p.sample().elo(hasElo(p.Games()), spread(five[:]))
+	return p.sample().elo(hasElo(p.Games()), p.spread())
 }
-
-// NElo returns the normalised Elo difference, taking games as independent. It
-// is not valid while all games ended alike: there is no spread to measure by.
-func (t Trinomial) NElo() Estimate { return t.sample().nElo(spread(t[:])) }
 
 // NElo returns the normalised Elo difference from the spread of pairs. It is
 // not valid while all pairs ended alike: there is no spread to measure by.
 func (p Pentanomial) NElo() Estimate {
-	five := p.Five()
-	return p.sample().nElo(spread(five[:]))
+	return p.sample().nElo(p.spread())
 }
-
-// LOS returns the likelihood of superiority, the probability in [0,1] that the
-// first player is the stronger one; ½ without games.
-func (t Trinomial) LOS() float64 { return t.sample().los() }
 
 // LOS returns the likelihood of superiority, the probability in [0,1] that the
 // first player is the stronger one; ½ without pairs.
@@ -100,9 +87,9 @@ func (p Pentanomial) LOS() float64 { return p.sample().los() }
 func hasElo(t Trinomial) bool { return t[Draws] > 0 || t[Losses] > 0 && t[Wins] > 0 }
 
 // spread reports whether at least two outcomes were seen.
-func spread(counts []int) bool {
+func (p Pentanomial) spread() bool {
 	seen := 0
-	for _, n := range counts {
+	for _, n := range p.Five() {
 		if n > 0 {
 			seen++
 		}
@@ -132,9 +119,9 @@ func (s sample) nElo(valid bool) Estimate {
 		return Estimate{}
 	}
 	mean, variance := s.moments(&s.prob)
-	game := math.Sqrt(s.games * variance) // standard deviation of one game
+	game := math.Sqrt(2 * variance) // standard deviation of one game
 	value := NormalizedScale * (mean - 0.5) / game
-	reach := NormalizedScale * quantile95 / math.Sqrt(s.games*s.total)
+	reach := NormalizedScale * quantile95 / math.Sqrt(2*s.total)
 	return Estimate{Value: value, Low: value - reach, High: value + reach, Valid: true}
 }
 

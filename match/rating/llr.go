@@ -18,31 +18,29 @@ func (t SPRT) LLR(p Pentanomial) float64 {
 func (t SPRT) llr(s sample) float64 {
 	var p0, p1 [5]float64
 	if t.Normalized {
-		p0 = s.likeliestWithDeviation(deviations(t.Elo0, s.games))
-		p1 = s.likeliestWithDeviation(deviations(t.Elo1, s.games))
+		p0 = s.likeliestWithDeviation(deviations(t.Elo0))
+		p1 = s.likeliestWithDeviation(deviations(t.Elo1))
 	} else {
 		p0 = s.likeliestWithMean(ExpectedScore(t.Elo0))
 		p1 = s.likeliestWithMean(ExpectedScore(t.Elo1))
 	}
 	var sum float64
-	for i := range s.cells {
+	for i := range s.prob {
 		sum += s.prob[i] * math.Log(p1[i]/p0[i])
 	}
 	return s.total * sum
 }
 
 // deviations turns normalised Elo into (μ−½)/σ, σ being the standard deviation
-// of one outcome of that many games.
-func deviations(nElo, games float64) float64 {
-	return math.Sqrt(games) * nElo / NormalizedScale
-}
+// of a pair.
+func deviations(nElo float64) float64 { return math.Sqrt2 * nElo / NormalizedScale }
 
 // likeliestWithMean returns, among the distributions with the given mean, the
 // one under which the sample is most likely: p_i/(1+θ(a_i−mean)) for the θ
 // that makes it have that mean (Lagrange).
 func (s *sample) likeliestWithMean(mean float64) [5]float64 {
 	var excess [5]float64
-	for i := range s.cells {
+	for i := range s.prob {
 		excess[i] = s.score[i] - mean
 	}
 	return s.tilt(&excess)
@@ -58,20 +56,20 @@ func (s *sample) likeliestWithDeviation(t float64) [5]float64 {
 		maxRounds = 100 // a dozen suffice in practice
 	)
 	var p [5]float64
-	for i := range s.cells {
-		p[i] = 1 / float64(s.cells)
+	for i := range s.prob {
+		p[i] = 1 / float64(len(p))
 	}
 	for range maxRounds {
 		mean, variance := s.moments(&p)
 		sigma := math.Sqrt(variance)
 		var tangent [5]float64
-		for i := range s.cells {
+		for i := range s.prob {
 			z := (s.score[i] - mean) / sigma
 			tangent[i] = s.score[i] - 0.5 - t*sigma/2*(1+z*z)
 		}
 		next := s.tilt(&tangent)
 		var change float64
-		for i := range s.cells {
+		for i := range s.prob {
 			change = math.Max(change, math.Abs(next[i]-p[i]))
 		}
 		p = next
@@ -88,13 +86,13 @@ func (s *sample) likeliestWithDeviation(t float64) [5]float64 {
 // and replaced by halving it when they leave it.
 func (s *sample) tilt(x *[5]float64) [5]float64 {
 	least, most := x[0], x[0]
-	for _, v := range x[1:s.cells] {
+	for _, v := range x[1:] {
 		least, most = math.Min(least, v), math.Max(most, v)
 	}
 	low, high, theta := -1/most, -1/least, 0.0
 	for range 200 {
 		var value, slope float64
-		for i := range s.cells {
+		for i := range s.prob {
 			q := x[i] / (1 + theta*x[i])
 			value += s.prob[i] * q
 			slope -= s.prob[i] * q * q
@@ -114,7 +112,7 @@ func (s *sample) tilt(x *[5]float64) [5]float64 {
 		theta = next
 	}
 	var p [5]float64
-	for i := range s.cells {
+	for i := range s.prob {
 		p[i] = s.prob[i] / (1 + theta*x[i])
 	}
 	return p

@@ -92,7 +92,7 @@ func (t SPRT) Status(llr float64) Decision {
 func (t SPRT) ExpectedLength(elo, pairVariance float64) (acceptH1, pairs float64) {
 	s, s0, s1 := ExpectedScore(elo), ExpectedScore(t.Elo0), ExpectedScore(t.Elo1)
 	if t.Normalized {
-		s, s0, s1 = deviations(elo, 2), deviations(t.Elo0, 2), deviations(t.Elo1, 2)
+		s, s0, s1 = deviations(elo), deviations(t.Elo0), deviations(t.Elo1)
 		pairVariance = 1
 	}
 	drift := (s - (s0+s1)/2) * (s1 - s0) / pairVariance

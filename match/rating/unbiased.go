@@ -16,8 +16,7 @@ import "math"
 func (t SPRT) Unbiased(p Pentanomial) (elo, nElo Estimate) {
 	llr := t.LLR(p)
 	decision := t.Status(llr)
-	five := p.Five()
-	if decision == Continue || p.Pairs() == 0 || !spread(five[:]) {
+	if decision == Continue || p.Pairs() == 0 || !p.spread() {
 		return Estimate{}, Estimate{}
 	}
 	s := p.sample()
@@ -26,7 +25,7 @@ func (t SPRT) Unbiased(p Pentanomial) (elo, nElo Estimate) {
 
 	// A pair's score in standard deviations above ½ moves the ratio by
 	// (t1−t0)·(x−(t0+t1)/2) on average and varies it by (t1−t0)².
-	t0, t1 := deviations(t.Elo0, 2), deviations(t.Elo1, 2)
+	t0, t1 := deviations(t.Elo0), deviations(t.Elo1)
 	if !t.Normalized {
 		t0, t1 = (ExpectedScore(t.Elo0)-0.5)/deviation, (ExpectedScore(t.Elo1)-0.5)/deviation
 	}

@@ -77,7 +77,7 @@ scores from a book, which the band decides.
   selfplay book --out book.epd.gz --player net.nnue --judge uci:fairy-stockfish,Hash=1,Threads=1 --band -60..140`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return makeBook(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), o, c.Root().Version)
+			return usage(makeBook(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), o, c.Root().Version))
 		},
 	}
 	f := c.Flags()
@@ -105,6 +105,14 @@ scores from a book, which the band decides.
 	f.IntVar(&o.concurrency, "concurrency", runtime.NumCPU(), "walks made at the same time")
 	c.AddCommand(newBookCheckCommand())
 	return c
+}
+
+// usage says of settings that they are the command line's.
+func usage(err error) error {
+	if errors.Is(err, book.ErrSettings) {
+		return fmt.Errorf("%w: %w", cli.ErrUsage, err)
+	}
+	return err
 }
 
 // explorer makes what explores, and the facts of its walks.

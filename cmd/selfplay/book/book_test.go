@@ -85,7 +85,10 @@ func TestBookCheck(t *testing.T) {
 }
 
 func TestBookErrors(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "book.epd")
+	out, alone := filepath.Join(t.TempDir(), "book.epd"), filepath.Join(t.TempDir(), "alone.epd")
+	if err := os.WriteFile(alone, []byte("4k3/8/8/8/8/8/8/4K3[Q] w - -\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -95,10 +98,15 @@ func TestBookErrors(t *testing.T) {
 		"plies":        {smallBook(out, "--plies", "3..9"), 2, "FROM-TO"},
 		"band":         {smallBook(out, "--band", "5"), 2, "FROM..TO"},
 		"variant":      {smallBook(out, "--variant", "shogi"), 2, "--variant"},
-		"time":         {smallBook(out, "--player", "material,movetime=5ms"), 1, "expected nodes or depth"},
+		"time":         {smallBook(out, "--player", "material,movetime=5ms"), 2, "expected nodes or depth"},
+		"temperature":  {smallBook(out, "--temperature", "0"), 2, "temperature is 0"},
+		"count":        {smallBook(out, "--count", "0"), 2, "a book of 0 positions"},
+		"games":        {[]string{"book", "check", "--games", "5001"}, 2, "5001 games, expected 1 to 5000"},
+		"negative":     {[]string{"book", "check", "--games", "-1"}, 2, "-1 games, expected 1 to 5000"},
 		"too few":      {smallBook(out, "--band", "0..3", "--max-walks", "20"), 1, "too few positions"},
 		"other walks":  {smallBook(out, "--seed", "6"), 1, "other settings"},
 		"record where": {[]string{"book", "check", "--record", "--games", "2"}, 2, "--record"},
+		"no manifest":  {[]string{"book", "check", alone, "--record", "--games", "1", "--player", "none.nnue"}, 1, "alone.epd.json: found no manifest"},
 		"no book":      {[]string{"book", "check", out + "x"}, 1, "no such file"},
 		"no default":   {[]string{"book", "check", "--variant", "chess"}, 1, "no default book"},
 	} {

@@ -42,7 +42,8 @@ func newBookCheckCommand() *cobra.Command {
 manifest, FILE.json, exit 1 if the book is not the one it was written for.
 
 With --games, play that number of games of --player against itself, each from
-another opening, and print what White scores; --record adds that to the manifest.
+another opening, so at most as many as the book has, and print what White scores;
+--record adds that to the manifest.
 
 ` + player.Help,
 		Example: `  selfplay book check
@@ -55,13 +56,13 @@ another opening, and print what White scores; --record adds that to the manifest
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return checkBook(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), name, o)
+			return usage(checkBook(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), name, o))
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	f.IntVar(&o.plies, "plies", 0, "plies of each game of a PGN book, at most; 0: all")
-	f.IntVar(&o.games, "games", 0, "games to play; 0: none")
+	f.IntVar(&o.games, "games", 0, "games to play, at most as many as openings; 0: none")
 	f.StringVar(&o.player, "player", "material", "player of these games, against itself")
 	f.Uint64Var(&o.nodes, "nodes", 400, "nodes a move, of a player without limits of its own")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the choice of openings")
@@ -104,6 +105,9 @@ func checkBook(ctx context.Context, w, stderr io.Writer, name string, o bookChec
 	if o.games == 0 {
 		return nil
 	}
+	if o.record && m == nil {
+		return fmt.Errorf("--record: %s.json: found no manifest, expected the one that selfplay book wrote: %w", name, fs.ErrNotExist)
+	}
 	score, err := o.measure(ctx, stderr, b)
 	if err != nil {
 		return err
@@ -111,9 +115,6 @@ func checkBook(ctx context.Context, w, stderr io.Writer, name string, o bookChec
 	fmt.Fprintln(w, score)
 	if !o.record {
 		return nil
-	}
-	if m == nil {
-		return fmt.Errorf("%s.json: %w", name, fs.ErrNotExist)
 	}
 	m.Expectation = append(m.Expectation, score)
 	text, err := m.Encode()

@@ -96,7 +96,7 @@ by the same command, 130 interrupted without --log or --history.`,
 	f := c.Flags()
 	f.StringVar(&o.config, "config", "", "YAML file of the ladder; default the one of the program")
 	f.IntVar(&o.games, "games", 0, "games against each opponent at least, an even number; default that of the ladder")
-	f.IntVar(&o.most, "most", 0, "games of a net at most; default that of the ladder")
+	f.IntVar(&o.most, "most", 0, "games of a net at most; default that of the ladder, or of the program's own if it has no margin")
 	f.Float64Var(&o.margin, "margin", 0, "Elo: play until half of the 95 % interval is this; 0: no more than --games; default that of the ladder")
 	f.StringVar(&o.engine, "engine", "", "the program of the ladder's UCI opponents; default as the ladder has it")
 	f.StringVar(&o.gainEngine, "gain-engine", "", "a Fairy-Stockfish that loads nets; default as the ladder has it")
@@ -258,6 +258,7 @@ func (o *ladderOptions) ladder() (configs.Ladder, error) {
 	ladder.Games, ladder.Most = cmp.Or(o.games, ladder.Games), cmp.Or(o.most, ladder.Most)
 	if o.marginSet {
 		ladder.Margin = o.margin
+		ladder.Most = cmp.Or(ladder.Most, configs.DefaultLadder().Most) // a file without a margin has none
 	}
 	ladder.Most = max(ladder.Most, ladder.Games*len(ladder.Anchors))
 	for i := range ladder.Anchors {

@@ -128,6 +128,21 @@ func TestLadderPlaysUntilSure(t *testing.T) {
 	}
 }
 
+// TestLadderMargin: a margin means more games of a ladder whose file has none, at most as many
+// as those of the program's ladder, or as are said.
+func TestLadderMargin(t *testing.T) {
+	for _, tc := range []struct {
+		most int
+		set  bool
+		want int
+	}{{0, false, 12}, {0, true, 8000}, {200, true, 200}, {2, true, 12}} {
+		o := ladderOptions{config: testLadder(t), margin: 50, marginSet: tc.set, most: tc.most}
+		if l, err := o.ladder(); err != nil || l.Most != tc.want {
+			t.Errorf("%+v: at most %d games, error %v", tc, l.Most, err)
+		}
+	}
+}
+
 // TestLadderWithoutEngine: opponents whose engine is missing, or is another version
 // than the rating is of, are left out with a sentence; one that is asked for is an error.
 func TestLadderWithoutEngine(t *testing.T) {

@@ -72,6 +72,11 @@ and the result is the same as without the interruption if players are
 deterministic, as they are with one thread and limits of nodes or depth. The
 games of --pgn are kept in step with the log.
 
+Such players would play the same games from an opening again. So a match ends
+after a pair for each opening of the book, whatever --games says: the program's
+own has 5,000, and --book none gives random openings without end. Another --seed
+only changes their order.
+
 ` + player.Help + `
 
 Exit codes: 0 played to the end, 1 failed, 2 wrong usage, 3 the sequential test

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
@@ -160,13 +161,15 @@ func TestUndecidedTest(t *testing.T) {
 func TestExpectedLength(t *testing.T) {
 	test := rating.SPRT{Elo0: 0, Elo1: 20, Alpha: 0.05, Beta: 0.05}
 	for want, v := range map[string]*chess.Variant{"777 if the difference is 20": chess.Crazyhouse, "289 if the difference is 20": chess.Chess} {
-		lines := expectedLength(test, v, 10000)
+		lines := expectedLength(test, v, 10000, match.MaxPairs)
 		if len(lines) != 1 || !strings.Contains(lines[0], want) {
 			t.Errorf("%s: %q, want %q", v.Name, lines, want)
 		}
 	}
-	if lines := expectedLength(test, chess.Crazyhouse, 900); len(lines) != 2 {
-		t.Errorf("a limit below the expected length: %q", lines)
+	for bound, want := range map[int]string{match.MaxPairs: "consider --games ", 900: "--book none"} {
+		if lines := expectedLength(test, chess.Crazyhouse, 900, bound); len(lines) != 2 || !strings.Contains(lines[1], want) {
+			t.Errorf("a limit below the expected length: %q, expected %q", lines, want)
+		}
 	}
 }
 
@@ -179,6 +182,36 @@ func TestNotices(t *testing.T) {
 	cfg.Players[1].Threads = 2
 	if lines := notices(&cfg); len(lines) != 1 || !strings.Contains(lines[0], "players disturb each other") {
 		t.Errorf("twice as many threads as cores: %q", lines)
+	}
+	cfg.Openings.Distinct, cfg.Concurrency, cfg.Players[1].Threads = 900, 1, 1
+	cfg.Players[0].Limits.MoveTime = time.Second
+	if lines := notices(&cfg); len(lines) != 1 || !strings.Contains(lines[0], "1000 pairs from a book of 900 different openings") {
+		t.Errorf("more pairs of players by time than openings: %q", lines)
+	}
+	cfg.Players[0].Limits.MoveTime = 0
+	for i := range cfg.Players {
+		cfg.Players[i].Limits.Nodes = 400
+	}
+	if lines := notices(&cfg); len(lines) != 1 || !strings.Contains(lines[0], "only 900 of 1000 pairs are played") {
+		t.Errorf("more pairs of players by nodes than openings: %q", lines)
+	}
+}
+
+// A book is played once by players within nodes: a match of more games says so and ends, as a
+// sequential test does.
+func TestSmallBook(t *testing.T) {
+	book := filepath.Join(t.TempDir(), "small.epd")
+	text := "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR[] w KQkq -\nrnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq -\n"
+	if err := os.WriteFile(book, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"match", "material", "material", "--book", book, "--nodes", "30", "--max-plies", "40"}
+	if out, stderr, code := selfplayCommand(t, "", append(args, "--games", "6")...); code != 0 || !strings.Contains(out, "Games: 4,") || !strings.Contains(stderr, "only 2 of 3 pairs are played") {
+		t.Errorf("more games: exit %d, output %q, error %q", code, out, stderr)
+	}
+	if out, stderr, code := selfplayCommand(t, "", append(args, "--games", "600", "--sprt", "--elo1", "5")...); code != 3 ||
+		!strings.Contains(out, "Games: 4,") || !strings.Contains(stderr, "not decided after 2 pairs: all openings of the book") || !strings.Contains(stderr, "at most 2\n") {
+		t.Errorf("a test: exit %d, output\n%s\nerror\n%s", code, out, stderr)
 	}
 }
 

@@ -85,8 +85,8 @@ func TestRateTwoPlayers(t *testing.T) {
 	if a.Name != "A" || a.Pairs != (rating.Pentanomial{LD: 10, LW: 10, DW: 10, WW: 10}) || a.Games != [3]int{22, 20, 41} {
 		t.Errorf("player A: %+v", a)
 	}
-	match := rating.Trinomial(a.Games)
-	if want := match.Elo().Value; math.Abs(a.Elo.Value-r.Players[1].Elo.Value-want) > 1e-6 {
+	score, _ := rating.Trinomial(a.Games).Score()
+	if want := rating.Elo(score); math.Abs(a.Elo.Value-r.Players[1].Elo.Value-want) > 1e-6 {
 		t.Errorf("difference %v, want %v", a.Elo.Value-r.Players[1].Elo.Value, want)
 	}
 	if a.EloResampled == nil || a.EloResampled.High <= a.Elo.Value || r.Superiority[0][1] < 0.9 || math.Abs(r.Superiority[0][1]+r.Superiority[1][0]-1) > 1e-9 {

@@ -38,10 +38,17 @@ func playMatch(c *cobra.Command, cfg match.Config, p *matchPrinter, resumable bo
 		fmt.Fprintln(stderr, "resume with:", words.Shell(os.Args...))
 		return fmt.Errorf("%w after %d games", cli.ErrResumable, 2*result.Finished())
 	case err == nil && cfg.SPRT != nil && result.Verdict == rating.Continue:
-		return fmt.Errorf("%w after %d pairs: a greater number of games goes on with it", cli.ErrUndecided, result.Pairs())
+		next := "a greater number of games goes on with it"
+		if result.Pairs() == cfg.Bound() {
+			next = "all openings of the book; begin another test, " + moreOpenings
+		}
+		return fmt.Errorf("%w after %d pairs: %s", cli.ErrUndecided, result.Pairs(), next)
 	}
 	return err
 }
+
+// moreOpenings says what to do where a book is too small.
+const moreOpenings = "from a larger book (--book FILE) or random openings (--book none)"
 
 // notices returns what a user should know before the first game.
 func notices(cfg *match.Config) []string {
@@ -51,7 +58,16 @@ func notices(cfg *match.Config) []string {
 			cfg.Concurrency, load, cores))
 	}
 	if cfg.SPRT != nil && cfg.SPRT.Validate() == nil {
-		lines = append(lines, expectedLength(*cfg.SPRT, cfg.Variant, cfg.Pairs)...)
+		lines = append(lines, expectedLength(*cfg.SPRT, cfg.Variant, cfg.Games()/2, cfg.Bound())...)
+	}
+	switch n := cfg.Openings.Distinct; {
+	case n == 0 || cfg.Pairs <= n:
+	case cfg.Bound() > n:
+		lines = append(lines, fmt.Sprintf("warning: %d pairs from a book of %d different openings: pairs from one opening resemble each other, and errors are larger than printed, consider at most %d games, or play %s",
+			cfg.Pairs, n, 2*n, moreOpenings))
+	default:
+		lines = append(lines, fmt.Sprintf("warning: only %d of %d pairs are played, one for each different opening of the book: players within nodes or depth would play the same games again; for more play %s",
+			n, cfg.Pairs, moreOpenings))
 	}
 	if cfg.Log == "" && cfg.Games() > 1000 {
 		lines = append(lines, "without --log a match that is stopped begins anew")
@@ -69,9 +85,9 @@ func openingResults(v *chess.Variant) (win, draw, loss float64) {
 	return 0.30, 0.60, 0.10
 }
 
-// expectedLength says how many pairs a test may take. Half way between the
-// hypotheses it takes longest.
-func expectedLength(t rating.SPRT, v *chess.Variant, limit int) []string {
+// expectedLength says how many pairs a test may take, which has limit pairs and can have
+// bound. Half way between the hypotheses it takes longest.
+func expectedLength(t rating.SPRT, v *chess.Variant, limit, bound int) []string {
 	variance := rating.OpeningVariance(openingResults(v))
 	middle := (t.Elo0 + t.Elo1) / 2
 	var parts []string
@@ -83,7 +99,11 @@ func expectedLength(t rating.SPRT, v *chess.Variant, limit int) []string {
 	}
 	lines := []string{fmt.Sprintf("expected pairs of the test [%g, %g]: %s; at most %d", t.Elo0, t.Elo1, strings.Join(parts, ", "), limit)}
 	if longest > float64(limit) {
-		lines = append(lines, fmt.Sprintf("warning: the test may end undecided, consider --games %d or bounds further apart", 2*int(math.Ceil(2*longest/100)*100)))
+		more := fmt.Sprintf("--games %d", 2*int(math.Ceil(2*longest/100)*100))
+		if longest > float64(bound) {
+			more = "playing " + moreOpenings
+		}
+		lines = append(lines, fmt.Sprintf("warning: the test may end undecided, consider %s or bounds further apart", more))
 	}
 	return lines
 }
