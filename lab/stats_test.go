@@ -164,8 +164,8 @@ func TestRatingIntervals(t *testing.T) {
 	}
 }
 
-// What a seed does to all rows is told by the seeds alone, however many rows there are: with
-// and without it intervals hold the truth as often as they say.
+// More rows say nothing more about an effect that a seed has on all rows alike. With such an
+// effect and without it, intervals contain the truth as often as they should.
 func TestSeedsOfAllRows(t *testing.T) {
 	f := &Field{Rows: 5, Players: 5, Seeds: 3}
 	for _, tc := range []struct{ all, own float64 }{{50, 10}, {30, 30}, {0, 30}} {

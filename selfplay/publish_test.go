@@ -29,6 +29,27 @@ func openPublisher(t *testing.T, ids ...string) (*Run, *publisher) {
 	return r, &publisher{run: r, spool: s, actor: localActor}
 }
 
+// answering opens the ingester of a run, which answers questions and stores games when it
+// is told to.
+func answering(t *testing.T, r *Run) *ingester {
+	t.Helper()
+	in, err := openIngester(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	stop, err := in.serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return in
+}
+
 // onDisk counts how often each game is in the run's buffer.
 func onDisk(t *testing.T, r *Run) map[string]int {
 	t.Helper()
@@ -48,16 +69,7 @@ func TestSpooledUntilOnDisk(t *testing.T) {
 	if n, err := p.once(t.Context()); n != 2 || err != nil {
 		t.Fatalf("published %d games, error %v; want 2", n, err)
 	}
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.close()
-	stop, err := in.serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
+	in := answering(t, r)
 	if err := p.ask(t.Context()); err != nil || p.spool.size() != 2 || p.unsent() {
 		t.Fatalf("on the stream only: error %v, %d games spooled, to be published again: %v; want 2 and none", err, p.spool.size(), p.unsent())
 	}

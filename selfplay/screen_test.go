@@ -93,16 +93,7 @@ func TestUnverifiable(t *testing.T) {
 func TestVerifierCatchesUp(t *testing.T) {
 	t.Parallel()
 	r, p := openPublisher(t, "run-local-0-0-000000", "run-local-0-0-000001")
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.close()
-	stop, err := in.serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
+	in := answering(t, r)
 	store := func() {
 		t.Helper()
 		if _, err := p.once(t.Context()); err != nil {

@@ -121,6 +121,7 @@ var group = map[string]int{
 	"internal/allocator":   1,
 	"internal/chaos":       12,
 	"internal/chaos/fault": 10,
+	"internal/bounded":     0,
 	"internal/check":       1,
 	"internal/clustertest": 11,
 	"internal/cputime":     1,

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/match/book"
+	"github.com/crazyhouse-rl/selfplay/internal/bounded"
 )
 
 func shipped(t *testing.T) []Puzzle {
@@ -24,7 +24,7 @@ func TestDefault(t *testing.T) {
 	if len(set) != 1000 || len(crazyhousePuzzles) > 200<<10 {
 		t.Errorf("%d puzzles in %d bytes", len(set), len(crazyhousePuzzles))
 	}
-	text, err := book.Unpack(bytes.NewReader(crazyhousePuzzles), maxText, ErrBad)
+	text, err := bounded.Unpack(bytes.NewReader(crazyhousePuzzles), maxText, ErrBad)
 	if err != nil || !bytes.Equal(text, EPD(set)) {
 		t.Errorf("the set is not written as AppendEPD writes it: %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/match/book"
+	"github.com/crazyhouse-rl/selfplay/internal/bounded"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -121,7 +121,7 @@ func goodID(id string) bool {
 // those that begin with # are skipped. A position may stand once only. Errors wrap
 // [ErrBad] and name the line, or are those of r.
 func Read(r io.Reader, v *chess.Variant) ([]Puzzle, error) {
-	text, err := book.Unpack(r, maxText, ErrBad)
+	text, err := bounded.Unpack(r, maxText, ErrBad)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/bounded"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
-	"github.com/crazyhouse-rl/selfplay/match/book"
 )
 
 // ErrJournal says that a journal is no journal, or one of other games or settings.
@@ -50,7 +50,7 @@ func OpenJournal(path string, v *chess.Variant, header string) (*Journal, error)
 
 // load reads the file and leaves its offset after the last whole game.
 func (j *Journal) load(v *chess.Variant, header string) error {
-	data, err := book.ReadBounded(j.file, maxText, ErrBad)
+	data, err := bounded.Read(j.file, maxText, ErrBad)
 	if err != nil {
 		return err
 	}

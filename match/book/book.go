@@ -2,7 +2,6 @@ package book
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/bounded"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -58,7 +58,7 @@ type Options struct {
 // that begin with # or % are skipped. In no opening may the game be over.
 // Errors wrap [ErrBad], and name the line, or are those of r.
 func Read(r io.Reader, v *chess.Variant, o Options) (*Book, error) {
-	text, err := Unpack(r, maxText, ErrBad)
+	text, err := bounded.Unpack(r, maxText, ErrBad)
 	if err != nil {
 		return nil, err
 	}
@@ -77,32 +77,6 @@ func Read(r io.Reader, v *chess.Variant, o Options) (*Book, error) {
 		return nil, fmt.Errorf("%w: no openings", ErrBad)
 	}
 	return b, nil
-}
-
-// Unpack reads all of r, through gzip if it is packed: at most that many bytes, packed and
-// unpacked. Errors wrap bad, or are those of r.
-func Unpack(r io.Reader, most int, bad error) ([]byte, error) {
-	text, err := ReadBounded(r, most, bad)
-	if err != nil || !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
-		return text, err
-	}
-	z, err := gzip.NewReader(bytes.NewReader(text))
-	if err == nil {
-		text, err = ReadBounded(z, most, bad)
-	}
-	if err != nil && !errors.Is(err, bad) {
-		err = fmt.Errorf("%w: gzip: %w", bad, err)
-	}
-	return text, err
-}
-
-// ReadBounded reads all of r, at most that many bytes. Errors wrap bad, or are those of r.
-func ReadBounded(r io.Reader, most int, bad error) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
-	if err == nil && len(text) > most {
-		err = fmt.Errorf("%w: found more than %d bytes", bad, most)
-	}
-	return text, err
 }
 
 // readEPD reads the openings of a text with one position a line.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/bounded"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -99,7 +100,7 @@ const maxJournal = 1 << 30
 
 // load reads the file and leaves its offset after its last whole line.
 func (j *Journal) load(v *chess.Variant, header string) error {
-	data, err := ReadBounded(j.file, maxJournal, ErrJournal)
+	data, err := bounded.Read(j.file, maxJournal, ErrJournal)
 	if err != nil {
 		return err
 	}

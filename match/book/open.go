@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/bounded"
 )
 
 // Open reads the book in a file. Without a name, or if that is "default", it is the
@@ -28,14 +29,14 @@ func Text(name string, v *chess.Variant) ([]byte, error) {
 		if !HasDefault(v) {
 			return nil, noDefault(v)
 		}
-		return Unpack(bytes.NewReader(crazyhouseBook), maxText, ErrBad)
+		return bounded.Unpack(bytes.NewReader(crazyhouseBook), maxText, ErrBad)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := Unpack(f, maxText, ErrBad)
+	text, err := bounded.Unpack(f, maxText, ErrBad)
 	if err != nil {
 		return nil, fmt.Errorf("book %s: %w", name, err)
 	}

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"slices"
-
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/check"
@@ -159,14 +157,10 @@ func (s Scores) Set(m Model) error {
 	return m.SetScoreScale(s.Scale)
 }
 
-// FitScores has a model take scores for what samples with results say, with fit_offset
-// the offset too, and returns both. Samples that do not determine it leave the model as
-// it is: the error wraps nnuefit.ErrNoFit.
+// FitScores has a model take scores for what samples say, with fit_offset the offset
+// too, and returns both. Samples that do not determine it leave the model as it is: the
+// error wraps nnuefit.ErrNoFit.
 func (t *Training) FitScores(m Model, samples []sample.Sample) (found Scores, err error) {
-	noResult := func(s sample.Sample) bool { return s.NoResult }
-	if slices.ContainsFunc(samples, noResult) {
-		samples = slices.DeleteFunc(slices.Clone(samples), noResult)
-	}
 	found.Offset, found.Scale, err = nnuefit.FitScale(samples)
 	if err != nil {
 		return Scores{}, err

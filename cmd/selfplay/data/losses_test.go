@@ -12,7 +12,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/dataset"
 )
 
-// What games lose that are not copied whole is said once, and of none that are.
+// What is lost of games that are not copied whole is said once; of games that are,
+// nothing is said.
 func TestLossesOfGames(t *testing.T) {
 	dir := t.TempDir()
 	games := clitest.Games(t, gensfen.Commands())
@@ -38,7 +39,8 @@ func TestLossesOfGames(t *testing.T) {
 	}
 }
 
-// Scores that become those of another unit are told, with both units, whatever the format.
+// Where scores are converted to another unit the command says from which to which,
+// whatever the format.
 func TestConvertedScores(t *testing.T) {
 	dir := t.TempDir()
 	games := clitest.Games(t, gensfen.Commands())
