@@ -3,6 +3,7 @@ package ab
 import (
 	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -67,9 +68,16 @@ func (c *control) enough(w *worker) bool {
 			return true
 		}
 	}
-	spent, ok := c.Running()
-	if !ok || !c.Shared {
+	if !c.Shared {
 		return false
 	}
-	return len(w.moves) == 1 || float64(spent) >= float64(c.Soft)*w.doubt()
+	done := func(spent time.Duration) bool {
+		return len(w.moves) == 1 || float64(spent) >= float64(c.Soft)*w.doubt()
+	}
+	spent, ok := c.Running()
+	if !ok {
+		c.Ready(done(c.Elapsed()))
+		return false
+	}
+	return done(spent)
 }

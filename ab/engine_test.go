@@ -11,6 +11,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/search/clock"
 )
 
 const (
@@ -291,6 +292,29 @@ func TestPonder(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkResult(t, l, r)
+}
+
+// A search that pondered for longer than the move deserves ends as soon as it is hit.
+func TestPonderHitAfterLong(t *testing.T) {
+	p := chess.Crazyhouse.Start()
+	lim := search.Limits{Ponder: true, Time: [2]time.Duration{time.Minute, time.Minute}} // some 2 s a move
+	for _, long := range []bool{true, false} {
+		w := &worker{moves: make([]rootMove, 2)}
+		c := newControl(&lim, &p, 1)
+		if long {
+			c.Began = c.Began.Add(-time.Minute)
+		}
+		var hits clock.Switch
+		end := hits.Begin(t.Context(), c.Clock)
+		if c.enough(w) {
+			t.Errorf("pondered long %t: no further iteration before the hit", long)
+		}
+		hits.Hit()
+		if c.Stopped() != long {
+			t.Errorf("pondered long %t: stopped by the hit %t", long, !long)
+		}
+		end()
+	}
 }
 
 // testPonder runs in a bubble of package synctest.

@@ -12,6 +12,7 @@ import (
 func (w *worker) negamax(ply, depth, alpha, beta int, cut bool) int {
 	f := &w.stack[ply]
 	f.pvLen = 0
+	f.shared = 0 // an earlier search of the node, to another depth, is no longer of interest
 	f.inCheck = f.pos.InCheck()
 	if w.drawn(ply) {
 		w.visit()

@@ -33,7 +33,7 @@ func Settle(p *chess.Position) (end chess.Position, line []chess.Move, ok bool) 
 	for _, m := range line {
 		end.Make(m)
 	}
-	return end, line, s.nodes <= settleNodes && !end.InCheck() && end.HasLegalMove()
+	return end, line, s.nodes <= settleNodes && len(line) < settlePlies && !end.InCheck() && end.HasLegalMove()
 }
 
 // settleInfinite is beyond every evaluation, and settleMate beyond those of positions

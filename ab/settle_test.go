@@ -136,6 +136,14 @@ func TestSettleKnown(t *testing.T) {
 	if end, _, ok := Settle(&mate); ok {
 		t.Errorf("mate has the end %s, expected none", end.FEN())
 	}
+	// A hunt of the king that is not over when the search has to end.
+	long, err := chess.ParseFEN(chess.Crazyhouse, "r1b2bnr/pp2k2p/3qP3/2pPppp1/1PP3n1/N2P1NPB/P2K1P1P/1RB1Q2R[] b - - 0 17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, line, ok := Settle(&long); ok || len(line) != settlePlies {
+		t.Errorf("a line of %d plies is at its end (%t)", len(line), ok)
+	}
 }
 
 func BenchmarkSettle(b *testing.B) {

@@ -43,6 +43,32 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// A search by several threads ends at its limit and not before, whatever they find of
+// each other's nodes. One search in a hundred would tell if what threads share of a node
+// outlived a search of it.
+func TestThreadsReachDepth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	e := New(newMaterial, Options{HashMB: 4, Threads: 2})
+	for range 300 {
+		l := chess.NewLine(chess.Crazyhouse.Start())
+		for range 6 + rng.IntN(30) {
+			var moves chess.MoveList
+			if l.Pos().Legal(&moves); moves.N == 0 {
+				break
+			}
+			l.Push(moves.Moves[rng.IntN(moves.N)])
+		}
+		if !l.Pos().HasLegalMove() {
+			continue
+		}
+		e.Clear()
+		depth := 10 + rng.IntN(4)
+		if r := mustSearch(t, e, l, search.Limits{Depth: depth}); r.Depth != depth {
+			t.Errorf("%s: the search ended at depth %d, expected %d", l.Pos().FEN(), r.Depth, depth)
+		}
+	}
+}
+
 // Threads that divide a search without selective rules find its minimax value.
 func TestThreadsFindMinimax(t *testing.T) {
 	e := New(newMaterial, Options{HashMB: 1, Threads: 3, Params: onlyRules(nil)})

@@ -69,7 +69,7 @@ func (s *stage) set(selection *Selection, v *values) {
 	s.Selection, s.values = *selection, v
 	for d := 1; d < len(s.reductions); d++ {
 		for n := 1; n < len(s.reductions[d]); n++ {
-			s.reductions[d][n] = int16(s.exactReduction(d, n))
+			s.reductions[d][n] = int16(min(s.exactReduction(d, n), math.MaxInt16))
 		}
 	}
 }

@@ -28,6 +28,22 @@ func TestReductionsOfAllMachines(t *testing.T) {
 	}
 }
 
+// Reductions rise with depth and number at the ends of what can be set, too.
+func TestReductionsAtTheirBounds(t *testing.T) {
+	for _, settings := range []map[string]string{
+		{"reduce_divisor": "500", "reduce_base": "4096"}, {"reduce_divisor": "8000", "reduce_base": "-2048"},
+	} {
+		s := newTuning(chess.Crazyhouse, settings).early
+		for d := 2; d < len(s.reductions); d++ {
+			for n := 2; n < len(s.reductions[d]); n++ {
+				if r := s.reductions[d][n]; r < s.reductions[d-1][n] || r < s.reductions[d][n-1] {
+					t.Fatalf("%v: depth %d, move %d: reduction %d falls", settings, d, n, r)
+				}
+			}
+		}
+	}
+}
+
 // TestLateIterations: each iteration goes by the parameters of its time, which comes
 // sooner in long searches, and settings change either.
 func TestLateIterations(t *testing.T) {

@@ -29,6 +29,7 @@ type Clock struct {
 
 	mu      sync.Mutex
 	running time.Time   // when the allowance began to count; zero while pondering
+	ready   bool        // what was searched while pondering will do
 	timer   *time.Timer // stops the search at the hard bound
 	hit     chan struct{}
 }
@@ -62,6 +63,17 @@ func (c *Clock) start() {
 	if c.Timed {
 		c.timer = time.AfterFunc(c.Hard, c.Stop)
 	}
+	if c.ready {
+		c.Stop()
+	}
+}
+
+// Ready notes whether what a pondering search has found would end one whose time counts:
+// then a ponder hit stops it at once.
+func (c *Clock) Ready(ready bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ready = ready && c.Timed && c.running.IsZero()
 }
 
 // release ends the timer.

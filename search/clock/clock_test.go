@@ -53,6 +53,45 @@ func TestSwitchEndsWithItsContext(t *testing.T) {
 	})
 }
 
+// A hit stops a search that is ready when it comes, and no other.
+func TestPonderHitEndsWhatIsReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := search.Limits{Ponder: true, Time: [2]time.Duration{time.Hour, time.Hour}}
+		endless := search.Limits{Ponder: true, Infinite: true}
+		for _, test := range []struct {
+			name   string
+			lim    *search.Limits
+			before []bool // what Ready is told before the hit
+			after  []bool
+			stops  bool
+		}{
+			{"ready", &shared, []bool{false, true}, nil, true},
+			{"no longer ready", &shared, []bool{true, false}, nil, false},
+			{"never told", &shared, nil, nil, false},
+			{"ready after the hit", &shared, nil, []bool{true}, false},
+			{"without a limit of time", &endless, []bool{true}, nil, false},
+		} {
+			var s Switch
+			c := New(test.lim, start)
+			end := s.Begin(context.Background(), c)
+			for _, ready := range test.before {
+				c.Ready(ready)
+			}
+			if c.Stopped() {
+				t.Errorf("%s: stopped before the hit", test.name)
+			}
+			s.Hit()
+			for _, ready := range test.after {
+				c.Ready(ready)
+			}
+			if stops(c, time.Millisecond) != test.stops {
+				t.Errorf("%s: stopped %t", test.name, !test.stops)
+			}
+			end()
+		}
+	})
+}
+
 func TestPonderHits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := search.Limits{Ponder: true, MoveTime: time.Millisecond}

@@ -131,6 +131,9 @@ func searchDepth(ctx context.Context, e *ab.Engine, line *chess.Line, depth int)
 	if err == nil {
 		err = ctx.Err()
 	}
+	if err == nil && r.Depth != depth {
+		err = fmt.Errorf("a search of depth %d ended at %d", depth, r.Depth)
+	}
 	return depthSearch{time.Since(start).Seconds(), float64(r.Nodes)}, err
 }
 
