@@ -210,6 +210,13 @@ func (rec *PGNRecord) provenance(g *Game) {
 			g.TimeControls[c] = own
 		}
 	}
-	g.Began, _ = time.Parse(pgnTime, rec.Tags["GameStartTime"]) // zero if unknown
-	g.Ended, _ = time.Parse(pgnTime, rec.Tags["GameEndTime"])
+	g.Began, g.Ended = rec.Times()
+}
+
+// Times returns when the game began and ended by the tags GameStartTime and GameEndTime,
+// which match runners write; zero if unknown.
+func (rec *PGNRecord) Times() (began, ended time.Time) {
+	began, _ = time.Parse(pgnTime, rec.Tags["GameStartTime"])
+	ended, _ = time.Parse(pgnTime, rec.Tags["GameEndTime"])
+	return began, ended
 }

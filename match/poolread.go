@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -111,6 +112,9 @@ func (l *PoolLoader) malformed(err error) {
 	}
 }
 
+// longestGame bounds the time that tags may give a game.
+const longestGame = 30 * 24 * time.Hour
+
 // poolGame returns what counts of a record; it is false if the game does not
 // count.
 func (l *PoolLoader) poolGame(rec *game.PGNRecord) (rating.PoolGame, bool) {
@@ -139,6 +143,9 @@ func (l *PoolLoader) poolGame(rec *game.PGNRecord) (rating.PoolGame, bool) {
 	case nameless(g.White) || nameless(g.Black) || g.White == g.Black:
 		l.Counts.Nameless++
 		return g, false
+	}
+	if began, ended := rec.Times(); !began.IsZero() && ended.After(began) && ended.Sub(began) < longestGame {
+		g.Seconds = ended.Sub(began).Seconds()
 	}
 	g.Result = map[chess.Outcome]rating.Outcome{
 		chess.WhiteWins: rating.Win, chess.BlackWins: rating.Loss, chess.Draw: rating.Draw,

@@ -26,9 +26,8 @@
 # games where they say most, between players of like strength.
 #
 # With MARGIN=25 the script goes on until every rating is known to ± 25 Elo, by pairs of
-# games. As long as one is not, each player plays 40 games more with the next one below,
-# for an error is one of the whole chain down to the anchor, and a player that is known
-# less well with everyone less than 200 Elo away, again and again.
+# games: again and again "rate --plan" says which two players of the list have to play, as
+# those games lower the errors most for their time, and these two play up to 40 more.
 #
 # Environment: SELFPLAY is our program, by default built from this tree; ANCHOR is
 # NAME=ELO for rate, by default none: the mean is 0 then; MARGIN as above, by default none.
@@ -52,7 +51,7 @@ if [ -n "${MARGIN:-}" ] && ! [[ $MARGIN =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
 fi
 
 names=() players=()
-while read -r name text; do
+while read -r name text || [ -n "$name" ]; do
   case $name in '' | '#'*) continue ;; esac
   if [ -z "$text" ] || [[ $name =~ [^A-Za-z0-9._-] ]]; then
     echo "rating-list: found the line '$name $text' in $list, expected a name of letters, digits, '.', '_' and '-', then a player" >&2
@@ -82,27 +81,23 @@ meet() {
   grep ' failed in ' "$match.table" >&2 || true # of games lost on time or by no answer, not on the board
 }
 
-# ratings: rates all players by all games of the directory.
+# ratings: rates all players by all games of the directory, and with MARGIN says which
+# games are worth most. The games give their time, which the logs do not.
 ratings() {
-  "$SELFPLAY" rate "$dir"/*_vs_*.jsonl ${ANCHOR:+--anchor "$ANCHOR"} --plot "$dir/ratings.svg" >"$dir/ratings.txt"
+  "$SELFPLAY" rate "$dir"/*_vs_*.pgn --no-replay ${ANCHOR:+--anchor "$ANCHOR"} --plot "$dir/ratings.svg" \
+    ${MARGIN:+--plan "$MARGIN" "${names[@]/#/--plan-for=}"} >"$dir/ratings.txt"
 }
 
-# near: prints the pairs of players who have to play more, as numbers of the list, or
-# nothing if every rating is known to MARGIN. In the table of rate, by falling Elo, the
-# second column is Elo, the fourth the error and the sixteenth the name.
-near() {
-  awk -v margin="$MARGIN" -v list="${names[*]}" '
+# next: prints the two players who have to play next, as numbers of the list, and how many
+# games, or nothing if there is no plan.
+next() {
+  awk -v list="${names[*]}" '
     BEGIN { n = split(list, name); for (i = 1; i <= n; i++) number[name[i]] = i - 1 }
-    NF == 0 { exit }
-    NR > 1 && $16 in number {
-      elo[++k] = $2; player[k] = number[$16]
-      if ($4 !~ /^[0-9]/ || $4 + 0 > margin) wide[k] = any = 1
-    }
-    END {
-      for (i = 1; any && i < k; i++)
-        for (j = i + 1; j <= k; j++)
-          if (j == i + 1 || (wide[i] || wide[j]) && elo[i] - elo[j] < 200)
-            print player[i] < player[j] ? player[i] " " player[j] : player[j] " " player[i]
+    /^plan for/ { plan = 1 }
+    plan && $3 in number && $4 in number {
+      i = number[$3]; j = number[$4]
+      print i < j ? i " " j : j " " i, $1 < 40 ? $1 : 40
+      exit
     }' "$dir/ratings.txt"
 }
 
@@ -113,10 +108,13 @@ for ((j = 1; j < ${#names[@]}; j++)); do
   done
 done
 ratings
-while [ -n "${MARGIN:-}" ] && pairs=$(near) && [ -n "$pairs" ]; do
-  while read -r i j; do
-    meet "$i" "$j" $(($(played "$i" "$j") + 40))
-  done <<<"$pairs"
+while [ -n "${MARGIN:-}" ] && read -r i j more < <(next); do
+  before=$(played "$i" "$j")
+  meet "$i" "$j" $((before + more))
+  if [ "$(played "$i" "$j")" -eq "$before" ]; then
+    echo "rating-list: found no openings left for ${names[i]} and ${names[j]}, expected more games: give a larger book with --openings" >&2
+    exit 1
+  fi
   ratings
 done
 cat "$dir/ratings.txt"

@@ -3,6 +3,7 @@ package rating
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Errors of a rating pool.
@@ -24,6 +25,7 @@ const maxPlayers = 2000
 type PoolGame struct {
 	White, Black string  // names, not equal
 	Result       Outcome // for White
+	Seconds      float64 // it took; 0 if that is not known
 }
 
 // A Pool holds games among any number of players, in blocks. A block is one
@@ -36,12 +38,19 @@ type Pool struct {
 
 	edges   []edge
 	edgeOf  map[edge]int
+	spent   []spent  // by edge
 	results []result // of all games, block by block
 	ends    []int    // of each block in results
 }
 
 // edge is a meeting of two players with given colours; players are indices.
 type edge struct{ white, black int }
+
+// spent is how long games with a known time took.
+type spent struct {
+	games   int
+	seconds float64
+}
 
 // result is a game's: the index of its edge, and the outcome for White.
 type result struct {
@@ -64,6 +73,8 @@ func (p *Pool) Add(block ...PoolGame) error {
 			return fmt.Errorf("%w: %.80q plays itself, expected two players", ErrPool, g.White)
 		case g.Result != Loss && g.Result != Draw && g.Result != Win:
 			return fmt.Errorf("%w: outcome %d, expected Loss, Draw or Win", ErrPool, g.Result)
+		case !(g.Seconds >= 0) || math.IsInf(g.Seconds, 1):
+			return fmt.Errorf("%w: a game of %g seconds, expected 0 or more", ErrPool, g.Seconds)
 		}
 	}
 	if len(p.names)+2*len(block) > maxPlayers {
@@ -73,7 +84,15 @@ func (p *Pool) Add(block ...PoolGame) error {
 	}
 	for _, g := range block {
 		e := edge{p.player(g.White), p.player(g.Black)}
-		p.results = append(p.results, result{int32(indexOf(&p.edgeOf, &p.edges, e)), uint8(g.Result)})
+		i := indexOf(&p.edgeOf, &p.edges, e)
+		p.results = append(p.results, result{int32(i), uint8(g.Result)})
+		if i == len(p.spent) {
+			p.spent = append(p.spent, spent{})
+		}
+		if g.Seconds > 0 {
+			p.spent[i].games++
+			p.spent[i].seconds += g.Seconds
+		}
 		p.records[e.white].games[g.Result]++
 		p.records[e.black].games[Win-g.Result]++
 	}

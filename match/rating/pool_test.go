@@ -16,7 +16,7 @@ import (
 func games(p *Pool, white, black string, wins, draws, losses int) {
 	for outcome, n := range [3]int{losses, draws, wins} {
 		for range n {
-			if err := p.Add(PoolGame{white, black, Outcome(outcome)}); err != nil {
+			if err := p.Add(PoolGame{White: white, Black: black, Result: Outcome(outcome)}); err != nil {
 				panic(err)
 			}
 		}
@@ -53,7 +53,7 @@ func randomPool(rng *rand.Rand, players, pairs int) *Pool {
 			} else if x < win+0.1 {
 				result = Draw
 			}
-			return PoolGame{fmt.Sprint(white), fmt.Sprint(black), result}
+			return PoolGame{White: fmt.Sprint(white), Black: fmt.Sprint(black), Result: result}
 		}
 		if err := p.Add(play(a, b), play(b, a)); err != nil {
 			panic(err)
@@ -205,7 +205,7 @@ func TestPoolMirror(t *testing.T) {
 	}
 	for _, g := range p.results {
 		e := p.edges[g.edge]
-		if err := q.Add(PoolGame{p.names[e.black], p.names[e.white], Win - Outcome(g.outcome)}); err != nil {
+		if err := q.Add(PoolGame{White: p.names[e.black], Black: p.names[e.white], Result: Win - Outcome(g.outcome)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -326,8 +326,8 @@ func TestPoolLongChain(t *testing.T) {
 
 func TestPoolRefuses(t *testing.T) {
 	var p Pool
-	for _, g := range []PoolGame{{"a", "a", Win}, {"a", "b", 3}, {"a", "b", -1}} {
-		if err := p.Add(PoolGame{"a", "b", Win}, g); !errors.Is(err, ErrPool) {
+	for _, g := range []PoolGame{{"a", "a", Win, 0}, {"a", "b", 3, 0}, {"a", "b", -1, 0}, {"a", "b", Win, -1}, {"a", "b", Win, math.Inf(1)}, {"a", "b", Win, math.NaN()}} {
+		if err := p.Add(PoolGame{White: "a", Black: "b", Result: Win}, g); !errors.Is(err, ErrPool) {
 			t.Errorf("%v: error %v", g, err)
 		}
 	}
@@ -351,10 +351,10 @@ func TestPoolRefuses(t *testing.T) {
 	for i := range maxPlayers - 2 {
 		games(&p, "a", fmt.Sprint(i), 1, 0, 0)
 	}
-	if err := p.Add(PoolGame{"a", "one more", Win}); !errors.Is(err, ErrPool) {
+	if err := p.Add(PoolGame{White: "a", Black: "one more", Result: Win}); !errors.Is(err, ErrPool) {
 		t.Errorf("player %d: %v", maxPlayers+1, err)
 	}
-	if err := p.Add(PoolGame{"7", "8", Win}); err != nil {
+	if err := p.Add(PoolGame{White: "7", Black: "8", Result: Win}); err != nil {
 		t.Errorf("known players in a full pool: %v", err)
 	}
 }
@@ -375,8 +375,8 @@ func TestResampling(t *testing.T) {
 	var single, paired Pool
 	for range 500 {
 		a, b := Outcome(2*rng.IntN(2)), Outcome(2*rng.IntN(2))
-		err := errors.Join(single.Add(PoolGame{"a", "b", a}), single.Add(PoolGame{"b", "a", b}),
-			paired.Add(PoolGame{"a", "b", a}, PoolGame{"b", "a", a})) // White or Black wins both
+		err := errors.Join(single.Add(PoolGame{White: "a", Black: "b", Result: a}), single.Add(PoolGame{White: "b", Black: "a", Result: b}),
+			paired.Add(PoolGame{White: "a", Black: "b", Result: a}, PoolGame{White: "b", Black: "a", Result: a})) // White or Black wins both
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -442,7 +442,7 @@ func TestPoolCoverage(t *testing.T) {
 					} else if x < win+draw {
 						result = Draw
 					}
-					if err := p.Add(PoolGame{p.names[a], p.names[b], result}); err != nil {
+					if err := p.Add(PoolGame{White: p.names[a], Black: p.names[b], Result: result}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -32,6 +32,7 @@ type PoolReport struct {
 	Draws   float64        `json:"even_draw_rate"` // probability that players with equal chances draw
 	Players []RatedPlayer  `json:"players"`        // best first
 	Chances [][]float64    `json:"superiority"`    // probability that the player of the row is the stronger one
+	Plan    *PlanReport    `json:"plan,omitempty"` // nil: none
 	anchors []Anchor
 }
 
@@ -130,7 +131,10 @@ func (r *PoolReport) WriteText(w io.Writer) error {
 	if err := r.printModel(w); err != nil {
 		return err
 	}
-	return r.printChances(w)
+	if err := r.printChances(w); err != nil || r.Plan == nil {
+		return err
+	}
+	return r.Plan.writeText(w)
 }
 
 // margin is half an interval, what stands behind ±.

@@ -25,6 +25,8 @@ type rateOptions struct {
 	noReplay   bool
 	json       bool
 	plot       string
+	plan       float64
+	planFor    []string
 }
 
 func newRateCommand() *cobra.Command {
@@ -46,10 +48,19 @@ same or successive rounds; every other game stands for itself.
 
 Games are replayed by the rules if these are known, and what is wrong with a
 game is said with its line; such games, and those without a result or without
-two names, do not count.`,
+two names, do not count.
+
+With --plan, players who have met, and are at most 400 Elo apart, are told which
+games bring every error below a margin in the least time: of all games that could be added, those come first
+that take most from what is above it. The time of games is that of the games
+so far by the tags GameStartTime and GameEndTime of PGN; without them games
+count instead. A plan rests on the ratings now: play a part of it, best first,
+and rate again. --plan-for names the players whose errors count, by default
+all; the others help them.`,
 		Example: `  selfplay rate games.pgn
   selfplay rate match.log old.pgn --anchor fairy-stockfish=2000 --plot ratings.svg
-  selfplay rate ladder.pgn --anchor first=0/30 --prior-draws 1 --json`,
+  selfplay rate ladder.pgn --anchor first=0/30 --prior-draws 1 --json
+  selfplay rate list/*.pgn --plan 25 --plan-for ours --plan-for sjeng`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return rate(c, args, o) },
 	}
@@ -62,6 +73,8 @@ two names, do not count.`,
 	f.StringVar(&o.variant, "variant", "", "count only games of PGN files of this variant: crazyhouse or chess")
 	f.BoolVar(&o.noReplay, "no-replay", false, "trust the moves of PGN files")
 	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.Float64Var(&o.plan, "plan", 0, "say which games bring all errors below this many Elo; 0: do not")
+	f.StringArrayVar(&o.planFor, "plan-for", nil, "player whose error counts for --plan; may be repeated; none: all")
 	f.StringVar(&o.plot, "plot", "", "draw the ratings with their errors into this file, .png or .svg")
 	return c
 }
@@ -107,14 +120,18 @@ func rate(c *cobra.Command, files []string, o rateOptions) error {
 			return fmt.Errorf("%w: --anchor: found %q twice, expected once", cli.ErrUsage, a.name)
 		}
 		seen[a.name] = true
-		player, ok := loader.Pool.Player(a.name)
-		if !ok {
-			return fmt.Errorf("%w: --anchor: found %q, expected one of the players: %s", cli.ErrUsage, a.name, someNames(loader.Pool.Players()))
+		player, err := playerOf(&loader.Pool, "--anchor", a.name)
+		if err != nil {
+			return err
 		}
 		cfg.Anchors = append(cfg.Anchors, rating.Anchor{Player: player, Elo: a.elo, SD: a.sd})
 	}
 	if err := cfg.Validate(len(loader.Pool.Players())); err != nil {
 		return fmt.Errorf("%w: %w", cli.ErrUsage, err)
+	}
+	planned, err := o.planConfig(&loader.Pool)
+	if err != nil {
+		return err
 	}
 	ratings, err := loader.Pool.Fit(cfg)
 	if err != nil {
@@ -128,6 +145,17 @@ func rate(c *cobra.Command, files []string, o rateOptions) error {
 		}
 	}
 	report := rating.NewPoolReport(&loader.Pool, loader.Counts, cfg, ratings, samples, o.seed)
+	if o.plan != 0 {
+		errors := ratings.Errors
+		if samples != nil {
+			errors = samples.Errors
+		}
+		plan, err := loader.Pool.Plan(c.Context(), ratings, errors, planned)
+		if err != nil {
+			return err
+		}
+		report.Plan = rating.NewPlanReport(&loader.Pool, planned, errors, plan)
+	}
 	err = cli.WriteReport(c.OutOrStdout(), o.json, report, report.WriteText)
 	if err != nil || o.plot == "" {
 		return err
@@ -161,6 +189,37 @@ func (o *rateOptions) whiteAdvantage() (rating.PoolConfig, error) {
 		return cfg, fmt.Errorf("%w: --white-advantage: found %q, expected fit or a number of Elo", cli.ErrUsage, o.white)
 	}
 	return cfg, nil
+}
+
+// planConfig returns the settings of --plan, if it is asked for.
+func (o *rateOptions) planConfig(pool *rating.Pool) (rating.PlanConfig, error) {
+	c := rating.PlanConfig{Margin: o.plan}
+	if o.plan == 0 {
+		if len(o.planFor) > 0 {
+			return c, fmt.Errorf("%w: found --plan-for without --plan, expected both", cli.ErrUsage)
+		}
+		return c, nil
+	}
+	for _, name := range o.planFor {
+		player, err := playerOf(pool, "--plan-for", name)
+		if err != nil {
+			return c, err
+		}
+		c.Targets = append(c.Targets, player)
+	}
+	if err := c.Validate(len(pool.Players())); err != nil {
+		return c, fmt.Errorf("%w: --plan: %w", cli.ErrUsage, err)
+	}
+	return c, nil
+}
+
+// playerOf returns the index of a player that a flag names.
+func playerOf(pool *rating.Pool, flag, name string) (int, error) {
+	player, ok := pool.Player(name)
+	if !ok {
+		return 0, fmt.Errorf("%w: %s: found %q, expected one of the players: %s", cli.ErrUsage, flag, name, someNames(pool.Players()))
+	}
+	return player, nil
 }
 
 // anchor is a --anchor, before it is known which player has the name.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ type rated struct {
 		Anchor       *float64
 	}
 	Superiority [][]float64
+	Plan        rating.PlanReport
 }
 
 func rateJSON(t *testing.T, stdin string, args ...string) (r rated, stderr string) {
@@ -128,6 +130,53 @@ func TestRateText(t *testing.T) {
 	}
 }
 
+// A plan takes the games that need least time by the tags of the PGN, and names nothing if
+// the errors are small enough.
+func TestRatePlan(t *testing.T) {
+	var b strings.Builder
+	timed := func(white, black, end string) {
+		for i, result := range []string{"1-0", "1-0", "0-1", "0-1"} {
+			w, k := white, black
+			if i%2 == 1 {
+				w, k = black, white
+			}
+			for range 10 {
+				b.WriteString(pgnGame(w, k, result, "GameStartTime", "2026-11-29T13:13:14.000 +0000", "GameEndTime", end))
+			}
+		}
+	}
+	timed("A", "B", "2026-11-29T13:13:16.000 +0000")
+	timed("B", "C", "2026-11-29T13:13:16.000 +0000")
+	timed("A", "C", "2026-11-29T13:14:14.500 +0000")
+	timed("A", "D", "2026-11-29T13:13:13.000 +0000") // ended before it began: not known
+	args := []string{"rate", "-", "--resample", "0", "--anchor", "A=0", "--plan-for", "C"}
+	plan := func(margin string) string {
+		out, stderr, code := selfplayCommand(t, b.String(), append(args, "--plan", margin)...)
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		return out
+	}
+	text := plan("50")
+	for _, want := range []string{"plan for ± 50: ", " one after the other; the widest error now is ± ", "games   time  players\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the output lacks %q:\n%s", want, text)
+		}
+	}
+	_, rows, _ := strings.Cut(text, "  players\n")
+	if rows = strings.Join(strings.Fields(rows), " "); !regexp.MustCompile(`^\d+ \S+ (A B \d+ \S+ B C|B C \d+ \S+ A B)$`).MatchString(rows) {
+		t.Errorf("planned %q, expected A with B and B with C", rows)
+	}
+	if text := plan("500"); !strings.Contains(text, "plan: nothing to play, the widest error is ± ") {
+		t.Errorf("expected nothing to play:\n%s", text)
+	}
+	r, _ := rateJSON(t, b.String(), "-", "--resample", "0", "--anchor", "A=0", "--plan-for", "C", "--plan", "50")
+	if p := r.Plan; p.Margin != 50 || !p.Reached || len(p.Matches) != 2 || p.Matches[0].Seconds != 2*float64(p.Matches[0].Games) ||
+		len(p.Errors) != 1 || p.Errors[0].Name != "C" || p.Errors[0].Now <= 50 || p.Errors[0].After > 50 {
+		t.Errorf("plan %+v", p)
+	}
+}
+
 // TestRateLog rates the log of a match and finds the score the match found.
 func TestRateLog(t *testing.T) {
 	dir := t.TempDir()
@@ -177,6 +226,9 @@ func TestRateErrors(t *testing.T) {
 		{games, "- --resample 1", 2, "0 or 2"},
 		{games, "- --plot a.gif", 2, ".svg"},
 		{games, "- --variant shogi", 2, "shogi"},
+		{games, "- --plan -5", 2, "margin -5"},
+		{games, "- --plan 20 --plan-for C", 2, "A, B"},
+		{games, "- --plan-for A", 2, "without --plan"},
 		{games, "- --variant crazyhouse", 1, "no games"},
 		{"", "-", 1, "no games"},
 		{games + pgnGame("C", "D", "1-0"), "- --no-replay", 1, "{C}, {D}"},
