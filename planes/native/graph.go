@@ -112,7 +112,9 @@ func translate(m *onnx.Model) (*graph, []*value, error) {
 	}
 	out := make([]*value, len(outputNames))
 	for i, name := range outputNames {
-		if v := g.values[name]; v != nil {
+		listed := slices.ContainsFunc(m.Graph.Outputs, func(o onnx.Value) bool { return o.Name == name })
+		// CrazyAra's nets have values inside by the name of an output.
+		if v := g.values[name]; v != nil && listed {
 			out[i] = g.flat(v)
 			if slices.ContainsFunc(out[:i], func(o *value) bool { return o != nil && o.maker == out[i].maker }) {
 				return nil, nil, fmt.Errorf("native: %w: found output %q to be another as well", onnx.ErrUnsupported, name)

@@ -122,6 +122,45 @@ func drawings() map[string]func(d *drawing) *onnx.Model {
 			z = d.node("Relu", "relu2", []string{z})
 			return d.heads(x, z, c, c)
 		},
+		"added to its own input, depthwise": addedToInput(c, 3, c),
+		"added to its own input, 1×1":       addedToInput(64, 1, 1),
+		"added to its own input, 3×3":       addedToInput(c, 3, 1),
+		"added to its own input, 5×5":       addedToInput(c, 5, 1),
+	}
+}
+
+// addedToInput draws x + Conv(x), where nothing else reads x.
+func addedToInput(channels, size, groups int) func(d *drawing) *onnx.Model {
+	return func(d *drawing) *onnx.Model {
+		x := d.node("Relu", "relu", []string{d.conv("stem", planes.InputName, channels, planes.Channels, 3, 1, true)})
+		x = d.node("Add", "add", []string{x, d.conv("branch", x, channels, channels, size, groups, true)})
+		return d.heads(x, d.node("Flatten", "mean", []string{d.node("GlobalAveragePool", "pool", []string{x})}), channels, channels)
+	}
+}
+
+// TestValuesInside: what is named like an output and is none is not taken for one, such
+// as the logits wdl_out of CrazyAra's nets.
+func TestValuesInside(t *testing.T) {
+	for _, listed := range []bool{false, true} {
+		d := newDrawing()
+		x := d.node("Relu", "relu", []string{d.conv("stem", planes.InputName, 16, planes.Channels, 3, 1, true)})
+		d.node("Flatten", planes.PolicyName, []string{d.conv("policy", x, planes.PolicyPlanes, 16, 1, 1, true)})
+		mean := d.node("Flatten", "mean", []string{d.node("GlobalAveragePool", "pool", []string{x})})
+		wdl := d.node("Gemm", planes.WDLName, []string{mean, d.random("w", 3, 16), d.random("b", 3)}, onnx.IntAttribute("transB", 1))
+		d.node("Softmax", "softmax", []string{wdl}, onnx.IntAttribute("axis", 1))
+		d.graph.Nodes = append(d.graph.Nodes, onnx.Node{
+			Name: "split", Op: "Split", Inputs: []string{"softmax"}, Outputs: []string{"loss", "draw", "win"},
+			Attributes: []onnx.Attribute{onnx.IntAttribute("axis", 1)},
+		})
+		d.node("Add", planes.ValueName, []string{d.node("Neg", "neg", []string{"loss"}), "win"})
+		if listed {
+			d.graph.Outputs = append(d.graph.Outputs, value(planes.WDLName, 3))
+		}
+		m := &onnx.Model{IRVersion: 8, Opsets: []onnx.Opset{{Version: 13}}, Graph: d.graph}
+		if _, err := planes.Adopt(m); err != nil {
+			t.Fatal(err)
+		}
+		compareWithReference(t, m)
 	}
 }
 

@@ -81,8 +81,8 @@ func (p *program) place(ops []*op) {
 		case !areImages(o.dims):
 			o.slot = len(p.vectors)
 			p.vectors = append(p.vectors, product(o.dims))
-		case o.add != nil && last[o.add.maker.at] == i:
-			o.slot = o.add.maker.slot // a sum may take the place of what is added
+		case o.add != nil && last[o.add.maker.at] == i && !slices.ContainsFunc(o.in, func(v *value) bool { return v.maker == o.add.maker }):
+			o.slot = o.add.maker.slot // a sum may take the place of what is only added
 		default:
 			o.slot = p.take(&free, o.channels())
 		}
