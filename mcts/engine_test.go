@@ -31,6 +31,19 @@ var mates = []struct {
 	{chess.Chess, "8/8/8/8/8/1K6/7R/k7 b - - 0 1", -1, 0},
 }
 
+// TestMateLimit: a search for a mate ends once it is proved, however many lines are asked
+// for.
+func TestMateLimit(t *testing.T) {
+	l := mustLine(t, chess.Chess, "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "")
+	for _, lines := range []int{1, 2} {
+		e := mustNew(t, Uniform{}, func(o *Options) { o.MateProbe = 0 })
+		r := mustSearch(t, e, l, search.Limits{Mate: 1, MultiPV: lines, Nodes: 50000})
+		if r.Score.MateIn() != 1 || r.Nodes > 5000 {
+			t.Errorf("%d lines: score %v after %d nodes, expected mate 1 before 5000", lines, r.Score, r.Nodes)
+		}
+	}
+}
+
 func TestMates(t *testing.T) {
 	for _, tc := range mates {
 		for _, probe := range []int{0, 1, 3} {

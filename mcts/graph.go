@@ -3,6 +3,7 @@ package mcts
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // proof is what is certain about a node, from its side to move's point of view.
@@ -142,6 +143,21 @@ func (g *graph) kidsOf(n *node) []kid {
 func (g *graph) kidRun(at uint32, count uint16) []kid {
 	low := at & (1<<kidBits - 1)
 	return g.kids[at>>kidBits][low : low+uint32(count)]
+}
+
+// trim gives back the chunks that nothing stands in: other positions ask for other
+// shares of nodes, choices and kids.
+func (g *graph) trim() {
+	g.nodes = trimmed(g.nodes, g.used, nodeBits)
+	g.choices = trimmed(g.choices, g.choiceN, choiceBits)
+	g.kids = trimmed(g.kids, g.kidN, kidBits)
+	g.bytes = len(g.nodes)*nodeBytes + len(g.choices)*choiceBytes + len(g.kids)*kidBytes + 4*len(g.table)
+}
+
+// trimmed returns the chunks that the first n elements stand in.
+func trimmed[T any](chunks []T, n uint32, chunkBits int) []T {
+	keep := (int(n) + 1<<chunkBits - 1) >> chunkBits
+	return slices.Delete(chunks, min(keep, len(chunks)), len(chunks))
 }
 
 // hasRoom reports whether a playout can add what it may: a node with any number

@@ -134,6 +134,19 @@ func TestMemoryLimitHolds(t *testing.T) {
 	}
 }
 
+// TestMemoryServesOtherPositions: what one kind of position has filled memory with does
+// not end the search of another kind.
+func TestMemoryServesOtherPositions(t *testing.T) {
+	e := mustNew(t, &scatter{}, func(o *Options) { o.MemoryMB, o.MateProbe = 1, 0 })
+	for _, fen := range []string{benchPositions[3].fen, benchPositions[0].fen, benchPositions[3].fen} {
+		_ = e.NewGame()
+		r := mustSearch(t, e, mustLine(t, chess.Crazyhouse, fen, ""), search.Limits{Nodes: 15000})
+		if r.Nodes != 15000 {
+			t.Errorf("%s: ended after %d nodes", fen, r.Nodes)
+		}
+	}
+}
+
 func TestSteadyStateAllocatesLittle(t *testing.T) {
 	e := mustNew(t, &scatter{}, nil)
 	l := mustLine(t, chess.Crazyhouse, middleFEN, "")

@@ -4,7 +4,8 @@ import "github.com/crazyhouse-rl/selfplay/chess"
 
 // probe looks for the shortest mate of the side to move in p, whose legal moves
 // are given, in at most the given number of plies, 1 or 3, with checks only. It
-// returns the first move and the length in plies, 0 if there is none.
+// returns the first move and the length in plies, 0 if there is none. Where 3 plies
+// could meet the fifty-move rule it looks at one.
 func (t *tree) probe(p *chess.Position, moves *chess.MoveList, plies int) (chess.Move, int) {
 	if plies < 1 {
 		return chess.NoMove, 0
@@ -19,7 +20,7 @@ func (t *tree) probe(p *chess.Position, moves *chess.MoveList, plies int) (chess
 			return m, 1
 		}
 	}
-	if plies < 3 {
+	if plies < 3 || t.rules.fifty && p.HalfmoveClock() >= 98 {
 		return chess.NoMove, 0
 	}
 	for _, m := range checks.Slice() {

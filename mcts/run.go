@@ -93,7 +93,9 @@ func (r *run) gather() {
 			if len(t.waiting) > 0 || r.out > 0 {
 				return
 			}
-			t.root = t.shrink(t.root)
+			if t.trim(); !t.hasRoom() {
+				t.root = t.shrink(t.root)
+			}
 			if r.full = !t.hasRoom(); r.full {
 				return
 			}
@@ -111,7 +113,7 @@ func (r *run) gather() {
 				r.halving.took(first)
 			}
 		}
-		if p, _ := t.solved(); p != unproven && r.plan.lines == 1 {
+		if r.proven() {
 			return
 		}
 	}
@@ -147,10 +149,8 @@ func (r *run) finished() bool {
 	if r.tree.node(r.tree.root).visits > 2*maxVisits { // of many searches together
 		return true
 	}
-	if p, distance := r.tree.solved(); p != unproven {
-		if r.plan.lines == 1 && (r.plan.mate == 0 || p == drawn || (distance+1)/2 <= r.plan.mate) {
-			return true
-		}
+	if r.proven() {
+		return true
 	}
 	spent, ok := r.clock.Running()
 	if !ok {
@@ -159,6 +159,19 @@ func (r *run) finished() bool {
 	// Nothing stops an evaluation that has begun: another batch like the last has to
 	// fit.
 	return spent+r.took > r.clock.Hard || r.clock.Shared && r.decided(spent)
+}
+
+// proven reports whether a proof of the root ends the search: a mate as near as it asks
+// for, if it does, else any proof, unless it looks for further lines.
+func (r *run) proven() bool {
+	p, distance := r.tree.solved()
+	switch {
+	case p == unproven:
+		return false
+	case p != drawn && r.plan.mate > 0:
+		return (distance+1)/2 <= r.plan.mate
+	}
+	return r.plan.lines == 1
 }
 
 // decided reports whether the share of a game's clock is spent, or the rest of it

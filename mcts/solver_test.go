@@ -148,6 +148,41 @@ func TestProbeAgainstMinimax(t *testing.T) {
 	}
 }
 
+// TestProbeAndFiftyMoves: no mate is found that the fifty-move rule comes before.
+func TestProbeAndFiftyMoves(t *testing.T) {
+	for _, tc := range []struct {
+		variant *chess.Variant
+		fen     string
+		plies   int
+	}{
+		{chess.Chess, "8/7k/R7/8/8/8/P7/KR6 w - - 97 200", 3},
+		{chess.Chess, "8/7k/R7/8/8/8/P7/KR6 w - - 98 200", 0},
+		{chess.Chess, "8/7k/R7/8/8/8/P7/KR6 w - - 99 200", 0},
+		{chess.Chess, "7k/1R6/R7/8/8/8/P7/K7 w - - 99 200", 1},
+		{chess.Crazyhouse, "8/7k/R7/8/8/8/P7/KR6[] w - - 98 200", 3},
+	} {
+		tr := mustNew(t, Uniform{}, nil).tree
+		l := mustLine(t, tc.variant, tc.fen, "")
+		tr.setRoot(l)
+		var moves chess.MoveList
+		l.Pos().Legal(&moves)
+		if _, plies := tr.probe(l.Pos(), &moves, 3); plies != tc.plies {
+			t.Errorf("%s: found a mate in %d plies, expected %d", tc.fen, plies, tc.plies)
+		}
+	}
+	// A pawn's move keeps the win.
+	l := mustLine(t, chess.Chess, "8/7k/R7/8/8/8/P7/KR6 w - - 98 200", "")
+	r := mustSearch(t, mustNew(t, Uniform{}, nil), l, search.Limits{Nodes: 5000})
+	if r.Score != search.MateAfter(5) {
+		t.Errorf("score %v, expected a mate in 5 plies", r.Score)
+	}
+	uci := l.Pos().UCI(r.Move)
+	l.Push(r.Move)
+	if l.Pos().HalfmoveClock() != 0 {
+		t.Errorf("%s does not keep the win", uci)
+	}
+}
+
 func TestStalemateIsAProvenDraw(t *testing.T) {
 	e := mustNew(t, Uniform{}, nil)
 	// Two plies before the fifty-move rule every line is a draw unless it mates.
