@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -213,6 +214,11 @@ func (c *Config) validate() error {
 }
 
 func (p *Contestant) validate() error {
+	for _, text := range []string{p.Name, p.Net, p.Settings} {
+		if !utf8.ValidString(text) { // the log could not be read again
+			return fmt.Errorf("found %q, expected UTF-8 in name, net and settings: name the player, its file or its options otherwise", text)
+		}
+	}
 	l := &p.Limits
 	switch {
 	case p.Name == "":

@@ -300,6 +300,8 @@ func TestConfigErrors(t *testing.T) {
 		"timeout":     func(c *Config) { c.MoveTimeout = -1 },
 		"same name":   func(c *Config) { c.Players[1].Name = "a" },
 		"no name":     func(c *Config) { c.Players[1].Name = "" },
+		"no UTF-8":    func(c *Config) { c.Players[1].Name = "\xd1" },
+		"settings":    func(c *Config) { c.Players[0].Settings = "\xff" },
 		"no player":   func(c *Config) { c.Players[0].New = nil },
 		"no limits":   func(c *Config) { c.Players[0].Limits.Nodes = 0 },
 		"clock":       func(c *Config) { c.Players[0].Limits.Time[1] = time.Second },
@@ -313,6 +315,11 @@ func TestConfigErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want ErrConfig", name, err)
 		}
 	}
+	good.Players[1].Name = "net\xd1"
+	if _, err := Run(context.Background(), good); err == nil || !strings.Contains(err.Error(), `player 2 ("net\xd1"): found "net\xd1", expected UTF-8`) {
+		t.Errorf("a name that is no text: error %v", err)
+	}
+	good.Players[1].Name = "b"
 	good.SPRT = &rating.SPRT{}
 	if _, err := Run(context.Background(), good); !errors.Is(err, rating.ErrSPRT) {
 		t.Errorf("SPRT: error %v", err)

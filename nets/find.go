@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
@@ -35,7 +36,7 @@ func Find(path string) (Found, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		return Found{Path: path, Name: name[:min(len(name), 32)]}, nil // reading the file reports what is wrong with it
+		return Found{Path: path, Name: short(name)}, nil // reading the file reports what is wrong with it
 	}
 	base := filepath.Base(filepath.Clean(path))
 	for _, e := range netExts {
@@ -70,6 +71,15 @@ func Find(path string) (Found, error) {
 		Path: file, Name: fmt.Sprintf("generation %d of %s", m.Generation, base),
 		Origin: fmt.Sprintf("%s: %s, generation %d, %s", path, kind, m.Generation, file),
 	}, nil
+}
+
+// short returns the beginning of a name, at most 32 bytes, that ends between characters.
+func short(name string) string {
+	end := min(len(name), 32)
+	for end > 0 && end < len(name) && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end]
 }
 
 // newest returns the current net, or where none is known, in a directory of an

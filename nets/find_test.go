@@ -91,4 +91,9 @@ func TestFindFile(t *testing.T) {
 	if err != nil || f.Name != strings.Repeat("n", 32) || f.Origin != "" {
 		t.Errorf("found %+v, error %v", f, err)
 	}
+	// A name is cut between characters.
+	want := strings.Repeat("я", 15) + "x"
+	if f, err := Find(want + "яя.nnue"); err != nil || f.Name != want {
+		t.Errorf("found %+v, error %v, expected the name %q", f, err, want)
+	}
 }

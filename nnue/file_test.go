@@ -50,7 +50,7 @@ func equal(a, b *nnue.Network) bool {
 }
 
 func TestOwnFormatRoundTrip(t *testing.T) {
-	for _, a := range append(architectures()[:2], tiny()) {
+	for _, a := range append(architectures(), tiny()) {
 		v, err := chess.ParseVariant(a.Variant)
 		if err != nil {
 			t.Fatal(err)

@@ -124,7 +124,7 @@ type Maker struct {
 	net    *Net
 	hashMB int
 	engine engine.Config
-	ctx    context.Context // of engines
+	ctx    context.Context // of the start of engines
 }
 
 // maxHashMB bounds the table of a search, or its tree: the range of the option hash.
@@ -137,7 +137,7 @@ type Defaults struct {
 }
 
 // Load reads what the player needs for a variant, so that nothing but an engine's
-// start can fail later. Engines that it opens end with ctx.
+// start can fail later. ctx bounds the start of engines that it opens, not their lives.
 func (s Spec) Load(ctx context.Context, v *chess.Variant, d Defaults) (*Maker, error) {
 	m := &Maker{Spec: s, Limits: d.Limits, hashMB: d.HashMB, ctx: ctx}
 	if s.HasLimits() {

@@ -177,6 +177,7 @@ func TestYAML(t *testing.T) {
 		`{"engine": "fairy-stockfish -x", "options": {"Hash": 64}, "movetime": "50ms"}`: "uci:fairy-stockfish -x,movetime=50ms,Hash=64",
 		`{"engine": "sjeng", "protocol": "xboard", "options": {"cores": 2}}`:            "xboard:sjeng,cores=2",
 		`{"engine": "sf", "protocol": "uci"}`:                                           "uci:sf",
+		`{"engine": "sf", "options": {"Clear Hash": null, "EvalFile": null}}`:           `uci:sf,Clear Hash="",EvalFile=""`,
 	} {
 		var s Spec
 		err := s.UnmarshalYAML(func(to any) error { return json.Unmarshal([]byte(text), to) })
@@ -192,6 +193,8 @@ func TestYAML(t *testing.T) {
 		`{"net": "x", "protocol": "uci"}`:                             "found protocol beside net",
 		`{"engine": "x", "protocol": "mcts"}`:                         `protocol: found "mcts"`,
 		`{"net": ""}`:                                                 "net: found nothing",
+		`{"net": null}`:                                               "net: found nothing",
+		`{"net": "x", "nodes": null}`:                                 `nodes: found ""`,
 		`{"net": "x.nnue", "node": 4}`:                                "the nearest is nodes",
 		`{"engine": "y", "hash": 4}`:                                  `found setting "hash"`,
 		`{"engine": "y", "options": {"name": "z"}}`:                   "name is a setting",

@@ -43,7 +43,7 @@ func (s *Spec) setAll(values map[string]any) error {
 	take := func(key string) (string, bool) {
 		v, ok := values[key]
 		delete(values, key)
-		return fmt.Sprint(v), ok
+		return yamlText(v), ok
 	}
 	net, hasNet := take("net")
 	command, isEngine := take("engine")
@@ -84,7 +84,7 @@ func (s *Spec) setAll(values map[string]any) error {
 			if slices.Contains(engineKeys, name) {
 				return fmt.Errorf("options: %s is a setting, not an option of an engine", name)
 			}
-			if err := s.setOnce(seen, name, fmt.Sprint(options[name])); err != nil {
+			if err := s.setOnce(seen, name, yamlText(options[name])); err != nil {
 				return fmt.Errorf("options: %w", err)
 			}
 		}
@@ -93,11 +93,20 @@ func (s *Spec) setAll(values map[string]any) error {
 		if isEngine && !slices.Contains(engineKeys, key) {
 			return fmt.Errorf("found setting %q, expected net, engine, options or one of %q", key, engineKeys)
 		}
-		if err := s.setOnce(seen, key, fmt.Sprint(values[key])); err != nil {
+		if err := s.setOnce(seen, key, yamlText(values[key])); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// yamlText returns a value as text; null, as YAML has a value left empty, is the empty
+// text.
+func yamlText(value any) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
 }
 
 // MarshalYAML gives the mapping that UnmarshalYAML reads.

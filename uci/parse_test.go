@@ -2,6 +2,7 @@ package uci
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,29 @@ func TestTranscriptPrefersExactScores(t *testing.T) {
 		if r, err = tr.result(); err != nil || r.Ponder != chess.NoMove {
 			t.Errorf("illegal ponder move: %+v, %v", r, err)
 		}
+	}
+}
+
+// TestTranscriptMovesOnce: no move stands in two lines of a result, whatever the engine
+// reported anew.
+func TestTranscriptMovesOnce(t *testing.T) {
+	p := chess.Crazyhouse.Start()
+	tr := transcript{pos: &p, multiPV: 3}
+	for _, line := range []string{
+		"info depth 1 multipv 1 score cp 5 pv a2a3", "info depth 1 multipv 2 score cp 4 pv b2b3", "info depth 1 multipv 3 score cp 3 pv c2c3",
+		"info depth 2 multipv 1 score cp 6 pv b2b3", "bestmove b2b3",
+	} {
+		if err := tr.add(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := tr.result()
+	var moves []string
+	for _, l := range r.Lines {
+		moves = append(moves, p.UCI(l.PV[0]))
+	}
+	if err != nil || !slices.Equal(moves, []string{"b2b3", "c2c3"}) || r.Lines[0].Score != 6 {
+		t.Errorf("found lines %v of %+v, error %v, expected b2b3 and c2c3", moves, r, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package uci
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -83,7 +84,8 @@ func (t *transcript) result() (search.Result, error) {
 }
 
 // rootLines returns the lines of a search for several best moves, up to the
-// first that is missing; nil if only one was asked for.
+// first that is missing; nil if only one was asked for. A line whose move stands in
+// one before it is left out: the engine has reported only that one anew.
 func (t *transcript) rootLines() []search.RootLine {
 	if t.multiPV < 2 {
 		return nil
@@ -93,6 +95,9 @@ func (t *transcript) rootLines() []search.RootLine {
 		pv := t.legal(l.pv)
 		if len(pv) == 0 {
 			break
+		}
+		if slices.ContainsFunc(all, func(before search.RootLine) bool { return before.PV[0] == pv[0] }) {
+			continue
 		}
 		all = append(all, search.RootLine{Score: l.score, PV: pv})
 	}

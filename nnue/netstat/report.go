@@ -41,16 +41,10 @@ type FeaturesReport struct {
 	Dead       int    `json:"dead"` // never active in a legal game
 }
 
-// Inspect reports on the net of a file. The report has no activity.
-func Inspect(path string, n *nnue.Network) (r Report, err error) {
-	if r.ID, err = nets.HashFile(path); err != nil {
-		return r, err
-	}
-	if r.Manifest, err = manifestBeside(path); err != nil {
-		return r, err
-	}
+// Inspect reports on a net, whose id is given. The report has no manifest and no activity.
+func Inspect(id string, n *nnue.Network) Report {
 	set := n.Features()
-	r.Architecture = n.Architecture()
+	r := Report{ID: id, Architecture: n.Architecture()}
 	r.Variant, r.Description = r.Architecture.Variant, n.Description
 	r.Features = FeaturesReport{set.String(), set.Describe(), set.Size(), set.MaxActive(), len(features.Dead(set))}
 	if err := n.Check(); err != nil {
@@ -63,12 +57,12 @@ func Inspect(path string, n *nnue.Network) (r Report, err error) {
 	r.Saturations = n.Saturations()
 	r.Ranges = Ranges(n)
 	r.Dead = DeadByWeights(n, bounds)
-	return r, nil
+	return r
 }
 
-// manifestBeside reads the manifest that a net store keeps beside a net; nil if
+// ManifestBeside reads the manifest that a net store keeps beside a net; nil if
 // there is none.
-func manifestBeside(path string) (*nets.Manifest, error) {
+func ManifestBeside(path string) (*nets.Manifest, error) {
 	name := strings.TrimSuffix(path, filepath.Ext(path)) + ".json"
 	data, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {

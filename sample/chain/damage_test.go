@@ -57,12 +57,12 @@ func TestAppendedToStoppedWriter(t *testing.T) {
 	}
 }
 
-// Damage in the magic of the first block costs that block, but what has no whole block
+// Damage in the header of the first block costs that block, but what has no whole block
 // where one must begin is no .chain file.
 func TestDamagedBeginning(t *testing.T) {
 	samples := readFixture(t, fixtures[3].path, chess.Chess)[:50]
 	one := write(t, chess.Chess, samples)
-	for i := range 8 * len(magic) {
+	for i := range 8 * headerSize {
 		file := slices.Concat(one, one)
 		file[i/8] ^= 1 << (i % 8)
 		r := NewReader(bytes.NewReader(file))

@@ -110,8 +110,26 @@ func (r *Reader) begin() {
 		b, _ = r.in.Peek(headerSize)
 	}
 	if len(b) == headerSize && r.err == nil {
+		h, err := parseHeader(b)
+		if errors.Is(err, errNoHeader) {
+			h = r.nextHeader()
+		}
+		r.head.variant, r.head.unit = h.variant, h.unit
+	}
+}
+
+// nextHeader looks for the next header after a damaged one, which may lie as far on as a
+// block is large, without reading anything. It is empty if there is none.
+func (r *Reader) nextHeader() header {
+	b, _ := r.in.Peek(headerSize + MaxPayload)
+	for {
+		i := bytes.Index(b[1:], []byte(magic)) + 1
+		if i == 0 || len(b)-i < headerSize {
+			return header{}
+		}
+		b = b[i:]
 		if h, err := parseHeader(b); err == nil {
-			r.head.variant, r.head.unit = h.variant, h.unit
+			return h
 		}
 	}
 }
@@ -453,40 +471,4 @@ func (r *Reader) badAt(offset int64, err error) error {
 	err = r.errorAt(offset, err)
 	r.record++
 	return err
-}
-
-// Info is what Recover finds out about a file.
-type Info struct {
-	Variant *chess.Variant // nil if there are no blocks
-	Unit    sample.Unit
-	Blocks  int64
-	Items   int64 // games and chains
-	Plies   int64
-	Last    int64 // where the last whole block begins
-	End     int64 // of the last whole block: where another may be written
-}
-
-// Recover reads the blocks of a stream, without looking into them, to find where
-// the last whole one ends.
-func Recover(in io.Reader) (Info, error) {
-	r := NewReader(in)
-	r.begin()
-	var info Info
-	for {
-		err := r.nextBlock()
-		switch {
-		case err == nil:
-			info.Blocks++
-			info.Items += int64(r.head.items)
-			info.Plies += int64(r.head.plies)
-			info.Last = r.offset
-			info.End = r.offset + int64(r.toSkip)
-			r.spoilt = true // the items are not counted
-		case errors.Is(err, io.EOF):
-			info.Variant, info.Unit = r.head.variant, r.Unit()
-			return info, nil
-		case !errors.Is(err, sample.ErrRecord): // else there are more blocks after it
-			return info, err
-		}
-	}
 }

@@ -259,7 +259,13 @@ func (t *teller) answer(ctx context.Context, e player.Own, line *chess.Line, lim
 	// The limit came before the end of the first iteration, or a limited player
 	// has drawn another move than the best.
 	if t.best != res.Move {
-		t.tell(search.Info{Depth: res.Depth, SelDepth: res.SelDepth, Score: res.Score, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: res.PV})
+		lines := res.Lines
+		if len(lines) == 0 {
+			lines = []search.RootLine{{Score: res.Score, PV: res.PV}}
+		}
+		for i, l := range lines { // all, or a move would stand in two of them
+			t.tell(search.Info{Depth: res.Depth, SelDepth: res.SelDepth, MultiPV: i + 1, Score: l.Score, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: l.PV})
+		}
 	}
 	text := uci.AppendMoves([]byte("bestmove"), t.pos, []chess.Move{res.Move})
 	if res.Ponder != chess.NoMove {

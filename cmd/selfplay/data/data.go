@@ -203,7 +203,7 @@ func tellLosses(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
 func tellMissing(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
 	for _, s := range sources {
 		if s.Format == dataset.Text || s.Format == dataset.Compact {
-			fmt.Fprintf(w, "%s: has neither results nor plies, which are taken to be 0\n", s.Name)
+			fmt.Fprintf(w, "%s: has no results, which are taken to be 0; plies are those of the move numbers\n", s.Name)
 		}
 	}
 	foreign := func(s *dataset.Source) bool { return s.Format != t.Format }

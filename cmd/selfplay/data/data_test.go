@@ -95,6 +95,30 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// TestConvertDamagedBeginning: a file whose first header is damaged gives what its other
+// blocks hold, of whatever variant and unit.
+func TestConvertDamagedBeginning(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if _, stderr, code := selfplayCommand(t, "", "convert", chessFixture, at("a.chain")); code != 0 {
+		t.Fatal(stderr)
+	}
+	block, err := os.ReadFile(at("a.chain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := append(bytes.Clone(block), block...)
+	file[20] ^= 1 // in the header, after the magic
+	if err := os.WriteFile(at("b.chain"), file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := selfplayCommand(t, "", "convert", "--skip-bad", at("b.chain"), at("c.chain"))
+	if code != 0 || !strings.Contains(stderr, "1 bad records left out\n") || strings.Contains(stderr, "scores are converted") {
+		t.Errorf("exit %d, error %q", code, stderr)
+	}
+	sameFiles(t, at("c.chain"), at("a.chain"))
+}
+
 // TestConvertReplay exports a run's games and reads them again.
 func TestConvertReplay(t *testing.T) {
 	dir, _ := clitest.SmallRun(t)

@@ -74,7 +74,7 @@ func TestWithoutResults(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	_, stderr, code := selfplayCommand(t, "", "convert", text, filepath.Join(t.TempDir(), "x.chain"))
-	if code != 0 || strings.Count(stderr, "has neither results nor plies") != 1 {
+	if code != 0 || strings.Count(stderr, "has no results, which") != 1 {
 		t.Errorf("convert: exit %d, error %q", code, stderr)
 	}
 	if _, stderr, code := selfplayCommand(t, "", "stats", "wdl", text); code != 1 || !strings.Contains(stderr, "left out: 2098 positions without a result") {

@@ -12,7 +12,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/game"
-	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/rescore"
 	"github.com/crazyhouse-rl/selfplay/sample"
@@ -133,7 +132,7 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 		return fmt.Errorf("%w: %w", cli.ErrUsage, err)
 	}
 	if err != nil && c.Context().Err() == context.Canceled {
-		fmt.Fprintf(stderr, "resume with: %s\n", words.Shell(os.Args...))
+		fmt.Fprintf(stderr, "resume with: %s\n", cli.CommandLine(os.Args[1:]...))
 		return fmt.Errorf("%w after %d positions", cli.ErrResumable, done.Written)
 	}
 	if errors.Is(err, sample.ErrRecord) {

@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 type inspectOptions struct {
@@ -40,6 +41,7 @@ Of a file whose name ends in .onnx it prints the graph's inputs, outputs and
 operators, its metadata, and the architecture if it is a net of this program.`,
 		Example: `  selfplay net inspect crazyhouse.nnue
   selfplay net inspect planes.onnx --json
+  selfplay net inspect builtin
   selfplay net inspect crazyhouse.nnue --replay runs/crazyhouse-laptop --count 5000 --json
   selfplay net inspect crazyhouse.nnue --draw neurons --neurons 0,5,17 --king g1 --format svg`,
 		Args: cli.ExactArgs(1),
@@ -76,17 +78,20 @@ func netInspect(c *cobra.Command, path string, o inspectOptions) error {
 	if nets.KindOf(path) == nets.KindPlanes {
 		return inspectONNX(c, path, o)
 	}
-	n, err := readNet(path)
+	read, err := readNet(path)
 	if err != nil {
 		return err
 	}
+	n := read.NNUE
 	drawing, err := o.drawing(n)
 	if err != nil {
 		return err
 	}
-	r, err := netstat.Inspect(path, n)
-	if err != nil {
-		return err
+	r := netstat.Inspect(read.ID, n)
+	if path != player.Builtin { // which has no file
+		if r.Manifest, err = netstat.ManifestBeside(path); err != nil {
+			return err
+		}
 	}
 	if o.Given() {
 		if r.Activity, err = watch(c.Context(), c.InOrStdin(), c.ErrOrStderr(), n, &o.Positions); err != nil {

@@ -59,12 +59,12 @@ Stockfish 12 come out byte for byte as they went in.`,
 }
 
 // readNet reads a net of any variant, or is the program's own.
-func readNet(path string) (*nnue.Network, error) {
+func readNet(path string) (*player.Net, error) {
 	var refused error
 	for _, v := range chess.Variants() {
 		n, err := player.ReadNNUE(path, v)
 		if err == nil {
-			return n.NNUE, nil
+			return n, nil
 		}
 		if !errors.Is(err, nnue.ErrVariant) {
 			return nil, err
@@ -79,7 +79,7 @@ func netImport(w io.Writer, in, out string) error {
 	if err != nil {
 		return err
 	}
-	return writeNet(w, n, out)
+	return writeNet(w, n.NNUE, out)
 }
 
 func writeNet(w io.Writer, n *nnue.Network, path string) error {
@@ -131,10 +131,11 @@ func netExport(w io.Writer, in, out, to string) error {
 	if !known {
 		return fmt.Errorf("%w: --to: found %q, expected fairy-stockfish or stockfish-12", cli.ErrUsage, to)
 	}
-	n, err := readNet(in)
+	read, err := readNet(in)
 	if err != nil {
 		return err
 	}
+	n := read.NNUE
 	if err := netstat.Fits(n.Architecture(), target.architecture(n.Variant())); err != nil {
 		return fmt.Errorf("%s: %s does not load such a net: %w", in, target.program, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
 	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
 	"github.com/crazyhouse-rl/selfplay/trainer"
@@ -145,6 +146,22 @@ func TestNetInspectFinds(t *testing.T) {
 	}
 }
 
+// TestNetInspectBuiltin: the program's own net has an id, but no file and no manifest.
+func TestNetInspectBuiltin(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("builtin.json", []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, code := selfplayCommand(t, "", "net", "inspect", "builtin", "--json")
+	var r netstat.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 {
+		t.Fatalf("exit %d, error %q, %v", code, stderr, err)
+	}
+	if r.ID != builtin.ID(chess.Crazyhouse) || r.Variant != "crazyhouse" || r.Manifest != nil {
+		t.Errorf("found %s of %s, manifest %v, expected %s", r.ID, r.Variant, r.Manifest, builtin.ID(chess.Crazyhouse))
+	}
+}
+
 func TestNetInspectDraws(t *testing.T) {
 	_, path := clitest.NarrowNet(t)
 	dir := filepath.Join(t.TempDir(), "a", "neurons")
@@ -184,6 +201,9 @@ func TestNetUsageErrors(t *testing.T) {
 		{[]string{"quantcheck", path, "--max-p999=-1"}, []string{"--max-p999", "found -1"}},
 		{[]string{"quantcheck", path, "--count=-1"}, []string{"--count", "found -1"}},
 		{[]string{"quantcheck", path, "--count", "0"}, []string{"--count", "found 0"}},
+		{[]string{"quantcheck", path, "--runtime", "native"}, []string{"--runtime without a plane net"}},
+		{[]string{"quantcheck", path, "--against", "onnxgo"}, []string{"--against without a plane net"}},
+		{[]string{"quantcheck", path, "--library", "x.so"}, []string{"--library without a plane net"}},
 	} {
 		out, stderr, code := selfplayCommand(t, "", append([]string{"net"}, tc.args...)...)
 		if code != 2 || out != "" {

@@ -84,10 +84,13 @@ func TestNetQuantcheckONNX(t *testing.T) {
 	if code != 0 || json.Unmarshal([]byte(out), &c) != nil || c.Runtime != "int8" || c.Against != "onnxgo" || c.KL <= 0 || c.KL > 0.01 {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
-	for _, args := range [][]string{{"--against", "tpu"}, {"--max-p999", "1e-9"}, {"--plot", "x.png"}, {"--runtime", "tpu"}, {"--checkpoint", "x"}} {
-		_, stderr, code := selfplayCommand(t, "", append([]string{"net", "quantcheck", path, "--count", "20"}, args...)...)
-		if code == 0 || stderr == "" {
-			t.Errorf("%v: exit code %d, %q", args, code, stderr)
+	for flag, want := range map[string]string{
+		"--against=tpu": "--against: ", "--max-p999=1e-9": "99.9th percentile", "--runtime=tpu": "--runtime: ",
+		"--plot=x.png": "--plot without an NNUE net", "--checkpoint=x": "--checkpoint without an NNUE net", "--scale=400": "--scale without an NNUE net",
+	} {
+		_, stderr, code := selfplayCommand(t, "", "net", "quantcheck", path, "--count", "20", flag)
+		if code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, %q, expected %q", flag, code, stderr, want)
 		}
 	}
 }

@@ -73,9 +73,9 @@ Exits 1 if the 99.9th percentile is above --max-p999.
 	}
 	f := c.Flags()
 	o.AddFlags(f, 50_000, "positions")
-	f.StringVar(&o.checkpoint, "checkpoint", "", "trainer's checkpoint with the float net")
-	f.Float64Var(&o.scale, "scale", nnuefit.DefaultConfig().NetScale, "win probability of a value v is σ(v / scale), v in raw units")
-	f.StringVar(&o.plot, "plot", "", "draw a histogram of the differences into this file, .png or .svg")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "of an NNUE net: trainer's checkpoint with the float net")
+	f.Float64Var(&o.scale, "scale", nnuefit.DefaultConfig().NetScale, "of an NNUE net: win probability of a value v is σ(v / scale), v in raw units")
+	f.StringVar(&o.plot, "plot", "", "of an NNUE net: draw a histogram of the differences into this file, .png or .svg")
 	f.Float64Var(&o.maxP999, "max-p999", 0, "exit 1 if the 99.9th percentile is above this, raw units, of a plane net's value; 0: never")
 	f.StringVar(&o.runtime, "runtime", runtimes.Int8, "of a plane net: what computes it, "+strings.Join(runtimes.Names(), ", "))
 	f.StringVar(&o.against, "against", runtimes.Native, "of a plane net: the runtime to compare with; --runtime is native if this is another")
@@ -104,10 +104,14 @@ type quantReport struct {
 }
 
 func quantcheck(c *cobra.Command, path string, o quantcheckOptions) error {
-	n, err := readNet(path)
+	if err := cli.Needs(c.Flags(), "a plane net", false, "runtime", "against", "library"); err != nil {
+		return err
+	}
+	read, err := readNet(path)
 	if err != nil {
 		return err
 	}
+	n := read.NNUE
 	r := quantReport{Float: "the net without rounded activations"}
 	var model *nnuefit.Model
 	if o.checkpoint != "" {

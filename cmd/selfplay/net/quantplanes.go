@@ -28,8 +28,8 @@ type planesCheck struct {
 // quantcheckPlanes compares what a runtime says of positions with what the
 // reference says, by default our kernels in float32.
 func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error {
-	if o.checkpoint != "" || o.plot != "" {
-		return fmt.Errorf("%w: %s is an ONNX file: found a flag for NNUE nets", cli.ErrUsage, path)
+	if err := cli.Needs(c.Flags(), "an NNUE net", false, "checkpoint", "plot", "scale"); err != nil {
+		return err
 	}
 	if err := runtimes.Check(o.against); err != nil {
 		return fmt.Errorf("%w: --against: %w", cli.ErrUsage, err)
