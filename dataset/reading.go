@@ -81,7 +81,7 @@ type reading struct {
 	name string // of the present input
 
 	ordinal uint64 // of the next sample
-	games   uint64 // begun by samples of no whole game
+	games   uint64 // begun by samples of no whole game, in the present input
 	gameKey uint64 // decides on which side of the split such a game is
 	sample  sample.Sample
 	last    place // of the sample before, of the same input, if begun
@@ -92,6 +92,7 @@ type reading struct {
 // input reads all of an input.
 func (r *reading) input(in Input) error {
 	r.name, r.begun = in.Name, false
+	r.games = 0 // an input that is there twice is split alike both times
 	src, err := in.open()
 	if err != nil {
 		return err

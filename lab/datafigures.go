@@ -38,6 +38,17 @@ type dataSample struct {
 	samples  []sample.Sample // one in netApart
 }
 
+// add adds a position. Begins says that it is the first of its game.
+func (d *dataSample) add(s *sample.Sample, begins bool) {
+	if d.mobility.Positions%netApart == 0 {
+		d.samples = append(d.samples, *s)
+	}
+	if !s.NoResult {
+		d.results.Add(s.Score, s.Result, begins)
+	}
+	d.mobility.Add(&s.Pos)
+}
+
 // readData reads the positions that figures are made from.
 func (p *Plan) readData(ctx context.Context) (*dataSample, error) {
 	names, err := dataset.Files(p.Data)
@@ -56,11 +67,7 @@ func (p *Plan) readData(ctx context.Context) (*dataSample, error) {
 			stop()
 			return
 		}
-		if d.mobility.Positions%netApart == 0 {
-			d.samples = append(d.samples, *s)
-		}
-		d.results.Add(s.Score, s.Result, begins)
-		d.mobility.Add(&s.Pos)
+		d.add(s, begins)
 	})
 	if ctx.Err() == nil && errors.Is(err, context.Canceled) {
 		err = nil

@@ -11,6 +11,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
 	"github.com/crazyhouse-rl/selfplay/internal/logistic"
+	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -120,5 +121,25 @@ func TestDataFigures(t *testing.T) {
 	}
 	if caption := r.drawn[0].caption; !strings.Contains(caption, "20000 positions of 2000 games") {
 		t.Errorf("found %q", caption)
+	}
+}
+
+// Positions without a result are no part of the figure of results, as if they were drawn.
+func TestNoResults(t *testing.T) {
+	var d dataSample
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := sample.Sample{Pos: chess.Crazyhouse.Start()}
+	for range 2000 {
+		s.Score, s.Result, s.NoResult = search.Score(rng.IntN(1001)-500), -1, false
+		if rng.Float64() < logistic.Sigmoid(float64(s.Score)/200) {
+			s.Result = 1
+		}
+		d.add(&s, true)
+		s.Result, s.NoResult = 0, true
+		d.add(&s, true)
+	}
+	var r Results
+	if err := d.draw(&r, chess.Crazyhouse); err != nil || len(r.drawn) != 2 || !strings.Contains(r.drawn[0].caption, "2000 positions of 2000 games") {
+		t.Errorf("found %v, error %v, expected a curve of 2000 positions", r.drawn, err)
 	}
 }

@@ -51,7 +51,7 @@ type Seeker interface {
 type Loss struct {
 	Mean   float64 `json:"mean"`   // against the mixed target of the λ asked for
 	Score  float64 `json:"score"`  // against the scores alone
-	Result float64 `json:"result"` // against the results alone
+	Result float64 `json:"result"` // against the results alone, of positions that have one; 0 if none has
 	// SignAccuracy is the share of decided positions whose winner the model's
 	// output names.
 	SignAccuracy float64 `json:"sign_accuracy"`

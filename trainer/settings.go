@@ -36,7 +36,7 @@ type Settings struct {
 	Surprise         float64      `yaml:"surprise" usage:"of planes: share of the weight that goes by what surprised the search"`
 	Part             int          `yaml:"part" usage:"of planes: positions normalised together"`
 	NetScale         float64      `yaml:"net_scale" usage:"raw units (208 a pawn) of the net's output per unit of log-odds of winning"`
-	ScoreScale       float64      `yaml:"score_scale" usage:"the same of the scores; 0: fitted to the data, but for scores of a loop's tree search, whose scale is known"`
+	ScoreScale       float64      `yaml:"score_scale" usage:"the same of the scores; 0: fitted to the data, net_scale where they do not tell it, but for scores of a loop's tree search, whose scale is known"`
 	FitOffset        bool         `yaml:"fit_offset" usage:"of nnue, with score_scale 0: take from every score what the side to move must have for an even chance, fitted to the data"`
 	LambdaLimit      int          `yaml:"lambda_limit" usage:"centipawns beyond which lambda2 is the share of the score; 0: none"`
 	Lambda2          float64      `yaml:"lambda2" usage:"share of scores beyond lambda_limit"`
@@ -121,10 +121,18 @@ func (s *Settings) checkNumbers() error {
 	return wrong.Err()
 }
 
+// scoreOf is a score of centipawns, at most the highest that a sample has.
+func scoreOf(centipawns int) search.Score {
+	return search.Score(min(centipawns, int(sample.MaxScore)))
+}
+
+// ScoreLimit returns lambda_limit as a score.
+func (s *Settings) ScoreLimit() search.Score { return scoreOf(s.LambdaLimit) }
+
 // Filter returns which samples not to train on.
 func (s *Settings) Filter() sample.Filter {
 	return sample.Filter{
-		MinPly: s.MinPly, MaxScore: search.Score(min(s.MaxScore, int(sample.MaxScore))), RequireScore: s.RequireScore,
+		MinPly: s.MinPly, MaxScore: scoreOf(s.MaxScore), RequireScore: s.RequireScore,
 		SkipInCheck: s.SkipInCheck, SkipCaptures: s.SkipCaptures, QuietLeaf: s.QuietLeaf, SkipDraws: s.SkipDraws, ThinPly: s.ThinPly,
 		Keep: sample.KeepOf(s.RandomSkip),
 	}

@@ -11,8 +11,9 @@
 // before it. The first form is a chain of one. Score is for the side to move,
 // moves are in UCI's form, nothing is set apart by blanks.
 //
-// Neither result nor ply are kept, nor are, within a chain, a halfmove clock and
-// a move number other than those that the moves lead to.
+// Results are not kept, nor are plies other than those of the move numbers, nor are,
+// within a chain, a halfmove clock and a move number other than those that the moves
+// lead to.
 //
 // Source: tools/src/plain_format.rs of github.com/mlomb/cs-master-thesis. The
 // FENs and drops of crazyhouse are those of .plain.
@@ -24,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -32,14 +34,14 @@ import (
 
 // Loses says what of a sample the format does not keep, in words that complete
 // "does not keep".
-const Loses = "results, plies, and in chains halfmove clocks and move numbers that jump"
+const Loses = "results, plies other than those of the move numbers, and in chains halfmove clocks and move numbers that jump"
 
 // maxLine is the longest line read. It is room for 65,536 plies.
 const maxLine = 1 << 20
 
 // Reader reads samples in either form. It implements sample.Reader; the scores
-// are taken to be in sample.InternalUnit. Result and Ply, which the format does
-// not have, are 0, and NoResult is set.
+// are taken to be in sample.InternalUnit. Result, which the format does not have, is
+// 0, and NoResult is set. Ply is that of the position's move number.
 //
 // A last line without an end is not read. An error in a line costs the samples
 // after it in that line.
@@ -158,7 +160,8 @@ func (r *Reader) parse() error {
 	if err != nil {
 		return err
 	}
-	r.prev = sample.Sample{Pos: pos, Score: score, NoResult: true}
+	ply := uint16(min(pos.Ply(), math.MaxUint16))
+	r.prev = sample.Sample{Pos: pos, Score: score, NoResult: true, Ply: ply}
 	r.prev.Move, r.prev.Partial, err = sample.ParseMove(&r.prev.Pos, r.field())
 	if err == nil && r.more && len(r.line) == 0 {
 		err = fmt.Errorf("%w: found a comma at the end of the line, expected a field after it", sample.ErrRecord)

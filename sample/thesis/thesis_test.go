@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func TestFixtures(t *testing.T) {
 		}
 		for i, s := range got {
 			w := want[i]
-			w.Result, w.NoResult, w.Ply = 0, true, 0
+			w.Result, w.NoResult, w.Ply = 0, true, uint16(s.Pos.Ply())
 			s.Pos.SetClocks(w.Pos.HalfmoveClock(), w.Pos.FullmoveNumber())
 			if s != w {
 				t.Fatalf("sample %d is %s %+v, expected %s %+v", i, s.Pos.FEN(), s, w.Pos.FEN(), w)
@@ -157,6 +158,24 @@ func TestReading(t *testing.T) {
 	for _, fen := range []string{pinned, strings.Replace(pinned, "d6", "-", 1)} {
 		if got, _ := rewrite(t, chess.Chess, before+fen+",2,e1e2\n"); got != want {
 			t.Errorf("%s is not chained: %s", fen, got)
+		}
+	}
+}
+
+// TestPly: a sample's ply is that of its move number, which rises within a chain.
+func TestPly(t *testing.T) {
+	black := mustPlay(t, crazy, "b1c3")
+	for text, want := range map[string][]uint16{
+		crazy + ",-5,P@e4,,12,P@e3,d5e4,7,d1e2\n":                {4, 5, 6},
+		crazy + ",-5,b1c3\n" + black + ",12,e7e6\n":              {4, 5},
+		strings.Replace(black, " 3", " 65535", 1) + ",12,e7e6\n": {65535},
+	} {
+		var got []uint16
+		for _, s := range sampletest.ReadAll(t, thesis.NewReader(strings.NewReader(text), chess.Crazyhouse)) {
+			got = append(got, s.Ply)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%sfound plies %d, expected %d", text, got, want)
 		}
 	}
 }
@@ -292,6 +311,7 @@ func FuzzReader(f *testing.F) {
 				p.SetChess960(false)
 				p.ClearEnPassant()
 			}
+			got.Ply, want.Ply = 0, 0 // as the clocks
 			if got != want {
 				t.Fatalf("sample %d %s came back as %s: %+v, expected %+v", i, want.Pos.FEN(), got.Pos.FEN(), got, want)
 			}

@@ -1,6 +1,7 @@
 package nnuefit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/internal/check"
-	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
@@ -108,13 +108,12 @@ func DefaultConfig() Config {
 func ConfigOf(s trainer.Settings) Config {
 	c := DefaultConfig()
 	c.NetScale, c.Power = s.NetScale, s.Power
-	if s.ScoreScale != 0 {
-		c.ScoreScale = s.ScoreScale
-	}
+	// Unless scores are fitted the net learns to say what they do.
+	c.ScoreScale = cmp.Or(s.ScoreScale, s.NetScale, c.ScoreScale)
 	if c.Loss = Loss(s.Loss); c.Loss == RankingLoss {
 		c.Loss = PowerLoss
 	}
-	c.LambdaLimit, c.LambdaBeyond = search.Score(min(s.LambdaLimit, int(sample.MaxScore))), s.Lambda2
+	c.LambdaLimit, c.LambdaBeyond = s.ScoreLimit(), s.Lambda2
 	c.Optimiser, c.Momentum, c.Nesterov = trainer.Optimiser(s.Optimiser), s.Momentum, s.Nesterov
 	c.HiddenLimit, c.OutputLimit, c.TransformerLimit = s.HiddenLimit, s.OutputLimit, s.TransformerLimit
 	c.GradientNorm, c.Quantise = s.GradientNorm, s.Quantise

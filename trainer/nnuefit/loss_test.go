@@ -84,3 +84,22 @@ func TestScoreOffset(t *testing.T) {
 		t.Errorf("scores of 50, 150 and -50 stand for %g, %g and %g", p, above, below)
 	}
 }
+
+// TestLossOfResults: the loss of results is of the positions that have one.
+func TestLossOfResults(t *testing.T) {
+	m := newModel(t, nnue.Narrow(16), 1)
+	loss := func(samples []sample.Sample) float64 {
+		l, err := m.Loss(samples, 0.5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Result
+	}
+	samples := randomSamples(5, 200)
+	for i := range samples[100:] {
+		samples[100+i].Result, samples[100+i].NoResult = 0, true
+	}
+	if got, want := loss(samples), loss(samples[:100]); math.Abs(got-want) > 1e-9 || loss(samples[100:]) != 0 {
+		t.Errorf("found a loss of %g where half have a result, %g where none has, expected %g and 0", got, loss(samples[100:]), want)
+	}
+}

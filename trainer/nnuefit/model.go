@@ -215,7 +215,7 @@ func (m *Model) Evaluate(p *chess.Position) float64 { return m.Values([]chess.Po
 // Loss measures the averaged net on samples; it changes nothing.
 func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, error) {
 	var l trainer.Loss
-	agree, objective, mix := 0, m.objective(), m.mix(lambda)
+	results, agree, objective, mix := 0, 0, m.objective(), m.mix(lambda)
 	m.sampleOutputs(samples, func(i int, raw float64) {
 		s := &samples[i]
 		score, result := m.scoreTarget(s), resultTarget(s)
@@ -225,7 +225,10 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 		}
 		l.Mean += at(mix.Of(s, score, result))
 		l.Score += at(score)
-		l.Result += at(result)
+		if !s.NoResult {
+			results++
+			l.Result += at(result)
+		}
 		if s.Result != 0 {
 			l.Decided++
 			if raw*float64(s.Result) > 0 {
@@ -235,8 +238,9 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 	})
 	l.Positions = len(samples)
 	if n := float64(l.Positions); n > 0 {
-		l.Mean, l.Score, l.Result = l.Mean/n, l.Score/n, l.Result/n
+		l.Mean, l.Score = l.Mean/n, l.Score/n
 	}
+	l.Result /= float64(max(1, results))
 	if l.Decided > 0 {
 		l.SignAccuracy = float64(agree) / float64(l.Decided)
 	}

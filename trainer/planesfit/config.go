@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/crazyhouse-rl/selfplay/internal/check"
+	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
@@ -22,6 +23,10 @@ type Config struct {
 	// ScoreScale turns the scores of samples into win probabilities,
 	// σ(score in raw units / ScoreScale), with 208 raw units to a pawn.
 	ScoreScale float64
+	// LambdaBeyond takes the place of the step's λ where a sample's score is
+	// beyond ±LambdaLimit. A limit of 0 is none.
+	LambdaBeyond float64
+	LambdaLimit  search.Score
 
 	// Optimiser is the rule by which parameters follow their derivatives.
 	Optimiser trainer.Optimiser
@@ -71,6 +76,7 @@ func ConfigOf(s trainer.Settings, peak float64) Config {
 	if s.ScoreScale != 0 {
 		c.ScoreScale = s.ScoreScale
 	}
+	c.LambdaLimit, c.LambdaBeyond = s.ScoreLimit(), s.Lambda2
 	c.Optimiser, c.PeakRate = trainer.Optimiser(s.Optimiser), peak
 	c.Momentum, c.LeastMomentum = s.Momentum, min(s.LeastMomentum, s.Momentum)
 	c.WeightDecay, c.GradientNorm, c.MeanDecay, c.Part = s.WeightDecay, s.GradientNorm, s.MeanDecay, s.Part
@@ -89,6 +95,8 @@ func (c Config) Validate() error {
 	check.Within(wrong, "plies_weight", c.PliesWeight, 0, 1e3)
 	check.Within(wrong, "surprise", c.SurpriseShare, 0, 1)
 	check.Within(wrong, "score_scale", c.ScoreScale, 1e-3, math.MaxFloat32)
+	check.Within(wrong, "lambda2", c.LambdaBeyond, 0, 1)
+	check.Within(wrong, "lambda_limit", c.LambdaLimit, 0, search.Infinite)
 	check.OneOf(wrong, "optimiser", c.Optimiser, Optimisers()...)
 	check.Within(wrong, "momentum", c.Momentum, 0, 0.999)
 	check.Within(wrong, "least_momentum", c.LeastMomentum, 0, c.Momentum)

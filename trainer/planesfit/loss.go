@@ -19,7 +19,8 @@ type objective struct {
 
 func (m *Model) objective(lambda float64) objective {
 	c := &m.cfg
-	return objective{c.PolicyWeight, c.ValueWeight, c.PliesWeight, c.ScoreScale / search.RawPerCentipawn, trainer.Mix{Lambda: lambda}}
+	mix := trainer.Mix{Lambda: lambda, Limit: c.LambdaLimit, Beyond: c.LambdaBeyond}
+	return objective{c.PolicyWeight, c.ValueWeight, c.PliesWeight, c.ScoreScale / search.RawPerCentipawn, mix}
 }
 
 // outcome is the probabilities of loss, draw and win of the side to move.
@@ -52,6 +53,7 @@ type measure struct {
 	policy               float64 // the part of it that is of moves, not weighed
 	score, result        float64 // of the value against these alone
 	moves, hits          int     // positions whose move is known, and those whose likeliest it is
+	results              int     // positions with a result
 	decided, rightWinner int
 }
 
@@ -62,6 +64,7 @@ func (m *measure) add(x *measure) {
 	m.result += x.result
 	m.moves += x.moves
 	m.hits += x.hits
+	m.results += x.results
 	m.decided += x.decided
 	m.rightWinner += x.rightWinner
 }
@@ -152,7 +155,10 @@ func (h *heads) valueLoss(m *measure, n *net, o *objective, s *sample.Sample, i 
 		against = func(t outcome) float64 { return (t[2] - t[0] - value) * (t[2] - t[0] - value) }
 	}
 	m.score += against(o.scored(s))
-	m.result += against(ended(s))
+	if !s.NoResult {
+		m.results++
+		m.result += against(ended(s))
+	}
 	if s.Result != 0 {
 		m.decided++
 		if value*float64(s.Result) > 0 {

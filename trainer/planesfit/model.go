@@ -97,7 +97,7 @@ func (m *Model) Loss(samples []sample.Sample, lambda float64) (trainer.Loss, err
 	total := m.measure(samples, lambda, nil)
 	n := float64(max(1, len(samples)))
 	l := trainer.Loss{
-		Mean: total.loss / n, Score: total.score / n, Result: total.result / n,
+		Mean: total.loss / n, Score: total.score / n, Result: total.result / float64(max(1, total.results)),
 		Positions: len(samples), Decided: total.decided, Moves: total.moves,
 		Policy:       total.policy / float64(max(1, total.moves)),
 		MoveAccuracy: float64(total.hits) / float64(max(1, total.moves)),

@@ -25,6 +25,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
 	"github.com/crazyhouse-rl/selfplay/sample/plain"
+	"github.com/crazyhouse-rl/selfplay/sample/thesis"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 )
@@ -62,17 +63,20 @@ func samples(games int) []sample.Sample {
 	return all
 }
 
-// dataFile writes samples into a .chain or a .plain file.
+// dataFile writes samples into a .chain, a .plain or a .compact file, which has no results.
 func dataFile(t testing.TB, name string, all []sample.Sample) string {
 	t.Helper()
 	var data bytes.Buffer
 	var w sample.Writer = plain.NewWriter(&data)
-	if filepath.Ext(name) == chain.Extension {
+	switch filepath.Ext(name) {
+	case chain.Extension:
 		c, err := chain.NewWriter(&data, chess.Crazyhouse, sample.CentipawnUnit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w = c
+	case ".compact":
+		w = thesis.NewWriter(&data, true)
 	}
 	for i := range all {
 		if err := w.Write(&all[i]); err != nil {

@@ -1,10 +1,12 @@
 package run
 
 import (
+	"errors"
 	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -86,6 +88,36 @@ func TestKnownScale(t *testing.T) {
 		}
 		if got, want := ScoresOf(m), (Scores{Scale: 555}); err != nil || got != want {
 			t.Errorf("%s: scores %+v, error %v, expected %+v", cfg.Kind, got, err, want)
+		}
+	}
+}
+
+// TestUnfitted: where samples do not tell what scores mean, a net of kind nnue learns to say
+// what they do; a convolutional one is told, or goes on from a checkpoint that knows.
+func TestUnfitted(t *testing.T) {
+	data := dataFile(t, "a.compact", samples(60))
+	for _, cfg := range []configs.Learn{settings(t, data), planesSettings(t, data)} {
+		cfg.Epochs, cfg.ScoreScale = 0.1, 0
+		s, err := Run(t.Context(), cfg, quiet(t.TempDir()))
+		if cfg.Kind == configs.Planes {
+			if !errors.Is(err, trainer.ErrConfig) || !strings.Contains(err.Error(), "--score-scale") {
+				t.Errorf("%s: found error %v, expected %v that names --score-scale", cfg.Kind, err, trainer.ErrConfig)
+			}
+		} else if err != nil || s.ScoreScale != cfg.NetScale {
+			t.Errorf("%s: found a scale of %g, error %v, expected %g, that of its output", cfg.Kind, s.ScoreScale, err, cfg.NetScale)
+		}
+		first := t.TempDir()
+		cfg.ScoreScale = 555
+		if s, err = Run(t.Context(), cfg, quiet(first)); err != nil || s.ScoreScale != 555 {
+			t.Errorf("%s: found a scale of %g, error %v, expected the one given, 555", cfg.Kind, s.ScoreScale, err)
+		}
+		cfg.Init, cfg.ScoreScale = first, 0
+		if s, err = Run(t.Context(), cfg, quiet(t.TempDir())); err != nil || s.ScoreScale != 555 {
+			t.Errorf("%s: found a scale of %g, error %v, expected that of the checkpoint, 555", cfg.Kind, s.ScoreScale, err)
+		}
+		var text strings.Builder
+		if err := s.Print(&text); err != nil || !strings.Contains(text.String(), "of results -;") {
+			t.Errorf("%s: printed %q, error %v, expected no loss of results", cfg.Kind, text.String(), err)
 		}
 	}
 }

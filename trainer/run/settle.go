@@ -189,10 +189,12 @@ func sameData(before, now []byte, name string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		var c dataset.Counts
+		trained := uint64(0)
 		for _, f := range facts {
+			trained += f.Positions
 			c.Games, c.Samples, c.Kept = c.Games+f.Counts.Games, c.Samples+f.Counts.Samples, c.Kept+f.Counts.Kept
 		}
-		words[i] = fmt.Sprintf("%d games of %d positions, %d of them kept", c.Games, c.Samples, c.Kept)
+		words[i] = fmt.Sprintf("%d games of %d positions, %d of them kept, %d to train on", c.Games, c.Samples, c.Kept, trained)
 	}
 	return fmt.Errorf("%w: the data are not those of %s: found %s, expected %s; give the same data to go on, or use another directory", ErrOther, name, words[0], words[1])
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -123,5 +124,20 @@ func TestGrowingReplay(t *testing.T) {
 	addGames(t, "b", games, 1, 40)
 	if _, err := Run(t.Context(), cfg, quiet("gone")); !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "expected 20 from") {
 		t.Errorf("error %v, want ErrChanged", err)
+	}
+}
+
+// Data of which other games are held out are refused by how many positions are left.
+func TestOtherSplit(t *testing.T) {
+	text := func(positions uint64) []byte {
+		data, err := json.Marshal([]dataFacts{{Positions: positions}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	err := sameData(text(95), text(94), dataJSON)
+	if !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), "found 0 games of 0 positions, 0 of them kept, 94 to train on, expected") || !strings.Contains(err.Error(), "95 to train on;") {
+		t.Errorf("error %v, want ErrOther", err)
 	}
 }

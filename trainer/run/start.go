@@ -6,13 +6,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
+	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/nnuefit"
 )
@@ -33,8 +36,7 @@ func (r *runner) start() error {
 	samples := r.source.some(scaleSamples)
 	found, err := r.FitScores(r.model, samples)
 	if errors.Is(err, nnuefit.ErrNoFit) {
-		fmt.Fprintf(r.Out, "score scale stays at %.0f raw units: %v\n", r.model.ScoreScale(), err)
-		return nil
+		return r.unfitted(samples, err)
 	}
 	if err == nil {
 		fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, offset %.1f, fitted to %d positions", found.Scale, found.Offset, len(samples))
@@ -44,6 +46,23 @@ func (r *runner) start() error {
 		fmt.Fprintln(r.Out)
 	}
 	return err
+}
+
+// unfitted says what scores are taken for whose scale samples do not tell. It is that of a
+// first checkpoint, or else net_scale: the net then learns to say what the scores do. The
+// values of a convolutional net are probabilities, to which scores alone do not lead.
+func (r *runner) unfitted(samples []sample.Sample, why error) error {
+	scored := slices.ContainsFunc(samples, func(s sample.Sample) bool { return s.HasScore() })
+	if r.Kind == configs.Planes && r.cfg.Init == "" && scored {
+		return fmt.Errorf("%w: score_scale: found 0, which fits it to the data, but %w: give what the scores mean with --score-scale, raw units (208 a pawn) per unit of log-odds of winning",
+			trainer.ErrConfig, why)
+	}
+	scale, of := r.model.ScoreScale(), ""
+	if r.Kind == configs.NNUE && scale == r.cfg.NetScale {
+		of = ", that of the net's output"
+	}
+	fmt.Fprintf(r.Out, "score scale %.0f raw units%s: %v\n", scale, of, why)
+	return nil
 }
 
 // checkFiles looks for the files that the settings name beside the data, before a

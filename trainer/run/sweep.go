@@ -205,7 +205,7 @@ var columns = []struct {
 }{
 	{"loss held out", func(s *Summary) string { return ifAny(s.HeldOut.Positions, loss(s.HeldOut.Mean)) }},
 	{"of scores", func(s *Summary) string { return ifAny(s.HeldOut.Positions, loss(s.HeldOut.Score)) }},
-	{"of results", func(s *Summary) string { return ifAny(s.HeldOut.Positions, loss(s.HeldOut.Result)) }},
+	{"of results", func(s *Summary) string { return ofResults(&s.HeldOut) }},
 	{"newest", func(s *Summary) string { return ifAny(s.Newest.Positions, loss(s.Newest.Mean)) }},
 	{"winners named", func(s *Summary) string { return ifAny(s.HeldOut.Decided, percent(s.HeldOut.SignAccuracy)) }},
 	{"moves ranked", func(s *Summary) string { return ifAny(s.HeldOut.Triples, percent(s.HeldOut.Ranked)) }},
@@ -219,6 +219,14 @@ var columns = []struct {
 }
 
 func loss(mean float64) string { return fmt.Sprintf("%.6f", mean) }
+
+// ofResults is the loss of results, which is 0 where no position has one.
+func ofResults(l *trainer.Loss) string {
+	if l.Result == 0 {
+		return "-"
+	}
+	return loss(l.Result)
+}
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 

@@ -103,7 +103,7 @@ func TestPrintTable(t *testing.T) {
 	var text strings.Builder
 	var planes, nnue Summary
 	planes.HeldOut = trainer.Loss{Mean: 0.5, Positions: 20, Moves: 10, Policy: 2.25, MoveAccuracy: 0.375}
-	nnue.HeldOut = trainer.Loss{Mean: 0.25, Positions: 20, Decided: 16, SignAccuracy: 0.75, Triples: 10, Ranked: 0.625}
+	nnue.HeldOut = trainer.Loss{Mean: 0.25, Result: 0.125, Positions: 20, Decided: 16, SignAccuracy: 0.75, Triples: 10, Ranked: 0.625}
 	err := PrintTable(&text, []string{"width"}, []Result{
 		{Varied: map[string]string{"width": "16"}, Summary: planes}, {Varied: map[string]string{"width": "32"}, Summary: nnue},
 		{Varied: map[string]string{"width": "48"}}, {Varied: map[string]string{"width": "64"}, Error: "full disk"},
@@ -114,8 +114,8 @@ func TestPrintTable(t *testing.T) {
 	}
 	for i, want := range []string{
 		"width|loss held out|of scores|of results|newest|winners named|moves ranked|moves named|loss of moves|epochs",
-		"16|0.500000|0.000000|0.000000|-|-|-|37.50 %|2.250000|0.00",
-		"32|0.250000|0.000000|0.000000|-|75.00 %|62.50 %|-|-|0.00",
+		"16|0.500000|0.000000|-|-|-|-|37.50 %|2.250000|0.00",
+		"32|0.250000|0.000000|0.125000|-|75.00 %|62.50 %|-|-|0.00",
 		"48|-|-|-|-|-|-|-|-|0.00|0|0.0|-|0",
 		"64|failed",
 	} {
