@@ -18,6 +18,19 @@ import (
 	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
+// clusterURL waits until servers take connections, and returns their addresses.
+func clusterURL(t *testing.T, servers []*server.Server) string {
+	t.Helper()
+	var urls []string
+	for _, s := range servers {
+		if !s.ReadyForConnections(serverStartWait) {
+			t.Fatal("server is not ready")
+		}
+		urls = append(urls, "nats://"+s.Addr().String())
+	}
+	return strings.Join(urls, ",")
+}
+
 // startCluster starts servers that know each other, and returns them.
 func startCluster(t *testing.T, n int) []*server.Server {
 	t.Helper()
@@ -61,15 +74,8 @@ func TestClusterLosesAServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute) // elections take their time
 	defer cancel()
 	servers := startCluster(t, 3)
-	var urls []string
-	for _, s := range servers {
-		if !s.ReadyForConnections(serverStartWait) {
-			t.Fatal("server is not ready")
-		}
-		urls = append(urls, "nats://"+s.Addr().String())
-	}
 	var log lines
-	c := openConn(t, Options{URL: strings.Join(urls, ","), Log: log.logger()}) // waits for the cluster's leader
+	c := openConn(t, Options{URL: clusterURL(t, servers), Log: log.logger()}) // waits for the cluster's leader
 	if err := c.CreateRun(ctx, testRun("name", "test")); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,16 +123,19 @@ func (b *Bus) freshConsumer(ctx context.Context) (jetstream.Consumer, error) {
 	}
 	c.silent = 0
 	floor := fresh.CachedInfo().AckFloor.Stream
-	known := min(floor, max(c.acked, c.asked)) // the server lifts the floor over what it lost
+	gone := max(stream.State.FirstSeq, 1) - 1 // the last sequence that has left the stream
+	// What this ingester knows, and not the floor: the server lifts that over what it lost,
+	// and begins at 0 where it has copies, whatever was purged before.
+	c.asked = min(c.asked, stream.State.LastSeq) // the end may be lost
+	known := max(c.acked, c.asked)
 	if created := stream.Created.UnixNano(); created != c.stream {
 		if c.stream != 0 {
 			b.warn("the game stream is another one than before", "made", stream.Created)
 		}
 		c.stream, c.asked, c.told, c.misses, c.purged = created, 0, 0, 0, time.Now()
 		b.stream.set(created)
-		known = floor
+		known = cmp.Or(floor, gone)
 	}
-	gone := max(stream.State.FirstSeq, 1) - 1 // the last sequence that has left the stream
 	c.maxBytes, c.returned = stream.Config.MaxBytes, 0
 	switch {
 	case floor > stream.State.LastSeq:

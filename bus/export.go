@@ -67,7 +67,7 @@ func (b *Bus) visitPending(ctx context.Context, visit func(PendingMessage) error
 		return err
 	}
 	for seq := max(st.AckFloor+1, st.FirstSeq); seq <= st.LastSeq; seq++ {
-		m, err := b.message(ctx, seq)
+		m, err := b.message(ctx, b.games, seq)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
 		}
@@ -82,10 +82,11 @@ func (b *Bus) visitPending(ctx context.Context, visit func(PendingMessage) error
 	return nil
 }
 
-func (b *Bus) message(ctx context.Context, seq uint64) (*jetstream.RawStreamMsg, error) {
+// message asks for one message of a stream.
+func (b *Bus) message(ctx context.Context, of jetstream.Stream, seq uint64) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
-	return b.games.GetMsg(ctx, seq)
+	return of.GetMsg(ctx, seq)
 }
 
 // PublishPending stores a message that VisitPending returned. All else is as of

@@ -139,15 +139,16 @@ func (b *Bus) Rejects(ctx context.Context, n int) ([]Rejected, error) {
 	return list, nil
 }
 
+// newestRejects bounds each request and not all of them: there may be thousands.
 func (b *Bus) newestRejects(ctx context.Context, n int) (list []Rejected, err error) {
-	ctx, cancel := b.bound(ctx)
+	request, cancel := b.bound(ctx)
 	defer cancel()
-	info, err := b.rejects.Info(ctx)
+	info, err := b.rejects.Info(request)
 	if err != nil {
 		return nil, err
 	}
 	for seq := info.State.LastSeq; seq > 0 && seq >= info.State.FirstSeq && len(list) < n; seq-- {
-		m, err := b.rejects.GetMsg(ctx, seq)
+		m, err := b.message(ctx, b.rejects, seq)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
 		}

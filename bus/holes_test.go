@@ -254,6 +254,44 @@ func TestConsumerThatDoesNotDeliver(t *testing.T) {
 	}
 }
 
+// A consumer that the servers have lost is made anew, and what was purged before is no hole:
+// not for the ingester that purged it, nor for one that comes after it.
+func TestLostConsumerIsNoHole(t *testing.T) {
+	for _, copies := range []int{1, 3} {
+		t.Run(fmt.Sprintf("copies=%d", copies), func(t *testing.T) {
+			ctx := testContext(t)
+			var o Options
+			if copies > 1 {
+				o.URL = clusterURL(t, startCluster(t, copies))
+			}
+			join := JoinOptions{Replicas: copies, MaxBytes: 1 << 20}
+			b := joinRun(t, openConn(t, o), "test", join)
+			for i := range 6 {
+				publish(t, b, i)
+			}
+			ingested(t, b, 6)
+			for round, next := range []*Bus{b, joinRun(t, b.conn, "test", join)} {
+				if _, err := b.Purge(ctx); err != nil {
+					t.Fatal(err)
+				}
+				first := uint64(7 + 2*round)
+				if s := stats(t, b); s.FirstSeq != first {
+					t.Fatalf("%+v, expected that the stream begins at %d", s, first)
+				}
+				if err := b.games.DeleteConsumer(ctx, consumerName); err != nil {
+					t.Fatal(err)
+				}
+				b.consumer.unbind()
+				publish(t, b, int(first))
+				publish(t, b, int(first)+1)
+				if f := ingested(t, next, 2); f.Sequence != first+1 {
+					t.Errorf("floor %+v, expected %d", f, first+1)
+				}
+			}
+		})
+	}
+}
+
 // msgFiles returns the directory of the stream's blocks.
 func msgFiles(dir string) string {
 	return filepath.Join(dir, "jetstream", "$G", "streams", "test-games", "msgs")

@@ -84,7 +84,7 @@ var commonMetrics = []metric{
 	gaugeOf(everyone, "ready", "Whether the process can do its work now, as /readyz says.", func(o *selfplay.Observation) float64 { return flag(len(o.Problems) == 0) }),
 	gaugeOf(everyone, "server_connected", "Whether the process is connected to a NATS server.", func(o *selfplay.Observation) float64 { return flag(o.Connected) }),
 	newMetric(everyone, "disk_free_bytes", "Free room on the disk of the process's directory.", nil, func(o *selfplay.Observation, e emit) {
-		if o.DiskFree > 0 {
+		if o.DiskKnown {
 			e(prometheus.GaugeValue, float64(o.DiskFree))
 		}
 	}),
@@ -134,10 +134,14 @@ var actorMetrics = []metric{
 }
 
 var replayMetrics = []metric{
-	counterOf(replay, "replay_games_total", "Games in the replay buffer, ever.", func(o *selfplay.Observation) uint64 { return o.Status.Games }),
-	counterOf(replay, "replay_positions_total", "Trainable positions in the replay buffer, ever.", func(o *selfplay.Observation) uint64 { return o.Status.Positions }),
-	counterOf(replay, "replay_duplicates_total", "Games delivered again and dropped, ever.", func(o *selfplay.Observation) uint64 { return o.Status.Duplicates }),
-	counterOf(replay, "replay_quarantined_total", "Games refused and put into quarantine, ever.", func(o *selfplay.Observation) uint64 { return o.Status.Quarantined }),
+	counterOf(replay, "replay_games_total", "Games stored in the replay buffer.", func(o *selfplay.Observation) uint64 { return o.Status.Figures.Games }),
+	counterOf(replay, "replay_positions_total", "Trainable positions stored in the replay buffer.", func(o *selfplay.Observation) uint64 { return o.Status.Figures.Positions }),
+	counterOf(replay, "replay_duplicates_total", "Games delivered again and dropped.", func(o *selfplay.Observation) uint64 { return o.Status.Figures.Duplicates }),
+	counterOf(replay, "replay_quarantined_total", "Games that the replay buffer refused.", func(o *selfplay.Observation) uint64 { return o.Status.Figures.Quarantined }),
+	gaugeOf(replay, "replay_games", "Games in the replay buffer, ever.", func(o *selfplay.Observation) float64 { return float64(o.Status.Games) }),
+	gaugeOf(replay, "replay_positions", "Trainable positions in the replay buffer, ever.", func(o *selfplay.Observation) float64 { return float64(o.Status.Positions) }),
+	gaugeOf(replay, "replay_duplicates", "Games delivered again and dropped, ever.", func(o *selfplay.Observation) float64 { return float64(o.Status.Duplicates) }),
+	gaugeOf(replay, "replay_quarantined", "Games that the replay buffer refused, ever.", func(o *selfplay.Observation) float64 { return float64(o.Status.Quarantined) }),
 	newMetric(replay, "replay_rejected_games_total", "Games refused since the process began, by reason.", []string{"reason"}, func(o *selfplay.Observation, e emit) {
 		for i, reason := range selfplay.RejectReasons {
 			e(prometheus.CounterValue, float64(o.Status.Figures.Rejected[i]), reason)
@@ -161,8 +165,10 @@ var replayMetrics = []metric{
 }
 
 var trainerMetrics = []metric{
-	counterOf(trainer, "trainer_steps_total", "Steps of the optimiser.", func(o *selfplay.Observation) uint64 { return o.Status.Step }),
-	counterOf(trainer, "trainer_samples_total", "Positions trained on, repeats counted.", func(o *selfplay.Observation) uint64 { return o.Status.Samples }),
+	counterOf(trainer, "trainer_steps_total", "Steps of the optimiser.", func(o *selfplay.Observation) uint64 { return o.Status.Figures.Steps }),
+	counterOf(trainer, "trainer_samples_total", "Positions trained on, repeats counted.", func(o *selfplay.Observation) uint64 { return o.Status.Figures.Samples }),
+	gaugeOf(trainer, "trainer_steps", "Steps of the optimiser, ever; a trainer that was killed goes on at its checkpoint.", func(o *selfplay.Observation) float64 { return float64(o.Status.Step) }),
+	gaugeOf(trainer, "trainer_samples", "Positions trained on, ever, repeats counted.", func(o *selfplay.Observation) float64 { return float64(o.Status.Samples) }),
 	gaugeOf(trainer, "trainer_loss", "Running mean of the loss; 0 before the first step.", func(o *selfplay.Observation) float64 { return o.Status.TrainLoss }),
 	gaugeOf(trainer, "trainer_held_out_loss", "Loss on games never trained on; 0 before it was first measured.", func(o *selfplay.Observation) float64 { return o.Status.HeldOutLoss }),
 	gaugeOf(trainer, "trainer_sign_accuracy_ratio", "Share of held-out decisive positions whose sign the net has right.", func(o *selfplay.Observation) float64 { return o.Status.SignAccuracy }),

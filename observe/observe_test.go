@@ -151,8 +151,8 @@ func TestLoopIsScraped(t *testing.T) {
 		t.Errorf("of a loop at work: %d %q", code, text)
 	}
 	for name, least := range map[string]float64{
-		"selfplay_actor_games_total": 1, "selfplay_actor_positions_total": 2, "selfplay_replay_games_total": 1, "selfplay_replay_positions_total": 300,
-		"selfplay_replay_bytes": 100, "selfplay_replay_window_positions": 1, "selfplay_trainer_steps_total": 20, "selfplay_trainer_loss": 1e-9,
+		"selfplay_actor_games_total": 1, "selfplay_actor_positions_total": 2, "selfplay_replay_games_total": 1, "selfplay_replay_positions_total": 300, "selfplay_replay_games": 1, "selfplay_replay_positions": 300,
+		"selfplay_replay_bytes": 100, "selfplay_replay_window_positions": 1, "selfplay_trainer_steps_total": 20, "selfplay_trainer_steps": 20, "selfplay_trainer_samples_total": 20 * 64, "selfplay_trainer_loss": 1e-9,
 		"selfplay_trainer_last_offer_timestamp_seconds": 1e9, "selfplay_trainer_last_checkpoint_timestamp_seconds": 1e9,
 		"selfplay_replay_last_stored_timestamp_seconds": 1e9, "selfplay_actor_confirmation_seconds_sum": 1e-9,
 		"selfplay_stream_limit_bytes": 16777216, "selfplay_disk_free_bytes": 1, "selfplay_ready": 1, "selfplay_server_connected": 1,

@@ -2,12 +2,14 @@ package selfplay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
@@ -44,7 +46,7 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 		return 0, nil
 	}
 	games := gamesOf(batch.Msgs)
-	report, err := in.store(games)
+	report, signed, err := in.store(games)
 	if err != nil {
 		return 0, fmt.Errorf("replay: %w", err)
 	}
@@ -57,30 +59,35 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 			s.Figures.Rejected[rejectReason(bad.Err)]++
 		}
 	})
-	kept := 0
-	for _, bad := range report.Rejected {
-		if isOverLimit(bad.Err) {
+	for i, bad := range report.Rejected {
+		if isOverLimit(bad.Err) || errors.Is(bad.Err, replay.ErrExcluded) {
 			continue // neither stored nor kept: that would be another way to fill the disk
 		}
-		if kept++; kept <= replay.QuarantineBatch {
-			in.quarantined(ctx, games[bad.Index], bad.Err)
+		actor := ""
+		if signed != nil && !errors.Is(bad.Err, game.ErrSeal) { // else it may be anyone's
+			actor = signed[bad.Index].actor
 		}
-	}
-	if more := kept - replay.QuarantineBatch; more > 0 {
-		in.run.event("further games refused, of which none is kept", "games", more)
+		if n := in.kept.add(actor, time.Now()); n > 0 {
+			in.run.event("game quarantined", "reason", bad.Err.Error(), "actor", actor, "games", n, "dir", in.run.path(replayDir))
+		}
+		if i < replay.QuarantineBatch {
+			in.copyRefused(ctx, games[bad.Index], bad.Err)
+		}
 	}
 	return len(games), nil
 }
 
 // store puts games into the buffer, and those that their actors did not sign into its
-// quarantine. Those above an actor's limits are dropped.
-func (in *ingester) store(games [][]byte) (replay.Report, error) {
+// quarantine. Those above an actor's limits are dropped. Signed are their signatures, if
+// games need any.
+func (in *ingester) store(games [][]byte) (report replay.Report, signed []signature, err error) {
 	if in.keys == nil {
-		return in.buffer.Append(games)
+		report, err = in.buffer.Append(games)
+		return report, nil, err
 	}
 	signed, refused, err := in.keys.check(in.run.id(), games)
 	if err != nil {
-		return replay.Report{}, err
+		return report, nil, err
 	}
 	free := in.free(signed, refused)
 	within, over := games, in.limits.check(signed, free)
@@ -99,7 +106,7 @@ func (in *ingester) store(games [][]byte) (replay.Report, error) {
 		}
 		refused = kept
 	}
-	report, err := in.buffer.AppendExcept(within, refused)
+	report, err = in.buffer.AppendExcept(within, refused)
 	if len(over) > 0 {
 		for i := range report.Rejected {
 			report.Rejected[i].Index = place[report.Rejected[i].Index]
@@ -107,14 +114,14 @@ func (in *ingester) store(games [][]byte) (replay.Report, error) {
 	}
 	if err != nil { // the same games come again
 		in.limits.giveBack(signed, free, over)
-		return report, err
+		return report, signed, err
 	}
 	for _, i := range slices.Sorted(maps.Keys(over)) {
 		report.Rejected = append(report.Rejected, replay.Rejection{Index: i, Err: over[i]})
 		in.run.status.update(func(s *Status) { s.Figures.Dropped++ })
 		in.told.add(signed[i].id, over[i].Error(), true)
-		if in.limits.news(signed[i].actor) {
-			in.run.event("games refused, the actor sends too many", "actor", signed[i].actor, "why", over[i].Error())
+		if n := in.limits.over.add(signed[i].actor, in.limits.now()); n > 0 {
+			in.run.event("games refused, the actor sends too many", "actor", signed[i].actor, "games", n, "why", over[i].Error())
 		}
 	}
 	for _, bad := range report.Rejected {
@@ -122,7 +129,7 @@ func (in *ingester) store(games [][]byte) (replay.Report, error) {
 			in.told.add(s.id, bad.Err.Error(), false)
 		}
 	}
-	return report, nil
+	return report, signed, nil
 }
 
 // free reports which games do not count against their actors' limits: those that are
@@ -153,10 +160,8 @@ func gamesOf(msgs []bus.Msg) [][]byte {
 	return games
 }
 
-// quarantined says why a game is in quarantine, and copies it for those who see the
-// bus and not this disk.
-func (in *ingester) quarantined(ctx context.Context, encoded []byte, reason error) {
-	in.run.event("game quarantined", "reason", reason.Error(), "dir", in.run.path(replayDir))
+// copyRefused copies a game in quarantine for those who see the bus and not this disk.
+func (in *ingester) copyRefused(ctx context.Context, encoded []byte, reason error) {
 	if err := in.stream.Reject(ctx, reason.Error(), encoded); err != nil {
 		in.run.log.Warn("quarantined game not copied to the bus", "error", err)
 	}

@@ -129,7 +129,7 @@ func TestGamesAreSigned(t *testing.T) {
 		{game.Seal(shortGame(t, "other-a-0-0-000000"), mine), 0},
 		{game.Seal(second, mine), 1},
 	} {
-		rep, err := in.store([][]byte{c.data})
+		rep, _, err := in.store([][]byte{c.data})
 		if err != nil || rep.Stored != c.stored || len(rep.Rejected) != 1-c.stored {
 			t.Errorf("game %d: %+v, error %v; want %d stored", i, rep, err, c.stored)
 		}

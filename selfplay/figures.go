@@ -24,6 +24,10 @@ type Figures struct {
 	Confirmed   uint64        // games of which the replay role said that they are on its disk
 	Waited      time.Duration // the sum of the times from the end of these games to that
 
+	Games, Positions        uint64 // stored
+	Duplicates, Quarantined uint64 // games that the replay buffer had already, and that it refused
+	Steps, Samples          uint64 // of the optimiser, and trained on
+
 	Bytes      uint64                // of the replay buffer's segments
 	Segments   uint64                // of the replay buffer
 	Stored     time.Time             // when games were last stored; zero: not yet
@@ -112,7 +116,8 @@ type Observation struct {
 	Variant   string
 	SpoolMax  int               // games that the spool takes
 	Connected bool              // to a server, now
-	DiskFree  uint64            // bytes, where the directory is; 0: not known
+	DiskFree  uint64            // bytes, where the directory is, if DiskKnown
+	DiskKnown bool              // the system has said it
 	Stream    *bus.Stats        // of games; nil: not asked, or the server did not answer
 	Holders   []bus.LeaseRecord // of the leases, as the server knows them; nil likewise
 	Problems  []string          // why the process cannot do its work now; none: it is ready
@@ -133,7 +138,7 @@ func (r *Run) Observe(ctx context.Context, ask bool) Observation {
 		Variant: r.cfg.Variant, SpoolMax: r.cfg.Actor.SpoolMaxGames, Connected: r.conn.Connected(),
 	}
 	if free, err := disk.Free(r.dir); err == nil {
-		o.DiskFree = free
+		o.DiskFree, o.DiskKnown = free, true
 		if free < readyRoom {
 			o.Problems = append(o.Problems, "the disk is nearly full")
 		}

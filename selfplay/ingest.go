@@ -31,7 +31,9 @@ type ingester struct {
 	keys   *actorKeys    // of the actors; nil: games need no signature
 	limits *actorLimits  // likewise
 	told   refusals      // why games were refused
+	kept   news          // of refused games in quarantine
 	lost   atomic.Uint64 // messages that the stream has lost
+	began  replay.Stats  // of the buffer as this process found it
 }
 
 // serve answers the questions of actors, trainers and pages until stop is called.
@@ -110,17 +112,23 @@ func (in *ingester) once(ctx context.Context, wait time.Duration) (int, error) {
 	return n, err
 }
 
-// show copies the buffer's counters to the status.
+// show copies the buffer's counters to the status. They are read under the lock of the
+// status, so that of two calls at once the later one's stay.
 func (in *ingester) show() {
-	st, excluded := in.buffer.Stats(), in.excluded()
 	in.run.status.update(func(s *Status) {
+		st := in.buffer.Stats()
 		s.Games, s.Positions, s.Window = st.Games, st.Plies, st.WindowPlies
 		s.Duplicates, s.Quarantined = st.Duplicates, st.Quarantined
 		s.StreamLost, s.BufferLost = in.lost.Load(), st.Lost
-		s.Excluded = excluded
+		s.Excluded = in.excluded()
 		s.Figures.Bytes, s.Figures.Segments = st.Bytes, st.Segments
+		s.Figures.Games, s.Figures.Positions = grown(st.Games, in.began.Games), grown(st.Plies, in.began.Plies)
+		s.Figures.Duplicates, s.Figures.Quarantined = grown(st.Duplicates, in.began.Duplicates), grown(st.Quarantined, in.began.Quarantined)
 	})
 }
+
+// grown returns by how much a count has grown. Games lost by damage lower it.
+func grown(now, before uint64) uint64 { return now - min(now, before) }
 
 // excluded returns the actors in quarantine, as the replay role announces them.
 func (in *ingester) excluded() (all []bus.Excluded) {

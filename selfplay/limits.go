@@ -25,6 +25,7 @@ type actorLimits struct {
 	perMinute, perDay int
 	now               func() time.Time
 	actors            map[string]*usage
+	over              news
 }
 
 // usage is what an actor has sent.
@@ -33,7 +34,6 @@ type usage struct {
 	filled time.Time
 	day    int64 // since 1970
 	today  int
-	said   time.Time // when a refusal was last told
 }
 
 func newActorLimits(c configs.Replay) *actorLimits {
@@ -100,14 +100,29 @@ func (l *actorLimits) take(actor string, now time.Time) error {
 	return nil
 }
 
-// news reports whether it is a minute since a refusal of the actor's games was told.
-func (l *actorLimits) news(actor string) bool {
-	u, now := l.actors[actor], l.now()
-	if u == nil || now.Sub(u.said) < time.Minute {
-		return false
+// news are refused games by actor, of each of whom is told once in tellEvery: an actor that
+// plays on after its games are refused sends some every second. It is for one goroutine.
+type news map[string]untold
+
+type untold struct {
+	games int       // since they were told of
+	told  time.Time // when that was
+}
+
+// add counts a refused game of an actor. It returns how many there are to tell of, 0 if it
+// is too early.
+func (n *news) add(actor string, now time.Time) int {
+	if *n == nil {
+		*n = news{} // of at most maxActors
 	}
-	u.said = now
-	return true
+	u := (*n)[actor]
+	u.games++
+	due := 0
+	if now.Sub(u.told) >= tellEvery {
+		due, u = u.games, untold{told: now}
+	}
+	(*n)[actor] = u
+	return due
 }
 
 // maxTold bounds the refused games whose reasons are remembered.

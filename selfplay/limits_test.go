@@ -60,12 +60,25 @@ func TestActorLimits(t *testing.T) {
 	if n, _ := send("c", 70); n != 60 {
 		t.Errorf("after games that were given back: %d of 70 taken, expected 60", n)
 	}
-	if !l.news("a") || l.news("a") {
-		t.Error("a refusal is to be told once a minute")
-	}
 	none := newActorLimits(configs.Replay{})
 	if over := none.check(make([]signature, 1000), make([]bool, 1000)); over != nil {
 		t.Errorf("without limits: %d refused", len(over))
+	}
+}
+
+// An actor's refused games are told of once a minute, with how many there were since.
+func TestNewsOfRefusedGames(t *testing.T) {
+	var n news
+	at := time.Date(2026, 1, 2, 23, 50, 0, 0, time.UTC)
+	for _, c := range []struct {
+		actor string
+		after time.Duration
+		want  int
+	}{{"a", 0, 1}, {"a", 0, 0}, {"b", 0, 1}, {"a", tellEvery - 1, 0}, {"a", 1, 3}, {"a", 1, 0}, {"b", 0, 1}} {
+		at = at.Add(c.after)
+		if found := n.add(c.actor, at); found != c.want {
+			t.Errorf("actor %s at %v: told of %d games, expected %d", c.actor, at, found, c.want)
+		}
 	}
 }
 

@@ -148,7 +148,7 @@ func openIngester(r *Run) (*ingester, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &ingester{run: r, stream: r.bus, buffer: buffer}
+	in := &ingester{run: r, stream: r.bus, buffer: buffer, began: buffer.Stats()}
 	if r.signed() {
 		if in.keys, err = openActorKeys(filepath.Join(r.path(replayDir), actorKeysFile)); err != nil {
 			return nil, errors.Join(err, buffer.Close())

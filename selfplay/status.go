@@ -119,6 +119,8 @@ func (s *sharedStatus) played(plies int) {
 func (s *sharedStatus) trained(samples int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.current.Figures.Steps++
+	s.current.Figures.Samples += uint64(samples)
 	s.rows.add(time.Now(), float64(samples))
 }
 
