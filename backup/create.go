@@ -43,7 +43,7 @@ const (
 type Options struct {
 	Build    string
 	Keys     bool                      // the keys of the directory, too
-	Keep     int                       // snapshots of the run that stay; 0: all
+	Keep     int                       // snapshots of the same directory that stay; 0: all
 	Progress func(read, written int64) // called after each file with the bytes so far; may be nil
 }
 
@@ -88,9 +88,16 @@ func (r *Repository) Create(ctx context.Context, dir string, servers *selfplay.S
 	}
 	sum = c.summary()
 	if o.Keep > 0 {
-		if sum.Pruned, _, err = r.Prune(c.snapshot.ID, o.Keep); err != nil {
+		if sum.Pruned, _, err = r.Prune(&c.snapshot, o.Keep); err != nil {
 			return sum, fmt.Errorf("backup: it is whole, but older ones were not removed: %w", err)
 		}
+	}
+	names, err := r.labels()
+	if err != nil {
+		return sum, fmt.Errorf("backup: %w", err)
+	}
+	if last := names[len(names)-1]; last > c.snapshot.file {
+		sum.Notes = append(sum.Notes, fmt.Sprintf("clock: %s is dated later than this backup: restore and drill take the one with the latest date unless --at names another", strings.TrimSuffix(last, ".json")))
 	}
 	return sum, nil
 }
@@ -261,7 +268,7 @@ func (c *creation) group(ctx context.Context, dir string, g selfplay.FileGroup) 
 	before, games := len(c.snapshot.Files), c.snapshot.Games
 	for attempt := 1; ; attempt++ {
 		names, err := g.List()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && (c.dir != "" || !errors.Is(err, fs.ErrNotExist)) { // no replay role has given games
 			return err
 		}
 		c.snapshot.Files, c.snapshot.Games = c.snapshot.Files[:before], games

@@ -13,6 +13,9 @@
 // by the next. A part is never written twice, so that a further snapshot takes the room
 // of what is new. All files can be read by their owner alone.
 //
+// Snapshots whose run.json is the same are of one directory. Those of other directories, and
+// of servers alone, are counted and chosen by themselves.
+//
 // # Snapshot, schema 1
 //
 // The name is the time, as 20060102T150405.000Z, a hyphen, the first 16 hexadecimal digits

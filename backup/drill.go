@@ -77,22 +77,26 @@ type drill struct {
 	repo     *Repository
 	snapshot *Snapshot
 	dir      string
+	read     int64                     // bytes read so far
+	progress func(read, written int64) // may be nil
 	report   DrillReport
 }
 
 // Drill restores a snapshot into a directory of its own under temp, with a server inside
 // the process, compares what is there then with what the snapshot says, and removes it.
 // The report has the differences; an error means that the comparison was not made to its
-// end.
-func (r *Repository) Drill(ctx context.Context, s *Snapshot, temp, build string) (report DrillReport, err error) {
+// end. Of the options, Servers are not used.
+func (r *Repository) Drill(ctx context.Context, s *Snapshot, temp string, o RestoreOptions) (report DrillReport, err error) {
 	report.Snapshot = s.Label()
 	base, err := os.MkdirTemp(temp, "selfplay-drill-")
 	if err != nil {
 		return report, fmt.Errorf("drill: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(base)) }()
-	d := &drill{r, s, filepath.Join(base, "run"), report}
-	restored, err := r.Restore(ctx, s, d.dir, RestoreOptions{Build: build, embed: true})
+	d := &drill{repo: r, snapshot: s, dir: filepath.Join(base, "run"), progress: o.Progress, report: report}
+	o.embed = true
+	restored, err := r.Restore(ctx, s, d.dir, o)
+	d.read = restored.Bytes
 	d.report.Files, d.report.Bytes, d.report.Notes = restored.Files, restored.Bytes, restored.Notes
 	if err == nil {
 		err = d.compare(ctx)
@@ -329,6 +333,9 @@ func (d *drill) records(failed *error) iter.Seq[[]byte] {
 			if err != nil {
 				*failed = err
 				return
+			}
+			if d.read += f.Size; d.progress != nil {
+				d.progress(d.read, d.report.Bytes)
 			}
 			more := true
 			replay.VisitRecords(data, func(encoded []byte) { more = more && yield(encoded) })

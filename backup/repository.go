@@ -19,12 +19,14 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
 // Errors of this package. They come wrapped; test with errors.Is.
 var (
 	ErrDamaged  = errors.New("the backup is damaged")
 	ErrNotFound = errors.New("no such backup")
+	ErrSeveral  = errors.New("the backups are of several directories")
 )
 
 const (
@@ -81,6 +83,14 @@ func (s *Snapshot) find(path string) (File, bool) {
 		return File{}, false
 	}
 	return s.Files[i], true
+}
+
+// sameDirectory reports whether both are of one directory of a run, whose run.json differs
+// from that of others, or of the servers of a run alone.
+func (s *Snapshot) sameDirectory(t *Snapshot) bool {
+	of, _ := s.find(selfplay.IdentityFile)
+	other, _ := t.find(selfplay.IdentityFile)
+	return s.ID == t.ID && of.SHA256 == other.SHA256
 }
 
 // Repository is a directory of snapshots.
@@ -282,18 +292,37 @@ func (r *Repository) labels() ([]string, error) {
 }
 
 // Snapshot returns the snapshot whose label begins with prefix, the newest of several. The
-// error wraps ErrNotFound or ErrDamaged.
+// error wraps ErrNotFound or ErrDamaged, or ErrSeveral if they are of several directories.
 func (r *Repository) Snapshot(prefix string) (*Snapshot, error) {
 	names, err := r.labels()
 	if err != nil {
 		return nil, err
 	}
+	var newest []*Snapshot // of each directory
 	for _, name := range slices.Backward(names) {
-		if strings.HasPrefix(name, prefix) {
-			return r.read(name)
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		s, err := r.read(name)
+		if err != nil && len(newest) == 0 {
+			return nil, err
+		}
+		if err == nil && !slices.ContainsFunc(newest, s.sameDirectory) { // one that cannot be read is no choice
+			newest = append(newest, s)
 		}
 	}
-	return nil, fmt.Errorf("%w: %s has %d, none whose name begins with %q", ErrNotFound, filepath.Join(r.dir, snapshotsDir), len(names), prefix)
+	folder := filepath.Join(r.dir, snapshotsDir)
+	switch len(newest) {
+	case 0:
+		return nil, fmt.Errorf("%w: %s has %d, none whose name begins with %q", ErrNotFound, folder, len(names), prefix)
+	case 1:
+		return newest[0], nil
+	}
+	var each []string
+	for _, s := range newest {
+		each = append(each, fmt.Sprintf("%s (run %s, %d games, %d files)", s.Label(), s.Name, s.Games, len(s.Files)))
+	}
+	return nil, fmt.Errorf("%w: found those of %d in %s, expected one: choose by --at; the newest of each are %s", ErrSeveral, len(newest), folder, strings.Join(each, ", "))
 }
 
 func (r *Repository) read(name string) (*Snapshot, error) {
@@ -326,21 +355,24 @@ func (r *Repository) read(name string) (*Snapshot, error) {
 	return s, nil
 }
 
-// Prune removes all snapshots of a run but the newest keep, and the parts that no
-// snapshot needs any more. It returns how many of each. What cannot be read ends it
-// before a part is removed.
-func (r *Repository) Prune(id string, keep int) (snapshots, parts int, err error) {
+// Prune keeps of the snapshots of one directory made, which is the last, and the newest
+// others up to keep in all. It removes the rest, and the parts that no snapshot needs any
+// more, and returns how many of each. What cannot be read ends it before a part is removed.
+func (r *Repository) Prune(made *Snapshot, keep int) (snapshots, parts int, err error) {
 	names, err := r.labels()
 	if err != nil {
 		return 0, 0, err
 	}
+	slices.Reverse(names)
+	// Those of a later date than the last were made earlier, by a clock that was ahead.
+	later := max(slices.Index(names, made.file), 0)
 	needed, kept := map[string]bool{}, 0
-	for _, name := range slices.Backward(names) {
+	for _, name := range slices.Concat(names[later:], names[:later]) {
 		s, err := r.read(name)
 		if err != nil {
 			return snapshots, 0, err
 		}
-		if s.ID == id {
+		if s.sameDirectory(made) {
 			if kept++; kept > keep {
 				if err := os.Remove(filepath.Join(r.dir, snapshotsDir, name)); err != nil {
 					return snapshots, 0, err

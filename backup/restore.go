@@ -32,8 +32,10 @@ type RestoreOptions struct {
 	Build string
 	// Servers name the servers that get the state of the run's; nil: the run's own server
 	// gets it, if it is inside the process of a run with a directory of its own.
-	Servers *configs.Config
-	embed   bool // a server's files in the directory, whatever the run's settings are
+	Servers  *configs.Config
+	Progress func(read, written int64) // called after each file with the bytes so far; may be nil
+
+	embed bool // a server's files in the directory, whatever the run's settings are
 }
 
 // Restored says what Restore did.
@@ -82,10 +84,10 @@ func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o Res
 			err = errors.Join(err, lock.Release())
 		}
 	}()
-	if err := r.files(ctx, s, partial, done); err != nil {
+	if err := r.files(ctx, s, partial, o, done); err != nil {
 		return err
 	}
-	if err := selfplay.RestoreActor(partial); err != nil {
+	if err := selfplay.RestoreDirectory(partial); err != nil {
 		return err
 	}
 	if err := r.servers(ctx, s, partial, o, done); err != nil {
@@ -132,7 +134,7 @@ func takePartial(dir string) (*dirlock.Lock, error) {
 }
 
 // files writes the files of the directory.
-func (r *Repository) files(ctx context.Context, s *Snapshot, dir string, done *Restored) error {
+func (r *Repository) files(ctx context.Context, s *Snapshot, dir string, o RestoreOptions, done *Restored) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -154,6 +156,9 @@ func (r *Repository) files(ctx context.Context, s *Snapshot, dir string, done *R
 		folders[filepath.Dir(to)] = true
 		done.Files++
 		done.Bytes += f.Size
+		if o.Progress != nil {
+			o.Progress(done.Bytes, done.Bytes)
+		}
 	}
 	for folder := range folders {
 		if err := durable.SyncDir(folder); err != nil {
@@ -176,7 +181,7 @@ func (r *Repository) writeTo(to string, f File, private bool) error {
 	return errors.Join(r.copyFile(f, w), w.Sync(), w.Close())
 }
 
-// state returns what the snapshot has of servers.
+// state returns what the snapshot has of servers, as it is to be restored.
 func (r *Repository) state(s *Snapshot) (state selfplay.ServerState, err error) {
 	f, there := s.find(statePath)
 	if !there {
@@ -186,6 +191,7 @@ func (r *Repository) state(s *Snapshot) (state selfplay.ServerState, err error) 
 	if err == nil {
 		err = json.Unmarshal(text, &state)
 	}
+	state.Outdate()
 	return state, err
 }
 

@@ -2,16 +2,23 @@ package selfplay
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
+
+// IdentityFile is the file that says which run a directory belongs to. It is written once,
+// and differs from directory to directory.
+const IdentityFile = stateFile
 
 // FileGroup are files of a run's directory that a copy takes together.
 type FileGroup struct {
@@ -84,43 +91,108 @@ var leftOut = []string{busDir, spoolDir, mirrorDir}
 // secretExts are the endings of files of secrets.
 var secretExts = []string{".key", ".token", ".creds", ".nk", ".pem"}
 
-// listFiles returns the regular files under dir that may be kept.
-func listFiles(dir string, keep func(name string) bool) (names []string, err error) {
-	err = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && p != dir {
-			return nil // removed meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(dir, p)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		if e.IsDir() {
-			if slices.Contains(leftOut, name) {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		temp, _ := path.Match(durable.TempPattern, e.Name())
-		skip := temp || !e.Type().IsRegular() || e.Name() == dirlock.FileName || name == exportFile || name == actorFile || strings.HasPrefix(name, "status-") || slices.Contains(secretExts, path.Ext(name))
-		if !skip && keep(name) {
-			names = append(names, name)
-		}
-		return nil
-	})
-	return names, err
+// listFiles returns the regular files under dir that may be kept, those behind links
+// among them: a run may lie on several disks.
+func listFiles(dir string, keep func(name string) bool) ([]string, error) {
+	l := lister{dir: dir, keep: keep}
+	err := l.folder("", nil)
+	return l.names, err
 }
 
-// restoredStarts is what the count of an actor's starts grows by when it is restored: it
-// may have started since, and no id of a game may come twice.
-const restoredStarts = 1 << 20
+// lister lists the files of a directory.
+type lister struct {
+	dir   string
+	keep  func(name string) bool
+	names []string
+}
 
-// RestoreActor makes the identity of the directory's actor, if it has one, that of an
+// folder adds the files of a folder; above are those that it lies in.
+func (l *lister) folder(name string, above []fs.FileInfo) error {
+	p := filepath.Join(l.dir, filepath.FromSlash(name))
+	info, err := os.Stat(p)
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(p)
+	}
+	if errors.Is(err, fs.ErrNotExist) && name != "" {
+		return nil // removed meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, info) }) {
+		return fmt.Errorf("%s: found a link to a folder that it lies in, expected one to another place: remove it", p)
+	}
+	above = append(above[:len(above):len(above)], info)
+	for _, e := range entries {
+		if err := l.entry(path.Join(name, e.Name()), e.Type(), above); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry adds a file, or the files of a folder.
+func (l *lister) entry(name string, mode fs.FileMode, above []fs.FileInfo) error {
+	if slices.Contains(leftOut, name) || !mode.IsDir() && neverKept(name) {
+		return nil
+	}
+	if mode&fs.ModeSymlink != 0 {
+		p := filepath.Join(l.dir, filepath.FromSlash(name))
+		info, err := os.Stat(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, gone := os.Lstat(p); gone != nil {
+				return nil // removed meanwhile
+			}
+			return fmt.Errorf("%s: found a link to what is not there: mount the disk that it leads to, or remove it", p)
+		}
+		var target string
+		if err == nil {
+			target, err = filepath.EvalSymlinks(p)
+		}
+		if err != nil || isSecret(target) {
+			return err
+		}
+		mode = info.Mode()
+	}
+	switch {
+	case mode.IsDir():
+		return l.folder(name, above)
+	case mode.IsRegular() && l.keep(name):
+		l.names = append(l.names, name)
+	}
+	return nil
+}
+
+// neverKept reports whether no backup keeps a file of that name.
+func neverKept(name string) bool {
+	base := path.Base(name)
+	temp, _ := path.Match(durable.TempPattern, base)
+	return temp || base == dirlock.FileName || name == exportFile || name == actorFile || strings.HasPrefix(name, "status-") || isSecret(name)
+}
+
+func isSecret(name string) bool { return slices.Contains(secretExts, filepath.Ext(name)) }
+
+// RestoreDirectory makes a directory that was written from a backup that of a run whose
+// other parts may have gone on since.
+func RestoreDirectory(dir string) error {
+	if err := restoreActor(dir); err != nil {
+		return err
+	}
+	return outdateLists(newRun(dir, configs.Config{}, Options{}))
+}
+
+// The count of an actor's starts grows by restoredStarts when it is restored, as it may
+// have started since, and by up to restoredSpread, so that another actor restored from
+// the same backup has other starts: no id of a game may come twice.
+const (
+	restoredStarts = 1 << 20
+	restoredSpread = 1 << 40
+)
+
+// restoreActor makes the identity of the directory's actor, if it has one, that of an
 // actor that was restored from a backup.
-func RestoreActor(dir string) error {
+func restoreActor(dir string) error {
 	path := filepath.Join(dir, actorFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,6 +205,28 @@ func RestoreActor(dir string) error {
 	if err != nil {
 		return err
 	}
-	a.Starts += restoredStarts
+	a.Starts += restoredStarts + int(rand.Int64N(restoredSpread))
 	return a.write(dir)
+}
+
+// outdateLists makes the lists of settings and nets, if the directory is a trainer's, lists
+// with gaps: the run may have had others after the backup, and nobody is to be accused of
+// those. A damaged list stays as it is: the trainer says what is to be done.
+func outdateLists(r *Run) error {
+	_, noSettings := os.Stat(r.path(settingsFile))
+	if _, noNets := os.Stat(r.path(publishedFile)); noSettings != nil && noNets != nil {
+		return nil
+	}
+	if text, err := durable.ReadSummed(r.path(settingsFile), settingsRemedy); err == nil {
+		if s, err := parseSettings(text, r.path(settingsFile)); err == nil {
+			s.Whole = false
+			if _, err := r.keepSettings(s); err != nil {
+				return err
+			}
+		}
+	}
+	if l, err := openNetList(r.path(publishedFile), false); err == nil {
+		return l.change(func(f *netListFormat) { f.Whole = false })
+	}
+	return nil
 }

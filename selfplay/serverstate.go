@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -83,14 +84,32 @@ func (s *ServerReader) open(ctx context.Context) (err error) {
 	return s.takeDirectory()
 }
 
-// look connects to the servers of cfg.
+// look connects to the servers of cfg. A directory has to be one of the run there: what is
+// read of both is to be of one run.
 func (s *ServerReader) look(ctx context.Context) (err error) {
-	if s.run.cfg, err = NamedBy(s.dir, s.run.cfg); err != nil {
+	s.From = "the servers"
+	if s.dir == "" {
+		s.record, err = s.run.look(ctx)
 		return err
 	}
-	s.From = "the servers"
-	s.record, err = s.run.look(ctx)
+	id, err := directoryIdentity(s.dir)
+	if err == nil {
+		s.run.cfg.Run.Name = cmp.Or(s.run.cfg.Run.Name, id.Name)
+		s.record, err = s.run.look(ctx)
+	}
+	if err == nil && id.ID != s.record.ID {
+		err = fmt.Errorf("%s belongs to run %s with id %s, expected run %s with id %s, which the servers have: give the directory of that run, or the --nats and --run of this one", s.dir, id.Name, id.ID, s.record.Name, s.record.ID)
+	}
 	return err
+}
+
+// directoryIdentity reads run.json of a directory, which has to be one of a run.
+func directoryIdentity(dir string) (identity, error) {
+	id, found, err := readIdentity(dir)
+	if err == nil && !found {
+		err = fmt.Errorf("%s: found no run, expected the directory of one", dir)
+	}
+	return id, err
 }
 
 // NamedBy returns cfg with the name of the run in dir, unless it names one or dir is empty.
@@ -98,10 +117,7 @@ func NamedBy(dir string, cfg configs.Config) (configs.Config, error) {
 	if cfg.Run.Name != "" || dir == "" {
 		return cfg, nil
 	}
-	id, found, err := readIdentity(dir)
-	if err == nil && !found {
-		err = fmt.Errorf("%s: found no run, expected the directory of one", dir)
-	}
+	id, err := directoryIdentity(dir)
 	cfg.Run.Name = id.Name
 	return cfg, err
 }
@@ -134,10 +150,7 @@ func (s *ServerReader) takeDirectory() error {
 		r.identity.Name, r.identity.ID = r.cfg.Run.Name, r.cfg.Run.ID
 		return nil
 	}
-	id, found, err := readIdentity(r.dir)
-	if err == nil && !found {
-		err = fmt.Errorf("%s: found no run, expected the directory of one", r.dir)
-	}
+	id, err := directoryIdentity(r.dir)
 	if err != nil {
 		return err
 	}
@@ -193,6 +206,21 @@ func (s *ServerReader) State(ctx context.Context) (ServerState, error) {
 		}
 	}
 	return state, nil
+}
+
+// Outdate makes the list of settings of a state that comes from a backup one with gaps: the
+// run may have had others since, and nobody is to be accused of those.
+func (s *ServerState) Outdate() {
+	for i, value := range s.Pointers[settingsKey] {
+		list, err := parseSettings([]byte(value), settingsKey)
+		if err != nil { // who reads it says so
+			continue
+		}
+		list.Whole = false
+		if text, err := list.encode(); err == nil {
+			s.Pointers[settingsKey][i] = string(text)
+		}
+	}
 }
 
 // directorySettings adds the list of settings that the directory has; the settings

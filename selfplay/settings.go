@@ -140,7 +140,9 @@ func (r *Run) pastSettings(ctx context.Context) (settingsList, error) {
 		return found, err
 	}
 	s, err := parseSettings(text, r.path(settingsFile))
-	s.Whole = s.Whole && (found.Whole || !said)
+	if said { // a directory from a backup may know less
+		s.Whole = found.Whole
+	}
 	s.add(found.Values...)
 	return s, err
 }

@@ -21,8 +21,8 @@ func Commands() []*cobra.Command {
 	return []*cobra.Command{newBackup(), newRestore(), newDrill()}
 }
 
-// progressEvery is the time between two lines of progress.
-const progressEvery = 5 * time.Second
+// progressEvery is the time between two lines of progress; tests set it.
+var progressEvery = 5 * time.Second
 
 func newBackup() *cobra.Command {
 	var flags cli.BusFlags
@@ -42,8 +42,13 @@ run is taken any more, and actor.json. Keep copies of them elsewhere. Files of t
 credentials (.token, .creds, .key, .nk, .pem) are never kept.
 
 With DIR the servers are those of the run's settings, or of --nats. Of a run on many
-machines back up the directory of each role. With --nats and --run alone the backup has
-what the servers know and the games that the replay role serves, and no checkpoints.`,
+machines back up the directory of each role, best in a BACKUPDIR each: in one for several,
+--keep counts the backups of each directory by themselves, and restore and drill ask for
+--at. With --nats and --run alone the backup has what the servers know and the games that
+the replay role serves, and no checkpoints.
+
+Links in DIR are followed; one that leads to nothing, such as to a disk that is not
+mounted, is an error.`,
 		Example: `  selfplay backup runs/crazyhouse-laptop --output /mnt/backup/crazyhouse
   selfplay backup /data/crazyhouse --nats nats://10.0.0.1:4222 --run crazyhouse --output /mnt/backup/crazyhouse --keep 14
   selfplay backup --nats nats://10.0.0.1:4222 --run crazyhouse --output /mnt/backup/servers`,
@@ -65,7 +70,7 @@ what the servers know and the games that the replay role serves, and no checkpoi
 	flags.Add(c)
 	c.Flags().StringVar(&output, "output", "", "directory of the backups; made if it is not there")
 	c.Flags().BoolVar(&o.Keys, "keys", false, "copy trainer.key and actor.json, too: whoever can read the backup can then sign nets and games of the run")
-	c.Flags().IntVar(&o.Keep, "keep", 0, "backups of the run that stay in BACKUPDIR, the newest; 0: all")
+	c.Flags().IntVar(&o.Keep, "keep", 0, "backups of the same directory that stay in BACKUPDIR, the newest and always the one just made; 0: all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -123,7 +128,7 @@ type which struct {
 }
 
 func (o *which) add(c *cobra.Command) {
-	c.Flags().StringVar(&o.at, "at", "", "beginning of the backup's name, such as 20260102; default the newest")
+	c.Flags().StringVar(&o.at, "at", "", "beginning of the backup's name, such as 20260102: the newest of those, which have to be of one directory")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
 }
 
@@ -158,7 +163,7 @@ backup, have to be put back before the run is started.`,
 			if err != nil {
 				return err
 			}
-			options := backup.RestoreOptions{Build: c.Root().Version}
+			options := backup.RestoreOptions{Build: c.Root().Version, Progress: progress(c.ErrOrStderr())}
 			if c.Flags().Changed("nats") {
 				if !c.Flags().Changed("run") {
 					if err := c.Flags().Set("run", s.Name); err != nil {
@@ -212,7 +217,8 @@ code is 1 then.`,
 			if err != nil {
 				return err
 			}
-			return drill(c.Context(), c.OutOrStdout(), repo, s, temp, c.Root().Version, o.json)
+			options := backup.RestoreOptions{Build: c.Root().Version, Progress: progress(c.ErrOrStderr())}
+			return drill(c.Context(), c.OutOrStdout(), repo, s, temp, options, o.json)
 		},
 	}
 	o.add(c)
@@ -220,8 +226,8 @@ code is 1 then.`,
 	return c
 }
 
-func drill(ctx context.Context, w io.Writer, repo *backup.Repository, s *backup.Snapshot, temp, build string, asJSON bool) error {
-	report, err := repo.Drill(ctx, s, temp, build)
+func drill(ctx context.Context, w io.Writer, repo *backup.Repository, s *backup.Snapshot, temp string, o backup.RestoreOptions, asJSON bool) error {
+	report, err := repo.Drill(ctx, s, temp, o)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 	"github.com/crazyhouse-rl/selfplay/configs"
@@ -114,6 +115,30 @@ func count(t *testing.T, output, folder string) (n int) {
 		t.Error(err)
 	}
 	return n
+}
+
+// All three commands print on stderr how far they have come.
+func TestProgress(t *testing.T) {
+	cfg, err := configs.Preset("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := t.TempDir()
+	dir, output := filepath.Join(base, "run"), filepath.Join(base, "backup")
+	r, err := selfplay.Open(t.Context(), dir, cfg, selfplay.Options{Build: "test"})
+	if err == nil {
+		err = r.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(every time.Duration) { progressEvery = every }(progressEvery)
+	progressEvery = -1
+	for _, args := range [][]string{{"backup", dir, "--output", output}, {"restore", output, filepath.Join(base, "back")}, {"drill", output}} {
+		if out, stderr, code := run(t, args...); code != 0 || !strings.Contains(stderr, "0 MiB read, 0 MiB written\n") {
+			t.Errorf("%s: exit %d, output %q, error %q", args[0], code, out, stderr)
+		}
+	}
 }
 
 func TestUsage(t *testing.T) {
