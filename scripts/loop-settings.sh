@@ -23,6 +23,8 @@
 # Environment: SELFPLAY is our program, by default built from this tree; NODES are those
 # of the matches, 400.
 set -euo pipefail
+trap 'exit 130' INT # a loop that Ctrl-C ends in order returns 0, and is not done
+trap 'exit 143' TERM
 if [ $# -lt 5 ]; then
   sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
   exit 2
@@ -50,7 +52,7 @@ printf '| settings | seed | games | positions | generation | Elo against materia
   "$(awk '!/^ *(#|$)/{print $1; exit}' "$list")"
 for seed in $seeds; do
   first=''
-  while read -r name text; do
+  while read -r name text || [ -n "$name" ]; do
     case $name in '' | '#'*) continue ;; esac
     run=$dir/$name-$seed
     : "${first:=$run}"

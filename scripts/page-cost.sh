@@ -31,11 +31,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pages=${1:-10} seconds=${2:-20} rounds=${3:-2} preset=${PRESET:-laptop} metrics=127.0.0.1:${PORT:-9179}
-bin=bin/selfplay dir=$(mktemp -d)
+dir=$(mktemp -d)
+bin=$dir/selfplay
 run='' served='' watch=''
 trap 'kill ${run:-} ${served:-} ${watch:-} 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
+trap 'exit 130' INT # a run that Ctrl-C ends in order returns 0
+trap 'exit 143' TERM
 
-"$bin" --preset "$preset" --dir "$dir/run" --for "${WARM:-180}s" >"$dir/run.log" 2>&1
+go build -o "$bin" ./cmd/selfplay
+"$bin" --preset "$preset" --dir "$dir/run" --for "${WARM:-180}s" >"$dir/run.log" 2>&1 || { tail -3 "$dir/run.log" >&2; exit 1; }
 "$bin" --preset "$preset" --dir "$dir/run" --metrics "$metrics" --set train.samples_per_row=1e-9 >>"$dir/run.log" 2>&1 & run=$!
 "$bin" dash "$dir/run" --listen 127.0.0.1:0 >"$dir/dash.log" & served=$!
 until grep -qs http "$dir/dash.log"; do sleep 0.2; done

@@ -11,6 +11,8 @@ dir=$(mktemp -d)
 server="" pids=()
 stop() { for p in "${pids[@]}"; do kill -9 "$p" 2>>"$dir/log" && wait "$p" 2>>"$dir/log" || true; done; pids=(); }
 trap 'stop; if [ -n "$server" ]; then kill -9 "$server"; fi; rm -rf "$dir"' EXIT
+trap 'exit 130' INT # the loop that makes the games ends in order, with 0
+trap 'exit 143' TERM
 start() { "$@" >"$out" 2>>"$dir/log" & pids+=($!); }
 
 go build -o "$dir/selfplay" ./cmd/selfplay

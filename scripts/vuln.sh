@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Looks for known vulnerabilities in what the program calls, by govulncheck. Exits with
-# 0 if there are none, and also, saying so, if their database cannot be reached; with 3 if
+# 0 if there are none, and also, saying so, if their database cannot be reached; with 1 if
 # there are some.
 set -uo pipefail
 cd "$(dirname "$0")/.."

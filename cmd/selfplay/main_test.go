@@ -90,6 +90,17 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"--preset", "desktop"}, []string{`found "desktop"`, "laptop"}},
 		{[]string{"config", "show", "--set", "train.lrr=1"}, []string{`"train.lrr"`, `"train.lr"`}},
 		{[]string{"match", "material", "material", "--games", "3"}, []string{"found 3", "even"}},
+		{[]string{"match", "a", "b", "--opening-max", "2"}, []string{"--opening-max", "--book none"}},
+		{[]string{"match", "a", "b", "--book", "none", "--book-plies", "2"}, []string{"--book-plies", "a --book"}},
+		{[]string{"match", "a", "b", "--elo1", "5"}, []string{"--elo1", "--sprt"}},
+		{[]string{"match", "a", "b", "c", "--seeds", "2"}, []string{"--seeds", "gauntlet"}},
+		{[]string{"match", "a", "b", "--eval"}, []string{"--eval", "--pgn"}},
+		{[]string{"tune", "builtin", "aspiration", "--games", "2", "--opening-min", "3"}, []string{"--opening-min", "--book none"}},
+		{[]string{"eval", "--fen", "x", "--file", "-"}, []string{"--fen", "--file"}},
+		{[]string{"perft", "--fen", "x", "--file", "-"}, []string{"--fen", "--file"}},
+		{[]string{"perft", "--depth", "3", "--file", "-"}, []string{"--depth", "--file"}},
+		{[]string{"init", "clutser", "x"}, []string{`unknown command "clutser"`, "cluster"}},
+		{[]string{"bench", "features"}, []string{"found 0 arguments"}},
 		{[]string{"eval", "--variant", "chess"}, []string{"found no net for chess"}},
 	} {
 		_, stderr, code := selfplayCommand(t, "", tc.args...)

@@ -36,7 +36,7 @@ that of ` + featuresBase + `. The nets take turns, round by round, and differ in
 alone. learn --list-features lists the blocks of expressions.`,
 		Example: `  selfplay bench features 'All + Hand + Threats' HalfKAv2
   selfplay bench features 'All + Hand + DropZone' --width 256 --rounds 9`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.AtLeastArgs(1),
 		RunE: func(c *cobra.Command, sets []string) error {
 			return benchFeatures(c.Context(), c.OutOrStdout(), sets, o)
 		},

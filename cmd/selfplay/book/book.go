@@ -265,7 +265,7 @@ func (o *bookOptions) explore(ctx context.Context, stderr io.Writer, e *book.Exp
 		return s.Add(w)
 	})
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "interrupted; the same command goes on from", path)
+		return fmt.Errorf("%w: the same command goes on from %s", cli.ErrResumable, path)
 	}
 	return err
 }

@@ -23,7 +23,12 @@ import (
 const idLength = 10
 
 func newInit() *cobra.Command {
-	c := &cobra.Command{Use: "init", Short: "Write what a cluster is set up with"}
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "Write what a cluster is set up with",
+		Args:  cli.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
 	c.AddCommand(newInitCluster())
 	return c
 }

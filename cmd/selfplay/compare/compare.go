@@ -17,7 +17,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/lab"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/planes/arch"
@@ -180,7 +179,7 @@ func (o *options) run(c *cobra.Command, args []string) error {
 	}
 	r, err := lab.Run(c.Context(), comparison, opt)
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(c.ErrOrStderr(), "resume with:", words.Shell(os.Args...))
+		fmt.Fprintln(c.ErrOrStderr(), "resume with:", cli.CommandLine(os.Args[1:]...))
 		return fmt.Errorf("%w; the same command goes on", cli.ErrResumable)
 	}
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -106,6 +105,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 		}
 		defer page.Close()
 	}
+	cli.WriteToNobody()
 	out := cli.NewLive(c.OutOrStdout())
 	logger := slog.New(cli.NewSentences(out, selfplay.Sentence))
 	if o.json {
@@ -145,7 +145,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 	s := run.Status()
 	watch.Watch(nil)
 	err = errors.Join(err, run.Close())
-	if resume := words.Shell(os.Args[0], "--dir", o.dir); o.json {
+	if resume := cli.CommandLine("--dir", o.dir); o.json {
 		logger.Info("resume", "command", resume)
 	} else {
 		fmt.Fprint(out, ending(s, o.dir, resume))
@@ -190,8 +190,8 @@ func ending(s selfplay.Status, dir, resume string) string {
 		if n > 1 {
 			line("curve:", filepath.Join(dir, selfplay.CurveFile))
 		}
-		line("play it:", words.Shell(os.Args[0], "play", dir))
-		line("match it:", words.Shell(os.Args[0], "match", dir, "builtin", "--games", "100", "--nodes", "400"))
+		line("play it:", cli.CommandLine("play", dir))
+		line("match it:", cli.CommandLine("match", dir, "builtin", "--games", "100", "--nodes", "400"))
 	}
 	line("resume with:", resume)
 	return text.String()

@@ -15,7 +15,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/player"
 )
@@ -227,7 +226,7 @@ func (o *ladderOptions) stopped(c *cobra.Command, p *ladderPrinter, l *match.Lad
 	if o.log == "" && !o.history {
 		return err
 	}
-	fmt.Fprintln(c.ErrOrStderr(), "resume with:", words.Shell(os.Args...))
+	fmt.Fprintln(c.ErrOrStderr(), "resume with:", cli.CommandLine(os.Args[1:]...))
 	return fmt.Errorf("%w", cli.ErrResumable)
 }
 

@@ -2,6 +2,7 @@
 package match
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ func Commands() []*cobra.Command {
 }
 
 type matchOptions struct {
+	flags   *pflag.FlagSet
 	variant string
 	format  string
 	seeds   int
@@ -112,6 +114,7 @@ interrupted without a log.`,
 
 // addFlags declares the flags of match, which also sets their defaults.
 func (o *matchOptions) addFlags(f *pflag.FlagSet) {
+	o.flags = f
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	f.StringVar(&o.format, "format", "roundrobin", "pairings: roundrobin, or gauntlet (the first players against all others)")
 	f.IntVar(&o.seeds, "seeds", 1, "of a gauntlet: how many first players meet all others")
@@ -216,7 +219,11 @@ func (o *matchOptions) check() error {
 	case o.json && o.output != outputCompact:
 		return fmt.Errorf("%w: found --json with --output %s, expected one of them", cli.ErrUsage, o.output)
 	}
-	return nil
+	return cmp.Or(
+		cli.Needs(o.flags, "--sprt", o.sprt, "elo0", "elo1", "alpha", "beta", "nelo"),
+		cli.Needs(o.flags, "--format gauntlet", o.format == match.Gauntlet.String(), "seeds"),
+		cli.Needs(o.flags, "--pgn", o.pgn != "", "eval", "pv"),
+	)
 }
 
 // limits are those of players that have none of their own. Where nothing is said they

@@ -13,7 +13,6 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
-	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/rating"
 )
@@ -35,7 +34,7 @@ func playMatch(c *cobra.Command, cfg match.Config, p *matchPrinter, resumable bo
 	case errors.Is(err, match.ErrConfig), errors.Is(err, rating.ErrSPRT):
 		return fmt.Errorf("%w: %w", cli.ErrUsage, err)
 	case errors.Is(err, context.Canceled) && resumable:
-		fmt.Fprintln(stderr, "resume with:", words.Shell(os.Args...))
+		fmt.Fprintln(stderr, "resume with:", cli.CommandLine(os.Args[1:]...))
 		return fmt.Errorf("%w after %d games", cli.ErrResumable, 2*result.Finished())
 	case err == nil && cfg.SPRT != nil && result.Verdict == rating.Continue:
 		next := "a greater number of games goes on with it"

@@ -58,6 +58,9 @@ func eval(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o eval
 	if err != nil {
 		return err
 	}
+	if o.fen != "" && o.file != "" {
+		return fmt.Errorf("%w: found --fen with --file, expected one of them", cli.ErrUsage)
+	}
 	net, err := player.ReadNNUE(o.net, v)
 	if errors.Is(err, nnue.ErrVariant) {
 		err = fmt.Errorf("%w; --variant says which", err)

@@ -40,7 +40,7 @@ func newPerftCommand() *cobra.Command {
   selfplay perft --fen '2k5/8/8/8/8/8/8/4K3[QRBNPqrbnp] w - - 0 1' --depth 3 --divide
   selfplay perft --file counts.tsv          (lines: FEN, tab, depth, tab, nodes)`,
 		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return perft(c.Context(), c.InOrStdin(), c.OutOrStdout(), o) },
+		RunE: func(c *cobra.Command, _ []string) error { return perft(c, o) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
@@ -53,20 +53,23 @@ func newPerftCommand() *cobra.Command {
 	return c
 }
 
-func perft(ctx context.Context, in io.Reader, w io.Writer, o perftOptions) error {
+func perft(c *cobra.Command, o perftOptions) error {
+	ctx, w := c.Context(), c.OutOrStdout()
 	v, err := cli.Variant(o.variant)
 	if err != nil {
 		return err
 	}
-	if o.divide && o.file != "" {
-		return fmt.Errorf("%w: found --divide with --file, expected one of them", cli.ErrUsage)
+	for _, flag := range []string{"divide", "fen", "depth"} {
+		if o.file != "" && c.Flags().Changed(flag) {
+			return fmt.Errorf("%w: found --%s with --file, expected one of them", cli.ErrUsage, flag)
+		}
 	}
 	count := chess.Perft
 	if o.count {
 		count = chess.PerftCount
 	}
 	if o.file != "" {
-		return perftFile(ctx, in, w, o, v, count)
+		return perftFile(ctx, c.InOrStdin(), w, o, v, count)
 	}
 	if o.depth < 0 {
 		return fmt.Errorf("%w: --depth: found %d, expected 0 or more", cli.ErrUsage, o.depth)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/observe"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
@@ -195,7 +194,8 @@ A killed trainer loses nothing, and the same command goes on.`,
 
 // options are those of a process of the run, and what shows its status.
 func (o *role) options(c *cobra.Command) (selfplay.Options, *cli.Live) {
-	out := cli.NewLive(c.OutOrStdout())
+	cli.WriteToNobody()
+	out := cli.NewLive(c.Root().OutOrStdout()) // not the command's own, whose errors end in an exit code: a role goes on when nobody reads
 	logger := slog.New(cli.NewSentences(out, selfplay.Sentence))
 	if o.json {
 		logger = slog.New(slog.NewJSONHandler(out, nil))
@@ -288,9 +288,9 @@ func (o *role) run(c *cobra.Command, run *selfplay.Run, logger *slog.Logger, out
 		return err
 	}
 	if o.json {
-		logger.Info("resume", "command", words.Shell(os.Args...))
+		logger.Info("resume", "command", cli.CommandLine(os.Args[1:]...))
 	} else {
-		fmt.Fprintln(out, "resume with:", words.Shell(os.Args...))
+		fmt.Fprintln(out, "resume with:", cli.CommandLine(os.Args[1:]...))
 	}
 	return err
 }

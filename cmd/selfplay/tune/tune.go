@@ -13,7 +13,6 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
-	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -147,7 +146,7 @@ func (o *options) run(c *cobra.Command, v *chess.Variant, args []string) error {
 	case errors.Is(err, tune.ErrConfig):
 		return fmt.Errorf("%w: %w", cli.ErrUsage, err)
 	case errors.Is(err, context.Canceled) && o.state != "":
-		fmt.Fprintln(c.ErrOrStderr(), "resume with:", words.Shell(os.Args...))
+		fmt.Fprintln(c.ErrOrStderr(), "resume with:", cli.CommandLine(os.Args[1:]...))
 		return cli.ErrResumable
 	}
 	return err

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // AtLeastArgs refuses fewer than n positional arguments.
@@ -20,6 +22,20 @@ func AtLeastArgs(n int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// CommandLine returns a command of this program, with arguments, for a shell.
+func CommandLine(args ...string) string {
+	return words.Shell(append(program(os.Args[0]), args...)...)
+}
+
+// program says how a program that runs from path is started again: what "go run" made is
+// not there any more.
+func program(path string) []string {
+	if strings.Contains(filepath.ToSlash(path), "/go-build") {
+		return []string{"go", "run", "./cmd/selfplay"}
+	}
+	return []string{path}
 }
 
 // NoArgs refuses positional arguments with an error that exits 2. To a group of
@@ -44,6 +60,17 @@ func ExactArgs(n int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// Needs refuses flags that were given and would do nothing without another, which is named
+// as the user would give it.
+func Needs(f *pflag.FlagSet, other string, given bool, flags ...string) error {
+	for _, flag := range flags {
+		if !given && f.Changed(flag) {
+			return fmt.Errorf("%w: found --%s without %s, expected both", ErrUsage, flag, other)
+		}
+	}
+	return nil
 }
 
 // Variant returns the variant that a flag --variant names.

@@ -6,9 +6,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 )
+
+// openings are those that flags say.
+func openings(t *testing.T, args ...string) *Openings {
+	t.Helper()
+	var o Openings
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.AddFlags(f)
+	if err := f.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return &o
+}
 
 func TestOpenings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "book.epd")
@@ -31,13 +45,13 @@ func TestOpenings(t *testing.T) {
 		{chess.Chess, "", "random 4-9 seed 7"},
 		{chess.Crazyhouse, path, "book "},
 	} {
-		o := Openings{book: c.book, min: 4, max: 9}
+		o := openings(t, "--book", c.book)
 		got, err := o.Openings(c.variant, 7)
 		if err != nil || !strings.HasPrefix(got.ID, c.want) {
 			t.Errorf("case %d: %s, %v; expected %s", i, got.ID, err, c.want)
 		}
 	}
-	o := Openings{book: "default", min: 4, max: 9}
+	o := openings(t, "--book", "default")
 	if got, err := o.Openings(chess.Chess, 7); err == nil {
 		t.Errorf("default book of chess: %s", got.ID)
 	}

@@ -43,6 +43,10 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// WriteToNobody lets the process go on when what reads its output has ended, which the
+// system would kill it for.
+func WriteToNobody() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 // Run executes a command line and returns the exit code: 0 done, 1 failed or a
 // check found something, 2 wrong usage, 3 a sequential test has not decided, 4
 // interrupted and to be continued by the same command, 130 interrupted before it
