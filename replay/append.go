@@ -18,13 +18,14 @@ type Report struct {
 	HeldOut   int         // of Stored, never drawn for training
 	Plies     uint64      // positions of the others that may be trained on
 	Duplicate int         // games whose id was known
-	Rejected  []Rejection // games that are not valid; the first QuarantineBatch are in quarantine
+	Rejected  []Rejection // games that are not valid; as many as QuarantineBatch are in quarantine
 }
 
-// Rejection is a game that was quarantined.
+// Rejection is a game that is not valid.
 type Rejection struct {
 	Index int // in the slice given to Append
 	Err   error
+	Kept  bool // in quarantine
 }
 
 // Append replays every encoded game by the rules, puts those that are not
@@ -66,15 +67,17 @@ func (b *Buffer) appendChecked(games [][]byte, refused map[int]error, rep *Repor
 	kept := 0
 	for i, c := range b.checkAll(games, refused) {
 		if c.err != nil {
-			if kept++; kept <= QuarantineBatch {
-				if err := b.keep(games[i], c.err); err != nil {
+			bad := Rejection{Index: i, Err: c.err, Kept: keeps(c.err) && kept < QuarantineBatch}
+			if bad.Kept {
+				kept++
+				if err := b.quarantine.put(games[i], c.err); err != nil {
 					return err
 				}
 			}
 			if refused[i] == nil {
 				b.refuse(c.facts.id)
 			}
-			rep.Rejected = append(rep.Rejected, Rejection{Index: i, Err: c.err})
+			rep.Rejected = append(rep.Rejected, bad)
 			continue
 		}
 		if _, twice := batchIDs[c.facts.id]; twice || c.known {
@@ -89,15 +92,10 @@ func (b *Buffer) appendChecked(games [][]byte, refused map[int]error, rep *Repor
 	return nil
 }
 
-// keep puts a game that is not valid into quarantine. One of an excluded actor is not
-// kept: there is nothing to look at in it, it would push out those of others at a few
-// syncs each, and its actor sets it aside when it is told.
-func (b *Buffer) keep(encoded []byte, reason error) error {
-	if errors.Is(reason, ErrExcluded) {
-		return nil
-	}
-	return b.quarantine.put(encoded, reason)
-}
+// keeps reports whether a game that is not valid for that reason is put into quarantine.
+// One of an excluded actor is not: there is nothing to look at in it, it would push out
+// those of others at a few syncs each, and its actor sets it aside when it is told.
+func keeps(reason error) bool { return !errors.Is(reason, ErrExcluded) }
 
 // checked is the verdict on one game.
 type checked struct {

@@ -140,6 +140,25 @@ func TestExclude(t *testing.T) {
 	}
 }
 
+// Games of an excluded actor do not take the room in quarantine of others in their batch.
+func TestExcludedLeaveRoomInQuarantine(t *testing.T) {
+	o := testOptions()
+	o.Run = "run"
+	dir := t.TempDir()
+	b := openBuffer(t, dir, o)
+	if err := b.Exclude("a", "why"); err != nil {
+		t.Fatal(err)
+	}
+	batch := append(actorGames(t, 0, QuarantineBatch, "a"), []byte("garbage"))
+	rep, err := b.Append(batch)
+	if err != nil || len(rep.Rejected) != len(batch) || rep.Rejected[0].Kept || !rep.Rejected[QuarantineBatch].Kept {
+		t.Fatalf("%+v, %v", rep, err)
+	}
+	if kept, err := filepath.Glob(filepath.Join(dir, "quarantine", "*.game")); err != nil || len(kept) != 1 {
+		t.Errorf("found %d games in quarantine, %v, expected the one of nobody", len(kept), err)
+	}
+}
+
 func TestExcludeNeedsNames(t *testing.T) {
 	b := openBuffer(t, t.TempDir(), testOptions())
 	if err := b.Exclude("a", "why"); !errors.Is(err, ErrConfig) {

@@ -59,7 +59,7 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 			s.Figures.Rejected[rejectReason(bad.Err)]++
 		}
 	})
-	for i, bad := range report.Rejected {
+	for _, bad := range report.Rejected {
 		if isOverLimit(bad.Err) || errors.Is(bad.Err, replay.ErrExcluded) {
 			continue // neither stored nor kept: that would be another way to fill the disk
 		}
@@ -70,7 +70,7 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 		if n := in.kept.add(actor, time.Now()); n > 0 {
 			in.run.event("game quarantined", "reason", bad.Err.Error(), "actor", actor, "games", n, "dir", in.run.path(replayDir))
 		}
-		if i < replay.QuarantineBatch {
+		if bad.Kept {
 			in.copyRefused(ctx, games[bad.Index], bad.Err)
 		}
 	}

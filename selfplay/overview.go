@@ -188,9 +188,6 @@ func (v *Overview) findings() []string {
 		for _, s := range m.Stalled {
 			out = append(out, fmt.Sprintf("%s %s: %v", m.Role, m.Instance, s))
 		}
-		if m.Build != v.Run.Build {
-			out = append(out, fmt.Sprintf("%s %s is of build %s, the run was begun by build %s", m.Role, m.Instance, m.Build, v.Run.Build))
-		}
 	}
 	out = append(out, v.missing()...)
 	if v.Stream.MaxBytes > 0 && v.Stream.Bytes*10 > uint64(v.Stream.MaxBytes)*9 {
@@ -255,13 +252,13 @@ func (v *Overview) Write(w io.Writer) error {
 		}
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ROLE\tNAME\tHOST\tPID\tUP\tSEEN\tNET\tGAMES\tSPOOLED\tSTATE")
+	fmt.Fprintln(t, "ROLE\tNAME\tHOST\tPID\tBUILD\tUP\tSEEN\tNET\tGAMES\tSPOOLED\tSTATE")
 	for _, m := range v.Members {
 		net, games, spooled := "-", "-", "-" // of those who do not play
 		if m.Role == "actor" || m.Role == "loop" {
 			net, games, spooled = fmt.Sprint(m.Generation), fmt.Sprint(m.Games), fmt.Sprint(m.Waiting)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s ago\t%s\t%s\t%s\t%s\n", m.Role, m.Instance, m.Host, m.PID,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s ago\t%s\t%s\t%s\t%s\n", m.Role, m.Instance, m.Host, m.PID, m.Build,
 			now.Sub(m.Since).Round(time.Second), now.Sub(m.Seen).Round(time.Second), net, games, spooled, m.State)
 	}
 	if err := t.Flush(); err != nil {
