@@ -13,14 +13,15 @@ import (
 
 const (
 	mostActors  = 1000 // of which each is counted for itself
-	mostMembers = 1000 // in the list
+	mostMembers = 1000 // in the list; actors are left out first
 	otherActors = "others"
 )
 
 // Actors are who plays the games and who else works for the run.
 type Actors struct {
 	Time    time.Time          `json:"time"`    // by the server's clock, which Seen is by
-	Members []Member           `json:"members"` // as they announced themselves; nil: no server was asked
+	Members []Member           `json:"members"` // as they announced themselves, actors last; nil: no server was asked
+	Present int                `json:"present"` // who announced themselves; Members leaves some out if there are many
 	Asked   *time.Time         `json:"asked"`   // when the server answered last; nil: not yet, or none is asked
 	Problem string             `json:"problem"` // why it did not answer; empty: it did
 	Build   string             `json:"build"`   // that began the run
@@ -55,7 +56,7 @@ type ActorLine struct {
 	Rate       float64    `json:"rate"`       // games stored a second, of the last seconds
 	Seen       *time.Time `json:"seen"`       // when its newest game was seen; nil: before the page was served
 	Net        string     `json:"net"`        // that played White in it
-	Generation int        `json:"generation"` // of that net; 0: before the first net, or not known
+	Generation int        `json:"generation"` // of that net, as generations.of has it
 	Build      string     `json:"build"`      // that played it
 	Refused    int        `json:"refused"`    // of the quarantined games that are kept
 }
@@ -98,19 +99,24 @@ func (w *Watch) actors(now time.Time) Actors {
 		a := w.buffer.actors[name]
 		out.Counted += a.games
 		line := ActorLine{
-			Name: name, Games: a.games, Rate: a.rate.perSecond(now), Net: a.net, Generation: generation[a.net], Build: a.build, Refused: by[name],
+			Name: name, Games: a.games, Rate: a.rate.perSecond(now), Net: a.net, Generation: generation.of(a.net), Build: a.build, Refused: by[name],
 		}
-		if !a.seen.IsZero() {
-			line.Seen = &a.seen
+		if seen := a.seen; !seen.IsZero() {
+			line.Seen = &seen
 		}
 		out.Actors = append(out.Actors, line)
 	}
 	slices.SortStableFunc(out.Actors, func(a, b ActorLine) int { return cmp.Compare(b.Games, a.Games) })
 	if v := w.servers.overview; v != nil {
-		out.Asked, out.Build = &w.servers.answered, v.Run.Build
-		out.Members = make([]Member, 0, len(v.Members))
-		for _, m := range v.Members[:min(mostMembers, len(v.Members))] {
-			out.Members = append(out.Members, w.member(m, now))
+		answered := w.servers.answered
+		out.Asked, out.Build, out.Present = &answered, v.Run.Build, len(v.Members)
+		out.Members = make([]Member, 0, min(mostMembers, len(v.Members)))
+		for _, actors := range []bool{false, true} {
+			for _, m := range v.Members {
+				if (m.Role == "actor") == actors && len(out.Members) < mostMembers {
+					out.Members = append(out.Members, w.member(m, now))
+				}
+			}
 		}
 		if len(out.Refused) == 0 && v.Refused != nil {
 			out.Refused = v.Refused

@@ -83,6 +83,52 @@ func TestActorsByTheServers(t *testing.T) {
 	}
 }
 
+// Of very many processes the list leaves out actors, and says how many there are. The rate
+// is that of all.
+func TestManyMembers(t *testing.T) {
+	w, err := NewWatch(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = mostMembers + 500
+	var v selfplay.Overview
+	at := time.Now()
+	for _, games := range []uint64{5, 15} {
+		at = at.Add(10 * time.Second)
+		v.Members = nil
+		for i := range n {
+			v.Members = append(v.Members, bus.Member{Role: "actor", Instance: fmt.Sprint(i), Games: games, Seen: at})
+		}
+		v.Members = append(v.Members, bus.Member{Role: "trainer", Instance: "t", Seen: at})
+		w.answer(v, nil, at)
+	}
+	a := w.actors(at)
+	if len(a.Members) != mostMembers || a.Members[0].Role != "trainer" || a.Present != n+1 {
+		t.Errorf("found %d of %d processes, a %s first, expected %d of %d, the trainer among them", len(a.Members), a.Present, a.Members[0].Role, mostMembers, n+1)
+	}
+	if rate := *w.busState(at).Links[0].Value; rate != n {
+		t.Errorf("found %g games a second, expected %d: one of each actor", rate, n)
+	}
+}
+
+// What was answered stays as it is while the watch goes on.
+func TestActorsAreCopied(t *testing.T) {
+	w, err := NewWatch(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now()
+	w.answer(selfplay.Overview{}, nil, at)
+	w.buffer.countActor(stored{}, at)
+	a := w.actors(at)
+	later := at.Add(time.Second)
+	w.answer(selfplay.Overview{}, nil, later)
+	w.buffer.countActor(stored{}, later)
+	if len(a.Actors) != 1 || !a.Actors[0].Seen.Equal(at) || !a.Asked.Equal(at) {
+		t.Errorf("found %+v, asked at %v, expected both times to be %v", a.Actors, a.Asked, at)
+	}
+}
+
 // The servers are asked one question at a time, none that is not wanted, and the question
 // under way ends with the page.
 func TestServersAreAsked(t *testing.T) {

@@ -41,7 +41,7 @@ func (w *Watch) liveBoards() Boards {
 	for _, at := range w.cfg.Boards() {
 		b := BoardLine{
 			Place: Place{FEN: at.FEN, SAN: at.SAN, UCI: at.UCI, Check: at.Check}, Actor: "game " + cmp.Or(strings.TrimPrefix(at.Game, w.run.ID+"-"), at.Game),
-			Game: at.Game, Generations: [2]int{generation[at.Nets[0]], generation[at.Nets[1]]}, Plies: at.Plies, Line: strings.Join(at.Line, " "),
+			Game: at.Game, Generations: [2]int{generation.of(at.Nets[0]), generation.of(at.Nets[1])}, Plies: at.Plies, Line: strings.Join(at.Line, " "),
 			Result: chess.Ongoing.String(),
 		}
 		b.judge(at.Score, at.Mover, scoresOf(w.settings.Actor.Search))

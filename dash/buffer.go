@@ -13,6 +13,7 @@ const (
 	mostBufferBytes = 256 << 20 // of games stored before, read once
 	keptGames       = 500       // the newest, which can be replayed
 	keptSpans       = 4096
+	keptIDs         = 100_000 // of games that are published, and as many before them
 )
 
 // span is games by the same net that were stored one after another.
@@ -31,12 +32,12 @@ type stored struct {
 // buffer follows the replay buffer of a run.
 type buffer struct {
 	follower *replay.Follower
-	games    uint64 // since the follower began
-	rows     uint64
-	spans    []span   // the newest last
-	latest   []stored // at least the newest keptGames, the newest last
-	last     time.Time
-	version  int // changes when games were read
+	games    uint64                 // that were published
+	ids      [2]map[string]struct{} // of these, the newer ones first
+	spans    []span                 // the newest last
+	latest   []stored               // at least the newest keptGames, the newest last
+	last     time.Time              // when a game was seen that was not there before; zero: none was
+	version  int                    // changes when games were read
 
 	run    string // its id
 	begun  bool   // what was stored before has been read
@@ -49,15 +50,20 @@ func newBuffer(dir string) buffer {
 
 // read reads the games that are new of the run with an id.
 func (b *buffer) read(now time.Time, run string) error {
-	before := b.games
 	b.run = run
-	err := b.follower.Next(func(encoded []byte, trainable int) { b.take(encoded, trainable, now) })
+	more := false
+	err := b.follower.Next(func(encoded []byte, trainable int) {
+		more = true
+		b.take(encoded, trainable, now)
+	})
 	b.meter(now)
-	b.begun = b.begun || err == nil
-	if b.games > before {
+	if more {
 		b.version++
-		b.last = now
+		if b.begun {
+			b.last = now
+		}
 	}
+	b.begun = b.begun || err == nil
 	return err
 }
 
@@ -71,8 +77,6 @@ func (b *buffer) take(encoded []byte, trainable int, now time.Time) {
 	if sample.HeldOut(h.ID) {
 		rows = 0
 	}
-	b.games++
-	b.rows += rows
 	b.count(h.Nets[0], rows)
 	s := stored{h, slices.Clone(encoded)}
 	b.keep(s)
@@ -93,12 +97,28 @@ func (b *buffer) published(encoded []byte, now time.Time) {
 		return
 	}
 	h, err := game.DecodeHeader(record)
-	if err != nil || slices.ContainsFunc(b.newest(), func(s stored) bool { return s.header.ID == h.ID }) {
+	if err != nil || !b.isNew(h.ID) {
 		return
 	}
 	b.take(record, 0, now)
+	b.games++
 	b.version++
 	b.last = now
+}
+
+// isNew reports whether a game is published for the first time, as far as ids are kept. An
+// actor publishes a game again as long as the bus refuses it.
+func (b *buffer) isNew(id string) bool {
+	for _, ids := range b.ids {
+		if _, known := ids[id]; known {
+			return false
+		}
+	}
+	if b.ids[0] == nil || len(b.ids[0]) == keptIDs {
+		b.ids[0], b.ids[1] = map[string]struct{}{}, b.ids[0]
+	}
+	b.ids[0][id] = struct{}{}
+	return true
 }
 
 // keep keeps a game. Older ones are let go many at a time, as a long run has a million
@@ -129,8 +149,8 @@ func (b *buffer) count(net string, rows uint64) {
 // total returns the games ever stored, and the positions that may be trained on, if
 // known.
 func (b *buffer) total() (games, rows uint64, known bool) {
-	before, whole := b.follower.Before()
-	return before.Games + b.games, before.Rows + b.rows, whole
+	stored, whole := b.follower.Total()
+	return stored.Games + b.games, stored.Rows, whole
 }
 
 // window returns the games and positions of the newest rows by the net that played them,

@@ -76,8 +76,14 @@ func (w *Watch) readJudging(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := &w.servers
+	was := s.untold
 	if s.untold = ""; err != nil {
 		s.untold = err.Error()
+	}
+	if s.untold != was {
+		w.logs.version++ // the page shows it beside the matches
+	}
+	if err != nil {
 		return
 	}
 	fewer := j.Total < known // another referee, which knows of fewer
@@ -122,8 +128,9 @@ func recordKey(r *nets.Record) string {
 	return r.Net + r.Action
 }
 
-// busState is the state of a run by what its servers say.
-func (w *Watch) busState() State {
+// busState is the state of a run by what its servers say. What they have said of games and
+// matches holds as long as they answer.
+func (w *Watch) busState(now time.Time) State {
 	out := State{Servers: true}
 	v := w.servers.overview
 	stage := func(id, name string) Stage {
@@ -144,7 +151,7 @@ func (w *Watch) busState() State {
 		for _, m := range v.Members {
 			waiting += m.Waiting
 			if r := w.servers.rates[memberKey(m)]; r != nil && (m.Role == "actor" || m.Role == "loop") {
-				rate += r.perSecond(w.servers.answered)
+				rate += r.perSecond(now)
 			}
 		}
 		play.byMembers(v.Members, "actor")
@@ -169,9 +176,10 @@ func (w *Watch) busState() State {
 	}
 	gate.Figures = append(gate.Figures, w.lastJudged()...)
 	net.Figures = append(net.Figures, w.reached()...)
-	if out.Gate = w.match(); out.Gate != nil {
-		out.Links[3].Flows = true
+	if w.servers.problem == "" && w.servers.untold == "" {
+		out.Gate = w.match()
 	}
+	out.Links[3].Flows = out.Gate != nil
 	out.Stages = []Stage{play, way, store, train, gate, net}
 	return out
 }

@@ -62,7 +62,7 @@ func TestPublished(t *testing.T) {
 		t.Errorf("found boards %+v, expected the newest game of the actor", b)
 	}
 	l := read[Learning](t, s, "/api/learning")
-	if len(l.Strength) != 1 || l.Strength[0].Sum != 80 || l.Strength[0].Error != 30 || l.Strength[0].Games != 70 || len(l.Matches) != 1 || l.Counts.Missed != 3 || l.Untold != "" {
+	if len(l.Strength) != 1 || l.Strength[0].Sum != 80 || l.Strength[0].Error != 30 || *l.Strength[0].Games != 70 || len(l.Matches) != 1 || l.Counts.Missed != 3 || l.Untold != "" {
 		t.Errorf("found %+v, expected 80 ± 30 Elo, a match, and three verdicts that were not told", l)
 	}
 	// The verdict of another match comes, then a referee that knows of it alone.
@@ -85,6 +85,57 @@ func TestPublished(t *testing.T) {
 	}
 	if w.close(); !stopped {
 		t.Error("the games are still followed")
+	}
+}
+
+// When the referee no longer answers, or no server does, nothing is shown as going on.
+func TestSilentServers(t *testing.T) {
+	now := time.Now()
+	v := selfplay.Overview{Members: []bus.Member{{Role: "actor", Instance: "a", Games: 10, Seen: now}}}
+	told := selfplay.Judging{Matches: []selfplay.WatchedMatch{{Candidate: secondNet, Incumbent: firstNet, Generation: 2, Of: 40, Path: []float64{0.5}, Low: -2.9, High: 2.9}}}
+	var gone, silent error
+	w, err := NewWatch(Config{
+		refresh: time.Nanosecond,
+		Ask:     func(context.Context) (selfplay.Overview, error) { return v, gone },
+		Judging: func(context.Context, int) (selfplay.Judging, error) { return told, silent },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewServer(w)
+	after := func(d time.Duration) State {
+		askServers(t, w, s)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.state(now.Add(d))
+	}
+	flows := func(s State) (from []string) {
+		for _, l := range s.Links {
+			if l.Flows {
+				from = append(from, l.From)
+			}
+		}
+		return from
+	}
+	after(0)
+	v.Members = []bus.Member{{Role: "actor", Instance: "a", Games: 30, Seen: now.Add(10 * time.Second)}}
+	state := after(11 * time.Second)
+	if *state.Links[0].Value != 2 || state.Gate == nil || !slices.Equal(flows(state), []string{"play", "way", "train"}) {
+		t.Fatalf("found %g games a second, gate %+v, flow from %v, expected 2 and a match", *state.Links[0].Value, state.Gate, flows(state))
+	}
+	version := state.Versions.Learning
+	silent = errors.New("no referee")
+	state = after(12 * time.Second)
+	if state.Gate != nil || !slices.Equal(flows(state), []string{"play", "way"}) || state.Versions.Learning == version {
+		t.Errorf("without a referee: found gate %+v, flow from %v, version %d of Learning, expected no match and another than %d", state.Gate, flows(state), state.Versions.Learning, version)
+	}
+	silent = nil
+	if state = after(13 * time.Second); state.Gate == nil {
+		t.Error("found no match, expected the one that the referee tells of again")
+	}
+	gone = errors.New("gone")
+	if state = after(time.Minute); *state.Links[0].Value != 0 || state.Gate != nil || flows(state) != nil {
+		t.Errorf("without servers: found %g games a second, gate %+v, flow from %v, expected none", *state.Links[0].Value, state.Gate, flows(state))
 	}
 }
 

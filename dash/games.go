@@ -29,7 +29,7 @@ type GameLine struct {
 	Result      string `json:"result"` // as PGN has it
 	Reason      string `json:"reason"` // why it ended, in words
 	Plies       int    `json:"plies"`
-	Generations [2]int `json:"generations"` // of White's net and Black's; 0: before the first net, or not known
+	Generations [2]int `json:"generations"` // of White's net and Black's, as generations.of has them
 	Book        bool   `json:"book"`        // it does not begin with the start position
 }
 
@@ -87,7 +87,7 @@ func scoresOf(name string) player.Search {
 }
 
 // replayed decodes a game for the page.
-func replayed(record []byte, generation map[string]int, searchName string) (*Replayed, error) {
+func replayed(record []byte, generation generations, searchName string) (*Replayed, error) {
 	g, err := game.Decode(record)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func replayed(record []byte, generation map[string]int, searchName string) (*Rep
 	out := &Replayed{
 		GameLine: GameLine{
 			ID: g.ID, Result: g.Outcome.String(), Reason: game.ReasonText(g.Reason), Plies: len(g.Plies),
-			Generations: [2]int{generation[g.Nets[0]], generation[g.Nets[1]]}, Book: g.Start.FEN() != g.Variant.StartFEN,
+			Generations: [2]int{generation.of(g.Nets[0]), generation.of(g.Nets[1])}, Book: g.Start.FEN() != g.Variant.StartFEN,
 		},
 		Nets: g.Nets, Limits: g.Limits, Build: g.Build, PGN: pgn.String(),
 	}

@@ -49,7 +49,7 @@ type Counts struct {
 type Strength struct {
 	Time       time.Time `json:"time"`
 	Generation int       `json:"generation"`
-	Games      float64   `json:"games"`
+	Games      *float64  `json:"games"`  // stored when it was offered; nil: not known
 	Elo        float64   `json:"elo"`    // of this net over the one before
 	Margin     *float64  `json:"margin"` // half of its 95 % interval; nil: not finite
 	Sum        float64   `json:"sum"`
@@ -67,16 +67,23 @@ type Window struct {
 // WindowNet is the part of the window that a net has played.
 type WindowNet struct {
 	Net        string `json:"net"`        // id; of several nets "earlier"
-	Generation int    `json:"generation"` // 0: before the first net, or not known
+	Generation int    `json:"generation"` // as generations.of has it
 	Games      uint64 `json:"games"`
 	Rows       uint64 `json:"rows"`
 }
 
 // strength is the nets that passed, and how many of their matches have no finite error.
-func strength(passed []selfplay.PassedNet) (points []Strength, noError int) {
-	points = make([]Strength, 0, len(passed))
-	for _, p := range passed {
-		s := Strength{Time: p.Time, Generation: p.Generation, Games: p.Games, Elo: p.Elo, Margin: number(p.Margin), Sum: p.Sum, Error: p.Error}
+func strength(c *selfplay.Curve) (points []Strength, noError int) {
+	points = make([]Strength, 0, len(c.Passed))
+	offered := map[int]bool{}
+	for _, o := range c.Offered {
+		offered[o.Generation] = true
+	}
+	for _, p := range c.Passed {
+		s := Strength{Time: p.Time, Generation: p.Generation, Elo: p.Elo, Margin: number(p.Margin), Sum: p.Sum, Error: p.Error}
+		if offered[p.Generation] {
+			s.Games = number(p.Games)
+		}
 		if s.Margin == nil {
 			noError++
 		}
@@ -97,9 +104,27 @@ func thin[T any](values []T, n int) []T {
 	return out
 }
 
-// generations are those of the nets that were offered, by id.
-func (w *Watch) generations() map[string]int {
-	known := make(map[string]int, len(w.events.curve.Offered))
+// unknownGeneration stands for that of a net of which neither an offer nor a verdict is known:
+// one that the servers have pruned, or in the directory of a role that hears of neither.
+const unknownGeneration = -1
+
+// generations are those of the nets that were offered or judged, by id.
+type generations map[string]int
+
+// of is the generation of a net that has played: 0 of what plays before the first net, which
+// has a name in place of an id, and unknownGeneration of a net that is not known.
+func (known generations) of(net string) int {
+	if g, ok := known[net]; ok || !isID(net) {
+		return g
+	}
+	return unknownGeneration
+}
+
+func (w *Watch) generations() generations {
+	known := make(generations, len(w.events.curve.Offered))
+	for _, j := range w.events.curve.Judged {
+		known[j.Net] = j.Generation
+	}
 	for _, o := range w.events.curve.Offered {
 		known[o.Net] = o.Generation
 	}
@@ -128,7 +153,7 @@ func (w *Watch) matches() []Match {
 // learning is how the run learns.
 func (w *Watch) learning() Learning {
 	c := &w.events.curve
-	points, noError := strength(c.Passed)
+	points, noError := strength(c)
 	l := Learning{
 		Strength: thin(points, mostPoints), Offered: thin(c.Offered, mostPoints),
 		Matches: w.matches(), Ladder: w.ladder(), Window: w.window(),
@@ -164,9 +189,11 @@ func (w *Watch) window() *Window {
 	present, known := w.generation()
 	sum, weight := 0.0, 0.0
 	for i, s := range by {
-		g := generation[s.net]
-		sum += float64(present-g) * float64(s.rows)
-		weight += float64(s.rows)
+		g := generation.of(s.net)
+		if g != unknownGeneration {
+			sum += float64(present-g) * float64(s.rows)
+			weight += float64(s.rows)
+		}
 		if i > 0 && len(by)-i >= mostByWindow { // the oldest nets are one
 			out.By[0].Net = "earlier"
 			out.By[0].Games += s.games

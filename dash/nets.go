@@ -51,7 +51,7 @@ type NetLine struct {
 	Over    string  `json:"over"`    // id of the net it was played against
 	Elo     string  `json:"elo"`
 	Reason  string  `json:"reason"`
-	Seconds float64 `json:"seconds"` // from the offer to the verdict
+	Seconds float64 `json:"seconds"` // from the offer to the verdict; 0: not known
 }
 
 // netList joins the events of the nets with their manifests.
@@ -71,6 +71,9 @@ func (w *Watch) netList() (Nets, error) {
 	offered := w.events.curve.Offered
 	for _, o := range slices.Backward(offered[max(0, len(offered)-mostNets):]) {
 		line := NetLine{OfferedNet: o}
+		if w.onServers() {
+			line.Time = time.Time{} // servers know when it passed, not when it was offered
+		}
 		if _, ok := w.servers.passed[o.Net]; ok {
 			line.Verdict = verdictText(true)
 		}
@@ -79,7 +82,9 @@ func (w *Watch) netList() (Nets, error) {
 		}
 		if j, ok := judged[o.Net]; ok {
 			line.Verdict, line.Over, line.Elo, line.Reason = verdictText(j.Passed), j.Incumbent, j.Elo, j.Reason
-			line.Seconds = max(0, j.Time.Sub(o.Time).Round(time.Millisecond).Seconds())
+			if !line.Time.IsZero() {
+				line.Seconds = max(0, j.Time.Sub(line.Time).Round(time.Millisecond).Seconds())
+			}
 		}
 		out.List = append(out.List, line)
 	}

@@ -163,7 +163,7 @@ func (s *Server) games(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 	var record []byte
-	var generation map[string]int
+	var generation generations
 	var search string
 	s.watch.look(func(time.Time) {
 		record = s.watch.record(r.PathValue("id"))

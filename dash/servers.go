@@ -69,7 +69,7 @@ func (w *Watch) answer(v selfplay.Overview, err error, now time.Time) {
 		return
 	}
 	rates := map[string]*meter{}
-	for _, m := range v.Members[:min(mostMembers, len(v.Members))] {
+	for _, m := range v.Members {
 		rate := s.rates[memberKey(m)]
 		if rate == nil {
 			rate = &meter{}

@@ -13,6 +13,7 @@ import (
 // State is what changes from second to second: the data path and who waits for whom.
 type State struct {
 	Time     time.Time `json:"time"`
+	Watch    string    `json:"watch"` // random; another watch counts its versions anew
 	Run      Run       `json:"run"`
 	Live     bool      `json:"live"`    // the page is served by the process of the run
 	Stopped  bool      `json:"stopped"` // the run has been stopped in order
@@ -40,7 +41,7 @@ type Run struct {
 }
 
 // Versions change when what they stand for has changed, so that the page asks for it
-// only then.
+// only then; some with time too, where how long ago something was is shown.
 type Versions struct {
 	Learning int `json:"learning"`
 	Games    int `json:"games"`
@@ -99,6 +100,9 @@ type Progress struct {
 // quietAfter is how long nothing is written before the page says so.
 const quietAfter = 2 * time.Minute
 
+// passing is a version that changes every five seconds.
+func passing(now time.Time) int { return int(now.Unix() / 5) }
+
 func number(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -110,8 +114,11 @@ func figure[N int | uint64 | float64](name string, v N, unit string) Figure {
 	return Figure{Name: name, Value: number(float64(v)), Unit: unit}
 }
 
+// isID tells the id of a net from the name of what plays without one.
+func isID(net string) bool { return len(net) == 64 }
+
 func shortID(id string) string {
-	if len(id) == 64 {
+	if isID(id) {
 		return id[:8]
 	}
 	return id
@@ -327,20 +334,24 @@ func verdictText(passed bool) string {
 // state is the state now.
 func (w *Watch) state(now time.Time) State {
 	var s State
-	if w.compared != nil {
-		return State{
-			Time: now, Run: w.run, Comparison: true, Stopped: w.compared.over(), Stages: []Stage{}, Links: []Link{}, Events: []Event{},
-			Findings: append([]string{}, w.problems...), Versions: Versions{Comparison: w.compared.version},
+	if c := w.compared; c != nil {
+		s = State{
+			Time: now, Watch: w.id, Run: w.run, Comparison: true, Stopped: c.over(), Stages: []Stage{}, Links: []Link{}, Events: []Event{},
+			Findings: append([]string{}, w.problems...), Versions: Versions{Comparison: c.version},
 		}
+		if !s.Stopped { // that nothing comes is to be seen
+			s.Versions.Comparison += passing(now)
+		}
+		return s
 	}
 	if w.onServers() {
-		s = w.busState()
+		s = w.busState(now)
 	} else if w.cfg.Status != nil {
 		s = liveState(w.cfg.Status())
 	} else {
 		s = w.fileState(now)
 	}
-	s.Time, s.Run, s.Control = now, w.run, w.cfg.Control != nil
+	s.Time, s.Watch, s.Run, s.Control = now, w.id, w.run, w.cfg.Control != nil
 	s.Findings = append(append([]string{}, s.Findings...), w.problems...)
 	s.Events = slices.Clone(w.events.recent)
 	slices.Reverse(s.Events)
@@ -354,6 +365,9 @@ func (w *Watch) state(now time.Time) State {
 	}
 	s.Versions = Versions{Learning: w.events.version + w.logs.version + w.ratings.version + w.changes, Games: w.buffer.version, Nets: w.events.version + w.changes, Boards: w.buffer.version,
 		Actors: w.buffer.version + w.refused.version + w.servers.version}
+	if w.cfg.Ask == nil { // no answers of servers come while actors stand still
+		s.Versions.Actors += passing(now)
+	}
 	if w.cfg.Boards != nil { // they change all the time
 		s.Versions.Boards = int(now.Unix())
 	}

@@ -53,10 +53,10 @@ func parsePlace(text string) (c replay.Cursor, err error) {
 }
 
 // line describes a game in a list.
-func (w *Watch) line(g *selfplay.StoredGame, generation map[string]int) GameLine {
+func (w *Watch) line(g *selfplay.StoredGame, generation generations) GameLine {
 	return GameLine{
 		ID: g.ID, Actor: replay.ActorOf(g.ID, w.run.ID), Result: g.Result, Reason: g.Reason, Plies: g.Plies,
-		Generations: [2]int{generation[g.Nets[0]], generation[g.Nets[1]]}, Book: g.Book,
+		Generations: [2]int{generation.of(g.Nets[0]), generation.of(g.Nets[1])}, Book: g.Book,
 	}
 }
 

@@ -2,6 +2,7 @@ package dash
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,11 +65,13 @@ type Config struct {
 // All methods may be called at the same time.
 type Watch struct {
 	cfg Config
+	id  string // random
 
 	mu       sync.Mutex
 	looked   time.Time
 	run      Run
 	settings configs.Config
+	savedAs  fs.FileInfo // of the settings' file; nil: not read yet
 	events   eventLog
 	buffer   buffer
 	logs     gateLogs
@@ -79,7 +82,7 @@ type Watch struct {
 	stored   StoredGames // nil: of a comparison
 	gameRate meter
 	playing  string   // id of the net that was played with at the last look
-	changes  int      // of it
+	changes  int      // of it and of the settings
 	problems []string // what could not be read at the last look
 	stateAs  []byte   // JSON at the last look
 
@@ -94,7 +97,7 @@ func NewWatch(cfg Config) (*Watch, error) {
 	if cfg.refresh == 0 {
 		cfg.refresh = usualRefresh
 	}
-	w := &Watch{cfg: cfg}
+	w := &Watch{cfg: cfg, id: rand.Text()}
 	w.over, w.end = context.WithCancel(context.Background())
 	if w.onServers() {
 		w.buffer, w.stored = newBuffer(""), cfg.Stored
@@ -148,7 +151,7 @@ func (w *Watch) look(read func(now time.Time)) {
 
 // readDirectory reads what is new in the directory of the run.
 func (w *Watch) readDirectory(now time.Time) {
-	w.note(w.readRun(), w.events.read())
+	w.note(w.readSettings(), w.readRun(), w.events.read())
 	w.note(w.buffer.read(now, w.run.ID), w.logs.read(w.settings.Gate), w.refused.read(w.run.ID), w.ratings.read())
 	games, _, _ := w.buffer.total()
 	w.gameRate.add(now, games)
@@ -167,20 +170,35 @@ func (w *Watch) note(errs ...error) {
 	}
 }
 
-// readRun reads which run it is, once, and its settings.
-func (w *Watch) readRun() error {
-	if w.run.ID != "" && w.settings.Variant != "" {
+// readSettings reads the run's settings if their file has changed: a run may be resumed
+// with others.
+func (w *Watch) readSettings() error {
+	info, err := os.Stat(w.path("config.yaml"))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	w.run = Run{Name: filepath.Base(filepath.Clean(w.cfg.Dir))}
-	settings, found, err := selfplay.SavedConfig(w.cfg.Dir)
 	if err != nil {
 		return err
 	}
-	if found {
-		w.settings = settings
-		w.run.Variant, w.run.Preset, w.run.Kind = settings.Variant, settings.Preset, settings.Net.Kind
+	if was := w.savedAs; was != nil && info.Size() == was.Size() && info.ModTime().Equal(was.ModTime()) {
+		return nil
 	}
+	settings, found, err := selfplay.SavedConfig(w.cfg.Dir)
+	if err != nil || !found {
+		return err
+	}
+	w.settings, w.savedAs = settings, info
+	w.run.Variant, w.run.Preset, w.run.Kind = settings.Variant, settings.Preset, settings.Net.Kind
+	w.changes++
+	return nil
+}
+
+// readRun reads which run it is, once.
+func (w *Watch) readRun() error {
+	if w.run.ID != "" {
+		return nil
+	}
+	w.run.Name = filepath.Base(filepath.Clean(w.cfg.Dir))
 	data, err := readSmall(w.path("run.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -258,7 +276,7 @@ func (w *Watch) changed() time.Time {
 	if info, err := os.Stat(w.path("replay")); err == nil && info.ModTime().After(last) {
 		last = info.ModTime()
 	}
-	if w.buffer.last.After(last) && w.gameRate.moved() {
+	if w.buffer.last.After(last) {
 		last = w.buffer.last
 	}
 	for _, m := range w.logs.matches {
@@ -323,6 +341,3 @@ func (m *meter) perSecond(now time.Time) float64 {
 	}
 	return 0
 }
-
-// moved reports whether the count has changed between looks.
-func (m *meter) moved() bool { return len(m.counts) > 1 && m.counts[0] != m.counts[len(m.counts)-1] }

@@ -7,6 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/sample"
 )
 
 // followChunk is how much of a segment a Follower reads at once, in bytes.
@@ -20,20 +24,27 @@ type Follower struct {
 	most   int64 // bytes read at the beginning
 	begun  bool
 	next   Cursor
-	before Counts
-	whole  bool
+	before Counts // of the games stored before the segment that it began with
+	whole  bool   // before has their rows
+	shown  Counts // of the games since
 	data   []byte
 }
 
 // NewFollower returns a follower of the buffer in dir, which need not be there yet. It
 // begins so late that it reads at most that many bytes of games stored before, but with
-// the newest segment at the latest.
+// the newest segment at the latest. It begins again, in the same way, where games were
+// deleted that it has not read.
 func NewFollower(dir string, most int64) *Follower { return &Follower{dir: dir, most: most} }
 
-// Before returns the sums over the games stored before the first that Next shows, as
-// far as the manifest knows them. Whole says that these are all but zero or deleted
-// games: that Before has their rows too. Without it, Before has only games.
-func (f *Follower) Before() (counts Counts, whole bool) { return f.before, f.whole }
+// Total returns the sums over all games stored until the last call of Next, as far as it
+// has shown them or the manifest counts them. Whole says that all games that it has not
+// shown are deleted ones, whose rows the manifest counts too. Without it, only Games is
+// that of all games.
+func (f *Follower) Total() (counts Counts, whole bool) {
+	counts = f.before
+	counts.merge(f.shown)
+	return counts, f.whole
+}
 
 // Next calls visit with every game stored since the call before, as it is encoded, in
 // the order stored, and the number of its plies that may be trained on; the bytes are
@@ -45,8 +56,8 @@ func (f *Follower) Next(visit func(encoded []byte, trainable int)) error {
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(numbers) == 0 {
 		return nil
 	}
-	if err == nil && !f.begun {
-		err = f.begin(numbers)
+	if err == nil && (!f.begun || f.next.Segment < numbers[0]) {
+		numbers, err = f.begin(numbers)
 	}
 	if err != nil {
 		return fmt.Errorf("follow games: %w", err)
@@ -66,29 +77,34 @@ func (f *Follower) Next(visit func(encoded []byte, trainable int)) error {
 	return nil
 }
 
-// begin chooses the segment to begin with.
-func (f *Follower) begin(numbers []uint64) error {
+// begin chooses the segment to begin with, and returns those that were not deleted since
+// they were listed: the manifest counts the games of the others.
+func (f *Follower) begin(numbers []uint64) ([]uint64, error) {
 	m, err := readManifest(f.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
+	}
+	deleted, _ := slices.BinarySearch(numbers, m.FirstSegment)
+	if numbers = numbers[deleted:]; len(numbers) == 0 {
+		return nil, nil
 	}
 	first, bytes := len(numbers), int64(0)
 	for first > 0 {
 		info, err := os.Stat(filepath.Join(f.dir, segmentName(numbers[first-1])))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if bytes += info.Size(); bytes > f.most && first < len(numbers) {
 			break
 		}
 		first--
 	}
-	f.before, f.whole = m.Retired, first == 0
+	f.before, f.whole, f.shown = m.Retired, first == 0, Counts{}
 	for _, n := range numbers[:first] {
 		f.before.Games += m.listed(n).Games
 	}
 	f.next, f.begun = Cursor{Segment: numbers[first], Offset: headerBytes}, true
-	return nil
+	return numbers, nil
 }
 
 // segment shows what is new in the segment of the cursor.
@@ -107,7 +123,12 @@ func (f *Follower) segment(visit func(encoded []byte, trainable int)) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		got := scanFrom(data[:n], 0, func(r record) { visit(r.game, r.trainable) }, func(_, _ int64) {})
+		got := scanFrom(data[:n], 0, func(r record) {
+			if h, err := game.DecodeHeader(r.game); err == nil {
+				f.shown.add(facts{heldOut: sample.HeldOut(h.ID), trainable: r.trainable})
+			}
+			visit(r.game, r.trainable)
+		}, func(_, _ int64) {})
 		if int64(n)-got >= longest { // a long stretch without a record
 			got = int64(n) - longest + 1
 		}

@@ -53,8 +53,8 @@ func TestFollowerSeesEveryGameOnce(t *testing.T) {
 	if n := len(segmentFiles(t, dir)); n < 3 {
 		t.Fatalf("found %d segments: the test is vacuous", n)
 	}
-	if counts, whole := f.Before(); !whole || counts != (Counts{}) {
-		t.Errorf("found %+v before the first game, whole %v, expected nothing", counts, whole)
+	if counts, whole := f.Total(); !whole || counts != b.counts() {
+		t.Errorf("found %+v, whole %v, expected %+v", counts, whole, b.counts())
 	}
 }
 
@@ -69,12 +69,39 @@ func TestFollowerBeginsLate(t *testing.T) {
 	}
 	f := NewFollower(dir, 1)
 	ids, _ := follow(t, f)
-	counts, whole := f.Before()
-	if len(ids) == 0 || len(ids) == 90 || whole || counts.Games != uint64(90-len(ids)) {
-		t.Errorf("found %d games after %d others, whole %v, expected 90 in all in several segments", len(ids), counts.Games, whole)
+	counts, whole := f.Total()
+	if len(ids) == 0 || len(ids) == 90 || whole || counts.Games != 90 {
+		t.Errorf("found %d games of %d, whole %v, expected the newest of 90", len(ids), counts.Games, whole)
 	}
 	if want := idsFrom(90-len(ids), len(ids)); !slices.Equal(ids, want) {
 		t.Errorf("found %q, expected %q", ids, want)
+	}
+}
+
+// Games that were deleted before the follower was asked again are not shown, but counted.
+func TestFollowerCountsWhatItMissed(t *testing.T) {
+	for _, most := range []int64{1 << 30, 1} {
+		dir := t.TempDir()
+		o := testOptions()
+		o.MaxBytes, o.Window.Min = 3*o.SegmentBytes, 100
+		b := openBuffer(t, dir, o)
+		f := NewFollower(dir, most)
+		appendGames(t, b, testGames(t, 0, 10))
+		shown, _ := follow(t, f)
+		for first := 10; first < 200; first += 10 {
+			appendGames(t, b, testGames(t, first, 10))
+		}
+		ids, _ := follow(t, f)
+		if n := len(shown) + len(ids); len(ids) == 0 || n == 200 {
+			t.Fatalf("found %d of 200 games, the newest %d at once: the test is vacuous", n, len(ids))
+		}
+		if want := idsFrom(200-len(ids), len(ids)); !slices.Equal(ids, want) {
+			t.Errorf("found %q, expected %q", ids, want)
+		}
+		counts, whole := f.Total()
+		if whole != (most > 1) || counts.Games != 200 || whole && counts != b.counts() {
+			t.Errorf("read %d bytes at first: found %+v, whole %v, expected %+v", most, counts, whole, b.counts())
+		}
 	}
 }
 

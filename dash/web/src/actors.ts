@@ -35,7 +35,8 @@ export const actors: MakeView = root => {
     set(problem, `The servers do not answer: ${a.problem}`)
     set(words, a.members === null
       ? a.problem ? '' : 'Processes and their heartbeats are known to the run’s servers, which this page does not ask: it sees the files of the run only.'
-      : `${count(a.members.length, 'process announces itself', 'processes announce themselves')}, every ten seconds. The run was begun by build ${a.build || 'unknown'}.`)
+      : `${count(a.present, 'process announces itself', 'processes announce themselves')}, every ten seconds. ${a.present > a.members.length
+        ? `${count(a.present - a.members.length, 'process is', 'processes are')} left out of the list, actors first. ` : ''}The run was begun by build ${a.build || 'unknown'}.`)
     set(members, a.members === null || a.members.length === 0 ? null : table('Processes of the run',
       ['role', 'name', 'heartbeat', 'up', 'games', 'games/s', 'kept', 'net', 'build', 'host', 'state'],
       a.members.map(m => [

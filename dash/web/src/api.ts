@@ -6,6 +6,7 @@ export interface Link { from: string; name: string; value: number | null; unit: 
 export interface Progress { generation: number; pairs: number; of: number; llr: number; low: number; high: number }
 export interface State {
   time: string
+  watch: string
   run: { name: string; id: string; build: string; variant: string; preset: string; kind: string }
   live: boolean
   stopped: boolean
@@ -21,7 +22,7 @@ export interface State {
   control: boolean
 }
 
-export interface Strength { time: string; generation: number; games: number; elo: number; margin: number | null; sum: number; error: number }
+export interface Strength { time: string; generation: number; games: number | null; elo: number; margin: number | null; sum: number; error: number }
 export interface Offered {
   time: string; generation: number; net: string; step: number; games: number; held_out_loss: number; score_loss: number
   result_loss: number; sign_accuracy: number; export_mean_raw: number; export_max_raw: number
@@ -72,6 +73,7 @@ export interface ActorLine { name: string; games: number; rate: number; seen: st
 export interface Actors {
   time: string
   members: Member[] | null
+  present: number
   asked: string | null
   problem: string
   build: string

@@ -13,6 +13,7 @@ export interface Options {
   band?: [number, number]  // of series, upper and lower, filled between
   height: number
   zero?: boolean           // y begins at 0
+  gaps?: boolean           // lines end where there is nothing
   empty?: string           // what is said while there is nothing to draw
   format?: (v: number, step?: number) => string // with the step between ticks, for an axis
 }
@@ -60,7 +61,7 @@ export function chart(root: HTMLElement, o: Options): Chart {
       series: [
         { label: o.x ?? (o.time ? 'time' : 'x'), value: (_u: uPlot, v: number | null) => (v == null ? '–' : o.time ? hours(v, 0) : number(v)) },
         ...o.series.map(s => ({
-          label: s.label, class: s.hidden ? 'quiet' : undefined, stroke: color(s.color), width: s.hidden ? 0 : 1.75, spanGaps: true,
+          label: s.label, class: s.hidden ? 'quiet' : undefined, stroke: color(s.color), width: s.hidden ? 0 : 1.75, spanGaps: !o.gaps,
           points: { show: s.points ?? false, size: 5, fill: color(s.color) },
           value: (_u: uPlot, v: number | null) => (v == null ? '–' : show(v)),
         })),

@@ -59,7 +59,7 @@ export const compare: MakeView = root => {
   }
 
   function table(c: Comparison): void {
-    list.replaceChildren(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Rows of the comparison' }, h('table', {},
+    set(list, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Rows of the comparison' }, h('table', {},
       h('thead', {}, h('tr', {}, head('name', 'row'), h('th', { scope: 'col' }, 'inputs are'), c.over ? null : h('th', { scope: 'col' }, 'nets'),
         ...c.columns.map(k => head(k.id, k.title)))),
       h('tbody', {}, ...sorted(c).map(r => h('tr', {}, h('th', { scope: 'row' }, r.name), h('td', {}, h('code', {}, r.expression)),

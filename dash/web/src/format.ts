@@ -57,4 +57,5 @@ export const limits = (l: string): string => l.replace(/\bnodes (\d+)/g, '$1 nod
 // sentence begins with a capital letter.
 export const sentence = (s: string): string => s.charAt(0).toUpperCase() + s.slice(1)
 
-export const generation = (g: number): string => (g > 0 ? `generation ${g}` : 'before the first net')
+// A generation that is not known is -1.
+export const generation = (g: number): string => (g > 0 ? `generation ${g}` : g === 0 ? 'before the first net' : 'generation unknown')

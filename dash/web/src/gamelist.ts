@@ -9,7 +9,7 @@ import { button } from './gameparts'
 const mostRows = 120
 
 const gens = (g: GameLine): string => {
-  const [w, b] = g.generations.map(x => (x > 0 ? String(x) : 'first'))
+  const [w, b] = g.generations.map(x => (x > 0 ? String(x) : x === 0 ? 'first' : 'unknown'))
   return w === b ? w : `${w} – ${b}`
 }
 

@@ -7,7 +7,7 @@ import { h, set, svg } from './dom'
 import { Board } from './board'
 import { boards } from './boards'
 import { GameList } from './gamelist'
-import { CopyField, MoveList, numbered, said, Steps } from './gameparts'
+import { button, CopyField, MoveList, numbered, said, Steps } from './gameparts'
 
 export const games: MakeView = root => {
   const list = new GameList()
@@ -44,8 +44,10 @@ export const games: MakeView = root => {
     } catch (e) {
       if (id !== chosen) return
       game = null
+      chosen = '' // so that the game can be chosen again
       right.replaceChildren(empty)
-      set(empty, h('p', {}, e instanceof Error ? e.message : String(e)))
+      set(empty, h('p', {}, e instanceof Error ? e.message : String(e)),
+        !carriedState && button('Look for the game again', 'Try again', () => void open(id, place)))
       return
     }
     right.replaceChildren(stage, texts)

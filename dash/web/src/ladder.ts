@@ -12,7 +12,7 @@ const shownRows = 40
 export type X = 'games' | 'time' | 'generation'
 
 // at is where a net stands on the horizontal axis; null: not known.
-export function at(x: X, n: { time: string; games: number; generation: number }): number | null {
+export function at(x: X, n: { time: string; games: number | null; generation: number }): number | null {
   if (x !== 'time') return n[x]
   return known(n.time) ? Date.parse(n.time) / 1000 : null
 }

@@ -107,7 +107,7 @@ export const learning: MakeView = root => {
   function draw(): void {
     if (!data) return
     // A run that began anew may have the same number of games twice; curves go to the right.
-    const rising = <T extends { time: string; games: number; generation: number }>(list: T[]): [number[], T[]] => {
+    const rising = <T extends { time: string; games: number | null; generation: number }>(list: T[]): [number[], T[]] => {
       const xs: number[] = [], kept: T[] = []
       for (const p of list) {
         const place = at(x, p)

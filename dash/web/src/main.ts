@@ -33,8 +33,9 @@ const all: { name: string; title: string; make: MakeView; served?: boolean }[] =
   { name: 'analyse', title: 'Analyse', make: analyse, served: true },
 ]
 // A report has no server, without which views marked as served have nothing to show.
-let views = all.filter(v => !(v.served && carriedState))
-const ofComparison = [{ name: '', title: 'Compare', make: compare }]
+const ofRun = all.filter(v => !(v.served && carriedState))
+const ofComparison: typeof all = [{ name: '', title: 'Compare', make: compare }]
+let views = ofRun
 
 const top = document.getElementById('top')!
 const main = document.getElementById('main')!
@@ -58,7 +59,7 @@ let view: View | null = null
 let last: State | null = null
 
 function route(): void {
-  if (location.hash === '#main') return
+  if (location.hash === '#main' && shown >= 0) return
   const [first, ...rest] = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent)
   const at = Math.max(0, views.findIndex(v => v.name === (first ?? '')))
   if (at !== shown) {
@@ -79,39 +80,58 @@ function title(): void {
 }
 
 function show(s: State): void {
+  const other = last !== null && last.watch !== s.watch // another server, or the same one begun anew
   last = s
-  if (s.comparison && views !== ofComparison) {
-    offer(ofComparison)
-    route()
-  }
   set(name, s.run.name)
   set(about, [s.run.variant, s.run.kind && s.run.kind + ' nets', s.run.preset && 'preset ' + s.run.preset].filter(Boolean).join(' · '))
   const word = s.comparison ? (s.stopped ? 'over' : 'under way, or interrupted') : carriedState ? `report of ${day(s.time)}` : s.live ? `running for ${duration(s.elapsed_s)}` : s.stopped ? 'stopped' : s.servers ? 'watched through its servers' : 'watched through its files'
   set(alive, word)
   alive.className = 'alive ' + (s.live ? 'on' : 'off')
-  title()
-  view?.state(s)
+  const offered = s.comparison ? ofComparison : ofRun
+  if (other || views !== offered) { // all that is shown is made anew
+    offer(offered)
+    route()
+  } else {
+    title()
+    view?.state(s)
+  }
 }
 
-let failures = 0
+let source: EventSource | null = null
+let failures = 0, again = 0
+
+function disconnect(): void {
+  clearTimeout(again)
+  source?.close()
+}
+
+// connect follows the states while the page is seen: a browser makes few connections to a
+// server, and all its tabs share them.
 function connect(): void {
-  const source = new EventSource('api/stream')
+  disconnect()
+  if (document.hidden) return
+  source = new EventSource('api/stream')
   source.addEventListener('state', e => {
     failures = 0
     show(JSON.parse((e as MessageEvent).data) as State)
   })
   source.onerror = () => {
-    source.close()
+    disconnect()
     failures++
     set(alive, 'no answer from the server; trying again')
     alive.className = 'alive lost'
-    setTimeout(connect, Math.min(1000 * 2 ** failures, 15000))
+    again = setTimeout(connect, Math.min(1000 * 2 ** failures, 15000))
   }
-  addEventListener('pagehide', () => source.close(), { once: true })
 }
 
 addEventListener('hashchange', route)
 offer(views)
 route()
-if (carriedState) show(carriedState)
-else connect()
+if (carriedState) {
+  show(carriedState)
+} else {
+  document.addEventListener('visibilitychange', connect)
+  addEventListener('pagehide', disconnect)
+  addEventListener('pageshow', e => e.persisted && connect()) // the browser has kept the page
+  connect()
+}

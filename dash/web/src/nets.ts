@@ -3,7 +3,7 @@
 
 import { carriedState, type NetLine, type Nets } from './api'
 import type { MakeView } from './main'
-import { clock, estimate, loss, number, percent, short } from './format'
+import { clock, estimate, known, loss, number, percent, short } from './format'
 import { fold, h, set, svg, table } from './dom'
 import { latest } from './latest'
 import { chart, type Chart } from './chart'
@@ -115,7 +115,7 @@ export const nets: MakeView = root => {
       ])))
     all.show(n.list.length === 0 ? null : table('Further figures of the nets, the newest first', ['generation', 'id', 'offered', 'step', 'games', 'samples', 'loss of scores', 'of results', 'judged in', 'on disk', 'why'],
       n.list.slice(0, shownRows).map(o => [o.generation, h('code', {}, o.net), clock(o.time), number(o.step), number(o.games), o.samples ? number(o.samples) : '–',
-        loss(o.score_loss), loss(o.result_loss), o.verdict ? `${o.seconds.toFixed(1)} s` : '–', o.on_disk ? 'yes' : 'no', o.reason || '–'])))
+        loss(o.score_loss), loss(o.result_loss), o.verdict && known(o.time) ? `${o.seconds.toFixed(1)} s` : '–', o.on_disk ? 'yes' : 'no', o.reason || '–'])))
   }
 
   const follow = latest<Nets>('nets', (n, s) => show(n, s.servers ? 'not played with' : 'not judged'), why => set(about, why))

@@ -8,6 +8,7 @@ import { chart, type Chart } from './chart'
 
 const modes = { working: 'working', waiting: 'waiting', stopped: 'stopped', unknown: 'seen by its files' }
 const kept = 300 // seconds of the rates
+const gap = 15   // seconds without a state, as of a page that was not seen
 
 function stage(s: Stage, all: Stage[]): HTMLElement {
   const waits = all.find(o => o.id === s.waits_for)
@@ -52,6 +53,11 @@ export const overview: MakeView = root => {
     h('div', {}, gate, h('section', { class: 'card' }, h('h2', {}, 'What happened last'), events))))
 
   const seen: [number[], (number | null)[], (number | null)[]] = [[], [], []]
+  const add = (at: number, played: number | null, trained: number | null): void => {
+    seen[0].push(at)
+    seen[1].push(played)
+    seen[2].push(trained)
+  }
   let drawn: Chart | null = null
   let second = ''
 
@@ -66,17 +72,17 @@ export const overview: MakeView = root => {
       set(events, ...s.events.slice(0, 14).map(e => h('li', {}, h('time', { datetime: e.time }, clock(e.time)), h('span', {}, e.text))))
 
       const play = s.links.find(l => l.from === 'play'), train = s.links.find(l => l.from === 'store')
-      seen[0].push(Date.parse(s.time) / 1000)
-      seen[1].push(play?.value ?? null)
-      seen[2].push(train?.value ?? null)
-      if (seen[0].length > kept) seen.forEach(c => c.shift())
+      const at = Date.parse(s.time) / 1000, before = seen[0][seen[0].length - 1]
+      if (at - before > gap) add(before + 1, null, null)
+      add(at, play?.value ?? null, train?.value ?? null)
+      while (seen[0].length > kept) seen.forEach(c => c.shift())
       const unit = `${play?.name ?? ''} ${train?.value !== null}`
       if (drawn === null || second !== unit) {
         second = unit
         drawn?.close()
         const series = [{ label: `${play?.name ?? 'games'}/s`, color: '--c1' }]
         if (train && train.value !== null) series.push({ label: `${train.name}/s`, color: '--c2' })
-        drawn = chart(rates, { label: 'Rates a second', time: true, series, height: 260, zero: true })
+        drawn = chart(rates, { label: 'Rates a second', time: true, series, height: 260, zero: true, gaps: true })
       }
       drawn.data(drawn.count === 1 ? [seen[0], seen[1]] : [seen[0], seen[1], seen[2]])
     },

@@ -1,7 +1,7 @@
 // Games that are not among the newest: paged back to, opened by address and by id, and what
 // is said of those that cannot be read.
 
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { expect, test, type Page } from '@playwright/test'
 import { fixedRun, scratch, serve, type Served } from './program'
 
@@ -58,6 +58,21 @@ test('every stored game is listed and can be replayed by its address', async ({ 
   await press(page, 'The newest games, as they come')
   await expect(words).toContainText('as they come')
   expect(wrong).toEqual([])
+})
+
+test('nets of which no event tells are not called the first player', async ({ page }) => {
+  const dir = fixedRun(home.dir + '/replay'), events = dir + '/events.jsonl' // as a replay role has them
+  writeFileSync(events, readFileSync(events, 'utf8').split('\n')[0] + '\n')
+  const untold = await serve('dash', dir, '--listen', '127.0.0.1:0')
+  try {
+    await page.goto(untold.url + '/#/games')
+    const link = page.locator('.list a').first()
+    await expect(link).toHaveText('unknown')
+    await link.click()
+    await expect(page.locator('.gamehead .words')).toContainText('generation unknown (')
+  } finally {
+    await untold.stop()
+  }
 })
 
 test('games that cannot be read are said to be so', async ({ page }) => {
