@@ -38,6 +38,28 @@ func engineAnchor(t *testing.T, script string) configs.Opponent {
 	return configs.Opponent{Name: "mock", Player: spec}
 }
 
+// An engine of a ladder is the one that its rating is of: another one is refused before anything
+// is trained.
+func TestLadderEngine(t *testing.T) {
+	data, script := games(t, 1, 3), filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ engine, want string }{
+		{"Mock 1", ""},
+		{"", ""},
+		{"Other 1", "anchor mock: " + os.Args[0] + ": found Mock 1.0, expected Other 1"},
+	} {
+		c := comparison(t, data)
+		mock := engineAnchor(t, script)
+		ladderOf(t, &c, rungs+fmt.Sprintf("- {name: mock, player: '%s', engine: %q, elo: 100}\n", &mock.Player, tc.engine))
+		_, err := NewPlan(t.Context(), c, options(t.TempDir()), false)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("engine %q: error %v, expected %q in it", tc.engine, err, tc.want)
+		}
+	}
+}
+
 // An engine is an anchor. If it dies in a game the comparison ends and says so, and the same
 // command comes to what it would have come to with an engine that lives.
 func TestEngineAnchor(t *testing.T) {

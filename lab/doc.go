@@ -34,7 +34,8 @@
 // the mean over its seeds. The error has two parts. That of games is the spread of the
 // rating when openings are drawn anew with replacement; all games from one opening are
 // drawn together; it is taken to be at least the one by the curvature of the likelihood,
-// which also tells of the error where every game was lost. That of seeds is the spread
+// which also tells of the error where every game was lost. The error of a rating that a ladder
+// gives is the same for all seeds and does not fall with their number. That of seeds is the spread
 // between the ratings of a row's nets beyond what games explain, taken as equal for all
 // rows, since a few seeds do not tell it for each. What a seed does to all rows is no part of
 // it in differences, where it cancels, but is in ratings on the scale of anchors and in

@@ -115,7 +115,14 @@ func (p *Plan) readLadder(ctx context.Context) error {
 		return err
 	}
 	for i := range p.rungs {
-		p.rungs[i].SD = p.ladder.Anchors[i].SD
+		a := &p.ladder.Anchors[i]
+		p.rungs[i].SD = a.SD
+		if a.Engine == "" {
+			continue
+		}
+		if err := match.CheckEngine(p.rungs[i].Maker, a.Engine); err != nil {
+			return fmt.Errorf("anchor %s: %w; put that engine on the PATH, or name a ladder of your own in games.rungs", a.Name, err)
+		}
 	}
 	return nil
 }

@@ -85,11 +85,12 @@ type Ratings struct {
 	apart betweenSeeds // of SeedSD
 }
 
-// seedRatings are the ratings of a seed's games, and the variances of differences when
-// openings are drawn anew.
+// seedRatings are the ratings of a seed's games, and the variances of differences: of two
+// players, or of a player with itself that of its own rating.
 type seedRatings struct {
 	elo    []float64
-	spread [][]float64 // of the difference of two players; of a player with itself, of its own rating
+	spread [][]float64 // when openings are drawn anew
+	priors [][]float64 // by the errors of given ratings, which are the same ones in every seed
 }
 
 // Rate rates a field; see the package comment. The error wraps rating.ErrPool if games
@@ -162,16 +163,20 @@ func (f *Field) rateSeed(ctx context.Context, s int, seed uint64) (seedRatings, 
 	if err != nil {
 		return seedRatings{}, err
 	}
-	r := seedRatings{elo: make([]float64, f.Players), spread: make([][]float64, f.Players)}
+	r := seedRatings{make([]float64, f.Players), make([][]float64, f.Players), make([][]float64, f.Players)}
 	for i := range r.elo {
 		r.elo[i] = fit.Elo[index[i]]
-		r.spread[i] = make([]float64, f.Players)
-		for j := range r.spread[i] {
-			sd := max(drawn.Errors.DifferenceSD(index[i], index[j]), fit.Errors.DifferenceSD(index[i], index[j]))
-			if i == j {
-				sd = max(drawn.Errors.SD(index[i]), fit.Errors.SD(index[i]))
+		r.spread[i], r.priors[i] = make([]float64, f.Players), make([]float64, f.Players)
+		for j := range r.elo {
+			variance := func(c *rating.Covariance) float64 {
+				sd := c.SD(index[i])
+				if i != j {
+					sd = c.DifferenceSD(index[i], index[j])
+				}
+				return sd * sd
 			}
-			r.spread[i][j] = sd * sd
+			r.priors[i][j] = variance(&fit.Priors)
+			r.spread[i][j] = max(variance(&drawn.Errors), variance(&fit.Errors), r.priors[i][j]) - r.priors[i][j]
 		}
 	}
 	return r, nil
@@ -199,12 +204,14 @@ func (r *Ratings) pool(f *Field, by []seedRatings) {
 	n := float64(f.Seeds)
 	for i := range f.Players {
 		var own Rating
-		variance := 0.0
+		variance, given := 0.0, 0.0
 		for s := range by {
 			own.Seeds = append(own.Seeds, by[s].elo[i])
 			variance += r.levelVariance(f, &by[s], i) / (n * n)
+			given += by[s].priors[i][i] / n // a mean over seeds does not lower it
 		}
 		own.Elo, own.Games = mean(own.Seeds), math.Sqrt(variance)
+		variance += given
 		var e spread
 		switch isRow := i < f.Rows; {
 		case isRow == r.Absolute:
@@ -359,7 +366,7 @@ func (r *Ratings) compare(f *Field, by []seedRatings) {
 		for j := i + 1; j < f.Rows; j++ {
 			games := 0.0
 			for s := range by {
-				games += by[s].spread[i][j] / (n * n)
+				games += by[s].spread[i][j]/(n*n) + by[s].priors[i][j]/n
 			}
 			e := r.apart.spread(games, 2/n)
 			d := Difference{A: i, B: j, Elo: r.Rows[i].Elo - r.Rows[j].Elo}

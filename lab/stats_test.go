@@ -178,6 +178,7 @@ func TestSeedsOfAllRows(t *testing.T) {
 				for range f.Players {
 					by[s].elo = append(by[s].elo, all+tc.own*rng.NormFloat64())
 					by[s].spread = append(by[s].spread, make([]float64, f.Players)) // games without end
+					by[s].priors = append(by[s].priors, make([]float64, f.Players))
 				}
 			}
 			r.pool(f, by)
@@ -202,7 +203,7 @@ func TestOneRow(t *testing.T) {
 	r := &Ratings{Absolute: true, Seeds: 3}
 	var by []seedRatings
 	for _, elo := range []float64{1500, 1600, 1700} {
-		by = append(by, seedRatings{[]float64{elo, 1000}, [][]float64{{100, 100}, {100, 0}}})
+		by = append(by, seedRatings{[]float64{elo, 1000}, [][]float64{{100, 100}, {100, 0}}, [][]float64{{0, 0}, {0, 0}}})
 	}
 	r.pool(f, by)
 	if e := r.Rows[0]; math.Abs(e.Margin()-248.4) > 0.1 { // t of 0.975 and two degrees, 4.303, times 100/√3
@@ -213,6 +214,37 @@ func TestOneRow(t *testing.T) {
 	}
 	if a := r.Anchors[0]; a.Low != 1000 || a.High != 1000 {
 		t.Errorf("found an anchor at %+v, expected it fixed", a)
+	}
+}
+
+// The error of a rating that is given does not fall with the number of seeds, is in no difference
+// of rows that it moves alike, and explains nothing of what lies between nets of a row.
+func TestGivenErrorOfSeeds(t *testing.T) {
+	const sd = 40
+	p := planted{rows: []float64{0, 0}, seeds: 3, pairs: 40, seedSD: 60, anchor: true}
+	f := p.field(rand.New(rand.NewPCG(1, 8)))
+	fixed, err := Rate(t.Context(), f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.SD[f.Rows] = sd
+	soft, err := Rate(t.Context(), f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := soft.Anchors[0]; math.Abs(a.Margin()-1.96*sd) > 0.1 || fixed.Anchors[0].Margin() != 0 {
+		t.Errorf("the anchor has ± %.2f, expected %.2f", a.Margin(), 1.96*sd)
+	}
+	for i := range soft.Rows {
+		if games := math.Abs(soft.Rows[i].Games - fixed.Rows[i].Games); games > 1e-6 || soft.Rows[i].Margin() < 1.96*sd {
+			t.Errorf("row %d: found %+v, expected the spread by games of %+v and at least ± %.2f", i, soft.Rows[i], fixed.Rows[i], 1.96*sd)
+		}
+	}
+	if d, e := soft.Differences[0], fixed.Differences[0]; math.Abs(d.Low-e.Low) > 1e-6 || math.Abs(d.High-e.High) > 1e-6 {
+		t.Errorf("the difference of rows is %+v, expected %+v as with a fixed anchor", d, e)
+	}
+	if math.Abs(soft.SeedSD-fixed.SeedSD) > 1e-6 || fixed.SeedSD == 0 {
+		t.Errorf("nets of a row lie %g apart, expected %g as with a fixed anchor", soft.SeedSD, fixed.SeedSD)
 	}
 }
 

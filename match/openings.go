@@ -3,7 +3,6 @@ package match
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -93,31 +92,21 @@ func RandomOpenings(v *chess.Variant, seed uint64, minPlies, maxPlies int) Openi
 	}
 }
 
-// FromBook gives the openings of a book in an order shuffled by the seed, and after
-// the last goes through it again.
+// FromBook gives the openings of a book in an order shuffled by the seed, those that it has
+// once more behind all that differ, and after the last goes through it again.
 func FromBook(b *book.Book, seed uint64) Openings {
-	entries := slices.Clone(b.Entries)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	rng.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+	entries, distinct := b.Shuffled(seed)
 	id := fmt.Sprintf("book %s seed %d", b.SHA256[:16], seed)
 	if b.Plies > 0 {
 		id += fmt.Sprintf(" plies %d", b.Plies)
 	}
+	if distinct < len(entries) { // older logs have them in another order
+		id += " repeats last"
+	}
 	return Openings{
-		ID: id, Distinct: distinct(entries),
+		ID: id, Distinct: distinct,
 		Opening: func(pair int) (game.Opening, error) {
 			return entries[pair%len(entries)].Opening, nil
 		},
 	}
-}
-
-// distinct counts the openings that differ: a book may have one twice, as one of games cut
-// after a few plies often has.
-func distinct(entries []book.Entry) int {
-	seen := make(map[string]bool, len(entries))
-	for i := range entries {
-		o := &entries[i].Opening
-		seen[fmt.Sprintf("%s %d", o.Start.FEN(), o.Moves)] = true
-	}
-	return len(seen)
 }

@@ -101,6 +101,33 @@ func TestBookDistinct(t *testing.T) {
 	}
 }
 
+// No opening comes again before all that differ have come, whatever the seed, and only a book
+// that has some twice is named so.
+func TestBookRepeatsLast(t *testing.T) {
+	var lines []string
+	for _, hand := range []string{"Q", "R", "B", "N"} {
+		lines = append(lines, "4k3/8/8/8/8/8/8/4K3["+hand+"] w - -")
+	}
+	a, b, c, d := lines[0], lines[1], lines[2], lines[3]
+	const mark = " repeats last"
+	for seed := range uint64(20) {
+		o := readBook(t, chess.Crazyhouse, strings.Join([]string{a, b, a, c, a, d}, "\n"), seed)
+		seen := make(map[string]bool)
+		for pair := range o.Distinct {
+			seen[text(t, o, pair)] = true
+		}
+		if o.Distinct != 4 || len(seen) != o.Distinct || !strings.HasSuffix(o.ID, mark) {
+			t.Errorf("seed %d: %s has %d different openings in its first %d pairs, expected 4", seed, o.ID, len(seen), o.Distinct)
+		}
+		if text(t, o, 0) != text(t, o, 6) || text(t, o, 4) != text(t, o, 5) {
+			t.Errorf("seed %d: expected the repeats last, and then the book once more", seed)
+		}
+	}
+	if o := readBook(t, chess.Crazyhouse, strings.Join(lines, "\n"), 1); strings.Contains(o.ID, mark) {
+		t.Errorf("a book without repeats is %s", o.ID)
+	}
+}
+
 func TestFromBook(t *testing.T) {
 	b, err := book.Read(strings.NewReader("[Event \"x\"]\n\n1. e4 e5 *\n"), chess.Crazyhouse, book.Options{Plies: 1})
 	if err != nil {

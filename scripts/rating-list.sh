@@ -27,7 +27,8 @@
 #
 # With MARGIN=25 the script goes on until every rating is known to ± 25 Elo, by pairs of
 # games: again and again "rate --plan" says which two players of the list have to play, as
-# those games lower the errors most for their time, and these two play up to 40 more.
+# those games lower the errors most for their time, and these two play up to 40 more. It
+# ends with exit code 1 if no games between players of the list help any more.
 #
 # Environment: SELFPLAY is our program, by default built from this tree; ANCHOR is
 # NAME=ELO for rate, by default none: the mean is 0 then; MARGIN as above, by default none.
@@ -85,7 +86,7 @@ meet() {
 # games are worth most. The games give their time, which the logs do not.
 ratings() {
   "$SELFPLAY" rate "$dir"/*_vs_*.pgn --no-replay ${ANCHOR:+--anchor "$ANCHOR"} --plot "$dir/ratings.svg" \
-    ${MARGIN:+--plan "$MARGIN" "${names[@]/#/--plan-for=}"} >"$dir/ratings.txt"
+    ${MARGIN:+--plan "$MARGIN" "${names[@]/#/--plan-for=}" "${names[@]/#/--plan-among=}"} >"$dir/ratings.txt"
 }
 
 # next: prints the two players who have to play next, as numbers of the list, and how many
@@ -118,3 +119,7 @@ while [ -n "${MARGIN:-}" ] && read -r i j more < <(next); do
   ratings
 done
 cat "$dir/ratings.txt"
+if [ -n "${MARGIN:-}" ] && grep -q '^no plan for' "$dir/ratings.txt"; then
+  echo "rating-list: found errors above ± $MARGIN that no games between players of $list bring down, expected players at most 400 Elo apart: add some between them to the list" >&2
+  exit 1
+fi

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,6 +46,29 @@ type Book struct {
 	SHA256 string
 	// Plies is Options.Plies.
 	Plies int
+}
+
+// Shuffled returns the openings in an order that the seed gives, and how many of them differ.
+// These are the first; behind them are those that the book has once more, as one of games cut
+// after a few plies often has.
+func (b *Book) Shuffled(seed uint64) (entries []Entry, distinct int) {
+	entries = slices.Clone(b.Entries)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rng.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+	seen := make(map[string]bool, len(entries))
+	var again []Entry
+	for _, e := range entries {
+		key := fmt.Sprintf("%s %d", e.Start.FEN(), e.Moves)
+		if seen[key] {
+			again = append(again, e)
+			continue
+		}
+		seen[key] = true
+		entries[distinct] = e
+		distinct++
+	}
+	copy(entries[distinct:], again)
+	return entries, distinct
 }
 
 // Options say how to read a book.

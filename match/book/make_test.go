@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -366,6 +367,32 @@ func TestMeasurement(t *testing.T) {
 		if _, err := (&Measurement{NewPlayer: newMaterial, Games: games}).Run(t.Context(), b); !errors.Is(err, ErrSettings) {
 			t.Errorf("%d games of a book of %d openings: %v", games, len(b.Entries), err)
 		}
+	}
+}
+
+// A measurement plays no opening twice, though the book has it twice.
+func TestMeasurementOfRepeats(t *testing.T) {
+	const line = "4k3/8/8/8/8/8/8/4K3[%s] w - -\n"
+	text := ""
+	for _, hand := range []string{"Q", "R", "Q", "B", "Q", "N"} {
+		text += fmt.Sprintf(line, hand)
+	}
+	b := read(t, chess.Crazyhouse, text, Options{})
+	m := Measurement{NewPlayer: newMaterial, Games: 4, Seed: 5, Game: game.Config{Limits: [2]search.Limits{{Nodes: 10}, {Nodes: 10}}, MaxPlies: 4}}
+	if got, err := m.Run(t.Context(), b); err != nil || got.Games != 4 {
+		t.Errorf("found %+v, %v, expected 4 games", got, err)
+	}
+	m.Games = 5
+	if _, err := m.Run(t.Context(), b); !errors.Is(err, ErrSettings) {
+		t.Errorf("5 games from 4 different openings: error %v, expected ErrSettings", err)
+	}
+	entries, distinct := b.Shuffled(5)
+	seen := make(map[string]bool)
+	for _, e := range entries[:distinct] {
+		seen[e.Start.FEN()] = true
+	}
+	if len(entries) != 6 || len(seen) != 4 {
+		t.Errorf("found %d different openings at the front of %d, expected 4 of 6", len(seen), len(entries))
 	}
 }
 

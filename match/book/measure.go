@@ -19,8 +19,8 @@ type Measurement struct {
 	// at the end if they are io.Closers.
 	NewPlayer func() (game.Player, error)
 	Game      game.Config
-	// Games are played from as many openings of the book, drawn by Seed. There are
-	// no more of them: a second one from an opening would say little or nothing.
+	// Games are played from as many openings of the book, drawn by Seed, all of them
+	// different: a second one from an opening would say little or nothing.
 	Games int
 	Seed  uint64
 	// Concurrency is the number of goroutines; 0 means 1.
@@ -42,10 +42,10 @@ type WhiteScore struct {
 // that are the same whenever they are made the result depends on the book, the
 // player, Game, Games and Seed alone.
 func (m *Measurement) Run(ctx context.Context, b *Book) (WhiteScore, error) {
-	if m.Games < 1 || m.Games > len(b.Entries) {
-		return WhiteScore{}, fmt.Errorf("%w: %d games, expected 1 to %d, each from another opening of the book", ErrSettings, m.Games, len(b.Entries))
+	entries, distinct := b.Shuffled(m.Seed)
+	if m.Games < 1 || m.Games > distinct {
+		return WhiteScore{}, fmt.Errorf("%w: %d games, expected 1 to %d, each from another opening of the book", ErrSettings, m.Games, distinct)
 	}
-	order := rand.New(rand.NewPCG(m.Seed, 0)).Perm(len(b.Entries))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
@@ -58,7 +58,7 @@ func (m *Measurement) Run(ctx context.Context, b *Book) (WhiteScore, error) {
 				if n >= m.Games {
 					return 0, game.Opening{}, false
 				}
-				return n, b.Entries[order[n]].Opening, true
+				return n, entries[n].Opening, true
 			}, outcomes)
 			if err != nil {
 				cancel(err)

@@ -14,6 +14,8 @@ type PlanConfig struct {
 	Margin float64
 	// Targets are the players whose errors count; without any, all do.
 	Targets []int
+	// Among are the players who can play; without any, all can.
+	Among []int
 }
 
 // Validate returns an error that wraps [ErrPool] if settings are out of range for a pool
@@ -22,17 +24,18 @@ func (c *PlanConfig) Validate(players int) error {
 	if !(c.Margin >= minMargin && c.Margin <= maxPoolElo) {
 		return fmt.Errorf("%w: margin %g Elo, expected %g to %g", ErrPool, c.Margin, minMargin, maxPoolElo)
 	}
-	for _, t := range c.Targets {
+	for _, t := range slices.Concat(c.Targets, c.Among) {
 		if t < 0 || t >= players {
-			return fmt.Errorf("%w: target %d, expected a player, 0 to %d", ErrPool, t, players-1)
+			return fmt.Errorf("%w: player %d in a plan, expected 0 to %d", ErrPool, t, players-1)
 		}
 	}
 	return nil
 }
 
-func (c *PlanConfig) targets(players int) []int {
-	if len(c.Targets) > 0 {
-		return c.Targets
+// orAll returns a list of players, or all there are if it is empty.
+func orAll(list []int, players int) []int {
+	if len(list) > 0 {
+		return list
 	}
 	all := make([]int, players)
 	for i := range all {
@@ -43,8 +46,8 @@ func (c *PlanConfig) targets(players int) []int {
 
 // A Plan is a list of matches that brings the errors of ratings down to a margin.
 type Plan struct {
-	Matches []PlannedMatch // the one that is worth most first
-	Errors  Covariance     // of the ratings, as expected after all matches
+	Matches []PlannedMatch // the one that is worth most first; none if no games reach the margin
+	Errors  Covariance     // of the ratings, as expected after all matches that were tried
 	Reached bool           // whether all targets are expected within the margin
 }
 
@@ -66,7 +69,7 @@ const (
 // which the model is less sure than it seems, so that the errors of the targets fall
 // to the margin in as little time as may be. The errors now are those of r, or those by
 // resampling. It takes step by step the match that saves most of the variances above the
-// margin for its time. A game of two players, with the expected score p and draws D, tells
+// margin for its time, up to a million games. A game of two players, with the expected score p and draws D, tells
 // their difference with the variance (p(1−p) − D/4)/(p(1−p))² in natural units, and
 // lowers the errors of all players as far as these depend on that difference.
 //
@@ -83,9 +86,9 @@ func (p *Pool) Plan(ctx context.Context, r *Ratings, errors Covariance, c PlanCo
 	}
 	w := &planner{
 		errors:   Covariance{n, slices.Clone(errors.values)},
-		targets:  c.targets(n),
+		targets:  orAll(c.Targets, n),
 		most:     math.Pow(c.Margin/quantile95, 2),
-		meetings: p.meetings(r),
+		meetings: p.meetings(r, orAll(c.Among, n)),
 	}
 	for range planMost / planStep {
 		if err := ctx.Err(); err != nil {
@@ -122,8 +125,8 @@ type meeting struct {
 	games    int     // planned
 }
 
-// meetings returns those of near players in order of their first games.
-func (p *Pool) meetings(r *Ratings) []meeting {
+// meetings returns those of near players among some, in order of their first games.
+func (p *Pool) meetings(r *Ratings, among []int) []meeting {
 	var all spent
 	for _, s := range p.spent {
 		all.games += s.games
@@ -140,7 +143,7 @@ func (p *Pool) meetings(r *Ratings) []meeting {
 			time.seconds += p.spent[back].seconds
 		}
 		difference := r.Elo[e.white] - r.Elo[e.black]
-		if math.Abs(difference) > planReach {
+		if math.Abs(difference) > planReach || !slices.Contains(among, e.white) || !slices.Contains(among, e.black) {
 			continue
 		}
 		score := ExpectedScore(difference)
@@ -217,6 +220,9 @@ func (w *planner) plan(timed bool) *Plan {
 	plan := &Plan{Errors: w.errors, Reached: true}
 	for _, t := range w.targets {
 		plan.Reached = plan.Reached && w.excess(t, 0) == 0
+	}
+	if !plan.Reached {
+		return plan
 	}
 	for _, m := range w.order {
 		match := PlannedMatch{Players: [2]int{m.a, m.b}, Games: m.games}

@@ -121,6 +121,22 @@ func TestPlanByTime(t *testing.T) {
 	}
 }
 
+// Players who cannot play are in no match, but what is known of them helps.
+func TestPlanAmong(t *testing.T) {
+	p := triangle(1, 1, 10)
+	a, _ := p.Player("A")
+	to, _ := p.Player("C")
+	r := mustFit(t, p, PoolConfig{Anchors: []Anchor{{Player: a}}})
+	plan := mustPlan(t, p, r, r.Errors, PlanConfig{Margin: 30, Targets: []int{to}, Among: []int{a, to}})
+	if !plan.Reached || len(plan.Matches) != 1 || plan.Matches[0].Players != [2]int{a, to} {
+		t.Errorf("plan %+v, expected games of the two alone", plan)
+	}
+	plan = mustPlan(t, p, r, r.Errors, PlanConfig{Margin: 30, Targets: []int{to}, Among: []int{a}})
+	if plan.Reached || len(plan.Matches) > 0 {
+		t.Errorf("plan %+v, expected none of one player", plan)
+	}
+}
+
 // A plan's games, played, give errors by resampling near the margin.
 func TestPlanPlayed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0))
@@ -180,7 +196,7 @@ func numberOf(p *Pool, player int) (n int) {
 func TestPlanOutOfReach(t *testing.T) {
 	p := triangle(1, 1, 1)
 	r := mustFit(t, p, PoolConfig{Anchors: []Anchor{{Player: 0, SD: 30}}})
-	if plan := mustPlan(t, p, r, r.Errors, PlanConfig{Margin: 20}); plan.Reached || plan.Errors.SD(0) < 29 {
+	if plan := mustPlan(t, p, r, r.Errors, PlanConfig{Margin: 20}); plan.Reached || len(plan.Matches) > 0 || plan.Errors.SD(0) < 29 {
 		t.Errorf("reached %v with a deviation of %v", plan.Reached, plan.Errors.SD(0))
 	}
 	if plan := mustPlan(t, p, r, r.Errors, PlanConfig{Margin: 500}); !plan.Reached || len(plan.Matches) > 0 {
@@ -197,7 +213,7 @@ func TestPlanRefuses(t *testing.T) {
 		config PlanConfig
 	}{
 		{r, PlanConfig{}}, {r, PlanConfig{Margin: math.NaN()}}, {r, PlanConfig{Margin: 20, Targets: []int{3}}},
-		{r, PlanConfig{Margin: 20, Targets: []int{-1}}}, {other, PlanConfig{Margin: 20}},
+		{r, PlanConfig{Margin: 20, Targets: []int{-1}}}, {r, PlanConfig{Margin: 20, Among: []int{7}}}, {other, PlanConfig{Margin: 20}},
 	} {
 		if plan, err := p.Plan(t.Context(), c.r, c.r.Errors, c.config); err == nil {
 			t.Errorf("%+v: plan %+v, expected an error", c.config, plan)

@@ -31,14 +31,14 @@ type PlannedMargin struct {
 	After float64 `json:"after"`
 }
 
-// NewPlanReport names the players of a plan by c, which begins with the errors now.
+// NewPlanReport returns the report of a plan that was made by c from the errors now.
 func NewPlanReport(pool *Pool, c PlanConfig, now Covariance, plan *Plan) *PlanReport {
 	names := pool.Players()
 	report := &PlanReport{Margin: c.Margin, Reached: plan.Reached, Matches: []MatchReport{}}
 	for _, m := range plan.Matches {
 		report.Matches = append(report.Matches, MatchReport{[2]string{names[m.Players[0]], names[m.Players[1]]}, m.Games, m.Seconds})
 	}
-	for _, t := range c.targets(len(names)) {
+	for _, t := range orAll(c.Targets, len(names)) {
 		report.Errors = append(report.Errors, PlannedMargin{names[t], quantile95 * now.SD(t), quantile95 * plan.Errors.SD(t)})
 	}
 	slices.SortStableFunc(report.Errors, func(a, b PlannedMargin) int { return cmp.Compare(b.Now, a.Now) })
@@ -51,6 +51,10 @@ func (r *PlanReport) writeText(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "\nplan: nothing to play, the widest error is ± %.1f, of %s\n", widest.Now, widest.Name)
 		return err
 	}
+	if !r.Reached {
+		_, err := fmt.Fprintf(w, "\nno plan for ± %g: a plan has at most a million games, only between players who can play, have met and are at most 400 Elo apart, and an anchor with a deviation keeps its error; the widest error now is ± %.1f, of %s\n", r.Margin, widest.Now, widest.Name)
+		return err
+	}
 	games, seconds := 0, 0.0
 	for _, m := range r.Matches {
 		games += m.Games
@@ -61,9 +65,6 @@ func (r *PlanReport) writeText(w io.Writer) error {
 		fmt.Fprintf(w, " of %v one after the other", time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	}
 	fmt.Fprintf(w, "; the widest error now is ± %.1f, of %s\n", widest.Now, widest.Name)
-	if !r.Reached {
-		fmt.Fprintln(w, "not enough: only players who have met and are at most 400 Elo apart can be told to play, and anchors with a deviation leave their error")
-	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "games\ttime\t  players")
 	for _, m := range r.Matches {

@@ -77,9 +77,14 @@ type Ratings struct {
 	// for draws, whose score varies less than the Hessian takes it to, by
 	// D/4 of p(1−p). Games are taken as independent.
 	Errors Covariance
+	// Priors is the part of Errors that comes of the deviations of anchors. Games played
+	// anew would not change it.
+	Priors Covariance
 
 	White   float64 // White's advantage, Elo
 	WhiteSD float64 // its standard deviation; 0 if it was fixed
+
+	whitePriors float64 // the part of its variance that comes of the deviations of anchors
 	// DrawRate is the probability in [0,1] that players with equal chances draw.
 	DrawRate float64
 }
@@ -131,6 +136,11 @@ func interval(value, sd float64) Estimate {
 type Covariance struct {
 	n      int
 	values []float64 // Elo², n rows of n
+}
+
+// noCovariance is that of ratings without errors.
+func noCovariance(players int) Covariance {
+	return Covariance{players, make([]float64, players*players)}
 }
 
 // SD returns the standard deviation of a player's rating, in Elo.

@@ -303,7 +303,8 @@ func (m *model) solve(x []float64) ([]float64, error) {
 // ratings turns a solution into ratings with errors.
 func (m *model) ratings(x []float64) (*Ratings, error) {
 	r := &Ratings{Elo: m.elo(x), White: m.advantage(x) * eloUnit, DrawRate: m.drawRate(x)}
-	r.Errors = Covariance{m.players, make([]float64, m.players*m.players)}
+	r.Errors = noCovariance(m.players)
+	r.Priors = r.Errors
 	if m.size == 0 {
 		return r, nil
 	}
@@ -315,24 +316,40 @@ func (m *model) ratings(x []float64) (*Ratings, error) {
 		p := m.score(x, e.edge)
 		return e.games*p*(1-p) - e.real*davidson(p, r.DrawRate)/4
 	})
-	var half, cov mat.Dense // inverse·variance, and that times the inverse
-	if err := factor.SolveTo(&half, variance); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPool, err)
+	errors, white, err := m.errors(factor, variance)
+	if err != nil {
+		return nil, err
 	}
-	if err := factor.SolveTo(&cov, half.T()); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPool, err)
+	r.Errors, r.WhiteSD = errors, math.Sqrt(white)
+	if len(m.priors) > 0 {
+		priors := m.information(func(*modelEdge) float64 { return 0 }) // without games
+		r.Priors, r.whitePriors, err = m.errors(factor, priors)
+	}
+	return r, err
+}
+
+// errors returns the covariance of ratings, and the variance of White's advantage, by that of
+// the gradient: the inverse Hessian from both sides of it.
+func (m *model) errors(hessian *mat.Cholesky, gradient *mat.SymDense) (Covariance, float64, error) {
+	c := noCovariance(m.players)
+	var half, cov mat.Dense // inverse·gradient, and that times the inverse
+	if err := hessian.SolveTo(&half, gradient); err != nil {
+		return c, 0, fmt.Errorf("%w: %w", ErrPool, err)
+	}
+	if err := hessian.SolveTo(&cov, half.T()); err != nil {
+		return c, 0, fmt.Errorf("%w: %w", ErrPool, err)
 	}
 	for i, a := range m.column {
 		for j, b := range m.column {
 			if a >= 0 && b >= 0 {
-				r.Errors.values[i*m.players+j] = cov.At(a, b) * eloUnit * eloUnit
+				c.values[i*m.players+j] = cov.At(a, b) * eloUnit * eloUnit
 			}
 		}
 	}
-	if m.white >= 0 {
-		r.WhiteSD = math.Sqrt(max(cov.At(m.white, m.white), 0)) * eloUnit
+	if m.white < 0 {
+		return c, 0, nil
 	}
-	return r, nil
+	return c, max(cov.At(m.white, m.white), 0) * eloUnit * eloUnit, nil
 }
 
 // elo returns the players' ratings at the parameters x.

@@ -22,14 +22,15 @@ type Resampling struct {
 // as many blocks as there are are drawn with replacement and rated, samples
 // times, and the spread of the ratings is taken. It needs no model of draws
 // and keeps what hangs together within a block, as a pair of games does by its
-// opening. The samples follow from rng. An error wraps [ErrPool], or is that of
+// opening. Of anchors with deviations no games tell more: to the spread is added what the
+// fit has of them. The samples follow from rng. An error wraps [ErrPool], or is that of
 // ctx.
 func (p *Pool) Resample(ctx context.Context, c PoolConfig, fit *Ratings, samples int, rng *rand.Rand) (*Resampling, error) {
 	if err := c.Validate(len(p.names)); err != nil {
 		return nil, err
 	}
 	n := len(p.names)
-	if len(fit.Elo) != n {
+	if len(fit.Elo) != n || fit.Priors.n != n {
 		return nil, fmt.Errorf("%w: ratings of %d players, expected %d", ErrPool, len(fit.Elo), n)
 	}
 	r := &Resampling{}
@@ -56,11 +57,13 @@ func (p *Pool) Resample(ctx context.Context, c PoolConfig, fit *Ratings, samples
 		return nil, fmt.Errorf("%w: %d of %d samples had finite ratings, expected two or more", ErrPool, r.Done, samples)
 	}
 	cov := covariance(ratings)
-	r.Errors = Covariance{n, make([]float64, n*n)}
+	r.Errors = noCovariance(n)
 	for i := range n {
-		copy(r.Errors.values[i*n:(i+1)*n], cov[i*(n+1):])
+		for j := range n {
+			r.Errors.values[i*n+j] = cov[i*(n+1)+j] + fit.Priors.values[i*n+j]
+		}
 	}
-	r.WhiteSD = math.Sqrt(cov[len(cov)-1])
+	r.WhiteSD = math.Sqrt(cov[len(cov)-1] + fit.whitePriors)
 	return r, nil
 }
 

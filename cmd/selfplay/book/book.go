@@ -72,6 +72,9 @@ depth, and UCI engines are given Threads=1.
 Scores are in the judge's scale. "selfplay book check --games" measures what White
 scores from a book, which the band decides.
 
+Exit codes: 0 done, 1 failed, 2 wrong usage, 4 interrupted but to be continued by
+the same command.
+
 ` + player.Help,
 		Example: `  selfplay book --out book.epd --player net.nnue --nodes 400
   selfplay book --out book.epd.gz --player net.nnue --judge uci:fairy-stockfish,Hash=1,Threads=1 --band -60..140`,

@@ -62,7 +62,7 @@ another opening, so at most as many as the book has, and print what White scores
 	f := c.Flags()
 	f.StringVar(&o.variant, "variant", "crazyhouse", "crazyhouse or chess")
 	f.IntVar(&o.plies, "plies", 0, "plies of each game of a PGN book, at most; 0: all")
-	f.IntVar(&o.games, "games", 0, "games to play, at most as many as openings; 0: none")
+	f.IntVar(&o.games, "games", 0, "games to play, at most as many as different openings; 0: none")
 	f.StringVar(&o.player, "player", "material", "player of these games, against itself")
 	f.Uint64Var(&o.nodes, "nodes", 400, "nodes a move, of a player without limits of its own")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the choice of openings")

@@ -340,19 +340,11 @@ func presentAnchors(ctx context.Context, ladder *configs.Ladder, v *chess.Varian
 	return present, missing + fmt.Sprintf(". Rated against %s alone; Debian has fairy-stockfish 11.1, and --engine names it if it is not on the PATH.", strings.Join(rest, ", ")), nil
 }
 
-// checkEngine starts an engine and compares how it calls itself.
+// checkEngine loads an engine, starts it and compares how it calls itself.
 func checkEngine(ctx context.Context, s player.Spec, expected string, v *chess.Variant) error {
 	m, err := s.Load(ctx, v, player.Defaults{})
 	if err != nil {
 		return err
 	}
-	p, err := m.Open()
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	if named, ok := p.(interface{ Name() string }); ok && !strings.HasPrefix(named.Name(), expected) {
-		return fmt.Errorf("%s: found %s, expected %s, whose rating this is", s.Command[0], named.Name(), expected)
-	}
-	return nil
+	return match.CheckEngine(m, expected)
 }

@@ -203,7 +203,8 @@ func (o *matchOptions) config(ctx context.Context, stderr io.Writer, players []p
 	return cfg, nil
 }
 
-// check refuses flags that package match would refuse in other words.
+// check refuses flags that do nothing, and those that package match would refuse in other
+// words.
 func (o *matchOptions) check() error {
 	switch {
 	case o.games < 2 || o.games%2 != 0:

@@ -27,6 +27,7 @@ type rateOptions struct {
 	plot       string
 	plan       float64
 	planFor    []string
+	planAmong  []string
 }
 
 func newRateCommand() *cobra.Command {
@@ -50,13 +51,14 @@ Games are replayed by the rules if these are known, and what is wrong with a
 game is said with its line; such games, and those without a result or without
 two names, do not count.
 
-With --plan, players who have met, and are at most 400 Elo apart, are told which
-games bring every error below a margin in the least time: of all games that could be added, those come first
-that take most from what is above it. The time of games is that of the games
-so far by the tags GameStartTime and GameEndTime of PGN; without them games
-count instead. A plan rests on the ratings now: play a part of it, best first,
-and rate again. --plan-for names the players whose errors count, by default
-all; the others help them.`,
+With --plan, rate says which games to add so that every error falls below a
+margin in little time. Only players who have met and are at most 400 Elo apart
+are paired; the match that lowers the errors most for its time comes first. The
+time of a game is that of the games so far, by the tags GameStartTime and
+GameEndTime of PGN; without them the number of games is kept small instead. A
+plan rests on the ratings now: play a part of it, best first, and rate again.
+--plan-for names the players whose errors count, --plan-among those who can
+play, each by default all.`,
 		Example: `  selfplay rate games.pgn
   selfplay rate match.log old.pgn --anchor fairy-stockfish=2000 --plot ratings.svg
   selfplay rate ladder.pgn --anchor first=0/30 --prior-draws 1 --json
@@ -75,6 +77,7 @@ all; the others help them.`,
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.Float64Var(&o.plan, "plan", 0, "say which games bring all errors below this many Elo; 0: do not")
 	f.StringArrayVar(&o.planFor, "plan-for", nil, "player whose error counts for --plan; may be repeated; none: all")
+	f.StringArrayVar(&o.planAmong, "plan-among", nil, "player whom --plan can tell to play; may be repeated; none: all")
 	f.StringVar(&o.plot, "plot", "", "draw the ratings with their errors into this file, .png or .svg")
 	return c
 }
@@ -195,22 +198,34 @@ func (o *rateOptions) whiteAdvantage() (rating.PoolConfig, error) {
 func (o *rateOptions) planConfig(pool *rating.Pool) (rating.PlanConfig, error) {
 	c := rating.PlanConfig{Margin: o.plan}
 	if o.plan == 0 {
-		if len(o.planFor) > 0 {
-			return c, fmt.Errorf("%w: found --plan-for without --plan, expected both", cli.ErrUsage)
+		if len(o.planFor)+len(o.planAmong) > 0 {
+			return c, fmt.Errorf("%w: found --plan-for or --plan-among without --plan, expected both", cli.ErrUsage)
 		}
 		return c, nil
 	}
-	for _, name := range o.planFor {
-		player, err := playerOf(pool, "--plan-for", name)
-		if err != nil {
-			return c, err
-		}
-		c.Targets = append(c.Targets, player)
+	var err error
+	if c.Targets, err = playersOf(pool, "--plan-for", o.planFor); err != nil {
+		return c, err
+	}
+	if c.Among, err = playersOf(pool, "--plan-among", o.planAmong); err != nil {
+		return c, err
 	}
 	if err := c.Validate(len(pool.Players())); err != nil {
 		return c, fmt.Errorf("%w: --plan: %w", cli.ErrUsage, err)
 	}
 	return c, nil
+}
+
+// playersOf returns the indices of players that a flag names.
+func playersOf(pool *rating.Pool, flag string, names []string) (list []int, err error) {
+	for _, name := range names {
+		player, err := playerOf(pool, flag, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, player)
+	}
+	return list, nil
 }
 
 // playerOf returns the index of a player that a flag names.

@@ -229,6 +229,8 @@ func TestRateErrors(t *testing.T) {
 		{games, "- --plan -5", 2, "margin -5"},
 		{games, "- --plan 20 --plan-for C", 2, "A, B"},
 		{games, "- --plan-for A", 2, "without --plan"},
+		{games, "- --plan-among A", 2, "without --plan"},
+		{games, "- --plan 20 --plan-among C", 2, "A, B"},
 		{games, "- --variant crazyhouse", 1, "no games"},
 		{"", "-", 1, "no games"},
 		{games + pgnGame("C", "D", "1-0"), "- --no-replay", 1, "{C}, {D}"},
