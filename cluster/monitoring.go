@@ -33,7 +33,7 @@ var alerts = []alert{
 	{"SelfplayNetFailed", `selfplay_net_failed == 1`, "10m", "warning", "{{ $labels.role }} on {{ $labels.instance }} cannot load the net of the run", "its log says why; an old build may not know the net"},
 	{"SelfplayNoNet", `time() - max(selfplay_trainer_last_offer_timestamp_seconds) > 6 * 3600`, "10m", "warning", "no net was offered for six hours", "selfplay status says what the trainer waits for"},
 	{"SelfplayLossInvalid", `selfplay_trainer_loss != selfplay_trainer_loss`, "1m", "critical", "the loss is not a number", "go back to a checkpoint, with a lower train.lr"},
-	{"SelfplayDiskSmall", `selfplay_disk_free_bytes < 10e9`, "10m", "warning", "{{ $labels.role }} on {{ $labels.instance }} has less than 10 GB of free disk", "free room, or lower replay.max_bytes"},
+	{"SelfplayDiskSmall", `selfplay_disk_free_bytes < 500e6`, "10m", "warning", "{{ $labels.role }} on {{ $labels.instance }} has less than 500 MB of free disk", "free room, or lower replay.max_bytes"},
 	{"SelfplayVersions", `count(count by (version) (selfplay_build_info)) > 1`, "1d", "warning", "roles are of different builds for a day", "bring all machines to one build"},
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -108,6 +109,21 @@ func TestMonitoring(t *testing.T) {
 		}
 		for _, q := range p.Targets {
 			known(t, p.Title, q.Expr)
+		}
+	}
+}
+
+// A volume that is half full is no reason for the alert of the disk.
+func TestDiskAlertKnowsVolumes(t *testing.T) {
+	at := slices.IndexFunc(alerts, func(a alert) bool { return a.Name == "SelfplayDiskSmall" })
+	_, text, _ := strings.Cut(alerts[at].Expr, "selfplay_disk_free_bytes < ")
+	least, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for role, n := range roleNeeds {
+		if half := float64(n.Disk) / 2 * (1 << 20); n.Disk > 0 && half < least {
+			t.Errorf("%s: half of its volume is %.0f bytes, the alert comes below %.0f", role, half, least)
 		}
 	}
 }

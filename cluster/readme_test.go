@@ -1,0 +1,67 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crazyhouse-rl/selfplay/configs"
+)
+
+var copying = regexp.MustCompile(`(?m)^ +rsync (\S+) `)
+
+// What is copied onto a machine leaves the owner and the mode of what it has as they are,
+// those of /etc itself among it.
+func TestCopiesLeaveOwnersAndModes(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, testPlan(), Options{})
+	for _, name := range []string{filepath.Join(dir, "README.md"), filepath.Join("..", "docs", "cluster.md")} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := copying.FindAllStringSubmatch(string(text), -1)
+		if len(found) == 0 {
+			t.Errorf("%s: found no rsync", name)
+		}
+		for _, f := range found {
+			if f[1] != "-rc" {
+				t.Errorf("%s: found rsync %s, expected -rc: no owners, no modes, and no file that is the same", name, f[1])
+			}
+		}
+	}
+}
+
+var variableRow = regexp.MustCompile("(?m)^\\| `selfplay-([a-z]+)` \\| `([A-Z_]+)` \\|.*\\| ([0-9]+) \\|$")
+
+// The variables by which roles take more cores are settings of one machine, and those that
+// the units run with unless they are set are as the README says.
+func TestReadmeNamesCores(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, testPlan(), Options{})
+	laptop, err := configs.Preset("laptop") // of a role that is not told another one
+	if err != nil {
+		t.Fatal(err)
+	}
+	var units []string
+	for _, row := range variableRow.FindAllStringSubmatch(tree(t, dir)["README.md"], -1) {
+		units = append(units, row[1])
+		cfg := laptop
+		if err := cfg.SetEnv([]string{row[2] + "=64"}); err != nil {
+			t.Error(err)
+		}
+		if got := fmt.Sprint(configs.Differences(laptop, cfg)); !strings.HasSuffix(got, ": "+row[3]+" → 64]") {
+			t.Errorf("%s: found %s, expected %s before", row[2], got, row[3])
+		}
+		if shared := configs.SharedDifferences(laptop, cfg); len(shared) > 0 {
+			t.Errorf("%s: found %v, which the run decides", row[2], shared)
+		}
+	}
+	if want := []string{"actor", "gate", "trainer"}; !slices.Equal(units, want) {
+		t.Errorf("found variables of %v, expected %v", units, want)
+	}
+}
