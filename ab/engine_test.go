@@ -299,21 +299,23 @@ func TestPonderHitAfterLong(t *testing.T) {
 	p := chess.Crazyhouse.Start()
 	lim := search.Limits{Ponder: true, Time: [2]time.Duration{time.Minute, time.Minute}} // some 2 s a move
 	for _, long := range []bool{true, false} {
-		w := &worker{moves: make([]rootMove, 2)}
-		c := newControl(&lim, &p, 1)
-		if long {
-			c.Began = c.Began.Add(-time.Minute)
-		}
-		var hits clock.Switch
-		end := hits.Begin(t.Context(), c.Clock)
-		if c.enough(w) {
-			t.Errorf("pondered long %t: no further iteration before the hit", long)
-		}
-		hits.Hit()
-		if c.Stopped() != long {
-			t.Errorf("pondered long %t: stopped by the hit %t", long, !long)
-		}
-		end()
+		synctest.Test(t, func(t *testing.T) {
+			w := &worker{moves: make([]rootMove, 2)}
+			c := newControl(&lim, &p, 1)
+			var hits clock.Switch
+			end := hits.Begin(t.Context(), c.Clock)
+			if long {
+				time.Sleep(time.Minute)
+			}
+			if c.enough(w) {
+				t.Errorf("pondered long %t: no further iteration before the hit", long)
+			}
+			hits.Hit()
+			if c.Stopped() != long {
+				t.Errorf("pondered long %t: stopped by the hit %t", long, !long)
+			}
+			end()
+		})
 	}
 }
 

@@ -42,8 +42,8 @@ func (w *Watch) readNets(ctx context.Context, v *selfplay.Overview) error {
 	for _, m := range list {
 		w.servers.manifests[m.ID] = m
 		w.servers.offered = append(w.servers.offered, selfplay.OfferedNet{
-			Time: passed[m.ID], Generation: m.Generation, Net: m.ID, Step: m.Step, Games: float64(m.Games), HeldOutLoss: m.HeldOutLoss,
-		})
+			Generation: m.Generation, Net: m.ID, Step: m.Step, Games: float64(m.Games), HeldOutLoss: m.HeldOutLoss,
+		}) // nobody there knows when it was offered
 	}
 	w.servers.passed = passed
 	w.rebuild()

@@ -71,9 +71,6 @@ func (w *Watch) netList() (Nets, error) {
 	offered := w.events.curve.Offered
 	for _, o := range slices.Backward(offered[max(0, len(offered)-mostNets):]) {
 		line := NetLine{OfferedNet: o}
-		if w.onServers() {
-			line.Time = time.Time{} // servers know when it passed, not when it was offered
-		}
 		if _, ok := w.servers.passed[o.Net]; ok {
 			line.Verdict = verdictText(true)
 		}

@@ -18,7 +18,7 @@ type Report struct {
 	HeldOut   int         // of Stored, never drawn for training
 	Plies     uint64      // positions of the others that may be trained on
 	Duplicate int         // games whose id was known
-	Rejected  []Rejection // games that are not valid; as many as QuarantineBatch are in quarantine
+	Rejected  []Rejection // games that are not valid; at most QuarantineBatch of them are in quarantine
 }
 
 // Rejection is a game that is not valid.
@@ -29,7 +29,8 @@ type Rejection struct {
 }
 
 // Append replays every encoded game by the rules, puts those that are not
-// valid into quarantine, of many in a call the first, drops those whose id it has, and stores the others.
+// valid into quarantine, of a call at most QuarantineBatch and none of an excluded actor,
+// drops those whose id it has, and stores the others.
 // When it returns without an error all of them are dealt with for good: the
 // stored ones are synced to disk. After an error some may be; giving all of
 // them again is safe. After an error that wraps ErrBroken the buffer has to be

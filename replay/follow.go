@@ -70,7 +70,10 @@ func (f *Follower) Next(visit func(encoded []byte, trainable int)) error {
 			f.next = Cursor{Segment: n, Offset: headerBytes}
 		}
 		err := f.segment(visit)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // deleted since
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // deleted since: the next call begins anew behind it
+		}
+		if err != nil {
 			return fmt.Errorf("follow games: %w", err)
 		}
 	}
@@ -91,6 +94,9 @@ func (f *Follower) begin(numbers []uint64) ([]uint64, error) {
 	first, bytes := len(numbers), int64(0)
 	for first > 0 {
 		info, err := os.Stat(filepath.Join(f.dir, segmentName(numbers[first-1])))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil // deleted since: the next call begins
+		}
 		if err != nil {
 			return nil, err
 		}

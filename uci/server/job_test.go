@@ -30,8 +30,8 @@ func (p *told) Search(context.Context, *chess.Line, search.Limits) (search.Resul
 	return p.result, nil
 }
 
-// TestTellerLastLines: the last reports of a search are the lines of its result, or where
-// it has none the move it plays.
+// TestTellerLastLines: if the move played is not the one reported first, all lines of the
+// result are reported again, or where it has none that move.
 func TestTellerLastLines(t *testing.T) {
 	line := chess.NewLine(chess.Crazyhouse.Start())
 	rootLine := func(text string, score search.Score) search.RootLine {

@@ -14,7 +14,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 	"github.com/crazyhouse-rl/selfplay/generate"
-	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/bin"
 )
@@ -109,7 +108,7 @@ func TestGensfenRandomName(t *testing.T) {
 	if err := p.end(io.Discard, new(generate.Progress), true, nil); !errors.Is(err, cli.ErrResumable) {
 		t.Errorf("error %v, expected %v", err, cli.ErrResumable)
 	}
-	if want := "resume with: " + words.Shell(p.resume...); !strings.Contains(text.String(), want) || strings.Contains(strings.ReplaceAll(want, "_", "-"), "random-file-name") {
+	if want := "resume with: " + cli.CommandLine(p.resume[1:]...); !strings.Contains(text.String(), want) || strings.Contains(strings.ReplaceAll(want, "_", "-"), "random-file-name") {
 		t.Errorf("printed %q, expected %q without a random name", text.String(), want)
 	}
 	if stdout, stderr, code := selfplayCommand(t, "", p.resume[1:]...); code != 0 || !strings.Contains(stdout, files[0]+": complete") {

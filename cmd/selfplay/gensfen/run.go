@@ -21,7 +21,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/generate"
-	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/player"
@@ -201,7 +200,7 @@ func (p *gensfenPrinter) end(stdout io.Writer, at *generate.Progress, interrupte
 	}
 	switch {
 	case interrupted:
-		fmt.Fprintln(p.stderr, "resume with:", words.Shell(p.resume...))
+		fmt.Fprintln(p.stderr, "resume with:", cli.CommandLine(p.resume[1:]...))
 		return fmt.Errorf("%w after %d positions", cli.ErrResumable, at.Positions)
 	case err == nil && at.Games == 0:
 		fmt.Fprintf(stdout, "%s: complete, %d positions\n", p.cfg.Output, at.Positions)

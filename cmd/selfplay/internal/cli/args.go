@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,10 +30,12 @@ func CommandLine(args ...string) string {
 	return words.Shell(append(program(os.Args[0]), args...)...)
 }
 
+var madeByGoRun = regexp.MustCompile(`/go-build[0-9]*/`)
+
 // program says how a program that runs from path is started again: what "go run" made is
 // not there any more.
 func program(path string) []string {
-	if strings.Contains(filepath.ToSlash(path), "/go-build") {
+	if madeByGoRun.MatchString(filepath.ToSlash(path)) {
 		return []string{"go", "run", "./cmd/selfplay"}
 	}
 	return []string{path}

@@ -10,8 +10,8 @@ func TestProgram(t *testing.T) {
 	for path, want := range map[string]string{
 		"/tmp/go-build3274/b001/exe/selfplay":        "go run ./cmd/selfplay",
 		"/home/a/.cache/go-build/3f/3fe2-d/selfplay": "go run ./cmd/selfplay",
-		"bin/selfplay":        "bin/selfplay",
-		"/opt/go-x/selfplay2": "/opt/go-x/selfplay2",
+		"bin/selfplay":            "bin/selfplay",
+		"/opt/go-builds/selfplay": "/opt/go-builds/selfplay",
 	} {
 		if got := strings.Join(program(path), " "); got != want {
 			t.Errorf("%s: found %q, expected %q", path, got, want)

@@ -43,8 +43,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// WriteToNobody lets the process go on when what reads its output has ended, which the
-// system would kill it for.
+// WriteToNobody keeps the process alive when the reader of its output has ended; the system
+// would end it by SIGPIPE.
 func WriteToNobody() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // Run executes a command line and returns the exit code: 0 done, 1 failed or a
