@@ -343,7 +343,7 @@ func TestNoDeviationOfOneSeed(t *testing.T) {
 		{[]float64{0.01, 0.01}, "0.01000(12)", "0.00012"},
 	} {
 		const sd = 0.00012
-		row := Row{Name: "a", Losses: tc.losses, Loss: 0.01, LossSD: sd, Measured: 100, Scores: Spread{SD: sd}, Results: Spread{SD: sd}, Winner: Spread{SD: sd}}
+		row := Row{Name: "a", Losses: tc.losses, Loss: 0.01, LossSD: sd, Measured: 100, Scores: Spread{SD: sd}, Results: Spread{Mean: 0.01, SD: sd}, Winner: Spread{SD: sd}}
 		if got := row.lossText(row.Loss, row.LossSD); got != tc.want {
 			t.Errorf("found %s, expected %s", got, tc.want)
 		}
@@ -366,6 +366,32 @@ func TestNoDeviationOfOneSeed(t *testing.T) {
 		}
 		if found != 4 {
 			t.Errorf("found %d deviations in %v, expected 4", found, lines[0])
+		}
+	}
+}
+
+// Where held-out positions have no results, the table and the files have no loss of results, nor
+// winners named.
+func TestNoResultsHeldOut(t *testing.T) {
+	none := Spread{Seeds: []float64{0, 0}}
+	row := Row{Name: "a", Losses: []float64{0.01, 0.01}, Loss: 0.01, Measured: 100, Cells: []string{"b", "c"},
+		Scores: Spread{Mean: 0.01, Seeds: []float64{0.01, 0.01}}, Results: none, Winner: none}
+	r := Results{Rows: []Row{row}, Times: []Times{{}}}
+	for _, c := range r.columns()[0] {
+		want := map[string]string{"of scores": "0.01000(0)", "of results": "-", "winner": "-"}[c.title]
+		if got := c.of(&row, &Times{}); want != "" && got != want {
+			t.Errorf("%s: found %q, expected %q", c.title, got, want)
+		}
+	}
+	for _, c := range csvColumns {
+		want, known := map[string]string{"loss_scores": "0.01", "loss_results": "", "loss_results_sd": "", "winner_named": "", "winner_named_sd": ""}[c.name]
+		if got := c.of(&row, &Times{}); known && got != want {
+			t.Errorf("%s: found %q, expected %q", c.name, got, want)
+		}
+	}
+	for _, line := range []parquetLine{r.parquetRow(0), r.parquetSeed(0, 1)} {
+		if line.Scores == nil || line.Results != nil || line.Winner != nil {
+			t.Errorf("%s: found losses %v of scores, %v of results and %v of winners, expected that of scores alone", line.Kind, line.Scores, line.Results, line.Winner)
 		}
 	}
 }

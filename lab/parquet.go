@@ -113,7 +113,10 @@ func (r *Results) parquetRow(i int) parquetLine {
 		line.Evaluations = &t.Evaluations
 	}
 	if row.Measured > 0 {
-		line.Loss, line.Scores, line.Results, line.Winner = &row.Loss, &row.Scores.Mean, &row.Results.Mean, &row.Winner.Mean
+		line.Loss, line.Scores = &row.Loss, &row.Scores.Mean
+	}
+	if row.withResult() > 0 {
+		line.Results, line.Winner = &row.Results.Mean, &row.Winner.Mean
 	}
 	if p := row.Puzzles; p != nil {
 		line.Puzzles, line.PuzzlesLow, line.PuzzlesHigh = &p.Share, &p.Low, &p.High
@@ -129,7 +132,10 @@ func (r *Results) parquetSeed(i, s int) parquetLine {
 	row := &r.Rows[i]
 	line := parquetLine{Kind: "seed", Row: row.Name, Seed: count(s + 1), Cell: &row.Cells[s]}
 	if row.Measured > 0 {
-		line.Loss, line.Scores, line.Results, line.Winner = &row.Losses[s], &row.Scores.Seeds[s], &row.Results.Seeds[s], &row.Winner.Seeds[s]
+		line.Loss, line.Scores = &row.Losses[s], &row.Scores.Seeds[s]
+	}
+	if row.withResult() > 0 {
+		line.Results, line.Winner = &row.Results.Seeds[s], &row.Winner.Seeds[s]
 	}
 	if p := row.Puzzles; p != nil {
 		line.Puzzles = &p.Seeds[s]

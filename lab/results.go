@@ -85,6 +85,15 @@ func lossKind(c *configs.Learn) string {
 	return fmt.Sprintf("%s (lambda %s, net_scale %g)", c.Loss, c.Lambda, c.NetScale)
 }
 
+// withResult is as many as Measured if there are results among the held-out positions, else 0,
+// as the loss of results is then.
+func (r *Row) withResult() int {
+	if r.Results.Mean == 0 {
+		return 0
+	}
+	return r.Measured
+}
+
 // Spread is a figure of a row's nets.
 type Spread struct {
 	Mean  float64   `json:"mean"`

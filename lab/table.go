@@ -37,9 +37,11 @@ func (r *Results) columns() [2][]column {
 		column{"puzzles", func(r *Row, _ *Times) string { return solvedText(r.Puzzles) }, false},
 		column{"loss", func(r *Row, _ *Times) string { return ifCounted(r.Measured, r.lossText(r.Loss, r.LossSD)) }, false},
 		column{"of scores", func(r *Row, _ *Times) string { return ifCounted(r.Measured, r.lossText(r.Scores.Mean, r.Scores.SD)) }, false},
-		column{"of results", func(r *Row, _ *Times) string { return ifCounted(r.Measured, r.lossText(r.Results.Mean, r.Results.SD)) }, false},
+		column{"of results", func(r *Row, _ *Times) string {
+			return ifCounted(r.withResult(), r.lossText(r.Results.Mean, r.Results.SD))
+		}, false},
 		column{"winner", func(r *Row, _ *Times) string {
-			return ifCounted(r.Measured, r.spreadText(100*r.Winner.Mean, 100*r.Winner.SD, 2))
+			return ifCounted(r.withResult(), r.spreadText(100*r.Winner.Mean, 100*r.Winner.SD, 2))
 		}, false})
 	return [2][]column{came, {
 		name,
@@ -198,14 +200,14 @@ var csvColumns = []struct {
 	{"file_bytes", func(r *Row, _ *Times) string { return strconv.FormatInt(r.Cost.Bytes, 10) }},
 	{"seeds", func(r *Row, _ *Times) string { return strconv.Itoa(len(r.Losses)) }},
 	{"samples", func(r *Row, _ *Times) string { return strconv.FormatUint(r.Samples, 10) }},
-	{"loss", func(r *Row, _ *Times) string { return measured(r, r.Loss) }},
-	{"loss_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.LossSD) }},
-	{"loss_scores", func(r *Row, _ *Times) string { return measured(r, r.Scores.Mean) }},
-	{"loss_scores_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Scores.SD) }},
-	{"loss_results", func(r *Row, _ *Times) string { return measured(r, r.Results.Mean) }},
-	{"loss_results_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Results.SD) }},
-	{"winner_named", func(r *Row, _ *Times) string { return measured(r, r.Winner.Mean) }},
-	{"winner_named_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Winner.SD) }},
+	{"loss", func(r *Row, _ *Times) string { return measured(r.Measured, r.Loss) }},
+	{"loss_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Measured, r.LossSD) }},
+	{"loss_scores", func(r *Row, _ *Times) string { return measured(r.Measured, r.Scores.Mean) }},
+	{"loss_scores_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Measured, r.Scores.SD) }},
+	{"loss_results", func(r *Row, _ *Times) string { return measured(r.withResult(), r.Results.Mean) }},
+	{"loss_results_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.withResult(), r.Results.SD) }},
+	{"winner_named", func(r *Row, _ *Times) string { return measured(r.withResult(), r.Winner.Mean) }},
+	{"winner_named_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.withResult(), r.Winner.SD) }},
 	{"puzzles", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.Share }) }},
 	{"puzzles_low", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.Low }) }},
 	{"puzzles_high", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.High }) }},
@@ -214,20 +216,20 @@ var csvColumns = []struct {
 	{"trainer_positions_per_second", func(_ *Row, t *Times) string { return number(t.Positions) }},
 }
 
-// measured is a figure of held-out positions; empty if there were none.
-func measured(r *Row, x float64) string {
-	if r.Measured == 0 {
+// measured is a figure of n held-out positions; empty if there were none.
+func measured(n int, x float64) string {
+	if n == 0 {
 		return ""
 	}
 	return number(x)
 }
 
 // deviationOf is a deviation between seeds of such a figure; empty of one seed.
-func deviationOf(r *Row, sd float64) string {
+func deviationOf(r *Row, n int, sd float64) string {
 	if len(r.Losses) < 2 {
 		return ""
 	}
-	return measured(r, sd)
+	return measured(n, sd)
 }
 
 // solvedPart is a figure of the puzzles; empty if none were given.

@@ -64,6 +64,9 @@ func (m *Mixed) count(i int, drawn uint64) uint64 {
 	return drawn/mixCycle*m.prefix[i][mixCycle] + m.prefix[i][drawn%mixCycle]
 }
 
+// Share returns how many of n samples are of source i.
+func (m *Mixed) Share(i, n int) int { return int(m.count(i, uint64(n))) }
+
 // Draw fills dst, source by source.
 func (m *Mixed) Draw(rng *rand.Rand, dst []sample.Sample) error {
 	next := m.drawn + uint64(len(dst))
@@ -94,9 +97,9 @@ func (m *Mixed) Seek(drawn uint64) error {
 // HeldOut fills dst with held-out samples of all sources, in the shares they are
 // trained on, or fewer where a source has fewer.
 func (m *Mixed) HeldOut(dst []sample.Sample) []sample.Sample {
-	all, n := uint64(len(dst)), 0
+	n := 0
 	for i, s := range m.sources {
-		n += len(s.HeldOut(dst[n : n+int(m.count(i, all))]))
+		n += len(s.HeldOut(dst[n : n+m.Share(i, len(dst))]))
 	}
 	return dst[:n]
 }

@@ -174,11 +174,22 @@ func (s *source) close() {
 	}
 }
 
-// some returns up to n positions of the training data.
+// some returns up to n positions of the training data, of each set in the share that training
+// draws of it: of one with fewer positions than that, the same ones several times, as
+// training does.
 func (s *source) some(n int) []sample.Sample {
+	mixed, ok := s.Seeker.(*trainer.Mixed)
+	if !ok {
+		return s.sets[0].Some(n)
+	}
+	n = int(min(uint64(n), s.size))
 	dst := make([]sample.Sample, 0, n)
-	for _, set := range s.sets {
-		dst = append(dst, set.Some(n/len(s.sets))...)
+	for i, set := range s.sets {
+		share := mixed.Share(i, n)
+		for found := set.Some(share); share > 0 && len(found) > 0; share -= len(found) {
+			found = found[:min(share, len(found))]
+			dst = append(dst, found...)
+		}
 	}
 	return dst
 }

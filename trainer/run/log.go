@@ -151,8 +151,12 @@ func LossScalars(name string, l *trainer.Loss) []tfevents.Scalar {
 	scalars := []tfevents.Scalar{
 		{Tag: "loss/" + name, Value: l.Mean},
 		{Tag: "loss/" + name + ", scores", Value: l.Score},
-		{Tag: "loss/" + name + ", results", Value: l.Result},
-		{Tag: "sign accuracy/" + name, Value: l.SignAccuracy},
+	}
+	if l.Result != 0 { // else no position has a result
+		scalars = append(scalars, tfevents.Scalar{Tag: "loss/" + name + ", results", Value: l.Result})
+	}
+	if l.Decided > 0 {
+		scalars = append(scalars, tfevents.Scalar{Tag: "sign accuracy/" + name, Value: l.SignAccuracy})
 	}
 	if l.Moves > 0 {
 		scalars = append(scalars, tfevents.Scalar{Tag: "loss/" + name + ", moves", Value: l.Policy},

@@ -228,7 +228,7 @@ func (r *runner) prepare() error {
 	switch {
 	case errors.Is(err, trainer.ErrNoCheckpoint):
 		r.fresh = true
-		err = r.start()
+		err = r.start(cfg.Lambda)
 	case err == nil:
 		for _, damaged := range found.Damaged {
 			fmt.Fprintf(r.Out, "damaged checkpoint skipped: %v\n", damaged)

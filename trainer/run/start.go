@@ -23,8 +23,8 @@ import (
 // scaleSamples is how many positions the scale of scores is fitted to.
 const scaleSamples = 200_000
 
-// start gives a new run its first net and its scale of scores.
-func (r *runner) start() error {
+// start gives a new run, by a schedule of lambda, its first net and its scale of scores.
+func (r *runner) start(lambda trainer.Schedule) error {
 	if r.cfg.Init != "" {
 		if err := r.Start(r.model, r.Out); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (r *runner) start() error {
 	samples := r.source.some(scaleSamples)
 	found, err := r.FitScores(r.model, samples)
 	if errors.Is(err, nnuefit.ErrNoFit) {
-		return r.unfitted(samples, err)
+		return r.unfitted(samples, lambda, err)
 	}
 	if err == nil {
 		fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, offset %.1f, fitted to %d positions", found.Scale, found.Offset, len(samples))
@@ -44,16 +44,35 @@ func (r *runner) start() error {
 			fmt.Fprint(r.Out, "; the offset is not used (fit_offset)")
 		}
 		fmt.Fprintln(r.Out)
+		r.scalesApart()
 	}
 	return err
 }
 
+// scalesApart says of each of several sets of data which scale its scores have alone: one scale
+// serves all of them.
+func (r *runner) scalesApart() {
+	if len(r.source.sets) == 1 {
+		return
+	}
+	for i, set := range r.source.sets {
+		offset, scale, err := nnuefit.FitScale(set.Some(scaleSamples))
+		text := fmt.Sprintf("%.0f, offset %.1f", scale, offset)
+		if err != nil {
+			text = err.Error()
+		}
+		fmt.Fprintf(r.Out, "score scale of %s alone: %s\n", r.source.titles[i], text)
+	}
+}
+
 // unfitted says what scores are taken for whose scale samples do not tell. It is that of a
 // first checkpoint, or else net_scale: the net then learns to say what the scores do. The
-// values of a convolutional net are probabilities, to which scores alone do not lead.
-func (r *runner) unfitted(samples []sample.Sample, why error) error {
-	scored := slices.ContainsFunc(samples, func(s sample.Sample) bool { return s.HasScore() })
-	if r.Kind == configs.Planes && r.cfg.Init == "" && scored {
+// values of a convolutional net are probabilities, to which scores alone do not lead: it is
+// told, unless results alone are its targets.
+func (r *runner) unfitted(samples []sample.Sample, lambda trainer.Schedule, why error) error {
+	mixed := lambda.Max() > 0 || r.cfg.LambdaLimit > 0 && r.cfg.Lambda2 > 0 // scores are in targets with a result too
+	used := slices.ContainsFunc(samples, func(s sample.Sample) bool { return s.HasScore() && (mixed || s.NoResult) })
+	if r.Kind == configs.Planes && r.cfg.Init == "" && r.cfg.ValueWeight > 0 && used {
 		return fmt.Errorf("%w: score_scale: found 0, which fits it to the data, but %w: give what the scores mean with --score-scale, raw units (208 a pawn) per unit of log-odds of winning",
 			trainer.ErrConfig, why)
 	}
