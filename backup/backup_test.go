@@ -460,10 +460,12 @@ func serverConfig(t *testing.T) configs.Config {
 	return cfg
 }
 
-// Servers get what the run's knew, unless they have the run.
+// Servers get what the run's knew, and are as large as those, unless they have the run: then
+// they stay as they are.
 func TestRestoreToServers(t *testing.T) {
 	t.Parallel()
 	cfg, other, base := serverConfig(t), serverConfig(t), t.TempDir()
+	other.Bus.MaxBytes *= 2
 	dir := filepath.Join(base, "run")
 	play(t, dir, cfg, 1)
 	output := filepath.Join(base, "backup")
@@ -483,12 +485,17 @@ func TestRestoreToServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := repo.Snapshot("")
-	if err == nil {
-		_, err = repo.Restore(t.Context(), s, filepath.Join(base, "again"), RestoreOptions{Servers: &other})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !errors.Is(err, bus.ErrRunExists) {
+	look := bus.JoinOptions{Look: true}
+	room(t, other, s.ID, look, cfg.Bus.MaxBytes)
+	larger := cfg.Bus.MaxBytes + 1<<20
+	room(t, other, s.ID, bus.JoinOptions{MaxBytes: larger}, larger)
+	if _, err = repo.Restore(t.Context(), s, filepath.Join(base, "again"), RestoreOptions{Servers: &other}); !errors.Is(err, bus.ErrRunExists) {
 		t.Errorf("servers that have the run: error %v, expected %v", err, bus.ErrRunExists)
 	}
+	room(t, other, s.ID, look, larger)
 	// The servers alone: pointers and nets, and no games as no replay role answers.
 	alone := filepath.Join(base, "alone")
 	sum := create(t, "", other, alone, Options{})

@@ -92,12 +92,12 @@ func (r *Repository) Create(ctx context.Context, dir string, servers *selfplay.S
 			return sum, fmt.Errorf("backup: it is whole, but older ones were not removed: %w", err)
 		}
 	}
-	names, err := r.labels()
+	last, err := r.later(&c.snapshot)
 	if err != nil {
 		return sum, fmt.Errorf("backup: %w", err)
 	}
-	if last := names[len(names)-1]; last > c.snapshot.file {
-		sum.Notes = append(sum.Notes, fmt.Sprintf("clock: %s is dated later than this backup: restore and drill take the one with the latest date unless --at names another", strings.TrimSuffix(last, ".json")))
+	if last != nil {
+		sum.Notes = append(sum.Notes, fmt.Sprintf("clock: %s is dated later than this backup: restore and drill take the one with the latest date unless --at names another", last.Label()))
 	}
 	return sum, nil
 }
@@ -231,7 +231,11 @@ func (c *creation) directory(ctx context.Context, state selfplay.ServerState) er
 		}
 		c.note("checkpoints, settings and older games: the backup is of the servers alone; selfplay backup DIR keeps those of a role's directory")
 	}
-	for _, g := range selfplay.FileGroups(dir) {
+	output, err := os.Stat(c.repo.dir)
+	if err != nil {
+		return err
+	}
+	for _, g := range selfplay.FileGroups(dir, output) {
 		if err := c.group(ctx, dir, g); err != nil {
 			return err
 		}

@@ -56,6 +56,22 @@ func TestBackupFollowsLinks(t *testing.T) {
 	}
 }
 
+// A link in the run's directory to where the backups are is refused.
+func TestBackupOfItself(t *testing.T) {
+	t.Parallel()
+	base, cfg := t.TempDir(), smallConfig(t)
+	dir, output := filepath.Join(base, "run"), filepath.Join(base, "backup")
+	link := filepath.Join(dir, "copies")
+	begun(t, dir, cfg)
+	if err := errors.Join(os.Mkdir(output, 0o755), os.Symlink(output, link)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tryCreate(t.Context(), dir, cfg, output, Options{}); err == nil || !strings.Contains(err.Error(), link+": found the directory of the backups") {
+		t.Errorf("error %v, expected that %s is refused", err, link)
+	}
+	create(t, dir, cfg, filepath.Join(base, "other"), Options{})
+}
+
 // A directory that is not there, or is another run's, is refused also when the run is named.
 func TestBackupOfOtherDirectory(t *testing.T) {
 	t.Parallel()
@@ -187,6 +203,82 @@ func TestBackupAfterClockAhead(t *testing.T) {
 	}
 	if _, s := newest(t, output); s.Label() != sum.Label {
 		t.Errorf("found backup %s, expected %s", s.Label(), sum.Label)
+	}
+}
+
+// Of another directory a later date does not matter to a backup.
+func TestBackupAfterClockOfOthersAhead(t *testing.T) {
+	t.Parallel()
+	dir, output, cfg := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "backup"), smallConfig(t)
+	begun(t, dir, cfg)
+	repo, err := OpenToWrite(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made(t, repo, 48, "other")
+	if err := repo.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sum := create(t, dir, cfg, output, Options{})
+	if says := slices.ContainsFunc(sum.Notes, func(n string) bool { return strings.HasPrefix(n, "clock: ") }); says {
+		t.Errorf("notes %q, expected none of the clock", sum.Notes)
+	}
+	s, err := repo.Snapshot(sum.Label)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Created = s.Created.Add(24 * time.Hour)
+	if err := repo.write(s); err != nil {
+		t.Fatal(err)
+	}
+	sum = create(t, dir, cfg, output, Options{})
+	if says := slices.ContainsFunc(sum.Notes, func(n string) bool { return strings.HasPrefix(n, "clock: "+s.Label()) }); !says {
+		t.Errorf("notes %q, expected that %s is dated later", sum.Notes, s.Label())
+	}
+}
+
+// A restore that makes lists ones with gaps, in the directory or on servers, says so. A drill,
+// after which nothing goes on, does not.
+func TestRestoreTellsOfGaps(t *testing.T) {
+	t.Parallel()
+	cfg, dir := serverConfig(t), filepath.Join(t.TempDir(), "run")
+	begun(t, dir, cfg)
+	says := func(notes []string) bool {
+		return slices.ContainsFunc(notes, func(n string) bool {
+			return strings.HasPrefix(n, "verify: the lists of nets and settings may have gaps")
+		})
+	}
+	for _, c := range []struct {
+		what                            string
+		directory, lists, servers, want bool
+	}{
+		{"trainer", true, true, false, true}, {"actor", true, false, false, false},
+		{"actor with servers", true, false, true, true}, {"servers", false, false, true, true},
+	} {
+		from := ""
+		if c.directory {
+			from = dir
+		}
+		if !c.lists {
+			if err := errors.Join(os.RemoveAll(filepath.Join(dir, "settings.json")), os.RemoveAll(filepath.Join(dir, "published.json"))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var o RestoreOptions
+		if c.servers {
+			other := serverConfig(t)
+			o.Servers = &other
+		}
+		output := t.TempDir()
+		create(t, from, cfg, output, Options{})
+		repo, s := newest(t, output)
+		done, err := repo.Restore(t.Context(), s, filepath.Join(t.TempDir(), "back"), o)
+		if err != nil || says(done.Notes) != c.want {
+			t.Errorf("%s: notes %q, error %v, expected that it tells of gaps: %v", c.what, done.Notes, err, c.want)
+		}
+		if report := drilled(t, output); says(report.Notes) {
+			t.Errorf("%s: the drill has notes %q", c.what, report.Notes)
+		}
 	}
 }
 

@@ -85,8 +85,8 @@ func (s *Snapshot) find(path string) (File, bool) {
 	return s.Files[i], true
 }
 
-// sameDirectory reports whether both are of one directory of a run, whose run.json differs
-// from that of others, or of the servers of a run alone.
+// sameDirectory reports whether both are of one directory of a run, by its run.json, or of
+// the servers of a run alone.
 func (s *Snapshot) sameDirectory(t *Snapshot) bool {
 	of, _ := s.find(selfplay.IdentityFile)
 	other, _ := t.find(selfplay.IdentityFile)
@@ -355,9 +355,26 @@ func (r *Repository) read(name string) (*Snapshot, error) {
 	return s, nil
 }
 
-// Prune keeps of the snapshots of one directory made, which is the last, and the newest
-// others up to keep in all. It removes the rest, and the parts that no snapshot needs any
-// more, and returns how many of each. What cannot be read ends it before a part is removed.
+// later returns the snapshot of made's directory with the latest date, nil if that is made.
+func (r *Repository) later(made *Snapshot) (*Snapshot, error) {
+	names, err := r.labels()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Backward(names) {
+		if name <= made.file {
+			break
+		}
+		if s, err := r.read(name); err == nil && s.sameDirectory(made) { // one that cannot be read is no choice
+			return s, nil
+		}
+	}
+	return nil, nil
+}
+
+// Prune keeps made, which was written last, and the newest others of its directory, keep in
+// all. It removes the rest of them, and the parts that no snapshot needs any more, and
+// returns how many of each. What cannot be read ends it before a part is removed.
 func (r *Repository) Prune(made *Snapshot, keep int) (snapshots, parts int, err error) {
 	names, err := r.labels()
 	if err != nil {

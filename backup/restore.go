@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,10 @@ type RestoreOptions struct {
 	Build string
 	// Servers name the servers that get the state of the run's; nil: the run's own server
 	// gets it, if it is inside the process of a run with a directory of its own.
-	Servers  *configs.Config
+	Servers *configs.Config
+	// Replicas are the copies that Servers are to keep of everything; 0: as many as the
+	// settings of the run say.
+	Replicas int
 	Progress func(read, written int64) // called after each file with the bytes so far; may be nil
 
 	embed bool // a server's files in the directory, whatever the run's settings are
@@ -87,11 +91,15 @@ func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o Res
 	if err := r.files(ctx, s, partial, o, done); err != nil {
 		return err
 	}
-	if err := selfplay.RestoreDirectory(partial); err != nil {
+	gaps, err := selfplay.RestoreDirectory(partial)
+	if err != nil {
 		return err
 	}
 	if err := r.servers(ctx, s, partial, o, done); err != nil {
 		return err
+	}
+	if (gaps || done.Servers) && !o.embed { // what a drill restores does not go on
+		done.Notes = append(done.Notes, "verify: the lists of nets and settings may have gaps from now on: games that differ from what their settings give are not forged, but not verifiable")
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -248,7 +256,7 @@ func (r *Repository) servers(ctx context.Context, s *Snapshot, dir string, o Res
 	case o.embed:
 		cfg = embedded(cfg)
 	case o.Servers != nil:
-		cfg.Bus = o.Servers.Bus
+		cfg.Bus = serversOf(cfg.Bus, found, o)
 	case !found || cfg.Bus.URL != "":
 		done.Notes = append(done.Notes, "servers: they were not given what the run's servers knew; restore with --nats URL does that, or the trainer when it starts, as far as it knows it")
 		return nil
@@ -263,6 +271,17 @@ func (r *Repository) servers(ctx context.Context, s *Snapshot, dir string, o Res
 	}
 	err = r.give(ctx, s, w, done)
 	return errors.Join(err, w.Close())
+}
+
+// serversOf returns the settings of servers that are reached as o says, and are to keep as much
+// as own, those of the run if saved, say.
+func serversOf(own configs.Bus, saved bool, o RestoreOptions) configs.Bus {
+	b := o.Servers.Bus
+	if saved {
+		b.MaxBytes, b.Replicas = own.MaxBytes, own.Replicas
+	}
+	b.Replicas = cmp.Or(o.Replicas, b.Replicas)
+	return b
 }
 
 // embedded returns the settings of a run with the server inside the process, and nothing of how

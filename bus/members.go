@@ -37,6 +37,7 @@ type Member struct {
 	Waiting    uint64    `json:"waiting,omitempty"`    // games that it keeps for others
 	FailedNet  string    `json:"failed_net,omitempty"` // newest net that it could not load
 	FailedWhy  string    `json:"failed_why,omitempty"`
+	FailedHere bool      `json:"failed_here,omitempty"` // it could not be fetched or kept, which says nothing against the net
 	StreamLost uint64    `json:"stream_lost,omitempty"` // messages that it found missing in the game stream
 	BufferLost uint64    `json:"buffer_lost,omitempty"` // games that its replay buffer has lost
 

@@ -38,6 +38,9 @@ type RunRecord struct {
 	Build     string    `json:"build"`      // that began it
 	Protocol  int       `json:"protocol"`   // that its roles speak
 	Created   time.Time `json:"created"`
+	// Buffer is the id of the replay buffer that has the run's games, if the record was
+	// given back to servers that had lost it, and with it the lease that says so.
+	Buffer string `json:"buffer,omitempty"`
 
 	revision uint64 // in the registry; 0: not read from there
 }

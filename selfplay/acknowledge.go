@@ -59,6 +59,7 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 			s.Figures.Rejected[rejectReason(bad.Err)]++
 		}
 	})
+	refused := map[string][]error{} // by actor
 	for _, bad := range report.Rejected {
 		if isOverLimit(bad.Err) || errors.Is(bad.Err, replay.ErrExcluded) {
 			continue // neither stored nor kept: that would be another way to fill the disk
@@ -67,13 +68,14 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 		if signed != nil && !errors.Is(bad.Err, game.ErrSeal) { // else it may be anyone's
 			actor = signed[bad.Index].actor
 		}
-		if n := in.kept.add(actor, time.Now()); n > 0 {
-			in.run.event("game quarantined", "reason", bad.Err.Error(), "actor", actor, "games", n, "dir", in.run.path(replayDir))
-		}
+		refused[actor] = append(refused[actor], bad.Err)
 		if bad.Kept {
 			in.copyRefused(ctx, games[bad.Index], bad.Err)
 		}
 	}
+	in.kept.tell(refused, time.Now(), func(actor string, games int, why error) {
+		in.run.event("game quarantined", "reason", why.Error(), "actor", actor, "games", games, "dir", in.run.path(replayDir))
+	})
 	return len(games), nil
 }
 
@@ -116,13 +118,17 @@ func (in *ingester) store(games [][]byte) (report replay.Report, signed []signat
 		in.limits.giveBack(signed, free, over)
 		return report, signed, err
 	}
+	dropped := map[string][]error{} // by actor
 	for _, i := range slices.Sorted(maps.Keys(over)) {
 		report.Rejected = append(report.Rejected, replay.Rejection{Index: i, Err: over[i]})
 		in.run.status.update(func(s *Status) { s.Figures.Dropped++ })
 		in.told.add(signed[i].id, over[i].Error(), true)
-		if n := in.limits.over.add(signed[i].actor, in.limits.now()); n > 0 {
-			in.run.event("games refused, the actor sends too many", "actor", signed[i].actor, "games", n, "why", over[i].Error())
-		}
+		dropped[signed[i].actor] = append(dropped[signed[i].actor], over[i])
+	}
+	if len(dropped) > 0 { // so there are limits
+		in.limits.over.tell(dropped, in.limits.now(), func(actor string, games int, why error) {
+			in.run.event("games refused, the actor sends too many", "actor", actor, "games", games, "why", why.Error())
+		})
 	}
 	for _, bad := range report.Rejected {
 		if s := signed[bad.Index]; s.err == nil && over[bad.Index] == nil {

@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,11 +56,14 @@ func newActor(ctx context.Context, r *Run, nets *follower, limit uint64) (*actor
 	if a.spool, err = openSpool(r.path(spoolDir)); err != nil {
 		return nil, err
 	}
-	name := r.cfg.Actor.Name
-	if name == "" && r.begun {
-		name = localActor
+	name, starts := r.cfg.Actor.Name, r.identity.Starts
+	switch {
+	case r.begun:
+		name = cmp.Or(name, localActor)
+	case name != "": // an actor that has lost its file may have had it
+		starts = unusedStarts()
 	}
-	if a.identity, err = openActor(r.dir, r.id(), name, r.identity.Starts); err != nil {
+	if a.identity, err = openActor(r.dir, r.id(), name, starts); err != nil {
 		return nil, errors.Join(fmt.Errorf("actor: %w", err), a.spool.close())
 	}
 	a.sender = &publisher{run: r, spool: a.spool, actor: a.identity.Name}

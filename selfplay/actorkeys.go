@@ -1,13 +1,18 @@
 package selfplay
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"runtime"
+	"sync"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/internal/parallel"
@@ -15,10 +20,13 @@ import (
 )
 
 // actorKeys are the public keys of a run's actors, as the replay role knows them: that
-// of the first game under an actor's name is the key of all of them. The file survives
-// the server, so an actor stays who it was.
+// of the first game under an actor's name is the key of all of them, until an operator
+// says that the actor has a new one. The file survives the server, so an actor stays who
+// it was. It is safe for concurrent use.
 type actorKeys struct {
-	path  string
+	path string
+
+	mu    sync.Mutex
 	known map[string]string // hex, by name
 }
 
@@ -62,6 +70,8 @@ func (k *actorKeys) check(run string, games [][]byte) (signed []signature, refus
 	signed = make([]signature, len(games))
 	parallel.Do(runtime.GOMAXPROCS(0), len(games), func(_, i int) { signed[i] = signatureOf(run, games[i]) })
 	refused = make(map[int]error)
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	var added []string
 	for i, s := range signed {
 		known, ok := k.known[s.actor]
@@ -115,10 +125,89 @@ func signatureOf(run string, encoded []byte) signature {
 	return s
 }
 
+// other returns the key of an actor's name, if it is another than the one given. Nothing is
+// to be said of an actor that gives none, or where games are not signed.
+func (k *actorKeys) other(actor, key string) string {
+	if k == nil || key == "" {
+		return ""
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if known := k.known[actor]; known != key {
+		return known
+	}
+	return ""
+}
+
+// forget makes the key of an actor's next game the key of its name.
+func (k *actorKeys) forget(actor string) error {
+	if k == nil {
+		return errors.New("games of this run are not signed, so no actor has a key")
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key, there := k.known[actor]
+	if !there {
+		return fmt.Errorf("found no key of actor %s: that of its first game becomes it without being asked; selfplay status shows the names", actor)
+	}
+	delete(k.known, actor)
+	if err := k.save(); err != nil {
+		k.known[actor] = key
+		return fmt.Errorf("keys of actors: %w", err)
+	}
+	return nil
+}
+
+// save writes the file. The mutex is held.
 func (k *actorKeys) save() error {
 	text, err := json.MarshalIndent(actorKeysFormat{actorKeysSchema, k.known}, "", " ")
 	if err != nil {
 		return err
 	}
 	return durable.WriteSummed(k.path, append(text, '\n'))
+}
+
+// newKeyService is the service by which an operator has the replay role forget the key of
+// an actor that has lost it.
+const newKeyService = "replay.newkey"
+
+// NewActorKey has the replay role of a run, or the stopped run in dir, take the key of an
+// actor's next game for the key of its name: the actor has lost the former one. The run is
+// chosen as by Quarantine, whose errors it returns too.
+func NewActorKey(ctx context.Context, dir string, cfg configs.Config, o Options, actor, by, why string) (err error) {
+	if err := checkActorName(actor); err != nil {
+		return err
+	}
+	choice, err := ChooseNet(ctx, dir, cfg, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, choice.Close()) }()
+	r := choice.run
+	if r.cfg.Bus.URL != "" {
+		_, err = r.askReplay(ctx, newKeyService, &excludeRequest{Schema: messageSchema, Actor: actor, Why: why, By: by})
+		return err
+	}
+	keys, err := openActorKeys(filepath.Join(r.path(replayDir), actorKeysFile))
+	if err == nil {
+		err = keys.forget(actor)
+	}
+	if err != nil {
+		return err
+	}
+	return r.bus.Audit(ctx, bus.AuditEntry{By: by, Action: auditNewKey, What: actor, Why: why})
+}
+
+// answerNewKey forgets the key of an actor. The answer is empty.
+func (in *ingester) answerNewKey(request []byte) ([]byte, error) {
+	var q excludeRequest
+	if err := decodeMessage(request, &q); err != nil {
+		return nil, err
+	}
+	if err := in.keys.forget(q.Actor); err != nil {
+		return nil, err
+	}
+	in.run.event("key of an actor forgotten, that of its next game takes its place", "actor", q.Actor, "why", q.Why, "by", q.By)
+	in.changed(auditNewKey, q)
+	return nil, nil
 }

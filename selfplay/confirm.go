@@ -1,7 +1,9 @@
 package selfplay
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/replay"
@@ -16,6 +18,8 @@ const maxAsked = 2000 // ids in a hasRequest
 type hasRequest struct {
 	Schema int      `json:"schema"`
 	IDs    []string `json:"ids"`
+	Actor  string   `json:"actor,omitempty"` // who asks; earlier builds do not say
+	Key    string   `json:"key,omitempty"`   // public, in hex, that signs the games; empty: they are not signed
 }
 
 // hasAnswer says so. A game that is unknown although its message lies at or before the
@@ -27,6 +31,9 @@ type hasAnswer struct {
 	Floor  uint64 `json:"floor"`  // sequence up to which everything is acknowledged
 	// Why says why games were refused, by id, as far as it is remembered.
 	Why map[string]string `json:"why,omitempty"`
+	// Key is the public key of the actor's name, in hex, if it is another than that of who
+	// asks, whose games are all refused. Then nothing is said of games.
+	Key string `json:"key,omitempty"`
 }
 
 // letters of hasAnswer.States.
@@ -36,16 +43,28 @@ func (q *hasRequest) check() error {
 	if len(q.IDs) > maxAsked {
 		return fmt.Errorf("found %d ids, expected at most %d", len(q.IDs), maxAsked)
 	}
-	return checkSchema(q.Schema)
+	return errors.Join(checkPublicKey(q.Key), checkSchema(q.Schema))
 }
 
-func (a *hasAnswer) check() error { return checkSchema(a.Schema) }
+func (a *hasAnswer) check() error { return errors.Join(checkPublicKey(a.Key), checkSchema(a.Schema)) }
 
-// answerHas answers an encoded hasRequest.
-func answerHas(request []byte, known func(ids []string) ([]replay.State, map[string]string), floor bus.Floor) ([]byte, error) {
+// checkPublicKey refuses what is no public key, unless it is empty.
+func checkPublicKey(text string) (err error) {
+	if text != "" {
+		_, err = publicKey(text)
+	}
+	return err
+}
+
+// answerHas answers an encoded hasRequest. Other returns the key of an actor's name if it
+// is another than the one given.
+func answerHas(request []byte, known func(ids []string) ([]replay.State, map[string]string), other func(actor, key string) string, floor bus.Floor) ([]byte, error) {
 	var q hasRequest
 	if err := decodeMessage(request, &q); err != nil {
 		return nil, err
+	}
+	if key := other(q.Actor, q.Key); key != "" {
+		return encodeMessage(&hasAnswer{Schema: messageSchema, States: strings.Repeat("u", len(q.IDs)), Key: key}), nil
 	}
 	states := make([]byte, 0, len(q.IDs))
 	found, why := known(q.IDs)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -20,6 +21,8 @@ func replayMessages() map[string]message {
 	return map[string]message{
 		"has-request.json":     &hasRequest{Schema: messageSchema, IDs: []string{"abc-a-0-0-000001", "abc-a-0-0-000002", "abc-a-0-0-000003"}},
 		"has-answer.json":      &hasAnswer{Schema: messageSchema, States: "sru", Stream: 1795372996123456789, Floor: 42},
+		"has-request-key.json": &hasRequest{Schema: messageSchema, IDs: []string{"abc-a-0-0-000001"}, Actor: "a", Key: strings.Repeat("0f", 32)},
+		"has-answer-key.json":  &hasAnswer{Schema: messageSchema, States: "u", Key: strings.Repeat("1e", 32)},
 		"window-request.json":  &windowRequest{Schema: messageSchema, Segment: 7, Offset: 123456},
 		"exclude-request.json": &excludeRequest{Schema: messageSchema, Actor: "a", Game: "abc-a-0-0-000001", Why: "ply 3: found score 5, expected 4", By: "verify@host"},
 		"exclude-answer.json":  &excludeAnswer{Schema: messageSchema, Games: 7},
@@ -57,7 +60,8 @@ func TestAnswerHas(t *testing.T) {
 	known := func(ids []string) ([]replay.State, map[string]string) {
 		return []replay.State{replay.Stored, replay.Refused, replay.Unknown}[:len(ids)], map[string]string{"b": "too many"}
 	}
-	answer, err := answerHas([]byte(`{"schema":1,"ids":["a","b","c"],"later":1}`), known, bus.Floor{Stream: 5, Sequence: 9})
+	keys := &actorKeys{known: map[string]string{"x": strings.Repeat("0f", 32)}}
+	answer, err := answerHas([]byte(`{"schema":1,"ids":["a","b","c"],"later":1}`), known, keys.other, bus.Floor{Stream: 5, Sequence: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +72,22 @@ func TestAnswerHas(t *testing.T) {
 	if _, err := parseHas(answer, 2); !errors.Is(err, errMessage) {
 		t.Errorf("an answer about other games: error %v", err)
 	}
+	for actor, want := range map[string]hasAnswer{
+		"x": {Schema: 1, States: "uu", Key: keys.known["x"]},
+		"y": {Schema: 1, States: "sr", Stream: 5, Why: map[string]string{"b": "too many"}},
+	} {
+		request := encodeMessage(&hasRequest{Schema: 1, IDs: []string{"a", "b"}, Actor: actor, Key: strings.Repeat("1e", 32)})
+		answer, err := answerHas(request, known, keys.other, bus.Floor{Stream: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := parseHas(answer, 2); err != nil || !reflect.DeepEqual(a, want) {
+			t.Errorf("actor %s with another key than that of x: %+v, error %v, expected %+v", actor, a, err, want)
+		}
+	}
 	many := encodeMessage(&hasRequest{Schema: 1, IDs: make([]string, maxAsked+1)})
-	for _, request := range []string{"", "[]", `{"schema":2,"ids":[]}`, string(many)} {
-		if _, err := answerHas([]byte(request), known, bus.Floor{}); !errors.Is(err, errMessage) {
+	for _, request := range []string{"", "[]", `{"schema":2,"ids":[]}`, `{"schema":1,"actor":"x","key":"0f"}`, string(many)} {
+		if _, err := answerHas([]byte(request), known, keys.other, bus.Floor{}); !errors.Is(err, errMessage) {
 			t.Errorf("request %.40q: error %v, want %v", request, err, errMessage)
 		}
 	}

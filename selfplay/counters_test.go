@@ -3,6 +3,7 @@ package selfplay
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -43,6 +44,46 @@ func TestGamesAreCountedFromTheStart(t *testing.T) {
 	}
 	if second.Games != 3 || second.Duplicates != 1 || second.Quarantined != 2 {
 		t.Errorf("of the run %d games, %d twice, %d refused; expected 3, 1 and 2", second.Games, second.Duplicates, second.Quarantined)
+	}
+}
+
+// A counter never goes back, when games that were damaged since the start are no longer counted
+// in the run either.
+func TestDamageTakesNoGameFromCounters(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	defer r.Close()
+	in, err := openIngester(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	if _, err := r.bus.PublishGames(t.Context(), "test", "m", [][]byte{shortGame(t, "a"), shortGame(t, "b")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := r.Status()
+	segments, err := filepath.Glob(filepath.Join(r.path(replayDir), "*.seg"))
+	if err != nil || len(segments) != 1 {
+		t.Fatalf("found segments %v, error %v, expected one", segments, err)
+	}
+	data, err := os.ReadFile(segments[0])
+	if err == nil {
+		data[len(data)-1] ^= 1
+		err = os.WriteFile(segments[0], data, 0o600)
+	}
+	if err := errors.Join(err, in.buffer.Exclude("other", "reads all again")); err != nil {
+		t.Fatal(err)
+	}
+	in.show()
+	after := r.Status()
+	if before.Games != 2 || after.Games != 1 {
+		t.Errorf("of the run %d games, then %d, expected 2 and 1", before.Games, after.Games)
+	}
+	if b, a := before.Figures, after.Figures; a.Games != b.Games || a.Positions != b.Positions {
+		t.Errorf("counted %d games and %d positions, then %d and %d", b.Games, b.Positions, a.Games, a.Positions)
 	}
 }
 

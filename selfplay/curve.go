@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
+	"github.com/crazyhouse-rl/selfplay/player"
 )
 
 // CurveFile and CurveImage lie in the directory of a run and draw its curve.
@@ -26,8 +27,9 @@ type Curve struct {
 	Passed  []PassedNet
 	Damaged int // lines that are not what was to be written
 
-	damage error           // of the first
-	games  map[int]float64 // stored when a net was offered, by generation
+	damage  error                // of the first
+	games   map[int]float64      // stored when a net was offered, by generation
+	reached map[string]PassedNet // of every net judged, by id: one that failed may be promoted
 }
 
 // OfferedNet is a net that the trainer has offered. Losses are means over games never
@@ -63,9 +65,9 @@ type PassedNet struct {
 	Time       time.Time
 	Generation int
 	Games      float64 // stored when the net was offered
-	Elo        float64 // over the net before
+	Elo        float64 // over the incumbent
 	Margin     float64 // half of the 95 % interval of Elo, +Inf if the match says nothing of it
-	Sum        float64 // of Elo since the first net
+	Sum        float64 // of Elo and of the incumbent's sum: over what plays before the first net
 	Error      float64 // half of the 95 % interval of Sum, of the matches whose margin is finite
 }
 
@@ -119,13 +121,32 @@ func (c *Curve) Judge(j JudgedNet) {
 		return
 	}
 	c.Judged = append(c.Judged, j)
+	p := c.measure(j)
+	if j.Net != "" {
+		if c.reached == nil {
+			c.reached = map[string]PassedNet{}
+		}
+		c.reached[j.Net] = p
+	}
 	if j.Passed {
-		c.add(j)
+		c.Passed = append(c.Passed, p)
 	}
 }
 
-// add appends a net that passed.
-func (c *Curve) add(j JudgedNet) {
+// before returns what is known of the incumbent of a match: nothing of what plays before the
+// first net. One that was never judged is taken for the last net that passed.
+func (c *Curve) before(incumbent string) PassedNet {
+	if incumbent == player.Material || incumbent == player.Uniform {
+		return PassedNet{}
+	}
+	if p, ok := c.reached[incumbent]; ok || len(c.Passed) == 0 {
+		return p
+	}
+	return c.Passed[len(c.Passed)-1]
+}
+
+// measure returns a net with what its match says of it.
+func (c *Curve) measure(j JudgedNet) PassedNet {
 	value, margin, _ := strings.Cut(j.Elo, " +/- ")
 	p := PassedNet{Time: j.Time, Generation: j.Generation, Games: c.games[j.Generation], Margin: math.Inf(1)}
 	if v, err := strconv.ParseFloat(value, 64); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
@@ -134,15 +155,12 @@ func (c *Curve) add(j JudgedNet) {
 			p.Margin = m
 		}
 	}
-	var before PassedNet
-	if n := len(c.Passed); n > 0 {
-		before = c.Passed[n-1]
-	}
+	before := c.before(j.Incumbent)
 	p.Sum, p.Error = before.Sum+p.Elo, before.Error
 	if !math.IsInf(p.Margin, 0) {
 		p.Error = math.Hypot(before.Error, p.Margin)
 	}
-	c.Passed = append(c.Passed, p)
+	return p
 }
 
 // sums are the nets' Elo over what played before the first net, half of the 95 % interval

@@ -27,10 +27,8 @@ const leaseRetry = 2 * time.Second // after the bus failed
 // in the lease's record. Former, unless nil, may refuse to come after a holder. It ends
 // with ctx or with an error of work or of former.
 func (r *Run) exclusive(ctx context.Context, role int, lease, detail string, former func(bus.LeaseRecord) error, keys []string, work func(context.Context, *bus.Lease) error) error {
-	// With the host: a directory that was copied to another machine is another holder.
-	holder := bus.Holder{Instance: r.identity.Instance + "@" + hostname(), Host: hostname(), PID: os.Getpid(), Build: r.opt.Build, Detail: detail}
 	for ctx.Err() == nil {
-		l, err := r.bus.Lease(ctx, lease, holder, func(other bus.LeaseRecord, waits bool) error {
+		l, err := r.bus.Lease(ctx, lease, r.holder(detail), func(other bus.LeaseRecord, waits bool) error {
 			if former != nil {
 				if err := former(other); err != nil {
 					return err
@@ -59,6 +57,12 @@ func (r *Run) exclusive(ctx context.Context, role int, lease, detail string, for
 		}
 	}
 	return nil
+}
+
+// holder is who this process is to leases. With the host: a directory that was copied to
+// another machine is another holder.
+func (r *Run) holder(detail string) bus.Holder {
+	return bus.Holder{Instance: r.identity.Instance + "@" + hostname(), Host: hostname(), PID: os.Getpid(), Build: r.opt.Build, Detail: detail}
 }
 
 var errLeaseLost = errors.New("lease lost")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -90,6 +91,7 @@ func (f *follower) load(ctx context.Context, p bus.Pointer) error {
 	}
 	now := f.current()
 	if record.Net == now.ID {
+		f.show() // the pointer is back from a net that could not be loaded
 		return nil
 	}
 	if f.run.reachable() && now.generation > 0 && !pause.For(ctx, pause.Spread(time.Duration(record.Spread)*time.Second)) {
@@ -105,7 +107,7 @@ func (f *follower) load(ctx context.Context, p bus.Pointer) error {
 		return err
 	}
 	if n.generation < now.generation && !record.Back() && !f.run.identity.bare() { // a bare id does not say that it goes back
-		return fmt.Errorf("net %s: found generation %d published after %d, expected a newer one, or the record of a rollback", short(n.ID), n.generation, now.generation)
+		return unfit(fmt.Errorf("net %s: found generation %d published after %d, expected a newer one, or the record of a rollback", short(n.ID), n.generation, now.generation))
 	}
 	// A command that is given this directory finds the net by it.
 	if err := f.run.store.SetCurrent(n.ID); err != nil {
@@ -121,8 +123,29 @@ func (f *follower) show() {
 	n := f.current()
 	f.run.status.update(func(s *Status) {
 		s.Net, s.Generation = n.ID, n.generation
-		s.FailedNet, s.FailedWhy = "", ""
+		s.FailedNet, s.FailedWhy, s.FailedHere = "", "", false
 	})
+}
+
+// unfitError says that a net itself cannot be played with, by whoever loads it. All other
+// errors are of one machine, or of its line to the servers.
+type unfitError struct{ error }
+
+func (e unfitError) Unwrap() error { return e.error }
+
+// unfit makes what was found wrong with a net an unfitError, unless the system says that it
+// is the disk.
+func unfit(err error) error {
+	if _, disk := errors.AsType[syscall.Errno](err); err == nil || disk {
+		return err
+	}
+	return unfitError{err}
+}
+
+// isUnfit reports whether an error says that the net itself cannot be played with.
+func isUnfit(err error) bool {
+	_, is := errors.AsType[unfitError](err)
+	return is
 }
 
 // failed says that the net of a pointer could not be loaded, here and to the referee.
@@ -132,7 +155,7 @@ func (f *follower) failed(p bus.Pointer, why error) {
 		id = record.Net
 	}
 	f.run.event("net could not be loaded, playing on with the old one", "net", id, "error", why.Error())
-	f.run.status.update(func(s *Status) { s.FailedNet, s.FailedWhy = id, why.Error() })
+	f.run.status.update(func(s *Status) { s.FailedNet, s.FailedWhy, s.FailedHere = id, why.Error(), !isUnfit(why) })
 }
 
 // follow keeps the net that the pointer names loaded until ctx ends.
@@ -152,14 +175,14 @@ func (f *follower) follow(ctx context.Context) error {
 // net that cannot be had is tried again, until a newer one takes its place.
 func (f *follower) loadEach(ctx context.Context, changes <-chan bus.Pointer) {
 	for p := range changes {
-		failed := "" // the pointer whose failure was reported
+		failed, found := "", false // the pointer whose failure was reported, and that its net is unfit
 		for ctx.Err() == nil {
 			err := f.load(ctx, p)
 			if err == nil {
 				break
 			}
-			if failed != p.Value && ctx.Err() == nil {
-				failed = p.Value
+			if (failed != p.Value || !found && isUnfit(err)) && ctx.Err() == nil {
+				failed, found = p.Value, isUnfit(err)
 				f.failed(p, err)
 			}
 			select {
@@ -199,7 +222,7 @@ func (r *Run) loadNet(ctx context.Context, id string) (*net, error) {
 	}
 	n, err := r.style.read(path)
 	if err != nil {
-		return nil, fmt.Errorf("net %s: %w", short(id), err)
+		return nil, fmt.Errorf("net %s: %w", short(id), unfit(err))
 	}
 	return &net{n, m.Generation, m.Games}, nil
 }
@@ -211,10 +234,12 @@ func (r *Run) fetchNet(ctx context.Context, id string) (nets.Manifest, error) {
 
 func (r *Run) fetchInto(ctx context.Context, store *nets.Store, id string) (nets.Manifest, error) {
 	m, err := r.bus.NetManifest(ctx, id)
-	if err != nil {
-		return m, err
+	if err == nil {
+		err = unfit(r.checkManifest(m))
+	} else if errors.Is(err, nets.ErrManifest) || errors.Is(err, nets.ErrTooLarge) {
+		err = unfit(err)
 	}
-	if err := r.checkManifest(m); err != nil {
+	if err != nil {
 		return m, err
 	}
 	pr, pw := io.Pipe()

@@ -66,7 +66,7 @@ func (r *Run) Gate(ctx context.Context, play bool) (err error) {
 }
 
 // watchActors takes the net that is played with back when more than half of the
-// actors report that they cannot load it, until ctx ends.
+// actors report that they cannot load it, by its own fault, until ctx ends.
 func (j *referee) watchActors(ctx context.Context, set setPointer) error {
 	for pause.For(ctx, pause.Spread(j.run.wait(announceEvery))) {
 		if err := j.takeBack(ctx, set); err != nil && ctx.Err() == nil && !errors.Is(err, bus.ErrUnavailable) {
@@ -115,8 +115,8 @@ func (j *referee) takeBack(ctx context.Context, set setPointer) error {
 	return nil
 }
 
-// actors counts the processes that play games, and those that cannot load a net, with
-// what one of these says.
+// actors counts the processes that play games, and those that cannot load a net by its own
+// fault, with what one of these says. Actors whose disk is full say nothing against a net.
 func (j *referee) actors(ctx context.Context, net string) (playing, failing int, why string, err error) {
 	members, err := j.run.bus.Members(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (j *referee) actors(ctx context.Context, net string) (playing, failing int,
 			continue
 		}
 		playing++
-		if m.FailedNet == net {
+		if m.FailedNet == net && !m.FailedHere {
 			failing, why = failing+1, m.FailedWhy
 		}
 	}

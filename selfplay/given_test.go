@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,6 +71,55 @@ func TestLoopBeginsWithANet(t *testing.T) {
 	}
 	if _, err := os.Stat(none); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a net that is not there: found a directory, error %v", err)
+	}
+}
+
+// TestGivenNetIsOfferedAgain: a trainer that ended before it could offer the net that train.init
+// names offers it when it begins again, although its checkpoint tells of it already.
+func TestGivenNetIsOfferedAgain(t *testing.T) {
+	t.Parallel()
+	cfg := smallConfig(t)
+	r, buffer := openWithBuffer(t, filepath.Join(t.TempDir(), "first"), cfg)
+	given := filepath.Join(t.TempDir(), "given.nnue")
+	l, err := newLearner(r, buffer, nil)
+	if err == nil {
+		_, err = l.trainer.Export(given)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Train.Init = given
+	r, buffer = openWithBuffer(t, filepath.Join(t.TempDir(), "run"), cfg)
+	for _, able := range []bool{false, true} {
+		ctx, end := context.WithTimeout(t.Context(), patience)
+		set := func(_ context.Context, key, value string, revision uint64) (uint64, error) {
+			defer end()
+			if !able {
+				return 0, errors.New("no answer")
+			}
+			return r.bus.SetPointer(t.Context(), key, value, revision)
+		}
+		l, err := newLearner(r, buffer, set)
+		if err == nil {
+			err = l.catchUp(t.Context())
+		}
+		if err == nil {
+			err = l.train(ctx)
+		}
+		end()
+		if err != nil {
+			t.Fatal(err)
+		}
+		offered, err := r.readRecord(t.Context(), r.candidateKey())
+		if err != nil || (offered != nil) != able {
+			t.Fatalf("the bus answers: %t: found %+v offered, error %v", able, offered, err)
+		}
+		if able {
+			if offered.Generation != 1 {
+				t.Errorf("offered as generation %d, expected 1", offered.Generation)
+			}
+			sameNet(t, r.store.Path(offered.Net), given)
+		}
 	}
 }
 

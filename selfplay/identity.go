@@ -183,8 +183,10 @@ func hasNets(dir string) bool {
 	return len(all) > 0
 }
 
-// actorIdentity is what an actor keeps of itself. Name, key and count belong together:
-// an actor that has lost one of them is another actor, so no game id comes twice.
+// actorIdentity is what an actor keeps of itself. Name, key and count belong together: an
+// actor that has lost them is another actor, so no game id comes twice. If its settings
+// give it the same name, it counts from a start on that the former one cannot have had,
+// and an operator has to say that the name has a new key.
 type actorIdentity struct {
 	Schema int    `json:"schema"`
 	Run    string `json:"run"`    // id
@@ -204,8 +206,8 @@ const (
 // actorName is what names of actors look like.
 var actorName = regexp.MustCompile(`^[a-z0-9]{1,24}$`)
 
-// openActor reads the identity of the actor in dir, or makes one of the name wanted,
-// and counts this start. An empty name is made at random.
+// openActor reads the identity of the actor in dir, or makes one of the name wanted with
+// so many starts before, and counts this start. An empty name is made at random.
 func openActor(dir, run, name string, starts int) (actorIdentity, error) {
 	path := filepath.Join(dir, actorFile)
 	a := actorIdentity{Schema: actorSchema, Run: run, Name: name, Starts: starts}
@@ -246,7 +248,7 @@ func (a *actorIdentity) write(dir string) error {
 // parse reads the content of the file at path. An older copy of that is no remedy: the
 // actor would count its starts, and number its games, as it did before.
 func (a *actorIdentity) parse(path string, text []byte) error {
-	const remedy = "remove it, and the actor goes on under another name"
+	const remedy = "remove it, and the actor goes on under another name; if actor.name gives it the same one, an operator gives that a new key (selfplay quarantine NAME --new-key)"
 	text, err := durable.Unsum(path, text, remedy)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,8 @@ type ingester struct {
 	kept   news          // of refused games in quarantine
 	lost   atomic.Uint64 // messages that the stream has lost
 	began  replay.Stats  // of the buffer as this process found it
+
+	excluding sync.Mutex // held while an actor is excluded or released
 }
 
 // serve answers the questions of actors, trainers and pages until stop is called.
@@ -47,11 +50,12 @@ func (in *ingester) serve() (stop func(), err error) {
 	stored := newStoredServer(replay.NewArchive(in.run.path(replayDir)))
 	for name, answer := range map[string]func([]byte) ([]byte, error){
 		hasService: func(request []byte) ([]byte, error) {
-			return answerHas(request, in.known, in.run.bus.Floor())
+			return answerHas(request, in.known, in.keys.other, in.run.bus.Floor())
 		},
 		windowService:  in.answerWindow,
 		excludeService: in.answerExclude,
 		includeService: in.answerInclude,
+		newKeyService:  in.answerNewKey,
 		storedService:  stored.answerPage,
 		gameService:    stored.answerGame,
 	} {
@@ -122,12 +126,14 @@ func (in *ingester) show() {
 		s.StreamLost, s.BufferLost = in.lost.Load(), st.Lost
 		s.Excluded = in.excluded()
 		s.Figures.Bytes, s.Figures.Segments = st.Bytes, st.Segments
-		s.Figures.Games, s.Figures.Positions = grown(st.Games, in.began.Games), grown(st.Plies, in.began.Plies)
+		s.Figures.Games = max(s.Figures.Games, grown(st.Games, in.began.Games))
+		s.Figures.Positions = max(s.Figures.Positions, grown(st.Plies, in.began.Plies))
 		s.Figures.Duplicates, s.Figures.Quarantined = grown(st.Duplicates, in.began.Duplicates), grown(st.Quarantined, in.began.Quarantined)
 	})
 }
 
-// grown returns by how much a count has grown. Games lost by damage lower it.
+// grown returns by how much a count has grown. Games lost by damage lower it; the
+// counters keep their highest.
 func grown(now, before uint64) uint64 { return now - min(now, before) }
 
 // excluded returns the actors in quarantine, as the replay role announces them.

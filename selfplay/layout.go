@@ -16,8 +16,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
-// IdentityFile is the file that says which run a directory belongs to. It is written once,
-// and differs from directory to directory.
+// IdentityFile says which run a directory belongs to. It is written once. Two directories
+// have the same one only if it was copied.
 const IdentityFile = stateFile
 
 // FileGroup are files of a run's directory that a copy takes together.
@@ -35,10 +35,11 @@ type FileGroup struct {
 // order while the run goes on, they belong together: what names another file comes
 // before it, and games come on their way from one place to the next. The spool and the
 // server's store are left out: see ServerReader. So are copies of games that are kept
-// elsewhere, locks, and keys; see Keys.
-func FileGroups(dir string) []FileGroup {
+// elsewhere, locks, and keys; see Keys. The folder of the backups, if it lies in dir or
+// behind a link there, is an error.
+func FileGroups(dir string, backups fs.FileInfo) []FileGroup {
 	listed := func(keep func(name string) bool) func() ([]string, error) {
-		return func() ([]string, error) { return listFiles(dir, keep) }
+		return func() ([]string, error) { return listFiles(dir, backups, keep) }
 	}
 	in := func(folder string) func(string) bool {
 		return func(name string) bool { return strings.HasPrefix(name, folder+"/") }
@@ -55,7 +56,7 @@ func FileGroups(dir string) []FileGroup {
 		{"lists and logs", false, listed(func(name string) bool { return !first(name) && !train(name) && !store(name) && !replayed(name) })},
 		{"quarantine", false, listed(quarantine)},
 		{"games", true, func() ([]string, error) {
-			names, err := listFiles(dir, func(name string) bool { return replayed(name) && !quarantine(name) })
+			names, err := listFiles(dir, backups, func(name string) bool { return replayed(name) && !quarantine(name) })
 			// The manifest says which segments there have to be.
 			slices.SortStableFunc(names, func(a, b string) int { return manifestFirst(b) - manifestFirst(a) })
 			return names, err
@@ -92,18 +93,19 @@ var leftOut = []string{busDir, spoolDir, mirrorDir}
 var secretExts = []string{".key", ".token", ".creds", ".nk", ".pem"}
 
 // listFiles returns the regular files under dir that may be kept, those behind links
-// among them: a run may lie on several disks.
-func listFiles(dir string, keep func(name string) bool) ([]string, error) {
-	l := lister{dir: dir, keep: keep}
+// among them: a run may lie on several disks. The folder backups is not to be there.
+func listFiles(dir string, backups fs.FileInfo, keep func(name string) bool) ([]string, error) {
+	l := lister{dir: dir, backups: backups, keep: keep}
 	err := l.folder("", nil)
 	return l.names, err
 }
 
 // lister lists the files of a directory.
 type lister struct {
-	dir   string
-	keep  func(name string) bool
-	names []string
+	dir     string
+	backups fs.FileInfo
+	keep    func(name string) bool
+	names   []string
 }
 
 // folder adds the files of a folder; above are those that it lies in.
@@ -119,6 +121,9 @@ func (l *lister) folder(name string, above []fs.FileInfo) error {
 	}
 	if err != nil {
 		return err
+	}
+	if os.SameFile(l.backups, info) {
+		return fmt.Errorf("%s: found the directory of the backups, expected it outside the run: remove the link, or give another --output", p)
 	}
 	if slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, info) }) {
 		return fmt.Errorf("%s: found a link to a folder that it lies in, expected one to another place: remove it", p)
@@ -173,18 +178,19 @@ func neverKept(name string) bool {
 
 func isSecret(name string) bool { return slices.Contains(secretExts, filepath.Ext(name)) }
 
-// RestoreDirectory makes a directory that was written from a backup that of a run whose
-// other parts may have gone on since.
-func RestoreDirectory(dir string) error {
+// RestoreDirectory completes a directory written from a backup: actors, nets and settings of
+// the run may have gone on since. It reports whether lists that had no gaps may have some now.
+func RestoreDirectory(dir string) (gaps bool, err error) {
 	if err := restoreActor(dir); err != nil {
-		return err
+		return false, err
 	}
 	return outdateLists(newRun(dir, configs.Config{}, Options{}))
 }
 
 // The count of an actor's starts grows by restoredStarts when it is restored, as it may
 // have started since, and by up to restoredSpread, so that another actor restored from
-// the same backup has other starts: no id of a game may come twice.
+// the same backup has other starts: no id of a game may come twice. So does that of an
+// actor that may have had its name before.
 const (
 	restoredStarts = 1 << 20
 	restoredSpread = 1 << 40
@@ -205,28 +211,32 @@ func restoreActor(dir string) error {
 	if err != nil {
 		return err
 	}
-	a.Starts += restoredStarts + int(rand.Int64N(restoredSpread))
+	a.Starts += unusedStarts()
 	return a.write(dir)
 }
+
+// unusedStarts is a number of starts that an actor cannot have had.
+func unusedStarts() int { return restoredStarts + int(rand.Int64N(restoredSpread)) }
 
 // outdateLists makes the lists of settings and nets, if the directory is a trainer's, lists
 // with gaps: the run may have had others after the backup, and nobody is to be accused of
 // those. A damaged list stays as it is: the trainer says what is to be done.
-func outdateLists(r *Run) error {
+func outdateLists(r *Run) (gaps bool, err error) {
 	_, noSettings := os.Stat(r.path(settingsFile))
 	if _, noNets := os.Stat(r.path(publishedFile)); noSettings != nil && noNets != nil {
-		return nil
+		return false, nil
 	}
 	if text, err := durable.ReadSummed(r.path(settingsFile), settingsRemedy); err == nil {
 		if s, err := parseSettings(text, r.path(settingsFile)); err == nil {
-			s.Whole = false
+			gaps, s.Whole = s.Whole, false
 			if _, err := r.keepSettings(s); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
 	if l, err := openNetList(r.path(publishedFile), false); err == nil {
-		return l.change(func(f *netListFormat) { f.Whole = false })
+		err := l.change(func(f *netListFormat) { gaps, f.Whole = gaps || f.Whole, false })
+		return gaps, err
 	}
-	return nil
+	return gaps, nil
 }

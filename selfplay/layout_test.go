@@ -25,13 +25,17 @@ func writeFiles(t *testing.T, content string, paths ...string) {
 	}
 }
 
-// TestListFiles: links are followed, secrets are not kept, and a link to what is not there is
-// an error that names it.
+// TestListFiles: links are followed, secrets are not kept, and a link to what is not there, or
+// to the backups, is an error that names it.
 func TestListFiles(t *testing.T) {
 	base := t.TempDir()
-	dir, large, link := filepath.Join(base, "run"), filepath.Join(base, "large"), filepath.Join(base, "link")
+	dir, large, link, output := filepath.Join(base, "run"), filepath.Join(base, "large"), filepath.Join(base, "link"), filepath.Join(base, "backups")
 	writeFiles(t, "", filepath.Join(dir, "a"), filepath.Join(dir, "LOCK"), filepath.Join(dir, "trainer.key"), filepath.Join(dir, "spool", "b"),
-		filepath.Join(large, "replay", "1"), filepath.Join(large, "replay", "2"), filepath.Join(large, "secret.creds"), filepath.Join(large, "settings"))
+		filepath.Join(large, "replay", "1"), filepath.Join(large, "replay", "2"), filepath.Join(large, "secret.creds"), filepath.Join(large, "settings"), filepath.Join(output, "parts", "a"))
+	backups, err := os.Stat(output)
+	if err != nil {
+		t.Fatal(err)
+	}
 	symlink := func(to, name string) {
 		t.Helper()
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
@@ -45,25 +49,25 @@ func TestListFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{dir, link} {
-		names, err := listFiles(dir, func(string) bool { return true })
+		names, err := listFiles(dir, backups, func(string) bool { return true })
 		if want := []string{"a", "config.yaml", "replay/1", "replay/2"}; err != nil || !slices.Equal(names, want) {
 			t.Errorf("%s: found %v, error %v, expected %v", dir, names, err, want)
 		}
 	}
-	for to, want := range map[string]string{filepath.Join(base, "unmounted"): "mount the disk", "..": "found a link to a folder that it lies in"} {
+	for to, want := range map[string]string{filepath.Join(base, "unmounted"): "mount the disk", "..": "found a link to a folder that it lies in", output: "found the directory of the backups"} {
 		path := filepath.Join(dir, "replay", "more")
 		if to == ".." {
 			to = dir
 		}
 		symlink(to, "replay/more")
-		if _, err := listFiles(dir, func(string) bool { return true }); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if _, err := listFiles(dir, backups, func(string) bool { return true }); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("link to %s: error %v, expected %q of %s", to, err, want, path)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := listFiles(filepath.Join(base, "missing"), func(string) bool { return true }); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := listFiles(filepath.Join(base, "missing"), nil, func(string) bool { return true }); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no directory: error %v, expected %v", err, fs.ErrNotExist)
 	}
 }
@@ -75,8 +79,11 @@ func TestRestoredActors(t *testing.T) {
 	for range 2 {
 		dir := t.TempDir()
 		a := actorIdentity{Schema: actorSchema, Run: "run", Name: "a1", Seed: strings.Repeat("0", 2*ed25519.SeedSize), Starts: 5}
-		if err := errors.Join(a.write(dir), RestoreDirectory(dir)); err != nil {
+		if err := a.write(dir); err != nil {
 			t.Fatal(err)
+		}
+		if gaps, err := RestoreDirectory(dir); gaps || err != nil {
+			t.Fatalf("found gaps %v, error %v, expected no lists", gaps, err)
 		}
 		restored, err := openActor(dir, "run", "", 0)
 		if err != nil {
@@ -103,8 +110,13 @@ func TestRestoredLists(t *testing.T) {
 		if err == nil && nets > 0 {
 			err = l.add("known")
 		}
-		if err := errors.Join(err, RestoreDirectory(r.dir)); err != nil {
+		if err != nil {
 			t.Fatal(err)
+		}
+		for _, want := range []bool{true, false} {
+			if gaps, err := RestoreDirectory(r.dir); gaps != want || err != nil {
+				t.Fatalf("%d nets: found new gaps %v, error %v, expected %v", nets, gaps, err, want)
+			}
 		}
 		if l, err = openNetList(r.path(publishedFile), true); err != nil {
 			t.Fatal(err)
@@ -132,16 +144,16 @@ func TestRestoredLists(t *testing.T) {
 // TestRestoredOthers: a directory without lists gets none, and damaged ones stay as they were.
 func TestRestoredOthers(t *testing.T) {
 	dir := t.TempDir()
-	if err := RestoreDirectory(dir); err != nil {
-		t.Fatal(err)
+	if gaps, err := RestoreDirectory(dir); gaps || err != nil {
+		t.Fatalf("found gaps %v, error %v, expected no lists", gaps, err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("found %v, error %v, expected no file", entries, err)
 	}
 	paths := []string{filepath.Join(dir, publishedFile), filepath.Join(dir, settingsFile)}
 	writeFiles(t, "{damaged", paths...)
-	if err := RestoreDirectory(dir); err != nil {
-		t.Error(err)
+	if gaps, err := RestoreDirectory(dir); gaps || err != nil {
+		t.Errorf("found gaps %v, error %v, expected the lists as they were", gaps, err)
 	}
 	for _, p := range paths {
 		if text, err := os.ReadFile(p); err != nil || !bytes.Equal(text, []byte("{damaged")) {
@@ -156,7 +168,7 @@ func TestRestoredSettingsOfServers(t *testing.T) {
 	t.Parallel()
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), verifyConfig(t))
 	defer r.Close()
-	if err := RestoreDirectory(r.dir); err != nil {
+	if _, err := RestoreDirectory(r.dir); err != nil {
 		t.Fatal(err)
 	}
 	if past, err := r.pastSettings(t.Context()); err != nil || !past.Whole || len(past.Values) == 0 {

@@ -174,11 +174,18 @@ func (l *learner) resume() error {
 }
 
 // catchUp goes on numbering nets after the newest one offered, by whichever trainer: an
-// older checkpoint may be all that this one has.
+// older checkpoint may be all that this one has. A trainer that ended before it could offer
+// the given net, of which its checkpoint tells already, has not offered any.
 func (l *learner) catchUp(ctx context.Context) error {
 	offered, err := l.run.readRecord(ctx, l.run.candidateKey())
-	if err != nil || offered == nil {
+	if err != nil {
 		return err
+	}
+	if offered == nil {
+		if l.trainer.Steps() == 0 {
+			l.state.Generation, l.state.Parent = 0, ""
+		}
+		return nil
 	}
 	if err := l.offered.found(offered.Net); err != nil || offered.Generation <= l.state.Generation {
 		return err

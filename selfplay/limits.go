@@ -3,6 +3,8 @@ package selfplay
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -100,8 +102,8 @@ func (l *actorLimits) take(actor string, now time.Time) error {
 	return nil
 }
 
-// news are refused games by actor, of each of whom is told once in tellEvery: an actor that
-// plays on after its games are refused sends some every second. It is for one goroutine.
+// news counts refused games by actor and says when to tell of them, once in tellEvery for
+// each: an actor that plays on sends some every second. It is for one goroutine.
 type news map[string]untold
 
 type untold struct {
@@ -109,14 +111,24 @@ type untold struct {
 	told  time.Time // when that was
 }
 
-// add counts a refused game of an actor. It returns how many there are to tell of, 0 if it
+// tell counts the refused games of a batch, why each was by actor. It calls event for every
+// actor of whom it is time to tell, with how many there are and why the batch's first was.
+func (n *news) tell(batch map[string][]error, now time.Time, event func(actor string, games int, why error)) {
+	for _, actor := range slices.Sorted(maps.Keys(batch)) {
+		if games := n.add(actor, len(batch[actor]), now); games > 0 {
+			event(actor, games, batch[actor][0])
+		}
+	}
+}
+
+// add counts refused games of an actor. It returns how many there are to tell of, 0 if it
 // is too early.
-func (n *news) add(actor string, now time.Time) int {
+func (n *news) add(actor string, games int, now time.Time) int {
 	if *n == nil {
 		*n = news{} // of at most maxActors
 	}
 	u := (*n)[actor]
-	u.games++
+	u.games += games
 	due := 0
 	if now.Sub(u.told) >= tellEvery {
 		due, u = u.games, untold{told: now}

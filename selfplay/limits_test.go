@@ -73,10 +73,11 @@ func TestNewsOfRefusedGames(t *testing.T) {
 	for _, c := range []struct {
 		actor string
 		after time.Duration
+		games int
 		want  int
-	}{{"a", 0, 1}, {"a", 0, 0}, {"b", 0, 1}, {"a", tellEvery - 1, 0}, {"a", 1, 3}, {"a", 1, 0}, {"b", 0, 1}} {
+	}{{"a", 0, 17, 17}, {"a", 0, 1, 0}, {"b", 0, 1, 1}, {"a", tellEvery - 1, 2, 0}, {"a", 1, 1, 4}, {"a", 1, 1, 0}, {"b", 0, 2, 2}} {
 		at = at.Add(c.after)
-		if found := n.add(c.actor, at); found != c.want {
+		if found := n.add(c.actor, c.games, at); found != c.want {
 			t.Errorf("actor %s at %v: told of %d games, expected %d", c.actor, at, found, c.want)
 		}
 	}
@@ -126,6 +127,12 @@ func TestGamesAboveLimit(t *testing.T) {
 	if s.Games != 3 || s.Quarantined != 1 || s.Figures.Rejected[rejectRate] != 2 || s.Figures.Rejected[rejectSeal] != 1 || s.Figures.Dropped != 2 {
 		t.Errorf("%d games, %d in quarantine, refused %v, dropped %d; expected 3, 1, two for the rate and one for its signature", s.Games, s.Quarantined, s.Figures.Rejected, s.Figures.Dropped)
 	}
+	told := func(e map[string]any) bool {
+		return e["msg"] == "games refused, the actor sends too many" && e["actor"] == "flood" && e["games"] == 2.0
+	}
+	if all := events(t, r.dir); !slices.ContainsFunc(all, told) {
+		t.Errorf("events %v, expected one of 2 games above the limit", all)
+	}
 	// Those that are stored come again, which costs their actor nothing.
 	if _, err := r.bus.PublishGames(t.Context(), "flood", "again", games[1:4]); err != nil {
 		t.Fatal(err)
@@ -136,7 +143,7 @@ func TestGamesAboveLimit(t *testing.T) {
 	if s := r.Status(); s.Figures.Dropped != 2 || s.Duplicates != 3 {
 		t.Errorf("stored games once more: dropped %d, %d known; expected 2 and 3", s.Figures.Dropped, s.Duplicates)
 	}
-	answer, err := answerHas(encodeMessage(&hasRequest{Schema: messageSchema, IDs: ids}), in.known, bus.Floor{})
+	answer, err := answerHas(encodeMessage(&hasRequest{Schema: messageSchema, IDs: ids}), in.known, in.keys.other, bus.Floor{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,10 @@
 package selfplay
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -29,6 +31,14 @@ const (
 // order: games in progress are finished, the spool is emptied into the replay
 // buffer, and the trainer writes a checkpoint. An error of any role ends the others.
 func (r *Run) Loop(ctx context.Context, limits Limits) (err error) {
+	// The actor here plays by them, also while another process is the trainer.
+	err = r.patiently(ctx, func(ctx context.Context) error {
+		_, err := r.listConfig(ctx)
+		return err
+	})
+	if err != nil {
+		return unlessInterrupted(ctx, err)
+	}
 	in, err := openIngester(r)
 	if err != nil {
 		return err
@@ -71,6 +81,9 @@ func (r *Run) withActor(ctx context.Context, limits Limits, drain time.Duration,
 		return unlessInterrupted(ctx, err)
 	}
 	defer act.close()
+	if err := act.sender.checkKey(ctx); err != nil {
+		return fmt.Errorf("actor: %w", err)
+	}
 	if err := unlessInterrupted(ctx, r.patiently(ctx, follow.sync)); err != nil {
 		return err
 	}
@@ -99,14 +112,14 @@ func (r *Run) withActor(ctx context.Context, limits Limits, drain time.Duration,
 	start(playing, failed, beside...)
 
 	err = playing.Wait()
-	act.finish(ctx, drain)
+	refused := act.finish(ctx, drain)
 	carried()
-	return errors.Join(err, storing.Wait())
+	return errors.Join(err, cmp.Or(storing.Wait(), refused))
 }
 
 // finish has what is spooled stored when the actor ends, within some time. What is not
-// is no loss: the next start publishes it.
-func (a *actor) finish(ctx context.Context, within time.Duration) {
+// is no loss: the next start publishes it. The error wraps errOtherKey.
+func (a *actor) finish(ctx context.Context, within time.Duration) (refused error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	if left := a.spool.size(); left > 0 {
@@ -114,8 +127,12 @@ func (a *actor) finish(ctx context.Context, within time.Duration) {
 	}
 	if err := a.sender.drain(ctx); err != nil {
 		a.run.event("games stay in the spool, the next start publishes them", "games", a.spool.size(), "dir", a.spool.dir, "error", err.Error())
+		if errors.Is(err, errOtherKey) {
+			refused = err
+		}
 	}
 	a.run.status.set(roleActor, "stopped")
+	return refused
 }
 
 // finishing returns a context that ends finishGames after stop does, or with
@@ -180,6 +197,10 @@ func replayOptions(v *chess.Variant, c configs.Replay, run string) replay.Option
 // the buffer is if it is a copy, and is nil if not.
 func (r *Run) trainerRole(ctx context.Context, buffer *replay.Buffer, copied *copying) error {
 	return r.exclusive(ctx, roleTrainer, trainerLease, "", nil, []string{r.candidateKey()}, func(ctx context.Context, l *bus.Lease) error {
+		// While it has the lease this process alone says what the run's settings are.
+		if err := r.patiently(ctx, r.lead); err != nil {
+			return err
+		}
 		learn, err := newLearner(r, buffer, l.SetPointer)
 		if err == nil {
 			learn.copied = copied

@@ -26,7 +26,7 @@ func (r *Run) announce(ctx context.Context, instance string) error {
 		return bus.Member{
 			Schema: bus.MemberSchema, Protocol: bus.Protocol, Role: role, Instance: instance, Host: hostname(), PID: os.Getpid(),
 			Build: r.opt.Build, Since: since, State: s.state(role), Net: s.Net, Generation: s.Generation,
-			Games: s.SessionGames, Waiting: uint64(s.Spooled), FailedNet: s.FailedNet, FailedWhy: s.FailedWhy,
+			Games: s.SessionGames, Waiting: uint64(s.Spooled), FailedNet: s.FailedNet, FailedWhy: s.FailedWhy, FailedHere: s.FailedHere,
 			StreamLost: s.StreamLost, BufferLost: s.BufferLost, Excluded: s.Excluded, Unverifiable: s.Unverifiable, Stalled: s.Stalled,
 		}
 	}

@@ -82,8 +82,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	sizes := bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas}
-	if err := r.patiently(ctx, func(ctx context.Context) error { return r.join(ctx, sizes) }); err != nil {
+	if err := r.patiently(ctx, r.joinFirst); err != nil {
 		return err
 	}
 	if _, err := r.openingBook(ctx, r.cfg.Actor.Book); err != nil {
@@ -98,14 +97,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if err := durable.WriteFile(r.path(configFile), r.cfg.YAML()); err != nil {
 		return err
 	}
-	kept, err := r.readPointers()
-	if err == nil && len(kept.Values) > 0 { // else the run is being begun
-		err = r.patiently(ctx, func(ctx context.Context) error { return r.keepOnce(ctx, kept, false) })
-	}
-	if err != nil {
-		return err
-	}
-	if err := r.patiently(ctx, r.publishConfig); err != nil {
+	if err := r.patiently(ctx, r.leadIfFree); err != nil {
 		return err
 	}
 	r.status.update(func(s *Status) { s.Run = r.identity.Name })
@@ -233,6 +225,11 @@ func (r *Run) register(ctx context.Context) error {
 	}
 	found, err := r.conn.FindRun(ctx, mine.Name)
 	if errors.Is(err, bus.ErrNoRun) {
+		kept, e := r.readPointers()
+		if e != nil {
+			return e
+		}
+		mine.Buffer = kept.Buffer
 		if err = r.conn.CreateRun(ctx, mine); err == nil {
 			return nil
 		}
@@ -260,6 +257,44 @@ func (r *Run) register(ctx context.Context) error {
 func (r *Run) join(ctx context.Context, sizes bus.JoinOptions) (err error) {
 	r.bus, err = r.conn.Join(ctx, r.id(), sizes)
 	return err
+}
+
+// joinFirst joins the run as a process that has its settings. They say how large it is, but
+// not while another process is the trainer.
+func (r *Run) joinFirst(ctx context.Context) error {
+	sizes := bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas}
+	err := r.join(ctx, bus.JoinOptions{Look: true})
+	if err == nil {
+		var free bool
+		if free, err = r.trainerIsFree(ctx); !free {
+			sizes = bus.JoinOptions{}
+		}
+	}
+	if err != nil && !errors.Is(err, bus.ErrMissing) {
+		return err
+	}
+	return r.join(ctx, sizes)
+}
+
+// leadIfFree is lead, unless another process is the trainer: it does that.
+func (r *Run) leadIfFree(ctx context.Context) error {
+	if free, err := r.trainerIsFree(ctx); err != nil || !free {
+		return err
+	}
+	return r.lead(ctx)
+}
+
+// trainerIsFree reports whether nobody has the trainer's lease, or a process of this directory
+// that has ended. One that was killed elsewhere has it until it is asked for.
+func (r *Run) trainerIsFree(ctx context.Context) (bool, error) {
+	l, err := r.bus.ReadLease(ctx, trainerLease)
+	switch {
+	case errors.Is(err, bus.ErrNoLease):
+		return true, nil
+	case errors.Is(err, bus.ErrRecord): // who asks for the lease says so
+		return false, nil
+	}
+	return err == nil && (l.Released || l.Instance == r.holder("").Instance), err
 }
 
 // placeWait is how long a start waits for servers to find a place for all copies: those that
@@ -291,24 +326,9 @@ func (r *Run) forAWhile(ctx context.Context, do func(context.Context) error) err
 // configKey is the pointer whose value is the settings that all roles share, as YAML.
 const configKey = "config"
 
-// publishConfig tells the other roles the settings that are theirs too, after it has
-// given them the book, which the settings name by its content.
+// publishConfig tells the other roles the settings that are theirs too.
 func (r *Run) publishConfig(ctx context.Context) error {
-	cfg := r.cfg
-	var err error
-	if cfg.Actor.Book, err = r.publishBook(ctx); err != nil {
-		return err
-	}
-	text := string(configs.Shared(cfg))
-	past, err := r.pastSettings(ctx)
-	if err != nil {
-		return err
-	}
-	past.add(text)
-	list, err := r.keepSettings(past)
-	if err == nil {
-		err = r.say(ctx, settingsKey, list)
-	}
+	text, err := r.listConfig(ctx)
 	if err != nil {
 		return err
 	}
@@ -323,6 +343,28 @@ func (r *Run) publishConfig(ctx context.Context) error {
 		r.auditChange(ctx, before.Value, text)
 	}
 	return nil
+}
+
+// listConfig enters the settings that the roles share into the list of those that the run has
+// had, and returns them. The others have the book before that: the settings name it by its
+// content.
+func (r *Run) listConfig(ctx context.Context) (string, error) {
+	cfg := r.cfg
+	var err error
+	if cfg.Actor.Book, err = r.publishBook(ctx); err != nil {
+		return "", err
+	}
+	text := string(configs.Shared(cfg))
+	past, err := r.pastSettings(ctx)
+	if err != nil {
+		return "", err
+	}
+	past.add(text)
+	list, err := r.keepSettings(past)
+	if err == nil {
+		err = r.say(ctx, settingsKey, list)
+	}
+	return text, err
 }
 
 // say gives a pointer a value, unless it has it.

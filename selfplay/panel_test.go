@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,26 @@ func TestCurveError(t *testing.T) {
 	sums, margin, known := c.sums()
 	if len(sums) != 3 || sums[2] != 30 || margin != 50 || known != 2 {
 		t.Errorf("found %v ± %v of %d matches, expected three to 30 ± 50 of 2", sums, margin, known)
+	}
+}
+
+// A net's sum goes on from that of the net it was played against: after a rollback from an older
+// one, and from one that failed and was promoted.
+func TestCurveOfIncumbents(t *testing.T) {
+	c := curveOfText([]byte(`{"msg":"gate","candidate":1,"net":"a","incumbent":"material","passed":true,"elo":"10.00 +/- 30.00"}
+{"msg":"gate","candidate":2,"net":"b","incumbent":"a","passed":true,"elo":"20.00 +/- 40.00"}
+{"msg":"gate","candidate":3,"net":"c","incumbent":"a","passed":true,"elo":"60.00 +/- 40.00"}
+{"msg":"gate","candidate":4,"net":"d","incumbent":"c","passed":false,"elo":"-5.00 +/- 120.00"}
+{"msg":"gate","candidate":5,"net":"e","incumbent":"d","passed":true,"elo":"7.00 +/- n/a"}
+{"msg":"gate","candidate":6,"net":"f","incumbent":"never judged","passed":true,"elo":"1.00 +/- n/a"}
+{"msg":"gate","candidate":7,"net":"g","incumbent":"material","passed":true,"elo":"5.00 +/- 6.00"}
+`))
+	var reached []string
+	for _, p := range c.Passed {
+		reached = append(reached, p.Reached())
+	}
+	if want := []string{"+10 ± 30 Elo", "+30 ± 50 Elo", "+70 ± 50 Elo", "+72 ± 130 Elo", "+73 ± 130 Elo", "+5 ± 6 Elo"}; !slices.Equal(reached, want) {
+		t.Errorf("found %q, expected %q", reached, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package selfplay
 import (
 	"context"
 	"crypto/ed25519"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
+	"github.com/crazyhouse-rl/selfplay/replay"
 )
 
 const (
@@ -148,6 +150,10 @@ func (p *publisher) read(id string) ([]byte, error) {
 	if err == nil && h.ID != id {
 		err = fmt.Errorf("found game %q, expected the one that the file is named after", h.ID)
 	}
+	if actor := replay.ActorOf(id, p.run.id()); err == nil && p.key != nil && actor != p.actor {
+		// No key signs another actor's game, so it would be published again and again.
+		err = fmt.Errorf("found a game of actor %q, expected one of %s: %s of the former one was lost", actor, p.actor, actorFile)
+	}
 	if err == nil {
 		if p.key != nil {
 			data = game.Seal(data, p.key)
@@ -162,10 +168,14 @@ func (p *publisher) show() {
 	p.run.status.update(func(s *Status) { s.Spooled, s.Figures.Oldest = p.spool.size(), p.spool.oldest() })
 }
 
-// confirm asks which games are on disk, until ctx ends.
+// confirm asks which games are on disk, until ctx ends. The error wraps errOtherKey.
 func (p *publisher) confirm(ctx context.Context) error {
 	for pause.For(ctx, pause.Spread(p.run.wait(confirmEvery))) {
-		if err := p.ask(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, bus.ErrNobody) {
+		err := p.ask(ctx)
+		if errors.Is(err, errOtherKey) {
+			return err
+		}
+		if err != nil && ctx.Err() == nil && !errors.Is(err, bus.ErrNobody) {
 			p.run.log.Warn("games not confirmed, they stay spooled", "error", err)
 		}
 	}
@@ -182,14 +192,10 @@ func (p *publisher) ask(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	reply, err := p.run.bus.Ask(ctx, hasService, encodeMessage(&hasRequest{Schema: messageSchema, IDs: ids}))
+	answer, err := p.question(ctx, ids)
 	if errors.Is(err, bus.ErrNobody) && p.run.identity.bare() {
 		return p.spool.remove(ids...) // a replay role of that time answers no questions: the stream has them
 	}
-	if err != nil {
-		return err
-	}
-	answer, err := parseHas(reply, len(ids))
 	if err != nil {
 		return err
 	}
@@ -222,7 +228,42 @@ func (p *publisher) ask(ctx context.Context) error {
 	return errors.Join(p.spool.remove(done...), failed)
 }
 
-// tellEvery is how often an actor tells of refused games: all of one in quarantine are.
+// errOtherKey says that no game of an actor can be stored, as others are under its name.
+var errOtherKey = errors.New("the actor's name has another key")
+
+// checkKey refuses, with an error that wraps errOtherKey, an actor whose games the replay
+// role would refuse. One that does not answer refuses nobody.
+func (p *publisher) checkKey(ctx context.Context) error {
+	if p.key == nil {
+		return nil
+	}
+	if _, err := p.question(ctx, nil); errors.Is(err, errOtherKey) {
+		return err
+	}
+	return nil
+}
+
+// question asks about games. The error wraps errOtherKey if the actor has not the key of its
+// name.
+func (p *publisher) question(ctx context.Context, ids []string) (a hasAnswer, err error) {
+	q := hasRequest{Schema: messageSchema, IDs: ids}
+	if p.key != nil {
+		q.Actor, q.Key = p.actor, hex.EncodeToString(p.key.Public().(ed25519.PublicKey))
+	}
+	reply, err := p.run.bus.Ask(ctx, hasService, encodeMessage(&q))
+	if err != nil {
+		return a, err
+	}
+	if a, err = parseHas(reply, len(ids)); err == nil && a.Key != "" {
+		err = fmt.Errorf("%w: found %s in %s, expected %s, with which the games of actor %s in the replay buffer are signed: "+
+			"if the actor has lost its directory, an operator gives its name a new key (selfplay quarantine %s --new-key --why TEXT), then the games in the spool are stored; "+
+			"if another actor has the name, give this one another name and directory", errOtherKey, q.Key, p.run.path(actorFile), a.Key, p.actor, p.actor)
+	}
+	return a, err
+}
+
+// tellEvery is the least time between two events about refused games of one actor: all games
+// of one in quarantine are refused.
 const tellEvery = time.Minute
 
 // tell tells of games that the replay buffer has refused: of the first and, some time
@@ -235,12 +276,15 @@ func (p *publisher) tell(refused []string, why map[string]string) {
 	p.refused, p.told = 0, time.Now()
 }
 
-// drain publishes everything in the spool and waits until it is on disk, or until ctx
-// ends; then it returns the last error, and the games that are left stay spooled.
+// drain publishes everything in the spool and waits until it is on disk, until ctx ends,
+// or until it is known that no game of the actor is stored; then it returns the last error,
+// and the games that are left stay spooled.
 func (p *publisher) drain(ctx context.Context) error {
 	var last error
 	for wait := 5 * time.Millisecond; p.spool.size() > 0; wait = min(2*wait, p.run.wait(confirmEvery)) {
-		if err := p.round(ctx); err != nil && ctx.Err() == nil {
+		if err := p.round(ctx); errors.Is(err, errOtherKey) {
+			return err
+		} else if err != nil && ctx.Err() == nil {
 			last = err
 		}
 		if p.spool.size() > 0 && !pause.For(ctx, wait) {

@@ -18,12 +18,14 @@ import (
 // Quarantine takes the games of an actor out of the training window and has its later
 // ones refused, or with release takes that back. Of a run on cfg's servers the replay
 // role does it, which must be working; of one in dir, which must be stopped, it is done
-// here. Games is how many stored games that changes, -1 if a role of an earlier build does
-// not say. By says who wants it, why the reason. The error wraps ErrNoActor for
-// what is no name of one, bus.ErrNobody if no replay role answers.
+// here. The role reads all stored games again before it answers; until then it is asked
+// again, for as long as Options.Patience. Games is how many stored games that changes, -1
+// if that is not known: a role of an earlier build does not say. By says who wants it, why
+// the reason. The error wraps ErrNoActor for what is no name of one, bus.ErrNobody if no
+// replay role works, bus.ErrUnavailable if none answers: it may do it yet.
 func Quarantine(ctx context.Context, dir string, cfg configs.Config, o Options, actor, by, why string, release bool) (games int64, err error) {
-	if !actorName.MatchString(actor) {
-		return 0, fmt.Errorf("%w: found %.40q, expected 1 to 24 of a-z and 0-9", ErrNoActor, actor)
+	if err := checkActorName(actor); err != nil {
+		return 0, err
 	}
 	choice, err := ChooseNet(ctx, dir, cfg, o)
 	if err != nil {
@@ -38,20 +40,46 @@ func Quarantine(ctx context.Context, dir string, cfg configs.Config, o Options, 
 	if release {
 		service = includeService
 	}
-	text, err := r.bus.Ask(ctx, service, encodeMessage(&excludeRequest{Schema: messageSchema, Actor: actor, Why: why, By: by}))
-	if errors.Is(err, bus.ErrNobody) {
-		err = fmt.Errorf("%w: no replay role of this run works, or it is of an earlier build", err)
+	request := &excludeRequest{Schema: messageSchema, Actor: actor, Why: why, By: by}
+	var text []byte
+	asked := 0
+	err = r.forAWhile(ctx, func(ctx context.Context) (err error) {
+		asked++
+		text, err = r.askReplay(ctx, service, request)
+		return err
+	})
+	if errors.Is(err, bus.ErrUnavailable) {
+		err = fmt.Errorf("%w: found no answer of the replay role, which may do it yet: selfplay audit says when it has", err)
 	}
 	if err != nil || len(text) == 0 { // as earlier builds answer
 		return -1, err
 	}
 	var answer excludeAnswer
 	err = decodeMessage(text, &answer)
+	if asked > 1 && answer.Games == 0 { // done for a request whose answer came too late
+		return -1, err
+	}
 	return answer.Games, err
+}
+
+// askReplay asks the replay role what an operator wants of it.
+func (r *Run) askReplay(ctx context.Context, service string, m message) ([]byte, error) {
+	text, err := r.bus.Ask(ctx, service, encodeMessage(m))
+	if errors.Is(err, bus.ErrNobody) {
+		err = fmt.Errorf("%w: no replay role of this run works, or it is of an earlier build", err)
+	}
+	return text, err
 }
 
 // ErrNoActor says that a text is not the name of an actor.
 var ErrNoActor = errors.New("no name of an actor")
+
+func checkActorName(name string) error {
+	if !actorName.MatchString(name) {
+		return fmt.Errorf("%w: found %.40q, expected 1 to 24 of a-z and 0-9", ErrNoActor, name)
+	}
+	return nil
+}
 
 // quarantineHere changes the buffer of a run that is stopped.
 func (r *Run) quarantineHere(ctx context.Context, actor, by, why string, release bool) (games int64, err error) {
@@ -63,7 +91,8 @@ func (r *Run) quarantineHere(ctx context.Context, actor, by, why string, release
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, buffer.Close()) }()
-	if games, err = setExcluded(buffer, actor, why, release); err != nil {
+	games, changed, err := setExcluded(buffer, actor, why, release)
+	if err != nil || !changed {
 		return 0, err
 	}
 	action := auditQuarantine

@@ -80,6 +80,18 @@ func TestExcludedActorFillsNothing(t *testing.T) {
 	}
 }
 
+// An event about refused games has the number of the whole batch, the first one, too.
+func TestQuarantineIsToldOfWholeBatch(t *testing.T) {
+	t.Parallel()
+	f := newRefusing(t)
+	before := len(events(t, f.dir))
+	f.ingest(t, replay.QuarantineBatch+1, false)
+	all := events(t, f.dir)
+	if last := all[len(all)-1]; len(all) != before+1 || last["msg"] != "game quarantined" || last["games"] != float64(f.sent) {
+		t.Errorf("%d events, the last %v, expected one of %d games", len(all)-before, last, f.sent)
+	}
+}
+
 // Refused games are told of once in a while, with their number. They are kept all the same.
 func TestQuarantineIsToldOnceInAWhile(t *testing.T) {
 	t.Parallel()

@@ -59,6 +59,12 @@ func (r *Run) awaitIngester(ctx context.Context) (*ingester, error) {
 // replayRole stores the games of all actors and answers for them, as long as no other
 // process does.
 func (r *Run) replayRole(ctx context.Context, in *ingester) error {
+	if err := r.patiently(ctx, in.mayBegin); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
 	return r.exclusive(ctx, roleReplay, replayLease, in.buffer.ID(), in.mayFollow, nil, func(ctx context.Context, _ *bus.Lease) error {
 		stop, err := in.serve()
 		if err != nil {
@@ -67,6 +73,22 @@ func (r *Run) replayRole(ctx context.Context, in *ingester) error {
 		defer stop()
 		return in.ingest(ctx)
 	})
+}
+
+// mayBegin refuses, where servers have lost the lease and with it who held it before, to store
+// games in another buffer than the one that the run's record names.
+func (in *ingester) mayBegin(ctx context.Context) error {
+	switch _, err := in.run.bus.ReadLease(ctx, replayLease); {
+	case errors.Is(err, bus.ErrUnavailable):
+		return err
+	case !errors.Is(err, bus.ErrNoLease):
+		return nil // who takes the lease asks mayFollow
+	}
+	record, err := in.run.conn.FindRun(ctx, in.run.identity.Name)
+	if err != nil && !errors.Is(err, bus.ErrNoRun) {
+		return err
+	}
+	return in.mayFollow(bus.LeaseRecord{Holder: bus.Holder{Detail: record.Buffer, Host: "another machine", Instance: "the servers have lost which"}})
 }
 
 // mayFollow refuses to store games after a holder of the role who stored them in another

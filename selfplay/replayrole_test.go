@@ -144,3 +144,46 @@ func TestOtherBufferIsRefused(t *testing.T) {
 		t.Errorf("the buffer that was replaced: found error %v, expected ErrOtherBuffer", err)
 	}
 }
+
+// Servers that have lost everything are told by the trainer which buffer has the run's games: an
+// empty one does not become the run's because it comes first.
+func TestOtherBufferIsRefusedByEmptyServers(t *testing.T) {
+	r, own := openOnServer(t)
+	dir := filepath.Join(t.TempDir(), "replay")
+	first := startReplay(t, dir, own, Options{})
+	first.await(t, "waiting for games")
+	kept, err := r.readPointers()
+	if err == nil {
+		err = r.keepOnce(t.Context(), kept, false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := r.bus.ReadLease(t.Context(), replayLease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.end(t)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server, err := bus.Open(t.Context(), bus.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	cfg := r.cfg
+	cfg.Bus.URL = "nats://" + server.Addr()
+	own.Bus.URL = cfg.Bus.URL
+	defer openRun(t, r.dir, cfg).Close()
+	other := startReplay(t, filepath.Join(t.TempDir(), "other"), own, Options{})
+	if err := <-other.done; !errors.Is(err, ErrOtherBuffer) || !strings.Contains(err.Error(), "expected "+l.Detail) {
+		t.Errorf("found error %v, expected ErrOtherBuffer with %s", err, l.Detail)
+	}
+	again := startReplay(t, dir, own, Options{})
+	again.await(t, "waiting for games")
+	again.end(t)
+	instead := startReplay(t, other.run.dir, own, Options{ReplaceBuffer: true})
+	instead.await(t, "waiting for games")
+	instead.end(t)
+}

@@ -31,11 +31,12 @@ type pointers struct {
 	// History has the values of all pointers but the settings, which have files of their
 	// own, oldest first; nil in files of earlier builds.
 	History map[string][]string `json:"history,omitempty"`
+	Buffer  string              `json:"buffer,omitempty"` // id of the run's replay buffer, as its lease says
 }
 
-// keepPointers remembers the run's pointers on disk, and puts the run onto a server
-// that has lost it: its streams, its record, its settings, its nets and pointers. It
-// works until ctx ends.
+// keepPointers remembers the run's pointers on disk. If this process is the trainer, it
+// puts the run onto a server that has lost it: its streams, its record, its settings, its
+// nets and pointers. It works until ctx ends.
 func (r *Run) keepPointers(ctx context.Context) error {
 	kept, err := r.readPointers()
 	if err != nil {
@@ -50,11 +51,7 @@ func (r *Run) keepPointers(ctx context.Context) error {
 	// played with. A server that has gone keeps nobody waiting.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
-	_, err = r.bus.Pointer(last, configKey)
-	if err == nil { // a server that has lost the run has no pointers to keep
-		err = r.lookAtPointers(last, kept, true)
-	}
-	if err != nil {
+	if err := r.lookOnce(last, kept, true); err != nil {
 		r.log.Debug("the run's pointers were not looked at when it ended", "error", err)
 	}
 	return nil
@@ -75,21 +72,55 @@ func (r *Run) readPointers() (*pointers, error) {
 	return p, nil
 }
 
-// keepOnce looks at the pointers once; with all, at their history even if no net has
-// changed.
-func (r *Run) keepOnce(ctx context.Context, kept *pointers, all bool) error {
-	_, err := r.bus.Pointer(ctx, configKey)
-	if errors.Is(err, bus.ErrNoPointer) {
-		return r.restore(ctx, kept)
+// lead makes sure that the servers have the run, and tells the others its settings. Only the
+// holder of the trainer's lease does so, or who finds no other one as it starts.
+func (r *Run) lead(ctx context.Context) error {
+	r.leading.Lock()
+	defer r.leading.Unlock()
+	err := r.leadOnce(ctx)
+	for errors.Is(err, bus.ErrConflict) { // with a trainer that starts at the same moment
+		err = r.leadOnce(ctx)
 	}
+	return err
+}
+
+func (r *Run) leadOnce(ctx context.Context) error {
+	kept, err := r.readPointers()
 	if err != nil {
 		return err
 	}
-	return r.lookAtPointers(ctx, kept, all)
+	if err := r.lookOnce(ctx, kept, false); errors.Is(err, bus.ErrNoPointer) { // lost, or being begun
+		return r.restore(ctx, kept)
+	} else if err != nil {
+		return err
+	}
+	return r.publishConfig(ctx)
+}
+
+// keepOnce looks at the pointers once; with all, at their history even if no net has
+// changed. If this process is the trainer, it puts the run onto a server that has lost it.
+func (r *Run) keepOnce(ctx context.Context, kept *pointers, all bool) error {
+	r.leading.Lock()
+	defer r.leading.Unlock()
+	err := r.lookOnce(ctx, kept, all)
+	if errors.Is(err, bus.ErrNoPointer) && slices.Contains(r.Status().Figures.Leases, trainerLease) {
+		return r.restore(ctx, kept)
+	}
+	return err
+}
+
+// lookOnce is lookAtPointers, but the error wraps bus.ErrNoPointer if the server has lost the
+// run: then it has no pointers to keep.
+func (r *Run) lookOnce(ctx context.Context, kept *pointers, all bool) error {
+	_, err := r.bus.Pointer(ctx, configKey)
+	if err == nil {
+		err = r.lookAtPointers(ctx, kept, all)
+	}
+	return err
 }
 
 // lookAtPointers writes the pointers into the directory if they are others than kept. With
-// all it looks at their history even if no net has changed.
+// all it looks at their history even if nothing else has changed.
 func (r *Run) lookAtPointers(ctx context.Context, kept *pointers, all bool) error {
 	changed := false
 	for _, key := range []string{r.currentKey(), r.candidateKey(), r.judgedKey()} {
@@ -102,6 +133,10 @@ func (r *Run) lookAtPointers(ctx context.Context, kept *pointers, all bool) erro
 		}
 		changed = changed || kept.Values[key] != p.Value
 		kept.Values[key] = p.Value
+	}
+	// A lease that is not there or cannot be read leaves what is known.
+	if l, err := r.bus.ReadLease(ctx, replayLease); err == nil && l.Detail != "" && l.Detail != kept.Buffer {
+		kept.Buffer, changed = l.Detail, true
 	}
 	if !changed && !all {
 		return nil
@@ -157,7 +192,9 @@ func (p *pointers) histories() map[string][]string {
 // restore puts the run onto a server that does not have it any more. The settings come
 // last: as long as they are missing, it is done again.
 func (r *Run) restore(ctx context.Context, kept *pointers) error {
-	r.event("the server has lost the run, giving it back", "run", r.identity.Name, "id", r.id())
+	if len(kept.Values) > 0 { // else the run may be being begun
+		r.event("the server has lost the run, giving it back", "run", r.identity.Name, "id", r.id())
+	}
 	if err := r.bus.Ensure(ctx); err != nil {
 		return err
 	}

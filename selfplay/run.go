@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -82,8 +83,9 @@ type Run struct {
 	log      *slog.Logger
 	judging  atomic.Pointer[string] // id of the net the referee is at; kept from pruning
 	books    bookCache
-	cores    *cores // that the roles of a loop share; nil: the system divides them
-	boards   boards // of the actor
+	cores    *cores     // that the roles of a loop share; nil: the system divides them
+	boards   boards     // of the actor
+	leading  sync.Mutex // held by lead and keepOnce
 }
 
 // SavedConfig returns the configuration of the run in dir; found is false if

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
@@ -25,7 +26,8 @@ type ServerWriter struct {
 
 // WriteServers opens the servers that cfg names, or if it names none the one inside the
 // process whose files are in dir, for a run that they do not have. The error wraps
-// bus.ErrRunExists if they have it. Nets are taken from dir.
+// bus.ErrRunExists if they have it or another of its name, and nothing is changed there. Nets
+// are taken from dir.
 func WriteServers(ctx context.Context, dir string, cfg configs.Config, state ServerState, o Options) (*ServerWriter, error) {
 	if state.Schema != ServerStateSchema {
 		return nil, fmt.Errorf("state of servers: found schema %d, expected %d", state.Schema, ServerStateSchema)
@@ -50,19 +52,49 @@ func (w *ServerWriter) open(ctx context.Context) (err error) {
 		return err
 	}
 	err = r.forAWhile(ctx, func(ctx context.Context) error {
-		err := r.join(ctx, bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas})
-		if err == nil {
-			_, err = r.bus.Pointer(ctx, configKey)
+		if _, err := w.registered(ctx); err != nil {
+			return err
+		}
+		err := w.missing(ctx, bus.JoinOptions{Look: true})
+		if errors.Is(err, bus.ErrMissing) || errors.Is(err, bus.ErrNoPointer) {
+			err = w.missing(ctx, bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas})
 		}
 		return err
 	})
-	if err == nil {
-		return fmt.Errorf("%w: the servers have run %s with id %s: nothing was changed there", bus.ErrRunExists, w.state.Run.Name, w.state.Run.ID)
+	if errors.Is(err, bus.ErrNoPointer) {
+		return nil
 	}
-	if !errors.Is(err, bus.ErrNoPointer) {
+	return err
+}
+
+// registered reports whether the servers' registry has the run. Another one of its name is
+// bus.ErrRunExists.
+func (w *ServerWriter) registered(ctx context.Context) (bool, error) {
+	record := w.state.Run
+	found, err := w.run.conn.FindRun(ctx, record.Name)
+	if errors.Is(err, bus.ErrNoRun) {
+		return false, nil
+	}
+	if err == nil && found.ID != record.ID {
+		err = fmt.Errorf("%w: run %s on the servers has id %s, begun at %s by build %s, expected id %s: give servers without a run of that name",
+			bus.ErrRunExists, found.Name, found.ID, found.Created.Format(time.DateTime), found.Build, record.ID)
+	}
+	return err == nil, err
+}
+
+// missing joins the run. The error is bus.ErrNoPointer if it has no settings there, which are
+// the last that it is given, and bus.ErrRunExists if it has.
+func (w *ServerWriter) missing(ctx context.Context, o bus.JoinOptions) error {
+	if err := w.run.join(ctx, o); err != nil {
+		if o.Replicas > 1 {
+			err = fmt.Errorf("%d copies of everything (--replicas says how many): %w", o.Replicas, err)
+		}
 		return err
 	}
-	return nil
+	if _, err := w.run.bus.Pointer(ctx, configKey); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: the servers have run %s with id %s: nothing was changed there; without --nats the directory alone is restored", bus.ErrRunExists, w.state.Run.Name, w.state.Run.ID)
 }
 
 // Close gives the connection back.
@@ -115,11 +147,12 @@ func (w *ServerWriter) Finish(ctx context.Context) error { return w.run.forAWhil
 
 func (w *ServerWriter) finish(ctx context.Context) error {
 	record := w.state.Run
-	if _, err := w.run.conn.FindRun(ctx, record.Name); errors.Is(err, bus.ErrNoRun) {
-		if err := w.run.conn.CreateRun(ctx, record); err != nil {
-			return err
-		}
-	} else if err != nil {
+	record.Buffer = "" // the games may come from the backup too, into a buffer with another id
+	there, err := w.registered(ctx)
+	if err == nil && !there {
+		err = w.run.conn.CreateRun(ctx, record)
+	}
+	if err != nil {
 		return err
 	}
 	rest := maps.Clone(w.state.Pointers)

@@ -51,6 +51,7 @@ type Status struct {
 	CurveKnown      int            // how many matches those are
 	FailedNet       string         // id of the net that should be played with and cannot be loaded; empty: none
 	FailedWhy       string
+	FailedHere      bool               // the fault is of this process's disk or line, as far as it knows
 	Unverifiable    []bus.Unverifiable // actors of whom a verifier cannot verify many games
 	Stalled         []bus.Stall        // stages of this process that are stuck; none: all is calm
 	Roles           [roleCount]Role    // what each role is doing or waiting for

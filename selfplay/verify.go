@@ -71,7 +71,7 @@ type verifier struct {
 	proof     []byte            // a game that was the same
 	differing int               // games that differed before there was proof
 	suspects  map[string][]byte // one of them by each actor
-	excluded  map[string]bool   // actors with a verdict
+	excluded  map[string]bool   // actors with a verdict, until games come that were asked for after it
 	stats     VerifyStats
 }
 
@@ -94,7 +94,8 @@ func newVerifier(r *Run, history func(context.Context) (actorHistory, error)) *v
 
 // run verifies a random share of the games that next returns, sealed or not, until
 // next returns io.EOF or ctx ends. Convict is called with every verdict; an actor
-// gets one. The error wraps ErrVerifier if the verifier has reason to doubt itself.
+// gets one until it is released. The error wraps ErrVerifier if the verifier has reason
+// to doubt itself.
 func (v *verifier) run(ctx context.Context, next func(context.Context) ([]byte, error), convict func(Verdict) error) error {
 	defer v.close()
 	for ctx.Err() == nil {

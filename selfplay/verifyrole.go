@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -23,6 +24,7 @@ const includeService = "replay.include"
 const (
 	auditQuarantine = "quarantine"
 	auditRelease    = "release"
+	auditNewKey     = "new-key"
 	auditSettings   = "settings"
 )
 
@@ -55,10 +57,11 @@ func (a *excludeAnswer) check() error {
 	return checkSchema(a.Schema)
 }
 
-// setExcluded excludes an actor, or with release takes it again, and returns how many
-// stored games that changes.
-func setExcluded(buffer *replay.Buffer, actor, why string, release bool) (games int64, err error) {
-	before := int64(buffer.Stats().Excluded)
+// setExcluded excludes an actor, or with release takes it again. It returns how many
+// stored games that changes, and whether it changes anything: an actor may be excluded
+// already, for the same reason.
+func setExcluded(buffer *replay.Buffer, actor, why string, release bool) (games int64, changed bool, err error) {
+	before, was := int64(buffer.Stats().Excluded), buffer.Excluded()
 	if release {
 		err = buffer.Include(actor)
 	} else {
@@ -68,7 +71,7 @@ func setExcluded(buffer *replay.Buffer, actor, why string, release bool) (games 
 	if release {
 		games = -games
 	}
-	return max(games, 0), err // segments may be deleted meanwhile
+	return max(games, 0), !slices.Equal(was, buffer.Excluded()), err // segments may be deleted meanwhile
 }
 
 // answerExclude excludes an actor.
@@ -86,14 +89,18 @@ func (in *ingester) answerChange(request []byte, release bool) ([]byte, error) {
 	if err := decodeMessage(request, &q); err != nil {
 		return nil, err
 	}
-	games, err := setExcluded(in.buffer, q.Actor, q.Why, release)
-	if err != nil {
+	// One at a time: who had no answer yet asks again, and that changes nothing.
+	in.excluding.Lock()
+	defer in.excluding.Unlock()
+	games, changed, err := setExcluded(in.buffer, q.Actor, q.Why, release)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if release {
+	case !changed:
+	case release:
 		in.run.event("actor released, its games are trained on again", "actor", q.Actor, "why", q.Why, "by", q.By)
 		in.changed(auditRelease, q)
-	} else {
+	default:
 		in.run.event("actor excluded, its games are kept but not trained on", "actor", q.Actor, "game", q.Game, "why", q.Why, "by", q.By)
 		in.changed(auditQuarantine, q)
 	}
@@ -132,9 +139,7 @@ func (r *Run) Verify(ctx context.Context) (err error) {
 		return v.run(ctx, func(ctx context.Context) ([]byte, error) {
 			r.status.set(roleVerify, "%s", v.stats)
 			r.status.update(func(s *Status) { s.Unverifiable, s.Figures.Verified = v.unverifiable(), v.stats.clone() })
-			stored, err := source.next(ctx, r)
-			v.catchingUp = !source.caughtUp
-			return stored, err
+			return v.nextOf(ctx, &source, r)
 		}, func(verdict Verdict) error { return r.convict(ctx, verdict) })
 	})
 	err = group.Wait()
@@ -143,6 +148,17 @@ func (r *Run) Verify(ctx context.Context) (err error) {
 		r.event("many games of an actor cannot be verified", "actor", u.Actor, "games", u.Games, "not_verifiable", u.Count, "why", u.Why)
 	}
 	return err
+}
+
+// nextOf returns the next game of a source. Of excluded actors no games come that are
+// asked for after that: one of whom some come was released, and may be accused again.
+func (v *verifier) nextOf(ctx context.Context, source *verifySource, r *Run) ([]byte, error) {
+	if len(source.games) == 0 {
+		clear(v.excluded)
+	}
+	stored, err := source.next(ctx, r)
+	v.catchingUp = !source.caughtUp
+	return stored, err
 }
 
 // actorHistory reads the settings that the run's actors have had.

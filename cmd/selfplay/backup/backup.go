@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,12 +44,12 @@ credentials (.token, .creds, .key, .nk, .pem) are never kept.
 
 With DIR the servers are those of the run's settings, or of --nats. Of a run on many
 machines back up the directory of each role, best in a BACKUPDIR each: in one for several,
---keep counts the backups of each directory by themselves, and restore and drill ask for
+--keep counts the backups of each directory apart, and restore and drill ask for
 --at. With --nats and --run alone the backup has what the servers know and the games that
 the replay role serves, and no checkpoints.
 
 Links in DIR are followed; one that leads to nothing, such as to a disk that is not
-mounted, is an error.`,
+mounted, is an error. So is a BACKUPDIR in DIR or behind a link there.`,
 		Example: `  selfplay backup runs/crazyhouse-laptop --output /mnt/backup/crazyhouse
   selfplay backup /data/crazyhouse --nats nats://10.0.0.1:4222 --run crazyhouse --output /mnt/backup/crazyhouse --keep 14
   selfplay backup --nats nats://10.0.0.1:4222 --run crazyhouse --output /mnt/backup/servers`,
@@ -70,7 +71,7 @@ mounted, is an error.`,
 	flags.Add(c)
 	c.Flags().StringVar(&output, "output", "", "directory of the backups; made if it is not there")
 	c.Flags().BoolVar(&o.Keys, "keys", false, "copy trainer.key and actor.json, too: whoever can read the backup can then sign nets and games of the run")
-	c.Flags().IntVar(&o.Keep, "keep", 0, "backups of the same directory that stay in BACKUPDIR, the newest and always the one just made; 0: all")
+	c.Flags().IntVar(&o.Keep, "keep", 0, "backups of the same directory that stay in BACKUPDIR, the newest and always the one just made; 0: all, each of which restore and drill read unless --at says which")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -128,7 +129,7 @@ type which struct {
 }
 
 func (o *which) add(c *cobra.Command) {
-	c.Flags().StringVar(&o.at, "at", "", "beginning of the backup's name, such as 20260102: the newest of those, which have to be of one directory")
+	c.Flags().StringVar(&o.at, "at", "", "beginning of the backup's name, such as 20260102; of several the newest, if all are of one directory; default any")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
 }
 
@@ -144,6 +145,7 @@ func (o *which) open(dir string) (*backup.Repository, *backup.Snapshot, error) {
 func newRestore() *cobra.Command {
 	var flags cli.BusFlags
 	var o which
+	var replicas int
 	c := &cobra.Command{
 		Use:   "restore BACKUPDIR DIR",
 		Short: "Bring a run back from a backup",
@@ -152,18 +154,24 @@ empty. All of it is checked by its SHA-256 first. An interrupted restore leaves 
 the same command begins again.
 
 What the run's servers knew goes to the server inside the run's process, if it has one,
-or with --nats to servers that do not have the run. The keys, unless they are in the
-backup, have to be put back before the run is started.`,
+or with --nats to servers that do not have the run; they keep as many copies of it as its
+settings say, or --replicas. Servers that have the run, or another of its name, stay as
+they are, and nothing is restored then.
+
+The keys, unless they are in the backup, have to be put back before the run is started.`,
 		Example: `  selfplay restore /mnt/backup/crazyhouse runs/crazyhouse-laptop
   selfplay restore /mnt/backup/crazyhouse /data/crazyhouse --nats nats://10.0.0.1:4222
   selfplay restore /mnt/backup/crazyhouse /tmp/look --at 20260102`,
 		Args: cli.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if !slices.Contains([]int{0, 1, 3, 5}, replicas) {
+				return fmt.Errorf("%w: --replicas: found %d, expected 1, 3 or 5", cli.ErrUsage, replicas)
+			}
 			repo, s, err := o.open(args[0])
 			if err != nil {
 				return err
 			}
-			options := backup.RestoreOptions{Build: c.Root().Version, Progress: progress(c.ErrOrStderr())}
+			options := backup.RestoreOptions{Build: c.Root().Version, Replicas: replicas, Progress: progress(c.ErrOrStderr())}
 			if c.Flags().Changed("nats") {
 				if !c.Flags().Changed("run") {
 					if err := c.Flags().Set("run", s.Name); err != nil {
@@ -194,6 +202,7 @@ backup, have to be put back before the run is started.`,
 	}
 	flags.Add(c)
 	o.add(c)
+	c.Flags().IntVar(&replicas, "replicas", 0, "copies of everything that the servers of --nats keep: 1, 3 or 5; 0: as the run's settings say, 1 without any")
 	return c
 }
 

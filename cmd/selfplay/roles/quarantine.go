@@ -37,7 +37,7 @@ func (r *ofRun) choose(c *cobra.Command, args []string) (err error) {
 func newQuarantine() *cobra.Command {
 	var r ofRun
 	var why string
-	var release bool
+	var release, newKey bool
 	c := &cobra.Command{
 		Use:   "quarantine ACTOR [DIR] --why TEXT",
 		Short: "Take an actor's games out of a run, or with --release back into it",
@@ -46,15 +46,30 @@ refused. They stay on disk and stay counted. With --release they are trained on 
 as far as they are still on disk, and later ones are taken; those that were refused
 meanwhile are gone from the run.
 
+An actor that has lost its directory has lost the key that signs its games, and if its
+settings give it the same name again, its games are refused. With --new-key, and nothing
+else, the key of the actor's next game becomes that of its name; its former games stay.
+
 ACTOR is the name that selfplay status shows. Who did it and why stands in selfplay audit.` + cli.WhichRun,
 		Example: `  selfplay quarantine h3k2ab7x --nats nats://10.0.0.1:4222 --run crazyhouse --why "its clock is broken"
-  selfplay quarantine h3k2ab7x runs/crazyhouse --release --why "it was the book"`,
+  selfplay quarantine h3k2ab7x runs/crazyhouse --release --why "it was the book"
+  selfplay quarantine a1 --nats nats://10.0.0.1:4222 --run crazyhouse --new-key --why "its disk was replaced"`,
 		Args: cli.AtLeastArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 2 || strings.TrimSpace(why) == "" {
 				return fmt.Errorf("%w: found %d arguments and --why %q, expected an actor, at most one directory, and the reason", cli.ErrUsage, len(args), why)
 			}
+			if release && newKey {
+				return fmt.Errorf("%w: found --release and --new-key, expected one of them", cli.ErrUsage)
+			}
 			if err := r.choose(c, args[1:]); err != nil {
+				return err
+			}
+			if newKey {
+				err := selfplay.NewActorKey(c.Context(), r.dir, r.cfg, r.o, args[0], cli.Person(), why)
+				if err == nil {
+					_, err = fmt.Fprintf(c.OutOrStdout(), "actor %s gets a new key: that of its next game\n", args[0])
+				}
 				return err
 			}
 			games, err := selfplay.Quarantine(c.Context(), r.dir, r.cfg, r.o, args[0], cli.Person(), why, release)
@@ -75,6 +90,7 @@ ACTOR is the name that selfplay status shows. Who did it and why stands in selfp
 	r.bus.Add(c)
 	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
 	c.Flags().BoolVar(&release, "release", false, "take the actor's games again")
+	c.Flags().BoolVar(&newKey, "new-key", false, "take games signed by a new key of the actor, which has lost the former one; excludes and releases nothing")
 	return c
 }
 
@@ -85,7 +101,7 @@ func newAudit() *cobra.Command {
 		Use:   "audit [DIR]",
 		Short: "Say who did what to a run",
 		Long: `Say who did what to a run and why, the newest last: nets published, promoted, rolled back
-to and withdrawn; actors quarantined and released; settings changed. The server keeps
+to and withdrawn; actors quarantined, released and given a new key; settings changed. The server keeps
 the newest 512 entries, and of nets that the gate published the newest 64.` + cli.WhichRun,
 		Example: `  selfplay audit runs/crazyhouse-laptop
   selfplay audit --nats nats://10.0.0.1:4222 --run crazyhouse --json | jq 'select(.action == "quarantine")'`,

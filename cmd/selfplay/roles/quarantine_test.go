@@ -41,6 +41,9 @@ func TestQuarantineOfStoppedRun(t *testing.T) {
 	if out, stderr, code := run(t, "quarantine", "local", dir, "--why", "mended", "--release"); code != 0 || out != "actor local is released: its games are trained on again\n" {
 		t.Errorf("exit %d, output %q, error %q", code, out, stderr)
 	}
+	if _, stderr, code := run(t, "quarantine", "local", dir, "--why", "gone", "--new-key"); code != 1 || !strings.Contains(stderr, "no key of actor local") {
+		t.Errorf("an actor without a key: exit %d, error %q", code, stderr)
+	}
 	out, stderr, code := run(t, "audit", dir)
 	lines := strings.Split(out, "\n")
 	if code != 0 || len(lines) != 4 || !strings.Contains(lines[1], "quarantine  local  broken") || !strings.Contains(lines[2], "release     local  mended") {
@@ -50,12 +53,13 @@ func TestQuarantineOfStoppedRun(t *testing.T) {
 
 func TestQuarantineUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"quarantine":               "found 0 arguments",
-		"quarantine a":             `--why ""`,
-		"quarantine a --why x":     "neither the directory of a run nor both --nats and --run",
-		"quarantine a b c --why x": "found 3 arguments",
-		"audit a b":                "found 2 arguments",
-		"audit --nats nats://a":    "neither the directory",
+		"quarantine":                                 "found 0 arguments",
+		"quarantine a":                               `--why ""`,
+		"quarantine a --why x":                       "neither the directory of a run nor both --nats and --run",
+		"quarantine a b c --why x":                   "found 3 arguments",
+		"quarantine a b --why x --release --new-key": "expected one of them",
+		"audit a b":                                  "found 2 arguments",
+		"audit --nats nats://a":                      "neither the directory",
 	} {
 		if _, stderr, code := run(t, strings.Fields(args)...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d, error %q, expected %q", args, code, stderr, want)

@@ -137,6 +137,7 @@ is the same for one process and for many.` + common,
 	o.add(c)
 	o.config.AddOwn(c)
 	c.Flags().IntVar(&workers, "workers", 1, "games played at the same time; 0: only hand them out")
+	c.Flags().Lookup("workers").DefValue = "gate.concurrency, 2 unless set"
 	return c
 }
 

@@ -1,0 +1,185 @@
+package selfplay
+
+import (
+	"context"
+	"crypto/ed25519"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/nets"
+)
+
+// unreadable is the content of a net that nobody can read.
+const unreadable = "no net at all"
+
+// storeUnreadable puts a net of that content, which the run's trainer has signed, into the
+// local store.
+func storeUnreadable(t *testing.T, r *Run) {
+	t.Helper()
+	id, _, err := r.store.Put(strings.NewReader(unreadable), nets.KindNNUE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := nets.Manifest{Schema: nets.ManifestSchema, ID: id, Size: int64(len(unreadable)), Kind: nets.KindNNUE, Variant: r.cfg.Variant, Generation: 1}
+	if err := m.Sign(r.key); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.store.PutManifest(m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What everyone finds in a net speaks against it; that it cannot be fetched or kept does not.
+func TestWhoseFaultAFailureIs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T, r *Run, id string) (net string)
+		unfit bool
+	}{
+		"a disk that takes nothing": {func(t *testing.T, r *Run, id string) string {
+			if err := os.RemoveAll(r.path(netsDir)); err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}, false},
+		"a net that no server has": {func(*testing.T, *Run, string) string { return nets.Hash([]byte("nowhere")) }, false},
+		"another trainer's net": {func(t *testing.T, r *Run, id string) string {
+			key, err := nets.CreateKey(filepath.Join(t.TempDir(), "other.key"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.public = key.Public().(ed25519.PublicKey)
+			return id
+		}, true},
+		"a net of another variant": {func(_ *testing.T, r *Run, id string) string { r.cfg.Variant = "chess"; return id }, true},
+		"a net that cannot be read": {func(t *testing.T, r *Run, _ string) string {
+			storeUnreadable(t, r)
+			return nets.Hash([]byte(unreadable))
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+			defer r.Close()
+			p := bus.Pointer{Value: c.spoil(t, r, offerNet(t, r, 1))}
+			f := newFollower(r)
+			err := f.load(t.Context(), p)
+			if err == nil || isUnfit(err) != c.unfit {
+				t.Fatalf("error %v, the net's own fault: %t, expected %t", err, isUnfit(err), c.unfit)
+			}
+			f.failed(p, err)
+			if s := r.Status(); s.FailedNet != p.Value || s.FailedHere == c.unfit {
+				t.Errorf("the status tells of net %s, the fault is here: %t", s.FailedNet, s.FailedHere)
+			}
+		})
+	}
+}
+
+// A net that actors have no room for is told of and not withdrawn.
+func TestFullDiskWithdrawsNoNet(t *testing.T) {
+	t.Parallel()
+	cfg := smallConfig(t)
+	cfg.Gate.Enabled = false
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
+	defer r.Close()
+	j := newReferee(r)
+	id := offerNet(t, r, 1)
+	if _, err := j.judgeNewest(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(r.path(netsDir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := newFollower(r).sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.announce(ctx, "a") }()
+	for end := time.After(patience); ; {
+		members, err := r.bus.Members(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(members) == 1 && members[0].FailedNet == id {
+			break
+		}
+		select {
+		case <-end:
+			t.Fatalf("found %+v, expected a process that cannot load net %s", members, id)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if err := j.takeBack(t.Context(), r.bus.SetPointer); err != nil {
+		t.Fatal(err)
+	}
+	if got := netAt(t, r, r.currentKey()).Net; got != id {
+		t.Errorf("current %q, expected %s", got, id)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A net that could not be fetched at first and then proves to be unfit is told of as unfit.
+func TestFetchedNetIsFoundUnfit(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	defer r.Close()
+	changes, done := make(chan bus.Pointer, 1), make(chan struct{})
+	changes <- bus.Pointer{Value: nets.Hash([]byte(unreadable))}
+	go func() {
+		newFollower(r).loadEach(t.Context(), changes)
+		close(done)
+	}()
+	await := func(here bool) {
+		t.Helper()
+		for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+			if s := r.Status(); s.FailedNet != "" && s.FailedHere == here {
+				return
+			} else if time.Now().After(end) {
+				t.Fatalf("net %q failed, here: %t, expected %t", s.FailedNet, s.FailedHere, here)
+			}
+		}
+	}
+	await(true)
+	storeUnreadable(t, r)
+	await(false)
+	close(changes)
+	<-done
+}
+
+// An actor that still plays with the net that a withdrawal goes back to has no failed net.
+func TestWithdrawalClearsFailure(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	r := openRun(t, dir, smallConfig(t))
+	defer r.Close()
+	good, missing := offerNet(t, r, 1), nets.Hash([]byte("nowhere"))
+	back := nets.Record{Schema: nets.RecordSchema, Net: good, Generation: 1, Action: nets.Withdraw, By: "referee@host", From: missing}
+	f := newFollower(r)
+	changes, done := make(chan bus.Pointer), make(chan struct{})
+	go func() {
+		f.loadEach(t.Context(), changes)
+		close(done)
+	}()
+	for _, value := range []string{good, missing, back.String()} { // each is taken before the next is sent
+		select {
+		case changes <- bus.Pointer{Value: value}:
+		case <-time.After(patience):
+			t.Fatalf("%s was not taken", value)
+		}
+	}
+	close(changes)
+	<-done
+	if s := r.Status(); f.current().ID != good || s.FailedNet != "" || s.FailedWhy != "" {
+		t.Errorf("plays with net %s, failed %q (%s), expected %s and none", f.current().ID, s.FailedNet, s.FailedWhy, good)
+	}
+	if !strings.Contains(eventsOf(t, r), "net could not be loaded, playing on with the old one") {
+		t.Error("the failure is not in the log")
+	}
+}
