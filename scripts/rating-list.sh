@@ -28,7 +28,8 @@
 # With MARGIN=25 the script goes on until every rating is known to ± 25 Elo, by pairs of
 # games: again and again "rate --plan" says which two players of the list have to play, as
 # those games lower the errors most for their time, and these two play up to 40 more. It
-# ends with exit code 1 if no games between players of the list help any more.
+# ends with exit code 1 if no games between players of the list help any more, as those of
+# players more than 400 Elo apart.
 #
 # Environment: SELFPLAY is our program, by default built from this tree; ANCHOR is
 # NAME=ELO for rate, by default none: the mean is 0 then; MARGIN as above, by default none.
@@ -90,7 +91,7 @@ ratings() {
 }
 
 # next: prints the two players who have to play next, as numbers of the list, and how many
-# games, or nothing if there is no plan.
+# games, or nothing if no games help.
 next() {
   awk -v list="${names[*]}" '
     BEGIN { n = split(list, name); for (i = 1; i <= n; i++) number[name[i]] = i - 1 }
@@ -113,13 +114,13 @@ while [ -n "${MARGIN:-}" ] && read -r i j more < <(next); do
   before=$(played "$i" "$j")
   meet "$i" "$j" $((before + more))
   if [ "$(played "$i" "$j")" -eq "$before" ]; then
-    echo "rating-list: found no openings left for ${names[i]} and ${names[j]}, expected more games: give a larger book with --openings" >&2
+    echo "rating-list: found no openings left for ${names[i]} and ${names[j]}, expected more games: give a larger one with --book" >&2
     exit 1
   fi
   ratings
 done
 cat "$dir/ratings.txt"
-if [ -n "${MARGIN:-}" ] && grep -q '^no plan for' "$dir/ratings.txt"; then
-  echo "rating-list: found errors above ± $MARGIN that no games between players of $list bring down, expected players at most 400 Elo apart: add some between them to the list" >&2
+if [ -n "${MARGIN:-}" ] && grep -q '^plan for' "$dir/ratings.txt"; then
+  echo "rating-list: found errors above ± $MARGIN that no games between players of $list bring down, expected players at most 400 Elo apart and an ANCHOR without a deviation: add players between them, or leave out who is too far away" >&2
   exit 1
 fi

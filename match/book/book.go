@@ -74,7 +74,7 @@ func (b *Book) Shuffled(seed uint64) (entries []Entry, distinct int) {
 // Options say how to read a book.
 type Options struct {
 	// Plies is how many plies of the games in a PGN book an opening has at
-	// most; 0 means all.
+	// most; 0 means all. Positions are refused with it.
 	Plies int
 }
 
@@ -92,6 +92,8 @@ func Read(r io.Reader, v *chess.Variant, o Options) (*Book, error) {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if bytes.HasPrefix(text, []byte("[")) {
 		err = b.readPGN(text, o.Plies)
+	} else if o.Plies > 0 {
+		err = fmt.Errorf("%w: found positions, expected games of PGN, whose plies can be cut", ErrBad)
 	} else {
 		err = b.readEPD(string(text))
 	}

@@ -46,8 +46,8 @@ func orAll(list []int, players int) []int {
 
 // A Plan is a list of matches that brings the errors of ratings down to a margin.
 type Plan struct {
-	Matches []PlannedMatch // the one that is worth most first; none if no games reach the margin
-	Errors  Covariance     // of the ratings, as expected after all matches that were tried
+	Matches []PlannedMatch // the one that is worth most first; none if no games help
+	Errors  Covariance     // of the ratings, as expected after all matches
 	Reached bool           // whether all targets are expected within the margin
 }
 
@@ -62,16 +62,18 @@ const (
 	planStep  = 20        // games that a plan takes at a time
 	planMost  = 1_000_000 // games of a plan
 	planReach = 400       // Elo between players who are to meet
+	planLeast = 0.002     // of the mean excess of a target, what a step has to save
 	minMargin = 0.1       // Elo
 )
 
 // Plan chooses games between players who have met and are at most 400 Elo apart, beyond
-// which the model is less sure than it seems, so that the errors of the targets fall
-// to the margin in as little time as may be. The errors now are those of r, or those by
-// resampling. It takes step by step the match that saves most of the variances above the
-// margin for its time, up to a million games. A game of two players, with the expected score p and draws D, tells
-// their difference with the variance (p(1−p) − D/4)/(p(1−p))² in natural units, and
-// lowers the errors of all players as far as these depend on that difference.
+// which the model is less sure than it seems, so that the errors of the targets fall to the
+// margin in as little time as may be. The errors now are those of r, or those by resampling.
+// It takes step by step the match that saves most of the variances above the margin for its
+// time, up to a million games, and ends where nothing saves much: an error can be out of
+// reach. A game of two players, with the expected score p and draws D, tells their difference
+// with the variance (p(1−p) − D/4)/(p(1−p))² in natural units, and lowers the errors of all
+// players as far as these depend on that difference.
 //
 // The time of a game is the mean of the games with a known time between its players, or
 // else of all games with one; if there are none, games count instead. An error wraps
@@ -95,13 +97,15 @@ func (p *Pool) Plan(ctx context.Context, r *Ratings, errors Covariance, c PlanCo
 			return nil, err
 		}
 		best, worth := -1, 0.0
+		least := w.total() * planLeast / float64(len(w.targets))
 		for i := range w.meetings {
-			if v := w.saved(&w.meetings[i]) / w.meetings[i].seconds; v > worth {
+			saved := w.saved(&w.meetings[i])
+			if v := saved / w.meetings[i].seconds; saved > least && v > worth {
 				best, worth = i, v
 			}
 		}
 		if best < 0 {
-			break // all within the margin, or nothing brings them nearer
+			break // all within the margin, or nothing brings them much nearer
 		}
 		w.play(&w.meetings[best])
 	}
@@ -184,6 +188,14 @@ func (w *planner) excess(player int, less float64) float64 {
 	return max(w.errors.values[player*(w.errors.n+1)]-less-w.most, 0)
 }
 
+// total returns how far the targets' variances are above the margin's, in all.
+func (w *planner) total() (sum float64) {
+	for _, t := range w.targets {
+		sum += w.excess(t, 0)
+	}
+	return sum
+}
+
 // saved returns what planStep games of a meeting take from the variances of the targets
 // above the margin.
 func (w *planner) saved(m *meeting) float64 {
@@ -220,9 +232,6 @@ func (w *planner) plan(timed bool) *Plan {
 	plan := &Plan{Errors: w.errors, Reached: true}
 	for _, t := range w.targets {
 		plan.Reached = plan.Reached && w.excess(t, 0) == 0
-	}
-	if !plan.Reached {
-		return plan
 	}
 	for _, m := range w.order {
 		match := PlannedMatch{Players: [2]int{m.a, m.b}, Games: m.games}

@@ -51,10 +51,6 @@ func (r *PlanReport) writeText(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "\nplan: nothing to play, the widest error is ± %.1f, of %s\n", widest.Now, widest.Name)
 		return err
 	}
-	if !r.Reached {
-		_, err := fmt.Fprintf(w, "\nno plan for ± %g: a plan has at most a million games, only between players who can play, have met and are at most 400 Elo apart, and an anchor with a deviation keeps its error; the widest error now is ± %.1f, of %s\n", r.Margin, widest.Now, widest.Name)
-		return err
-	}
 	games, seconds := 0, 0.0
 	for _, m := range r.Matches {
 		games += m.Games
@@ -65,6 +61,12 @@ func (r *PlanReport) writeText(w io.Writer) error {
 		fmt.Fprintf(w, " of %v one after the other", time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	}
 	fmt.Fprintf(w, "; the widest error now is ± %.1f, of %s\n", widest.Now, widest.Name)
+	if !r.Reached {
+		fmt.Fprintln(w, "not enough: only players who can play, have met and are at most 400 Elo apart are paired, and games do not take away what the deviations of all anchors leave open")
+	}
+	if len(r.Matches) == 0 {
+		return nil
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "games\ttime\t  players")
 	for _, m := range r.Matches {

@@ -83,10 +83,10 @@ type Ratings struct {
 
 	White   float64 // White's advantage, Elo
 	WhiteSD float64 // its standard deviation; 0 if it was fixed
-
-	whitePriors float64 // the part of its variance that comes of the deviations of anchors
 	// DrawRate is the probability in [0,1] that players with equal chances draw.
 	DrawRate float64
+
+	whitePriors float64 // of WhiteSD's variance, the part that comes of the deviations of anchors
 }
 
 // Fit rates the players. An error wraps [ErrPool], [ErrUnconnected] or

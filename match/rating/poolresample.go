@@ -22,8 +22,8 @@ type Resampling struct {
 // as many blocks as there are are drawn with replacement and rated, samples
 // times, and the spread of the ratings is taken. It needs no model of draws
 // and keeps what hangs together within a block, as a pair of games does by its
-// opening. Of anchors with deviations no games tell more: to the spread is added what the
-// fit has of them. The samples follow from rng. An error wraps [ErrPool], or is that of
+// opening. Drawing games anew does not show what the deviations of anchors do: the part of
+// the fit's errors that comes of them, Priors, is added to the spread. The samples follow from rng. An error wraps [ErrPool], or is that of
 // ctx.
 func (p *Pool) Resample(ctx context.Context, c PoolConfig, fit *Ratings, samples int, rng *rand.Rand) (*Resampling, error) {
 	if err := c.Validate(len(p.names)); err != nil {

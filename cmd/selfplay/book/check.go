@@ -42,7 +42,7 @@ func newBookCheckCommand() *cobra.Command {
 manifest, FILE.json, exit 1 if the book is not the one it was written for.
 
 With --games, play that number of games of --player against itself, each from
-another opening, so at most as many as the book has, and print what White scores;
+another opening, so at most as many as the book has different ones, and print what White scores;
 --record adds that to the manifest.
 
 ` + player.Help,

@@ -35,8 +35,7 @@ func (o *Openings) Openings(v *chess.Variant, seed uint64) (match.Openings, erro
 	if err := Needs(o.flags, "--book none", random, "opening-min", "opening-max"); err != nil {
 		return match.Openings{}, err
 	}
-	own := o.book == "" || o.book == "default"
-	if err := Needs(o.flags, "a --book of PGN", !random && !own, "book-plies"); err != nil {
+	if err := Needs(o.flags, "a --book of PGN", !random, "book-plies"); err != nil {
 		return match.Openings{}, err
 	}
 	if o.min < 0 || o.max < o.min || o.max >= game.MaxGamePlies {
