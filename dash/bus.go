@@ -32,10 +32,10 @@ func (w *Watch) readNets(ctx context.Context, v *selfplay.Overview) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.servers.netsAre, w.servers.manifests = key, map[string]nets.Manifest{}
-	passed := map[string]time.Time{}
+	passed := map[string]bool{}
 	for _, c := range changes {
 		if c.Net != "" && c.Error == "" && c.Action != nets.Rollback {
-			passed[c.Net] = c.Time
+			passed[c.Net] = true
 		}
 	}
 	w.servers.offered = nil

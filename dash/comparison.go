@@ -280,7 +280,7 @@ var figures = []struct {
 		return CompareFigure{r.Loss, r.LossSD}, r.Measured > 0
 	}},
 	{Column{"winner", "winner, %", 1}, func(r *lab.Row, _ *lab.Times) (CompareFigure, bool) {
-		return CompareFigure{100 * r.Winner.Mean, 100 * r.Winner.SD}, r.Measured > 0
+		return CompareFigure{100 * r.Winner.Mean, 100 * r.Winner.SD}, r.WithResult() > 0
 	}},
 	{Column{"inputs", "inputs", 0}, countOf(func(r *lab.Row, _ *lab.Times) float64 { return float64(r.Cost.Inputs) })},
 	{Column{"active", "active", 1}, countOf(func(r *lab.Row, _ *lab.Times) float64 { return r.Cost.Mean })},

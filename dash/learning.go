@@ -44,13 +44,13 @@ type Counts struct {
 	NoError int `json:"no_error"` // matches among those passed whose Elo has no finite error
 }
 
-// Strength is the sum of the Elo of each net over the one before, with what the errors of
-// the matches, which are independent, add up to.
+// Strength is the sum of the Elo of each net over the one it was matched with, and what the
+// errors of the matches, which are independent, add up to.
 type Strength struct {
 	Time       time.Time `json:"time"`
 	Generation int       `json:"generation"`
 	Games      *float64  `json:"games"`  // stored when it was offered; nil: not known
-	Elo        float64   `json:"elo"`    // of this net over the one before
+	Elo        float64   `json:"elo"`    // of this net over the one it was matched with
 	Margin     *float64  `json:"margin"` // half of its 95 % interval; nil: not finite
 	Sum        float64   `json:"sum"`
 	Error      float64   `json:"error"` // half of the sum's 95 % interval, of the matches whose margin is finite

@@ -71,7 +71,7 @@ func (w *Watch) netList() (Nets, error) {
 	offered := w.events.curve.Offered
 	for _, o := range slices.Backward(offered[max(0, len(offered)-mostNets):]) {
 		line := NetLine{OfferedNet: o}
-		if _, ok := w.servers.passed[o.Net]; ok {
+		if w.servers.passed[o.Net] {
 			line.Verdict = verdictText(true)
 		}
 		if m, ok := manifests[o.Net]; ok {

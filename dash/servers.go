@@ -27,7 +27,7 @@ type servers struct {
 	// Of a run without a directory here:
 	netsAre   string // the records at which the nets were read
 	manifests map[string]nets.Manifest
-	passed    map[string]time.Time // when the nets that were played with were chosen
+	passed    map[string]bool // nets that were published or promoted
 	offered   []selfplay.OfferedNet
 	verdicts  []selfplay.JudgedNet // of the gate, the newest last
 	known     int                  // verdicts that the referee has told, or said that there are

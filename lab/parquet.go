@@ -115,7 +115,7 @@ func (r *Results) parquetRow(i int) parquetLine {
 	if row.Measured > 0 {
 		line.Loss, line.Scores = &row.Loss, &row.Scores.Mean
 	}
-	if row.withResult() > 0 {
+	if row.WithResult() > 0 {
 		line.Results, line.Winner = &row.Results.Mean, &row.Winner.Mean
 	}
 	if p := row.Puzzles; p != nil {
@@ -134,7 +134,7 @@ func (r *Results) parquetSeed(i, s int) parquetLine {
 	if row.Measured > 0 {
 		line.Loss, line.Scores = &row.Losses[s], &row.Scores.Seeds[s]
 	}
-	if row.withResult() > 0 {
+	if row.WithResult() > 0 {
 		line.Results, line.Winner = &row.Results.Seeds[s], &row.Winner.Seeds[s]
 	}
 	if p := row.Puzzles; p != nil {

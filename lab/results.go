@@ -85,9 +85,9 @@ func lossKind(c *configs.Learn) string {
 	return fmt.Sprintf("%s (lambda %s, net_scale %g)", c.Loss, c.Lambda, c.NetScale)
 }
 
-// withResult is as many as Measured if there are results among the held-out positions, else 0,
+// WithResult is as many as Measured if there are results among the held-out positions, else 0,
 // as the loss of results is then.
-func (r *Row) withResult() int {
+func (r *Row) WithResult() int {
 	if r.Results.Mean == 0 {
 		return 0
 	}

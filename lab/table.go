@@ -38,10 +38,10 @@ func (r *Results) columns() [2][]column {
 		column{"loss", func(r *Row, _ *Times) string { return ifCounted(r.Measured, r.lossText(r.Loss, r.LossSD)) }, false},
 		column{"of scores", func(r *Row, _ *Times) string { return ifCounted(r.Measured, r.lossText(r.Scores.Mean, r.Scores.SD)) }, false},
 		column{"of results", func(r *Row, _ *Times) string {
-			return ifCounted(r.withResult(), r.lossText(r.Results.Mean, r.Results.SD))
+			return ifCounted(r.WithResult(), r.lossText(r.Results.Mean, r.Results.SD))
 		}, false},
 		column{"winner", func(r *Row, _ *Times) string {
-			return ifCounted(r.withResult(), r.spreadText(100*r.Winner.Mean, 100*r.Winner.SD, 2))
+			return ifCounted(r.WithResult(), r.spreadText(100*r.Winner.Mean, 100*r.Winner.SD, 2))
 		}, false})
 	return [2][]column{came, {
 		name,
@@ -178,7 +178,8 @@ func cut(text string, n int) string {
 }
 
 // Legend says what the columns are.
-const Legend = `± is half of the 95 % interval, from openings, or puzzles, and seeds; puzzles: solved, in percent;
+const Legend = `± is half of the 95 % interval, from openings, or puzzles, from seeds, and from given ratings that have a
+deviation; puzzles: solved, in percent;
 loss: held out, mean over seeds with the deviation of its last digits; winner: named of held-out games, in percent;
 inputs: without the dead ones, which no legal game makes active; active: rows of a perspective in a position, mean/most;
 moved: rows that a move changes; eval/s, node/s: by CPU time; pos/s: of training`
@@ -204,10 +205,10 @@ var csvColumns = []struct {
 	{"loss_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Measured, r.LossSD) }},
 	{"loss_scores", func(r *Row, _ *Times) string { return measured(r.Measured, r.Scores.Mean) }},
 	{"loss_scores_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Measured, r.Scores.SD) }},
-	{"loss_results", func(r *Row, _ *Times) string { return measured(r.withResult(), r.Results.Mean) }},
-	{"loss_results_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.withResult(), r.Results.SD) }},
-	{"winner_named", func(r *Row, _ *Times) string { return measured(r.withResult(), r.Winner.Mean) }},
-	{"winner_named_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.withResult(), r.Winner.SD) }},
+	{"loss_results", func(r *Row, _ *Times) string { return measured(r.WithResult(), r.Results.Mean) }},
+	{"loss_results_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.WithResult(), r.Results.SD) }},
+	{"winner_named", func(r *Row, _ *Times) string { return measured(r.WithResult(), r.Winner.Mean) }},
+	{"winner_named_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.WithResult(), r.Winner.SD) }},
 	{"puzzles", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.Share }) }},
 	{"puzzles_low", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.Low }) }},
 	{"puzzles_high", func(r *Row, _ *Times) string { return solvedPart(r, func(s *Solved) float64 { return s.High }) }},

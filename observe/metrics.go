@@ -193,7 +193,7 @@ var gateMetrics = []metric{
 		e(prometheus.CounterValue, float64(o.Status.Figures.Failed), "failed")
 	}),
 	gaugeOf(gate, "gate_judged_generation", "Generation of the newest candidate judged by this process.", func(o *selfplay.Observation) float64 { return float64(o.Status.Figures.Judged) }),
-	newMetric(gate, "gate_elo", "Elo of the newest candidate judged over the net before; none if all its games were won, or lost.", nil, func(o *selfplay.Observation, e emit) {
+	newMetric(gate, "gate_elo", "Elo of the newest candidate judged over the net it was matched with; none if all its games were won, or lost.", nil, func(o *selfplay.Observation, e emit) {
 		if elo := o.Status.Figures.Elo; elo.Valid {
 			e(prometheus.GaugeValue, elo.Value)
 		}

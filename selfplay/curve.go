@@ -187,7 +187,7 @@ func (c *Curve) Figure() *figure.Figure {
 			low, high = append(low, p.Sum-p.Error), append(high, p.Sum+p.Error)
 		}
 		f.Rows = append(f.Rows, []figure.Panel{&figure.Lines{
-			Title: "strength, by the gate's matches, with the 95 % interval", XLabel: "games stored", YLabel: "sum of Elo over the net before",
+			Title: "strength, by the gate's matches, with the 95 % interval", XLabel: "games stored", YLabel: "sum of Elo over the first player",
 			Curves: []figure.Curve{{X: x, Y: y, Low: low, High: high}},
 		}})
 	}

@@ -186,7 +186,9 @@ func (j *journal) draw(path, title string) error {
 		}
 		if l := e.HeldOut; l != nil && l.Positions > 0 {
 			put(&held, e, l.Mean)
-			put(&sign, e, l.SignAccuracy)
+			if l.Decided > 0 {
+				put(&sign, e, l.SignAccuracy)
+			}
 			if l.Triples > 0 {
 				put(&ranked, e, l.Ranked)
 			}

@@ -100,7 +100,7 @@ func TestScaleByWeights(t *testing.T) {
 	}
 	near("all", s.ScoreScale, scales[0])
 	for i, name := range data {
-		alone := fmt.Sprintf("score scale of %s, weight %d alone: ", name, weights[i])
+		alone := fmt.Sprintf("score scale of %s, weight %d, fitted alone: ", name, weights[i])
 		_, text, _ := strings.Cut(out.String(), alone)
 		var found float64
 		if _, err := fmt.Sscan(text, &found); err != nil {
@@ -159,7 +159,7 @@ func TestUnfitted(t *testing.T) {
 			t.Errorf("%s: found a scale of %g, error %v, expected that of the checkpoint, 555", cfg.Kind, s.ScoreScale, err)
 		}
 		var text strings.Builder
-		if err := s.Print(&text); err != nil || !strings.Contains(text.String(), "of results -;") {
+		if err := s.Print(&text); err != nil || !strings.Contains(text.String(), "of results -\n") {
 			t.Errorf("%s: printed %q, error %v, expected no loss of results", cfg.Kind, text.String(), err)
 		}
 	}

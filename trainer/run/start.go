@@ -40,6 +40,9 @@ func (r *runner) start(lambda trainer.Schedule) error {
 	}
 	if err == nil {
 		fmt.Fprintf(r.Out, "score scale %.0f raw units per unit of log-odds, offset %.1f, fitted to %d positions", found.Scale, found.Offset, len(samples))
+		if len(r.source.sets) > 1 {
+			fmt.Fprint(r.Out, " drawn by weight, of small sets the same ones several times")
+		}
 		if ScoresOf(r.model) != found {
 			fmt.Fprint(r.Out, "; the offset is not used (fit_offset)")
 		}
@@ -57,11 +60,11 @@ func (r *runner) scalesApart() {
 	}
 	for i, set := range r.source.sets {
 		offset, scale, err := nnuefit.FitScale(set.Some(scaleSamples))
-		text := fmt.Sprintf("%.0f, offset %.1f", scale, offset)
+		text := fmt.Sprintf("%.0f raw units per unit of log-odds, offset %.1f", scale, offset)
 		if err != nil {
 			text = err.Error()
 		}
-		fmt.Fprintf(r.Out, "score scale of %s alone: %s\n", r.source.titles[i], text)
+		fmt.Fprintf(r.Out, "score scale of %s, fitted alone: %s\n", r.source.titles[i], text)
 	}
 }
 

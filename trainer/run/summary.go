@@ -204,8 +204,11 @@ func (s *Summary) Print(w io.Writer) error {
 		loss *trainer.Loss
 	}{{"held out", &s.HeldOut}, {"newest games", &s.Newest}} {
 		if m.loss.Positions > 0 {
-			fmt.Fprintf(w, "%s: loss %.6f, of scores %.6f, of results %s; names the winner of %.2f %% of %d decided positions\n",
-				m.name, m.loss.Mean, m.loss.Score, ofResults(m.loss), 100*m.loss.SignAccuracy, m.loss.Decided)
+			fmt.Fprintf(w, "%s: loss %.6f, of scores %.6f, of results %s", m.name, m.loss.Mean, m.loss.Score, ofResults(m.loss))
+			if m.loss.Decided > 0 {
+				fmt.Fprintf(w, "; names the winner of %.2f %% of %d decided positions", 100*m.loss.SignAccuracy, m.loss.Decided)
+			}
+			fmt.Fprintln(w)
 		}
 		if m.loss.Moves > 0 {
 			fmt.Fprintf(w, "%s: names the move of %.2f %% of %d positions, at a loss of %.6f\n",

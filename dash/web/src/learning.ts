@@ -144,7 +144,7 @@ export const learning: MakeView = root => {
     if (l.matches.length === 0) matches.replaceChildren(h('li', {}, 'No match is known.'))
     judged.show(l.judged.length === 0 ? null : table('Verdicts of the gate, the newest first', ['time', 'generation', 'verdict', 'Elo', 'games', 'why'],
       l.judged.slice(0, shownRows).map(j => [clock(j.time), j.candidate, j.passed ? 'passed' : 'failed', estimate(j.elo), j.games, j.reason])))
-    strengthTable.show(!newest ? null : table('Nets that passed, the newest first', ['time', 'generation', 'games stored', 'Elo over the net before', 'sum', '±'],
+    strengthTable.show(!newest ? null : table('Nets that passed, the newest first', ['time', 'generation', 'games stored', 'Elo over the net it was matched with', 'sum', '±'],
       [...l.strength].reverse().slice(0, shownRows).map(p => [day(p.time), p.generation, number(p.games), signed(p.elo, 1) + (p.margin === null ? '' : ` ± ${p.margin.toFixed(1)}`), signed(p.sum), p.error.toFixed(0)])))
     lossTable.show(l.offered.length === 0 ? null : table('Nets offered, the newest first', ['time', 'generation', 'step', 'games', 'loss', 'of scores', 'of results', 'signs right'],
       [...l.offered].reverse().slice(0, shownRows).map(p => [clock(p.time), p.generation, number(p.step), number(p.games), loss(p.held_out_loss), loss(p.score_loss), loss(p.result_loss), p.sign_accuracy > 0 ? percent(p.sign_accuracy) : '–'])))
