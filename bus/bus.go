@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -143,10 +144,24 @@ func (c *Conn) Join(ctx context.Context, id string, o JoinOptions) (*Bus, error)
 	if err := b.join(ctx); err != nil {
 		return nil, fmt.Errorf("join run %.80q: %w", id, err)
 	}
+	b.warnOfSmallDisk()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !o.Look { // who looked first, to see what there is, goes on with this one
+		c.joined = slices.DeleteFunc(c.joined, func(old *Bus) bool { return old.id == id && old.opt.Look })
+	}
 	c.joined = append(c.joined, b)
 	return b, nil
+}
+
+// Make makes sure of the objects of the run with the given id as Join does, without joining
+// it: the sizes of o are given now, and not again when a lost connection is back.
+func (c *Conn) Make(ctx context.Context, id string, o JoinOptions) error {
+	b := &Bus{conn: c, id: id, opt: o, js: c.js}
+	if err := b.join(ctx); err != nil {
+		return fmt.Errorf("make run %.80q: %w", id, err)
+	}
+	return nil
 }
 
 func (b *Bus) join(ctx context.Context) error {
@@ -171,7 +186,6 @@ func (b *Bus) join(ctx context.Context) error {
 		return mapUnavailable(mapFull(err, "the server's store"))
 	}
 	b.objects, b.joined = objects, objects.games.CachedInfo().Config
-	b.warnOfSmallDisk()
 	if b.opt.Replicas > 1 {
 		if _, err := b.conn.registry(ctx, b.opt.Replicas); err != nil {
 			return fmt.Errorf("bucket %s: %w", registryName, mapUnavailable(err))

@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,49 @@ func TestJoinBegun(t *testing.T) {
 	b := joinRun(t, c, "r", JoinOptions{Begun: true})
 	if got := b.games.CachedInfo().Config.MaxBytes; got != 1<<20 {
 		t.Errorf("the game stream has room for %d bytes, want %d", got, 1<<20)
+	}
+}
+
+// Who looks at a run and then joins it is there once: nobody looks for its objects while they
+// are made again.
+func TestJoinAfterLook(t *testing.T) {
+	ctx := testContext(t)
+	c := openConn(t, Options{Dir: t.TempDir()})
+	if err := c.Make(ctx, "r", JoinOptions{MaxBytes: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	other := joinRun(t, c, "other", JoinOptions{})
+	joinRun(t, c, "r", JoinOptions{Look: true})
+	look := joinRun(t, c, "r", JoinOptions{Look: true})
+	if !slices.Contains(c.joined, look) {
+		t.Error("who only looks is not there, expected it is")
+	}
+	b := joinRun(t, c, "r", JoinOptions{})
+	if want := []*Bus{other, b}; !slices.Equal(c.joined, want) {
+		t.Errorf("%d runs are joined, expected the other one and r once", len(c.joined))
+	}
+}
+
+// Sizes that Make gives hold until others are given, also when a connection is back.
+func TestMake(t *testing.T) {
+	ctx := testContext(t)
+	c := openConn(t, Options{Dir: t.TempDir()})
+	if err := c.Make(ctx, "r", JoinOptions{MaxBytes: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	b := joinRun(t, c, "r", JoinOptions{})
+	if err := c.Make(ctx, "r", JoinOptions{MaxBytes: 2 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.joined, []*Bus{b}) {
+		t.Errorf("%d runs are joined, expected the one that was", len(c.joined))
+	}
+	c.ensure(ctx)
+	if st, err := b.Stats(ctx); err != nil || st.MaxBytes != 2<<20 {
+		t.Errorf("room for %d bytes, error %v, expected %d", st.MaxBytes, err, 2<<20)
+	}
+	if err := c.Make(ctx, "r", JoinOptions{MaxBytes: -1}); !errors.Is(err, ErrConfig) {
+		t.Errorf("error %v, expected %v", err, ErrConfig)
 	}
 }
 

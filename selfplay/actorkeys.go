@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/internal/parallel"
 	"github.com/crazyhouse-rl/selfplay/replay"
@@ -173,7 +175,8 @@ const newKeyService = "replay.newkey"
 
 // NewActorKey has the replay role of a run, or the stopped run in dir, take the key of an
 // actor's next game for the key of its name: the actor has lost the former one. The run is
-// chosen as by Quarantine, whose errors it returns too.
+// chosen as by Quarantine, whose errors it returns too. If no replay role works and
+// dir has the keys of actors, it is done there: a loop whose own actor this is has ended.
 func NewActorKey(ctx context.Context, dir string, cfg configs.Config, o Options, actor, by, why string) (err error) {
 	if err := checkActorName(actor); err != nil {
 		return err
@@ -186,16 +189,32 @@ func NewActorKey(ctx context.Context, dir string, cfg configs.Config, o Options,
 	r := choice.run
 	if r.cfg.Bus.URL != "" {
 		_, err = r.askReplay(ctx, newKeyService, &excludeRequest{Schema: messageSchema, Actor: actor, Why: why, By: by})
-		return err
+		if dir == "" || !errors.Is(err, bus.ErrNobody) {
+			return err
+		}
+		if _, e := os.Stat(filepath.Join(r.path(replayDir), actorKeysFile)); e != nil {
+			return err
+		}
 	}
-	keys, err := openActorKeys(filepath.Join(r.path(replayDir), actorKeysFile))
-	if err == nil {
-		err = keys.forget(actor)
+	if e := r.forgetKey(actor); e != nil {
+		return errors.Join(err, e)
 	}
+	return r.bus.Audit(ctx, bus.AuditEntry{By: by, Action: auditNewKey, What: actor, Why: why})
+}
+
+// forgetKey forgets the key of an actor in the run's directory, whose replay buffer nobody may
+// have open.
+func (r *Run) forgetKey(actor string) (err error) {
+	lock, err := dirlock.Acquire(r.path(replayDir))
 	if err != nil {
 		return err
 	}
-	return r.bus.Audit(ctx, bus.AuditEntry{By: by, Action: auditNewKey, What: actor, Why: why})
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	keys, err := openActorKeys(filepath.Join(r.path(replayDir), actorKeysFile))
+	if err != nil {
+		return err
+	}
+	return keys.forget(actor)
 }
 
 // answerNewKey forgets the key of an actor. The answer is empty.

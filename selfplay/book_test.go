@@ -166,7 +166,7 @@ func TestBookIsFetched(t *testing.T) {
 	if _, err := open(t.TempDir()); !errors.Is(err, bus.ErrNoFile) || !strings.Contains(err.Error(), "the server does not have the run's book") {
 		t.Errorf("without the server's copy: %v", err)
 	}
-	if err := r.restore(t.Context(), &pointers{}); err != nil {
+	if err := r.restore(t.Context(), &pointers{}, r.bus.SetPointer); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := open(t.TempDir()); err != nil {

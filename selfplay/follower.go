@@ -142,6 +142,17 @@ func unfit(err error) error {
 	return unfitError{err}
 }
 
+// unfitThere is unfit of the errors of a fetch that everyone gets: the servers do not have the
+// net, or what they have under its name is not it. All others say that it could not be fetched.
+func unfitThere(err error) error {
+	for _, there := range []error{bus.ErrNoNet, bus.ErrCorrupt, nets.ErrManifest, nets.ErrTooLarge} {
+		if errors.Is(err, there) {
+			return unfit(err)
+		}
+	}
+	return err
+}
+
 // isUnfit reports whether an error says that the net itself cannot be played with.
 func isUnfit(err error) bool {
 	_, is := errors.AsType[unfitError](err)
@@ -234,20 +245,18 @@ func (r *Run) fetchNet(ctx context.Context, id string) (nets.Manifest, error) {
 
 func (r *Run) fetchInto(ctx context.Context, store *nets.Store, id string) (nets.Manifest, error) {
 	m, err := r.bus.NetManifest(ctx, id)
-	if err == nil {
-		err = unfit(r.checkManifest(m))
-	} else if errors.Is(err, nets.ErrManifest) || errors.Is(err, nets.ErrTooLarge) {
-		err = unfit(err)
-	}
 	if err != nil {
-		return m, err
+		return m, unfitThere(err)
+	}
+	if err := r.checkManifest(m); err != nil {
+		return m, unfit(err)
 	}
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(r.bus.GetNet(ctx, id, pw)) }()
 	_, err = store.PutAs(id, pr, m.Kind)
 	pr.CloseWithError(errors.New("store gave up")) // lets the writer end
 	if err != nil {
-		return m, err
+		return m, unfitThere(err)
 	}
 	return m, store.PutManifest(m)
 }

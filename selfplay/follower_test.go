@@ -3,11 +3,18 @@ package selfplay
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/nets"
@@ -46,7 +53,13 @@ func TestWhoseFaultAFailureIs(t *testing.T) {
 			}
 			return id
 		}, false},
-		"a net that no server has": {func(*testing.T, *Run, string) string { return nets.Hash([]byte("nowhere")) }, false},
+		"a server that does not answer": {func(t *testing.T, r *Run, id string) string {
+			if err := errors.Join(os.Remove(r.store.Path(id)), r.conn.Close()); err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}, false},
+		"a net that no server has": {func(*testing.T, *Run, string) string { return nets.Hash([]byte("nowhere")) }, true},
 		"another trainer's net": {func(t *testing.T, r *Run, id string) string {
 			key, err := nets.CreateKey(filepath.Join(t.TempDir(), "other.key"))
 			if err != nil {
@@ -75,6 +88,60 @@ func TestWhoseFaultAFailureIs(t *testing.T) {
 				t.Errorf("the status tells of net %s, the fault is here: %t", s.FailedNet, s.FailedHere)
 			}
 		})
+	}
+}
+
+// A net is unfit by what everyone finds: what the system says of a disk, or the line to the
+// servers, is of one machine, whatever else is wrong.
+func TestWhatMakesANetUnfit(t *testing.T) {
+	t.Parallel()
+	disk, other := &fs.PathError{Op: "read", Path: "net", Err: syscall.EIO}, errors.New("found 3 layers, expected 4")
+	for i, c := range []struct {
+		err   error
+		unfit bool
+	}{
+		{unfit(nil), false},
+		{unfit(other), true},
+		{unfit(fmt.Errorf("net: %w", disk)), false},
+		{unfitThere(other), false},
+		{unfitThere(fmt.Errorf("net: %w", bus.ErrUnavailable)), false},
+		{unfitThere(fmt.Errorf("net: %w", bus.ErrNoNet)), true},
+		{unfitThere(fmt.Errorf("net: %w", bus.ErrCorrupt)), true},
+		{unfitThere(errors.Join(bus.ErrCorrupt, disk)), false},
+	} {
+		if isUnfit(c.err) != c.unfit {
+			t.Errorf("case %d, error %v: unfit %t, expected %t", i, c.err, isUnfit(c.err), c.unfit)
+		}
+	}
+}
+
+// A net in whose place the servers have other bytes is unfit.
+func TestExchangedNetIsUnfit(t *testing.T) {
+	t.Parallel()
+	r, own := openOnServer(t)
+	id := offerNet(t, r, 1)
+	conn, err := nats.Connect(own.Bus.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := js.ObjectStore(t.Context(), r.id()+"-nets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := objects.GetInfo(t.Context(), id)
+	if err == nil {
+		_, err = objects.Put(t.Context(), info.ObjectMeta, strings.NewReader(unreadable))
+	}
+	if err = errors.Join(err, os.Remove(r.store.Path(id))); err != nil {
+		t.Fatal(err)
+	}
+	if err := newFollower(r).load(t.Context(), bus.Pointer{Value: id}); !isUnfit(err) || !errors.Is(err, bus.ErrCorrupt) {
+		t.Errorf("found error %v, expected %v, and that it is the net's fault", err, bus.ErrCorrupt)
 	}
 }
 
@@ -125,13 +192,22 @@ func TestFullDiskWithdrawsNoNet(t *testing.T) {
 	}
 }
 
-// A net that could not be fetched at first and then proves to be unfit is told of as unfit.
+// A net that could not be kept at first and then proves to be unfit is told of as unfit.
 func TestFetchedNetIsFoundUnfit(t *testing.T) {
 	t.Parallel()
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
 	defer r.Close()
+	storeUnreadable(t, r)
+	id := nets.Hash([]byte(unreadable))
+	m, err := r.store.Manifest(id)
+	if err == nil {
+		err = r.bus.PutNet(t.Context(), m, strings.NewReader(unreadable))
+	}
+	if err = errors.Join(err, os.RemoveAll(r.path(netsDir))); err != nil {
+		t.Fatal(err)
+	}
 	changes, done := make(chan bus.Pointer, 1), make(chan struct{})
-	changes <- bus.Pointer{Value: nets.Hash([]byte(unreadable))}
+	changes <- bus.Pointer{Value: id}
 	go func() {
 		newFollower(r).loadEach(t.Context(), changes)
 		close(done)
@@ -147,7 +223,9 @@ func TestFetchedNetIsFoundUnfit(t *testing.T) {
 		}
 	}
 	await(true)
-	storeUnreadable(t, r)
+	if err := os.Mkdir(r.path(netsDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	await(false)
 	close(changes)
 	<-done

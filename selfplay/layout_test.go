@@ -180,7 +180,7 @@ func TestRestoredSettingsOfServers(t *testing.T) {
 	}
 	state := ServerState{Pointers: map[string][]string{settingsKey: {p.Value}, configKey: {"whole"}}}
 	state.Outdate()
-	if err := r.say(t.Context(), settingsKey, state.Pointers[settingsKey][0]); err != nil {
+	if err := r.say(t.Context(), r.bus.SetPointer, settingsKey, state.Pointers[settingsKey][0]); err != nil {
 		t.Fatal(err)
 	}
 	if past, err := r.pastSettings(t.Context()); err != nil || past.Whole || len(past.Values) == 0 || state.Pointers[configKey][0] != "whole" {

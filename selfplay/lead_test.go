@@ -5,8 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -85,6 +87,18 @@ func TestSettingsOfWaitingTrainer(t *testing.T) {
 	own.Bus.Listen, own.Bus.URL, own.Bus.MaxBytes, own.Actor.Nodes = "", "nats://"+first.conn.Addr(), 2*cfg.Bus.MaxBytes, cfg.Actor.Nodes+7
 	second := openRun(t, dir, own)
 	defer second.Close()
+	said := events(t, dir)
+	if !slices.ContainsFunc(said, func(e map[string]any) bool {
+		return strings.HasPrefix(e["msg"].(string), "another process is the trainer") && e["pid"] == float64(os.Getpid())
+	}) {
+		t.Errorf("events %v, expected one of the other trainer", said)
+	}
+	if slices.ContainsFunc(said, func(e map[string]any) bool {
+		d, _ := e["setting"].(string)
+		return strings.HasPrefix(d, "actor.nodes")
+	}) {
+		t.Errorf("events %v, expected none of a shared setting, which does nothing yet", said)
+	}
 	stopSecond := work(second)
 	await(t, "the second trainer waits", func() bool { return strings.HasPrefix(second.Status().Roles[roleTrainer].State, "waiting: ") })
 	st, err := first.bus.Stats(t.Context())
@@ -93,7 +107,81 @@ func TestSettingsOfWaitingTrainer(t *testing.T) {
 	}
 	stopFirst()
 	await(t, "the settings of the second trainer are the run's", func() bool { return nodes() == own.Actor.Nodes })
+	if st, err := first.bus.Stats(t.Context()); err != nil || st.MaxBytes != own.Bus.MaxBytes {
+		t.Errorf("once it has taken over: room for %d bytes, error %v, expected %d", st.MaxBytes, err, own.Bus.MaxBytes)
+	}
 	stopSecond()
+}
+
+// A trainer that has lost the lease and does not know it yet changes no settings.
+func TestSettingsOfFormerTrainer(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	defer r.Close()
+	said := func() [2]bus.Pointer {
+		t.Helper()
+		config, err := r.bus.Pointer(t.Context(), configKey)
+		list, err2 := r.bus.Pointer(t.Context(), settingsKey)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		return [2]bus.Pointer{config, list}
+	}
+	var former *bus.Lease
+	for range 2 { // the second takes it from the first
+		l, err := r.bus.Lease(t.Context(), trainerLease, r.holder(""), nil)
+		if err == nil {
+			err = l.Touch(t.Context(), configKey, settingsKey)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if former == nil {
+			former = l
+		}
+	}
+	before := said()
+	r.cfg.Actor.Nodes++
+	if err := r.lead(t.Context(), former.SetPointer); !errors.Is(err, bus.ErrFenced) {
+		t.Errorf("error %v, expected %v", err, bus.ErrFenced)
+	}
+	if after := said(); after != before {
+		t.Errorf("settings %v, expected %v", after, before)
+	}
+	if _, err := r.listConfig(t.Context(), r.bus.SetPointer); err != nil { // what is said before
+		t.Fatal(err)
+	}
+	if err := r.lead(t.Context(), former.SetPointer); !errors.Is(err, bus.ErrFenced) {
+		t.Errorf("with the list of settings there: error %v, expected %v", err, bus.ErrFenced)
+	}
+	if after := said(); after[0] != before[0] {
+		t.Errorf("settings %v, expected %v", after[0], before[0])
+	}
+}
+
+// What another process writes, too, is looked at again, after a pause and until the context ends.
+func TestAgreement(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRun(t.TempDir(), configs.Config{}, Options{})
+		n := 0
+		err := r.agree(t.Context(), func(context.Context) error {
+			if n++; n < 3 {
+				return bus.ErrConflict
+			}
+			return nil
+		})
+		if err != nil || n != 3 {
+			t.Errorf("%d attempts, error %v, expected 3 and none", n, err)
+		}
+		n = 0
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err = r.agree(ctx, func(context.Context) error { n++; return bus.ErrConflict })
+		if !errors.Is(err, context.DeadlineExceeded) || n < 10 || n > 41 {
+			t.Errorf("%d attempts in a second, error %v, expected 10 to 41 and %v", n, err, context.DeadlineExceeded)
+		}
+	})
 }
 
 // Only the trainer gives the run to a server that has lost it.

@@ -32,8 +32,8 @@ const (
 // buffer, and the trainer writes a checkpoint. An error of any role ends the others.
 func (r *Run) Loop(ctx context.Context, limits Limits) (err error) {
 	// The actor here plays by them, also while another process is the trainer.
-	err = r.patiently(ctx, func(ctx context.Context) error {
-		_, err := r.listConfig(ctx)
+	err = r.agree(ctx, func(ctx context.Context) error {
+		_, err := r.listConfig(ctx, r.bus.SetPointer)
 		return err
 	})
 	if err != nil {
@@ -196,9 +196,15 @@ func replayOptions(v *chess.Variant, c configs.Replay, run string) replay.Option
 // trainerRole trains on the buffer, as long as no other process does. Copied says how far
 // the buffer is if it is a copy, and is nil if not.
 func (r *Run) trainerRole(ctx context.Context, buffer *replay.Buffer, copied *copying) error {
-	return r.exclusive(ctx, roleTrainer, trainerLease, "", nil, []string{r.candidateKey()}, func(ctx context.Context, l *bus.Lease) error {
+	return r.exclusive(ctx, roleTrainer, trainerLease, "", nil, []string{r.candidateKey(), configKey, settingsKey}, func(ctx context.Context, l *bus.Lease) error {
 		// While it has the lease this process alone says what the run's settings are.
-		if err := r.patiently(ctx, r.lead); err != nil {
+		err := r.agree(ctx, func(ctx context.Context) error {
+			if err := r.size(ctx); err != nil {
+				return err
+			}
+			return r.lead(ctx, l.SetPointer)
+		})
+		if err != nil {
 			return err
 		}
 		learn, err := newLearner(r, buffer, l.SetPointer)

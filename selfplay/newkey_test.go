@@ -4,12 +4,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 )
 
 // playAs plays games of a run as an actor in dir and waits so long until they are stored.
@@ -164,6 +167,57 @@ func TestGamesOfFormerNameAreSetAside(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(p.spool.dir, refusedDir, "run-former-0-0-000000"+spoolExt)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A loop on other servers, whose actor has lost its file and not its name, has nobody who could be
+// asked for a new key: it is given in the loop's directory. Elsewhere nothing can be done.
+func TestLostActorOfLoopOnServers(t *testing.T) {
+	t.Parallel()
+	server, err := bus.Open(t.Context(), bus.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	dir, cfg := filepath.Join(t.TempDir(), "run"), smallConfig(t)
+	cfg.Bus.URL, cfg.Run.Name, cfg.Actor.Name = "nats://"+server.Addr(), "test", "a1"
+	loopOnce(t, dir, cfg, Limits{Games: 1})
+	if err := os.Remove(filepath.Join(dir, actorFile)); err != nil {
+		t.Fatal(err)
+	}
+	r := openRun(t, dir, cfg)
+	newKey := func(dir string) error {
+		return NewActorKey(t.Context(), dir, cfg, Options{}, "a1", "anna@desk", "its file is lost")
+	}
+	in, err := openIngester(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := newKey(dir); !errors.Is(err, bus.ErrNobody) || !errors.Is(err, dirlock.ErrHeld) {
+		t.Errorf("while the buffer is open: found error %v, expected %v and %v", err, bus.ErrNobody, dirlock.ErrHeld)
+	}
+	if err := in.close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Loop(t.Context(), Limits{Games: 1}); !errors.Is(err, errOtherKey) {
+		t.Errorf("found error %v, expected %v", err, errOtherKey)
+	}
+	spooled := r.Status().Spooled
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := newKey(""); !errors.Is(err, bus.ErrNobody) {
+		t.Errorf("without a directory: found error %v, expected %v", err, bus.ErrNobody)
+	}
+	if err := newKey(dir); err != nil {
+		t.Fatal(err)
+	}
+	if s := loopOnce(t, dir, cfg, Limits{Games: 1}); s.Games != uint64(2+spooled) || s.Spooled != 0 {
+		t.Errorf("%d games stored, %d spooled, expected %d and none", s.Games, s.Spooled, 2+spooled)
+	}
+	entries, err := Audit(t.Context(), dir, cfg, Options{})
+	if err != nil || !slices.ContainsFunc(entries, func(e bus.AuditEntry) bool { return e.Action == auditNewKey && e.What == "a1" }) {
+		t.Errorf("audit %+v, error %v, expected the new key", entries, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
@@ -97,13 +98,22 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if err := durable.WriteFile(r.path(configFile), r.cfg.YAML()); err != nil {
 		return err
 	}
-	if err := r.patiently(ctx, r.leadIfFree); err != nil {
+	other, err := r.leadIfFree(ctx)
+	if err != nil {
 		return err
 	}
 	r.status.update(func(s *Status) { s.Run = r.identity.Name })
 	r.event("started", "run", r.identity.Name, "id", r.id(), "build", r.opt.Build)
+	unsaid := []string(nil) // changes that do nothing yet
+	if other != nil {
+		r.event("another process is the trainer, its settings hold until this one takes over", "host", other.Host, "pid", other.PID)
+		unsaid = configs.SharedDifferences(saved, r.cfg)
+	}
 	if resumed {
 		for _, d := range configs.Differences(saved, r.cfg) {
+			if slices.Contains(unsaid, d) {
+				continue
+			}
 			r.event("setting changed", "setting", d)
 		}
 	}
@@ -262,39 +272,52 @@ func (r *Run) join(ctx context.Context, sizes bus.JoinOptions) (err error) {
 // joinFirst joins the run as a process that has its settings. They say how large it is, but
 // not while another process is the trainer.
 func (r *Run) joinFirst(ctx context.Context) error {
-	sizes := bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas}
+	var other *bus.LeaseRecord
 	err := r.join(ctx, bus.JoinOptions{Look: true})
 	if err == nil {
-		var free bool
-		if free, err = r.trainerIsFree(ctx); !free {
-			sizes = bus.JoinOptions{}
-		}
+		other, err = r.otherTrainer(ctx)
 	}
 	if err != nil && !errors.Is(err, bus.ErrMissing) {
 		return err
 	}
-	return r.join(ctx, sizes)
-}
-
-// leadIfFree is lead, unless another process is the trainer: it does that.
-func (r *Run) leadIfFree(ctx context.Context) error {
-	if free, err := r.trainerIsFree(ctx); err != nil || !free {
-		return err
+	if other == nil {
+		if err := r.size(ctx); err != nil {
+			return err
+		}
 	}
-	return r.lead(ctx)
+	return r.join(ctx, bus.JoinOptions{}) // without sizes: another may be the trainer when a lost connection is back
 }
 
-// trainerIsFree reports whether nobody has the trainer's lease, or a process of this directory
-// that has ended. One that was killed elsewhere has it until it is asked for.
-func (r *Run) trainerIsFree(ctx context.Context) (bool, error) {
+// size makes sure that the servers have what the run needs, as large as its settings say.
+func (r *Run) size(ctx context.Context) error {
+	return r.conn.Make(ctx, r.id(), bus.JoinOptions{MaxBytes: r.cfg.Bus.MaxBytes, Replicas: r.cfg.Bus.Replicas})
+}
+
+// leadIfFree is lead, unless another process is the trainer, which does that: then it returns
+// the record of its lease.
+func (r *Run) leadIfFree(ctx context.Context) (other *bus.LeaseRecord, err error) {
+	err = r.agree(ctx, func(ctx context.Context) (err error) {
+		if other, err = r.otherTrainer(ctx); err != nil || other != nil {
+			return err
+		}
+		return r.lead(ctx, r.bus.SetPointer)
+	})
+	return other, err
+}
+
+// otherTrainer returns the record of the trainer's lease, nil if nobody has it, or a process
+// of this directory that has ended. One that was killed elsewhere has it until it is asked for.
+func (r *Run) otherTrainer(ctx context.Context) (*bus.LeaseRecord, error) {
 	l, err := r.bus.ReadLease(ctx, trainerLease)
 	switch {
 	case errors.Is(err, bus.ErrNoLease):
-		return true, nil
+		return nil, nil
 	case errors.Is(err, bus.ErrRecord): // who asks for the lease says so
-		return false, nil
+		return &bus.LeaseRecord{}, nil
+	case err != nil || l.Released || l.Instance == r.holder("").Instance:
+		return nil, err
 	}
-	return err == nil && (l.Released || l.Instance == r.holder("").Instance), err
+	return &l, nil
 }
 
 // placeWait is how long a start waits for servers to find a place for all copies: those that
@@ -316,6 +339,23 @@ func (r *Run) patiently(ctx context.Context, do func(context.Context) error) err
 	}
 }
 
+const conflictRetry = 50 * time.Millisecond // of two who write the same
+
+// agree is patiently for what another process may be writing, too: then it looks again.
+func (r *Run) agree(ctx context.Context, do func(context.Context) error) error {
+	return r.patiently(ctx, func(ctx context.Context) error {
+		for {
+			err := do(ctx)
+			if !errors.Is(err, bus.ErrConflict) {
+				return err
+			}
+			if !pause.For(ctx, pause.Spread(conflictRetry)) {
+				return fmt.Errorf("%w: %w", ctx.Err(), err)
+			}
+		}
+	})
+}
+
 // forAWhile is patiently for who waits at a terminal: no longer than for a first connection.
 func (r *Run) forAWhile(ctx context.Context, do func(context.Context) error) error {
 	while, cancel := context.WithTimeout(ctx, cmp.Or(r.opt.Patience, bus.DefaultPatience))
@@ -327,8 +367,8 @@ func (r *Run) forAWhile(ctx context.Context, do func(context.Context) error) err
 const configKey = "config"
 
 // publishConfig tells the other roles the settings that are theirs too.
-func (r *Run) publishConfig(ctx context.Context) error {
-	text, err := r.listConfig(ctx)
+func (r *Run) publishConfig(ctx context.Context, set setPointer) error {
+	text, err := r.listConfig(ctx, set)
 	if err != nil {
 		return err
 	}
@@ -336,7 +376,7 @@ func (r *Run) publishConfig(ctx context.Context) error {
 	if err != nil && !errors.Is(err, bus.ErrNoPointer) || before.Value == text {
 		return err
 	}
-	if _, err := r.bus.SetPointer(ctx, configKey, text, before.Revision); err != nil {
+	if _, err := set(ctx, configKey, text, before.Revision); err != nil {
 		return err
 	}
 	if before.Value != "" {
@@ -348,7 +388,7 @@ func (r *Run) publishConfig(ctx context.Context) error {
 // listConfig enters the settings that the roles share into the list of those that the run has
 // had, and returns them. The others have the book before that: the settings name it by its
 // content.
-func (r *Run) listConfig(ctx context.Context) (string, error) {
+func (r *Run) listConfig(ctx context.Context, set setPointer) (string, error) {
 	cfg := r.cfg
 	var err error
 	if cfg.Actor.Book, err = r.publishBook(ctx); err != nil {
@@ -362,17 +402,17 @@ func (r *Run) listConfig(ctx context.Context) (string, error) {
 	past.add(text)
 	list, err := r.keepSettings(past)
 	if err == nil {
-		err = r.say(ctx, settingsKey, list)
+		err = r.say(ctx, set, settingsKey, list)
 	}
 	return text, err
 }
 
 // say gives a pointer a value, unless it has it.
-func (r *Run) say(ctx context.Context, key, value string) error {
+func (r *Run) say(ctx context.Context, set setPointer, key, value string) error {
 	p, err := r.bus.Pointer(ctx, key)
 	if err != nil && !errors.Is(err, bus.ErrNoPointer) || p.Value == value {
 		return err
 	}
-	_, err = r.bus.SetPointer(ctx, key, value, p.Revision)
+	_, err = set(ctx, key, value, p.Revision)
 	return err
 }

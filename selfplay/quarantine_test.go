@@ -21,12 +21,13 @@ func TestQuarantineIsAskedAgain(t *testing.T) {
 	defer in.close()
 	var asked atomic.Int32
 	again := make(chan struct{})
+	answerFirst := sync.OnceFunc(func() { close(again) })
 	stop, err := r.bus.Serve(excludeService, func(request []byte) ([]byte, error) {
 		answer, err := in.answerExclude(request)
 		if asked.Add(1) == 1 {
 			<-again // who asked has given up by then
 		} else {
-			close(again)
+			answerFirst() // a slow machine may be asked a third time
 		}
 		return answer, err
 	})
@@ -35,8 +36,8 @@ func TestQuarantineIsAskedAgain(t *testing.T) {
 	}
 	defer stop()
 	games, err := Quarantine(t.Context(), "", own, testOptions(), "bad", "anna@desk", "its clock is broken", false)
-	if err != nil || games != -1 || asked.Load() != 2 {
-		t.Errorf("asked %d times, told of %d games, error %v, expected to be asked twice and −1", asked.Load(), games, err)
+	if err != nil || games != -1 || asked.Load() < 2 {
+		t.Errorf("asked %d times, told of %d games, error %v, expected to be asked twice at least and −1", asked.Load(), games, err)
 	}
 	entries, err := r.bus.AuditLog(t.Context())
 	if err != nil || len(entries) != 1 || entries[0].Action != auditQuarantine || entries[0].What != "bad" {

@@ -73,28 +73,21 @@ func (r *Run) readPointers() (*pointers, error) {
 }
 
 // lead makes sure that the servers have the run, and tells the others its settings. Only the
-// holder of the trainer's lease does so, or who finds no other one as it starts.
-func (r *Run) lead(ctx context.Context) error {
+// holder of the trainer's lease does so, or who finds no other one as it starts. The error
+// wraps bus.ErrConflict if another does it at the same moment.
+func (r *Run) lead(ctx context.Context, set setPointer) error {
 	r.leading.Lock()
 	defer r.leading.Unlock()
-	err := r.leadOnce(ctx)
-	for errors.Is(err, bus.ErrConflict) { // with a trainer that starts at the same moment
-		err = r.leadOnce(ctx)
-	}
-	return err
-}
-
-func (r *Run) leadOnce(ctx context.Context) error {
 	kept, err := r.readPointers()
 	if err != nil {
 		return err
 	}
 	if err := r.lookOnce(ctx, kept, false); errors.Is(err, bus.ErrNoPointer) { // lost, or being begun
-		return r.restore(ctx, kept)
+		return r.restore(ctx, kept, set)
 	} else if err != nil {
 		return err
 	}
-	return r.publishConfig(ctx)
+	return r.publishConfig(ctx, set)
 }
 
 // keepOnce looks at the pointers once; with all, at their history even if no net has
@@ -104,7 +97,7 @@ func (r *Run) keepOnce(ctx context.Context, kept *pointers, all bool) error {
 	defer r.leading.Unlock()
 	err := r.lookOnce(ctx, kept, all)
 	if errors.Is(err, bus.ErrNoPointer) && slices.Contains(r.Status().Figures.Leases, trainerLease) {
-		return r.restore(ctx, kept)
+		return r.restore(ctx, kept, r.bus.SetPointer)
 	}
 	return err
 }
@@ -191,11 +184,11 @@ func (p *pointers) histories() map[string][]string {
 
 // restore puts the run onto a server that does not have it any more. The settings come
 // last: as long as they are missing, it is done again.
-func (r *Run) restore(ctx context.Context, kept *pointers) error {
+func (r *Run) restore(ctx context.Context, kept *pointers, set setPointer) error {
 	if len(kept.Values) > 0 { // else the run may be being begun
 		r.event("the server has lost the run, giving it back", "run", r.identity.Name, "id", r.id())
 	}
-	if err := r.bus.Ensure(ctx); err != nil {
+	if err := r.size(ctx); err != nil {
 		return err
 	}
 	if err := r.register(ctx); err != nil {
@@ -216,7 +209,7 @@ func (r *Run) restore(ctx context.Context, kept *pointers) error {
 	if err := r.givePointers(ctx, kept.histories()); err != nil && !errors.Is(err, bus.ErrConflict) {
 		return err
 	}
-	return r.publishConfig(ctx)
+	return r.publishConfig(ctx, set)
 }
 
 // givePointers gives the server the values of pointers, oldest first. What it has of them

@@ -169,7 +169,7 @@ func TestSettingsOfAnEarlierBuild(t *testing.T) {
 			t.Fatal(err)
 		}
 		earlier := &Run{dir: t.TempDir(), identity: identity{Name: name, ID: name}, conn: r.conn, bus: joined}
-		if err := earlier.say(t.Context(), configKey, "a"); err != nil {
+		if err := earlier.say(t.Context(), joined.SetPointer, configKey, "a"); err != nil {
 			t.Fatal(err)
 		}
 		past, err := earlier.pastSettings(t.Context())

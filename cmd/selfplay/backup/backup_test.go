@@ -149,6 +149,7 @@ func TestUsage(t *testing.T) {
 		"backup a --output b --keep -1": "--keep -1",
 		"restore a":                     "found 1 arguments",
 		"restore a b --replicas 2":      "--replicas: found 2, expected 1, 3 or 5",
+		"restore a b --replicas 3":      "found --replicas without --nats",
 		"drill":                         "found 0 arguments",
 	} {
 		if _, stderr, code := run(t, strings.Fields(args)...); code != 2 || !strings.Contains(stderr, want) {

@@ -49,6 +49,9 @@ meanwhile are gone from the run.
 An actor that has lost its directory has lost the key that signs its games, and if its
 settings give it the same name again, its games are refused. With --new-key, and nothing
 else, the key of the actor's next game becomes that of its name; its former games stay.
+Give it when replay has caught up: a game signed by the old key that is still on its way
+sets that key again, and then it is to be given once more. A loop whose own actor this is
+ends, and its replay role with it: then give the loop's directory.
 
 ACTOR is the name that selfplay status shows. Who did it and why stands in selfplay audit.` + cli.WhichRun,
 		Example: `  selfplay quarantine h3k2ab7x --nats nats://10.0.0.1:4222 --run crazyhouse --why "its clock is broken"
