@@ -13,9 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/nets"
 )
@@ -112,36 +109,6 @@ func TestWhatMakesANetUnfit(t *testing.T) {
 		if isUnfit(c.err) != c.unfit {
 			t.Errorf("case %d, error %v: unfit %t, expected %t", i, c.err, isUnfit(c.err), c.unfit)
 		}
-	}
-}
-
-// A net in whose place the servers have other bytes is unfit.
-func TestExchangedNetIsUnfit(t *testing.T) {
-	t.Parallel()
-	r, own := openOnServer(t)
-	id := offerNet(t, r, 1)
-	conn, err := nats.Connect(own.Bus.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects, err := js.ObjectStore(t.Context(), r.id()+"-nets")
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := objects.GetInfo(t.Context(), id)
-	if err == nil {
-		_, err = objects.Put(t.Context(), info.ObjectMeta, strings.NewReader(unreadable))
-	}
-	if err = errors.Join(err, os.Remove(r.store.Path(id))); err != nil {
-		t.Fatal(err)
-	}
-	if err := newFollower(r).load(t.Context(), bus.Pointer{Value: id}); !isUnfit(err) || !errors.Is(err, bus.ErrCorrupt) {
-		t.Errorf("found error %v, expected %v, and that it is the net's fault", err, bus.ErrCorrupt)
 	}
 }
 
