@@ -95,7 +95,7 @@ func (b *Buffer) appendChecked(games [][]byte, refused map[int]error, rep *Repor
 
 // keeps reports whether a game that is not valid for that reason is put into quarantine.
 // One of an excluded actor is not: there is nothing to look at in it, it would push out
-// those of others at a few syncs each, and its actor sets it aside when it is told.
+// games of other actors and cost a few syncs, and its actor sets it aside.
 func keeps(reason error) bool { return !errors.Is(reason, ErrExcluded) }
 
 // checked is the verdict on one game.

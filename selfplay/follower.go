@@ -127,8 +127,8 @@ func (f *follower) show() {
 	})
 }
 
-// unfitError says that a net itself cannot be played with, by whoever loads it. All other
-// errors are of one machine, or of its line to the servers.
+// unfitError says that the net itself is at fault: no process can load it. All other errors
+// are those of one machine, or of its connection to the servers.
 type unfitError struct{ error }
 
 func (e unfitError) Unwrap() error { return e.error }

@@ -112,7 +112,7 @@ func TestWhatMakesANetUnfit(t *testing.T) {
 	}
 }
 
-// A net that actors have no room for is told of and not withdrawn.
+// A net that an actor has no disk space for is reported and not withdrawn.
 func TestFullDiskWithdrawsNoNet(t *testing.T) {
 	t.Parallel()
 	cfg := smallConfig(t)
@@ -159,7 +159,7 @@ func TestFullDiskWithdrawsNoNet(t *testing.T) {
 	}
 }
 
-// A net that could not be kept at first and then proves to be unfit is told of as unfit.
+// A net that could not be kept at first and then proves to be unfit is reported as unfit.
 func TestFetchedNetIsFoundUnfit(t *testing.T) {
 	t.Parallel()
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))

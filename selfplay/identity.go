@@ -206,8 +206,8 @@ const (
 // actorName is what names of actors look like.
 var actorName = regexp.MustCompile(`^[a-z0-9]{1,24}$`)
 
-// openActor reads the identity of the actor in dir, or makes one of the name wanted with
-// so many starts before, and counts this start. An empty name is made at random.
+// openActor reads the identity of the actor in dir, or makes one with the given name and
+// number of earlier starts, and counts this start. An empty name stands for a random one.
 func openActor(dir, run, name string, starts int) (actorIdentity, error) {
 	path := filepath.Join(dir, actorFile)
 	a := actorIdentity{Schema: actorSchema, Run: run, Name: name, Starts: starts}

@@ -35,6 +35,7 @@ func TestQuarantineIsAskedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
+	defer answerFirst() // stop waits for all answers
 	games, err := Quarantine(t.Context(), "", own, testOptions(), "bad", "anna@desk", "its clock is broken", false)
 	if err != nil || games != -1 || asked.Load() < 2 {
 		t.Errorf("asked %d times, told of %d games, error %v, expected to be asked twice at least and −1", asked.Load(), games, err)

@@ -1,5 +1,5 @@
 // Package bounded reads whole files of other people, plain or packed by gzip, and takes
-// no more memory for them than it is told.
+// no more memory for them than the caller allows.
 package bounded
 
 import (

@@ -61,7 +61,7 @@ func TestPonderHitEndsWhatIsReady(t *testing.T) {
 		for _, test := range []struct {
 			name   string
 			lim    *search.Limits
-			before []bool // what Ready is told before the hit
+			before []bool // arguments of calls of Ready before the hit
 			after  []bool
 			stops  bool
 		}{
