@@ -178,6 +178,7 @@ func (e *Engine) result(c *control) search.Result {
 	r := search.Result{
 		Move:  best.move,
 		Score: search.Score(best.score),
+		Bound: best.bound,
 		PV:    slices.Clone(best.line()),
 		Depth: w.completed, SelDepth: best.depth,
 		Elapsed: c.Elapsed(),
@@ -196,7 +197,7 @@ func (e *Engine) result(c *control) search.Result {
 			if m.score == -infinite {
 				break
 			}
-			r.Lines = append(r.Lines, search.RootLine{Score: search.Score(m.score), PV: slices.Clone(m.line())})
+			r.Lines = append(r.Lines, search.RootLine{Score: search.Score(m.score), Bound: m.bound, PV: slices.Clone(m.line())})
 		}
 	}
 	return r

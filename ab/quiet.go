@@ -13,6 +13,7 @@ func (e *Engine) Quiet(line *chess.Line) (static, settled search.Score) {
 	p := line.Pos()
 	w := e.workers[0]
 	w.begin(line, newControl(&search.Limits{}, p, 1), e.tuning(p.Variant()))
+	static = search.Score(w.evaluate(0)) // there need not be a quiescence search, which leaves it behind
 	settled = search.Score(w.quiesce(0, 0, -int(search.Infinite), int(search.Infinite)))
-	return search.Score(w.stack[0].raw), settled
+	return static, settled
 }

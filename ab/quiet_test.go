@@ -4,7 +4,27 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search"
 )
+
+// TestQuietWithoutQuiescence: without a quiescence search both values are the static
+// evaluation, whatever was searched before.
+func TestQuietWithoutQuiescence(t *testing.T) {
+	e := New(func() Evaluator { return NewMaterial() }, Options{HashMB: 1, Params: map[string]string{"quiescence": "false"}})
+	for _, fen := range []string{"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1", "4k3/8/8/3q4/4P3/8/8/4K3[] w - - 0 1"} {
+		p, err := chess.ParseFEN(chess.Crazyhouse, fen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := search.Score(NewMaterial().Evaluate(&p))
+		if static, settled := e.Quiet(chess.NewLine(p)); static != want || settled != want {
+			t.Errorf("%s: static %d, settled %d, expected %d", fen, static, settled, want)
+		}
+		if _, err := e.Search(t.Context(), chess.NewLine(chess.Crazyhouse.Start()), search.Limits{Nodes: 100}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 func TestQuiet(t *testing.T) {
 	e := New(func() Evaluator { return NewMaterial() }, Options{HashMB: 1})

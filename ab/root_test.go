@@ -92,3 +92,23 @@ func TestKeepEval(t *testing.T) {
 		t.Errorf("%v %v of %d evaluations, want %v %v of fewer than %d", with.Move, with.Score, few, without.Move, without.Score, many)
 	}
 }
+
+// A search that ends while it looks again at a move that failed high has a lower bound for
+// its score, and says so.
+func TestResultBound(t *testing.T) {
+	e := New(newMaterial, Options{HashMB: 1})
+	for lines, fen := range map[int]string{1: startFEN, 3: middleFEN} {
+		l, found := mustLine(t, chess.Crazyhouse, fen, ""), false
+		for n := uint64(200); n < 10_000 && !found; n += 50 {
+			_ = e.NewGame()
+			r := mustSearch(t, e, l, search.Limits{Nodes: n, MultiPV: lines})
+			found = r.Bound == search.Lower
+			if lines > 1 && (r.Lines[0].Bound != r.Bound || r.Lines[0].Score != r.Score) {
+				t.Errorf("%d nodes: %v (%v), first line %v (%v)", n, r.Score, r.Bound, r.Lines[0].Score, r.Lines[0].Bound)
+			}
+		}
+		if !found {
+			t.Errorf("%d lines: no search ended with a lower bound", lines)
+		}
+	}
+}

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/engine"
 	"github.com/crazyhouse-rl/selfplay/search"
+	"github.com/crazyhouse-rl/selfplay/xboard"
 )
 
 // byColor gives the two instances by colour: A is White in game 0, Black in game 1.
@@ -22,6 +25,15 @@ type failure struct {
 	err      error
 }
 
+// ErrCannotBegin says that a player cannot be given the opening of a game, which is no fault
+// of its play.
+var ErrCannotBegin = errors.New("match: player cannot be given the opening")
+
+// noWay are the errors of players that lack a way to be given positions of a kind. One that
+// cannot be given a single position, such as an engine that is not told of promoted pieces,
+// loses the games from it, so that no match ends by two openings of the 5,000 in our book.
+var noWay = []error{engine.ErrVariant, xboard.ErrNoSetboard, xboard.ErrNoHands}
+
 // playGame plays one game to its end. A player that fails loses and is
 // replaced before the next.
 func playGame(ctx context.Context, players [2]*instance, opening game.Opening, cfg game.Config, rng *rand.Rand) (*game.Game, failure, error) {
@@ -32,6 +44,9 @@ func playGame(ctx context.Context, players [2]*instance, opening game.Opening, c
 	var broken *game.PlayerError
 	var failed failure
 	switch {
+	case errors.As(err, &broken) && slices.ContainsFunc(noWay, func(why error) bool { return errors.Is(err, why) }):
+		return nil, failure{}, fmt.Errorf("%w: %s: %w; random openings (--book none) are moves from the first position",
+			ErrCannotBegin, players[broken.Color].contestant.Name, broken.Err)
 	case errors.As(err, &broken):
 		failed = failure{players[broken.Color], broken}
 		if errors.Is(err, errTimeout) {

@@ -25,9 +25,9 @@ import (
 //
 // With an error there is a result too, of the pairs finished before it. Errors:
 // [ErrConfig] and [rating.ErrSPRT] for settings, [ErrOtherSchedule], [ErrBadLog] and [ErrLogInUse] for the log, [ErrNoPlayer]
-// if a player cannot be made, [game.ErrOpening] or what else Openings return,
-// the context's error if the match was stopped, and those of writing log and
-// PGN.
+// if a player cannot be made, [ErrCannotBegin] if it cannot be given an opening,
+// [game.ErrOpening] or what else Openings return, the context's error if the match was
+// stopped, and those of writing log and PGN.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := cfg.validate(); err != nil {
 		return Result{}, err

@@ -89,8 +89,8 @@ func NewDuel(a, b Contestant) *Duel {
 }
 
 // Play plays a pair. A player that fails loses its game, which is part of the
-// record. Errors: [ErrNoPlayer], [game.ErrConfig], [game.ErrOpening], and that of
-// the context.
+// record. Errors: [ErrNoPlayer], [ErrCannotBegin], [game.ErrConfig], [game.ErrOpening], and
+// that of the context.
 func (d *Duel) Play(ctx context.Context, t Task) (Played, error) {
 	played, err := playTask(ctx, &t, d.sides, func(GameEvent) {})
 	for _, s := range d.sides {

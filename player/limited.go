@@ -17,10 +17,26 @@ type limited struct {
 	report func(search.Info)
 }
 
+// quieter is a player that says how quiet a position is; see generate.Quieter.
+type quieter interface {
+	Quiet(line *chess.Line) (static, settled search.Score)
+}
+
+// limitedQuieter is a limited player of which the full one is a quieter.
+type limitedQuieter struct {
+	*limited
+	quieter
+}
+
 // Weaken returns a player that plays as p does below its full strength. Equal seeds
-// give equal games, if those of p are.
+// give equal games, if those of p are. How quiet a position is it says as p does, if that
+// does.
 func Weaken(p Own, l strength.Limit, seed uint64) Own {
-	return &limited{Own: p, limit: l, seed: seed}
+	weak := &limited{Own: p, limit: l, seed: seed}
+	if q, ok := p.(quieter); ok {
+		return limitedQuieter{weak, q}
+	}
+	return weak
 }
 
 func (p *limited) Report(f func(search.Info)) { p.report = f }

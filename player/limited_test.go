@@ -52,6 +52,39 @@ func TestElo(t *testing.T) {
 	}
 }
 
+// TestQuietWhenLimited: a limited player says how quiet a position is as it does at full
+// strength, and only one that can at full strength says so.
+func TestQuietWhenLimited(t *testing.T) {
+	line := chess.NewLine(chess.Crazyhouse.Start())
+	for _, tc := range []struct {
+		net   string
+		quiet bool
+	}{{"material", true}, {"mcts:uniform,hash=4", false}} {
+		var said [2][2]search.Score
+		for i, text := range []string{tc.net, tc.net + ",elo=-300"} {
+			m, err := parseAll(t, text)[0].Load(t.Context(), chess.Crazyhouse, Defaults{HashMB: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := m.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			q, ok := p.(quieter)
+			if ok != tc.quiet {
+				t.Fatalf("%s: says how quiet a position is: %v, expected %v", text, ok, tc.quiet)
+			}
+			if ok {
+				said[i][0], said[i][1] = q.Quiet(line)
+			}
+		}
+		if said[0] != said[1] {
+			t.Errorf("%s: says %v, limited %v", tc.net, said[0], said[1])
+		}
+	}
+}
+
 func TestSearchWDL(t *testing.T) {
 	if ab, tree := AlphaBeta.WDL(300), TreeSearch.WDL(300); ab.Win >= tree.Win || ab.Expected() < 0.6 {
 		t.Errorf("300 centipawns of alpha-beta are %+v, of tree search %+v", ab, tree)

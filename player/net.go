@@ -64,6 +64,13 @@ func ReadNet(path string, v *chess.Variant) (*Net, error) {
 	return n, err
 }
 
+// ForNet returns the player of a net, given as ReadNet takes it, by the search of its kind.
+func ForNet(path string) Spec {
+	var s Spec
+	s.setNet(path)
+	return s
+}
+
 // ReadNNUE is ReadNet for commands that look into an NNUE net, of the program or of
 // a file or directory.
 func ReadNNUE(path string, v *chess.Variant) (*Net, error) {

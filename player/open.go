@@ -111,7 +111,7 @@ func (s *Spec) resources(hashMB int) Resources {
 type Maker struct {
 	Spec   Spec
 	Name   string        // for results
-	Net    string        // id of its net; of a foreign engine its command and options
+	Net    string        // id of its net; of a foreign engine its command, directory and options
 	Origin string        // which net of a directory plays; else empty
 	Limits search.Limits // of every search
 	// Settings says in words what else decides the player's moves.
@@ -160,6 +160,9 @@ func (s Spec) Load(ctx context.Context, v *chess.Variant, d Defaults) (*Maker, e
 // loadOwn reads the net of a player of this program.
 func (m *Maker) loadOwn(v *chess.Variant) error {
 	s := &m.Spec
+	if s.Search != AlphaBeta && s.Search != TreeSearch { // which would play by AlphaBeta, whatever the net is
+		return fmt.Errorf("%w: player of net %q: found search %q, expected %s or %s", ErrUsage, s.Net, s.Search, AlphaBeta, TreeSearch)
+	}
 	n, err := ReadNet(s.Net, v)
 	switch {
 	case err != nil:
@@ -240,8 +243,9 @@ func (s *Spec) treeSettings(r Resources) string {
 	return text
 }
 
-// loadEngine prepares a foreign engine. Its id is its command with the options, as there
-// is no telling which program or net that is.
+// loadEngine prepares a foreign engine. Its id is its command with the directory, in which
+// a relative one is looked for, and the options, as there is no telling which program or
+// net that is.
 func (m *Maker) loadEngine(v *chess.Variant) {
 	s := &m.Spec
 	m.engine = engine.Config{
@@ -249,10 +253,16 @@ func (m *Maker) loadEngine(v *chess.Variant) {
 		StartTimeout: s.Timeout, ReadyTimeout: s.Timeout, SearchTimeout: s.Timeout, MoveMargin: s.Margin,
 	}
 	words := []string{strings.Join(s.Command, " ")}
+	if s.Dir != "" {
+		words = append(words, "dir="+s.Dir)
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
 		words = append(words, name+"="+s.Options[name])
 		if n, err := strconv.Atoi(s.Options[name]); err == nil && (strings.EqualFold(name, "Threads") || s.Search == XBoard && strings.EqualFold(name, "cores")) {
 			m.Threads = n
+		}
+		if s.Search == Engine && strings.EqualFold(name, "UCI_Chess960") { // the client has to know it too
+			m.engine.Chess960 = strings.EqualFold(s.Options[name], "true")
 		}
 	}
 	m.Name, m.Settings = filepath.Base(s.Command[0]), strings.Join(words, ",")

@@ -73,6 +73,37 @@ func TestLoadAll(t *testing.T) {
 	}
 }
 
+// TestForeignDirectory: where an engine runs is part of who it is, as a relative command
+// is looked for there.
+func TestForeignDirectory(t *testing.T) {
+	var makers []*Maker
+	for _, s := range parseAll(t, "uci:./engine", "uci:./engine,dir=/builds/a", "uci:./engine,dir=/builds/b") {
+		m, err := s.Load(t.Context(), chess.Crazyhouse, Defaults{Limits: search.Limits{Depth: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		makers = append(makers, m)
+	}
+	for i, want := range []string{"./engine", "./engine,dir=/builds/a", "./engine,dir=/builds/b"} {
+		if m := makers[i]; m.Settings != want || m.Net != "uci:"+want {
+			t.Errorf("found settings %q and net %q, expected %q", m.Settings, m.Net, want)
+		}
+	}
+}
+
+// TestForNet: a net plays by the search of its kind, and a player whose search is not known
+// is refused, which would have played a plane net by material.
+func TestForNet(t *testing.T) {
+	for net, want := range map[string]Search{"a.nnue": AlphaBeta, "a.onnx": TreeSearch, Material: AlphaBeta, Uniform: TreeSearch} {
+		if s := ForNet(net); s.Search != want || s.Net != net {
+			t.Errorf("%s: found %+v, expected search %s", net, s, want)
+		}
+	}
+	if _, err := (Spec{Net: Material}).Load(t.Context(), chess.Crazyhouse, Defaults{Limits: search.Limits{Depth: 1}}); !errors.Is(err, ErrUsage) {
+		t.Errorf("without a search: error %v, expected %v", err, ErrUsage)
+	}
+}
+
 // builtinFile writes the program's own net to a file.
 func builtinFile(t *testing.T, path string) {
 	t.Helper()

@@ -55,7 +55,9 @@ search, for which mcts:FILE says so too.
                                             may exceed one, or take after "stop"
   OPTION=VALUE                              of an engine: any of its options, in
                                             whatever case; with xboard: memory=MIB
-                                            and cores=N too, if it knows them
+                                            and cores=N too, if it knows them; with
+                                            uci: UCI_Chess960=true to play from
+                                            openings of Chess960
 
 With xboard: nodes needs an engine with the feature nps, and movetime whole seconds.
 

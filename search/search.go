@@ -190,6 +190,7 @@ type Result struct {
 	Move   chess.Move   // best move, legal
 	Ponder chess.Move   // expected reply, legal after Move; chess.NoMove if unknown
 	Score  Score        // of Move, side to move at the root
+	Bound  Bound        // what Score says about the value: a limit may end a search before it is known
 	PV     []chess.Move // principal variation; PV[0] == Move
 	Nodes  uint64       // positions visited, all threads
 	Depth  int          // last finished iteration, in plies; 0 if none finished
@@ -199,7 +200,7 @@ type Result struct {
 	Elapsed  time.Duration // wall-clock time of the search; 0 if unknown
 	// Lines are the best root moves, best first, when more than one was
 	// asked for by MultiPV; empty otherwise. Lines[0] agrees with Move,
-	// Score and PV.
+	// Score, Bound and PV.
 	Lines []RootLine
 
 	// Visits says how often a tree search tried the legal moves it tried at
@@ -230,5 +231,6 @@ type MoveProb struct {
 // RootLine is one root move of a search for several best moves.
 type RootLine struct {
 	Score Score        // side to move at the root
+	Bound Bound        // what Score says about the value
 	PV    []chess.Move // PV[0] is the root move
 }

@@ -82,6 +82,14 @@ func TestClientMultiPV(t *testing.T) {
 	}
 }
 
+// TestClientWithoutMultiPV: an engine that cannot be asked for several lines has none.
+func TestClientWithoutMultiPV(t *testing.T) {
+	c := start(t, mockConfig("uci: print option name UCI_Variant type combo default chess var chess var crazyhouse | print uciok"))
+	if r, err := c.Search(t.Context(), startLine(), search.Limits{Depth: 1, MultiPV: 2}); err != nil || r.Lines != nil {
+		t.Errorf("%+v, %v, expected no lines", r, err)
+	}
+}
+
 // TestClientSearchFailures runs every engine that fails in a search, and then
 // starts it again.
 func TestClientSearchFailures(t *testing.T) {
@@ -380,6 +388,19 @@ func TestClientNoLegalMoves(t *testing.T) {
 	}
 	if _, err := c.Search(t.Context(), chess.NewLine(mated), depthOne); !errors.Is(err, search.ErrNoLegalMoves) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestClientReadsUpperCasePromotions: engines write the letter of a promotion in either case.
+func TestClientReadsUpperCasePromotions(t *testing.T) {
+	p, err := chess.ParseFEN(chess.Crazyhouse, "8/P6k/8/8/8/8/8/K7[] w - - 0 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, mockConfig("go: print info depth 1 score cp 900 pv a7a8Q h7g7 | print bestmove a7a8Q"))
+	r, err := c.Search(t.Context(), chess.NewLine(p), depthOne)
+	if err != nil || p.UCI(r.Move) != "a7a8q" || len(r.PV) != 2 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 // for a search that has reached its limit. Limits.Overhead is not passed on
 // (set the engine's option), and Limits.Ponder is refused.
 //
-// Score, depth and principal variation are those of the engine's last line
-// with an exact score for its best move.
+// Score, depth and principal variation are those of the engine's last line for its best
+// move, one with an exact score if there is any.
 //
 // Result.Elapsed is the time from the moment the search was sent to the engine to
 // the moment its answer was read, whatever else this program did meanwhile.
@@ -60,7 +60,7 @@ func (c *Client) search(ctx context.Context, line *chess.Line, lim search.Limits
 	if err := c.send(string(command)); err != nil {
 		return search.Result{}, err
 	}
-	t := transcript{pos: &pos, multiPV: max(lim.MultiPV, 1)}
+	t := transcript{pos: &pos, multiPV: max(c.multiPV, 1)} // 1 of an engine without the option
 	answered, err := c.awaitMove(ctx, &t, &lim)
 	if err != nil {
 		return search.Result{}, err
@@ -83,7 +83,7 @@ func (c *Client) accepts(p *chess.Position, lim *search.Limits) error {
 		return fmt.Errorf("%w: engine %s: found a position of %s, expected %s",
 			engine.ErrVariant, c.engine.Name, p.Variant().Name, c.engine.Variant.Name)
 	case p.Chess960() != c.engine.Chess960:
-		return fmt.Errorf("%w: engine %s: position %s needs UCI_Chess960, which is not set",
+		return fmt.Errorf("%w: engine %s: position %s needs the option UCI_Chess960=true, which is not set",
 			engine.ErrVariant, c.engine.Name, p.FEN())
 	case lim.Ponder:
 		return fmt.Errorf("engine %s: pondering is not supported", c.engine.Name)

@@ -167,7 +167,7 @@ func (g *GoCommand) searchMoves(fields []string, p *chess.Position) int {
 		if isLimit(f) || f == "infinite" || f == "ponder" || f == "searchmoves" {
 			break
 		}
-		m, err := p.ParseUCI(f)
+		m, err := ParseMove(p, f)
 		if err != nil || !p.IsLegal(m) {
 			g.fault("go searchmoves: found %q, expected a legal move", f)
 			continue

@@ -108,6 +108,37 @@ func TestTranscriptPrefersExactScores(t *testing.T) {
 	}
 }
 
+// TestTranscriptBound: a bound of the move that is played stands before the exact score of
+// another move, and is a bound in the result.
+func TestTranscriptBound(t *testing.T) {
+	p := chess.Crazyhouse.Start()
+	for _, test := range []struct {
+		multiPV int
+		last    string // report of the best line
+		score   search.Score
+		bound   search.Bound
+		lines   int
+	}{
+		{1, "info depth 2 score cp 9 lowerbound pv e2e4 e7e5", 9, search.Lower, 0},
+		{2, "info depth 2 score cp 9 lowerbound pv e2e4 e7e5", 9, search.Lower, 2},
+		{1, "info depth 2 score cp 9 lowerbound pv c2c4", 3, search.Exact, 0}, // nor was this played
+	} {
+		tr := transcript{pos: &p, multiPV: test.multiPV}
+		for _, line := range []string{"info depth 1 score cp 3 pv d2d4", test.last, "info multipv 2 score cp 3 pv d2d4", "bestmove e2e4"} {
+			if err := tr.add(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := tr.result()
+		if err != nil || p.UCI(r.Move) != "e2e4" || r.Score != test.score || r.Bound != test.bound || len(r.Lines) != test.lines {
+			t.Errorf("%q: %+v, %v", test.last, r, err)
+		}
+		if test.lines > 0 && (r.Lines[0].Score != r.Score || r.Lines[0].Bound != r.Bound) {
+			t.Errorf("%q: first line %+v of %+v", test.last, r.Lines[0], r)
+		}
+	}
+}
+
 // TestTranscriptMovesOnce: no move stands in two lines of a result, whatever the engine
 // reported anew.
 func TestTranscriptMovesOnce(t *testing.T) {
@@ -128,6 +159,31 @@ func TestTranscriptMovesOnce(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(moves, []string{"b2b3", "c2c3"}) || r.Lines[0].Score != 6 {
 		t.Errorf("found lines %v of %+v, error %v, expected b2b3 and c2c3", moves, r, err)
+	}
+}
+
+// TestTranscriptOfAnotherMove: an engine that plays another move than its best line's has
+// the score of that move's line, if it said one, which is the first then; if not, it has
+// found the move alone, as far as it was asked for several.
+func TestTranscriptOfAnotherMove(t *testing.T) {
+	p := chess.Crazyhouse.Start()
+	for _, tc := range []struct {
+		multiPV      int
+		move         string
+		score        search.Score
+		lines, depth int
+	}{{1, "b2b3", 5, 0, 1}, {2, "b2b3", 4, 2, 2}, {2, "c2c3", 5, 1, 1}, {2, "a2a3", 5, 2, 1}} {
+		tr := transcript{pos: &p, multiPV: tc.multiPV}
+		for _, line := range []string{"info depth 1 multipv 1 score cp 5 pv a2a3", "info depth 2 multipv 2 score cp 4 pv b2b3", "bestmove " + tc.move} {
+			if err := tr.add(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := tr.result()
+		if err != nil || len(r.Lines) != tc.lines || r.Score != tc.score || r.Depth != tc.depth || p.UCI(r.Move) != tc.move || r.PV[0] != r.Move ||
+			tc.lines > 0 && (r.Lines[0].PV[0] != r.Move || r.Lines[0].Score != r.Score) {
+			t.Errorf("%+v: found %+v, %v", tc, r, err)
+		}
 	}
 }
 
@@ -195,6 +251,7 @@ func FuzzInfoLine(f *testing.F) {
 		if tr.best == nil {
 			tr.best = []string{"e2e4"}
 		}
+		lines := slices.Clone(tr.lines) // as they were said
 		r, err := tr.result()
 		if err != nil {
 			return
@@ -206,10 +263,10 @@ func FuzzInfoLine(f *testing.F) {
 			t.Errorf("%q: score %d", line, r.Score)
 		}
 		// What the server would print of it is read as the same again.
-		if len(tr.lines) == 0 {
+		if len(lines) == 0 {
 			return
 		}
-		l := tr.lines[len(tr.lines)-1]
+		l := lines[len(lines)-1]
 		info := search.Info{Depth: l.depth, SelDepth: l.selDepth, MultiPV: l.multiPV, Score: l.score, Bound: l.bound,
 			Nodes: l.nodes, Elapsed: l.elapsed, Hashfull: l.hashfull, PV: tr.legal(l.pv)}
 		again := parseInfo(strings.Fields(string(AppendInfo(nil, &p, &info)))[1:])

@@ -17,7 +17,8 @@ type transcript struct {
 	// lines holds the last report of each root line, the best first. A
 	// report with a bound stands only until there is an exact one.
 	lines []infoLine
-	nodes uint64 // greatest count seen
+	last  infoLine // the last report of the best line, with a bound or without
+	nodes uint64   // greatest count seen
 
 	best []string // fields after "bestmove", at least one; nil until it comes
 }
@@ -50,6 +51,9 @@ func (t *transcript) addInfo(l infoLine) {
 	for len(t.lines) < l.multiPV {
 		t.lines = append(t.lines, infoLine{})
 	}
+	if l.multiPV == 1 {
+		t.last = l
+	}
 	old := &t.lines[l.multiPV-1]
 	if l.bound == search.Exact || !old.scored || old.bound != search.Exact {
 		*old = l
@@ -60,27 +64,46 @@ func (t *transcript) addInfo(l infoLine) {
 // chess's about the move.
 func (t *transcript) result() (search.Result, error) {
 	best := t.best
-	m, err := t.pos.ParseUCI(best[0])
+	m, err := ParseMove(t.pos, best[0])
 	if err != nil {
 		return search.Result{}, err
 	}
 	res := search.Result{Move: m, PV: []chess.Move{m}, Nodes: t.nodes}
 	if len(t.lines) > 0 {
+		t.putFirst(m)
 		first := &t.lines[0]
-		res.Score, res.Depth, res.SelDepth = first.score, first.depth, first.selDepth
-		if pv := t.legal(first.pv); len(pv) > 0 && pv[0] == m {
+		pv := t.legal(first.pv)
+		res.Score, res.Bound, res.Depth, res.SelDepth = first.score, first.bound, first.depth, first.selDepth
+		if begins(pv, m) {
 			res.PV = pv
 			res.Lines = t.rootLines()
+		} else if t.multiPV > 1 { // the lines are not of the move that it plays, as below full skill
+			res.Lines = []search.RootLine{{Score: res.Score, Bound: res.Bound, PV: res.PV}}
 		}
 	}
 	if len(best) > 2 && best[1] == "ponder" {
 		after := *t.pos
 		after.Make(m)
-		if reply, err := after.ParseUCI(best[2]); err == nil {
+		if reply, err := ParseMove(&after, best[2]); err == nil {
 			res.Ponder = reply
 		}
 	}
 	return res, nil
+}
+
+// putFirst makes the line of a move the first one: the last line that the engine has said, a
+// bound of the move played before the value of another, or the one of those for several
+// moves, as below full skill. Nothing changes if no line begins with the move.
+func (t *transcript) putFirst(m chess.Move) {
+	at := func(l infoLine) bool { return begins(t.legal(l.pv), m) }
+	switch i := slices.IndexFunc(t.lines, at); {
+	case i == 0:
+	case at(t.last):
+		t.lines[0] = t.last
+	case i > 0:
+		l := t.lines[i]
+		t.lines = slices.Insert(slices.Delete(t.lines, i, i+1), 0, l)
+	}
 }
 
 // rootLines returns the lines of a search for several best moves, up to the
@@ -99,10 +122,12 @@ func (t *transcript) rootLines() []search.RootLine {
 		if slices.ContainsFunc(all, func(before search.RootLine) bool { return before.PV[0] == pv[0] }) {
 			continue
 		}
-		all = append(all, search.RootLine{Score: l.score, PV: pv})
+		all = append(all, search.RootLine{Score: l.score, Bound: l.bound, PV: pv})
 	}
 	return all
 }
+
+func begins(pv []chess.Move, m chess.Move) bool { return len(pv) > 0 && pv[0] == m }
 
 // legal returns the moves of a principal variation up to the first that is not
 // legal, or to the horizon of a search.
@@ -110,7 +135,7 @@ func (t *transcript) legal(pv []string) []chess.Move {
 	p := *t.pos
 	moves := make([]chess.Move, 0, min(len(pv), search.MaxPly))
 	for _, text := range pv[:min(len(pv), search.MaxPly)] {
-		m, err := p.ParseUCI(text)
+		m, err := ParseMove(&p, text)
 		if err != nil {
 			break
 		}

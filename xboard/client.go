@@ -17,6 +17,14 @@ import (
 // ErrPosition says that an engine cannot be given a position.
 var ErrPosition = errors.New("xboard: engine cannot set up the position")
 
+// What an engine may lack to be given positions; errors that wrap these wrap ErrPosition too.
+var (
+	// ErrNoSetboard: it can be given no position but the first.
+	ErrNoSetboard = errors.New("found no feature setboard=1, expected it of an engine that is to play from another position than the first")
+	// ErrNoHands: it can be given none with pieces in hand.
+	ErrNoHands = errors.New("found pieces in hand, which it understands neither in setboard nor by holding")
+)
+
 // Client is a CECP engine in a child process, a game.Player. It is used by one
 // goroutine at a time. What is down after an error is as of uci.Client.
 type Client struct {
@@ -26,6 +34,7 @@ type Client struct {
 	mute     bool // knows no ping, and does not say that it refuses a move
 	hands    handStyle
 
+	used    bool // asked for a move, or probed, since its launch
 	begun   bool // a game is, and start and moves are what the engine has
 	start   chess.Position
 	moves   []chess.Move
@@ -67,7 +76,7 @@ func (c *Client) Restart(ctx context.Context) error {
 	if err := c.engine.Launch(); err != nil {
 		return err
 	}
-	c.features, c.begun, c.control, c.told = defaultFeatures(), false, control{}, false
+	c.features, c.used, c.begun, c.control, c.told = defaultFeatures(), false, false, control{}, false
 	if err := c.handshake(ctx); err != nil {
 		return c.engine.Fail(err)
 	}

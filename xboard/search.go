@@ -84,6 +84,7 @@ func (c *Client) search(ctx context.Context, line *chess.Line, lim *search.Limit
 	}
 	command, pong := c.ask(line, lim, want)
 	c.engine.Forget() // what it said before is not why it dies now
+	c.used = true
 	began := time.Now()
 	if err := c.engine.Send(command); err != nil {
 		return search.Result{}, err
@@ -140,7 +141,10 @@ func (c *Client) ask(line *chess.Line, lim *search.Limits, want control) (comman
 	if c.features.time {
 		own, other := patience, patience
 		if want.clock {
-			own, other = lim.Time[side], lim.Time[side.Other()]
+			own, other = lim.Time[side], lim.Time[side] // Sjeng hurries if it has more time than the other
+			if lim.Clock(side.Other()) {
+				other = lim.Time[side.Other()]
+			}
 		} else if want.moveTime > 0 {
 			own, other = want.moveTime, want.moveTime
 		}

@@ -2,6 +2,7 @@ package xboard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,10 +24,10 @@ func (c *Client) NewGame() error {
 }
 
 func (c *Client) newGame(ctx context.Context) error {
+	if c.spent() {
+		return c.Restart(ctx)
+	}
 	if c.begun && len(c.moves) > 0 {
-		if !c.features.reuse {
-			return c.Restart(ctx)
-		}
 		if err := c.engine.Send(c.result()); err != nil {
 			return err
 		}
@@ -44,6 +45,9 @@ func (c *Client) newGame(ctx context.Context) error {
 	c.begun, c.start, c.moves = true, c.engine.Variant.Start(), nil
 	return nil
 }
+
+// spent reports whether the engine has to be started again for another game.
+func (c *Client) spent() bool { return c.used && !c.features.reuse }
 
 // result is the command that ends the game, as far as its end is known here: an end
 // that the opponent's last move made is not.
@@ -185,8 +189,15 @@ func (c *Client) findHands(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.hands, c.mute = noHands, false
+	c.hands, c.mute = untried, false
+	heard := true
 	for _, style := range []handStyle{inBrackets, byHolding} {
+		if c.spent() {
+			if err := c.Restart(ctx); err != nil {
+				return err
+			}
+		}
+		c.used = true
 		commands := append(place([]byte(c.beginning()), &p, style), '\n')
 		c.sent = []string{probeDrop}
 		if err := c.engine.Send(string(c.appendMoveText(commands, probeDrop))); err != nil {
@@ -200,7 +211,13 @@ func (c *Client) findHands(ctx context.Context) error {
 			c.hands = style
 			return nil
 		}
+		heard = heard && answered
 	}
+	if !heard { // it may be slow: what it understands is not known
+		return fmt.Errorf("%w: engine %s: found no answer within %v that tells how it understands pieces in hand, expected it to refuse the move %s",
+			ErrPosition, c.engine.Name, probeTime, probeBad)
+	}
+	c.hands = noHands
 	return nil
 }
 
@@ -215,11 +232,11 @@ func (c *Client) setUp(ctx context.Context, p *chess.Position) error {
 	if *p == c.start {
 		return nil
 	}
-	refuse := func(why string) error {
-		return fmt.Errorf("%w: engine %s: %s: %s", ErrPosition, c.engine.Name, p.FEN(), why)
+	refuse := func(why error) error {
+		return fmt.Errorf("%w: engine %s: %s: %w", ErrPosition, c.engine.Name, p.FEN(), why)
 	}
 	if !c.features.setboard {
-		return refuse("found no feature setboard=1, expected it of an engine that is to play from another position than the first")
+		return refuse(ErrNoSetboard)
 	}
 	if p.Hand(chess.White)|p.Hand(chess.Black) != 0 {
 		if c.hands == untried {
@@ -231,11 +248,11 @@ func (c *Client) setUp(ctx context.Context, p *chess.Position) error {
 			}
 		}
 		if c.hands == noHands {
-			return refuse("found pieces in hand, which it understands neither in setboard nor by holding")
+			return refuse(ErrNoHands)
 		}
 	}
 	if p.Promoted() != 0 && c.hands == byHolding {
-		return refuse("found a promoted pawn, which holding cannot tell")
+		return refuse(errors.New("found a promoted pawn, which holding cannot tell"))
 	}
 	c.begun = false
 	if err := c.engine.Send(string(place(nil, p, c.hands)[1:])); err != nil {
@@ -245,7 +262,7 @@ func (c *Client) setUp(ctx context.Context, p *chess.Position) error {
 		return err
 	}
 	if c.refusal != "" {
-		return refuse(fmt.Sprintf("it answered %.200q", c.refusal))
+		return refuse(fmt.Errorf("it answered %.200q", c.refusal))
 	}
 	c.begun, c.start = true, *p
 	return nil

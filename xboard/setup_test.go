@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/engine"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -35,7 +36,7 @@ func echo(words ...string) string {
 	return strings.Join(words, ": echo | obey; ") + ": echo | obey"
 }
 
-// TestClientCommands: what the engine is sent for three searches of two games.
+// TestClientCommands: what the engine is sent for four searches of two games.
 func TestClientCommands(t *testing.T) {
 	var said syncBuffer
 	cfg := mockConfig(echo("xboard", "protover", "accepted", "rejected", "option", "memory", "new", "variant", "easy", "post", "force",
@@ -61,6 +62,7 @@ func TestClientCommands(t *testing.T) {
 	}
 	line.Push(m)
 	play(clock)
+	play(search.Limits{Time: [2]time.Duration{0, 90 * time.Second}}) // the other has no clock
 	if err := c.NewGame(); err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +75,7 @@ func TestClientCommands(t *testing.T) {
 		"memory 64\noption Clear\noption Learn - not=1\noption Skill Level=7\n" + begin +
 		"force\nlevel 0 1:30 0.1\ntime 9000\notim 6100\ngo\n" +
 		"force\nusermove g8f6\ntime 9000\notim 6100\ngo\n" +
+		"force\nlevel 0 1:30 0\ntime 9000\notim 9000\ngo\n" +
 		"result * {none}\n" + begin + "force\nnps 500\nst 1\nsd 3\ntime 10000\notim 10000\ngo\n"
 	if said.String() != want {
 		t.Errorf("commands:\n%s\nexpected:\n%s", said.String(), want)
@@ -131,6 +134,7 @@ func TestClientPositions(t *testing.T) {
 		"no setboard":          {"protover: print feature ping=1 usermove=1 done=1", noHands, "found no feature setboard=1", ErrPosition},
 		"refuses it":           {"setboard: print tellusererror Illegal position", noHands, `it answered "tellusererror`, ErrPosition},
 		"without ping":         {pingless, hands, "[BBPbpp] b KQkq - 3 11", nil},
+		"answers nothing":      {pingless + "a1a1: print", hands, "found no answer within 1s", ErrPosition},
 		"holding without ping": {pingless + blind, hands, "holding [BBP] [BPP]", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,13 +166,39 @@ func TestClientPositions(t *testing.T) {
 	}
 }
 
+// TestClientStartedAgain: an engine that plays one game only is started again after one that
+// it gave up, and after it was probed.
+func TestClientStartedAgain(t *testing.T) {
+	const features = "protover: print feature ping=1 usermove=1 setboard=1 reuse=0 done=1; "
+	c := start(t, mockConfig(features+"go: print resign; new#2: exit 3"))
+	if _, err := c.Search(t.Context(), startLine(), depthOne); !errors.Is(err, game.ErrResigned) {
+		t.Fatalf("found error %v, expected a resignation", err)
+	}
+	if err := c.NewGame(); err != nil {
+		t.Errorf("after a resignation: %v", err)
+	}
+	hands := parse(t, "r3k2r/pppq1ppp/2n2n2/8/8/2N2N2/PPPQ1PPP/R3K2R[BBPbpp] b KQkq - 3 11")
+	c = start(t, mockConfig(features+"new#3: exit 3")) // the probe is a game after the first
+	if _, err := c.Search(t.Context(), chess.NewLine(hands), depthOne); err != nil {
+		t.Errorf("after a probe: %v", err)
+	}
+	c = start(t, mockConfig(features+"new#3: exit 3; usermove: print Illegal move: P@e4"))
+	if _, err := c.Search(t.Context(), chess.NewLine(hands), depthOne); !errors.Is(err, ErrNoHands) {
+		t.Errorf("after two probes: error %v, expected %v", err, ErrNoHands)
+	}
+}
+
 // TestClientDialects: engines that want their moves otherwise, or their games, play
 // a game like any other.
 func TestClientDialects(t *testing.T) {
 	for _, features := range []string{"san=1 ping=1 usermove=1", "ping=1", "san=1", "ping=1 time=0 usermove=1", "ping=1 reuse=0 myname=\"X\"", "done=0 ping=1"} {
 		t.Run(features, func(t *testing.T) {
 			t.Parallel()
-			c := start(t, mockConfig("protover: print feature "+features+" | print feature done=1"))
+			script := "protover: print feature " + features + " | print feature done=1"
+			if strings.Contains(features, "reuse=0") {
+				script += "; new#3: exit 3" // the first two come before a move
+			}
+			c := start(t, mockConfig(script))
 			for range 2 {
 				if err := c.NewGame(); err != nil {
 					t.Fatal(err)

@@ -183,6 +183,15 @@ func TestDrawWhenCold(t *testing.T) {
 	}
 }
 
+// alone is a player that reports no lines.
+type alone struct{ game.Player }
+
+func (p alone) Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+	res, err := p.Player.Search(ctx, line, lim)
+	res.Lines = nil
+	return res, err
+}
+
 // Every bad answer of a player ends the exploration with an error.
 func TestPlayerFaults(t *testing.T) {
 	boom := errors.New("boom")
@@ -194,6 +203,10 @@ func TestPlayerFaults(t *testing.T) {
 		"illegal move": {func() (game.Player, error) {
 			return scripted{search.Result{Move: chess.NewMove(chess.NewSquare(4, 1), chess.NewSquare(4, 4), chess.Normal)}}, nil
 		}, game.ErrIllegal},
+		"the best move alone": {func() (game.Player, error) {
+			p, err := newMaterial()
+			return alone{p}, err
+		}, ErrSettings},
 	} {
 		e := Explorer{Settings: testSettings(), NewWalker: c.walker, Concurrency: 2}
 		err := e.Run(t.Context(), 0, func(Walk) (bool, error) { return true, nil })

@@ -23,8 +23,9 @@ type Settings struct {
 	// position. Even and odd lengths are equally likely.
 	MinPlies, MaxPlies int
 	// Moves are the limits of the walker's search at each ply, with MultiPV
-	// the number of best moves that the next one is drawn from. For walks
-	// to be the same again they are nodes or depth, never time.
+	// the number of best moves that the next one is drawn from, of a walker that
+	// reports as many lines. For walks to be the same again they are nodes or
+	// depth, never time.
 	Moves search.Limits
 	// Temperature, in centipawns, sets how much likelier better moves are:
 	// a move that is worse by it is drawn 1/e times as often.
@@ -129,10 +130,16 @@ func (s *Settings) walk(ctx context.Context, number int, walker, judge game.Play
 		return Walk{}, fmt.Errorf("walker: %w", err)
 	}
 	line := chess.NewLine(s.Variant.Start())
+	asked, alone := 0, 0 // searches with a choice of moves, and those of them that found their move alone
 	for range game.OpeningPlies(rng, s.MinPlies, s.MaxPlies) {
 		res, err := walker.Search(ctx, line, s.Moves)
 		if err := searchError(ctx, err); err != nil {
 			return Walk{}, fmt.Errorf("walker in %s: %w", line.Pos().FEN(), err)
+		}
+		if s.Moves.MultiPV > 1 && line.Pos().CountLegal() > 1 {
+			if asked++; len(res.Lines) == 0 {
+				alone++
+			}
 		}
 		if max(res.Score, -res.Score) > s.MaxScore {
 			return Walk{Number: number, Verdict: Lopsided}, nil
@@ -145,6 +152,10 @@ func (s *Settings) walk(ctx context.Context, number int, walker, judge game.Play
 		if outcome, _ := line.Outcome(); outcome != chess.Ongoing {
 			return Walk{Number: number, Verdict: Ended}, nil
 		}
+	}
+	if asked > 0 && alone == asked {
+		return Walk{}, fmt.Errorf("%w: walker: found its best move alone in all %d positions of a walk, expected the best %d to draw from: choose a player that reports them, as UCI engines with the option MultiPV do",
+			ErrSettings, asked, s.Moves.MultiPV)
 	}
 	if line.Pos().InCheck() {
 		return Walk{Number: number, Verdict: Check}, nil

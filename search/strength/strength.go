@@ -94,7 +94,7 @@ func (l Limit) Choose(r search.Result, line *chess.Line, asked int, seed uint64)
 			chosen := r.Lines[i]
 			copy(r.Lines[1:i+1], r.Lines[:i])
 			r.Lines[0] = chosen
-			r.Move, r.Score, r.PV, r.Ponder = chosen.PV[0], chosen.Score, chosen.PV, chess.NoMove
+			r.Move, r.Score, r.Bound, r.PV, r.Ponder = chosen.PV[0], chosen.Score, chosen.Bound, chosen.PV, chess.NoMove
 			if len(r.PV) > 1 {
 				r.Ponder = r.PV[1]
 			}

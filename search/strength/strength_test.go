@@ -57,10 +57,10 @@ func result(scores ...search.Score) (search.Result, *chess.Line) {
 	line.Pos().Legal(&moves)
 	var r search.Result
 	for i, s := range scores {
-		r.Lines = append(r.Lines, search.RootLine{Score: s, PV: []chess.Move{moves.Slice()[i]}})
+		r.Lines = append(r.Lines, search.RootLine{Score: s, Bound: search.Bound(i % 3), PV: []chess.Move{moves.Slice()[i]}})
 	}
 	first := r.Lines[0]
-	r.Move, r.Score, r.PV = first.PV[0], first.Score, first.PV
+	r.Move, r.Score, r.Bound, r.PV = first.PV[0], first.Score, first.Bound, first.PV
 	return r, line
 }
 
@@ -77,7 +77,7 @@ func TestChooseFrequencies(t *testing.T) {
 		if got.Move == fourth {
 			t.Fatal("drew a line beyond Lines")
 		}
-		if len(got.Lines) != 2 || got.Lines[0].PV[0] != got.Move || got.Lines[0].Score != got.Score || got.PV[0] != got.Move || got.Ponder != chess.NoMove {
+		if len(got.Lines) != 2 || got.Lines[0].PV[0] != got.Move || got.Lines[0].Score != got.Score || got.Lines[0].Bound != got.Bound || got.PV[0] != got.Move || got.Ponder != chess.NoMove {
 			t.Fatalf("result %+v", got)
 		}
 		counts[got.Score]++

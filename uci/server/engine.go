@@ -2,12 +2,9 @@ package server
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
-	"github.com/crazyhouse-rl/selfplay/nnue"
-	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -36,7 +33,7 @@ func (e *Engine) Options() []Option {
 func (e *Engine) SetOption(name, value string) error {
 	e.s.announce = true
 	err := e.s.setOption("setoption name " + name + " value " + value)
-	if errors.Is(err, nnue.ErrVariant) || errors.Is(err, runtimes.ErrVariant) {
+	if isForeign(err) {
 		return nil
 	}
 	return err

@@ -261,10 +261,10 @@ func (t *teller) answer(ctx context.Context, e player.Own, line *chess.Line, lim
 	if t.best != res.Move {
 		lines := res.Lines
 		if len(lines) == 0 {
-			lines = []search.RootLine{{Score: res.Score, PV: res.PV}}
+			lines = []search.RootLine{{Score: res.Score, Bound: res.Bound, PV: res.PV}}
 		}
 		for i, l := range lines { // all, or a move would stand in two of them
-			t.tell(search.Info{Depth: res.Depth, SelDepth: res.SelDepth, MultiPV: i + 1, Score: l.Score, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: l.PV})
+			t.tell(search.Info{Depth: res.Depth, SelDepth: res.SelDepth, MultiPV: i + 1, Score: l.Score, Bound: l.Bound, Nodes: res.Nodes, Elapsed: res.Elapsed, PV: l.PV})
 		}
 	}
 	text := uci.AppendMoves([]byte("bestmove"), t.pos, []chess.Move{res.Move})

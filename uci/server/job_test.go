@@ -25,13 +25,13 @@ func (p *told) Report(f func(search.Info)) { p.report = f }
 
 func (p *told) Search(context.Context, *chess.Line, search.Limits) (search.Result, error) {
 	for i, l := range p.reports {
-		p.report(search.Info{Depth: 12, MultiPV: i + 1, Score: l.Score, PV: l.PV})
+		p.report(search.Info{Depth: 12, MultiPV: i + 1, Score: l.Score, Bound: l.Bound, PV: l.PV})
 	}
 	return p.result, nil
 }
 
 // TestTellerLastLines: if the move played is not the one reported first, all lines of the
-// result are reported again, or where it has none that move.
+// result are reported again, or where it has none that move. A bound is reported as one.
 func TestTellerLastLines(t *testing.T) {
 	line := chess.NewLine(chess.Crazyhouse.Start())
 	rootLine := func(text string, score search.Score) search.RootLine {
@@ -42,6 +42,7 @@ func TestTellerLastLines(t *testing.T) {
 		return search.RootLine{Score: score, PV: []chess.Move{m}}
 	}
 	a, b, c := rootLine("a2a3", 30), rootLine("b2b3", 40), rootLine("c2c3", 10)
+	b.Bound = search.Lower
 	for _, tc := range []struct{ reports, lines []search.RootLine }{
 		{[]search.RootLine{a, b, c}, []search.RootLine{b, a, c}},
 		{[]search.RootLine{b, a, c}, []search.RootLine{b, a, c}},
@@ -50,14 +51,15 @@ func TestTellerLastLines(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		teller := teller{out: &output{w: &out}, pos: line.Pos()}
-		result := search.Result{Move: b.PV[0], PV: b.PV, Score: b.Score, Depth: 12, Lines: tc.lines}
+		result := search.Result{Move: b.PV[0], PV: b.PV, Score: b.Score, Bound: b.Bound, Depth: 12, Lines: tc.lines}
 		best := teller.answer(t.Context(), &told{reports: tc.reports, result: result}, line, search.Limits{})
 		last := map[string]string{}
 		for text := range strings.Lines(out.String()) {
 			f := strings.Fields(text)
-			last[f[slices.Index(f, "multipv")+1]] = f[slices.Index(f, "cp")+1] + " " + f[len(f)-1]
+			score := f[slices.Index(f, "cp")+1 : slices.Index(f, "nodes")]
+			last[f[slices.Index(f, "multipv")+1]] = strings.Join(score, " ") + " " + f[len(f)-1]
 		}
-		want := map[string]string{"1": "40 b2b3"}
+		want := map[string]string{"1": "40 lowerbound b2b3"}
 		if tc.lines != nil {
 			want["2"], want["3"] = "30 a2a3", "10 c2c3"
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -18,6 +19,12 @@ const idLength = 8
 
 // errKind says that a net is not one for the server's search.
 var errKind = errors.New("wrong kind of net")
+
+// isForeign reports whether err says that a net is for another variant. It is an error
+// of searches alone, as the variant may be set later, when the net is read again.
+func isForeign(err error) bool {
+	return errors.Is(err, nnue.ErrVariant) || errors.Is(err, runtimes.ErrVariant)
+}
 
 // setEvalFile reads a net for the variant that is set: a file, or the directory of a
 // run or of learn. After an error there is no search before another net is read, as

@@ -20,6 +20,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/player"
+	"github.com/crazyhouse-rl/selfplay/uci"
 )
 
 // Options says how [Serve] introduces itself and where its engine starts from.
@@ -31,8 +32,8 @@ type Options struct {
 
 	// Player is who plays: its search, the defaults of its options, and in Net
 	// the net to begin with, the default of the option EvalFile, if it is not
-	// empty. Serve fails if that cannot be read. The zero Player is alpha-beta
-	// search.
+	// empty. Serve fails if that cannot be read, but not if it is for another
+	// variant, which may be set later. The zero Player is alpha-beta search.
 	Player player.Spec
 	// Net evaluates positions while EvalFile is empty; nil is material, or
 	// uniform priors for tree search.
@@ -263,7 +264,7 @@ func newServer(ctx context.Context, o Options, out *output) (*server, error) {
 	s.known = s.options()
 	s.announce, s.drawn = true, rand.Uint64()
 	if o.Player.Net != "" {
-		if err := s.setEvalFile(o.Player.Net); err != nil {
+		if err := s.setEvalFile(o.Player.Net); err != nil && !isForeign(err) {
 			return nil, err
 		}
 	}
@@ -388,7 +389,7 @@ func (s *server) parsePosition(fields []string) (*chess.Line, error) {
 	}
 	line := chess.NewLine(start)
 	for i, text := range moves {
-		m, err := line.Pos().ParseUCI(text)
+		m, err := uci.ParseMove(line.Pos(), text)
 		if err != nil {
 			return line, fmt.Errorf("position ends before move %d, in %s: %w", i+1, line.Pos().FEN(), err)
 		}

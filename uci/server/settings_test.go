@@ -174,6 +174,17 @@ func TestServeStartsWithANet(t *testing.T) {
 	if all := strings.Join(s.until("uciok"), "\n"); !strings.Contains(all, "default "+path+"\n") {
 		t.Errorf("options: %s", all)
 	}
+	other := newSession(t, Options{Variant: chess.Chess, Player: player.Spec{Net: path}}) // whose variant comes later
+	if got := other.answer(); len(got) != 1 || !strings.Contains(got[0], "info string no net: EvalFile: ") {
+		t.Errorf("net for another variant: %q", got)
+	}
+	if got := other.best("go depth 1"); got != "bestmove 0000" {
+		t.Errorf("net for another variant: %s", got)
+	}
+	other.send("setoption name UCI_Variant value crazyhouse", "go depth 1")
+	if got := other.until("bestmove"); !strings.HasPrefix(got[0], "info string evaluation: start.nnue") {
+		t.Errorf("net of the variant that was set: %q", got)
+	}
 	net, err := nnue.ReadFile(path, chess.Crazyhouse)
 	if err != nil {
 		t.Fatal(err)

@@ -252,10 +252,10 @@ func TestServerAnalysesDraws(t *testing.T) {
 	}
 }
 
-// TestServerNetOfAnotherVariant: the variant may follow the net, which is missed by a
-// search alone.
-func TestServerNetOfAnotherVariant(t *testing.T) {
-	n, err := nnuetest.Random(nnue.Narrow(16), 5)
+// netBytes returns the file of a net.
+func netBytes(t *testing.T, a nnue.Architecture) []byte {
+	t.Helper()
+	n, err := nnuetest.Random(a, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,11 +263,32 @@ func TestServerNetOfAnotherVariant(t *testing.T) {
 	if err := n.Write(&b); err != nil {
 		t.Fatal(err)
 	}
+	return b.Bytes()
+}
+
+// TestServerBeginsWithANetOfChess: the first game is one of chess, whatever the
+// variant that the options begin with.
+func TestServerBeginsWithANetOfChess(t *testing.T) {
+	a := nnue.Narrow(16)
+	a.Variant = chess.Chess.Name
+	path := filepath.Join(t.TempDir(), "chess.nnue")
+	if err := os.WriteFile(path, netBytes(t, a), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newSessionOf(t, uci.Options{Player: player.Spec{Net: path}}, "sd 1", "go")
+	if got := strings.Join(s.until("move "), "\n"); !strings.Contains(got, "evaluation: chess.nnue") {
+		t.Errorf("answers:\n%s", got)
+	}
+}
+
+// TestServerNetOfAnotherVariant: the variant may follow the net, which is missed by a
+// search alone.
+func TestServerNetOfAnotherVariant(t *testing.T) {
 	planes, err := onnx.Encode(archtest.Net(t, "residual 1x8", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, net := range map[string][]byte{"a.nnue": b.Bytes(), "a.onnx": planes} {
+	for name, net := range map[string][]byte{"a.nnue": netBytes(t, nnue.Narrow(16)), "a.onnx": planes} {
 		t.Run(name, func(t *testing.T) {
 			o := uci.Options{}
 			if name == "a.onnx" {

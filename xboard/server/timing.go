@@ -30,8 +30,8 @@ func newTiming() timing {
 	return t
 }
 
-// newGame resets the clocks, and forgets the depth as the protocol wants it.
-func (t *timing) newGame() { t.own, t.other, t.depth = t.base, t.base, 0 }
+// newGame resets the clocks, and forgets depth and nodes as the protocol wants it.
+func (t *timing) newGame() { t.own, t.other, t.depth, t.perSecond = t.base, t.base, 0, 0 }
 
 // level reads the arguments of "level": MOVES BASE INC.
 func (t *timing) level(args []string) error {

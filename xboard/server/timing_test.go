@@ -40,3 +40,14 @@ func TestUsed(t *testing.T) {
 		}
 	}
 }
+
+// TestNewGameForgetsLimits: neither depth nor nodes outlast a game, its clock does.
+func TestNewGameForgetsLimits(t *testing.T) {
+	clock := newTiming()
+	clock.depth, clock.perSecond = 3, 400
+	clock.newGame()
+	lim := clock.limits(chess.NewLine(chess.Chess.Start()), chess.Black)
+	if lim.Depth != 0 || lim.Nodes != 0 || lim.Time[chess.Black] != 5*time.Minute {
+		t.Errorf("found %+v, expected the clock alone", lim)
+	}
+}

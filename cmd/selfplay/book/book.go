@@ -92,7 +92,7 @@ the same command.
 	f.StringVar(&o.plies, "plies", "8-26", "length of walks, from and to")
 	f.StringVar(&o.player, "player", "material", "player that chooses the moves of walks")
 	f.Uint64Var(&o.nodes, "nodes", 200, "nodes of the walker's search at each ply")
-	f.IntVar(&o.multiPV, "multipv", 8, "best moves that a ply is drawn from")
+	f.IntVar(&o.multiPV, "multipv", 8, "best moves that a ply is drawn from, by a player that reports as many lines")
 	f.Float64Var(&o.temperature, "temperature", 30, "a move that is worse by this, centipawns, is drawn 1/e times as often")
 	f.IntVar(&o.maxLoss, "max-loss", 100, "how much worse than the best a move drawn may be, centipawns")
 	f.IntVar(&o.bonus, "capture-bonus", 60, "captures are drawn as if they were better by this, centipawns, which fills the hands")

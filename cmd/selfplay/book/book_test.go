@@ -106,6 +106,7 @@ func TestBookErrors(t *testing.T) {
 		"too few":      {smallBook(out, "--band", "0..3", "--max-walks", "20"), 1, "too few positions"},
 		"other walks":  {smallBook(out, "--seed", "6"), 1, "other settings"},
 		"record where": {[]string{"book", "check", "--record", "--games", "2"}, 2, "--record"},
+		"record own":   {[]string{"book", "check", "default", "--record", "--games", "2"}, 2, "the program's own book cannot be written"},
 		"no manifest":  {[]string{"book", "check", alone, "--record", "--games", "1", "--player", "none.nnue"}, 1, "alone.epd.json: found no manifest"},
 		"no book":      {[]string{"book", "check", out + "x"}, 1, "no such file"},
 		"no default":   {[]string{"book", "check", "--variant", "chess"}, 1, "no default book"},

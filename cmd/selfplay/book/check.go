@@ -77,8 +77,8 @@ func checkBook(ctx context.Context, w, stderr io.Writer, name string, o bookChec
 	if err != nil {
 		return err
 	}
-	if o.record && (name == "" || o.games == 0) {
-		return fmt.Errorf("%w: --record needs FILE and --games", cli.ErrUsage)
+	if o.record && (isDefault(name) || o.games == 0) {
+		return fmt.Errorf("%w: --record needs --games and FILE: the manifest of the program's own book cannot be written", cli.ErrUsage)
 	}
 	b, err := book.Open(name, v, book.Options{Plies: o.plies})
 	if err != nil {
@@ -124,9 +124,12 @@ func checkBook(ctx context.Context, w, stderr io.Writer, name string, o bookChec
 	return durable.WriteFile(name+".json", text)
 }
 
+// isDefault reports whether a name stands for the program's own book.
+func isDefault(name string) bool { return name == "" || name == "default" }
+
 // bookManifest returns the manifest of a book, nil if it has none.
 func bookManifest(name string, v *chess.Variant) (*book.Manifest, error) {
-	if name == "" || name == "default" {
+	if isDefault(name) {
 		_, m, err := book.Default(v)
 		return m, err
 	}

@@ -95,10 +95,10 @@ by the same command, 130 interrupted without --log or --history.`,
 	f := c.Flags()
 	f.StringVar(&o.config, "config", "", "YAML file of the ladder; default the one of the program")
 	f.IntVar(&o.games, "games", 0, "games against each opponent at least, an even number; default that of the ladder")
-	f.IntVar(&o.most, "most", 0, "games of a net at most; default that of the ladder, or of the program's own if it has no margin")
+	f.IntVar(&o.most, "most", 0, "games of a net at most, where there is a margin; default that of the ladder, or of the program's own if it has no margin")
 	f.Float64Var(&o.margin, "margin", 0, "Elo: play until half of the 95 % interval is this; 0: no more than --games; default that of the ladder")
 	f.StringVar(&o.engine, "engine", "", "the program of the ladder's UCI opponents; default as the ladder has it")
-	f.StringVar(&o.gainEngine, "gain-engine", "", "a Fairy-Stockfish that loads nets; default as the ladder has it")
+	f.StringVar(&o.gainEngine, "gain-engine", "", "a Fairy-Stockfish that loads nets, where the ladder has a gain; default as the ladder has it")
 	f.IntVar(&o.concurrency, "concurrency", 0, "pairs played at the same time; 0: one for every core; with --history 1 unless given")
 	f.StringVar(&o.log, "log", "", "directory of game logs, one for each opponent; makes the command resumable")
 	f.StringVar(&o.appendTo, "append", "", "add a row for every net to this Markdown file")
@@ -258,6 +258,12 @@ func (o *ladderOptions) ladder() (configs.Ladder, error) {
 	if o.marginSet {
 		ladder.Margin = o.margin
 		ladder.Most = cmp.Or(ladder.Most, configs.DefaultLadder().Most) // a file without a margin has none
+	}
+	switch { // a flag that would do nothing
+	case o.most > 0 && ladder.Margin == 0:
+		return ladder, fmt.Errorf("%w: --most: found %d, expected nothing, as there is no margin to play for; give one by --margin", cli.ErrUsage, o.most)
+	case o.gainEngine != "" && ladder.Gain == nil:
+		return ladder, fmt.Errorf("%w: --gain-engine: found %s, expected nothing, as %s has no gain to measure; add one to it", cli.ErrUsage, o.gainEngine, o.config)
 	}
 	ladder.Most = max(ladder.Most, ladder.Games*len(ladder.Anchors))
 	for i := range ladder.Anchors {

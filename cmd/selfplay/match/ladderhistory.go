@@ -18,6 +18,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/match"
+	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
@@ -71,10 +72,28 @@ func rateHistory(c *cobra.Command, dir string, o ladderOptions) error {
 	for i, a := range present {
 		anchors = append(anchors, match.Anchor{Contestant: base.Players[i], Elo: a.Elo, SD: a.SD})
 	}
-	key := climb(&ladder, base, match.Contestant{Limits: search.Limits{Nodes: ladder.Nodes}}, anchors, "").Key()
+	load := func(s player.Spec) (match.Contestant, error) {
+		cfg, err := o.matchConfig(c.Context(), c.ErrOrStderr(), &ladder, []player.Spec{s}, nil, c.Root().Version)
+		if err != nil {
+			return match.Contestant{}, err
+		}
+		return cfg.Players[0], nil
+	}
+	plane, err := load(player.ForNet(player.Uniform)) // searches as plane nets do
+	if err != nil {
+		return err
+	}
+	// The settings of plane nets' search tell their ratings from those of builds that played
+	// such nets by material; ratings of NNUE nets are kept without.
+	keys := map[string]string{}
+	for kind, settings := range map[string]string{nets.KindNNUE: "", nets.KindPlanes: plane.Settings} {
+		us := match.Contestant{Limits: search.Limits{Nodes: ladder.Nodes}, Settings: settings}
+		keys[kind] = climb(&ladder, base, us, anchors, "").Key()
+	}
 	p := newLadderPrinter(c, &o, ladder.Margin)
 	var all []historyRating
 	for _, n := range slices.Backward(history) {
+		key := keys[nets.KindOf(n.Path)]
 		if known, ok := ratings.Of(n.ID, key); ok && sure(&known, &ladder) {
 			all = append(all, historyRating{known, true})
 			continue
@@ -82,13 +101,15 @@ func rateHistory(c *cobra.Command, dir string, o ladderOptions) error {
 		if n.Variant != ladder.Variant {
 			return fmt.Errorf("%w: found nets of %s, expected %s, of which the ladder is; --config names another", cli.ErrUsage, n.Variant, ladder.Variant)
 		}
-		us, err := o.matchConfig(c.Context(), c.ErrOrStderr(), &ladder, []player.Spec{{Net: n.Path, Name: fmt.Sprintf("generation %d", n.Generation)}}, nil, c.Root().Version)
+		s := player.ForNet(n.Path)
+		s.Name = fmt.Sprintf("generation %d", n.Generation)
+		us, err := load(s)
 		if errors.Is(err, fs.ErrNotExist) {
 			fmt.Fprintf(p.live, "generation %d: the run has deleted it meanwhile\n", n.Generation)
 			continue
 		}
-		if err == nil && us.Players[0].Net != n.ID {
-			err = fmt.Errorf("%s: found net %.12s, expected %.12s: the file is damaged", n.Path, us.Players[0].Net, n.ID)
+		if err == nil && us.Net != n.ID {
+			err = fmt.Errorf("%s: found net %.12s, expected %.12s: the file is damaged", n.Path, us.Net, n.ID)
 		}
 		if err != nil {
 			return err
@@ -98,7 +119,7 @@ func rateHistory(c *cobra.Command, dir string, o ladderOptions) error {
 		if err := os.MkdirAll(logs, 0o755); err != nil {
 			return err
 		}
-		l := climb(&ladder, base, us.Players[0], anchors, logs)
+		l := climb(&ladder, base, us, anchors, logs)
 		r, err := p.rate(c.Context(), l)
 		if err != nil {
 			return o.stopped(c, p, l, err)

@@ -12,9 +12,12 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
+	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
+	"github.com/crazyhouse-rl/selfplay/planes/arch/archtest"
+	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -22,11 +25,7 @@ import (
 // loop does.
 func runWithNets(t *testing.T, count int, variant string) string {
 	t.Helper()
-	dir := t.TempDir()
-	store, err := nets.Open(filepath.Join(dir, "nets"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	var files [][]byte
 	for g := 1; g <= count; g++ {
 		n, err := nnuetest.Random(nnue.Narrow(16), uint64(g))
 		if err != nil {
@@ -36,8 +35,22 @@ func runWithNets(t *testing.T, count int, variant string) string {
 		if err := n.Write(&file); err != nil {
 			t.Fatal(err)
 		}
-		m := nets.Manifest{Schema: nets.ManifestSchema, Size: int64(file.Len()), Kind: nets.KindNNUE, Variant: variant, Generation: g, Games: uint64(100 * g)}
-		if m.ID, _, err = store.Put(&file, nets.KindNNUE); err != nil {
+		files = append(files, file.Bytes())
+	}
+	return runWithFiles(t, nets.KindNNUE, variant, files...)
+}
+
+// runWithFiles is runWithNets of nets of a kind, given as their files.
+func runWithFiles(t *testing.T, kind, variant string, files ...[]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	store, err := nets.Open(filepath.Join(dir, "nets"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, file := range files {
+		m := nets.Manifest{Schema: nets.ManifestSchema, Size: int64(len(file)), Kind: kind, Variant: variant, Generation: i + 1, Games: uint64(100 * (i + 1))}
+		if m.ID, _, err = store.Put(bytes.NewReader(file), kind); err != nil {
 			t.Fatal(err)
 		}
 		if err := store.PutManifest(m); err != nil {
@@ -60,18 +73,24 @@ type historyResult struct {
 	}
 }
 
+// ladderHistory rates the nets of a run by a ladder's file.
+func ladderHistory(t *testing.T, dir, config string, args ...string) (r historyResult) {
+	t.Helper()
+	out, stderr, code := selfplayCommand(t, "", append([]string{"ladder", dir, "--history", "--config", config, "--json"}, args...)...)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); code != 0 || err != nil || r.Type != "history" {
+		t.Fatalf("exit %d, error %v, output\n%s\nerror\n%s", code, err, out, stderr)
+	}
+	return r
+}
+
 // TestLadderHistory: the nets of a run are rated once, beside the process that has the
 // run, and the games give the same ratings again when the file of ratings is lost.
 func TestLadderHistory(t *testing.T) {
 	dir, config := runWithNets(t, 3, "crazyhouse"), testLadder(t)
-	rate := func(args ...string) (r historyResult) {
+	rate := func(args ...string) historyResult {
 		t.Helper()
-		out, stderr, code := selfplayCommand(t, "", append([]string{"ladder", dir, "--history", "--config", config, "--json"}, args...)...)
-		lines := strings.Split(strings.TrimSpace(out), "\n")
-		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); code != 0 || err != nil || r.Type != "history" {
-			t.Fatalf("exit %d, error %v, output\n%s\nerror\n%s", code, err, out, stderr)
-		}
-		return r
+		return ladderHistory(t, dir, config, args...)
 	}
 	shown := func(r historyResult) (text string) {
 		for _, n := range r.Nets {
@@ -119,6 +138,55 @@ func TestLadderHistory(t *testing.T) {
 	out, _, code := selfplayCommand(t, "", "ladder", dir, "--history", "--config", config)
 	if code != 0 || !strings.Contains(out, "generation  games stored") || strings.Count(out, "rated before") != 3 || !strings.Contains(out, "in "+first.File) {
 		t.Errorf("exit %d, output\n%s", code, out)
+	}
+}
+
+// TestLadderHistoryOfPlanes: plane nets play by tree search, and their ratings do not count
+// as those of a ladder without its settings, which NNUE nets have.
+func TestLadderHistoryOfPlanes(t *testing.T) {
+	config := testLadder(t)
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, bytes.Replace(text, []byte("nodes: 60"), []byte("nodes: 12"), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file, err := onnx.Encode(archtest.Net(t, "2x32", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := runWithFiles(t, nets.KindPlanes, "crazyhouse", file)
+	narrow := ladderHistory(t, runWithNets(t, 1, "crazyhouse"), config, "--games", "2").Nets[0]
+	wrong := narrow.RatedNet // what builds have kept that played plane nets by material
+	wrong.Net = nets.Hash(file)
+	ratings := selfplay.Ratings{Nets: []selfplay.RatedNet{wrong}}
+	if err := os.MkdirAll(filepath.Join(dir, selfplay.LadderDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := ratings.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range []bool{false, true} {
+		n := ladderHistory(t, dir, config, "--games", "2").Nets[0]
+		if n.Before != before || n.Net != wrong.Net || n.Games != 4 || n.Ladder == narrow.Ladder {
+			t.Errorf("found %+v, expected another ladder than %s, rated before %t", n, narrow.Ladder, before)
+		}
+		logs, err := filepath.Glob(filepath.Join(dir, selfplay.LadderDir, n.Ladder, "*.jsonl"))
+		if err != nil || len(logs) != 2 {
+			t.Fatalf("found logs %q, error %v, expected one for each opponent", logs, err)
+		}
+		for _, path := range logs {
+			f, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log, err := match.ReadLog(f)
+			f.Close()
+			if err != nil || !strings.HasPrefix(log.Settings["player 1.settings"], "mcts, ") {
+				t.Errorf("%s: found settings %q, error %v, expected those of tree search", path, log.Settings["player 1.settings"], err)
+			}
+		}
 	}
 }
 

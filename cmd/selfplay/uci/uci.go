@@ -32,8 +32,9 @@ endgame tables.
 EvalFile is a net file, or the directory of a run or of learn for its newest net.
 Without it the engine plays crazyhouse by the net that the program carries, and chess
 by material. While EvalFile names what cannot be read, isready says so and every move
-is 0000: the engine never plays by another net than it was asked to. The first search
-after ucinewgame or setoption says which net that is.
+is 0000: the engine never plays by another net than it was asked to. So it is with a
+net for another variant, until UCI_Variant is set to that. The first search after
+ucinewgame or setoption says which net the engine plays by.
 
 UCI_LimitStrength with UCI_Elo, or Skill Level below 20, bounds the nodes of a search
 and draws its move among the best ones. UCI_Elo is on the scale of selfplay ladder,

@@ -35,6 +35,34 @@ func TestRuntimes(t *testing.T) {
 	}
 }
 
+// TestNetOfAnotherVariant: a net to begin with may be for a variant that is set later;
+// until then it is an error of every search.
+func TestNetOfAnotherVariant(t *testing.T) {
+	net := clitest.PlanesFile(t, chess.Chess)
+	for _, tc := range []struct {
+		command, stdin string
+		want           []string // in this order
+	}{
+		{"uci", "isready\ngo nodes 3\nsetoption name UCI_Variant value chess\ngo nodes 3\n",
+			[]string{"no net: EvalFile: ", "readyok\n", "no move: no net: ", "bestmove 0000\n", "evaluation: chess.onnx", "bestmove "}},
+		{"xboard", "xboard\nnps 3\nst 1\ngo\n", []string{"evaluation: chess.onnx", "move "}},
+		{"xboard", "xboard\nvariant crazyhouse\nvariant normal\nnps 3\nst 1\ngo\n", []string{"evaluation: chess.onnx", "move "}},
+	} {
+		out, stderr, code := selfplayCommand(t, tc.stdin, tc.command, "--search", "mcts", "--eval-file", net)
+		rest, ok := out, true
+		for _, want := range tc.want {
+			if _, after, found := strings.Cut(rest, want); found {
+				rest = after
+			} else {
+				ok = false
+			}
+		}
+		if code != 0 || !ok {
+			t.Errorf("%s: code %d, expected %q in\n%s\n%s", tc.command, code, tc.want, out, stderr)
+		}
+	}
+}
+
 func TestTreeServer(t *testing.T) {
 	net := clitest.PlanesFile(t, chess.Crazyhouse)
 	commands := "position startpos\neval\ngo nodes 50\n"
@@ -57,7 +85,6 @@ func TestTreeServer(t *testing.T) {
 		{"uci", "--search", "mcts", "--runtime", "none"},
 		{"uci", "--runtime", "int8"},
 		{"xboard", "--library", "x"},
-		{"uci", "--search", "mcts", "--eval-file", clitest.PlanesFile(t, chess.Chess)},
 		{"uci", "--search", "mcts", "--eval-file", "none.onnx"},
 	} {
 		if _, stderr, code := selfplayCommand(t, commands, args...); code == 0 || stderr == "" {
