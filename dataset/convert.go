@@ -127,34 +127,32 @@ func Check(ctx context.Context, src *Source, all bool, step func(), report func(
 		}
 		step()
 		record, err := src.Game()
+		wrong := false // what was read is, and there may be more after it
 		if err == nil && record != nil {
 			var g *game.Game
 			if g, err = game.Decode(record); err == nil {
 				games++
 				samples += int64(len(g.Plies))
 			} else {
-				err = src.At(n, err)
+				err, wrong = src.At(n, err), true
 			}
 		} else if err == nil {
 			if err = src.Read(&s); err == nil {
 				samples++
 				if err = s.CheckLegal(); err != nil {
-					err = src.At(n, err)
+					err, wrong = src.At(n, err), true
 				}
 			}
 		}
-		var read *sample.ReadError
 		switch {
 		case err == nil:
 		case err == io.EOF:
 			return samples, games, bad, nil
-		case !all:
-			return samples, games, bad + 1, err
-		case errors.As(err, &read) && !errors.Is(err, sample.ErrRecord): // nothing after it can be read
-			return samples, games, bad + 1, err
-		default:
+		case all && (wrong || errors.Is(err, sample.ErrRecord)):
 			bad++
 			report(err)
+		default: // the first thing wrong, or nothing after it can be read
+			return samples, games, bad + 1, err
 		}
 	}
 }

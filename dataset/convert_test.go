@@ -75,6 +75,26 @@ func TestConvertGames(t *testing.T) {
 	}
 }
 
+// TestCheckEnds: a check of all ends where nothing more can be read, as at a segment of a
+// replay buffer that cannot.
+func TestCheckEnds(t *testing.T) {
+	dir := t.TempDir()
+	_, games := chainFile(t, 30)
+	addGames(t, dir, games)
+	segments, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	if err != nil || len(segments) < 2 {
+		t.Fatalf("segments %q, error %v", segments, err)
+	}
+	if err := errors.Join(os.Remove(segments[1]), os.Mkdir(segments[1], 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	src := open(t, BufferPrefix+dir, chess.Crazyhouse)
+	_, whole, bad, err := Check(t.Context(), src, true, func() {}, func(err error) { t.Fatalf("goes on after %v", err) })
+	if err == nil || !strings.Contains(err.Error(), filepath.Base(segments[1])) || whole == 0 || bad != 1 {
+		t.Errorf("%d whole games, %d bad, error %v, expected some, one and the segment's", whole, bad, err)
+	}
+}
+
 // TestErrorsSayWhere: file, record, offset, FEN.
 func TestErrorsSayWhere(t *testing.T) {
 	plain := mustRead(t, crazyhousePlain)

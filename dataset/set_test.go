@@ -379,8 +379,9 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// What the searches made of the moves counts as memory too.
-func TestMemoryOfPolicies(t *testing.T) {
+// policyFile writes games with policies into a file.
+func policyFile(t testing.TB) string {
+	t.Helper()
 	_, games := chainFile(t, 20)
 	var data bytes.Buffer
 	w, err := chain.NewWriter(&data, chess.Crazyhouse, sample.CentipawnUnit)
@@ -408,7 +409,12 @@ func TestMemoryOfPolicies(t *testing.T) {
 	if err := errors.Join(w.Close(), os.WriteFile(path, data.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
 
+// What the searches made of the moves counts as memory too.
+func TestMemoryOfPolicies(t *testing.T) {
+	path := policyFile(t)
 	held := func(w *window) (size int64) {
 		for i := range w.samples.n {
 			var s sample.Sample

@@ -90,6 +90,7 @@ func (h *Shuffling) read(r *gameReader, g *Game, unit sample.Unit) error {
 	}
 	for i := range g.Samples {
 		g.Samples[i].Score = sample.Convert(g.Samples[i].Score, r.src.Unit(), unit)
+		g.Samples[i].Policy = nil // no file keeps it without its game, and heap does not count its memory
 	}
 	h.Samples += int64(len(g.Samples))
 	if h.Step != nil {

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -56,6 +57,31 @@ func TestShuffleGames(t *testing.T) {
 		}
 		if got := ids(t, to.Name); !slices.Equal(got, ids(t, name)) || len(got) != len(list) || bytes.Equal(mustRead(t, to.Name), mustRead(t, name)) {
 			t.Errorf("memory %d: %d games, expected %d in another order", memory, len(got), len(list))
+		}
+	}
+}
+
+// TestShuffleWithoutPolicies: what searches made of the moves, which no output of single
+// samples keeps, takes no memory.
+func TestShuffleWithoutPolicies(t *testing.T) {
+	name := policyFile(t)
+	for _, byGame := range []bool{false, true} {
+		src := open(t, name, nil)
+		to := target(t, "x.bin", src)
+		h := Shuffling{Memory: 1 << 30, ByGame: byGame, Temp: t.TempDir(), Rand: newRand(5)}
+		if err := to.Create(func(s *Sink) error { return h.Run(context.Background(), []*Source{src}, s) }); err != nil {
+			t.Fatal(err)
+		}
+		n := int64(0)
+		if err := h.held.each(func(g *Game) error {
+			for i := range g.Samples {
+				if n++; g.Samples[i].Policy != nil {
+					return fmt.Errorf("sample %d of %d in memory has a policy", i, len(g.Samples))
+				}
+			}
+			return nil
+		}); err != nil || n != h.Samples || n == 0 {
+			t.Errorf("by game %v: %d samples held, %d read, error %v", byGame, n, h.Samples, err)
 		}
 	}
 }

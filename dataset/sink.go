@@ -298,5 +298,19 @@ func binpackEnd(f *os.File, size int64) (int64, error) {
 		}
 		at = next
 	}
+	if r := binpack.NewReader(io.NewSectionReader(f, at, size-at)); hasSample(r) {
+		return 0, fmt.Errorf("found a block at byte %d that is cut off after samples that can still be read, expected whole blocks: "+
+			"convert the file to a new one and append to that", at)
+	}
 	return at, nil
+}
+
+// hasSample reports whether r reads a sample.
+func hasSample(r sample.Reader) bool {
+	var s sample.Sample
+	err := r.Read(&s)
+	for errors.Is(err, sample.ErrRecord) {
+		err = r.Read(&s)
+	}
+	return err == nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -58,12 +59,24 @@ func TestOutput(t *testing.T) {
 func TestAppendBinpack(t *testing.T) {
 	name, _ := convert(t, chessPlain, "x.binpack", chess.Chess, Conversion{})
 	once := mustRead(t, name)
-	if err := os.WriteFile(name, slices.Concat(once, once[:100]), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	src := open(t, chessPlain, chess.Chess)
 	to := Target{Name: name, Format: Binpack, Variant: chess.Chess, Append: true}
 	var c Conversion
+	for _, torn := range []int{100, len(once) - 1} { // with samples that can be read
+		before := slices.Concat(once, once[:torn])
+		if err := os.WriteFile(name, before, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := to.Create(func(*Sink) error { return nil }); err == nil || !strings.Contains(err.Error(), "convert the file to a new one") {
+			t.Errorf("a block of %d bytes is cut off: found error %v", torn, err)
+		}
+		if !bytes.Equal(mustRead(t, name), before) {
+			t.Errorf("the file with a block of %d bytes was changed", torn)
+		}
+	}
+	if err := os.WriteFile(name, slices.Concat(once, once[:20]), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := to.Create(func(s *Sink) error { return c.Run(context.Background(), src, s) }); err != nil {
 		t.Fatal(err)
 	}

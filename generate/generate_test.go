@@ -249,7 +249,6 @@ func TestSettingsOfGames(t *testing.T) {
 			}
 			return nil
 		}},
-		"kings": {func(c *Config) { c.Random.KingMoves = 1 }, func(g *game.Game) error { return nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t, dataset.Chain)

@@ -107,6 +107,11 @@ func (o *output) openFile(k int, offset int64) error {
 		return err
 	}
 	o.file = f
+	if k > 0 { // the first is locked all the time
+		if err := dirlock.LockFile(f); err != nil {
+			return err
+		}
+	}
 	info, err := f.Stat()
 	if err == nil && info.Size() < offset {
 		err = fmt.Errorf("%w: %s has %d bytes, expected %d as it had", ErrDamaged, f.Name(), info.Size(), offset)

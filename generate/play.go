@@ -2,6 +2,7 @@ package generate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -25,6 +26,7 @@ type worker struct {
 	run    string
 	player game.Player // nil: to be made
 	nodes  uint64      // searched in this game
+	lone   int         // searches for several best moves that found one at most; -1 once one found more
 }
 
 // played is a game that a worker has played.
@@ -99,14 +101,27 @@ func (c *contest) push(p game.Ply, why sample.Reason) {
 	c.line.Push(p.Move)
 }
 
-// turn makes one ply and sees whether it ends the game.
+// turn makes one ply and sees whether it ends the game. A player that resigns loses it.
 func (w *worker) turn(ctx context.Context, c *contest) error {
-	ply := len(c.Plies) - c.first
+	ply, mover := len(c.Plies)-c.first, c.line.Pos().SideToMove()
+	err := w.move(ctx, c, ply, mover)
+	if errors.Is(err, game.ErrResigned) {
+		c.Forfeit(mover, game.Resigned)
+		c.Adjudged = c.Outcome
+		return nil
+	}
+	if err == nil {
+		w.judge(c, ply+1)
+	}
+	return err
+}
+
+// move makes one ply, drawn or searched.
+func (w *worker) move(ctx context.Context, c *contest, ply int, mover chess.Color) error {
 	lim := w.cfg.Limits
 	if lim.Depth = w.cfg.MaxDepth; lim.Depth > w.cfg.MinDepth {
 		lim.Depth = w.cfg.MinDepth + c.rng.IntN(lim.Depth-w.cfg.MinDepth+1)
 	}
-	mover := c.line.Pos().SideToMove()
 	if ply < len(c.random) && c.random[ply] {
 		m, reply, err := w.randomMove(ctx, c.line, c.rng)
 		if err != nil {
@@ -127,7 +142,6 @@ func (w *worker) turn(ctx context.Context, c *contest) error {
 		c.push(game.Ply{Move: result.Move, Score: result.Score, HasScore: true}, why)
 		w.weigh(c, mover, result.Score)
 	}
-	w.judge(c, ply+1)
 	return nil
 }
 

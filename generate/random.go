@@ -65,6 +65,9 @@ func (w *worker) amongBest(ctx context.Context, line *chess.Line, rng *rand.Rand
 	if err != nil {
 		return chess.NoMove, err
 	}
+	if err := w.checkLines(line.Pos(), len(result.Lines)); err != nil {
+		return chess.NoMove, err
+	}
 	n := 0
 	for n < len(result.Lines) && n < r.MultiPV && result.Lines[0].Score-result.Lines[n].Score <= r.MultiPVDiff {
 		n++
@@ -77,6 +80,24 @@ func (w *worker) amongBest(ctx context.Context, line *chess.Line, rng *rand.Rand
 		return chess.NoMove, fmt.Errorf("%w: line %v in %s", game.ErrIllegal, pv, line.Pos().FEN())
 	}
 	return pv[0], nil
+}
+
+// checkLines takes note of how many lines a search for several best moves found. A
+// player that never finds more than one would leave its games without random moves.
+func (w *worker) checkLines(p *chess.Position, found int) error {
+	switch {
+	case w.lone < 0 || w.cfg.Random.MultiPV < 2 || p.CountLegal() < 2:
+		return nil
+	case found > 1:
+		w.lone = -1
+		return nil
+	}
+	if w.lone++; w.lone < mostLone {
+		return nil
+	}
+	return fmt.Errorf("%w: player %s: found no more than one line in any of %d searches for the %d best moves, expected several to draw random moves from: "+
+		"choose a player that reports them, as UCI engines with the option MultiPV do, or draw from all moves (random-multi-pv 0)",
+		ErrConfig, w.cfg.Net, w.lone, w.cfg.Random.MultiPV)
 }
 
 // search has the player search within the limits. Its move is legal.

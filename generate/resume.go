@@ -23,23 +23,30 @@ func FindSeed(path string, f dataset.Format) (seed uint64, found bool, err error
 		s, err := readState(path)
 		return s.Seed, s.Run != "", err
 	}
+	h, found, err := firstHeader(path)
+	return h.Seed, found, err
+}
+
+// firstHeader reads the header of the first game that can be read in a .chain file. It
+// is not found if there is none, or no file.
+func firstHeader(path string) (h game.Header, found bool, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return 0, false, nil
+		return h, false, nil
 	} else if err != nil {
-		return 0, false, err
+		return h, false, err
 	}
 	defer file.Close()
 	r := chain.NewReader(file)
 	record, err := r.Record(nil)
-	for errors.Is(err, sample.ErrRecord) { // the games after the damage have the seed too
+	for errors.Is(err, sample.ErrRecord) { // the games after the damage are of the same run
 		record, err = r.Record(nil)
 	}
 	if err != nil || len(record) == 0 {
-		return 0, false, nil // Run reports it
+		return h, false, nil // Run reports it
 	}
-	h, err := game.DecodeHeader(record)
-	return h.Seed, err == nil, err
+	h, err = game.DecodeHeader(record)
+	return h, err == nil, err
 }
 
 func stateName(path string) string { return path + ".run" }
@@ -175,11 +182,12 @@ func (o *output) readSamples(name string, v *chess.Variant, s seen) (n int64, er
 func (o *output) resumeChain(c *Config, s seen) error {
 	last := 0
 	for {
-		_, err := os.Stat(fileName(o.path, last+1))
-		if errors.Is(err, os.ErrNotExist) {
-			break
-		} else if err != nil {
+		there, err := o.hasFile(last + 1)
+		if err != nil {
 			return err
+		}
+		if !there {
+			break
 		}
 		last++
 	}
@@ -189,6 +197,25 @@ func (o *output) resumeChain(c *Config, s seen) error {
 		}
 	}
 	return nil
+}
+
+// hasFile reports whether there is a file k, from 1 on, to be read as one of the run. A run
+// that begins no more files leaves those of others alone.
+func (o *output) hasFile(k int) (bool, error) {
+	name := fileName(o.path, k)
+	info, err := os.Stat(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil || o.every > 0 {
+		return err == nil, err
+	}
+	h, found, err := firstHeader(name)
+	if !found && err == nil && info.Size() > 0 { // the run's own and damaged, if a later one is the run's
+		return o.hasFile(k + 1)
+	}
+	run, _, _ := parseGameID(h.ID)
+	return found && run == o.run, err
 }
 
 // readFile takes file k into account. The last one is opened for writing.

@@ -14,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/dataset"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/golden"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
@@ -204,6 +205,84 @@ func TestFilesOfOthers(t *testing.T) {
 	mustRun(t, cfg)
 	if !bytes.Equal(read(t, fileName(cfg.Output, 2)), read(t, fileName(whole.Output, 2))) {
 		t.Error("the files differ")
+	}
+}
+
+// TestSecondFileOfOthers: a run of one file leaves alone what others have named as its
+// second would be, and goes on with a second file of its own.
+func TestSecondFileOfOthers(t *testing.T) {
+	cfg := config(t, dataset.Chain)
+	cfg.Count = 50
+	second := fileName(cfg.Output, 1)
+	f, err := os.Create(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dirlock.LockFile(f); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, cfg)
+	if _, err := f.WriteString("precious"); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Count = 100
+	mustRun(t, cfg)
+	if text := read(t, second); string(text) != "precious" {
+		t.Errorf("the file of another process is %q", text)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	other := cfg
+	other.Seed, other.Output = cfg.Seed+1, second
+	if err := os.Remove(second); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := mustRun(t, other)
+	cfg.Count = 150
+	mustRun(t, cfg)
+	if !bytes.Equal(read(t, second), want) {
+		t.Error("the file of another run has changed")
+	}
+
+	own := config(t, dataset.Chain)
+	own.Count, own.SaveEvery = 100, 60
+	mustRun(t, own)
+	first := read(t, own.Output)
+	own.Count, own.SaveEvery = 200, 0
+	mustRun(t, own)
+	if _, files := contents(t, own.Output); files != 2 || !bytes.Equal(read(t, own.Output), first) {
+		t.Errorf("%d files, expected to go on with the second of two", files)
+	}
+}
+
+// TestSecondFileLocked: a file that another process has is not cut off, whichever of the
+// run's it is.
+func TestSecondFileLocked(t *testing.T) {
+	for _, format := range []dataset.Format{dataset.Chain, dataset.Bin} {
+		cfg := config(t, format)
+		cfg.Count, cfg.SaveEvery = 100, 60
+		mustRun(t, cfg)
+		f, err := os.OpenFile(fileName(cfg.Output, 1), os.O_RDWR|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteString("more"); err != nil {
+			t.Fatal(err)
+		}
+		if err := dirlock.LockFile(f); err != nil {
+			t.Fatal(err)
+		}
+		before := read(t, f.Name())
+		cfg.Count = 200
+		if _, err := Run(t.Context(), cfg); !errors.Is(err, dirlock.ErrFileHeld) {
+			t.Errorf("%v: found error %v, expected %v", format, err, dirlock.ErrFileHeld)
+		}
+		if !bytes.Equal(read(t, f.Name()), before) {
+			t.Errorf("%v: the file has changed", format)
+		}
 	}
 }
 

@@ -31,6 +31,14 @@ type Progress struct {
 // new one.
 const attempts = 3
 
+// mostLone is how many searches for several best moves may find one at most before a
+// player is taken for one that never finds more.
+const mostLone = 20
+
+// mostBarren is how many games in a row may have nothing to train on before a run is
+// taken for one that does not end.
+const mostBarren = 1000
+
 // ahead is how many games for each one played at a time may wait for one that
 // began before them.
 const ahead = 16
@@ -44,6 +52,7 @@ type runner struct {
 
 	progress Progress
 	began    time.Time
+	barren   int // the last games of this call that had nothing to train on
 }
 
 // Run plays games until there are Count positions. If there are files of the same
@@ -177,7 +186,7 @@ func (r *runner) collect(ctx context.Context, results <-chan played, room <-chan
 func (r *runner) add(p *played) error {
 	if p.game.Outcome == chess.Draw && r.cfg.SkipDraws {
 		r.progress.Skipped++
-		return nil
+		return r.checkKept(p.number, 0)
 	}
 	p.counts.Move(r.seen.mark(p.game), sample.Kept, sample.Duplicate)
 	kept := int64(p.counts.Kept)
@@ -189,7 +198,21 @@ func (r *runner) add(p *played) error {
 	r.progress.Counts.Add(&p.counts)
 	r.progress.Nodes += p.nodes
 	r.progress.Written += kept
-	return nil
+	return r.checkKept(p.number, kept)
+}
+
+// checkKept takes note of how many positions of a game there are to train on. Games that
+// are all the same would follow one another for ever.
+func (r *runner) checkKept(number uint64, kept int64) error {
+	if kept > 0 {
+		r.barren = 0
+		return nil
+	}
+	if r.barren++; r.barren < mostBarren {
+		return nil
+	}
+	return fmt.Errorf("%w: found nothing new to train on in %d games in a row, up to game %d, expected games that differ: "+
+		"let there be random moves, openings or a range of depths, or leave less out", ErrConfig, r.barren, number)
 }
 
 // work plays the games of the numbers it is given. It ends with ctx or after a
@@ -227,7 +250,7 @@ func (w *worker) try(ctx context.Context, number uint64) (c *contest, err error)
 			w.player = player
 		}
 		c, err = w.play(ctx, number)
-		if err == nil || ctx.Err() != nil || errors.Is(err, game.ErrOpening) {
+		if err == nil || ctx.Err() != nil || errors.Is(err, game.ErrOpening) || errors.Is(err, ErrConfig) {
 			return c, err
 		}
 		w.leave()

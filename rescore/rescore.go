@@ -6,7 +6,8 @@
 // so its score does not depend on which goroutine searches it. The score and the best
 // move take the place of what the sample had; result and ply stay. Games come out as
 // samples, for the moves played are no longer those of the searches. So what only whole
-// games keep is lost: policies, repetitions and plies left.
+// games keep is lost: policies, repetitions and plies left. A position that a player
+// resigns is left out, as one without a legal move is.
 //
 // With a first player only positions that surprise it are searched again: those whose
 // score by its search is far from the one they have.
@@ -95,8 +96,8 @@ type Config struct {
 type Progress struct {
 	Read    int64 // samples of the input
 	Written int64
-	Stuck   int64 // positions kept by the filter, but without a legal move
-	Calm    int64 // of those with one, those that did not surprise First
+	Stuck   int64 // positions kept by the filter, but without a legal move or resigned by a player
+	Calm    int64 // of the others, those that did not surprise First
 	// What follows counts from this call of Run on.
 	Counts   sample.Counts // of samples read, those passed over at the beginning included
 	Searched int64
@@ -128,7 +129,7 @@ type fate uint8
 
 const (
 	searched fate = iota
-	stuck         // it has no legal move
+	stuck         // it has no legal move, or a player resigned
 	calm          // it did not surprise
 )
 
@@ -386,26 +387,33 @@ func (r *runner) search(ctx context.Context) error {
 	return nil
 }
 
-// one searches a sample, if it is to be searched.
-func (r *runner) one(ctx context.Context, worker, i int) error {
+// one searches a sample, if it is to be searched. A player that resigns leaves nothing
+// to write.
+func (r *runner) one(ctx context.Context, worker, i int) (err error) {
+	r.fates[i], err = r.treat(ctx, worker, i)
+	if errors.Is(err, game.ErrResigned) {
+		r.fates[i], err = stuck, nil
+	}
+	return err
+}
+
+// treat searches a sample and returns what becomes of it.
+func (r *runner) treat(ctx context.Context, worker, i int) (what fate, err error) {
 	s := &r.samples[i]
 	if !s.Pos.HasLegalMove() {
-		r.fates[i] = stuck
-		return nil
+		return stuck, nil
 	}
 	if first := r.cfg.First; first.Surprise > 0 {
 		found, err := searchAlone(ctx, r.first[worker], &s.Pos, first.Limits)
 		if err != nil {
-			return fmt.Errorf("first player: %w", err)
+			return searched, fmt.Errorf("first player: %w", err)
 		}
 		if s.Score != sample.NoScore && distance(found.Score, s.Score) < first.Surprise {
-			r.fates[i] = calm
-			return nil
+			return calm, nil
 		}
 	}
-	var err error
 	r.results[i], err = searchAlone(ctx, r.players[worker], &s.Pos, r.cfg.Limits)
-	return err
+	return searched, err
 }
 
 // searchAlone has a player search a position of which it knows nothing.

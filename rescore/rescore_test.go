@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -382,6 +383,53 @@ func TestFailingPlayer(t *testing.T) {
 	cfg.New = newEngine
 	if done, err = run(t.Context(), t, cfg); err != nil || done.Written == 0 {
 		t.Errorf("with a sound player after it: found %+v, error %v", done, err)
+	}
+}
+
+// resigning resigns a quarter of the positions.
+type resigning struct{ game.Player }
+
+func resigns(p *chess.Position) bool { return p.Key()%4 == 0 }
+
+func (r resigning) Search(ctx context.Context, line *chess.Line, lim search.Limits) (search.Result, error) {
+	if resigns(line.Pos()) {
+		return search.Result{}, fmt.Errorf("no hope: %w", game.ErrResigned)
+	}
+	return r.Player.Search(ctx, line, lim)
+}
+
+// Positions that a player resigns are left out and counted.
+func TestResigned(t *testing.T) {
+	newResigning := func() (game.Player, error) {
+		e, err := newEngine()
+		return resigning{e}, err
+	}
+	for name, set := range map[string]func(*Config){
+		"player": func(c *Config) { c.New = newResigning },
+		"first player": func(c *Config) {
+			c.First = First{Player: "material", Net: "material", Limits: search.Limits{Nodes: 1}, Surprise: 150}
+			c.NewFirst = newResigning
+		},
+	} {
+		whole, cfg := config(t, dataset.Chain), config(t, dataset.Chain)
+		want, err := run(t.Context(), t, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set(&cfg)
+		done, err := run(t.Context(), t, cfg)
+		if err != nil || done.Stuck <= want.Stuck || done.Written+done.Stuck+done.Calm != want.Written+want.Stuck {
+			t.Fatalf("%s: found %+v, error %v, expected as many positions as in %+v and more that are stuck", name, done, err, want)
+		}
+		list := readAll(t, cfg.Target.Name)
+		if int64(len(list)) != done.Written {
+			t.Errorf("%s: found %d positions in the file, expected %d", name, len(list), done.Written)
+		}
+		for i := range list {
+			if resigns(&list[i].Pos) {
+				t.Errorf("%s: %s was resigned and is there", name, list[i].Pos.FEN())
+			}
+		}
 	}
 }
 

@@ -187,28 +187,36 @@ func createError(err error) error {
 	return err
 }
 
-// tellLosses says what does not survive the way from sources to the output, and whether
-// scores are converted.
-func tellLosses(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
-	tellMissing(w, sources, t)
-	for _, s := range sources {
-		if s.Unit() != t.Unit {
-			fmt.Fprintf(w, "%s: scores are converted from %v to %v\n", s.Name, s.Unit(), t.Unit)
+// tellLosses says what does not survive the way from sources to the outputs, and whether
+// scores are converted; of outputs that are alike once.
+func tellLosses(w io.Writer, sources []*dataset.Source, outputs ...*dataset.Target) {
+	tellMissing(w, sources, outputs...)
+	for i, t := range outputs {
+		if slices.ContainsFunc(outputs[:i], func(before *dataset.Target) bool { return before.Unit == t.Unit }) {
+			continue
+		}
+		for _, s := range sources {
+			if s.Unit() != t.Unit {
+				fmt.Fprintf(w, "%s: scores are converted from %v to %v\n", s.Name, s.Unit(), t.Unit)
+			}
 		}
 	}
 }
 
 // tellMissing says what of a sample but its score does not survive the way from sources
-// to the output. What only games have is for tellParted.
-func tellMissing(w io.Writer, sources []*dataset.Source, t *dataset.Target) {
+// to the outputs. What only games have is for tellParted.
+func tellMissing(w io.Writer, sources []*dataset.Source, outputs ...*dataset.Target) {
 	for _, s := range sources {
 		if s.Format == dataset.Text || s.Format == dataset.Compact {
 			fmt.Fprintf(w, "%s: has no results, which are taken to be 0; plies are those of the move numbers\n", s.Name)
 		}
 	}
-	foreign := func(s *dataset.Source) bool { return s.Format != t.Format }
-	if loses := t.Format.Loses(); loses != "" && slices.ContainsFunc(sources, foreign) {
-		fmt.Fprintf(w, "%s: does not keep %s\n", t.Name, loses)
+	for i, t := range outputs {
+		told := slices.ContainsFunc(outputs[:i], func(before *dataset.Target) bool { return before.Format == t.Format })
+		foreign := func(s *dataset.Source) bool { return s.Format != t.Format }
+		if loses := t.Format.Loses(); loses != "" && !told && slices.ContainsFunc(sources, foreign) {
+			fmt.Fprintf(w, "%s: does not keep %s\n", t.Name, loses)
+		}
 	}
 }
 

@@ -67,6 +67,19 @@ func TestConvertedScores(t *testing.T) {
 	}
 }
 
+// TestLossesOfSplit: what either output of a split loses is said once, whichever comes first.
+func TestLossesOfSplit(t *testing.T) {
+	games := clitest.Games(t, gensfen.Commands())
+	for _, outputs := range [][2]string{{"a.bin", "b.chain"}, {"a.chain", "b.bin"}, {"a.bin", "b.bin"}} {
+		dir := t.TempDir()
+		_, stderr, code := selfplayCommand(t, "", "split", games, filepath.Join(dir, outputs[0]), filepath.Join(dir, outputs[1]))
+		if code != 0 || strings.Count(stderr, ": scores are converted from 1/100 pawn to 1/208 pawn\n") != 1 ||
+			strings.Count(stderr, ".bin: does not keep "+dataset.Bin.Loses()+"\n") != 1 {
+			t.Errorf("%q: exit %d, error %q, expected to be told once what .bin loses and of other scores", outputs, code, stderr)
+		}
+	}
+}
+
 // A file without results says so where it is converted, and gives no curve of results.
 func TestWithoutResults(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "x.txt")

@@ -147,7 +147,7 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 		fmt.Fprintf(stderr, "%d positions left out: %s\n", n, why)
 	}
 	if done.Stuck > 0 {
-		fmt.Fprintf(stderr, "%d positions left out: no legal move\n", done.Stuck)
+		fmt.Fprintf(stderr, "%d positions left out: no legal move, or the player resigned\n", done.Stuck)
 	}
 	if done.Calm > 0 {
 		fmt.Fprintf(stderr, "%d positions left out: no surprise\n", done.Calm)

@@ -67,7 +67,7 @@ func split(c *cobra.Command, o splitOptions, args []string) error {
 	step := cli.NewProgress(stderr, "games split").Step
 	var total dataset.SplitCounts
 	err = dataset.CreateBoth(rest, heldOut, func(rest, heldOut *dataset.Sink) error {
-		tellLosses(stderr, sources, &rest.Target)
+		tellLosses(stderr, sources, &rest.Target, &heldOut.Target)
 		for _, src := range sources {
 			counts, err := dataset.Split(c.Context(), src, rest, heldOut, o.every, step)
 			if err != nil {

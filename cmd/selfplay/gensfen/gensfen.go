@@ -58,7 +58,7 @@ pawn, or in centipawns if cp follows: 3000, 1442cp.
 A .chain file holds whole games, with every ply and marks on those to train on;
 selfplay convert makes any other format of it. Not to be trained on are random
 moves, early plies, positions in check, decided ones, those that are not quiet
-(UCI engines do not report which are), and those that came before. A .bin or
+(only our alpha-beta search tells which are), and those that came before. A .bin or
 .plain file holds the positions to train on only; FILE.run says how far it is.
 
 A run may be stopped at any moment: the same command goes on where the file ends,
@@ -105,12 +105,12 @@ func (o *gensfenOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.output, "output", "training_data", "file, to which the format's extension is added if it is missing;\nalso --output-file-name")
 	f.StringVar(&o.format, "data-format", "", "chain, bin or plain; default by the extension, else chain")
 	addScore(f, &o.evalLimit, "eval-limit", 3000, "four scores in a row beyond this end a game as won, in 80 % of games")
-	addScore(f, &o.evalDiffLimit, "eval-diff-limit", 500, "greatest difference of static evaluation and quiescence search\nof a position to train on")
+	addScore(f, &o.evalDiffLimit, "eval-diff-limit", 500, "greatest difference of static evaluation and quiescence search\nof a position to train on, where our alpha-beta search plays")
 	f.IntVar(&o.random.MinPly, "random-move-min-ply", 1, "first ply of random moves, from 1; -1: all random moves at once,\nfrom the start")
 	f.IntVar(&o.random.MaxPly, "random-move-max-ply", 24, "last ply of random moves")
 	f.IntVar(&o.random.Count, "random-move-count", 5, "random moves of a game")
 	f.IntVar(&o.random.KingMoves, "random-move-like-apery", 0, "N: one random move in N is the king's, then half of the replies are\nrandom; 0: never")
-	f.IntVar(&o.random.MultiPV, "random-multi-pv", 0, "number of best moves that random moves are drawn from; 0: all moves")
+	f.IntVar(&o.random.MultiPV, "random-multi-pv", 0, "number of best moves that random moves are drawn from, by a player that\nreports as many lines; 0: all moves")
 	addScore(f, &o.random.MultiPVDiff, "random-multi-pv-diff", 32000, "random moves are worse than the best by this at most, centipawns")
 	f.IntVar(&o.random.MultiPVDepth, "random-multi-pv-depth", 0, "depth of the search that finds the moves of --random-multi-pv, at least --max-depth")
 	f.IntVar(&o.writeMinPly, "write-min-ply", 16, "first ply to train on, from 0")

@@ -68,6 +68,7 @@ func TestGensfenUsage(t *testing.T) {
 		{[]string{"--player", "material,tc=1+1"}, "nodes or time for the move"},
 		{[]string{"--variant", "chess", "--adjudicate_draws_by_insufficient_mating_material", "0"}, "by the rules of chess"},
 		{[]string{"--book", filepath.Join(dir, "none.epd")}, "none.epd"},
+		{[]string{"--player", "xboard:none", "--random-multi-pv", "4"}, "reports one line"},
 	} {
 		args := append([]string{"gensfen", "--output", out}, tc.args...)
 		_, stderr, code := selfplayCommand(t, "", args...)
@@ -116,6 +117,20 @@ func TestGensfenRandomName(t *testing.T) {
 	}
 	if o.randomFileName = false; !slices.Equal(newPrinter(&o, list, new(generate.Config), nil).resume, list) {
 		t.Error("a file whose name was given has another command")
+	}
+}
+
+// TestGensfenQuiet: of every player that does not tell how quiet positions are it is said
+// that the limit for that is not applied, and of no other.
+func TestGensfenQuiet(t *testing.T) {
+	for player, told := range map[string]int{
+		"material": 0, "material,elo=-300": 0, "mcts:uniform,hash=4": 1, "mcts:uniform,hash=4,elo=-300": 1, clitest.MockPlayer("", ""): 1,
+	} {
+		_, stderr, code := selfplayCommand(t, "", "gensfen", "--player", player, "--nodes", "20", "--hash", "1", "--count", "5", "--seed", "1",
+			"--output", filepath.Join(t.TempDir(), "x.chain"))
+		if code != 0 || strings.Count(stderr, "--eval-diff-limit is not applied") != told {
+			t.Errorf("%s: exit %d, error %q, expected to be told %d times that a limit is not applied", player, code, stderr, told)
+		}
 	}
 }
 
