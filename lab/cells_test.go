@@ -5,10 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/internal/golden"
+	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 // A directory given as init stands for what is in it: another path changes nothing, another
@@ -29,6 +33,20 @@ func TestInitDirectory(t *testing.T) {
 	}
 	if a, b := from("one"), from("another"); slices.Equal(a, b) {
 		t.Error("another net in the directory: found the same cells")
+	}
+}
+
+// The program's own net is one to begin from, where it has one.
+func TestInitBuiltin(t *testing.T) {
+	c := comparison(t, games(t, 1, 3))
+	without := cells(t, c)
+	c.Train["init"] = builtin.Name
+	if with := cells(t, c); len(with) != len(without) || with[0] == without[0] {
+		t.Errorf("found cells %q, expected others than without, %q", with, without)
+	}
+	c.Variant, c.Rows = chess.Chess.Name, c.Rows[:1] // chess has no inputs of hands
+	if _, err := NewPlan(t.Context(), c, options(t.TempDir()), false); !errors.Is(err, trainer.ErrConfig) || !strings.Contains(err.Error(), "init: ") || !strings.Contains(err.Error(), "the program has no net for chess") {
+		t.Errorf("chess: error %v", err)
 	}
 }
 

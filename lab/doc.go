@@ -30,11 +30,13 @@
 //
 // # Statistics
 //
-// The games of a seed are rated on their own, by package match/rating; a row's rating is
-// the mean over its seeds. The error has two parts. That of games is the spread of the
-// rating when openings are drawn anew with replacement; all games from one opening are
-// drawn together; it is taken to be at least the one by the curvature of the likelihood,
-// which also tells of the error where every game was lost. The error of a rating that a ladder
+// A net is rated by its games with those of its seed and the anchors, by package match/rating;
+// only White's advantage is one for all seeds. A row's rating is the mean over its seeds. The
+// error has two parts. That of games is the spread of the rating when openings are drawn anew
+// with replacement; all games from one opening, those of all seeds, are drawn together, since
+// what an opening does to a row in every seed does not average out. In each seed it is taken
+// to be at least the one by the curvature of the likelihood, which also tells of the error where
+// every game was lost. The error of a rating that a ladder
 // gives is the same for all seeds and does not fall with their number. That of seeds is the spread
 // between the ratings of a row's nets beyond what games explain, taken as equal for all
 // rows, since a few seeds do not tell it for each. What a seed does to all rows is no part of

@@ -20,7 +20,9 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/match/book"
+	"github.com/crazyhouse-rl/selfplay/nnue/builtin"
 	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
 
@@ -237,19 +239,24 @@ func (p *Plan) trainKey(cfg configs.Learn) (string, error) {
 	return keyOf(string(cfg.YAML())), nil
 }
 
-// digest identifies what a file holds, or the games of a replay buffer.
+// digest identifies what a file holds, the games of a replay buffer, or the program's own net.
 func (p *Plan) digest(name string) (string, error) {
 	if known, ok := p.hashes[name]; ok {
 		return known, nil
 	}
 	var digest string
 	var err error
-	if dir, isBuffer := strings.CutPrefix(name, dataset.BufferPrefix); isBuffer {
+	switch dir, isBuffer := strings.CutPrefix(name, dataset.BufferPrefix); {
+	case isBuffer:
 		var games dataset.Extent
 		if digest, games, err = bufferDigest(dir, p.games[dir]); err == nil {
 			p.games[dir] = games
 		}
-	} else {
+	case name == builtin.Name: // that of its file
+		if digest = builtin.ID(p.variant) + ".nnue"; builtin.Net(p.variant) == nil {
+			err = fmt.Errorf("init: %w: found %s, expected a file: the program has no net for %s", trainer.ErrConfig, name, p.variant.Name)
+		}
+	default:
 		digest, err = fileDigest(name)
 	}
 	if err != nil {

@@ -123,6 +123,8 @@ type StageResult struct {
 	Anchors  []string        `json:"anchors"`
 	Names    [][2]string     `json:"differences_of"` // the rows of Ratings.Differences
 	Meetings []MeetingResult `json:"meetings"`
+
+	shares []float64 // of the points, of each row in all its games
 }
 
 // MeetingResult is the games of two players.
@@ -280,6 +282,9 @@ func (p *Plan) stageResult(ctx context.Context, stage Stage, speeds map[string]S
 	if r.Ratings, err = Rate(ctx, f, p.Games.Seed); err != nil {
 		return r, err
 	}
+	for row := range p.Rows {
+		r.shares = append(r.shares, f.share(row))
+	}
 	for _, d := range r.Ratings.Differences {
 		r.Names = append(r.Names, [2]string{p.Rows[d.A].Name, p.Rows[d.B].Name})
 	}
@@ -329,6 +334,10 @@ func correlation(losses, elos []float64) (c float64, known bool) {
 	return c, !math.IsNaN(c)
 }
 
+// fewPoints is a share of them by which a rating tells little more than that nearly all
+// games were lost.
+const fewPoints = 0.01
+
 // warn notes where conclusions stand on little.
 func (r *Results) warn(p *Plan) {
 	if p.Seeds == 1 {
@@ -346,8 +355,8 @@ func (r *Results) warn(p *Plan) {
 		r.Warnings = append(r.Warnings, "the rows minimise different losses, so their held-out losses cannot be compared")
 	}
 	for i := range r.Stages {
-		for k, row := range r.Stages[i].Ratings.Rows {
-			if math.Abs(row.Elo) > 800 {
+		for k, share := range r.Stages[i].shares {
+			if share < fewPoints || share > 1-fewPoints {
 				r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s won or lost nearly all games, so its rating says little more than that", r.Stages[i].Stage.words(), r.Rows[k].Name))
 			}
 		}

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -82,15 +81,8 @@ type Ratings struct {
 	Detected float64 `json:"detected"`
 	Seeds    int     `json:"seeds"`
 
-	apart betweenSeeds // of SeedSD
-}
-
-// seedRatings are the ratings of a seed's games, and the variances of differences: of two
-// players, or of a player with itself that of its own rating.
-type seedRatings struct {
-	elo    []float64
-	spread [][]float64 // when openings are drawn anew
-	priors [][]float64 // by the errors of given ratings, which are the same ones in every seed
+	common [][]float64  // part of every seedRatings.spread that is common to the seeds
+	apart  betweenSeeds // of SeedSD
 }
 
 // Rate rates a field; see the package comment. The error wraps rating.ErrPool if games
@@ -100,13 +92,12 @@ func Rate(ctx context.Context, f *Field, seed uint64) (*Ratings, error) {
 	for _, given := range f.Given {
 		r.Absolute = r.Absolute || given != nil
 	}
-	by := make([]seedRatings, f.Seeds)
-	for s := range by {
-		var err error
-		if by[s], err = f.rateSeed(ctx, s, seed); err != nil {
-			return nil, fmt.Errorf("games of seed %d: %w", s+1, err)
-		}
-		if !r.Absolute {
+	by, err := r.rate(ctx, f, seed)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Absolute {
+		for s := range by {
 			level := mean(by[s].elo[:f.Rows])
 			for i := range by[s].elo {
 				by[s].elo[i] -= level
@@ -118,75 +109,11 @@ func Rate(ctx context.Context, f *Field, seed uint64) (*Ratings, error) {
 	return r, nil
 }
 
-// rateSeed rates the games of one seed's nets. All games of an opening are a block, which is
-// drawn as a whole. A spread is at least that by the curvature of the likelihood: of a player
-// that lost every game, all drawings are alike and would tell of no error at all.
-func (f *Field) rateSeed(ctx context.Context, s int, seed uint64) (seedRatings, error) {
-	var pool rating.Pool
-	var blocks [][]rating.PoolGame
-	for i := range f.Scores {
-		m := &f.Scores[i]
-		if m.Seed != s {
-			continue
-		}
-		a, b := fmt.Sprint(m.A), fmt.Sprint(m.B)
-		for k, pair := range m.Pairs {
-			if k == len(blocks) {
-				blocks = append(blocks, nil)
-			}
-			blocks[k] = append(blocks[k],
-				rating.PoolGame{White: a, Black: b, Result: pair[0]},
-				rating.PoolGame{White: b, Black: a, Result: rating.Win - pair[1]})
-		}
-	}
-	for _, block := range blocks {
-		if err := pool.Add(block...); err != nil {
-			return seedRatings{}, err
-		}
-	}
-	cfg := rating.PoolConfig{PriorDraws: priorDraws}
-	index := make([]int, f.Players)
-	for i := range index {
-		var ok bool
-		if index[i], ok = pool.Player(fmt.Sprint(i)); !ok {
-			return seedRatings{}, fmt.Errorf("%w: player %d has no games", rating.ErrPool, i)
-		}
-		if f.Given[i] != nil {
-			cfg.Anchors = append(cfg.Anchors, rating.Anchor{Player: index[i], Elo: *f.Given[i], SD: f.SD[i]})
-		}
-	}
-	fit, err := pool.Fit(cfg)
-	if err != nil {
-		return seedRatings{}, err
-	}
-	drawn, err := pool.Resample(ctx, cfg, fit, resamples, newRand(seed+uint64(s)))
-	if err != nil {
-		return seedRatings{}, err
-	}
-	r := seedRatings{make([]float64, f.Players), make([][]float64, f.Players), make([][]float64, f.Players)}
-	for i := range r.elo {
-		r.elo[i] = fit.Elo[index[i]]
-		r.spread[i], r.priors[i] = make([]float64, f.Players), make([]float64, f.Players)
-		for j := range r.elo {
-			variance := func(c *rating.Covariance) float64 {
-				sd := c.SD(index[i])
-				if i != j {
-					sd = c.DifferenceSD(index[i], index[j])
-				}
-				return sd * sd
-			}
-			r.priors[i][j] = variance(&fit.Priors)
-			r.spread[i][j] = max(variance(&drawn.Errors), variance(&fit.Errors), r.priors[i][j]) - r.priors[i][j]
-		}
-	}
-	return r, nil
-}
-
 // pool makes ratings of rows from those of their nets.
 func (r *Ratings) pool(f *Field, by []seedRatings) {
 	r.Freedom = (f.Rows - 1) * (f.Seeds - 1)
 	if r.Freedom > 0 {
-		left, games := residual(f, by)
+		left, games := r.residual(f, by)
 		r.apart = newBetweenSeeds(left, games, float64(r.Freedom))
 		r.SeedSD = r.apart.sd
 	}
@@ -204,10 +131,10 @@ func (r *Ratings) pool(f *Field, by []seedRatings) {
 	n := float64(f.Seeds)
 	for i := range f.Players {
 		var own Rating
-		variance, given := 0.0, 0.0
+		variance, given := (1-1/n)*r.levelVariance(f, r.common, i), 0.0
 		for s := range by {
 			own.Seeds = append(own.Seeds, by[s].elo[i])
-			variance += r.levelVariance(f, &by[s], i) / (n * n)
+			variance += r.levelVariance(f, by[s].spread, i) / (n * n)
 			given += by[s].priors[i][i] / n // a mean over seeds does not lower it
 		}
 		own.Elo, own.Games = mean(own.Seeds), math.Sqrt(variance)
@@ -234,19 +161,19 @@ func (r *Ratings) pool(f *Field, by []seedRatings) {
 // levelVariance is that of a player's rating: on the scale of the anchors its own; else that
 // of its difference from the mean of the rows, by the variances D of differences
 // Σ_j D_ij/R − Σ_jk D_jk/(2R²).
-func (r *Ratings) levelVariance(f *Field, s *seedRatings, i int) float64 {
+func (r *Ratings) levelVariance(f *Field, spread [][]float64, i int) float64 {
 	if r.Absolute {
-		return s.spread[i][i]
+		return spread[i][i]
 	}
 	n := float64(f.Rows)
 	variance := 0.0
 	for j := range f.Rows {
 		if j != i {
-			variance += s.spread[i][j] / n
+			variance += spread[i][j] / n
 		}
 		for k := range f.Rows {
 			if k != j {
-				variance -= s.spread[j][k] / (2 * n * n)
+				variance -= spread[j][k] / (2 * n * n)
 			}
 		}
 	}
@@ -269,7 +196,7 @@ func (r *Ratings) within(f *Field, by []seedRatings, first, end int) betweenSeed
 		for s := range by {
 			own = append(own, by[s].elo[i])
 			level[s] += by[s].elo[i] / n
-			games += r.levelVariance(f, &by[s], i) / (n * seeds)
+			games += (r.levelVariance(f, by[s].spread, i) - r.levelVariance(f, r.common, i)) / (n * seeds)
 		}
 		left += math.Pow(deviation(own), 2) / n
 	}
@@ -286,8 +213,8 @@ func (r *Ratings) within(f *Field, by []seedRatings, first, end int) betweenSeed
 
 // residual returns what tells the spread between nets of a row: the mean square of what is left
 // of ratings when means of rows and of seeds are taken out, and the part of it that games explain: half
-// the mean variance of a difference.
-func residual(f *Field, by []seedRatings) (left, games float64) {
+// the mean variance of a difference, less what is common to the seeds, which the means of rows hold.
+func (r *Ratings) residual(f *Field, by []seedRatings) (left, games float64) {
 	rows, seeds := make([]float64, f.Rows), make([]float64, f.Seeds)
 	all := 0.0
 	for s := range by {
@@ -304,7 +231,7 @@ func residual(f *Field, by []seedRatings) (left, games float64) {
 			d := by[s].elo[i] - rows[i] - seeds[s] + all
 			left += d * d
 			for j := range i {
-				games += by[s].spread[i][j] / 2
+				games += (by[s].spread[i][j] - r.common[i][j]) / 2
 				pairs++
 			}
 		}
@@ -364,7 +291,7 @@ func (r *Ratings) compare(f *Field, by []seedRatings) {
 	tests := f.Rows * (f.Rows - 1) / 2
 	for i := range f.Rows {
 		for j := i + 1; j < f.Rows; j++ {
-			games := 0.0
+			games := (1 - 1/n) * r.common[i][j]
 			for s := range by {
 				games += by[s].spread[i][j]/(n*n) + by[s].priors[i][j]/n
 			}
@@ -398,6 +325,24 @@ func (f *Field) score(a, b int) (score float64, pairs int) {
 	}
 	score, _ = sum.Games().Score()
 	return score, sum.Pairs()
+}
+
+// share is that of the points which a row has made in all its games.
+func (f *Field) share(row int) float64 {
+	var sum rating.Pentanomial
+	for i := range f.Scores {
+		m := &f.Scores[i]
+		for _, pair := range m.Pairs {
+			switch row {
+			case m.A:
+				sum.Add(pair[0], pair[1])
+			case m.B:
+				sum.Add(rating.Win-pair[0], rating.Win-pair[1])
+			}
+		}
+	}
+	share, _ := sum.Games().Score()
+	return share
 }
 
 // holm corrects p values for their number: the k-th smallest of m, from 0, is multiplied by

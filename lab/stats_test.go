@@ -9,7 +9,7 @@ import (
 )
 
 // planted are games of players with known strengths: rows with nets whose strengths scatter,
-// openings that favour a side.
+// openings that favour a side, the same ones for all seeds.
 type planted struct {
 	rows           []float64 // Elo
 	anchor         bool      // one more player at 0, whose rating is given
@@ -17,6 +17,7 @@ type planted struct {
 	seeds, pairs   int
 	seedSD, bookSD float64
 	allSD          float64 // of what a seed does to all rows alike
+	suitSD         float64 // of what an opening does to a row in every seed
 }
 
 func (p *planted) field(rng *rand.Rand) *Field {
@@ -28,6 +29,15 @@ func (p *planted) field(rng *rand.Rand) *Field {
 	if p.anchor {
 		f.Given[f.Rows] = new(float64)
 	}
+	book, suit := make([]float64, p.pairs), square(max(p.pairs, f.Players)) // suit by player and opening
+	for k := range book {
+		book[k] = 30 + p.bookSD*rng.NormFloat64()
+		for i := range p.rows {
+			if p.suitSD > 0 {
+				suit[i][k] = p.suitSD * rng.NormFloat64()
+			}
+		}
+	}
 	for s := range p.seeds {
 		elo := make([]float64, f.Players)
 		all := 0.0
@@ -37,16 +47,12 @@ func (p *planted) field(rng *rand.Rand) *Field {
 		for i, e := range p.rows {
 			elo[i] = e + all + p.seedSD*rng.NormFloat64()
 		}
-		book := make([]float64, p.pairs)
-		for k := range book {
-			book[k] = 30 + p.bookSD*rng.NormFloat64()
-		}
 		for a := range f.Players {
 			for b := a + 1; b < f.Players; b++ {
 				m := Scores{Seed: s, A: a, B: b}
 				for k := range p.pairs {
-					m.Pairs = append(m.Pairs, [2]rating.Outcome{
-						outcome(rng, elo[a]-elo[b]+book[k]), outcome(rng, elo[a]-elo[b]-book[k])})
+					d := elo[a] + suit[a][k] - elo[b] - suit[b][k]
+					m.Pairs = append(m.Pairs, [2]rating.Outcome{outcome(rng, d+book[k]), outcome(rng, d-book[k])})
 				}
 				f.Scores = append(f.Scores, m)
 			}
@@ -100,13 +106,17 @@ func TestPlantedDifferences(t *testing.T) {
 const trials = 80
 
 // Of comparisons without any difference about one in twenty or fewer names one, also where nets of
-// one row differ much, and intervals hold the truth as often as they say, or, where nets of one row are alike, more often.
+// one row differ much or an opening suits a row in every seed, and intervals hold the truth as often as they say, or, where
+// nets of one row are alike, more often.
 func TestNoDifferences(t *testing.T) {
 	for _, p := range []planted{
 		{rows: make([]float64, 3), seeds: 3, pairs: 30, seedSD: 40, bookSD: 100},
 		{rows: make([]float64, 3), seeds: 3, pairs: 30, bookSD: 100},
 		{rows: make([]float64, 4), seeds: 2, pairs: 30, seedSD: 20, anchor: true},
 		{rows: make([]float64, 3), seeds: 1, pairs: 40, bookSD: 100},
+		{rows: make([]float64, 3), seeds: 5, pairs: 40, suitSD: 200},
+		{rows: make([]float64, 3), seeds: 4, pairs: 40, seedSD: 20, suitSD: 200},
+		{rows: make([]float64, 3), seeds: 4, pairs: 40, seedSD: 20},
 	} {
 		false_, held, all := 0, 0, 0
 		for trial := range uint64(trials) {
@@ -172,14 +182,13 @@ func TestSeedsOfAllRows(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 7))
 		held, rated := 0, 0
 		for range 1000 {
-			r, by := &Ratings{Absolute: true}, make([]seedRatings, f.Seeds)
+			r, by := &Ratings{Absolute: true, common: square(f.Players)}, make([]seedRatings, f.Seeds)
 			for s := range by {
 				all := tc.all * rng.NormFloat64()
 				for range f.Players {
 					by[s].elo = append(by[s].elo, all+tc.own*rng.NormFloat64())
-					by[s].spread = append(by[s].spread, make([]float64, f.Players)) // games without end
-					by[s].priors = append(by[s].priors, make([]float64, f.Players))
 				}
+				by[s].spread, by[s].priors = square(f.Players), square(f.Players) // games without end
 			}
 			r.pool(f, by)
 			for _, e := range r.Rows {
@@ -200,10 +209,10 @@ func TestSeedsOfAllRows(t *testing.T) {
 // may be anywhere near.
 func TestOneRow(t *testing.T) {
 	f := &Field{Rows: 1, Players: 2, Seeds: 3}
-	r := &Ratings{Absolute: true, Seeds: 3}
+	r := &Ratings{Absolute: true, Seeds: 3, common: square(2)}
 	var by []seedRatings
 	for _, elo := range []float64{1500, 1600, 1700} {
-		by = append(by, seedRatings{[]float64{elo, 1000}, [][]float64{{100, 100}, {100, 0}}, [][]float64{{0, 0}, {0, 0}}})
+		by = append(by, seedRatings{[]float64{elo, 1000}, [][]float64{{100, 100}, {100, 0}}, square(2)})
 	}
 	r.pool(f, by)
 	if e := r.Rows[0]; math.Abs(e.Margin()-248.4) > 0.1 { // t of 0.975 and two degrees, 4.303, times 100/√3

@@ -184,7 +184,7 @@ func (r *Rules) move(s *State, i int) bool {
 	if share == s.Shares[i] {
 		return false
 	}
-	s.Shares[0] += s.Shares[i] - share
+	s.Shares[0] = max(r.Least[0], s.Shares[0]+s.Shares[i]-share) // rounding may take it below
 	s.Shares[i] = share
 	return true
 }

@@ -53,6 +53,9 @@ func (w *world) run(t *testing.T, r *Rules, s *State, n int) (moves int) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Fatalf("round %d: division %v makes %g", round, division, sum)
 		}
+		if !r.Fits(s) {
+			t.Fatalf("round %d: shares %v do not fit %v", round, s.Shares, r.Least)
+		}
 		before := slices.Clone(s.Shares)
 		if r.Next(s, w.earns(division, round)) > 0 {
 			moves++
@@ -114,6 +117,19 @@ func TestKeepsTheBounds(t *testing.T) {
 	w.run(t, r, &s, 4*3*100)
 	if math.Abs(s.Shares[0]-r.Least[0]) > 0.02 || s.Shares[3] != r.Least[3] {
 		t.Errorf("shares %.3f, expected %g first and %g last", s.Shares, r.Least[0], r.Least[3])
+	}
+}
+
+// TestFitsAtTheBound: a reference that gives all it can keeps its least share, whatever
+// is rounded.
+func TestFitsAtTheBound(t *testing.T) {
+	r := &Rules{Least: []float64{0.5, 0.02, 0.02}, Try: 0.5, Step: 0.15}
+	s := State{
+		Shares: []float64{math.Nextafter(0.5, 1), math.Nextafter(0.25, 1), 0.25},
+		Found:  [][]float64{nil, {1, 1}, nil}, Deviations: make([]float64, scatters),
+	}
+	if !r.move(&s, 1) || !r.Fits(&s) {
+		t.Errorf("shares %v, expected one moved, and at least %v", s.Shares, r.Least)
 	}
 }
 

@@ -63,7 +63,10 @@ the player printed against the one given.
 With --screen each parameter, NAME or NAME=LOW:HIGH, has two levels; those of a
 switch are false and true. In every pair each is at one level for the one side, by
 chance, and at the other level for the other side. What the high level of each is
-worth comes out in Elo with its 95 % error, for all at once.
+worth comes out in Elo with its 95 % error, for all at once. If limits are nodes or
+depth, fewer than eight parameters have at most one pair for each different opening of
+the book, each further one doubles that: players would play the same games again.
+--book none has openings without end.
 
 With --state the same command resumes what was stopped or killed, and the end is the
 same as without the interruption, at any concurrency, if limits are nodes or depth.
@@ -119,7 +122,7 @@ func (o *options) addFlags(f *pflag.FlagSet) {
 
 // run tunes the player that is the first argument.
 func (o *options) run(c *cobra.Command, v *chess.Variant, args []string) error {
-	if err := o.check(); err != nil {
+	if err := o.check(c.Flags()); err != nil {
 		return err
 	}
 	base, err := cli.LoadPlayer(c.Context(), c.ErrOrStderr(), args[0], v, player.Defaults{Limits: search.Limits{Nodes: o.nodes}, HashMB: o.hashMB})
@@ -133,7 +136,7 @@ func (o *options) run(c *cobra.Command, v *chess.Variant, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%w: player %q: %w", cli.ErrUsage, args[0], err)
 	}
-	cfg, live, err := o.config(c, v, base)
+	cfg, live, err := o.config(c, v, base, len(args)-1)
 	if err != nil {
 		return err
 	}
@@ -153,7 +156,7 @@ func (o *options) run(c *cobra.Command, v *chess.Variant, args []string) error {
 }
 
 // check refuses flags that do not go together, and gives both numbers of games.
-func (o *options) check() error {
+func (o *options) check(f *pflag.FlagSet) error {
 	switch {
 	case (o.games == 0) == (o.pairs == 0):
 		return fmt.Errorf("%w: found --games %d and --pairs %d, expected one of them", cli.ErrUsage, o.games, o.pairs)
@@ -164,14 +167,30 @@ func (o *options) check() error {
 	case o.concurrency < 0:
 		return fmt.Errorf("%w: --concurrency: found %d, expected 0 or more", cli.ErrUsage, o.concurrency)
 	}
+	for _, name := range []string{"batch", "rate"} {
+		if o.screen && f.Changed(name) {
+			return fmt.Errorf("%w: found --screen with --%s, expected one of them: SPSA alone has a %[2]s", cli.ErrUsage, name)
+		}
+	}
 	if o.pairs == 0 {
 		o.pairs = o.games / 2
 	}
 	return cli.CheckPlot("--plot", o.plot)
 }
 
+// mostScreened returns the most pairs of a screen with that many parameters from a number of
+// different openings. A pair is the same two games as an earlier one from its opening with
+// probability 2 to the power of 1 − parameters; so that few are, an opening comes again only
+// where that is small.
+func mostScreened(openings, parameters int) int {
+	if again := 1 << min(max(0, parameters-8), 30); openings <= match.MaxPairs/again {
+		return openings * again
+	}
+	return match.MaxPairs
+}
+
 // config says how pairs are played and shown.
-func (o *options) config(c *cobra.Command, v *chess.Variant, base *player.Maker) (tune.Config, *progress, error) {
+func (o *options) config(c *cobra.Command, v *chess.Variant, base *player.Maker, parameters int) (tune.Config, *progress, error) {
 	openings, err := o.opening.Openings(v, o.seed)
 	if err != nil {
 		return tune.Config{}, nil, err
@@ -183,6 +202,9 @@ func (o *options) config(c *cobra.Command, v *chess.Variant, base *player.Maker)
 	cfg := match.Config{
 		Players: []match.Contestant{match.NewContestant(base)}, Variant: v,
 		Openings: openings, Seed: o.seed, Game: rules, Build: c.Root().Version,
+	}
+	if n := mostScreened(cfg.Bound(), parameters); o.screen && o.pairs > n {
+		return tune.Config{}, nil, fmt.Errorf("%w: --screen: found %d pairs, expected at most %d of %d parameters from %d different openings: from an opening again players play the same games where the same values meet; ask for fewer, or name a larger book, or none, in --book", cli.ErrUsage, o.pairs, n, parameters, cfg.Bound())
 	}
 	concurrency := o.concurrency
 	if concurrency == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/ab"
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/search/option"
 )
@@ -124,6 +125,40 @@ func TestScreen(t *testing.T) {
 	}
 }
 
+// TestScreenOfABook: a screen within nodes plays no opening of a book twice, as the same
+// games would count again; without a book it is as long as it is asked to be.
+func TestScreenOfABook(t *testing.T) {
+	book := filepath.Join(t.TempDir(), "book.epd")
+	if err := os.WriteFile(book, []byte("4k3/8/8/8/8/8/8/4K3[Q] w - -\n4k3/8/8/8/8/8/8/4K3[Q] b - -\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		book, pairs string
+		code        int
+		want        string
+	}{
+		{book, "2", 0, ""},
+		{"none", "3", 0, ""},
+		{book, "40", 2, "found 40 pairs, expected at most 2 of 1 parameters from 2 different openings"},
+	} {
+		_, stderr, code := selfplayCommand(t, "", arguments("", "quiescence", "--screen", "--book", tc.book, "--pairs", tc.pairs)...)
+		if code != tc.code || !strings.Contains(stderr, tc.want) {
+			t.Errorf("%+v: exit %d: %s", tc, code, stderr)
+		}
+	}
+}
+
+// TestMostScreened: parameters that meet in many ways let openings come again.
+func TestMostScreened(t *testing.T) {
+	for _, tc := range []struct{ openings, parameters, want int }{
+		{5000, 1, 5000}, {5000, 8, 5000}, {5000, 9, 10000}, {5000, 22, 5000 << 14}, {5000, 68, match.MaxPairs}, {match.MaxPairs, 30, match.MaxPairs},
+	} {
+		if got := mostScreened(tc.openings, tc.parameters); got != min(tc.want, match.MaxPairs) {
+			t.Errorf("%+v: found %d", tc, got)
+		}
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"found 1 arguments, expected 2":            {"material", "--games", "2"},
@@ -143,6 +178,8 @@ func TestUsage(t *testing.T) {
 		"concurrency: found -1":                    {"material", "reverse", "--games", "2", "--concurrency", "-1"},
 		`found "a.txt", expected a name that ends`: {"material", "reverse", "--games", "2", "--plot", "a.txt"},
 		"found 1 arguments, expected 0":            {"--list", "material"},
+		"found --screen with --batch, expected":    {"material", "singular", "--games", "2", "--screen", "--batch", "4"},
+		"found --screen with --rate, expected":     {"material", "singular", "--games", "2", "--screen", "--rate", "0.01"},
 	} {
 		out, stderr, code := selfplayCommand(t, "", append([]string{"tune"}, args...)...)
 		if code != 2 || out != "" || !strings.Contains(stderr, want) {
