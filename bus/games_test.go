@@ -408,6 +408,8 @@ func TestLostTail(t *testing.T) {
 	})
 	if s := stats(t, b); s.LastSeq != 2 {
 		t.Fatalf("the tail is not lost: %+v", s)
+	} else if stream, last, err := b.End(ctx); stream != s.Stream || last != 2 || err != nil {
+		t.Errorf("end at %d of stream %d, error %v, expected 2 of %d", last, stream, err, s.Stream)
 	}
 	publish(t, b, 7)
 	// The server forgets an acknowledgement that came while it wrote the consumer's

@@ -120,7 +120,8 @@ func (b *Bus) leaseTTL() time.Duration { return cmp.Or(b.opt.LeaseTTL, DefaultLe
 
 // Lease takes the lease of a role, and waits while another process holds it:
 // until that releases it, or has not renewed it for the time to live, measured
-// by the clock of this process. A lease that h.Instance holds is taken at once.
+// by the clock of this process. That begins again whenever the servers do not answer, or do
+// not take what is written, as the holder cannot renew then. A lease that h.Instance holds is taken at once.
 // former, unless nil, is called with each holder that is waited for, and with the one
 // that the lease is to be taken from; waits tells them apart. Its error ends the call.
 // The lease is renewed until Release, or until the Conn closes. One whose record is damaged
@@ -149,6 +150,7 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 	}
 	var seen, told uint64 // revision and fence
 	var unchanged time.Time
+	tried := false // whether the servers have taken a write since then
 	for {
 		r, revision, err := b.readLease(ctx, role)
 		damaged := errors.Is(err, errDamagedLease)
@@ -162,10 +164,21 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 		switch {
 		case errors.Is(err, ErrRecord), ctx.Err() != nil:
 			return nil, cmp.Or(ctx.Err(), err)
-		case err == nil && revision != seen:
-			seen, unchanged = revision, now
+		case err != nil: // the holder cannot reach the server either, for all that is known
+			unchanged, tried = now, false
+		case revision != seen:
+			seen, unchanged, tried = revision, now, false
 		}
 		ttl := b.leaseTTL()
+		// Servers without a majority are read, and not written.
+		if err == nil && !damaged && !tried && revision != 0 && !r.Released && now.Sub(unchanged) >= ttl*2/3 {
+			if revision, err := b.rewriteLease(ctx, r, revision); err != nil {
+				unchanged = now
+			} else {
+				seen, tried = revision, true
+			}
+			continue
+		}
 		free := err == nil && (revision == 0 || !damaged && (r.Released || r.Instance == h.Instance) || now.Sub(unchanged) >= ttl)
 		if err == nil && r.Instance != "" && former != nil && (free || r.Fence != told) {
 			if !free {
@@ -184,10 +197,6 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 			pause.For(ctx, min(ttl/10, 100*time.Millisecond))
 			continue
 		}
-		left := ttl / 10 // the server may be away
-		if err == nil {
-			left = ttl - now.Sub(unchanged)
-		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -195,9 +204,17 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 			if !ok && ctx.Err() == nil {
 				return nil, errors.New("bus is closed")
 			}
-		case <-time.After(left):
+		case <-time.After(min(ttl/10, ttl-now.Sub(unchanged))): // so often that no outage goes unseen
 		}
 	}
+}
+
+// rewriteLease writes the record of a lease once more, as it is, and returns its new
+// revision. Its holder, if there is one, goes on from there.
+func (b *Bus) rewriteLease(ctx context.Context, r LeaseRecord, revision uint64) (uint64, error) {
+	l := Lease{bus: b, revision: revision}
+	err := l.write(ctx, r)
+	return l.revision, err
 }
 
 // readLease returns the record of a lease and its revision, 0 if there is none.

@@ -40,6 +40,19 @@ func (b *Bus) Stats(ctx context.Context) (Stats, error) {
 	return s, nil
 }
 
+// End returns which game stream there is, as Stats.Stream, and the sequence of the newest
+// message ever stored in it. That goes back if the servers' store is put back from an earlier
+// copy, and may be late for a moment after a cluster has chosen another leader.
+func (b *Bus) End(ctx context.Context) (stream int64, sequence uint64, err error) {
+	ctx, cancel := b.bound(ctx)
+	defer cancel()
+	info, err := b.games.Info(ctx)
+	if err != nil {
+		return 0, 0, fmt.Errorf("end of the stream of games: %w", mapUnavailable(err))
+	}
+	return info.Created.UnixNano(), info.State.LastSeq, nil
+}
+
 func (b *Bus) stats(ctx context.Context) (Stats, error) {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -114,6 +115,9 @@ func (r *CompareRow) UnmarshalYAML(unmarshal func(any) error) error {
 			return fmt.Errorf("row %s: budget: found %v, expected samples or time, such as {time: 10m}", name, budget)
 		}
 		r.Budget = new(CompareBudget)
+		if err := checkValues(reflect.TypeFor[CompareBudget](), "row "+name+": budget", budget); err != nil {
+			return err
+		}
 		if err := yaml.UnmarshalWithOptions(text, r.Budget, yaml.Strict()); err != nil {
 			return err
 		}
@@ -143,7 +147,7 @@ func ParseCompare(text []byte, name string) (Compare, error) {
 		Variant: "crazyhouse", Seed: 1, Seeds: 3, Sort: CompareSorts[0],
 		Games: CompareGames{Pairs: 100, Nodes: 400, Puzzles: 400, Seed: 1},
 	}
-	err := unmarshal(text, &c, yaml.Strict())
+	err := unmarshalStrictly(text, &c)
 	if err == nil {
 		err = c.Validate()
 	}
@@ -180,7 +184,9 @@ func (c *Compare) Validate() error {
 		wrong.That(!names[a.Name], key+".name", a.Name, "another name than those of rows and anchors before")
 		wrong.That(a.Player.Search != "", key+".player", "nothing", "a player")
 		wrong.That(a.Player.Name == "", key+".player", a.Player, "a player without a name")
-		wrong.That(a.Elo == nil || math.Abs(*a.Elo) <= 1e4, key+".elo", a.Elo, "a rating within ±10000")
+		if a.Elo != nil {
+			wrong.That(math.Abs(*a.Elo) <= 1e4, key+".elo", *a.Elo, "a rating within ±10000")
+		}
 		names[a.Name] = true
 	}
 	if err := wrong.Err(); err != nil {

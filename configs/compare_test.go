@@ -94,6 +94,14 @@ func TestCompareRefuses(t *testing.T) {
 		{"schema: 1\nrows: [{name: a}, {name: b, kind: planes, preset: planes, init: 'row:a'}]", "row of kind planes"},
 		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: a, player: material}]", "anchors[0].name"},
 		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: m}]", "anchors[0].player"},
+		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: m, player: material, elo: 20000}]", "found 20000"},
+		{"schema: 1\nrows: [{name: a}]\nanchors: [{name: m, player: }]", "anchors[0].player: found nothing"},
+		{"schema: 1\nrows: [{name: a}, {name: b, width: 32}]\ngames: {pairs: 2.7}", "games.pairs: found 2.7"},
+		{"schema: 1\nrows: [{name: a}, {name: b, width: 32}]\ngames: {nodes: }", "games.nodes: found nothing"},
+		{"schema: 1\nrows: [{name: a}, {name: b, width: 32}]\ngames:", "games: found nothing"},
+		{"schema: 1\nrows: [{name: a}, {name: b, width: 32}]\nseeds: '2'", `seeds: found "2"`},
+		{"schema: 1\nrows: [{name: a}, {name: b, width: 32}]\nseed: 012", "begins with 0"},
+		{"schema: 1\nrows: [{name: a}, {name: b, width: 32, budget: {samples: 2.7}}]", "row b: budget.samples: found 2.7"},
 	} {
 		if _, err := ParseCompare([]byte(tc.text), "f.yaml"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, expected %q in it", tc.text, err, tc.want)

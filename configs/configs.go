@@ -231,6 +231,21 @@ func (c *Config) Merge(text []byte, name string) error {
 	if err != nil {
 		return err
 	}
+	return c.merge(values, name)
+}
+
+// MergeSaved is Merge for the configuration that a run has saved, which an earlier build
+// may have written: of a setting that was not there then it has what the run did without.
+func (c *Config) MergeSaved(text []byte, name string) error {
+	values, err := decode(text, name)
+	if err != nil {
+		return err
+	}
+	keepOffset(values)
+	return c.merge(values, name)
+}
+
+func (c *Config) merge(values map[string]any, name string) error {
 	if found, ok := values["preset"]; ok && c.Preset != "" && found != c.Preset {
 		return fmt.Errorf("%w: %s: preset: found %v, expected %s, which it is merged over", ErrInvalid, name, found, c.Preset)
 	}
@@ -261,6 +276,11 @@ func (c Config) YAML() []byte { return toYAML(c) }
 // SELFPLAY_TRAIN_LR sets train.lr.
 const envPrefix = "SELFPLAY_"
 
+// variable is the name of the environment variable that sets a key.
+func variable(key string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
 // Set gives the setting called key the value written in text: as it stands for
 // a string, read as YAML for others. The preset cannot be set: it is what all
 // settings are laid over.
@@ -282,7 +302,7 @@ func (c *Config) Set(key, text string) error {
 func (c *Config) SetEnv(environ []string) error {
 	names := map[string]string{}
 	for _, key := range append(keys(c), oldToken) {
-		names[envPrefix+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
+		names[variable(key)] = key
 	}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")

@@ -227,20 +227,25 @@ func FuzzMerge(f *testing.F) {
 // A run that began before fit_offset keeps learning from its scores as they are; other
 // files leave the preset's value.
 func TestFitOffsetOfOldRuns(t *testing.T) {
-	for text, want := range map[string]bool{
+	for text, saved := range map[string]bool{
 		"train: {score_scale: 0}":                   false,
 		"train: {score_scale: 0, fit_offset: true}": true,
 		"train: {batch: 4096}":                      true,
 	} {
-		c, err := Preset("laptop")
-		if err == nil {
-			err = c.Merge([]byte("schema: 1\n"+text+"\n"), "run.yaml")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Train.FitOffset != want {
-			t.Errorf("%s: fit_offset is %t, expected %t", text, c.Train.FitOffset, want)
+		for how, tc := range map[string]struct {
+			merge func(c *Config, text []byte, name string) error
+			want  bool
+		}{"saved": {(*Config).MergeSaved, saved}, "given": {(*Config).Merge, true}} {
+			c, err := Preset("laptop")
+			if err == nil {
+				err = tc.merge(&c, []byte("schema: 1\n"+text+"\n"), "run.yaml")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Train.FitOffset != tc.want {
+				t.Errorf("%s, %s: fit_offset is %t, expected %t", text, how, c.Train.FitOffset, tc.want)
+			}
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/crazyhouse-rl/selfplay/player"
 )
 
@@ -58,7 +56,7 @@ func DefaultLadder() Ladder {
 // keys are errors, like all others wrapping ErrInvalid.
 func ParseLadder(text []byte, name string) (Ladder, error) {
 	var l Ladder
-	if err := unmarshal(text, &l, yaml.Strict()); err != nil {
+	if err := unmarshalStrictly(text, &l); err != nil {
 		return Ladder{}, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
 	}
 	if err := l.validate(); err != nil {

@@ -73,7 +73,10 @@ func TestParseLadder(t *testing.T) {
 		{"name: fsf-2k\n", "name: 'a,b'\n", `anchors[2].name: found "a,b"`},
 		{player + "\n", "", "anchors[0].player: found nothing"},
 		{"elo: 0\n", "elo: .nan\n", "anchors[0].elo: found NaN"},
-		{"elo: 0\n", "elo: high\n", "cannot unmarshal string"},
+		{"elo: 0\n", "elo: high\n", `anchors[0].elo: found "high"`},
+		{"games: 40", "games: 40.5", "games: found 40.5"},
+		{"seed: 1 #", "seed: 012 #", "begins with 0"},
+		{"nodes: 400 #", "nodes: #", "nodes: found nothing"},
 		{"elo: 0\n", "elo: 0\n    sd: -1\n", "anchors[0].sd: found -1"},
 		{good[strings.Index(good, "anchors:"):], "anchors: []", "anchors: found 0"},
 	} {

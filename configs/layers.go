@@ -23,7 +23,7 @@ import (
 // yaml tags, laid over by files and texts.
 //
 // Values are not decoded into the struct by the YAML library, not even strictly: it
-// makes 2 of 2.7 and 10 of the secret 012, and passes over a key without a value.
+// makes 2 of 2.7, and passes over a key without a value.
 
 // fields yields every setting of the struct that c points to under its dotted YAML
 // name, in the order of the file.

@@ -117,7 +117,6 @@ func (c *Config) translate(values map[string]any, name string) error {
 	if err := translateTree(values, name); err != nil {
 		return err
 	}
-	keepOffset(values)
 	isOld := false
 	for _, old := range oldSchedules {
 		given := slices.DeleteFunc(slices.Clone(old.keys), func(key string) bool { _, ok := values[key]; return !ok })
@@ -148,8 +147,8 @@ func (c *Config) translate(values map[string]any, name string) error {
 	return nil
 }
 
-// keepOffset leaves scores as they are where a file settles their scale and says
-// nothing of fitOffset: it is of a run that began before there was that setting.
+// keepOffset leaves scores as they are where the saved settings of a run settle their
+// scale and say nothing of fitOffset: it began before there was that setting.
 func keepOffset(values map[string]any) {
 	_, scale := values[scoreScale]
 	if _, offset := values[fitOffset]; scale && !offset {

@@ -66,6 +66,33 @@ func WithShared(c Config, text []byte, name string) (Config, error) {
 	return c, err
 }
 
+// SharedGiven names the shared settings that a file's text, variables of environ and
+// key=value pairs give values, whatever these are: the keys in order, those of environ as
+// its variables. It passes over schema, which every file has. Text may be nil.
+func SharedGiven(text []byte, name string, environ, pairs []string) ([]string, error) {
+	var given []string
+	if text != nil {
+		values, err := decode(text, name)
+		if err != nil {
+			return nil, err
+		}
+		delete(values, "schema")
+		given = slices.Sorted(maps.Keys(values))
+	}
+	for _, pair := range pairs {
+		key, _, _ := strings.Cut(pair, "=")
+		given = append(given, key)
+	}
+	given = slices.DeleteFunc(given, func(key string) bool { return !IsShared(key) })
+	for key := range fields(new(Config)) {
+		of := variable(key)
+		if IsShared(key) && slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, of+"=") }) {
+			given = append(given, of)
+		}
+	}
+	return given, nil
+}
+
 // SharedDifferences names the shared settings in which two configurations differ, as
 // Differences does.
 func SharedDifferences(a, b Config) []string {

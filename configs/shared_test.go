@@ -38,6 +38,22 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// What a machine gives the run's settings is named, whatever the value; a file's schema is
+// no setting.
+func TestSharedGiven(t *testing.T) {
+	given, err := SharedGiven([]byte("schema: 1\nactor: {workers: 3, nodes: 150}\nbus: {creds: a}\n"), "own.yaml",
+		[]string{"HOME=/root", "SELFPLAY_ACTOR_NODES=150", "SELFPLAY_ACTOR_NODES_GROWTH=", "SELFPLAY_ACTOR_WORKERS=3"}, []string{"seed=1", "gate.concurrency=2"})
+	if want := []string{"actor.nodes", "seed", "SELFPLAY_ACTOR_NODES", "SELFPLAY_ACTOR_NODES_GROWTH"}; err != nil || !slices.Equal(given, want) {
+		t.Errorf("found %q, error %v, expected %q", given, err, want)
+	}
+	if given, err := SharedGiven(nil, "", nil, nil); err != nil || len(given) != 0 {
+		t.Errorf("of nothing: found %q, error %v", given, err)
+	}
+	if _, err := SharedGiven([]byte("seed: 1"), "own.yaml", nil, nil); !errors.Is(err, ErrInvalid) {
+		t.Errorf("no schema: error %v", err)
+	}
+}
+
 func TestSharedSettings(t *testing.T) {
 	var not []string
 	for _, key := range keys(new(Config)) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/lexer"
@@ -83,6 +84,10 @@ func checkText(text []byte) error {
 			inside++
 		case token.MappingEndType, token.SequenceEndType:
 			inside--
+		case token.OctetIntegerType:
+			if !strings.Contains(t.Value, "0o") { // 012, which is 10
+				return fmt.Errorf("[%d:%d] found a number that begins with 0, expected it without (quote a text of digits)", t.Position.Line, t.Position.Column)
+			}
 		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
 			return fmt.Errorf("[%d:%d] found an anchor, an alias or a tag, expected plain values (quote a text that begins with &, * or !)", t.Position.Line, t.Position.Column)
 		}

@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -31,6 +32,7 @@ type stored struct {
 
 // buffer follows the replay buffer of a run.
 type buffer struct {
+	dir      string
 	follower *replay.Follower
 	games    uint64                 // that were published
 	ids      [2]map[string]struct{} // of these, the newer ones first
@@ -38,6 +40,8 @@ type buffer struct {
 	latest   []stored               // at least the newest keptGames, the newest last
 	last     time.Time              // when a game was seen that was not there before; zero: none was
 	version  int                    // changes when games were read
+	seldom   int                    // follows version, but for the first game at most once a minute
+	seldomAt time.Time              // when it did
 
 	run    string // its id
 	begun  bool   // what was stored before has been read
@@ -45,7 +49,7 @@ type buffer struct {
 }
 
 func newBuffer(dir string) buffer {
-	return buffer{follower: replay.NewFollower(dir, mostBufferBytes), actors: map[string]*actorGames{}}
+	return buffer{dir: dir, follower: replay.NewFollower(dir, mostBufferBytes), actors: map[string]*actorGames{}}
 }
 
 // read reads the games that are new of the run with an id.
@@ -56,12 +60,21 @@ func (b *buffer) read(now time.Time, run string) error {
 		more = true
 		b.take(encoded, trainable, now)
 	})
+	if errors.Is(err, replay.ErrReplaced) { // what was counted may not be there any more
+		fresh := newBuffer(b.dir)
+		fresh.version, fresh.seldom, fresh.seldomAt = b.version+1, b.seldom, b.seldomAt
+		*b = fresh
+		return b.read(now, run)
+	}
 	b.meter(now)
 	if more {
 		b.version++
 		if b.begun {
 			b.last = now
 		}
+	}
+	if b.version != b.seldom && (b.seldom == 0 || now.Sub(b.seldomAt) >= time.Minute) {
+		b.seldom, b.seldomAt = b.version, now
 	}
 	b.begun = b.begun || err == nil
 	return err

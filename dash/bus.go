@@ -175,7 +175,7 @@ func (w *Watch) busState(now time.Time) State {
 		}
 	}
 	gate.Figures = append(gate.Figures, w.lastJudged()...)
-	net.Figures = append(net.Figures, w.reached()...)
+	net.Figures = append(net.Figures, reached(w.events.curve.Passed)...)
 	if w.servers.problem == "" && w.servers.untold == "" {
 		out.Gate = w.match()
 	}

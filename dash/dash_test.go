@@ -97,10 +97,10 @@ func TestLearning(t *testing.T) {
 	write(t, dir, "gate/a-b.jsonl", string(log))
 	s := newTestServer(t, Config{Dir: dir})
 	l := read[Learning](t, s, "/api/learning")
-	if len(l.Strength) != 2 || l.Strength[1].Sum != 100 || l.Strength[1].Error != 50 || *l.Strength[1].Margin != 40 {
-		t.Errorf("found strength %+v, expected 100 ± 50 after two nets", l.Strength)
+	if len(l.Strength) != 2 || l.Strength[1].Sum != 100 || l.Strength[1].Error != 50 || *l.Strength[1].Margin != 40 || l.Strength[1].Matches != 2 || l.Strength[1].NoError != 0 {
+		t.Errorf("found strength %+v, expected 100 ± 50 after two nets by two matches", l.Strength)
 	}
-	if len(l.Offered) != 2 || len(l.Judged) != 2 || l.Judged[0].Generation != 2 || l.Counts != (Counts{Offered: 2, Judged: 2, Passed: 2, NoError: 0}) {
+	if len(l.Offered) != 2 || len(l.Judged) != 2 || l.Judged[0].Generation != 2 || l.Counts != (Counts{Offered: 2, Judged: 2, Passed: 2}) {
 		t.Errorf("found %+v", l)
 	}
 	i := slices.IndexFunc(l.Matches, func(m Match) bool { return len(m.Path) > 0 })
@@ -294,5 +294,21 @@ func TestMeter(t *testing.T) {
 	}
 	if r := m.perSecond(now.Add(time.Hour)); r != 0 {
 		t.Errorf("found %g a second an hour later, expected 0", r)
+	}
+}
+
+// After a time without looks a rate is that of the last seconds, not the mean since.
+func TestMeterBeginsAnew(t *testing.T) {
+	var m meter
+	at := time.Unix(1000, 0)
+	later := at.Add(5 * time.Hour)
+	m.add(at, 0)
+	m.add(later, 1000)
+	if r := m.perSecond(later); r != 0 {
+		t.Errorf("found %g a second after one look, expected 0", r)
+	}
+	m.add(later.Add(time.Second), 1007)
+	if r := m.perSecond(later.Add(time.Second)); r != 7 {
+		t.Errorf("found %g a second, expected 7", r)
 	}
 }

@@ -40,8 +40,7 @@ type Counts struct {
 	Offered int `json:"offered"`
 	Judged  int `json:"judged"`
 	Passed  int `json:"passed"`
-	Missed  int `json:"missed"`   // verdicts that the referee of a run on servers had given before, and does not tell
-	NoError int `json:"no_error"` // matches among those passed whose Elo has no finite error
+	Missed  int `json:"missed"` // verdicts that the referee of a run on servers had given before, and does not tell
 }
 
 // Strength is the sum of the Elo of each net over the one it was matched with, and what the
@@ -53,7 +52,9 @@ type Strength struct {
 	Elo        float64   `json:"elo"`    // of this net over the one it was matched with
 	Margin     *float64  `json:"margin"` // half of its 95 % interval; nil: not finite
 	Sum        float64   `json:"sum"`
-	Error      float64   `json:"error"` // half of the sum's 95 % interval, of the matches whose margin is finite
+	Error      float64   `json:"error"`    // half of the sum's 95 % interval, of the matches whose margin is finite
+	Matches    int       `json:"matches"`  // that the sum is of
+	NoError    int       `json:"no_error"` // of these the ones whose margin is not finite
 }
 
 // Window is what the trainer draws from.
@@ -72,24 +73,21 @@ type WindowNet struct {
 	Rows       uint64 `json:"rows"`
 }
 
-// strength is the nets that passed, and how many of their matches have no finite error.
-func strength(c *selfplay.Curve) (points []Strength, noError int) {
-	points = make([]Strength, 0, len(c.Passed))
+// strength is the nets that passed.
+func strength(c *selfplay.Curve) []Strength {
+	points := make([]Strength, 0, len(c.Passed))
 	offered := map[int]bool{}
 	for _, o := range c.Offered {
 		offered[o.Generation] = true
 	}
 	for _, p := range c.Passed {
-		s := Strength{Time: p.Time, Generation: p.Generation, Elo: p.Elo, Margin: number(p.Margin), Sum: p.Sum, Error: p.Error}
+		s := Strength{Time: p.Time, Generation: p.Generation, Elo: p.Elo, Margin: number(p.Margin), Sum: p.Sum, Error: p.Error, Matches: p.Matches, NoError: p.NoError}
 		if offered[p.Generation] {
 			s.Games = number(p.Games)
 		}
-		if s.Margin == nil {
-			noError++
-		}
 		points = append(points, s)
 	}
-	return points, noError
+	return points
 }
 
 // thin returns at most n of the values, the last among them.
@@ -153,11 +151,10 @@ func (w *Watch) matches() []Match {
 // learning is how the run learns.
 func (w *Watch) learning() Learning {
 	c := &w.events.curve
-	points, noError := strength(c)
 	l := Learning{
-		Strength: thin(points, mostPoints), Offered: thin(c.Offered, mostPoints),
+		Strength: thin(strength(c), mostPoints), Offered: thin(c.Offered, mostPoints),
 		Matches: w.matches(), Ladder: w.ladder(), Window: w.window(),
-		Counts: Counts{Offered: len(c.Offered), Judged: len(c.Judged), Passed: len(c.Passed), NoError: noError, Missed: w.servers.missed},
+		Counts: Counts{Offered: len(c.Offered), Judged: len(c.Judged), Passed: len(c.Passed), Missed: w.servers.missed},
 		Untold: w.servers.untold,
 	}
 	if s := w.settings; s.Actor.Workers > 0 {

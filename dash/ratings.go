@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
@@ -46,13 +47,20 @@ func (r *ratings) read() error {
 type Ladder struct {
 	Nets   []selfplay.RatedNet `json:"nets"`   // by the ladder that was used last, by generation; of many, some
 	Others int                 `json:"others"` // ratings by other ladders, which do not compare with these
-	// Command is what rates the run's nets; empty: not here.
-	Command string `json:"command"`
+	// Command is what rates the run's nets; empty: none, and NoCommand says why.
+	Command   string `json:"command"`
+	NoCommand string `json:"no_command"` // noNets or noOpponents; empty with a command
 }
 
+// Why there is no command that rates the run's nets.
+const (
+	noNets      = "nets"      // they are not here
+	noOpponents = "opponents" // the program's own do not play the run's variant
+)
+
 // view is what is shown of the ratings.
-func (r *ratings) view(command string) Ladder {
-	out := Ladder{Nets: []selfplay.RatedNet{}, Command: command}
+func (r *ratings) view() Ladder {
+	out := Ladder{Nets: []selfplay.RatedNet{}}
 	var last time.Time
 	ladder := ""
 	for _, n := range r.list.Nets {
@@ -72,10 +80,16 @@ func (r *ratings) view(command string) Ladder {
 
 // ladder is what Learning has of the ratings.
 func (w *Watch) ladder() Ladder {
-	if w.onServers() {
-		return w.ratings.view("")
+	out := w.ratings.view()
+	switch {
+	case w.run.Variant == chess.Chess.Name: // the program's own opponents play crazyhouse
+		out.NoCommand = noOpponents
+	case w.onServers():
+		out.NoCommand = noNets
+	default:
+		out.Command = ladderCommand(w.cfg.Dir)
 	}
-	return w.ratings.view(ladderCommand(w.cfg.Dir))
+	return out
 }
 
 func ladderCommand(dir string) string {

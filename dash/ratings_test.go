@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -62,5 +63,25 @@ func TestLadder(t *testing.T) {
 	}
 	if state := read[State](t, s, "/api/state"); len(state.Findings) != 0 {
 		t.Errorf("without the file: findings %q", state.Findings)
+	}
+}
+
+// A run of chess has no command that would rate it against players of crazyhouse.
+func TestLadderOfChess(t *testing.T) {
+	dir := trial(t)
+	settings, err := configs.Preset("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.Variant = "chess"
+	write(t, dir, "config.yaml", string(settings.YAML()))
+	s := newTestServer(t, Config{Dir: dir})
+	if l := read[Learning](t, s, "/api/learning").Ladder; l.Command != "" || l.NoCommand != noOpponents {
+		t.Errorf("found %q and %q, expected no command, for want of opponents", l.Command, l.NoCommand)
+	}
+	_, data := reportOf(t, dir, 0)
+	var l Learning
+	if err := json.Unmarshal(data["learning"], &l); err != nil || l.Ladder.Command != "" || l.Ladder.NoCommand != noOpponents {
+		t.Errorf("report: found %+v, error %v", l.Ladder, err)
 	}
 }

@@ -79,7 +79,9 @@ func (w *Watch) reportData(games int) (map[string]json.RawMessage, *Report, erro
 			err = nil // a manifest that cannot be read takes nothing from the others
 		}
 		learning := w.learning()
-		learning.Ladder.Command = ladderCommand(w.run.Name) // where its directory is concerns nobody else
+		if learning.Ladder.Command != "" {
+			learning.Ladder.Command = ladderCommand(w.run.Name) // where its directory is concerns nobody else
+		}
 		data["state"], data["learning"], data["nets"] = encode(state), encode(learning), encode(list)
 		data["actors"] = encode(w.actors(now))
 

@@ -171,9 +171,7 @@ func liveState(s selfplay.Status) State {
 	net := Stage{ID: "net", Name: "Net", Mode: working, State: "played with", Figures: []Figure{
 		{Name: "net", Text: shortID(s.Net)}, figure("generation", s.Generation, ""),
 	}}
-	if reached := s.Reached(); reached != "" {
-		net.Figures = append(net.Figures, reachedFigure(reached))
-	}
+	net.Figures = append(net.Figures, reached(s.Curve)...)
 	for _, p := range s.Division {
 		of := map[string]*Stage{"play": &play, "label": &train, "train": &train, "gate": &gate}[p.Name]
 		if of != nil {
@@ -265,7 +263,10 @@ func (w *Watch) fileState(now time.Time) State {
 	}
 	if n := len(w.events.curve.Offered); n > 0 {
 		o := w.events.curve.Offered[n-1]
-		train.Figures = []Figure{figure("step", o.Step, ""), figure("loss, held out", o.HeldOutLoss, "")}
+		train.Figures = []Figure{figure("step", o.Step, "")}
+		if o.HeldOutLoss > 0 {
+			train.Figures = append(train.Figures, figure("loss, held out", o.HeldOutLoss, ""))
+		}
 		links[3].Value = number(float64(o.Generation))
 	}
 	out := State{}
@@ -279,15 +280,20 @@ func (w *Watch) fileState(now time.Time) State {
 		net.Figures = []Figure{{Name: "net", Text: shortID(r.Net)}, figure("generation", r.Generation, "")}
 		links[4].Value, links[5].Value = number(float64(r.Generation)), number(float64(r.Generation))
 	}
-	net.Figures = append(net.Figures, w.reached()...)
+	net.Figures = append(net.Figures, reached(w.events.curve.Passed)...)
 	play := Stage{ID: "play", Name: "Play", Mode: mode, State: word("seen by the games that are stored")}
 	out.Stages = []Stage{play, way, store, train, gate, net}
 	out.Links = links
 	out.Stopped = w.events.stopped
 	if !out.Stopped && !w.changed().IsZero() && idle > quietAfter {
-		out.Findings = append(out.Findings, fmt.Sprintf("nothing has been written for %s: the run stands still, or its process has ended", idle.Round(time.Second)))
+		out.Findings = append(out.Findings, fmt.Sprintf("nothing has been written for %s: the run stands still, or its process has ended", minutes(idle)))
 	}
 	return out
+}
+
+// minutes says a time in whole minutes: a page that is read aloud says what changes.
+func minutes(d time.Duration) string {
+	return strings.TrimSuffix(d.Truncate(time.Minute).String(), "0s")
 }
 
 // lastJudged is the newest verdict of the gate, if there is one.
@@ -301,15 +307,12 @@ func (w *Watch) lastJudged() []Figure {
 }
 
 // reached is what the newest net that passed has come to, if there is one.
-func (w *Watch) reached() []Figure {
-	passed := w.events.curve.Passed
-	if len(passed) == 0 {
+func reached(curve []selfplay.PassedNet) []Figure {
+	if len(curve) == 0 {
 		return nil
 	}
-	return []Figure{reachedFigure(passed[len(passed)-1].Reached())}
+	return []Figure{{Name: "sum of the gate's matches", Text: curve[len(curve)-1].Reached()}}
 }
-
-func reachedFigure(text string) Figure { return Figure{Name: "sum of the gate's matches", Text: text} }
 
 // match is how far the newest match is, nil if it has its verdict.
 func (w *Watch) match() *Progress {
@@ -363,7 +366,7 @@ func (w *Watch) state(now time.Time) State {
 			s.Stages[i].Figures = []Figure{}
 		}
 	}
-	s.Versions = Versions{Learning: w.events.version + w.logs.version + w.ratings.version + w.changes, Games: w.buffer.version, Nets: w.events.version + w.changes, Boards: w.buffer.version,
+	s.Versions = Versions{Learning: w.events.version + w.logs.version + w.ratings.version + w.changes + w.buffer.seldom, Games: w.buffer.version, Nets: w.events.version + w.changes, Boards: w.buffer.version,
 		Actors: w.buffer.version + w.refused.version + w.servers.version}
 	if w.cfg.Ask == nil { // no answers of servers come while actors stand still
 		s.Versions.Actors += passing(now)

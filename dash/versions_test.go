@@ -2,10 +2,14 @@ package dash
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/lab"
+	"github.com/crazyhouse-rl/selfplay/replay/replaytest"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -40,6 +44,45 @@ func TestVersionsChangeWithTime(t *testing.T) {
 		if after != before {
 			t.Errorf("%s: found %+v, five seconds later %+v, expected all else to stay", tc.name, before, after)
 		}
+	}
+}
+
+// The version of Learning, which shows the window, follows the stored games: at once the
+// first, then at most once a minute.
+func TestLearningFollowsGames(t *testing.T) {
+	dir := trial(t)
+	replays := filepath.Join(dir, "replay")
+	if err := os.RemoveAll(replays); err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewWatch(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := 0
+	for i, tc := range []struct {
+		after           time.Duration
+		stores, changes bool
+	}{
+		{0, false, true}, // the first look
+		{time.Second, true, true},
+		{2 * time.Second, true, false},
+		{60 * time.Second, false, false},
+		{61 * time.Second, false, true}, // the game a minute ago
+		{62 * time.Second, true, false},
+		{300 * time.Second, false, true},
+		{600 * time.Second, false, false},
+	} {
+		if tc.stores {
+			replaytest.Store(t, replays, record(t, fmt.Sprintf("abc-%d", i), firstNet, uint64(i)))
+		}
+		now := time.Unix(1e9, 0).Add(tc.after)
+		w.readDirectory(now)
+		v := w.state(now).Versions.Learning
+		if (v != before) != tc.changes {
+			t.Errorf("after %v: found version %d after %d, expected that it changes: %v", tc.after, v, before, tc.changes)
+		}
+		before = v
 	}
 }
 

@@ -323,16 +323,27 @@ type meter struct {
 
 const meterSpan = 15 * time.Second
 
+// add adds a look. After a time without any, as when nobody had the page open, it begins
+// anew: the mean over that time is no rate of the last seconds.
 func (m *meter) add(now time.Time, count uint64) {
+	if !m.fresh(now) {
+		m.at, m.counts = nil, nil
+	}
 	m.at, m.counts = append(m.at, now), append(m.counts, count)
 	for len(m.at) > 2 && now.Sub(m.at[1]) >= meterSpan {
 		m.at, m.counts = m.at[1:], m.counts[1:]
 	}
 }
 
+// fresh reports whether the last look was not long ago. Heartbeats come every ten seconds.
+func (m *meter) fresh(now time.Time) bool {
+	n := len(m.at)
+	return n > 0 && now.Sub(m.at[n-1]) <= 2*meterSpan
+}
+
 // perSecond is the mean of the last seconds, 0 as long as there is one look.
 func (m *meter) perSecond(now time.Time) float64 {
-	if len(m.at) < 2 || now.Sub(m.at[len(m.at)-1]) > 2*meterSpan {
+	if len(m.at) < 2 || !m.fresh(now) {
 		return 0
 	}
 	n := len(m.at) - 1

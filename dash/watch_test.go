@@ -39,6 +39,34 @@ func TestStandsStill(t *testing.T) {
 	}
 }
 
+// How long nothing was written is said in whole minutes.
+func TestStillInMinutes(t *testing.T) {
+	w, err := NewWatch(Config{Dir: trial(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.readDirectory(time.Now())
+	for idle, want := range map[time.Duration]string{
+		2*time.Minute + time.Second: "2m", 2*time.Minute + 59*time.Second: "2m", 10 * time.Minute: "10m", 61*time.Minute + 5*time.Second: "1h1m",
+	} {
+		found := w.state(w.changed().Add(idle)).Findings
+		if len(found) != 1 || !strings.HasPrefix(found[0], "nothing has been written for "+want+":") {
+			t.Errorf("after %v: found %q, expected that nothing has been written for %s", idle, found, want)
+		}
+	}
+}
+
+// A loss that was not measured, as no games were held out yet, is not shown as 0.
+func TestLossNotMeasured(t *testing.T) {
+	dir := trial(t)
+	write(t, dir, "events.jsonl", testEvents+`{"time":"2026-01-02T03:05:00Z","level":"INFO","msg":"net offered","generation":3,"net":"`+strings.Repeat("3", 64)+`","step":120,"games":30,"held_out_loss":0}`+"\n")
+	for _, s := range read[State](t, newTestServer(t, Config{Dir: dir}), "/api/state").Stages {
+		if s.ID == "train" && (len(s.Figures) != 1 || *s.Figures[0].Value != 120) {
+			t.Errorf("found figures %+v, expected step 120 alone", s.Figures)
+		}
+	}
+}
+
 // A run that is resumed with other settings is shown with those.
 func TestSettingsChange(t *testing.T) {
 	dir := trial(t)

@@ -43,8 +43,8 @@ type Record struct {
 	Spread     int    `json:"spread_s"`   // seconds over which those who play spread their fetching of the net, 0 to 3600
 }
 
-// Back reports whether the record goes back to an older net, which those who play
-// otherwise refuse.
+// Back reports whether the record goes back to an older net, which those who play refuse
+// in a record that publishes one.
 func (r Record) Back() bool { return r.Action == Rollback || r.Action == Withdraw }
 
 // Validate reports what is wrong with a record. Its error wraps ErrRecord and names

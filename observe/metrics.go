@@ -205,7 +205,7 @@ var gateMetrics = []metric{
 	}),
 	newMetric(gate, "gate_elo_since_first_net", "Elo of the newest net that passed over what played before the first, by the sum of the matches.", nil, func(o *selfplay.Observation, e emit) {
 		if c := o.Status.Curve; len(c) > 0 {
-			e(prometheus.GaugeValue, c[len(c)-1])
+			e(prometheus.GaugeValue, c[len(c)-1].Sum)
 		}
 	}),
 	gaugeOf(gate, "gate_match_pairs", "Pairs of games played of the match at hand; 0 without one.", func(o *selfplay.Observation) float64 { return float64(o.Status.Gate.Pairs) }),

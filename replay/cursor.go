@@ -20,11 +20,16 @@ type Cursor struct {
 // MinChunk is the least room for a chunk: that of one game of any length.
 const MinChunk = 128 << 10
 
+// maxRead is how many bytes are read for a chunk, about: who asks for it does not wait
+// until a long stretch of games that are left out is passed.
+var maxRead = int64(64 << 20)
+
 // ReadFrom returns stored games from a cursor on, in the order stored, as a chunk of
 // at most maxBytes when encoded, at least MinChunk. Those of excluded actors are left
 // out. From the zero cursor, and from one whose place is no longer in the buffer,
 // the games begin with the oldest segment that the window or the held-out games need,
-// and the chunk says so. If there are none yet it is empty.
+// and the chunk says so. If there are none yet it is empty; it may be empty, too, where
+// many games are left out, and then says that there are more.
 func (b *Buffer) ReadFrom(c Cursor, maxBytes int) (Chunk, error) {
 	if maxBytes < MinChunk {
 		return Chunk{}, fmt.Errorf("%w: chunk of %d bytes, expected at least %d", ErrConfig, maxBytes, MinChunk)
@@ -57,6 +62,7 @@ type reader struct {
 	dir   string
 	ends  []Cursor // of the segments not read yet
 	skip  func(encoded []byte) bool
+	left  int64 // bytes that may be read yet
 	chunk Chunk
 }
 
@@ -64,7 +70,7 @@ type reader struct {
 func (b *Buffer) reader(c Cursor) *reader {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	r := &reader{dir: b.dir, skip: b.skipped()}
+	r := &reader{dir: b.dir, skip: b.skipped(), left: maxRead}
 	r.chunk = Chunk{Buffer: b.manifest.ID, Changes: b.manifest.Changes, Next: c, Total: b.manifest.Retired}
 	r.chunk.Total.merge(b.contents.excluded())
 	for _, s := range b.segments {
@@ -123,8 +129,8 @@ func (r *reader) deleted(b *Buffer) bool {
 	return r.ends[0].Segment < b.manifest.FirstSegment
 }
 
-// segment reads games of one segment into the chunk, as long as there is room. It
-// reports whether there are more.
+// segment reads games of one segment into the chunk, as long as there is room and it may
+// read. It reports whether there are more.
 func (r *reader) segment(room *int) (more bool, err error) {
 	const longest = frameBytes + maxRecord
 	end := r.ends[0]
@@ -134,9 +140,13 @@ func (r *reader) segment(room *int) (more bool, err error) {
 	}
 	defer f.Close()
 	for r.chunk.Next.Offset < end.Offset {
+		if r.left <= 0 {
+			return true, nil
+		}
 		from := r.chunk.Next.Offset
 		data := make([]byte, min(end.Offset-from, int64(*room)+longest))
 		n, err := f.ReadAt(data, from)
+		r.left -= int64(n)
 		if n == 0 { // cut short since Open
 			r.chunk.Next.Offset = end.Offset
 			return false, nil

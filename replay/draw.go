@@ -31,8 +31,9 @@ type Drawing struct {
 // Draw fills dst with positions of the window, none of them held out: it draws
 // games in proportion to their positions, draws d.PerGame different positions of
 // each, keeps those that pass d.Filter, and shuffles what it has. So every position
-// that passes is as likely as any other, but for d.Researched. A game may be drawn
-// more than once. The same games stored in the same order and the same rng give the
+// that passes is as likely as any other, but for d.Researched, and for games of n
+// positions, fewer than d.PerGame: theirs are n/d.PerGame times as likely. A game may be
+// drawn more than once. The same games stored in the same order and the same rng give the
 // same samples. The error wraps ErrEmpty if there are no games, ErrNoSamples if the
 // filter passes nothing, ErrConfig if it is to leave out duplicates, which Draw does
 // not know.

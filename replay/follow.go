@@ -30,6 +30,9 @@ type Follower struct {
 	data   []byte
 }
 
+// ErrReplaced says that a buffer has become an earlier copy of itself.
+var ErrReplaced = errors.New("the buffer ends before games that were read of it")
+
 // NewFollower returns a follower of the buffer in dir, which need not be there yet. It
 // begins so late that it reads at most that many bytes of games stored before, but with
 // the newest segment at the latest. It begins again, in the same way, where games were
@@ -50,11 +53,16 @@ func (f *Follower) Total() (counts Counts, whole bool) {
 // the order stored, and the number of its plies that may be trained on; the bytes are
 // valid until visit returns. Damaged stretches are left
 // out. A record at the end that is not whole may be in the writing; it is looked at
-// again. After an error a further call goes on where this one ended.
+// again. After an error a further call goes on where this one ended. The error wraps
+// ErrReplaced if the buffer has become an earlier copy without games that were shown; then
+// a new follower is needed.
 func (f *Follower) Next(visit func(encoded []byte, trainable int)) error {
 	numbers, err := listSegments(f.dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(numbers) == 0 {
 		return nil
+	}
+	if err == nil && f.begun && f.isAhead(numbers) {
+		err = ErrReplaced
 	}
 	if err == nil && (!f.begun || f.next.Segment < numbers[0]) {
 		numbers, err = f.begin(numbers)
@@ -78,6 +86,16 @@ func (f *Follower) Next(visit func(encoded []byte, trainable int)) error {
 		}
 	}
 	return nil
+}
+
+// isAhead reports whether the segments end before the cursor. The one of the cursor may have
+// no header yet.
+func (f *Follower) isAhead(numbers []uint64) bool {
+	if f.next.Segment > numbers[len(numbers)-1] {
+		return true
+	}
+	info, err := os.Stat(filepath.Join(f.dir, segmentName(f.next.Segment)))
+	return err == nil && max(info.Size(), headerBytes) < f.next.Offset
 }
 
 // begin chooses the segment to begin with, and returns those that were not deleted since

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -101,6 +103,41 @@ func TestFollowerCountsWhatItMissed(t *testing.T) {
 		counts, whole := f.Total()
 		if whole != (most > 1) || counts.Games != 200 || whole && counts != b.counts() {
 			t.Errorf("read %d bytes at first: found %+v, whole %v, expected %+v", most, counts, whole, b.counts())
+		}
+	}
+}
+
+// A follower whose buffer is replaced by an earlier copy begins again, whether its segment is
+// not there or shorter.
+func TestFollowerOfAnEarlierCopy(t *testing.T) {
+	for _, later := range []int{1, 60} { // games after the copy
+		dir := t.TempDir()
+		b := openBuffer(t, dir, testOptions())
+		appendGames(t, b, testGames(t, 0, 100))
+		earlier, segments := copyDir(t, dir), len(segmentFiles(t, dir))
+		appendGames(t, b, testGames(t, 100, later))
+		if n := len(segmentFiles(t, dir)); n < 3 || (n > segments) != (later > 1) {
+			t.Fatalf("found %d segments and %d before the last %d games: the test is vacuous", n, segments, later)
+		}
+		f := NewFollower(dir, 1<<30)
+		follow(t, f)
+		if err := errors.Join(b.Close(), os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(earlier))); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Next(func([]byte, int) { t.Error("a game is shown again") }); !errors.Is(err, ErrReplaced) {
+			t.Errorf("%d games less: error %v, expected %v", later, err, ErrReplaced)
+		}
+		f = NewFollower(dir, 1<<30)
+		if ids, _ := follow(t, f); !slices.Equal(ids, idsFrom(0, 100)) {
+			t.Errorf("%d games less: found %q, expected the first 100", later, ids)
+		}
+		b = openBuffer(t, dir, testOptions())
+		appendGames(t, b, testGames(t, 200, 5))
+		if ids, _ := follow(t, f); !slices.Equal(ids, idsFrom(200, 5)) {
+			t.Errorf("%d games less: found %q, expected the 5 new ones", later, ids)
+		}
+		if counts, whole := f.Total(); !whole || counts != b.counts() {
+			t.Errorf("%d games less: found %+v, whole %v, expected %+v", later, counts, whole, b.counts())
 		}
 	}
 }

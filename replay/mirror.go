@@ -25,8 +25,9 @@ type Source func(ctx context.Context, after Cursor) (Chunk, error)
 // When it has all of it, both count the same positions, have the same window, and
 // draw the same samples from the same random numbers, if their window rules are the
 // same. It begins anew where it cannot go on: if it fell behind what the source
-// still has, if the source is another buffer, and if it counts other games than the
-// source, as it does when actors were excluded or segments lost. While it does so
+// still has, if the source is another buffer, if it counts other games than the
+// source, as it does when actors were excluded or segments lost, and if it has fewer than
+// its window wants and the source has more, as when window rules have changed. While it does so
 // its window is smaller than the source's. Step, Whole, Total and Less must not be called at the
 // same time; draws may go on meanwhile.
 type Mirror struct {
@@ -34,7 +35,11 @@ type Mirror struct {
 	source Source
 	at     mirrorState
 	total  Counts // of the source, when it was asked last
+	calm   int    // steps without games until the source is asked whether it has older ones
 }
+
+// askOlder is the number of such steps, while the window is short.
+var askOlder = 60
 
 // mirrorState is how far a mirror is.
 type mirrorState struct {
@@ -84,12 +89,37 @@ func (m *Mirror) Step(ctx context.Context) (caughtUp bool, err error) {
 	less := c.Total.minus(m.counts())
 	switch {
 	case less == m.at.Less && !m.at.Fresh:
-		return true, nil
+		return m.lookForOlder(ctx)
 	case m.at.Fresh: // nothing better can be had
 		m.at.Less, m.at.Fresh = less, false
 		return true, m.at.write(m.dir)
 	}
 	return false, m.forget()
+}
+
+// lookForOlder begins anew if the window is short and the source would begin with older games
+// than the mirror has: either may have got a larger window since the mirror began. Otherwise it
+// reports true.
+func (m *Mirror) lookForOlder(ctx context.Context) (bool, error) {
+	m.mu.RLock()
+	without := m.manifest.Retired
+	m.mu.RUnlock()
+	s := m.Stats()
+	if without.Rows == 0 || s.WindowPlies >= s.WindowTarget {
+		return true, nil
+	}
+	if m.calm--; m.calm > 0 {
+		return true, nil
+	}
+	m.calm = askOlder
+	c, err := m.source(ctx, Cursor{})
+	if err != nil {
+		return false, fmt.Errorf("mirror: %w", err)
+	}
+	if c.Before.Rows < without.Rows {
+		return false, m.forget()
+	}
+	return true, nil
 }
 
 // Whole reports whether the mirror has caught up with its source since it began anew.

@@ -27,22 +27,22 @@ type mirrored struct {
 	from   *Buffer
 	to     *Mirror
 	dir    string
-	asked  int // chunks
-	begun  int // of them, those that began anew
+	opt    Options // of the mirror
+	asked  int     // chunks
+	begun  int     // of them, those that began anew
 	failed error
 }
 
 func newMirrored(t *testing.T, from *Buffer) *mirrored {
-	m := &mirrored{t: t, from: from, dir: t.TempDir()}
+	m := &mirrored{t: t, from: from, dir: t.TempDir(), opt: mirrorOptions()}
+	m.opt.SegmentBytes, m.opt.Run, m.opt.Window = 6<<10, "", from.opt.Window // its segments need not be the source's
 	m.open()
 	return m
 }
 
 func (m *mirrored) open() {
 	m.t.Helper()
-	o := mirrorOptions()
-	o.SegmentBytes, o.Run = 6<<10, "" // its segments need not be the source's
-	to, err := NewMirror(openBuffer(m.t, m.dir, o), m.ask)
+	to, err := NewMirror(openBuffer(m.t, m.dir, m.opt), m.ask)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -72,8 +72,8 @@ func (m *mirrored) ask(_ context.Context, after Cursor) (Chunk, error) {
 	return got, err
 }
 
-// same lets the mirror catch up and checks that it is like its source.
-func (m *mirrored) same() {
+// catchUp lets the mirror catch up.
+func (m *mirrored) catchUp() {
 	m.t.Helper()
 	for caughtUp := false; !caughtUp; {
 		var err error
@@ -84,6 +84,12 @@ func (m *mirrored) same() {
 			m.t.Fatal("the mirror does not catch up")
 		}
 	}
+}
+
+// same lets the mirror catch up and checks that it is like its source.
+func (m *mirrored) same() {
+	m.t.Helper()
+	m.catchUp()
 	from, to := m.from.Stats(), m.to.Stats()
 	if from.Plies != to.Plies || from.Games != to.Games || from.HeldOutGames != to.HeldOutGames ||
 		from.WindowGames != to.WindowGames || from.WindowPlies != to.WindowPlies || from.WindowTarget != to.WindowTarget {
@@ -191,6 +197,56 @@ func TestMirrorIsKilled(t *testing.T) {
 	m.same()
 }
 
+// A mirror has all that a larger window needs, whichever of the two gets its rule first. It
+// has little room, so that it deletes what its own rule does not need. A held-out game among
+// the oldest would have it sent all games.
+func TestMirrorOfALargerWindow(t *testing.T) {
+	defer func(was int) { askOlder = was }(askOlder)
+	askOlder = 1
+	var games [][]byte
+	for i := 0; len(games) < 300; i++ {
+		if !sample.HeldOut(gameID(i)) {
+			games = append(games, testGames(t, i, 1)...)
+		}
+	}
+	wide := mirrorOptions()
+	wide.Window.Min = 900
+	for _, first := range []string{"source", "mirror", "both"} {
+		dir := t.TempDir()
+		from := openBuffer(t, dir, mirrorOptions())
+		appendGames(t, from, games)
+		m := newMirrored(t, from)
+		crash(t, m.to.Buffer)
+		m.opt.MaxBytes = 2 * m.opt.SegmentBytes
+		m.open()
+		m.same()
+		had := m.to.Stats().StoredNow
+		widen := func(which string) {
+			if which != "mirror" {
+				crash(t, m.from)
+				m.from = openBuffer(t, dir, wide)
+			}
+			if which != "source" {
+				crash(t, m.to.Buffer)
+				m.opt.Window = wide.Window
+				m.open()
+			}
+		}
+		widen(first)
+		m.catchUp()
+		switch first {
+		case "source":
+			widen("mirror")
+		case "mirror":
+			widen("source")
+		}
+		m.same()
+		if now := m.to.Stats().StoredNow; now <= had {
+			t.Errorf("%s first: %d games, before %d: the test is vacuous", first, now, had)
+		}
+	}
+}
+
 func readFileOr(dir, name string) []byte {
 	data, _ := os.ReadFile(filepath.Join(dir, name))
 	return data
@@ -292,6 +348,39 @@ func TestReadFromPastDamage(t *testing.T) {
 	if err != nil || len(got.Games) != 2 || !got.End {
 		t.Errorf("%d games, end %t, %v", len(got.Games), got.End, err)
 	}
+}
+
+// One chunk does not wait until all games of an excluded actor are passed; the next ones go
+// on from there.
+func TestReadFromPastExcludedGames(t *testing.T) {
+	was := maxRead
+	maxRead = 10 << 10
+	defer func() { maxRead = was }()
+	o := testOptions()
+	o.Run = "run"
+	b := openBuffer(t, t.TempDir(), o)
+	for i, actor := range []string{"a", "b", "a"} {
+		appendGames(t, b, actorGames(t, 200*i, []int{5, 200, 5}[i], actor))
+	}
+	if err := b.Exclude("b", "forged"); err != nil {
+		t.Fatal(err)
+	}
+	games, empty := 0, 0
+	for at, end := (Cursor{}), false; !end; {
+		c, err := b.ReadFrom(at, MinChunk)
+		if err != nil || !c.End && c.Next == at {
+			t.Fatalf("at %+v: error %v, next %+v", at, err, c.Next)
+		}
+		games += len(c.Games)
+		if len(c.Games) == 0 && !c.End {
+			empty++
+		}
+		at, end = c.Next, c.End
+	}
+	if games != 10 || empty == 0 {
+		t.Errorf("%d games and %d chunks without any, expected 10 and some", games, empty)
+	}
+	newMirrored(t, b).same()
 }
 
 func TestMirrorGolden(t *testing.T) {

@@ -163,6 +163,9 @@ func (a *actor) worker(stop, abort context.Context, number int) (err error) {
 	return nil
 }
 
+// spoolTakesNone begins what an actor says while its disk takes no game.
+const spoolTakesNone = "waiting: the spool takes no game"
+
 // keep stores finished games in the spool. While the disk takes nothing, since it is full
 // for instance, the worker waits with them until abort ends.
 func (a *actor) keep(abort context.Context, games []encodedGame) error {
@@ -184,7 +187,7 @@ func (a *actor) keep(abort context.Context, games []encodedGame) error {
 		if !said {
 			a.run.event("finished games cannot be spooled, waiting with them until the disk takes them", "games", len(games), "first", games[0].id, "dir", a.spool.dir, "error", err.Error())
 		}
-		a.run.status.set(roleActor, "waiting: the spool takes no game: %v", err)
+		a.run.status.set(roleActor, spoolTakesNone+": %v", err)
 		if !pause.For(abort, a.run.wait(spoolRetry)) {
 			return err
 		}

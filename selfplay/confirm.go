@@ -86,8 +86,9 @@ func parseHas(answer []byte, ids int) (hasAnswer, error) {
 	return a, nil
 }
 
-// lost reports whether a game that the answer does not know is on its way no more. A
-// replay role that has just begun does not know yet how far it is.
+// lost reports whether a game that the answer does not know is on its way no more, unless
+// its message was after an end that the stream has lost. A replay role that has just begun
+// does not know yet how far it is.
 func (a *hasAnswer) lost(at published) bool {
 	return a.Stream != 0 && (a.Stream != at.stream || a.Floor >= at.sequence)
 }

@@ -27,6 +27,8 @@ type Curve struct {
 	Passed  []PassedNet
 	Damaged int // lines that are not what was to be written
 
+	Replaced int // verdicts whose place later ones have taken
+
 	damage  error                // of the first
 	games   map[int]float64      // stored when a net was offered, by generation
 	reached map[string]PassedNet // of every net judged, by id: one that failed may be promoted
@@ -69,6 +71,8 @@ type PassedNet struct {
 	Margin     float64 // half of the 95 % interval of Elo, +Inf if the match says nothing of it
 	Sum        float64 // of Elo and of the incumbent's sum: over what plays before the first net
 	Error      float64 // half of the 95 % interval of Sum, of the matches whose margin is finite
+	Matches    int     // that Sum is of
+	NoError    int     // of these the ones whose margin is not finite
 }
 
 // Reached is the sum of Elo with its 95 % interval, such as "+120 ± 45 Elo".
@@ -115,10 +119,19 @@ func (c *Curve) Offer(o OfferedNet) {
 }
 
 // Judge adds a verdict. One that comes again, since a referee was killed before it could note
-// that a net was judged, counts once.
+// that a net was judged, counts once. One on the same net against another incumbent takes its
+// place: the gate plays again when the current net was changed before a verdict took effect.
 func (c *Curve) Judge(j JudgedNet) {
 	if n := len(c.Judged); n > 0 && j.Net != "" && c.Judged[n-1].Net == j.Net {
-		return
+		void := c.Judged[n-1]
+		if void.Incumbent == j.Incumbent {
+			return
+		}
+		c.Replaced++
+		c.Judged = c.Judged[: n-1 : n-1] // what is added copies it: others may have what was read
+		if last := len(c.Passed) - 1; void.Passed {
+			c.Passed = c.Passed[:last:last]
+		}
 	}
 	c.Judged = append(c.Judged, j)
 	p := c.measure(j)
@@ -156,24 +169,13 @@ func (c *Curve) measure(j JudgedNet) PassedNet {
 		}
 	}
 	before := c.before(j.Incumbent)
-	p.Sum, p.Error = before.Sum+p.Elo, before.Error
-	if !math.IsInf(p.Margin, 0) {
+	p.Sum, p.Error, p.Matches, p.NoError = before.Sum+p.Elo, before.Error, before.Matches+1, before.NoError
+	if math.IsInf(p.Margin, 0) {
+		p.NoError++
+	} else {
 		p.Error = math.Hypot(before.Error, p.Margin)
 	}
 	return p
-}
-
-// sums are the nets' Elo over what played before the first net, half of the 95 % interval
-// of the last, and of how many matches that is.
-func (c *Curve) sums() (sums []float64, margin float64, known int) {
-	sums = make([]float64, len(c.Passed))
-	for i, p := range c.Passed {
-		sums[i], margin = p.Sum, p.Error
-		if !math.IsInf(p.Margin, 0) {
-			known++
-		}
-	}
-	return sums, margin, known
 }
 
 // Figure draws the curve, from the first player, with its 95 % interval; it has no rows as
@@ -233,7 +235,7 @@ func (r *Run) readCurve() (Curve, error) {
 	if err != nil {
 		return c, err
 	}
-	r.status.update(func(s *Status) { s.Curve, s.CurveMargin, s.CurveKnown = c.sums() })
+	r.status.update(func(s *Status) { s.Curve = c.Passed })
 	return c, nil
 }
 

@@ -21,7 +21,8 @@ type Figures struct {
 	Evaluations uint64        // positions that the net of tree searches was asked for
 	Batches     uint64        // in which it was asked
 	Oldest      time.Time     // when the oldest spooled game was finished; zero: none is spooled
-	Confirmed   uint64        // games of which the replay role said that they are on its disk
+	Left        uint64        // games that have left the spool: stored, refused, or no games at all
+	Confirmed   uint64        // of these the ones of which the replay role said that they are on its disk
 	Waited      time.Duration // the sum of the times from the end of these games to that
 
 	Games, Positions        uint64 // stored

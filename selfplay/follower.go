@@ -106,8 +106,9 @@ func (f *follower) load(ctx context.Context, p bus.Pointer) error {
 	if err != nil {
 		return err
 	}
-	if n.generation < now.generation && !record.Back() && !f.run.identity.bare() { // a bare id does not say that it goes back
-		return unfit(fmt.Errorf("net %s: found generation %d published after %d, expected a newer one, or the record of a rollback", short(n.ID), n.generation, now.generation))
+	// People choose from nets that this process may not have seen: a promotion may follow a rollback.
+	if n.generation < now.generation && record.Action == nets.Publish && !f.run.identity.bare() { // a bare id does not say what was done
+		return unfit(fmt.Errorf("net %s: found generation %d published after %d, expected a newer one, or the record of a promotion, a rollback or a withdrawal", short(n.ID), n.generation, now.generation))
 	}
 	// A command that is given this directory finds the net by it.
 	if err := f.run.store.SetCurrent(n.ID); err != nil {

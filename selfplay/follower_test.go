@@ -20,23 +20,6 @@ import (
 // unreadable is the content of a net that nobody can read.
 const unreadable = "no net at all"
 
-// storeUnreadable puts a net of that content, which the run's trainer has signed, into the
-// local store.
-func storeUnreadable(t *testing.T, r *Run) {
-	t.Helper()
-	id, _, err := r.store.Put(strings.NewReader(unreadable), nets.KindNNUE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := nets.Manifest{Schema: nets.ManifestSchema, ID: id, Size: int64(len(unreadable)), Kind: nets.KindNNUE, Variant: r.cfg.Variant, Generation: 1}
-	if err := m.Sign(r.key); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.store.PutManifest(m); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // What everyone finds in a net speaks against it; that it cannot be fetched or kept does not.
 func TestWhoseFaultAFailureIs(t *testing.T) {
 	t.Parallel()
@@ -67,8 +50,7 @@ func TestWhoseFaultAFailureIs(t *testing.T) {
 		}, true},
 		"a net of another variant": {func(_ *testing.T, r *Run, id string) string { r.cfg.Variant = "chess"; return id }, true},
 		"a net that cannot be read": {func(t *testing.T, r *Run, _ string) string {
-			storeUnreadable(t, r)
-			return nets.Hash([]byte(unreadable))
+			return storeNet(t, r, []byte(unreadable), 1).ID
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,8 +146,7 @@ func TestFetchedNetIsFoundUnfit(t *testing.T) {
 	t.Parallel()
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
 	defer r.Close()
-	storeUnreadable(t, r)
-	id := nets.Hash([]byte(unreadable))
+	id := storeNet(t, r, []byte(unreadable), 1).ID
 	m, err := r.store.Manifest(id)
 	if err == nil {
 		err = r.bus.PutNet(t.Context(), m, strings.NewReader(unreadable))
@@ -226,5 +207,28 @@ func TestWithdrawalClearsFailure(t *testing.T) {
 	}
 	if !strings.Contains(eventsOf(t, r), "net could not be loaded, playing on with the old one") {
 		t.Error("the failure is not in the log")
+	}
+}
+
+// A net that a person chose is loaded, whatever was played with before: an actor may have missed
+// the rollback that a promotion followed. An older net that is published is refused.
+func TestPromotionAfterMissedRollback(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	defer r.Close()
+	five, seven := offerNet(t, r, 5), offerNet(t, r, 7)
+	for action, refused := range map[string]bool{nets.Publish: true, nets.Promote: false, nets.Rollback: false, nets.Withdraw: false} {
+		f := newFollower(r)
+		if err := f.load(t.Context(), bus.Pointer{Value: seven}); err != nil {
+			t.Fatal(err)
+		}
+		older := nets.Record{Schema: nets.RecordSchema, Net: five, Generation: 5, Action: action, By: "anna@desk"}
+		err, want := f.load(t.Context(), bus.Pointer{Value: older.String()}), five
+		if refused {
+			want = seven
+		}
+		if isUnfit(err) != refused || (err != nil) != refused || f.current().ID != want {
+			t.Errorf("%s: net %s is loaded, error %v, expected %s, refused: %t", action, f.current().ID, err, want, refused)
+		}
 	}
 }

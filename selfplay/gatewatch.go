@@ -104,6 +104,7 @@ func (w *judgings) load(r *Run) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.before = c.Replaced // so that as many are told as those who have listened know of
 	w.keep(c.Judged)
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
-	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/replay"
@@ -108,7 +106,7 @@ func (r *Run) withActor(ctx context.Context, limits Limits, drain time.Duration,
 		defer stopped() // the limit of games was reached
 		return act.play(ctx, finishing(carry, ctx))
 	})
-	start(playing, failed, follow.follow, func(ctx context.Context) error { return r.awaitLimits(ctx, stopped, limits) })
+	start(playing, failed, follow.follow, func(ctx context.Context) error { return r.awaitLimits(ctx, stopped, limits, ofActors) })
 	start(playing, failed, beside...)
 
 	err = playing.Wait()
@@ -146,18 +144,20 @@ func finishing(parent, stop context.Context) context.Context {
 	return ctx
 }
 
-// awaitLimits calls stop when a limit of time, processor time or generation is reached. The
-// actor counts games itself.
-func (r *Run) awaitLimits(ctx context.Context, stop func(), limits Limits) error {
+// awaitLimits calls stop when a limit is reached; generation says of which net that is. The
+// actor begins no more games than its limit by itself.
+func (r *Run) awaitLimits(ctx context.Context, stop func(), limits Limits, generation func(*Status) int) error {
 	for pause.For(ctx, r.wait(limitsEvery)) {
-		s := r.Status()
-		if limits.For > 0 && s.Elapsed >= limits.For || limits.CPU > 0 && cputime.Process(os.Getpid()) >= limits.CPU ||
-			limits.Generation > 0 && s.ActorGeneration >= limits.Generation {
+		if s := r.Status(); limits.reached(&s, generation(&s)) {
 			stop()
 		}
 	}
 	return nil
 }
+
+// ofActors and ofCurrent are generations that a limit may be about.
+func ofActors(s *Status) int  { return s.ActorGeneration }
+func ofCurrent(s *Status) int { return s.Generation }
 
 // openIngester opens the replay buffer of the run's directory.
 func openIngester(r *Run) (*ingester, error) {

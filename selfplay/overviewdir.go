@@ -140,11 +140,12 @@ func (v *Overview) Progress(before *Overview) (sentence string, stuck bool) {
 		stalls = append(stalls, v.missing()...)
 	}
 	over := v.Time.Sub(before.Time).Round(time.Millisecond)
-	in, out := v.Stream.LastSeq-before.Stream.LastSeq, v.Stream.AckFloor-before.Stream.AckFloor
+	// Both go back where the servers' store was put back from an earlier copy.
+	in, out := grown(v.Stream.LastSeq, before.Stream.LastSeq), grown(v.Stream.AckFloor, before.Stream.AckFloor)
 	same := v.Stream.Stream == before.Stream.Stream
 	waiting := v.Stream.Pending + uint64(v.Stream.Unacked)
 	waited := before.Stream.Pending + uint64(before.Stream.Unacked)
-	if same && out == 0 && waiting > 0 && waited > 0 {
+	if same && v.Stream.AckFloor == before.Stream.AckFloor && waiting > 0 && waited > 0 {
 		stalls = append(stalls, fmt.Sprintf("replay is stuck: %d messages of games wait and none was stored within %v%s", waiting, over, v.trouble()))
 	}
 	switch {

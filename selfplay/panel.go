@@ -119,18 +119,13 @@ func (s Status) netText(columns int) string {
 	if n == 0 {
 		return text
 	}
-	sum := fmt.Sprintf("  %s over %s", s.Reached(), words.Count(n, "net", "nets"))
-	return text + "  " + sparkline(s.Curve, columns-utf8.RuneCountInString(text+sum)-3) + sum
-}
-
-// Reached is the end of the curve with its 95 % interval, such as "+120 ± 45 Elo"; empty
-// before the first net.
-func (s Status) Reached() string {
-	n := len(s.Curve)
-	if n == 0 {
-		return ""
+	sums := make([]float64, n)
+	for i, p := range s.Curve {
+		sums[i] = p.Sum
 	}
-	return eloWords(s.Curve[n-1], s.CurveMargin) + " Elo"
+	newest := s.Curve[n-1]
+	sum := fmt.Sprintf("  %s over %s", newest.Reached(), words.Count(newest.Matches, "net", "nets"))
+	return text + "  " + sparkline(sums, columns-utf8.RuneCountInString(text+sum)-3) + sum
 }
 
 // eloWords is a difference in whole Elo with its margin, which is left out if it is 0.

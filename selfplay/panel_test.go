@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ func TestPanelFits(t *testing.T) {
 		Gate: GateProgress{Generation: 124, Pairs: 123, Of: 400, LLR: -1.23, Low: -2.94, High: 2.94},
 	}
 	for i := range 200 {
-		s.Curve = append(s.Curve, float64(3*i))
+		s.Curve = append(s.Curve, PassedNet{Sum: float64(3 * i), Matches: i + 1})
 	}
 	for i, state := range []string{"playing 2 games", "storing games", "training", "playing generation 124", ""} {
 		s.Roles[i].State = state
@@ -38,7 +39,7 @@ func TestPanelFits(t *testing.T) {
 			t.Errorf("line %d is %q, expected it to end in %q", i, panel[i], want)
 		}
 	}
-	s.CurveMargin = 41.4
+	s.Curve[199].Error = 41.4
 	if panel := s.Panel(120); !strings.HasSuffix(panel[5], "████  +597 ± 41 Elo over 200 nets") || utf8.RuneCountInString(panel[5]) != 119 {
 		t.Errorf("found %q, expected a curve that fills 119 columns", panel[5])
 	}
@@ -133,9 +134,8 @@ func TestCurveError(t *testing.T) {
 {"msg":"gate","candidate":2,"passed":true,"elo":"10.00 +/- n/a"}
 {"msg":"gate","candidate":3,"passed":true,"elo":"10.00 +/- 40.00"}
 `))
-	sums, margin, known := c.sums()
-	if len(sums) != 3 || sums[2] != 30 || margin != 50 || known != 2 {
-		t.Errorf("found %v ± %v of %d matches, expected three to 30 ± 50 of 2", sums, margin, known)
+	if n := len(c.Passed); n != 3 || c.Passed[2].Sum != 30 || c.Passed[2].Error != 50 || c.Passed[2].NoError != 1 {
+		t.Errorf("found %+v, expected three to 30 ± 50, one of them without an error", c.Passed)
 	}
 }
 
@@ -152,9 +152,9 @@ func TestCurveOfIncumbents(t *testing.T) {
 `))
 	var reached []string
 	for _, p := range c.Passed {
-		reached = append(reached, p.Reached())
+		reached = append(reached, fmt.Sprintf("%s by %d - %d", p.Reached(), p.Matches, p.NoError))
 	}
-	if want := []string{"+10 ± 30 Elo", "+30 ± 50 Elo", "+70 ± 50 Elo", "+72 ± 130 Elo", "+73 ± 130 Elo", "+5 ± 6 Elo"}; !slices.Equal(reached, want) {
+	if want := []string{"+10 ± 30 Elo by 1 - 0", "+30 ± 50 Elo by 2 - 0", "+70 ± 50 Elo by 2 - 0", "+72 ± 130 Elo by 4 - 1", "+73 ± 130 Elo by 5 - 2", "+5 ± 6 Elo by 1 - 0"}; !slices.Equal(reached, want) {
 		t.Errorf("found %q, expected %q", reached, want)
 	}
 }

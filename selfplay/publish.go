@@ -22,6 +22,7 @@ const (
 	bundlePause  = time.Second            // between two messages, unless there are enough games for the next
 	bundleBytes  = 512 << 10              // of the games in a message, well below bus.MaxPayload
 	confirmEvery = time.Second            // between questions which games are on disk
+	endEvery     = 10 * time.Second       // between questions where the stream ends
 )
 
 // publisher sends the spool's games to the bus in bundles, and deletes a game when
@@ -42,6 +43,7 @@ type publisher struct {
 
 	refused int       // games refused that were not told of; guarded by asking
 	told    time.Time // of refused games
+	end     time.Time // when the end of the stream was asked for; guarded by asking
 }
 
 // publish sends games, oldest first, until ctx ends. It sends a bundle when it has
@@ -165,7 +167,10 @@ func (p *publisher) read(id string) ([]byte, error) {
 }
 
 func (p *publisher) show() {
-	p.run.status.update(func(s *Status) { s.Spooled, s.Figures.Oldest = p.spool.size(), p.spool.oldest() })
+	p.run.status.update(func(s *Status) {
+		s.Spooled, s.Figures.Left = p.spool.passage()
+		s.Figures.Oldest = p.spool.oldest()
+	})
 }
 
 // confirm asks which games are on disk, until ctx ends. The error wraps errOtherKey.
@@ -200,6 +205,7 @@ func (p *publisher) ask(ctx context.Context) error {
 		return err
 	}
 	var done, lost, refused []string
+	var coming []int // places of games that are on their way, or after the end of the stream
 	var failed error // one game that cannot be set aside holds up no other
 	for i, id := range ids {
 		switch state := answer.States[i]; {
@@ -213,6 +219,17 @@ func (p *publisher) ask(ctx context.Context) error {
 			refused = append(refused, id)
 		case answer.lost(at[i]):
 			lost = append(lost, id)
+		default:
+			coming = append(coming, i)
+		}
+	}
+	if len(coming) > 0 && time.Since(p.end) >= p.run.wait(endEvery) {
+		p.end = time.Now()
+		stream, last, err := p.run.bus.End(ctx) // with an error: next time
+		for _, i := range coming {
+			if err == nil && at[i].stream == stream && at[i].sequence > last { // the servers lost the end
+				lost = append(lost, ids[i])
+			}
 		}
 	}
 	p.tell(refused, answer.Why)

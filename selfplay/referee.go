@@ -219,7 +219,7 @@ func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 	}
 	j.run.judging.Store(&candidate.Net)
 	defer j.run.judging.Store(nil)
-	newest := max(j.generation(ctx, judged), j.generation(ctx, current))
+	newest := max(j.run.generation(ctx, judged.Record), j.run.generation(ctx, current.Record))
 	generation, why, err := j.judge(ctx, candidate.Net, current, newest)
 	if err != nil {
 		return false, err
@@ -234,17 +234,17 @@ func (j *referee) record(id string, generation int, why, from string) nets.Recor
 	return nets.Record{Schema: nets.RecordSchema, Net: id, Generation: generation, Action: nets.Publish, By: "referee@" + hostname(), Why: why, From: from}
 }
 
-// generation returns that of a pointer's net. A pointer of an earlier build says it
+// generation returns that of a record's net. A record of an earlier build says it
 // by the net's manifest; 0 if that is gone.
-func (j *referee) generation(ctx context.Context, p netPointer) int {
-	if p.Schema != 0 || p.Net == "" {
-		return p.Generation
+func (r *Run) generation(ctx context.Context, record nets.Record) int {
+	if record.Schema != 0 || record.Net == "" {
+		return record.Generation
 	}
-	m, err := j.run.store.Manifest(p.Net)
+	m, err := r.store.Manifest(record.Net)
 	if err != nil {
-		m, err = j.run.bus.NetManifest(ctx, p.Net)
+		m, err = r.bus.NetManifest(ctx, record.Net)
 	}
-	if err != nil || j.run.checkManifest(m) != nil {
+	if err != nil || r.checkManifest(m) != nil {
 		return 0
 	}
 	return m.Generation
@@ -255,7 +255,7 @@ func (j *referee) generation(ctx context.Context, p netPointer) int {
 // is not newer than the newest judged is refused: it is an old net.
 func (j *referee) judge(ctx context.Context, id string, current netPointer, newest int) (generation int, why string, err error) {
 	if current.Net == id {
-		return j.generation(ctx, current), "", nil // judged by a process that was killed before it could say so
+		return j.run.generation(ctx, current.Record), "", nil // judged by a process that was killed before it could say so
 	}
 	j.nets.keep(id, current.Net)
 	candidate, err := j.nets.get(ctx, id)
@@ -295,7 +295,6 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 		j.run.status.update(func(s *Status) { s.Figures.Elo = figures.Elo })
 	}
 	j.run.status.update(func(s *Status) {
-		s.Gate = GateProgress{}
 		if s.Figures.Judged = candidate.generation; passed {
 			s.Figures.Passed++
 		} else {
@@ -329,6 +328,7 @@ var undecided = map[string]match.UndecidedRule{
 
 // play is the gate's match; its log lies under the candidate's name.
 func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.GateResult, error) {
+	defer j.run.status.update(func(s *Status) { s.Gate = GateProgress{} })
 	if err := os.MkdirAll(j.dir, 0o755); err != nil {
 		return match.GateResult{}, err
 	}

@@ -30,27 +30,33 @@ func randomNet(t *testing.T, r *Run, generation int) *bytes.Buffer {
 	return &file
 }
 
-// offerNet stores a net of random weights on the bus, as the learner does.
-func offerNet(t *testing.T, r *Run, generation int) string {
+// storeNet puts a net of that content, which the run's trainer has signed, into the local
+// store.
+func storeNet(t *testing.T, r *Run, file []byte, generation int) nets.Manifest {
 	t.Helper()
-	file := randomNet(t, r, generation)
-	size := int64(file.Len())
-	id, _, err := r.store.Put(file, nets.KindNNUE)
+	id, _, err := r.store.Put(bytes.NewReader(file), nets.KindNNUE)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := nets.Manifest{Schema: nets.ManifestSchema, ID: id, Size: size, Kind: nets.KindNNUE, Variant: r.cfg.Variant, Generation: generation}
+	m := nets.Manifest{Schema: nets.ManifestSchema, ID: id, Size: int64(len(file)), Kind: nets.KindNNUE, Variant: r.cfg.Variant, Generation: generation}
 	if err := m.Sign(r.key); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.store.PutManifest(m); err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// offerNet stores a net of random weights on the bus, as the learner does.
+func offerNet(t *testing.T, r *Run, generation int) string {
+	t.Helper()
+	m := storeNet(t, r, randomNet(t, r, generation).Bytes(), generation)
 	l := &learner{run: r, set: r.bus.SetPointer}
 	if err := l.publish(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	return id
+	return m.ID
 }
 
 // netAt is the record that a pointer holds; the zero record if there is none.

@@ -17,6 +17,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/cputime"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/nets"
@@ -57,7 +58,26 @@ type Limits struct {
 	For        time.Duration // since the run was opened
 	CPU        time.Duration // processor time of this process on all cores; the time passed where the system does not report it (cputime)
 	Games      uint64        // played by this process
-	Generation int           // of the net the actors play with
+	Generation int           // of the net the actors play with; in a Trainer of the current one
+}
+
+// reached reports whether a process with a status has come to a limit; the generation is that
+// of the net that its limit is about.
+func (l Limits) reached(s *Status, generation int) bool {
+	return l.For > 0 && s.Elapsed >= l.For || l.CPU > 0 && cputime.Process(os.Getpid()) >= l.CPU ||
+		l.Games > 0 && s.SessionGames >= l.Games || l.Generation > 0 && generation >= l.Generation
+}
+
+// After returns the limits of a process that opens the run again, by its last status of the
+// opening before: at least the least time and one game, as zero would set no limit.
+func (l Limits) After(s Status) Limits {
+	if l.For > 0 {
+		l.For = max(1, l.For-s.Elapsed)
+	}
+	if l.Games > 0 {
+		l.Games -= min(l.Games-1, s.SessionGames)
+	}
+	return l
 }
 
 // Run is what one process has of a run: its directory and its place on the bus. A
@@ -107,7 +127,7 @@ func SavedConfig(dir string) (cfg configs.Config, found bool, err error) {
 	if cfg, err = configs.Preset(preset); err != nil {
 		return cfg, false, fmt.Errorf("%s: %w", path, err)
 	}
-	return cfg, true, cfg.Merge(text, path)
+	return cfg, true, cfg.MergeSaved(text, path)
 }
 
 // isFixed says which settings a run keeps for life.

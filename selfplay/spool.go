@@ -42,6 +42,7 @@ type spool struct {
 
 	mu     sync.Mutex
 	games  []*spooled // oldest first
+	left   uint64     // games that are not there any more, since it was opened
 	asides int        // files set aside by this process
 	added  chan struct{}
 }
@@ -140,9 +141,15 @@ func (s *spool) announce() {
 
 // size returns the number of games waiting.
 func (s *spool) size() int {
+	size, _ := s.passage()
+	return size
+}
+
+// passage returns the number of games waiting, and of those that have waited.
+func (s *spool) passage() (waiting int, left uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.games)
+	return len(s.games), s.left
 }
 
 // oldest returns when the oldest game was finished, the zero time if there is none.
@@ -273,5 +280,6 @@ func (s *spool) forget(id string) {
 	defer s.mu.Unlock()
 	if i := s.index(id); i >= 0 {
 		s.games = slices.Delete(s.games, i, i+1)
+		s.left++
 	}
 }

@@ -73,12 +73,12 @@ func (s *Status) through(stage string) (in, out uint64) {
 	switch stage {
 	case StagePlay:
 		out = s.SessionGames
-		if strings.HasPrefix(s.Roles[roleActor].State, "playing") {
+		if state := s.Roles[roleActor].State; strings.HasPrefix(state, "playing") || strings.HasPrefix(state, spoolTakesNone) {
 			return out + 1, out
 		}
-		return out, out // it waits for the replay buffer, or has ended: not its own doing
+		return out, out // it waits for others, or does not play: not its own doing
 	case StageStore:
-		out = s.Figures.Confirmed
+		out = s.Figures.Left
 		return out + uint64(s.Spooled), out
 	case StageTrain:
 		out = s.Step

@@ -1,10 +1,14 @@
 package selfplay
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,7 +49,7 @@ func TestStagesOfStatus(t *testing.T) {
 	if len(got) != 1 || got[0] != (bus.Stall{Stage: StageStore, Waiting: 7, Seconds: 120, Why: "waiting for the replay buffer: 7 games spooled"}) {
 		t.Errorf("after %v: %v, expected the games of the spool alone", storeLimit, got)
 	}
-	s.update(func(s *Status) { s.Spooled, s.Figures.Confirmed = 0, 7 })
+	s.update(func(s *Status) { s.Spooled, s.Figures.Left = 0, 7 })
 	s.set(roleActor, "playing 2 games")
 	s.set(roleTrainer, "training")
 	s.update(func(s *Status) { s.Gate.Of = 10 })
@@ -56,6 +60,95 @@ func TestStagesOfStatus(t *testing.T) {
 	s.update(func(s *Status) { s.SessionGames, s.Step, s.Gate.Pairs = 1, 1, 1 })
 	if got := s.snapshot(now.Add(time.Second)).Stalled; len(got) != 0 {
 		t.Errorf("once each has done something: %v", got)
+	}
+}
+
+// An actor whose disk takes no game is stuck; one that waits for others is not.
+func TestActorOfFullDiskIsStuck(t *testing.T) {
+	for state, want := range map[string]bool{
+		"starting": false, "stopped": false, "waiting for the replay buffer: 7 games spooled": false,
+		"waiting for the gate to judge the net of train.init": false, "waiting for the bus: no answer": false,
+		"playing 2 games": true, spoolTakesNone + ": no space left on device": true,
+	} {
+		now := time.Unix(1000, 0)
+		s := newSharedStatus()
+		s.set(roleActor, "%s", state)
+		s.snapshot(now)
+		if got := s.snapshot(now.Add(playLimit)).Stalled; (len(got) == 1 && got[0].Stage == StagePlay) != want || len(got) > 1 {
+			t.Errorf("%s: found %v stuck, expected play: %t", state, got, want)
+		}
+	}
+}
+
+// Games that the replay buffer refuses have left the spool: an actor in quarantine is not stuck.
+func TestRefusedGamesAreNotStuck(t *testing.T) {
+	t.Parallel()
+	ids := []string{"run-local-0-0-000000", "run-local-0-0-000001"}
+	r, p := openPublisher(t, ids...)
+	stop, err := r.bus.Serve(hasService, func(request []byte) ([]byte, error) {
+		var q hasRequest
+		if err := decodeMessage(request, &q); err != nil {
+			return nil, err
+		}
+		return encodeMessage(&hasAnswer{Schema: messageSchema, States: strings.Repeat("r", len(q.IDs))}), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if _, err := p.once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	if s := r.status.snapshot(now); s.Spooled != len(ids) {
+		t.Fatalf("%d games spooled, expected %d", s.Spooled, len(ids))
+	}
+	later := "run-local-0-0-000002" // an actor plays on: its spool is never empty
+	if err := p.spool.add(encodedGame{id: later, data: shortGame(t, later)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.status.snapshot(now.Add(storeLimit)); s.Spooled != 1 || s.Figures.Left != uint64(len(ids)) || s.Figures.Confirmed != 0 || len(s.Stalled) != 0 {
+		t.Errorf("%d games spooled, %d left, %d confirmed, %v stuck, expected 1, %d, none and nothing", s.Spooled, s.Figures.Left, s.Figures.Confirmed, s.Stalled, len(ids))
+	}
+}
+
+// A referee that is stopped in a match plays none any more, so it is not stuck with it.
+func TestStoppedRefereeIsNotStuck(t *testing.T) {
+	t.Parallel()
+	r := openGateRun(t)
+	j := newReferee(r)
+	j.slots = 0
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var group sync.WaitGroup
+	var played atomic.Bool
+	startWorker(ctx, r, &group, "worker", 1, func(ctx context.Context, service string, request []byte) ([]byte, error) {
+		if service == gateNext && played.Load() { // so the match goes no further than that
+			<-ctx.Done()
+		}
+		if service == gateResult {
+			played.Store(true)
+		}
+		return j.answer(ctx, service, request)
+	})
+	stopped := make(chan error, 1)
+	go func() {
+		_, err := j.judgeNewest(ctx)
+		stopped <- err
+	}()
+	await(t, "a pair of the match is played", func() bool { return r.Status().Gate.Of > 0 })
+	cancel()
+	group.Wait()
+	if err := <-stopped; !errors.Is(err, context.Canceled) {
+		t.Errorf("found error %v, expected %v", err, context.Canceled)
+	}
+	now := time.Now()
+	s := r.status.snapshot(now)
+	if later := r.status.snapshot(now.Add(gateLimit)); s.Gate != (GateProgress{}) || len(later.Stalled) != 0 {
+		t.Errorf("found match %+v and %v stuck, expected neither", s.Gate, later.Stalled)
 	}
 }
 
@@ -89,6 +182,8 @@ func TestProgressTellsCalmFromStuck(t *testing.T) {
 		{"a disk is full", at(0, 5, 3, 2), full, "replay is stuck: 6 messages of games wait and none was stored within 10s; it says: waiting to try again: no space left on device", true},
 		{"two roles are gone", at(0, 5, 5, 0), without, "there is no gate: offered nets are not judged until there is one; there is no actor: no games are played until there is one", true},
 		{"all roles have ended", at(0, 5, 5, 0), nobody, "calm: nobody works for the run, and nothing waits", false},
+		{"an earlier copy of the stream", at(0, 50, 40, 10), at(10, 29, 20, 9), "games get through: 0 messages came and 0 were stored within 10s, 9 wait", false},
+		{"and none waits there", at(0, 50, 50, 0), at(10, 29, 29, 0), "calm: no games came within 10s, and none waits", false},
 		{"another stream", at(0, 5, 3, 2), again, "calm: the stream of games is a new one", false},
 	} {
 		if got, stuck := test.now.Progress(&test.before); got != test.want || stuck != test.stuck {

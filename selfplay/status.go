@@ -46,9 +46,7 @@ type Status struct {
 	LastGate        string         // how the last candidate fared
 	Gate            GateProgress   // zero: no match is played
 	Division        []Share        // of the cores; nil: the system divides them
-	Curve           []float64      // Elo of the nets that passed over what played before the first, by the sum of the gate's matches
-	CurveMargin     float64        // half of the 95 % interval of its last, of the matches whose error is finite; 0: none is
-	CurveKnown      int            // how many matches those are
+	Curve           []PassedNet    // of the whole run
 	FailedNet       string         // id of the net that should be played with and cannot be loaded; empty: none
 	FailedWhy       string
 	FailedHere      bool               // the fault is of this process's disk or line, as far as it knows

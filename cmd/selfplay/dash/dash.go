@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,8 @@ where the replay buffer is.
 
 With --page-token the page's view of nets can promote a net or roll back, as selfplay net
 does, for who types the secret of the file. Without it the page only reads. The run of a
-directory has to be stopped for that, or on a server.
+directory has to be stopped for that, or on a server, to which --creds, --tls-ca and
+--token-file may lead in place of what its settings say.
 
 Only this machine reaches the page unless --listen says otherwise. There is no password:
 whoever reaches it can look at everything on it.`,
@@ -88,16 +90,18 @@ whoever reaches it can look at everything on it.`,
 // flags name, to which it connects until the function it returns is called. Choice is of
 // the latter.
 func (o *dashOptions) watched(c *cobra.Command, args []string) (cfg dash.Config, choice *selfplay.NetChoice, closeRun func(), err error) {
+	if len(args) == 1 && !c.Flags().Changed("nats") && !c.Flags().Changed("run") {
+		if err := o.checkFlags(c, args[0]); err != nil {
+			return cfg, nil, nil, err
+		}
+		return dash.Config{Dir: args[0]}, nil, func() {}, nil
+	}
 	o.config.Bus = &o.bus
 	own, err := o.config.LoadOwn(c)
 	if err != nil {
 		return cfg, nil, nil, err
 	}
-	given := c.Flags().Changed("nats") || c.Flags().Changed("run")
-	switch {
-	case len(args) == 1 && !given:
-		return dash.Config{Dir: args[0]}, nil, func() {}, nil
-	case len(args) != 0 || own.Bus.URL == "" || own.Run.Name == "":
+	if len(args) != 0 || own.Bus.URL == "" || own.Run.Name == "" {
 		return cfg, nil, nil, fmt.Errorf("%w: found %d arguments, server %q and run %q, expected one argument, the directory of a run, or both --nats and --run (see %s --help)",
 			cli.ErrUsage, len(args), secret.Redact(own.Bus.URL), own.Run.Name, c.CommandPath())
 	}
@@ -130,6 +134,23 @@ func (o *dashOptions) watched(c *cobra.Command, args []string) (cfg dash.Config,
 	}, nil
 }
 
+// checkFlags refuses flags that are wrong, or would do nothing, for the run of a directory.
+// Those that lead to its server are for changes of its net. What is wrong with the run
+// itself the page shows.
+func (o *dashOptions) checkFlags(c *cobra.Command, dir string) error {
+	if err := cli.Needs(c.Flags(), "--nats and --run", false, "config", "set"); err != nil {
+		return err
+	}
+	server := []string{"creds", "tls-ca", "token-file", "wait"}
+	if err := cli.Needs(c.Flags(), "--page-token, or --nats and --run", o.token.Given(), server...); err != nil || !slices.ContainsFunc(server, c.Flags().Changed) {
+		return err
+	}
+	if _, err := o.bus.Configuration(c, dir); errors.Is(err, cli.ErrUsage) {
+		return err
+	}
+	return nil
+}
+
 // choose gives a change of the net the choice of the run: that of the run on a server, or
 // of a directory the one that is opened for the change.
 func (o *dashOptions) choose(c *cobra.Command, dir string, choice *selfplay.NetChoice) cli.ChooseNet {
@@ -137,10 +158,7 @@ func (o *dashOptions) choose(c *cobra.Command, dir string, choice *selfplay.NetC
 		if choice != nil {
 			return change(choice)
 		}
-		cfg, found, err := selfplay.SavedConfig(dir)
-		if err == nil && !found {
-			err = fmt.Errorf("%s: found no run, expected the directory of one", dir)
-		}
+		cfg, err := o.bus.Configuration(c, dir)
 		if err != nil {
 			return err
 		}

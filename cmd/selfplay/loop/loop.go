@@ -13,11 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dash"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/observe"
+	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -148,7 +150,7 @@ func loop(c *cobra.Command, o loopOptions) error {
 	if resume := cli.CommandLine("--dir", o.dir); o.json {
 		logger.Info("resume", "command", resume)
 	} else {
-		fmt.Fprint(out, ending(s, o.dir, resume))
+		fmt.Fprint(out, ending(s, cfg.Variant, o.dir, resume))
 	}
 	if err == nil && o.generation > 0 && s.ActorGeneration < o.generation {
 		err = fmt.Errorf("stopped before the actors loaded a net of generation %d: they have %d", o.generation, s.ActorGeneration)
@@ -178,20 +180,26 @@ func servePage(page *cli.Page, cfg dash.Config, logger *slog.Logger) (stop func(
 }
 
 // ending says what the run in dir has come to and what can be done with it.
-func ending(s selfplay.Status, dir, resume string) string {
+func ending(s selfplay.Status, variant, dir, resume string) string {
 	var text strings.Builder
 	line := func(what, command string) { fmt.Fprintf(&text, "%-13s%s\n", what, command) }
 	if n := len(s.Curve); n > 0 {
-		matches := words.Count(n, "match", "matches")
-		if s.CurveKnown > 0 && s.CurveKnown < n {
-			matches += fmt.Sprintf(", its error from the %d of them that have a finite one", s.CurveKnown)
+		newest := s.Curve[n-1]
+		matches := words.Count(newest.Matches, "match", "matches")
+		if known := newest.Matches - newest.NoError; newest.NoError > 0 && known > 0 {
+			matches += fmt.Sprintf(", its error from the %d of them that have a finite one", known)
 		}
-		line("reached:", fmt.Sprintf("generation %d, %s over the first player by %s", s.Generation, s.Reached(), matches))
+		line("reached:", fmt.Sprintf("generation %d, %s over the first player by %s", s.Generation, newest.Reached(), matches))
 		if n > 1 {
 			line("curve:", filepath.Join(dir, selfplay.CurveFile))
 		}
-		line("play it:", cli.CommandLine("play", dir))
-		line("match it:", cli.CommandLine("match", dir, "builtin", "--games", "100", "--nodes", "400"))
+		play, match := []string{"play", dir}, []string{"match", dir, player.Builtin, "--games", "100", "--nodes", "400"}
+		if variant != chess.Crazyhouse.Name { // the commands' own
+			match[2] = player.Material // the built-in net plays crazyhouse
+			play, match = append(play, "--variant", variant), append(match, "--variant", variant)
+		}
+		line("play it:", cli.CommandLine(play...))
+		line("match it:", cli.CommandLine(match...))
 	}
 	line("resume with:", resume)
 	return text.String()

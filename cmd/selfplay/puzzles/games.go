@@ -99,16 +99,17 @@ func (s *source) data(ctx context.Context, name string, emit func(*game.Game) bo
 	var sm sample.Sample
 	for number := 1; ctx.Err() == nil; number++ {
 		record, err := src.Game()
-		if err != nil {
-			return err
-		}
 		var g *game.Game
-		if record != nil {
+		switch {
+		case err != nil:
+		case record != nil:
 			if g, err = game.Decode(record); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-		} else if err = src.Read(&sm); err == nil {
-			g = &game.Game{Variant: sm.Pos.Variant(), Start: sm.Pos}
+		default:
+			if err = src.Read(&sm); err == nil {
+				g = &game.Game{Variant: sm.Pos.Variant(), Start: sm.Pos}
+			}
 		}
 		if errors.Is(err, io.EOF) {
 			for _, damage := range src.Damage() {

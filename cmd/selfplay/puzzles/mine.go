@@ -2,7 +2,6 @@ package puzzles
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -52,7 +51,11 @@ of those found: 30 % mates in one and two, 40 % longer ones, 15 % wins by a drop
 
 What is found stands in FILE.journal at once, game by game: an interrupted command
 goes on where it was, and one with another --count, --seed or --games does not search
-anew what was searched. The result does not depend on --concurrency.
+anew what was searched. The result does not depend on --concurrency. Games are counted
+from the oldest: a replay buffer that begins with another one meanwhile, because old
+games were deleted or actors excluded, is refused if more games are to be searched.
+Journals of earlier builds are gone on with unchecked. Of several GAMES only the last may
+grow meanwhile, which is not checked.
 
 Operations of the EPD: bm the move, dm moves to mate, ce centipawns, acn and acd
 nodes and depth of the search that finds and holds it, id the game and the ply.
@@ -110,12 +113,8 @@ func mine(ctx context.Context, stdout, stderr io.Writer, args []string, o *mineO
 	if err != nil {
 		return err
 	}
-	header, err := o.header(names, m)
-	if err != nil {
-		return err
-	}
 	path := o.out + ".journal"
-	j, err := puzzles.OpenJournal(path, v, header)
+	j, err := o.journal(ctx, path, src, names, m)
 	if err != nil {
 		return err
 	}
@@ -151,20 +150,6 @@ func mine(ctx context.Context, stdout, stderr io.Writer, args []string, o *mineO
 	}
 	fmt.Fprintf(stdout, "%s: %d puzzles of %d found in %d games\n%s\n", o.out, len(chosen), len(found), done, strings.Join(puzzles.Contents(chosen), "\n"))
 	return nil
-}
-
-// header is the first line of the journal: what the puzzles of a game depend on.
-func (o *mineOptions) header(names []string, m *player.Maker) (string, error) {
-	text, err := json.Marshal(struct {
-		Format   string           `json:"format"`
-		Variant  string           `json:"variant"`
-		Games    []string         `json:"games"`
-		Net      string           `json:"net"`
-		Player   string           `json:"player"`
-		HashMB   int              `json:"hash_mb"`
-		Settings puzzles.Settings `json:"settings"`
-	}{"selfplay puzzles journal 1", o.variant, names, m.Net, m.Settings, o.hash, o.settings})
-	return string(text), err
 }
 
 // part leaves out the first games, and those after the last; last 0 is none.

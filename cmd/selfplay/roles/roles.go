@@ -77,7 +77,11 @@ start, and the exit code is 0.` + common,
 				if workers > 0 {
 					cfg.Actor.Workers = workers
 				}
-			}, func(ctx context.Context, r *selfplay.Run) error { return r.Actor(ctx, limits) })
+			}, func(ctx context.Context, r *selfplay.Run) error {
+				err := r.Actor(ctx, limits)
+				limits = limits.After(r.Status()) // if it joins again
+				return err
+			})
 		},
 	}
 	o.add(c)
@@ -119,8 +123,8 @@ func newGate() *cobra.Command {
 		Short: "Judge the nets of a run on a server",
 		Long: `Play the games in which the nets that a run's trainer offers are judged. Any number of
 these processes share the games of a match; one of them, the referee, hands them out
-and decides. If it ends, another takes its place and the match goes on. The verdict
-is the same for one process and for many.` + common,
+and decides. If it ends, another takes its place and begins the match again; the same
+directory goes on from its games. The verdict is the same for one process and for many.` + common,
 		Example: `  selfplay gate --nats nats://10.0.0.1:4222 --run crazyhouse --workers 8`,
 		Args:    cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

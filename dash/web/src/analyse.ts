@@ -116,7 +116,7 @@ export const analyse: MakeView = root => {
     board.allow(at === ps.length - 1 ? told.table.legal.map(m => m.uci) : [])
     set(now, h('b', {}, at === 0 ? 'Start' : numbered(ps[at - 1], p.san)), ` · ply ${at} of ${ps.length - 1}`,
       at === ps.length - 1 && told.table.end ? ` · ${told.table.end}` : '')
-    set(found, h('p', { class: 'words' }, 'Not searched yet.'))
+    unsearched()
     look()
     void branch()
     void see()
@@ -130,9 +130,13 @@ export const analyse: MakeView = root => {
     if (t && own === at) board.allow(t.legal.map(m => m.uci))
   }
 
+  const unsearched = (): void => set(found, h('p', { class: 'words' }, 'Not searched yet.'))
+
   // look searches the position shown once nothing has changed for a while.
   function look(): void {
+    if (asking) unsearched()
     asking?.abort()
+    asking = null
     clearTimeout(waiting)
     if (each.checked) waiting = window.setTimeout(() => void search(), calm)
   }
@@ -147,6 +151,8 @@ export const analyse: MakeView = root => {
       report(a)
     } catch (e) {
       if (!own.signal.aborted) set(found, h('p', { class: 'failed' }, e instanceof Error ? e.message : String(e)))
+    } finally {
+      if (asking === own) asking = null
     }
   }
 

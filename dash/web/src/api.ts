@@ -22,7 +22,7 @@ export interface State {
   control: boolean
 }
 
-export interface Strength { time: string; generation: number; games: number | null; elo: number; margin: number | null; sum: number; error: number }
+export interface Strength { time: string; generation: number; games: number | null; elo: number; margin: number | null; sum: number; error: number; matches: number; no_error: number }
 export interface Offered {
   time: string; generation: number; net: string; step: number; games: number; held_out_loss: number; score_loss: number
   result_loss: number; sign_accuracy: number; export_mean_raw: number; export_max_raw: number
@@ -41,9 +41,9 @@ export interface Learning {
   offered: Offered[]
   judged: Judged[]
   matches: Match[]
-  ladder: { nets: RatedNet[]; others: number; command: string }
+  ladder: { nets: RatedNet[]; others: number; command: string; no_command: '' | 'nets' | 'opponents' }
   window: { rows: number; whole: boolean; by: { net: string; generation: number; games: number; rows: number }[]; mean: number | null } | null
-  counts: { offered: number; judged: number; passed: number; no_error: number; missed: number }
+  counts: { offered: number; judged: number; passed: number; missed: number }
   untold: string
   cores: { actor: number; gate: number; trainer: number; cpus: number } | null
 }

@@ -55,15 +55,16 @@ export const compare: MakeView = root => {
     down = by === id ? !down : !rising.has(id)
     by = id
     if (last) table(last)
-    list.querySelector<HTMLElement>(`button[data-id="${id}"]`)?.focus()
   }
 
   function table(c: Comparison): void {
+    const focus = list.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset.id : undefined
     set(list, h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Rows of the comparison' }, h('table', {},
       h('thead', {}, h('tr', {}, head('name', 'row'), h('th', { scope: 'col' }, 'inputs are'), c.over ? null : h('th', { scope: 'col' }, 'nets'),
         ...c.columns.map(k => head(k.id, k.title)))),
       h('tbody', {}, ...sorted(c).map(r => h('tr', {}, h('th', { scope: 'row' }, r.name), h('td', {}, h('code', {}, r.expression)),
         c.over ? null : h('td', {}, r.nets), ...c.columns.map(k => h('td', { class: 'number' }, figure(r, k.id, k.digits)))))))))
+    if (focus) list.querySelector<HTMLElement>(`button[data-id="${focus}"]`)?.focus({ preventScroll: true })
   }
 
   function show(c: Comparison): void {

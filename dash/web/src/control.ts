@@ -18,8 +18,23 @@ export function control(): HTMLElement {
   const [netRow, net] = field('promote', 'text', 'Net to promote: its id, or the first 8 digits')
   const [backRow, back] = field('rollback', 'number', 'Generation to go back to; empty: the one before, 0: before the first net')
   const said = h('p', { role: 'status' })
+  const press = (text: string, order: () => [string, object]): HTMLButtonElement =>
+    h('button', { type: 'button', click: e => { if ((e as MouseEvent).detail < 2) void send(...order()) } }, text) // the second click of two is none
+  const buttons = [
+    press('Promote', () => ['promote', { net: net.value.trim() }]),
+    press('Roll back', () => ['rollback', { generation: back.value === '' ? null : Number(back.value) }]),
+  ]
 
+  // send sends an order, unless one is under way. The buttons keep the focus meanwhile,
+  // which they would lose if they were disabled.
+  let waiting = false
   async function send(what: string, order: object): Promise<void> {
+    if (waiting) return
+    const wait = (on: boolean): void => {
+      waiting = on
+      buttons.forEach(b => b.setAttribute('aria-disabled', String(on)))
+    }
+    wait(true)
     set(said, 'Waiting for the run.')
     try {
       const response = await fetch('api/control/' + what, {
@@ -31,9 +46,8 @@ export function control(): HTMLElement {
     } catch (e) {
       set(said, e instanceof Error ? e.message : String(e))
     }
+    wait(false)
   }
 
-  return h('section', { class: 'card control', hidden: true }, h('h2', {}, 'Choose the net'), tokenRow, whyRow, netRow,
-    h('button', { type: 'button', click: () => void send('promote', { net: net.value.trim() }) }, 'Promote'), backRow,
-    h('button', { type: 'button', click: () => void send('rollback', { generation: back.value === '' ? null : Number(back.value) }) }, 'Roll back'), said)
+  return h('section', { class: 'card control', hidden: true }, h('h2', {}, 'Choose the net'), tokenRow, whyRow, netRow, buttons[0], backRow, buttons[1], said)
 }

@@ -34,7 +34,27 @@ export function svg(name: string, attrs: Attrs = {}, ...children: Child[]): SVGE
 export function set(e: Element, ...children: Child[]): void {
   const next = document.createElement('div')
   add(next, ...children)
-  if (next.innerHTML !== e.innerHTML) e.replaceChildren(...next.childNodes)
+  if (next.innerHTML !== e.innerHTML) renew(e, next)
+}
+
+const scrolls = (n: Node): n is Element => n instanceof Element && (n.matches('.scroll') || n.querySelector('.scroll') !== null)
+
+// renew puts what is in next in the place of what is in e. What scrolls to the side is kept
+// if the like comes in its place, as the focus and how far it is scrolled are with it.
+function renew(e: Element, next: Element): void {
+  const old = [...e.childNodes], now = [...next.childNodes]
+  if (old.length !== now.length || !e.querySelector('.scroll')) {
+    e.replaceChildren(...now)
+    return
+  }
+  old.forEach((o, i) => {
+    const n = now[i]
+    if (o.isEqualNode(n)) return
+    if (scrolls(o) && scrolls(n) && o.tagName === n.tagName && o.className === n.className) {
+      for (const a of n.attributes) o.setAttribute(a.name, a.value)
+      renew(o, n)
+    } else o.replaceWith(n)
+  })
 }
 
 // long tells a text of several lines from a figure.

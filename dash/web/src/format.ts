@@ -41,8 +41,10 @@ export const percent = (v: number, digits = 1): string => (100 * v).toFixed(digi
 export const short = (id: string): string => (id.length === 64 ? id.slice(0, 8) : id || '–')
 // A time that is not known is before 1970.
 export const known = (iso: string): boolean => Date.parse(iso) > 0
-export const clock = (iso: string): string => !known(iso) ? '–' : new Date(iso).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 export const day = (iso: string): string => !known(iso) ? '–' : new Date(iso).toLocaleString([], { dateStyle: 'short', timeStyle: 'short', hourCycle: 'h23' })
+// clock is a time of today to the second; of another day it is the day too.
+export const clock = (iso: string): string => new Date(iso).toDateString() !== new Date().toDateString() ? day(iso)
+  : new Date(iso).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
 
 export function duration(seconds: number): string {
   const s = Math.floor(seconds), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60

@@ -72,6 +72,8 @@ export class LadderCard {
     } else {
       set(this.words, 'No net of this run has been rated against fixed opponents. ', l.ladder.command
         ? 'This command does it, while the run goes on or later; without Fairy-Stockfish (--engine) the opponent is the search without a net:'
+        : l.ladder.no_command === 'opponents'
+        ? 'The program\'s opponents play crazyhouse; selfplay ladder DIR --history --config FILE rates by others.'
         : 'selfplay ladder DIR --history does it in a directory that has the run\'s nets, and selfplay dash DIR there draws them.')
     }
     this.command.element.hidden = !l.ladder.command

@@ -2,7 +2,7 @@
 
 import type { Learning, Match } from './api'
 import type { MakeView } from './main'
-import { clock, count, day, estimate, fixed, generation, loss, number, percent, short, signed } from './format'
+import { count, day, estimate, fixed, generation, loss, number, percent, short, signed } from './format'
 import { fold, h, set, svg, table } from './dom'
 import { at, LadderCard, type X } from './ladder'
 import { latest } from './latest'
@@ -131,9 +131,9 @@ export const learning: MakeView = root => {
     set(words, servers && l.untold ? `The referee of the gate tells no verdicts: ${l.untold}. ` : '',
       c.missed > 0 ? `${count(c.missed, 'earlier verdict is', 'earlier verdicts are')} known to the gate alone. ` : '',
       newest
-      ? `${signed(newest.sum)} Elo over the first player, as the sum of ${count(c.passed, 'match', 'matches')}; the 95 % interval is ± ${newest.error.toFixed(0)}. `
+      ? `${signed(newest.sum)} Elo over the first player, as the sum of ${count(newest.matches, 'match', 'matches')}; the 95 % interval is ± ${newest.error.toFixed(0)}. `
       : 'No net has passed the gate yet. ',
-      newest && c.no_error > 0 ? `${count(c.no_error, 'match has', 'matches have')} no finite error, as few games or none were lost; the band leaves ${c.no_error === 1 ? 'it' : 'them'} out. ` : '',
+      newest && newest.no_error > 0 ? `${count(newest.no_error, 'match has', 'matches have')} no finite error, as few games or none were lost; the band leaves ${newest.no_error === 1 ? 'it' : 'them'} out. ` : '',
       `${count(c.offered, 'net was', 'nets were')} ${servers ? 'found on the servers' : 'offered'}, ${c.judged} judged, ${c.passed} passed.`)
     ladder.show(l)
     set(cores, l.cores === null ? 'Known to the processes of the run: the view Actors lists them.'
@@ -143,11 +143,11 @@ export const learning: MakeView = root => {
     matches.replaceChildren(...l.matches.slice(0, 12).map(m => matchRow(m, byNet)))
     if (l.matches.length === 0) matches.replaceChildren(h('li', {}, 'No match is known.'))
     judged.show(l.judged.length === 0 ? null : table('Verdicts of the gate, the newest first', ['time', 'generation', 'verdict', 'Elo', 'games', 'why'],
-      l.judged.slice(0, shownRows).map(j => [clock(j.time), j.candidate, j.passed ? 'passed' : 'failed', estimate(j.elo), j.games, j.reason])))
+      l.judged.slice(0, shownRows).map(j => [day(j.time), j.candidate, j.passed ? 'passed' : 'failed', estimate(j.elo), j.games, j.reason])))
     strengthTable.show(!newest ? null : table('Nets that passed, the newest first', ['time', 'generation', 'games stored', 'Elo over the net it was matched with', 'sum', '±'],
       [...l.strength].reverse().slice(0, shownRows).map(p => [day(p.time), p.generation, number(p.games), signed(p.elo, 1) + (p.margin === null ? '' : ` ± ${p.margin.toFixed(1)}`), signed(p.sum), p.error.toFixed(0)])))
     lossTable.show(l.offered.length === 0 ? null : table('Nets offered, the newest first', ['time', 'generation', 'step', 'games', 'loss', 'of scores', 'of results', 'signs right'],
-      [...l.offered].reverse().slice(0, shownRows).map(p => [clock(p.time), p.generation, number(p.step), number(p.games), loss(p.held_out_loss), loss(p.score_loss), loss(p.result_loss), p.sign_accuracy > 0 ? percent(p.sign_accuracy) : '–'])))
+      [...l.offered].reverse().slice(0, shownRows).map(p => [day(p.time), p.generation, number(p.step), number(p.games), loss(p.held_out_loss), loss(p.score_loss), loss(p.result_loss), p.sign_accuracy > 0 ? percent(p.sign_accuracy) : '–'])))
     const [figure, rows] = windowFigure(l)
     drawn.replaceChildren(...figure)
     drawnTable.show(rows)

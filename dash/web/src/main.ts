@@ -41,7 +41,9 @@ const top = document.getElementById('top')!
 const main = document.getElementById('main')!
 const name = h('h1', {}, 'selfplay')
 const about = h('p', { class: 'about' })
-const alive = h('p', { class: 'alive', role: 'status' }, 'connecting')
+// What is said aloud is said once: the time that passes is beside it.
+const word = h('span', { role: 'status' }, 'connecting'), passed = h('span', {})
+const alive = h('p', { class: 'alive' }, word, passed)
 let links: HTMLElement[] = []
 const nav = h('nav', { 'aria-label': 'Views' })
 top.append(h('div', { class: 'title' }, name, about, alive), nav)
@@ -84,8 +86,8 @@ function show(s: State): void {
   last = s
   set(name, s.run.name)
   set(about, [s.run.variant, s.run.kind && s.run.kind + ' nets', s.run.preset && 'preset ' + s.run.preset].filter(Boolean).join(' · '))
-  const word = s.comparison ? (s.stopped ? 'over' : 'under way, or interrupted') : carriedState ? `report of ${day(s.time)}` : s.live ? `running for ${duration(s.elapsed_s)}` : s.stopped ? 'stopped' : s.servers ? 'watched through its servers' : 'watched through its files'
-  set(alive, word)
+  set(word, s.comparison ? (s.stopped ? 'over' : 'under way, or interrupted') : carriedState ? `report of ${day(s.time)}` : s.live ? 'running' : s.stopped ? 'stopped' : s.servers ? 'watched through its servers' : 'watched through its files')
+  set(passed, s.live && ` for ${duration(s.elapsed_s)}`)
   alive.className = 'alive ' + (s.live ? 'on' : 'off')
   const offered = s.comparison ? ofComparison : ofRun
   if (other || views !== offered) { // all that is shown is made anew
@@ -118,7 +120,8 @@ function connect(): void {
   source.onerror = () => {
     disconnect()
     failures++
-    set(alive, 'no answer from the server; trying again')
+    set(word, 'no answer from the server; trying again')
+    set(passed)
     alive.className = 'alive lost'
     again = setTimeout(connect, Math.min(1000 * 2 ** failures, 15000))
   }

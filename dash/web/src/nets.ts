@@ -1,9 +1,9 @@
 // Nets: their lineage, what the gate said of them, their losses, and what rounding to
 // integers costs.
 
-import { carriedState, type NetLine, type Nets } from './api'
+import { carriedState, type NetLine, type Nets, type State } from './api'
 import type { MakeView } from './main'
-import { clock, estimate, known, loss, number, percent, short } from './format'
+import { day, estimate, known, loss, number, percent, short } from './format'
 import { fold, h, set, svg, table } from './dom'
 import { latest } from './latest'
 import { chart, type Chart } from './chart'
@@ -80,10 +80,10 @@ export const nets: MakeView = root => {
   const rounding = h('div', {})
   const list = h('div', {})
   const all = fold('All figures')
+  const rounded = h('section', { class: 'card' }, h('h2', {}, 'Integer net against float net'),
+    h('p', { class: 'words' }, `How far the integer net is from the float net that was trained, over held-out positions, in centipawns (${rawUnits} raw units are a pawn).`), rounding)
   root.append(
-    h('section', { class: 'card' }, h('h2', {}, 'Lineage'), about, figure, hint),
-    h('section', { class: 'card' }, h('h2', {}, 'Integer net against float net'),
-      h('p', { class: 'words' }, `How far the integer net is from the float net that was trained, over held-out positions, in centipawns (${rawUnits} raw units are a pawn).`), rounding),
+    h('section', { class: 'card' }, h('h2', {}, 'Lineage'), about, figure, hint), rounded,
     h('section', { class: 'card' }, h('h2', {}, 'Nets'), list, all.element))
   const drawing = neurons()
   if (!carriedState) root.append(drawing.element)
@@ -92,16 +92,21 @@ export const nets: MakeView = root => {
   const drawn: Chart = chart(rounding, { label: 'Difference between integer and float net by generation, in centipawns', x: 'generation', height: 200, zero: true,
     series: [{ label: 'mean', color: '--c1' }, { label: 'greatest', color: '--c2' }] })
 
-  function show(n: Nets, open: string): void {
+  function show(n: Nets, s: State): void {
+    const open = s.servers ? 'not played with' : 'not judged'
     drawing.show(n.width, n.current)
     const a = n.newest
     set(about, a
       ? `${a.architecture}; features ${a.features}; ${(a.size / 1e6).toFixed(1)} MB; seed ${a.seed}; build ${a.build}. `
       : 'No net is on disk yet. ', n.current ? `The run plays with ${short(n.current)}.` : '')
     figure.hidden = hint.hidden = n.list.length === 0
+    const atEnd = figure.scrollLeft + figure.clientWidth > figure.scrollWidth - 2 // it stops at parts of pixels
     figure.replaceChildren(lineage(n.list))
-    figure.scrollLeft = figure.scrollWidth
-    const rising = [...n.list].reverse().filter((o, i, l) => i === 0 || o.generation > l[i - 1].generation)
+    if (atEnd) figure.scrollLeft = figure.scrollWidth
+    // It is 0 where it was not measured. Nets of planes have expected results in the place of raw units.
+    const planes = s.run.kind === 'planes', measured = (o: NetLine): boolean => !planes && o.export_max_raw > 0
+    rounded.hidden = planes
+    const rising = [...n.list].reverse().filter(measured).filter((o, i, l) => i === 0 || o.generation > l[i - 1].generation)
     drawn.data([rising.map(o => o.generation), rising.map(o => (100 * o.export_mean_raw) / rawUnits), rising.map(o => (100 * o.export_max_raw) / rawUnits)])
     const byNet = new Map(n.list.map(o => [o.net, o.generation]))
     const over = (o: NetLine): string => (o.over ? (byNet.has(o.over) ? String(byNet.get(o.over)) : short(o.over)) : '–')
@@ -111,14 +116,14 @@ export const nets: MakeView = root => {
         h('code', { title: o.net }, short(o.net)),
         h('span', { class: 'verdict ' + (o.verdict || 'open'), title: o.reason }, o.verdict || open),
         over(o), o.elo ? estimate(o.elo) : '–', loss(o.held_out_loss), o.sign_accuracy > 0 ? percent(o.sign_accuracy) : '–',
-        o.export_max_raw === 0 ? '–' : `${((100 * o.export_mean_raw) / rawUnits).toFixed(1)}, at most ${((100 * o.export_max_raw) / rawUnits).toFixed(0)}`,
+        !measured(o) ? '–' : `${((100 * o.export_mean_raw) / rawUnits).toFixed(1)}, at most ${((100 * o.export_max_raw) / rawUnits).toFixed(0)}`,
       ])))
     all.show(n.list.length === 0 ? null : table('Further figures of the nets, the newest first', ['generation', 'id', 'offered', 'step', 'games', 'samples', 'loss of scores', 'of results', 'judged in', 'on disk', 'why'],
-      n.list.slice(0, shownRows).map(o => [o.generation, h('code', {}, o.net), clock(o.time), number(o.step), number(o.games), o.samples ? number(o.samples) : '–',
+      n.list.slice(0, shownRows).map(o => [o.generation, h('code', {}, o.net), day(o.time), number(o.step), number(o.games), o.samples ? number(o.samples) : '–',
         loss(o.score_loss), loss(o.result_loss), o.verdict && known(o.time) ? `${o.seconds.toFixed(1)} s` : '–', o.on_disk ? 'yes' : 'no', o.reason || '–'])))
   }
 
-  const follow = latest<Nets>('nets', (n, s) => show(n, s.servers ? 'not played with' : 'not judged'), why => set(about, why))
+  const follow = latest<Nets>('nets', show, why => set(about, why))
   return {
     state(s) {
       choice.hidden = !s.control

@@ -29,7 +29,7 @@ export const play: MakeView = root => {
   const fen = new CopyField('FEN', 1), pgn = new CopyField('PGN', 5)
   const level = h('select', { id: 'level', change: () => { game.level = level.value } })
   const typed = h('input', { type: 'text', id: 'typed', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', maxlength: 100 })
-  const form = h('form', { class: 'typed', submit: e => { e.preventDefault(); if (typed.value.trim()) void load({ move: typed.value.trim() }) } },
+  const form = h('form', { class: 'typed', submit: e => { e.preventDefault(); if (!typed.readOnly && typed.value.trim()) void load({ move: typed.value.trim() }) } },
     h('label', { for: 'typed' }, 'Move, such as Nf3, N@f3 or g1f3'), h('div', { class: 'copy' }, typed, h('button', { type: 'submit' }, 'Move')))
   const look = h('a', { href: '#/analyse' }, 'Analyse this position')
   const back = button('Take back your last move', 'Take back', () => takeBack())
@@ -148,7 +148,7 @@ export const play: MakeView = root => {
     back.disabled = !table || !table.positions.slice(0, -1).some(p => (p.fen.split(' ')[1] === 'b') === (game.person === 'black'))
     stop.hidden = !asking || due === game.person
     again.hidden = !!asking || due === null || due === game.person
-    typed.disabled = !mine
+    typed.readOnly = !mine // disabled, it would lose the focus
     set(who, `You play ${game.person} against ${opponent?.name ?? 'the net'}. `,
       due === null ? '' : asking && due !== game.person ? 'It thinks.' : due === game.person ? 'It is your turn.' : 'It is the net\'s turn.')
   }

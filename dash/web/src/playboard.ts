@@ -60,7 +60,11 @@ export class PlayBoard extends Board {
       cell.tabIndex = at === this.focused ? 0 : -1
       order.push(cell)
     }
-    if (order.some((c, i) => this.grid.children[i] !== c)) this.grid.replaceChildren(...order)
+    if (order.some((c, i) => this.grid.children[i] !== c)) {
+      const focus = this.grid.contains(document.activeElement)
+      this.grid.replaceChildren(...order)
+      if (focus) this.cells[this.focused].focus({ preventScroll: true })
+    }
   }
 
   protected override hand(e: HTMLElement, p: ReturnType<typeof read>, white: boolean): void {
@@ -116,8 +120,8 @@ export class PlayBoard extends Board {
     } else if (target.dataset.square && e.key.startsWith('Arrow')) {
       const way = { ArrowUp: 8, ArrowDown: -8, ArrowLeft: -1, ArrowRight: 1 }[e.key]! * (this.flipped ? -1 : 1)
       const next = this.focused + way
-      if (next < 0 || next > 63 || (Math.abs(way) === 1 && next >> 3 !== this.focused >> 3)) return
-      this.focus(next)
+      const there = next >= 0 && next < 64 && (Math.abs(way) > 1 || next >> 3 === this.focused >> 3)
+      if (there) this.focus(next)
     } else if (target.dataset.square && drawings[e.key.toLowerCase()] && this.moves.some(m => m.startsWith(letter + '@'))) {
       this.choose(letter + '@')
     } else return
@@ -149,6 +153,12 @@ export class PlayBoard extends Board {
   private drag(e: PointerEvent): void {
     const d = this.dragged
     if (!d) return
+    if (!(e.buttons & 1)) { // let go outside, of which the board does not hear
+      this.drop()
+      this.origin = ''
+      this.draw()
+      return
+    }
     if (!d.moved) {
       if (Math.hypot(e.clientX - d.x, e.clientY - d.y) < 5) return
       d.moved = true

@@ -1,11 +1,11 @@
 // The page of a comparison: while it is made, and when it is over.
 
 import { spawn } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test, type Page } from '@playwright/test'
 import { accessible } from './axe'
-import { binary, fixedRun, scratch, serve } from './program'
+import { binary, fixedComparison, fixedRun, scratch, serve } from './program'
 
 const home = scratch()
 const dir = () => home.dir + '/comparison'
@@ -52,6 +52,35 @@ test('a comparison is shown while it is made and when it is over', async ({ page
     }
   } finally {
     child.kill()
+    await server.stop()
+  }
+})
+
+test('tables of a comparison stay as they are scrolled when figures come', async ({ page }) => {
+  const under = home.dir + '/under-way'
+  mkdirSync(under)
+  const sofar = readFileSync(fixedComparison + '/progress.json', 'utf8')
+  writeFileSync(under + '/plan.yaml', readFileSync(fixedComparison + '/plan.yaml'))
+  writeFileSync(under + '/progress.json', sofar.replace('"ll":5', '"ll":4'))
+  const server = await serve('dash', under, '--listen', '127.0.0.1:0')
+  try {
+    await page.setViewportSize({ width: 360, height: 800 })
+    await page.goto(server.url)
+    const matrix = page.getByRole('region', { name: /At fixed nodes/ })
+    await expect(matrix).toContainText('7 of 8')
+    await matrix.focus()
+    await matrix.evaluate(e => { e.scrollLeft = 5 })
+    writeFileSync(under + '/progress.json', sofar)
+    await expect(matrix).not.toContainText('7 of 8')
+    expect(await matrix.evaluate(e => e.scrollLeft)).toBe(5)
+    await expect(matrix).toBeFocused()
+
+    const loss = rows(page).getByRole('button', { name: 'loss' })
+    await loss.click()
+    writeFileSync(under + '/progress.json', sofar.replace('"expression":"Hand"', '"expression":"Hand + King"'))
+    await expect(rows(page)).toContainText('Hand + King')
+    await expect(loss).toBeFocused()
+  } finally {
     await server.stop()
   }
 })

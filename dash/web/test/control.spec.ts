@@ -6,13 +6,17 @@ import { accessible } from './axe'
 import { run, scratch, serve } from './program'
 
 const home = scratch()
+const token = 'a-token-of-this-test'
+const controlled = () => serve('dash', home.dir + '/run', '--page-token', home.dir + '/token', '--listen', '127.0.0.1:0')
+
+test.beforeAll(() => {
+  writeFileSync(home.dir + '/token', token + '\n', { mode: 0o600 })
+  run('--preset', 'tiny', '--dir', home.dir + '/run', '--until-generation', '1')
+})
 test.afterAll(() => home.remove())
 
 test('a run is rolled back with the token alone', async ({ page }) => {
-  const token = 'a-token-of-this-test'
-  writeFileSync(home.dir + '/token', token + '\n', { mode: 0o600 })
-  run('--preset', 'tiny', '--dir', home.dir + '/run', '--until-generation', '1')
-  const server = await serve('dash', home.dir + '/run', '--page-token', home.dir + '/token', '--listen', '127.0.0.1:0')
+  const server = await controlled()
   const asked: string[] = []
   page.on('request', r => asked.push(r.url()))
   try {
@@ -38,4 +42,35 @@ test('a run is rolled back with the token alone', async ({ page }) => {
     await server.stop()
   }
   expect(run('net', 'history', home.dir + '/run')).toContain('a test')
+})
+
+test('an order is given once, however often its button is pressed', async ({ page }) => {
+  const server = await controlled()
+  const given: string[] = [], first = { net: '', generation: 0 }
+  let held: Promise<void> | undefined
+  await page.route('**/api/control/*', async route => {
+    given.push(route.request().url().split('/').pop()!)
+    await held
+    await route.fulfill({ json: { was: first, is: first } })
+  })
+  try {
+    await page.goto(server.url + '/#/nets')
+    const [promote, back] = ['Promote', 'Roll back'].map(name => page.locator('.control').getByRole('button', { name }))
+    await back.dblclick()
+    await promote.click()
+    await expect.poll(() => given).toEqual(['rollback', 'promote'])
+
+    let answer = (): void => {}
+    held = new Promise(go => { answer = go })
+    await promote.click()
+    await back.focus()
+    await page.keyboard.press('Enter')
+    await expect(back).toBeDisabled()
+    await expect(back).toBeFocused()
+    answer()
+    await back.click()
+    await expect.poll(() => given).toEqual(['rollback', 'promote', 'promote', 'rollback'])
+  } finally {
+    await server.stop()
+  }
 })

@@ -125,6 +125,7 @@ test('a loop serves its own page', async ({ page }) => {
   try {
     await page.goto(own.url)
     await expect(page.locator('.alive')).toContainText('running for')
+    await expect(page.locator('.alive').getByRole('status')).toHaveText('running') // what is read aloud does not change each second
     await expect(page.getByRole('region', { name: 'Trainer' })).toBeVisible()
     await expect(page.locator('.events li').first()).toBeVisible()
     await page.getByRole('link', { name: 'Games' }).click()

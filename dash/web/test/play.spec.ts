@@ -47,6 +47,34 @@ test('the net answers, and the keys alone do', async ({ page }) => {
   await expect(page.getByRole('alert')).toContainText('"Ke9"')
 })
 
+test('who types moves keeps the field while the net thinks', async ({ page }) => {
+  await page.goto(server.url + '/#/play')
+  await page.getByLabel('Strength').selectOption('nodes 400')
+  const typed = page.getByLabel('Move, such as')
+  await typed.fill('e4')
+  await page.keyboard.press('Enter')
+  await expect(page.locator('.now')).toContainText(/The built-in net.* plays 1…/)
+  await page.keyboard.type('Nf3')
+  await expect(typed).toHaveValue('Nf3')
+})
+
+test('a piece that is let go outside of the board is not carried on', async ({ page }) => {
+  await page.goto(server.url + '/#/play')
+  await expect(page.getByText('It is your turn.')).toBeVisible()
+  const middle = async (name: string): Promise<[number, number]> => {
+    const box = (await square(page, name).boundingBox())!
+    return [box.x + box.width / 2, box.y + box.height / 2]
+  }
+  await page.mouse.move(...await middle('e2'))
+  await page.mouse.down()
+  await page.mouse.move(1, 1)
+  await page.mouse.up()
+  for (const name of ['e3', 'e4', 'e5']) await page.mouse.move(...await middle(name))
+  await expect(page.locator('.ghost, .cells .target')).toHaveCount(0)
+  await square(page, 'e2').click()
+  await expect(page.locator('.cells .target')).toHaveCount(2)
+})
+
 test('a pawn becomes what is chosen', async ({ page }) => {
   await page.goto(at('8/P6k/8/8/8/8/8/K7[] w - - 0 1'))
   await square(page, 'a7').click()

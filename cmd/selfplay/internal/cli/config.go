@@ -28,7 +28,7 @@ type ConfigFlags struct {
 func (f *ConfigFlags) Add(c *cobra.Command) {
 	c.Flags().StringVar(&f.Preset, "preset", "laptop", strings.Join(configs.Presets(), ", ")+", unless the --config file names one")
 	c.Flags().StringVar(&f.file, "config", "", "YAML file over the preset, which its key preset may name")
-	c.Flags().StringVar(&f.variant, "variant", "crazyhouse", "crazyhouse or chess")
+	c.Flags().StringVar(&f.variant, "variant", "crazyhouse", "crazyhouse, or with the presets fairy, planes and tiny chess")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of every random choice")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "override one setting, key=value; may be repeated")
 }
@@ -41,17 +41,20 @@ func (f *ConfigFlags) AddOwn(c *cobra.Command) {
 }
 
 // LoadOwn builds the configuration of such a role. Settings that are the run's are
-// refused.
+// refused, whatever their values: they would do nothing.
 func (f *ConfigFlags) LoadOwn(c *cobra.Command) (configs.Config, error) {
-	base, err := configs.Preset("laptop")
+	cfg, err := configs.Preset("laptop")
 	if err != nil {
-		return base, err
+		return cfg, err
 	}
-	cfg := base
 	if err := f.Overlay(c, &cfg); err != nil {
 		return cfg, err
 	}
-	if shared := configs.SharedDifferences(base, cfg); len(shared) > 0 {
+	shared, err := configs.SharedGiven(f.text, f.file, os.Environ(), f.set)
+	if err != nil {
+		return cfg, err
+	}
+	if len(shared) > 0 {
 		return cfg, fmt.Errorf("%w: found %s, expected settings of this machine only: those of the run are given to its trainer", ErrUsage, strings.Join(shared, ", "))
 	}
 	return cfg, nil
