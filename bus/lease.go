@@ -166,16 +166,24 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 			return nil, cmp.Or(ctx.Err(), err)
 		case err != nil: // the holder cannot reach the server either, for all that is known
 			unchanged, tried = now, false
+		case tried && revision < seen: // a copy that is behind what this process wrote
 		case revision != seen:
 			seen, unchanged, tried = revision, now, false
 		}
 		ttl := b.leaseTTL()
 		// Servers without a majority are read, and not written.
 		if err == nil && !damaged && !tried && revision != 0 && !r.Released && now.Sub(unchanged) >= ttl*2/3 {
-			if revision, err := b.rewriteLease(ctx, r, revision); err != nil {
-				unchanged = now
-			} else {
-				seen, tried = revision, true
+			wrote, err := b.rewriteLease(ctx, r, revision)
+			switch {
+			case err == nil:
+				seen, tried = wrote, true
+				if least := time.Now().Add(-ttl * 2 / 3); unchanged.Before(least) {
+					unchanged = least // the holder has a third of its time from here on
+				}
+			case errors.Is(err, ErrConflict) || errors.Is(err, ErrUnavailable):
+				unchanged = time.Now()
+			default:
+				return nil, err
 			}
 			continue
 		}
@@ -197,6 +205,10 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 			pause.For(ctx, min(ttl/10, 100*time.Millisecond))
 			continue
 		}
+		left := ttl - now.Sub(unchanged)
+		if !tried && !damaged {
+			left = max(0, ttl*2/3-now.Sub(unchanged))
+		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -204,7 +216,7 @@ func (b *Bus) lease(ctx context.Context, role string, h Holder, former func(r Le
 			if !ok && ctx.Err() == nil {
 				return nil, errors.New("bus is closed")
 			}
-		case <-time.After(min(ttl/10, ttl-now.Sub(unchanged))): // so often that no outage goes unseen
+		case <-time.After(min(ttl/10, left)): // so often that no outage goes unseen
 		}
 	}
 }
@@ -373,7 +385,7 @@ func (l *Lease) renew(ctx context.Context) error {
 			return err
 		case err == nil && revision > l.revision && now.Fence == r.Fence && now.Instance == r.Instance && !now.Released:
 			l.record, l.revision = now, revision
-		case err == nil && revision <= l.revision && l.Held():
+		case err == nil && (revision == l.revision || revision < l.revision && l.Held()): // with a conflict the same one is of before
 			return fmt.Errorf("%w: a copy of the lease's record is behind", ErrUnavailable)
 		default:
 			l.end(true)

@@ -111,11 +111,11 @@ func (m *Mirror) lookForOlder(ctx context.Context) (bool, error) {
 	if m.calm--; m.calm > 0 {
 		return true, nil
 	}
-	m.calm = askOlder
 	c, err := m.source(ctx, Cursor{})
 	if err != nil {
-		return false, fmt.Errorf("mirror: %w", err)
+		return true, nil // it is asked again with the next step
 	}
+	m.calm = askOlder
 	if c.Before.Rows < without.Rows {
 		return false, m.forget()
 	}

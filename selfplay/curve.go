@@ -27,10 +27,9 @@ type Curve struct {
 	Passed  []PassedNet
 	Damaged int // lines that are not what was to be written
 
-	Replaced int // verdicts whose place later ones have taken
-
 	damage  error                // of the first
 	games   map[int]float64      // stored when a net was offered, by generation
+	told    []JudgedNet          // every verdict, those that others have replaced and those that came again too
 	reached map[string]PassedNet // of every net judged, by id: one that failed may be promoted
 }
 
@@ -122,12 +121,12 @@ func (c *Curve) Offer(o OfferedNet) {
 // that a net was judged, counts once. One on the same net against another incumbent takes its
 // place: the gate plays again when the current net was changed before a verdict took effect.
 func (c *Curve) Judge(j JudgedNet) {
+	c.told = append(c.told, j)
 	if n := len(c.Judged); n > 0 && j.Net != "" && c.Judged[n-1].Net == j.Net {
 		void := c.Judged[n-1]
 		if void.Incumbent == j.Incumbent {
 			return
 		}
-		c.Replaced++
 		c.Judged = c.Judged[: n-1 : n-1] // what is added copies it: others may have what was read
 		if last := len(c.Passed) - 1; void.Passed {
 			c.Passed = c.Passed[:last:last]

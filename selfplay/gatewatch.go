@@ -104,8 +104,8 @@ func (w *judgings) load(r *Run) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.before = c.Replaced // so that as many are told as those who have listened know of
-	w.keep(c.Judged)
+	w.before = 0
+	w.keep(c.told) // as they were told to those who listened
 }
 
 // keep keeps as many of the verdicts as an answer has, the newest. w.mu is held.

@@ -98,8 +98,13 @@ func (t *transcript) putFirst(m chess.Move) {
 	at := func(l infoLine) bool { return begins(t.legal(l.pv), m) }
 	switch i := slices.IndexFunc(t.lines, at); {
 	case i == 0:
-	case at(t.last):
+	case at(t.last) && t.multiPV == 1:
 		t.lines[0] = t.last
+	case at(t.last):
+		if i > 0 {
+			t.lines = slices.Delete(t.lines, i, i+1)
+		}
+		t.lines = slices.Insert(t.lines, 0, t.last)
 	case i > 0:
 		l := t.lines[i]
 		t.lines = slices.Insert(slices.Delete(t.lines, i, i+1), 0, l)

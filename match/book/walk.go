@@ -137,7 +137,7 @@ func (s *Settings) walk(ctx context.Context, number int, walker, judge game.Play
 			return Walk{}, fmt.Errorf("walker in %s: %w", line.Pos().FEN(), err)
 		}
 		if s.Moves.MultiPV > 1 && line.Pos().CountLegal() > 1 {
-			if asked++; len(res.Lines) == 0 {
+			if asked++; len(res.Lines) < 2 {
 				alone++
 			}
 		}

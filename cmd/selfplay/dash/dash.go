@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/dash"
 	"github.com/crazyhouse-rl/selfplay/internal/secret"
 	"github.com/crazyhouse-rl/selfplay/nets"
@@ -145,10 +146,29 @@ func (o *dashOptions) checkFlags(c *cobra.Command, dir string) error {
 	if err := cli.Needs(c.Flags(), "--page-token, or --nats and --run", o.token.Given(), server...); err != nil || !slices.ContainsFunc(server, c.Flags().Changed) {
 		return err
 	}
-	if _, err := o.bus.Configuration(c, dir); errors.Is(err, cli.ErrUsage) {
+	if _, err := o.settings(c, dir); errors.Is(err, cli.ErrUsage) {
 		return err
 	}
 	return nil
+}
+
+// settings are those of the run of a directory, with the flags that lead to its server. The
+// environment, which may be of another run, is left out.
+func (o *dashOptions) settings(c *cobra.Command, dir string) (configs.Config, error) {
+	cfg, found, err := selfplay.SavedConfig(dir)
+	if err == nil && !found {
+		err = fmt.Errorf("%s: found no run, expected the directory of one", dir)
+	}
+	if err == nil {
+		err = o.bus.Apply(c, &cfg)
+	}
+	if err != nil {
+		return cfg, err
+	}
+	if err := selfplay.Check(cfg); err != nil {
+		return cfg, fmt.Errorf("%w: %w", cli.ErrUsage, err)
+	}
+	return cfg, nil
 }
 
 // choose gives a change of the net the choice of the run: that of the run on a server, or
@@ -158,7 +178,7 @@ func (o *dashOptions) choose(c *cobra.Command, dir string, choice *selfplay.NetC
 		if choice != nil {
 			return change(choice)
 		}
-		cfg, err := o.bus.Configuration(c, dir)
+		cfg, err := o.settings(c, dir)
 		if err != nil {
 			return err
 		}

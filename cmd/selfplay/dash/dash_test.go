@@ -126,9 +126,13 @@ func TestChangeTakesFlags(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), cfg.YAML(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("SELFPLAY_BUS_URL", "nats://other:4222") // of another run
 	var o dashOptions
 	c := &cobra.Command{RunE: func(c *cobra.Command, _ []string) error { return o.choose(c, dir, nil)(t.Context(), nil) }}
 	o.bus.Add(c)
+	if cfg, err := o.settings(c, dir); err != nil || cfg.Bus.URL != "" {
+		t.Errorf("server %q, error %v, expected none", cfg.Bus.URL, err)
+	}
 	c.SetArgs([]string{"--creds", "file"})
 	c.SetErr(io.Discard)
 	c.SetOut(io.Discard)

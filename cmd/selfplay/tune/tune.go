@@ -64,7 +64,7 @@ With --screen each parameter, NAME or NAME=LOW:HIGH, has two levels; those of a
 switch are false and true. In every pair each is at one level for the one side, by
 chance, and at the other level for the other side. What the high level of each is
 worth comes out in Elo with its 95 % error, for all at once. If limits are nodes or
-depth, fewer than eight parameters have at most one pair for each different opening of
+depth, up to eight parameters have at most one pair for each different opening of
 the book, each further one doubles that: players would play the same games again.
 --book none has openings without end.
 
