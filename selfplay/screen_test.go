@@ -3,9 +3,11 @@ package selfplay
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
 // TestForgersDoNotStopAVerifier: games that one actor forges are excluded once an
@@ -94,23 +96,27 @@ func TestVerifierCatchesUp(t *testing.T) {
 	t.Parallel()
 	r, p := openPublisher(t, "run-local-0-0-000000", "run-local-0-0-000001")
 	in := answering(t, r)
-	store := func() {
+	stored := uint64(0)
+	store := func(games int) {
 		t.Helper()
-		if _, err := p.once(t.Context()); err != nil {
-			t.Fatal(err)
+		if n, err := p.once(t.Context()); n != games || err != nil {
+			t.Fatalf("published %d games, error %v; want %d", n, err, games)
 		}
-		if err := in.drain(t.Context()); err != nil {
-			t.Fatal(err)
+		// The server may not say at once that there is something to be stored.
+		for stored += uint64(games); in.buffer.Stats().Games < stored; pause.For(t.Context(), time.Millisecond) {
+			if err := in.drain(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	store()
+	store(2)
 	var source verifySource
 	for i, caughtUp := range []bool{false, false, true} {
 		if i == 2 {
 			if err := p.spool.add(encodedGame{id: "run-local-0-0-000002", data: shortGame(t, "run-local-0-0-000002")}); err != nil {
 				t.Fatal(err)
 			}
-			store()
+			store(1)
 		}
 		if _, err := source.next(t.Context(), r); err != nil || source.caughtUp != caughtUp {
 			t.Errorf("game %d: caught up %v, error %v, expected %v", i, source.caughtUp, err, caughtUp)
