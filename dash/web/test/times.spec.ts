@@ -50,4 +50,5 @@ test('a table that is renewed stays as it is scrolled, with the focus', async ({
   await expect(row).not.toHaveText((await row.textContent())!)
   expect(await region.evaluate(e => e.scrollLeft)).toBe(30)
   await expect(region).toBeFocused()
+  await page.unrouteAll({ behavior: 'ignoreErrors' }) // an answer may be on its way yet
 })
