@@ -29,6 +29,10 @@ type Stats struct {
 	Rejects uint64 // messages in the reject stream
 }
 
+// Stored reports whether every message is acknowledged, as far as is known: Pending may be
+// behind the stream for a moment, and AckFloor may stay below messages that were deleted.
+func (s *Stats) Stored() bool { return s.Pending == 0 && s.Unacked == 0 && s.AckFloor >= s.LastSeq }
+
 // Stats asks the server. Before the consumer exists, all games are pending. The error wraps
 // ErrDenied if the user may not know.
 func (b *Bus) Stats(ctx context.Context) (Stats, error) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/internal/await"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
@@ -256,7 +257,7 @@ func TestSearchesAreBoundedAndCancelled(t *testing.T) {
 				t.Errorf("%s: found an answer (%s), expected none", path, resp.Status)
 			}
 		}()
-		await(t, "the search begins", func() bool { return len(s.searches.room) == 1 })
+		await.True(t, "the search begins", func() bool { return len(s.searches.room) == 1 })
 		resp, err := post()
 		if err != nil {
 			t.Fatal(err)
@@ -270,7 +271,7 @@ func TestSearchesAreBoundedAndCancelled(t *testing.T) {
 		}
 		cancel()
 		<-gone
-		await(t, "the search ends", func() bool { return len(s.searches.room) == 0 })
+		await.True(t, "the search ends", func() bool { return len(s.searches.room) == 0 })
 	}
 }
 

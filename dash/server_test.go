@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/crazyhouse-rl/selfplay/internal/await"
 )
 
 func TestOnlyThePageIsAnswered(t *testing.T) {
@@ -166,15 +168,6 @@ func stream(t *testing.T, address string) (*bufio.Reader, io.Closer) {
 	return body, resp.Body
 }
 
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(4 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("four minutes have passed without: %s", what)
-		}
-	}
-}
-
 // A stream goes on with what changes, and ends when the browser has gone.
 func TestStream(t *testing.T) {
 	dir := trial(t)
@@ -191,7 +184,7 @@ func TestStream(t *testing.T) {
 		}
 	}
 	closer.Close()
-	await(t, "the stream ends", func() bool { return s.streams.Load() == 0 })
+	await.True(t, "the stream ends", func() bool { return s.streams.Load() == 0 })
 }
 
 func TestStreamsAreBounded(t *testing.T) {
@@ -219,7 +212,7 @@ func TestSlowClientsAreDropped(t *testing.T) {
 	if _, err := io.WriteString(c, "GET /api/stream HTTP/1.1\r\nHost: "+address+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the stream begins", func() bool { return s.streams.Load() == 1 })
+	await.True(t, "the stream begins", func() bool { return s.streams.Load() == 1 })
 	body, closer := stream(t, address)
 	defer closer.Close()
 	ended := make(chan struct{})
@@ -227,7 +220,7 @@ func TestSlowClientsAreDropped(t *testing.T) {
 		defer close(ended)
 		_, _ = io.Copy(io.Discard, body) // until the test ends
 	}()
-	await(t, "the slow client is dropped", func() bool { return s.streams.Load() == 1 })
+	await.True(t, "the slow client is dropped", func() bool { return s.streams.Load() == 1 })
 	select {
 	case <-ended:
 		t.Error("the client that reads was dropped, the slow one was not")

@@ -19,7 +19,7 @@
 // A position serves for training unless its move was drawn, it is too early in
 // the game, the side to move is in check, the game is as good as decided, the
 // position is not quiet, or it came before. How quiet a position is only a
-// [Quieter] says.
+// [search.Quieter] says.
 //
 // # Files
 //

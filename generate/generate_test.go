@@ -302,7 +302,7 @@ func (b broken) Search(ctx context.Context, line *chess.Line, lim search.Limits)
 
 // Quiet keeps the games those of the player.
 func (b broken) Quiet(line *chess.Line) (static, settled search.Score) {
-	return b.Player.(Quieter).Quiet(line)
+	return b.Player.(search.Quieter).Quiet(line)
 }
 
 func TestPlayerThatFails(t *testing.T) {

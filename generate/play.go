@@ -13,13 +13,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
-// Quieter is a player that says how quiet a position is: its static
-// evaluation and what quiescence search makes of it, in centipawns from the side
-// to move, which is not in check.
-type Quieter interface {
-	Quiet(line *chess.Line) (static, settled search.Score)
-}
-
 // worker plays games, one after the other.
 type worker struct {
 	cfg    *Config
@@ -147,7 +140,7 @@ func (w *worker) move(ctx context.Context, c *contest, ply int, mover chess.Colo
 
 // unquiet asks the player how quiet a position is, if that matters.
 func (w *worker) unquiet(line *chess.Line, ply int) bool {
-	q, ok := w.player.(Quieter)
+	q, ok := w.player.(search.Quieter)
 	if !ok || ply < w.cfg.WriteMinPly || line.Pos().InCheck() {
 		return false
 	}

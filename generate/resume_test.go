@@ -35,7 +35,7 @@ func (c counted) Search(ctx context.Context, line *chess.Line, lim search.Limits
 
 // Quiet keeps the games those of the player.
 func (c counted) Quiet(line *chess.Line) (static, settled search.Score) {
-	return c.Player.(Quieter).Quiet(line)
+	return c.Player.(search.Quieter).Quiet(line)
 }
 
 // stopAfter runs until so many searches were made.

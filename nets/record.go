@@ -43,9 +43,9 @@ type Record struct {
 	Spread     int    `json:"spread_s"`   // seconds over which those who play spread their fetching of the net, 0 to 3600
 }
 
-// Back reports whether the record goes back to an older net, which those who play refuse
+// back reports whether the record goes back to an older net, which those who play refuse
 // in a record that publishes one.
-func (r Record) Back() bool { return r.Action == Rollback || r.Action == Withdraw }
+func (r Record) back() bool { return r.Action == Rollback || r.Action == Withdraw }
 
 // Validate reports what is wrong with a record. Its error wraps ErrRecord and names
 // the key.
@@ -58,9 +58,9 @@ func (r Record) Validate() error {
 		return wrong("schema", r.Schema, fmt.Sprintf("%d in a record that says more than a net's id", RecordSchema))
 	case r.Schema != 0 && r.Schema != RecordSchema:
 		return wrong("schema", r.Schema, fmt.Sprint(RecordSchema))
-	case r.Action != Publish && r.Action != Promote && !r.Back():
+	case r.Action != Publish && r.Action != Promote && !r.back():
 		return wrong("action", fmt.Sprintf("%.80q", r.Action), strings.Join([]string{Publish, Promote, Rollback, Withdraw}, ", "))
-	case r.Net == "" && !r.Back():
+	case r.Net == "" && !r.back():
 		return wrong("net", "nothing", "an id in a record of action "+r.Action)
 	case r.Net == "" && r.Generation != 0, r.Generation < 0:
 		return wrong("generation", r.Generation, "0 without a net, else 0 or more")

@@ -43,7 +43,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		t.Errorf("found %s, expected the bare id", bare)
 	}
 	for action, back := range map[string]bool{Publish: false, Promote: false, Rollback: true, Withdraw: true} {
-		if got := (Record{Action: action}).Back(); got != back {
+		if got := (Record{Action: action}).back(); got != back {
 			t.Errorf("%s: found Back %v, expected %v", action, got, back)
 		}
 	}

@@ -17,15 +17,10 @@ type limited struct {
 	report func(search.Info)
 }
 
-// quieter is a player that says how quiet a position is; see generate.Quieter.
-type quieter interface {
-	Quiet(line *chess.Line) (static, settled search.Score)
-}
-
-// limitedQuieter is a limited player of which the full one is a quieter.
+// limitedQuieter is a limited player of which the full one is a search.Quieter.
 type limitedQuieter struct {
 	*limited
-	quieter
+	search.Quieter
 }
 
 // Weaken returns a player that plays as p does below its full strength. Equal seeds
@@ -33,7 +28,7 @@ type limitedQuieter struct {
 // does.
 func Weaken(p Own, l strength.Limit, seed uint64) Own {
 	weak := &limited{Own: p, limit: l, seed: seed}
-	if q, ok := p.(quieter); ok {
+	if q, ok := p.(search.Quieter); ok {
 		return limitedQuieter{weak, q}
 	}
 	return weak

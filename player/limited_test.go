@@ -71,7 +71,7 @@ func TestQuietWhenLimited(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Close()
-			q, ok := p.(quieter)
+			q, ok := p.(search.Quieter)
 			if ok != tc.quiet {
 				t.Fatalf("%s: says how quiet a position is: %v, expected %v", text, ok, tc.quiet)
 			}

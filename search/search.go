@@ -234,3 +234,9 @@ type RootLine struct {
 	Bound Bound        // what Score says about the value
 	PV    []chess.Move // PV[0] is the root move
 }
+
+// Quieter is a player that says how quiet a position is: its static evaluation and what
+// quiescence search makes of it, in centipawns from the side to move, which is not in check.
+type Quieter interface {
+	Quiet(line *chess.Line) (static, settled Score)
+}

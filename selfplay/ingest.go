@@ -18,6 +18,7 @@ const (
 	ingestWait  = 500 * time.Millisecond // for the first game of a batch
 	ingestRetry = time.Second            // after the bus failed
 	drainWait   = 5 * time.Second        // for a game that is known to be there
+	idleWait    = time.Second            // for one that may be
 
 	maxExcludedWhy = 120 // bytes of a reason for quarantine in an announcement
 )
@@ -98,10 +99,14 @@ func (in *ingester) drain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if st.Pending == 0 && st.Unacked == 0 {
+		if st.Stored() {
 			return nil
 		}
-		if _, err := in.once(ctx, drainWait); err != nil {
+		wait, idle := drainWait, st.Pending == 0 && st.Unacked == 0
+		if idle { // the count is behind the stream, or the newest messages were deleted
+			wait = idleWait
+		}
+		if n, err := in.once(ctx, wait); err != nil || idle && n == 0 {
 			return err
 		}
 	}

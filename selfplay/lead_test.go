@@ -13,19 +13,8 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/await"
 )
-
-// await waits until something is so.
-func await(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for late := time.After(patience); !so(); {
-		select {
-		case <-late:
-			t.Fatalf("waited %v in vain: %s", patience, what)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
 
 // The settings of a trainer that waits are not the run's, nor are its sizes, before it takes
 // over.
@@ -60,7 +49,7 @@ func TestSettingsOfWaitingTrainer(t *testing.T) {
 		return said.Actor.Nodes
 	}
 	stopFirst := work(first)
-	await(t, "the first trainer has the lease", func() bool {
+	await.True(t, "the first trainer has the lease", func() bool {
 		l, err := first.bus.ReadLease(t.Context(), trainerLease)
 		return err == nil && l.PID == os.Getpid()
 	})
@@ -100,13 +89,13 @@ func TestSettingsOfWaitingTrainer(t *testing.T) {
 		t.Errorf("events %v, expected none of a shared setting, which does nothing yet", said)
 	}
 	stopSecond := work(second)
-	await(t, "the second trainer waits", func() bool { return strings.HasPrefix(second.Status().Roles[roleTrainer].State, "waiting: ") })
+	await.True(t, "the second trainer waits", func() bool { return strings.HasPrefix(second.Status().Roles[roleTrainer].State, "waiting: ") })
 	st, err := first.bus.Stats(t.Context())
 	if got := nodes(); err != nil || got != cfg.Actor.Nodes || st.MaxBytes != cfg.Bus.MaxBytes {
 		t.Errorf("beside a trainer that waits: %d nodes, %d bytes, error %v, expected %d and %d", got, st.MaxBytes, err, cfg.Actor.Nodes, cfg.Bus.MaxBytes)
 	}
 	stopFirst()
-	await(t, "the settings of the second trainer are the run's", func() bool { return nodes() == own.Actor.Nodes })
+	await.True(t, "the settings of the second trainer are the run's", func() bool { return nodes() == own.Actor.Nodes })
 	if st, err := first.bus.Stats(t.Context()); err != nil || st.MaxBytes != own.Bus.MaxBytes {
 		t.Errorf("once it has taken over: room for %d bytes, error %v, expected %d", st.MaxBytes, err, own.Bus.MaxBytes)
 	}

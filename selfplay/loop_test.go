@@ -15,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
+	"github.com/crazyhouse-rl/selfplay/internal/await"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/match/book"
 	"github.com/crazyhouse-rl/selfplay/nets"
@@ -22,7 +23,7 @@ import (
 )
 
 // patience is how long a loop may take on a busy machine to get where it is sent.
-const patience = 5 * time.Minute
+const patience = await.Patience
 
 // smallConfig is the tiny preset made smaller still: a net after a few hundred
 // positions, whose weights are written and read in little time.

@@ -214,7 +214,7 @@ func (r *Run) storeUnsigned(ctx context.Context) error {
 // storeAll stores every game that is on the bus.
 func (r *Run) storeAll(ctx context.Context) error {
 	st, err := r.bus.Stats(ctx)
-	if err != nil || st.Pending == 0 && st.Unacked == 0 {
+	if err != nil || st.Stored() {
 		return err
 	}
 	in, err := openIngester(r)

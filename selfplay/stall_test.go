@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/internal/await"
 )
 
 // A stage is stuck when work waits and nothing comes out, and calm when none waits.
@@ -139,7 +140,7 @@ func TestStoppedRefereeIsNotStuck(t *testing.T) {
 		_, err := j.judgeNewest(ctx)
 		stopped <- err
 	}()
-	await(t, "a pair of the match is played", func() bool { return r.Status().Gate.Of > 0 })
+	await.True(t, "a pair of the match is played", func() bool { return r.Status().Gate.Of > 0 })
 	cancel()
 	group.Wait()
 	if err := <-stopped; !errors.Is(err, context.Canceled) {

@@ -119,6 +119,7 @@ var group = map[string]int{
 	"scripts/splitnet": 13,
 
 	"internal/allocator":   1,
+	"internal/await":       0,
 	"internal/chaos":       12,
 	"internal/chaos/fault": 10,
 	"internal/bounded":     0,

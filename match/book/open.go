@@ -23,9 +23,12 @@ func Open(name string, v *chess.Variant, o Options) (*Book, error) {
 	return b, nil
 }
 
+// IsDefault reports whether Open takes a name for the program's own book: "" or "default".
+func IsDefault(name string) bool { return name == "" || name == "default" }
+
 // Text returns the text of the book that Open reads, unpacked.
 func Text(name string, v *chess.Variant) ([]byte, error) {
-	if name == "" || name == "default" {
+	if IsDefault(name) {
 		if !HasDefault(v) {
 			return nil, noDefault(v)
 		}

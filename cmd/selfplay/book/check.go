@@ -77,7 +77,7 @@ func checkBook(ctx context.Context, w, stderr io.Writer, name string, o bookChec
 	if err != nil {
 		return err
 	}
-	if o.record && (isDefault(name) || o.games == 0) {
+	if o.record && (book.IsDefault(name) || o.games == 0) {
 		return fmt.Errorf("%w: --record needs --games and FILE: the manifest of the program's own book cannot be written", cli.ErrUsage)
 	}
 	b, err := book.Open(name, v, book.Options{Plies: o.plies})
@@ -124,12 +124,9 @@ func checkBook(ctx context.Context, w, stderr io.Writer, name string, o bookChec
 	return durable.WriteFile(name+".json", text)
 }
 
-// isDefault reports whether a name stands for the program's own book.
-func isDefault(name string) bool { return name == "" || name == "default" }
-
 // bookManifest returns the manifest of a book, nil if it has none.
 func bookManifest(name string, v *chess.Variant) (*book.Manifest, error) {
-	if isDefault(name) {
+	if book.IsDefault(name) {
 		_, m, err := book.Default(v)
 		return m, err
 	}

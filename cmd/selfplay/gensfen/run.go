@@ -86,7 +86,7 @@ func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *g
 	if self.Spec.Search == player.XBoard && o.random.MultiPV > 1 && o.random.Count > 0 {
 		return fmt.Errorf("%w: --random-multi-pv: found %d with an engine of CECP, which reports one line, expected 0 or another player", cli.ErrUsage, o.random.MultiPV)
 	}
-	if self.Spec.Search != player.AlphaBeta { // the only one that is a generate.Quieter
+	if self.Spec.Search != player.AlphaBeta { // the only one that is a search.Quieter
 		fmt.Fprintf(stderr, "%s does not tell how quiet positions are: --eval-diff-limit is not applied, consider --smart-fen-skipping\n", self.Name)
 	}
 	return nil

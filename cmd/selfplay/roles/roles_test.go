@@ -12,24 +12,10 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/await"
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
-
-// patience is how long roles may take on a busy machine to get where they are sent.
-const patience = 5 * time.Minute
-
-// await waits until something is so.
-func await(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for late := time.After(patience); !so(); {
-		select {
-		case <-late:
-			t.Fatalf("waited %v in vain: %s", patience, what)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
 
 // The help of gate says how many games it plays without --workers: as many as the machine's
 // setting says, and without one as the preset does.
@@ -82,10 +68,10 @@ func TestGamesOfActorThatBeginsAgain(t *testing.T) {
 		out, stderr, code := run(t, "actor", "--nats", cfg.Bus.URL, "--run", "zh", "--dir", dir, "--workers", "1", "--set", "actor.spool_max_games=2", "--games", "4")
 		ended <- fmt.Sprintf("exit %d, error %q, output\n%s", code, stderr, out)
 	}()
-	await(t, "the spool is full", func() bool { return len(spooled()) == 2 }) // nobody stores games yet
+	await.True(t, "the spool is full", func() bool { return len(spooled()) == 2 }) // nobody stores games yet
 	cfg.Actor.MaxPlies--
 	settle()
-	await(t, "the actor begins again", func() bool {
+	await.True(t, "the actor begins again", func() bool {
 		text, err := os.ReadFile(filepath.Join(dir, "events.jsonl"))
 		return err == nil && strings.Contains(string(text), "settings have changed")
 	})
@@ -100,7 +86,7 @@ func TestGamesOfActorThatBeginsAgain(t *testing.T) {
 	var said string
 	select {
 	case said = <-ended:
-	case <-time.After(patience):
+	case <-time.After(await.Patience):
 		t.Fatal("the actor does not end")
 	}
 	cancel()

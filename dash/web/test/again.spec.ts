@@ -2,18 +2,10 @@
 // look for a game, begin at an address.
 
 import { expect, test, type Page } from '@playwright/test'
-import { fixedRun, run, scratch, serve, type Served } from './program'
+import { run, scratch, serve, serveFixedRun } from './program'
 
 const home = scratch()
-let server: Served
-
-test.beforeAll(async () => {
-  server = await serve('dash', fixedRun(home.dir), '--listen', '127.0.0.1:0')
-})
-test.afterAll(async () => {
-  await server?.stop()
-  home.remove()
-})
+const server = serveFixedRun(home)
 
 // hide tells a page that it is not seen, or seen again.
 async function hide(page: Page, hidden: boolean): Promise<void> {

@@ -1,18 +1,9 @@
 // Analyse: positions and games of one's own, by the built-in net.
 
 import { expect, test } from '@playwright/test'
-import { fixedRun, scratch, serve, type Served } from './program'
+import { scratch, serveFixedRun } from './program'
 
-const home = scratch()
-let server: Served
-
-test.beforeAll(async () => {
-  server = await serve('dash', fixedRun(home.dir), '--listen', '127.0.0.1:0')
-})
-test.afterAll(async () => {
-  await server?.stop()
-  home.remove()
-})
+const server = serveFixedRun(scratch())
 
 test('a game is stepped through, searched and drawn as inputs', async ({ page }) => {
   await page.goto(server.url + '/#/analyse')

@@ -1,18 +1,9 @@
 // Play: games against the built-in net, as the files of the fixed run's nets are not there.
 
 import { expect, test, type Page } from '@playwright/test'
-import { fixedRun, scratch, serve, type Served } from './program'
+import { scratch, serveFixedRun } from './program'
 
-const home = scratch()
-let server: Served
-
-test.beforeAll(async () => {
-  server = await serve('dash', fixedRun(home.dir), '--listen', '127.0.0.1:0')
-})
-test.afterAll(async () => {
-  await server?.stop()
-  home.remove()
-})
+const server = serveFixedRun(scratch())
 
 const at = (fen: string): string => server.url + '/#/play/' + encodeURIComponent(fen)
 const fen = (page: Page) => page.getByLabel('FEN', { exact: true })

@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { test } from '@playwright/test'
 
 export const binary = fileURLToPath(new URL('../../../bin/selfplay', import.meta.url))
 
@@ -63,6 +64,23 @@ export function fixedRun(to: string): string {
   cpSync(fileURLToPath(new URL('run', import.meta.url)), dir, { recursive: true })
   readdirSync(join(dir, 'gate')).sort().forEach((name, i) => utimesSync(join(dir, 'gate', name), 1_790_000_000 + i, 1_790_000_000 + i))
   return dir
+}
+
+// serveFixedRun serves the fixed run in a directory to all tests of the file that calls it.
+export function serveFixedRun(home: ReturnType<typeof scratch>): { readonly url: string } {
+  let server: Served | undefined
+  test.beforeAll(async () => {
+    server = await serve('dash', fixedRun(home.dir), '--listen', '127.0.0.1:0')
+  })
+  test.afterAll(async () => {
+    await server?.stop()
+    home.remove()
+  })
+  return {
+    get url() {
+      return server!.url
+    },
+  }
 }
 
 // fixedComparison is the directory of a small comparison that is over.

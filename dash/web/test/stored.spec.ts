@@ -3,19 +3,11 @@
 
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { expect, test, type Page } from '@playwright/test'
-import { fixedRun, scratch, serve, type Served } from './program'
+import { fixedRun, scratch, serve, serveFixedRun } from './program'
 
 const home = scratch()
 const segment = () => home.dir + '/tiny/replay/00000001.seg'
-let server: Served
-
-test.beforeAll(async () => {
-  server = await serve('dash', fixedRun(home.dir), '--listen', '127.0.0.1:0')
-})
-test.afterAll(async () => {
-  await server?.stop()
-  home.remove()
-})
+const server = serveFixedRun(home)
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 

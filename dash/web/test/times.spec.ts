@@ -1,18 +1,9 @@
 // What changes with time alone: times of a day, and tables that are renewed.
 
 import { expect, test } from '@playwright/test'
-import { fixedRun, scratch, serve, type Served } from './program'
+import { scratch, serveFixedRun } from './program'
 
-const home = scratch()
-let server: Served
-
-test.beforeAll(async () => {
-  server = await serve('dash', fixedRun(home.dir), '--listen', '127.0.0.1:0')
-})
-test.afterAll(async () => {
-  await server?.stop()
-  home.remove()
-})
+const server = serveFixedRun(scratch())
 
 test.describe('where the run began after midnight', () => {
   test.use({ locale: 'en-US', timezoneId: 'America/Phoenix' })
