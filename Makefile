@@ -102,7 +102,7 @@ arm64: build
 	$(GO) test -C kernel/gen ./arm64
 	GOARCH=arm64 $(GO) test -run TestBest -exec "qemu-aarch64 -cpu max" ./kernel -args -level dotprod
 	GOARCH=arm64 $(GO) test -run TestBest -exec "qemu-aarch64 -cpu cortex-a72" ./kernel -args -level neon
-	GOARCH=arm64 $(GO) test -short -timeout 30m -exec "qemu-aarch64 -cpu max" ./kernel ./nnue/...
+	GOARCH=arm64 $(GO) test -short -timeout 30m -exec "qemu-aarch64 -cpu max" ./kernel ./nnue/... ./planes/native
 	GOARCH=arm64 $(GO) test -short -timeout 30m -exec "qemu-aarch64 -cpu cortex-a72" -skip 'TestReplay$$' ./kernel ./nnue
 	GOARCH=arm64 $(GO) build -o $(BIN)-arm64 ./cmd/selfplay
 	want=$$($(BIN) bench | grep nodes) && got=$$(qemu-aarch64 $(BIN)-arm64 bench | grep nodes) && \

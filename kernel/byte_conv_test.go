@@ -137,10 +137,12 @@ func TestByteConvDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkByteConv(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
 	q := Quantise(0, 1)
 	for _, s := range []convShape{{64, 64, 3, false}, {48, 48, 3, false}} {
-		c := NewByteConv(make([]float32, s.out*s.in*9), nil, s.out, s.in, s.size, q)
+		c := NewByteConv(randomFloats(r, s.out*s.in*9), nil, s.out, s.in, s.size, q)
 		dst, src, space := NewFloatImages(1, s.out, 1), NewByteImages(1, s.in, 1, q), new(ByteSpace)
+		src.Set(randomImages(r, 1, s.in, s.in, 1, randomFloats), 1) // plain Go skips zeros
 		b.Run(fmt.Sprint(s), func(b *testing.B) {
 			benchEveryLevel(b, func(b *testing.B) {
 				for b.Loop() {

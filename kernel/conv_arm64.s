@@ -1301,3 +1301,370 @@ first:
 	SUBS   $1, R5
 	BNE    half
 	RET
+
+// func winogradInputNEON(dst *float32, part int, src *float32, square, row, blocks int)
+TEXT ·winogradInputNEON(SB), NOSPLIT, $0-48
+	MOVD   src+16(FP), R0
+	MOVD   dst+0(FP), R1
+	MOVD   square+24(FP), R2
+	MOVD   row+32(FP), R3
+	MOVD   part+8(FP), R5
+	MOVD   blocks+40(FP), R6
+	MOVD   R3, R4
+	SUB    R2, R4
+	SUB    R2, R4
+	SUB    R2, R4
+	MOVD   $4, R9
+rows:
+	MOVD   $4, R10
+across:
+	MOVD   R6, R11
+channels:
+	MOVD   R0, R7
+	MOVD   R1, R8
+	VLD1.P (R7)(R2), [V0.B16, V1.B16]
+	VLD1.P (R7)(R2), [V2.B16, V3.B16]
+	VLD1.P (R7)(R2), [V4.B16, V5.B16]
+	VLD1.P (R7)(R4), [V6.B16, V7.B16]
+	VLD1.P (R7)(R2), [V8.B16, V9.B16]
+	VLD1.P (R7)(R2), [V10.B16, V11.B16]
+	VLD1.P (R7)(R2), [V12.B16, V13.B16]
+	VLD1.P (R7)(R4), [V14.B16, V15.B16]
+	VLD1.P (R7)(R2), [V16.B16, V17.B16]
+	VLD1.P (R7)(R2), [V18.B16, V19.B16]
+	VLD1.P (R7)(R2), [V20.B16, V21.B16]
+	VLD1.P (R7)(R4), [V22.B16, V23.B16]
+	WORD   $0x4eb0d400 // fsub v0.4s, v0.4s, v16.4s
+	WORD   $0x4eb1d421 // fsub v1.4s, v1.4s, v17.4s
+	WORD   $0x4eb2d442 // fsub v2.4s, v2.4s, v18.4s
+	WORD   $0x4eb3d463 // fsub v3.4s, v3.4s, v19.4s
+	WORD   $0x4eb4d484 // fsub v4.4s, v4.4s, v20.4s
+	WORD   $0x4eb5d4a5 // fsub v5.4s, v5.4s, v21.4s
+	WORD   $0x4eb6d4c6 // fsub v6.4s, v6.4s, v22.4s
+	WORD   $0x4eb7d4e7 // fsub v7.4s, v7.4s, v23.4s
+	WORD   $0x4ea4d418 // fsub v24.4s, v0.4s, v4.4s
+	WORD   $0x4ea5d439 // fsub v25.4s, v1.4s, v5.4s
+	WORD   $0x4e24d45a // fadd v26.4s, v2.4s, v4.4s
+	WORD   $0x4e25d47b // fadd v27.4s, v3.4s, v5.4s
+	WORD   $0x4ea2d49c // fsub v28.4s, v4.4s, v2.4s
+	WORD   $0x4ea3d4bd // fsub v29.4s, v5.4s, v3.4s
+	WORD   $0x4ea6d45e // fsub v30.4s, v2.4s, v6.4s
+	WORD   $0x4ea7d47f // fsub v31.4s, v3.4s, v7.4s
+	VST1.P [V24.B16, V25.B16], (R8)(R5)
+	VST1.P [V26.B16, V27.B16], (R8)(R5)
+	VST1.P [V28.B16, V29.B16], (R8)(R5)
+	VST1.P [V30.B16, V31.B16], (R8)(R5)
+	WORD   $0x4e30d500 // fadd v0.4s, v8.4s, v16.4s
+	WORD   $0x4e31d521 // fadd v1.4s, v9.4s, v17.4s
+	WORD   $0x4e32d542 // fadd v2.4s, v10.4s, v18.4s
+	WORD   $0x4e33d563 // fadd v3.4s, v11.4s, v19.4s
+	WORD   $0x4e34d584 // fadd v4.4s, v12.4s, v20.4s
+	WORD   $0x4e35d5a5 // fadd v5.4s, v13.4s, v21.4s
+	WORD   $0x4e36d5c6 // fadd v6.4s, v14.4s, v22.4s
+	WORD   $0x4e37d5e7 // fadd v7.4s, v15.4s, v23.4s
+	WORD   $0x4ea4d418 // fsub v24.4s, v0.4s, v4.4s
+	WORD   $0x4ea5d439 // fsub v25.4s, v1.4s, v5.4s
+	WORD   $0x4e24d45a // fadd v26.4s, v2.4s, v4.4s
+	WORD   $0x4e25d47b // fadd v27.4s, v3.4s, v5.4s
+	WORD   $0x4ea2d49c // fsub v28.4s, v4.4s, v2.4s
+	WORD   $0x4ea3d4bd // fsub v29.4s, v5.4s, v3.4s
+	WORD   $0x4ea6d45e // fsub v30.4s, v2.4s, v6.4s
+	WORD   $0x4ea7d47f // fsub v31.4s, v3.4s, v7.4s
+	VST1.P [V24.B16, V25.B16], (R8)(R5)
+	VST1.P [V26.B16, V27.B16], (R8)(R5)
+	VST1.P [V28.B16, V29.B16], (R8)(R5)
+	VST1.P [V30.B16, V31.B16], (R8)(R5)
+	WORD   $0x4ea8d600 // fsub v0.4s, v16.4s, v8.4s
+	WORD   $0x4ea9d621 // fsub v1.4s, v17.4s, v9.4s
+	WORD   $0x4eaad642 // fsub v2.4s, v18.4s, v10.4s
+	WORD   $0x4eabd663 // fsub v3.4s, v19.4s, v11.4s
+	WORD   $0x4eacd684 // fsub v4.4s, v20.4s, v12.4s
+	WORD   $0x4eadd6a5 // fsub v5.4s, v21.4s, v13.4s
+	WORD   $0x4eaed6c6 // fsub v6.4s, v22.4s, v14.4s
+	WORD   $0x4eafd6e7 // fsub v7.4s, v23.4s, v15.4s
+	WORD   $0x4ea4d418 // fsub v24.4s, v0.4s, v4.4s
+	WORD   $0x4ea5d439 // fsub v25.4s, v1.4s, v5.4s
+	WORD   $0x4e24d45a // fadd v26.4s, v2.4s, v4.4s
+	WORD   $0x4e25d47b // fadd v27.4s, v3.4s, v5.4s
+	WORD   $0x4ea2d49c // fsub v28.4s, v4.4s, v2.4s
+	WORD   $0x4ea3d4bd // fsub v29.4s, v5.4s, v3.4s
+	WORD   $0x4ea6d45e // fsub v30.4s, v2.4s, v6.4s
+	WORD   $0x4ea7d47f // fsub v31.4s, v3.4s, v7.4s
+	VST1.P [V24.B16, V25.B16], (R8)(R5)
+	VST1.P [V26.B16, V27.B16], (R8)(R5)
+	VST1.P [V28.B16, V29.B16], (R8)(R5)
+	VST1.P [V30.B16, V31.B16], (R8)(R5)
+	VLD1.P (R7)(R2), [V16.B16, V17.B16]
+	VLD1.P (R7)(R2), [V18.B16, V19.B16]
+	VLD1.P (R7)(R2), [V20.B16, V21.B16]
+	VLD1.P (R7)(R4), [V22.B16, V23.B16]
+	WORD   $0x4eb0d500 // fsub v0.4s, v8.4s, v16.4s
+	WORD   $0x4eb1d521 // fsub v1.4s, v9.4s, v17.4s
+	WORD   $0x4eb2d542 // fsub v2.4s, v10.4s, v18.4s
+	WORD   $0x4eb3d563 // fsub v3.4s, v11.4s, v19.4s
+	WORD   $0x4eb4d584 // fsub v4.4s, v12.4s, v20.4s
+	WORD   $0x4eb5d5a5 // fsub v5.4s, v13.4s, v21.4s
+	WORD   $0x4eb6d5c6 // fsub v6.4s, v14.4s, v22.4s
+	WORD   $0x4eb7d5e7 // fsub v7.4s, v15.4s, v23.4s
+	WORD   $0x4ea4d418 // fsub v24.4s, v0.4s, v4.4s
+	WORD   $0x4ea5d439 // fsub v25.4s, v1.4s, v5.4s
+	WORD   $0x4e24d45a // fadd v26.4s, v2.4s, v4.4s
+	WORD   $0x4e25d47b // fadd v27.4s, v3.4s, v5.4s
+	WORD   $0x4ea2d49c // fsub v28.4s, v4.4s, v2.4s
+	WORD   $0x4ea3d4bd // fsub v29.4s, v5.4s, v3.4s
+	WORD   $0x4ea6d45e // fsub v30.4s, v2.4s, v6.4s
+	WORD   $0x4ea7d47f // fsub v31.4s, v3.4s, v7.4s
+	VST1.P [V24.B16, V25.B16], (R8)(R5)
+	VST1.P [V26.B16, V27.B16], (R8)(R5)
+	VST1.P [V28.B16, V29.B16], (R8)(R5)
+	VST1.P [V30.B16, V31.B16], (R8)(R5)
+	ADD    $32, R0
+	ADD    $32, R1
+	SUBS   $1, R11
+	BNE    channels
+	ADD    R2, R0
+	SUBS   $1, R10
+	BNE    across
+	SUB    R2<<3, R0
+	ADD    R3<<1, R0
+	SUBS   $1, R9
+	BNE    rows
+	RET
+
+// func winogradOutputNEON(dst *float32, square, row int, src *float32, part int, bias, add *float32, low, high float32, blocks int)
+TEXT ·winogradOutputNEON(SB), NOSPLIT, $0-72
+	MOVD   dst+0(FP), R0
+	MOVD   src+24(FP), R1
+	MOVD   square+8(FP), R2
+	MOVD   row+16(FP), R3
+	MOVD   part+32(FP), R5
+	MOVD   blocks+64(FP), R6
+	MOVD   R3, R4
+	SUB    R2, R4
+	MOVD   add+48(FP), R10
+	SUB    R0, R10, R11
+	FMOVS  low+56(FP), F24
+	VDUP   V24.S[0], V24.S4
+	FMOVS  high+60(FP), F25
+	VDUP   V25.S[0], V25.S4
+	MOVD   $4, R12
+rows:
+	MOVD   $4, R13
+across:
+	MOVD   bias+40(FP), R9
+	MOVD   R6, R14
+channels:
+	MOVD   R0, R7
+	MOVD   R1, R8
+	VLD1.P (R8)(R5), [V0.B16, V1.B16]
+	VLD1.P (R8)(R5), [V2.B16, V3.B16]
+	VLD1.P (R8)(R5), [V4.B16, V5.B16]
+	VLD1.P (R8)(R5), [V6.B16, V7.B16]
+	VLD1.P (R8)(R5), [V8.B16, V9.B16]
+	VLD1.P (R8)(R5), [V10.B16, V11.B16]
+	VLD1.P (R8)(R5), [V12.B16, V13.B16]
+	VLD1.P (R8)(R5), [V14.B16, V15.B16]
+	WORD   $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD   $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+	WORD   $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	WORD   $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	WORD   $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD   $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD   $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
+	WORD   $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
+	VLD1.P (R8)(R5), [V16.B16, V17.B16]
+	VLD1.P (R8)(R5), [V18.B16, V19.B16]
+	VLD1.P (R8)(R5), [V20.B16, V21.B16]
+	VLD1.P (R8)(R5), [V22.B16, V23.B16]
+	WORD   $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	WORD   $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
+	WORD   $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	WORD   $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	WORD   $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
+	WORD   $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
+	WORD   $0x4e36d4c6 // fadd v6.4s, v6.4s, v22.4s
+	WORD   $0x4e37d4e7 // fadd v7.4s, v7.4s, v23.4s
+	WORD   $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
+	WORD   $0x4eb1d529 // fsub v9.4s, v9.4s, v17.4s
+	WORD   $0x4eb2d54a // fsub v10.4s, v10.4s, v18.4s
+	WORD   $0x4eb3d56b // fsub v11.4s, v11.4s, v19.4s
+	WORD   $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
+	WORD   $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
+	WORD   $0x4eb6d5ce // fsub v14.4s, v14.4s, v22.4s
+	WORD   $0x4eb7d5ef // fsub v15.4s, v15.4s, v23.4s
+	VLD1.P (R8)(R5), [V16.B16, V17.B16]
+	VLD1.P (R8)(R5), [V18.B16, V19.B16]
+	VLD1.P (R8)(R5), [V20.B16, V21.B16]
+	VLD1.P (R8)(R5), [V22.B16, V23.B16]
+	WORD   $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
+	WORD   $0x4eb1d529 // fsub v9.4s, v9.4s, v17.4s
+	WORD   $0x4eb2d54a // fsub v10.4s, v10.4s, v18.4s
+	WORD   $0x4eb3d56b // fsub v11.4s, v11.4s, v19.4s
+	WORD   $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
+	WORD   $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
+	WORD   $0x4eb6d5ce // fsub v14.4s, v14.4s, v22.4s
+	WORD   $0x4eb7d5ef // fsub v15.4s, v15.4s, v23.4s
+	WORD   $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD   $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD   $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD   $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD   $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
+	WORD   $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD   $0x4ea6d442 // fsub v2.4s, v2.4s, v6.4s
+	WORD   $0x4ea7d463 // fsub v3.4s, v3.4s, v7.4s
+	WORD   $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD   $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD   $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
+	WORD   $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
+	WORD   $0x4eacd54a // fsub v10.4s, v10.4s, v12.4s
+	WORD   $0x4eadd56b // fsub v11.4s, v11.4s, v13.4s
+	WORD   $0x4eaed54a // fsub v10.4s, v10.4s, v14.4s
+	WORD   $0x4eafd56b // fsub v11.4s, v11.4s, v15.4s
+	VLD1.P 32(R9), [V16.B16, V17.B16]
+	WORD   $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	WORD   $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
+	WORD   $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
+	WORD   $0x4e31d463 // fadd v3.4s, v3.4s, v17.4s
+	WORD   $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	WORD   $0x4e31d529 // fadd v9.4s, v9.4s, v17.4s
+	WORD   $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	WORD   $0x4e31d56b // fadd v11.4s, v11.4s, v17.4s
+	CBZ    R10, limit
+	ADD    R11, R7
+	VLD1.P (R7)(R2), [V16.B16, V17.B16]
+	VLD1.P (R7)(R4), [V18.B16, V19.B16]
+	VLD1.P (R7)(R2), [V20.B16, V21.B16]
+	VLD1.P (R7)(R4), [V22.B16, V23.B16]
+	WORD   $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	WORD   $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
+	WORD   $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	WORD   $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	WORD   $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD   $0x4e35d529 // fadd v9.4s, v9.4s, v21.4s
+	WORD   $0x4e36d54a // fadd v10.4s, v10.4s, v22.4s
+	WORD   $0x4e37d56b // fadd v11.4s, v11.4s, v23.4s
+	MOVD   R0, R7
+limit:
+	WORD   $0x6ea0e71a // fcmgt v26.4s, v24.4s, v0.4s
+	WORD   $0x6eba1f00 // bit v0.16b, v24.16b, v26.16b
+	WORD   $0x6eb9e41a // fcmgt v26.4s, v0.4s, v25.4s
+	WORD   $0x6eba1f20 // bit v0.16b, v25.16b, v26.16b
+	WORD   $0x6ea1e71a // fcmgt v26.4s, v24.4s, v1.4s
+	WORD   $0x6eba1f01 // bit v1.16b, v24.16b, v26.16b
+	WORD   $0x6eb9e43a // fcmgt v26.4s, v1.4s, v25.4s
+	WORD   $0x6eba1f21 // bit v1.16b, v25.16b, v26.16b
+	VST1.P [V0.B16, V1.B16], (R7)(R2)
+	WORD   $0x6ea2e71a // fcmgt v26.4s, v24.4s, v2.4s
+	WORD   $0x6eba1f02 // bit v2.16b, v24.16b, v26.16b
+	WORD   $0x6eb9e45a // fcmgt v26.4s, v2.4s, v25.4s
+	WORD   $0x6eba1f22 // bit v2.16b, v25.16b, v26.16b
+	WORD   $0x6ea3e71a // fcmgt v26.4s, v24.4s, v3.4s
+	WORD   $0x6eba1f03 // bit v3.16b, v24.16b, v26.16b
+	WORD   $0x6eb9e47a // fcmgt v26.4s, v3.4s, v25.4s
+	WORD   $0x6eba1f23 // bit v3.16b, v25.16b, v26.16b
+	VST1.P [V2.B16, V3.B16], (R7)(R4)
+	WORD   $0x6ea8e71a // fcmgt v26.4s, v24.4s, v8.4s
+	WORD   $0x6eba1f08 // bit v8.16b, v24.16b, v26.16b
+	WORD   $0x6eb9e51a // fcmgt v26.4s, v8.4s, v25.4s
+	WORD   $0x6eba1f28 // bit v8.16b, v25.16b, v26.16b
+	WORD   $0x6ea9e71a // fcmgt v26.4s, v24.4s, v9.4s
+	WORD   $0x6eba1f09 // bit v9.16b, v24.16b, v26.16b
+	WORD   $0x6eb9e53a // fcmgt v26.4s, v9.4s, v25.4s
+	WORD   $0x6eba1f29 // bit v9.16b, v25.16b, v26.16b
+	VST1.P [V8.B16, V9.B16], (R7)(R2)
+	WORD   $0x6eaae71a // fcmgt v26.4s, v24.4s, v10.4s
+	WORD   $0x6eba1f0a // bit v10.16b, v24.16b, v26.16b
+	WORD   $0x6eb9e55a // fcmgt v26.4s, v10.4s, v25.4s
+	WORD   $0x6eba1f2a // bit v10.16b, v25.16b, v26.16b
+	WORD   $0x6eabe71a // fcmgt v26.4s, v24.4s, v11.4s
+	WORD   $0x6eba1f0b // bit v11.16b, v24.16b, v26.16b
+	WORD   $0x6eb9e57a // fcmgt v26.4s, v11.4s, v25.4s
+	WORD   $0x6eba1f2b // bit v11.16b, v25.16b, v26.16b
+	VST1.P [V10.B16, V11.B16], (R7)(R4)
+	ADD    $32, R0
+	ADD    $32, R1
+	SUBS   $1, R14
+	BNE    channels
+	ADD    R2, R0
+	SUBS   $1, R13
+	BNE    across
+	SUB    R2<<3, R0
+	ADD    R3<<1, R0
+	SUBS   $1, R12
+	BNE    rows
+	RET
+
+// func winogradBackNEON(dst *float32, part int, d *float32, square, row, blocks int)
+TEXT ·winogradBackNEON(SB), NOSPLIT, $0-48
+	MOVD   d+16(FP), R0
+	MOVD   dst+0(FP), R1
+	MOVD   square+24(FP), R2
+	MOVD   row+32(FP), R3
+	MOVD   part+8(FP), R5
+	MOVD   blocks+40(FP), R6
+	MOVD   R3, R4
+	SUB    R2, R4
+	MOVD   $4, R9
+rows:
+	MOVD   $4, R10
+across:
+	MOVD   R6, R11
+channels:
+	MOVD   R0, R7
+	MOVD   R1, R8
+	VLD1.P (R7)(R2), [V0.B16, V1.B16]
+	VLD1.P (R7)(R4), [V2.B16, V3.B16]
+	VLD1.P (R7)(R2), [V4.B16, V5.B16]
+	VLD1.P (R7)(R4), [V6.B16, V7.B16]
+	WORD   $0x4e24d408 // fadd v8.4s, v0.4s, v4.4s
+	WORD   $0x4e25d429 // fadd v9.4s, v1.4s, v5.4s
+	WORD   $0x4e26d44a // fadd v10.4s, v2.4s, v6.4s
+	WORD   $0x4e27d46b // fadd v11.4s, v3.4s, v7.4s
+	WORD   $0x4ea4d40c // fsub v12.4s, v0.4s, v4.4s
+	WORD   $0x4ea5d42d // fsub v13.4s, v1.4s, v5.4s
+	WORD   $0x4ea6d44e // fsub v14.4s, v2.4s, v6.4s
+	WORD   $0x4ea7d46f // fsub v15.4s, v3.4s, v7.4s
+	WORD   $0x4e22d410 // fadd v16.4s, v0.4s, v2.4s
+	WORD   $0x4e23d431 // fadd v17.4s, v1.4s, v3.4s
+	WORD   $0x4ea2d412 // fsub v18.4s, v0.4s, v2.4s
+	WORD   $0x4ea3d433 // fsub v19.4s, v1.4s, v3.4s
+	VST1.P [V0.B16, V1.B16], (R8)(R5)
+	VST1.P [V16.B16, V17.B16], (R8)(R5)
+	VST1.P [V18.B16, V19.B16], (R8)(R5)
+	VST1.P [V2.B16, V3.B16], (R8)(R5)
+	WORD   $0x4e2ad510 // fadd v16.4s, v8.4s, v10.4s
+	WORD   $0x4e2bd531 // fadd v17.4s, v9.4s, v11.4s
+	WORD   $0x4eaad512 // fsub v18.4s, v8.4s, v10.4s
+	WORD   $0x4eabd533 // fsub v19.4s, v9.4s, v11.4s
+	VST1.P [V8.B16, V9.B16], (R8)(R5)
+	VST1.P [V16.B16, V17.B16], (R8)(R5)
+	VST1.P [V18.B16, V19.B16], (R8)(R5)
+	VST1.P [V10.B16, V11.B16], (R8)(R5)
+	WORD   $0x4e2ed590 // fadd v16.4s, v12.4s, v14.4s
+	WORD   $0x4e2fd5b1 // fadd v17.4s, v13.4s, v15.4s
+	WORD   $0x4eaed592 // fsub v18.4s, v12.4s, v14.4s
+	WORD   $0x4eafd5b3 // fsub v19.4s, v13.4s, v15.4s
+	VST1.P [V12.B16, V13.B16], (R8)(R5)
+	VST1.P [V16.B16, V17.B16], (R8)(R5)
+	VST1.P [V18.B16, V19.B16], (R8)(R5)
+	VST1.P [V14.B16, V15.B16], (R8)(R5)
+	WORD   $0x4e26d490 // fadd v16.4s, v4.4s, v6.4s
+	WORD   $0x4e27d4b1 // fadd v17.4s, v5.4s, v7.4s
+	WORD   $0x4ea6d492 // fsub v18.4s, v4.4s, v6.4s
+	WORD   $0x4ea7d4b3 // fsub v19.4s, v5.4s, v7.4s
+	VST1.P [V4.B16, V5.B16], (R8)(R5)
+	VST1.P [V16.B16, V17.B16], (R8)(R5)
+	VST1.P [V18.B16, V19.B16], (R8)(R5)
+	VST1.P [V6.B16, V7.B16], (R8)(R5)
+	ADD    $32, R0
+	ADD    $32, R1
+	SUBS   $1, R11
+	BNE    channels
+	ADD    R2, R0
+	SUBS   $1, R10
+	BNE    across
+	SUB    R2<<3, R0
+	ADD    R3<<1, R0
+	SUBS   $1, R9
+	BNE    rows
+	RET

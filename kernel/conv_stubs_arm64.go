@@ -33,3 +33,18 @@ func byteQuantiseNEON(dst *uint8, src *float32, n int, scale float32, zero uint3
 //
 //go:noescape
 func floatChannelsFirstNEON(dst *float32, src *float32, square, row, blocks int)
+
+// winogradInputNEON transforms one image of 8·blocks channels. Each of the 16 parts is part bytes from the next; in a part tiles follow one another.
+//
+//go:noescape
+func winogradInputNEON(dst *float32, part int, src *float32, square, row, blocks int)
+
+// winogradOutputNEON transforms back the sums of one image of 8·blocks channels. Each of the 16 parts is part bytes from the next; in a part tiles follow one another.
+//
+//go:noescape
+func winogradOutputNEON(dst *float32, square, row int, src *float32, part int, bias, add *float32, low, high float32, blocks int)
+
+// winogradBackNEON transforms the derivatives of one image of 8·blocks channels. Each of the 16 parts is part bytes from the next; in a part tiles follow one another.
+//
+//go:noescape
+func winogradBackNEON(dst *float32, part int, d *float32, square, row, blocks int)

@@ -149,7 +149,7 @@ const panelWidth = 16
 
 func floatPanel(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb int, m, n, k int) {
 	if useNEON {
-		floatPanelVectors(c, ldc, a, rowA, colA, b, ldb, m, n, k, false)
+		floatPanelVectors(c, ldc, a, rowA, colA, b, ldb, m, n, k, panelAdd)
 	} else {
 		floatPanelGeneric(c, ldc, a, rowA, colA, b, ldb, m, n, k)
 	}
@@ -157,20 +157,32 @@ func floatPanel(c []float32, ldc int, a []float32, rowA, colA int, b []float32, 
 
 func floatPanelClipBack(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb int, m, n, k int) {
 	if useNEON {
-		floatPanelVectors(c, ldc, a, rowA, colA, b, ldb, m, n, k, true)
+		floatPanelVectors(c, ldc, a, rowA, colA, b, ldb, m, n, k, panelClipBack)
 	} else {
 		floatPanelClipBackGeneric(c, ldc, a, rowA, colA, b, ldb, m, n, k)
 	}
 }
 
+// panelKind is what a panel does with its products.
+type panelKind int
+
+const (
+	panelAdd panelKind = iota
+	panelSet
+	panelClipBack
+)
+
 // floatPanelVectors is the panel in assembly, which takes half a panel or all of
 // it: of others, C's rows are copied, and B's rows are longer than that.
-func floatPanelVectors(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb int, m, n, k int, back bool) {
+func floatPanelVectors(c []float32, ldc int, a []float32, rowA, colA int, b []float32, ldb int, m, n, k int, kind panelKind) {
 	const size, rows = floatSize, 24
 	assembly := func(c []float32, ldc int, a []float32, m, n int) {
-		if back {
+		switch kind {
+		case panelSet:
+			floatPanelSetNEON(&c[0], ldc*size, &a[0], rowA*size, colA*size, &b[0], ldb*size, m, n, k)
+		case panelClipBack:
 			floatPanelClipBackNEON(&c[0], ldc*size, &a[0], rowA*size, colA*size, &b[0], ldb*size, m, n, k)
-		} else {
+		default:
 			floatPanelNEON(&c[0], ldc*size, &a[0], rowA*size, colA*size, &b[0], ldb*size, m, n, k)
 		}
 	}

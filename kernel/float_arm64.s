@@ -1639,6 +1639,454 @@ tile1x2loop:
 tile1x2done:
 	RET
 
+// func floatPanelSetNEON(c *float32, ldc int, a *float32, rowA, colA int, b *float32, ldb int, m, n, k int)
+TEXT ·floatPanelSetNEON(SB), NOSPLIT, $0-80
+	MOVD   c+0(FP), R0
+	MOVD   ldc+8(FP), R1
+	MOVD   a+16(FP), R2
+	MOVD   rowA+24(FP), R3
+	MOVD   colA+32(FP), R4
+	MOVD   ldb+48(FP), R6
+	MOVD   m+56(FP), R7
+	MOVD   n+64(FP), R20
+	CMP    $8, R20
+	BEQ    narrow
+tile6x4:
+	CMP    $6, R7
+	BLT    tile6x4done
+	MOVD   R0, R9
+	VEOR   V0.B16, V0.B16, V0.B16
+	VEOR   V1.B16, V1.B16, V1.B16
+	VEOR   V2.B16, V2.B16, V2.B16
+	VEOR   V3.B16, V3.B16, V3.B16
+	MOVD   R2, R11
+	ADD    R3, R2
+	VEOR   V4.B16, V4.B16, V4.B16
+	VEOR   V5.B16, V5.B16, V5.B16
+	VEOR   V6.B16, V6.B16, V6.B16
+	VEOR   V7.B16, V7.B16, V7.B16
+	MOVD   R2, R12
+	ADD    R3, R2
+	VEOR   V8.B16, V8.B16, V8.B16
+	VEOR   V9.B16, V9.B16, V9.B16
+	VEOR   V10.B16, V10.B16, V10.B16
+	VEOR   V11.B16, V11.B16, V11.B16
+	MOVD   R2, R13
+	ADD    R3, R2
+	VEOR   V12.B16, V12.B16, V12.B16
+	VEOR   V13.B16, V13.B16, V13.B16
+	VEOR   V14.B16, V14.B16, V14.B16
+	VEOR   V15.B16, V15.B16, V15.B16
+	MOVD   R2, R14
+	ADD    R3, R2
+	VEOR   V16.B16, V16.B16, V16.B16
+	VEOR   V17.B16, V17.B16, V17.B16
+	VEOR   V18.B16, V18.B16, V18.B16
+	VEOR   V19.B16, V19.B16, V19.B16
+	MOVD   R2, R15
+	ADD    R3, R2
+	VEOR   V20.B16, V20.B16, V20.B16
+	VEOR   V21.B16, V21.B16, V21.B16
+	VEOR   V22.B16, V22.B16, V22.B16
+	VEOR   V23.B16, V23.B16, V23.B16
+	MOVD   R2, R16
+	ADD    R3, R2
+	MOVD   b+40(FP), R5
+	MOVD   k+72(FP), R8
+	MOVD   ZR, R10
+tile6x4loop:
+	VLD1   (R5), [V24.B16, V25.B16, V26.B16, V27.B16]
+	ADD    R6, R5
+	FMOVS  (R11)(R10), F28
+	WORD   $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
+	WORD   $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
+	WORD   $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
+	WORD   $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
+	FMOVS  (R12)(R10), F29
+	WORD   $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
+	WORD   $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
+	WORD   $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
+	WORD   $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
+	FMOVS  (R13)(R10), F30
+	WORD   $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
+	WORD   $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
+	WORD   $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
+	WORD   $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
+	FMOVS  (R14)(R10), F31
+	WORD   $0x4f9f130c // fmla v12.4s, v24.4s, v31.s[0]
+	WORD   $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
+	WORD   $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
+	WORD   $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
+	FMOVS  (R15)(R10), F28
+	WORD   $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
+	WORD   $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD   $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
+	WORD   $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
+	FMOVS  (R16)(R10), F29
+	WORD   $0x4f9d1314 // fmla v20.4s, v24.4s, v29.s[0]
+	WORD   $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
+	WORD   $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
+	WORD   $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
+	ADD    R4, R10
+	SUBS   $1, R8
+	BNE    tile6x4loop
+	VST1   [V0.B16, V1.B16, V2.B16, V3.B16], (R0)
+	ADD    R1, R0
+	VST1   [V4.B16, V5.B16, V6.B16, V7.B16], (R0)
+	ADD    R1, R0
+	VST1   [V8.B16, V9.B16, V10.B16, V11.B16], (R0)
+	ADD    R1, R0
+	VST1   [V12.B16, V13.B16, V14.B16, V15.B16], (R0)
+	ADD    R1, R0
+	VST1   [V16.B16, V17.B16, V18.B16, V19.B16], (R0)
+	ADD    R1, R0
+	VST1   [V20.B16, V21.B16, V22.B16, V23.B16], (R0)
+	ADD    R1, R0
+	SUB    $6, R7
+	B      tile6x4
+tile6x4done:
+tile4x4:
+	CMP    $4, R7
+	BLT    tile4x4done
+	MOVD   R0, R9
+	VEOR   V0.B16, V0.B16, V0.B16
+	VEOR   V1.B16, V1.B16, V1.B16
+	VEOR   V2.B16, V2.B16, V2.B16
+	VEOR   V3.B16, V3.B16, V3.B16
+	MOVD   R2, R11
+	ADD    R3, R2
+	VEOR   V4.B16, V4.B16, V4.B16
+	VEOR   V5.B16, V5.B16, V5.B16
+	VEOR   V6.B16, V6.B16, V6.B16
+	VEOR   V7.B16, V7.B16, V7.B16
+	MOVD   R2, R12
+	ADD    R3, R2
+	VEOR   V8.B16, V8.B16, V8.B16
+	VEOR   V9.B16, V9.B16, V9.B16
+	VEOR   V10.B16, V10.B16, V10.B16
+	VEOR   V11.B16, V11.B16, V11.B16
+	MOVD   R2, R13
+	ADD    R3, R2
+	VEOR   V12.B16, V12.B16, V12.B16
+	VEOR   V13.B16, V13.B16, V13.B16
+	VEOR   V14.B16, V14.B16, V14.B16
+	VEOR   V15.B16, V15.B16, V15.B16
+	MOVD   R2, R14
+	ADD    R3, R2
+	MOVD   b+40(FP), R5
+	MOVD   k+72(FP), R8
+	MOVD   ZR, R10
+tile4x4loop:
+	VLD1   (R5), [V16.B16, V17.B16, V18.B16, V19.B16]
+	ADD    R6, R5
+	FMOVS  (R11)(R10), F20
+	WORD   $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
+	WORD   $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
+	WORD   $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
+	WORD   $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
+	FMOVS  (R12)(R10), F21
+	WORD   $0x4f951204 // fmla v4.4s, v16.4s, v21.s[0]
+	WORD   $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
+	WORD   $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
+	WORD   $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
+	FMOVS  (R13)(R10), F22
+	WORD   $0x4f961208 // fmla v8.4s, v16.4s, v22.s[0]
+	WORD   $0x4f961229 // fmla v9.4s, v17.4s, v22.s[0]
+	WORD   $0x4f96124a // fmla v10.4s, v18.4s, v22.s[0]
+	WORD   $0x4f96126b // fmla v11.4s, v19.4s, v22.s[0]
+	FMOVS  (R14)(R10), F23
+	WORD   $0x4f97120c // fmla v12.4s, v16.4s, v23.s[0]
+	WORD   $0x4f97122d // fmla v13.4s, v17.4s, v23.s[0]
+	WORD   $0x4f97124e // fmla v14.4s, v18.4s, v23.s[0]
+	WORD   $0x4f97126f // fmla v15.4s, v19.4s, v23.s[0]
+	ADD    R4, R10
+	SUBS   $1, R8
+	BNE    tile4x4loop
+	VST1   [V0.B16, V1.B16, V2.B16, V3.B16], (R0)
+	ADD    R1, R0
+	VST1   [V4.B16, V5.B16, V6.B16, V7.B16], (R0)
+	ADD    R1, R0
+	VST1   [V8.B16, V9.B16, V10.B16, V11.B16], (R0)
+	ADD    R1, R0
+	VST1   [V12.B16, V13.B16, V14.B16, V15.B16], (R0)
+	ADD    R1, R0
+	SUB    $4, R7
+	B      tile4x4
+tile4x4done:
+tile2x4:
+	CMP    $2, R7
+	BLT    tile2x4done
+	MOVD   R0, R9
+	VEOR   V0.B16, V0.B16, V0.B16
+	VEOR   V1.B16, V1.B16, V1.B16
+	VEOR   V2.B16, V2.B16, V2.B16
+	VEOR   V3.B16, V3.B16, V3.B16
+	MOVD   R2, R11
+	ADD    R3, R2
+	VEOR   V4.B16, V4.B16, V4.B16
+	VEOR   V5.B16, V5.B16, V5.B16
+	VEOR   V6.B16, V6.B16, V6.B16
+	VEOR   V7.B16, V7.B16, V7.B16
+	MOVD   R2, R12
+	ADD    R3, R2
+	MOVD   b+40(FP), R5
+	MOVD   k+72(FP), R8
+	MOVD   ZR, R10
+tile2x4loop:
+	VLD1   (R5), [V8.B16, V9.B16, V10.B16, V11.B16]
+	ADD    R6, R5
+	FMOVS  (R11)(R10), F12
+	WORD   $0x4f8c1100 // fmla v0.4s, v8.4s, v12.s[0]
+	WORD   $0x4f8c1121 // fmla v1.4s, v9.4s, v12.s[0]
+	WORD   $0x4f8c1142 // fmla v2.4s, v10.4s, v12.s[0]
+	WORD   $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
+	FMOVS  (R12)(R10), F13
+	WORD   $0x4f8d1104 // fmla v4.4s, v8.4s, v13.s[0]
+	WORD   $0x4f8d1125 // fmla v5.4s, v9.4s, v13.s[0]
+	WORD   $0x4f8d1146 // fmla v6.4s, v10.4s, v13.s[0]
+	WORD   $0x4f8d1167 // fmla v7.4s, v11.4s, v13.s[0]
+	ADD    R4, R10
+	SUBS   $1, R8
+	BNE    tile2x4loop
+	VST1   [V0.B16, V1.B16, V2.B16, V3.B16], (R0)
+	ADD    R1, R0
+	VST1   [V4.B16, V5.B16, V6.B16, V7.B16], (R0)
+	ADD    R1, R0
+	SUB    $2, R7
+	B      tile2x4
+tile2x4done:
+tile1x4:
+	CMP    $1, R7
+	BLT    tile1x4done
+	MOVD   R0, R9
+	VEOR   V0.B16, V0.B16, V0.B16
+	VEOR   V1.B16, V1.B16, V1.B16
+	VEOR   V2.B16, V2.B16, V2.B16
+	VEOR   V3.B16, V3.B16, V3.B16
+	MOVD   R2, R11
+	ADD    R3, R2
+	MOVD   b+40(FP), R5
+	MOVD   k+72(FP), R8
+	MOVD   ZR, R10
+tile1x4loop:
+	VLD1   (R5), [V4.B16, V5.B16, V6.B16, V7.B16]
+	ADD    R6, R5
+	FMOVS  (R11)(R10), F8
+	WORD   $0x4f881080 // fmla v0.4s, v4.4s, v8.s[0]
+	WORD   $0x4f8810a1 // fmla v1.4s, v5.4s, v8.s[0]
+	WORD   $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
+	WORD   $0x4f8810e3 // fmla v3.4s, v7.4s, v8.s[0]
+	ADD    R4, R10
+	SUBS   $1, R8
+	BNE    tile1x4loop
+	VST1   [V0.B16, V1.B16, V2.B16, V3.B16], (R0)
+	ADD    R1, R0
+	SUB    $1, R7
+	B      tile1x4
+tile1x4done:
+	RET
+narrow:
+tile8x2:
+	CMP    $8, R7
+	BLT    tile8x2done
+	MOVD   R0, R9
+	VEOR   V0.B16, V0.B16, V0.B16
+	VEOR   V1.B16, V1.B16, V1.B16
+	MOVD   R2, R11
+	ADD    R3, R2
+	VEOR   V2.B16, V2.B16, V2.B16
+	VEOR   V3.B16, V3.B16, V3.B16
+	MOVD   R2, R12
+	ADD    R3, R2
+	VEOR   V4.B16, V4.B16, V4.B16
+	VEOR   V5.B16, V5.B16, V5.B16
+	MOVD   R2, R13
+	ADD    R3, R2
+	VEOR   V6.B16, V6.B16, V6.B16
+	VEOR   V7.B16, V7.B16, V7.B16
+	MOVD   R2, R14
+	ADD    R3, R2
+	VEOR   V8.B16, V8.B16, V8.B16
+	VEOR   V9.B16, V9.B16, V9.B16
+	MOVD   R2, R15
+	ADD    R3, R2
+	VEOR   V10.B16, V10.B16, V10.B16
+	VEOR   V11.B16, V11.B16, V11.B16
+	MOVD   R2, R16
+	ADD    R3, R2
+	VEOR   V12.B16, V12.B16, V12.B16
+	VEOR   V13.B16, V13.B16, V13.B16
+	MOVD   R2, R17
+	ADD    R3, R2
+	VEOR   V14.B16, V14.B16, V14.B16
+	VEOR   V15.B16, V15.B16, V15.B16
+	MOVD   R2, R19
+	ADD    R3, R2
+	MOVD   b+40(FP), R5
+	MOVD   k+72(FP), R8
+	MOVD   ZR, R10
+tile8x2loop:
+	VLD1   (R5), [V16.B16, V17.B16]
+	ADD    R6, R5
+	FMOVS  (R11)(R10), F18
+	WORD   $0x4f921200 // fmla v0.4s, v16.4s, v18.s[0]
+	WORD   $0x4f921221 // fmla v1.4s, v17.4s, v18.s[0]
+	FMOVS  (R12)(R10), F19
+	WORD   $0x4f931202 // fmla v2.4s, v16.4s, v19.s[0]
+	WORD   $0x4f931223 // fmla v3.4s, v17.4s, v19.s[0]
+	FMOVS  (R13)(R10), F20
+	WORD   $0x4f941204 // fmla v4.4s, v16.4s, v20.s[0]
+	WORD   $0x4f941225 // fmla v5.4s, v17.4s, v20.s[0]
+	FMOVS  (R14)(R10), F21
+	WORD   $0x4f951206 // fmla v6.4s, v16.4s, v21.s[0]
+	WORD   $0x4f951227 // fmla v7.4s, v17.4s, v21.s[0]
+	FMOVS  (R15)(R10), F18
+	WORD   $0x4f921208 // fmla v8.4s, v16.4s, v18.s[0]
+	WORD   $0x4f921229 // fmla v9.4s, v17.4s, v18.s[0]
+	FMOVS  (R16)(R10), F19
+	WORD   $0x4f93120a // fmla v10.4s, v16.4s, v19.s[0]
+	WORD   $0x4f93122b // fmla v11.4s, v17.4s, v19.s[0]
+	FMOVS  (R17)(R10), F20
+	WORD   $0x4f94120c // fmla v12.4s, v16.4s, v20.s[0]
+	WORD   $0x4f94122d // fmla v13.4s, v17.4s, v20.s[0]
+	FMOVS  (R19)(R10), F21
+	WORD   $0x4f95120e // fmla v14.4s, v16.4s, v21.s[0]
+	WORD   $0x4f95122f // fmla v15.4s, v17.4s, v21.s[0]
+	ADD    R4, R10
+	SUBS   $1, R8
+	BNE    tile8x2loop
+	VST1   [V0.B16, V1.B16], (R0)
+	ADD    R1, R0
+	VST1   [V2.B16, V3.B16], (R0)
+	ADD    R1, R0
+	VST1   [V4.B16, V5.B16], (R0)
+	ADD    R1, R0
+	VST1   [V6.B16, V7.B16], (R0)
+	ADD    R1, R0
+	VST1   [V8.B16, V9.B16], (R0)
+	ADD    R1, R0
+	VST1   [V10.B16, V11.B16], (R0)
+	ADD    R1, R0
+	VST1   [V12.B16, V13.B16], (R0)
+	ADD    R1, R0
+	VST1   [V14.B16, V15.B16], (R0)
+	ADD    R1, R0
+	SUB    $8, R7
+	B      tile8x2
+tile8x2done:
+tile4x2:
+	CMP    $4, R7
+	BLT    tile4x2done
+	MOVD   R0, R9
+	VEOR   V0.B16, V0.B16, V0.B16
+	VEOR   V1.B16, V1.B16, V1.B16
+	MOVD   R2, R11
+	ADD    R3, R2
+	VEOR   V2.B16, V2.B16, V2.B16
+	VEOR   V3.B16, V3.B16, V3.B16
+	MOVD   R2, R12
+	ADD    R3, R2
+	VEOR   V4.B16, V4.B16, V4.B16
+	VEOR   V5.B16, V5.B16, V5.B16
+	MOVD   R2, R13
+	ADD    R3, R2
+	VEOR   V6.B16, V6.B16, V6.B16
+	VEOR   V7.B16, V7.B16, V7.B16
+	MOVD   R2, R14
+	ADD    R3, R2
+	MOVD   b+40(FP), R5
+	MOVD   k+72(FP), R8
+	MOVD   ZR, R10
+tile4x2loop:
+	VLD1   (R5), [V8.B16, V9.B16]
+	ADD    R6, R5
+	FMOVS  (R11)(R10), F10
+	WORD   $0x4f8a1100 // fmla v0.4s, v8.4s, v10.s[0]
+	WORD   $0x4f8a1121 // fmla v1.4s, v9.4s, v10.s[0]
+	FMOVS  (R12)(R10), F11
+	WORD   $0x4f8b1102 // fmla v2.4s, v8.4s, v11.s[0]
+	WORD   $0x4f8b1123 // fmla v3.4s, v9.4s, v11.s[0]
+	FMOVS  (R13)(R10), F12
+	WORD   $0x4f8c1104 // fmla v4.4s, v8.4s, v12.s[0]
+	WORD   $0x4f8c1125 // fmla v5.4s, v9.4s, v12.s[0]
+	FMOVS  (R14)(R10), F13
+	WORD   $0x4f8d1106 // fmla v6.4s, v8.4s, v13.s[0]
+	WORD   $0x4f8d1127 // fmla v7.4s, v9.4s, v13.s[0]
+	ADD    R4, R10
+	SUBS   $1, R8
+	BNE    tile4x2loop
+	VST1   [V0.B16, V1.B16], (R0)
+	ADD    R1, R0
+	VST1   [V2.B16, V3.B16], (R0)
+	ADD    R1, R0
+	VST1   [V4.B16, V5.B16], (R0)
+	ADD    R1, R0
+	VST1   [V6.B16, V7.B16], (R0)
+	ADD    R1, R0
+	SUB    $4, R7
+	B      tile4x2
+tile4x2done:
+tile2x2:
+	CMP    $2, R7
+	BLT    tile2x2done
+	MOVD   R0, R9
+	VEOR   V0.B16, V0.B16, V0.B16
+	VEOR   V1.B16, V1.B16, V1.B16
+	MOVD   R2, R11
+	ADD    R3, R2
+	VEOR   V2.B16, V2.B16, V2.B16
+	VEOR   V3.B16, V3.B16, V3.B16
+	MOVD   R2, R12
+	ADD    R3, R2
+	MOVD   b+40(FP), R5
+	MOVD   k+72(FP), R8
+	MOVD   ZR, R10
+tile2x2loop:
+	VLD1   (R5), [V4.B16, V5.B16]
+	ADD    R6, R5
+	FMOVS  (R11)(R10), F6
+	WORD   $0x4f861080 // fmla v0.4s, v4.4s, v6.s[0]
+	WORD   $0x4f8610a1 // fmla v1.4s, v5.4s, v6.s[0]
+	FMOVS  (R12)(R10), F7
+	WORD   $0x4f871082 // fmla v2.4s, v4.4s, v7.s[0]
+	WORD   $0x4f8710a3 // fmla v3.4s, v5.4s, v7.s[0]
+	ADD    R4, R10
+	SUBS   $1, R8
+	BNE    tile2x2loop
+	VST1   [V0.B16, V1.B16], (R0)
+	ADD    R1, R0
+	VST1   [V2.B16, V3.B16], (R0)
+	ADD    R1, R0
+	SUB    $2, R7
+	B      tile2x2
+tile2x2done:
+tile1x2:
+	CMP    $1, R7
+	BLT    tile1x2done
+	MOVD   R0, R9
+	VEOR   V0.B16, V0.B16, V0.B16
+	VEOR   V1.B16, V1.B16, V1.B16
+	MOVD   R2, R11
+	ADD    R3, R2
+	MOVD   b+40(FP), R5
+	MOVD   k+72(FP), R8
+	MOVD   ZR, R10
+tile1x2loop:
+	VLD1   (R5), [V2.B16, V3.B16]
+	ADD    R6, R5
+	FMOVS  (R11)(R10), F4
+	WORD   $0x4f841040 // fmla v0.4s, v2.4s, v4.s[0]
+	WORD   $0x4f841061 // fmla v1.4s, v3.4s, v4.s[0]
+	ADD    R4, R10
+	SUBS   $1, R8
+	BNE    tile1x2loop
+	VST1   [V0.B16, V1.B16], (R0)
+	ADD    R1, R0
+	SUB    $1, R7
+	B      tile1x2
+tile1x2done:
+	RET
+
 // func floatPanelClipBackNEON(c *float32, ldc int, a *float32, rowA, colA int, b *float32, ldb int, m, n, k int)
 TEXT ·floatPanelClipBackNEON(SB), NOSPLIT, $0-80
 	MOVD   c+0(FP), R0

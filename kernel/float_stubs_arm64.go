@@ -89,6 +89,11 @@ func floatGatherSumNEON(dst, base *float32, n int, table *float32, stride, limit
 //go:noescape
 func floatPanelNEON(c *float32, ldc int, a *float32, rowA, colA int, b *float32, ldb int, m, n, k int)
 
+// floatPanelSetNEON sets C to A·B: m rows, n columns, 8 or 16, k products each. Strides are in bytes; C and B lie row by row.
+//
+//go:noescape
+func floatPanelSetNEON(c *float32, ldc int, a *float32, rowA, colA int, b *float32, ldb int, m, n, k int)
+
 // floatPanelClipBackNEON replaces C by A·B where it lies within 0 and 1, elsewhere by 0: m rows, n columns, 8 or 16, k products each. Strides are in bytes; C and B lie row by row.
 //
 //go:noescape

@@ -120,6 +120,31 @@ func TestFloatWinogradExact(t *testing.T) {
 	})
 }
 
+// TestWinogradTransforms wants the same bits of the transforms at every level: they only
+// add, in one order.
+func TestWinogradTransforms(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	for _, channels := range []int{16, 48} {
+		for _, b := range []Bounds{Unbounded, ReLU, ReLU6, {-0.5, 0.25}} {
+			x, bias := randomImages(r, 1, channels, channels, 1+r.IntN(2), strangeFloats), strangeFloats(r, channels)
+			pass := newImagePass(x, x, FloatImages{}, 1, channels, channels, WinogradSize)
+			first, part := x.At(0, 0, 0), winogradTiles*channels+winogradGap
+			args := [][]float32{x.Data, strangeFloats(r, winogradParts*part)}
+			for name, run := range map[string]func(args [][]float32){
+				"input":  func(args [][]float32) { winogradInput(&pass, args[1], part, args[0][pass.start:]) },
+				"output": func(args [][]float32) { winogradOutput(&pass, args[0][first:], args[1], part, bias, nil, b) },
+				"output, added": func(args [][]float32) {
+					winogradOutput(&pass, args[0][first:], args[1], part, bias, args[0][first:], b)
+				},
+				"back": func(args [][]float32) { winogradBack(&pass, args[1], part, args[0][first:]) },
+			} {
+				call := floatCall{name: fmt.Sprintf("%s, %d channels", name, channels), args: args, run: run, exact: true}
+				call.check(t, false)
+			}
+		}
+	}
+}
+
 // inSpace returns Apply with memory of its own.
 func inSpace(c *FloatWinograd) func(dst, src, add FloatImages, n int, b Bounds) {
 	var space WinogradSpace

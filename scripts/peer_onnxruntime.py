@@ -7,8 +7,9 @@ Reads lines "BATCH COUNT", runs the net COUNT times on BATCH positions with one
 thread, and answers each with a line. With --int8 the net is first quantised to bytes,
 weights by output channel, calibrated on the first half of the positions that
 `selfplay bench planes --positions` has written; what that costs on the other half is
-printed to the standard error. Needs the packages onnxruntime and numpy, with --int8
-onnx too.
+printed to the standard error. Best moves are compared among all labels, legal or not,
+as `selfplay bench planes --int8 --positions` does for ours. Needs the packages
+onnxruntime and numpy, with --int8 onnx too.
 """
 
 import argparse
@@ -52,7 +53,7 @@ def quantise(path, positions, directory):
     for output, a, b in zip(session.get_outputs(), want, got):
         a, b = a.reshape(half, -1), b.reshape(half, -1)
         if a.shape[1] > 3:
-            print(f"{output.name}: {100 * numpy.mean(a.argmax(1) == b.argmax(1)):.1f} % equal best moves", file=sys.stderr)
+            print(f"{output.name}: {100 * numpy.mean(a.argmax(1) == b.argmax(1)):.1f} % equal best moves of all labels", file=sys.stderr)
         elif a.shape[1] == 1:
             print(f"{output.name}: mean error {numpy.abs(a - b).mean():.4f}, largest {numpy.abs(a - b).max():.4f}", file=sys.stderr)
     return bytes_session

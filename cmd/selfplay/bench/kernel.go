@@ -27,7 +27,8 @@ func newBenchKernelCommand() *cobra.Command {
 		Long: `Run each kernel on data in the first- or second-level cache, at every level of
 instructions that this machine has, and print the median CPU time of a call and
 its rate: GB/s of what is read and written, GOP/s or GFLOP/s counting a
-multiplication and an addition as two.`,
+multiplication and an addition as two. Beside plain Go, the level generic, each
+other level has a column that says how many times as fast it is.`,
 		Example: "  selfplay bench kernel\n  selfplay bench kernel --level avx2",
 		Args:    cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -71,10 +72,14 @@ func benchKernels(ctx context.Context, w io.Writer, levels []kernel.Level, each 
 	fmt.Fprint(table, "kernel\tshape\t")
 	for _, l := range levels {
 		fmt.Fprintf(table, "%v ns\trate\t", l)
+		if besideGeneric(levels, l) {
+			fmt.Fprint(table, "× generic\t")
+		}
 	}
 	fmt.Fprintln(table)
 	for _, k := range kernelCases() {
 		fmt.Fprintf(table, "%s\t%s\t", k.name, k.shape)
+		var generic float64
 		for _, l := range levels {
 			restore, err := kernel.Force(l)
 			if err != nil {
@@ -83,6 +88,12 @@ func benchKernels(ctx context.Context, w io.Writer, levels []kernel.Level, each 
 			ns := timeCall(k.call, each)
 			restore()
 			fmt.Fprintf(table, "%.1f\t%.1f %s\t", ns, k.work/ns, k.unit)
+			if l == kernel.Generic {
+				generic = ns
+			}
+			if besideGeneric(levels, l) {
+				fmt.Fprintf(table, "%.2f\t", generic/ns)
+			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -90,6 +101,12 @@ func benchKernels(ctx context.Context, w io.Writer, levels []kernel.Level, each 
 		fmt.Fprintln(table)
 	}
 	return table.Flush()
+}
+
+// besideGeneric reports whether a level is compared with plain Go, the first of the
+// levels if it is among them.
+func besideGeneric(levels []kernel.Level, l kernel.Level) bool {
+	return levels[0] == kernel.Generic && l != kernel.Generic
 }
 
 // timeCall returns the median CPU time of a call in nanoseconds.
@@ -256,6 +273,7 @@ func convCases(rng *rand.Rand) []kernelCase {
 		}
 		q, bytesSpace := kernel.Quantise(0, 1), new(kernel.ByteSpace)
 		bytes, byteSrc := kernel.NewByteConv(weights, nil, s.out, s.in, s.size, q), kernel.NewByteImages(1, s.in, 1, q)
+		byteSrc.Set(src, 1) // plain Go skips zeros
 		shape, operations := fmt.Sprintf("%d to %d, %dx%[3]d", s.in, s.out, s.size), 2*64*float64(len(weights))
 		cases = append(cases, kernelCase{"conv", shape, operations, "GFLOP/s", func() {
 			conv.Apply(dst, src, kernel.FloatImages{}, 1, kernel.ReLU)

@@ -44,17 +44,19 @@ median CPU time of a node:
 Without --net the net is a random one of Fairy-Stockfish's architecture.`,
 		Example: "  selfplay bench nnue\n  selfplay bench nnue --net crazyhouse.nnue --level avx2",
 		Args:    cli.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return benchNNUE(c.Context(), c.OutOrStdout(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return benchNNUE(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), o)
+		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.net, "net", "", "net file; default a random net")
+	f.StringVar(&o.net, "net", "", `net file, directory of a run or of learn, or "builtin"; default a random net`)
 	f.StringVar(&o.level, "level", "", levelNames+"; default all that this machine has")
 	f.IntVar(&o.rounds, "rounds", 5, "times each is measured")
 	f.StringVar(&o.record, "record", "", "also write the recorded changes to a file, as little-endian int32")
 	return c
 }
 
-func benchNNUE(ctx context.Context, w io.Writer, o benchNNUEOptions) error {
+func benchNNUE(ctx context.Context, w, stderr io.Writer, o benchNNUEOptions) error {
 	if o.rounds < 1 || o.rounds > 1000 {
 		return fmt.Errorf("%w: found --rounds %d, expected 1 to 1000", cli.ErrUsage, o.rounds)
 	}
@@ -69,6 +71,7 @@ func benchNNUE(ctx context.Context, w io.Writer, o benchNNUEOptions) error {
 		var read *player.Net
 		if read, err = player.ReadNNUE(o.net, chess.Crazyhouse); err == nil {
 			net = read.NNUE
+			cli.ShowOrigin(stderr, read.Origin)
 		}
 	}
 	if err != nil {

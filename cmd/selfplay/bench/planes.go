@@ -6,10 +6,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -54,7 +56,11 @@ A peer is a command that computes the same net on one thread. It reads lines
 "BATCH COUNT" from its input, evaluates COUNT batches of BATCH positions for each,
 and answers with a line; scripts/peer_onnxruntime.py is one. Rounds of the peer
 alternate with ours, and the last column is our speed, of the last column
-of kernels, divided by the peer's.`,
+of kernels, divided by the peer's.
+
+With --int8 and --positions also print how often the net computed with bytes likes
+best what it does in float32, and how far its value is off, on the second half of
+the positions: what that script prints of the peer's.`,
 		Example: `  selfplay bench planes
   selfplay bench planes --net net.onnx --batch 1,16 --level avx2
   selfplay bench planes --runtime onnxgo --batch 1
@@ -105,35 +111,42 @@ func benchPlanes(ctx context.Context, w, stderr io.Writer, o benchPlanesOptions)
 	if err != nil {
 		return err
 	}
+	var written []float32
 	if o.positions != "" {
 		const count = 1024
-		in, err := benchPositions(ctx, count)
-		if err != nil {
+		if written, err = benchPositions(ctx, count); err != nil {
 			return err
 		}
-		if err := writeNumbers(o.positions, in); err != nil {
+		if err := writeNumbers(o.positions, written); err != nil {
 			return err
 		}
 	}
 	var contenders []contender
-	add := func(runtime, suffix string) error {
+	add := func(runtime, suffix string) (planes.Runtime, error) {
 		net, err := file.Runtime(runtimes.Options{Name: runtime, Calibration: positions.Calibration})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, l := range levels {
 			contenders = append(contenders, contender{l.String() + suffix, func(in []float32, n, count int) (time.Duration, error) {
 				return timeKernels(net, l, in, n, count)
 			}})
 		}
-		return nil
+		return net, nil
 	}
-	if err := add(runtimes.Native, ""); err != nil {
+	exact, err := add(runtimes.Native, "")
+	if err != nil {
 		return err
 	}
 	if o.int8 {
-		if err := add(runtimes.Int8, " int8"); err != nil {
+		bytes, err := add(runtimes.Int8, " int8")
+		if err != nil {
 			return err
+		}
+		if written != nil {
+			if err := compareBytes(w, exact, bytes, written[len(written)/2:]); err != nil {
+				return err
+			}
 		}
 	}
 	kernels := len(contenders)
@@ -158,6 +171,32 @@ func benchPlanes(ctx context.Context, w, stderr io.Writer, o benchPlanesOptions)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return o.compare(ctx, w, contenders, kernels)
+}
+
+// compareBytes prints how far a net computed with bytes is from the exact one, by the
+// measures of scripts/peer_onnxruntime.py: moves are compared among all that the policy
+// has, legal or not.
+func compareBytes(w io.Writer, exact, bytes planes.Runtime, in []float32) error {
+	n := len(in) / planes.Size
+	var want, got planes.Output
+	if err := cmp.Or(exact.Run(in, n, &want), bytes.Run(in, n, &got)); err != nil {
+		return err
+	}
+	best := func(o planes.Output, i int) int {
+		p := o.Policy[i*len(o.Policy)/n:][:len(o.Policy)/n]
+		return slices.Index(p, slices.Max(p))
+	}
+	same, sum, most := 0, 0.0, 0.0
+	for i := range n {
+		if best(want, i) == best(got, i) {
+			same++
+		}
+		off := math.Abs(float64(want.Value[i]) - float64(got.Value[i]))
+		sum, most = sum+off, max(most, off)
+	}
+	_, err := fmt.Fprintf(w, "int8, %d positions: %.1f %% equal best moves of all labels; value: mean error %.4f, largest %.4f\n",
+		n, 100*float64(same)/float64(n), sum/float64(n), most)
+	return err
 }
 
 // file reads or makes the net, and saves it if that is asked for.

@@ -22,6 +22,14 @@ func TestBenchPlanes(t *testing.T) {
 	if rows := regexp.MustCompile(`(?m)^ +[13]( +\d+)+ *$`).FindAllString(out, -1); len(rows) != 2 || !strings.Contains(out, "generic/s") || !strings.Contains(out, "onnxgo/s") {
 		t.Errorf("found\n%s\nexpected a row of rates for batches of 1 and 3", out)
 	}
+	accuracy := regexp.MustCompile(`(?m)^int8, 512 positions: \d+\.\d % equal best moves of all labels; value: mean error \d\.\d{4}, largest \d\.\d{4}$`)
+	if accuracy.MatchString(out) {
+		t.Errorf("found\n%s\nexpected nothing of bytes without --int8", out)
+	}
+	out, errOut, code = selfplayCommand(t, "", append(fast, "--net", net, "--int8", "--positions", filepath.Join(dir, "positions.bin"))...)
+	if code != 0 || !accuracy.MatchString(out) {
+		t.Errorf("exit %d: %s%s\nexpected a match of %v", code, errOut, out, accuracy)
+	}
 	for _, c := range []struct {
 		args []string
 		want string

@@ -1,11 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -39,7 +41,9 @@ in full batches, and for each length of the mates that are looked for at new
 positions the nodes a second of the search and their share of the net's.
 
 Then print how many times as many nodes a second several threads search as one, by
-wall time, which a busy machine disturbs, in searches that take turns.`,
+wall time, which a busy machine disturbs, in searches that take turns, and the
+share that one thread's nodes are of its net's evaluations alone, and those of
+several threads of what as many nets evaluate side by side.`,
 		Example: `  selfplay bench tree
   selfplay bench tree --arch 2x32 --nodes 5000 --threads 4`,
 		Args: cli.NoArgs,
@@ -74,19 +78,15 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 	if err != nil {
 		return err
 	}
-	bare, err := file.Runtime(runtimes.Options{})
-	if err != nil {
-		return err
-	}
-	defer bare.Close()
-	nets := make([]mcts.Evaluator, o.threads)
+	bare, nets := make([]planes.Runtime, o.threads), make([]mcts.Evaluator, o.threads)
 	for i := range nets {
-		net, err := file.Open(runtimes.Options{})
-		if err != nil {
+		if bare[i], err = file.Runtime(runtimes.Options{}); err != nil {
 			return err
 		}
-		defer net.Close()
-		nets[i] = net
+		defer bare[i].Close()
+		if nets[i], err = planes.NewNet(bare[i], file.Meta); err != nil {
+			return err
+		}
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -94,7 +94,7 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 	probes := []int{0, 1, 3}
 	alone, searched := []float64{}, make([][]float64, len(probes))
 	for range o.rounds {
-		rate, err := o.alone(bare)
+		rate, err := o.alone(bare[:1], cputime.Thread)
 		if err != nil {
 			return err
 		}
@@ -116,12 +116,13 @@ func benchTree(ctx context.Context, w io.Writer, o benchTreeOptions) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	return o.compareThreads(ctx, w, nets)
+	return o.compareThreads(ctx, w, bare, nets)
 }
 
-// alone returns the evaluations per second of CPU time in full batches, over
-// about as many positions as a round of searches asks for.
-func (o *benchTreeOptions) alone(r planes.Runtime) (float64, error) {
+// alone returns the evaluations per second of a clock in full batches, with a thread for
+// each of the nets and this one for the first, over about as many positions as a
+// round of searches asks for.
+func (o *benchTreeOptions) alone(nets []planes.Runtime, clock func() time.Duration) (float64, error) {
 	in := make([]float32, o.batch*planes.Size)
 	for i := range o.batch {
 		p, err := chess.ParseFEN(chess.Crazyhouse, benchTreeFENs[i%len(benchTreeFENs)])
@@ -130,30 +131,44 @@ func (o *benchTreeOptions) alone(r planes.Runtime) (float64, error) {
 		}
 		planes.Encode(in[i*planes.Size:], &p, 0)
 	}
-	count := max(1, o.nodes*len(benchTreeFENs)/o.batch)
-	took, err := timeRuns(r, in, o.batch, count, cputime.Thread)
-	return float64(count*o.batch) / took.Seconds(), err
+	count := max(1, o.nodes*len(benchTreeFENs)/o.batch/len(nets))
+	errs := make([]error, len(nets))
+	start := clock()
+	var others sync.WaitGroup
+	for i, net := range nets[1:] {
+		others.Go(func() { _, errs[1+i] = timeRuns(net, in, o.batch, count, clock) })
+	}
+	_, errs[0] = timeRuns(nets[0], in, o.batch, count, clock)
+	others.Wait()
+	return float64(len(nets)*count*o.batch) / (clock() - start).Seconds(), cmp.Or(errs...)
 }
 
-// compareThreads prints how several threads compare with one.
-func (o *benchTreeOptions) compareThreads(ctx context.Context, w io.Writer, nets []mcts.Evaluator) error {
+// compareThreads prints how several threads compare with one, and both with the nets
+// alone, bare.
+func (o *benchTreeOptions) compareThreads(ctx context.Context, w io.Writer, bare []planes.Runtime, nets []mcts.Evaluator) error {
 	began := time.Now()
 	wall := func() time.Duration { return time.Since(began) }
 	probe := mcts.DefaultOptions().MateProbe
+	threads := []int{1, o.threads}
 	var ratios []float64
+	shares := make([][]float64, len(threads))
 	for range o.rounds {
-		one, err := o.search(ctx, nets[:1], probe, wall)
-		if err != nil {
-			return err
+		rates := make([]float64, len(threads))
+		for i, n := range threads {
+			alone, err := o.alone(bare[:n], wall)
+			if err != nil {
+				return err
+			}
+			if rates[i], err = o.search(ctx, nets[:n], probe, wall); err != nil {
+				return err
+			}
+			shares[i] = append(shares[i], rates[i]/alone)
 		}
-		several, err := o.search(ctx, nets, probe, wall)
-		if err != nil {
-			return err
-		}
-		ratios = append(ratios, several/one)
+		ratios = append(ratios, rates[1]/rates[0])
 	}
-	_, err := fmt.Fprintf(w, "%d threads, mates of %d plies: %.2f times the nodes/s of one (%.2f to %.2f)\n",
-		o.threads, probe, median.Of(ratios), slices.Min(ratios), slices.Max(ratios))
+	_, err := fmt.Fprintf(w, `%d threads, mates of %d plies: %.2f times the nodes/s of one (%.2f to %.2f)
+share of as many nets alone: 1 thread %.2f, %d threads %.2f
+`, o.threads, probe, median.Of(ratios), slices.Min(ratios), slices.Max(ratios), median.Of(shares[0]), o.threads, median.Of(shares[1]))
 	return err
 }
 

@@ -17,6 +17,7 @@ func convKernels(f *file) {
 	depthwise(f)
 	quantiseBytes(f)
 	channelsFirst(f)
+	winogradKernels(f)
 }
 
 // image holds what kernels of one image share: where it is read and written.
@@ -103,15 +104,19 @@ func (i *image) store() {
 	i.label("bounds")
 	i.op("MOVD", i.dst, i.out)
 	for _, s := range i.sums {
-		for _, v := range s {
-			// Unlike a minimum this leaves a zero its sign.
-			i.do(greater, beyond, low, v)
-			i.do(choose, v, low, beyond)
-			i.do(greater, beyond, v, high)
-			i.do(choose, v, high, beyond)
-		}
+		i.limit(s, low, high, beyond)
 		i.op("VST1", list(s), i.out.at(0))
 		i.op("ADD", i.dstSquare, i.out)
+	}
+}
+
+// limit does what bounded does, but leaves a zero its sign. It spoils beyond.
+func (k *kernel) limit(x []vec, low, high, beyond vec) {
+	for _, v := range x {
+		k.do(greater, beyond, low, v)
+		k.do(choose, v, low, beyond)
+		k.do(greater, beyond, v, high)
+		k.do(choose, v, high, beyond)
 	}
 }
 

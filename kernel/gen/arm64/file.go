@@ -126,6 +126,10 @@ func (r gp) at(n int) string {
 	return fmt.Sprintf("%d(%v)", n, r)
 }
 
+// by is the operand of memory as many bytes on as a register says. If an instruction
+// moves the address, it is that of memory here, and the address moves on by those.
+func (r gp) by(bytes gp) string { return fmt.Sprintf("(%v)(%v)", r, bytes) }
+
 // shifted is the operand of the register times a power of two.
 func (r gp) shifted(by int) string { return fmt.Sprintf("%v<<%d", r, by) }
 

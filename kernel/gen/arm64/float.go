@@ -4,6 +4,7 @@ package main
 func floatKernels(f *file) {
 	elementKernels(f)
 	gatherSum(f)
-	panel(f, false)
-	panel(f, true)
+	panel(f, panelAdd)
+	panel(f, panelSet)
+	panel(f, panelClipBack)
 }

@@ -2,18 +2,30 @@ package main
 
 import "fmt"
 
-// panel writes the kernel under FloatGemm or, back, under FloatGemmClipBack. A
+// panelKind is what a panel kernel does with its products.
+type panelKind int
+
+const (
+	panelAdd      panelKind = iota // FloatGemm
+	panelSet                       // FloatWinograd
+	panelClipBack                  // FloatGemmClipBack
+)
+
+// panel writes the kernel of a kind. A
 // tile of C stays in registers while the products of all k are added, in order:
 // per k it takes two or four vectors of a row of B, and as many elements of a
 // column of A as it has rows.
-func panel(f *file, back bool) {
+func panel(f *file, kind panelKind) {
 	name, does := "floatPanelNEON", "adds A·B to C"
-	if back {
+	switch kind {
+	case panelSet:
+		name, does = "floatPanelSetNEON", "sets C to A·B"
+	case panelClipBack:
 		name, does = "floatPanelClipBackNEON", "replaces C by A·B where it lies within 0 and 1, elsewhere by 0"
 	}
 	k := f.function(name, "(c *float32, ldc int, a *float32, rowA, colA int, b *float32, ldb int, m, n, k int)",
 		does+": m rows, n columns, 8 or 16, k products each. Strides are in bytes; C and B lie row by row.")
-	p := &panelKernel{kernel: k, back: back, c: k.param("c"), ldc: k.param("ldc"), a: k.param("a"), rowA: k.param("rowA"), colA: k.param("colA"),
+	p := &panelKernel{kernel: k, kind: kind, c: k.param("c"), ldc: k.param("ldc"), a: k.param("a"), rowA: k.param("rowA"), colA: k.param("colA"),
 		b: k.register(), ldb: k.param("ldb"), m: k.param("m"), left: k.register(), row: k.register(), offset: k.register()}
 	for range 8 {
 		p.rows = append(p.rows, k.register())
@@ -29,7 +41,7 @@ func panel(f *file, back bool) {
 // panelKernel holds the registers of a panel kernel.
 type panelKernel struct {
 	*kernel
-	back                             bool
+	kind                             panelKind
 	c, ldc, a, rowA, colA, b, ldb, m gp
 	left, row, offset                gp
 	rows                             []gp // of A in a tile
@@ -60,11 +72,11 @@ func (p *panelKernel) tile(name string, height, width int) {
 	right, left := p.vectors(width), p.vectors(min(height, 4))
 	p.op("MOVD", p.c, p.row)
 	for i, s := range sums {
-		if p.back {
-			p.clear(s...)
-		} else {
+		if p.kind == panelAdd {
 			p.op("VLD1", p.row.at(0), list(s))
 			p.op("ADD", p.ldc, p.row)
+		} else {
+			p.clear(s...)
 		}
 		p.op("MOVD", p.a, p.rows[i])
 		p.op("ADD", p.rowA, p.a)
@@ -77,14 +89,14 @@ func (p *panelKernel) tile(name string, height, width int) {
 		p.op("ADD", p.ldb, p.b)
 		for i, s := range sums {
 			x := left[i%len(left)]
-			p.op("FMOVS", fmt.Sprintf("(%v)(%v)", p.rows[i], p.offset), x.scalar())
+			p.op("FMOVS", p.rows[i].by(p.offset), x.scalar())
 			for j, sum := range s {
 				p.doLane(mulAddLane, 0, sum, right[j], x)
 			}
 		}
 		p.op("ADD", p.colA, p.offset)
 	})
-	if p.back {
+	if p.kind == panelClipBack {
 		p.finish(sums, right)
 	}
 	for _, s := range sums {
