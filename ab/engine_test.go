@@ -269,7 +269,7 @@ func TestTimeLimits(t *testing.T) {
 		least, most time.Duration
 	}{
 		{"movetime", search.Limits{MoveTime: 60 * time.Millisecond, Overhead: 20 * time.Millisecond}, 39 * time.Millisecond, 60 * time.Millisecond},
-		// Of a share of 40 ms a move beyond doubt takes a quarter.
+		// Of a share of 94 ms a move beyond doubt takes a third.
 		{"clock", search.Limits{Time: [2]time.Duration{time.Second, time.Hour}, Inc: [2]time.Duration{20 * time.Millisecond}}, 10 * time.Millisecond, 55 * time.Millisecond},
 		{"flag falling", search.Limits{Time: [2]time.Duration{time.Millisecond, time.Hour}, Overhead: time.Second}, 0, 20 * time.Millisecond},
 	} {

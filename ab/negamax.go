@@ -249,7 +249,10 @@ func (w *worker) searchMoves(ply, depth, alpha, beta, extension int, improving, 
 		}
 	}
 	if f.excluded != chess.NoMove {
-		return max(best, floor)
+		if searched == 0 { // there is no other move
+			return floor
+		}
+		return best
 	}
 	if searched == 0 {
 		if f.inCheck {

@@ -1,12 +1,54 @@
 package ab
 
 import (
+	"math"
 	"strconv"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
+
+// A move deserves less time the longer it has been the best, and more the further its score
+// has fallen since the iteration before, each within bounds.
+func TestDoubt(t *testing.T) {
+	doubt := func(stable, fall int) float64 {
+		return (&worker{choice: choice{stable: stable, fall: fall}}).doubt()
+	}
+	usual := doubt(0, 0)
+	if usual < 0.8 || usual > 1 {
+		t.Errorf("a new move whose score stands still: %.3f of the usual time", usual)
+	}
+	for _, tc := range []struct {
+		stable, fall int
+		want         float64 // of usual
+	}{
+		{1, 0, 1.19 / 1.35}, {4, 0, 0.71 / 1.35}, {5, 0, 0.55 / 1.35}, {50, 0, 0.55 / 1.35},
+		{0, 60, 1.25}, {0, 240, 2}, {0, 2000, 2}, {0, -60, 0.75}, {0, -2000, 0.75}, {50, 240, 2 * 0.55 / 1.35},
+	} {
+		if got := doubt(tc.stable, tc.fall) / usual; math.Abs(got-tc.want) > 1e-9 {
+			t.Errorf("best for %d iterations, fallen by %d: %.3f of the usual share, want %.3f", tc.stable, tc.fall, got, tc.want)
+		}
+	}
+
+	// What iterations found, each line after those above it.
+	w := &worker{choice: choice{score: 100}}
+	l := mustLine(t, chess.Crazyhouse, startFEN, "")
+	for _, tc := range []struct {
+		move         string
+		score        int
+		stable, fall int
+	}{{"e2e4", 100, 0, 0}, {"e2e4", 40, 1, 60}, {"e2e4", 50, 2, -10}, {"d2d4", 50, 0, 0}} {
+		m, err := l.Pos().ParseUCI(tc.move)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.note(&rootMove{move: m, score: tc.score})
+		if w.choice.stable != tc.stable || w.choice.fall != tc.fall {
+			t.Errorf("%s %d: found %+v, want stable %d, fall %d", tc.move, tc.score, w.choice, tc.stable, tc.fall)
+		}
+	}
+}
 
 // Futility at the root leaves out quiet moves that were far below alpha, and no first
 // move, no capture, no check, and no move where several lines are asked for.

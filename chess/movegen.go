@@ -23,7 +23,7 @@ func (p *Position) Legal(l *MoveList) {
 	g.pieceAndPawnMoves(p, l)
 }
 
-// pieceAndPawnMoves adds the moves of all men but the king.
+// pieceAndPawnMoves adds the moves of all pieces but the king.
 func (g *generator) pieceAndPawnMoves(p *Position, l *MoveList) {
 	g.pieceMoves(p, l, g.targets)
 	g.pawnPushes(p, l)

@@ -1,6 +1,10 @@
 package search
 
-import "math"
+import (
+	"math"
+
+	"github.com/crazyhouse-rl/selfplay/internal/logistic"
+)
 
 // The meaning of scores of alpha-beta search, fitted by "selfplay stats wdl" to
 // 24,009 positions of 1,491 games of the program's net against itself, 2,000 nodes a
@@ -28,7 +32,7 @@ func (s Score) WDL(logOdds float64) WDL {
 	case s.IsMate():
 		return WDL{Loss: 1000}
 	}
-	p := 1 / (1 + math.Exp(-float64(s)/logOdds))
+	p := logistic.Sigmoid(float64(s) / logOdds)
 	draw := evenDraws * 4 * p * (1 - p)
 	w := WDL{Win: int(math.Round(1000 * (p - draw/2))), Loss: int(math.Round(1000 * (1 - p - draw/2)))}
 	w.Draw = 1000 - w.Win - w.Loss
