@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/leak"
 	"github.com/crazyhouse-rl/selfplay/player"
@@ -19,17 +17,50 @@ import (
 	"github.com/crazyhouse-rl/selfplay/uci/server"
 )
 
-// bridgeFile is what our engine needs of the file of lichess-bot.
+// bridgeFile has the keys of lichess-bot, as its config.yml.default spells them, that our
+// file sets.
 type bridgeFile struct {
 	Token  string `yaml:"token"`
+	URL    string `yaml:"url"`
 	Engine struct {
-		Protocol string         `yaml:"protocol"`
-		Ponder   bool           `yaml:"ponder"`
-		Options  map[string]any `yaml:"uci_options"`
+		Dir        string `yaml:"dir"`
+		Name       string `yaml:"name"`
+		WorkingDir string `yaml:"working_dir"`
+		Protocol   string `yaml:"protocol"`
+		Ponder     bool   `yaml:"ponder"`
+		Polyglot   struct {
+			Enabled bool `yaml:"enabled"`
+		} `yaml:"polyglot"`
+		DrawOrResign struct {
+			ResignEnabled    bool `yaml:"resign_enabled"`
+			ResignScore      int  `yaml:"resign_score"`
+			ResignMoves      int  `yaml:"resign_moves"`
+			OfferDrawEnabled bool `yaml:"offer_draw_enabled"`
+		} `yaml:"draw_or_resign"`
+		Options       map[string]any `yaml:"uci_options"`
+		SilenceStderr bool           `yaml:"silence_stderr"`
 	} `yaml:"engine"`
-	Challenge struct {
-		Variants []string `yaml:"variants"`
+	AbortTime         int  `yaml:"abort_time"`
+	FakeThinkTime     bool `yaml:"fake_think_time"`
+	RateLimitingDelay int  `yaml:"rate_limiting_delay"`
+	MoveOverhead      int  `yaml:"move_overhead"`
+	QuitAfterAllGames bool `yaml:"quit_after_all_games_finish"`
+	Challenge         struct {
+		Concurrency  int      `yaml:"concurrency"`
+		SortBy       string   `yaml:"sort_by"`
+		AcceptBot    bool     `yaml:"accept_bot"`
+		OnlyBot      bool     `yaml:"only_bot"`
+		MaxIncrement int      `yaml:"max_increment"`
+		MinIncrement int      `yaml:"min_increment"`
+		MaxBase      int      `yaml:"max_base"`
+		MinBase      int      `yaml:"min_base"`
+		Variants     []string `yaml:"variants"`
+		TimeControls []string `yaml:"time_controls"`
+		Modes        []string `yaml:"modes"`
 	} `yaml:"challenge"`
+	Matchmaking struct {
+		Allow bool `yaml:"allow_matchmaking"`
+	} `yaml:"matchmaking"`
 }
 
 func readBridgeFile(t *testing.T) bridgeFile {
@@ -39,7 +70,7 @@ func readBridgeFile(t *testing.T) bridgeFile {
 		t.Fatal(err)
 	}
 	var f bridgeFile
-	if err := yaml.Unmarshal(text, &f); err != nil {
+	if err := unmarshalStrictly(text, &f); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -131,6 +162,20 @@ func (b *bridge) position(l *chess.Line, ponder string) {
 		text = append(append(text, ' '), ponder...)
 	}
 	b.send("%s", text)
+}
+
+// A key of the bridge's file that is misspelt, at the top or inside, is found.
+func TestBridgeFileIsReadStrictly(t *testing.T) {
+	text, err := os.ReadFile("lichess-bot.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"move_overhead", "time_controls", "draw_or_resign", "resign_score"} {
+		bad := strings.Replace(string(text), key+":", key+"s:", 1)
+		if err := unmarshalStrictly([]byte(bad), new(bridgeFile)); err == nil || !strings.Contains(err.Error(), key+"s") {
+			t.Errorf("%ss: found error %v", key, err)
+		}
+	}
 }
 
 // TestLichessBot plays some moves with the commands that lichess-bot's driver,

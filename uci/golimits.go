@@ -65,7 +65,7 @@ type GoCommand struct {
 	Faults []error // fields left out of the limits, and why
 
 	// Unbounded says that a limit was asked for and none is left but Infinite, as
-	// those that were asked for are faulty.
+	// those that were asked for are faulty, or bound the other side alone.
 	Unbounded bool
 	// NoSearchMoves says that no field after searchmoves is a legal move.
 	NoSearchMoves bool
@@ -77,7 +77,7 @@ type GoCommand struct {
 func ParseGo(fields []string, p *chess.Position) GoCommand {
 	var g GoCommand
 	lim := &g.Limits
-	asked := false // for a limit
+	asked, faulty := false, false // a limit was asked for, one of them is wrong
 	for i := 0; i < len(fields); i++ {
 		switch name := fields[i]; {
 		case name == "infinite":
@@ -88,16 +88,21 @@ func ParseGo(fields []string, p *chess.Position) GoCommand {
 			i += g.searchMoves(fields[i+1:], p)
 		case isLimit(name):
 			asked = true
-			i++
-			if i == len(fields) {
+			before := len(g.Faults)
+			if i++; i == len(fields) {
 				g.fault("go %s: found nothing, expected a number", name)
-				break
+			} else {
+				g.parse(name, fields[i])
 			}
-			g.parse(name, fields[i])
+			faulty = faulty || len(g.Faults) > before
 		}
 	}
-	none := !lim.Bounded(p.SideToMove())
-	g.Unbounded = none && asked && len(g.Faults) > 0 && !lim.Infinite && g.Perft == 0
+	side := p.SideToMove()
+	none := !lim.Bounded(side)
+	g.Unbounded = none && asked && !lim.Infinite && g.Perft == 0
+	if g.Unbounded && !faulty {
+		g.fault("go: found no limit for %s, expected %.1stime, movetime, depth or nodes", side, side)
+	}
 	lim.Infinite = lim.Infinite || none
 	return g
 }

@@ -219,6 +219,17 @@ func TestGoRoundTrip(t *testing.T) {
 			t.Errorf("%s: read %+v, %v, expected %+v", text, g.Limits, g.Faults, lim)
 		}
 	}
+	// What does not bound the side to move is no limit, but none was not asked for.
+	for text, unbounded := range map[string]bool{
+		"wtime 1000": true, "movestogo 40": true, "ponder wtime 1000": true, "btime 1000": false, "wtime 1000 nodes 5": false,
+		"wtime 1000 infinite": false, "perft 2": false, "ponder": false, "": false,
+	} {
+		g := ParseGo(strings.Fields(text), &p)
+		told := len(g.Faults) == 1 && strings.HasPrefix(g.Faults[0].Error(), "go: found no limit for black, expected btime,")
+		if g.Unbounded != unbounded || told != unbounded {
+			t.Errorf("go %s: found %+v, expected a fault: %v", text, g, unbounded)
+		}
+	}
 	if g := ParseGo([]string{"perft", "1000000"}, &p); g.Perft != search.MaxPly {
 		t.Errorf("found perft %d, expected at most %d", g.Perft, search.MaxPly)
 	}

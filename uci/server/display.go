@@ -42,8 +42,8 @@ func (s *server) display() {
 
 // evaluate obeys "eval": the static evaluation of the position.
 func (s *server) evaluate() {
-	if s.netErr != nil {
-		s.out.comment("%v", s.netErr)
+	if err := s.missing(); err != nil {
+		s.out.comment("%v", err)
 		return
 	}
 	if s.player.Search == player.TreeSearch {

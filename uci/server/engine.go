@@ -60,8 +60,8 @@ func (e *Engine) NewGame() {
 func (e *Engine) Search(line *chess.Line, lim search.Limits, report func(search.Info), done func(search.Result, error)) error {
 	s := e.s
 	s.finish()
-	if s.netErr != nil {
-		return s.netErr
+	if err := s.missing(); err != nil {
+		return err
 	}
 	own, err := s.ready()
 	if err != nil {

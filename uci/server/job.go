@@ -127,7 +127,7 @@ func (s *server) ready() (player.Own, error) {
 	return s.engine, nil
 }
 
-// faultyTime is how long a search lasts whose limits could not be read.
+// faultyTime is how long a search lasts whose limits do not bound it.
 const faultyTime = 100 * time.Millisecond
 
 // goCommand obeys "go …".
@@ -165,11 +165,11 @@ func (s *server) goCommand(fields []string) {
 
 // refusal returns the engine that is to answer a command "go", or why none may.
 func (s *server) refusal(g *uci.GoCommand) (player.Own, error) {
-	switch {
+	switch err := s.missing(); {
 	case s.rejected != nil:
 		return nil, s.rejected
-	case s.netErr != nil:
-		return nil, s.netErr
+	case err != nil:
+		return nil, err
 	case g.NoSearchMoves:
 		return nil, errors.New("go searchmoves: none of the moves is legal")
 	}

@@ -31,11 +31,25 @@ func isForeign(err error) bool {
 // it would be by a net that the GUI has not asked for.
 func (s *server) setEvalFile(path string) error {
 	s.evalFile = path
-	err := s.readEvalFile(path)
-	if s.netErr = nil; err != nil {
-		s.netErr = fmt.Errorf("no net: EvalFile: %w", err)
+	s.netErr = s.readEvalFile(path)
+	return s.netErr
+}
+
+// missing says why there is no net to search by, nil if there is: EvalFile could not be
+// read, or is for another variant. In another variant the net of Options gives way to
+// none instead: nobody has asked for it.
+func (s *server) missing() error {
+	err, v := s.netErr, s.net.Variant()
+	switch {
+	case err != nil:
+	case s.net == s.opts.Net || v == nil || v == s.variant:
+		return nil
+	case s.net.Planes != nil:
+		err = s.net.Planes.CheckVariant(s.variant)
+	default: // in the words of package nnue
+		err = fmt.Errorf("%s: %w: found one for %q, expected one for %q", s.evalFile, nnue.ErrVariant, v.Name, s.variant.Name)
 	}
-	return err
+	return fmt.Errorf("no net: EvalFile: %w", err)
 }
 
 func (s *server) readEvalFile(path string) error {
@@ -97,17 +111,13 @@ func (s *server) tryNet(n *player.Net, r player.Runtime) error {
 // name: the net, unless it was made for another variant.
 func (s *server) evaluation() (n *player.Net, name string) {
 	none, n := player.NoNet(s.player.Search), s.net
-	without := player.Material
-	if s.player.Search == player.TreeSearch {
-		without = "none"
-	}
 	switch v := n.Variant(); {
 	case v == nil && s.player.Search == player.TreeSearch:
 		return none, "none, all moves are alike"
 	case v == nil:
 		return none, player.Material
 	case v != s.variant:
-		return none, fmt.Sprintf("%s, as the net is for %s and not for %s", without, v, s.variant)
+		return none, fmt.Sprintf("%s, as the net is for %s and not for %s", none.Name, v, s.variant)
 	}
 	name = s.netName
 	if s.player.Search == player.TreeSearch && s.player.Runtime.Name != s.opts.Player.Runtime.Name {

@@ -92,9 +92,10 @@ func (o Options) withDefaults() Options {
 // Every go is answered by one bestmove. It is 0000, after an "info string" that says
 // why, where a move would be an answer to another question: after a position command
 // that was faulty, until the next one that is not; after an EvalFile that could not be
-// read, until one that can (isready says so too); and if none of searchmoves is legal.
-// A go whose limits cannot be read, so that nothing would end the search, searches for
-// [faultyTime]. Where there is no legal move, the bestmove is (none).
+// read, until one that can, and while it is for another variant (isready says so too);
+// and if none of searchmoves is legal. A go whose limits cannot be read, or are the other
+// side's alone, so that nothing would end the search, searches for [faultyTime]. Where
+// there is no legal move, the bestmove is (none).
 //
 // The first search after ucinewgame or setoption says by which net it plays.
 //
@@ -239,7 +240,7 @@ type server struct {
 	settings
 	line *chess.Line // the position and how it came about; replaced, never changed
 	// rejected says why the last position command was faulty, netErr why the net
-	// that EvalFile names could not be read; nil if all is well.
+	// that EvalFile names could not be read; nil if all is well. See missing, too.
 	rejected, netErr error
 	// announce says that the next search tells by which net it plays.
 	announce bool
@@ -320,8 +321,8 @@ func (s *server) execute(line string) {
 
 // isReady obeys "isready": what stands in the way of a search is told first.
 func (s *server) isReady() {
-	if s.netErr != nil {
-		s.out.comment("%v", s.netErr)
+	if err := s.missing(); err != nil {
+		s.out.comment("%v", err)
 	} else if !s.busy() {
 		if _, err := s.ready(); err != nil {
 			s.out.comment("%v", err)

@@ -147,7 +147,7 @@ func TestServeEvalFile(t *testing.T) {
 		t.Errorf("go after a broken net: %q", got)
 	}
 
-	// A net for another variant is read when that is set.
+	// A net for another variant is an error, whichever is set first, until that variant is set.
 	s.answer("setoption name UCI_Variant value chess", "setoption name EvalFile value "+path)
 	if got := s.best("go depth 1"); got != "bestmove 0000" {
 		t.Errorf("crazyhouse net for chess: %s", got)
@@ -156,10 +156,20 @@ func TestServeEvalFile(t *testing.T) {
 	if got := eval(); !strings.HasSuffix(got, "centipawns 100") {
 		t.Errorf("eval after the change of variant: %s", got)
 	}
-	s.answer("setoption name UCI_Variant value chess")
-	s.send("go depth 3")
-	if got := s.until("bestmove"); !strings.Contains(got[0], "evaluation: material, as the net is for crazyhouse") {
-		t.Errorf("net in another variant: %q", got)
+	netFirst := s.answer("setoption name UCI_Variant value chess")
+	variantFirst := s.answer("setoption name EvalFile value " + path)
+	if len(netFirst) != 1 || !strings.Contains(netFirst[0], "no net: EvalFile: ") || netFirst[0] != variantFirst[len(variantFirst)-1] {
+		t.Errorf("isready after a crazyhouse net and chess: %q, after chess and the net: %q", netFirst, variantFirst)
+	}
+	for range 2 { // the second time the net is read in crazyhouse
+		s.send("go depth 3")
+		if got := s.until("bestmove"); len(got) != 2 || !strings.Contains(got[0], "no move: no net: EvalFile: ") || got[1] != "bestmove 0000" {
+			t.Errorf("net in another variant: %q", got)
+		}
+		if got := s.answer("eval"); !strings.Contains(got[0], "no net: EvalFile: ") {
+			t.Errorf("eval in another variant: %q", got)
+		}
+		s.answer("setoption name UCI_Variant value crazyhouse", "setoption name UCI_Variant value chess")
 	}
 	s.answer("setoption name UCI_Variant value crazyhouse", "setoption name EvalFile value <empty>")
 	if got := eval(); !strings.HasPrefix(got, "evaluation by material") {
@@ -190,9 +200,14 @@ func TestServeStartsWithANet(t *testing.T) {
 		t.Fatal(err)
 	}
 	built := newSession(t, Options{Net: &player.Net{NNUE: net}})
-	built.send("go depth 1")
-	if got := built.until("bestmove"); got[0] != "info string evaluation: built-in net" {
-		t.Errorf("built-in net: %q", got)
+	// Nobody has asked for the built-in net, so that it gives way to material.
+	for _, tc := range []struct{ variant, evaluation string }{
+		{"crazyhouse", "built-in net"}, {"chess", "material, as the net is for crazyhouse and not for chess"},
+	} {
+		built.send("setoption name UCI_Variant value "+tc.variant, "go depth 1")
+		if got := built.until("bestmove"); got[0] != "info string evaluation: "+tc.evaluation || got[len(got)-1] == "bestmove 0000" {
+			t.Errorf("built-in net, %s: %q", tc.variant, got)
+		}
 	}
 	if err := Serve(t.Context(), strings.NewReader(""), io.Discard, Options{Player: player.Spec{Net: path + "x"}}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing net: %v", err)

@@ -130,10 +130,11 @@ func (s *server) search(r *running, lim search.Limits) {
 	s.job = r
 }
 
-// cannot says that the engine cannot move.
+// cannot says that the engine cannot move. One that analyses tries again after the next change of
+// the position or the variant.
 func (s *server) cannot(err error) {
 	s.engine.Printf("tellusererror %s", strings.Join(strings.Fields(err.Error()), " "))
-	s.force, s.analyzing = true, false
+	s.force = true
 }
 
 // moveIfDue has the engine think if it is its turn, or analyse.

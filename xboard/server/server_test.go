@@ -309,6 +309,24 @@ func TestServerNetOfAnotherVariant(t *testing.T) {
 			if got := strings.Join(s.until("move "), "\n"); !strings.Contains(got, "evaluation: "+name) {
 				t.Errorf("answers in crazyhouse:\n%s", got)
 			}
+			// A net that was there before the first game, which is one of chess, is no other case.
+			o.Player.Net = path
+			s = newSessionOf(t, o)
+			for range 2 {
+				if got := s.answer("new", "go"); len(got) != 1 || !strings.HasPrefix(got[0], "tellusererror no net: EvalFile: ") {
+					t.Errorf("answers in chess, net first: %q", got)
+				}
+				if got := s.answer("new", "variant crazyhouse", "sd 1", "go"); len(got) != 1 || !strings.HasPrefix(got[0], "move ") {
+					t.Errorf("answers in crazyhouse, net first: %q", got)
+				}
+			}
+			// Analysis goes on by the net once the variant is its own again.
+			s = newSessionOf(t, o)
+			s.send("variant crazyhouse", "analyze", "new")
+			s.until("tellusererror no net: EvalFile: ")
+			s.send("variant crazyhouse", ".")
+			s.until("stat01: ")
+			s.send("exit")
 		})
 	}
 }

@@ -33,8 +33,8 @@ EvalFile is a net file, or the directory of a run or of learn for its newest net
 Without it the engine plays crazyhouse by the net that the program carries, and chess
 by material. While EvalFile names what cannot be read, isready says so and every move
 is 0000: the engine never plays by another net than it was asked to. So it is with a
-net for another variant, until UCI_Variant is set to that. The first search after
-ucinewgame or setoption says which net the engine plays by.
+net for another variant, in whatever order the two are set, until UCI_Variant is set to
+that. The first search after ucinewgame or setoption says which net the engine plays by.
 
 UCI_LimitStrength with UCI_Elo, or Skill Level below 20, bounds the nodes of a search
 and draws its move among the best ones. UCI_Elo is on the scale of selfplay ladder,
@@ -71,7 +71,10 @@ A new game is one of chess, as the protocol has it; "variant crazyhouse" makes i
 crazyhouse, where drops are written P@e4 and setboard takes the hands in brackets. "st"
 may have a fraction. "memory" is the option Hash, "cores" is Threads, and the other
 options are those that selfplay uci --help describes, as features. With "nps N" a
-second is N nodes: "nps 400" and "st 1" search 400 nodes a move.`,
+second is N nodes: "nps 400" and "st 1" search 400 nodes a move.
+
+The net of --eval-file or EvalFile may be for a variant that comes later. If the
+engine is to move in another one, it says so and does not.`,
 		Example: `  selfplay xboard --eval-file crazyhouse.nnue
   xboard -fcp "selfplay xboard" -variant crazyhouse`,
 	})
