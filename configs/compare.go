@@ -192,17 +192,24 @@ func (c *Compare) Validate() error {
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	seen := map[string]string{}
+	seen := map[string]int{}
+	features := make([]string, len(c.Rows))
 	for i, r := range c.Rows {
 		l, err := c.Learn(i)
 		if err != nil {
 			return err
 		}
-		is := fmt.Sprintf("%s %+v", l.YAML(), c.BudgetOf(i))
+		features[i] = l.Features
+		is := fmt.Sprintf("%s %+v", l.Canonical().YAML(), c.BudgetOf(i))
 		if before, ok := seen[is]; ok {
-			return fmt.Errorf("%w: rows %s and %s: found the same settings, expected different ones", ErrInvalid, before, r.Name)
+			name := c.Rows[before].Name
+			if features[before] != l.Features {
+				return fmt.Errorf("%w: rows %s and %s: found features %s and %s, the same set in two spellings, and no other difference, expected different settings: delete one of the rows",
+					ErrInvalid, name, r.Name, features[before], l.Features)
+			}
+			return fmt.Errorf("%w: rows %s and %s: found the same settings, expected different ones", ErrInvalid, name, r.Name)
 		}
-		seen[is] = r.Name
+		seen[is] = i
 	}
 	for i := range c.Rows {
 		if err := c.checkInit(i); err != nil {
@@ -297,6 +304,17 @@ func (c *Compare) Learn(row int) (Learn, error) {
 	}
 	l.Preset, l.Variant, l.Seed, l.Data = preset, c.Variant, c.Seed, c.Data
 	return l, l.Validate()
+}
+
+// Canonical returns valid settings with the features in the spelling that all others of the same
+// set stand for.
+func (l Learn) Canonical() Learn {
+	if l.Kind == NNUE {
+		if a, err := l.Architecture(l.Variant); err == nil {
+			l.Features = a.Features
+		}
+	}
+	return l
 }
 
 // lay gives settings the decoded values under their names.

@@ -74,6 +74,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"schema: 1\nrows: [{width: 32}]", "name"},
 		{"schema: 1\nrows: [{name: a}, {name: a, width: 32}]", "another name"},
 		{"schema: 1\nrows: [{name: a}, {name: b}]", "rows a and b: found the same settings"},
+		{"schema: 1\nrows: [{name: a, features: All+Hand}, {name: b, features: All + (Hand)}]", "rows a and b: found features All+Hand and All + (Hand), the same set in two spellings, and no other difference, expected different settings: delete one"},
 		{"schema: 1\nrows: [{name: a, seed: 3}]", "seeds of the comparison"},
 		{"schema: 1\nrows: [{name: a, features: All + Nothing}]", "Nothing"},
 		{"schema: 1\nseeds: 0\nrows: [{name: a}]", "seeds"},

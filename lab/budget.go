@@ -17,12 +17,13 @@ type rateCell struct {
 	Positions float64 `json:"positions_per_second"`
 }
 
-// samplesIn returns from how many positions a net of a row learns in the time that is its
-// budget. Without write a speed that is not known is guessed, and the row marked.
-func (p *Plan) samplesIn(ctx context.Context, row int, cfg configs.Learn, o Options, write bool) (uint64, error) {
+// samplesIn returns from how many positions a net of a row, its features as they were typed,
+// learns in the time that is its budget. Without write a speed that is not known is guessed, and
+// the row marked.
+func (p *Plan) samplesIn(ctx context.Context, row int, cfg configs.Learn, typed string, o Options, write bool) (uint64, error) {
 	of := cfg
 	of.Seed, of.Epochs = p.Seed, 1 // neither decides how fast a trainer is
-	key, err := p.trainKey(of)
+	key, err := p.keyThere("rate", ".json", of, typed)
 	if err != nil {
 		return 0, err
 	}
@@ -107,5 +108,5 @@ func (p *Plan) timeFact() Fact {
 	case len(own) > 0:
 		return Fact{what, false, strings.Join(own, ", ") + "; of other rows as long as their samples take", true}
 	}
-	return Fact{what, false, "as long as the samples take; the table has positions a second", false}
+	return Fact{what, false, "as long as the samples take; the report's table has positions a second", false}
 }

@@ -50,7 +50,8 @@ func TestInitBuiltin(t *testing.T) {
 	}
 }
 
-// Data may be moved while a net is being trained, and each cell says which builds made it.
+// Data may be moved while a net is being trained, and each cell says which builds made it; more
+// than one are warned of.
 func TestMovedAndRebuilt(t *testing.T) {
 	data, dir := games(t, 1, 12), t.TempDir()
 	c := comparison(t, data)
@@ -72,6 +73,17 @@ func TestMovedAndRebuilt(t *testing.T) {
 	r, err := Run(t.Context(), c, o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		of    *Results
+		mixed bool
+	}{{before, false}, {r, true}} {
+		found := slices.ContainsFunc(tc.of.Warnings, func(s string) bool {
+			return strings.Contains(s, "version of the program: nets (first and second); games at fixed nodes (first and second): ")
+		})
+		if found != tc.mixed {
+			t.Errorf("found warnings %q; of builds expected: %t", tc.of.Warnings, tc.mixed)
+		}
 	}
 	if r.Build != "second" {
 		t.Errorf("the report is of build %q, expected the second", r.Build)

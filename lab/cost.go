@@ -48,7 +48,7 @@ func (p *Plan) costOf(ctx context.Context, n *Net) (Cost, error) {
 	c := Cost{Bytes: info.Size()}
 	if n.Config.Kind == configs.Planes {
 		report, err := arch.InspectFile(path)
-		c.Inputs, c.Parameters = planes.Channels*64, report.Trained
+		c.Inputs, c.Parameters = planeInputs, report.Trained
 		return c, err
 	}
 	net, err := nnue.ReadFile(path, p.variant)
@@ -59,9 +59,17 @@ func (p *Plan) costOf(ctx context.Context, n *Net) (Cost, error) {
 		c.Parameters += r.Count
 	}
 	set := net.Features()
-	c.Dead = len(features.Dead(set))
-	c.Inputs = set.Size() - c.Dead
+	c.Inputs, c.Dead = inputsOf(set)
 	return c, c.countRows(ctx, set, p.variant)
+}
+
+// planeInputs is how many inputs a plane net has.
+const planeInputs = planes.Channels * 64
+
+// inputsOf returns how many inputs of a set are ever active, and how many are not.
+func inputsOf(set features.Set) (inputs, dead int) {
+	dead = len(features.Dead(set))
+	return set.Size() - dead, dead
 }
 
 // countRows counts the rows of the positions of games, and those that change from one

@@ -18,9 +18,11 @@ type drawing struct {
 
 // drawings are the figures that the comparison has numbers for.
 func (r *Results) drawings() []drawing {
-	list := []drawing{r.frontier(), r.lossElo()}
-	if d, ok := r.curves(); ok {
-		list = append(list, d)
+	list := []drawing{r.frontier()}
+	for _, draw := range []func() (drawing, bool){r.lossElo, r.curves} {
+		if d, ok := draw(); ok {
+			list = append(list, d)
+		}
 	}
 	for i := range r.Stages {
 		s := &r.Stages[i]
@@ -102,8 +104,8 @@ func steps(points []xy) (x, y []float64) {
 }
 
 // lossElo is Elo of each net against its held-out loss, a panel for each loss that rows
-// minimise, as different ones cannot be compared.
-func (r *Results) lossElo() drawing {
+// minimise, as different ones cannot be compared; false if none was measured.
+func (r *Results) lossElo() (drawing, bool) {
 	first := r.first()
 	f := &figure.Figure{Title: "Loss and strength, " + first.Limits}
 	for _, kind := range r.lossKinds() {
@@ -111,12 +113,15 @@ func (r *Results) lossElo() drawing {
 		var losses, elos []float64
 		for i := range r.Rows {
 			row := &r.Rows[i]
-			if row.lossKind != kind {
+			if row.lossKind != kind || row.Measured == 0 {
 				continue
 			}
 			e := row.Elo[first.Stage]
 			losses, elos = append(losses, row.Losses...), append(elos, e.Seeds...)
 			p.Curves = append(p.Curves, figure.Curve{Name: row.Name, X: row.Losses, Y: e.Seeds, Errors: make([]float64, len(row.Losses))})
+		}
+		if len(losses) == 0 {
+			continue
 		}
 		p.Title = fmt.Sprintf("%d nets", len(losses))
 		if c, known := correlation(losses, elos); known {
@@ -126,7 +131,7 @@ func (r *Results) lossElo() drawing {
 	}
 	return drawing{"loss-elo.svg", fmt.Sprintf(
 		"Held-out loss against Elo at %s: one point a net, from %s. Where a low loss goes with a high Elo, points fall to the right and the correlation is negative.",
-		first.Limits, first.from(r)), f}
+		first.Limits, first.from(r)), f}, len(f.Rows) > 0
 }
 
 // curves are the held-out losses while the nets learned: mean, least and most over seeds; a panel
@@ -162,22 +167,53 @@ func (r *Results) lossKinds() (kinds []string) {
 	return kinds
 }
 
-// curve is the mean loss of a row's nets with its band.
+// curve is the mean loss of a row's nets with its band, where the net with the fewest points
+// has them: nets of earlier builds have few.
 func (r *Row) curve() figure.Curve {
-	n := len(slices.MinFunc(r.curves, func(a, b []point) int { return len(a) - len(b) }))
+	fewest := spaced(slices.MinFunc(r.curves, func(a, b []point) int { return len(a) - len(b) }))
 	c := figure.Curve{Name: r.Name}
-	for k := range n {
-		if k == 0 && n > 2 {
+	for k, p := range fewest {
+		if k == 0 && len(fewest) > 2 {
 			continue // before the first step: it would flatten the rest
 		}
 		var at []float64
 		for _, curve := range r.curves {
-			at = append(at, curve[k].loss)
+			at = append(at, lossAt(curve, p.samples))
 		}
-		c.X, c.Y = append(c.X, r.curves[0][k].samples/1e3), append(c.Y, mean(at))
+		c.X, c.Y = append(c.X, p.samples/1e3), append(c.Y, mean(at))
 		c.Low, c.High = append(c.Low, slices.Min(at)), append(c.High, slices.Max(at))
 	}
 	return c
+}
+
+// spaced returns the points of a curve without those that are nearer to the next than half of
+// the mean distance: of a checkpoint just before the end, or just before a validation.
+func spaced(curve []point) []point {
+	if len(curve) < 3 {
+		return curve
+	}
+	least := (curve[len(curve)-1].samples - curve[0].samples) / float64(len(curve)-1) / 2
+	var list []point
+	for k, p := range curve {
+		if k == len(curve)-1 || curve[k+1].samples-p.samples >= least {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// lossAt returns the loss of a curve at a number of samples: between points what lies on the
+// line between them, beyond the ends that of the end.
+func lossAt(curve []point, samples float64) float64 {
+	i, found := slices.BinarySearchFunc(curve, samples, func(p point, at float64) int { return cmp.Compare(p.samples, at) })
+	switch {
+	case found || i == 0:
+		return curve[i].loss
+	case i == len(curve):
+		return curve[i-1].loss
+	}
+	a, b := curve[i-1], curve[i]
+	return a.loss + (b.loss-a.loss)*(samples-a.samples)/(b.samples-a.samples)
 }
 
 // ratings are the ratings of rows and anchors with their intervals.

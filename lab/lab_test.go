@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -18,6 +19,9 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
+	"github.com/crazyhouse-rl/selfplay/nnue/netstat"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/sample/chain"
@@ -147,7 +151,9 @@ func TestCells(t *testing.T) {
 		"pairs": func(c *configs.Compare) { c.Games.Pairs = 7 },
 		"path":  func(c *configs.Compare) { c.Data = []string{copied} },
 		"sort":  func(c *configs.Compare) { c.Sort = "loss" },
-		"dir":   func(c *configs.Compare) { c.Data = []string{filepath.Dir(copied)} },
+
+		"spelling": func(c *configs.Compare) { c.Rows[0].Settings["features"] = "(All)" },
+		"dir":      func(c *configs.Compare) { c.Data = []string{filepath.Dir(copied)} },
 	} {
 		if got := change(do); !slices.Equal(got, keys) {
 			t.Errorf("%s: found cells %q, expected those before, %q", name, got, keys)
@@ -419,6 +425,23 @@ func TestFactsAndPrice(t *testing.T) {
 	var text strings.Builder
 	if err := p.Show(&text); err != nil || !strings.Contains(text.String(), "differs  samples") {
 		t.Errorf("%s, error %v", text.String(), err)
+	}
+	for i := range p.Nets {
+		a, err := p.Nets[i][0].Config.Architecture(c.Variant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		net, err := nnue.New(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		params, dead := 0, len(features.Dead(net.Features()))
+		for _, r := range netstat.Ranges(net) {
+			params += r.Count
+		}
+		if want := fmt.Sprintf("  %d inputs and %d dead ones, %d parameters\n", net.Features().Size()-dead, dead, params); !strings.Contains(text.String(), want) {
+			t.Errorf("%s: found\n%s\nexpected %q in it", p.Rows[i].Name, text.String(), want)
+		}
 	}
 	price, err := p.Price(t.Context(), Options{Progress: io.Discard})
 	if err != nil || price.Nets != 4 || price.NetsThere != 0 || price.Meetings != 12 || price.Puzzles != 4 || price.PuzzlesThere != 0 || price.Solving <= 0 || price.Games != 48 || !price.Unknown || price.Training <= 0 || price.Playing <= 0 {

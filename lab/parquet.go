@@ -20,6 +20,7 @@ type parquetLine struct {
 	Architecture *string  `parquet:"architecture,optional"`
 	Budget       *string  `parquet:"budget,optional"`
 	Samples      *int64   `parquet:"samples,optional"`
+	Epochs       *float64 `parquet:"epochs,optional"`
 	Inputs       *int64   `parquet:"inputs,optional"` // without dead ones
 	Dead         *int64   `parquet:"dead_inputs,optional"`
 	ActiveMean   *float64 `parquet:"active_mean,optional"`
@@ -104,7 +105,7 @@ func count[T int | int64 | uint64](n T) *int64 {
 func (r *Results) parquetRow(i int) parquetLine {
 	row, t := &r.Rows[i], &r.Times[i]
 	line := parquetLine{
-		Kind: "row", Row: row.Name, Expression: &row.Expression, Architecture: &row.Architecture, Budget: &row.Budget, Samples: count(row.Samples),
+		Kind: "row", Row: row.Name, Expression: &row.Expression, Architecture: &row.Architecture, Budget: &row.Budget, Samples: count(row.Samples), Epochs: &row.Epochs,
 		Inputs: count(row.Cost.Inputs), Parameters: count(row.Cost.Parameters), Bytes: count(row.Cost.Bytes),
 		Nodes: &t.Nodes, Positions: &t.Positions,
 	}

@@ -22,6 +22,9 @@ func TestParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if slices.ContainsFunc(r.drawings(), func(d drawing) bool { return d.file == "loss-elo.svg" }) {
+		t.Error("found a figure of losses that were not measured")
+	}
 	lines, err := parquet.ReadFile[parquetLine](filepath.Join(dir, "results.parquet"))
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +42,7 @@ func TestParquet(t *testing.T) {
 		switch l.Kind {
 		case "row":
 			k := slices.IndexFunc(r.Rows, func(row Row) bool { return row.Name == l.Row })
-			if *l.EloNodes != r.Rows[k].Elo[AtNodes].Elo || *l.EloTimeHigh != r.Rows[k].Elo[AtTime].High || *l.Parameters != int64(r.Rows[k].Cost.Parameters) {
+			if *l.EloNodes != r.Rows[k].Elo[AtNodes].Elo || *l.EloTimeHigh != r.Rows[k].Elo[AtTime].High || *l.Parameters != int64(r.Rows[k].Cost.Parameters) || *l.Epochs < 1 {
 				t.Errorf("%s: found other figures than %+v", l.Row, r.Rows[k])
 			}
 		case "seed":

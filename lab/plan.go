@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -175,6 +176,8 @@ func (p *Plan) row(ctx context.Context, row int, o Options, write bool) ([]Net, 
 	if err := run.Check(cfg); err != nil {
 		return nil, err
 	}
+	typed := cfg.Features
+	cfg = cfg.Canonical()
 	from, fromRow, err := p.InitRow(row)
 	if err != nil {
 		return nil, err
@@ -189,7 +192,7 @@ func (p *Plan) row(ctx context.Context, row int, o Options, write bool) ([]Net, 
 	}
 	samples := p.BudgetOf(row).Samples
 	if p.BudgetOf(row).Time > 0 {
-		if samples, err = p.samplesIn(ctx, row, cfg, o, write); err != nil {
+		if samples, err = p.samplesIn(ctx, row, cfg, typed, o, write); err != nil {
 			return nil, err
 		}
 	}
@@ -209,7 +212,7 @@ func (p *Plan) row(ctx context.Context, row int, o Options, write bool) ([]Net, 
 			nets[s].Config.Init = p.cell("train", base)
 			p.hashes[nets[s].Config.Init] = "net " + base
 		}
-		if nets[s].Key, err = p.trainKey(nets[s].Config); err != nil {
+		if nets[s].Key, err = p.keyThere("train", "", nets[s].Config, typed); err != nil {
 			return nil, err
 		}
 	}
@@ -239,6 +242,24 @@ func (p *Plan) trainKey(cfg configs.Learn) (string, error) {
 	return keyOf(string(cfg.YAML())), nil
 }
 
+// keyThere is trainKey, or where an earlier build, to which another spelling was another set, made
+// the cell by the spelling of features that was typed, the key of that.
+func (p *Plan) keyThere(kind, ext string, cfg configs.Learn, typed string) (string, error) {
+	key, err := p.trainKey(cfg)
+	if err != nil || cfg.Features == typed {
+		return key, err
+	}
+	cfg.Features = typed
+	before, err := p.trainKey(cfg)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(p.cell(kind, before+ext)); err == nil {
+		return before, nil
+	}
+	return key, nil
+}
+
 // digest identifies what a file holds, the games of a replay buffer, or the program's own net.
 func (p *Plan) digest(name string) (string, error) {
 	if known, ok := p.hashes[name]; ok {
@@ -248,8 +269,13 @@ func (p *Plan) digest(name string) (string, error) {
 	var err error
 	switch dir, isBuffer := strings.CutPrefix(name, dataset.BufferPrefix); {
 	case isBuffer:
-		var games dataset.Extent
-		if digest, games, err = bufferDigest(dir, p.games[dir]); err == nil {
+		games, known := p.games[dir]
+		if !known {
+			if games, err = p.movedFrom(dir); err != nil {
+				return "", err
+			}
+		}
+		if digest, games, err = bufferDigest(dir, games); err == nil {
 			p.games[dir] = games
 		}
 	case name == builtin.Name: // that of its file
@@ -299,6 +325,22 @@ func bufferDigest(dir string, want dataset.Extent) (string, dataset.Extent, erro
 			dataset.ErrChanged, dir, found.Games, found.First, want.Games, want.First)
 	}
 	return "games " + hex.EncodeToString(sum.Sum(nil)), found, err
+}
+
+// movedFrom returns the extent that a replay buffer had for the comparison where it was before:
+// in a directory that is gone, and began with the same game. It is zero if there was none.
+func (p *Plan) movedFrom(dir string) (dataset.Extent, error) {
+	first := ""
+	_, err := replay.VisitGames(dir, func(g *game.Game) bool {
+		first = g.ID
+		return false
+	}, nil)
+	for _, before := range slices.Sorted(maps.Keys(p.games)) {
+		if _, gone := os.Stat(before); errors.Is(gone, fs.ErrNotExist) && p.games[before].First == first {
+			return p.games[before], err
+		}
+	}
+	return dataset.Extent{}, err
 }
 
 // size returns the number of positions to train on, from its cell if it is there.

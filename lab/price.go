@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"text/tabwriter"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/nnue"
+	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
 // Price is what a comparison is going to take, apart from what is there.
@@ -20,6 +23,7 @@ type Price struct {
 	Training, Playing       time.Duration // of one core
 	Solving                 time.Duration // of puzzles
 	Disk                    int64         // bytes
+	Jobs                    int           // at the same time
 	// Unknown says that games at fixed time may be there: their limits follow from speeds
 	// that are not measured yet.
 	Unknown bool
@@ -46,7 +50,7 @@ func (p *Plan) Price(ctx context.Context, o Options) (Price, error) { return p.p
 
 // price is Price, which writes the size of the data down if it may.
 func (p *Plan) price(ctx context.Context, o Options, write bool) (Price, error) {
-	r := Price{stages: map[Stage]time.Duration{}, nets: map[string]float64{}}
+	r := Price{Jobs: o.jobs(), stages: map[Stage]time.Duration{}, nets: map[string]float64{}}
 	nodes := make([]float64, len(p.Rows))
 	r.nodes = nodes
 	for i, row := range p.Nets {
@@ -187,8 +191,8 @@ func guessedRate(l *configs.Learn) (float64, error) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// weigh returns the parameters of the net that settings ask for, roughly, and of a plane net
-// its multiply-adds.
+// weigh returns the parameters of the net that settings ask for, and of a plane net its
+// multiply-adds.
 func weigh(l *configs.Learn) (params, macs int, err error) {
 	if l.Kind == configs.Planes {
 		shape, err := l.Shape()
@@ -197,15 +201,26 @@ func weigh(l *configs.Learn) (params, macs int, err error) {
 		}
 		return shape.Count(), shape.MACs(), nil
 	}
+	a, set, err := architecture(l)
+	if err != nil {
+		return 0, 0, err
+	}
+	stack := a.OutInputs() + 1
+	if a.L2 > 0 {
+		stack += (a.Inputs() + 1) * a.L2
+	}
+	stack += (a.L2 + 1) * a.L3
+	return a.Width + set.Size()*(a.Width+a.PSQT) + a.Stacks*stack, 0, nil
+}
+
+// architecture is that of an NNUE net, with its inputs.
+func architecture(l *configs.Learn) (nnue.Architecture, features.Set, error) {
 	a, err := l.Architecture(l.Variant)
 	if err != nil {
-		return 0, 0, err
+		return a, nil, err
 	}
 	set, err := a.Set()
-	if err != nil {
-		return 0, 0, err
-	}
-	return set.Size() * (a.Width + a.PSQT), 0, nil
+	return a, set, err
 }
 
 // coreHours writes a time of one core, with two digits if it is short.
@@ -216,8 +231,14 @@ func coreHours(d time.Duration) string {
 	return fmt.Sprintf("%.2g core-hours", d.Hours())
 }
 
-// WriteText prints the price, on a number of cores.
-func (r *Price) WriteText(w io.Writer, cores int) error {
+// clock is how long it all takes by the clock: nets that are trained share all cores, whatever the
+// jobs, and of games and puzzles each job has a core, as long as there are some.
+func (r *Price) clock(cores int) time.Duration {
+	return r.Training/time.Duration(cores) + (r.Playing+r.Solving)/time.Duration(min(r.Jobs, cores))
+}
+
+// WriteText prints the price.
+func (r *Price) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "nets\t%d, of them %d there\n", r.Nets, r.NetsThere)
 	fmt.Fprintf(t, "training\t%d samples, %s\n", r.Samples, coreHours(r.Training))
@@ -227,7 +248,7 @@ func (r *Price) WriteText(w io.Writer, cores int) error {
 		fmt.Fprintf(t, "puzzles\t%d nets, of them %d there, %s\n", r.Puzzles, r.PuzzlesThere, coreHours(r.Solving))
 	}
 	all := r.Training + r.Playing + r.Solving
-	fmt.Fprintf(t, "in all\t%s, about %v on %d cores\n", coreHours(all), (all / time.Duration(cores)).Round(time.Second), cores)
+	fmt.Fprintf(t, "in all\t%s, about %v with --jobs %d\n", coreHours(all), r.clock(runtime.GOMAXPROCS(0)).Round(time.Second), r.Jobs)
 	fmt.Fprintf(t, "disk\t%.1f MB\n", float64(r.Disk)/1e6)
 	if err := t.Flush(); err != nil {
 		return err

@@ -37,11 +37,11 @@ type tracker struct {
 	jobs float64
 	now  func() time.Time
 
-	mu    sync.Mutex
-	at    Progress
-	board board
-	shown time.Time
-	ahead map[string]float64 // work of what has not begun, by its name
+	mu       sync.Mutex
+	at       Progress
+	meetings meetings
+	shown    time.Time
+	ahead    map[string]float64 // work of what has not begun, by its name
 
 	begun       time.Time // of the work in progress
 	total, done float64   // of it
@@ -101,7 +101,7 @@ func (t *tracker) start() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at.Left = t.left(t.now())
-	t.board.save(t.now(), t.at)
+	t.meetings.save(t.now(), t.at)
 }
 
 // skip takes work away that need not be done: a net goes on from a checkpoint.
@@ -128,7 +128,7 @@ func (t *tracker) report(always bool) {
 	}
 	t.shown = now
 	t.at.Left = t.left(now)
-	t.board.save(now, t.at)
+	t.meetings.save(now, t.at)
 	if t.o.OnProgress != nil {
 		t.o.OnProgress(t.at)
 		return

@@ -221,21 +221,58 @@ func (r *Results) methods() section {
 
 // builds says which versions of the program made what.
 func (r *Results) builds() string {
-	var nets, games []string
-	for i := range r.Rows {
-		nets = append(nets, slices.Concat(r.Rows[i].Builds...)...)
-	}
+	var games [][]string
 	for i := range r.Stages {
-		for k := range r.Stages[i].Meetings {
-			games = append(games, r.Stages[i].Meetings[k].Builds...)
-		}
-	}
-	words := func(list []string) string {
-		slices.Sort(list)
-		return cmp.Or(strings.Join(slices.Compact(list), " and "), "not known")
+		games = append(games, r.Stages[i].builds()...)
 	}
 	return fmt.Sprintf("Versions of the program: %s wrote this report; the nets: %s; the games: %s; results.json has those of each.",
-		cmp.Or(r.Build, "one not known"), words(nets), words(games))
+		cmp.Or(r.Build, unknownBuild), strings.Join(buildsOf(r.netBuilds()), " and "), strings.Join(buildsOf(games), " and "))
+}
+
+// mixedBuilds says what more than one version of the program made: nets, and games of stages.
+func (r *Results) mixedBuilds() (mixed []string) {
+	add := func(what string, cells [][]string) {
+		if list := buildsOf(cells); len(list) > 1 {
+			mixed = append(mixed, what+" ("+strings.Join(list, " and ")+")")
+		}
+	}
+	add("nets", r.netBuilds())
+	for i := range r.Stages {
+		add("games "+strings.ToLower(r.Stages[i].Stage.words()), r.Stages[i].builds())
+	}
+	return mixed
+}
+
+// unknownBuild stands for the version that a cell does not tell.
+const unknownBuild = "one not known"
+
+// buildsOf are the different versions that made cells, by those of each.
+func buildsOf(cells [][]string) []string {
+	var list []string
+	for _, builds := range cells {
+		if len(builds) == 0 {
+			builds = []string{unknownBuild}
+		}
+		list = append(list, builds...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// netBuilds are the versions that trained each net.
+func (r *Results) netBuilds() (cells [][]string) {
+	for i := range r.Rows {
+		cells = append(cells, r.Rows[i].Builds...)
+	}
+	return cells
+}
+
+// builds are the versions that played each two players.
+func (s *StageResult) builds() (cells [][]string) {
+	for i := range s.Meetings {
+		cells = append(cells, s.Meetings[i].Builds)
+	}
+	return cells
 }
 
 // equal says what is equal among the rows.

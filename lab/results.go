@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -20,8 +21,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
 
-// Results is what a comparison has shown. All but Times and builds is the same whenever
-// and wherever the cells were made, if speeds are.
+// Results is what a comparison has shown. All but Times, builds and what Warnings say of
+// builds is the same whenever and wherever the cells were made, if speeds are.
 type Results struct {
 	Schema   int           `json:"schema"`
 	Build    string        `json:"build,omitempty"` // version of the program that wrote the report
@@ -213,10 +214,13 @@ func (p *Plan) rowResult(ctx context.Context, i int, speeds map[string]Speed) (R
 
 // expression says what a net computes with.
 func expression(l *configs.Learn) string {
-	if l.Kind == configs.Planes {
-		return "planes " + l.Planes
+	if l.Kind != configs.Planes {
+		return l.Features
 	}
-	return l.Features
+	if shape, err := l.Shape(); err == nil && (l.Blocks != 0 || l.Channels != 0) { // which planes does not say
+		return "planes " + shape.String()
+	}
+	return "planes " + l.Planes
 }
 
 // trainCommand trains a net again, in another directory.
@@ -306,11 +310,11 @@ func (p *Plan) limitsText(stage Stage) string {
 func (r *Results) first() *StageResult { return &r.Stages[0] }
 
 // correlate compares loss and Elo over all nets, unless their losses are not the same
-// figure.
+// figure, or some have none.
 func (r *Results) correlate() {
 	var losses, elos []float64
 	for i := range r.Rows {
-		if r.Rows[i].lossKind != r.Rows[0].lossKind {
+		if r.Rows[i].lossKind != r.Rows[0].lossKind || r.Rows[i].Measured == 0 {
 			return
 		}
 	}
@@ -353,6 +357,9 @@ func (r *Results) warn(p *Plan) {
 	}
 	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.lossKind != r.Rows[0].lossKind }) {
 		r.Warnings = append(r.Warnings, "the rows minimise different losses, so their held-out losses cannot be compared")
+	}
+	if mixed := r.mixedBuilds(); len(mixed) > 0 {
+		r.Warnings = append(r.Warnings, "made by more than one version of the program: "+strings.Join(mixed, "; ")+": a difference may come from that")
 	}
 	for i := range r.Stages {
 		for k, share := range r.Stages[i].shares {

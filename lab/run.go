@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
@@ -17,7 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
-	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/lab/puzzles"
 	"github.com/crazyhouse-rl/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/player"
 	"github.com/crazyhouse-rl/selfplay/trainer/run"
@@ -64,6 +62,9 @@ func Run(ctx context.Context, c configs.Compare, o Options) (*Results, error) {
 	if err := check(&c); err != nil {
 		return nil, err
 	}
+	if err := checkSort(&c); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -73,6 +74,26 @@ func Run(ctx context.Context, c configs.Compare, o Options) (*Results, error) {
 	}
 	results, err := runLocked(ctx, c, o)
 	return results, errors.Join(err, lock.Release())
+}
+
+// checkSort refuses to sort by what no row will have. To look at such settings is no error.
+func checkSort(c *configs.Compare) error {
+	v, err := chess.ParseVariant(c.Variant)
+	if err != nil {
+		return err
+	}
+	needs := map[string]struct {
+		there bool
+		of    string
+	}{
+		"time":    {c.Games.Time > 0, "games.time"},
+		"ladder":  {c.Games.Ladder > 0, "games.ladder"},
+		"puzzles": {c.Games.Puzzles > 0 && puzzles.HasDefault(v), "games.puzzles, of a variant that has some"},
+	}
+	if of, ok := needs[c.Sort]; ok && !of.there {
+		return fmt.Errorf("%w: sort: found %s, expected elo or another column: there is none without %s", configs.ErrInvalid, c.Sort, of.of)
+	}
+	return nil
 }
 
 func runLocked(ctx context.Context, c configs.Compare, o Options) (*Results, error) {
@@ -85,7 +106,7 @@ func runLocked(ctx context.Context, c configs.Compare, o Options) (*Results, err
 		return nil, err
 	}
 	t := newTracker(&o, &price, time.Now)
-	t.board.plan = p
+	t.meetings.plan = p
 	t.start()
 	if err := p.train(ctx, o, t, price.nets); err != nil {
 		return nil, err
@@ -136,9 +157,11 @@ func (p *Plan) train(ctx context.Context, o Options, t *tracker, prices map[stri
 				} else if !done {
 					runs, keys = append(runs, n.Config), append(keys, n.Key)
 					total += prices[n.Key]
-					if err := p.rename(n); err != nil {
-						return err
-					}
+				}
+				// Of nets that are trained too: the report says how to make them again. Keys say
+				// that the data hold what they held then.
+				if err := run.Rename(p.cell("train", n.Key), n.Config, p.games); err != nil {
+					return err
 				}
 			}
 		}
@@ -158,6 +181,10 @@ func (p *Plan) train(ctx context.Context, o Options, t *tracker, prices map[stri
 	return nil
 }
 
+// validations is how many points the curve of a net's loss has. They are no part of what a net
+// follows from, and of no budget.
+const validations = 20
+
 // sweep trains nets that do not begin from each other.
 func (p *Plan) sweep(ctx context.Context, runs []configs.Learn, names []string, o Options, t *tracker, prices map[string]float64) error {
 	counted := make([]float64, len(runs)) // part of a net's training that the tracker knows of; each written by its run alone
@@ -171,7 +198,7 @@ func (p *Plan) sweep(ctx context.Context, runs []configs.Learn, names []string, 
 		counted[i] = part
 	}
 	_, err := run.Sweep(ctx, runs, run.SweepOptions{
-		Options: run.Options{Dir: p.cell("train", ""), Progress: o.Progress, Games: p.games, Build: o.Build},
+		Options: run.Options{Dir: p.cell("train", ""), Progress: o.Progress, Games: p.games, Validations: validations, Build: o.Build},
 		Jobs:    o.Jobs, Names: names,
 		OnStep: step,
 		Over: func(i int) {
@@ -181,16 +208,6 @@ func (p *Plan) sweep(ctx context.Context, runs []configs.Learn, names []string, 
 		},
 	})
 	return err
-}
-
-// rename gives a net that was begun the paths that its data have now. Its key says that they
-// hold what they held then.
-func (p *Plan) rename(n *Net) error {
-	path := p.cell("train", filepath.Join(n.Key, run.ConfigName))
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return durable.WriteFile(path, n.Config.YAML())
 }
 
 // play plays the games of a stage that are missing, meetings at the same time.

@@ -49,7 +49,11 @@ func (p *Plan) Facts() []Fact {
 	}
 	inputs := map[string]bool{}
 	for i := range all {
-		inputs[expression(&all[i])] = true
+		of := expression(&all[i])
+		if all[i].Kind == configs.Planes { // whose nets have the same, whatever their shape
+			of = configs.Planes
+		}
+		inputs[of] = true
 	}
 	nodes := "none played"
 	if p.Games.Nodes > 0 {
@@ -69,7 +73,7 @@ func (p *Plan) Facts() []Fact {
 		{"settings of training", len(training) == 0, differing(training), true},
 		{"seeds", true, fmt.Sprintf("%d nets of each row, seeds %d to %d", p.Seeds, p.Seed, p.Seed+uint64(p.Seeds)-1), true},
 		{"inputs", len(inputs) == 1, fmt.Sprintf("%d different ones", len(inputs)), false},
-		{"nets", len(net) == 0, differing(net) + "; the table has their parameters", false},
+		{"nets", len(net) == 0, differing(net) + "; parameters stand with each row", false},
 		p.timeFact(),
 		{"nodes of search", true, nodes, true},
 		{"time of search", true, time, true},
@@ -102,14 +106,32 @@ func (p *Plan) Show(w io.Writer) error {
 		if err != nil {
 			return err
 		}
+		size, err := sizeText(&row[0].Config)
+		if err != nil {
+			return err
+		}
 		nets := "nets " + strings.Join(keysOf(row), " ")
 		if p.Unmeasured[i] {
 			nets = "nets are known when the trainer's speed is measured, at the beginning"
 		}
-		fmt.Fprintf(w, "  %s\n  %s; %s\n", text, p.budgetText(i), nets)
+		fmt.Fprintf(w, "  %s\n  %s\n  %s; %s\n", text, size, p.budgetText(i), nets)
 	}
 	_, err := fmt.Fprint(w, arrangement)
 	return err
+}
+
+// sizeText says how many inputs and parameters a net has.
+func sizeText(l *configs.Learn) (string, error) {
+	params, _, err := weigh(l)
+	if err != nil || l.Kind == configs.Planes {
+		return fmt.Sprintf("%d inputs, %d parameters", planeInputs, params), err
+	}
+	_, set, err := architecture(l)
+	if err != nil {
+		return "", err
+	}
+	inputs, dead := inputsOf(set)
+	return fmt.Sprintf("%d inputs and %d dead ones, %d parameters", inputs, dead, params), nil
 }
 
 // arrangement says who meets whom.

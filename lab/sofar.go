@@ -47,33 +47,33 @@ type MeetingSoFar struct {
 	PairsOf int                `json:"pairs_of"`
 }
 
-// board is the meetings that a tracker knows of, in the order in which they began.
-type board struct {
-	plan     *Plan
-	meetings []MeetingSoFar
-	index    map[[3]string]int
+// meetings are those that a tracker knows of, in the order in which they began.
+type meetings struct {
+	plan  *Plan
+	list  []MeetingSoFar
+	index map[[3]string]int
 }
 
 // of returns the entry of a meeting.
-func (b *board) of(m *Meeting) *MeetingSoFar {
+func (b *meetings) of(m *Meeting) *MeetingSoFar {
 	key := [3]string{string(m.Stage), m.players[0].Name, m.players[1].Name}
 	i, there := b.index[key]
 	if !there {
 		if b.index == nil {
 			b.index = map[[3]string]int{}
 		}
-		i = len(b.meetings)
+		i = len(b.list)
 		b.index[key] = i
-		b.meetings = append(b.meetings, MeetingSoFar{Stage: m.Stage, A: m.players[0].Name, B: m.players[1].Name})
+		b.list = append(b.list, MeetingSoFar{Stage: m.Stage, A: m.players[0].Name, B: m.players[1].Name})
 	}
-	return &b.meetings[i]
+	return &b.list[i]
 }
 
 // meets enters a meeting with the pairs of its log, those of no game among them.
 func (t *tracker) meets(m *Meeting, pairs []match.Pair) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	entry := t.board.of(m)
+	entry := t.meetings.of(m)
 	entry.PairsOf += m.Pairs
 	for i := range pairs {
 		if pairs[i].Games[0].Result != "" {
@@ -86,7 +86,7 @@ func (t *tracker) meets(m *Meeting, pairs []match.Pair) {
 func (t *tracker) pair(m *Meeting, p *match.Pair) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.board.of(m).Pairs.Add(m.outcomes(p))
+	t.meetings.of(m).Pairs.Add(m.outcomes(p))
 }
 
 // outcomes are the results of a pair from the side of A, its game as White first.
@@ -99,11 +99,11 @@ func (m *Meeting) outcomes(p *match.Pair) (white, black rating.Outcome) {
 }
 
 // save writes how far the comparison is. A failure is no error: the next one may do.
-func (b *board) save(now time.Time, at Progress) {
+func (b *meetings) save(now time.Time, at Progress) {
 	if b.plan == nil {
 		return
 	}
-	s := SoFar{Time: now.UTC(), Progress: at, Rows: []RowSoFar{}, Meetings: append([]MeetingSoFar{}, b.meetings...)}
+	s := SoFar{Time: now.UTC(), Progress: at, Rows: []RowSoFar{}, Meetings: append([]MeetingSoFar{}, b.list...)}
 	for i, nets := range b.plan.Nets {
 		row := RowSoFar{Name: b.plan.Rows[i].Name, Expression: expression(&nets[0].Config), NetsOf: len(nets)}
 		var losses []float64

@@ -201,6 +201,7 @@ var csvColumns = []struct {
 	{"file_bytes", func(r *Row, _ *Times) string { return strconv.FormatInt(r.Cost.Bytes, 10) }},
 	{"seeds", func(r *Row, _ *Times) string { return strconv.Itoa(len(r.Losses)) }},
 	{"samples", func(r *Row, _ *Times) string { return strconv.FormatUint(r.Samples, 10) }},
+	{"epochs", func(r *Row, _ *Times) string { return number(r.Epochs) }},
 	{"loss", func(r *Row, _ *Times) string { return measured(r.Measured, r.Loss) }},
 	{"loss_sd", func(r *Row, _ *Times) string { return deviationOf(r, r.Measured, r.LossSD) }},
 	{"loss_scores", func(r *Row, _ *Times) string { return measured(r.Measured, r.Scores.Mean) }},

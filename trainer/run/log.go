@@ -204,7 +204,7 @@ func (j *journal) draw(path, title string) error {
 		return nil
 	}
 	f := figure.Figure{Title: title, Rows: [][]figure.Panel{{
-		&figure.Lines{Title: "loss", XLabel: "epochs", YLabel: "loss", Curves: []figure.Curve{training, held, newest}},
+		&figure.Lines{Title: "loss", XLabel: "epochs", YLabel: "loss", LegendBeside: true, Curves: []figure.Curve{training, held, newest}},
 	}}}
 	for _, p := range []struct {
 		title string

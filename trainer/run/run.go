@@ -47,6 +47,9 @@ var ErrOther = errors.New("the directory holds another run")
 // progressPeriod is the time between two lines of progress.
 const progressPeriod = 10 * time.Second
 
+// fewestValidations is how many of Options.Validations there are however short a run is.
+const fewestValidations = 4
+
 // drawPeriod is the least time between two drawings of the curves before the run
 // is over.
 const drawPeriod = 30 * time.Second
@@ -59,6 +62,11 @@ type Options struct {
 	// Games says which games of replay buffers the run is of, by directory; of others it
 	// takes those that are there when it begins.
 	Games map[string]dataset.Extent
+	// Validations is how many times in the whole run, evenly, the held-out loss is measured
+	// where save_every is 0, besides at checkpoints; fewer times, but not below four, where
+	// more than a tenth as many positions would be measured as are learned from. It does not
+	// change what is learned.
+	Validations int
 	// Build is the version of the program, for the summary.
 	Build string
 	// OnStep, if not nil, is called before the first step and after every step with the
@@ -213,6 +221,14 @@ func (r *runner) steps(positions int, parts float64) uint64 {
 func (r *runner) prepare() error {
 	r.total = max(1, uint64(math.Ceil(r.cfg.Epochs*float64(r.source.size)/float64(r.cfg.Batch))))
 	r.reportEvery, r.saveEvery = r.steps(r.cfg.ReportEvery, 20), r.steps(r.cfg.SaveEvery, 1)
+	if r.Validations = max(0, r.Validations); r.cfg.SaveEvery != 0 {
+		r.Validations = 0
+	}
+	if r.Validations > fewestValidations {
+		held := len(r.source.HeldOut(make([]sample.Sample, r.cfg.HeldOut)))
+		most := int(r.total) * r.cfg.Batch / 10 / max(1, held)
+		r.Validations = min(r.Validations, max(most, fewestValidations))
+	}
 	cfg, err := r.Config(r.cfg.Seed, r.total)
 	if err != nil {
 		return err
@@ -259,6 +275,9 @@ func (r *runner) describe() {
 	}
 	fmt.Fprintf(r.Out, "%d steps of %d positions, %g epochs; entries every %d steps, validation and checkpoint every %d\n",
 		r.total, r.cfg.Batch, r.cfg.Epochs, r.reportEvery, r.saveEvery)
+	if r.Validations > 0 {
+		fmt.Fprintf(r.Out, "besides, %d validations over the run\n", r.Validations)
+	}
 	if r.Kind == configs.Planes {
 		r.describePlanes()
 	} else {
@@ -297,16 +316,16 @@ func (r *runner) train(ctx context.Context) error {
 		}
 		r.state.LossSum += report.Loss
 		r.state.LossN++
-		save := report.Step%r.saveEvery == 0 || report.Step == r.total
-		if report.Step%r.reportEvery == 0 && !save {
-			if err := r.journal.add(r.entry()); err != nil {
-				return err
-			}
+		switch {
+		case report.Step%r.saveEvery == 0 || report.Step == r.total:
+			err = r.save()
+		case r.measures(report.Step):
+			err = r.validate()
+		case r.reports(report.Step):
+			err = r.journal.add(r.entry())
 		}
-		if save {
-			if err := r.save(); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 		r.step()
 		r.progress()
@@ -359,6 +378,38 @@ func (r *runner) entry() Entry {
 	}
 	r.state.LossSum, r.state.LossN = 0, 0
 	return e
+}
+
+// measures reports whether a step is one of those after which Options.Validations asks for
+// the loss.
+func (r *runner) measures(step uint64) bool {
+	n := uint64(r.Validations)
+	return step*n/r.total > (step-1)*n/r.total
+}
+
+// reports reports whether a step without validation has an entry in the log: not beside that of
+// one with.
+func (r *runner) reports(step uint64) bool {
+	if step%r.reportEvery != 0 {
+		return false
+	}
+	near := func(from, to uint64) bool { return 2*(to-from) < r.reportEvery }
+	if n := len(r.journal.entries); n > 0 && near(r.journal.entries[n-1].Step, step) {
+		return false
+	}
+	n := uint64(r.Validations)
+	return n == 0 || !near(step, ((step*n/r.total+1)*r.total+n-1)/n) // the next one that measures
+}
+
+// validate logs the held-out loss, which nobody judges and nothing is written for.
+func (r *runner) validate() error {
+	e := r.entry()
+	held, err := r.trainer.Validate(r.measureLambda)
+	if err != nil {
+		return r.failed(err)
+	}
+	e.HeldOut = &held
+	return r.journal.add(e)
 }
 
 // save measures the net, lets newbob judge it, and writes checkpoint, net and

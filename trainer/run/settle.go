@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/crazyhouse-rl/selfplay/configs"
@@ -130,11 +132,12 @@ func savedSettings(text []byte, name string) (configs.Learn, error) {
 // openData reads the data and describes them.
 func (r *runner) openData(ctx context.Context, share *sharing) error {
 	fmt.Fprintf(r.Progress, "reading %s\n", strings.Join(r.cfg.Data, ", "))
-	known, err := r.readExtents()
+	own, err := GamesOf(r.Dir)
 	if err != nil {
 		return err
 	}
-	for dir, games := range r.Games {
+	known := extents(own)
+	for dir, games := range GamesFor(r.Games, r.cfg) {
 		if _, begun := known[dir]; !begun {
 			known[dir] = games
 		}
@@ -160,10 +163,10 @@ func (r *runner) openData(ctx context.Context, share *sharing) error {
 		if err := sameData(before, data, r.path(dataJSON)); err != nil {
 			return err
 		}
-		return r.writeExtents(known)
+		return writeGames(r.Dir, known)
 	}
 	return errors.Join(
-		r.writeExtents(known),
+		writeGames(r.Dir, known),
 		r.source.draw(r.path(dataFigure)),
 		durable.WriteFile(r.path(dataText), []byte(text.String())),
 		durable.WriteFile(r.path(dataJSON), data))
@@ -199,11 +202,12 @@ func sameData(before, now []byte, name string) error {
 	return fmt.Errorf("%w: the data are not those of %s: found %s, expected %s; give the same data to go on, or use another directory", ErrOther, name, words[0], words[1])
 }
 
-// readExtents reads which games of replay buffers the run is of, none at its
-// beginning.
-func (r *runner) readExtents() (extents, error) {
-	known := extents{}
-	text, err := os.ReadFile(r.path(replayFile))
+// GamesOf returns which games of replay buffers a run is of, by directory, from the file of
+// its directory that says so; none at its beginning.
+func GamesOf(dir string) (map[string]dataset.Extent, error) {
+	known := map[string]dataset.Extent{}
+	path := filepath.Join(dir, replayFile)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return known, nil
 	}
@@ -211,12 +215,27 @@ func (r *runner) readExtents() (extents, error) {
 		err = json.Unmarshal(text, &known)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.path(replayFile), err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return known, nil
 }
 
-func (r *runner) writeExtents(known extents) error {
+// GamesFor returns those of games, by directory, that are of replay buffers that runs name.
+func GamesFor(games map[string]dataset.Extent, runs ...configs.Learn) map[string]dataset.Extent {
+	of := map[string]dataset.Extent{}
+	for i := range runs {
+		for _, name := range slices.Concat(runs[i].Data, []string{runs[i].Validation}) {
+			dir, isBuffer := strings.CutPrefix(name, dataset.BufferPrefix)
+			if extent, known := games[dir]; isBuffer && known {
+				of[dir] = extent
+			}
+		}
+	}
+	return of
+}
+
+// writeGames writes what GamesOf reads.
+func writeGames(dir string, known map[string]dataset.Extent) error {
 	if len(known) == 0 {
 		return nil
 	}
@@ -224,5 +243,30 @@ func (r *runner) writeExtents(known extents) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(r.path(replayFile), append(text, '\n'))
+	return durable.WriteFile(filepath.Join(dir, replayFile), append(text, '\n'))
+}
+
+// Rename gives a run, if one was begun in a directory, the settings by which its data have the
+// names of now, and the games of replay buffers by these names. They must be what they were.
+func Rename(dir string, cfg configs.Learn, games map[string]dataset.Extent) error {
+	path := filepath.Join(dir, configFile)
+	before, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if was, err := savedSettings(before, path); err == nil { // else it is written anew
+		cfg.Workers = was.Workers // has no influence on what is learned
+	}
+	text := cfg.YAML()
+	if bytes.Equal(before, text) {
+		return nil
+	}
+	// The settings are last: as long as they are those of before, the next call writes both.
+	if err := writeGames(dir, GamesFor(games, cfg)); err != nil {
+		return err
+	}
+	return durable.WriteFile(path, text)
 }

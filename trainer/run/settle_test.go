@@ -96,8 +96,13 @@ func TestGrowingReplay(t *testing.T) {
 		}
 	}
 	begin()
-	if _, err := Run(t.Context(), cfg, quiet("straight")); err != nil {
+	opt := quiet("straight")
+	opt.Games = map[string]dataset.Extent{"another": {First: "1", Games: 1}}
+	if _, err := Run(t.Context(), cfg, opt); err != nil {
 		t.Fatal(err)
+	}
+	if known, err := GamesOf("straight"); err != nil || len(known) != 3 {
+		t.Errorf("found games %v, error %v, expected those of a, b and v", known, err)
 	}
 	for _, left := range []int{12, 18} {
 		if _, err := Run(&counting{t.Context(), left}, cfg, quiet("broken")); !errors.Is(err, context.Canceled) {

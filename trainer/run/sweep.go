@@ -106,7 +106,7 @@ func Sweep(ctx context.Context, runs []configs.Learn, opt SweepOptions) (all []R
 		group.Go(func() error {
 			defer share.release(plans[i])
 			if failures[i] = ctx.Err(); failures[i] == nil {
-				of := Options{Dir: results[i].Dir, Progress: progress.prefixed(name), Games: opt.Games, Build: opt.Build}
+				of := Options{Dir: results[i].Dir, Progress: progress.prefixed(name), Games: opt.Games, Validations: opt.Validations, Build: opt.Build}
 				if opt.OnStep != nil {
 					of.OnStep = func(step, total uint64) { opt.OnStep(i, step, total) }
 				}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -169,7 +168,7 @@ func (o *options) run(c *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return price.WriteText(out, runtime.NumCPU())
+		return price.WriteText(out)
 	}
 	lines := json.NewEncoder(out)
 	if o.json {

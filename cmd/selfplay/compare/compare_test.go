@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +11,6 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/gensfen"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/clitest"
-	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/learn"
-	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/match"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
 )
 
@@ -75,34 +72,6 @@ func checkJSON(t *testing.T, args []string) {
 	}
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &result); err != nil || result.Type != "result" || len(result.Results.Rows) != 2 || len(result.Times) != 2 {
 		t.Errorf("found %s, error %v, expected the result", lines[len(lines)-1], err)
-	}
-}
-
-// checkAgain runs the first commands of either kind that the report has.
-func checkAgain(t *testing.T, dir string) {
-	t.Helper()
-	report := read(t, dir, "report.md")
-	commands := append(learn.Commands(), match.Commands()...)
-	t.Chdir(t.TempDir())
-	find := func(pattern string) (cell string, words []string) {
-		found := regexp.MustCompile(`: ([0-9a-f]{16}) \| .selfplay (` + pattern + ` [^` + "`" + `]*)`).FindStringSubmatch(report)
-		if found == nil {
-			t.Fatalf("the report has no command %s", pattern)
-		}
-		return found[1], strings.Fields(found[2]) // paths of tests have no spaces
-	}
-	cell, words := find("learn")
-	if _, stderr, code := clitest.Run(t, commands, "", words...); code != 0 {
-		t.Fatalf("%q: exit %d: %s", words, code, stderr)
-	}
-	if read(t, words[len(words)-1], "net.nnue") != read(t, dir, "cells", "train", cell, "net.nnue") {
-		t.Error("learn made another net")
-	}
-	cell, words = find("match")
-	// The log of the comparison is taken for that of the same match, which is over.
-	words = append(words, "--log", filepath.Join(dir, "cells", "games", cell+".jsonl"), "--json")
-	if out, stderr, code := clitest.Run(t, commands, "", words...); code != 0 || strings.Contains(out, `"type":"pair"`) {
-		t.Errorf("%q: exit %d: %s%s", words, code, out, stderr)
 	}
 }
 

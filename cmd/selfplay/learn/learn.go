@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -50,13 +53,18 @@ func newLearnCommand() *cobra.Command {
 buffers (replay:DIR, or the directory of a run), in a directory of its own (--out).
 The same command goes on after any interruption and gives the same net, bit for
 bit, as if there had been none. Of a replay buffer a run takes the games that are
-there when it begins; the buffer may grow meanwhile.
+there when it begins; the buffer may grow meanwhile. Losses, rates and speed are
+curves of TensorBoard too: tensorboard --logdir OUT.
 
 Settings come from --preset, then --config, a YAML file, then flags. A key of the
 file may list values: then there is a run for every combination, --jobs at a time,
 and a table at the end. Runs with equal data that fit into --memory-mb have them in
 memory together; of larger ones each run reads parts, as much as that at a time.
 --show prints what the settings are and ends.
+
+The file of a run, OUT/config.yaml, makes the same net again in another --out: of
+replay buffers from the games that OUT/replay.json says. With DATA or another setting
+beside it, --workers excepted, it is another net, of the games of now.
 
 --features is an expression of blocks: A + B puts blocks side by side, A * B has a
 feature for every pair, King * Hand the hands for each square of the own king.
@@ -183,6 +191,9 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 		}
 	}
 	opt := run.Options{Dir: o.out, Out: c.OutOrStdout(), Progress: c.ErrOrStderr(), Build: c.Root().Version}
+	if opt.Games, err = o.games(opt.Out, data, runs); err != nil {
+		return err
+	}
 	if len(runs) > 1 {
 		err = learnSweep(c.Context(), runs, run.SweepOptions{Options: opt, Jobs: o.jobs})
 	} else {
@@ -191,7 +202,35 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w; the same command goes on", cli.ErrResumable)
 	}
+	if len(opt.Games) > 0 && errors.Is(err, dataset.ErrChanged) {
+		// Once it has begun, the run of --out is of its own games, and what changed is a file.
+		if own, _ := run.GamesOf(o.out); len(own) == 0 {
+			err = fmt.Errorf("the games of the run that %s is of: %w; or name the data as arguments, for the games of now", o.file, err)
+		}
+	}
 	return usageOf(err)
+}
+
+// games returns which games of replay buffers the run is of whose file --config names, by
+// directory, if the command makes its net again, and says so if the run of --out has none of its
+// own yet, which decide.
+func (o *learnOptions) games(out io.Writer, data []string, runs []configs.Learn) (map[string]dataset.Extent, error) {
+	another := func(g wordValue) bool { return !same(g.word, "workers") }
+	if filepath.Base(o.file) != run.ConfigName || len(data) > 0 || slices.ContainsFunc(o.given, another) {
+		return nil, nil
+	}
+	games, err := run.GamesOf(filepath.Dir(o.file))
+	if err != nil {
+		return nil, err
+	}
+	games = run.GamesFor(games, runs...)
+	if own, err := run.GamesOf(o.out); err != nil || len(own) > 0 {
+		return games, err
+	}
+	for _, dir := range slices.Sorted(maps.Keys(games)) {
+		fmt.Fprintf(out, "%s%s: %d games from %s on, those of the run that %s is of\n", dataset.BufferPrefix, dir, games[dir].Games, games[dir].First, o.file)
+	}
+	return games, nil
 }
 
 func learnOne(ctx context.Context, cfg configs.Learn, opt run.Options) error {
