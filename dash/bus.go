@@ -186,29 +186,60 @@ func (w *Watch) busState(now time.Time) State {
 
 // byMembers says what the processes of a role do. A loop says of each role what it does.
 func (s *Stage) byMembers(members []bus.Member, role string) {
-	count, state := 0, ""
+	var all []Stage // the role of each process
+	add := func(state string) {
+		one := Stage{State: state}
+		one.judge()
+		all = append(all, one)
+	}
 	for _, m := range members {
 		switch m.Role {
 		case role:
-			count++
-			state = m.State
+			add(m.State)
 		case "loop":
 			for part := range strings.SplitSeq(m.State, " | ") {
 				if words, ok := strings.CutPrefix(part, role+": "); ok {
-					count++
-					state = words
+					add(words)
 				}
 			}
 		}
 	}
-	switch count {
+	switch len(all) {
 	case 0:
 		s.Mode, s.State = stopped, "there is none"
 	case 1:
-		s.Mode, s.State = "", state
-		s.judge()
+		s.Mode, s.State, s.WaitsFor = all[0].Mode, all[0].State, all[0].WaitsFor
 	default:
-		s.Mode, s.State = working, words.Count(count, "process", "processes")
+		s.together(all)
 	}
-	s.Figures = append(s.Figures, figure("processes", count, ""))
+	s.Figures = append(s.Figures, figure("processes", len(all), ""))
+}
+
+// together says what several processes of a role do: they work as long as one of them does,
+// and wait for a stage if no other is waited for.
+func (s *Stage) together(all []Stage) {
+	works, waits := 0, 0
+	stages := map[string]bool{} // that are waited for
+	for _, one := range all {
+		switch one.Mode {
+		case working:
+			works++
+		case waiting:
+			waits++
+			if one.WaitsFor != "" { // else for another process of the role, or for the servers
+				stages[one.WaitsFor] = true
+			}
+		}
+	}
+	s.Mode, s.State = stopped, words.Count(len(all), "process", "processes")
+	if waits > 0 {
+		s.Mode, s.State = waiting, s.State+", "+words.Count(waits, "waits", "wait")
+	}
+	if works > 0 {
+		s.Mode = working
+	} else if len(stages) == 1 {
+		for id := range stages {
+			s.WaitsFor = id
+		}
+	}
 }

@@ -199,7 +199,7 @@ func TestRunOnServers(t *testing.T) {
 		got[st.ID] = st.Mode + ": " + st.State + " " + st.WaitsFor
 	}
 	for id, want := range map[string]string{
-		"play": "working: 3 processes ", "store": "working: storing games ", "train": "waiting: waiting for games play", "gate": "working: 2 processes ", "net": "working: played with ",
+		"play": "working: 3 processes ", "store": "working: storing games ", "train": "waiting: waiting for games play", "gate": "working: 2 processes, 1 waits ", "net": "working: played with ",
 	} {
 		if got[id] != want {
 			t.Errorf("%s: found %q, expected %q", id, got[id], want)
@@ -244,6 +244,36 @@ func TestRunOnServers(t *testing.T) {
 	}
 	if _, err := os.Stat("trainer.key"); err != nil {
 		t.Errorf("the test is not where a run is: %v", err)
+	}
+}
+
+// Several processes of a role work as long as one does, and wait for what they all wait for.
+func TestSeveralProcesses(t *testing.T) {
+	const full, idle, standby = "waiting for the replay buffer: 3 games spooled", "waiting for games: 8 samples a position", "waiting: x on y, process 7, does this"
+	for _, tc := range []struct {
+		states []string
+		want   string
+	}{
+		{[]string{full, full}, "waiting: 2 processes, 2 wait store"},
+		{[]string{full, "waiting for the bus: gone"}, "waiting: 2 processes, 2 wait store"},
+		{[]string{full, idle}, "waiting: 2 processes, 2 wait "},
+		{[]string{full, "playing 2 games", "playing 2 games"}, "working: 3 processes, 1 waits "},
+		{[]string{idle, standby}, "waiting: 2 processes, 2 wait play"},
+		{[]string{"training", standby}, "working: 2 processes, 1 waits "},
+		{[]string{"stopped", "stopped"}, "stopped: 2 processes "},
+		{[]string{"stopped", full}, "waiting: 2 processes, 1 waits store"},
+		{[]string{full}, "waiting: " + full + " store"},
+		{nil, "stopped: there is none "},
+	} {
+		var members []bus.Member
+		for _, state := range tc.states {
+			members = append(members, bus.Member{Role: "actor", State: state})
+		}
+		var s Stage
+		s.byMembers(members, "actor")
+		if found := s.Mode + ": " + s.State + " " + s.WaitsFor; found != tc.want || *s.Figures[0].Value != float64(len(members)) {
+			t.Errorf("%q: found %q with figures %+v, expected %q", tc.states, found, s.Figures, tc.want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,49 @@ func TestStateOfTheRun(t *testing.T) {
 	}
 	if !state.Live || state.Gate == nil || *state.Gate != (Progress{4, 2, 9, 0.5, -3, 3}) || *state.Links[0].Value != 12 {
 		t.Errorf("found %+v", state)
+	}
+	for words, want := range map[string]string{
+		"waiting for games: none is in the window; are all actors in quarantine?":          "play",
+		"waiting for the games of the replay role: 1M of 2M positions copied":              "store",
+		"waiting to try again: the games of the replay role are not copied: disk full":     "",
+		"waiting for the gate to judge the net of train.init":                              "gate",
+		"waiting for the bus: no answer to a question for games and for the replay buffer": "",
+		"waiting to try again: no server for a candidate":                                  "",
+	} {
+		st := Stage{State: words}
+		if st.judge(); st.Mode != waiting || st.WaitsFor != want {
+			t.Errorf("%q: found %s for %q, expected waiting for %q", words, st.Mode, st.WaitsFor, want)
+		}
+	}
+}
+
+// The page of a loop whose allocator divides the cores shows the shares, what is used and what
+// more earns, as far as it is known.
+func TestDivisionOfTheCores(t *testing.T) {
+	status := selfplay.Status{Run: "trial"}
+	s := newTestServer(t, Config{Dir: trial(t), Status: func() selfplay.Status { return status }})
+	if state := read[State](t, s, "/api/state"); state.Division != nil {
+		t.Errorf("found the division %+v without an allocator", state.Division)
+	}
+	status.Division = []selfplay.Share{{Name: "play", Share: 0.7, Used: 0.85}, {Name: "label", Share: 0.1, Used: 0.05}, {Name: "train", Share: 0.15, Used: 0.1}, {Name: "gate", Share: 0.05}}
+	label, train := &status.Division[1].Earning, &status.Division[2].Earning
+	label.Median, label.Error, label.Known = -0.25, math.NaN(), true // a diverged run still has a page
+	train.Median, train.Error, train.Known = 0.125, 0.5, true
+	state := read[State](t, s, "/api/state")
+	want := []Part{{Name: "play", Share: 0.7, Used: 0.85}, {"label", 0.1, 0.05, number(-0.25), nil}, {"train", 0.15, 0.1, number(0.125), number(0.98)}, {Name: "gate", Share: 0.05}}
+	if !reflect.DeepEqual(state.Division, want) {
+		t.Errorf("found the division %+v, expected %+v", state.Division, want)
+	}
+	var found []string
+	for _, st := range state.Stages {
+		for _, f := range st.Figures {
+			if part, ok := strings.CutPrefix(f.Name, "share of the cores, "); ok {
+				found = append(found, st.ID+": "+part+" "+f.Text)
+			}
+		}
+	}
+	if want := []string{"play: play 70 %, used 85 %", "train: label 10 %, used 5 %", "train: train 15 %, used 10 %", "gate: gate 5 %, used 0 %"}; !slices.Equal(found, want) {
+		t.Errorf("found %q, expected %q", found, want)
 	}
 }
 
@@ -173,6 +217,25 @@ func TestNets(t *testing.T) {
 	n := read[Nets](t, s, "/api/nets")
 	if n.Current != secondNet || n.Total != 2 || len(n.List) != 2 || n.List[0].Generation != 2 || n.List[0].Over != firstNet || n.List[1].Verdict != "passed" || n.List[1].Seconds != 60 {
 		t.Errorf("found %+v", n)
+	}
+}
+
+// A net that was played with without a gate is told from one that is not judged yet.
+func TestNetsWithoutGate(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "events.jsonl", `{"time":"2026-01-02T03:01:00Z","msg":"net offered","generation":1,"net":"`+firstNet+`"}
+{"time":"2026-01-02T03:02:00Z","msg":"net published","generation":1,"net":"`+firstNet+`","parent":"material"}
+{"time":"2026-01-02T03:03:00Z","msg":"net offered","generation":2,"net":"`+secondNet+`"}
+`)
+	n := read[Nets](t, newTestServer(t, Config{Dir: dir}), "/api/nets")
+	if len(n.List) != 2 || n.List[0].Ungated || !n.List[1].Ungated || n.List[1].Verdict != "" {
+		t.Errorf("found %+v, expected that generation 1 alone was played with without a gate", n.List)
+	}
+	dir = trial(t)
+	write(t, dir, "events.jsonl", testEvents+`{"time":"2026-01-02T03:05:00Z","msg":"net published","generation":2,"net":"`+secondNet+`"}`+"\n")
+	gated := read[Nets](t, newTestServer(t, Config{Dir: dir}), "/api/nets")
+	if gated.List[0].Ungated || gated.List[1].Ungated {
+		t.Errorf("found %+v, expected nets that the gate has judged", gated.List)
 	}
 }
 

@@ -27,6 +27,8 @@ type eventLog struct {
 	last    time.Time
 	stopped bool // by the newest start or stop
 	version int  // changes when events were read
+
+	published map[string]bool // ids of the nets that were played with
 }
 
 // read reads what is new.
@@ -60,9 +62,22 @@ func (l *eventLog) add(line []byte) {
 		l.stopped = false
 	case "stopped":
 		l.stopped = true
+	case "net published":
+		for _, a := range attrs {
+			if a.Key == "net" {
+				l.publish(a.Value.String())
+			}
+		}
 	}
 	l.last = at
 	l.keep(Event{at, selfplay.Sentence(name, attrs)})
+}
+
+func (l *eventLog) publish(net string) {
+	if l.published == nil {
+		l.published = map[string]bool{}
+	}
+	l.published[net] = true
 }
 
 func (l *eventLog) keep(e Event) {

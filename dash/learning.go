@@ -33,6 +33,8 @@ type Cores struct {
 	Gate    int `json:"gate"`    // the same, while a match is played
 	Trainer int `json:"trainer"` // threads; 0: one for each core
 	CPUs    int `json:"cpus"`    // of the machine, as the run's process sees them; 0: it is another's
+
+	Allocator bool `json:"allocator"` // it divides the cores; State.Division says how
 }
 
 // Counts are of the whole run.
@@ -158,7 +160,7 @@ func (w *Watch) learning() Learning {
 		Untold: w.servers.untold,
 	}
 	if s := w.settings; s.Actor.Workers > 0 {
-		l.Cores = &Cores{Actor: s.Actor.Workers, Gate: s.Gate.Concurrency, Trainer: s.Train.Workers}
+		l.Cores = &Cores{Actor: s.Actor.Workers, Gate: s.Gate.Concurrency, Trainer: s.Train.Workers, Allocator: s.Allocator.Enabled}
 		if w.cfg.Status != nil {
 			l.Cores.CPUs = runtime.NumCPU()
 		}

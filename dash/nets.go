@@ -52,6 +52,7 @@ type NetLine struct {
 	Elo     string  `json:"elo"`
 	Reason  string  `json:"reason"`
 	Seconds float64 `json:"seconds"` // from the offer to the verdict; 0: not known
+	Ungated bool    `json:"ungated"` // it was played with, and no gate has judged it
 }
 
 // netList joins the events of the nets with their manifests.
@@ -82,6 +83,8 @@ func (w *Watch) netList() (Nets, error) {
 			if !line.Time.IsZero() {
 				line.Seconds = max(0, j.Time.Sub(line.Time).Round(time.Millisecond).Seconds())
 			}
+		} else {
+			line.Ungated = w.events.published[o.Net]
 		}
 		out.List = append(out.List, line)
 	}

@@ -18,9 +18,10 @@ type State struct {
 	Live     bool      `json:"live"`    // the page is served by the process of the run
 	Stopped  bool      `json:"stopped"` // the run has been stopped in order
 	Elapsed  float64   `json:"elapsed_s"`
-	Stages   []Stage   `json:"stages"` // in the order of the data path
-	Links    []Link    `json:"links"`  // the one of a stage leads to the next, the last one's to the first
-	Gate     *Progress `json:"gate"`   // nil: no match is being played
+	Stages   []Stage   `json:"stages"`   // in the order of the data path
+	Links    []Link    `json:"links"`    // the one of a stage leads to the next, the last one's to the first
+	Gate     *Progress `json:"gate"`     // nil: no match is being played
+	Division []Part    `json:"division"` // of the cores by the allocator, play first; nil: not known, or there is none
 	Findings []string  `json:"findings"`
 	Events   []Event   `json:"events"` // the newest first
 	Versions Versions  `json:"versions"`
@@ -95,6 +96,15 @@ type Progress struct {
 	LLR        float64 `json:"llr"`
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
+}
+
+// Part is what a part of the loop has of the cores.
+type Part struct {
+	Name   string   `json:"name"`
+	Share  float64  `json:"share"`  // that the allocator gives it, 0 to 1
+	Used   float64  `json:"used"`   // of what was computed in the last seconds, 0 to 1
+	Earns  *float64 `json:"earns"`  // selfplay.Share.Earning, of more of the cores; nil: not known
+	Margin *float64 `json:"margin"` // half of its 95 % interval
 }
 
 // quietAfter is how long nothing is written before the page says so.
@@ -172,13 +182,19 @@ func liveState(s selfplay.Status) State {
 		{Name: "net", Text: shortID(s.Net)}, figure("generation", s.Generation, ""),
 	}}
 	net.Figures = append(net.Figures, reached(s.Curve)...)
+	var division []Part
 	for _, p := range s.Division {
 		of := map[string]*Stage{"play": &play, "label": &train, "train": &train, "gate": &gate}[p.Name]
 		if of != nil {
-			of.Figures = append(of.Figures, figure("share of the cores, "+p.Name, math.Round(100*p.Share), "%"))
+			of.Figures = append(of.Figures, Figure{Name: "share of the cores, " + p.Name, Text: fmt.Sprintf("%.0f %%, used %.0f %%", 100*p.Share, 100*p.Used)})
 		}
+		part := Part{Name: p.Name, Share: p.Share, Used: p.Used}
+		if p.Earning.Known {
+			part.Earns, part.Margin = number(p.Earning.Median), number(p.Margin())
+		}
+		division = append(division, part)
 	}
-	out := State{Live: true, Elapsed: s.Elapsed.Seconds(), Stages: []Stage{play, way, store, train, gate, net}}
+	out := State{Live: true, Elapsed: s.Elapsed.Seconds(), Stages: []Stage{play, way, store, train, gate, net}, Division: division}
 	for i := range out.Stages {
 		out.Stages[i].judge()
 	}
@@ -203,6 +219,15 @@ func liveState(s selfplay.Status) State {
 	return out
 }
 
+// waitsFor has the stage that a role waits for, by what its state begins with.
+var waitsFor = []struct{ words, stage string }{
+	{"waiting for games", "play"},
+	{"waiting for the games of the replay role", "store"}, // those that a copy of the window lacks
+	{"waiting for the replay buffer", "store"},
+	{"waiting for a candidate", "train"},
+	{"waiting for the gate", "gate"},
+}
+
 // judge tells from the words of a stage's state what it does, and for whom it waits.
 func (s *Stage) judge() {
 	if s.Mode != "" {
@@ -216,13 +241,10 @@ func (s *Stage) judge() {
 		s.Mode = waiting
 	case strings.HasPrefix(s.State, "waiting"):
 		s.Mode = waiting
-		switch {
-		case strings.Contains(s.State, "for games"), strings.Contains(s.State, "for the games"):
-			s.WaitsFor = "play"
-		case strings.Contains(s.State, "for the replay buffer"):
-			s.WaitsFor = "store"
-		case strings.Contains(s.State, "for a candidate"):
-			s.WaitsFor = "train"
+		for _, w := range waitsFor {
+			if strings.HasPrefix(s.State, w.words) {
+				s.WaitsFor = w.stage
+			}
 		}
 	}
 }

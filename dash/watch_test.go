@@ -76,15 +76,15 @@ func TestSettingsChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings.Actor.Workers, settings.Gate.Elo1 = 123, 45
+	settings.Actor.Workers, settings.Gate.Elo1, settings.Allocator.Enabled = 123, 45, true
 	write(t, dir, "config.yaml", string(settings.YAML()))
 	if now := read[State](t, s, "/api/state").Versions.Learning; now == before {
 		t.Errorf("found version %d of Learning with other settings, expected another", now)
 	}
 	write(t, dir, "gate/new.jsonl", testMatch)
 	l := read[Learning](t, s, "/api/learning")
-	if l.Cores == nil || l.Cores.Actor != 123 {
-		t.Errorf("found %+v, expected 123 games at the same time", l.Cores)
+	if l.Cores == nil || l.Cores.Actor != 123 || !l.Cores.Allocator {
+		t.Errorf("found %+v, expected 123 games at the same time on cores that the allocator divides", l.Cores)
 	}
 	if !slices.ContainsFunc(l.Matches, func(m Match) bool { return m.Elo1 == 45 }) {
 		t.Errorf("found matches %+v, expected one with an upper hypothesis of 45 Elo", l.Matches)

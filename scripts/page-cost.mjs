@@ -5,7 +5,7 @@ const views = [[], ['learning'], ['games', 'boards'], ['nets'], ['actors']]
 async function page(of) {
   const response = await fetch(url + '/api/stream')
   const seen = {}
-  let text = ''
+  let text = '', pictured = ''
   for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
     text += part
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
@@ -16,7 +16,13 @@ async function page(of) {
       for (const what of of) {
         if (seen[what] === versions[what]) continue
         seen[what] = versions[what]
-        await (await fetch(`${url}/api/${what}`)).arrayBuffer()
+        const answer = await (await fetch(`${url}/api/${what}`)).text()
+        if (what !== 'nets') continue
+        const { width, current } = JSON.parse(answer)
+        if (width > 0 && current !== pictured) {
+          pictured = current
+          await (await fetch(`${url}/api/neurons/0?net=${current.slice(0, 8)}`)).arrayBuffer()
+        }
       }
     }
   }

@@ -8,7 +8,9 @@
 #
 # The run learns for three minutes (WARM, in seconds), so that there are nets, matches and games
 # to show, and is then resumed with a trainer that waits for ever (train.samples_per_row):
-# its net stays, and with it the rate of its games.
+# its net stays, and with it the rate of its games. So there is little that is new to show.
+# With LEARNS=1 it goes on learning: then the page's share of the time of processors is that
+# with new nets, matches and pictures, and the games an hour do not compare.
 #
 # A round has four intervals: without pages, with them, with them, without; the next round
 # has them the other way round. So whatever changes steadily favours neither, and a round's
@@ -26,8 +28,9 @@
 #
 # Every page keeps the stream of states open, and asks again for what its view shows
 # whenever the state says that it has changed, as a browser does: the views of pages are
-# Overview, Learning, Games, Nets and Actors in turn. Needs Node.js 20 or newer, as the
-# page's build does, and Linux.
+# Overview, Learning, Games, Nets and Actors in turn, Nets with the picture of a neuron.
+# Boards of games under way are not measured: the run itself serves no page. Needs Node.js 20
+# or newer, as the page's build does, and Linux.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pages=${1:-10} seconds=${2:-20} rounds=${3:-2} preset=${PRESET:-laptop} metrics=127.0.0.1:${PORT:-9179}
@@ -40,7 +43,9 @@ trap 'exit 143' TERM
 
 go build -o "$bin" ./cmd/selfplay
 "$bin" --preset "$preset" --dir "$dir/run" --for "${WARM:-180}s" >"$dir/run.log" 2>&1 || { tail -3 "$dir/run.log" >&2; exit 1; }
-"$bin" --preset "$preset" --dir "$dir/run" --metrics "$metrics" --set train.samples_per_row=1e-9 >>"$dir/run.log" 2>&1 & run=$!
+stays=(--set train.samples_per_row=1e-9)
+[ -z "${LEARNS:-}" ] || stays=()
+"$bin" --preset "$preset" --dir "$dir/run" --metrics "$metrics" "${stays[@]}" >>"$dir/run.log" 2>&1 & run=$!
 "$bin" dash "$dir/run" --listen 127.0.0.1:0 >"$dir/dash.log" & served=$!
 until grep -qs http "$dir/dash.log"; do sleep 0.2; done
 url=$(grep -o 'http://[0-9.:]*' "$dir/dash.log")

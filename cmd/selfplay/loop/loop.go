@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -183,16 +184,23 @@ func servePage(page *cli.Page, cfg dash.Config, logger *slog.Logger) (stop func(
 func ending(s selfplay.Status, variant, dir, resume string) string {
 	var text strings.Builder
 	line := func(what, command string) { fmt.Fprintf(&text, "%-13s%s\n", what, command) }
-	if n := len(s.Curve); n > 0 {
-		newest := s.Curve[n-1]
-		matches := words.Count(newest.Matches, "match", "matches")
-		if known := newest.Matches - newest.NoError; newest.NoError > 0 && known > 0 {
-			matches += fmt.Sprintf(", its error from the %d of them that have a finite one", known)
+	n := len(s.Curve) // 0 without a gate
+	if n > 0 || s.Generation > 0 {
+		reached := fmt.Sprintf("generation %d", s.Generation)
+		if n > 0 {
+			newest := s.Curve[n-1]
+			reached += fmt.Sprintf(", %s over the first player by %s", newest.Reached(), words.Count(newest.Matches, "match", "matches"))
+			if known := newest.Matches - newest.NoError; newest.NoError > 0 && known > 0 {
+				reached += fmt.Sprintf(", its error from the %d of them that have a finite one", known)
+			}
 		}
-		line("reached:", fmt.Sprintf("generation %d, %s over the first player by %s", s.Generation, newest.Reached(), matches))
-		if n > 1 {
-			line("curve:", filepath.Join(dir, selfplay.CurveFile))
-		}
+		line("reached:", reached)
+	}
+	curve := filepath.Join(dir, selfplay.CurveFile)
+	if _, err := os.Stat(curve); err == nil {
+		line("curve:", curve)
+	}
+	if n > 0 || s.Generation > 0 {
 		play, match := []string{"play", dir}, []string{"match", dir, player.Builtin, "--games", "100", "--nodes", "400"}
 		if variant != chess.Crazyhouse.Name { // the commands' own
 			match[2] = player.Material // the built-in net plays crazyhouse

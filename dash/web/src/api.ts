@@ -4,6 +4,7 @@ export interface Figure { name: string; value: number | null; unit: string; text
 export interface Stage { id: string; name: string; mode: 'working' | 'waiting' | 'stopped' | 'unknown'; state: string; waits_for: string; figures: Figure[] }
 export interface Link { from: string; name: string; value: number | null; unit: string; flows: boolean }
 export interface Progress { generation: number; pairs: number; of: number; llr: number; low: number; high: number }
+export interface Part { name: string; share: number; used: number; earns: number | null; margin: number | null }
 export interface State {
   time: string
   watch: string
@@ -14,6 +15,7 @@ export interface State {
   stages: Stage[]
   links: Link[]
   gate: Progress | null
+  division: Part[] | null
   findings: string[]
   events: { time: string; text: string }[]
   versions: { learning: number; games: number; nets: number; actors: number; boards: number; comparison: number }
@@ -45,7 +47,7 @@ export interface Learning {
   window: { rows: number; whole: boolean; by: { net: string; generation: number; games: number; rows: number }[]; mean: number | null } | null
   counts: { offered: number; judged: number; passed: number; missed: number }
   untold: string
-  cores: { actor: number; gate: number; trainer: number; cpus: number } | null
+  cores: { actor: number; gate: number; trainer: number; cpus: number; allocator: boolean } | null
 }
 
 export interface GameLine { id: string; actor: string; place: string; result: string; reason: string; plies: number; generations: [number, number]; book: boolean }
@@ -56,7 +58,7 @@ export interface BoardLine extends Place { actor: string; game: string; generati
 export interface Boards { live: boolean; list: BoardLine[]; more: number }
 export interface Replayed extends GameLine { nets: [string, string]; limits: string; build: string; positions: Place[]; pgn: string }
 
-export interface NetLine extends Offered { on_disk: boolean; samples: number; verdict: string; over: string; elo: string; reason: string; seconds: number }
+export interface NetLine extends Offered { on_disk: boolean; samples: number; verdict: string; over: string; elo: string; reason: string; seconds: number; ungated: boolean }
 export interface Nets {
   current: string
   newest: { kind: string; features: string; architecture: string; size: number; seed: number; build: string } | null

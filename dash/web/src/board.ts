@@ -67,8 +67,10 @@ export class Board {
   private readonly above = h('div', { class: 'hand' })
   private readonly below = h('div', { class: 'hand' })
 
-  constructor() {
-    this.element.append(this.above, this.drawing, this.below)
+  // A bar stands left of the drawing, as high as that, however high the hands are.
+  constructor(bar?: HTMLElement) {
+    if (bar) this.element.classList.add('barred')
+    this.element.append(this.above, bar ? h('div', { class: 'drawn' }, bar, this.drawing) : this.drawing, this.below)
   }
 
   show(fen: string, uci: string, check: boolean): void {

@@ -12,9 +12,9 @@ import type { State } from './api'
 interface Shown { element: HTMLElement; board: Board; bar: HTMLElement; head: HTMLElement; words: HTMLElement }
 
 function make(): Shown {
-  const board = new Board(), bar = h('div', { class: 'evalbar', role: 'img' }, h('span', {}))
+  const bar = h('div', { class: 'evalbar', role: 'img' }, h('span', {})), board = new Board(bar)
   const head = h('h3', {}), words = h('p', { class: 'words' })
-  return { element: h('li', {}, head, h('div', { class: 'play' }, bar, board.element), words), board, bar, head, words }
+  return { element: h('li', {}, head, h('div', { class: 'play' }, board.element), words), board, bar, head, words }
 }
 
 function show(s: Shown, b: BoardLine): void {

@@ -11,8 +11,8 @@ import { button, CopyField, MoveList, numbered, said, Steps } from './gameparts'
 
 export const games: MakeView = root => {
   const list = new GameList()
-  const board = new Board()
   const bar = h('div', { class: 'evalbar', role: 'img' }, h('span', {}))
+  const board = new Board(bar)
   const now = h('p', { class: 'now', 'aria-live': 'polite' })
   const head = h('div', { class: 'gamehead' })
   const moves = new MoveList(at => goto(at))
@@ -20,7 +20,7 @@ export const games: MakeView = root => {
   const fen = new CopyField('FEN', 1), pgn = new CopyField('PGN', 5)
   const steps = new Steps(() => (game ? at : null), to => goto(to), () => { board.flip(); showBar() })
   const stage = h('section', { class: 'card game', 'aria-label': 'Game', tabindex: -1 }, head,
-    h('div', { class: 'play' }, bar, board.element),
+    h('div', { class: 'play' }, board.element),
     now, steps.element, graph)
   const texts = h('section', { class: 'card' }, h('h2', {}, 'Moves'), moves.element, fen.element, pgn.element)
   const empty = h('section', { class: 'card' }, h('p', {}, 'Choose a game from the list.'))

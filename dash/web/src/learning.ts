@@ -1,6 +1,6 @@
 // Learning: strength with its error, the gate's matches, losses, and how old the data is.
 
-import type { Learning, Match } from './api'
+import type { Learning, Match, Part } from './api'
 import type { MakeView } from './main'
 import { count, day, estimate, fixed, generation, loss, number, percent, short, signed } from './format'
 import { fold, h, set, svg, table } from './dom'
@@ -64,6 +64,15 @@ function windowFigure(l: Learning): [Node[], Node | null] {
       [...w.by].reverse().slice(0, shownRows).map(b => [name(b), number(b.games), number(b.rows), percent(b.rows / rows)]))]
 }
 
+// divided is the allocator's division of the cores.
+function divided(parts: Part[]): Node[] {
+  return [
+    table('Shares of the cores, and what was used in the last seconds', ['part', 'share', 'used', 'what more earns'],
+      parts.map(p => [p.name, percent(p.share, 0), percent(p.used, 0), p.earns === null ? '–' : `${signed(p.earns, 2)} ± ${p.margin === null ? 'n/a' : fixed(p.margin, 2)}`])),
+    h('p', { class: 'words' }, 'What more earns: by how much faster the logarithm of the loss would fall, an hour, with half its share more, taken from play, and half of the 95 % interval.'),
+  ]
+}
+
 export const learning: MakeView = root => {
   const words = h('p', { class: 'words' })
   const strength = h('div', {}), strengthTable = fold('As a table')
@@ -71,7 +80,7 @@ export const learning: MakeView = root => {
   const matches = h('ol', { class: 'matches' })
   const drawn = h('div', {}), drawnTable = fold('Positions by net')
   const judged = fold('Verdicts')
-  const cores = h('p', { class: 'words' }), ladder = new LadderCard(() => remake())
+  const cores = h('p', { class: 'words' }), parts = h('div', {}), ladder = new LadderCard(() => remake())
   let x: X = 'games'
   const choose = h('select', { 'aria-label': 'Horizontal axis', change: e => { x = (e.target as HTMLSelectElement).value as X; remake() } },
     h('option', { value: 'games' }, 'by games stored'), h('option', { value: 'time' }, 'by time'), h('option', { value: 'generation' }, 'by generation'))
@@ -83,11 +92,12 @@ export const learning: MakeView = root => {
       h('section', { class: 'card' }, h('h2', {}, 'Loss on games not trained on'), losses),
       h('section', { class: 'card' }, h('h2', {}, 'Decisive positions whose sign the net has right'), accuracy)),
     h('section', { class: 'card' }, h('h2', {}, 'Window and age of the data'), drawn, drawnTable.element),
-    h('section', { class: 'card' }, h('h2', {}, 'Division of cores'), cores),
+    h('section', { class: 'card' }, h('h2', {}, 'Division of cores'), cores, parts),
     lossTable.element)
 
   let charts: Chart[] = []
   let servers = false
+  let division: Part[] | null = null
   let data: Learning | null = null
 
   function remake(): void {
@@ -125,6 +135,16 @@ export const learning: MakeView = root => {
     ladder.draw(data, x, s.map((p, i) => ({ x: sx[i], sum: p.sum })))
   }
 
+  // showCores is called with every state: what is used of the cores changes all the time.
+  function showCores(l: Learning): void {
+    const c = l.cores
+    set(cores, c === null ? 'Known to the processes of the run: the view Actors lists them.'
+      : `${count(c.actor, 'game', 'games')} at the same time by the actor, ${count(c.gate, 'game', 'games')} by the gate while it plays a match, and ${c.trainer > 0 ? count(c.trainer, 'thread', 'threads') : 'a thread for each core'} of the trainer`
+        + (c.cpus > 0 ? `, on ${count(c.cpus, 'core', 'cores')}, which ${c.allocator ? 'the allocator divides' : 'they share'}.`
+          : c.allocator ? '. The allocator divides the cores; a page that the run itself serves (--dash) has the shares.' : '.'))
+    set(parts, ...(division ? divided(division) : []))
+  }
+
   function show(): void {
     const l = data!, c = l.counts
     const newest = l.strength[l.strength.length - 1]
@@ -136,9 +156,7 @@ export const learning: MakeView = root => {
       newest && newest.no_error > 0 ? `${count(newest.no_error, 'match has', 'matches have')} no finite error, as few games or none were lost; the band leaves ${newest.no_error === 1 ? 'it' : 'them'} out. ` : '',
       `${count(c.offered, 'net was', 'nets were')} ${servers ? 'found on the servers' : 'offered'}, ${c.judged} judged, ${c.passed} passed.`)
     ladder.show(l)
-    set(cores, l.cores === null ? 'Known to the processes of the run: the view Actors lists them.'
-      : `${count(l.cores.actor, 'game', 'games')} at the same time by the actor, ${count(l.cores.gate, 'game', 'games')} by the gate while it plays a match, and ${l.cores.trainer > 0 ? count(l.cores.trainer, 'thread', 'threads') : 'a thread for each core'} of the trainer`
-        + (l.cores.cpus > 0 ? `, on ${count(l.cores.cpus, 'core', 'cores')}, which they share.` : '.'))
+    showCores(l)
     const byNet = new Map(l.offered.map(o => [o.net, o.generation]))
     matches.replaceChildren(...l.matches.slice(0, 12).map(m => matchRow(m, byNet)))
     if (l.matches.length === 0) matches.replaceChildren(h('li', {}, 'No match is known.'))
@@ -162,6 +180,8 @@ export const learning: MakeView = root => {
   return {
     state(s) {
       servers = s.servers
+      division = s.division
+      if (data) showCores(data)
       follow(s)
     },
     route() {},

@@ -12,9 +12,14 @@ import { control } from './control'
 const rawUnits = 208 // of a pawn
 const inFigure = 60  // newest nets
 const shownRows = 40
+const again = 15 // times that a picture of a neuron is asked for again, each a second later
 
-// lineage draws the newest nets: those that passed on a line, each failed one on a branch
-// from the net it was played against.
+// follows says whether a net was played with next: it passed, or there was no gate.
+const follows = (n: NetLine): boolean => n.verdict === 'passed' || n.ungated
+const verdict = (n: NetLine, open: string): string => n.verdict || (n.ungated ? 'played with, no gate' : open)
+
+// lineage draws the newest nets: those that were played with on a line, each failed one on a
+// branch from the net it was played against.
 function lineage(list: NetLine[]): SVGElement {
   const newest = list.slice(0, inFigure).reverse()
   const step = 26, height = 96, trunk = 30, branch = 72
@@ -24,7 +29,7 @@ function lineage(list: NetLine[]): SVGElement {
   let before = -1
   for (const n of newest) {
     const at = x.get(n.net)!
-    if (n.verdict === 'passed') {
+    if (follows(n)) {
       parts.push(svg('line', { class: 'trunk', x1: before < 0 ? 0 : before, y1: trunk, x2: at, y2: trunk }))
       before = at
     } else {
@@ -33,9 +38,9 @@ function lineage(list: NetLine[]): SVGElement {
     }
   }
   for (const n of newest) {
-    const at = x.get(n.net)!, passed = n.verdict === 'passed', y = passed ? trunk : branch
+    const at = x.get(n.net)!, passed = follows(n), y = passed ? trunk : branch
     parts.push(svg('circle', { class: n.verdict || 'open', cx: at, cy: y, r: passed ? 6 : 4 },
-      svg('title', {}, `generation ${n.generation}, net ${short(n.net)}: ${n.verdict || 'not judged'}${n.elo ? `, ${estimate(n.elo)} Elo` : ''}`)))
+      svg('title', {}, `generation ${n.generation}, net ${short(n.net)}: ${verdict(n, 'not judged')}${n.elo ? `, ${estimate(n.elo)} Elo` : ''}`)))
     parts.push(svg('text', { x: at, y: passed ? trunk - 12 : branch + 18, 'text-anchor': 'middle' }, n.generation))
   }
   return svg('svg', { class: 'lineage', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img',
@@ -47,17 +52,30 @@ function neurons(): { element: HTMLElement; show(width: number, net: string): vo
   let width = 0, net = ''
   const number = h('input', { id: 'neuron', type: 'number', min: 0, value: 0, change: () => draw() })
   const picture = h('img', { alt: '', class: 'neuron' }), failed = h('p', { class: 'words', role: 'status' })
+  let left = 0 // times that the picture is asked for again
   const step = (by: number) => (): void => { number.value = String((Number(number.value) + by + width) % Math.max(1, width)); draw() }
   const frame = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Neuron' }, picture)
   const element = h('section', { class: 'card' }, h('h2', {}, 'Neurons'),
     h('p', { class: 'words' }, 'What a neuron of the first layer looks for in the net that is played with: its weights by piece and square, and the hands below.'),
     h('p', { class: 'filters' }, h('label', { for: 'neuron' }, 'Neuron'), number, h('button', { type: 'button', click: step(-1) }, 'Before'), h('button', { type: 'button', click: step(1) }, 'Next')),
     failed, frame)
-  picture.addEventListener('error', () => { frame.hidden = true; set(failed, 'There is no picture now: there is no such neuron, or the server searches for others.') })
+  picture.addEventListener('error', () => {
+    frame.hidden = true
+    set(failed, 'There is no picture now: there is no such neuron, or the server searches for others.')
+    const missing = picture.src
+    setTimeout(() => {
+      if (picture.isConnected && picture.src === missing && left-- > 0) ask()
+    }, 1000)
+  })
   picture.addEventListener('load', () => { frame.hidden = false; set(failed) })
   function draw(): void {
     set(failed, 'The picture is being drawn.')
     picture.alt = `Weights of neuron ${number.value} by piece and square`
+    left = again
+    ask()
+  }
+  // An answer does not say to a picture why it is none.
+  function ask(): void {
     picture.src = `api/neurons/${Number(number.value)}?net=${net.slice(0, 8)}`
   }
   return {
@@ -76,7 +94,7 @@ function neurons(): { element: HTMLElement; show(width: number, net: string): vo
 export const nets: MakeView = root => {
   const about = h('p', { class: 'words' })
   const figure = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Lineage' })
-  const hint = h('p', { class: 'hint' }, 'On the line: nets that passed, each of which was played with next. Below: nets that failed (red), from the net they were played against, and nets that were not judged (grey).')
+  const hint = h('p', { class: 'hint' })
   const rounding = h('div', {})
   const list = h('div', {})
   const all = fold('All figures')
@@ -100,6 +118,8 @@ export const nets: MakeView = root => {
       ? `${a.architecture}; features ${a.features}; ${(a.size / 1e6).toFixed(1)} MB; seed ${a.seed}; build ${a.build}. `
       : 'No net is on disk yet. ', n.current ? `The run plays with ${short(n.current)}.` : '')
     figure.hidden = hint.hidden = n.list.length === 0
+    set(hint, 'On the line: nets that passed, each of which was played with next. Below: nets that failed (red), from the net they were played against, and nets that were not judged (grey).',
+      n.list.some(o => o.ungated) && ' Grey on the line: nets that were played with without a gate.')
     const atEnd = figure.scrollLeft + figure.clientWidth > figure.scrollWidth - 2 // it stops at parts of pixels
     figure.replaceChildren(lineage(n.list))
     if (atEnd) figure.scrollLeft = figure.scrollWidth
@@ -114,7 +134,7 @@ export const nets: MakeView = root => {
       n.list.slice(0, shownRows).map(o => [
         h('span', {}, o.generation, o.net === n.current ? h('span', { class: 'verdict passed' }, 'played with') : null),
         h('code', { title: o.net }, short(o.net)),
-        h('span', { class: 'verdict ' + (o.verdict || 'open'), title: o.reason }, o.verdict || open),
+        h('span', { class: 'verdict ' + (o.verdict || 'open'), title: o.reason }, verdict(o, open)),
         over(o), o.elo ? estimate(o.elo) : '–', loss(o.held_out_loss), o.sign_accuracy > 0 ? percent(o.sign_accuracy) : '–',
         !measured(o) ? '–' : `${((100 * o.export_mean_raw) / rawUnits).toFixed(1)}, at most ${((100 * o.export_max_raw) / rawUnits).toFixed(0)}`,
       ])))

@@ -141,6 +141,23 @@ test('a loop serves its own page', async ({ page }) => {
   }
 })
 
+test('a loop shows how its allocator divides the cores', async ({ page }) => {
+  const wrong = watched(page)
+  const own = await serve('--preset', 'tiny', '--dir', home.dir + '/divided', '--set', 'allocator.enabled=true', '--dash', '127.0.0.1:0')
+  try {
+    await page.goto(own.url + '/#/learning')
+    const card = page.locator('section').filter({ hasText: 'Division of cores' })
+    await expect(card).toContainText('which the allocator divides.')
+    const rows = card.getByRole('region', { name: /^Shares of the cores/ }).locator('tbody tr')
+    await expect(rows).toHaveText([/^play\d+ %\d+ %–$/, /^train/, /^gate/])
+    await page.goto(own.url)
+    await expect(page.getByRole('region', { name: 'Play', exact: true })).toContainText(/share of the cores, play\d+ %, used \d+ %/)
+    expect(wrong).toEqual([])
+  } finally {
+    await own.stop()
+  }
+})
+
 test('a run without a net draws no empty charts', async ({ page }) => {
   run('--preset', 'tiny', '--dir', home.dir + '/begun', '--games', '5')
   const begun = await serve('dash', home.dir + '/begun', '--listen', '127.0.0.1:0')

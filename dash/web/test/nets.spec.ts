@@ -44,6 +44,41 @@ test('nets of planes are not measured in centipawns', async ({ page }) => {
   }
 })
 
+test('a picture that a busy server refuses is asked for again', async ({ page }) => {
+  const server = await serve('dash', fixedRun(home.dir + '/busy'), '--listen', '127.0.0.1:0')
+  await page.route('**/api/nets', async route => { // the files of the fixed run's nets are not there
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...await response.json(), width: 16 } })
+  })
+  let asked = 0
+  await page.route('**/api/neurons/**', route => ++asked === 1 ? route.fulfill({ status: 503, json: { error: 'busy' } })
+    : route.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>' }))
+  try {
+    await page.goto(server.url + '/#/nets')
+    await expect(page.locator('img.neuron')).toBeVisible()
+    await expect.poll(() => page.locator('img.neuron').evaluate((e: HTMLImageElement) => e.naturalWidth)).toBe(8)
+    expect(asked).toBe(2)
+  } finally {
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await server.stop()
+  }
+})
+
+test('nets that were played with without a gate are on the line', async ({ page }) => {
+  const dir = fixedRun(home.dir + '/ungated'), events = dir + '/events.jsonl'
+  writeFileSync(events, readFileSync(events, 'utf8').split('\n').filter(l => !l.includes('"msg":"gate"')).join('\n'))
+  const server = await serve('dash', dir, '--listen', '127.0.0.1:0')
+  try {
+    await page.goto(server.url + '/#/nets')
+    const verdicts = page.getByRole('region', { name: 'Nets, the newest first' }).locator('td:nth-child(3)')
+    await expect(verdicts).toHaveText(['not judged', 'played with, no gate', 'not judged', 'not judged'])
+    await expect(page.locator('.lineage .trunk')).toHaveCount(1)
+    await expect(page.locator('.view-nets')).toContainText('nets that were played with without a gate')
+  } finally {
+    await server.stop()
+  }
+})
+
 test('the lineage follows the newest net unless a person looks at others', async ({ page }) => {
   const dir = fixedRun(home.dir + '/many')
   let generation = 4

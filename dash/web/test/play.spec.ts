@@ -20,6 +20,22 @@ test('a game with a drop is won', async ({ page }) => {
   await expect(fen(page)).toHaveValue('7k/8/5K2/8/8/8/8/r7[Qp] w - - 0 1')
 })
 
+test('a drop is made with the keys alone', async ({ page }) => {
+  await page.goto(at('7k/8/5K2/8/8/8/8/r7[QNqp] w - - 0 1'))
+  await expect(page.getByText('It is your turn.')).toBeVisible()
+  await square(page, 'e2').focus()
+  const chosen = page.locator('.held[aria-pressed="true"]')
+  await page.keyboard.press('p') // none is in hand
+  await expect(chosen).toHaveCount(0)
+  await page.keyboard.press('n')
+  await expect(chosen).toHaveAccessibleName('Drop a knight, 1 in hand')
+  await page.keyboard.press('q')
+  await expect(chosen).toHaveAccessibleName('Drop a queen, 1 in hand')
+  for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowRight', 'Enter']) await page.keyboard.press(key)
+  await expect(page.locator('.now')).toHaveText('White mates, 1-0')
+  await expect(fen(page)).toHaveValue('7k/6Q1/5K2/8/8/8/8/r7[Nqp] b - - 0 1')
+})
+
 test('the net answers, and the keys alone do', async ({ page }) => {
   await page.goto(server.url + '/#/play')
   await page.getByLabel('Strength').selectOption('nodes 400')

@@ -20,6 +20,7 @@ type Live struct {
 	out   io.Writer
 	Width int // columns; 0: not a terminal, no status lines
 	lines []string
+	ticks <-chan time.Time // tests': of Follow, in place of every second
 }
 
 // Shown is a status in the forms that Follow knows.
@@ -90,13 +91,17 @@ func (l *Live) Follow(ctx context.Context, logger *slog.Logger, asJSON bool, sta
 	if onTerminal {
 		defer l.Show()
 	}
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	ticks := l.ticks
+	if ticks == nil {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		ticks = tick.C
+	}
 	for second := 0; ; second++ {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-tick.C:
+		case now := <-ticks:
 			var err error
 			switch {
 			case onTerminal:
