@@ -67,6 +67,8 @@ type Msg struct {
 //
 // Games and AckGames also remove what is acknowledged from the stream, so that
 // one which is full of such games has room again before anything is waited for.
+// The error wraps ErrUnavailable while the servers cannot answer, as those of a cluster
+// that have just lost the consumer.
 func (b *Bus) Games(ctx context.Context, max int, wait time.Duration) (Batch, error) {
 	if max <= 0 {
 		return Batch{}, nil
@@ -81,7 +83,7 @@ func (b *Bus) Games(ctx context.Context, max int, wait time.Duration) (Batch, er
 		batch, err := b.nextBatch(ctx, max, wait)
 		if err != nil {
 			c.unbind()
-			return Batch{}, fmt.Errorf("fetch games: %w", err)
+			return Batch{}, fmt.Errorf("fetch games: %w", mapUnavailable(err))
 		}
 		if len(batch.Msgs) > 0 || len(batch.Holes) > 0 {
 			return batch, nil

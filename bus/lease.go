@@ -46,6 +46,8 @@ type LeaseRecord struct {
 	Since    time.Time `json:"since"`    // when the holder took it, by its clock
 	Released bool      `json:"released"` // given back
 	Clean    bool      `json:"clean"`    // given back, and nothing that the holder wrote can still be on its way
+
+	Renewed time.Time `json:"-"` // when the server got the record, of one that ReadLease returns
 }
 
 // errDamagedLease says of a record that nobody wrote it so, of any build.
@@ -274,10 +276,17 @@ func (b *Bus) ReadLease(ctx context.Context, role string) (LeaseRecord, error) {
 	if err := checkName("role", role); err != nil {
 		return LeaseRecord{}, err
 	}
-	r, revision, err := b.readLease(ctx, role)
-	if err == nil && revision == 0 {
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
+	defer cancel()
+	e, err := b.ctl.Get(ctx, leaseKey(role))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		err = ErrNoLease
 	}
+	if err != nil {
+		return LeaseRecord{}, fmt.Errorf("lease of %q: %w", role, mapUnavailable(err))
+	}
+	r, err := parseLease(role, e.Value())
+	r.Renewed = e.Created()
 	if err != nil {
 		return LeaseRecord{}, fmt.Errorf("lease of %q: %w", role, err)
 	}

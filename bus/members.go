@@ -144,8 +144,8 @@ func (b *Bus) Leave(ctx context.Context, m Member) error {
 }
 
 // Members returns the processes that announced themselves less than half a minute
-// ago and did not leave, by role and instance. Records that are damaged are left
-// out and logged.
+// ago and did not leave, by role and instance. Records that are damaged, or under the
+// key of another process, are left out and logged.
 func (b *Bus) Members(ctx context.Context) ([]Member, error) {
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
@@ -157,6 +157,9 @@ func (b *Bus) Members(ctx context.Context) ([]Member, error) {
 	members := make([]Member, 0, len(entries))
 	for _, e := range entries {
 		m, err := parseMember(e.Value())
+		if key, _ := m.key(); err == nil && key != e.Key() { // else who may write one says what others are
+			err = fmt.Errorf("%w: member: found %s, expected %s", ErrRecord, key, e.Key())
+		}
 		if err != nil {
 			b.warn("member is left out", "key", e.Key(), "error", err)
 			continue

@@ -71,14 +71,7 @@ func (c *Conn) Runs(ctx context.Context) ([]RunRecord, error) {
 }
 
 func (c *Conn) runs(ctx context.Context) ([]RunRecord, error) {
-	kv, err := c.js.KeyValue(ctx, registryName)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		return nil, nil // nobody has made a run
-	}
-	if err != nil {
-		return nil, err
-	}
-	entries, err := current(ctx, kv)
+	entries, err := c.registered(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +83,18 @@ func (c *Conn) runs(ctx context.Context) ([]RunRecord, error) {
 	}
 	slices.SortFunc(runs, func(a, b RunRecord) int { return cmp.Compare(a.Name, b.Name) })
 	return runs, nil
+}
+
+// registered returns the registry's records, none if nobody has made a run.
+func (c *Conn) registered(ctx context.Context) ([]jetstream.KeyValueEntry, error) {
+	kv, err := c.js.KeyValue(ctx, registryName)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return current(ctx, kv)
 }
 
 // FindRun returns the run of the given name. The error wraps ErrNoRun if the
@@ -242,13 +247,27 @@ func (c *Conn) registry(ctx context.Context, replicas int) (jetstream.KeyValue, 
 }
 
 // checkProtocol refuses a run whose roles speak what this build does not
-// understand. A run that the registry does not have is of this build.
+// understand. A run that the registry does not have is of this build. Records of other runs
+// that this build cannot read are left out.
 func (c *Conn) checkProtocol(ctx context.Context, id string) error {
-	runs, err := c.Runs(ctx)
+	ctx, cancel := c.bound(ctx)
+	defer cancel()
+	entries, err := c.registered(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("list runs: %w", mapUnavailable(err))
 	}
-	for _, r := range runs {
+	for _, e := range entries {
+		r, err := decodeRun(e)
+		if err != nil {
+			var named struct {
+				ID string `json:"id"`
+			}
+			if json.Unmarshal(e.Value(), &named) == nil && named.ID == id {
+				return err
+			}
+			c.warn("a run of the registry cannot be read, it is left out", "run", e.Key(), "error", err)
+			continue
+		}
 		if r.ID != id {
 			continue
 		}

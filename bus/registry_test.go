@@ -107,6 +107,31 @@ func TestRegistryRefusesBadRecords(t *testing.T) {
 	}
 }
 
+// A record of another run that cannot be read stops nobody.
+func TestJoinBesideUnreadableRun(t *testing.T) {
+	ctx := testContext(t)
+	c := openConn(t, Options{})
+	own := testRun("one", "aaaaaaaaaa")
+	if err := c.CreateRun(ctx, own); err != nil {
+		t.Fatal(err)
+	}
+	kv, err := c.registry(ctx, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"{", `{"schema":2,"name":"two","id":"bbbbbbbbbb","protocol":9}`} {
+		if _, err := kv.Put(ctx, "two", []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Join(ctx, own.ID, JoinOptions{}); err != nil {
+			t.Errorf("beside %s: %v", value, err)
+		}
+		if _, err := c.Join(ctx, "bbbbbbbbbb", JoinOptions{}); strings.Contains(value, "bbbbbbbbbb") != errors.Is(err, ErrRecord) {
+			t.Errorf("the run of %s: %v", value, err)
+		}
+	}
+}
+
 func TestJoinRefusesOtherProtocols(t *testing.T) {
 	ctx := testContext(t)
 	c := openConn(t, Options{})

@@ -19,6 +19,9 @@ type Stats struct {
 	LastSeq  uint64 // newest message ever stored
 	Missing  uint64 // sequences from FirstSeq to LastSeq that the stream does not have
 
+	Oldest time.Time `json:",omitzero"` // when the oldest message came; zero if there is none
+	Newest time.Time `json:",omitzero"` // when the newest message ever stored came; zero if there was none
+
 	Pending  uint64 // messages not fetched yet
 	Unacked  int    // messages fetched and not acknowledged; MaxUnacked stops the ingester
 	AckFloor uint64 // sequence up to which all are acknowledged
@@ -73,9 +76,13 @@ func (b *Bus) stats(ctx context.Context) (Stats, error) {
 		FirstSeq: info.State.FirstSeq,
 		LastSeq:  info.State.LastSeq,
 		Missing:  uint64(info.State.NumDeleted),
+		Newest:   info.State.LastTime,
 		Pending:  info.State.Msgs,
 		Holes:    b.consumer.holeCount.Load(),
 		Lost:     b.consumer.lostCount.Load(),
+	}
+	if s.Messages > 0 {
+		s.Oldest = info.State.FirstTime
 	}
 	switch c, err := b.games.Consumer(ctx, consumerName); {
 	case err == nil:

@@ -16,10 +16,12 @@ const (
 	// RecordSchema is the version of the record this package writes.
 	RecordSchema = 1
 
+	// MaxSpread is the longest time over which a net's fetching is spread, in seconds.
+	MaxSpread = 3600
+
 	maxRecordBytes = 8 << 10
 	maxBy          = 256     // bytes
 	maxWhy         = 1 << 10 // bytes
-	maxSpread      = 3600    // seconds
 )
 
 // What a Record says was done.
@@ -64,8 +66,8 @@ func (r Record) Validate() error {
 		return wrong("net", "nothing", "an id in a record of action "+r.Action)
 	case r.Net == "" && r.Generation != 0, r.Generation < 0:
 		return wrong("generation", r.Generation, "0 without a net, else 0 or more")
-	case r.Spread < 0 || r.Spread > maxSpread:
-		return wrong("spread_s", r.Spread, fmt.Sprintf("0 to %d", maxSpread))
+	case r.Spread < 0 || r.Spread > MaxSpread:
+		return wrong("spread_s", r.Spread, fmt.Sprintf("0 to %d", MaxSpread))
 	}
 	for key, id := range map[string]string{"net": r.Net, "from": r.From} {
 		if err := checkID(id); id != "" && err != nil {

@@ -61,7 +61,7 @@ func TestRecordRefuses(t *testing.T) {
 		"generation of none": func(r *Record) { r.Net = "" },
 		"generation":         func(r *Record) { r.Generation = -1 },
 		"spread":             func(r *Record) { r.Spread = -1 },
-		"long spread":        func(r *Record) { r.Spread = maxSpread + 1 },
+		"long spread":        func(r *Record) { r.Spread = MaxSpread + 1 },
 		"long by":            func(r *Record) { r.By = strings.Repeat("x", maxBy+1) },
 		"long why":           func(r *Record) { r.Why = strings.Repeat("x", maxWhy+1) },
 		"control":            func(r *Record) { r.Why = "\x1b[2J" },

@@ -45,8 +45,8 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 	if len(batch.Msgs) == 0 {
 		return 0, nil
 	}
-	games := gamesOf(batch.Msgs)
-	report, signed, err := in.store(games)
+	games, senders := gamesOf(batch.Msgs)
+	report, signed, err := in.store(games, senders)
 	if err != nil {
 		return 0, fmt.Errorf("replay: %w", err)
 	}
@@ -79,15 +79,15 @@ func (in *ingester) storeAndAcknowledge(ctx context.Context, wait time.Duration)
 	return len(games), nil
 }
 
-// store puts games into the buffer, and those that their actors did not sign into its
-// quarantine. Those above an actor's limits are dropped. Signed are their signatures, if
-// games need any.
-func (in *ingester) store(games [][]byte) (report replay.Report, signed []signature, err error) {
+// store puts games into the buffer, and those that their actors did not sign or send into
+// its quarantine. Those above an actor's limits are dropped. Signed are their signatures,
+// if games need any.
+func (in *ingester) store(games [][]byte, senders []string) (report replay.Report, signed []signature, err error) {
 	if in.keys == nil {
 		report, err = in.buffer.Append(games)
 		return report, nil, err
 	}
-	signed, refused, err := in.keys.check(in.run.id(), games)
+	signed, refused, err := in.keys.check(in.run.id(), games, senders)
 	if err != nil {
 		return report, nil, err
 	}
@@ -153,17 +153,20 @@ func (in *ingester) free(signed []signature, refused map[int]error) []bool {
 	return free
 }
 
-// gamesOf returns the games of messages; of a message that holds none its bytes, which
-// the buffer will quarantine.
-func gamesOf(msgs []bus.Msg) [][]byte {
-	var games [][]byte
+// gamesOf returns the games of messages, and the actor under whose name each was sent,
+// which servers with users hold it to; of a message that holds none its bytes, which the
+// buffer will quarantine.
+func gamesOf(msgs []bus.Msg) (games [][]byte, senders []string) {
 	for _, m := range msgs {
 		if m.Err != nil {
 			games = append(games, m.Data)
 		}
 		games = append(games, m.Games...)
+		for len(senders) < len(games) {
+			senders = append(senders, m.Actor)
+		}
 	}
-	return games
+	return games, senders
 }
 
 // copyRefused copies a game in quarantine for those who see the bus and not this disk.

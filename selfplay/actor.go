@@ -114,7 +114,7 @@ func (a *actor) worker(stop, abort context.Context, number int) (err error) {
 	var done []encodedGame // not yet in the spool
 	defer func() { err = errors.Join(err, a.keep(abort, done)) }()
 	kept, took := time.Now(), time.Duration(0)
-	var playing, opponent seat
+	var playing, opponent keptPlayer
 	defer playing.leave()
 	defer opponent.leave()
 	for counter := uint64(0); stop.Err() == nil && a.take(); counter++ {
@@ -196,7 +196,7 @@ func (a *actor) keep(abort context.Context, games []encodedGame) error {
 
 // pair says who plays the game with the given id: playing alone, or against opponent,
 // which then has an older net.
-func (a *actor) pair(ctx context.Context, id game.ID, playing, opponent *seat) (pairing, error) {
+func (a *actor) pair(ctx context.Context, id game.ID, playing, opponent *keptPlayer) (pairing, error) {
 	pair := alone(playing.player, playing.net)
 	side, number, wanted := olderSide(a.run.cfg.Actor, a.run.cfg.Seed, id)
 	if !wanted {

@@ -64,13 +64,14 @@ func openActorKeys(path string) (*actorKeys, error) {
 }
 
 // check returns who signed each game, and why games are refused, by their place: those
-// that are not signed by the actor that their id names. An error says that new actors could not be recorded,
-// so that nothing can be said of their games yet. Signatures take most of the time
-// that storing games does, so they are checked on all processors, and all new actors
-// of a batch are recorded with one write.
-func (k *actorKeys) check(run string, games [][]byte) (signed []signature, refused map[int]error, err error) {
+// that are not signed by the actor that their id names, or that another sent. The key of
+// a game that another sent is not taken for its actor's. An error says that new actors
+// could not be recorded, so that nothing can be said of their games yet. Signatures take
+// most of the time that storing games does, so they are checked on all processors, and all
+// new actors of a batch are recorded with one write.
+func (k *actorKeys) check(run string, games [][]byte, senders []string) (signed []signature, refused map[int]error, err error) {
 	signed = make([]signature, len(games))
-	parallel.Do(runtime.GOMAXPROCS(0), len(games), func(_, i int) { signed[i] = signatureOf(run, games[i]) })
+	parallel.Do(runtime.GOMAXPROCS(0), len(games), func(_, i int) { signed[i] = signatureOf(run, senders[i], games[i]) })
 	refused = make(map[int]error)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -108,7 +109,7 @@ type signature struct {
 	err       error
 }
 
-func signatureOf(run string, encoded []byte) signature {
+func signatureOf(run, sender string, encoded []byte) signature {
 	record, seal, err := game.Unseal(encoded)
 	if err != nil {
 		return signature{err: err}
@@ -123,6 +124,8 @@ func signatureOf(run string, encoded []byte) signature {
 		s.err = fmt.Errorf("%w: found %.80q, expected one of run %s", game.ErrID, h.ID, run)
 	case s.key == "":
 		s.err = fmt.Errorf("%w: game %s is not signed", game.ErrSeal, h.ID)
+	case s.actor != sender:
+		s.err = fmt.Errorf("%w: game %s was sent by actor %.80q, expected actor %s, whose name it has", game.ErrSeal, h.ID, sender, s.actor)
 	}
 	return s
 }

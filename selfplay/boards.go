@@ -37,7 +37,20 @@ type LiveBoard struct {
 type boards struct {
 	looked atomic.Int64 // when, in seconds since 1970
 	mu     sync.Mutex
-	now    map[int]LiveBoard // by worker
+	now    map[int]*seenGame // by worker
+}
+
+// seenGame is a game as its worker saw it last. The worker only copies: words are made for
+// who looks, not at every ply.
+type seenGame struct {
+	id            game.ID
+	nets          [2]string
+	plies         int
+	before, after chess.Position // the newest ply
+	move          chess.Move
+	score         search.Score
+	line          [boardLine]chess.Move // as the search said it
+	length        int                   // of line
 }
 
 // watcher is what a worker calls after every ply of the game with an id.
@@ -46,38 +59,51 @@ func (b *boards) watcher(id game.ID, nets [2]string) func(*chess.Line, game.Ply,
 		if time.Now().Unix()-b.looked.Load() > int64(boardsWatched/time.Second) {
 			return
 		}
-		p := line.Pos()
-		at := LiveBoard{
-			Worker: id.Worker, Game: id.String(), Nets: nets, Plies: line.Len(), FEN: p.FEN(), Check: p.InCheck(),
-			Mover: p.SideToMove().Other(), Score: ply.Score,
-		}
-		before := line.At(line.Len() - 1)
-		at.UCI, at.SAN = before.UCI(ply.Move), before.SAN(ply.Move)
-		next := *p
-		for _, m := range pv[min(1, len(pv)):min(1+boardLine, len(pv))] {
-			if !next.IsLegal(m) {
-				break
-			}
-			at.Line = append(at.Line, next.SAN(m))
-			next.Make(m)
-		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.now == nil {
-			b.now = map[int]LiveBoard{}
+		at := b.now[id.Worker]
+		if at == nil {
+			if b.now == nil {
+				b.now = map[int]*seenGame{}
+			}
+			at = &seenGame{}
+			b.now[id.Worker] = at
 		}
-		b.now[id.Worker] = at
+		at.id, at.nets, at.plies, at.move, at.score = id, nets, line.Len(), ply.Move, ply.Score
+		at.before, at.after = *line.At(line.Len() - 1), *line.Pos()
+		at.length = copy(at.line[:], pv[min(1, len(pv)):])
 	}
+}
+
+// board says a game in words.
+func (s *seenGame) board() LiveBoard {
+	at := LiveBoard{
+		Worker: s.id.Worker, Game: s.id.String(), Nets: s.nets, Plies: s.plies, FEN: s.after.FEN(), Check: s.after.InCheck(),
+		UCI: s.before.UCI(s.move), SAN: s.before.SAN(s.move), Mover: s.before.SideToMove(), Score: s.score,
+	}
+	next := s.after
+	for _, m := range s.line[:s.length] {
+		if !next.IsLegal(m) {
+			break
+		}
+		at.Line = append(at.Line, next.SAN(m))
+		next.Make(m)
+	}
+	return at
 }
 
 // look returns the games under way, by worker, and has actors keep them for a while.
 func (b *boards) look() []LiveBoard {
 	b.looked.Store(time.Now().Unix())
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	var list []LiveBoard
+	seen := make([]seenGame, 0, len(b.now))
 	for _, at := range b.now {
-		list = append(list, at)
+		seen = append(seen, *at)
+	}
+	b.mu.Unlock() // before words are made: workers wait for the lock
+	list := make([]LiveBoard, len(seen))
+	for i := range seen {
+		list[i] = seen[i].board()
 	}
 	slices.SortFunc(list, func(x, y LiveBoard) int { return cmp.Compare(x.Worker, y.Worker) })
 	return list

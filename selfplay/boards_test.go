@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
@@ -42,6 +43,61 @@ func TestBoards(t *testing.T) {
 	found := b.look()
 	if len(found) != 1 || found[0].SAN != "e5" || found[0].UCI != "e7e5" || found[0].Mover != chess.Black || found[0].Plies != 2 || strings.Join(found[0].Line, " ") != "Nf3" {
 		t.Errorf("found %+v, expected the position after 1. e4 e5", found)
+	}
+}
+
+// middleGame is a line with both hands full, its newest ply, and what a search expects after it.
+func middleGame(tb testing.TB) (*chess.Line, game.Ply, []chess.Move) {
+	tb.Helper()
+	start, err := chess.ParseFEN(chess.Crazyhouse, "r2q1rk1/ppp2ppp/2nbb3/3p4/3P4/2PB1N2/PP3PPP/R1BQ1RK1[NPqnp] w - - 0 12")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	line := chess.NewLine(start)
+	p := *line.Pos()
+	var pv []chess.Move
+	for _, text := range []string{"N@f5", "P@h3", "g2h3", "Q@h5", "f5d6", "c7d6", "P@h6"} {
+		m, err := p.ParseUCI(text)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		p.Make(m)
+		pv = append(pv, m)
+	}
+	line.Push(pv[0])
+	return line, game.Ply{Move: pv[0], Score: 30, HasScore: true}, pv
+}
+
+// A worker makes no words for who looks, and asks for no memory after its first ply.
+func TestWatchedPlyAllocatesNothing(t *testing.T) {
+	var b boards
+	b.look()
+	see := b.watcher(game.ID{Run: "abc", Actor: game.LocalActor}, [2]string{"x", "y"})
+	line, ply, pv := middleGame(t)
+	see(line, ply, pv)
+	found := testing.AllocsPerRun(100, func() {
+		b.looked.Store(time.Now().Unix()) // as long as the test may take
+		see(line, ply, pv)
+	})
+	if found != 0 {
+		t.Errorf("found %g allocations a ply, expected none", found)
+	}
+	if list := b.look(); len(list) != 1 || strings.Join(list[0].Line, " ") != "P@h3 gxh3 Q@h5 Nxd6 cxd6 P@h6" {
+		t.Errorf("found %+v, expected the line of the search", list)
+	}
+}
+
+// BenchmarkWatchedPly is what somebody who looks at the boards costs a worker at each ply.
+func BenchmarkWatchedPly(b *testing.B) {
+	var seen boards
+	see := seen.watcher(game.ID{Run: "abc", Actor: game.LocalActor}, [2]string{"x", "y"})
+	line, ply, pv := middleGame(b)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i%1000 == 0 {
+			seen.looked.Store(time.Now().Unix())
+		}
+		see(line, ply, pv)
 	}
 }
 

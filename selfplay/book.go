@@ -79,16 +79,37 @@ func (r *Run) readBook(ctx context.Context, setting string) (b openedBook, err e
 	default: // the run's settings name no files of this machine
 		err = fmt.Errorf("found %.80q in the settings of the run, expected %s, %s or %s and 64 hexadecimal digits", setting, configs.DefaultBook, configs.NoBook, bookPrefix)
 	}
+	if err == nil {
+		b.book, err = r.parseBook(setting, b.text)
+	}
+	return b, err
+}
+
+func (r *Run) parseBook(setting string, text []byte) (*book.Book, error) {
+	if len(text) > maxBookBytes {
+		return nil, tooLong(setting)
+	}
+	b, err := book.Read(bytes.NewReader(text), r.variant, book.Options{})
 	if err != nil {
-		return b, err
-	}
-	if len(b.text) > maxBookBytes {
-		return b, tooLong(setting)
-	}
-	if b.book, err = book.Read(bytes.NewReader(b.text), r.variant, book.Options{}); err != nil {
-		return b, fmt.Errorf("book %s: %w", setting, err)
+		return nil, fmt.Errorf("book %s: %w", setting, err)
 	}
 	return b, nil
+}
+
+// checkBookFile reads the book if it is a file of this machine.
+func (r *Run) checkBookFile() error {
+	setting := r.cfg.Actor.Book
+	if setting == configs.NoBook || setting == configs.DefaultBook || strings.HasPrefix(setting, bookPrefix) {
+		return nil
+	}
+	text, err := book.Text(setting, r.variant)
+	if err == nil {
+		_, err = r.parseBook(setting, text)
+	}
+	if err != nil {
+		return fmt.Errorf("actor.book: %w", err)
+	}
+	return nil
 }
 
 func tooLong(setting string) error {

@@ -295,9 +295,11 @@ func (c *NetChoice) set(ctx context.Context, p bus.Pointer, now NetChange, is ne
 		return is, fmt.Errorf("%w: the run plays with it", ErrNoChoice)
 	}
 	if is.Net != "" {
-		if err := c.offer(ctx, is.Net); err != nil {
+		m, err := c.offer(ctx, is.Net)
+		if err != nil {
 			return is, err
 		}
+		is.Spread = c.run.spread(ctx, m.Size)
 	}
 	if _, err := c.run.bus.SetPointer(ctx, c.run.currentKey(), c.run.pointerText(is), p.Revision); err != nil {
 		return is, err
@@ -320,23 +322,20 @@ func (c *NetChoice) set(ctx context.Context, p bus.Pointer, now NetChange, is ne
 	return is, c.run.lookAtPointers(ctx, kept, true)
 }
 
-// offer makes sure that the server has the net.
-func (c *NetChoice) offer(ctx context.Context, id string) error {
+// offer makes sure that the server has the net, and returns its manifest.
+func (c *NetChoice) offer(ctx context.Context, id string) (nets.Manifest, error) {
 	m, err := c.manifest(ctx, id)
-	if err != nil {
-		return err
-	}
-	if c.run.store == nil || !c.run.store.Has(id) {
-		return nil // the server had its manifest
+	if err != nil || c.run.store == nil || !c.run.store.Has(id) {
+		return m, err // the server had its manifest
 	}
 	path, err := c.run.store.Get(id)
 	if err != nil {
-		return err
+		return m, err
 	}
 	f, err := os.Open(filepath.Clean(path))
 	if err != nil {
-		return err
+		return m, err
 	}
 	defer f.Close()
-	return c.run.bus.PutNet(ctx, m, f)
+	return m, c.run.bus.PutNet(ctx, m, f)
 }

@@ -33,6 +33,9 @@ func replayMessages() map[string]message {
 		}},
 		"game-request.json": &gameRequest{Schema: messageSchema, ID: "abc-a-0-0-000001", At: replay.Cursor{Segment: 7, Offset: 24}, Segment: 6},
 		"game-answer.json":  &gameAnswer{Schema: messageSchema, Game: []byte("ZHGM"), Older: 5, Why: "segment is not there"},
+
+		"published-request.json": &publishedRequest{Schema: messageSchema, Net: strings.Repeat("ab", 32), Nonce: "ONCE"},
+		"published-answer.json":  &publishedReply{Schema: messageSchema, Run: "abc", Net: strings.Repeat("ab", 32), Nonce: "ONCE", Published: true, Whole: true, Signature: strings.Repeat("0f", 64)},
 	}
 }
 
@@ -146,7 +149,7 @@ func TestGamesAreSigned(t *testing.T) {
 		{game.Seal(shortGame(t, "other-a-0-0-000000"), mine), 0},
 		{game.Seal(second, mine), 1},
 	} {
-		rep, _, err := in.store([][]byte{c.data})
+		rep, _, err := in.store([][]byte{c.data}, []string{"a"})
 		if err != nil || rep.Stored != c.stored || len(rep.Rejected) != 1-c.stored {
 			t.Errorf("game %d: %+v, error %v; want %d stored", i, rep, err, c.stored)
 		}

@@ -192,13 +192,13 @@ func (c *Curve) Figure() *figure.Figure {
 			Curves: []figure.Curve{{X: x, Y: y, Low: low, High: high}},
 		}})
 	}
-	if len(c.Offered) > 1 {
-		var x, y []float64
-		for _, o := range c.Offered {
-			if o.HeldOutLoss > 0 {
-				x, y = append(x, o.Games), append(y, o.HeldOutLoss)
-			}
+	var x, y []float64
+	for _, o := range c.Offered {
+		if o.HeldOutLoss > 0 { // else nobody measured it
+			x, y = append(x, o.Games), append(y, o.HeldOutLoss)
 		}
+	}
+	if len(x) > 1 {
 		f.Rows = append(f.Rows, []figure.Panel{&figure.Lines{
 			Title: "loss of the nets offered, on games not trained on", XLabel: "games stored", YLabel: "loss",
 			Curves: []figure.Curve{{X: x, Y: y}},
@@ -238,8 +238,15 @@ func (r *Run) readCurve() (Curve, error) {
 	return c, nil
 }
 
-// showCurve draws the run's curve into its directory, as soon as there are two nets.
-func (r *Run) showCurve() error {
+// showCurve draws the run's curve into its directory, as soon as there are two nets. The run
+// goes on without the drawing.
+func (r *Run) showCurve() {
+	if err := r.drawCurve(); err != nil {
+		r.log.Warn("the curve of the run is not drawn", "error", err)
+	}
+}
+
+func (r *Run) drawCurve() error {
 	c, err := r.readCurve()
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ const leaseRetry = 2 * time.Second // after the bus failed
 // in the lease's record. Former, unless nil, may refuse to come after a holder. It ends
 // with ctx or with an error of work or of former.
 func (r *Run) exclusive(ctx context.Context, role int, lease, detail string, former func(bus.LeaseRecord) error, keys []string, work func(context.Context, *bus.Lease) error) error {
+	r.status.set(role, waitsForServer+" to say who does this")
 	for ctx.Err() == nil {
 		l, err := r.bus.Lease(ctx, lease, r.holder(detail), func(other bus.LeaseRecord, waits bool) error {
 			if former != nil {
@@ -49,8 +50,9 @@ func (r *Run) exclusive(ctx context.Context, role int, lease, detail string, for
 			return nil
 		case errors.Is(err, errLeaseLost):
 			r.event("role lost to another process, or its lease with the server", "role", lease)
+			r.status.set(role, waitsForServer+": %v", err)
 		case errors.Is(err, bus.ErrUnavailable):
-			r.status.set(role, "waiting for the server: %v", err)
+			r.status.set(role, waitsForServer+": %v", err)
 			pause.For(ctx, r.wait(leaseRetry))
 		case err != nil || ctx.Err() == nil:
 			return err

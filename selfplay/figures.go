@@ -39,6 +39,7 @@ type Figures struct {
 
 	Passed, Failed uint64          // candidates that the gate let through, and did not
 	Judged         int             // generation of the newest of them
+	Gated          uint64          // pairs played of the gate's matches, and verdicts noted: what came out of the gate
 	Elo            rating.Estimate // of the newest match: the candidate over the incumbent
 
 	Verified VerifyStats
@@ -47,7 +48,7 @@ type Figures struct {
 
 // Why games are quarantined, as indexes into Figures.Rejected.
 const (
-	rejectSeal     = iota // not signed, or by another key than the actor's
+	rejectSeal     = iota // not signed, by another key than the actor's, or sent by another actor
 	rejectID              // the id is not one of the run's
 	rejectIllegal         // against the rules
 	rejectOutcome         // the result is not that of the moves

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -93,9 +94,6 @@ func (f *follower) load(ctx context.Context, p bus.Pointer) error {
 	if record.Net == now.ID {
 		f.show() // the pointer is back from a net that could not be loaded
 		return nil
-	}
-	if f.run.reachable() && now.generation > 0 && !pause.For(ctx, pause.Spread(time.Duration(record.Spread)*time.Second)) {
-		return ctx.Err()
 	}
 	if record.Net == "" { // back to the time before the first net
 		f.loaded.Store(f.run.firstNet())
@@ -187,8 +185,26 @@ func (f *follower) follow(ctx context.Context) error {
 // net that cannot be had is tried again, until a newer one takes its place.
 func (f *follower) loadEach(ctx context.Context, changes <-chan bus.Pointer) {
 	for p := range changes {
-		failed, found := "", false // the pointer whose failure was reported, and that its net is unfit
+		failed, found := "", false         // the pointer whose failure was reported, and that its net is unfit
+		turn := time.Now().Add(f.delay(p)) // to load it
 		for ctx.Err() == nil {
+			if wait := time.Until(turn); wait > 0 {
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(wait):
+				case newer, open := <-changes:
+					if !open {
+						return
+					}
+					// Nets that come faster than they are fetched do not put the turn off.
+					if next := time.Now().Add(f.delay(newer)); failed != "" || next.Before(turn) {
+						turn = next
+					}
+					p = newer
+					continue
+				}
+			}
 			err := f.load(ctx, p)
 			if err == nil {
 				break
@@ -197,17 +213,20 @@ func (f *follower) loadEach(ctx context.Context, changes <-chan bus.Pointer) {
 				failed, found = p.Value, isUnfit(err)
 				f.failed(p, err)
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause.Spread(f.run.wait(fetchRetry))):
-			case newer, open := <-changes:
-				if !open {
-					return
-				}
-				p = newer
-			}
+			turn = time.Now().Add(pause.Spread(f.run.wait(fetchRetry)))
 		}
 	}
+}
+
+// delay is how long the net of a pointer is waited for, so that a run's actors do not all
+// fetch it at once. A net that is in the directory is not fetched, and before its first net
+// an actor waits for nothing.
+func (f *follower) delay(p bus.Pointer) time.Duration {
+	record, err := nets.ParseRecord(p.Value)
+	if err != nil || !f.run.reachable() || f.current().generation == 0 || f.run.store.Has(record.Net) {
+		return 0
+	}
+	return rand.N(time.Duration(record.Spread)*time.Second + 1)
 }
 
 // loadNet returns the net with this id: from the local store, or fetched from

@@ -232,3 +232,84 @@ func TestPromotionAfterMissedRollback(t *testing.T) {
 		}
 	}
 }
+
+// A newer pointer ends the time that an actor waits before it fetches a net.
+func TestNewerPointerEndsSpread(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	defer r.Close()
+	r.cfg.Bus.Listen = "127.0.0.1:0" // as if there were other actors
+	good, next := offerNet(t, r, 1), nets.Hash([]byte("next"))
+	f := newFollower(r)
+	changes, done := make(chan bus.Pointer), make(chan struct{})
+	go func() {
+		f.loadEach(t.Context(), changes)
+		close(done)
+	}()
+	for _, value := range []string{
+		good,
+		nets.Record{Schema: nets.RecordSchema, Net: next, Generation: 2, Action: nets.Publish, By: "referee@host", From: good, Spread: nets.MaxSpread}.String(),
+		nets.Record{Schema: nets.RecordSchema, Net: good, Generation: 1, Action: nets.Withdraw, By: "referee@host", From: next}.String(),
+	} {
+		select {
+		case changes <- bus.Pointer{Value: value}:
+		case <-time.After(patience):
+			t.Fatalf("%s was not taken", value)
+		}
+	}
+	close(changes)
+	<-done
+	if s := r.Status(); f.current().ID != good || s.FailedNet != "" {
+		t.Errorf("plays with net %s, failed %q, expected %s and none, as the net in between was not fetched", f.current().ID, s.FailedNet, good)
+	}
+}
+
+// Nets that are published faster than all actors can fetch one do not put an actor's turn off.
+func TestNewerPointersKeepTurn(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	defer r.Close()
+	r.cfg.Bus.Listen = "127.0.0.1:0" // as if there were other actors
+	first := offerNet(t, r, 1)
+	f := newFollower(r)
+	changes, done := make(chan bus.Pointer), make(chan struct{})
+	go func() {
+		f.loadEach(t.Context(), changes)
+		close(done)
+	}()
+	send := func(net string, generation, spread int) {
+		t.Helper()
+		record := nets.Record{Schema: nets.RecordSchema, Net: net, Generation: generation, Action: nets.Publish, By: "referee@host", Spread: spread}
+		select {
+		case changes <- bus.Pointer{Value: record.String()}:
+		case <-time.After(patience):
+			t.Fatalf("generation %d was not taken", generation)
+		}
+	}
+	send(first, 1, 0)
+	send(nets.Hash([]byte("next")), 2, 1)
+	for generation := 3; r.Status().FailedNet == ""; generation++ { // its turn has come when it finds that a net is nowhere
+		if generation > 10000 {
+			t.Fatal("no net was fetched")
+		}
+		send(nets.Hash([]byte{byte(generation), byte(generation >> 8)}), generation, nets.MaxSpread)
+		time.Sleep(time.Millisecond)
+	}
+	close(changes)
+	<-done
+}
+
+// The more actors there are and the larger the net is, the longer its fetching takes.
+func TestFetchSpread(t *testing.T) {
+	for _, tc := range []struct {
+		actors int
+		size   int64
+		want   int // seconds
+	}{
+		{0, 58 << 20, 0}, {1, 3 << 20, 0}, {70, 58 << 20, 63}, {1000, 58 << 20, 906}, {10000, 58 << 20, nets.MaxSpread},
+	} {
+		if got := fetchSpread(tc.actors, tc.size); got != tc.want {
+			t.Errorf("%d actors, %d bytes: found %d s, expected %d", tc.actors, tc.size, got, tc.want)
+		}
+	}
+}

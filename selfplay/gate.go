@@ -87,7 +87,7 @@ func (j *referee) takeBack(ctx context.Context, set setPointer) error {
 	if err != nil || current.Net == "" {
 		return err
 	}
-	actors, failing, why, err := j.actors(ctx, current.Net)
+	actors, failing, why, err := j.run.actors(ctx, current.Net)
 	if err != nil || 2*failing <= actors {
 		return err
 	}
@@ -117,8 +117,8 @@ func (j *referee) takeBack(ctx context.Context, set setPointer) error {
 
 // actors counts the processes that play games, and those that cannot load a net by its own
 // fault, with what one of these says. Actors whose disk is full say nothing against a net.
-func (j *referee) actors(ctx context.Context, net string) (playing, failing int, why string, err error) {
-	members, err := j.run.bus.Members(ctx)
+func (r *Run) actors(ctx context.Context, net string) (playing, failing int, why string, err error) {
+	members, err := r.bus.Members(ctx)
 	if err != nil {
 		return 0, 0, "", err
 	}
@@ -134,16 +134,18 @@ func (j *referee) actors(ctx context.Context, net string) (playing, failing int,
 	return playing, failing, why, nil
 }
 
-const (
-	fetchRate = 64 << 20 // bytes a second that all actors together fetch of a new net, about
-	maxSpread = 60       // seconds
-)
+// fetchRate is how many bytes a second all actors together fetch of a new net, about.
+const fetchRate = 64 << 20
 
-// spread is the time, in seconds, over which actors fetch a net of some size.
-func (j *referee) spread(ctx context.Context, size int64) int {
-	actors, _, _, err := j.actors(ctx, "")
+// spread is the time, in seconds, over which the run's actors fetch a net of some size.
+func (r *Run) spread(ctx context.Context, size int64) int {
+	actors, _, _, err := r.actors(ctx, "")
 	if err != nil {
 		return 0
 	}
-	return int(min(maxSpread, int64(actors)*size/fetchRate))
+	return fetchSpread(actors, size)
+}
+
+func fetchSpread(actors int, size int64) int {
+	return int(min(nets.MaxSpread, int64(actors)*size/fetchRate))
 }

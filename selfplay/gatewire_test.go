@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/golden"
 	"github.com/crazyhouse-rl/selfplay/match"
@@ -24,7 +25,14 @@ func gateMessages() map[string]message {
 		"gate-result-request.json": &gateResultRequest{Schema: messageSchema, Fence: 7, Worker: "k3v7", Match: m.Key, SearchingNS: 1234567890,
 			Record: match.Pair{Number: 4, Players: [2]int{0, 1}, Opening: opening, Games: [2]match.GameResult{
 				{Result: "1-0", Reason: "checkmate", Plies: 57}, {Result: "1-0", Reason: "engine failure", Plies: 12, Failed: "B", Error: "no memory"}}}},
-		"gate-result-reply.json": &gateResultReply{Schema: messageSchema, Fence: 7, Why: "pair 4 is not wanted"},
+		"gate-result-reply.json":  &gateResultReply{Schema: messageSchema, Fence: 7, Why: "pair 4 is not wanted"},
+		"gate-watch-request.json": &watchRequest{messageSchema, 3},
+		"gate-watch-reply.json": &watchReply{messageSchema, 7, Judging{
+			First: 3, Total: 4,
+			Verdicts: []JudgedNet{{Time: time.Unix(1700000000, 0).UTC(), Generation: 9, Net: m.Candidate, Incumbent: "material", Passed: true, Reason: "H1", Elo: "+31 ± 20", Games: 400}},
+			Matches: []WatchedMatch{{Candidate: m.Candidate, Incumbent: "material", Generation: 10, Of: 200, Path: []float64{0.25, -0.5}, Low: -2.94, High: 2.94,
+				Elo1: 10, Wins: 2, Draws: 1, Losses: 1, Written: time.Unix(1700000060, 0).UTC()}},
+		}},
 	}
 }
 

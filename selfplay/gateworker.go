@@ -34,16 +34,16 @@ type gateWorker struct {
 	mu      sync.Mutex
 	fence   uint64 // the highest seen
 	playing map[gatePairID]context.CancelFunc
-	table   *gateTable // of the newest match
-	failed  string     // the last failure to play that was logged
-	pause   time.Time  // no pair is begun before
+	players *gatePlayers // of the newest match
+	failed  string       // the last failure to play that was logged
+	pause   time.Time    // no pair is begun before
 }
 
 func newGateWorker(r *Run, name string, slots int, a ask, cache *netCache) *gateWorker {
 	return &gateWorker{
 		run: r, name: name, slots: slots, ask: a, nets: cache,
 		news:  func() <-chan struct{} { return nil },
-		show:  func(format string, args ...any) { r.status.set(roleGate, format, args...) },
+		show:  r.status.setWorker,
 		freed: make(chan struct{}, 1), playing: map[gatePairID]context.CancelFunc{},
 	}
 }
@@ -55,7 +55,7 @@ func (w *gateWorker) work(ctx context.Context) {
 	defer func() {
 		cancel()
 		slots.Wait()
-		w.setTable(nil)
+		w.setPlayers(nil)
 	}()
 	missed := "" // why the referee did not answer, the last that was logged
 	for ctx.Err() == nil {
@@ -74,9 +74,13 @@ func (w *gateWorker) work(ctx context.Context) {
 		default:
 			missed = ""
 			w.obey(ctx, &slots, reply)
-			if n := w.busy(); n > 0 {
+			why := w.resting()
+			switch n := w.busy(); {
+			case n > 0:
 				w.show("playing %s for the referee", words.Count(n, "pair", "pairs"))
-			} else {
+			case why != "": // the referee itself does not know
+				w.run.status.setWorkerFails(why)
+			default:
 				w.show("waiting for pairs")
 			}
 		}
@@ -138,7 +142,7 @@ func (w *gateWorker) obey(ctx context.Context, slots *sync.WaitGroup, reply gate
 	if len(reply.Pairs) == 0 {
 		return
 	}
-	t := w.tableOf(reply.Match)
+	t := w.playersOf(reply.Match)
 	for _, p := range reply.Pairs {
 		id := gatePairID{t.match.Key, p.Number}
 		playing, ok := w.claim(ctx, id)
@@ -199,22 +203,22 @@ func (w *gateWorker) wait(ctx context.Context, news <-chan struct{}, askAgainMS 
 	}
 }
 
-// tableOf returns what the pairs of a match are played with.
-func (w *gateWorker) tableOf(m *gateMatch) *gateTable {
+// playersOf returns what the pairs of a match are played with.
+func (w *gateWorker) playersOf(m *gateMatch) *gatePlayers {
 	w.mu.Lock()
-	t := w.table
+	t := w.players
 	w.mu.Unlock()
 	if t == nil || t.match != *m {
-		t = &gateTable{match: *m}
-		w.setTable(t)
+		t = &gatePlayers{match: *m}
+		w.setPlayers(t)
 	}
 	return t
 }
 
-func (w *gateWorker) setTable(t *gateTable) {
+func (w *gateWorker) setPlayers(t *gatePlayers) {
 	w.mu.Lock()
-	old := w.table
-	w.table = t
+	old := w.players
+	w.players = t
 	w.mu.Unlock()
 	if old != nil {
 		old.close()
@@ -223,7 +227,7 @@ func (w *gateWorker) setTable(t *gateTable) {
 
 // playAndReport plays a pair and hands in what came of it. A pair that cannot be
 // played is given up: the referee gives it to another worker.
-func (w *gateWorker) playAndReport(ctx context.Context, t *gateTable, p gatePair) {
+func (w *gateWorker) playAndReport(ctx context.Context, t *gatePlayers, p gatePair) {
 	played, err := w.play(ctx, t, p)
 	if ctx.Err() != nil {
 		return
@@ -246,7 +250,17 @@ func (w *gateWorker) fail(p gatePair, err error) {
 	}
 }
 
-func (w *gateWorker) play(ctx context.Context, t *gateTable, p gatePair) (match.Played, error) {
+// resting says why the worker rests after a pair that it could not play; empty: it does not.
+func (w *gateWorker) resting() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if time.Now().Before(w.pause) {
+		return w.failed
+	}
+	return ""
+}
+
+func (w *gateWorker) play(ctx context.Context, t *gatePlayers, p gatePair) (match.Played, error) {
 	opening, err := match.ParseOpening(w.run.variant, p.Opening)
 	if err != nil {
 		return match.Played{}, err
@@ -263,7 +277,7 @@ func (w *gateWorker) play(ctx context.Context, t *gateTable, p gatePair) (match.
 }
 
 // report hands in a pair until the referee has it in its log or refuses it.
-func (w *gateWorker) report(ctx context.Context, t *gateTable, played *match.Played) {
+func (w *gateWorker) report(ctx context.Context, t *gatePlayers, played *match.Played) {
 	for {
 		reply, err := w.handIn(ctx, t, played)
 		switch {
@@ -281,7 +295,7 @@ func (w *gateWorker) report(ctx context.Context, t *gateTable, played *match.Pla
 	}
 }
 
-func (w *gateWorker) handIn(ctx context.Context, t *gateTable, played *match.Played) (reply gateResultReply, err error) {
+func (w *gateWorker) handIn(ctx context.Context, t *gatePlayers, played *match.Played) (reply gateResultReply, err error) {
 	answer, err := w.ask(ctx, gateResult, encodeMessage(&gateResultRequest{
 		Schema: messageSchema, Fence: w.seen(), Worker: w.name, Match: t.match.Key, Record: played.Pair, SearchingNS: int64(played.Searching),
 	}))
@@ -294,8 +308,8 @@ func (w *gateWorker) handIn(ctx context.Context, t *gateTable, played *match.Pla
 	return reply, err
 }
 
-// gateTable is what a worker plays the pairs of a match with.
-type gateTable struct {
+// gatePlayers is what a worker plays the pairs of a match with.
+type gatePlayers struct {
 	match gateMatch
 
 	mu     sync.Mutex
@@ -306,7 +320,7 @@ type gateTable struct {
 }
 
 // take returns players of the match, loading its nets first if that was not done.
-func (t *gateTable) take(ctx context.Context, w *gateWorker) (*match.Duel, error) {
+func (t *gatePlayers) take(ctx context.Context, w *gateWorker) (*match.Duel, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.loaded {
@@ -323,7 +337,7 @@ func (t *gateTable) take(ctx context.Context, w *gateWorker) (*match.Duel, error
 	return match.NewDuel(t.sides[0], t.sides[1]), nil
 }
 
-func (t *gateTable) load(ctx context.Context, w *gateWorker) error {
+func (t *gatePlayers) load(ctx context.Context, w *gateWorker) error {
 	m := &t.match
 	w.nets.keep(m.Candidate, m.Incumbent)
 	wanted := [2]string{m.CandidateSettings, m.IncumbentSettings}
@@ -341,7 +355,7 @@ func (t *gateTable) load(ctx context.Context, w *gateWorker) error {
 }
 
 // give takes players back.
-func (t *gateTable) give(d *match.Duel) {
+func (t *gatePlayers) give(d *match.Duel) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -351,7 +365,7 @@ func (t *gateTable) give(d *match.Duel) {
 	t.idle = append(t.idle, d)
 }
 
-func (t *gateTable) close() {
+func (t *gatePlayers) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true

@@ -79,7 +79,7 @@ func (in *ingester) ingest(ctx context.Context) error {
 		case errors.Is(err, replay.ErrBroken):
 			return err
 		case err != nil && ctx.Err() == nil:
-			in.run.status.set(roleReplay, "waiting to try again: %v", err)
+			in.run.status.set(roleReplay, triesAgain+": %v", err)
 			in.run.log.Warn("games not ingested, trying again", "error", err)
 			pause.For(ctx, in.run.wait(ingestRetry))
 		case n == 0:

@@ -109,8 +109,14 @@ func killRun(t *testing.T, cfg configs.Config, kills int) {
 	for range kills {
 		killChild(t, dir, watch)
 	}
-	// Started once more and ended in order, everything is in the buffer.
-	last := loopOnce(t, dir, cfg, Limits{Games: 1})
+	r := openRun(t, dir, cfg)
+	before := netAt(t, r, r.currentKey()).Generation
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Started once more, it learns until it plays with a newer net. After an end in order,
+	// everything is in the buffer.
+	last := loopOnce(t, dir, cfg, Limits{Generation: before + 1})
 	seen := watch.ids()
 	report := audit(t, dir)
 	stored := map[string]int{}

@@ -181,6 +181,18 @@ func (l *learner) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if offered != nil {
+		switch m, err := l.run.bus.NetManifest(ctx, offered.Net); {
+		case err == nil:
+			if err := l.run.checkManifest(m); err != nil {
+				l.run.event("what was offered last is no net of this run, numbering goes on after the checkpoint", "net", offered.Net, "error", err.Error())
+				offered = nil
+			}
+		case errors.Is(err, bus.ErrNoNet), errors.Is(err, nets.ErrManifest), errors.Is(err, nets.ErrTooLarge): // it cannot be known whose it is
+		default:
+			return err
+		}
+	}
 	if offered == nil {
 		if l.trainer.Steps() == 0 {
 			l.state.Generation, l.state.Parent = 0, ""
@@ -261,9 +273,20 @@ func (l *learner) end() error {
 	return l.checkpoint()
 }
 
+// idle says which games the trainer waits for, or why its copy does not get them.
+func (l *learner) idle(format string, args ...any) {
+	state := fmt.Sprintf(format, args...)
+	if l.copied != nil {
+		if why := l.copied.failed.Load(); why != nil {
+			state = triesAgain + ": the games of the replay role are not copied: " + *why
+		}
+	}
+	l.run.status.set(roleTrainer, "%s", state)
+}
+
 // awaitWindow says that there is nothing to draw from.
 func (l *learner) awaitWindow() {
-	l.run.status.set(roleTrainer, "waiting for games: none is in the window; are all actors in quarantine?")
+	l.idle("waiting for games: none is in the window; are all actors in quarantine?")
 }
 
 // mayTrain says whether the buffer is whole, and holds enough positions, and enough new
@@ -272,19 +295,19 @@ func (l *learner) mayTrain() bool {
 	t, stored := l.run.cfg.Train, l.buffer.Stats()
 	rows := stored.Plies
 	if c := l.copied; c != nil && !c.whole.Load() { // looked at after the buffer
-		l.run.status.set(roleTrainer, "waiting for the games of the replay role: %s of %s positions copied", count(c.stored.Load()), count(c.total.Load()))
+		l.idle("waiting for the games of the replay role: %s of %s positions copied", count(c.stored.Load()), count(c.total.Load()))
 		return false
 	}
 	l.state.Ratio.Rows(rows)
 	switch {
 	case rows < uint64(t.MinPositions):
-		l.run.status.set(roleTrainer, "waiting for games: %s of %s positions", count(rows), count(uint64(t.MinPositions)))
+		l.idle("waiting for games: %s of %s positions", count(rows), count(uint64(t.MinPositions)))
 		return false
 	case stored.WindowPlies == 0:
 		l.awaitWindow()
 		return false
 	case !l.state.Ratio.Take(t.Batch):
-		l.run.status.set(roleTrainer, "waiting for games: %.3g samples a position", l.state.Ratio.PerRow)
+		l.idle("waiting for games: %.3g samples a position", l.state.Ratio.PerRow)
 		return false
 	}
 	l.run.status.set(roleTrainer, "training")

@@ -56,6 +56,7 @@ func (r *Run) Loop(ctx context.Context, limits Limits) (err error) {
 		func(ctx context.Context) error { return r.replayRole(ctx, in) },
 	})
 	in.show()
+	r.showCurve()
 	s := r.Status()
 	r.event("stopped", "games", s.Games, "positions", s.Positions, "steps", s.Step, "generation", s.Generation, "net", s.Net)
 	return err
@@ -197,6 +198,7 @@ func replayOptions(v *chess.Variant, c configs.Replay, run string) replay.Option
 // the buffer is if it is a copy, and is nil if not.
 func (r *Run) trainerRole(ctx context.Context, buffer *replay.Buffer, copied *copying) error {
 	return r.exclusive(ctx, roleTrainer, trainerLease, "", nil, []string{r.candidateKey(), configKey, settingsKey}, func(ctx context.Context, l *bus.Lease) error {
+		r.status.set(roleTrainer, "taking over")
 		// While it has the lease this process alone says what the run's settings are.
 		err := r.agree(ctx, func(ctx context.Context) error {
 			if err := r.size(ctx); err != nil {

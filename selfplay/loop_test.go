@@ -160,6 +160,18 @@ func TestLoopPublishesNetsAndResumes(t *testing.T) {
 			t.Errorf("%s: found no held-out loss in %d bytes, error %v", path, len(data), err)
 		}
 	}
+	// The nets are drawn as they come, and once more at the end.
+	for _, name := range []string{CurveFile, CurveImage} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Errorf("%s is not drawn: %v", name, err)
+		}
+	}
+	loopOnce(t, dir, cfg, Limits{Games: 1})
+	for _, name := range []string{CurveFile, CurveImage} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Errorf("%s is not drawn at the end: %v", name, err)
+		}
+	}
 }
 
 // One actor with one thread repeats itself byte for byte.

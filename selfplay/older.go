@@ -128,14 +128,14 @@ func (o *olderNets) published(ctx context.Context, present string) (ids []string
 	return ids
 }
 
-// seat is a player with its net, kept from game to game.
-type seat struct {
+// keptPlayer is a player with its net, kept from game to game.
+type keptPlayer struct {
 	player *actorPlayer
 	net    *net
 }
 
-// take has the seat's player use a net.
-func (s *seat) take(style style, n *net) error {
+// take has the player use a net.
+func (s *keptPlayer) take(style style, n *net) error {
 	if s.player != nil && s.net == n {
 		return nil
 	}
@@ -149,9 +149,9 @@ func (s *seat) take(style style, n *net) error {
 }
 
 // leave releases the player.
-func (s *seat) leave() {
+func (s *keptPlayer) leave() {
 	if s.player != nil {
 		s.player.release()
 	}
-	*s = seat{}
+	*s = keptPlayer{}
 }

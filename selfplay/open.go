@@ -54,6 +54,9 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if err := run.CheckInit(r.cfg.Train.Init, r.path(trainDir)); err != nil {
 		return fmt.Errorf("train.%w", err)
 	}
+	if err := r.checkBookFile(); err != nil {
+		return err
+	}
 	if r.owner, err = dirlock.Acquire(r.dir); err != nil {
 		return err
 	}

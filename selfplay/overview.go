@@ -22,16 +22,25 @@ import (
 type Overview struct {
 	Time    time.Time         `json:"time"` // when the stream was looked at, or the newest member was
 	Run     bus.RunRecord     `json:"run"`
-	Members []bus.Member      `json:"members"`         // by role, then by name
-	Leases  []bus.LeaseRecord `json:"leases"`          // of the roles that one process at a time has
-	Stream  bus.Stats         `json:"stream"`          // of games
-	Current *nets.Record      `json:"current"`         // nil before the first net
-	Offered *nets.Record      `json:"offered"`         // the newest candidate
+	Members []bus.Member      `json:"members"` // by role, then by name
+	Leases  []bus.LeaseRecord `json:"leases"`  // of the roles that one process at a time has
+	Stream  bus.Stats         `json:"stream"`  // of games
+	Current *nets.Record      `json:"current"` // nil before the first net
+	Offered *nets.Record      `json:"offered"` // the newest candidate
+	When    When              `json:"when"`
 	Refused []Refusal         `json:"refused"`         // the newest of the quarantined games, newest first
 	Local   bool              `json:"local,omitempty"` // it is what a directory tells; nothing is known of the stream
 	Gone    []string          `json:"gone,omitempty"`  // sentences about processes that ended without a word, of a directory
 	// Findings are sentences about what stands still, and why; none if all is well.
 	Findings []string `json:"findings"`
+}
+
+// When has the times of what an overview tells, by the server's clock.
+type When struct {
+	Seen    []time.Time `json:"seen"`             // of Members, in their order: when each told of itself last
+	Renewed []time.Time `json:"renewed"`          // of Leases, in their order
+	Current time.Time   `json:"current,omitzero"` // when Current began to be played with
+	Offered time.Time   `json:"offered,omitzero"`
 }
 
 // Refusal says why the replay role has put a game into quarantine.
@@ -91,6 +100,7 @@ func (r *Run) Overview(ctx context.Context) (Overview, error) {
 	slices.SortFunc(v.Members, func(a, b bus.Member) int {
 		return strings.Compare(a.Role+" "+a.Instance, b.Role+" "+b.Instance)
 	})
+	v.When.Seen = seen(v.Members)
 	for _, name := range []string{replayLease, trainerLease, refereeLease} {
 		l, err := r.bus.ReadLease(ctx, name)
 		if errors.Is(err, bus.ErrNoLease) {
@@ -100,15 +110,16 @@ func (r *Run) Overview(ctx context.Context) (Overview, error) {
 			return v, err
 		}
 		v.Leases = append(v.Leases, l)
+		v.When.Renewed = append(v.When.Renewed, l.Renewed)
 	}
 	if v.Stream, err = r.bus.Stats(ctx); err != nil {
 		return v, err
 	}
 	v.Time = time.Now().UTC()
-	if v.Current, err = r.readRecord(ctx, r.currentKey()); err != nil {
+	if v.Current, v.When.Current, err = r.readRecordAt(ctx, r.currentKey()); err != nil {
 		return v, err
 	}
-	if v.Offered, err = r.readRecord(ctx, r.candidateKey()); err != nil {
+	if v.Offered, v.When.Offered, err = r.readRecordAt(ctx, r.candidateKey()); err != nil {
 		return v, err
 	}
 	if v.Refused, err = r.refusals(ctx); err != nil {
@@ -154,15 +165,21 @@ func knownRuns(ctx context.Context, c *bus.Conn) string {
 
 // readRecord returns the record that a pointer holds, nil if there is none.
 func (r *Run) readRecord(ctx context.Context, key string) (*nets.Record, error) {
+	record, _, err := r.readRecordAt(ctx, key)
+	return record, err
+}
+
+// readRecordAt also returns when the server stored it.
+func (r *Run) readRecordAt(ctx context.Context, key string) (*nets.Record, time.Time, error) {
 	p, err := r.bus.Pointer(ctx, key)
 	if errors.Is(err, bus.ErrNoPointer) {
-		return nil, nil
+		return nil, time.Time{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	record, err := nets.ParseRecord(p.Value)
-	return &record, err
+	return &record, p.Time, err
 }
 
 // findings says what stands still.
@@ -229,16 +246,18 @@ func (v *Overview) Write(w io.Writer) error {
 	for _, n := range []struct {
 		what   string
 		record *nets.Record
-	}{{"played with", v.Current}, {"offered last", v.Offered}} {
+		at     time.Time
+	}{{"played with", v.Current, v.When.Current}, {"offered last", v.Offered, v.When.Offered}} {
 		if n.record == nil {
 			fmt.Fprintf(w, "%s: no net yet\n", n.what)
 		} else {
-			fmt.Fprintf(w, "%s: net %s, generation %d (%s by %s) %s\n", n.what, short(n.record.Net), n.record.Generation, n.record.Action, n.record.By, n.record.Why)
+			fmt.Fprintf(w, "%s: net %s, generation %d (%s by %s%s) %s\n", n.what, short(n.record.Net), n.record.Generation, n.record.Action, n.record.By, ago(", ", now, n.at), n.record.Why)
 		}
 	}
 	s := v.Stream
 	if !v.Local {
-		fmt.Fprintf(w, "games on the server: %d messages, %d of %d bytes; %d not fetched, %d fetched and not stored\n", s.Messages, s.Bytes, s.MaxBytes, s.Pending, s.Unacked)
+		fmt.Fprintf(w, "games on the server: %d messages, %d of %d bytes; %d not fetched, %d fetched and not stored%s%s\n", s.Messages, s.Bytes, s.MaxBytes, s.Pending, s.Unacked,
+			ago("; the oldest came ", now, s.Oldest), ago("; the newest ever came ", now, s.Newest))
 	}
 	if s.Rejects > 0 {
 		fmt.Fprintf(w, "quarantined games of the last days: %d, the newest:\n", s.Rejects)
@@ -269,10 +288,27 @@ func (v *Overview) Write(w io.Writer) error {
 		if l.Released {
 			state = "given back"
 		}
-		fmt.Fprintf(w, "%s: %s by %s on %s, process %d, since %s, fence %d\n", l.Role, state, l.Instance, l.Host, l.PID, l.Since.Local().Format(time.DateTime), l.Fence)
+		fmt.Fprintf(w, "%s: %s by %s on %s, process %d, since %s, fence %d%s\n", l.Role, state, l.Instance, l.Host, l.PID, l.Since.Local().Format(time.DateTime), l.Fence, ago(", written ", now, l.Renewed))
 	}
 	for _, f := range v.Findings {
 		fmt.Fprintln(w, "!", f)
 	}
 	return nil
+}
+
+// seen returns when members told of themselves last.
+func seen(members []bus.Member) []time.Time {
+	times := make([]time.Time, len(members))
+	for i, m := range members {
+		times[i] = m.Seen
+	}
+	return times
+}
+
+// ago says after words how long ago something was, and nothing of the zero time.
+func ago(words string, now, then time.Time) string {
+	if then.IsZero() {
+		return ""
+	}
+	return words + now.Sub(then).Round(time.Second).String() + " ago"
 }

@@ -66,6 +66,7 @@ func LocalOverview(dir string, cfg configs.Config, now time.Time) (v Overview, e
 			v.Offered = &record
 		}
 	}
+	v.When.Seen = seen(v.Members)
 	v.Findings = slices.Concat(v.Gone, v.findings())
 	return v, nil
 }
@@ -166,7 +167,7 @@ func (v *Overview) Progress(before *Overview) (sentence string, stuck bool) {
 // trouble is what hinders the replay role by its own word, after a semicolon.
 func (v *Overview) trouble() string {
 	for _, m := range v.Members {
-		if (m.Role == "replay" || m.Role == "loop") && strings.HasPrefix(m.State, "waiting to try again") {
+		if (m.Role == "replay" || m.Role == "loop") && strings.HasPrefix(m.State, triesAgain) {
 			return "; it says: " + m.State
 		}
 	}

@@ -156,7 +156,7 @@ func (s Status) coresText() string {
 	for _, p := range s.Division {
 		part := fmt.Sprintf("%s %.0f (%.0f)", p.Name, 100*p.Share, 100*p.Used)
 		if p.Earning.Known {
-			part += fmt.Sprintf(" %+.2f ± %.2f", p.Earning.Median, errors95*p.Earning.Error)
+			part += fmt.Sprintf(" %+.2f ± %.2f", p.Earning.Median, p.Margin())
 			head = "shares in % (used) and what more earns: "
 		}
 		parts = append(parts, part)

@@ -180,6 +180,8 @@ func TestSentence(t *testing.T) {
 		{"net published", []slog.Attr{slog.Int("generation", 7), slog.String("net", id)}, "generation 7 published: net 01234567"},
 		{"net published", []slog.Attr{slog.String("net", id)}, "net published: net 01234567"},
 		{"old nets not removed", []slog.Attr{slog.Float64("share_left", 1.0/3), slog.String("error", "bad\x1b[2J")}, `old nets not removed: share left 0.333, error "bad\x1b[2J"`},
+		{"net offered", []slog.Attr{slog.Int("generation", 7), slog.String("net", id), slog.Int("games", 40), slog.Float64("held_out_loss", 0.0123)}, "generation 7 offered: net 01234567, 40 games, held-out loss 0.0123"},
+		{"net offered", []slog.Attr{slog.Int("generation", 7), slog.String("net", id), slog.Int("games", 40), slog.Float64("held_out_loss", 0)}, "generation 7 offered: net 01234567, 40 games"},
 		{"stopping", nil, "stopping"},
 	} {
 		if got := Sentence(tc.event, tc.attrs); got != tc.want {

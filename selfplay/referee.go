@@ -93,13 +93,14 @@ func (j *referee) judgeAll(ctx context.Context) error {
 	defer j.curves.close()
 	err := j.judgeEach(ctx)
 	j.run.status.set(roleGate, "stopped")
+	j.due("") // the next referee does
 	return err
 }
 
 // playHere plays pairs of the match under way in this process until ctx ends.
 func (j *referee) playHere(ctx context.Context) {
 	w := newGateWorker(j.run, "referee", j.slots, j.answer, j.nets)
-	w.news, w.show = j.pairs.changed, func(string, ...any) {} // the referee shows how far the match is
+	w.news = j.pairs.changed
 	w.work(ctx)
 }
 
@@ -144,7 +145,7 @@ func (j *referee) judgeEach(ctx context.Context) error {
 		case errors.Is(err, bus.ErrFenced):
 			return err
 		case err != nil:
-			j.run.status.set(roleGate, "waiting to try again: %v", err)
+			j.run.status.set(roleGate, triesAgain+": %v", err)
 			if text := err.Error(); text != logged {
 				logged = text
 				j.run.log.Warn("gate failed, trying again", "error", err)
@@ -203,16 +204,32 @@ func (j *referee) readPointer(ctx context.Context, key string) (netPointer, erro
 	return netPointer{record, p.Revision}, nil
 }
 
+// due notes the net that waits for its verdict, until that is noted or ctx ends; "": none
+// does.
+func (j *referee) due(id string) {
+	j.run.status.update(func(s *Status) {
+		if id != "" && id != s.Unjudged {
+			s.Roles[roleGate].State = "preparing to judge net " + short(id)
+		}
+		s.Unjudged = id
+	})
+}
+
 // judgeNewest judges the newest candidate unless it has been judged.
 func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 	candidate, err := j.pointer(ctx, j.run.candidateKey())
-	if err != nil || candidate.Net == "" {
+	if err != nil {
 		return false, err
 	}
 	judged, err := j.pointer(ctx, j.run.judgedKey())
-	if err != nil || judged.Net == candidate.Net {
+	if err != nil {
 		return false, err
 	}
+	if candidate.Net == "" || judged.Net == candidate.Net {
+		j.due("")
+		return false, nil
+	}
+	j.due(candidate.Net)
 	current, err := j.pointer(ctx, j.run.currentKey())
 	if err != nil {
 		return false, err
@@ -224,9 +241,15 @@ func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	j.run.showCurve()
 	j.pruneLogs()
 	verdict := j.record(candidate.Net, max(generation, newest), why, judged.Net)
-	return true, j.move(ctx, j.set, j.run.judgedKey(), verdict, judged.revision)
+	if err := j.move(ctx, j.set, j.run.judgedKey(), verdict, judged.revision); err != nil {
+		return false, err
+	}
+	j.due("")
+	j.run.status.update(func(s *Status) { s.Figures.Gated++ })
+	return true, nil
 }
 
 // record is what the referee writes into a pointer.
@@ -307,15 +330,12 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 	}
 	record := j.record(id, candidate.generation, reason, current.Net)
 	if m, err := j.run.store.Manifest(id); err == nil {
-		record.Spread = j.spread(ctx, m.Size)
+		record.Spread = j.run.spread(ctx, m.Size)
 	}
 	if err := j.move(ctx, j.set, j.run.currentKey(), record, current.revision); err != nil {
 		return 0, "", err
 	}
 	j.run.event("net published", "generation", candidate.generation, "net", id, "parent", incumbent.ID, "elapsed_s", int(j.run.Status().Elapsed.Seconds()))
-	if err := j.run.showCurve(); err != nil {
-		j.run.log.Warn("the curve of the run is not drawn", "error", err)
-	}
 	return candidate.generation, reason, nil
 }
 
@@ -329,6 +349,7 @@ var undecided = map[string]match.UndecidedRule{
 // play is the gate's match; its log lies under the candidate's name.
 func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.GateResult, error) {
 	defer j.run.status.update(func(s *Status) { s.Gate = GateProgress{} })
+	defer j.run.status.setMatch("")
 	if err := os.MkdirAll(j.dir, 0o755); err != nil {
 		return match.GateResult{}, err
 	}
@@ -338,6 +359,10 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 		return match.GateResult{}, err
 	}
 	j.told.begin(candidate, incumbent, cfg.Pairs, cfg.SPRT)
+	// A match that nobody plays is seen to be one.
+	low, high := cfg.SPRT.Bounds()
+	j.run.status.update(func(s *Status) { s.Gate = GateProgress{candidate.generation, 0, cfg.Pairs, 0, low, high} })
+	j.run.status.setMatch(fmt.Sprintf("waiting for the first pair of generation %d", candidate.generation))
 	j.pairs.begin(m)
 	defer j.pairs.end()
 	if j.slots > 0 {
@@ -358,6 +383,16 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 	return result, err
 }
 
+// show says how far the match with a candidate is.
+func (j *referee) show(candidate *net, r *match.Result) {
+	g := j.run.cfg.Gate
+	low, high := gateTest(g).Bounds()
+	j.run.status.update(func(s *Status) {
+		s.Gate = GateProgress{candidate.generation, r.Pairs(), g.Pairs, r.LLR, low, high}
+	})
+	j.run.status.setMatch(fmt.Sprintf("playing generation %d: pair %d of %d, LLR %.2f, %s", candidate.generation, r.Pairs(), g.Pairs, r.LLR, words.Count(j.pairs.busy(), "worker", "workers")))
+}
+
 // match describes a match of the gate, for workers and for package match.
 func (j *referee) match(ctx context.Context, candidate, incumbent *net, log string) (gateMatch, match.GateConfig, error) {
 	g, c := j.run.cfg.Gate, j.run.cfg.Actor
@@ -368,8 +403,6 @@ func (j *referee) match(ctx context.Context, candidate, incumbent *net, log stri
 		Nodes: g.Nodes, HashMB: c.HashMB, Seed: seed, MaxPlies: c.MaxPlies, WinScore: c.WinScore, WinPlies: c.WinPlies,
 	}
 	openings, err := j.openings(ctx, seed)
-	test := gateTest(g)
-	low, high := test.Bounds()
 	cfg := match.GateConfig{
 		Config: match.Config{
 			Players:     []match.Contestant{a, b},
@@ -377,7 +410,7 @@ func (j *referee) match(ctx context.Context, candidate, incumbent *net, log stri
 			Openings:    openings,
 			Pairs:       g.Pairs,
 			Concurrency: maxOpenPairs,
-			SPRT:        test,
+			SPRT:        gateTest(g),
 			Game:        m.rules(),
 			Seed:        seed,
 			PlayPair:    j.pairs.play,
@@ -387,10 +420,8 @@ func (j *referee) match(ctx context.Context, candidate, incumbent *net, log stri
 			OnPair: func(p match.Pair, _ [2]*game.Game, r match.Result) {
 				j.pairs.logged(p.Number)
 				j.told.pair(r)
-				j.run.status.update(func(s *Status) {
-					s.Gate = GateProgress{candidate.generation, r.Pairs(), g.Pairs, r.LLR, low, high}
-				})
-				j.run.status.set(roleGate, "playing generation %d: pair %d of %d, LLR %.2f, %s", candidate.generation, r.Pairs(), g.Pairs, r.LLR, words.Count(j.pairs.busy(), "worker", "workers"))
+				j.run.status.update(func(s *Status) { s.Figures.Gated++ })
+				j.show(candidate, &r)
 			},
 		},
 		Undecided: undecided[g.Undecided],

@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/configs"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue/nnuetest"
 )
@@ -148,6 +150,59 @@ func TestNumberingGoesOn(t *testing.T) {
 		if err != nil || l.state.Generation != generation || l.state.Parent != id {
 			t.Errorf("error %v, generation %d after net %q, want %d after %q", err, l.state.Generation, l.state.Parent, generation, id)
 		}
+	}
+}
+
+// The trainer does not go on after a net that another key signed, nor vouch for it.
+func TestNumberingIgnoresForeignNet(t *testing.T) {
+	t.Parallel()
+	r, buffer := openWithBuffer(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	_, other, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.key, other = other, r.key
+	id := offerNet(t, r, 7)
+	r.key = other
+	l, err := newLearner(r, buffer, r.bus.SetPointer)
+	if err == nil {
+		err = l.catchUp(t.Context())
+	}
+	if err != nil || l.state.Generation != 0 || l.state.Parent != "" {
+		t.Errorf("error %v, generation %d after net %q, expected the first", err, l.state.Generation, l.state.Parent)
+	}
+	if known, whole := l.offered.has(id); known || !whole {
+		t.Errorf("the list of the run's nets has it: %v, is whole: %v", known, whole)
+	}
+}
+
+// A run whose nets all fail has drawings of what was offered, and no strength in them; losses
+// that nobody measured are none.
+func TestFailedNetsAreDrawn(t *testing.T) {
+	t.Parallel()
+	cfg := smallConfig(t)
+	cfg.Gate.Undecided = configs.UndecidedFail // one pair decides nothing
+	dir := filepath.Join(t.TempDir(), "run")
+	r := openRun(t, dir, cfg)
+	defer r.Close()
+	j := newReferee(r)
+	for generation, loss := range []float64{0, 0, 0.4, 0.3} {
+		if generation == 0 {
+			continue
+		}
+		id := offerNet(t, r, generation)
+		r.event("net offered", "generation", generation, "net", id, "games", 10*generation, "held_out_loss", loss)
+		if judged, err := j.judgeNewest(t.Context()); !judged || err != nil {
+			t.Fatalf("generation %d: %v, %v", generation, judged, err)
+		}
+		for _, name := range []string{CurveFile, CurveImage} {
+			if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != (generation == 3) {
+				t.Errorf("%s after generation %d: error %v, expected it once there are two losses", name, generation, err)
+			}
+		}
+	}
+	if c, err := curveOf(dir); err != nil || len(c.Judged) != 3 || len(c.Passed) != 0 {
+		t.Errorf("found %d verdicts, %d passed, error %v, expected three that failed", len(c.Judged), len(c.Passed), err)
 	}
 }
 

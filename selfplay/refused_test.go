@@ -1,11 +1,15 @@
 package selfplay
 
 import (
+	"crypto/ed25519"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
@@ -109,5 +113,69 @@ func TestQuarantineIsToldOnceInAWhile(t *testing.T) {
 	all := events(t, f.dir)
 	if last := all[len(all)-1]; len(all) != before+1 || last["msg"] != "game quarantined" || last["games"] != float64(f.sent) {
 		t.Errorf("after a while %d events, the last %v, expected one of %d games", len(all)-before, last, f.sent)
+	}
+}
+
+// A game of another actor's name than its sender's is refused, and takes neither that name nor
+// that game from its actor.
+func TestGamesOfOthersAreRefused(t *testing.T) {
+	t.Parallel()
+	f := newRefusing(t)
+	good, err := openActor(t.TempDir(), f.run.id(), "good", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := shortGame(t, game.ID{Run: f.run.id(), Actor: "good"}.String())
+	own := shortGame(t, game.ID{Run: f.run.id(), Actor: "bad"}.String())
+	if err := f.run.bus.PublishPending(t.Context(), bus.PendingMessage{Actor: "bad", ID: "junk", Data: []byte("junk")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []struct {
+		actor string
+		games [][]byte
+	}{
+		{"bad", [][]byte{game.Seal(theirs, f.key.key()), game.Seal(own, f.key.key())}},
+		{"good", [][]byte{game.Seal(theirs, good.key())}},
+	} {
+		if _, err := f.run.bus.PublishGames(t.Context(), m.actor, "of-"+m.actor, m.games); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := f.run.Status(); s.Games != 2 || s.Figures.Rejected[rejectSeal] != 1 || s.Quarantined != 2 {
+		t.Errorf("%d games, %d in quarantine, refused %v, expected each actor's own and one for its sender", s.Games, s.Quarantined, s.Figures.Rejected)
+	}
+	known, err := openActorKeys(filepath.Join(f.run.path(replayDir), actorKeysFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for _, a := range []actorIdentity{f.key, good} {
+		want[a.Name] = hex.EncodeToString(a.key().Public().(ed25519.PublicKey))
+	}
+	if !maps.Equal(known.known, want) {
+		t.Errorf("keys %v, expected %v", known.known, want)
+	}
+}
+
+// Games in the spool of an actor that has another name since are kept in a backup as of the
+// name that they have: from the present one replay would not take them.
+func TestGamesOfFormerNameKeepIt(t *testing.T) {
+	t.Parallel()
+	r, p := openPublisher(t, "run-former-0-0-000000", "run-present-0-0-000000", "other-former-0-0-000000")
+	if _, err := openActor(r.dir, r.id(), "present", 0); err != nil {
+		t.Fatal(err)
+	}
+	senders := map[string]string{}
+	s := &ServerReader{run: r, dir: r.dir}
+	err := s.spooled(func(m bus.PendingMessage) error { senders[m.ID] = m.Actor; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"run-former-0-0-000000": "former", "run-present-0-0-000000": "present", "other-former-0-0-000000": "present"}
+	if !maps.Equal(senders, want) {
+		t.Errorf("found %v in %s, expected %v", senders, p.spool.dir, want)
 	}
 }

@@ -111,6 +111,42 @@ func TestOverviewShowsQuarantinedGames(t *testing.T) {
 	}
 }
 
+// The status says how old everything is that it tells.
+func TestOverviewSaysWhen(t *testing.T) {
+	r, own := openOnServer(t)
+	m := bus.Member{Schema: bus.MemberSchema, Protocol: bus.Protocol, Role: "actor", Instance: "a", Since: time.Now()}
+	lease, err := r.bus.Lease(t.Context(), replayLease, bus.Holder{Instance: "a"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Release(t.Context())
+	if err := r.bus.Announce(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.bus.PublishGame(t.Context(), "a", "id", []byte("game")); err != nil {
+		t.Fatal(err)
+	}
+	id := offerNet(t, r, 1)
+	own.Run.Name = "test"
+	v, err := ReadOverview(t.Context(), own, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := v.When
+	if len(w.Seen) != len(v.Members) || len(w.Renewed) != len(v.Leases) || v.Offered.Net != id {
+		t.Fatalf("found %d members, %d leases, %+v, offered %+v", len(v.Members), len(v.Leases), w, v.Offered)
+	}
+	for what, at := range map[string]time.Time{"member": w.Seen[0], "lease": w.Renewed[0], "offer": w.Offered, "oldest": v.Stream.Oldest, "newest": v.Stream.Newest} {
+		if age := time.Since(at); age < -time.Minute || age > patience {
+			t.Errorf("%s: found %v, expected a time of this test", what, at)
+		}
+	}
+	var text strings.Builder
+	if err := v.Write(&text); err != nil || !strings.Contains(text.String(), "; the oldest came ") || !strings.Contains(text.String(), ", written ") {
+		t.Errorf("error %v, text\n%s", err, &text)
+	}
+}
+
 // Another buffer than the run's is refused while the run's is in use and after that, until
 // it is said that it takes its place.
 func TestOtherBufferIsRefused(t *testing.T) {

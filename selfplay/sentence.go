@@ -48,6 +48,10 @@ func Sentence(event string, attrs []slog.Attr) string {
 				values["{passed}"] = passedText(a.Value.Any() == true)
 			case "elo":
 				values["{elo}"] = eloText(values["{elo}"])
+			case "held_out_loss":
+				if values["{held_out_loss}"] == "0" { // nobody measured it
+					text = strings.Replace(text, ", held-out loss {held_out_loss}", "", 1)
+				}
 			}
 		}
 		text = placeholder.ReplaceAllStringFunc(text, func(key string) string {

@@ -281,7 +281,9 @@ func (s *ServerReader) spooled(visit func(bus.PendingMessage) error) error {
 		if key != nil {
 			data = game.Seal(data, key)
 		}
-		if err := visit(bus.PendingMessage{Actor: name, ID: id, Data: data}); err != nil {
+		// A game of a name that the actor had before is taken from that name alone.
+		sender := cmp.Or(replay.ActorOf(id, s.run.id()), name)
+		if err := visit(bus.PendingMessage{Actor: sender, ID: id, Data: data}); err != nil {
 			return err
 		}
 	}

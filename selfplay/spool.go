@@ -38,7 +38,7 @@ var errGameID = errors.New("game id")
 type spool struct {
 	dir   string
 	lock  *dirlock.Lock
-	files *durable.Pool
+	files *durable.Recycler
 
 	mu     sync.Mutex
 	games  []*spooled // oldest first
@@ -68,7 +68,7 @@ func openSpool(dir string) (*spool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
-	s := &spool{dir: dir, lock: lock, files: durable.NewPool(dir, keptSpares), added: make(chan struct{}, 1)}
+	s := &spool{dir: dir, lock: lock, files: durable.NewRecycler(dir, keptSpares), added: make(chan struct{}, 1)}
 	if err := s.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("spool: %w", err), s.close())
 	}

@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,11 @@ func (p *passage) look(in, out uint64, now time.Time) time.Duration {
 	return now.Sub(p.moved)
 }
 
+// begins reports whether a state begins with one of some texts.
+func begins(state string, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(state, text) })
+}
+
 // stageWatch watches the stages of one process.
 type stageWatch map[string]*passage
 
@@ -64,6 +70,18 @@ func (w stageWatch) look(s *Status, now time.Time) (stuck []bus.Stall) {
 	return stuck
 }
 
+// What a role says while it cannot do its work, which is no calm.
+const (
+	waitsForServer = "waiting for the server"
+	triesAgain     = "waiting to try again"
+	triesPair      = "waiting to try a pair again"
+)
+
+// calmTrainer begins what a trainer says that has nothing to do: it does not work, another
+// process does, or it waits for games that others play, or for those it is copying. Whatever
+// else it says, a step is due.
+var calmTrainer = []string{"starting", "stopped", "waiting: ", "waiting for games", "waiting for the games of the replay role"}
+
 // roleOf says whose state tells what a stage does.
 var roleOf = map[string]int{StagePlay: roleActor, StageStore: roleActor, StageTrain: roleTrainer, StageGate: roleGate}
 
@@ -73,7 +91,7 @@ func (s *Status) through(stage string) (in, out uint64) {
 	switch stage {
 	case StagePlay:
 		out = s.SessionGames
-		if state := s.Roles[roleActor].State; strings.HasPrefix(state, "playing") || strings.HasPrefix(state, spoolTakesNone) {
+		if begins(s.Roles[roleActor].State, "playing", spoolTakesNone) {
 			return out + 1, out
 		}
 		return out, out // it waits for others, or does not play: not its own doing
@@ -81,15 +99,15 @@ func (s *Status) through(stage string) (in, out uint64) {
 		out = s.Figures.Left
 		return out + uint64(s.Spooled), out
 	case StageTrain:
-		out = s.Step
-		if s.Roles[roleTrainer].State == "training" {
-			return out + 1, out
+		out = s.Figures.Steps
+		if begins(s.Roles[roleTrainer].State, calmTrainer...) {
+			return out, out
 		}
-		return out, out // it waits for games
-	}
-	out = uint64(s.Gate.Pairs) + s.Figures.Passed + s.Figures.Failed
-	if s.Gate.Of > 0 {
 		return out + 1, out
 	}
-	return out, out
+	out = s.Figures.Gated
+	if s.Unjudged != "" || begins(s.Roles[roleGate].State, waitsForServer, triesAgain) {
+		return out + 1, out
+	}
+	return out, out // all is judged, or another process is the referee
 }

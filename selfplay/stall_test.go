@@ -2,7 +2,6 @@ package selfplay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,30 +52,111 @@ func TestStagesOfStatus(t *testing.T) {
 	s.update(func(s *Status) { s.Spooled, s.Figures.Left = 0, 7 })
 	s.set(roleActor, "playing 2 games")
 	s.set(roleTrainer, "training")
-	s.update(func(s *Status) { s.Gate.Of = 10 })
+	s.update(func(s *Status) { s.Unjudged = "0123" })
 	now = now.Add(time.Hour)
 	if got := s.snapshot(now).Stalled; len(got) != 3 { // each has work since the look before
 		t.Errorf("an hour later: %v, expected play, train and gate", got)
 	}
-	s.update(func(s *Status) { s.SessionGames, s.Step, s.Gate.Pairs = 1, 1, 1 })
+	s.update(func(s *Status) { s.SessionGames, s.Figures.Steps, s.Figures.Gated = 1, 1, 1 })
 	if got := s.snapshot(now.Add(time.Second)).Stalled; len(got) != 0 {
 		t.Errorf("once each has done something: %v", got)
 	}
 }
 
-// An actor whose disk takes no game is stuck; one that waits for others is not.
-func TestActorOfFullDiskIsStuck(t *testing.T) {
-	for state, want := range map[string]bool{
-		"starting": false, "stopped": false, "waiting for the replay buffer: 7 games spooled": false,
-		"waiting for the gate to judge the net of train.init": false, "waiting for the bus: no answer": false,
-		"playing 2 games": true, spoolTakesNone + ": no space left on device": true,
+// A role that cannot do its work is stuck; one that has none, or waits for what others do, is not.
+func TestStatesThatAreStuck(t *testing.T) {
+	for _, test := range []struct {
+		role   int
+		stage  string
+		states map[string]bool
+	}{
+		{roleActor, StagePlay, map[string]bool{
+			"starting": false, "stopped": false, "waiting for the replay buffer: 7 games spooled": false,
+			"waiting for the gate to judge the net of train.init": false, "waiting for the bus: no answer": false,
+			"playing 2 games": true, spoolTakesNone + ": no space left on device": true,
+		}},
+		{roleTrainer, StageTrain, map[string]bool{
+			"starting": false, "stopped": false, "waiting: other@there on there, process 7, does this": false,
+			"waiting for games: 0 of 300 positions": false, "waiting for games: 8 samples a position": false,
+			"waiting for games: none is in the window; are all actors in quarantine?":         false,
+			"waiting for the games of the replay role: 0 of 12.3k positions copied":           false,
+			triesAgain + ": the games of the replay role are not copied: no space left":       true,
+			waitsForServer + " to say who does this":                                          true,
+			waitsForServer + ": no answer":                                                    true,
+			"taking over":                                                                     true,
+			"training":                                                                        true,
+			"exporting generation 3":                                                          true,
+			"waiting for the bus: put net 01234567: maximum bytes exceeded, 4 GiB are in use": true,
+		}},
+		{roleGate, StageGate, map[string]bool{
+			"starting": false, "stopped": false, "waiting: other@there on there, process 7, does this": false,
+			"waiting for a candidate": false, "waiting for pairs": false, "playing 2 pairs for the referee": false,
+			"waiting for the referee: no answer":                           false,
+			"waiting to try a pair again: net 01234567 has other settings": false, // its referee is stuck if nobody plays
+			triesAgain + ": pointer candidate.crazyhouse.nnue: no right":   true,
+			waitsForServer + ": no answer":                                 true,
+		}},
 	} {
-		now := time.Unix(1000, 0)
+		for state, want := range test.states {
+			now := time.Unix(1000, 0)
+			s := newSharedStatus()
+			s.set(test.role, "%s", state)
+			s.snapshot(now)
+			early := s.snapshot(now.Add(stageLimits[test.stage] - time.Second)).Stalled
+			got := s.snapshot(now.Add(stageLimits[test.stage])).Stalled
+			if len(early) > 0 || (len(got) == 1 && got[0].Stage == test.stage && got[0].Why == state) != want || len(got) > 1 {
+				t.Errorf("%s: found %v stuck, and %v before its time, expected %s: %t", state, got, early, test.stage, want)
+			}
+		}
+	}
+}
+
+// A worker of the gate does not hide what the referee in its process says, nor why there is none.
+func TestWorkerLeavesWordsOfReferee(t *testing.T) {
+	for _, test := range []struct {
+		said    string
+		referee bool
+		hidden  bool
+	}{
+		{"waiting: other@there on there, process 7, does this", false, true},
+		{"stopped", false, true},
+		{waitsForServer + ": no answer", false, false},
+		{triesAgain + ": net 01234567: no such net", true, false},
+		{"waiting for a candidate", true, false},
+	} {
 		s := newSharedStatus()
-		s.set(roleActor, "%s", state)
-		s.snapshot(now)
-		if got := s.snapshot(now.Add(playLimit)).Stalled; (len(got) == 1 && got[0].Stage == StagePlay) != want || len(got) > 1 {
-			t.Errorf("%s: found %v stuck, expected play: %t", state, got, want)
+		s.holds(refereeLease, test.referee)
+		s.set(roleGate, "%s", test.said)
+		s.setWorker("waiting for %s", "pairs")
+		if got := s.snapshot(time.Unix(1000, 0)).Roles[roleGate].State; (got == "waiting for pairs") != test.hidden || !test.hidden && got != test.said {
+			t.Errorf("after %q of a referee (%t) found %q, expected the worker's words: %t", test.said, test.referee, got, test.hidden)
+		}
+	}
+}
+
+// A worker of the referee's process that cannot play a pair says so until it can.
+func TestWorkerOfRefereeFails(t *testing.T) {
+	s := newSharedStatus()
+	s.holds(refereeLease, true)
+	for i, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { s.set(roleGate, "waiting for a candidate"); s.setWorkerFails("no room") }, "waiting for a candidate"},
+		{func() { s.setMatch("playing generation 3") }, "playing generation 3"},
+		{func() { s.setWorkerFails("no room") }, triesPair + ": no room"},
+		{func() { s.setWorker("playing 1 pair") }, "playing generation 3"},
+		{func() { s.setMatch(""); s.setWorkerFails("no room") }, "playing generation 3"},
+		{func() {
+			s.set(roleGate, waitsForServer+": no answer")
+			s.setMatch("playing generation 4")
+			s.set(roleGate, waitsForServer)
+			s.setWorkerFails("no room")
+		}, waitsForServer},
+	} {
+		step.do()
+		if got := s.snapshot(time.Unix(1000, 0)).Roles[roleGate].State; got != step.want {
+			t.Errorf("step %d: found %q, expected %q", i, got, step.want)
 		}
 	}
 }
@@ -136,15 +216,12 @@ func TestStoppedRefereeIsNotStuck(t *testing.T) {
 		return j.answer(ctx, service, request)
 	})
 	stopped := make(chan error, 1)
-	go func() {
-		_, err := j.judgeNewest(ctx)
-		stopped <- err
-	}()
-	await.True(t, "a pair of the match is played", func() bool { return r.Status().Gate.Of > 0 })
+	go func() { stopped <- j.judgeAll(ctx) }()
+	await.True(t, "a pair of the match is played", func() bool { return r.Status().Gate.Pairs > 0 })
 	cancel()
 	group.Wait()
-	if err := <-stopped; !errors.Is(err, context.Canceled) {
-		t.Errorf("found error %v, expected %v", err, context.Canceled)
+	if err := <-stopped; err != nil {
+		t.Errorf("found error %v, expected none", err)
 	}
 	now := time.Now()
 	s := r.status.snapshot(now)

@@ -3,6 +3,7 @@ package selfplay
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,7 @@ type Status struct {
 	Candidate       int            // generation last offered
 	LastGate        string         // how the last candidate fared
 	Gate            GateProgress   // zero: no match is played
+	Unjudged        string         // id of the net offered that this process, the referee, has not judged; empty: none
 	Division        []Share        // of the cores; nil: the system divides them
 	Curve           []PassedNet    // of the whole run
 	FailedNet       string         // id of the net that should be played with and cannot be loaded; empty: none
@@ -77,6 +79,7 @@ const (
 type sharedStatus struct {
 	mu      sync.Mutex
 	current Status
+	match   string // what the referee of this process does in a match; empty: none is played
 	start   time.Time
 	plies   rate
 	rows    rate
@@ -104,6 +107,42 @@ func (s *sharedStatus) update(change func(s *Status)) {
 func (s *sharedStatus) set(role int, format string, args ...any) {
 	state := fmt.Sprintf(format, args...)
 	s.update(func(s *Status) { s.Roles[role].State = state })
+}
+
+// setMatch says what the referee of this process does in a match; without words the match is
+// over.
+func (s *sharedStatus) setMatch(state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.match = state; state != "" {
+		s.current.Roles[roleGate].State = state
+	}
+}
+
+// setWorker says what a worker of the gate does in a process that is not the referee: else the
+// referee says what it does, or why it cannot be that.
+func (s *sharedStatus) setWorker(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gate := &s.current.Roles[roleGate].State
+	switch {
+	case s.match != "":
+		if begins(*gate, triesPair) {
+			*gate = s.match
+		}
+	case !slices.Contains(s.current.Figures.Leases, refereeLease) && !begins(*gate, waitsForServer):
+		*gate = fmt.Sprintf(format, args...)
+	}
+}
+
+// setWorkerFails says why a worker cannot play a pair, which the referee does not know.
+func (s *sharedStatus) setWorkerFails(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gate := &s.current.Roles[roleGate].State
+	if !begins(*gate, waitsForServer) && (s.match != "" || !slices.Contains(s.current.Figures.Leases, refereeLease)) {
+		*gate = triesPair + ": " + why
+	}
 }
 
 // played counts the plies of a finished game, trained the samples of a step.
@@ -219,6 +258,9 @@ func (s Status) Line() string {
 	return b.String()
 }
 
+// Margin is half of the 95 % interval of what more of the cores earns.
+func (s Share) Margin() float64 { return errors95 * s.Earning.Error }
+
 // Attrs is the status as pairs of key and value for a structured log.
 func (s Status) Attrs() []any {
 	attrs := []any{
@@ -233,7 +275,7 @@ func (s Status) Attrs() []any {
 	for _, p := range s.Division {
 		attrs = append(attrs, "share_"+p.Name, math.Round(1000*p.Share)/1000, "used_"+p.Name, math.Round(1000*p.Used)/1000)
 		if p.Earning.Known {
-			attrs = append(attrs, "earns_"+p.Name, p.Earning.Median, "earns_"+p.Name+"_error", errors95*p.Earning.Error)
+			attrs = append(attrs, "earns_"+p.Name, p.Earning.Median, "earns_"+p.Name+"_error", p.Margin())
 		}
 	}
 	for _, r := range s.Roles[:roleVerify] {

@@ -11,6 +11,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/replay"
 	"github.com/crazyhouse-rl/selfplay/sample"
 	"github.com/crazyhouse-rl/selfplay/trainer"
+	"github.com/crazyhouse-rl/selfplay/trainer/run"
 )
 
 // filledLearner returns the learner of a new run whose buffer holds some games by a
@@ -94,19 +95,36 @@ func TestDefaultTraining(t *testing.T) {
 	}
 }
 
-// TestTail: the last steps before a net, and they alone, have the lower rate and the
-// newest positions, also after a fresh net and after a restart.
+// TestTail: the last steps before a net, and they alone, have the lower rate, the newest
+// positions and the integer net's rounding, also after a fresh net and after a restart.
 func TestTail(t *testing.T) {
 	t.Parallel()
 	cfg := smallConfig(t)
 	cfg.Train.LR, cfg.Train.StepsPerNet, cfg.Train.TailShare, cfg.Train.TailRate, cfg.Train.TailNewest = "0.002", 10, 0.25, 0.5, 0.125
 	l := filledLearner(t, cfg)
+	held := l.source.HeldOut(make([]sample.Sample, cfg.Train.HeldOut))
+	loss := func() trainer.Loss {
+		t.Helper()
+		found, err := l.model.Loss(held, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
 	check := func(age uint64) {
 		t.Helper()
 		l.fit(t)
 		rate, newest := 0.002, 0.0
-		if age%10 >= 7 { // 0.25 of 10 is 2.5, 3 steps
+		tail := age%10 >= 7 // 0.25 of 10 is 2.5, 3 steps
+		if tail {
 			rate, newest = 0.001, 0.125
+		}
+		found := loss()
+		run.SetQuantise(l.model, !tail)
+		other := loss()
+		run.SetQuantise(l.model, tail)
+		if want := loss(); found != want || found == other {
+			t.Errorf("step %d: loss %g, expected %g (with the rounding: %v), and not %g", age, found.Mean, want.Mean, tail, other.Mean)
 		}
 		if got := l.trainer.Hyper().LearningRate; got != rate || l.source.drawing.Newest != newest {
 			t.Errorf("step %d: rate %g on the newest %g, expected %g on %g", age, got, l.source.drawing.Newest, rate, newest)

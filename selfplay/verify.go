@@ -359,7 +359,7 @@ type replayer struct {
 	settings         configs.Actor
 	style            style
 	games            *gameMaker
-	player, opponent seat
+	player, opponent keptPlayer
 }
 
 // release gives back what it plays with.

@@ -59,13 +59,14 @@ func (r *Run) askWindow(ctx context.Context, after replay.Cursor) (replay.Chunk,
 
 // copying says how far a trainer's copy of the window is.
 type copying struct {
-	whole         atomic.Bool   // it has caught up with the replay role since it began, or began anew
-	stored, total atomic.Uint64 // positions: that the copy counts, and the replay role
+	whole         atomic.Bool            // it has caught up with the replay role since it began, or began anew
+	stored, total atomic.Uint64          // positions: that the copy counts, and the replay role
+	failed        atomic.Pointer[string] // why the last step failed; nil: it did not
 }
 
 // mirror keeps the trainer's copy of the window until ctx ends.
 func (r *Run) mirror(ctx context.Context, m *replay.Mirror, c *copying) error {
-	said, joined := "", false
+	joined := false
 	for ctx.Err() == nil {
 		all, err := m.Step(ctx)
 		switch {
@@ -73,13 +74,13 @@ func (r *Run) mirror(ctx context.Context, m *replay.Mirror, c *copying) error {
 		case errors.Is(err, replay.ErrBroken):
 			return err
 		case err != nil:
-			if text := err.Error(); text != said {
-				said = text
+			text := err.Error()
+			if said := c.failed.Swap(&text); said == nil || *said != text {
 				r.log.Warn("the run's games cannot be read, trying again", "error", err)
 			}
 			pause.For(ctx, pause.Spread(r.wait(mirrorEvery)))
 		default:
-			said = ""
+			c.failed.Store(nil)
 			st := m.Stats()
 			joined = joined || all
 			c.stored.Store(st.Plies)

@@ -4,11 +4,55 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
+
+// A trainer whose copy of the window fails says so instead of waiting for games, before the copy
+// is whole and after that, until it goes on.
+func TestTrainerSaysThatItsCopyFails(t *testing.T) {
+	r, buffer := openWithBuffer(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
+	l, err := newLearner(r, buffer, r.bus.SetPointer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.copied = new(copying)
+	source, err := replay.Open(t.TempDir(), replayOptions(r.variant, r.cfg.Replay, r.id()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var said []string // before each question
+	mirror, err := replay.NewMirror(buffer, func(_ context.Context, after replay.Cursor) (replay.Chunk, error) {
+		if l.mayTrain() {
+			t.Error("it may train without games")
+		}
+		said = append(said, r.Status().Roles[roleTrainer].State)
+		switch len(said) {
+		case 1, 3:
+			return replay.Chunk{}, errors.New("no space left")
+		case 5:
+			cancel()
+		}
+		return source.ReadFrom(after, windowBytes)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.mirror(ctx, mirror, l.copied); err != nil {
+		t.Fatal(err)
+	}
+	failed := triesAgain + ": the games of the replay role are not copied: mirror: no space left"
+	want := []string{"waiting for the games of the replay role: 0 of 0 positions copied", failed, "waiting for games: 0 of 300 positions", failed, "waiting for games: 0 of 300 positions"}
+	if !slices.Equal(said, want) {
+		t.Errorf("found %q, expected %q", said, want)
+	}
+}
 
 // A trainer does not train on a part of the window: not before its copy has caught up, and
 // not while it is made anew.

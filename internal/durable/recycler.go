@@ -10,18 +10,18 @@ import (
 	"sync"
 )
 
-// File is a file to be written by a [Pool]: its name in the pool's directory, and its
+// File is a file to be written by a [Recycler]: its name in the recycler's directory, and its
 // content.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// Pool writes and removes the files of a directory in which many come and go. It writes
+// Recycler writes and removes the files of a directory in which many come and go. It writes
 // them over files that were removed before, which costs the system much less: ext4 does not
 // use the inodes of files removed in the last seconds, and looks at each of them for every
 // file created. It is safe for concurrent use, by one process.
-type Pool struct {
+type Recycler struct {
 	dir  string
 	keep int
 
@@ -32,13 +32,13 @@ type Pool struct {
 	spares, renamed []string
 }
 
-// NewPool returns a pool for the files in dir that keeps at most keep removed ones, about.
+// NewRecycler returns one for the files in dir that keeps at most keep removed ones, about.
 // [RemoveTemps] removes them, when nothing is written any more and after a crash.
-func NewPool(dir string, keep int) *Pool { return &Pool{dir: dir, keep: keep} }
+func NewRecycler(dir string, keep int) *Recycler { return &Recycler{dir: dir, keep: keep} }
 
 // Write replaces files, each as [WriteFile] does. All together they need few syncs more
 // than one. After an error some may be replaced, and others not.
-func (p *Pool) Write(files ...File) error {
+func (p *Recycler) Write(files ...File) error {
 	p.mu.Lock()
 	used := min(len(files), len(p.spares))
 	spares := append([]string(nil), p.spares[len(p.spares)-used:]...)
@@ -61,7 +61,7 @@ func (p *Pool) Write(files ...File) error {
 
 // write replaces files, the first ones by way of the spares. After an error as many of these
 // as it returns are gone.
-func (p *Pool) write(files []File, spares []string) (used int, err error) {
+func (p *Recycler) write(files []File, spares []string) (used int, err error) {
 	open := make([]*os.File, 0, len(files))
 	done := 0
 	defer func() {
@@ -109,7 +109,7 @@ func (p *Pool) write(files []File, spares []string) (used int, err error) {
 }
 
 // Remove removes a file. The error wraps fs.ErrNotExist if there is none.
-func (p *Pool) Remove(name string) error {
+func (p *Recycler) Remove(name string) error {
 	path := filepath.Join(p.dir, name)
 	p.mu.Lock()
 	defer p.mu.Unlock()

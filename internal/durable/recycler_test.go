@@ -10,9 +10,9 @@ import (
 
 // A file is written over a removed one, but only once the removal is on disk: with the
 // sync of what was written next. Its content is that of a new one.
-func TestPoolWritesOverRemovedFiles(t *testing.T) {
+func TestRecyclerWritesOverRemovedFiles(t *testing.T) {
 	dir := t.TempDir()
-	p := NewPool(dir, 2)
+	p := NewRecycler(dir, 2)
 	write := func(names ...string) {
 		t.Helper()
 		var files []File
@@ -62,7 +62,7 @@ func TestPoolWritesOverRemovedFiles(t *testing.T) {
 // What a failed write did not come to use is still written over.
 func TestFailedWriteKeepsSpares(t *testing.T) {
 	dir := t.TempDir()
-	p := NewPool(dir, 10)
+	p := NewRecycler(dir, 10)
 	var files []File
 	for _, name := range []string{"a", "b", "c", "d"} {
 		files = append(files, File{name, nil})
@@ -90,9 +90,9 @@ func TestFailedWriteKeepsSpares(t *testing.T) {
 }
 
 // A failed write leaves no temporary file, and what it took to write over is not missed.
-func TestPoolAfterFailedWrite(t *testing.T) {
+func TestRecyclerAfterFailedWrite(t *testing.T) {
 	dir := t.TempDir()
-	p := NewPool(dir, 10)
+	p := NewRecycler(dir, 10)
 	if err := errors.Join(p.Write(File{"a", nil}, File{"b", nil}), p.Remove("a"), p.Write(File{"c", nil}), p.Remove("b")); err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func write(dir string) error {
 	if err != nil {
 		return err
 	}
-	files := durable.NewPool(spool, games)
+	files := durable.NewRecycler(spool, games)
 	var batch [][]byte
 	var ids []string
 	for i := range games {
