@@ -52,3 +52,17 @@ func TestSameErrors(t *testing.T) {
 		}
 	}
 }
+
+// A start that lacks a file which a setting names makes nothing.
+func TestMissingFiles(t *testing.T) {
+	for _, key := range []string{"actor.book", "train.init"} {
+		dir := filepath.Join(t.TempDir(), "run")
+		_, stderr, code := selfplayCommand(t, "", "--dir", dir, "--set", key+"=/none")
+		if code != 1 || !strings.Contains(stderr, key) || !strings.Contains(stderr, "/none") {
+			t.Errorf("%s: exit %d, %q, expected exit 1 and the file's name", key, code, stderr)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the directory was begun", key)
+		}
+	}
+}

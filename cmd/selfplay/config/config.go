@@ -19,14 +19,16 @@ func newConfigCommand() *cobra.Command {
 		Args:  cli.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, sub := range []struct{ use, short string }{
-		{"show", "Print the effective configuration as a file"},
-		{"check", "Say whether the effective configuration is valid"},
+	for _, sub := range []struct{ use, short, long string }{
+		{"show", "Print the effective configuration as a file", ""},
+		{"check", "Say whether the effective configuration is valid", `Say whether the effective configuration is valid, on any machine. Files that it names, such as
+a book or a first net, are not looked for: the start does that, before it makes anything.`},
 	} {
 		var f cli.ConfigFlags
 		cmd := &cobra.Command{
 			Use:     sub.use,
 			Short:   sub.short,
+			Long:    sub.long,
 			Example: "  selfplay config " + sub.use + " --preset fairy --set train.lr=0.001",
 			Args:    cli.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error {

@@ -25,17 +25,34 @@ const (
 	evalFile = "EvalFile"
 )
 
-// gain measures a net of Fairy-Stockfish's architecture in that program, against its
-// classical evaluation. Why there is no gain is a sentence; other nets have neither.
-func gain(ctx context.Context, p *ladderPrinter, ladder *configs.Ladder, s *player.Spec, base match.Config, dir string) (*match.LadderRating, string, error) {
-	if ladder.Gain == nil || s.Search != player.AlphaBeta {
-		return nil, "", nil
+// gainNets reads the nets whose gain can be measured, those of Fairy-Stockfish's
+// architecture; the others are nil. It is called before the first game, as a directory's
+// net is another one later, and the nets are those that base plays with.
+func gainNets(ladder *configs.Ladder, players []player.Spec, base match.Config) ([]*player.Net, error) {
+	all := make([]*player.Net, len(players))
+	for i, s := range players {
+		if ladder.Gain == nil || s.Search != player.AlphaBeta {
+			continue
+		}
+		net, err := player.ReadNet(s.Net, base.Variant)
+		if err != nil {
+			return nil, err
+		}
+		if net.NNUE == nil || netstat.Fits(net.NNUE.Architecture(), nnue.FairyFor(base.Variant)) != nil {
+			continue
+		}
+		if net.ID != base.Players[i].Net {
+			return nil, fmt.Errorf("%s: found net %.12s a moment ago and %.12s now, expected one net: start again", s.Net, base.Players[i].Net, net.ID)
+		}
+		all[i] = net
 	}
-	net, err := player.ReadNet(s.Net, base.Variant)
-	if err != nil {
-		return nil, "", err
-	}
-	if net.NNUE == nil || netstat.Fits(net.NNUE.Architecture(), nnue.FairyFor(base.Variant)) != nil {
+	return all, nil
+}
+
+// gain measures a net of [gainNets] in Fairy-Stockfish, against that program's classical
+// evaluation. Why there is no gain is a sentence; no net has neither. name may be empty.
+func gain(ctx context.Context, p *ladderPrinter, ladder *configs.Ladder, name string, net *player.Net, base match.Config, dir string) (*match.LadderRating, string, error) {
+	if net == nil {
 		return nil, "", nil
 	}
 	// The engine takes a net only from a file that is named after the variant, and
@@ -61,7 +78,7 @@ func gain(ctx context.Context, p *ladderPrinter, ladder *configs.Ladder, s *play
 		return nil, "", err
 	}
 	us := match.NewContestant(makers[0])
-	us.Name = cmp.Or(s.Name, net.Name) + " in " + filepath.Base(with.Command[0])
+	us.Name = cmp.Or(name, net.Name) + " in " + filepath.Base(with.Command[0])
 	// The file's path may change from one call to the next, the net in it does not.
 	us.Net, us.Settings = net.ID, "net of "+net.ID
 	l := climb(ladder, base, us, []match.Anchor{{Contestant: match.NewContestant(makers[1])}}, dir)

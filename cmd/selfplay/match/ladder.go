@@ -184,6 +184,10 @@ func playLadder(c *cobra.Command, args []string, o ladderOptions) error {
 	if err != nil {
 		return err
 	}
+	fairy, err := gainNets(&ladder, nets, base)
+	if err != nil {
+		return err
+	}
 	p := newLadderPrinter(c, &o, ladder.Margin)
 	var anchors []match.Anchor // the last players
 	for i, a := range present {
@@ -194,7 +198,7 @@ func playLadder(c *cobra.Command, args []string, o ladderOptions) error {
 		l := climb(&ladder, base, base.Players[i], anchors, dir)
 		r := netRating{}
 		if r.LadderRating, err = p.rate(c.Context(), l); err == nil {
-			r.Gain, r.NoGain, err = gain(c.Context(), p, &ladder, &nets[i], base, dir)
+			r.Gain, r.NoGain, err = gain(c.Context(), p, &ladder, nets[i].Name, fairy[i], base, dir)
 		}
 		if err != nil {
 			return o.stopped(c, p, l, err)

@@ -17,8 +17,8 @@ import (
 	"github.com/crazyhouse-rl/selfplay/player"
 )
 
-// table is where a person plays a game.
-type table struct {
+// dialogue is a game of a person on the terminal.
+type dialogue struct {
 	out     io.Writer
 	line    *chess.Line
 	plies   []game.Ply // of the line
@@ -36,8 +36,8 @@ type table struct {
 	reason  chess.Reason
 }
 
-func newTable(start chess.Position, person chess.Color, opponent, hints *player.Maker, out io.Writer) *table {
-	t := &table{out: out, line: chess.NewLine(start), person: person, began: time.Now()}
+func newDialogue(start chess.Position, person chess.Color, opponent, hints *player.Maker, out io.Writer) *dialogue {
+	t := &dialogue{out: out, line: chess.NewLine(start), person: person, began: time.Now()}
 	t.makers.opponent, t.makers.hints = opponent, hints
 	return t
 }
@@ -46,7 +46,7 @@ func newTable(start chess.Position, person chess.Color, opponent, hints *player.
 var errQuit = errors.New("quit")
 
 // run plays until the game is over or given up, and saves it.
-func (t *table) run(ctx context.Context, stdin io.Reader) (err error) {
+func (t *dialogue) run(ctx context.Context, stdin io.Reader) (err error) {
 	defer func() { err = errors.Join(err, t.close()) }()
 	if t.opened.opponent, err = t.makers.opponent.Open(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (t *table) run(ctx context.Context, stdin io.Reader) (err error) {
 	return errors.Join(err, t.write(t.save))
 }
 
-func (t *table) close() error {
+func (t *dialogue) close() error {
 	var err error
 	for _, p := range []player.Player{t.opened.opponent, t.opened.hints} {
 		if p != nil {
@@ -84,7 +84,7 @@ func (t *table) close() error {
 
 // next brings the game to the person's turn or to its end. A game that is over ends
 // the dialogue.
-func (t *table) next(ctx context.Context) error {
+func (t *dialogue) next(ctx context.Context) error {
 	for {
 		if t.outcome == chess.Ongoing {
 			t.outcome, t.reason = t.line.Outcome()
@@ -116,7 +116,7 @@ func (t *table) next(ctx context.Context) error {
 }
 
 // endText says how the game ended.
-func (t *table) endText() string {
+func (t *dialogue) endText() string {
 	switch {
 	case t.reason == game.Resigned && t.outcome == chess.Win(t.person):
 		return t.makers.opponent.Name + " resigns"
@@ -127,7 +127,7 @@ func (t *table) endText() string {
 }
 
 // prompt is the number of the move that is due.
-func (t *table) prompt() string {
+func (t *dialogue) prompt() string {
 	p := t.line.Pos()
 	if p.SideToMove() == chess.White {
 		return fmt.Sprintf("%d. ", p.FullmoveNumber())
@@ -135,15 +135,15 @@ func (t *table) prompt() string {
 	return fmt.Sprintf("%d... ", p.FullmoveNumber())
 }
 
-func (t *table) push(p game.Ply) {
+func (t *dialogue) push(p game.Ply) {
 	t.line.Push(p.Move)
 	t.plies = append(t.plies, p)
 }
 
-func (t *table) draw() { fmt.Fprintf(t.out, "\n%s\n", cli.Board(t.line.Pos(), t.flipped)) }
+func (t *dialogue) draw() { fmt.Fprintf(t.out, "\n%s\n", cli.Board(t.line.Pos(), t.flipped)) }
 
 // obey does what the person has typed.
-func (t *table) obey(ctx context.Context, text string) error {
+func (t *dialogue) obey(ctx context.Context, text string) error {
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
 	case "":
@@ -193,7 +193,7 @@ func parseMove(p *chess.Position, text string) (chess.Move, error) {
 	return p.ParseSAN(text)
 }
 
-func (t *table) moves() {
+func (t *dialogue) moves() {
 	var list chess.MoveList
 	p := t.line.Pos()
 	p.Legal(&list)
@@ -205,7 +205,7 @@ func (t *table) moves() {
 }
 
 // hint says what a search at full strength would play.
-func (t *table) hint(ctx context.Context) error {
+func (t *dialogue) hint(ctx context.Context) error {
 	if t.opened.hints == nil {
 		p, err := t.makers.hints.Open()
 		if err != nil {
@@ -231,7 +231,7 @@ func (t *table) hint(ctx context.Context) error {
 
 // takeBack takes moves back to the turn before the person's last move, and reports
 // whether there was one.
-func (t *table) takeBack() bool {
+func (t *dialogue) takeBack() bool {
 	first := t.line.Start().SideToMove()
 	due := 0 // plies before the person's first move
 	if first != t.person {
@@ -249,7 +249,7 @@ func (t *table) takeBack() bool {
 }
 
 // saveTo obeys save.
-func (t *table) saveTo(path string) {
+func (t *dialogue) saveTo(path string) {
 	if path == "" {
 		path = t.save
 	}
@@ -268,7 +268,7 @@ func (t *table) saveTo(path string) {
 }
 
 // write writes the game as PGN.
-func (t *table) write(path string) error {
+func (t *dialogue) write(path string) error {
 	m := t.makers.opponent
 	g := &game.Game{
 		Variant: t.line.Start().Variant(), Start: *t.line.Start(), Plies: t.plies, Outcome: t.outcome, Reason: t.reason,

@@ -156,7 +156,7 @@ func play(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, text s
 	if opponent.Elo != nil && opponent.Name == "" {
 		m.Name += fmt.Sprintf(" elo %d", *opponent.Elo)
 	}
-	t := newTable(start, color, m, hints, stdout)
+	t := newDialogue(start, color, m, hints, stdout)
 	t.name, t.build, t.save, t.flipped = o.name, build, o.save, (color == chess.Black) != o.flip
 	return t.run(ctx, stdin)
 }
