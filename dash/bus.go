@@ -32,10 +32,14 @@ func (w *Watch) readNets(ctx context.Context, v *selfplay.Overview) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.servers.netsAre, w.servers.manifests = key, map[string]nets.Manifest{}
-	passed := map[string]bool{}
+	passed, ungated := map[string]bool{}, map[string]bool{}
 	for _, c := range changes {
 		if c.Net != "" && c.Error == "" && c.Action != nets.Rollback {
-			passed[c.Net] = true
+			if c.Why == selfplay.GateOff {
+				ungated[c.Net] = true
+			} else {
+				passed[c.Net] = true
+			}
 		}
 	}
 	w.servers.offered = nil
@@ -45,7 +49,7 @@ func (w *Watch) readNets(ctx context.Context, v *selfplay.Overview) error {
 			Generation: m.Generation, Net: m.ID, Step: m.Step, Games: float64(m.Games), HeldOutLoss: m.HeldOutLoss,
 		}) // nobody there knows when it was offered
 	}
-	w.servers.passed = passed
+	w.servers.passed, w.servers.ungated = passed, ungated
 	w.rebuild()
 	return nil
 }

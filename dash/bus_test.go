@@ -182,7 +182,8 @@ func TestRunOnServers(t *testing.T) {
 		Nets: func(context.Context) ([]nets.Manifest, []selfplay.NetChange, error) {
 			asked++
 			return []nets.Manifest{{ID: firstNet, Generation: 1, Step: 40, HeldOutLoss: 0.03}, {ID: secondNet, Generation: 2, Step: 80, HeldOutLoss: 0.02}},
-				[]selfplay.NetChange{{Time: now, Record: nets.Record{Net: firstNet, Generation: 1, Action: "publish"}}}, nil
+				[]selfplay.NetChange{{Time: now, Record: nets.Record{Net: firstNet, Generation: 1, Action: "publish"}},
+					{Time: now, Record: nets.Record{Net: secondNet, Generation: 2, Action: "publish", Why: selfplay.GateOff}}}, nil
 		},
 	})
 	if err != nil {
@@ -209,7 +210,7 @@ func TestRunOnServers(t *testing.T) {
 		t.Errorf("found %+v", state)
 	}
 	n := read[Nets](t, s, "/api/nets")
-	if n.Current != firstNet || len(n.List) != 2 || n.List[0].Generation != 2 || n.List[0].Verdict != "" || n.List[1].Verdict != "passed" || n.List[1].HeldOutLoss != 0.03 {
+	if n.Current != firstNet || len(n.List) != 2 || n.List[0].Generation != 2 || n.List[0].Verdict != "" || !n.List[0].Ungated || n.List[1].Verdict != "passed" || n.List[1].Ungated || n.List[1].HeldOutLoss != 0.03 {
 		t.Errorf("found nets %+v", n)
 	}
 	if l := read[Learning](t, s, "/api/learning"); len(l.Offered) != 2 || l.Window != nil || len(l.Matches) != 0 {

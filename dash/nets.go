@@ -84,7 +84,7 @@ func (w *Watch) netList() (Nets, error) {
 				line.Seconds = max(0, j.Time.Sub(line.Time).Round(time.Millisecond).Seconds())
 			}
 		} else {
-			line.Ungated = w.events.published[o.Net]
+			line.Ungated = w.events.published[o.Net] || w.servers.ungated[o.Net]
 		}
 		out.List = append(out.List, line)
 	}

@@ -28,6 +28,7 @@ type servers struct {
 	netsAre   string // the records at which the nets were read
 	manifests map[string]nets.Manifest
 	passed    map[string]bool // nets that were published or promoted
+	ungated   map[string]bool // nets that were published without a gate
 	offered   []selfplay.OfferedNet
 	verdicts  []selfplay.JudgedNet // of the gate, the newest last
 	known     int                  // verdicts that the referee has told, or said that there are

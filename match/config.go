@@ -121,6 +121,10 @@ type Config struct {
 	// and the result so far. There is one call of either at a time.
 	OnGame func(e GameEvent)
 	OnPair func(p Pair, games [2]*game.Game, r Result)
+
+	// OnResume, if not nil, is called before any pair is played with the result of those in
+	// the log, if it has some.
+	OnResume func(r Result)
 }
 
 // GameEvent says that a game of a match begins or has ended.

@@ -48,6 +48,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	m.tally = newTally(&cfg, m.encounters)
 	err = m.resume(pairs)
 	if err == nil {
+		if cfg.OnResume != nil && len(m.done) > 0 {
+			cfg.OnResume(m.tally.snapshot())
+		}
 		err = m.play(ctx)
 	}
 	return m.tally.snapshot(), errors.Join(err, records.close())

@@ -198,7 +198,7 @@ func (f *follower) loadEach(ctx context.Context, changes <-chan bus.Pointer) {
 						return
 					}
 					// Nets that come faster than they are fetched do not put the turn off.
-					if next := time.Now().Add(f.delay(newer)); failed != "" || next.Before(turn) {
+					if next := time.Now().Add(f.delay(newer)); failed == p.Value || next.Before(turn) {
 						turn = next
 					}
 					p = newer

@@ -32,7 +32,7 @@ func TestUnjudgedNetIsStuck(t *testing.T) {
 		}, triesAgain + ": net ", nil},
 		"nobody plays": {func(_ context.Context, r *Run, _ *referee, _ *sync.WaitGroup) {
 			offerNet(t, r, 1)
-		}, "waiting for the first pair of generation 1", nil},
+		}, "playing generation 1: no pair yet", nil},
 		"nobody can play": {func(ctx context.Context, r *Run, j *referee, group *sync.WaitGroup) {
 			offerNet(t, r, 1)
 			r.status.holds(refereeLease, true)
@@ -66,10 +66,10 @@ func TestUnjudgedNetIsStuck(t *testing.T) {
 			if test.then != nil {
 				await.True(t, "it is tried again", test.then)
 			}
-			got := r.status.snapshot(now.Add(gateLimit)).Stalled
-			if len(got) != 1 || got[0].Stage != StageGate || !strings.HasPrefix(got[0].Why, test.why) {
-				t.Errorf("found %v, expected the gate, as %q", got, test.why)
-			}
+			await.True(t, "the gate is stuck: "+test.why, func() bool { // the words change with every try
+				got := r.status.snapshot(now.Add(gateLimit)).Stalled
+				return len(got) == 1 && got[0].Stage == StageGate && strings.HasPrefix(got[0].Why, test.why)
+			})
 			cancel()
 			group.Wait()
 			if got := r.status.snapshot(now.Add(3 * gateLimit)).Stalled; len(got) != 0 {

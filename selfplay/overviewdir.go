@@ -167,8 +167,13 @@ func (v *Overview) Progress(before *Overview) (sentence string, stuck bool) {
 // trouble is what hinders the replay role by its own word, after a semicolon.
 func (v *Overview) trouble() string {
 	for _, m := range v.Members {
-		if (m.Role == "replay" || m.Role == "loop") && strings.HasPrefix(m.State, triesAgain) {
-			return "; it says: " + m.State
+		if m.Role != "replay" && m.Role != "loop" {
+			continue
+		}
+		for words := range strings.SplitSeq(m.State, " | ") { // a loop says what each of its roles does
+			if words = strings.TrimPrefix(words, "replay: "); strings.HasPrefix(words, triesAgain) {
+				return "; it says: " + words
+			}
 		}
 	}
 	return ""

@@ -96,10 +96,14 @@ func (s Status) trainText() string {
 }
 
 func (s Status) gateText() string {
-	if g := s.Gate; g.Of > 0 {
-		return fmt.Sprintf("generation %d: pair %d of %d, LLR %.2f of %.2f to %.2f", g.Generation, g.Pairs, g.Of, g.LLR, g.Low, g.High)
-	}
 	state := s.Roles[roleGate].State
+	if g := s.Gate; g.Of > 0 {
+		text := fmt.Sprintf("generation %d: pair %d of %d, LLR %.2f of %.2f to %.2f", g.Generation, g.Pairs, g.Of, g.LLR, g.Low, g.High)
+		if begins(state, triesPair) {
+			text += "; " + state
+		}
+		return text
+	}
 	if s.LastGate != "" {
 		state += ", " + s.LastGate
 	}

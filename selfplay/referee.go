@@ -241,7 +241,6 @@ func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	j.run.showCurve()
 	j.pruneLogs()
 	verdict := j.record(candidate.Net, max(generation, newest), why, judged.Net)
 	if err := j.move(ctx, j.set, j.run.judgedKey(), verdict, judged.revision); err != nil {
@@ -249,8 +248,12 @@ func (j *referee) judgeNewest(ctx context.Context) (bool, error) {
 	}
 	j.due("")
 	j.run.status.update(func(s *Status) { s.Figures.Gated++ })
+	j.run.showCurve()
 	return true, nil
 }
+
+// GateOff is why a net is played with that no gate has judged, as its record says.
+const GateOff = "gate is off"
 
 // record is what the referee writes into a pointer.
 func (j *referee) record(id string, generation int, why, from string) nets.Record {
@@ -295,7 +298,7 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 			return 0, "", err
 		}
 	}
-	passed, reason := true, "gate is off"
+	passed, reason := true, GateOff
 	if j.run.cfg.Gate.Enabled {
 		result, err := j.play(ctx, candidate, incumbent)
 		if err == nil {
@@ -323,7 +326,9 @@ func (j *referee) judge(ctx context.Context, id string, current netPointer, newe
 		} else {
 			s.Figures.Failed++
 		}
-		s.LastGate = fmt.Sprintf("generation %d %s", candidate.generation, passedText(passed))
+		if j.run.cfg.Gate.Enabled {
+			s.LastGate = fmt.Sprintf("generation %d %s", candidate.generation, passedText(passed))
+		}
 	})
 	if !passed {
 		return candidate.generation, reason, nil
@@ -362,7 +367,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 	// A match that nobody plays is seen to be one.
 	low, high := cfg.SPRT.Bounds()
 	j.run.status.update(func(s *Status) { s.Gate = GateProgress{candidate.generation, 0, cfg.Pairs, 0, low, high} })
-	j.run.status.setMatch(fmt.Sprintf("waiting for the first pair of generation %d", candidate.generation))
+	j.run.status.setMatch(fmt.Sprintf("playing generation %d: no pair yet", candidate.generation))
 	j.pairs.begin(m)
 	defer j.pairs.end()
 	if j.slots > 0 {
@@ -417,6 +422,7 @@ func (j *referee) match(ctx context.Context, candidate, incumbent *net, log stri
 			Log:         log,
 			RunID:       j.run.id(),
 			Build:       j.run.opt.Build,
+			OnResume: func(r match.Result) { j.show(candidate, &r) },
 			OnPair: func(p match.Pair, _ [2]*game.Game, r match.Result) {
 				j.pairs.logged(p.Number)
 				j.told.pair(r)

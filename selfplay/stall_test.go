@@ -240,6 +240,8 @@ func TestProgressTellsCalmFromStuck(t *testing.T) {
 	stalled.Members[0].Stalled = []bus.Stall{{Stage: StageStore, Waiting: 3, Seconds: 200, Why: "the bus refuses games"}}
 	full := at(10, 9, 3, 6)
 	full.Members[0].State = "waiting to try again: no space left on device"
+	loop := at(10, 9, 3, 6)
+	loop.Members = []bus.Member{{Role: "loop", Instance: "x", State: "actor: playing 2 games | replay: waiting to try again: no space left on device"}}
 	without := at(10, 5, 5, 0)
 	without.Members = without.Members[:2]
 	nobody := at(10, 5, 5, 0)
@@ -258,6 +260,7 @@ func TestProgressTellsCalmFromStuck(t *testing.T) {
 		{"nothing is stored", at(0, 5, 3, 2), at(10, 9, 3, 6), "replay is stuck: 6 messages of games wait and none was stored within 10s", true},
 		{"a stage says so", at(0, 5, 5, 0), stalled, "replay x: store is stuck: 3 waiting and nothing came out for 3m20s (the bus refuses games)", true},
 		{"a disk is full", at(0, 5, 3, 2), full, "replay is stuck: 6 messages of games wait and none was stored within 10s; it says: waiting to try again: no space left on device", true},
+		{"a loop's disk is full", at(0, 5, 3, 2), loop, "replay is stuck: 6 messages of games wait and none was stored within 10s; it says: waiting to try again: no space left on device", true},
 		{"two roles are gone", at(0, 5, 5, 0), without, "there is no gate: offered nets are not judged until there is one; there is no actor: no games are played until there is one", true},
 		{"all roles have ended", at(0, 5, 5, 0), nobody, "calm: nobody works for the run, and nothing waits", false},
 		{"an earlier copy of the stream", at(0, 50, 40, 10), at(10, 29, 20, 9), "games get through: 0 messages came and 0 were stored within 10s, 9 wait", false},

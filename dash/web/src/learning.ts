@@ -141,7 +141,7 @@ export const learning: MakeView = root => {
     set(cores, c === null ? 'Known to the processes of the run: the view Actors lists them.'
       : `${count(c.actor, 'game', 'games')} at the same time by the actor, ${count(c.gate, 'game', 'games')} by the gate while it plays a match, and ${c.trainer > 0 ? count(c.trainer, 'thread', 'threads') : 'a thread for each core'} of the trainer`
         + (c.cpus > 0 ? `, on ${count(c.cpus, 'core', 'cores')}, which ${c.allocator ? 'the allocator divides' : 'they share'}.`
-          : c.allocator ? '. The allocator divides the cores; a page that the run itself serves (--dash) has the shares.' : '.'))
+          : c.allocator ? '. In a loop the allocator divides the cores; a page that the run itself serves (--dash) has the shares.' : '.'))
     set(parts, ...(division ? divided(division) : []))
   }
 
