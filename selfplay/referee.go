@@ -422,7 +422,7 @@ func (j *referee) match(ctx context.Context, candidate, incumbent *net, log stri
 			Log:         log,
 			RunID:       j.run.id(),
 			Build:       j.run.opt.Build,
-			OnResume: func(r match.Result) { j.show(candidate, &r) },
+			OnResume:    func(r match.Result) { j.show(candidate, &r) },
 			OnPair: func(p match.Pair, _ [2]*game.Game, r match.Result) {
 				j.pairs.logged(p.Number)
 				j.told.pair(r)

@@ -4,10 +4,10 @@ package clustertest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +26,7 @@ const (
 // finished, so each must be in the replay buffer in the end. The record is a file, so
 // that a harness that is started again goes on with it.
 type SpoolWatch struct {
-	dirs []string
+	arrivals *arrivals
 
 	mu   sync.Mutex
 	seen map[string]bool
@@ -37,15 +37,29 @@ type SpoolWatch struct {
 	done sync.WaitGroup
 }
 
-// WatchSpools begins to watch the spools of the actors in dirs.
+// WatchSpools begins to watch the spools of the actors in dirs. It makes those that the
+// actors have not made yet, to watch them before the first game.
 func WatchSpools(record string, dirs []string) (*SpoolWatch, error) {
+	spools := make([]string, len(dirs))
+	for i, dir := range dirs {
+		spools[i] = filepath.Join(dir, spoolDir)
+		if err := os.MkdirAll(spools[i], 0o755); err != nil {
+			return nil, err
+		}
+	}
 	f, err := os.OpenFile(record, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	w := &SpoolWatch{dirs: dirs, seen: map[string]bool{}, file: f, stop: make(chan struct{})}
+	w := &SpoolWatch{seen: map[string]bool{}, file: f, stop: make(chan struct{})}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		w.seen[lines.Text()] = true
+	}
+	if w.arrivals, err = watchArrivals(spools); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	for _, dir := range spools { // after the watch has begun
+		w.note(list(dir))
 	}
 	w.done.Go(func() {
 		for {
@@ -60,46 +74,51 @@ func WatchSpools(record string, dirs []string) (*SpoolWatch, error) {
 	return w, nil
 }
 
-// Look records what lies in the spools now.
+// Look records what has come into the spools until now.
 func (w *SpoolWatch) Look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, dir := range w.dirs {
-		ids, err := spooled(dir)
-		if err != nil && w.err == nil {
-			w.err = err
-		}
-		for _, id := range ids {
-			if w.seen[id] {
-				continue
-			}
-			w.seen[id] = true
-			if _, err := fmt.Fprintln(w.file, id); err != nil && w.err == nil {
-				w.err = err
-			}
-		}
-	}
+	w.note(w.arrivals.names())
 }
 
-// spooled returns the ids of the games in an actor's spool. One that the actor has not
-// made yet is empty.
-func spooled(dir string) ([]string, error) {
-	d, err := os.Open(filepath.Join(dir, spoolDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// note records the games among files that were found, and the first error. The mutex is held,
+// or nobody else has w yet.
+func (w *SpoolWatch) note(files []string, err error) {
+	for _, id := range games(files) {
+		if w.seen[id] {
+			continue
+		}
+		w.seen[id] = true
+		_, failed := fmt.Fprintln(w.file, id)
+		err = cmp.Or(err, failed)
 	}
+	w.err = cmp.Or(w.err, err)
+}
+
+// spooled returns the ids of the games in an actor's spool.
+func spooled(dir string) ([]string, error) {
+	files, err := list(filepath.Join(dir, spoolDir))
+	return games(files), err
+}
+
+// list returns the names of the files in a directory.
+func list(dir string) ([]string, error) {
+	d, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	ids := names[:0]
-	for _, name := range names {
+	return d.Readdirnames(-1)
+}
+
+// games returns the ids of the games among files of a spool.
+func games(files []string) (ids []string) {
+	for _, name := range files {
 		if id, ok := strings.CutSuffix(name, spoolExt); ok {
 			ids = append(ids, id)
 		}
 	}
-	return ids, err
+	return ids
 }
 
 // emptySpools starts actors again that have ended with games in their spools, as they
@@ -154,7 +173,7 @@ func (w *SpoolWatch) Close() (map[string]bool, error) {
 		close(w.stop)
 		w.done.Wait()
 		w.Look()
-		w.err = errors.Join(w.err, w.file.Close())
+		w.err = errors.Join(w.err, w.arrivals.close(), w.file.Close())
 	}
 	return w.seen, w.err
 }

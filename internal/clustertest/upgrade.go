@@ -42,14 +42,14 @@ func BuildLater(ctx context.Context, dir string) (path string, err error) {
 }
 
 // UpgradeInTurn ends the roles of a running cluster in order, one after the other, and
-// starts each again with another program. The last actor stays what it is. While both
-// builds work together games are finished and stored, and at the end another net is
-// published.
+// starts each again with another program, the trainer last: it gives the run settings that
+// others may not know. The last actor stays what it is. While both builds work together
+// games are finished and stored, and at the end another net is published.
 func (c *Cluster) UpgradeInTurn(ctx context.Context, program string) error {
 	if err := c.awaitGeneration(ctx, 1); err != nil {
 		return err
 	}
-	for _, p := range slices.Concat(c.actors[:len(c.actors)-1], []*Process{c.replay, c.trainer}, c.gates) {
+	for _, p := range slices.Concat(c.actors[:len(c.actors)-1], []*Process{c.replay}, c.gates, []*Process{c.trainer}) {
 		if err := c.awaitRoles(ctx); err != nil {
 			return err
 		}
