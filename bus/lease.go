@@ -47,7 +47,7 @@ type LeaseRecord struct {
 	Released bool      `json:"released"` // given back
 	Clean    bool      `json:"clean"`    // given back, and nothing that the holder wrote can still be on its way
 
-	Renewed time.Time `json:"-"` // when the server got the record, of one that ReadLease returns
+	Renewed time.Time `json:"renewed,omitzero"` // when the server got it, of a record that ReadLease returns; else zero
 }
 
 // errDamagedLease says of a record that nobody wrote it so, of any build.

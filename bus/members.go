@@ -51,7 +51,7 @@ type Member struct {
 	// work.
 	Stalled []Stall `json:"stalled,omitempty"`
 
-	Seen time.Time `json:"-"` // when the server got it
+	Seen time.Time `json:"seen,omitzero"` // when the server got it; zero in the message itself
 }
 
 // MaxExcluded is the greatest number of actors in quarantine that a replay role announces.

@@ -220,7 +220,7 @@ func TestNets(t *testing.T) {
 	}
 }
 
-// A net that was played with without a gate is told from one that is not judged yet.
+// The page distinguishes nets played without a gate from nets that await their verdict.
 func TestNetsWithoutGate(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "events.jsonl", `{"time":"2026-01-02T03:01:00Z","msg":"net offered","generation":1,"net":"`+firstNet+`"}

@@ -104,7 +104,7 @@ func TestInputsOfPlanes(t *testing.T) {
 	}
 }
 
-// Plane nets whose words are overruled by blocks or channels are told apart.
+// The expression of a plane net has its blocks and channels where these override planes.
 func TestExpression(t *testing.T) {
 	l := func(blocks, channels int) string {
 		var l configs.Learn

@@ -179,6 +179,27 @@ func TestFetchedNetIsFoundUnfit(t *testing.T) {
 	<-done
 }
 
+// startFollower has a follower of a run load the nets of pointers: send returns when one is
+// taken, end when all are.
+func startFollower(t *testing.T, r *Run) (f *follower, send func(value string), end func()) {
+	t.Helper()
+	f = newFollower(r)
+	changes, done := make(chan bus.Pointer), make(chan struct{})
+	go func() {
+		f.loadEach(t.Context(), changes)
+		close(done)
+	}()
+	send = func(value string) {
+		t.Helper()
+		select {
+		case changes <- bus.Pointer{Value: value}:
+		case <-time.After(patience):
+			t.Fatalf("%s was not taken", value)
+		}
+	}
+	return f, send, func() { close(changes); <-done }
+}
+
 // An actor that still plays with the net that a withdrawal goes back to has no failed net.
 func TestWithdrawalClearsFailure(t *testing.T) {
 	t.Parallel()
@@ -187,21 +208,11 @@ func TestWithdrawalClearsFailure(t *testing.T) {
 	defer r.Close()
 	good, missing := offerNet(t, r, 1), nets.Hash([]byte("nowhere"))
 	back := nets.Record{Schema: nets.RecordSchema, Net: good, Generation: 1, Action: nets.Withdraw, By: "referee@host", From: missing}
-	f := newFollower(r)
-	changes, done := make(chan bus.Pointer), make(chan struct{})
-	go func() {
-		f.loadEach(t.Context(), changes)
-		close(done)
-	}()
-	for _, value := range []string{good, missing, back.String()} { // each is taken before the next is sent
-		select {
-		case changes <- bus.Pointer{Value: value}:
-		case <-time.After(patience):
-			t.Fatalf("%s was not taken", value)
-		}
+	f, send, end := startFollower(t, r)
+	for _, value := range []string{good, missing, back.String()} {
+		send(value)
 	}
-	close(changes)
-	<-done
+	end()
 	if s := r.Status(); f.current().ID != good || s.FailedNet != "" || s.FailedWhy != "" {
 		t.Errorf("plays with net %s, failed %q (%s), expected %s and none", f.current().ID, s.FailedNet, s.FailedWhy, good)
 	}
@@ -240,25 +251,15 @@ func TestNewerPointerEndsSpread(t *testing.T) {
 	defer r.Close()
 	r.cfg.Bus.Listen = "127.0.0.1:0" // as if there were other actors
 	good, next := offerNet(t, r, 1), nets.Hash([]byte("next"))
-	f := newFollower(r)
-	changes, done := make(chan bus.Pointer), make(chan struct{})
-	go func() {
-		f.loadEach(t.Context(), changes)
-		close(done)
-	}()
+	f, send, end := startFollower(t, r)
 	for _, value := range []string{
 		good,
 		nets.Record{Schema: nets.RecordSchema, Net: next, Generation: 2, Action: nets.Publish, By: "referee@host", From: good, Spread: nets.MaxSpread}.String(),
 		nets.Record{Schema: nets.RecordSchema, Net: good, Generation: 1, Action: nets.Withdraw, By: "referee@host", From: next}.String(),
 	} {
-		select {
-		case changes <- bus.Pointer{Value: value}:
-		case <-time.After(patience):
-			t.Fatalf("%s was not taken", value)
-		}
+		send(value)
 	}
-	close(changes)
-	<-done
+	end()
 	if s := r.Status(); f.current().ID != good || s.FailedNet != "" {
 		t.Errorf("plays with net %s, failed %q, expected %s and none, as the net in between was not fetched", f.current().ID, s.FailedNet, good)
 	}
@@ -271,23 +272,13 @@ func TestNewerPointersKeepTurn(t *testing.T) {
 	defer r.Close()
 	r.cfg.Bus.Listen = "127.0.0.1:0" // as if there were other actors
 	first := offerNet(t, r, 1)
-	f := newFollower(r)
-	changes, done := make(chan bus.Pointer), make(chan struct{})
-	go func() {
-		f.loadEach(t.Context(), changes)
-		close(done)
-	}()
-	send := func(net string, generation, spread int) {
+	_, send, end := startFollower(t, r)
+	publish := func(net string, generation, spread int) {
 		t.Helper()
-		record := nets.Record{Schema: nets.RecordSchema, Net: net, Generation: generation, Action: nets.Publish, By: "referee@host", Spread: spread}
-		select {
-		case changes <- bus.Pointer{Value: record.String()}:
-		case <-time.After(patience):
-			t.Fatalf("generation %d was not taken", generation)
-		}
+		send(nets.Record{Schema: nets.RecordSchema, Net: net, Generation: generation, Action: nets.Publish, By: "referee@host", Spread: spread}.String())
 	}
-	send(first, 1, 0)
-	send(nets.Hash([]byte("next")), 2, 1)
+	publish(first, 1, 0)
+	publish(nets.Hash([]byte("next")), 2, 1)
 	generation := 2
 	for _, spread := range []int{nets.MaxSpread, 1, nets.MaxSpread} { // the second time after a failure
 		failed := r.Status().FailedNet
@@ -296,14 +287,13 @@ func TestNewerPointersKeepTurn(t *testing.T) {
 				t.Fatal("no net was fetched")
 			}
 			generation++
-			send(nets.Hash([]byte{byte(generation), byte(generation >> 8)}), generation, spread)
+			publish(nets.Hash([]byte{byte(generation), byte(generation >> 8)}), generation, spread)
 			if spread == 1 {
 				break // its turn is within a second now
 			}
 		}
 	}
-	close(changes)
-	<-done
+	end()
 }
 
 // The more actors there are and the larger the net is, the longer its fetching takes.

@@ -20,27 +20,20 @@ import (
 
 // Overview is what a server knows of a run: who is there and what waits for whom.
 type Overview struct {
-	Time    time.Time         `json:"time"` // when the stream was looked at, or the newest member was
-	Run     bus.RunRecord     `json:"run"`
-	Members []bus.Member      `json:"members"` // by role, then by name
-	Leases  []bus.LeaseRecord `json:"leases"`  // of the roles that one process at a time has
-	Stream  bus.Stats         `json:"stream"`  // of games
-	Current *nets.Record      `json:"current"` // nil before the first net
-	Offered *nets.Record      `json:"offered"` // the newest candidate
-	When    When              `json:"when"`
-	Refused []Refusal         `json:"refused"`         // the newest of the quarantined games, newest first
-	Local   bool              `json:"local,omitempty"` // it is what a directory tells; nothing is known of the stream
-	Gone    []string          `json:"gone,omitempty"`  // sentences about processes that ended without a word, of a directory
+	Time      time.Time         `json:"time"` // when the stream was looked at, or the newest member was
+	Run       bus.RunRecord     `json:"run"`
+	Members   []bus.Member      `json:"members"`             // by role, then by name
+	Leases    []bus.LeaseRecord `json:"leases"`              // of the roles that one process at a time has
+	Stream    bus.Stats         `json:"stream"`              // of games
+	Current   *nets.Record      `json:"current"`             // nil before the first net
+	Offered   *nets.Record      `json:"offered"`             // the newest candidate
+	CurrentAt time.Time         `json:"current_at,omitzero"` // when the server got Current; zero: not known
+	OfferedAt time.Time         `json:"offered_at,omitzero"` // when the server got Offered
+	Refused   []Refusal         `json:"refused"`             // the newest of the quarantined games, newest first
+	Local     bool              `json:"local,omitempty"`     // it is what a directory tells; nothing is known of the stream
+	Gone      []string          `json:"gone,omitempty"`      // sentences about processes that ended without a word, of a directory
 	// Findings are sentences about what stands still, and why; none if all is well.
 	Findings []string `json:"findings"`
-}
-
-// When has the times of what an overview tells, by the server's clock.
-type When struct {
-	Seen    []time.Time `json:"seen"`             // of Members, in their order: when each told of itself last
-	Renewed []time.Time `json:"renewed"`          // of Leases, in their order
-	Current time.Time   `json:"current,omitzero"` // when Current began to be played with
-	Offered time.Time   `json:"offered,omitzero"`
 }
 
 // Refusal says why the replay role has put a game into quarantine.
@@ -100,7 +93,6 @@ func (r *Run) Overview(ctx context.Context) (Overview, error) {
 	slices.SortFunc(v.Members, func(a, b bus.Member) int {
 		return strings.Compare(a.Role+" "+a.Instance, b.Role+" "+b.Instance)
 	})
-	v.When.Seen = seen(v.Members)
 	for _, name := range []string{replayLease, trainerLease, refereeLease} {
 		l, err := r.bus.ReadLease(ctx, name)
 		if errors.Is(err, bus.ErrNoLease) {
@@ -110,16 +102,15 @@ func (r *Run) Overview(ctx context.Context) (Overview, error) {
 			return v, err
 		}
 		v.Leases = append(v.Leases, l)
-		v.When.Renewed = append(v.When.Renewed, l.Renewed)
 	}
 	if v.Stream, err = r.bus.Stats(ctx); err != nil {
 		return v, err
 	}
 	v.Time = time.Now().UTC()
-	if v.Current, v.When.Current, err = r.readRecordAt(ctx, r.currentKey()); err != nil {
+	if v.Current, v.CurrentAt, err = r.readRecordAt(ctx, r.currentKey()); err != nil {
 		return v, err
 	}
-	if v.Offered, v.When.Offered, err = r.readRecordAt(ctx, r.candidateKey()); err != nil {
+	if v.Offered, v.OfferedAt, err = r.readRecordAt(ctx, r.candidateKey()); err != nil {
 		return v, err
 	}
 	if v.Refused, err = r.refusals(ctx); err != nil {
@@ -247,7 +238,7 @@ func (v *Overview) Write(w io.Writer) error {
 		what   string
 		record *nets.Record
 		at     time.Time
-	}{{"played with", v.Current, v.When.Current}, {"offered last", v.Offered, v.When.Offered}} {
+	}{{"played with", v.Current, v.CurrentAt}, {"offered last", v.Offered, v.OfferedAt}} {
 		if n.record == nil {
 			fmt.Fprintf(w, "%s: no net yet\n", n.what)
 		} else {
@@ -294,15 +285,6 @@ func (v *Overview) Write(w io.Writer) error {
 		fmt.Fprintln(w, "!", f)
 	}
 	return nil
-}
-
-// seen returns when members told of themselves last.
-func seen(members []bus.Member) []time.Time {
-	times := make([]time.Time, len(members))
-	for i, m := range members {
-		times[i] = m.Seen
-	}
-	return times
 }
 
 // ago says after words how long ago something was, and nothing of the zero time.

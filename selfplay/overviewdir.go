@@ -66,7 +66,6 @@ func LocalOverview(dir string, cfg configs.Config, now time.Time) (v Overview, e
 			v.Offered = &record
 		}
 	}
-	v.When.Seen = seen(v.Members)
 	v.Findings = slices.Concat(v.Gone, v.findings())
 	return v, nil
 }

@@ -383,21 +383,11 @@ func TestFollowerPassesMissingNet(t *testing.T) {
 	r := openRun(t, dir, smallConfig(t))
 	defer r.Close()
 	good := offerNet(t, r, 1)
-	f := newFollower(r)
-	changes, done := make(chan bus.Pointer), make(chan struct{})
-	go func() {
-		f.loadEach(t.Context(), changes)
-		close(done)
-	}()
-	for _, id := range []string{nets.Hash([]byte("nowhere")), good} { // each is taken before the next is sent
-		select {
-		case changes <- bus.Pointer{Value: id}:
-		case <-time.After(patience):
-			t.Fatalf("net %s was not taken", id)
-		}
+	f, send, end := startFollower(t, r)
+	for _, id := range []string{nets.Hash([]byte("nowhere")), good} {
+		send(id)
 	}
-	close(changes)
-	<-done
+	end()
 	if f.current().ID != good {
 		t.Errorf("net %s is loaded, expected %s", f.current().ID, good)
 	}

@@ -132,11 +132,10 @@ func TestOverviewSaysWhen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := v.When
-	if len(w.Seen) != len(v.Members) || len(w.Renewed) != len(v.Leases) || v.Offered.Net != id {
-		t.Fatalf("found %d members, %d leases, %+v, offered %+v", len(v.Members), len(v.Leases), w, v.Offered)
+	if len(v.Members) != 1 || len(v.Leases) != 1 || v.Offered.Net != id {
+		t.Fatalf("found members %+v, leases %+v, offered %+v", v.Members, v.Leases, v.Offered)
 	}
-	for what, at := range map[string]time.Time{"member": w.Seen[0], "lease": w.Renewed[0], "offer": w.Offered, "oldest": v.Stream.Oldest, "newest": v.Stream.Newest} {
+	for what, at := range map[string]time.Time{"member": v.Members[0].Seen, "lease": v.Leases[0].Renewed, "offer": v.OfferedAt, "oldest": v.Stream.Oldest, "newest": v.Stream.Newest} {
 		if age := time.Since(at); age < -time.Minute || age > patience {
 			t.Errorf("%s: found %v, expected a time of this test", what, at)
 		}

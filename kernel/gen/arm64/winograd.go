@@ -43,7 +43,7 @@ func (k *kernel) newWinograd(span int, image, parts string) *winograd {
 	return w
 }
 
-// squares returns registers for the channels of so many squares.
+// squares returns the registers that hold the channels of n squares.
 func (w *winograd) squares(n int) [][]vec {
 	all := make([][]vec, n)
 	for i := range all {
