@@ -233,17 +233,26 @@ func (b *Bus) rewriteLease(ctx context.Context, r LeaseRecord, revision uint64) 
 
 // readLease returns the record of a lease and its revision, 0 if there is none.
 func (b *Bus) readLease(ctx context.Context, role string) (LeaseRecord, uint64, error) {
+	r, e, err := b.leaseEntry(ctx, role)
+	if e == nil {
+		return r, 0, err
+	}
+	return r, e.Revision(), err
+}
+
+// leaseEntry returns a lease's record and its entry in the bucket, nil if there is none.
+func (b *Bus) leaseEntry(ctx context.Context, role string) (LeaseRecord, jetstream.KeyValueEntry, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
 	e, err := b.ctl.Get(ctx, leaseKey(role))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return LeaseRecord{}, 0, nil
+		return LeaseRecord{}, nil, nil
 	}
 	if err != nil {
-		return LeaseRecord{}, 0, mapUnavailable(err)
+		return LeaseRecord{}, nil, mapUnavailable(err)
 	}
 	r, err := parseLease(role, e.Value())
-	return r, e.Revision(), err
+	return r, e, err
 }
 
 // formerLease returns the newest record of a lease that can be read, with a fence that is not
@@ -276,20 +285,14 @@ func (b *Bus) ReadLease(ctx context.Context, role string) (LeaseRecord, error) {
 	if err := checkName("role", role); err != nil {
 		return LeaseRecord{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestWait)
-	defer cancel()
-	e, err := b.ctl.Get(ctx, leaseKey(role))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
+	r, e, err := b.leaseEntry(ctx, role)
+	if err == nil && e == nil {
 		err = ErrNoLease
 	}
 	if err != nil {
-		return LeaseRecord{}, fmt.Errorf("lease of %q: %w", role, mapUnavailable(err))
-	}
-	r, err := parseLease(role, e.Value())
-	r.Renewed = e.Created()
-	if err != nil {
 		return LeaseRecord{}, fmt.Errorf("lease of %q: %w", role, err)
 	}
+	r.Renewed = e.Created()
 	return r, nil
 }
 

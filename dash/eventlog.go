@@ -28,7 +28,7 @@ type eventLog struct {
 	stopped bool // by the newest start or stop
 	version int  // changes when events were read
 
-	published map[string]bool // ids of the nets that were played with
+	published map[string]bool // ids of the nets that the referee has published
 }
 
 // read reads what is new.
@@ -65,19 +65,15 @@ func (l *eventLog) add(line []byte) {
 	case "net published":
 		for _, a := range attrs {
 			if a.Key == "net" {
-				l.publish(a.Value.String())
+				if l.published == nil {
+					l.published = map[string]bool{}
+				}
+				l.published[a.Value.String()] = true
 			}
 		}
 	}
 	l.last = at
 	l.keep(Event{at, selfplay.Sentence(name, attrs)})
-}
-
-func (l *eventLog) publish(net string) {
-	if l.published == nil {
-		l.published = map[string]bool{}
-	}
-	l.published[net] = true
 }
 
 func (l *eventLog) keep(e Event) {

@@ -122,8 +122,8 @@ type Config struct {
 	OnGame func(e GameEvent)
 	OnPair func(p Pair, games [2]*game.Game, r Result)
 
-	// OnResume, if not nil, is called before any pair is played with the result of those in
-	// the log, if it has some.
+	// OnResume, if not nil, is called once, before the first pair is played, with the result
+	// of the pairs that the log holds already; it is not called if it holds none.
 	OnResume func(r Result)
 }
 

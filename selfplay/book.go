@@ -75,11 +75,19 @@ func (r *Run) readBook(ctx context.Context, setting string) (b openedBook, err e
 	case shared && bookID.MatchString(id):
 		b.text, err = r.sharedBook(ctx, id)
 	case setting == configs.DefaultBook, r.owner != nil:
-		b.text, err = book.Text(setting, r.variant)
+		return r.localBook(setting)
 	default: // the run's settings name no files of this machine
 		err = fmt.Errorf("found %.80q in the settings of the run, expected %s, %s or %s and 64 hexadecimal digits", setting, configs.DefaultBook, configs.NoBook, bookPrefix)
 	}
 	if err == nil {
+		b.book, err = r.parseBook(setting, b.text)
+	}
+	return b, err
+}
+
+// localBook reads the program's book or a file.
+func (r *Run) localBook(setting string) (b openedBook, err error) {
+	if b.text, err = book.Text(setting, r.variant); err == nil {
 		b.book, err = r.parseBook(setting, b.text)
 	}
 	return b, err
@@ -102,11 +110,7 @@ func (r *Run) checkBookFile() error {
 	if setting == configs.NoBook || setting == configs.DefaultBook || strings.HasPrefix(setting, bookPrefix) {
 		return nil
 	}
-	text, err := book.Text(setting, r.variant)
-	if err == nil {
-		_, err = r.parseBook(setting, text)
-	}
-	if err != nil {
+	if _, err := r.localBook(setting); err != nil {
 		return fmt.Errorf("actor.book: %w", err)
 	}
 	return nil

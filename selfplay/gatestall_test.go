@@ -32,7 +32,7 @@ func TestUnjudgedNetIsStuck(t *testing.T) {
 		}, triesAgain + ": net ", nil},
 		"nobody plays": {func(_ context.Context, r *Run, _ *referee, _ *sync.WaitGroup) {
 			offerNet(t, r, 1)
-		}, "playing generation 1: no pair yet", nil},
+		}, "playing generation 1: pair 0 of 40, ", nil},
 		"nobody can play": {func(ctx context.Context, r *Run, j *referee, group *sync.WaitGroup) {
 			offerNet(t, r, 1)
 			r.status.holds(refereeLease, true)

@@ -25,8 +25,7 @@ type gateWorker struct {
 	name  string // no other worker has it
 	slots int    // pairs played at a time
 	ask   ask
-	news  func() <-chan struct{}           // closed when there may be something to do; nil: nobody tells
-	show  func(format string, args ...any) // what it does
+	news  func() <-chan struct{} // closed when there may be something to do; nil: nobody tells
 	nets  *netCache
 
 	freed chan struct{} // has room for one: a slot is free
@@ -43,7 +42,6 @@ func newGateWorker(r *Run, name string, slots int, a ask, cache *netCache) *gate
 	return &gateWorker{
 		run: r, name: name, slots: slots, ask: a, nets: cache,
 		news:  func() <-chan struct{} { return nil },
-		show:  r.status.setWorker,
 		freed: make(chan struct{}, 1), playing: map[gatePairID]context.CancelFunc{},
 	}
 }
@@ -69,7 +67,7 @@ func (w *gateWorker) work(ctx context.Context) {
 				missed = text
 				w.run.log.Warn("waiting for the referee", "error", err)
 			}
-			w.show("waiting for the referee: %v", err)
+			w.run.status.setWorker("waiting for the referee: %v", err)
 			reply.AskAgainMS = int(w.run.wait(askAgain).Milliseconds())
 		default:
 			missed = ""
@@ -77,11 +75,11 @@ func (w *gateWorker) work(ctx context.Context) {
 			why := w.resting()
 			switch n := w.busy(); {
 			case n > 0:
-				w.show("playing %s for the referee", words.Count(n, "pair", "pairs"))
+				w.run.status.setWorker("playing %s for the referee", words.Count(n, "pair", "pairs"))
 			case why != "": // the referee itself does not know
 				w.run.status.setWorkerFails(why)
 			default:
-				w.show("waiting for pairs")
+				w.run.status.setWorker("waiting for pairs")
 			}
 		}
 		w.wait(ctx, news, reply.AskAgainMS)

@@ -287,10 +287,11 @@ func (v *Overview) Write(w io.Writer) error {
 	return nil
 }
 
-// ago says after words how long ago something was, and nothing of the zero time.
+// ago says after words how long ago something was, and nothing of the zero time. The server's
+// clock may be ahead of this one.
 func ago(words string, now, then time.Time) string {
 	if then.IsZero() {
 		return ""
 	}
-	return words + now.Sub(then).Round(time.Second).String() + " ago"
+	return words + max(0, now.Sub(then)).Round(time.Second).String() + " ago"
 }

@@ -364,10 +364,7 @@ func (j *referee) play(ctx context.Context, candidate, incumbent *net) (match.Ga
 		return match.GateResult{}, err
 	}
 	j.told.begin(candidate, incumbent, cfg.Pairs, cfg.SPRT)
-	// A match that nobody plays is seen to be one.
-	low, high := cfg.SPRT.Bounds()
-	j.run.status.update(func(s *Status) { s.Gate = GateProgress{candidate.generation, 0, cfg.Pairs, 0, low, high} })
-	j.run.status.setMatch(fmt.Sprintf("playing generation %d: no pair yet", candidate.generation))
+	j.show(candidate, &match.Result{}) // a match that nobody plays is seen to be one
 	j.pairs.begin(m)
 	defer j.pairs.end()
 	if j.slots > 0 {

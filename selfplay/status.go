@@ -119,8 +119,8 @@ func (s *sharedStatus) setMatch(state string) {
 	}
 }
 
-// setWorker says what a worker of the gate does in a process that is not the referee: else the
-// referee says what it does, or why it cannot be that.
+// setWorker says what a worker of the gate does in a process that is not the referee. In that of
+// the referee, which says what it does itself, it takes back what setWorkerFails has said.
 func (s *sharedStatus) setWorker(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -387,8 +387,8 @@ func (r *runner) measures(step uint64) bool {
 	return step*n/r.total > (step-1)*n/r.total
 }
 
-// reports reports whether a step without validation has an entry in the log: not beside that of
-// one with.
+// reports reports whether a step without validation has an entry in the log: not beside the entry
+// before it, nor beside the next validation of Options.Validations.
 func (r *runner) reports(step uint64) bool {
 	if step%r.reportEvery != 0 {
 		return false
@@ -401,7 +401,7 @@ func (r *runner) reports(step uint64) bool {
 	return n == 0 || !near(step, ((step*n/r.total+1)*r.total+n-1)/n) // the next one that measures
 }
 
-// validate logs the held-out loss, which nobody judges and nothing is written for.
+// validate logs the held-out loss. It writes no checkpoint and no net.
 func (r *runner) validate() error {
 	e := r.entry()
 	held, err := r.trainer.Validate(r.measureLambda)

@@ -72,7 +72,7 @@ func benchKernels(ctx context.Context, w io.Writer, levels []kernel.Level, each 
 	fmt.Fprint(table, "kernel\tshape\t")
 	for _, l := range levels {
 		fmt.Fprintf(table, "%v ns\trate\t", l)
-		if besideGeneric(levels, l) {
+		if len(levels) > 1 && l != kernel.Generic {
 			fmt.Fprint(table, "× generic\t")
 		}
 	}
@@ -91,7 +91,7 @@ func benchKernels(ctx context.Context, w io.Writer, levels []kernel.Level, each 
 			if l == kernel.Generic {
 				generic = ns
 			}
-			if besideGeneric(levels, l) {
+			if len(levels) > 1 && l != kernel.Generic {
 				fmt.Fprintf(table, "%.2f\t", generic/ns)
 			}
 			if err := ctx.Err(); err != nil {
@@ -101,12 +101,6 @@ func benchKernels(ctx context.Context, w io.Writer, levels []kernel.Level, each 
 		fmt.Fprintln(table)
 	}
 	return table.Flush()
-}
-
-// besideGeneric reports whether a level is compared with plain Go, the first of the
-// levels if it is among them.
-func besideGeneric(levels []kernel.Level, l kernel.Level) bool {
-	return levels[0] == kernel.Generic && l != kernel.Generic
 }
 
 // timeCall returns the median CPU time of a call in nanoseconds.
