@@ -231,9 +231,11 @@ func TestResume(t *testing.T) {
 				cancel()
 			}
 		}
+		cfg.OnResume = func(Result) { t.Error("resumed without a log") }
 		if _, err := Run(ctx, cfg); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped after %d pairs: %v", stop, err)
 		}
+		cfg.OnResume = nil
 		if data, err := os.ReadFile(cfg.Log); err != nil || os.WriteFile(cfg.Log, data[:len(data)-stop], 0o644) != nil {
 			t.Fatal(err) // the last line may be torn, then its pair is played again
 		}
@@ -250,7 +252,13 @@ func TestResume(t *testing.T) {
 		}
 		cfg.Players = slices.Clone(cfg.Players)
 		cfg.Players[0].New = func() (game.Player, error) { t.Error("player made for a match that is over"); return nil, errCrash }
-		if r := mustRun(t, cfg); !reflect.DeepEqual(settled(r), settled(straight)) {
+		var resumed []int // pairs of the log
+		cfg.OnResume = func(r Result) { resumed = append(resumed, r.Pairs()) }
+		r := mustRun(t, cfg)
+		if !slices.Equal(resumed, []int{r.Pairs()}) {
+			t.Errorf("resumed with %v pairs, expected once with %d", resumed, r.Pairs())
+		}
+		if !reflect.DeepEqual(settled(r), settled(straight)) {
 			t.Errorf("read from the log:\n%v\nstraight:\n%v", r, straight)
 		}
 	}
