@@ -205,12 +205,7 @@ func weigh(l *configs.Learn) (params, macs int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	stack := a.OutInputs() + 1
-	if a.L2 > 0 {
-		stack += (a.Inputs() + 1) * a.L2
-	}
-	stack += (a.L2 + 1) * a.L3
-	return a.Width + set.Size()*(a.Width+a.PSQT) + a.Stacks*stack, 0, nil
+	return a.Parameters(set.Size()), 0, nil
 }
 
 // architecture is that of an NNUE net, with its inputs.

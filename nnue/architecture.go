@@ -323,6 +323,13 @@ func (a Architecture) shift() int { return bits.TrailingZeros(uint(a.LayerScale)
 
 func padded(n int) int { return (n + paddedStep - 1) / paddedStep * paddedStep }
 
+// Parameters returns how many parameters a net of this architecture has, by the size of its
+// feature set.
+func (a Architecture) Parameters(featureCount int) int {
+	stack := a.L2*(a.Inputs()+1) + a.L3*(a.L2+1) + a.OutInputs() + 1
+	return a.Width + featureCount*(a.Width+a.PSQT) + a.Stacks*stack
+}
+
 // transformerBytes returns the size of the transformer's parameters in a file.
 func (a Architecture) transformerBytes(featureCount int) int64 {
 	return 2*int64(a.Width) + int64(featureCount)*(2*int64(a.Width)+4*int64(a.PSQT))

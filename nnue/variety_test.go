@@ -94,6 +94,15 @@ func TestRandomArchitectures(t *testing.T) {
 		if !equal(got, n) {
 			t.Errorf("%v: network changes when written and read", a)
 		}
+		count := len(n.FTBias) + n.Features().Size()*(len(n.FTRow(0))+len(n.PSQTRow(0)))
+		for i := range n.Stacks {
+			for _, l := range a.Layers(&n.Stacks[i]) {
+				count += len(l.Bias) * (l.Inputs + 1)
+			}
+		}
+		if found := a.Parameters(n.Features().Size()); found != count {
+			t.Errorf("%v: found %d parameters, expected %d", a, found, count)
+		}
 		t.Run(fmt.Sprint(a), func(t *testing.T) {
 			eachLevel(t, func(t *testing.T) {
 				acc := nnue.NewAccumulator(n)
