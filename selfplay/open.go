@@ -74,7 +74,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 	if err := r.openStores(); err != nil {
 		return err
 	}
-	if err := r.storeUnsigned(ctx); err != nil {
+	if err := r.storeLeft(ctx, saved.Bus); err != nil {
 		return err
 	}
 	if err := r.connect(ctx); err != nil {
@@ -195,14 +195,15 @@ func (r *Run) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// storeUnsigned stores the games that are on the embedded server before it is opened
-// to others: they may be without a signature, which is asked for from then on.
-func (r *Run) storeUnsigned(ctx context.Context) error {
-	if _, err := os.Stat(r.path(busDir)); r.cfg.Bus.Listen == "" || err != nil {
+// storeLeft stores the games that are on the embedded server, by the rules that held when
+// they were published, where the server was closed to others and is not any more, or the
+// other way round: games of a closed one have no signature.
+func (r *Run) storeLeft(ctx context.Context, before configs.Bus) error {
+	if _, err := os.Stat(r.path(busDir)); r.cfg.Bus.URL != "" || (before.Listen == "") == (r.cfg.Bus.Listen == "") || err != nil {
 		return nil
 	}
 	closed := newRun(r.dir, r.cfg, r.opt)
-	closed.cfg.Bus.Listen = ""
+	closed.cfg.Bus.Listen, closed.listened = "", before.Listen != ""
 	closed.identity, closed.variant, closed.events = r.identity, r.variant, r.events
 	if err := closed.connect(ctx); err != nil {
 		return err
@@ -227,8 +228,8 @@ func (r *Run) storeAll(ctx context.Context) error {
 	return errors.Join(in.drain(ctx), in.close())
 }
 
-// reachable reports whether other machines may be on the bus.
-func (r *Run) reachable() bool { return r.cfg.Bus.URL != "" || r.cfg.Bus.Listen != "" }
+// reachable reports whether other machines may be, or may have been, on the bus.
+func (r *Run) reachable() bool { return r.cfg.Bus.URL != "" || r.cfg.Bus.Listen != "" || r.listened }
 
 // register enters the run into the server's registry, unless it is there.
 func (r *Run) register(ctx context.Context) error {

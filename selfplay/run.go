@@ -94,6 +94,7 @@ type Run struct {
 	owner    *dirlock.Lock // of the directory, in a loop and a trainer
 	conn     *bus.Conn
 	bus      *bus.Bus
+	listened bool // the embedded server, closed now, was open when what is on it was published
 	store    *nets.Store
 	public   ed25519.PublicKey  // that signs the run's nets
 	key      ed25519.PrivateKey // its other half, which trainers have

@@ -1,0 +1,62 @@
+package selfplay
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/crazyhouse-rl/selfplay/game"
+)
+
+// Games that are left on the embedded server are stored by the rules that held when they
+// were published: a loop that was closed asks for no signature, one that listened does.
+func TestGamesLeftOnServer(t *testing.T) {
+	const open = "127.0.0.1:0"
+	for _, c := range []struct {
+		name, before, after string
+		stored, refused     uint64
+	}{
+		{"closed", "", "", 2, 0},
+		{"opened", "", open, 2, 0},
+		{"open", open, open, 1, 1},
+		{"shut", open, "", 1, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir, cfg := filepath.Join(t.TempDir(), "run"), smallConfig(t)
+			cfg.Bus.Listen = c.before
+			r := openRun(t, dir, cfg)
+			a, err := openActor(t.TempDir(), r.id(), "a1", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := func(n uint64) string { return game.ID{Run: r.id(), Actor: "a1", Counter: n}.String() }
+			games := [][]byte{shortGame(t, id(0)), game.Seal(shortGame(t, id(1)), a.key())}
+			if _, err := r.bus.PublishGames(t.Context(), "a1", "m", games); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			cfg.Bus.Listen = c.after
+			r = openRun(t, dir, cfg)
+			defer r.Close()
+			in, err := openIngester(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.close()
+			if changed := c.before != c.after; !changed {
+				if n, err := in.once(t.Context(), time.Minute); n != 2 || err != nil {
+					t.Errorf("%d games after the server was opened, error %v", n, err)
+				}
+			} else if st, err := r.bus.Stats(t.Context()); err != nil || !st.Stored() {
+				t.Errorf("%+v left, error %v", st, err)
+			}
+			rejects, err := r.bus.Rejects(t.Context(), 10)
+			if stored := in.buffer.Stats().Games; stored != c.stored || uint64(len(rejects)) != c.refused || err != nil {
+				t.Errorf("%d games stored and %d refused, expected %d and %d, error %v", stored, len(rejects), c.stored, c.refused, err)
+			}
+		})
+	}
+}
