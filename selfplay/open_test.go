@@ -1,10 +1,12 @@
 package selfplay
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/game"
 )
 
@@ -58,5 +60,45 @@ func TestGamesLeftOnServer(t *testing.T) {
 				t.Errorf("%d games stored and %d refused, expected %d and %d, error %v", stored, len(rejects), c.stored, c.refused, err)
 			}
 		})
+	}
+}
+
+// A backup of a stopped loop has its finished games as the loop would publish them.
+func TestSpooledGamesOfStoppedLoop(t *testing.T) {
+	for _, listen := range []string{"", "127.0.0.1:0"} {
+		dir, cfg := filepath.Join(t.TempDir(), "run"), smallConfig(t)
+		cfg.Bus.Listen = listen
+		r := openRun(t, dir, cfg)
+		a, err := openActor(dir, r.id(), "a1", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := game.ID{Run: r.id(), Actor: "a1"}.String()
+		file := filepath.Join(r.path(spoolDir), id+spoolExt)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, shortGame(t, id), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ReadServers(t.Context(), dir, cfg, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		found := 0
+		if err := s.Games(t.Context(), func(m bus.PendingMessage) error {
+			found++
+			_, by, err := game.Unseal(m.Data)
+			if signed := by.PublicKey.Equal(a.key().Public()); m.ID != id || signed != (listen != "") {
+				t.Errorf("listening at %q: found game %s, signed by the actor: %v, error %v", listen, m.ID, signed, err)
+			}
+			return nil
+		}); err != nil || found != 1 {
+			t.Errorf("%d games, error %v", found, err)
+		}
 	}
 }

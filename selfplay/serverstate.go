@@ -124,7 +124,7 @@ func NamedBy(dir string, cfg configs.Config) (configs.Config, error) {
 
 func (s *ServerReader) openStopped(ctx context.Context) error {
 	r := s.run
-	r.cfg.Bus.Listen = ""
+	r.cfg.Bus.Listen, r.listened = "", r.cfg.Bus.Listen != ""
 	if err := s.takeDirectory(); err != nil {
 		return err
 	}
