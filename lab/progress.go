@@ -33,9 +33,9 @@ const progressPeriod = 10 * time.Second
 // tracker adds up how far a comparison has come and says when it will be over. Work is in
 // seconds of one core as a Price foretells them.
 type tracker struct {
-	o    *Options
-	jobs float64
-	now  func() time.Time
+	o     *Options
+	cores map[string]float64 // that share a work, by its name; not named: one
+	now   func() time.Time
 
 	mu       sync.Mutex
 	at       Progress
@@ -46,16 +46,17 @@ type tracker struct {
 	begun       time.Time // of the work in progress
 	total, done float64   // of it
 	paced       float64   // work that is over
-	took        float64   // seconds of cores that it took: of the clock, times jobs
+	took        float64   // seconds of cores that it took: of the clock, times the cores that shared it
 }
 
-// newTracker returns the tracker of what a price foretells.
-func newTracker(o *Options, price *Price, now func() time.Time) *tracker {
-	t := &tracker{o: o, jobs: float64(o.jobs()), now: now, begun: now(), shown: now(), ahead: map[string]float64{
+// newTracker returns the tracker of what a price foretells on a machine.
+func newTracker(o *Options, price *Price, cores int, now func() time.Time) *tracker {
+	jobs := float64(min(o.jobs(), cores))
+	t := &tracker{o: o, now: now, begun: now(), shown: now(), ahead: map[string]float64{
 		workNets: price.Training.Seconds(), workPuzzles: price.Solving.Seconds(),
-	}}
+	}, cores: map[string]float64{workNets: float64(cores), workPuzzles: jobs}}
 	for stage, d := range price.stages {
-		t.ahead[stage.work()] = d.Seconds()
+		t.ahead[stage.work()], t.cores[stage.work()] = d.Seconds(), jobs
 	}
 	t.at = Progress{
 		Nets: price.NetsThere, NetsOf: price.Nets, Pairs: price.pairsThere, PairsOf: price.pairs, Puzzled: price.PuzzlesThere, PuzzledOf: price.Puzzles,
@@ -79,7 +80,7 @@ func (t *tracker) begin(work string, total float64) {
 	defer t.mu.Unlock()
 	now := t.now()
 	if t.done > 0 {
-		t.paced, t.took = t.paced+t.done, t.took+t.jobs*now.Sub(t.begun).Seconds()
+		t.paced, t.took = t.paced+t.done, t.took+t.sinceBegun(now)
 	}
 	delete(t.ahead, work)
 	t.at.Work, t.begun, t.total, t.done = work, now, total, 0
@@ -144,10 +145,17 @@ func (t *tracker) end() {
 	t.report(true)
 }
 
+// sinceBegun is how many seconds of cores the work in progress has had.
+func (t *tracker) sinceBegun(now time.Time) float64 {
+	return t.sharing(t.at.Work) * now.Sub(t.begun).Seconds()
+}
+
+func (t *tracker) sharing(work string) float64 { return max(t.cores[work], 1) }
+
 // left is the seconds until all is over. Seconds of cores to one of the price are those of the
 // work in progress; at its beginning, and of what has not begun, those of all work so far.
 func (t *tracker) left(now time.Time) float64 {
-	took := t.jobs * now.Sub(t.begun).Seconds()
+	took := t.sinceBegun(now)
 	const known = 1 // second, for which a price is taken to be right
 	pace := (t.took + took + known) / (t.paced + t.done + known)
 	if t.done == 0 { // nothing seen of it
@@ -158,9 +166,9 @@ func (t *tracker) left(now time.Time) float64 {
 	if t.done > 0 {
 		own = (took + early*pace) / (t.done + early)
 	}
-	left := max(t.total-t.done, 0) * own
-	for _, work := range t.ahead {
-		left += work * pace
+	left := max(t.total-t.done, 0) * own / t.sharing(t.at.Work)
+	for work, seconds := range t.ahead {
+		left += seconds * pace / t.sharing(work)
 	}
-	return left / t.jobs
+	return left
 }

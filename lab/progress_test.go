@@ -18,7 +18,7 @@ func TestLeft(t *testing.T) {
 	var last Progress
 	reports := 0
 	o := &Options{Jobs: 2, OnProgress: func(p Progress) { last, reports = p, reports+1 }}
-	tr := newTracker(o, price, func() time.Time { return clock })
+	tr := newTracker(o, price, 2, func() time.Time { return clock })
 	expect := func(when string, want float64) {
 		t.Helper()
 		if got := tr.left(clock); math.Abs(got-want) > 0.05*want+1e-9 {
@@ -53,5 +53,26 @@ func TestLeft(t *testing.T) {
 	}
 	if text := last.String(); !strings.Contains(text, "4 of 4 nets trained, 40 of 100 pairs played") || !strings.Contains(text, "0s left") {
 		t.Errorf("found %q", text)
+	}
+}
+
+// Nets are trained by all cores, whatever the jobs; of games and puzzles each job has a core.
+func TestLeftOfFewJobs(t *testing.T) {
+	clock := time.Unix(1e9, 0)
+	price := &Price{Nets: 1, Training: 80 * time.Second, Solving: 10 * time.Second, stages: map[Stage]time.Duration{AtNodes: 30 * time.Second}}
+	tr := newTracker(&Options{Jobs: 1, OnProgress: func(Progress) {}}, price, 4, func() time.Time { return clock })
+	for _, c := range []struct {
+		work        string
+		total, want float64 // want: before the work begins
+	}{{workNets, 80, 20 + 30 + 10}, {AtNodes.work(), 30, 30 + 10}, {workPuzzles, 10, 10}} {
+		if got := tr.left(clock); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("before %s: %.1f s left, expected %.1f", c.work, got, c.want)
+		}
+		tr.begin(c.work, c.total)
+		clock = clock.Add(time.Duration(c.total / tr.sharing(c.work) * float64(time.Second)))
+		tr.add(c.total, nil)
+	}
+	if got := tr.left(clock); got != 0 {
+		t.Errorf("at the end: %.1f s left", got)
 	}
 }

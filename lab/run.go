@@ -105,7 +105,7 @@ func runLocked(ctx context.Context, c configs.Compare, o Options) (*Results, err
 	if err != nil {
 		return nil, err
 	}
-	t := newTracker(&o, &price, time.Now)
+	t := newTracker(&o, &price, runtime.GOMAXPROCS(0), time.Now)
 	t.meetings.plan = p
 	t.start()
 	if err := p.train(ctx, o, t, price.nets); err != nil {
