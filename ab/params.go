@@ -104,6 +104,9 @@ type Numbers struct {
 	FutileStep     int `yaml:"futile_step" range:"0..600" usage:"futility, per ply of depth more"`
 	FutileDepth    int `yaml:"futile_depth" range:"1..16" usage:"futility: greatest depth"`
 	RootStep       int `yaml:"root_step" range:"0..600" usage:"futility at the root, by the score of the last search of a move, per ply of depth; 0: none"`
+	RootCount      int `yaml:"root_count" range:"0..300" usage:"root moves that iteration 1 tries, captures and checks beyond that too; 0: all"`
+	RootMore       int `yaml:"root_more" range:"0..300" usage:"and more of them in each further iteration"`
+	RootNodes      int `yaml:"root_nodes" range:"1..1000000" usage:"searches of as many nodes, and those without a limit of nodes, try all root moves in iteration 1"`
 	DeltaMargin    int `yaml:"delta_margin" range:"0..1000" usage:"quiescence, above the swing of the capture"`
 	QuietLoss      int `yaml:"quiet_loss" range:"0..300" usage:"exchange loss allowed to quiet moves, per depth squared"`
 	NoisyLoss      int `yaml:"noisy_loss" range:"0..600" usage:"exchange loss allowed to captures, per ply of depth"`
@@ -189,6 +192,7 @@ var selectionHand = func() Selection {
 	s.ReduceCheck, s.ReduceHistory, s.ReduceCapture = 1396, 796, 919
 	s.BonusSquare, s.BonusStep, s.BonusMax, s.CorrectWeight = 14, 39, 1688, 64
 	s.ExtendReach, s.SingularMargin, s.RootStep = 145, 30, 50
+	s.RootCount, s.RootMore, s.RootNodes = 25, 60, 1000
 	return s
 }()
 

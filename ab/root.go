@@ -13,7 +13,7 @@ type rootMove struct {
 	score int          // in this iteration, -infinite if not searched or no better than the best
 	last  int          // in the iteration before, likewise
 	bound search.Bound // of score
-	value int          // what its last search returned, an upper bound if no better than the best
+	value int          // what its last search returned, an upper bound if no better than the best; infinite before the first
 	pv    [search.MaxPly + 1]chess.Move
 	pvLen int
 	depth int // greatest distance reached below it
@@ -34,7 +34,7 @@ func (w *worker) setRoot(only []chess.Move) {
 		if restricted && !slices.Contains(only, m) {
 			continue
 		}
-		r := rootMove{move: m, score: -infinite, last: -infinite, pvLen: 1}
+		r := rootMove{move: m, score: -infinite, last: -infinite, value: infinite, pvLen: 1}
 		r.pv[0] = m
 		w.moves = append(w.moves, r)
 		if m == known.move {
@@ -138,7 +138,7 @@ func (w *worker) searchRoot(depth, from, alpha, beta int) int {
 	for i := from; i < len(w.moves); i++ {
 		m := w.moves[i].move
 		noisy := isNoisy(&f.pos, m)
-		if i > from && !noisy && w.futileRoot(&w.moves[i], depth, alpha) && !f.pos.GivesCheck(m) {
+		if i > from && !noisy && (w.waits(i, depth, alpha) || w.futileRoot(&w.moves[i], depth, alpha)) && !f.pos.GivesCheck(m) {
 			continue
 		}
 		w.make(0, m)
@@ -186,6 +186,15 @@ func (w *worker) searchRoot(depth, from, alpha, beta int) int {
 func (w *worker) futileRoot(r *rootMove, depth, alpha int) bool {
 	t := w.tune
 	return t.Futility && t.RootStep > 0 && depth >= 2 && w.shared.lines == 1 && alpha > -mateBound && r.value+t.RootStep*depth <= alpha
+}
+
+// waits reports whether the root move at index i is put off to a later iteration, if it is
+// quiet and gives no check: it stands far behind, and was never searched. A search of few
+// nodes would spend half of them on such moves.
+func (w *worker) waits(i, depth, alpha int) bool {
+	t := w.tune
+	return t.RootCount > 0 && w.shared.nodes < uint64(t.RootNodes) && w.moves[i].value == infinite && i >= t.RootCount+t.RootMore*(depth-1) &&
+		w.shared.lines == 1 && alpha > -mateBound && depth < w.shared.depth
 }
 
 // settle makes an iteration that was cut short while it sought the best move

@@ -2,6 +2,7 @@ package ab
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -88,6 +89,49 @@ func TestFutileRoot(t *testing.T) {
 		}
 		if kinds[true] < 10 || kinds[false] < 3 {
 			t.Fatalf("%s: %d quiet moves, %d others", tc.name, kinds[true], kinds[false])
+		}
+	}
+}
+
+// The first iterations put off quiet moves that stand far behind, and no capture, no check,
+// and nothing where several lines are asked for, the iteration is the last or nodes are many.
+func TestRootCount(t *testing.T) {
+	const fen = "r2qk2r/ppp2ppp/2np1n2/2b1p1B1/2B1P1b1/2NP1N2/PPP2PPP/R2QK2R[NPp] w KQkq - 0 7"
+	l := mustLine(t, chess.Crazyhouse, fen, "")
+	for _, tc := range []struct {
+		name                     string
+		count, lines, depth, end int
+		nodes                    uint64
+		all                      bool
+	}{
+		{"iteration 1", 8, 1, 1, 20, 999, false},
+		{"iteration 2", 8, 1, 2, 20, 999, false},
+		{"off", 0, 1, 1, 20, 999, true},
+		{"two lines", 8, 2, 1, 20, 999, true},
+		{"last iteration", 8, 1, 2, 2, 999, true},
+		{"many nodes", 8, 1, 1, 20, 1000, true},
+	} {
+		w := begun(l)
+		w.tuning = newTuning(chess.Crazyhouse, map[string]string{"root_count": strconv.Itoa(tc.count), "root_more": "5", "root_nodes": "1000"})
+		w.shared.lines, w.shared.depth, w.shared.nodes = tc.lines, tc.end, tc.nodes
+		w.iterate(tc.depth)
+		w.setRoot(nil)
+		order := slices.Clone(w.moves)
+		w.searchRoot(tc.depth, 0, -infinite, infinite)
+		late := 0
+		for i, r := range order {
+			quiet := !isNoisy(l.Pos(), r.move) && !l.Pos().GivesCheck(r.move)
+			put := quiet && i >= tc.count+5*(tc.depth-1)
+			if put {
+				late++
+			}
+			at := slices.IndexFunc(w.moves, func(m rootMove) bool { return m.move == r.move })
+			if got, want := w.moves[at].value == infinite, put && !tc.all; got != want {
+				t.Errorf("%s: move %d, %v, put off: %v, want %v", tc.name, i, r.move, got, want)
+			}
+		}
+		if late < 10 {
+			t.Fatalf("%s: %d late moves", tc.name, late)
 		}
 	}
 }

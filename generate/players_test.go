@@ -80,7 +80,7 @@ func (p terse) Search(ctx context.Context, line *chess.Line, lim search.Limits) 
 func TestPlayerWithoutLines(t *testing.T) {
 	for lines := range 3 {
 		cfg := config(t, dataset.Chain)
-		cfg.Count, cfg.Random.MultiPV = 100, 4
+		cfg.Count, cfg.Random.MultiPV = 1000, 4
 		cfg.New = func() (game.Player, error) {
 			p, err := newEngine()
 			return terse{p, lines}, err
