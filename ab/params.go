@@ -182,17 +182,17 @@ var selectionBase = Selection{
 	},
 }
 
-// selectionHand has numbers that SPSA found at 400 nodes a move.
+// selectionHand has numbers that SPSA found at 150 nodes a move.
 var selectionHand = func() Selection {
 	s := selectionBase
-	s.EscapeBonus, s.LooseBonus, s.ThreatBonus, s.CheckBonus = 14721, 13106, 2671, 6356
-	s.Aspiration, s.Reverse, s.NullMargin, s.RazorBase, s.RazorStep = 44, 125, 219, 271, 191
-	s.FutileBase, s.FutileStep, s.DeltaMargin, s.CountBase, s.CountSquare, s.HistoryFloor = 58, 146, 340, 11, 106, 4947
-	s.ReduceBase, s.ReduceDivisor, s.ReduceWindow, s.ReduceFalling = 956, 2769, 1078, 1123
-	s.ReduceCheck, s.ReduceHistory, s.ReduceCapture = 1396, 796, 919
-	s.BonusSquare, s.BonusStep, s.BonusMax, s.CorrectWeight = 14, 39, 1688, 64
-	s.ExtendReach, s.SingularMargin, s.RootStep = 145, 30, 50
-	s.RootCount, s.RootMore, s.RootNodes = 25, 60, 1000
+	s.EscapeBonus, s.LooseBonus, s.ThreatBonus, s.CheckBonus = 14633, 15186, 2586, 9140
+	s.Aspiration, s.Reverse, s.NullMargin, s.RazorBase, s.RazorStep = 35, 73, 221, 274, 143
+	s.FutileBase, s.FutileStep, s.DeltaMargin, s.CountBase, s.CountSquare, s.HistoryFloor = 53, 125, 427, 7, 64, 5676
+	s.ReduceBase, s.ReduceDivisor, s.ReduceWindow, s.ReduceFalling = 1226, 3625, 591, 1094
+	s.ReduceCheck, s.ReduceHistory, s.ReduceCapture = 762, 698, 1342
+	s.BonusSquare, s.BonusStep, s.BonusMax, s.CorrectWeight = 20, 59, 554, 82
+	s.ExtendReach, s.SingularMargin, s.RootStep = 1, 29, 49
+	s.RootCount, s.RootMore, s.RootNodes = 28, 27, 1000
 	return s
 }()
 

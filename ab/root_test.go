@@ -165,11 +165,16 @@ func (c *counted) Evaluate(p *chess.Position) int {
 }
 
 // What is kept of evaluations changes neither move nor score of a search whose table has
-// room, and saves evaluations.
+// room, and saves evaluations. Without corrections: they would make a score that was kept in
+// place of an evaluation differ from the evaluation of now.
 func TestKeepEval(t *testing.T) {
 	evaluations := func(keep string) (search.Result, int) {
 		eval := &counted{Evaluator: newMaterial()}
-		e := New(func() Evaluator { return eval }, Options{HashMB: 16, Params: map[string]string{"keep_eval": keep, "late_keep_eval": keep}})
+		params := map[string]string{"keep_eval": keep, "late_keep_eval": keep}
+		for _, by := range []string{"pawns", "men", "hands"} {
+			params["correct_"+by], params["late_correct_"+by] = "false", "false"
+		}
+		e := New(func() Evaluator { return eval }, Options{HashMB: 16, Params: params})
 		return mustSearch(t, e, mustLine(t, chess.Crazyhouse, middleFEN, ""), search.Limits{Depth: 9}), eval.calls
 	}
 	without, many := evaluations("false")
