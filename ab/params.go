@@ -173,7 +173,7 @@ var selectionBase = Selection{
 		NullBase: 3, NullDivisor: 4, NullMargin: 170, VerifyDepth: 12, ProbMargin: 250,
 		FutileBase: 100, FutileStep: 100, FutileDepth: 6, DeltaMargin: 270,
 		QuietLoss: 28, NoisyLoss: 160, CountBase: 13, CountSquare: 90, CountDepth: 7, QuietDepth: 6, NoisyDepth: 5, HistoryFloor: 4500,
-		DropPlies: 1, QuietEvasions: 4, QuiesceMoves: 2,
+		RootNodes: 1000, DropPlies: 1, QuietEvasions: 4, QuiesceMoves: 2,
 		SingularDepth: 4, SingularMargin: 20, DoubleMargin: 40, ExtendReach: 200,
 		ReduceDepth: 3, ReduceBase: 950, ReduceDivisor: 2253, ReduceWindow: 1024, ReduceFalling: 900, ReduceCheck: 1024,
 		ReduceExpected: 1024, ReduceSeen: 1024, ReduceHistory: 850, ReduceCapture: 600,
@@ -192,7 +192,7 @@ var selectionHand = func() Selection {
 	s.ReduceCheck, s.ReduceHistory, s.ReduceCapture = 762, 698, 1342
 	s.BonusSquare, s.BonusStep, s.BonusMax, s.CorrectWeight = 20, 59, 554, 82
 	s.ExtendReach, s.SingularMargin, s.RootStep = 1, 29, 49
-	s.RootCount, s.RootMore, s.RootNodes = 28, 27, 1000
+	s.RootCount, s.RootMore = 28, 27
 	return s
 }()
 

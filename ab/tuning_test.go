@@ -5,7 +5,18 @@ import (
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
+	"github.com/crazyhouse-rl/selfplay/search/option"
 )
+
+// TestDefaults: what a rule that is off would go by is right too, as settings may turn it on.
+func TestDefaults(t *testing.T) {
+	for _, v := range chess.Variants() {
+		p := DefaultParams(v)
+		if err := option.Check(&p); err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+		}
+	}
+}
 
 // TestReductionsOfAllMachines: whether an architecture rounds a product before it is
 // added to, or computes logarithms a little otherwise, changes no reduction, so that
