@@ -51,11 +51,13 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
+// rootFEN has many quiet moves and drops, some captures and some checks.
+const rootFEN = "r2qk2r/ppp2ppp/2np1n2/2b1p1B1/2B1P1b1/2NP1N2/PPP2PPP/R2QK2R[NPp] w KQkq - 0 7"
+
 // Futility at the root leaves out quiet moves that were far below alpha, and no first
 // move, no capture, no check, and no move where several lines are asked for.
 func TestFutileRoot(t *testing.T) {
-	const fen = "r2qk2r/ppp2ppp/2np1n2/2b1p1B1/2B1P1b1/2NP1N2/PPP2PPP/R2QK2R[NPp] w KQkq - 0 7"
-	l := mustLine(t, chess.Crazyhouse, fen, "")
+	l := mustLine(t, chess.Crazyhouse, rootFEN, "")
 	for _, tc := range []struct {
 		name        string
 		step, lines int
@@ -96,8 +98,7 @@ func TestFutileRoot(t *testing.T) {
 // The first iterations put off quiet moves that stand far behind, and no capture, no check,
 // and nothing where several lines are asked for, the iteration is the last or nodes are many.
 func TestRootCount(t *testing.T) {
-	const fen = "r2qk2r/ppp2ppp/2np1n2/2b1p1B1/2B1P1b1/2NP1N2/PPP2PPP/R2QK2R[NPp] w KQkq - 0 7"
-	l := mustLine(t, chess.Crazyhouse, fen, "")
+	l := mustLine(t, chess.Crazyhouse, rootFEN, "")
 	for _, tc := range []struct {
 		name                     string
 		count, lines, depth, end int

@@ -118,12 +118,10 @@ func TestLost(t *testing.T) {
 func TestGamesAreSigned(t *testing.T) {
 	t.Parallel()
 	r, _ := openPublisher(t)
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	defer in.close()
 	path := filepath.Join(r.path(replayDir), actorKeysFile)
+	var err error
 	if in.keys, err = openActorKeys(path); err != nil {
 		t.Fatal(err)
 	}

@@ -19,10 +19,7 @@ func TestGamesAreCountedFromTheStart(t *testing.T) {
 		starts++
 		r := openRun(t, dir, cfg)
 		defer r.Close()
-		in, err := openIngester(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := mustIngester(t, r)
 		if f := r.Status().Figures; f.Games+f.Positions+f.Duplicates+f.Quarantined != 0 {
 			t.Errorf("start %d counts %d games, %d positions, %d known and %d refused, expected none", starts, f.Games, f.Positions, f.Duplicates, f.Quarantined)
 		}
@@ -53,10 +50,7 @@ func TestDamageTakesNoGameFromCounters(t *testing.T) {
 	t.Parallel()
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), smallConfig(t))
 	defer r.Close()
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	defer in.close()
 	if _, err := r.bus.PublishGames(t.Context(), "test", "m", [][]byte{shortGame(t, "a"), shortGame(t, "b")}); err != nil {
 		t.Fatal(err)

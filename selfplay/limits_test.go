@@ -100,10 +100,7 @@ func TestGamesAboveLimit(t *testing.T) {
 	cfg.Bus.Listen, cfg.Replay.ActorGamesPerMinute = "127.0.0.1:0", 3
 	r := openRun(t, filepath.Join(t.TempDir(), "run"), cfg)
 	defer r.Close()
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	defer in.close()
 	at := time.Now()
 	in.limits.now = func() time.Time { return at }

@@ -404,10 +404,7 @@ func TestBackpressure(t *testing.T) {
 	if act.spool.size() != held {
 		t.Errorf("%d games spooled while no buffer has them, want %d", act.spool.size(), held)
 	}
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	defer in.close()
 	stored := serveReplay(t, in)
 	if act.finish(t.Context(), drainAll); act.spool.size() != 0 {

@@ -107,10 +107,7 @@ func TestLostActorIsToldAtItsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.key = a.key()
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	defer in.close()
 	in.keys = &actorKeys{path: filepath.Join(t.TempDir(), actorKeysFile), known: map[string]string{localActor: strings.Repeat("0f", 32)}}
 	defer serveReplay(t, in)()
@@ -189,10 +186,7 @@ func TestLostActorOfLoopOnServers(t *testing.T) {
 	newKey := func(dir string) error {
 		return NewActorKey(t.Context(), dir, cfg, Options{}, "a1", "anna@desk", "its file is lost")
 	}
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	if err := newKey(dir); !errors.Is(err, bus.ErrNobody) || !errors.Is(err, dirlock.ErrHeld) {
 		t.Errorf("while the buffer is open: found error %v, expected %v and %v", err, bus.ErrNobody, dirlock.ErrHeld)
 	}

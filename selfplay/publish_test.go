@@ -29,14 +29,21 @@ func openPublisher(t *testing.T, ids ...string) (*Run, *publisher) {
 	return r, &publisher{run: r, spool: s, actor: localActor}
 }
 
-// answering opens the ingester of a run, which answers questions and stores games when it
-// is told to.
-func answering(t *testing.T, r *Run) *ingester {
+// mustIngester opens the ingester of a run, which the caller closes.
+func mustIngester(t *testing.T, r *Run) *ingester {
 	t.Helper()
 	in, err := openIngester(r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return in
+}
+
+// answering opens the ingester of a run, which answers questions and stores games when it
+// is told to.
+func answering(t *testing.T, r *Run) *ingester {
+	t.Helper()
+	in := mustIngester(t, r)
 	t.Cleanup(func() {
 		if err := in.close(); err != nil {
 			t.Error(err)
@@ -102,10 +109,7 @@ func TestUnansweredBundleIsSentAgainAsItWas(t *testing.T) {
 	if err := p.spool.add(encodedGame{id: ids[1], data: shortGame(t, ids[1])}); err != nil {
 		t.Fatal(err)
 	}
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	defer in.close()
 	defer serveReplay(t, in)()
 	if err := p.drain(t.Context()); err != nil {
@@ -156,10 +160,7 @@ func TestRefusedGameHoldsUpNoOther(t *testing.T) {
 func TestLostGamesArePublishedAgain(t *testing.T) {
 	t.Parallel()
 	r, p := openPublisher(t)
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	defer in.close()
 	defer serveReplay(t, in)()
 	// publish has a game stored and says where its message was.
@@ -248,12 +249,9 @@ func TestActorEndsWithoutReplay(t *testing.T) {
 	}
 	r = openRun(t, dir, cfg)
 	defer r.Close()
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	defer in.close()
-	err = r.withActor(t.Context(), Limits{Games: 1}, patience, nil, []role{func(ctx context.Context) error { return r.replayRole(ctx, in) }})
+	err := r.withActor(t.Context(), Limits{Games: 1}, patience, nil, []role{func(ctx context.Context) error { return r.replayRole(ctx, in) }})
 	if stored := onDisk(t, r); err != nil || len(stored) != 3 {
 		t.Errorf("error %v, stored %v, expected 3 games", err, stored)
 	}

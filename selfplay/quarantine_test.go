@@ -14,10 +14,7 @@ func TestQuarantineIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	r, own := openOnServer(t)
 	own.Run.Name = "test"
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	defer in.close()
 	var asked atomic.Int32
 	again := make(chan struct{})

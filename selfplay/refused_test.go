@@ -31,10 +31,7 @@ func newRefusing(t *testing.T) *refusing {
 	dir := filepath.Join(t.TempDir(), "run")
 	r := openRun(t, dir, cfg)
 	t.Cleanup(func() { r.Close() })
-	in, err := openIngester(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mustIngester(t, r)
 	t.Cleanup(func() { in.close() })
 	a, err := openActor(t.TempDir(), r.id(), "bad", 0)
 	if err != nil {
