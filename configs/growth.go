@@ -14,20 +14,21 @@ import (
 type LoopNet struct {
 	Net `yaml:",inline"`
 
-	// Growth says which features and width a fresh net has instead when as many
-	// positions are stored, as in "5M: HalfKAv2 128; 40M: 256", the fewest first;
-	// without features, those of before. Of kind planes it says what Planes says, as in
-	// "2M: 4x48". Empty: none. Without train.renew_growth there are no
+	// Growth says which features, width and activation a fresh net has instead when as
+	// many positions are stored, as in "5M: HalfKAv2 128; 40M: 512 pairwise", the fewest
+	// first; without features or activation, those of before. Of kind planes it says what
+	// Planes says, as in "2M: 4x48". Empty: none. Without train.renew_growth there are no
 	// fresh nets, and none grows.
 	Growth string `yaml:"growth"`
 }
 
 // Stage is an architecture of a net that grows.
 type Stage struct {
-	Positions uint64 `json:"positions"`          // stored, at least
-	Features  string `json:"features,omitempty"` // of kind nnue
-	Width     int    `json:"width,omitempty"`    // of kind nnue
-	Planes    string `json:"planes,omitempty"`   // of kind planes
+	Positions  uint64 `json:"positions"`            // stored, at least
+	Features   string `json:"features,omitempty"`   // of kind nnue
+	Width      int    `json:"width,omitempty"`      // of kind nnue
+	Activation string `json:"activation,omitempty"` // of kind nnue; empty: that of the first net
+	Planes     string `json:"planes,omitempty"`     // of kind planes
 }
 
 // Of returns the architecture of a net of this stage that is else as n.
@@ -35,7 +36,7 @@ func (s Stage) Of(n Net) Net {
 	if n.Kind == Planes {
 		n.Planes, n.Blocks, n.Channels = s.Planes, 0, 0
 	} else {
-		n.Features, n.Width = s.Features, s.Width
+		n.Features, n.Width, n.Activation = s.Features, s.Width, cmp.Or(s.Activation, n.Activation)
 	}
 	return n
 }
@@ -54,10 +55,10 @@ func (n LoopNet) Stages() ([]Stage, error) {
 	if n.Kind == Planes {
 		return stages, nil
 	}
-	features := n.Features
+	features, activation := n.Features, n.Activation
 	for i := range stages {
-		features = cmp.Or(stages[i].Features, features)
-		stages[i].Features = features
+		features, activation = cmp.Or(stages[i].Features, features), cmp.Or(stages[i].Activation, activation)
+		stages[i].Features, stages[i].Activation = features, activation
 	}
 	return stages, nil
 }
@@ -82,10 +83,10 @@ func parseStages[S any](list string, parse func(string) (S, error), follows func
 	return stages, nil
 }
 
-// parseStage reads "5M: HalfKAv2 128", or "5M: 256" without features; of kind planes
-// "2M: 4x48".
+// parseStage reads "5M: HalfKAv2 128 crelu", where features and activation may be left
+// out; of kind planes "2M: 4x48".
 func (n LoopNet) parseStage(text string) (s Stage, err error) {
-	expected := "POSITIONS: [FEATURES] WIDTH, such as 5M: HalfKAv2 128 or 40M: 256"
+	expected := "POSITIONS: [FEATURES] WIDTH [ACTIVATION], such as 5M: HalfKAv2 128 or 40M: 512 pairwise"
 	if n.Kind == Planes {
 		expected = "POSITIONS: NET, such as 2M: 4x48"
 	}
@@ -101,12 +102,22 @@ func (n LoopNet) parseStage(text string) (s Stage, err error) {
 		s.Planes = net
 		return s, nil
 	}
-	at := strings.LastIndexByte(net, ' ')
-	if s.Width, err = strconv.Atoi(net[at+1:]); err != nil {
-		return s, fmt.Errorf("found the width %q, expected %s", net[at+1:], expected)
+	rest, last := cutLast(net)
+	if _, known := activations[last]; known {
+		s.Activation = last
+		rest, last = cutLast(rest)
 	}
-	s.Features = strings.TrimSpace(net[:at+1])
+	if s.Width, err = strconv.Atoi(last); err != nil {
+		return s, fmt.Errorf("found the width %q, expected %s", last, expected)
+	}
+	s.Features = rest
 	return s, nil
+}
+
+// cutLast splits off the last word.
+func cutLast(text string) (rest, last string) {
+	at := strings.LastIndexByte(text, ' ')
+	return strings.TrimSpace(text[:at+1]), text[at+1:]
 }
 
 // At returns the architecture of a fresh net when as many positions are stored: that of

@@ -50,6 +50,21 @@ func TestGrowth(t *testing.T) {
 	if small, large := c.Net.At(1e6).Width, c.Net.At(40e6).Width; small != 192 || large != 256 {
 		t.Errorf("%q: found widths %d and %d", c.Net.Growth, small, large)
 	}
+	c.Net.Growth = "1M: 256 pairwise; 5M: HalfKAv2 512; 9M: All 128 crelu"
+	for positions, want := range map[uint64]string{
+		0: first.Size(), 1e6: first.Features + " 256 pairwise", 5e6: "HalfKAv2 512 pairwise", 9e6: "All 128 crelu",
+	} {
+		if found := c.Net.At(positions).Size(); found != want {
+			t.Errorf("%q, %d positions: found %s, expected %s", c.Net.Growth, positions, found, want)
+		}
+	}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	// A stage that an earlier build stored has no activation.
+	if old := (Stage{Features: "All", Width: 64}).Of(first); old.Activation != first.Activation {
+		t.Errorf("a stage without activation: %s, expected that of the first net", old.Size())
+	}
 	c.Net.Growth = ""
 	if all, err := c.Net.All(); err != nil || len(all) != 1 || c.Net.At(1<<60) != first {
 		t.Errorf("without growth: %+v, error %v", all, err)
@@ -67,6 +82,9 @@ func TestGrowthRefuses(t *testing.T) {
 		"5M: HalfKAv2 128;":            "expected POSITIONS: [FEATURES] WIDTH",
 		"5M: HalfKAv9 128":             "growth: HalfKAv9 128",
 		"5M: HalfKAv2 100":             "growth: HalfKAv2 100",
+		"5M: pairwise":                 `found the width ""`,
+		"5M: 128 wide":                 `found the width "wide"`,
+		"5M: 16 pairwise":              "growth: KingZone * (All + Hand) 16 pairwise",
 		"5M: 100":                      "growth: KingZone * (All + Hand) 100",
 	} {
 		refuses(t, "laptop", text, want)

@@ -38,6 +38,11 @@ const (
 	Planes = nets.KindPlanes
 )
 
+// activations are those of transformers, by their names in settings.
+var activations = map[string]nnue.Activation{
+	"crelu": nnue.ClippedReLU, "screlu": nnue.SCReLU, "pairwise": nnue.Pairwise,
+}
+
 // Shape returns the architecture of kind planes that the settings ask for. Errors
 // wrap ErrInvalid.
 func (n Net) Shape() (arch.Architecture, error) {
@@ -66,13 +71,13 @@ func (n Net) Text(variant string) (string, error) {
 	return "", fmt.Errorf("%w: kind: found %q, expected %s or %s", ErrInvalid, n.Kind, NNUE, Planes)
 }
 
-// Size returns what tells the nets of a loop that grow apart: features and width, or of
-// kind planes their name, as the settings have them.
+// Size returns what tells the nets of a loop that grow apart: features, width and
+// activation, or of kind planes their name, as LoopNet.Growth has them.
 func (n Net) Size() string {
 	if n.Kind == Planes {
 		return n.Planes
 	}
-	return fmt.Sprintf("%s %d", n.Features, n.Width)
+	return fmt.Sprintf("%s %d %s", n.Features, n.Width, n.Activation)
 }
 
 // Architecture returns the architecture of kind nnue for a variant that the settings
@@ -94,14 +99,8 @@ func (n Net) Architecture(variant string) (nnue.Architecture, error) {
 	default:
 		return a, fmt.Errorf("%w: buckets: found %q, expected board or hand", ErrInvalid, n.Buckets)
 	}
-	switch n.Activation {
-	case "crelu":
-		a.Activation = nnue.ClippedReLU
-	case "screlu":
-		a.Activation = nnue.SCReLU
-	case "pairwise":
-		a.Activation = nnue.Pairwise
-	default:
+	var known bool
+	if a.Activation, known = activations[n.Activation]; !known {
 		return a, fmt.Errorf("%w: activation: found %q, expected crelu, screlu or pairwise", ErrInvalid, n.Activation)
 	}
 	if v, err := chess.ParseVariant(variant); err == nil { // else Validate says so

@@ -83,7 +83,7 @@ func TestGrowth(t *testing.T) {
 	cfg := smallConfig(t)
 	cfg.Train.RenewGrowth, cfg.Train.RenewSamples, cfg.Train.StepsPerNet = 2, 0.5, 40
 	cfg.Gate.Elo0, cfg.Gate.Elo1 = -1000, -900 // nothing is so weak
-	cfg.Net.Growth = "500: All + Hand 32; 100M: All + PH 32"
+	cfg.Net.Growth = "500: All + Hand 32 pairwise; 100M: All + PH 32"
 	first := architecture(t, cfg, 0)
 	grown := architecture(t, cfg, 500)
 	loopOnce(t, dir, cfg, Limits{Generation: 4, For: patience})
@@ -136,7 +136,7 @@ func TestGrowth(t *testing.T) {
 	}
 	// A stage that the settings no longer name has no player.
 	r.cfg.Net.Growth = ""
-	if _, err := newLearner(r, buffer, nil); err == nil || !strings.Contains(err.Error(), "All + Hand 32, expected one of those that net.growth names") {
+	if _, err := newLearner(r, buffer, nil); err == nil || !strings.Contains(err.Error(), "All + Hand 32 pairwise, expected one of those that net.growth names") {
 		t.Errorf("without the stage: error %v", err)
 	}
 }
@@ -207,8 +207,8 @@ func TestStagesMayBeAdded(t *testing.T) {
 		{"", ""},
 		{"500: All + Hand 32", ""},
 		{"700: All + Hand 32; 900: All + PH 32", ""},
-		{"900: All + PH 32", "without All + Hand 32, of which the run may have nets"},
-		{"", "without All + Hand 32"},
+		{"900: All + PH 32", "without All + Hand 32 crelu, of which the run may have nets"},
+		{"", "without All + Hand 32 crelu"},
 		{"100: All + PH 32; 1000000M: All + Hand 32", ""},
 	} {
 		cfg.Net.Growth = c.growth
