@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -44,9 +45,15 @@ func unmarshal(text []byte, to any, options ...yaml.DecodeOption) error {
 	if err := checkText(text); err != nil {
 		return err
 	}
-	err := yaml.UnmarshalWithOptions(text, to, options...)
-	if err != nil {
+	d := yaml.NewDecoder(bytes.NewReader(text), options...)
+	var rest any
+	switch err := d.Decode(to); {
+	case errors.Is(err, io.EOF):
+		return nil // nothing is set
+	case err != nil:
 		return errors.New(yaml.FormatError(err, false, false))
+	case !errors.Is(d.Decode(&rest), io.EOF):
+		return errors.New("found a second document after a line ---, expected one")
 	}
 	return nil
 }

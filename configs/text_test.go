@@ -108,3 +108,21 @@ func TestReadFile(t *testing.T) {
 		}
 	}
 }
+
+// TestOneDocument: what stands after a line --- is not left out in silence.
+func TestOneDocument(t *testing.T) {
+	for text, want := range map[string]string{
+		"schema: 1\n---\nbogus: 1\n": "found a second document after a line ---, expected one",
+		"---\nschema: 1\n":           "",
+		"schema: 1\n---\n":           "",
+		"schema: 1\n...\n":           "",
+		"# nothing\n":                "",
+		"":                           "",
+	} {
+		var to map[string]any
+		err := unmarshal([]byte(text), &to)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, expected %q", text, err, want)
+		}
+	}
+}

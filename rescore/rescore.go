@@ -49,6 +49,9 @@ import (
 // ErrConfig is wrapped by every error about the settings of a run.
 var ErrConfig = errors.New("rescore: bad settings")
 
+// ErrUnfit says that the format of the output does not take a position.
+var ErrUnfit = errors.New("rescore: no position of this format")
+
 // Settings are what decides the content of the file, besides the input.
 type Settings struct {
 	// Player names the player and all that its moves depend on, Net the net it uses.
@@ -105,8 +108,10 @@ type Progress struct {
 	Elapsed  time.Duration
 }
 
-// batch is how many positions are searched between two writes, for each thread.
-const batch = 256
+// mostBatch is how many positions are searched between two writes at most, for each
+// thread. There are fewer where searches take long, so that a batch is a small part of the
+// interval of saving.
+const mostBatch = 256
 
 // runner is a run in progress.
 type runner struct {
@@ -118,6 +123,7 @@ type runner struct {
 	first     []game.Player // one for each of players, or none
 	source    int           // the one being read
 	input     uint64        // hash of the samples read
+	batchSize int           // positions of the next batch, for each thread
 	samples   []sample.Sample
 	results   []search.Result
 	fates     []fate
@@ -135,10 +141,10 @@ const (
 
 // Run writes the file, or goes on writing it. When ctx ends, what was searched so far is
 // written and the error is that of ctx; calling Run again with the same settings and
-// input then completes the file. Errors wrap ErrConfig, ErrOther, ErrDamaged, or come from
-// input, player or file.
+// input then completes the file. Errors wrap ErrConfig, ErrOther, ErrDamaged,
+// ErrUnfit, or come from input, player or file.
 func Run(ctx context.Context, cfg Config) (done Progress, err error) {
-	r := &runner{cfg: &cfg}
+	r := &runner{cfg: &cfg, batchSize: 1}
 	run, err := cfg.run()
 	if err != nil {
 		return done, err
@@ -292,7 +298,9 @@ func (r *runner) part(ctx context.Context) error {
 	var stopped error
 	err := target.Create(func(sink *dataset.Sink) error {
 		for {
+			began := time.Now()
 			stopped = r.batch(ctx, sink, &at)
+			r.resize(time.Since(began), interval)
 			if stopped != nil && ctx.Err() == nil {
 				return stopped
 			}
@@ -313,6 +321,16 @@ func (r *runner) part(ctx context.Context) error {
 	return stopped
 }
 
+// resize chooses the next batch's size by the time that the last one took.
+func (r *runner) resize(took, interval time.Duration) {
+	switch {
+	case took < interval/8:
+		r.batchSize = min(2*r.batchSize, mostBatch)
+	case took > interval/4:
+		r.batchSize = max(r.batchSize/2, 1)
+	}
+}
+
 // batch reads, searches and writes positions. If it fails, none of them counts in at.
 func (r *runner) batch(ctx context.Context, sink *dataset.Sink, at *state) error {
 	if ctx.Err() != nil {
@@ -321,7 +339,7 @@ func (r *runner) batch(ctx context.Context, sink *dataset.Sink, at *state) error
 	read, done := at.Read, false
 	r.samples = r.samples[:0]
 	var s sample.Sample
-	for len(r.samples) < batch*len(r.players) {
+	for len(r.samples) < r.batchSize*len(r.players) {
 		kept, err := r.next(&s)
 		if errors.Is(err, io.EOF) {
 			done = true
@@ -352,6 +370,9 @@ func (r *runner) batch(ctx context.Context, sink *dataset.Sink, at *state) error
 		s.Move, s.Partial = r.results[i].Move, false
 		s.Score = max(-search.MateScore, min(search.MateScore, r.results[i].Score))
 		if err := sink.Write(s, sample.CentipawnUnit); err != nil {
+			if errors.Is(err, sample.ErrRecord) {
+				err = fmt.Errorf("%w: %w", ErrUnfit, err)
+			}
 			return fmt.Errorf("%s: position %q: %w", sink.Name, s.Pos.FEN(), err)
 		}
 	}

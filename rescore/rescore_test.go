@@ -159,6 +159,39 @@ func (s *stopping) Search(ctx context.Context, line *chess.Line, lim search.Limi
 	return s.Player.Search(ctx, line, lim)
 }
 
+// A run saves within the interval however long its searches take: what is stopped has kept
+// all but the searches of the last batch.
+func TestSaveInterval(t *testing.T) {
+	cfg := config(t, dataset.Plain)
+	cfg.Threads, cfg.SaveInterval = 1, time.Nanosecond // so a search takes longer
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	left := 10
+	cfg.New = func() (game.Player, error) {
+		e, err := newEngine()
+		return &stopping{e, &left, stop}, err
+	}
+	if _, err := run(ctx, t, cfg); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if n := len(readAll(t, cfg.Target.Name)); n < 8 {
+		t.Errorf("10 searches, and %d positions are kept", n)
+	}
+	r := &runner{batchSize: 1}
+	for range 20 {
+		r.resize(time.Millisecond, time.Second)
+	}
+	if r.batchSize != mostBatch {
+		t.Errorf("quick searches, %d of them in a batch, expected %d", r.batchSize, mostBatch)
+	}
+	for range 20 {
+		r.resize(time.Second, time.Second)
+	}
+	if r.batchSize != 1 {
+		t.Errorf("slow searches, %d of them in a batch, expected 1", r.batchSize)
+	}
+}
+
 // However often a run is stopped, and whatever a crash leaves at the end of the file, it
 // comes out as if nothing had happened.
 func TestResume(t *testing.T) {
@@ -168,11 +201,11 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := config(t, format)
-		cfg.Threads, cfg.SaveInterval = 1, time.Nanosecond // a batch at a time
+		cfg.Threads, cfg.SaveInterval = 1, 10*time.Millisecond
 		stops := 0
 		for {
 			ctx, stop := context.WithCancel(t.Context())
-			left := batch + 50
+			left := 300
 			cfg.New = func() (game.Player, error) {
 				e, err := newEngine()
 				return &stopping{e, &left, stop}, err

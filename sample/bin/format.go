@@ -30,11 +30,11 @@ const tail = 8
 var layouts = [...]layout{
 	Bits512: {
 		name: "512-bit .bin", position: 64, king: 7, ep: 7, kind: 5, hand: 5,
-		loses: "which piece a move drops or promotes to, which pieces are promoted pawns, and halfmove clocks above 127, which become 127",
+		loses: "which piece a move drops or promotes to, which pieces are promoted pawns, halfmove clocks above 127, which become 127, and that a game is of Chess960",
 	},
 	Bits256: {
 		name: "256-bit .bin", position: 32, king: 6, ep: 6, kind: 4,
-		loses: "halfmove clocks above 127, which become 127",
+		loses: "halfmove clocks above 127, which become 127, and that a game is of Chess960",
 	},
 }
 

@@ -49,4 +49,4 @@ const Unit = sample.InternalUnit
 
 // Loses says what of a sample the format does not keep, in words that complete
 // "does not keep".
-const Loses = "a move number other than ply/2+1, a halfmove clock that does not follow from the sample before, and an en passant square that no pawn may capture on"
+const Loses = "a move number other than ply/2+1, a halfmove clock that does not follow from the sample before, an en passant square that no pawn may capture on, and that a game is of Chess960"

@@ -32,6 +32,11 @@ type plan struct {
 	weights []weight       // of the data, nil for all positions alike
 }
 
+const (
+	mostEpochs = 1_000_000 // so that steps can be counted
+	mostMemory = 1 << 20   // MiB
+)
+
 // newPlan checks everything that can be checked without the data.
 func newPlan(cfg configs.Learn) (*plan, error) {
 	p := &plan{cfg: cfg, filter: cfg.Filter()}
@@ -43,13 +48,14 @@ func newPlan(cfg configs.Learn) (*plan, error) {
 		p.filter.RequireGame = true
 		wrong.Add(checkGames(cfg))
 	}
-	check.Positive(wrong, "epochs", cfg.Epochs)
+	wrong.That(cfg.Epochs > 0 && cfg.Epochs <= mostEpochs, "epochs", cfg.Epochs, fmt.Sprintf("more than 0 and at most %d", mostEpochs))
+	check.Within(wrong, "memory_mb", cfg.MemoryMB, 0, mostMemory)
 	wrong.That(cfg.Newest >= 0 && cfg.Newest < 1, "newest", cfg.Newest, "0 to less than 1")
 	check.Within(wrong, "newbob_decay", cfg.NewbobDecay, 0, 1)
 	for _, n := range []struct {
 		key   string
 		found int
-	}{{"memory_mb", cfg.MemoryMB}, {"report_every", cfg.ReportEvery}, {"save_every", cfg.SaveEvery}, {"newbob_trials", cfg.NewbobTries}} {
+	}{{"report_every", cfg.ReportEvery}, {"save_every", cfg.SaveEvery}, {"newbob_trials", cfg.NewbobTries}} {
 		check.Natural(wrong, n.key, n.found)
 	}
 	if cfg.NewbobDecay > 0 && cfg.NewbobDecay < 1 { // 1 is how the guide switches it off

@@ -135,7 +135,10 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 		fmt.Fprintf(stderr, "resume with: %s\n", cli.CommandLine(os.Args[1:]...))
 		return fmt.Errorf("%w after %d positions", cli.ErrResumable, done.Written)
 	}
-	if errors.Is(err, sample.ErrRecord) {
+	switch {
+	case errors.Is(err, rescore.ErrUnfit):
+		err = fmt.Errorf("%w (choose another format, or leave such positions out by --filter)", err)
+	case errors.Is(err, sample.ErrRecord):
 		err = fmt.Errorf("%w (selfplay convert --skip-bad leaves such records out)", err)
 	}
 	if err != nil {
