@@ -106,20 +106,29 @@ func decode(text []byte, name string) (map[string]any, error) {
 		return nil, fmt.Errorf("%w: %s: schema: found %v, expected %d as the file's first key", ErrInvalid, name, found, Schema)
 	}
 	values := map[string]any{}
-	flatten("", raw, values)
+	if err := flatten("", raw, values); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, name, err)
+	}
 	return values, nil
 }
 
 // flatten puts the leaves of a decoded YAML mapping into values under their
-// dotted names.
-func flatten(prefix string, m, values map[string]any) {
+// dotted names. It refuses a name that is given twice, with a dot and nested.
+func flatten(prefix string, m, values map[string]any) error {
 	for k, v := range m {
+		key := prefix + k
 		if sub, ok := v.(map[string]any); ok {
-			flatten(prefix+k+".", sub, values)
+			if err := flatten(key+".", sub, values); err != nil {
+				return err
+			}
 			continue
 		}
-		values[prefix+k] = v
+		if _, twice := values[key]; twice {
+			return fmt.Errorf("found the key %q twice", key)
+		}
+		values[key] = v
 	}
+	return nil
 }
 
 // checkKeys refuses names that are none of a setting.

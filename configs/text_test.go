@@ -109,6 +109,15 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
+// TestKeyTwice: a key is written with dots or nested, not both.
+func TestKeyTwice(t *testing.T) {
+	for range 20 { // of a map in any order
+		if _, err := decode([]byte("schema: 1\ntrain.batch: 3\ntrain:\n  batch: 64\n"), "file"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), `the key "train.batch" twice`) {
+			t.Fatalf("found error %v", err)
+		}
+	}
+}
+
 // TestOneDocument: what stands after a line --- is not left out in silence.
 func TestOneDocument(t *testing.T) {
 	for text, want := range map[string]string{

@@ -217,7 +217,10 @@ func (b *Buffer) flush(rep *Report) error {
 
 // broken ends all storing.
 func (b *Buffer) broken(err error) error {
-	b.failed = fmt.Errorf("%w: segment %s: %w", ErrBroken, segmentName(b.newest().number), err)
+	b.failed = fmt.Errorf("%w: %w", ErrBroken, err)
+	if len(b.segments) > 0 { // else it is a mirror that has just begun
+		b.failed = fmt.Errorf("%w: segment %s: %w", ErrBroken, segmentName(b.newest().number), err)
+	}
 	return b.failed
 }
 

@@ -291,6 +291,23 @@ func TestMirrorBeginsAnew(t *testing.T) {
 	}
 }
 
+// A mirror that cannot write its manifest says so.
+func TestMirrorCannotBegin(t *testing.T) {
+	from := openBuffer(t, t.TempDir(), mirrorOptions())
+	m := newMirrored(t, from)
+	appendGames(t, from, actorGames(t, 0, 20, "a"))
+	manifest := filepath.Join(m.to.dir, manifestFile)
+	if err := errors.Join(os.RemoveAll(manifest), os.MkdirAll(filepath.Join(manifest, "full"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.to.Step(t.Context()); !errors.Is(err, ErrBroken) {
+		t.Errorf("found error %v, expected %v", err, ErrBroken)
+	}
+	if err := os.RemoveAll(manifest); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A game that only its source can count is told, and does not end the mirror.
 func TestMirrorTellsWhatItLacks(t *testing.T) {
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 
 // FilterHelp describes what ParseFilter reads.
 const FilterHelp = "comma-separated: no-check, no-capture (nor promotion), no-draw, no-partial, no-illegal, no-duplicates, require-score, require-game, " +
-	"min-ply=N, max-ply=N, max-score=CP, thin-ply=N, keep=SHARE, random-skip=X (for each kept)"
+	"min-ply=N, max-ply=N, max-score=CP (0: no limit), thin-ply=N, keep=SHARE, random-skip=X (for each kept)"
 
 // ParseFilter reads a list such as "no-check,max-score=3000". The error wraps
 // ErrFilter.

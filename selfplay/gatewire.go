@@ -38,6 +38,12 @@ type gateNextRequest struct {
 	Playing []gatePairID `json:"playing,omitempty"`
 }
 
+// What a referee may ask for: anybody can answer in its place.
+const (
+	maxAskAgainMS = 60_000
+	maxGateHashMB = 1 << 16
+)
+
 // gateNextReply hands out pairs of one match.
 type gateNextReply struct {
 	Schema int          `json:"schema"`
@@ -46,7 +52,7 @@ type gateNextReply struct {
 	Pairs  []gatePair   `json:"pairs,omitempty"`
 	Stop   []gatePairID `json:"stop,omitempty"` // pairs the worker plays that are not needed any more
 	// AskAgainMS is after how many milliseconds a worker that has nothing to do
-	// asks again.
+	// asks again, 0 to maxAskAgainMS.
 	AskAgainMS int `json:"ask_again_ms"`
 }
 
@@ -122,6 +128,9 @@ func (m *gateNextReply) check() error {
 	if err := checkSchema(m.Schema); err != nil {
 		return err
 	}
+	if m.AskAgainMS < 0 || m.AskAgainMS > maxAskAgainMS {
+		return fmt.Errorf("to ask again after %d ms, expected 0 to %d", m.AskAgainMS, maxAskAgainMS)
+	}
 	if m.Match == nil {
 		if len(m.Pairs) > 0 {
 			return fmt.Errorf("%d pairs without a match", len(m.Pairs))
@@ -143,7 +152,7 @@ func (m *gateMatch) check() error {
 	switch {
 	case m.Candidate == "" || m.Incumbent == "":
 		return fmt.Errorf("candidate %q and incumbent %q, expected two nets", m.Candidate, m.Incumbent)
-	case m.Nodes == 0 || m.HashMB < 0:
+	case m.Nodes == 0 || m.HashMB < 0 || m.HashMB > maxGateHashMB:
 		return fmt.Errorf("%d nodes and %d MiB, expected limits", m.Nodes, m.HashMB)
 	}
 	return checkKey(m.Key)

@@ -42,7 +42,7 @@ func LocalOverview(dir string, cfg configs.Config, now time.Time) (v Overview, e
 		if err != nil {
 			return v, err
 		}
-		if now.Sub(m.Seen) > memberGone {
+		if now.Sub(m.Seen).Abs() > memberGone { // the clock may have been set back since
 			v.Gone = append(v.Gone, fmt.Sprintf("%s (process %d) was seen last at %s: it was killed, or its machine stands still", m.Role, m.PID, m.Seen.Local().Format(time.DateTime)))
 			continue
 		}

@@ -318,6 +318,9 @@ func TestLocalOverview(t *testing.T) {
 	if says, stuck := later.Progress(&v); err != nil || !stuck || !strings.Contains(says, "loop (process 0) was seen last at") {
 		t.Errorf("a minute later: %q, stuck %v, error %v", says, stuck, err)
 	}
+	if back, err := LocalOverview(dir, cfg, now.Add(-time.Hour)); err != nil || len(back.Members) != 0 || len(back.Gone) != 1 {
+		t.Errorf("with a clock set back by an hour: error %v, members %v, gone %v", err, back.Members, back.Gone)
+	}
 	if err := os.WriteFile(filepath.Join(dir, statusFile("loop")), make([]byte, maxStatus+1), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -158,13 +158,16 @@ type input struct {
 	err   error // valid when lines is closed; nil at the end of the stream
 }
 
+// tooLong stands for a line that was too long to be read; no line has a line feed.
+const tooLong = "\n"
+
 func (in *input) read(ctx context.Context, r io.Reader) {
 	defer close(in.lines)
 	for lr := engine.NewLineReader(r); ; {
 		line, err := lr.Next()
 		switch {
 		case errors.Is(err, engine.ErrLineTooLong):
-			continue
+			line = tooLong
 		case errors.Is(err, io.EOF):
 			return
 		case err != nil:
@@ -283,6 +286,10 @@ func (s *server) start() chess.Position {
 
 // execute obeys one command.
 func (s *server) execute(line string) {
+	if line == tooLong { // it may have been a position
+		s.rejected = engine.ErrLineTooLong
+		s.out.comment("%v", s.rejected)
+	}
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
 		return
@@ -384,6 +391,7 @@ func (s *server) parsePosition(fields []string) (*chess.Line, error) {
 		if err != nil {
 			return nil, fmt.Errorf("position ignored: %w", err)
 		}
+		p.SetChess960(s.Chess960) // rights by the rooks' files do not turn it on where e1g1 can be written
 		start = p
 	default:
 		return nil, fmt.Errorf("position ignored: found %q, expected startpos or fen", strings.Join(head, " "))

@@ -381,10 +381,52 @@ func TestServeFaultyPosition(t *testing.T) {
 	}
 }
 
+// TestServeLongLine: what was too long to be read may have been a position, so no other
+// one is played.
+func TestServeLongLine(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer("position startpos moves e2e4")
+	if got := s.answer("position startpos moves " + strings.Repeat("y", engine.MaxLine)); len(got) != 1 || !strings.Contains(got[0], "line of more than") {
+		t.Errorf("a long line: %q", got)
+	}
+	if got := s.best("go depth 1"); got != "bestmove 0000" {
+		t.Errorf("found the move %s, expected none", got)
+	}
+	if got := s.best("position startpos moves e2e4", "go depth 1"); got == "bestmove 0000" {
+		t.Error("found no move after a position that was read")
+	}
+}
+
+// TestServeVariantAfterFault: a position of another variant does not stand for a faulty one.
+func TestServeVariantAfterFault(t *testing.T) {
+	s := newSession(t, Options{})
+	s.answer("position startpos moves e2e5", "setoption name UCI_Variant value chess")
+	if got := s.best("go depth 1"); got == "bestmove 0000" {
+		t.Error("found no move from chess's first position")
+	}
+}
+
+// TestServeRookFiles: castling rights by the rooks' files do not change how castling is
+// written where UCI_Chess960 is off.
+func TestServeRookFiles(t *testing.T) {
+	s := newSession(t, Options{})
+	const fen = "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R[] w HAha - 0 1"
+	if got := s.answer("position fen " + fen + " moves e1g1 e8c8"); len(got) != 0 {
+		t.Errorf("answers %q", got)
+	}
+	if got := s.best("position fen "+fen, "go depth 1 searchmoves e1g1"); got != "bestmove e1g1" {
+		t.Errorf("found %s, expected e1g1", got)
+	}
+	s.answer("setoption name UCI_Chess960 value true")
+	if got := s.best("position fen "+fen, "go depth 1 searchmoves e1h1"); got != "bestmove e1h1" {
+		t.Errorf("with UCI_Chess960: found %s, expected e1h1", got)
+	}
+}
+
 func TestServeIgnoresNoise(t *testing.T) {
 	s := newSession(t, Options{})
 	s.answer()
-	if got := s.answer("", "   ", "hello", "debug on", "register later", "Quit", "xyzzy go infinite", strings.Repeat("y", engine.MaxLine+10)); len(got) != 0 {
+	if got := s.answer("", "   ", "hello", "debug on", "register later", "Quit", "xyzzy go infinite"); len(got) != 0 {
 		t.Errorf("answers to noise: %q", got)
 	}
 	s.best("  go   depth\t1 \r")

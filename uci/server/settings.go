@@ -194,7 +194,7 @@ func (s *server) setVariant(value string) error {
 	if v != s.variant {
 		s.variant = v
 		s.drop()
-		s.line = chess.NewLine(s.start())
+		s.line, s.rejected = chess.NewLine(s.start()), nil
 		if s.netErr != nil { // it may have been for this variant
 			_ = s.setEvalFile(s.evalFile) // isready tells
 		}

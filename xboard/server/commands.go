@@ -133,6 +133,7 @@ func (s *server) setboard(fen string) {
 		s.engine.Printf("tellusererror Illegal position: %v", err)
 		return
 	}
+	p.SetChess960(false) // rights by the rooks' files do not turn it on where e1g1 can be written
 	s.abandon()
 	s.line = chess.NewLine(p)
 	s.analyze()

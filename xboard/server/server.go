@@ -130,11 +130,10 @@ func (s *server) search(r *running, lim search.Limits) {
 	s.job = r
 }
 
-// cannot says that the engine cannot move. One that analyses tries again after the next change of
-// the position or the variant.
+// cannot says that the engine cannot move. It tries again when it is to move or to analyse next,
+// as the user may have mended what was wrong.
 func (s *server) cannot(err error) {
 	s.engine.Printf("tellusererror %s", strings.Join(strings.Fields(err.Error()), " "))
-	s.force = true
 }
 
 // moveIfDue has the engine think if it is its turn, or analyse.

@@ -339,6 +339,24 @@ func TestServerWithoutNet(t *testing.T) {
 	}
 }
 
+// TestServerMended: once it can move again, it does when it is its turn.
+func TestServerMended(t *testing.T) {
+	s := newSession(t, "variant crazyhouse", "option EvalFile=/nowhere/net.nnue", "sd 1")
+	s.send("usermove e2e4")
+	s.until("tellusererror ")
+	s.answer("option EvalFile=builtin", "undo")
+	s.send("usermove d2d4")
+	s.until("move ")
+}
+
+// TestServerRookFiles: castling is the king's own move, whatever names the rights.
+func TestServerRookFiles(t *testing.T) {
+	s := newSession(t, "variant crazyhouse", "force", "setboard r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R[] w HAha - 0 1")
+	if got := s.answer("usermove e1g1"); len(got) != 0 {
+		t.Errorf("answers %q", got)
+	}
+}
+
 // TestUCIStays: a first command other than xboard leaves the protocol as it is.
 func TestUCIStays(t *testing.T) {
 	var out strings.Builder
