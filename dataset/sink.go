@@ -223,9 +223,9 @@ func (t *Target) note(format string, args ...any) {
 func (t *Target) end(f *os.File, size int64) (int64, error) {
 	switch t.Format {
 	case Bin:
-		return size - size%int64(bin.Bits512.RecordSize()), nil
+		return t.binEnd(f, size, bin.Bits512)
 	case Bin256:
-		return size - size%int64(bin.Bits256.RecordSize()), nil
+		return t.binEnd(f, size, bin.Bits256)
 	case Plain:
 		return plainEnd(f, size)
 	case Text, Compact:
@@ -242,6 +242,17 @@ func (t *Target) end(f *os.File, size int64) (int64, error) {
 	}
 	t.Unit = info.Unit
 	return info.End, nil
+}
+
+// binEnd returns where the last record of a .bin file ends. Anything could be cut into
+// records, so the file must begin with some.
+func (t *Target) binEnd(f *os.File, size int64, format bin.Format) (int64, error) {
+	var first sample.Sample
+	err := bin.NewReader(io.NewSectionReader(f, 0, size), t.Variant, format).Read(&first)
+	if errors.Is(err, sample.ErrFormat) {
+		return 0, err
+	}
+	return size - size%int64(format.RecordSize()), nil
 }
 
 // plainEnd returns where the last record of a .plain file ends: after a line that is "e",

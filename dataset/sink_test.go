@@ -89,6 +89,23 @@ func TestAppendBinpack(t *testing.T) {
 	}
 }
 
+// TestAppendForeign appends no records to a file of another format, whatever its name.
+func TestAppendForeign(t *testing.T) {
+	for _, as := range []string{"x.plain", "x.chain"} {
+		name, _ := convert(t, chessPlain, as, chess.Chess, Conversion{})
+		before := mustRead(t, name)
+		for _, format := range []Format{Bin, Bin256} {
+			to := Target{Name: name, Format: format, Variant: chess.Chess, Append: true}
+			if err := to.Create(func(*Sink) error { return nil }); !errors.Is(err, sample.ErrFormat) {
+				t.Errorf("%v appended to %s: error %v, expected %v", format, as, err, sample.ErrFormat)
+			}
+			if !bytes.Equal(mustRead(t, name), before) {
+				t.Fatalf("%s was changed", as)
+			}
+		}
+	}
+}
+
 // TestAppendUnit converts scores to the unit of the file appended to.
 func TestAppendUnit(t *testing.T) {
 	name, _ := convert(t, wholeGames, "x.chain", chess.Crazyhouse, Conversion{})
