@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -107,8 +109,35 @@ func parseMember(data []byte) (Member, error) {
 	if m.Schema < 1 {
 		return m, fmt.Errorf("%w: member: found schema %d, expected 1 or more", ErrRecord, m.Schema)
 	}
+	m.sanitise()
 	_, err := m.key()
 	return m, err
+}
+
+// sanitise takes out of the record's texts what moves a cursor: whoever may play in the
+// run has written them, and they are shown on terminals.
+func (m *Member) sanitise() {
+	texts := []*string{&m.Host, &m.Build, &m.State, &m.Net, &m.FailedNet, &m.FailedWhy}
+	for i := range m.Excluded {
+		texts = append(texts, &m.Excluded[i].Actor, &m.Excluded[i].Why)
+	}
+	for i := range m.Unverifiable {
+		texts = append(texts, &m.Unverifiable[i].Actor, &m.Unverifiable[i].Why)
+	}
+	for i := range m.Stalled {
+		texts = append(texts, &m.Stalled[i].Stage, &m.Stalled[i].Why)
+	}
+	for _, t := range texts {
+		*t = strings.Map(func(r rune) rune {
+			switch {
+			case unicode.IsSpace(r):
+				return ' '
+			case !unicode.IsPrint(r):
+				return unicode.ReplacementChar
+			}
+			return r
+		}, *t)
+	}
 }
 
 // Announce tells the others that a process is there, for half a minute.

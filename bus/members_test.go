@@ -3,11 +3,13 @@ package bus
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/crazyhouse-rl/selfplay/internal/golden"
 )
@@ -96,6 +98,25 @@ func TestMemberGolden(t *testing.T) {
 	}
 	if string(golden.Read(t, present)) != string(text) {
 		t.Errorf("%s differs from what is written now: %s", present, text)
+	}
+}
+
+// TestMemberTexts: what others say of themselves moves no cursor of who reads it.
+func TestMemberTexts(t *testing.T) {
+	const bad = "a\n! forged\x1b[2J\x07"
+	m := member("actor", "a1")
+	m.State, m.Host, m.Build, m.FailedWhy = bad, bad, bad, bad
+	m.Excluded, m.Unverifiable, m.Stalled = []Excluded{{bad, bad}}, []Unverifiable{{Actor: bad, Why: bad}}, []Stall{{Stage: bad, Why: bad}}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := parseMember(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := fmt.Sprintf("%+v", got); strings.ContainsFunc(found, unicode.IsControl) || strings.Count(found, "a ! forged\ufffd[2J\ufffd") != 10 {
+		t.Errorf("found %q", found)
 	}
 }
 

@@ -257,6 +257,9 @@ func (v *Overview) Write(w io.Writer) error {
 		fmt.Fprintf(w, "  %s  actor %s: %s\n", f.Time.Local().Format(time.DateTime), cmp.Or(f.Actor, "unknown"), f.Reason)
 	}
 	for _, m := range v.Members {
+		if m.Role != "replay" && m.Role != "loop" {
+			continue // who has no replay buffer puts nobody in quarantine
+		}
 		for _, x := range m.Excluded {
 			fmt.Fprintf(w, "in quarantine: actor %s: %s\n", x.Actor, cmp.Or(x.Why, "nobody said why"))
 		}
