@@ -56,7 +56,7 @@ func newPlayCommand() *cobra.Command {
 		Long: `Play against the program's own net, or any player as match takes it: a net file, a
 directory, material, mcts:FILE, uci:COMMAND or xboard:COMMAND, with settings after
 commas. --elo limits a player of this program to a rating on the scale of selfplay
-ladder, where material with 400 nodes a move is 0.
+ladder, where material with 400 nodes a move was 0 when the scale was measured.
 
 At your turn type
 
