@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 const (
@@ -109,14 +109,13 @@ func parseMember(data []byte) (Member, error) {
 	if m.Schema < 1 {
 		return m, fmt.Errorf("%w: member: found schema %d, expected 1 or more", ErrRecord, m.Schema)
 	}
-	m.sanitise()
+	m.quote()
 	_, err := m.key()
 	return m, err
 }
 
-// sanitise takes out of the record's texts what moves a cursor: whoever may play in the
-// run has written them, and they are shown on terminals.
-func (m *Member) sanitise() {
+// quote quotes texts that a terminal would obey: an actor may have written them.
+func (m *Member) quote() {
 	texts := []*string{&m.Host, &m.Build, &m.State, &m.Net, &m.FailedNet, &m.FailedWhy}
 	for i := range m.Excluded {
 		texts = append(texts, &m.Excluded[i].Actor, &m.Excluded[i].Why)
@@ -128,15 +127,7 @@ func (m *Member) sanitise() {
 		texts = append(texts, &m.Stalled[i].Stage, &m.Stalled[i].Why)
 	}
 	for _, t := range texts {
-		*t = strings.Map(func(r rune) rune {
-			switch {
-			case unicode.IsSpace(r):
-				return ' '
-			case !unicode.IsPrint(r):
-				return unicode.ReplacementChar
-			}
-			return r
-		}, *t)
+		*t = words.Printable(*t)
 	}
 }
 

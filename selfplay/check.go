@@ -50,7 +50,7 @@ func checkActor(wrong *check.List, cfg configs.Config) {
 		wrong.That(a.Search == configs.AlphaBeta, "actor.quick_nodes", a.QuickNodes, "0 with actor.search mcts: quick searches are actor.tree.full_share and .fast_nodes there")
 		wrong.That(a.QuickNodes < a.Nodes, "actor.quick_nodes", a.QuickNodes, "fewer than actor.nodes")
 	}
-	check.Within(wrong, "actor.hash_mb", a.HashMB, 1, 65536)
+	check.Within(wrong, "actor.hash_mb", a.HashMB, 1, maxHashMB)
 	wrong.That(a.OpeningMin >= 0 && a.OpeningMin <= a.OpeningMax, "actor.opening_min", a.OpeningMin, "0 to actor.opening_max")
 	wrong.That(a.OpeningMax <= 64, "actor.opening_max", a.OpeningMax, "at most 64")
 	wrong.That(a.MaxPlies > a.OpeningMax && a.MaxPlies <= 4096, "actor.max_plies", a.MaxPlies, "more than actor.opening_max, at most 4096")

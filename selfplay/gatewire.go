@@ -38,10 +38,11 @@ type gateNextRequest struct {
 	Playing []gatePairID `json:"playing,omitempty"`
 }
 
-// What a referee may ask for: anybody can answer in its place.
+// What a referee may ask for: anybody can answer in its place. A loop's tables have the
+// same bound.
 const (
 	maxAskAgainMS = 60_000
-	maxGateHashMB = 1 << 16
+	maxHashMB     = 65536
 )
 
 // gateNextReply hands out pairs of one match.
@@ -152,7 +153,7 @@ func (m *gateMatch) check() error {
 	switch {
 	case m.Candidate == "" || m.Incumbent == "":
 		return fmt.Errorf("candidate %q and incumbent %q, expected two nets", m.Candidate, m.Incumbent)
-	case m.Nodes == 0 || m.HashMB < 0 || m.HashMB > maxGateHashMB:
+	case m.Nodes == 0 || m.HashMB < 0 || m.HashMB > maxHashMB:
 		return fmt.Errorf("%d nodes and %d MiB, expected limits", m.Nodes, m.HashMB)
 	}
 	return checkKey(m.Key)

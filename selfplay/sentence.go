@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // sentences are what a person reads for an event: the name of the event, then words
@@ -112,8 +113,5 @@ func attrText(v slog.Value) string {
 	if contentHash.MatchString(text) {
 		return short(text)
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(text)
-	}
-	return text
+	return words.Printable(text)
 }

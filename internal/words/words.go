@@ -1,5 +1,5 @@
 // Package words finds the known word nearest to a misspelt one, says how settings
-// differ, counts, signs numbers, and quotes words for a shell.
+// differ, counts, signs numbers, and quotes words for a shell and text for a terminal.
 package words
 
 import (
@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -78,6 +79,15 @@ func Count[N int | uint64](n N, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Printable returns text, in Go's quotes if it has characters that do not print: a
+// terminal may obey them. It is for text that others have written.
+func Printable(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 // Shell joins words so that a shell takes them apart again.

@@ -5,6 +5,16 @@ import (
 	"testing"
 )
 
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "Ω says: \"no\"": "Ω says: \"no\"", "a\nb": `"a\nb"`, "\x1b[2J": `"\x1b[2J"`, "\u202e": `"\u202e"`,
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("%q: found %s, expected %s", text, got, want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	options := []string{"Hash", "MultiPV", "Skill Level", "Threads"}
 	for name, want := range map[string]string{

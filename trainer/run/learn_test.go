@@ -500,6 +500,9 @@ func TestCheckRefuses(t *testing.T) {
 		{"optimiser: found best", func(l *configs.Learn) { l.Optimiser = "best" }},
 		{"loss: found l3", func(l *configs.Learn) { l.Loss = "l3" }},
 		{`"shogi"`, func(l *configs.Learn) { l.Variant = "shogi" }},
+		{"epochs: found +Inf", func(l *configs.Learn) { l.Epochs = math.Inf(1) }},
+		{"epochs: found 1e+18", func(l *configs.Learn) { l.Epochs = 1e18 }},
+		{"memory_mb: found 17592186044417", func(l *configs.Learn) { l.MemoryMB = 17592186044417 }},
 		{"held_out: found 0", func(l *configs.Learn) { l.NewbobDecay, l.HeldOut = 0.5, 0 }},
 	} {
 		cfg := settings(t, data)

@@ -263,4 +263,11 @@ func TestRescore(t *testing.T) {
 	if _, stderr, code := selfplayCommand(t, "", "rescore", bad, filepath.Join(dir, "bad.chain"), "--nodes", "50", "--player", "material"); code != 1 || !strings.Contains(stderr, "record 1 at byte 72") || !strings.Contains(stderr, "--skip-bad") {
 		t.Errorf("a bad record: exit code %d: %s", code, stderr)
 	}
+	late := filepath.Join(dir, "late.plain")
+	if err := os.WriteFile(late, []byte("fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\nmove e2e4\nscore 5\nply 20000\nresult 0\ne\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := selfplayCommand(t, "", "rescore", "--variant", "chess", late, filepath.Join(dir, "late.binpack"), "--nodes", "50", "--player", "material"); code != 1 || !strings.Contains(stderr, "choose another format") || strings.Contains(stderr, "--skip-bad") {
+		t.Errorf("a ply that no .binpack takes: exit code %d: %s", code, stderr)
+	}
 }

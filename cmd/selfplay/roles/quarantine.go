@@ -13,6 +13,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/cmd/selfplay/internal/cli"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/selfplay"
 )
 
@@ -143,15 +144,7 @@ func printAudit(w io.Writer, entries []bus.AuditEntry, asJSON bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "time\tby\taction\twhat\twhy")
 	for _, e := range entries {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", e.Time.UTC().Format(time.DateTime+"Z"), printable(e.By), printable(e.Action), printable(e.What), printable(e.Why))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", e.Time.UTC().Format(time.DateTime+"Z"), words.Printable(e.By), words.Printable(e.Action), words.Printable(e.What), words.Printable(e.Why))
 	}
 	return t.Flush()
-}
-
-// printable quotes a text with characters that a terminal obeys: others may have written it.
-func printable(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }) {
-		return fmt.Sprintf("%q", s)
-	}
-	return s
 }

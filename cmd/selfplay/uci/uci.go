@@ -39,8 +39,8 @@ that. The first search after ucinewgame or setoption says which net the engine p
 UCI_LimitStrength with UCI_Elo, or Skill Level below 20, bounds the nodes of a search
 and draws its move among the best ones. UCI_Elo is on the scale of selfplay ladder,
 where material with 400 nodes a move was 0 when the scale was measured;
-docs/experiments/strength-limit.md has what levels measured. Equal values of Skill Seed give equal draws; 0 draws anew for each game.
-Debug Log File gets every line of both directions with its time.
+docs/experiments/strength-limit.md has what was measured. Equal values of Skill Seed
+give equal draws; 0 draws anew for each game. Debug Log File gets every line of both directions with its time.
 
 With --search mcts it plays by tree search, EvalFile is a plane net in an ONNX
 file, and Batch Size, CPuct, CPuct Base, FPU Reduction, Policy Temperature, Mate
