@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -114,7 +115,8 @@ func parseMember(data []byte) (Member, error) {
 	return m, err
 }
 
-// quote quotes texts that a terminal would obey: an actor may have written them.
+// quote makes each text a single line, and quotes what a terminal would obey: an actor
+// may have written it.
 func (m *Member) quote() {
 	texts := []*string{&m.Host, &m.Build, &m.State, &m.Net, &m.FailedNet, &m.FailedWhy}
 	for i := range m.Excluded {
@@ -127,7 +129,7 @@ func (m *Member) quote() {
 		texts = append(texts, &m.Stalled[i].Stage, &m.Stalled[i].Why)
 	}
 	for _, t := range texts {
-		*t = words.Printable(*t)
+		*t = words.Printable(strings.Join(strings.Fields(*t), " "))
 	}
 }
 

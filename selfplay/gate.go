@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -96,7 +95,7 @@ func (j *referee) takeBack(ctx context.Context, set setPointer) error {
 		return err
 	}
 	back := nets.Record{Schema: nets.RecordSchema, Action: nets.Withdraw, By: "referee@" + hostname(), From: current.Net,
-		Why: fmt.Sprintf("%d of %d actors cannot load generation %d: %.200s", failing, actors, current.Generation, strings.Join(strings.Fields(why), " "))}
+		Why: fmt.Sprintf("%d of %d actors cannot load generation %d: %.200s", failing, actors, current.Generation, why)}
 	for _, p := range slices.Backward(history) {
 		earlier, err := nets.ParseRecord(p.Value)
 		older := earlier.Generation < current.Generation || j.run.identity.bare() // bare ids have no generation
