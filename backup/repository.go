@@ -102,7 +102,7 @@ type Repository struct {
 // OpenToWrite opens or creates the repository in dir for this process alone. The error
 // wraps dirlock.ErrHeld if another one writes there.
 func OpenToWrite(dir string) (*Repository, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
 	lock, err := dirlock.Acquire(dir)
@@ -119,7 +119,7 @@ func OpenToWrite(dir string) (*Repository, error) {
 // prepare makes the folders and removes what a killed process left half written.
 func (r *Repository) prepare() error {
 	for _, name := range []string{snapshotsDir, partsDir} {
-		if err := os.MkdirAll(filepath.Join(r.dir, name), 0o700); err != nil {
+		if err := durable.MkdirAll(filepath.Join(r.dir, name), 0o700); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func (r *Repository) putPart(data []byte) (id string, fresh bool, err error) {
 	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, data) {
 		return id, false, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := durable.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return id, false, err
 	}
 	if err := durable.WritePrivate(path, data); err != nil {

@@ -143,7 +143,7 @@ func takePartial(dir string) (*dirlock.Lock, error) {
 
 // files writes the files of the directory.
 func (r *Repository) files(ctx context.Context, s *Snapshot, dir string, o RestoreOptions, done *Restored) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := durable.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	folders := map[string]bool{}
@@ -155,7 +155,7 @@ func (r *Repository) files(ctx context.Context, s *Snapshot, dir string, o Resto
 			continue
 		}
 		to := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		if err := durable.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
 		if err := r.writeTo(to, f, slices.Contains(s.Keys, f.Path)); err != nil {

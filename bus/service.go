@@ -16,6 +16,7 @@ const (
 	sumHeader    = "Selfplay-Sum"   // of requests and answers: CRC-32C of the data, in hex; earlier builds send none
 	serveAtOnce  = 16               // requests of one service answered at a time
 	servePending = 4096             // requests of one service that may wait
+	serveBytes   = 64 * MaxPayload  // and their size together
 )
 
 func (b *Bus) askSubject(name string) string { return b.id + ".ask." + name }
@@ -30,8 +31,10 @@ func (b *Bus) Serve(name string, answer func(request []byte) ([]byte, error)) (s
 	if err := checkKey("service", name); err != nil {
 		return nil, err
 	}
-	requests := make(chan *nats.Msg, servePending)
-	sub, err := b.conn.nc.ChanSubscribe(b.askSubject(name), requests)
+	sub, err := b.conn.nc.SubscribeSync(b.askSubject(name))
+	if err == nil {
+		err = sub.SetPendingLimits(servePending, serveBytes)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("serve %q: %w", name, mapUnavailable(err))
 	}
@@ -42,11 +45,12 @@ func (b *Bus) Serve(name string, answer func(request []byte) ([]byte, error)) (s
 		open := b.conn.start(ctx, func(ctx context.Context) {
 			defer working.Done()
 			for {
-				select {
-				case <-ctx.Done():
-					return
-				case m := <-requests:
+				m, err := sub.NextMsgWithContext(ctx)
+				switch {
+				case err == nil:
 					b.answer(name, m, answer)
+				case !errors.Is(err, nats.ErrSlowConsumer): // else it says that requests were dropped
+					return
 				}
 			}
 		})

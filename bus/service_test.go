@@ -161,3 +161,45 @@ func TestDamagedQuestions(t *testing.T) {
 		t.Errorf("a damaged answer: found %q, %v, expected ErrUnavailable", got, err)
 	}
 }
+
+// Requests that wait are bounded by their size too, and the service answers later ones.
+func TestServiceBoundsWhatWaits(t *testing.T) {
+	ctx := testContext(t)
+	c := openConn(t, Options{})
+	b := joinRun(t, c, "one", JoinOptions{})
+	wake := make(chan struct{})
+	stop, err := b.Serve("echo", func(request []byte) ([]byte, error) { <-wake; return request, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	large, replies := make([]byte, MaxPayload), c.nc.NewInbox()
+	answers, err := c.nc.SubscribeSync(replies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const room = serveAtOnce + serveBytes/MaxPayload
+	for range room + 50 {
+		if err := c.nc.PublishRequest(b.askSubject("echo"), replies, large); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(wake)
+	for range serveAtOnce + 1 { // so that one that waited was answered, and there is room
+		if _, err := answers.NextMsgWithContext(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := b.Ask(ctx, "echo", []byte("later")); err != nil || string(got) != "later" {
+		t.Errorf("a later request: %q, error %v", got, err)
+	}
+	if n, _, err := answers.Pending(); err != nil || n > room-serveAtOnce-1 {
+		t.Errorf("found %d more answers, error %v, expected at most %d: the others were not kept", n, err, room-serveAtOnce-1)
+	}
+	if err := answers.Unsubscribe(); err != nil { // closing waits for who reads what it has
+		t.Error(err)
+	}
+}

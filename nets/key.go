@@ -65,7 +65,7 @@ func writeKey(path string, key ed25519.PrivateKey) error {
 		return err
 	}
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(dir, durable.TempPattern) // mode 0600

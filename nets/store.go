@@ -52,7 +52,7 @@ type stamp struct {
 // Open opens the store at dir, creating the directory if need be, and removes
 // what crashed writers left there long ago.
 func Open(dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := durable.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open net store: %w", err)
 	}
 	temps, err := durable.Glob(dir, durable.TempPattern)

@@ -91,6 +91,7 @@ func (in *ingester) store(games [][]byte, senders []string) (report replay.Repor
 	if err != nil {
 		return report, nil, err
 	}
+	defer in.told.begin(signed)()
 	free := in.free(signed, refused)
 	within, over := games, in.limits.check(signed, free)
 	place := make([]int, 0, len(games)) // of the games within the limits among all

@@ -135,10 +135,16 @@ func (e unfitError) Unwrap() error { return e.error }
 // unfit makes what was found wrong with a net an unfitError, unless the system says that it
 // is the disk.
 func unfit(err error) error {
-	if _, disk := errors.AsType[syscall.Errno](err); err == nil || disk {
+	if err == nil || ofSystem(err) {
 		return err
 	}
 	return unfitError{err}
+}
+
+// ofSystem reports whether an error is what the system says, of a disk for one.
+func ofSystem(err error) bool {
+	_, is := errors.AsType[syscall.Errno](err)
+	return is
 }
 
 // unfitThere is unfit of the errors of a fetch that everyone gets: the servers do not have the

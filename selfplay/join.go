@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 )
 
@@ -106,7 +106,7 @@ func (r *Run) takeIdentity(record bus.RunRecord) error {
 		return nil
 	}
 	r.identity = identity{Schema: identitySchema, Name: record.Name, ID: record.ID, PublicKey: record.PublicKey, Instance: randomID(instanceLength), Build: r.opt.Build, Protocol: record.Protocol}
-	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+	if err := durable.MkdirAll(r.dir, 0o755); err != nil {
 		return err
 	}
 	return r.identity.write(r.dir)

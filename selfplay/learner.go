@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"time"
 
@@ -48,6 +47,7 @@ type learner struct {
 	offered    *netList // the nets that it has signed
 	curves     *curves  // for TensorBoard, while it learns
 	unpruned   string   // why old nets were last not removed
+	unkept     string   // why the disk last took no checkpoint or net
 }
 
 // learnerState is stored in the checkpoint with the trainer's own.
@@ -335,7 +335,7 @@ func (l *learner) step(ctx context.Context) error {
 		return l.offer(ctx)
 	}
 	if l.trainer.Steps()%uint64(t.Checkpoint) == 0 {
-		return l.checkpoint()
+		return l.keep(ctx, l.checkpoint)
 	}
 	return nil
 }
@@ -364,115 +364,6 @@ func (l *learner) renew() error {
 	l.fitScores()
 	l.run.event("training begins with a fresh net", "step", l.trainer.Steps(), "positions", stored, "samples_in_advance", uint64(advance), "architecture", l.training.Architecture())
 	return nil
-}
-
-func (l *learner) checkpoint() error {
-	state, err := json.Marshal(l.state)
-	if err != nil {
-		return err
-	}
-	err = l.trainer.Checkpoint(l.run.path(trainDir), state)
-	if err == nil {
-		l.run.status.update(func(s *Status) { s.Figures.Checkpoint = time.Now() })
-	}
-	return err
-}
-
-// offer exports a net, stores it signed, and points the candidate at it. The
-// checkpoint comes before the pointer: a trainer killed in between offers its
-// next net, not the same generation twice.
-func (l *learner) offer(ctx context.Context) error {
-	l.run.status.set(roleTrainer, "exporting generation %d", l.state.Generation+1)
-	path := l.run.path(exportFile)
-	facts, err := l.trainer.Export(path)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(path)
-	m, err := l.store(path, facts)
-	if err != nil {
-		return err
-	}
-	l.state.Generation, l.state.Parent = m.Generation, m.ID
-	if err := l.checkpoint(); err != nil {
-		return err
-	}
-	for err := l.publish(ctx, m); err != nil; err = l.publish(ctx, m) {
-		if errors.Is(err, bus.ErrFenced) {
-			return err
-		}
-		l.run.status.set(roleTrainer, "waiting for the bus: %v", err)
-		if !pause.For(ctx, l.run.wait(publishRetry)) {
-			return nil
-		}
-	}
-	l.run.status.update(func(s *Status) { s.Candidate, s.Figures.Offered = m.Generation, time.Now() })
-	scores := run.ScoresOf(l.model)
-	l.run.event("net offered", "generation", m.Generation, "net", m.ID, "step", m.Step, "games", m.Games,
-		"held_out_loss", m.HeldOutLoss, "score_loss", facts.HeldOut.Score, "result_loss", facts.HeldOut.Result,
-		"sign_accuracy", facts.HeldOut.SignAccuracy, "lambda", facts.Lambda, "score_scale", scores.Scale, "score_offset", scores.Offset,
-		"export_mean_raw", facts.Export.MeanRaw, "export_max_raw", facts.Export.MaxRaw,
-		"elapsed_s", int(l.run.Status().Elapsed.Seconds()))
-	l.prune(ctx)
-	return nil
-}
-
-// prune removes old nets and reports a failure when it is another than the last one.
-func (l *learner) prune(ctx context.Context) {
-	err := l.run.pruneNets(ctx)
-	if err == nil || ctx.Err() != nil {
-		return
-	}
-	if text := err.Error(); text != l.unpruned {
-		l.unpruned = text
-		l.run.event("old nets not removed", "error", text)
-	}
-}
-
-// publish puts the net on the bus and moves the candidate pointer to it. It may
-// be called again after an error.
-func (l *learner) publish(ctx context.Context, m nets.Manifest) error {
-	if err := l.run.putNet(ctx, m.ID); err != nil {
-		return err
-	}
-	p, err := l.run.bus.Pointer(ctx, l.run.candidateKey())
-	if err != nil && !errors.Is(err, bus.ErrNoPointer) {
-		return err
-	}
-	record := nets.Record{Schema: nets.RecordSchema, Net: m.ID, Generation: m.Generation, Action: nets.Publish, By: "trainer@" + hostname(), From: m.Parent}
-	_, err = l.set(ctx, l.run.candidateKey(), l.run.pointerText(record), p.Revision)
-	return err
-}
-
-// store puts the exported net and its manifest into the local store.
-func (l *learner) store(path string, facts trainer.Facts) (nets.Manifest, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nets.Manifest{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nets.Manifest{}, err
-	}
-	id, _, err := l.run.store.Put(f, l.run.cfg.Net.Kind)
-	if err != nil {
-		return nets.Manifest{}, err
-	}
-	m := nets.Manifest{
-		Schema: nets.ManifestSchema, ID: id, Size: info.Size(), Variant: l.run.cfg.Variant,
-		Run: l.run.manifestRun(), Parent: l.state.Parent, Generation: l.state.Generation + 1,
-		Step: facts.Step, Samples: facts.Samples, Games: l.buffer.Stats().Games,
-		HeldOutLoss: facts.HeldOut.Mean, Seed: l.run.cfg.Seed, Build: l.run.opt.Build,
-	}
-	l.training.Describe(&m, l.model)
-	if err := m.Sign(l.run.key); err != nil {
-		return m, err
-	}
-	if err := l.offered.add(m.ID); err != nil {
-		return m, err
-	}
-	return m, l.run.store.PutManifest(m)
 }
 
 // show copies a step's report to the status.

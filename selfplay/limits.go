@@ -146,11 +146,30 @@ type refusals struct {
 	games map[string]refusal
 	ring  []string // their ids, oldest from next on once it is full
 	next  int
+
+	// coming are games that are being stored: of one that the buffer has just refused
+	// the reason is not here yet.
+	coming map[string]bool
 }
 
 type refusal struct {
 	why     string
 	dropped bool // the buffer does not know it
+}
+
+// begin says that games are being stored, whose refusals are added before end is called.
+func (r *refusals) begin(games []signature) (end func()) {
+	coming := make(map[string]bool, len(games))
+	for _, g := range games {
+		coming[g.id] = true
+	}
+	set := func(games map[string]bool) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.coming = games
+	}
+	set(coming)
+	return func() { set(nil) }
 }
 
 func (r *refusals) add(id, why string, dropped bool) {
@@ -183,6 +202,9 @@ func (in *ingester) known(ids []string) ([]replay.State, map[string]string) {
 	defer in.told.mu.Unlock()
 	for i, id := range ids {
 		r, told := in.told.games[id]
+		if !told && states[i] == replay.Refused && in.told.coming[id] {
+			states[i] = replay.Unknown // to who asks again it is said why
+		}
 		if !told || states[i] == replay.Stored {
 			continue
 		}

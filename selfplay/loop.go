@@ -16,6 +16,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/internal/pause"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/replay"
+	"github.com/crazyhouse-rl/selfplay/trainer"
 )
 
 const (
@@ -58,9 +59,13 @@ func (r *Run) Loop(ctx context.Context, limits Limits) (err error) {
 	in.show()
 	r.showCurve()
 	s := r.Status()
-	r.event("stopped", "games", s.Games, "positions", s.Positions, "steps", s.Step, "generation", s.Generation, "net", s.Net)
+	r.event("stopped", "games", s.Games, "positions", s.Positions, "steps", r.steps(&s), "generation", s.Generation, "net", s.Net)
 	return err
 }
+
+// steps are those trained by the end; a trainer that did not come to resume its checkpoint
+// has not counted any.
+func (r *Run) steps(s *Status) uint64 { return max(s.Step, trainer.NewestStep(r.path(trainDir))) }
 
 // role works until ctx ends or it fails.
 type role func(ctx context.Context) error

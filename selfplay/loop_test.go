@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,17 @@ func TestLoopPublishesNetsAndResumes(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Errorf("%s is not drawn at the end: %v", name, err)
 		}
+	}
+	// One that ends before its trainer resumes says how many steps there are all the same.
+	loopOnce(t, dir, cfg, Limits{For: time.Nanosecond})
+	var steps []float64
+	for _, e := range events(t, dir) {
+		if e["msg"] == "stopped" {
+			steps = append(steps, e["steps"].(float64))
+		}
+	}
+	if steps[0] == 0 || !slices.IsSorted(steps) {
+		t.Errorf("steps of loops that ended: %v, expected no fewer each time", steps)
 	}
 }
 

@@ -31,7 +31,7 @@ type Overview struct {
 	OfferedAt time.Time         `json:"offered_at,omitzero"` // when the server got Offered
 	Refused   []Refusal         `json:"refused"`             // the newest of the quarantined games, newest first
 	Local     bool              `json:"local,omitempty"`     // it is what a directory tells; nothing is known of the stream
-	Gone      []string          `json:"gone,omitempty"`      // sentences about processes that ended without a word, of a directory
+	Gone      []string          `json:"gone,omitempty"`      // sentences about processes that ended without a word or left games, of a directory
 	// Findings are sentences about what stands still, and why; none if all is well.
 	Findings []string `json:"findings"`
 }

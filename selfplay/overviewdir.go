@@ -15,7 +15,9 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/bus"
 	"github.com/crazyhouse-rl/selfplay/configs"
+	"github.com/crazyhouse-rl/selfplay/internal/dirlock"
 	"github.com/crazyhouse-rl/selfplay/internal/durable"
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/nets"
 )
 
@@ -42,14 +44,29 @@ func LocalOverview(dir string, cfg configs.Config, now time.Time) (v Overview, e
 		if err != nil {
 			return v, err
 		}
-		if now.Sub(m.Seen).Abs() > memberGone { // the clock may have been set back since
-			v.Gone = append(v.Gone, fmt.Sprintf("%s (process %d) was seen last at %s: it was killed, or its machine stands still", m.Role, m.PID, m.Seen.Local().Format(time.DateTime)))
+		why, err := silent(dir, &m, now)
+		if err != nil {
+			return v, err
+		}
+		if why != "" {
+			v.Gone = append(v.Gone, fmt.Sprintf("%s (process %d) was seen last at %s: %s", m.Role, m.PID, m.Seen.Local().Format(time.DateTime), why))
 			continue
 		}
 		v.Members = append(v.Members, m)
 		if m.Seen.After(v.Time) {
 			v.Time = m.Seen
 		}
+	}
+	left := 0
+	err = eachSpooled(s.run.path(spoolDir), func(string, fs.DirEntry) error {
+		left++
+		return nil
+	})
+	if err != nil {
+		return v, err
+	}
+	if left > 0 && len(v.Members) == 0 {
+		v.Gone = append(v.Gone, fmt.Sprintf("%s in the spool for a process that stores them", words.Count(left, "game waits", "games wait")))
 	}
 	kept, err := s.run.readPointers()
 	if err != nil {
@@ -68,6 +85,27 @@ func LocalOverview(dir string, cfg configs.Config, now time.Time) (v Overview, e
 	}
 	v.Findings = slices.Concat(v.Gone, v.findings())
 	return v, nil
+}
+
+// silent says why a process that wrote its status into dir is taken for gone; "": it is there.
+func silent(dir string, m *bus.Member, now time.Time) (why string, err error) {
+	late := now.Sub(m.Seen).Abs() > memberGone // the clock may have been set back since
+	if m.Host != hostname() {                  // and the lock is of that machine
+		if late {
+			why = "it was killed, or its machine stands still"
+		}
+		return why, nil
+	}
+	held, err := dirlock.Held(dir)
+	switch {
+	case err != nil:
+		return "", err
+	case !held:
+		why = "it was killed"
+	case late:
+		why = "it has the directory, and cannot write into it or stands still"
+	}
+	return why, nil
 }
 
 // firstStart returns when the run of an events file was started first; zero: it does not

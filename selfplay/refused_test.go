@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/bus"
+	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/replay"
 )
@@ -174,5 +175,60 @@ func TestGamesOfFormerNameKeepIt(t *testing.T) {
 	want := map[string]string{"run-former-0-0-000000": "former", "run-present-0-0-000000": "present", "other-former-0-0-000000": "present"}
 	if !maps.Equal(senders, want) {
 		t.Errorf("found %v in %s, expected %v", senders, p.spool.dir, want)
+	}
+}
+
+// An actor that asks while games are being stored hears of none that it was refused without
+// hearing why, unless the process that refused it has ended.
+func TestRefusedGamesComeWithTheReason(t *testing.T) {
+	t.Parallel()
+	f := newRefusing(t)
+	var ids []string
+	var wrong [][]byte
+	for i := range 40 {
+		v := chess.Chess // of another variant than the run
+		g := &game.Game{ID: game.ID{Run: f.run.id(), Actor: "bad", Counter: uint64(i)}.String(), Variant: v, Start: v.Start(), Outcome: chess.Draw, Reason: game.PlyLimit}
+		data, err := game.Encode(nil, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, wrong = append(ids, g.ID), append(wrong, game.Seal(data, f.key.key()))
+	}
+	done, asked := make(chan struct{}), make(chan string, 1)
+	go func() {
+		for {
+			states, why := f.known(ids)
+			for i, id := range ids {
+				if states[i] == replay.Refused && why[id] == "" {
+					asked <- id
+					return
+				}
+			}
+			select {
+			case <-done:
+				asked <- ""
+				return
+			default:
+			}
+		}
+	}()
+	for i, data := range wrong {
+		if _, err := f.run.bus.PublishGames(t.Context(), "bad", fmt.Sprint("w", i), [][]byte{data}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.once(t.Context(), patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(done)
+	if id := <-asked; id != "" {
+		t.Errorf("game %s was refused without a reason", id)
+	}
+	if states, why := f.known(ids[:1]); states[0] != replay.Refused || why[ids[0]] == "" {
+		t.Errorf("found %v, %q, expected that it is refused, and why", states, why)
+	}
+	f.told = refusals{} // as after a restart
+	if states, why := f.known(ids[:1]); states[0] != replay.Refused || why[ids[0]] != "" {
+		t.Errorf("after a restart: found %v, %q, expected that it is refused", states, why)
 	}
 }

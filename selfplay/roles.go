@@ -56,7 +56,7 @@ func (r *Run) Trainer(ctx context.Context, limits Limits) error {
 	group.Go(func() error { return r.awaitLimits(ctx, stopped, limits, ofCurrent) })
 	err = group.Wait()
 	s := r.Status()
-	r.event("stopped", "role", r.opt.Role, "steps", s.Step, "generation", s.Candidate)
+	r.event("stopped", "role", r.opt.Role, "steps", r.steps(&s), "generation", s.Candidate)
 	return err
 }
 

@@ -255,25 +255,17 @@ func (s *ServerReader) Games(ctx context.Context, visit func(bus.PendingMessage)
 // spooled visits the games of the spool, signed as the actor would sign them.
 func (s *ServerReader) spooled(visit func(bus.PendingMessage) error) error {
 	dir := s.run.path(spoolDir)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
-	}
-	if err != nil {
-		return err
 	}
 	key, name, err := s.actorKey()
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), spoolExt)
-		if !ok || !gameID.MatchString(id) || !e.Type().IsRegular() {
-			continue
-		}
+	return eachSpooled(dir, func(id string, e fs.DirEntry) error {
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if errors.Is(err, fs.ErrNotExist) { // it is on replay's disk by now
-			continue
+			return nil
 		}
 		if err != nil {
 			return err
@@ -283,11 +275,8 @@ func (s *ServerReader) spooled(visit func(bus.PendingMessage) error) error {
 		}
 		// A game of a name that the actor had before is taken from that name alone.
 		sender := cmp.Or(replay.ActorOf(id, s.run.id()), name)
-		if err := visit(bus.PendingMessage{Actor: sender, ID: id, Data: data}); err != nil {
-			return err
-		}
-	}
-	return nil
+		return visit(bus.PendingMessage{Actor: sender, ID: id, Data: data})
+	})
 }
 
 // actorKey returns the name of the directory's actor, and the key that signs its games, if

@@ -79,17 +79,33 @@ func (s *spool) load() error {
 	if err := durable.RemoveTemps(s.dir); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(s.dir)
+	return eachSpooled(s.dir, func(id string, e fs.DirEntry) error {
+		g := &spooled{id: id, since: time.Now()}
+		if info, err := e.Info(); err == nil {
+			g.since = info.ModTime()
+		}
+		s.games = append(s.games, g)
+		return nil
+	})
+}
+
+// eachSpooled calls visit with the games of a spool's folder, in the order of their ids,
+// until it returns an error. A folder that is not there has none.
+func eachSpooled(dir string, visit func(id string, e fs.DirEntry) error) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	for _, e := range entries { // in the order of their names
-		if id, ok := strings.CutSuffix(e.Name(), spoolExt); ok && e.Type().IsRegular() && gameID.MatchString(id) {
-			g := &spooled{id: id, since: time.Now()}
-			if info, err := e.Info(); err == nil {
-				g.since = info.ModTime()
-			}
-			s.games = append(s.games, g)
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), spoolExt)
+		if !ok || !e.Type().IsRegular() || !gameID.MatchString(id) {
+			continue
+		}
+		if err := visit(id, e); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -257,7 +273,7 @@ func (s *spool) remove(ids ...string) error {
 // setAside moves a file that can never be published where a person finds it.
 func (s *spool) setAside(id string) error {
 	dir := filepath.Join(s.dir, refusedDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := durable.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
 	// Somebody may have deleted it.

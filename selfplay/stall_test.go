@@ -2,6 +2,7 @@ package selfplay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -320,6 +321,26 @@ func TestLocalOverview(t *testing.T) {
 	}
 	if back, err := LocalOverview(dir, cfg, now.Add(-time.Hour)); err != nil || len(back.Members) != 0 || len(back.Gone) != 1 {
 		t.Errorf("with a clock set back by an hour: error %v, members %v, gone %v", err, back.Members, back.Gone)
+	}
+	if err := r.writeStatus("loop", bus.Member{Schema: 1, Role: "loop", Host: hostname(), State: "playing"}); err != nil {
+		t.Fatal(err)
+	}
+	if here, err := LocalOverview(dir, cfg, now); err != nil || len(here.Members) != 1 || len(here.Gone) != 0 {
+		t.Errorf("a process of this machine: error %v, members %v, gone %v", err, here.Members, here.Gone)
+	}
+	if late, err := LocalOverview(dir, cfg, now.Add(time.Minute)); err != nil || len(late.Gone) != 1 || !strings.Contains(late.Gone[0], "it has the directory, and cannot write") {
+		t.Errorf("one that writes nothing: error %v, gone %q", err, late.Gone)
+	}
+	if err := r.owner.Release(); err != nil { // as the system does for a process that is killed
+		t.Fatal(err)
+	}
+	left := filepath.Join(dir, spoolDir, "run-local-0-0-000000"+spoolExt)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o755), os.WriteFile(left, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	killed, err := LocalOverview(dir, cfg, now)
+	if says, stuck := killed.Progress(&killed); err != nil || !stuck || !strings.Contains(says, "it was killed; 1 game waits in the spool for a process that stores them") || len(killed.Gone) != 2 {
+		t.Errorf("a process that was killed: error %v, found %q, stuck %v, findings %q", err, says, stuck, killed.Gone)
 	}
 	if err := os.WriteFile(filepath.Join(dir, statusFile("loop")), make([]byte, maxStatus+1), 0o644); err != nil {
 		t.Fatal(err)

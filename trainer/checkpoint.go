@@ -54,7 +54,7 @@ func (t *Trainer) Checkpoint(dir string, caller []byte) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := durable.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	path := filepath.Join(dir, CheckpointName(t.state.Step))
@@ -72,6 +72,19 @@ func (t *Trainer) Checkpoint(dir string, caller []byte) error {
 
 // CheckpointName returns the name of the file of the checkpoint after step steps.
 func CheckpointName(step uint64) string { return fmt.Sprintf("step-%012d.checkpoint", step) }
+
+// NewestStep returns the step of the newest checkpoint in dir by its name; 0: there is none.
+func NewestStep(dir string) (step uint64) {
+	paths, err := checkpoints(dir)
+	if err != nil || len(paths) == 0 {
+		return 0
+	}
+	_, err = fmt.Sscanf(filepath.Base(paths[0]), "step-%d.checkpoint", &step)
+	if err != nil {
+		return 0
+	}
+	return step
+}
 
 func (t *Trainer) header(caller []byte) ([]byte, error) {
 	s := t.state

@@ -10,10 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/crazyhouse-rl/selfplay/internal/durable"
 )
 
 // FileName is the name of the lock file inside the locked directory.
@@ -50,7 +53,7 @@ type Lock struct{ file *os.File }
 
 // Acquire creates dir if need be and locks it. It waits a second at most.
 func Acquire(dir string) (*Lock, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := durable.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("lock directory: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, FileName), os.O_RDWR|os.O_CREATE, 0o644)
@@ -69,6 +72,26 @@ func Acquire(dir string) (*Lock, error) {
 		return nil, fmt.Errorf("lock directory %s: %w", dir, err)
 	}
 	return &Lock{file: f}, nil
+}
+
+// Held reports whether a process has dir, this one included. While it looks, Acquire waits.
+func Held(dir string) (bool, error) {
+	f, err := os.Open(filepath.Join(dir, FileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock of directory: %w", err)
+	}
+	defer f.Close()
+	err = lockFile(f)
+	if errors.Is(err, errWouldBlock) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock of directory %s: %w", dir, err)
+	}
+	return false, nil
 }
 
 // Release gives the directory back. A second call is an error of the file.

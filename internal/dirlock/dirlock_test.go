@@ -25,8 +25,16 @@ func TestSecondAcquireNamesTheOwner(t *testing.T) {
 	if held.PID != os.Getpid() || held.Dir != dir {
 		t.Errorf("owner %d of %s, want %d of %s", held.PID, held.Dir, os.Getpid(), dir)
 	}
+	if is, err := Held(dir); err != nil || !is {
+		t.Errorf("while it is held: %v, error %v", is, err)
+	}
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
+	}
+	for _, free := range []string{dir, t.TempDir()} {
+		if is, err := Held(free); err != nil || is {
+			t.Errorf("after release, or before: %v, error %v", is, err)
+		}
 	}
 	l, err = Acquire(dir)
 	if err != nil {

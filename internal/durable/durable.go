@@ -164,6 +164,25 @@ func CreateTemp(dir string) (*os.File, error) {
 	}
 }
 
+// MkdirAll makes the directories of path that are missing, as os.MkdirAll does, and each of
+// them durable in the one that it is in.
+func MkdirAll(path string, perm fs.FileMode) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	path = filepath.Clean(path)
+	parent := filepath.Dir(path)
+	if parent != path {
+		if err := MkdirAll(parent, perm); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(path, perm); err != nil {
+		return err
+	}
+	return SyncDir(parent)
+}
+
 // SyncDir makes the creations, renames and removals in dir durable. Windows
 // offers no such call and needs none.
 func SyncDir(dir string) error {

@@ -131,3 +131,25 @@ func TestWriteThrough(t *testing.T) {
 		t.Fatalf("the device is one no more: %v", err)
 	}
 }
+
+func TestMkdirAll(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for range 2 {
+		for _, path := range []string{"a/b/c", filepath.Join(t.TempDir(), "d", "e") + "/", "."} {
+			if err := MkdirAll(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if info, err := os.Stat(path); err != nil || !info.IsDir() {
+				t.Errorf("%s: error %v", path, err)
+			}
+		}
+	}
+	if err := WriteFile("a/file", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"a/file", "a/file/f"} {
+		if err := MkdirAll(path, 0o700); err == nil {
+			t.Errorf("%s: found no error where a file is in the way", path)
+		}
+	}
+}

@@ -129,7 +129,7 @@ var group = map[string]int{
 	"internal/dirlock":     1,
 	"internal/disk":        0,
 	"internal/engine":      5,
-	"internal/durable":     1,
+	"internal/durable":     0,
 	"internal/leak":        0,
 	"internal/median":      0,
 	"internal/memory":      0,

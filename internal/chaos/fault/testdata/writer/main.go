@@ -51,10 +51,7 @@ func buffer(dir string) (*replay.Buffer, error) {
 
 func write(dir string) error {
 	spool := filepath.Join(dir, "spool")
-	if err := os.MkdirAll(spool, 0o755); err != nil {
-		return err
-	}
-	if err := durable.SyncDir(dir); err != nil {
+	if err := durable.MkdirAll(spool, 0o755); err != nil {
 		return err
 	}
 	b, err := buffer(dir)
