@@ -90,7 +90,7 @@ func (b *Bus) findObjects(ctx context.Context) (o objects, err error) {
 // orMissing returns ErrMissing for an error that says that there is no such object.
 func orMissing(err error) error {
 	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
-		return fmt.Errorf("%w: start a process of the run again, which makes it", ErrMissing)
+		return fmt.Errorf("%w: start the trainer or the replay role of the run, or its loop, which make it", ErrMissing)
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/game"
 	"github.com/crazyhouse-rl/selfplay/internal/engine"
+	"github.com/crazyhouse-rl/selfplay/internal/memory"
 	"github.com/crazyhouse-rl/selfplay/mcts"
 	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 	"github.com/crazyhouse-rl/selfplay/search"
@@ -127,8 +128,17 @@ type Maker struct {
 	ctx    context.Context // of the start of engines
 }
 
-// maxHashMB bounds the table of a search, or its tree: the range of the option hash.
-const maxHashMB = 65536
+// hashRange bounds the table of a search, or its tree: the range of the option hash.
+const hashRange = 65536
+
+// MaxHashMB returns the size of the largest table, or tree, that a search may have on this
+// machine, MiB: a larger one than the memory would end the program.
+func MaxHashMB() int {
+	if total := memory.Total() >> 20; total > 0 {
+		return int(min(total, hashRange))
+	}
+	return hashRange
+}
 
 // Defaults are for players that say nothing themselves.
 type Defaults struct {
@@ -143,8 +153,8 @@ func (s Spec) Load(ctx context.Context, v *chess.Variant, d Defaults) (*Maker, e
 	if s.HasLimits() {
 		m.Limits = s.Limits
 	}
-	if hash := s.resources(d.HashMB).HashMB; !s.Search.Foreign() && (hash < 0 || hash > maxHashMB) {
-		return nil, fmt.Errorf("%w: found a table of %d MiB, expected 0 to %d", ErrUsage, hash, maxHashMB)
+	if hash := s.resources(d.HashMB).HashMB; !s.Search.Foreign() && (hash < 0 || hash > MaxHashMB()) {
+		return nil, fmt.Errorf("%w: found a table of %d MiB, expected 0 to %d on this machine", ErrUsage, hash, MaxHashMB())
 	}
 	if s.Search.Foreign() {
 		m.loadEngine(v)

@@ -169,7 +169,7 @@ func TestLoadRefused(t *testing.T) {
 			t.Errorf("%s: found error %v, expected %q", text, err, want)
 		}
 	}
-	for _, hash := range []int{-1, 1 << 20} {
+	for _, hash := range []int{-1, 1 << 20, MaxHashMB() + 1} {
 		if _, err := parseAll(t, "material")[0].Load(t.Context(), chess.Crazyhouse, Defaults{HashMB: hash}); !errors.Is(err, ErrUsage) {
 			t.Errorf("a table of %d MiB: found error %v, expected %v", hash, err, ErrUsage)
 		}

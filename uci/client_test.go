@@ -117,6 +117,8 @@ func TestClientSearchFailures(t *testing.T) {
 		{"isready#2: flood", engine.ErrTimeout, "no readyok after 50ms, nor 50ms after stop", game.NoAnswer, false, short},
 		{untilStop, engine.ErrTimeout, "no bestmove after 50ms", game.NoAnswer, true, func(cfg *engine.Config) { cfg.SearchTimeout = 50 * time.Millisecond }},
 		{illegal, engine.ErrIllegalMove, `"e2e5" in rnbqkbnr/`, game.IllegalMove, true, nil},
+		{"go: print info string net missing | print bestmove 0000", engine.ErrIllegalMove, `; its last line: "info string net missing"`, game.IllegalMove, true, nil},
+		{"go: print info string thinking of nothing | hang", engine.ErrTimeout, `nor 50ms after stop; its last line: "info string thinking of nothing"`, game.NoAnswer, false, short},
 		{"go: print bestmove (none)", engine.ErrIllegalMove, `"(none)" in rnbqkbnr/`, game.IllegalMove, true, nil},
 		{"go: print bestmove 0000", engine.ErrIllegalMove, `"0000" in rnbqkbnr/`, game.IllegalMove, true, nil},
 		{"go: print bestmove NULL ponder NULL", engine.ErrIllegalMove, `"NULL" in rnbqkbnr/`, game.IllegalMove, true, nil},

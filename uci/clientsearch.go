@@ -70,7 +70,7 @@ func (c *Client) search(ctx context.Context, line *chess.Line, lim search.Limits
 	case errors.Is(err, chess.ErrMoveSyntax) && !isNullMove(t.best[0]):
 		return search.Result{}, c.engine.Fail(fmt.Errorf("%w: engine %s: bestmove: %w", engine.ErrProtocol, c.engine.Name, err))
 	case err != nil:
-		return search.Result{}, &engine.IllegalMoveError{Engine: c.engine.Name, Move: t.best[0], FEN: pos.FEN()}
+		return search.Result{}, &engine.IllegalMoveError{Engine: c.engine.Name, Move: t.best[0], FEN: pos.FEN(), Last: c.engine.Last()}
 	}
 	res.Elapsed = answered.Sub(began)
 	return res, nil

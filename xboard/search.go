@@ -251,7 +251,7 @@ func (t *transcript) result(p *chess.Position) (search.Result, error) {
 	case errors.Is(err, chess.ErrMoveSyntax):
 		return search.Result{}, t.client.engine.Fail(fmt.Errorf("%w: engine %s: move: %w", engine.ErrProtocol, name, err))
 	case err != nil:
-		return search.Result{}, &engine.IllegalMoveError{Engine: name, Move: t.move, FEN: p.FEN()}
+		return search.Result{}, &engine.IllegalMoveError{Engine: name, Move: t.move, FEN: p.FEN(), Last: t.client.engine.Last()}
 	}
 	res := search.Result{Move: m, PV: []chess.Move{m}, Nodes: t.nodes,
 		Score: t.best.score, Depth: t.best.depth, SelDepth: t.best.selDepth}

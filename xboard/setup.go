@@ -40,7 +40,11 @@ func (c *Client) newGame(ctx context.Context) error {
 		return err
 	}
 	if c.refusal != "" {
-		return c.engine.Fail(fmt.Errorf("%w: engine %s: %.200q", engine.ErrProtocol, c.engine.Name, c.refusal))
+		why := engine.ErrProtocol
+		if isOption(c.refusal) {
+			why = engine.ErrOption
+		}
+		return c.engine.Fail(fmt.Errorf("%w: engine %s: %.200q", why, c.engine.Name, c.refusal))
 	}
 	c.begun, c.start, c.moves = true, c.engine.Variant.Start(), nil
 	return nil
@@ -120,21 +124,30 @@ func (c *Client) isPong(line, pong string) (bool, error) {
 	return false, nil
 }
 
-// noteRefusal keeps a line by which the engine refuses a move that was sent, a position
-// or the variant. Other errors do not matter: engines do not know all commands.
+// noteRefusal keeps a line by which the engine refuses a move that was sent, a position,
+// the variant or an option. Other errors do not matter: engines do not know all commands.
 func (c *Client) noteRefusal(line string) {
 	if c.refusal == "" && refuses(line, c.sent) {
 		c.refusal = line
 	}
 }
 
-// refuses reports whether a line refuses one of the moves, a position or the variant.
+// isOption reports whether a line refuses an option. What is in parentheses may be any text.
+func isOption(line string) bool {
+	_, about, ok := strings.Cut(line, "): ")
+	return ok && strings.HasPrefix(line, "Error (") && slices.Contains([]string{"option", "memory", "cores"}, firstWord(about))
+}
+
+// refuses reports whether a line refuses one of the moves, a position, the variant or an
+// option.
 func refuses(line string, moves []string) bool {
 	_, about, ok := strings.Cut(line, ":")
 	fields := strings.Fields(about)
 	switch {
 	case strings.HasPrefix(line, "tellusererror"):
 		return strings.Contains(line, "llegal")
+	case isOption(line):
+		return true
 	case !ok || len(fields) == 0:
 		return false
 	case strings.HasPrefix(line, "Illegal move"):

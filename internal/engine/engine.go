@@ -100,6 +100,17 @@ func (e *Engine) Note(line string) {
 	}
 }
 
+// quoteLast adds the line noted last to an error.
+func (e *Engine) quoteLast(err error) error {
+	if e.last == "" {
+		return err
+	}
+	return fmt.Errorf("%w; its last line: %.200q", err, e.last)
+}
+
+// Last returns the line noted last; "": there is none.
+func (e *Engine) Last() string { return e.last }
+
 // Forget forgets the lines noted: they are not why the engine dies later.
 func (e *Engine) Forget() { e.last = "" }
 
@@ -153,9 +164,7 @@ func (e *Engine) crashed() error {
 		return e.Fail(fmt.Errorf("%w: engine %s wrote a %w", ErrProtocol, e.Name, p.readErr))
 	}
 	err := fmt.Errorf("%w: engine %s: %s", ErrCrashed, e.Name, p.endState())
-	if e.last != "" {
-		err = fmt.Errorf("%w; its last line: %.200q", err, e.last)
-	}
+	err = e.quoteLast(err)
 	if text := e.stderr.String(); text != "" {
 		err = fmt.Errorf("%w; on standard error: %.200q", err, text)
 	}

@@ -33,8 +33,8 @@ var (
 	// ErrVariant: the engine does not play the variant it was started for.
 	ErrVariant = errors.New("engine does not play the variant")
 
-	// ErrOption: the engine does not know an option it was to be given.
-	ErrOption = errors.New("unknown engine option")
+	// ErrOption: the engine does not know an option it was to be given, or refuses its value.
+	ErrOption = errors.New("engine option not taken")
 
 	// ErrClosed: the client was closed by its owner.
 	ErrClosed = errors.New("engine closed")
@@ -62,11 +62,16 @@ type IllegalMoveError struct {
 	Engine string // the engine's name
 	Move   string // what it answered
 	FEN    string // the position it was to play in
+	Last   string // the last line that it said, but for progress and answers; may be empty
 }
 
 // Error implements error.
 func (e *IllegalMoveError) Error() string {
-	return fmt.Sprintf("%v: engine %s played %q in %s", ErrIllegalMove, e.Engine, e.Move, e.FEN)
+	text := fmt.Sprintf("%v: engine %s played %q in %s", ErrIllegalMove, e.Engine, e.Move, e.FEN)
+	if e.Last != "" {
+		text += fmt.Sprintf("; its last line: %.200q", e.Last)
+	}
+	return text
 }
 
 // Unwrap returns [ErrIllegalMove].

@@ -71,7 +71,7 @@ func (e *Engine) AwaitMove(ctx context.Context, w MoveWait) (time.Time, error) {
 			if late == nil {
 				late = fmt.Errorf("%w: engine %s: no %s", ErrTimeout, e.Name, w.Awaited())
 			}
-			return time.Time{}, e.Fail(fmt.Errorf("%w, nor %v after %s", late, e.MoveMargin, w.Stop))
+			return time.Time{}, e.Fail(e.quoteLast(fmt.Errorf("%w, nor %v after %s", late, e.MoveMargin, w.Stop)))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"runtime"
 	"testing"
 	"unsafe"
 )
@@ -21,4 +22,10 @@ func TestHintsChangeNothing(t *testing.T) {
 		}
 	}
 	Prefetch(nil)
+}
+
+func TestTotal(t *testing.T) {
+	if total := Total(); runtime.GOOS == "linux" && (total < 64<<20 || total > 1<<50) {
+		t.Errorf("found %d bytes", total)
+	}
 }

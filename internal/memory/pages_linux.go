@@ -7,6 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Total returns the memory of the machine in bytes; 0: it is not known.
+func Total() uint64 {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return 0
+	}
+	return uint64(info.Totalram) * uint64(info.Unit)
+}
+
 // LargePages asks for large pages for the whole pages among the size bytes at p, of
 // which the processor translates the addresses of 2 MiB at once.
 func LargePages(p unsafe.Pointer, size uintptr) {

@@ -45,8 +45,8 @@ type Options struct {
 	// first is "xboard"; that of package xboard/server, or nil for none.
 	XBoard func(*Engine) (obey func(line string))
 
-	MaxHashMB  int // bound of Hash; that of player.Resources
-	MaxThreads int // bound of Threads; likewise
+	MaxHashMB  int // bound of Hash; 0: player.MaxHashMB
+	MaxThreads int // bound of Threads; 0: that of player.Resources
 }
 
 func (o Options) withDefaults() Options {
@@ -65,9 +65,10 @@ func (o Options) withDefaults() Options {
 	}
 	r := &p.Resources
 	r.HashMB, r.Threads = cmp.Or(r.HashMB, hash), cmp.Or(r.Threads, ab.DefaultThreads)
-	if o.MaxHashMB > 0 {
-		r.HashMB = min(r.HashMB, o.MaxHashMB)
+	if o.MaxHashMB == 0 {
+		o.MaxHashMB = player.MaxHashMB()
 	}
+	r.HashMB = min(r.HashMB, o.MaxHashMB)
 	if o.MaxThreads > 0 {
 		r.Threads = min(r.Threads, o.MaxThreads)
 	}

@@ -194,9 +194,13 @@ func (s *server) limit(word, rest string) error {
 		}
 		t.perMove = d
 	case "time", "otim":
-		d, ok := duration(rest, 10*time.Millisecond)
+		over, negative := strings.CutPrefix(rest, "-") // of a player that is let play on
+		d, ok := duration(over, 10*time.Millisecond)
 		if !ok {
 			return errNumber
+		}
+		if negative {
+			d = 0
 		}
 		if word == "time" {
 			t.own = d

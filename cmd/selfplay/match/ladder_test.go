@@ -198,7 +198,7 @@ func TestLadderGain(t *testing.T) {
 	}
 	config, log := filepath.Join(t.TempDir(), "gain.yaml"), t.TempDir()
 	for script, want := range map[string]string{
-		"": "no gain in Fairy-Stockfish: unknown engine option",
+		"": "no gain in Fairy-Stockfish: engine option not taken",
 		"uci: print option name Use NNUE type check default true | print option name EvalFile type string default x | obey; setoption: echo | obey": "gain in Fairy-Stockfish (nodes 50): ",
 	} {
 		text := string(ladder) + "gain: '" + strings.ReplaceAll(clitest.MockPlayer(script, ""), ",name=mock", "") + ",nodes=50'\n"

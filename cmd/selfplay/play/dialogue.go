@@ -66,7 +66,11 @@ func (t *dialogue) run(ctx context.Context, stdin io.Reader) (err error) {
 	if errors.Is(err, errQuit) {
 		err = nil
 	}
-	if t.save == "" || len(t.plies) == 0 {
+	switch {
+	case t.save == "":
+		return err
+	case len(t.plies) == 0 && t.outcome == chess.Ongoing:
+		fmt.Fprintf(t.out, "No move was played: nothing is written to %s.\n", t.save)
 		return err
 	}
 	return errors.Join(err, t.write(t.save))

@@ -55,6 +55,7 @@ func TestPlayEnds(t *testing.T) {
 	}{
 		{"Ra8\n", "White mates (1-0)", "1-0", []string{"--fen", "6k1/5ppp/8/8/8/8/8/R5K1[] w - - 0 1"}},
 		{"e4\nresign\nnot read\n", "You resign (0-1)", "0-1", []string{"--color", "white"}},
+		{"resign\n", "You resign (0-1)", "0-1", []string{"--color", "white"}},
 		{"e4\n", "", "*", nil}, // the end of the input
 		{"", "Black mates (0-1)", "0-1", []string{"--fen", "6k1/5ppp/8/8/8/8/5PPP/6K1[r] b - - 0 1"}}, // before the person's first turn
 	} {
@@ -82,6 +83,17 @@ func TestPlayEnds(t *testing.T) {
 				t.Errorf("expected %s in\n%s", want, text)
 			}
 		}
+	}
+}
+
+// TestPlaySavesNoMove: a game in which nothing happened is not written, which is said.
+func TestPlaySavesNoMove(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.pgn")
+	if out := playGame(t, "quit\n", "--color", "white", "--save", path); !strings.Contains(out, "nothing is written to "+path) {
+		t.Errorf("found\n%s", out)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a file was written")
 	}
 }
 
