@@ -92,6 +92,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"match", "material", "material", "--games", "3"}, []string{"found 3", "even"}},
 		{[]string{"match", "a", "b", "--opening-max", "2"}, []string{"--opening-max", "--book none"}},
 		{[]string{"match", "a", "b", "--book", "none", "--book-plies", "2"}, []string{"--book-plies", "a --book"}},
+		{[]string{"match", "a", "b", "--book-plies", "2"}, []string{"--book-plies", "a --book of PGN"}},
 		{[]string{"match", "a", "b", "--elo1", "5"}, []string{"--elo1", "--sprt"}},
 		{[]string{"match", "a", "b", "c", "--seeds", "2"}, []string{"--seeds", "gauntlet"}},
 		{[]string{"match", "a", "b", "--eval"}, []string{"--eval", "--pgn"}},

@@ -35,7 +35,8 @@ func (o *Openings) Openings(v *chess.Variant, seed uint64) (match.Openings, erro
 	if err := Needs(o.flags, "--book none", random, "opening-min", "opening-max"); err != nil {
 		return match.Openings{}, err
 	}
-	if err := Needs(o.flags, "a --book of PGN", !random, "book-plies"); err != nil {
+	ofFile := o.book != "" && o.book != "default" && o.book != "none"
+	if err := Needs(o.flags, "a --book of PGN", ofFile, "book-plies"); err != nil {
 		return match.Openings{}, err
 	}
 	if o.min < 0 || o.max < o.min || o.max >= game.MaxGamePlies {
