@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/crazyhouse-rl/selfplay/match/rating"
 	"github.com/crazyhouse-rl/selfplay/player"
 )
 
@@ -105,8 +106,8 @@ func (l *Ladder) validate() error {
 			return wrong(key+".engine", a.Engine, "nothing: the player is this program's own")
 		case math.IsNaN(a.Elo) || math.Abs(a.Elo) > 1e4:
 			return wrong(key+".elo", a.Elo, "a rating within ±10000")
-		case !(a.SD >= 0 && a.SD <= 1e4):
-			return wrong(key+".sd", a.SD, "0 to 10000")
+		case !(a.SD == 0 || a.SD >= rating.MinAnchorSD && a.SD <= rating.MaxAnchorSD):
+			return wrong(key+".sd", a.SD, fmt.Sprintf("0, or %g to %g", rating.MinAnchorSD, rating.MaxAnchorSD))
 		}
 		seen[a.Name] = true
 	}

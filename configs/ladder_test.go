@@ -78,6 +78,7 @@ func TestParseLadder(t *testing.T) {
 		{"seed: 1 #", "seed: 012 #", "begins with 0"},
 		{"nodes: 400 #", "nodes: #", "nodes: found nothing"},
 		{"elo: 0\n", "elo: 0\n    sd: -1\n", "anchors[0].sd: found -1"},
+		{"elo: 0\n", "elo: 0\n    sd: 0.05\n", "anchors[0].sd: found 0.05, expected 0, or 0.1 to 10000"},
 		{good[strings.Index(good, "anchors:"):], "anchors: []", "anchors: found 0"},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -183,7 +184,7 @@ func searchSpeed(ctx context.Context, m *player.Maker, list []chess.Position) (s
 		}
 		before := spentBy(m)
 		r, err := p.Search(ctx, chess.NewLine(list[i]), search.Limits{Nodes: limit})
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil { // a search that was broken off is no error
 			return 0, err
 		}
 		spent += spentBy(m) - before

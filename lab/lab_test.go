@@ -490,3 +490,31 @@ func TestBudget(t *testing.T) {
 		}
 	}
 }
+
+// Two anchors that are one player would count its games twice.
+func TestSameAnchorTwice(t *testing.T) {
+	c := comparison(t, games(t, 1, 3))
+	again := c.Anchors[0]
+	again.Name = "again"
+	c.Anchors = append(c.Anchors, again)
+	if _, err := NewPlan(t.Context(), c, options(t.TempDir()), false); !errors.Is(err, configs.ErrInvalid) || !strings.Contains(err.Error(), "anchors again and material: found the same player") {
+		t.Errorf("error %v, expected one of the anchors", err)
+	}
+	c.Anchors[1].Player.Limits.Nodes = 7 // another player, by its own limits
+	if _, err := NewPlan(t.Context(), c, options(t.TempDir()), false); err != nil {
+		t.Error(err)
+	}
+}
+
+// A speed that was measured by searches that were broken off is none.
+func TestSpeedIsMeasuredToTheEnd(t *testing.T) {
+	m, err := player.Spec{Search: player.AlphaBeta, Net: player.Material}.Load(t.Context(), chess.Crazyhouse, player.Defaults{Limits: search.Limits{Nodes: 1}, HashMB: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if speed, err := searchSpeed(ctx, m, []chess.Position{chess.Crazyhouse.Start()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("found %g nodes a second, error %v, expected that of the context", speed, err)
+	}
+}

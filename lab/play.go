@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"time"
 
@@ -82,10 +83,16 @@ func anchors(ctx context.Context, list []configs.Opponent, v *chess.Variant, nod
 		}
 		bare := o.Player
 		bare.Limits = search.Limits{}
-		players = append(players, Player{
+		p := Player{
 			Name: o.Name, Key: keyOf([]string{bare.String(), m.Net}), Elo: o.Elo, Maker: m,
 			text: bare.String(), ownLimits: o.Player.HasLimits(),
-		})
+		}
+		for i, before := range players {
+			if before.Key == p.Key && reflect.DeepEqual(before.Maker.Limits, m.Limits) {
+				return nil, fmt.Errorf("%w: anchors %s and %s: found the same player, expected different ones", configs.ErrInvalid, list[i].Name, o.Name)
+			}
+		}
+		players = append(players, p)
 	}
 	return players, nil
 }

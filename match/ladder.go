@@ -140,6 +140,7 @@ func (l *Ladder) match(anchor, pairs int) Config {
 	cfg := l.Match
 	cfg.Players = []Contestant{l.Player, a.Contestant}
 	cfg.Pairs, cfg.Log = pairs, l.log(anchor)
+	cfg.FailureEnds = true // games that an engine loses by dying say nothing of its opponent
 	if l.OnPair != nil {
 		cfg.OnPair = func(p Pair, _ [2]*game.Game, _ Result) { l.OnPair(p, a) }
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/chess"
@@ -206,6 +207,20 @@ func TestLadderKey(t *testing.T) {
 		if got := l.Key(); (got == want) != c.same {
 			t.Errorf("%s: found key %s, that of before is %s", name, got, want)
 		}
+	}
+}
+
+// An opponent that dies ends the ladder: the games that it loses say nothing of the player.
+func TestLadderEndsWithItsOpponent(t *testing.T) {
+	l := testLadder(t, 0)
+	l.Match.PlayPair, l.Match.Concurrency = nil, 1
+	l.Anchors = l.Anchors[:1]
+	l.Anchors[0].Contestant = always("a", func(context.Context, *chess.Line, search.Limits) (search.Result, error) {
+		return search.Result{}, errors.New("a bad day")
+	})
+	l.Anchors[0].Limits.Nodes = 400
+	if r, err := l.Rate(t.Context()); err == nil || !strings.Contains(err.Error(), "a bad day") {
+		t.Errorf("found %+v, error %v, expected that of the opponent", r, err)
 	}
 }
 

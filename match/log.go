@@ -23,6 +23,8 @@ var (
 	ErrBadLog = errors.New("match: bad log")
 	// ErrLogInUse: another match plays with the log.
 	ErrLogInUse = errors.New("match: log in use")
+	// ErrPGNInUse: another match writes the file of PGN.
+	ErrPGNInUse = errors.New("match: PGN in use")
 )
 
 const (

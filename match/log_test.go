@@ -217,6 +217,42 @@ func TestLogInUse(t *testing.T) {
 	second.close()
 }
 
+// A file that is no log is not begun anew, nor one that another match writes its games into,
+// or this one its log.
+func TestFilesOfOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for text, taken := range map[string]bool{"": true, `{"ver`: true, `{"version":2,"schedu`: true, "\x00\x00\x00": true, `{"my":"notes"}`: false, "x": false} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, _, err := openRecords(path, "", "", testSchedule)
+		if (err == nil) != taken || !taken && !errors.Is(err, ErrBadLog) {
+			t.Errorf("file %q: error %v, taken for a new log: %v, expected %v", text, err, err == nil, taken)
+		}
+		r.close()
+		if now, err := os.ReadFile(path); err != nil || !taken && string(now) != text {
+			t.Errorf("file %q: left %q, error %v", text, now, err)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Remove(path), os.Symlink(path, link)); err != nil {
+		t.Fatal(err)
+	}
+	if r, _, err := openRecords(path, link, "", testSchedule); !errors.Is(err, ErrConfig) {
+		t.Errorf("log and PGN in one file: error %v, expected ErrConfig", err)
+		r.close()
+	}
+	pgn := filepath.Join(t.TempDir(), "games.pgn")
+	first, _, err := openRecords("", pgn, "", testSchedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.close()
+	if _, _, err := openRecords("", pgn, "", testSchedule); !errors.Is(err, ErrPGNInUse) {
+		t.Errorf("another match with the PGN: error %v, expected ErrPGNInUse", err)
+	}
+}
+
 func TestNoLog(t *testing.T) {
 	log, pairs, err := openRecords("", "", "", testSchedule)
 	if err != nil || pairs != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,23 @@ type PoolLoader struct {
 	Counts rating.GameCounts
 
 	file  string // being read
+	files int    // with it
 	pairs rating.PairFinder
+	seen  map[[sha256.Size]byte]int // pairs of logs and games of PGN, each with all that is said of it, and the first file that had it
+}
+
+// again reports whether an earlier file had what text identifies. Two games of one file may
+// well be the same.
+func (l *PoolLoader) again(text []byte) bool {
+	if l.seen == nil {
+		l.seen = map[[sha256.Size]byte]int{}
+	}
+	sum := sha256.Sum256(text)
+	first, before := l.seen[sum]
+	if !before {
+		l.seen[sum] = l.files
+	}
+	return before && first != l.files
 }
 
 // maxWarnings is how many malformed games are shown one by one.
@@ -44,6 +61,7 @@ func (l *PoolLoader) Load(ctx context.Context, path string, stdin io.Reader) err
 		in = f
 	}
 	l.file = path
+	l.files++
 	buffered := bufio.NewReader(in)
 	head, _ := buffered.Peek(len(logStart)) // a shorter file is no log
 	if bytes.Equal(head, []byte(logStart)) {
@@ -63,6 +81,13 @@ func (l *PoolLoader) loadLog(in io.Reader) error {
 	for _, p := range log.Pairs {
 		a, b := log.Players[p.Players[0]], log.Players[p.Players[1]]
 		l.Counts.Read += 2
+		if l.again(encodeLine(struct {
+			Settings map[string]string
+			Pair
+		}{log.Settings, p})) {
+			l.Counts.Repeated += 2
+			continue
+		}
 		if err := l.add(pairGames(a, b, &p)...); err != nil {
 			return err
 		}
@@ -119,6 +144,12 @@ const longestGame = 30 * 24 * time.Hour
 // count.
 func (l *PoolLoader) poolGame(rec *game.PGNRecord) (rating.PoolGame, bool) {
 	g := rating.PoolGame{White: rec.Tags["White"], Black: rec.Tags["Black"]}
+	record := *rec
+	record.Line = 0
+	if l.again(encodeLine(record)) {
+		l.Counts.Repeated++
+		return g, false
+	}
 	v, _, variantErr := rec.Variant()
 	if l.Variant != nil && v != l.Variant {
 		l.Counts.OtherVariant++
@@ -184,6 +215,7 @@ func (l *PoolLoader) Summary() {
 	}{
 		{c.Malformed, "malformed"}, {c.Unfinished, "without a result"},
 		{c.Nameless, "without names of two players"}, {c.OtherVariant, "of another variant"},
+		{c.Repeated, "the same as in earlier files"},
 	} {
 		if kind.n > 0 {
 			fmt.Fprintf(l.Warn, "not counted: %d of %d games, %s\n", kind.n, c.Read, kind.what)

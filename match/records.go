@@ -81,9 +81,23 @@ func (r *records) openLog(path string, s schedule, withPGN bool) (Log, error) {
 		}
 	}
 	if log.Version == 0 {
-		return log, nil // startLog makes it new
+		return log, beganAsLog(r.log) // startLog makes it new
 	}
 	return log, r.cutLog(log.whole)
+}
+
+// beganAsLog returns an error unless a file without a whole line is empty, or what is left
+// of the first line of a log: another would be somebody's.
+func beganAsLog(f *os.File) error {
+	head := make([]byte, len(logStart))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if head = head[:n]; string(head) != logStart[:n] && len(bytes.Trim(head, "\x00")) > 0 {
+		return fmt.Errorf("%w: found a file that begins with %q, expected a new one or a log, which begins with %q", ErrBadLog, head, logStart)
+	}
+	return nil
 }
 
 // cutLog leaves that many bytes in the log, and writes on from there.
@@ -122,6 +136,20 @@ func (r *records) openPGN(path, runID string, log *Log) error {
 	}
 	info, err := r.pgn.Stat()
 	if err != nil {
+		return err
+	}
+	if r.log != nil {
+		is, err := r.log.Stat()
+		if err != nil {
+			return err
+		}
+		if os.SameFile(info, is) {
+			return fmt.Errorf("%w: it is the log's file, expected another one", ErrConfig)
+		}
+	}
+	if err := dirlock.LockFile(r.pgn); errors.Is(err, dirlock.ErrFileHeld) {
+		return fmt.Errorf("%w by another match", ErrPGNInUse)
+	} else if err != nil {
 		return err
 	}
 	switch {

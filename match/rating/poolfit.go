@@ -40,8 +40,8 @@ func (c *PoolConfig) Validate(players int) error {
 			return fmt.Errorf("%w: anchor of player %d, expected 0 to %d", ErrPool, a.Player, players-1)
 		case seen[a.Player]:
 			return fmt.Errorf("%w: two anchors of player %d, expected one", ErrPool, a.Player)
-		case !finite(a.Elo) || !(a.SD == 0 || a.SD >= minAnchorSD && a.SD <= maxAnchorSD):
-			return fmt.Errorf("%w: anchor at %g with deviation %g, expected within ±%g, and 0 or %g to %g", ErrPool, a.Elo, a.SD, maxPoolElo, minAnchorSD, maxAnchorSD)
+		case !finite(a.Elo) || !(a.SD == 0 || a.SD >= MinAnchorSD && a.SD <= MaxAnchorSD):
+			return fmt.Errorf("%w: anchor at %g with deviation %g, expected within ±%g, and 0 or %g to %g", ErrPool, a.Elo, a.SD, maxPoolElo, MinAnchorSD, MaxAnchorSD)
 		}
 		seen[a.Player] = true
 	}
@@ -57,8 +57,8 @@ func (c *PoolConfig) Validate(players int) error {
 // Bounds of settings, beyond which floating point numbers give out.
 const (
 	maxPoolElo    = 1e5
-	minAnchorSD   = 0.1
-	maxAnchorSD   = 1e4
+	MinAnchorSD   = 0.1 // of the deviation of an anchor's rating that is not fixed, Elo
+	MaxAnchorSD   = 1e4
 	maxPriorDraws = 1e6
 )
 

@@ -19,6 +19,7 @@ type GameCounts struct {
 	Unfinished   int `json:"unfinished"`      // without a result
 	Nameless     int `json:"nameless"`        // without names of two players
 	OtherVariant int `json:"other_variant"`   // not of the variant asked for
+	Repeated     int `json:"repeated"`        // the same as in an earlier file, in every tag and move
 	NotReplayed  int `json:"not_replayed"`    // rated though their rules are not known
 	Blocks       int `json:"blocks"`          // what is drawn anew: pairs and single games
 	Pairs        int `json:"pairs_of_blocks"` // blocks that are pairs

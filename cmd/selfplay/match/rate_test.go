@@ -24,7 +24,7 @@ func pgnGame(white, black, result string, tags ...string) string {
 
 // rated is the JSON of rate, as a reader sees it.
 type rated struct {
-	Games struct{ Read, Rated, Malformed, Unfinished, Nameless, Blocks int }
+	Games struct{ Read, Rated, Malformed, Unfinished, Nameless, Repeated, Blocks int }
 	White struct {
 		Elo struct{ Value, Low, High float64 }
 	} `json:"white_advantage"`
@@ -241,5 +241,22 @@ func TestRateErrors(t *testing.T) {
 		if code != c.code || !strings.Contains(stderr, c.want) {
 			t.Errorf("rate %s: exit code %d, %s; expected %d, %q", c.args, code, stderr, c.code, c.want)
 		}
+	}
+}
+
+// A file that is given twice counts once.
+func TestRateCountsOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.pgn")
+	text := twoPlayers()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	once, _ := rateJSON(t, "", path)
+	twice, stderr := rateJSON(t, "", path, path)
+	if twice.Games.Rated != once.Games.Rated || twice.Games.Repeated != once.Games.Read || once.Games.Repeated != 0 || twice.Players[0].Elo != once.Players[0].Elo {
+		t.Errorf("found %+v, and %+v of the file twice", once, twice)
+	}
+	if !strings.Contains(stderr, fmt.Sprintf("not counted: %d of %d games, the same as in earlier files", once.Games.Read, 2*once.Games.Read)) {
+		t.Errorf("found %q", stderr)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,6 +38,8 @@ type options struct {
 	seed    uint64
 	opening cli.Openings
 	rules   cli.Adjudication
+
+	timeMargin time.Duration
 
 	state string
 	plot  string
@@ -115,6 +118,7 @@ func (o *options) addFlags(f *pflag.FlagSet) {
 	f.Uint64Var(&o.seed, "seed", 1, "seed of openings and values")
 	o.opening.AddFlags(f)
 	o.rules.AddFlags(f)
+	f.DurationVar(&o.timeMargin, "time-margin", 20*time.Millisecond, "how far a clock may be overstepped")
 	f.StringVar(&o.state, "state", "", "file of results; makes the command resumable")
 	f.StringVar(&o.plot, "plot", "", "draw the paths of the values, or the effects, into this .svg or .png file")
 	f.BoolVar(&o.json, "json", false, "print the result, or the list, as JSON")
@@ -199,6 +203,7 @@ func (o *options) config(c *cobra.Command, v *chess.Variant, base *player.Maker,
 	if err != nil {
 		return tune.Config{}, nil, err
 	}
+	rules.TimeMargin = o.timeMargin
 	cfg := match.Config{
 		Players: []match.Contestant{match.NewContestant(base)}, Variant: v,
 		Openings: openings, Seed: o.seed, Game: rules, Build: c.Root().Version,

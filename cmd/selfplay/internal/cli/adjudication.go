@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/pflag"
@@ -23,10 +24,13 @@ type Adjudication struct {
 	resignMoves int
 
 	playOut float64
+
+	flags *pflag.FlagSet
 }
 
 // AddFlags declares the flags and sets their defaults.
 func (a *Adjudication) AddFlags(f *pflag.FlagSet) {
+	a.flags = f
 	f.IntVar(&a.maxPlies, "max-plies", 400, "a longer game is a draw")
 	f.IntVar(&a.winScore, "win-score", 2500, "adjudicate when both players agree on this score, centipawns; 0: never")
 	f.IntVar(&a.winPlies, "win-plies", 6, "plies for which both must agree on --win-score")
@@ -50,5 +54,10 @@ func (a *Adjudication) Config() (game.Config, error) {
 	if err := c.Validate(); err != nil {
 		return c, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
-	return c, nil
+	return c, cmp.Or(
+		Needs(a.flags, "--draw-plies", a.drawPlies > 0, "draw-score", "draw-min-ply"),
+		Needs(a.flags, "--resign-score", a.resignScore > 0, "resign-moves"),
+		Needs(a.flags, "a --win-score above 0", a.winScore > 0, "win-plies"),
+		Needs(a.flags, "--win-score, --resign-score or --draw-plies", a.winScore > 0 || a.resignScore > 0 || a.drawPlies > 0, "play-out"),
+	)
 }
