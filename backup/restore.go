@@ -73,9 +73,7 @@ func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o Res
 	if here, err := os.Getwd(); err == nil && here == dir {
 		return errors.New("found the current directory, which cannot be replaced: give a directory that is not there yet")
 	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return fmt.Errorf("%w: %s holds %s and more: give a directory that is not there yet", ErrNotEmpty, dir, entries[0].Name())
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if dir, err = emptied(dir); err != nil {
 		return err
 	}
 	partial := dir + unfinished
@@ -101,9 +99,6 @@ func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o Res
 	if (gaps || done.Servers) && !o.embed { // what a drill restores does not go on
 		done.Notes = append(done.Notes, "verify: the lists of nets and settings may have gaps from now on: games that differ from what their settings give are not forged, but not verifiable")
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	if err := lock.Release(); err != nil { // where a locked file cannot be renamed
 		return err
 	}
@@ -112,6 +107,32 @@ func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o Res
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(dir))
+}
+
+// emptied removes dir, which must not be there or be empty, and returns where it is, or is to
+// be: the end of a link. What cannot be removed, as a mount point, could not be replaced after
+// all has been written either.
+func emptied(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if link, e := os.Readlink(dir); e == nil {
+			return "", fmt.Errorf("%s: found a link to %s, which is not there: make that directory first", dir, link)
+		}
+		return dir, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(entries) > 0 {
+		return "", fmt.Errorf("%w: %s holds %s and more: give a directory that is not there yet", ErrNotEmpty, dir, entries[0].Name())
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", err
+	}
+	if err := os.Remove(dir); err != nil {
+		return "", fmt.Errorf("found a directory that cannot be replaced: %w: give one inside of it", err)
+	}
+	return dir, nil
 }
 
 // takePartial makes the directory that becomes the restored one, for this process alone, and

@@ -63,6 +63,9 @@ func TestServersConfiguration(t *testing.T) {
 		dir := t.TempDir()
 		p := testPlan()
 		p.Servers = p.Servers[:n]
+		for i, name := range []string{"1", "true", "5g"}[:n] { // which no quotes would make something else of
+			p.Servers[i].Name = name
+		}
 		write(t, dir, p, Options{})
 		for _, s := range p.Servers {
 			etc := filepath.Join(dir, "machines", s.Host, "etc", "nats")
@@ -280,6 +283,7 @@ func TestPlansAreChecked(t *testing.T) {
 		"one actor a machine":      func(p *Plan) { p.Roles = append(p.Roles, p.Roles[5]) },
 		"same name":                func(p *Plan) { p.Roles = append(p.Roles, Machine{"actor", "a.1"}) },
 		"role: found dancer":       func(p *Plan) { p.Roles[0].Name = "dancer" },
+		"those of the roles":       func(p *Plan) { p.Servers[0].Name = "trainer-t1" },
 		"no trainer":               func(p *Plan) { p.Roles = p.Roles[1:] },
 		"NAME=HOST":                func(p *Plan) { p.Servers[0].Host = "a b" },
 		`expected NAME=HOST, such`: func(p *Plan) { p.Roles[4].Host = "x\nExecStart=/bin/sh" },

@@ -115,6 +115,9 @@ func (p *Plan) Check() error {
 		if users[p.User(m)] {
 			return wrong("roles", m.Name+"="+m.Host+" twice", "one actor a machine; actors play --workers games at a time")
 		}
+		if slices.ContainsFunc(p.Servers, func(s Machine) bool { return s.Name == p.workload(m) }) {
+			return wrong("servers", p.workload(m), "another name than those of the roles")
+		}
 		if users[p.workload(m)] {
 			return wrong("roles", m.Name+" at "+m.Host+" and at another host that begins alike", "hosts that differ in their first 40 characters")
 		}

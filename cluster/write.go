@@ -164,8 +164,8 @@ func (w *writer) copyTo(from, host, name string, private bool) error {
 // serverData is what the configuration of a server is written from.
 type serverData struct {
 	Plan      *Plan
-	What      string // server it is, for people
-	Name      string
+	What      string   // server it is, for people
+	Name      string   // as nats.conf has it: in quotes, or a variable
 	Hosts     []string // of all servers
 	Monitor   string   // address for health and figures
 	Pid       string   // file of the process's id; empty: none
@@ -175,7 +175,7 @@ type serverData struct {
 
 func (w *writer) servers() error {
 	for _, s := range w.plan.Servers {
-		data := serverData{Plan: w.plan, What: "Server " + s.Name, Name: s.Name, Hosts: w.plan.hosts(), Monitor: "127.0.0.1", Authority: w.authority, Store: w.plan.store()}
+		data := serverData{Plan: w.plan, What: "Server " + s.Name, Name: strconv.Quote(s.Name), Hosts: w.plan.hosts(), Monitor: "127.0.0.1", Authority: w.authority, Store: w.plan.store()}
 		for file, name := range map[string]string{"nats.conf": "nats/nats.conf", "nats-server.service": "systemd/system/nats-server.service", serverScript: "nats/" + serverScript} {
 			text, err := render(file, data)
 			if err == nil {

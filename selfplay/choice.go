@@ -64,6 +64,9 @@ func (r *Run) openForChoice(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.cfg.Bus.URL != "" && r.cfg.Run.Name != "" && r.cfg.Run.Name != id.Name {
+		return fmt.Errorf("%s: found the directory of run %s, expected that of %s: leave out the directory or --run", r.dir, id.Name, r.cfg.Run.Name)
+	}
 	if r.identity = id; id.PublicKey != "" {
 		r.public, err = publicKey(id.PublicKey)
 	} else if r.key, err = nets.LoadKey(r.path(keyFile)); err == nil {

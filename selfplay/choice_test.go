@@ -169,7 +169,7 @@ func TestChooseNetRefusesForeign(t *testing.T) {
 // running.
 func TestChooseNetOnServer(t *testing.T) {
 	t.Parallel()
-	_, r, ids := runWithNets(t)
+	dir, r, ids := runWithNets(t)
 	record := bus.RunRecord{Schema: bus.RunSchema, Name: "run", ID: r.id(), Variant: r.cfg.Variant, Kind: r.cfg.Net.Kind,
 		PublicKey: hex.EncodeToString(r.key.Public().(ed25519.PublicKey)), Protocol: bus.Protocol, Created: time.Now()}
 	if err := r.conn.CreateRun(t.Context(), record); err != nil && !errors.Is(err, bus.ErrRunExists) {
@@ -179,6 +179,10 @@ func TestChooseNetOnServer(t *testing.T) {
 	own.Bus.URL, own.Run.Name = "nats://"+r.conn.Addr(), "nobody"
 	if _, err := ChooseNet(t.Context(), "", own, Options{}); !errors.Is(err, bus.ErrNoRun) {
 		t.Errorf("error %v, expected ErrNoRun", err)
+	}
+	own.Run.Name = "other" // the directory is of another run
+	if _, err := ChooseNet(t.Context(), dir, own, Options{}); err == nil || !strings.Contains(err.Error(), "found the directory of run run, expected that of other") {
+		t.Errorf("the directory of another run: error %v", err)
 	}
 	own.Run.Name = "run"
 	c, err := ChooseNet(t.Context(), "", own, Options{})

@@ -96,6 +96,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"match", "material", "material", "--draw-score", "50"}, []string{"--draw-score", "--draw-plies"}},
 		{[]string{"match", "material", "material", "--resign-moves", "1"}, []string{"--resign-moves", "--resign-score"}},
 		{[]string{"match", "material", "material", "--win-score", "0", "--play-out", "0.5"}, []string{"--play-out", "--win-score"}},
+		{[]string{"play", "material", "--save", "/"}, []string{"--save", "found the directory /, expected a file"}},
+		{[]string{"restore", "a", "b", "--run", "c"}, []string{"--run", "--nats"}},
 		{[]string{"match", "a", "b", "--elo1", "5"}, []string{"--elo1", "--sprt"}},
 		{[]string{"match", "a", "b", "c", "--seeds", "2"}, []string{"--seeds", "gauntlet"}},
 		{[]string{"match", "a", "b", "--eval"}, []string{"--eval", "--pgn"}},

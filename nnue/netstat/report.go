@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/nnue"
 	"github.com/crazyhouse-rl/selfplay/nnue/features"
@@ -86,9 +87,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "description   %q\n", r.Description)
 	if m := r.Manifest; m != nil {
 		fmt.Fprintf(w, "manifest      generation %d, step %d, %d samples, %d games, held-out loss %.6f, parent %.12s, seed %d, build %s\n",
-			m.Generation, m.Step, m.Samples, m.Games, m.HeldOutLoss, m.Parent, m.Seed, m.Build)
+			m.Generation, m.Step, m.Samples, m.Games, m.HeldOutLoss, m.Parent, m.Seed, words.Printable(m.Build))
 		if m.PSQTStart != "" {
-			fmt.Fprintf(w, "psqt start    %s\n", m.PSQTStart)
+			fmt.Fprintf(w, "psqt start    %s\n", words.Printable(m.PSQTStart))
 		}
 		if m.ID != r.ID {
 			fmt.Fprintf(w, "              of another net: found id %s in it\n", m.ID)

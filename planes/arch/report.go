@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 	"github.com/crazyhouse-rl/selfplay/nets"
 	"github.com/crazyhouse-rl/selfplay/planes/onnx"
 )
@@ -90,18 +91,18 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	fmt.Fprintf(t, "numbers\t%d\n", r.Numbers)
 	for _, v := range r.Inputs {
-		fmt.Fprintf(t, "input\t%s %s %s\n", v.Name, v.Type, v.Shape)
+		fmt.Fprintf(t, "input\t%s %s %s\n", words.Printable(v.Name), v.Type, words.Printable(v.Shape))
 	}
 	for _, v := range r.Outputs {
-		fmt.Fprintf(t, "output\t%s %s %s\n", v.Name, v.Type, v.Shape)
+		fmt.Fprintf(t, "output\t%s %s %s\n", words.Printable(v.Name), v.Type, words.Printable(v.Shape))
 	}
 	var operators []string
 	for _, op := range slices.Sorted(maps.Keys(r.Operators)) {
-		operators = append(operators, fmt.Sprintf("%s %d", op, r.Operators[op]))
+		operators = append(operators, fmt.Sprintf("%s %d", words.Printable(op), r.Operators[op]))
 	}
 	fmt.Fprintf(t, "operators\t%s\n", strings.Join(operators, ", "))
 	for _, key := range slices.Sorted(maps.Keys(r.Metadata)) {
-		fmt.Fprintf(t, "metadata\t%s = %q\n", key, r.Metadata[key])
+		fmt.Fprintf(t, "metadata\t%s = %q\n", words.Printable(key), r.Metadata[key])
 	}
 	return t.Flush()
 }

@@ -3,6 +3,8 @@ package onnx
 import (
 	"errors"
 	"fmt"
+
+	"github.com/crazyhouse-rl/selfplay/internal/words"
 )
 
 // Errors that Decode, Encode and Model.Check return, wrapped with what was found.
@@ -186,7 +188,7 @@ func (n *Node) String() string {
 	if name == "" && len(n.Outputs) > 0 {
 		name = n.Outputs[0]
 	}
-	return fmt.Sprintf("node %q (%s)", name, n.Op)
+	return fmt.Sprintf("node %q (%s)", name, words.Printable(n.Op))
 }
 
 // Opset returns the version of ONNX's own operator set, 0 if there is none.

@@ -167,7 +167,7 @@ The keys, unless they are in the backup, have to be put back before the run is s
 			if !slices.Contains([]int{0, 1, 3, 5}, replicas) {
 				return fmt.Errorf("%w: --replicas: found %d, expected 1, 3 or 5", cli.ErrUsage, replicas)
 			}
-			if err := cli.Needs(c.Flags(), "--nats", c.Flags().Changed("nats"), "replicas"); err != nil {
+			if err := cli.Needs(c.Flags(), "--nats", c.Flags().Changed("nats"), "replicas", "run", "creds", "tls-ca", "token-file", "wait"); err != nil {
 				return err
 			}
 			repo, s, err := o.open(args[0])

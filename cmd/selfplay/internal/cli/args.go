@@ -96,14 +96,17 @@ func CheckPlot(flag, path string) error {
 	return CheckFolder(flag, path)
 }
 
-// CheckFolder refuses a file name whose folder is not there, before the work that ends in
-// the file. No name is none to check.
+// CheckFolder refuses a file name whose folder is not there, or that is a folder, before
+// the work that ends in the file. No name is none to check.
 func CheckFolder(flag, path string) error {
 	if path == "" {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%w: %s: found the directory %s, expected a file", ErrUsage, flag, path)
 	}
 	return nil
 }
