@@ -57,6 +57,7 @@ type Rules struct {
 	Evasions          bool `yaml:"evasions" usage:"quiescence: try few quiet evasions"`
 	Quiescence        bool `yaml:"quiescence" usage:"resolve captures and drop checks below depth 0"`
 	QuiesceTable      bool `yaml:"quiesce_table" usage:"quiescence: try the table's move first"`
+	Spare             bool `yaml:"spare" usage:"play no move found to lose by force in an iteration cut short, if another may not"`
 	CheckExtension    bool `yaml:"check_extension" usage:"search one ply deeper in check"`
 	SafeExtension     bool `yaml:"safe_extension" usage:"only for checks that lose no material"`
 	ReduceEvasions    bool `yaml:"reduce_evasions" usage:"reduce late moves out of check too"`
@@ -166,7 +167,7 @@ var selectionBase = Selection{
 		CheckExtension: true, Singular: true, MultiCut: true, InternalReduction: true, TableEval: true, KeepEval: true,
 		CorrectPawns: true, CorrectMen: true, CorrectHands: true, ReplyTwo: true, DropHistory: true,
 		CaptureHistory: true, TableReward: true, FailLowReward: true, EvalReward: true, PrunePV: true, QuiesceTable: true,
-		Escape: true, Loose: true, Threaten: true,
+		Escape: true, Loose: true, Threaten: true, Spare: true,
 	},
 	Numbers: Numbers{
 		Aspiration: 45, Reverse: 115, ReverseDepth: 8, RazorBase: 400, RazorStep: 150,

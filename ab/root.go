@@ -208,9 +208,28 @@ func (w *worker) settle(from, to int) {
 	}
 	w.sortRoot(0, from)
 	w.sortRoot(from, to)
+	if from == 0 && w.tune.Spare && w.moves[0].score <= -mateBound {
+		w.spare()
+	}
 	for i := max(from, 1); i < to; i++ {
 		if best := w.moves[i-1].score; w.moves[i].score > best {
 			w.moves[i].score, w.moves[i].bound = best, search.Upper
+		}
+	}
+}
+
+// spare puts a move that is not known to lose by force in the place of a best one that does,
+// if there is one: an iteration that was cut short has not looked at all. What the position is
+// worth then is what the last whole iteration has found.
+func (w *worker) spare() {
+	for i := range w.moves {
+		if w.moves[i].value > -mateBound {
+			w.bringForward(0, i)
+			w.moves[0].score, w.moves[0].bound = -infinite, search.Exact
+			if w.completed > 0 {
+				w.moves[0].score = w.choice.score
+			}
+			return
 		}
 	}
 }

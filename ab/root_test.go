@@ -204,3 +204,33 @@ func TestResultBound(t *testing.T) {
 		}
 	}
 }
+
+// A search that is cut short while its best move loses by force plays one that may not, if
+// there is one, and scores nothing as lost that was not looked at.
+func TestSparedMove(t *testing.T) {
+	spared := 0
+	for _, fen := range []string{
+		"r1b1Q2r/pp1pPp1k/1p2N3/n4p1p/2Pbp3/1PP3rB/1PKPp3/1RB5[NNqp] w - - 1 34",
+		"2r3r1/p4B1p/p2k1ppP/4n3/8/P1P2PP1/1P2KPRP/1rB5[QNNqbbnppp] w - - 0 56",
+		"1n3r2/1r2Pp1p/p1p5/1p2pbPk/8/P2p1n1N/1P1QKP1P/R4BR1[QBNbppp] w - - 0 24",
+	} {
+		l := mustLine(t, chess.Crazyhouse, fen, "")
+		for n := uint64(50); n < 4000; n += 75 {
+			var results [2]search.Result
+			for i, spare := range []string{"false", "true"} {
+				e := New(newMaterial, Options{HashMB: 1, Params: map[string]string{"spare": spare, "late_spare": spare}})
+				results[i] = mustSearch(t, e, l, search.Limits{Nodes: n})
+				open := slices.ContainsFunc(e.workers[0].moves, func(m rootMove) bool { return m.value > -mateBound })
+				if lost := int(results[i].Score) <= -mateBound; spare == "true" && lost && open {
+					t.Errorf("%s, %d nodes: %v is lost by force, %v, and other moves were not looked at", fen, n, results[i].Move, results[i].Score)
+				}
+			}
+			if results[0].Move != results[1].Move {
+				spared++
+			}
+		}
+	}
+	if spared == 0 {
+		t.Error("no search was cut short so")
+	}
+}
