@@ -37,6 +37,9 @@ func (g *graph) conv(n *onnx.Node) (*value, error) {
 	if err := checkWindow(n, w.Dims[2]); err != nil {
 		return nil, err
 	}
+	if groups > 1 && w.Dims[0] > mostWeights/(v.dims[0]*w.Dims[2]*w.Dims[3]) {
+		return nil, refuse(n, "found weights of dimensions %v in %d groups, expected at most %d without groups", w.Dims, groups, mostWeights)
+	}
 	o := op{kind: convolve, in: []*value{v}, size: w.Dims[2], weights: w.Floats, bias: make([]float32, w.Dims[0])}
 	if bias != nil {
 		o.bias = bias.Floats
@@ -56,12 +59,14 @@ func (g *graph) conv(n *onnx.Node) (*value, error) {
 	return g.emit(o, dims...), nil
 }
 
+// mostWeights is how many weights a layer may have that a file says shorter.
+const mostWeights = 1 << 24
+
 // conv1 is a convolution along a vector of [channels, length], as the matrix that
 // it is.
 func (g *graph) conv1(n *onnx.Node, v *value, w, bias *onnx.Tensor, groups int) (*value, error) {
-	const most = 1 << 24 // weights of the matrix
 	if len(v.dims) != 2 || w.Len() == 0 || groups < 1 || w.Dims[1]*groups != v.dims[0] || w.Dims[0]%groups != 0 || w.Dims[2]%2 == 0 ||
-		bias != nil && bias.Len() != w.Dims[0] || w.Dims[0] > most/v.size()/v.dims[1] {
+		bias != nil && bias.Len() != w.Dims[0] || w.Dims[0] > mostWeights/v.size()/v.dims[1] {
 		return nil, refuse(n, "found weights of dimensions %v in %d groups for an input of %v", w.Dims, groups, v.dims)
 	}
 	out, in, size, length := w.Dims[0], w.Dims[1], w.Dims[2], v.dims[1]

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/crazyhouse-rl/selfplay/kernel"
@@ -37,6 +38,9 @@ func compile(m *onnx.Model, calibration []float32) (*program, error) {
 		return nil, err
 	}
 	p := newProgram(g, out)
+	if n := p.elements(); n > mostElements {
+		return nil, fmt.Errorf("%w: found results of %d elements a position, expected at most %d", onnx.ErrUnsupported, n, mostElements)
+	}
 	if len(calibration) > 0 {
 		p.calibrate(calibration)
 		exactHead(g.ops, out[1])
@@ -64,6 +68,21 @@ func newProgram(g *graph, out []*value) *program {
 		}
 	}
 	return p
+}
+
+// mostElements is how many elements a position may have in all slots of a worker, which
+// takes 32 bytes for each.
+const mostElements = 1 << 24
+
+// elements returns how many there are in the slots, a position.
+func (p *program) elements() (n int) {
+	for _, channels := range p.images[1:] {
+		n += channels * (8 + 2*p.border) * (8 + 2*p.border)
+	}
+	for _, size := range p.vectors {
+		n += size
+	}
+	return n
 }
 
 // place assigns each operation the slot of its result. Images take one whose last

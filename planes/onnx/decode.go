@@ -22,7 +22,7 @@ const (
 )
 
 // Decode reads an ONNX file. What it returns has passed Model.Check and holds no
-// reference to b. It takes at most about 40 times the memory of the file, 2 times in nets. An
+// reference to b. It takes at most about 120 times the memory of the file, 2 times in nets. An
 // initializer that older files list as an input too is dropped from the inputs.
 // Tensors whose elements are in another file are refused: see ReadFile.
 func Decode(b []byte) (*Model, error) {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/crazyhouse-rl/selfplay/internal/bounded"
 )
 
 // external is where the elements of a tensor are, outside the model's file.
@@ -61,10 +63,15 @@ func readAtMost(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > most {
-		return nil, fmt.Errorf("onnx: %w: found %d bytes, expected at most %d", ErrFormat, info.Size(), most)
+	if !info.Mode().IsRegular() { // a pipe would wait for its writer when opened
+		return nil, fmt.Errorf("onnx: %w: %s: found a directory or a special file, expected a regular one", ErrFormat, path)
 	}
-	return os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return bounded.Read(f, int(most), fmt.Errorf("onnx: %w", ErrFormat))
 }
 
 // outside visits the tensors whose elements are in other files.
@@ -100,12 +107,19 @@ func (t *Tensor) readExternal(dir *os.Root, left *int64) error {
 	if *left -= size; *left < 0 {
 		return fmt.Errorf("%w: found more than %d bytes of external data", ErrFormat, MaxFile)
 	}
-	f, err := dir.Open(e.location)
+	info, err := dir.Stat(e.location)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%w: found a directory or a special file, expected a regular one", ErrFormat)
+	}
+	var f *os.File
+	if err == nil {
+		f, err = dir.Open(e.location)
+	}
 	if err != nil {
 		return fmt.Errorf("external data: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size()-size < e.offset {
+	if info, err := f.Stat(); err != nil || info.Size()-size < e.offset {
 		return errors.Join(fmt.Errorf("%w: external data: found too little in %s, expected %d bytes from %d", ErrFormat, e.location, size, e.offset), err)
 	}
 	raw := make([]byte, size)

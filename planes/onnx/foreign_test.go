@@ -81,6 +81,11 @@ func TestReadFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, special := range []string{dir, os.DevNull} {
+		if _, err := onnx.ReadFile(special); !errors.Is(err, onnx.ErrFormat) || !strings.Contains(err.Error(), "expected a regular one") {
+			t.Errorf("%s: found error %v", special, err)
+		}
+	}
 	save(path, model)
 	if _, err := onnx.ReadFile(path); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), `tensor "w"`) {
 		t.Errorf("without the other file: found error %v", err)
