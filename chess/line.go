@@ -12,7 +12,7 @@ type Line struct {
 
 // NewLine returns a line without moves.
 func NewLine(start Position) *Line {
-	return &Line{positions: []Position{start}, keys: []uint64{start.key}}
+	return &Line{positions: []Position{start}, keys: []uint64{start.repetitionKey()}}
 }
 
 // Start returns the position the line begins from. It must not be changed.
@@ -32,7 +32,8 @@ func (l *Line) Moves() []Move { return l.moves }
 func (l *Line) Len() int { return len(l.moves) }
 
 // Keys returns the keys of all positions, the start first and the current one
-// last, sharing the line's memory.
+// last, sharing the line's memory. An en passant square is part of them only if a pawn may
+// capture there, so that they tell repetitions by the rules.
 func (l *Line) Keys() []uint64 { return l.keys }
 
 // Grow makes room for n more moves, so that pushing them allocates nothing.
@@ -48,7 +49,22 @@ func (l *Line) Push(m Move) {
 	p.Make(m)
 	l.positions = append(l.positions, p)
 	l.moves = append(l.moves, m)
-	l.keys = append(l.keys, p.key)
+	l.keys = append(l.keys, p.repetitionKey())
+}
+
+// repetitionKey is the key of the position, by which positions are the same in which the same
+// moves are legal: without an en passant square where no pawn may capture, as it is pinned, or
+// another piece gives check.
+func (p *Position) repetitionKey() uint64 {
+	if p.ep == NoSquare {
+		return p.key
+	}
+	var moves MoveList
+	p.Legal(&moves)
+	if slices.ContainsFunc(moves.Slice(), Move.IsEnPassant) {
+		return p.key
+	}
+	return p.key ^ keyEP[p.ep&7]
 }
 
 // Pop takes the last move back. There must be one.

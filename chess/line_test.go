@@ -70,6 +70,26 @@ func TestRepetitions(t *testing.T) {
 	if n := l.Repetitions(); n != 1 {
 		t.Errorf("with a promoted queen Repetitions = %d, want 1", n)
 	}
+	// A pawn that is pinned, or another check, makes an en passant square mean nothing; a
+	// pawn that may capture makes it another position.
+	for fen, want := range map[string]int{
+		"3k2n1/8/8/8/3p4/8/4P3/3RK1N1 w - - 0 1":      2,
+		"3k2n1/8/8/8/3p4/8/4P3/2R1K1N1 w - - 0 1":     1,
+		"3k2n1/8/8/8/3pP3/8/8/3RK1N1 b - e3 0 1":      2,
+		"6n1/8/8/8/1k1p4/8/4P3/4K1N1[] w - - 0 1":     1,
+		"r2k2n1/8/8/8/3p4/8/4P3/3RK1N1[Qq] w - - 0 1": 2,
+	} {
+		v, moves := Chess, "e2e4 g8f6 g1f3 f6g8 f3g1 g8f6 g1f3 f6g8 f3g1"
+		if strings.Contains(fen, "[") {
+			v = Crazyhouse
+		}
+		if strings.Contains(fen, " e3 ") {
+			_, moves, _ = strings.Cut(moves, " ")
+		}
+		if n := playLine(t, v, fen, moves).Repetitions(); n != want {
+			t.Errorf("%s: Repetitions = %d, want %d", fen, n, want)
+		}
+	}
 	p, q := mustParse(t, Crazyhouse, "4k3/8/8/8/8/8/8/Q~6K[] w - - 0 1"), mustParse(t, Crazyhouse, "4k3/8/8/8/8/8/8/Q6K[] w - - 0 1")
 	if p.Key() == q.Key() {
 		t.Error("the promoted mark is no part of the key")
