@@ -207,7 +207,7 @@ func (e *Engine) result(c *control) search.Result {
 func (e *Engine) expected(p *chess.Position, m chess.Move) chess.Move {
 	child := *p
 	child.Make(m)
-	if known, ok := e.table.probe(child.Key()); ok && known.move != chess.NoMove && child.IsLegal(known.move) {
+	if known, ok := e.table.probe(tableKey(&child)); ok && known.move != chess.NoMove && child.IsLegal(known.move) {
 		return known.move
 	}
 	return chess.NoMove

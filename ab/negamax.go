@@ -44,7 +44,7 @@ func (w *worker) negamax(ply, depth, alpha, beta int, cut bool) int {
 	}
 
 	window := beta-alpha > 1
-	known, hit := w.table.probe(f.pos.Key())
+	known, hit := w.table.probe(tableKey(&f.pos))
 	first := chess.NoMove
 	f.onPV = window || hit && known.pv
 	if hit {
@@ -302,7 +302,7 @@ func (w *worker) scout(ply, depth, r, alpha, beta, best int, cut bool) int {
 // remember stores the outcome of a search of the position at ply.
 func (w *worker) remember(ply, depth, score, alpha, beta int, m chess.Move) {
 	f := &w.stack[ply]
-	w.table.store(f.pos.Key(), entry{
+	w.table.store(tableKey(&f.pos), entry{
 		move: m, score: toTable(score, ply), eval: f.raw, depth: depth, bound: boundOf(score, alpha, beta), pv: f.onPV,
 	})
 }

@@ -50,7 +50,7 @@ func (w *worker) cutEarly(ply, depth, alpha, beta int, improving, cut bool, know
 // position without an entry of its own.
 func (w *worker) keepEval(ply int, hit bool) {
 	if f := &w.stack[ply]; w.tune.KeepEval && !hit {
-		w.table.store(f.pos.Key(), entry{score: -infinite, eval: f.raw, depth: minDepth, bound: search.Lower})
+		w.table.store(tableKey(&f.pos), entry{score: -infinite, eval: f.raw, depth: minDepth, bound: search.Lower})
 	}
 }
 

@@ -24,7 +24,7 @@ func (w *worker) quiesce(ply, depth, alpha, beta int) int {
 	}
 	draft := max(depth, minDepth) // deeper down, all plies look at the same moves
 	window := beta-alpha > 1
-	known, hit := w.table.probe(f.pos.Key())
+	known, hit := w.table.probe(tableKey(&f.pos))
 	if hit {
 		known.score = fromTable(known.score, ply)
 		if !window && known.depth >= draft && cuts(known.score, known.bound, alpha, beta) {

@@ -27,7 +27,7 @@ func (r *rootMove) line() []chess.Move { return r.pv[:r.pvLen] }
 func (w *worker) setRoot(only []chess.Move) {
 	f := &w.stack[0]
 	restricted := slices.ContainsFunc(only, f.pos.IsLegal)
-	known, _ := w.table.probe(f.pos.Key())
+	known, _ := w.table.probe(tableKey(&f.pos))
 	w.moves = w.moves[:0]
 	f.picker.reset(chess.NoMove)
 	for m, _ := w.nextMove(0); m != chess.NoMove; m, _ = w.nextMove(0) {
@@ -130,7 +130,7 @@ func (w *worker) aspire(depth, from int) {
 // puts the best of them at from.
 func (w *worker) searchRoot(depth, from, alpha, beta int) int {
 	f := &w.stack[0]
-	known, hit := w.table.probe(f.pos.Key())
+	known, hit := w.table.probe(tableKey(&f.pos))
 	f.onPV = true
 	w.assess(0, known, hit)
 	floor, best := alpha, -infinite

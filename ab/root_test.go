@@ -1,6 +1,7 @@
 package ab
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -232,5 +233,20 @@ func TestSparedMove(t *testing.T) {
 	}
 	if spared == 0 {
 		t.Error("no search was cut short so")
+	}
+}
+
+// What a search finds shortly before fifty moves draw is not what another finds long before.
+func TestTableKnowsTheClock(t *testing.T) {
+	for _, threads := range []int{1, 2} {
+		e := New(newMaterial, Options{HashMB: 1, Threads: threads})
+		for _, clock := range []int{98, 97, 96, 50, 0} {
+			fen := fmt.Sprintf("7k/8/8/5KQ1/8/8/8/8 w - - %d 80", clock)
+			warm := mustSearch(t, e, mustLine(t, chess.Chess, fen, ""), search.Limits{Depth: 8})
+			cold := mustSearch(t, New(newMaterial, Options{HashMB: 1}), mustLine(t, chess.Chess, fen, ""), search.Limits{Depth: 8})
+			if (warm.Score == 0) != (cold.Score == 0) {
+				t.Errorf("%d threads, clock %d: %v after a later one, %v alone", threads, clock, warm.Score, cold.Score)
+			}
+		}
 	}
 }

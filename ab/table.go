@@ -7,6 +7,7 @@ import (
 
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/memory"
+	"github.com/crazyhouse-rl/selfplay/internal/splitmix"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -79,6 +80,20 @@ func newTable(mb int) *table {
 }
 
 func tableOf(all []cluster) *table { return &table{all: all, clusters: all, generation: 1} }
+
+// tableKey is what a position is stored under: its key, and where fifty moves end the game,
+// how near they are, as scores follow from that: in steps of eight plies from 14 on, and of
+// one from 90 on.
+func tableKey(p *chess.Position) uint64 {
+	clock := p.HalfmoveClock()
+	if clock < 14 || !p.Variant().FiftyMoveRule {
+		return p.Key()
+	}
+	if clock < 90 {
+		clock &^= 7
+	}
+	return p.Key() ^ splitmix.Hash(uint64(clock))
+}
 
 // newGame forgets every entry.
 func (t *table) newGame() {

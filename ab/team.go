@@ -164,7 +164,7 @@ func (w *worker) useless() bool {
 		if f.shared == 0 || f.beta-f.alpha != 1 {
 			continue
 		}
-		known, hit := w.table.probe(f.pos.Key())
+		known, hit := w.table.probe(tableKey(&f.pos))
 		if !hit || known.depth < f.shared {
 			continue
 		}
@@ -206,7 +206,7 @@ func (w *worker) raised(ply, alpha int) (int, chess.Move) {
 	if f.shared == 0 || f.beta-f.alpha == 1 {
 		return alpha, chess.NoMove
 	}
-	known, hit := w.table.probe(f.pos.Key())
+	known, hit := w.table.probe(tableKey(&f.pos))
 	if !hit || known.depth < f.shared || known.bound == search.Upper || known.move == chess.NoMove || !f.pos.IsLegal(known.move) {
 		return alpha, chess.NoMove
 	}
@@ -217,7 +217,7 @@ func (w *worker) raised(ply, alpha int) (int, chess.Move) {
 // score at least.
 func (w *worker) announce(ply, score int, m chess.Move) {
 	if f := &w.stack[ply]; f.shared != 0 && f.beta-f.alpha > 1 {
-		w.table.store(f.pos.Key(), entry{move: m, score: toTable(score, ply), eval: f.raw, depth: f.shared, bound: search.Lower, pv: true})
+		w.table.store(tableKey(&f.pos), entry{move: m, score: toTable(score, ply), eval: f.raw, depth: f.shared, bound: search.Lower, pv: true})
 	}
 }
 
@@ -240,7 +240,7 @@ func (f *frame) nextLater() (chess.Move, int, bool) {
 // claim says that the move m of the position at ply is being searched to a depth,
 // unless it is taken by another thread. It returns what release takes.
 func (w *worker) claim(ply int, m chess.Move, depth int) (claim uint64, taken bool) {
-	h := busyHash(w.stack[ply].pos.Key(), m, depth)
+	h := busyHash(tableKey(&w.stack[ply].pos), m, depth)
 	mine, taken := w.team.busy.claim(h)
 	if !mine {
 		h = 0

@@ -198,7 +198,7 @@ func (w *worker) make(ply int, m chess.Move) {
 		child.fence = f.fence
 	}
 	key := child.pos.Key()
-	w.table.prefetch(key)
+	w.table.prefetch(tableKey(&child.pos))
 	w.eval.Push(&f.pos, m)
 	w.keys = append(w.keys, key)
 	w.seen[key%uint64(len(w.seen))]++

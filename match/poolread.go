@@ -81,10 +81,7 @@ func (l *PoolLoader) loadLog(in io.Reader) error {
 	for _, p := range log.Pairs {
 		a, b := log.Players[p.Players[0]], log.Players[p.Players[1]]
 		l.Counts.Read += 2
-		if l.again(encodeLine(struct {
-			Settings map[string]string
-			Pair
-		}{log.Settings, p})) {
+		if l.again(fmt.Append(encodeLine(p), log.Settings)) {
 			l.Counts.Repeated += 2
 			continue
 		}
@@ -144,9 +141,7 @@ const longestGame = 30 * 24 * time.Hour
 // count.
 func (l *PoolLoader) poolGame(rec *game.PGNRecord) (rating.PoolGame, bool) {
 	g := rating.PoolGame{White: rec.Tags["White"], Black: rec.Tags["Black"]}
-	record := *rec
-	record.Line = 0
-	if l.again(encodeLine(record)) {
+	if l.again(fmt.Append(nil, rec.Tags, rec.Moves, rec.Result)) {
 		l.Counts.Repeated++
 		return g, false
 	}
