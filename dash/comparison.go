@@ -77,6 +77,7 @@ type compared struct {
 	path    func(name string) string
 	at      [3]time.Time // when the files were written
 	sizes   [3]int64
+	wrong   [3]error // of the files as they are
 	sofar   *lab.SoFar
 	results *lab.Results
 	times   []lab.Times
@@ -101,16 +102,19 @@ func (c *compared) read() error {
 		{lab.TimesFile, func(data []byte) error { c.times = nil; return into(data, &c.times) }},
 	} {
 		info, err := os.Stat(c.path(file.name))
-		if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().Equal(c.at[i]) && info.Size() == c.sizes[i] {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			continue
-		}
-		if err == nil {
+		case err == nil && info.ModTime().Equal(c.at[i]) && info.Size() == c.sizes[i]:
+			err = c.wrong[i]
+		case err == nil:
 			c.at[i], c.sizes[i] = info.ModTime(), info.Size()
 			c.version++
 			var data []byte
 			if data, err = readAtMost(c.path(file.name), mostResultBytes); err == nil {
 				err = file.into(data)
 			}
+			c.wrong[i] = err
 		}
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", file.name, err))

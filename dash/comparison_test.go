@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,11 @@ func TestDamagedComparisons(t *testing.T) {
 			dir := comparisonDir(t, names...)
 			write(t, dir, name, text)
 			s := newTestServer(t, Config{Dir: dir})
+			for range 2 {
+				if f := read[State](t, s, "/api/state").Findings; what == "cut short" && (len(f) != 1 || !strings.Contains(f[0], name)) {
+					t.Errorf("%s: %s: findings %q, expected one of it, each time", name, what, f)
+				}
+			}
 			for _, path := range []string{"/api/state", "/api/comparison", "/api/games", "/api/learning", "/api/nets", "/api/actors", "/api/games/x"} {
 				if w := ask(t, s, path); w.Code != http.StatusOK && w.Code != http.StatusNotFound {
 					t.Errorf("%s %s: %s: code %d", name, what, path, w.Code)

@@ -3,6 +3,7 @@ package dash
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -28,15 +29,23 @@ const (
 // known.
 type Match = selfplay.WatchedMatch
 
+// knownLog is what a log holds, or why it cannot be read.
+type knownLog struct {
+	match   Match
+	written time.Time
+	wrong   error
+}
+
 // gateLogs reads the logs of the gate's matches; those that have not changed, once.
 type gateLogs struct {
 	dir     string
-	known   map[string]Match // by file name
-	matches []Match          // the newest first
-	version int              // changes with matches
+	known   map[string]knownLog // by file name
+	matches []Match             // the newest first
+	version int                 // changes with matches
 }
 
-// read looks for logs that have changed. A log that cannot be read is left out.
+// read looks for logs that have changed. A log that cannot be read is left out, and the error
+// says why.
 func (l *gateLogs) read(gate configs.Gate) error {
 	type file struct {
 		name    string
@@ -67,24 +76,30 @@ func (l *gateLogs) read(gate configs.Gate) error {
 	slices.SortFunc(files, func(a, b file) int {
 		return cmp.Or(b.written.Compare(a.written), cmp.Compare(b.name, a.name))
 	})
-	known, matches, changed := map[string]Match{}, []Match(nil), false
+	known, matches, changed := map[string]knownLog{}, []Match(nil), false
+	var wrong []error
 	for _, f := range files[:min(mostMatches, len(files))] {
-		m, there := l.known[f.name]
-		if !there || !m.Written.Equal(f.written) {
+		k, there := l.known[f.name]
+		if !there || !k.written.Equal(f.written) {
 			changed = true
-			if m, err = readMatch(filepath.Join(l.dir, f.name), gate); err != nil {
-				continue
+			k = knownLog{written: f.written}
+			if k.match, err = readMatch(filepath.Join(l.dir, f.name), gate); err != nil {
+				k.wrong = fmt.Errorf("gate: %s: %w", f.name, err)
 			}
-			m.Written = f.written
+			k.match.Written = f.written
 		}
-		known[f.name] = m
-		matches = append(matches, m)
+		known[f.name] = k
+		if k.wrong != nil {
+			wrong = append(wrong, k.wrong)
+			continue
+		}
+		matches = append(matches, k.match)
 	}
 	if changed || len(matches) != len(l.matches) {
 		l.version++
 	}
 	l.known, l.matches = known, matches
-	return nil
+	return errors.Join(wrong...)
 }
 
 // readMatch reads a log of the gate, which may be of a match under way.

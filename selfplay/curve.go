@@ -157,13 +157,17 @@ func (c *Curve) before(incumbent string) PassedNet {
 	return c.Passed[len(c.Passed)-1]
 }
 
+// mostElo is how much stronger a match can say that a net is; more is not true, and sums of it
+// would have no end.
+const mostElo = 1e5
+
 // measure returns a net with what its match says of it.
 func (c *Curve) measure(j JudgedNet) PassedNet {
 	value, margin, _ := strings.Cut(j.Elo, " +/- ")
 	p := PassedNet{Time: j.Time, Generation: j.Generation, Games: c.games[j.Generation], Margin: math.Inf(1)}
-	if v, err := strconv.ParseFloat(value, 64); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
+	if v, err := strconv.ParseFloat(value, 64); err == nil && math.Abs(v) <= mostElo {
 		p.Elo = v
-		if m, err := strconv.ParseFloat(margin, 64); err == nil && m >= 0 {
+		if m, err := strconv.ParseFloat(margin, 64); err == nil && m >= 0 && m <= mostElo {
 			p.Margin = m
 		}
 	}

@@ -1,6 +1,7 @@
 package selfplay
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -42,5 +43,24 @@ func TestPassIsTakenBack(t *testing.T) {
 `))
 	if len(c.Passed) != 0 || len(c.Judged) != 1 || c.Judged[0].Incumbent != "b" {
 		t.Errorf("found %+v judged and %+v passed, expected the second verdict and none", c.Judged, c.Passed)
+	}
+}
+
+// What a referee says of a match, be it beyond reason, leaves the curve finite.
+func TestCurveStaysFinite(t *testing.T) {
+	var c Curve
+	incumbent := "material"
+	for i, elo := range []string{"1e308 +/- 1e308", "1e308 +/- 3", "5 +/- 1e308", "NaN +/- 1", "7 +/- NaN", "8.00 +/- 3.00"} {
+		net := string(rune('a' + i))
+		c.Judge(JudgedNet{Net: net, Incumbent: incumbent, Generation: i + 1, Passed: true, Elo: elo})
+		incumbent = net
+	}
+	for _, p := range c.Passed {
+		if math.IsInf(p.Sum, 0) || math.IsNaN(p.Sum) || math.IsInf(p.Error, 0) || math.IsNaN(p.Error) {
+			t.Errorf("found %+v", p)
+		}
+	}
+	if last := c.Passed[len(c.Passed)-1]; last.Elo != 8 || last.Margin != 3 {
+		t.Errorf("found %+v, expected 8 ± 3", last)
 	}
 }

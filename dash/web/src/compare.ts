@@ -34,7 +34,8 @@ export const compare: MakeView = root => {
   const progress = h('div', { class: 'progress' }), words = h('p', { class: 'words', role: 'status' })
   const said = h('ul', { class: 'plain' }), saidCard = h('section', { class: 'card' }, h('h2', {}, 'What it shows'), said)
   const list = h('div', {}), matrices = h('div', {})
-  root.append(h('section', { class: 'card' }, h('h2', {}, 'Progress'), words, progress), saidCard,
+  const findings = h('ul', { class: 'findings', role: 'status', 'aria-label': 'What cannot be read' })
+  root.append(h('section', { class: 'card' }, h('h2', {}, 'Progress'), findings, words, progress), saidCard,
     h('section', { class: 'card' }, h('h2', {}, 'Rows'), list), matrices)
 
   let by = '', down = false
@@ -85,8 +86,13 @@ export const compare: MakeView = root => {
         h('tbody', {}, ...s.players.map((n, i) => h('tr', {}, h('th', { scope: 'row' }, n), ...s.players.map((o, k) => cell(s.cells[i][k], i === k, n, o))))))))))
   }
 
+  const look = latest<Comparison>('comparison', show, why => set(words, why))
   return {
-    state: latest<Comparison>('comparison', show, why => set(words, why)),
+    state(s) {
+      set(findings, ...s.findings.map(f => h('li', {}, f)))
+      findings.hidden = s.findings.length === 0
+      look(s)
+    },
     route() {},
     close() {},
   }

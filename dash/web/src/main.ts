@@ -62,7 +62,13 @@ let last: State | null = null
 
 function route(): void {
   if (location.hash === '#main' && shown >= 0) return
-  const [first, ...rest] = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent)
+  const [first, ...rest] = location.hash.replace(/^#\/?/, '').split('/').map(part => {
+    try {
+      return decodeURIComponent(part)
+    } catch {
+      return part // an address typed by hand
+    }
+  })
   const at = Math.max(0, views.findIndex(v => v.name === (first ?? '')))
   if (at !== shown) {
     view?.close()
