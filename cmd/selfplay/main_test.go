@@ -98,6 +98,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"match", "material", "material", "--win-score", "0", "--play-out", "0.5"}, []string{"--play-out", "--win-score"}},
 		{[]string{"play", "material", "--save", "/"}, []string{"--save", "found the directory /, expected a file"}},
 		{[]string{"restore", "a", "b", "--run", "c"}, []string{"--run", "--nats"}},
+		{[]string{"net", "inspect", "builtin", "--count", "5"}, []string{"--count", "--positions or --replay"}},
+		{[]string{"puzzles", "run", "material", "--time", "0"}, []string{"--time 0s", "above 0"}},
 		{[]string{"match", "a", "b", "--elo1", "5"}, []string{"--elo1", "--sprt"}},
 		{[]string{"match", "a", "b", "c", "--seeds", "2"}, []string{"--seeds", "gauntlet"}},
 		{[]string{"match", "a", "b", "--eval"}, []string{"--eval", "--pgn"}},

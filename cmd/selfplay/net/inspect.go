@@ -72,6 +72,9 @@ func netInspect(c *cobra.Command, path string, o inspectOptions) error {
 			return fmt.Errorf("%w: found --%s without --draw, which names the directory to draw into", cli.ErrUsage, flag)
 		}
 	}
+	if err := cli.Needs(c.Flags(), "--positions or --replay", o.Given(), "count", "seed"); err != nil {
+		return err
+	}
 	if o.format != "png" && o.format != "svg" {
 		return fmt.Errorf("%w: --format: found %q, expected png or svg", cli.ErrUsage, o.format)
 	}

@@ -56,6 +56,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`,
 			if c.Flags().Changed("nodes") && c.Flags().Changed("time") {
 				return fmt.Errorf("%w: found --nodes with --time, expected one of them", cli.ErrUsage)
 			}
+			if c.Flags().Changed("time") && o.time <= 0 {
+				return fmt.Errorf("%w: found --time %v, expected a time above 0", cli.ErrUsage, o.time)
+			}
 			return run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr(), args, &o)
 		},
 	}
