@@ -247,10 +247,10 @@ func TestSecondFileOfOthers(t *testing.T) {
 	}
 
 	own := config(t, dataset.Chain)
-	own.Count, own.SaveEvery = 100, 60
+	own.Count, own.SaveEvery = 160, 60
 	mustRun(t, own)
 	first := read(t, own.Output)
-	own.Count, own.SaveEvery = 200, 0
+	own.Count, own.SaveEvery = 260, 0
 	mustRun(t, own)
 	if _, files := contents(t, own.Output); files != 2 || !bytes.Equal(read(t, own.Output), first) {
 		t.Errorf("%d files, expected to go on with the second of two", files)
@@ -262,7 +262,7 @@ func TestSecondFileOfOthers(t *testing.T) {
 func TestSecondFileLocked(t *testing.T) {
 	for _, format := range []dataset.Format{dataset.Chain, dataset.Bin} {
 		cfg := config(t, format)
-		cfg.Count, cfg.SaveEvery = 100, 60
+		cfg.Count, cfg.SaveEvery = 160, 60
 		mustRun(t, cfg)
 		f, err := os.OpenFile(fileName(cfg.Output, 1), os.O_RDWR|os.O_APPEND, 0)
 		if err != nil {
@@ -276,7 +276,7 @@ func TestSecondFileLocked(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := read(t, f.Name())
-		cfg.Count = 200
+		cfg.Count = 260
 		if _, err := Run(t.Context(), cfg); !errors.Is(err, dirlock.ErrFileHeld) {
 			t.Errorf("%v: found error %v, expected %v", format, err, dirlock.ErrFileHeld)
 		}
