@@ -115,10 +115,14 @@ func (r *Repository) restore(ctx context.Context, s *Snapshot, dir string, o Res
 func emptied(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		if link, e := os.Readlink(dir); e == nil {
-			return "", fmt.Errorf("%s: found a link to %s, which is not there: make that directory first", dir, link)
+		link, e := os.Readlink(dir)
+		if e != nil {
+			return dir, nil
 		}
-		return dir, nil
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(dir), link)
+		}
+		return emptied(link)
 	}
 	if err != nil {
 		return "", err

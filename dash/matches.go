@@ -31,9 +31,8 @@ type Match = selfplay.WatchedMatch
 
 // knownLog is what a log holds, or why it cannot be read.
 type knownLog struct {
-	match   Match
-	written time.Time
-	wrong   error
+	match Match // with Written alone if it cannot be read
+	wrong error
 }
 
 // gateLogs reads the logs of the gate's matches; those that have not changed, once.
@@ -44,8 +43,8 @@ type gateLogs struct {
 	version int                 // changes with matches
 }
 
-// read looks for logs that have changed. A log that cannot be read is left out, and the error
-// says why.
+// read reads the logs that have changed. One that cannot be read is left out, and the error says
+// why, at every call until the log changes or is removed.
 func (l *gateLogs) read(gate configs.Gate) error {
 	type file struct {
 		name    string
@@ -80,9 +79,9 @@ func (l *gateLogs) read(gate configs.Gate) error {
 	var wrong []error
 	for _, f := range files[:min(mostMatches, len(files))] {
 		k, there := l.known[f.name]
-		if !there || !k.written.Equal(f.written) {
+		if !there || !k.match.Written.Equal(f.written) {
 			changed = true
-			k = knownLog{written: f.written}
+			k = knownLog{}
 			if k.match, err = readMatch(filepath.Join(l.dir, f.name), gate); err != nil {
 				k.wrong = fmt.Errorf("gate: %s: %w", f.name, err)
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A log that cannot be read is told of as long as it is there, and nothing is read again for it.
+// A log that cannot be read is reported until it is removed, and is read only once.
 func TestUnreadableGateLog(t *testing.T) {
 	dir := trial(t)
 	s := newTestServer(t, Config{Dir: dir})

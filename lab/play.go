@@ -87,9 +87,9 @@ func anchors(ctx context.Context, list []configs.Opponent, v *chess.Variant, nod
 			Name: o.Name, Key: keyOf([]string{bare.String(), m.Net}), Elo: o.Elo, Maker: m,
 			text: bare.String(), ownLimits: o.Player.HasLimits(),
 		}
-		for i, before := range players {
+		for _, before := range players {
 			if before.Key == p.Key && reflect.DeepEqual(before.Maker.Limits, m.Limits) {
-				return nil, fmt.Errorf("%w: anchors %s and %s: found the same player, expected different ones", configs.ErrInvalid, list[i].Name, o.Name)
+				return nil, fmt.Errorf("%w: anchors %s and %s: found the same player, expected different ones", configs.ErrInvalid, before.Name, o.Name)
 			}
 		}
 		players = append(players, p)

@@ -37,7 +37,8 @@ func (g *graph) conv(n *onnx.Node) (*value, error) {
 	if err := checkWindow(n, w.Dims[2]); err != nil {
 		return nil, err
 	}
-	if groups > 1 && w.Dims[0] > mostWeights/(v.dims[0]*w.Dims[2]*w.Dims[3]) {
+	each := v.images() && groups > 1 && int(groups) == v.dims[0] && w.Dims[0] == v.dims[0] // channel has a window of its own
+	if groups > 1 && !each && w.Dims[0] > mostWeights/(v.dims[0]*w.Dims[2]*w.Dims[3]) {
 		return nil, refuse(n, "found weights of dimensions %v in %d groups, expected at most %d without groups", w.Dims, groups, mostWeights)
 	}
 	o := op{kind: convolve, in: []*value{v}, size: w.Dims[2], weights: w.Floats, bias: make([]float32, w.Dims[0])}
@@ -47,7 +48,7 @@ func (g *graph) conv(n *onnx.Node) (*value, error) {
 	dims := slices.Clone(v.dims)
 	dims[0] = w.Dims[0]
 	switch {
-	case v.images() && groups > 1 && int(groups) == v.dims[0] && w.Dims[0] == v.dims[0]:
+	case each:
 		o.kind = depthwise
 	case v.images():
 		o.weights = ungroup(w, int(groups))
