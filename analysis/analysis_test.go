@@ -68,6 +68,28 @@ func TestReportThreats(t *testing.T) {
 	}
 }
 
+// pusher is an engine that searches all moves, whatever it is asked.
+type pusher struct{ player.Player }
+
+func (pusher) Search(_ context.Context, line *chess.Line, _ search.Limits) (search.Result, error) {
+	m, err := line.Pos().ParseUCI("g7g5")
+	if line.Pos().SideToMove() == chess.White {
+		m, err = line.Pos().ParseUCI("g2g4")
+	}
+	pv := []chess.Move{m}
+	return search.Result{Move: m, Score: 900, PV: pv, Lines: []search.RootLine{{Score: 900, PV: pv}}}, err
+}
+
+// Threats are drops, whatever an engine answers.
+func TestThreatsAreDrops(t *testing.T) {
+	a := material(t)
+	a.Player = pusher{a.Player}
+	r, err := a.Report(context.Background(), lineOf(t, "6k1/5ppp/8/8/8/8/5PPP/1N4K1[n] w - - 0 1"))
+	if err != nil || len(r.Threats) != 0 {
+		t.Errorf("found threats %+v, error %v", r.Threats, err)
+	}
+}
+
 func TestReportCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -68,6 +68,9 @@ func (a *Analyst) threats(ctx context.Context, p *chess.Position, score search.S
 	}
 	for _, l := range bestLines(&res) {
 		m := l.PV[0]
+		if !m.IsDrop() { // an engine that searches all moves
+			continue
+		}
 		t := Threat{UCI: passed.UCI(m), SAN: passed.SAN(m), Check: passed.GivesCheck(m), Line: game.MovesText(&passed, l.PV)}
 		if l.Score.IsMate() && l.Score > 0 {
 			t.Mate = l.Score.MateIn()

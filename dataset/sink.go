@@ -64,7 +64,8 @@ func (s *Sink) Write(x *sample.Sample, unit sample.Unit) error {
 
 // Create writes the file t by calling write. The file appears, or grows, when
 // write has returned without an error, and stays as it was otherwise, but for an empty
-// one that Append may leave. The error
+// one that Append may leave. A kill while it appends leaves what was written by then,
+// of which the next Append cuts off a record that is not whole. The error
 // wraps ErrExists if there is a file and neither Append nor Force is set.
 func (t Target) Create(write func(*Sink) error) error {
 	err := t.Check()
@@ -229,7 +230,7 @@ func (t *Target) end(f *os.File, size int64) (int64, error) {
 	case Plain:
 		return plainEnd(f, size)
 	case Text, Compact:
-		return lastLine(f, size, func([]byte) bool { return true })
+		return t.textEnd(f, size)
 	case Binpack:
 		return binpackEnd(f, size)
 	}
@@ -253,6 +254,15 @@ func (t *Target) binEnd(f *os.File, size int64, format bin.Format) (int64, error
 		return 0, err
 	}
 	return size - size%int64(format.RecordSize()), nil
+}
+
+// textEnd returns where the last whole line of a text of samples ends. Any text has lines, so
+// the file must begin with samples.
+func (t *Target) textEnd(f *os.File, size int64) (int64, error) {
+	if r := thesis.NewReader(io.NewSectionReader(f, 0, size), t.Variant); size > 0 && !hasSample(r) {
+		return 0, fmt.Errorf("%w: found no sample in the first lines, expected FEN,score,move", sample.ErrFormat)
+	}
+	return lastLine(f, size, func([]byte) bool { return true })
 }
 
 // plainEnd returns where the last record of a .plain file ends: after a line that is "e",

@@ -106,6 +106,21 @@ func TestAppendForeign(t *testing.T) {
 	}
 }
 
+// TestAppendToNotes changes no text that holds no samples.
+func TestAppendToNotes(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "notes.txt")
+	const notes = "my notes\nlast line"
+	if err := os.WriteFile(name, []byte(notes), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []Format{Text, Compact} {
+		to := Target{Name: name, Format: format, Variant: chess.Crazyhouse, Append: true}
+		if err := to.Create(func(*Sink) error { return nil }); !errors.Is(err, sample.ErrFormat) || string(mustRead(t, name)) != notes {
+			t.Errorf("%v: error %v, now %q", format, err, mustRead(t, name))
+		}
+	}
+}
+
 // TestAppendUnit converts scores to the unit of the file appended to.
 func TestAppendUnit(t *testing.T) {
 	name, _ := convert(t, wholeGames, "x.chain", chess.Crazyhouse, Conversion{})

@@ -108,6 +108,14 @@ func (s *Spec) resources(hashMB int) Resources {
 	return r
 }
 
+// TableMB returns the size of the table, or tree, of one player, MiB; 0 for a foreign engine.
+func (m *Maker) TableMB() int {
+	if m.Spec.Search.Foreign() {
+		return 0
+	}
+	return m.Spec.resources(m.hashMB).HashMB
+}
+
 // Maker opens players that are all alike.
 type Maker struct {
 	Spec   Spec

@@ -42,7 +42,7 @@ func (r AuditReport) String() string {
 		{"duplicates", r.Duplicates}, {"invalid games", r.Invalid}, {"plies", r.Plies}, {"trainable plies", r.Trainable},
 		{"held-out games", r.HeldOut}, {"corrupt places", r.Corrupt}, {"torn bytes", r.TornBytes},
 		{"retired games", r.Retired}, {"retired ids", r.RetiredIDs},
-		{"missing files", r.Missing}, {"lost games", r.Lost}, {"excluded actors", r.Excluded},
+		{"missing places", r.Missing}, {"lost games", r.Lost}, {"excluded actors", r.Excluded},
 	} {
 		fmt.Fprintf(&s, "%-16s %d\n", line.name, line.value)
 	}

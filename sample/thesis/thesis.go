@@ -39,12 +39,16 @@ const Loses = "results, plies other than those of the move numbers, and in chain
 // maxLine is the longest line read. It is room for 65,536 plies.
 const maxLine = 1 << 20
 
+// first is how many lines at the beginning may be unreadable, at most less one.
+const first = 100
+
 // Reader reads samples in either form. It implements sample.Reader; the scores
 // are taken to be in sample.InternalUnit. Result, which the format does not have, is
 // 0, and NoResult is set. Ply is that of the position's move number.
 //
 // A last line without an end is not read. An error in a line costs the samples
-// after it in that line.
+// after it in that line. If none of the first lines can be read, the error wraps
+// sample.ErrFormat: the text is another one.
 type Reader struct {
 	r       *bufio.Reader
 	variant *chess.Variant
@@ -57,6 +61,7 @@ type Reader struct {
 	start   int64 // offset of the line
 	last    int64 // offset of the sample read last
 	rest    int64
+	good    bool  // a sample was read
 	err     error // returned from now on
 }
 
@@ -82,7 +87,10 @@ func (r *Reader) Read(s *sample.Sample) error {
 		if r.err != nil {
 			return r.err
 		}
-		if err := r.nextLine(); err != nil {
+		if err := r.nextLine(); errors.Is(err, io.EOF) && !r.good && r.record > 0 {
+			r.err = r.other()
+			return r.err
+		} else if err != nil {
 			return err
 		}
 	}
@@ -93,10 +101,18 @@ func (r *Reader) Read(s *sample.Sample) error {
 		err = r.errorAt(at, err)
 		r.line = nil
 	} else {
-		*s = r.prev
+		*s, r.good = r.prev, true
 	}
-	r.record++
+	if r.record++; !r.good && r.record == first {
+		r.err = r.other()
+		err = r.err
+	}
 	return err
+}
+
+// other says that the text holds no samples.
+func (r *Reader) other() error {
+	return r.errorAt(0, fmt.Errorf("%w: found none of the first %d lines readable, expected FEN,score,move", sample.ErrFormat, r.record))
 }
 
 // errorAt says that err concerns the next record, that many bytes into the line.

@@ -235,6 +235,29 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestForeign: of a text with no samples in its first lines none is read.
+func TestForeign(t *testing.T) {
+	many := strings.Repeat("no sample\n", 99)
+	for text, want := range map[string]error{
+		"my notes\nlast line\n":         sample.ErrFormat,
+		many + "no sample\n":            sample.ErrFormat,
+		many + crazy + ",-5,P@e4\n":     io.EOF,
+		crazy + ",-5,P@e4\nno sample\n": io.EOF,
+		"no sample":                     io.EOF,
+		"":                              io.EOF,
+	} {
+		r := thesis.NewReader(strings.NewReader(text), chess.Crazyhouse)
+		var s sample.Sample
+		err := r.Read(&s)
+		for err == nil || errors.Is(err, sample.ErrRecord) {
+			err = r.Read(&s)
+		}
+		if !errors.Is(err, want) || !errors.Is(r.Read(&s), want) {
+			t.Errorf("%.40q and %d bytes: error %v, expected %v", text, len(text), err, want)
+		}
+	}
+}
+
 // TestTruncated: a last line without an end is not read.
 func TestTruncated(t *testing.T) {
 	text := crazy + ",-5,P@e4,,12,P@e3\n"

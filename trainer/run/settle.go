@@ -65,7 +65,16 @@ func (r *runner) settle() (*Summary, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	s.NetFile = r.path(r.netName()) // the directory may have another name by now
+	if _, err := os.Stat(s.NetFile); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // the end is made again
+	} else if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // begun reports whether the run in the directory has come to a checkpoint, whole

@@ -65,6 +65,32 @@ func TestFailedStart(t *testing.T) {
 	}
 }
 
+// A run that is over makes its net again if that is gone, and tells of it where it is now.
+func TestNetOfRunThatIsOver(t *testing.T) {
+	cfg := settings(t, dataFile(t, "a.chain", samples(20)))
+	cfg.Epochs = 1
+	dir, moved := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	if _, err := Run(t.Context(), cfg, quiet(dir)); err != nil {
+		t.Fatal(err)
+	}
+	was := read(t, dir, NetName(cfg.Kind))
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	for name, prepare := range map[string]func() error{
+		"moved": func() error { return nil },
+		"gone":  func() error { return os.Remove(filepath.Join(moved, NetName(cfg.Kind))) },
+	} {
+		if err := prepare(); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Run(t.Context(), cfg, quiet(moved))
+		if err != nil || filepath.Dir(s.NetFile) != moved || !bytes.Equal(read(t, moved, NetName(cfg.Kind)), was) {
+			t.Errorf("%s: found net %s, error %v", name, s.NetFile, err)
+		}
+	}
+}
+
 // addGames adds the games of a .chain file to a replay buffer, from the first to
 // before the end.
 func addGames(t *testing.T, dir, path string, first, end int) {

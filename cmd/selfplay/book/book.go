@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -118,19 +120,19 @@ func usage(err error) error {
 	return err
 }
 
-// explorer makes what explores, and the facts of its walks.
-func (o *bookOptions) explorer(ctx context.Context, stderr io.Writer) (*book.Explorer, book.WalkFacts, error) {
+// explorer makes what explores, the facts of its walks and the makers of its players.
+func (o *bookOptions) explorer(ctx context.Context, stderr io.Writer) (*book.Explorer, book.WalkFacts, []*player.Maker, error) {
 	v, err := cli.Variant(o.variant)
 	if err != nil {
-		return nil, book.WalkFacts{}, err
+		return nil, book.WalkFacts{}, nil, err
 	}
 	minPlies, maxPlies, err := parseFromTo(o.plies, "-")
 	if err != nil {
-		return nil, book.WalkFacts{}, fmt.Errorf("%w: --plies: %w", cli.ErrUsage, err)
+		return nil, book.WalkFacts{}, nil, fmt.Errorf("%w: --plies: %w", cli.ErrUsage, err)
 	}
 	walker, err := cli.LoadPlayer(ctx, stderr, o.player, v, player.Defaults{Limits: search.Limits{Nodes: o.nodes}, HashMB: o.hashMB})
 	if err != nil {
-		return nil, book.WalkFacts{}, err
+		return nil, book.WalkFacts{}, nil, err
 	}
 	e := &book.Explorer{
 		Settings: book.Settings{
@@ -142,22 +144,23 @@ func (o *bookOptions) explorer(ctx context.Context, stderr io.Writer) (*book.Exp
 		NewWalker: walker.New, Concurrency: o.concurrency,
 	}
 	e.Settings.Moves.MultiPV = o.multiPV
-	judge := walker
+	judge, makers := walker, []*player.Maker{walker}
 	if o.judge != "" {
 		if judge, err = cli.LoadPlayer(ctx, stderr, o.judge, v, player.Defaults{Limits: e.Settings.Judge, HashMB: o.hashMB}); err != nil {
-			return nil, book.WalkFacts{}, err
+			return nil, book.WalkFacts{}, nil, err
 		}
 		e.NewJudge, e.Settings.Judge = judge.New, judge.Limits
+		makers = append(makers, judge)
 	}
 	if err := e.Settings.Validate(); err != nil {
-		return nil, book.WalkFacts{}, err
+		return nil, book.WalkFacts{}, nil, err
 	}
 	first, err := bookPlayer(walker)
 	if err != nil {
-		return nil, book.WalkFacts{}, err
+		return nil, book.WalkFacts{}, nil, err
 	}
 	second, err := bookPlayer(judge)
-	return e, e.Settings.Facts(first, second), err
+	return e, e.Settings.Facts(first, second), makers, err
 }
 
 // bookPlayer describes a player for a book's manifest. A UCI engine is started for
@@ -208,8 +211,17 @@ func makeBook(ctx context.Context, stdout, stderr io.Writer, o bookOptions, buil
 	if err != nil {
 		return err
 	}
-	explorer, facts, err := o.explorer(ctx, stderr)
+	explorer, facts, makers, err := o.explorer(ctx, stderr)
 	if err != nil {
+		return err
+	}
+	if err := cli.AtATime("concurrency", o.concurrency, makers...); err != nil {
+		return err
+	}
+	if o.journal == "" {
+		o.journal = o.out + ".walks"
+	}
+	if err := o.mayWrite(facts); err != nil {
 		return err
 	}
 	selector, err := book.NewSelector(selection, o.seed)
@@ -234,10 +246,15 @@ func makeBook(ctx context.Context, stdout, stderr io.Writer, o bookOptions, buil
 	if err != nil {
 		return err
 	}
-	if err := writeBook(o.out, text); err != nil {
+	if err := o.mayWrite(facts); err != nil { // another process may have been faster
 		return err
 	}
+	// The manifest first: a book without one is not written over, so a kill between the two
+	// would keep the same command from ending.
 	if err := durable.WriteFile(o.out+".json", manifest); err != nil {
+		return err
+	}
+	if err := writeBook(o.out, text); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "%s: %d positions of %d found in %d walks, SHA-256 %s\n", o.out, m.Positions, m.Census.Found, m.Census.Walks, m.SHA256)
@@ -250,11 +267,7 @@ func (o *bookOptions) explore(ctx context.Context, stderr io.Writer, e *book.Exp
 	if err != nil {
 		return err
 	}
-	path := o.journal
-	if path == "" {
-		path = o.out + ".walks"
-	}
-	j, err := book.OpenJournal(path, e.Settings.Variant, header)
+	j, err := book.OpenJournal(o.journal, e.Settings.Variant, header)
 	if err != nil {
 		return err
 	}
@@ -268,9 +281,36 @@ func (o *bookOptions) explore(ctx context.Context, stderr io.Writer, e *book.Exp
 		return s.Add(w)
 	})
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w: the same command goes on from %s", cli.ErrResumable, path)
+		return fmt.Errorf("%w: the same command goes on from %s", cli.ErrResumable, o.journal)
 	}
 	return err
+}
+
+// mayWrite refuses to write over a file that is not a book of the same walks.
+func (o *bookOptions) mayWrite(facts book.WalkFacts) error {
+	for _, name := range []string{o.out, o.out + ".json"} {
+		if cli.SameFile(name, o.journal) {
+			return fmt.Errorf("%w: --walks: found %s, which --out writes, expected another file", cli.ErrUsage, o.journal)
+		}
+	}
+	info, err := os.Stat(o.out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	m, err := readManifest(o.out)
+	if err == nil && m != nil {
+		was, _ := m.Walks.Header()
+		is, _ := facts.Header()
+		if was == is {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: --out: found %s, which %[2]s.json does not call a book of these walks, expected one, or a name that is not in use: choose another, or remove it", cli.ErrUsage, o.out)
 }
 
 // writeBook writes a book's text, packed if the name says so.

@@ -94,6 +94,10 @@ func TestBookErrors(t *testing.T) {
 		code int
 		want string
 	}{
+		"file":         {smallBook(alone), 2, "alone.epd, which"},
+		"one file":     {smallBook(out, "--walks", out), 2, "expected another file"},
+		"concurrency":  {smallBook(out, "--concurrency", "-1"), 2, "--concurrency: found -1, expected 1 to 1024"},
+		"plies of PGN": {[]string{"book", "check", alone, "--plies", "-1"}, 2, "--plies: found -1"},
 		"no out":       {[]string{"book"}, 2, "--out"},
 		"plies":        {smallBook(out, "--plies", "3..9"), 2, "FROM-TO"},
 		"band":         {smallBook(out, "--band", "5"), 2, "FROM..TO"},
@@ -104,14 +108,15 @@ func TestBookErrors(t *testing.T) {
 		"games":        {[]string{"book", "check", "--games", "5001"}, 2, "5001 games, expected 1 to 5000"},
 		"negative":     {[]string{"book", "check", "--games", "-1"}, 2, "-1 games, expected 1 to 5000"},
 		"too few":      {smallBook(out, "--band", "0..3", "--max-walks", "20"), 1, "too few positions"},
-		"other walks":  {smallBook(out, "--seed", "6"), 1, "other settings"},
+		"other walks":  {smallBook(out+"2", "--seed", "6", "--walks", out+".walks"), 1, "other settings"},
+		"other book":   {smallBook(out, "--seed", "6", "--walks", out+".others"), 2, "book.epd.json does not call a book of these walks"},
 		"record where": {[]string{"book", "check", "--record", "--games", "2"}, 2, "--record"},
 		"record own":   {[]string{"book", "check", "default", "--record", "--games", "2"}, 2, "the program's own book cannot be written"},
 		"no manifest":  {[]string{"book", "check", alone, "--record", "--games", "1", "--player", "none.nnue"}, 1, "alone.epd.json: found no manifest"},
 		"no book":      {[]string{"book", "check", out + "x"}, 1, "no such file"},
 		"no default":   {[]string{"book", "check", "--variant", "chess"}, 1, "no default book"},
 	} {
-		if name == "other walks" {
+		if strings.HasPrefix(name, "other ") {
 			makeSmallBook(t, out)
 		}
 		if name == "too few" {
@@ -121,5 +126,8 @@ func TestBookErrors(t *testing.T) {
 		if code != c.code || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: exit code %d, %q; expected %d and %q", name, code, stderr, c.code, c.want)
 		}
+	}
+	if text, err := os.ReadFile(alone); err != nil || !strings.HasPrefix(string(text), "4k3/") {
+		t.Errorf("a file in the way now holds %q, error %v", text, err)
 	}
 }

@@ -77,6 +77,9 @@ func checkBook(ctx context.Context, w, stderr io.Writer, name string, o bookChec
 	if err != nil {
 		return err
 	}
+	if o.plies < 0 {
+		return fmt.Errorf("%w: --plies: found %d, expected 0 or more", cli.ErrUsage, o.plies)
+	}
 	if o.record && (book.IsDefault(name) || o.games == 0) {
 		return fmt.Errorf("%w: --record needs --games and FILE: the manifest of the program's own book cannot be written", cli.ErrUsage)
 	}
@@ -130,6 +133,11 @@ func bookManifest(name string, v *chess.Variant) (*book.Manifest, error) {
 		_, m, err := book.Default(v)
 		return m, err
 	}
+	return readManifest(name)
+}
+
+// readManifest returns the manifest beside a book, nil if there is none.
+func readManifest(name string) (*book.Manifest, error) {
 	text, err := os.ReadFile(name + ".json")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -148,6 +156,9 @@ func bookManifest(name string, v *chess.Variant) (*book.Manifest, error) {
 func (o *bookCheckOptions) measure(ctx context.Context, stderr io.Writer, b *book.Book) (book.WhiteScore, error) {
 	maker, err := cli.LoadPlayer(ctx, stderr, o.player, b.Variant, player.Defaults{Limits: search.Limits{Nodes: o.nodes}, HashMB: o.hashMB})
 	if err != nil {
+		return book.WhiteScore{}, err
+	}
+	if err := cli.AtATime("concurrency", o.concurrency, maker); err != nil {
 		return book.WhiteScore{}, err
 	}
 	who, err := bookPlayer(maker)

@@ -71,7 +71,7 @@ func convert(c *cobra.Command, o convertOptions, in []string, out string) error 
 		return err
 	}
 	target.Append = o.append
-	if i := slices.IndexFunc(in, func(name string) bool { return sameFile(name, out) }); o.append && out != "-" && i >= 0 {
+	if i := slices.IndexFunc(in, func(name string) bool { return cli.SameFile(name, out) }); o.append && out != "-" && i >= 0 {
 		return fmt.Errorf("%w: found %s as input and output of --append, expected two files", cli.ErrUsage, in[i])
 	}
 	stderr := c.ErrOrStderr()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -165,18 +164,6 @@ func (o *outputOptions) target(c *cobra.Command, name string, sources []*dataset
 		Name: name, Format: f, Variant: v, Unit: unitOf(sources), Force: o.force, Stdout: c.OutOrStdout(),
 		Note: func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) },
 	}, nil
-}
-
-// sameFile reports whether two names are of one file, there or not yet.
-func sameFile(a, b string) bool {
-	x, xErr := os.Stat(a)
-	y, yErr := os.Stat(b)
-	if xErr == nil && yErr == nil {
-		return os.SameFile(x, y)
-	}
-	a, aErr := filepath.Abs(a)
-	b, bErr := filepath.Abs(b)
-	return aErr == nil && bErr == nil && a == b
 }
 
 // createError says what to do about an output file that exists.

@@ -246,6 +246,11 @@ func TestRescore(t *testing.T) {
 	if _, stderr, code := selfplayCommand(t, "", append(surprised, "--surprise", "100")...); code != 0 || !strings.Contains(stderr, "left out: no surprise") {
 		t.Errorf("with a first player: exit code %d: %s", code, stderr)
 	}
+	for _, wrong := range [][]string{{"--depth", "-1"}, {"--save-interval", "-1s"}, {"--threads", "-1"}} {
+		if _, stderr, code := selfplayCommand(t, "", append([]string{"rescore", in, filepath.Join(dir, "wrong.plain"), "--player", "material"}, wrong...)...); code != 2 || !strings.Contains(stderr, wrong[0]) {
+			t.Errorf("%q: exit code %d: %s", wrong, code, stderr)
+		}
+	}
 	if _, stderr, code := selfplayCommand(t, "", surprised...); code != 2 || !strings.Contains(stderr, "expected both") {
 		t.Errorf("a first player alone: exit code %d: %s", code, stderr)
 	}

@@ -88,6 +88,9 @@ continued by the same command.`,
 
 func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) error {
 	stderr := c.ErrOrStderr()
+	if o.depth < 0 || o.saveInterval < 0 {
+		return fmt.Errorf("%w: found --depth %d --save-interval %v, expected 0 or more of each", cli.ErrUsage, o.depth, o.saveInterval)
+	}
 	filter, err := sample.ParseFilter(o.filter)
 	if err != nil {
 		return fmt.Errorf("%w: --filter: %w", cli.ErrUsage, err)
@@ -113,6 +116,9 @@ func runRescore(c *cobra.Command, o *rescoreOptions, in []string, out string) er
 	}
 	first, newFirst, err := o.firstPlayer(c, target.Variant)
 	if err != nil {
+		return err
+	}
+	if err := cli.AtATime("threads", o.threads, who); err != nil {
 		return err
 	}
 	tellMissing(stderr, sources, &target)

@@ -46,7 +46,7 @@ func split(c *cobra.Command, o splitOptions, args []string) error {
 		return fmt.Errorf("%w: --every: found %d, expected 2 or more", cli.ErrUsage, o.every)
 	}
 	n := len(args) - 2
-	if sameFile(args[n], args[n+1]) {
+	if cli.SameFile(args[n], args[n+1]) {
 		return fmt.Errorf("%w: found %s as both outputs, expected two files", cli.ErrUsage, args[n])
 	}
 	sources, err := o.open(c, args[:n])

@@ -136,6 +136,9 @@ plies count from where they end`)
 // gensfen generates what the options say.
 func gensfen(c *cobra.Command, o *gensfenOptions) error {
 	stderr := c.ErrOrStderr()
+	if o.progress < 0 || o.saveInterval < 0 {
+		return fmt.Errorf("%w: found --progress %v --save-interval %v, expected 0 or more of each", cli.ErrUsage, o.progress, o.saveInterval)
+	}
 	cfg, err := o.config(c.Context(), c.Flags(), c.Root().Version, stderr)
 	if err != nil {
 		return err

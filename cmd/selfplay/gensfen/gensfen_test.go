@@ -69,6 +69,10 @@ func TestGensfenUsage(t *testing.T) {
 		{[]string{"--variant", "chess", "--adjudicate_draws_by_insufficient_mating_material", "0"}, "by the rules of chess"},
 		{[]string{"--book", filepath.Join(dir, "none.epd")}, "none.epd"},
 		{[]string{"--player", "xboard:none", "--random-multi-pv", "4"}, "reports one line"},
+		{[]string{"--threads", "1025", "--hash", "1"}, "--threads: found 1025, expected 1 to 1024"},
+		{[]string{"--min-depth", "5", "--max-depth", "3"}, "a maximum that is not below the minimum"},
+		{[]string{"--player", "material,nodes=50", "--depth", "3"}, "found --depth and limits in --player"},
+		{[]string{"--save-interval", "-1s"}, "--save-interval -1s"},
 	} {
 		args := append([]string{"gensfen", "--output", out}, tc.args...)
 		_, stderr, code := selfplayCommand(t, "", args...)

@@ -67,9 +67,20 @@ func (o *gensfenOptions) setPlayer(ctx context.Context, f *pflag.FlagSet, cfg *g
 	if err != nil {
 		return err
 	}
+	if err := cli.AtATime("threads", o.threads, self); err != nil {
+		return err
+	}
 	cfg.New, cfg.Net, cfg.Player, cfg.Limits = self.New, self.Net, self.Settings, self.Limits
 	cfg.MinDepth, cfg.MaxDepth = self.Limits.Depth, self.Limits.Depth
 	cfg.Limits.Depth = 0
+	if o.maxDepth > 0 && o.maxDepth < o.minDepth {
+		return fmt.Errorf("%w: found --min-depth %d and --max-depth %d, expected a maximum that is not below the minimum", cli.ErrUsage, o.minDepth, o.maxDepth)
+	}
+	for _, name := range []string{"nodes", "depth", "min-depth", "max-depth"} {
+		if self.Spec.HasLimits() && f.Changed(name) {
+			return fmt.Errorf("%w: found --%s and limits in --player %s, expected one of them", cli.ErrUsage, name, o.player)
+		}
+	}
 	if !self.Spec.HasLimits() {
 		if o.minDepth > 0 {
 			cfg.MinDepth = o.minDepth

@@ -150,9 +150,13 @@ func (s *settingFlag) Set(value string) error {
 }
 
 func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
+	out := o.out
 	data, err := o.bareWords(args)
 	if err != nil {
 		return err
+	}
+	if c.Flags().Changed("out") && o.out != out {
+		return fmt.Errorf("%w: found --out %s and EvalSaveDir %s, expected one of them", cli.ErrUsage, out, o.out)
 	}
 	if err := o.checkOnce(); err != nil {
 		return err
@@ -188,6 +192,14 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 		}
 		if err := run.Check(runs[i]); err != nil {
 			return usageOf(err)
+		}
+	}
+	if o.jobs < 0 {
+		return fmt.Errorf("%w: --jobs: found %d, expected 0 or more", cli.ErrUsage, o.jobs)
+	}
+	for _, name := range data {
+		if cli.SameFile(name, o.out) {
+			return fmt.Errorf("%w: --out: found %s, whose samples are read, too, expected another directory", cli.ErrUsage, o.out)
 		}
 	}
 	opt := run.Options{Dir: o.out, Out: c.OutOrStdout(), Progress: c.ErrOrStderr(), Build: c.Root().Version}

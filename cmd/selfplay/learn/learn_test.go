@@ -91,6 +91,7 @@ func TestLearnWordsContradict(t *testing.T) {
 		{"--width 17", "width"},
 		{"--loss mse", "loss: found mse, expected one of power, cross-entropy or pqr"},
 		{"--lr often", "often"},
+		{"--out a EvalSaveDir b", "found --out a and EvalSaveDir b, expected one of them"},
 	} {
 		_, stderr, code := selfplayCommand(t, "", append([]string{"learn", "--show"}, strings.Fields(tc.args)...)...)
 		if code != 2 || !strings.Contains(stderr, tc.want) {
@@ -205,6 +206,8 @@ func TestLearnUsage(t *testing.T) {
 		{[]string{file, "--config", lists, "--width", "16", "--show"}, "width: found a list", 2},
 		{[]string{file + "x"}, "expected one that ends in .chain, .bin, .bin256, .plain, .binpack, .txt, .compact, or replay:DIR\n", 1},
 		{[]string{file, "--out", t.TempDir()}, "no samples to train on", 1},
+		{[]string{two, "--out", two}, "whose samples are read, too", 2},
+		{[]string{file, "--out", t.TempDir(), "--jobs", "-1"}, "--jobs: found -1, expected 0 or more", 2},
 	} {
 		_, stderr, code := selfplayCommand(t, "", append([]string{"learn"}, tc.args...)...)
 		if code != tc.code || !strings.Contains(stderr, tc.want) {

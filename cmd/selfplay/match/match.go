@@ -200,7 +200,16 @@ func (o *matchOptions) config(ctx context.Context, stderr io.Writer, players []p
 		cfg.Concurrency = 1
 		cfg.Concurrency = max(1, runtime.NumCPU()/cfg.Load())
 	}
+	if err := cli.AtATime("concurrency", cfg.Concurrency, largest(makers)...); err != nil {
+		return cfg, err
+	}
 	return cfg, nil
+}
+
+// largest returns the two players with the largest tables, which may be those of a pair.
+func largest(makers []*player.Maker) []*player.Maker {
+	byTable := slices.SortedFunc(slices.Values(makers), func(a, b *player.Maker) int { return b.TableMB() - a.TableMB() })
+	return byTable[:min(2, len(byTable))]
 }
 
 // check refuses flags that do nothing, and those that package match would refuse in other

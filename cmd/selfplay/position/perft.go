@@ -21,6 +21,9 @@ func Commands() []*cobra.Command {
 	return []*cobra.Command{newPerftCommand(), newEvalCommand(), newPlanesCommand()}
 }
 
+// maxPerft bounds depths: none that is greater ends in a lifetime.
+const maxPerft = 32
+
 type perftOptions struct {
 	variant  string
 	chess960 bool
@@ -71,8 +74,8 @@ func perft(c *cobra.Command, o perftOptions) error {
 	if o.file != "" {
 		return perftFile(ctx, c.InOrStdin(), w, o, v, count)
 	}
-	if o.depth < 0 {
-		return fmt.Errorf("%w: --depth: found %d, expected 0 or more", cli.ErrUsage, o.depth)
+	if o.depth < 0 || o.depth > maxPerft {
+		return fmt.Errorf("%w: --depth: found %d, expected 0 to %d", cli.ErrUsage, o.depth, maxPerft)
 	}
 	p, err := cli.Position(v, o.fen, o.chess960)
 	if err != nil {
@@ -150,8 +153,8 @@ func perftLine(ctx context.Context, line string, v *chess.Variant, chess960 bool
 		return 0, err
 	}
 	depth, err := strconv.Atoi(fields[1])
-	if err != nil || depth < 0 || depth > 32 {
-		return 0, fmt.Errorf("depth: found %q, expected 0 to 32", fields[1])
+	if err != nil || depth < 0 || depth > maxPerft {
+		return 0, fmt.Errorf("depth: found %q, expected 0 to %d", fields[1], maxPerft)
 	}
 	want, err := strconv.ParseUint(fields[2], 10, 64)
 	if err != nil {

@@ -62,6 +62,9 @@ func TestPerft(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, "king") {
 		t.Errorf("bad FEN: exit %d, error %q", code, stderr)
 	}
+	if _, stderr, code = selfplayCommand(t, "", "perft", "--depth", "1000000"); code != 2 || !strings.Contains(stderr, "expected 0 to 32") {
+		t.Errorf("a depth beyond the stack: exit %d, error %q", code, stderr)
+	}
 }
 
 func TestPerftFile(t *testing.T) {

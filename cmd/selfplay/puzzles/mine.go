@@ -108,6 +108,9 @@ func mine(ctx context.Context, stdout, stderr io.Writer, args []string, o *mineO
 	if err != nil {
 		return err
 	}
+	if err := cli.AtATime("concurrency", o.concurrency, m); err != nil {
+		return err
+	}
 	src := &source{variant: v, stderr: stderr}
 	names, err := src.names(args)
 	if err != nil {

@@ -111,6 +111,9 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 	if err != nil {
 		return err
 	}
+	if err := cli.AtATime("concurrency", o.concurrency, m); err != nil {
+		return err
+	}
 	shown := time.Now()
 	result, err := puzzles.Run(ctx, m, set, puzzles.RunOptions{Limits: limits, Concurrency: o.concurrency, Progress: func(done, of int) {
 		if now := time.Now(); now.Sub(shown) > 10*time.Second {

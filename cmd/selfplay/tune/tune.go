@@ -215,6 +215,9 @@ func (o *options) config(c *cobra.Command, v *chess.Variant, base *player.Maker,
 	if concurrency == 0 {
 		concurrency = max(1, runtime.NumCPU()/base.Threads)
 	}
+	if err := cli.AtATime("concurrency", concurrency, base, base); err != nil {
+		return tune.Config{}, nil, err
+	}
 	live := newProgress(c.ErrOrStderr(), o.pairs)
 	return tune.Config{
 		Pairs: o.pairs, Concurrency: concurrency, Seed: o.seed, State: o.state, Settings: cfg.Settings(), OnPair: live.pair,

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,7 +64,8 @@ func EachLine(ctx context.Context, name string, stdin io.Reader, do func(Line) e
 	}
 	return Stream(ctx, func(emit func(Line) bool) error {
 		scanner := bufio.NewScanner(in)
-		for number := 1; scanner.Scan(); number++ {
+		number := 1
+		for ; scanner.Scan(); number++ {
 			text := strings.TrimRight(scanner.Text(), "\r")
 			if text == "" || strings.HasPrefix(text, "#") {
 				continue
@@ -72,7 +74,9 @@ func EachLine(ctx context.Context, name string, stdin io.Reader, do func(Line) e
 				return nil
 			}
 		}
-		if err := scanner.Err(); err != nil {
+		if err := scanner.Err(); errors.Is(err, bufio.ErrTooLong) {
+			return fmt.Errorf("%s: line %d: found more than %d bytes, expected a shorter line", name, number, bufio.MaxScanTokenSize)
+		} else if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil

@@ -35,6 +35,25 @@ func LoadPlayer(ctx context.Context, stderr io.Writer, text string, v *chess.Var
 	return m, err
 }
 
+// mostAtATime bounds how many goroutines, each with its players, a flag may ask for.
+const mostAtATime = 1024
+
+// AtATime refuses a number of things done at a time, given by flag, of which each has
+// players by all makers: none, and one whose players do not fit into memory.
+func AtATime(flag string, n int, makers ...*player.Maker) error {
+	if n < 1 || n > mostAtATime {
+		return fmt.Errorf("%w: --%s: found %d, expected 1 to %d", ErrUsage, flag, n, mostAtATime)
+	}
+	tables := 0
+	for _, m := range makers {
+		tables += m.TableMB()
+	}
+	if most := player.MaxHashMB(); n*tables > most {
+		return fmt.Errorf("%w: --%s: found %d with tables of %d MiB for each, expected %d MiB in all on this machine: ask for fewer, or for smaller tables", ErrUsage, flag, n, tables, most)
+	}
+	return nil
+}
+
 // NetFile returns the file of a net that is given as a file or as the directory of a
 // run or of learn, and says which net of a directory it is.
 func NetFile(stderr io.Writer, path string) (string, error) {
