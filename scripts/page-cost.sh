@@ -32,22 +32,34 @@
 # Boards of games under way are not measured: the run itself serves no page. Needs Node.js 20
 # or newer, as the page's build does, and Linux.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/usage.bash"
+most 3 $#
 pages=${1:-10} seconds=${2:-20} rounds=${3:-2} preset=${PRESET:-laptop} metrics=127.0.0.1:${PORT:-9179}
+whole pages "$pages"
+whole seconds "$seconds"
+whole rounds "$rounds"
+whole WARM "${WARM:-180}"
+whole SETTLE "${SETTLE:-20}" 0
+whole PORT "${PORT:-9179}"
+cd "$(dirname "$0")/.."
+command -v node >/dev/null || { echo "page-cost: found no node, expected Node.js 20 or newer" >&2; exit 1; }
 dir=$(mktemp -d)
 bin=$dir/selfplay
 run='' served='' watch=''
 trap 'kill ${run:-} ${served:-} ${watch:-} 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
-trap 'exit 130' INT # a run that Ctrl-C ends in order returns 0
-trap 'exit 143' TERM
 
 go build -o "$bin" ./cmd/selfplay
-"$bin" --preset "$preset" --dir "$dir/run" --for "${WARM:-180}s" >"$dir/run.log" 2>&1 || { tail -3 "$dir/run.log" >&2; exit 1; }
+"$bin" --preset "$preset" --dir "$dir/run" --for "${WARM:-180}s" >"$dir/run.log" 2>&1 & run=$!
+wait "$run" || { tail -3 "$dir/run.log" >&2; exit 1; }
+run=''
 stays=(--set train.samples_per_row=1e-9)
 [ -z "${LEARNS:-}" ] || stays=()
 "$bin" --preset "$preset" --dir "$dir/run" --metrics "$metrics" "${stays[@]}" >>"$dir/run.log" 2>&1 & run=$!
 "$bin" dash "$dir/run" --listen 127.0.0.1:0 >"$dir/dash.log" & served=$!
-until grep -qs http "$dir/dash.log"; do sleep 0.2; done
+until grep -qs http "$dir/dash.log"; do
+  kill -0 "$served" 2>/dev/null || { echo "page-cost: the server of the page ended by itself" >&2; exit 1; }
+  sleep 0.2
+done
 url=$(grep -o 'http://[0-9.:]*' "$dir/dash.log")
 
 # Seconds of processors that a process has taken.
@@ -61,8 +73,8 @@ games() {
 }
 # The net that the run plays with.
 net() { cat "$dir/run/nets/current" 2>/dev/null || echo none; }
-interval() { # PAGES
-  local before page run0 client=0 client0=0 page1 run1
+interval() { # PAGES; not in a subshell, or the script would not know whom to end
+  local before after page run0 client=0 client0=0 page1 run1
   watch=''
   if [ "$1" -gt 0 ]; then ${CLIENTS:-} node scripts/page-cost.mjs "$url" "$1" & watch=$!; fi
   sleep 2
@@ -70,9 +82,10 @@ interval() { # PAGES
   page=$(used "$served") run0=$(used "$run")
   [ -z "$watch" ] || client0=$(used "$watch")
   sleep "$seconds"
+  after=$(games)
   page1=$(used "$served") run1=$(used "$run")
   [ -z "$watch" ] || client=$(used "$watch")
-  awk -v p="$1" -v s="$seconds" -v page="$page $page1" -v run="$run0 $run1" -v client="$client0 $client" -v games="$before $(games)" 'BEGIN {
+  awk -v p="$1" -v s="$seconds" -v page="$page $page1" -v run="$run0 $run1" -v client="$client0 $client" -v games="$before $after" 'BEGIN {
     split(page, a); split(run, b); split(client, c); split(games, g)
     hours = (g[6] - g[3]) / 3600
     printf "%d %.4f %.4f %.4f %.1f %.0f\n", p, (a[2] - a[1]) / s, (c[2] - c[1]) / s, (b[2] - b[1]) / s, (g[4] - g[1]) / hours, (g[5] - g[2]) / hours }'
@@ -81,11 +94,12 @@ interval() { # PAGES
 echo "pages  page, CPU s/s  clients, CPU s/s  run, CPU s/s  games/h  positions/h"
 sleep "${SETTLE:-20}" # until what the gate had before it is judged
 before=$(net)
-for round in $(seq "$rounds"); do
+for ((round = 1; round <= rounds; round++)); do
   order="0 $pages $pages 0"
   if [ $((round % 2)) = 0 ]; then order="$pages 0 0 $pages"; fi
   for n in $order; do
-    interval "$n" | tee -a "$dir/figures" | awk '{ printf "%5d  %13s  %16s  %12s  %7.0f  %11.0f\n", $1, $2, $3, $4, $5, $6 }'
+    interval "$n" >>"$dir/figures"
+    tail -n 1 "$dir/figures" | awk '{ printf "%5d  %13s  %16s  %12s  %7.0f  %11.0f\n", $1, $2, $3, $4, $5, $6 }'
   done
 done
 [ "$(net)" = "$before" ] || echo "the net has changed meanwhile: the games an hour do not compare" >&2
