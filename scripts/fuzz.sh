@@ -10,13 +10,18 @@
 # The go command now and then fails a target whose time is over with "context
 # deadline exceeded" and no failing input: such a run is repeated once.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/usage.bash"
+most 1 $#
 export FUZZ_TIME=${1:-10s}
+if ! [[ $FUZZ_TIME =~ ^([0-9]+x|([0-9]+(\.[0-9]+)?(ms|s|m|h))+)$ ]]; then
+  refuse "found the time '$FUZZ_TIME', expected one such as 10s, or a number of runs such as 1000x"
+fi
+cd "$(dirname "$0")/.."
 
 # Prints the whole log of a target at its end, so that two do not mix.
 target() {
-  local package=$1 name=$2 log
-  log=$(mktemp)
+  local package=$1 name=$2
+  log=$(mktemp) # not local: the trap still needs it when the function has returned
   trap 'rm -f "$log"' EXIT
   for attempt in first second; do
     if go test -run '^$' -fuzz "^$name\$" -fuzztime "$FUZZ_TIME" -fuzzminimizetime 50x -parallel 1 "$package" >"$log" 2>&1; then

@@ -9,8 +9,14 @@
 # The arguments are those of "selfplay match": players with limits of nodes or
 # depth and one thread, and flags. The directory keeps logs, games and tables.
 set -euo pipefail
+. "$(dirname "$0")/usage.bash"
+if [ $# -lt 3 ]; then # what was in the directory is removed, so not for nothing
+  refuse "found $# arguments, expected a directory and two players at least"
+fi
 dir=$(realpath -m "$1")
 shift
+runner=''
+trap '[ -z "$runner" ] || kill -9 "$runner" 2>/dev/null || true' EXIT
 cd "$(dirname "$0")/.."
 mkdir -p "$dir"
 rm -f "$dir"/{straight,killed}.*
@@ -28,22 +34,26 @@ match() {
   exec "$dir/selfplay" match "$@" --log "$dir/$name.jsonl" --pgn "$dir/$name.pgn" >"$dir/$name.table" 2>>"$dir/$name.progress"
 }
 
-(match straight "$@")
+match straight "$@" & runner=$!
+wait $runner
+runner=''
 pairs=$(($(wc -l <"$dir/straight.jsonl") - 1))
 echo "straight: $pairs pairs"
 
 for kill in 1 2 3; do
-  match killed "$@" &
-  runner=$!
+  match killed "$@" & runner=$!
   until [ -f "$dir/killed.jsonl" ] && [ "$(wc -l <"$dir/killed.jsonl")" -gt $((pairs * kill / 4)) ]; do
     kill -0 $runner 2>/dev/null || fail "the match ended by itself before kill $kill"
     sleep 0.05
   done
-  kill -9 $runner
+  kill -9 $runner 2>/dev/null || fail "the match ended by itself before kill $kill"
   wait $runner 2>/dev/null || true
+  runner=''
   echo "kill $kill: $(($(wc -l <"$dir/killed.jsonl") - 1)) pairs in the log, $(grep -c '^\[PairId' "$dir/killed.pgn") games in the PGN"
 done
-(match killed "$@")
+match killed "$@" & runner=$!
+wait $runner
+runner=''
 
 # Where a game begins in the PGN follows from the order, and the sum of a line is of that, too.
 for name in straight killed; do

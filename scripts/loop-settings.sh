@@ -23,15 +23,22 @@
 # Environment: SELFPLAY is our program, by default built from this tree; NODES are those
 # of the matches, 400.
 set -euo pipefail
-trap 'exit 130' INT # a loop that Ctrl-C ends in order returns 0, and is not done
-trap 'exit 143' TERM
+. "$(dirname "$0")/usage.bash"
+trap 'exit 143' TERM # after the loop that is under way, which nothing else would end
 if [ $# -lt 5 ]; then
-  sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
-  exit 2
+  refuse "found $# arguments, expected 5 at least"
 fi
 list=$1 cpu=$2 seeds=$3 games=$4 dir=$5
 shift 5
 nodes=${NODES:-400}
+readable "$list"
+whole games "$games"
+whole NODES "$nodes"
+base=$(awk '!/^ *(#|$)/{print $1; exit}' "$list")
+if [ -z "$base" ] || [ -z "${seeds// /}" ]; then
+  refuse "found settings '$base' first in $list and seeds '$seeds', expected one of both at least"
+fi
+for seed in $seeds; do whole 'a seed' "$seed" 0; done
 mkdir -p "$dir"
 dir=$(realpath "$dir")
 if [ -z "${SELFPLAY:-}" ]; then
@@ -49,7 +56,7 @@ elo() {
 }
 
 printf '| settings | seed | games | positions | generation | Elo against material | against %s |\n|---|---|---|---|---|---|---|\n' \
-  "$(awk '!/^ *(#|$)/{print $1; exit}' "$list")"
+  "$base"
 for seed in $seeds; do
   first=''
   while read -r name text || [ -n "$name" ]; do
@@ -65,10 +72,15 @@ for seed in $seeds; do
       fi
       touch "$run.done"
     fi
-    read -r played positions generation < <(sed -n 's/.*stopped with \([0-9]*\) games, \([0-9]*\) positions, .*generation \([0-9]*\).*/\1 \2 \3/p' "$run.log" | tail -1)
+    stopped=$(sed -n 's/.*stopped with \([0-9]*\) games, \([0-9]*\) positions, .*generation \([0-9]*\).*/\1 \2 \3/p' "$run.log" | tail -1)
+    if [ -z "$stopped" ]; then
+      echo "loop-settings: found no line of the end in $run.log, expected 'stopped with … games'" >&2
+      exit 1
+    fi
+    read -r played positions generation <<<"$stopped"
     material=$(elo "$run" material "$run.material")
-    base=-
-    [ "$run" = "$first" ] || base=$(elo "$run" "$first" "$run.first")
-    printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "$seed" "$played" "$positions" "$generation" "$material" "$base"
+    against=-
+    [ "$run" = "$first" ] || against=$(elo "$run" "$first" "$run.first")
+    printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "$seed" "$played" "$positions" "$generation" "$material" "$against"
   done <"$list"
 done

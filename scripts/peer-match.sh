@@ -19,13 +19,25 @@
 # Environment: SELFPLAY is our program, by default built from this tree;
 # HASH the size of both tables in MiB, 16; PLAY which matches, 'equal scaled'.
 set -euo pipefail
+. "$(dirname "$0")/usage.bash"
 if [ $# -lt 5 ]; then
-  sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
-  exit 2
+  refuse "found $# arguments, expected 5 at least"
 fi
 engine=$1 net=$2 pairs=$3 nodes=$4 dir=$5
 shift 5
 hash=${HASH:-16}
+whole pairs "$pairs"
+whole HASH "$hash"
+if [ -z "${nodes// /}" ]; then
+  refuse "found no numbers of nodes, expected one at least"
+fi
+for n in $nodes; do whole nodes "$n"; done
+for kind in ${PLAY:-equal scaled}; do
+  case $kind in
+  equal | scaled) ;;
+  *) refuse "found $kind in PLAY, expected equal or scaled" ;;
+  esac
+done
 mkdir -p "$dir"
 dir=$(realpath "$dir")
 
@@ -67,10 +79,6 @@ for n in $nodes; do
     case $kind in
     equal) ours=$n limits='equal nodes' ;;
     scaled) ours=$(awk -v n="$n" -v r="$ratio" 'BEGIN{printf "%d", n * r}') limits="equal time, speed ratio $ratio" ;;
-    *)
-      echo "peer-match: found $kind in PLAY, expected equal or scaled" >&2
-      exit 2
-      ;;
     esac
     play "$kind-$n" "$ours" "$n" "$@"
     row "$kind-$n" "$ours" "$n" "$limits" | tee "$dir/$kind-$n.row"

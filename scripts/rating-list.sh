@@ -34,22 +34,17 @@
 # Environment: SELFPLAY is our program, by default built from this tree; ANCHOR is
 # NAME=ELO for rate, by default none: the mean is 0 then; MARGIN as above, by default none.
 set -euo pipefail
+. "$(dirname "$0")/usage.bash"
 if [ $# -lt 3 ]; then
-  sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
-  exit 2
+  refuse "found $# arguments, expected 3 at least"
 fi
 list=$1 games=$2 dir=$3
 shift 3
 flags=("$@")
-mkdir -p "$dir"
-if [ -z "${SELFPLAY:-}" ]; then
-  SELFPLAY=$(realpath "$dir")/selfplay
-  [ -e "$SELFPLAY" ] || (cd "$(dirname "$0")/.." && go build -o "$SELFPLAY" ./cmd/selfplay)
-fi
-
+readable "$list"
+whole games "$games"
 if [ -n "${MARGIN:-}" ] && ! [[ $MARGIN =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
-  echo "rating-list: found MARGIN=$MARGIN, expected a number of Elo" >&2
-  exit 2
+  refuse "found MARGIN=$MARGIN, expected a number of Elo"
 fi
 
 names=() players=()
@@ -64,6 +59,12 @@ done <"$list"
 if [ ${#names[@]} -lt 2 ]; then
   echo "rating-list: found ${#names[@]} players in $list, expected two at least" >&2
   exit 2
+fi
+
+mkdir -p "$dir"
+if [ -z "${SELFPLAY:-}" ]; then
+  SELFPLAY=$(realpath "$dir")/selfplay
+  [ -e "$SELFPLAY" ] || (cd "$(dirname "$0")/.." && go build -o "$SELFPLAY" ./cmd/selfplay)
 fi
 
 # played I J: prints how many games two players of the list have played. A line of a log is
@@ -110,7 +111,10 @@ for ((j = 1; j < ${#names[@]}; j++)); do
   done
 done
 ratings
-while [ -n "${MARGIN:-}" ] && read -r i j more < <(next); do
+while [ -n "${MARGIN:-}" ]; do
+  pair=$(next)
+  [ -n "$pair" ] || break
+  read -r i j more <<<"$pair"
   before=$(played "$i" "$j")
   meet "$i" "$j" $((before + more))
   if [ "$(played "$i" "$j")" -eq "$before" ]; then

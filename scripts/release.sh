@@ -8,15 +8,17 @@
 #
 # PLATFORMS overrides the platforms, SECOND=no leaves out the second build.
 set -euo pipefail
+. "$(dirname "$0")/usage.bash"
+most 2 $#
+case ${1:-} in '' | -*) refuse "found '${1:-}', expected a directory" ;; esac
+out=$(realpath -m "$1")
 cd "$(dirname "$0")/.."
-out=${1:?usage: scripts/release.sh OUT [VERSION]}
 version=${2:-$(git describe --always --dirty)}
 platforms=${PLATFORMS:-linux/amd64 linux/arm64 darwin/arm64 windows/amd64}
 second=${SECOND:-yes}
 sbom=github.com/CycloneDX/cyclonedx-gomod
 
 mkdir -p "$out"
-out=$(cd "$out" && pwd)
 scratch=$(mktemp -d)
 trap 'chmod -R u+w "$scratch" && rm -rf "$scratch"' EXIT
 

@@ -17,17 +17,30 @@
 # Environment: SELFPLAY is our program, by default built from this tree; NET the net that
 # both sides have, builtin; ONLY a pattern of the switches to test, such as 'reduce_.*'.
 set -euo pipefail
+. "$(dirname "$0")/usage.bash"
 if [ $# -lt 5 ]; then
-  sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2
-  exit 2
+  refuse "found $# arguments, expected 5 at least"
 fi
 prefix=$1 nodes=$2 elo1=$3 games=$4 dir=$5
 shift 5
 net=${NET:-builtin}
+whole nodes "$nodes"
+whole games "$games"
+if ! [[ $elo1 =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
+  refuse "found elo1 '$elo1', expected a number of Elo"
+fi
 mkdir -p "$dir"
 if [ -z "${SELFPLAY:-}" ]; then
   SELFPLAY=$(realpath "$dir")/selfplay
   [ -e "$SELFPLAY" ] || (cd "$(dirname "$0")/.." && go build -o "$SELFPLAY" ./cmd/selfplay)
+fi
+
+rules=$("$SELFPLAY" tune --list | awk -v prefix="$prefix" -v only="${ONLY:-.*}" '
+  $2 == "false," && $3 == "true" && (prefix == "" ? $1 !~ /^late_/ : index($1, prefix) == 1) &&
+  substr($1, length(prefix) + 1) ~ "^(" only ")$" {print $1, $4}')
+if [ -z "$rules" ]; then
+  echo "rule-tests: found no switches with the prefix '$prefix' and ONLY='${ONLY:-.*}', expected one at least of those that '$SELFPLAY tune --list' has" >&2
+  exit 2
 fi
 
 printf '| rule | the search has it | on − off, Elo | games | verdict |\n|---|---|---|---|---|\n'
@@ -48,6 +61,4 @@ while read -r name default; do
     /^Games: /{gsub(/,/, ""); games = $2}
     /^SPRT: H[01] accepted/{verdict = $2; for (i = 3; i < NF; i++) if ($i == "Elo:" && $(i + 1) ~ /^-?[0-9]/) {elo = $(i + 1) " ± " $(i + 3); sub(/,$/, "", elo)}}
     END{printf "| `%s` | %s | %s | %d | %s |\n", name, has == "true" ? "yes" : "no", elo, games, verdict ? verdict : "none"}' "$test.table"
-done < <("$SELFPLAY" tune --list | awk -v prefix="$prefix" -v only="${ONLY:-.*}" '
-  $2 == "false," && $3 == "true" && (prefix == "" ? $1 !~ /^late_/ : index($1, prefix) == 1) &&
-  substr($1, length(prefix) + 1) ~ "^(" only ")$" {print $1, $4}')
+done <<<"$rules"

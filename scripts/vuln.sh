@@ -3,6 +3,8 @@
 # 0 if there are none, and also, saying so, if their database cannot be reached; with 1 if
 # there are some.
 set -uo pipefail
+. "$(dirname "$0")/usage.bash"
+most 0 $#
 cd "$(dirname "$0")/.."
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
