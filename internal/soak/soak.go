@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -199,6 +200,9 @@ func Read(r io.Reader) (all []Sample, err error) {
 		for j, text := range row {
 			if values[j], err = strconv.ParseFloat(text, 64); err != nil {
 				return nil, fmt.Errorf("samples of a soak: line %d: %w", i+2, err)
+			}
+			if math.IsNaN(values[j]) || math.IsInf(values[j], 0) { // grows by no bound, in any comparison
+				return nil, fmt.Errorf("samples of a soak: line %d: found %s, expected a finite number", i+2, text)
 			}
 		}
 		all = append(all, Sample{time.Duration(values[0] * float64(time.Second)), values[1:]})

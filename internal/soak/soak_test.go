@@ -121,7 +121,7 @@ func TestSamplesAsCSV(t *testing.T) {
 	if got, err := Read(bytes.NewReader(b.Bytes())); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, %v, expected %v", got, err, want)
 	}
-	for _, bad := range []string{"", "a,b\n1,2\n", strings.Replace(b.String(), "60.0", "x", 1)} {
+	for _, bad := range []string{"", "a,b\n1,2\n", strings.Replace(b.String(), "60.0", "x", 1), strings.Replace(b.String(), "60.0", "NaN", 1)} {
 		if _, err := Read(strings.NewReader(bad)); err == nil {
 			t.Errorf("%.40q was read", bad)
 		}

@@ -11,6 +11,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,12 +47,15 @@ func run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("%w: %w", script.ErrUsage, err)
 	}
+	if !(bound >= 0) || math.IsInf(bound, 0) { // by no bound, and none that is no number, would anything grow
+		return fmt.Errorf("%w: found --bound %v, expected a number of 0 or more", script.ErrUsage, bound)
+	}
 	o.Args = flags.Args()
 	if judge != "" {
 		return judgeFile(judge, bound)
 	}
-	if o.Dir == "" || o.For <= 0 || o.Every <= 0 || bound < 0 {
-		return fmt.Errorf("%w: expected --dir, times above 0 and a bound of 0 or more", script.ErrUsage)
+	if o.Dir == "" || o.For <= 0 || o.Every <= 0 {
+		return fmt.Errorf("%w: found --dir %q, --for %v, --every %v, expected a directory and times above 0", script.ErrUsage, o.Dir, o.For, o.Every)
 	}
 	all, err := soak.Run(ctx, o)
 	if err != nil {
