@@ -132,7 +132,7 @@ func TestQuantiles(t *testing.T) {
 func TestBadArguments(t *testing.T) {
 	for _, args := range []string{
 		"", "--games-from d --actors 0", "--games-from d --bundle 1,,2", "--games-from d x", "--games-from d --for 0s",
-		"--games-from d --rate -1", "--games-from d --no-raw --only-raw",
+		"--games-from d --rate -1", "--games-from d --rate NaN", "--games-from d --rate Inf", "--games-from d --no-raw --only-raw",
 	} {
 		if o, err := parse(strings.Fields(args), io.Discard); err == nil {
 			t.Errorf("%q gives %+v, want an error", args, o)

@@ -16,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -100,7 +101,9 @@ func parse(args []string, out io.Writer) (options, error) {
 		return o, fmt.Errorf("found argument %q, expected none", f.Arg(0))
 	case o.from == "":
 		return o, errors.New("--games-from: found nothing, expected the directory of a run (selfplay --preset laptop --games 500 --dir DIR makes one)")
-	case o.games < 1 || o.inFlight < 1 || o.rate < 0 || o.connections < 0 || o.length <= 0 || o.warm < 0 || o.pause < 0:
+	case !(o.rate >= 0) || math.IsInf(o.rate, 0): // NaN is not below 0
+		return o, fmt.Errorf("--rate: found %v, expected a number of 0 or more", o.rate)
+	case o.games < 1 || o.inFlight < 1 || o.connections < 0 || o.length <= 0 || o.warm < 0 || o.pause < 0:
 		return o, errors.New("found a negative number, or none of what is needed: expected --games, --in-flight and --for above 0, and no other below")
 	case o.noRaw && o.onlyRaw:
 		return o, errors.New("found --no-raw and --only-raw, expected one of them at most")
