@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/clustertest"
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string) error {
 	flags.IntVar(&o.kills, "kills", 200, "processes to kill; of kill")
 	flags.IntVar(&o.generation, "generation", 5, "of the net that has to be published before the end; of kill")
 	scenario := ""
-	if len(args) > 0 && args[0][0] != '-' {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		scenario, args = args[0], args[1:]
 	}
 	if err := flags.Parse(args); err != nil {
@@ -82,6 +83,12 @@ func run(ctx context.Context, args []string) error {
 	if !ok {
 		flags.Usage()
 		return fmt.Errorf("%w: found subcommand %q, expected kill, wipe or stop", script.ErrUsage, scenario)
+	}
+	switch {
+	case o.servers != 1 && o.servers != 3 && o.servers != 5:
+		return fmt.Errorf("%w: found --servers %d, expected 1, 3 or 5", script.ErrUsage, o.servers)
+	case o.actors < 1 || o.gates < 1 || o.kills < 0 || o.generation < 0:
+		return fmt.Errorf("%w: found --actors %d, --gates %d, --kills %d, --generation %d, expected 1 or more actors and gates, and no number below 0", script.ErrUsage, o.actors, o.gates, o.kills, o.generation)
 	}
 	return o.inDir(func() error { return o.cluster(ctx, play) })
 }
