@@ -1,6 +1,6 @@
 """Exports small nets of other programs' kinds with PyTorch, to read them here.
 
-    python3 scripts/export_onnx.py planes/native/testdata/foreign
+    python3 scripts/export_onnx.py planes/planestest/testdata/foreign
 
 Writes NET-WAY.onnx for each net and way to export it below, inputs.bin, two
 positions, and for each net NET.bin, what ONNX Runtime computes of it: output by
