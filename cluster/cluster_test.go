@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -243,6 +244,58 @@ func TestBadFilesAreRefused(t *testing.T) {
 	}
 	if err := Write(dir, testPlan(), Options{Now: testTime}); !errors.Is(err, secret.ErrMode) {
 		t.Errorf("a key that others can read: %v", err)
+	}
+}
+
+// A key of a cluster that is missing is not replaced, whatever else is missing, and nothing
+// is written before that is found.
+func TestLostKeysAreRefused(t *testing.T) {
+	dir, aside := t.TempDir(), t.TempDir()
+	write(t, dir, testPlan(), Options{})
+	for _, lost := range [][]string{
+		{"keys/operator.nk"}, {"keys/account.nk"}, {"keys/system.nk"}, {"keys/ca.key", "keys/users.nk"}, {"keys"},
+		{"keys/account.nk", PlanFile}, {"keys/system.nk", PlanFile}, {"keys", PlanFile},
+	} {
+		for _, name := range lost {
+			if err := os.Rename(filepath.Join(dir, name), filepath.Join(aside, filepath.Base(name))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := tree(t, dir)
+		err := Write(dir, testPlan(), Options{Now: testTime})
+		if err == nil || !strings.Contains(err.Error(), "from a backup") || !strings.Contains(err.Error(), filepath.Join(dir, "keys")) {
+			t.Fatalf("without %v: found error %v, expected one that says where and what to do", lost, err)
+		}
+		if !maps.Equal(tree(t, dir), before) {
+			t.Fatalf("without %v: found files written, expected none", lost)
+		}
+		for _, name := range lost {
+			if err := os.Rename(filepath.Join(aside, filepath.Base(name)), filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A first command that was interrupted between two keys goes on with those that are there.
+func TestInterruptedFirstCommand(t *testing.T) {
+	for n := range keyFiles {
+		dir := t.TempDir()
+		keys := filepath.Join(dir, keysDir)
+		if err := os.Mkdir(keys, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openIdentities(keys); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range keyFiles[n:] {
+			if err := os.Remove(filepath.Join(keys, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := checkKeys(dir); err != nil {
+			t.Errorf("with %v alone: %v", keyFiles[:n], err)
+		}
 	}
 }
 

@@ -75,10 +75,20 @@ func (p *pair) fits(ca *pair, names []string, now time.Time) bool {
 // openAuthority reads the authority, or makes one where there is neither certificate nor
 // key. Everyone trusts the one that was there.
 func openAuthority(path, keyPath string, now time.Time) (*pair, error) {
+	ca, err := findAuthority(path, keyPath)
+	if ca == nil && err == nil {
+		return newAuthority(path, keyPath, now)
+	}
+	return ca, err
+}
+
+// findAuthority reads the authority, which is nil where there is neither certificate nor
+// key.
+func findAuthority(path, keyPath string) (*pair, error) {
 	_, noCert := os.Stat(path)
 	_, noKey := os.Stat(keyPath)
 	if errors.Is(noCert, fs.ErrNotExist) && errors.Is(noKey, fs.ErrNotExist) {
-		return newAuthority(path, keyPath, now)
+		return nil, nil
 	}
 	ca, err := readPair(path, keyPath)
 	if errors.Is(err, fs.ErrNotExist) {

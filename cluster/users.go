@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -26,13 +28,50 @@ type identities struct {
 	operator, account, users, system nkeys.KeyPair
 }
 
-// keyFiles are the names of the files of keys, which stay with who runs the cluster.
-var keyFiles = []string{"operator.nk", "account.nk", "users.nk", "system.nk"}
+// usersKey is the file of the key that signs users. It alone may be made anew.
+const usersKey = "users.nk"
+
+// keyFiles are the names of the files of keys, which stay with who runs the cluster. They
+// are written in this order, those of the certificates' authority after them.
+var keyFiles = []string{"operator.nk", "account.nk", usersKey, "system.nk"}
+
+// checkKeys reads all keys of a cluster's directory and returns an error if one is bad, or
+// is missing though the cluster has it: servers and users that are set up are good with no
+// other. Of a first command that was interrupted the last ones may be missing. It is asked
+// before anything is written.
+func checkKeys(dir string) error {
+	keys := filepath.Join(dir, keysDir)
+	ca, caErr := findAuthority(filepath.Join(dir, authorityFile), filepath.Join(keys, authorityKey))
+	_, planErr := os.Stat(filepath.Join(dir, PlanFile))
+	begun := planErr == nil || ca != nil || caErr != nil
+	var missing []string
+	for _, name := range slices.Backward(keyFiles) {
+		_, err := readKey(filepath.Join(keys, name))
+		switch {
+		case err == nil:
+			begun = true
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		case begun && name != usersKey:
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		slices.Reverse(missing)
+		return fmt.Errorf("%s: found no %s, expected the keys of the cluster that is there, since servers and users are good with no others: put them back from a backup, or write a new cluster into another directory",
+			keys, strings.Join(missing, ", "))
+	}
+	return caErr
+}
 
 // openIdentities reads the keys in a directory, and makes those that are missing.
 func openIdentities(dir string) (id identities, err error) {
 	for i, make := range []func() (nkeys.KeyPair, error){nkeys.CreateOperator, nkeys.CreateAccount, nkeys.CreateAccount, nkeys.CreateAccount} {
-		pair, err := openKey(filepath.Join(dir, keyFiles[i]), make)
+		path := filepath.Join(dir, keyFiles[i])
+		pair, err := readKey(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			pair, err = makeKey(path, make)
+		}
 		if err != nil {
 			return id, err
 		}
@@ -41,23 +80,26 @@ func openIdentities(dir string) (id identities, err error) {
 	return id, nil
 }
 
-func openKey(path string, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, error) {
+// readKey reads a key. The error wraps fs.ErrNotExist if it is not there.
+func readKey(path string) (nkeys.KeyPair, error) {
 	seed, err := secret.ReadFile(path)
-	if err == nil {
-		pair, err := nkeys.FromSeed(seed)
-		if err != nil {
-			return nil, fmt.Errorf("%s: found no key (%w), expected one that init cluster has written", path, err)
-		}
-		return pair, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, err
 	}
+	pair, err := nkeys.FromSeed(seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: found no key (%w), expected one that init cluster has written", path, err)
+	}
+	return pair, nil
+}
+
+func makeKey(path string, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, error) {
 	pair, err := create()
 	if err != nil {
 		return nil, err
 	}
-	if seed, err = pair.Seed(); err != nil {
+	seed, err := pair.Seed()
+	if err != nil {
 		return nil, err
 	}
 	return pair, durable.WritePrivate(path, append(seed, '\n'))

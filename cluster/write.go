@@ -80,12 +80,16 @@ type writer struct {
 
 // Write writes everything that a plan needs into a directory. Keys that are there stay,
 // and so do certificates that are good for another 30 days, and what is signed and says the
-// same; all else is written again. The error wraps ErrPlan if the plan cannot be carried out.
+// same; all else is written again. Nothing is written if a key of a cluster is missing that
+// cannot be made anew. The error wraps ErrPlan if the plan cannot be carried out.
 func Write(dir string, p Plan, o Options) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
 	if err := unused(dir); err != nil {
+		return err
+	}
+	if err := checkKeys(dir); err != nil {
 		return err
 	}
 	w := &writer{dir: dir, plan: &p, opt: o}
