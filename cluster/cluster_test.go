@@ -333,6 +333,7 @@ func TestPlansAreChecked(t *testing.T) {
 		"id":                       func(p *Plan) { p.ID = "" },
 		"1, 3 or 5":                func(p *Plan) { p.Servers = p.Servers[:2] },
 		"twice":                    func(p *Plan) { p.Servers[1] = p.Servers[0] },
+		"in containers twice":      func(p *Plan) { p.Servers[0].Name, p.Servers[1].Name = "nats-1", "1" },
 		"one actor a machine":      func(p *Plan) { p.Roles = append(p.Roles, p.Roles[5]) },
 		"same name":                func(p *Plan) { p.Roles = append(p.Roles, Machine{"actor", "a.1"}) },
 		"role: found dancer":       func(p *Plan) { p.Roles[0].Name = "dancer" },

@@ -39,12 +39,21 @@ func (p *Plan) workload(m Machine) string {
 	return strings.Trim(name[:min(len(name), longestWorkload)], "-")
 }
 
-// containerHosts are the servers' hosts in the network of a compose file: their names.
+// containerHosts are the servers' hosts in the network of a compose file.
 func (p *Plan) containerHosts() (all []string) {
 	for _, s := range p.Servers {
-		all = append(all, s.Name)
+		all = append(all, containerHost(s))
 	}
 	return all
+}
+
+// containerHost is a server's name. One of digits alone has a word before it: Go looks up
+// no such host.
+func containerHost(s Machine) string {
+	if strings.Trim(s.Name, "0123456789") == "" {
+		return "nats-" + s.Name
+	}
+	return s.Name
 }
 
 // podHosts are the servers' hosts in a namespace of Kubernetes.

@@ -2,15 +2,16 @@ package cluster
 
 import (
 	"fmt"
+	"net/url"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
 	"github.com/nats-io/nats-server/v2/server"
-	"os"
-	"path/filepath"
 )
 
 // The written files as far as the tests read them. A key that is not here is an error:
@@ -318,6 +319,34 @@ func TestContainersServerConfiguration(t *testing.T) {
 		}
 		if o.ServerName != "nats-1" || !o.JetStream || !o.SyncAlways || len(o.Routes) != 3 || len(o.TrustedOperators) != 1 || o.TLSConfig == nil {
 			t.Errorf("%s: found %+v", name, o)
+		}
+	}
+}
+
+// A server in a container has the name of its service, whatever the configuration's parser
+// would take that for, and one that a host may have.
+func TestContainersServerNames(t *testing.T) {
+	dir := t.TempDir()
+	p := testPlan()
+	p.Servers = append(p.Servers, Machine{"n4", "s4"}, Machine{"n5", "s5"})
+	for i, name := range []string{"1", "true", "5g", "on", "2024-01-01t00-00"} {
+		p.Servers[i].Name = name
+	}
+	write(t, dir, p, Options{})
+	files := tree(t, dir)
+	file := filepath.Join(t.TempDir(), "nats.conf")
+	text := strings.ReplaceAll(files["containers/nats.conf"], "/etc/nats", filepath.Join(dir, "machines", "s1", "etc", "nats"))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	services := compose(t, files).Services
+	for _, name := range []string{"nats-1", "true", "5g", "on", "2024-01-01t00-00"} {
+		t.Setenv("SERVER_NAME", services[name].Environment["SERVER_NAME"])
+		o, err := server.ProcessConfigFile(file)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if o.ServerName != name || !slices.ContainsFunc(o.Routes, func(u *url.URL) bool { return u.Hostname() == name }) {
+			t.Errorf("found server %q with routes %v, expected %s among them", o.ServerName, o.Routes, name)
 		}
 	}
 }

@@ -107,6 +107,12 @@ func (p *Plan) Check() error {
 		}
 		seen[s.Name], seen[s.Host] = true, true
 	}
+	inContainers := p.containerHosts()
+	for i, host := range inContainers {
+		if slices.Contains(inContainers[:i], host) {
+			return wrong("servers", host+" in containers twice", "names that differ there too, where nats- is put before one of digits alone")
+		}
+	}
 	users := map[string]bool{}
 	for _, m := range p.Roles {
 		if !slices.Contains(roleNames, m.Name) {
