@@ -2,9 +2,12 @@ package cluster
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -20,6 +23,7 @@ const containerUser = 10001
 // Names of what is written for containers.
 const (
 	composeFile   = "compose.yaml"
+	envFile       = ".env" // variables of the compose file
 	containersDir = "containers"
 	kubernetesDir = "kubernetes"
 )
@@ -178,15 +182,35 @@ func (w *writer) containers() error {
 	if err := w.renderOwn("compose.yaml", composeFile, data); err != nil {
 		return err
 	}
-	// Who owns the files of secrets has to run what reads them.
-	user, group := os.Getuid(), os.Getgid()
-	if user <= 0 { // root, or a system without such users
-		user, group = containerUser, containerUser
+	user, err := w.composeUser()
+	if err != nil {
+		return err
 	}
 	if err := w.renderOwn(serverScript, filepath.Join(containersDir, serverScript), data); err != nil {
 		return err
 	}
-	return w.putOwn(".env", fmt.Appendf(nil, "# For %s: who runs in the containers, and must own this directory.\nSELFPLAY_USER=%d:%d\nSELFPLAY_IMAGE=%s\n", composeFile, user, group, data.Image))
+	return w.putOwn(envFile, fmt.Appendf(nil, "# For %s: who runs in the containers, and must own this directory. init cluster keeps it, and takes the image from %s.\nSELFPLAY_USER=%s\nSELFPLAY_IMAGE=%s\n",
+		composeFile, PlanFile, user, data.Image))
+}
+
+var userLine = regexp.MustCompile(`(?m)^SELFPLAY_USER=([0-9]+:[0-9]+)[ \t\r]*$`)
+
+// composeUser is who runs what a compose file has: who the file of its variables says, as
+// people may change that, or who writes the cluster, since who owns the files of secrets has
+// to run what reads them.
+func (w *writer) composeUser() (string, error) {
+	text, err := os.ReadFile(filepath.Join(w.dir, envFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if found := userLine.FindSubmatch(text); found != nil {
+		return string(found[1]), nil
+	}
+	user, group := os.Getuid(), os.Getgid()
+	if user <= 0 { // root, or a system without such users
+		user, group = containerUser, containerUser
+	}
+	return fmt.Sprintf("%d:%d", user, group), nil
 }
 
 // kubernetes writes manifests, and the kustomization that makes secrets of files.

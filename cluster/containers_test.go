@@ -351,6 +351,36 @@ func TestContainersServerNames(t *testing.T) {
 	}
 }
 
+// Who runs the containers stays as a person has set it, and nothing else of that file does.
+func TestUserOfContainersStays(t *testing.T) {
+	dir := t.TempDir()
+	w := &writer{dir: dir}
+	usual, err := w.composeUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"SELFPLAY_USER=4242:4343": "4242:4343", "SELFPLAY_USER=4242:4343 \r": "4242:4343",
+		"SELFPLAY_USER=": usual, "SELFPLAY_USER=nobody": usual, "#SELFPLAY_USER=4242:4343": usual, "": usual,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, envFile), []byte("# mine\n"+line+"\nSELFPLAY_IMAGE=x\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.composeUser(); err != nil || got != want {
+			t.Errorf("%q: found %s, error %v, expected %s", line, got, err, want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, envFile), []byte("SELFPLAY_USER=4242:4343\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		write(t, dir, testPlan(), Options{})
+		if text := tree(t, dir)[envFile]; !strings.Contains(text, "\nSELFPLAY_USER=4242:4343\nSELFPLAY_IMAGE="+DefaultImage+"\n") {
+			t.Errorf(".env: found\n%s", text)
+		}
+	}
+}
+
 func TestStoreOfVolume(t *testing.T) {
 	for size, want := range map[string]int{"64GB": 73, "1TB": 1153, "1GB": 2} {
 		if got := storeGiB(size); got != want {
