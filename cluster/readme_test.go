@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,5 +65,44 @@ func TestReadmeNamesCores(t *testing.T) {
 	}
 	if want := []string{"actor", "gate", "trainer"}; !slices.Equal(units, want) {
 		t.Errorf("found variables of %v, expected %v", units, want)
+	}
+}
+
+var patchOfClaim = regexp.MustCompile(`(?m)^    kubectl --namespace selfplay-crazyhouse patch pvc (\S+) --patch '(.*)'$`)
+
+// Claims of a StatefulSet cannot change: the README says how the servers' get the room that
+// the manifest asks for, each of them, before the set is made anew around its pods.
+func TestReadmeEnlargesClaims(t *testing.T) {
+	dir := t.TempDir()
+	p := testPlan()
+	p.Store = "500GB"
+	write(t, dir, p, Options{})
+	files := tree(t, dir)
+	_, all := manifests(t, files)
+	i := slices.IndexFunc(all, func(m manifest) bool { return m.Kind == "StatefulSet" && m.Metadata.Name == "nats" })
+	var w workload
+	strict(t, string(all[i].Spec), &w)
+	var claims []string
+	for n := range w.Replicas {
+		claims = append(claims, fmt.Sprintf("%s-nats-%d", w.VolumeClaimTemplates[0].Metadata.Name, n))
+	}
+	var found []string
+	for _, line := range patchOfClaim.FindAllStringSubmatch(files["README.md"], -1) {
+		found = append(found, line[1])
+		var patch struct{ Spec any }
+		strict(t, line[2], &patch)
+		requests := map[string]any{"storage": "563Gi"}
+		if want := map[string]any{"resources": map[string]any{"requests": requests}}; !reflect.DeepEqual(patch.Spec, any(want)) {
+			t.Errorf("%s: found %v, expected %v", line[1], patch.Spec, want)
+		}
+		if spec := fmt.Sprint(w.VolumeClaimTemplates[0].Spec); !strings.Contains(spec, fmt.Sprint(requests)) {
+			t.Errorf("the manifest: found %s, expected %v", spec, requests)
+		}
+	}
+	if !slices.Equal(found, claims) {
+		t.Errorf("found patches of %v, expected %v", found, claims)
+	}
+	if _, after, _ := strings.Cut(files["README.md"], "delete statefulset nats --cascade=orphan"); !strings.Contains(after, "kubectl apply --kustomize .") {
+		t.Error("found no set made anew around its pods, and applied")
 	}
 }

@@ -274,11 +274,12 @@ func (w *writer) readme() error {
 	data := struct {
 		Plan      *Plan
 		Image     string
+		StoreGiB  int // of a server's volume
 		URL       string
 		CertUntil time.Time
 		Machines  []row
 		Users     []row
-	}{Plan: w.plan, Image: w.plan.image(), URL: w.plan.URL(), CertUntil: w.until}
+	}{Plan: w.plan, Image: w.plan.image(), StoreGiB: storeGiB(w.plan.store()), URL: w.plan.URL(), CertUntil: w.until}
 	add := func(host, what string) {
 		if i := slices.IndexFunc(data.Machines, func(r row) bool { return r.Host == host }); i >= 0 {
 			data.Machines[i].What += ", " + what
