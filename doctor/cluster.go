@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +37,7 @@ type Servers struct {
 // Cluster checks the servers one by one, and the copies of the registry and the run.
 func (r *Report) Cluster(ctx context.Context, s Servers) {
 	looked := false
+	var names []string // of the servers that have answered
 	addresses := strings.Split(s.URL, ",")
 	for _, address := range addresses {
 		o := s.Options
@@ -43,7 +47,9 @@ func (r *Report) Cluster(ctx context.Context, s Servers) {
 			r.add(false, "server "+o.URL, err.Error(), "it answers, and is NATS "+bus.NeededVersion+" or newer with JetStream", "start it, or correct the address, the files of secrets or the rights of the user")
 			continue
 		}
-		r.server(o.URL, c, len(addresses))
+		if name := r.server(o.URL, c, len(addresses)); name != "" {
+			names = append(names, name)
+		}
 		if !looked {
 			looked = true
 			r.copies(ctx, c, s.Run, len(addresses))
@@ -52,23 +58,29 @@ func (r *Report) Cluster(ctx context.Context, s Servers) {
 			r.add(false, "server "+o.URL, err.Error(), "the connection is closed in order", "look at the network")
 		}
 	}
+	const look = "give --system with the user of the servers' own account, or --monitor http://HOST:8222 for each server, or look at its configuration"
 	if s.System != "" {
 		r.system(ctx, s, len(addresses))
 	} else if len(s.Monitors) == 0 {
-		r.unknown("sync of the servers", "servers do not say it to clients", "sync_interval: always",
-			"give --system with the user of the servers' own account, or --monitor http://HOST:8222 for each server, or look at its configuration")
+		r.unknown("sync of the servers", "servers do not say it to clients", "sync_interval: always", look)
 	}
-	for _, m := range s.Monitors {
-		r.monitor(ctx, m)
+	seen := r.monitors(ctx, s.Monitors, names, len(names) == len(addresses))
+	if s.System == "" && len(s.Monitors) > 0 {
+		for _, name := range names {
+			if !slices.Contains(seen, name) {
+				r.unknown("server "+name+" sync", "no monitor of it", "sync_interval: always", look)
+			}
+		}
 	}
 }
 
-func (r *Report) server(url string, c *bus.Conn, servers int) {
+// server looks at one, and returns its name if it answers.
+func (r *Report) server(url string, c *bus.Conn, servers int) string {
 	what := "server " + url
 	f, err := c.Facts()
 	if err != nil {
 		r.add(false, what, err.Error(), "it answers", "look at the network")
-		return
+		return ""
 	}
 	r.add(f.RTT <= maxRTT, what, fmt.Sprintf("%s, version %s, cluster %q, round trip %s", f.Name, f.Version, f.Cluster, timeText(f.RTT)),
 		"version "+bus.NeededVersion+" or newer, "+timeText(maxRTT)+" or less", "look at the network between this machine and the server")
@@ -77,13 +89,23 @@ func (r *Report) server(url string, c *bus.Conn, servers int) {
 		r.add(f.Cluster != "", what+" cluster", fmt.Sprintf("%q", f.Cluster), "it is one of a cluster", "give it a cluster block with the routes of the others")
 	}
 	if !f.TLS {
-		local := strings.Contains(url, "127.0.0.1") || strings.Contains(url, "localhost") || strings.Contains(url, "[::1]")
-		r.add(local, what+" TLS", "none", "TLS, or a server of this machine", "give the servers certificates: selfplay init cluster makes them")
-		return
+		r.add(ofThisMachine(url), what+" TLS", "none", "TLS, or a server of this machine", "give the servers certificates: selfplay init cluster makes them")
+		return f.Name
 	}
 	left := time.Until(f.CertUntil)
 	r.add(left > certLeft, what+" certificate", fmt.Sprintf("until %s, %d days", f.CertUntil.Format(time.DateOnly), int(left.Hours()/24)),
 		fmt.Sprintf("%d days or more", int(certLeft.Hours()/24)), "make new certificates, put them on the servers and have them load them: nats-server --signal reload")
+	return f.Name
+}
+
+// ofThisMachine reports whether an address is one that only this machine reaches.
+func ofThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
 
 // copies looks at the streams, and at the servers' clock, which their answers tell.
@@ -140,14 +162,31 @@ type varz struct {
 	AuthRequired bool `json:"auth_required"`
 }
 
-func (r *Report) monitor(ctx context.Context, address string) {
-	what := "monitor " + address
-	v, err := readVarz(ctx, address)
-	if err != nil {
-		r.add(false, what, err.Error(), "it answers at /varz", "give the address of http in the server's configuration, from a machine that may reach it")
-		return
+// monitors looks at the figures that servers give at some addresses, and returns whose they
+// are. They have to be of the servers of these names; all says that there are no others.
+func (r *Report) monitors(ctx context.Context, addresses, names []string, all bool) (seen []string) {
+	for _, address := range addresses {
+		what := "monitor " + address
+		v, err := readVarz(ctx, address)
+		if err != nil {
+			r.add(false, what, err.Error(), "it answers at /varz", "give the address of http in the server's configuration, from a machine that may reach it")
+			continue
+		}
+		seen = append(seen, v.Name)
+		if !slices.Contains(names, v.Name) {
+			expected := "a server that --nats names"
+			if len(names) > 0 {
+				expected += ", " + strings.Join(names, ", ")
+			}
+			if all {
+				r.add(false, what, "server "+v.Name, expected, "correct the address, or name its server in --nats too")
+				continue
+			}
+			r.unknown(what, "server "+v.Name, expected, "look again when all servers answer")
+		}
+		r.settings(v)
 	}
-	r.settings(v)
+	return seen
 }
 
 // system asks all servers for their settings, as a user of their own account.

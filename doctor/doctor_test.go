@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,35 @@ func TestMachine(t *testing.T) {
 	r = Report{}
 	r.Machine(filepath.Join(dir, "none"), nil)
 	is(t, &r, "free disk", Wrong)
+}
+
+// What to do about a secret is said by what is wrong with it, and a file has none in it.
+func TestSecrets(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for name, mode := range map[string]os.FileMode{"open": 0o644, "empty": 0o600} {
+		text := []byte("secret")
+		if name == "empty" {
+			text = nil
+		}
+		if err := os.WriteFile(path(name), text, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(path("folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var r Report
+	r.secrets(path("open"), []string{path("open"), path("empty"), path("folder"), path("missing")})
+	if len(r.Findings) != 4 {
+		t.Errorf("found %+v, expected four findings: a file has no files in it", r.Findings)
+	}
+	for name, mode := range map[string]bool{"open": true, "empty": false, "folder": false, "missing": false} {
+		is(t, &r, "secret "+name, Wrong)
+		if f := find(t, &r, "secret "+name); strings.Contains(f.Do, "chmod") != mode || strings.Contains(f.Do, "put the file back") == mode {
+			t.Errorf("%s: found %+v, expected chmod to be advised: %v", name, f, mode)
+		}
+	}
 }
 
 // openServer starts a server of its own that listens.
@@ -115,7 +145,7 @@ func TestMonitor(t *testing.T) {
 		`{"server_name":"n1","jetstream":{}}`: {"server n1 JetStream": Wrong},
 	} {
 		var r Report
-		r.monitor(t.Context(), serve(t, body))
+		r.monitors(t.Context(), []string{serve(t, body)}, []string{"n1"}, true)
 		for check, state := range want {
 			is(t, &r, check, state)
 		}
@@ -123,8 +153,57 @@ func TestMonitor(t *testing.T) {
 	for _, body := range []string{"", "<html>", `{"status":"ok"}`} {
 		address := serve(t, body)
 		var r Report
-		r.monitor(t.Context(), address)
+		r.monitors(t.Context(), []string{address}, nil, true)
 		is(t, &r, "monitor "+address, Wrong)
+	}
+}
+
+// Figures are of the servers that are looked at: one without is not known, and those of a
+// stranger are wrong, if all of ours have said their names.
+func TestMonitorsOfServers(t *testing.T) {
+	body := func(name string) string {
+		return `{"server_name":"` + name + `","auth_required":true,"jetstream":{"config":{"sync_always":true}}}`
+	}
+	one, other := serve(t, body("n1")), serve(t, body("m1"))
+	var r Report
+	r.monitors(t.Context(), []string{one, other}, []string{"n1", "n2"}, true)
+	for check, want := range map[string]State{"server n1 sync": OK, "monitor " + other: Wrong} {
+		is(t, &r, check, want)
+	}
+	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == "server m1 sync" }) {
+		t.Errorf("found %+v, expected no settings of a stranger", r.Findings)
+	}
+	r = Report{}
+	r.monitors(t.Context(), []string{other}, []string{"n1"}, false)
+	for check, want := range map[string]State{"server m1 sync": OK, "monitor " + other: Unknown} {
+		is(t, &r, check, want)
+	}
+
+	c := openServer(t)
+	f, err := c.Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]map[string]State{
+		other: {"monitor " + other: Wrong, "server " + f.Name + " sync": Unknown}, serve(t, body(f.Name)): {"server " + f.Name + " sync": OK},
+	} {
+		r = Report{}
+		r.Cluster(t.Context(), Servers{URL: "nats://" + c.Addr(), Monitors: []string{address}, Options: bus.Options{Patience: 20 * time.Second}})
+		for check, state := range want {
+			is(t, &r, check, state)
+		}
+	}
+}
+
+// A server of this machine is one at a loopback address, however that is written.
+func TestServersOfThisMachine(t *testing.T) {
+	for address, want := range map[string]bool{
+		"nats://127.0.0.1:4222": true, "nats://127.0.0.2": true, "nats://localhost": true, "ws://LOCALHOST:80/": true, "nats://[::1]:4222": true,
+		"nats://[0:0:0:0:0:0:0:1]:4222": true, "nats://localhost.example.com:4222": false, "nats://127.0.0.1.example.com": false, "nats://10.0.0.1:4222": false,
+	} {
+		if got := ofThisMachine(address); got != want {
+			t.Errorf("%s: found %v, expected %v", address, got, want)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/internal/disk"
@@ -106,7 +107,7 @@ func (r *Report) secrets(dir string, more []string) {
 	var paths []string
 	for _, name := range secretFiles {
 		path := filepath.Join(dir, name)
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			paths = append(paths, path)
 		}
 	}
@@ -114,11 +115,15 @@ func (r *Report) secrets(dir string, more []string) {
 		if path == "" {
 			continue
 		}
-		found := "mode 0600 or less"
+		what := "secret " + filepath.Base(path)
 		_, err := secret.ReadFile(path)
-		if err != nil {
-			found = err.Error()
+		switch {
+		case err == nil:
+			r.add(true, what, "mode 0600 or less", "only its owner may read it", "")
+		case errors.Is(err, secret.ErrMode):
+			r.add(false, what, err.Error(), "only its owner may read it", "chmod 600 "+path+", as its owner; if others may have read it, replace the secret")
+		default:
+			r.add(false, what, err.Error(), "a file with a secret, which this user may read", "correct the path, put the file back, or look as the user of the role")
 		}
-		r.add(err == nil, "secret "+filepath.Base(path), found, "only its owner may read it", "chmod 600 "+path+", as its owner; if others may have read it, replace the secret")
 	}
 }
