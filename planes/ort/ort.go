@@ -39,9 +39,11 @@ func load(path string) error {
 		}
 		return nil
 	}
+	system.LockOSThread() // why a library is not loaded is known to the thread that tried
+	defer system.UnlockOSThread()
 	ort.SetSharedLibraryPath(path)
 	if err := ort.InitializeEnvironment(); err != nil {
-		return fmt.Errorf("ort: library %s: %w", path, err)
+		return fmt.Errorf("ort: found no ONNX Runtime of version 1.24 or newer in %s (%w), expected its library: give its path with --library, or library= of a player", path, err)
 	}
 	library.path = path
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/crazyhouse-rl/selfplay/planes"
@@ -23,6 +24,15 @@ func open(file []byte) (planes.Runtime, error) {
 		return nil, err
 	}
 	return ort.New(m, ort.Options{Library: *library})
+}
+
+// TestMissing: where there is no library the error says why, and what to do. It comes first:
+// a process that has loaded a library refuses another before it looks.
+func TestMissing(t *testing.T) {
+	_, err := ort.New(archtest.Net(t, "residual 1x8", 1), ort.Options{Library: "no-such-library.so"})
+	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "no such file") || !strings.Contains(err.Error(), "--library") {
+		t.Errorf("found error %v, expected why and what to do", err)
+	}
 }
 
 func TestConformance(t *testing.T) {
