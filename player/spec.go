@@ -96,6 +96,14 @@ type Runtime struct {
 	Library string // of ONNX Runtime; "" leaves it to the system to find
 }
 
+// check refuses a library that nothing would load.
+func (r Runtime) check() error {
+	if r.Library != "" && r.Name != runtimes.ORT {
+		return fmt.Errorf("library: found %q without runtime %s, expected both", r.Library, runtimes.ORT)
+	}
+	return nil
+}
+
 // HasLimits reports whether the player has limits of its own.
 func (s *Spec) HasLimits() bool {
 	l := &s.Limits

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/crazyhouse-rl/selfplay/mcts"
+	"github.com/crazyhouse-rl/selfplay/planes/ort"
 	"github.com/crazyhouse-rl/selfplay/search"
 )
 
@@ -48,9 +49,9 @@ func TestParse(t *testing.T) {
 		"xboard:sjeng -x,cores=2,movetime=1s": {
 			Search: XBoard, Command: []string{"sjeng", "-x"}, Limits: search.Limits{MoveTime: time.Second}, Options: map[string]string{"cores": "2"}},
 		`"xboard:x"`: {Search: AlphaBeta, Net: "xboard:x"},
-		"mcts:net.onnx,batch=4,cpuct=2.5,fpu=0,probe=1,gumbel=16,lcb=0.5,hash=64,nodes=800,runtime=int8,library=x.so": {
+		"mcts:net.onnx,batch=4,cpuct=2.5,fpu=0,probe=1,gumbel=16,lcb=0.5,hash=64,nodes=800,runtime=int8": {
 			Search: TreeSearch, Net: "net.onnx", Tree: tuned, Resources: Resources{HashMB: 64},
-			Limits: search.Limits{Nodes: 800}, Runtime: Runtime{Name: "int8", Library: "x.so"},
+			Limits: search.Limits{Nodes: 800}, Runtime: Runtime{Name: "int8"},
 		},
 	} {
 		got, err := Parse(text)
@@ -129,6 +130,8 @@ func TestParseErrors(t *testing.T) {
 		"mcts:uniform,noise=0.2":            `found setting "noise"`,
 		"mcts:uniform,dir=/":                "hash, threads, batch, cpuct, cpuct_base, fpu,",
 		"mcts:a.onnx,runtime=tpu":           `runtime: unknown runtime: found "tpu", expected one of native, int8`,
+		"mcts:a.onnx,library=x.so":          `library: found "x.so" without runtime ort, expected both`,
+		"mcts:x,library=y,runtime=int8":     `library: found "y" without runtime ort, expected both`,
 		"material,batch=8":                  `found setting "batch"`,
 		`uci:"sf,Hash=1`:                    `found a quote " that does not end`,
 	} {
@@ -137,6 +140,21 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("%s: found error %v, expected %q", text, err, want)
 		}
 	}
+}
+
+// The library of a runtime is written and read again where that can be asked for.
+func TestLibrary(t *testing.T) {
+	s, err := Parse("mcts:net.onnx,library=x.so,runtime=ort")
+	if !ort.Built {
+		if !errors.Is(err, ort.ErrNotBuilt) {
+			t.Errorf("found %+v, error %v, expected ErrNotBuilt", s, err)
+		}
+		return
+	}
+	if err != nil || s.Runtime != (Runtime{Name: "ort", Library: "x.so"}) {
+		t.Errorf("found %+v, error %v", s, err)
+	}
+	roundTrip(t, s)
 }
 
 // TestParseExisting: a file or directory that is there needs no quotes.
@@ -195,6 +213,7 @@ func TestYAML(t *testing.T) {
 		`{"net": ""}`:                                                 "net: found nothing",
 		`{"net": null}`:                                               "net: found nothing",
 		`{"net": "x", "nodes": null}`:                                 `nodes: found ""`,
+		`{"net": "x.onnx", "library": "y"}`:                           `library: found "y" without runtime ort`,
 		`{"net": "x.nnue", "node": 4}`:                                "the nearest is nodes",
 		`{"engine": "y", "hash": 4}`:                                  `found setting "hash"`,
 		`{"engine": "y", "options": {"name": "z"}}`:                   "name is a setting",

@@ -47,8 +47,8 @@ search, for which mcts:FILE says so too.
                                             float32 or with bytes, onnx-go, or
                                             ONNX Runtime, the last only in
                                             programs built with -tags ort
-  library=FILE                              of ONNX Runtime, if the system does not
-                                            find it
+  library=FILE                              of runtime=ort: ONNX Runtime's library,
+                                            if the system does not find it
   dir=DIR timeout=60s margin=5s             of an engine: where it runs, how long
                                             it may take to answer where no limit
                                             of time applies, and by how much it
@@ -107,7 +107,7 @@ func (s *Spec) parse(text string) error {
 			return err
 		}
 	}
-	return nil
+	return s.Runtime.check()
 }
 
 // setOnce takes a setting that is not among those seen, and puts it there.

@@ -97,7 +97,7 @@ func (s *Spec) setAll(values map[string]any) error {
 			return err
 		}
 	}
-	return nil
+	return s.Runtime.check()
 }
 
 // yamlText returns a value as text; null, as YAML has a value left empty, is the empty

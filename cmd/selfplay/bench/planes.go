@@ -67,6 +67,9 @@ the positions: what that script prints of the peer's.`,
   selfplay bench planes --save net.onnx --peer "python3 scripts/peer_onnxruntime.py net.onnx"`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := cli.NeedsORT(c.Flags(), o.runtimes...); err != nil {
+				return err
+			}
 			return benchPlanes(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), o)
 		},
 	}

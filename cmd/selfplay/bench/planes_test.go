@@ -39,6 +39,7 @@ func TestBenchPlanes(t *testing.T) {
 		{[]string{"--net", "builtin"}, "found builtin, expected a plane net"},
 		{[]string{"--arch", "tower"}, `found "tower"`},
 		{[]string{"--runtime", "tpu"}, `found "tpu", expected one of native, int8, onnxgo`},
+		{[]string{"--runtime", "onnxgo", "--library", "x.so"}, "found --library without --runtime ort"},
 		{[]string{"--batch", "0"}, "found --batch 0, expected 1 to 4096"},
 		{[]string{"--rounds", "0"}, "found --rounds 0"},
 	} {

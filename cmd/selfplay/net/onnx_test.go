@@ -86,7 +86,8 @@ func TestNetQuantcheckONNX(t *testing.T) {
 	}
 	for flag, want := range map[string]string{
 		"--against=tpu": "--against: ", "--max-p999=1e-9": "99.9th percentile", "--runtime=tpu": "--runtime: ",
-		"--plot=x.png": "--plot without an NNUE net", "--checkpoint=x": "--checkpoint without an NNUE net", "--scale=400": "--scale without an NNUE net",
+		"--library=x.so": "--library without --runtime ort",
+		"--plot=x.png":   "--plot without an NNUE net", "--checkpoint=x": "--checkpoint without an NNUE net", "--scale=400": "--scale without an NNUE net",
 	} {
 		_, stderr, code := selfplayCommand(t, "", "net", "quantcheck", path, "--count", "20", flag)
 		if code == 0 || !strings.Contains(stderr, want) {

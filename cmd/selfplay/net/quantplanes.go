@@ -40,6 +40,9 @@ func quantcheckPlanes(c *cobra.Command, path string, o quantcheckOptions) error 
 	if err := runtimes.Check(o.runtime); err != nil {
 		return fmt.Errorf("%w: --runtime: %w", cli.ErrUsage, err)
 	}
+	if err := cli.NeedsORT(c.Flags(), o.runtime, o.against); err != nil {
+		return err
+	}
 	file, err := runtimes.Read(path)
 	if err != nil {
 		return err

@@ -101,6 +101,10 @@ func newEngineCommand(c *cobra.Command) *cobra.Command {
 			if err := runtimes.Check(runtime); err != nil {
 				return fmt.Errorf("%w: --runtime: %w", cli.ErrUsage, err)
 			}
+			// Where it can be set later, by the option Runtime, the library is for that too.
+			if err := cli.NeedsORT(c.Flags(), append(runtimes.Names(), runtime)...); err != nil {
+				return err
+			}
 			s.Runtime = player.Runtime{Name: runtime, Library: library}
 		default:
 			return fmt.Errorf("%w: found --search %s, expected ab or mcts", cli.ErrUsage, search)

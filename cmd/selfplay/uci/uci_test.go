@@ -29,6 +29,10 @@ func TestRuntimes(t *testing.T) {
 	if ort.Built {
 		return // needs a library
 	}
+	_, stderr, code = selfplayCommand(t, "eval\n", "uci", "--search", "mcts", "--eval-file", net, "--library", "x.so")
+	if code != 2 || !strings.Contains(stderr, "found --library without --runtime ort") {
+		t.Errorf("--library: code %d\n%s", code, stderr)
+	}
 	_, stderr, code = selfplayCommand(t, "eval\n", "uci", "--search", "mcts", "--eval-file", net, "--runtime", "ort")
 	if code != 2 || !strings.Contains(stderr, "-tags ort") {
 		t.Errorf("ort: code %d\n%s", code, stderr)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/crazyhouse-rl/selfplay/chess"
 	"github.com/crazyhouse-rl/selfplay/internal/figure"
 	"github.com/crazyhouse-rl/selfplay/internal/words"
+	"github.com/crazyhouse-rl/selfplay/planes/runtimes"
 )
 
 // AtLeastArgs refuses fewer than n positional arguments.
@@ -74,6 +76,11 @@ func Needs(f *pflag.FlagSet, other string, given bool, flags ...string) error {
 		}
 	}
 	return nil
+}
+
+// NeedsORT refuses --library unless one of some runtimes is the one that loads it.
+func NeedsORT(f *pflag.FlagSet, names ...string) error {
+	return Needs(f, "--runtime "+runtimes.ORT, slices.Contains(names, runtimes.ORT), "library")
 }
 
 // Variant returns the variant that a flag --variant names.
