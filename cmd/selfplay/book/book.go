@@ -64,7 +64,8 @@ func newBookCommand() *cobra.Command {
 positions: none twice, all within the band of scores, and as evenly spread over
 strata of score, pieces in hand and side to move as can be.
 
-FILE is EPD, packed if its name ends in .gz; FILE.json says how it was made. The
+FILE is EPD, packed if its name ends in .gz; FILE.json says how it was made. A
+FILE that is there is written over only if it is a book of the same walks. The
 walks are kept in FILE.walks (--walks): the same command goes on from there
 after a kill, and with another band, count or strata it makes another book of
 the same walks. The book depends on the settings and the seed alone, not on

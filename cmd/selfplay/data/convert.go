@@ -32,6 +32,10 @@ another format. What that format does not keep is said, never made up. Games go
 whole from a replay buffer or .chain file to a .chain file unless they are
 filtered; elsewhere their opening and random moves are left out.
 
+A new file appears when it is whole. --append writes into the file itself: an error
+or an interruption takes back what was added; a kill leaves what was added by then,
+and the same command adds it once more.
+
 ` + dataHelp,
 		Example: `  selfplay convert crazyhouse.bin crazyhouse.plain
   selfplay convert replay:runs/crazyhouse-laptop games.chain
