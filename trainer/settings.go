@@ -36,7 +36,7 @@ type Settings struct {
 	Surprise         float64      `yaml:"surprise" usage:"of planes: share of the weight that goes by what surprised the search"`
 	Part             int          `yaml:"part" usage:"of planes: positions normalised together"`
 	NetScale         float64      `yaml:"net_scale" usage:"raw units (208 a pawn) of the net's output per unit of log-odds of winning"`
-	ScoreScale       float64      `yaml:"score_scale" usage:"the same of the scores; 0: fitted to the data, and where they do not tell it that of the checkpoint of init, else net_scale; planes that learn from scores, without init, have to be given it; known for scores of a loop's tree search"`
+	ScoreScale       float64      `yaml:"score_scale" usage:"the same of the scores; 0: fitted to the data. Where these do not tell it: that of the checkpoint of init, else net_scale; planes without init then have to be given it. Scores of a loop's tree search have a known one"`
 	FitOffset        bool         `yaml:"fit_offset" usage:"of nnue, with score_scale 0: take from every score what the side to move must have for an even chance, fitted to the data"`
 	LambdaLimit      int          `yaml:"lambda_limit" usage:"centipawns beyond which lambda2 is the share of the score; 0: none"`
 	Lambda2          float64      `yaml:"lambda2" usage:"share of scores beyond lambda_limit"`

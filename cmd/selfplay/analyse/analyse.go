@@ -71,7 +71,7 @@ wrong usage, such as an argument that is no FEN.`,
 	f.StringVar(&o.file, "file", "", "analyse every FEN of this file, one a line (- for standard input)")
 	f.IntVar(&o.lines, "lines", 1, "best moves to show, and threats")
 	f.IntVar(&o.hash, "hash", 64, "transposition table, or tree, MiB")
-	o.limits.AddFlags(f)
+	o.limits.AddFlags(f, usualTime)
 	f.BoolVar(&o.json, "json", false, "print a JSON object a line for every position")
 	return c
 }
@@ -87,7 +87,7 @@ func analyse(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, fen
 	if err != nil {
 		return err
 	}
-	lim, err := o.limits.Limits(usualTime)
+	lim, err := o.limits.Limits()
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ the positions: what that script prints of the peer's.`,
 	f.StringVar(&o.positions, "positions", "", "write 1024 encoded positions to a file as little-endian float32, for the peer to calibrate with")
 	f.StringVar(&o.level, "level", "", levelNames+"; default all that this machine has")
 	f.BoolVar(&o.int8, "int8", false, "also time the net computed with bytes")
-	f.StringSliceVar(&o.runtimes, "runtime", nil, "also time the net run by others: onnxgo, ort")
+	f.StringSliceVar(&o.runtimes, "runtime", nil, "also time the net run by others: onnxgo, or ort in a program built with cgo and -tags ort")
 	f.StringVar(&o.library, "library", "", "of --runtime ort: ONNX Runtime's library")
 	f.StringVar(&o.peer, "peer", "", "command to compare with")
 	f.IntSliceVar(&o.batches, "batch", []int{1, 8, 64}, "positions of a batch")

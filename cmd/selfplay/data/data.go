@@ -146,7 +146,7 @@ type outputOptions struct {
 }
 
 func (o *outputOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.to, "to", "", "format of the output, whatever its name: "+dataset.FormatNames())
+	f.StringVar(&o.to, "to", "", "format of the output, whatever its name: as --from, but for replay")
 	f.BoolVar(&o.force, "force", false, "replace an output file that exists")
 }
 

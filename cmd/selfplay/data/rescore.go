@@ -72,7 +72,7 @@ continued by the same command.`,
 	}
 	f := c.Flags()
 	o.dataOptions.addFlags(f)
-	f.StringVar(&o.to, "to", "", "format of the output, whatever its name: as --from")
+	f.StringVar(&o.to, "to", "", "format of the output, whatever its name: as --from, but for replay")
 	f.StringVar(&o.player, "player", player.Builtin, "who searches, as described above")
 	f.Uint64Var(&o.nodes, "nodes", 1000, "nodes of a search; 0: no limit")
 	f.IntVar(&o.depth, "depth", 0, "depth of a search, plies; 0: no limit; without --nodes it is the only one")

@@ -96,7 +96,10 @@ validation_set_file_name, use_draw_games_in_training,
 skip_duplicated_positions_in_training. eta chooses plain SGD, without momentum,
 weight decay or averaged net, and cross-entropy with scales of 361, unless others
 are given, at the rate eta·net_scale/600. As the shuffle is one of all data,
-batchsize is only how often the loss is reported.`,
+batchsize is only how often the loss is reported.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 4 interrupted but to be continued by the
+same command.`,
 		Example: `  selfplay learn --list-features
   selfplay learn replay:runs/crazyhouse-laptop/replay --features 'All + Hand' --width 128 --epochs 5
   selfplay learn data.chain --preset fairy --lr warmup:2%,cosine:0.001:0.00002 --out runs/fairy

@@ -74,7 +74,7 @@ nothing that was acknowledged and is resumed by the same command.`,
 	f.DurationVar(&o.forTime, "for", 0, "stop after this time, e.g. 30m; 0: run until interrupted")
 	f.DurationVar(&o.cpuTime, "cpu-time", 0, "stop after this processor time of all threads, so that other programs change little; Linux only, elsewhere it is time passed; 0: no limit")
 	f.Uint64Var(&o.games, "games", 0, "stop after playing this number of games; 0: no limit")
-	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. Reaching --for first is then a failure")
+	f.IntVar(&o.generation, "until-generation", 0, "stop when the actors play with a net of this generation; 0: no limit. An end before that, by --for, --games, --cpu-time or Ctrl-C, is then a failure")
 	cli.AddReplaceBuffer(c, &o.replace)
 	f.StringVar(&o.metrics, observe.Flag, "", observe.Usage)
 	f.BoolVar(&o.json, "json", false, "print the status as JSON lines")

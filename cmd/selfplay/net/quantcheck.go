@@ -54,8 +54,7 @@ Exits 1 if the 99.9th percentile is above --max-p999.
 		Example: `  selfplay net quantcheck crazyhouse.nnue --plot differences.png
   selfplay net quantcheck RUN/nets/ID.nnue --checkpoint RUN/train/step-000000004440.checkpoint --replay RUN --max-p999 50
   selfplay net quantcheck net.onnx --count 2000
-  selfplay net quantcheck net.onnx --against onnxgo --count 1000
-  selfplay net quantcheck net.onnx --runtime ort --library /usr/lib/libonnxruntime.so`,
+  selfplay net quantcheck net.onnx --against onnxgo --count 1000`,
 		Args: cli.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {

@@ -96,7 +96,7 @@ Exit codes: 0 done, 1 the player failed, 2 wrong usage, 130 interrupted.`,
 	f.Uint64Var(&o.seed, "seed", 0, "seed of --color random and of the player's choices with --elo; 0: a random one")
 	f.IntVar(&o.hash, "hash", 64, "the player's transposition table, or tree, MiB")
 	f.BoolVar(&o.flip, "flip", false, "draw the board with your opponent below")
-	o.limits.AddFlags(f)
+	o.limits.AddFlags(f, usualTime)
 	return c
 }
 
@@ -122,7 +122,7 @@ func play(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, text s
 	if err != nil {
 		return fmt.Errorf("%w: --fen: %w", cli.ErrUsage, err)
 	}
-	lim, err := o.limits.Limits(usualTime)
+	lim, err := o.limits.Limits()
 	if err != nil {
 		return err
 	}

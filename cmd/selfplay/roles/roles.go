@@ -51,8 +51,8 @@ func (o *role) add(c *cobra.Command) {
 const common = `
 
 It needs the server's address and the run's name, nothing else: settings and nets
-come over the bus. Ctrl-C ends it in order; a killed one loses nothing, and the same
-command goes on. While the server is away it waits and tries again.`
+come over the bus. Ctrl-C ends it in order; after a kill the same command goes on.
+While the server is away it waits and tries again.`
 
 func newActor() *cobra.Command {
 	o := &role{}
@@ -179,7 +179,8 @@ are copied from the run's replay buffer, which may be on another machine.
 One process at a time does this; a second one, which needs the same key and the
 checkpoints, waits until the first has ended.
 
-A killed trainer loses nothing, and the same command goes on.`,
+A killed trainer goes on at its last checkpoint by the same command; the steps since
+then are made again.`,
 		Example: `  selfplay trainer --nats nats://10.0.0.1:4222 --run crazyhouse --dir /data/crazyhouse
   selfplay trainer --nats nats://10.0.0.1:4222 --run wide --preset fairy --seed 7`,
 		Args: cli.NoArgs,

@@ -66,10 +66,10 @@ the player printed against the one given.
 With --screen each parameter, NAME or NAME=LOW:HIGH, has two levels; those of a
 switch are false and true. In every pair each is at one level for the one side, by
 chance, and at the other level for the other side. What the high level of each is
-worth comes out in Elo with its 95 % error, for all at once. If limits are nodes or
-depth, up to eight parameters have at most one pair for each different opening of
-the book, each further one doubles that: players would play the same games again.
---book none has openings without end.
+worth comes out in Elo with its 95 % error, for all at once. With limits of nodes or
+depth equal players repeat their games. So a screen of up to eight parameters has at
+most as many pairs as the book has different openings, one of nine twice as many,
+one of ten four times. --book none has openings without end.
 
 With --state the same command resumes what was stopped or killed, and the end is the
 same as without the interruption, at any concurrency, if limits are nodes or depth.
