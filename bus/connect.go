@@ -26,6 +26,8 @@ const (
 	maxBackoff   = 10 * time.Second
 	accountWait  = 3 * time.Second       // for JetStream, of a server that says that it has it
 	accountPause = 20 * time.Millisecond // between questions for it
+	refusedWait  = time.Second           // for a server that refuses a user, as it may while it loads the account
+	refusedPause = 50 * time.Millisecond // between attempts then
 	maxFailures  = 256                   // remembered by a reporter
 	maxQuiet     = time.Minute           // between reports of the same failure
 	pingInterval = 10 * time.Second      // a server that does not answer two of them is lost
@@ -80,6 +82,9 @@ func (c *Conn) connect(ctx context.Context) error {
 		}
 		c.closeConnection()
 		if errors.Is(err, ErrServer) {
+			if c.mayBeLoading(err) && time.Since(start) < refusedWait && pause.For(ctx, refusedPause) {
+				continue
+			}
 			return err
 		}
 		c.failures.report(c.opt.URL, err)
@@ -96,6 +101,13 @@ func (c *Conn) connect(ctx context.Context) error {
 		}
 		return err
 	}
+}
+
+// mayBeLoading reports whether a server has refused a user that it may know in a moment: one of
+// an operator loads an account when its first user comes, and of those who come meanwhile
+// it may refuse some.
+func (c *Conn) mayBeLoading(err error) bool {
+	return errors.Is(err, nats.ErrAuthorization) && c.opt.Creds != "" && expired(c.opt.Creds) == ""
 }
 
 // backoff is how long to wait after the given number of failed attempts, from 1:

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,13 +68,19 @@ func (o operator) account(t *testing.T, known *server.MemAccResolver, change fun
 // server starts a server of the operator, and returns its URL and the key of its own account.
 func (o operator) server(t *testing.T, known *server.MemAccResolver) (url string, system nkeys.KeyPair) {
 	t.Helper()
+	return o.serverOf(t, known, known)
+}
+
+// serverOf starts one that asks a resolver for what is known.
+func (o operator) serverOf(t *testing.T, known *server.MemAccResolver, resolver server.AccountResolver) (url string, system nkeys.KeyPair) {
+	t.Helper()
 	system = o.account(t, known, func(*jwt.AccountClaims) {})
 	id, err := system.PublicKey()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return "nats://" + startServer(t, &server.Options{
-		JetStream: true, TrustedOperators: []*jwt.OperatorClaims{o.claims}, AccountResolver: known, SystemAccount: id,
+		JetStream: true, TrustedOperators: []*jwt.OperatorClaims{o.claims}, AccountResolver: resolver, SystemAccount: id,
 	}), system
 }
 
@@ -159,6 +166,36 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("%s: got %v, want %v with %q", what, err, tc.is, tc.want)
 		}
 		isSaidAtOnce(t, what, err)
+	}
+}
+
+// lateResolver knows an account only from the third question for it on.
+type lateResolver struct {
+	*server.MemAccResolver
+	account string
+	asked   atomic.Int32
+}
+
+func (r *lateResolver) Fetch(name string) (string, error) {
+	if name == r.account && r.asked.Add(1) < 3 {
+		return "", server.ErrMissingAccount
+	}
+	return r.MemAccResolver.Fetch(name)
+}
+
+// A user whom a server refuses while it loads the account is let in a moment later.
+func TestUserOfAnAccountBeingLoaded(t *testing.T) {
+	op, known := newOperator(t), &server.MemAccResolver{}
+	account := op.account(t, known, withStore)
+	name, err := account.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := &lateResolver{MemAccResolver: known, account: name}
+	url, _ := op.serverOf(t, known, late)
+	openConn(t, Options{URL: url, Creds: credentials(t, account, anyone)})
+	if n := late.asked.Load(); n < 3 {
+		t.Errorf("the account was asked for %d times, expected 3 or more", n)
 	}
 }
 
