@@ -157,7 +157,7 @@ func TestRolesWorkWithTheirRights(t *testing.T) {
 	out := &log{t: t}
 	logger := slog.New(slog.NewTextHandler(out, nil))
 	options := func(role string) selfplay.Options {
-		return selfplay.Options{Build: "test", Role: role, Log: logger.With("role", role), Patience: time.Minute}
+		return selfplay.Options{Build: "test", Role: role, Log: logger.With("role", role), Patience: patience}
 	}
 	trainer, err := selfplay.Open(ctx, filepath.Join(t.TempDir(), c.plan.Run), c.config(t, "trainer", "t1",
 		"run.id="+c.plan.ID, "bus.replicas=3", "actor.nodes=15", "actor.max_plies=60", "train.min_positions=300", "train.batch=64",
