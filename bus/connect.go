@@ -82,7 +82,7 @@ func (c *Conn) connect(ctx context.Context) error {
 		}
 		c.closeConnection()
 		if errors.Is(err, ErrServer) {
-			if c.mayBeLoading(err) && time.Since(start) < refusedWait && pause.For(ctx, refusedPause) {
+			if c.mayBeLoading(err) && time.Since(start) < min(refusedWait, patience) && pause.For(ctx, refusedPause) {
 				continue
 			}
 			return err

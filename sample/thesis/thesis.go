@@ -39,8 +39,8 @@ const Loses = "results, plies other than those of the move numbers, and in chain
 // maxLine is the longest line read. It is room for 65,536 plies.
 const maxLine = 1 << 20
 
-// first is how many lines at the beginning may be unreadable, at most less one.
-const first = 100
+// mostBegin is of how many lines at the beginning one has to be readable.
+const mostBegin = 100
 
 // Reader reads samples in either form. It implements sample.Reader; the scores
 // are taken to be in sample.InternalUnit. Result, which the format does not have, is
@@ -103,7 +103,7 @@ func (r *Reader) Read(s *sample.Sample) error {
 	} else {
 		*s, r.good = r.prev, true
 	}
-	if r.record++; !r.good && r.record == first {
+	if r.record++; !r.good && r.record == mostBegin {
 		r.err = r.other()
 		err = r.err
 	}

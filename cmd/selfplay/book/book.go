@@ -287,20 +287,20 @@ func (o *bookOptions) explore(ctx context.Context, stderr io.Writer, e *book.Exp
 	return err
 }
 
-// mayWrite refuses to write over a file that is not a book of the same walks.
+// mayWrite refuses to write over files that are not a book of the same walks and its manifest.
 func (o *bookOptions) mayWrite(facts book.WalkFacts) error {
+	there := false
 	for _, name := range []string{o.out, o.out + ".json"} {
 		if cli.SameFile(name, o.journal) {
 			return fmt.Errorf("%w: --walks: found %s, which --out writes, expected another file", cli.ErrUsage, o.journal)
 		}
+		info, err := os.Stat(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		there = there || err == nil && info.Mode().IsRegular()
 	}
-	info, err := os.Stat(o.out)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
+	if !there {
 		return nil
 	}
 	m, err := readManifest(o.out)
@@ -311,7 +311,7 @@ func (o *bookOptions) mayWrite(facts book.WalkFacts) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: --out: found %s, which %[2]s.json does not call a book of these walks, expected one, or a name that is not in use: choose another, or remove it", cli.ErrUsage, o.out)
+	return fmt.Errorf("%w: --out: found %s or %[2]s.json, of which the second does not call the first a book of these walks, expected one, or a name that is not in use: choose another, or remove them", cli.ErrUsage, o.out)
 }
 
 // writeBook writes a book's text, packed if the name says so.

@@ -89,12 +89,17 @@ func TestBookErrors(t *testing.T) {
 	if err := os.WriteFile(alone, []byte("4k3/8/8/8/8/8/8/4K3[Q] w - -\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	note := filepath.Join(t.TempDir(), "note.json") // where a manifest would be
+	if err := os.WriteFile(note, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
-		"file":         {smallBook(alone), 2, "alone.epd, which"},
+		"file":         {smallBook(alone), 2, "alone.epd or"},
+		"other file":   {smallBook(strings.TrimSuffix(note, ".json")), 2, "note.json, of which"},
 		"one file":     {smallBook(out, "--walks", out), 2, "expected another file"},
 		"concurrency":  {smallBook(out, "--concurrency", "-1"), 2, "--concurrency: found -1, expected 1 to 1024"},
 		"plies of PGN": {[]string{"book", "check", alone, "--plies", "-1"}, 2, "--plies: found -1"},
@@ -109,7 +114,7 @@ func TestBookErrors(t *testing.T) {
 		"negative":     {[]string{"book", "check", "--games", "-1"}, 2, "-1 games, expected 1 to 5000"},
 		"too few":      {smallBook(out, "--band", "0..3", "--max-walks", "20"), 1, "too few positions"},
 		"other walks":  {smallBook(out+"2", "--seed", "6", "--walks", out+".walks"), 1, "other settings"},
-		"other book":   {smallBook(out, "--seed", "6", "--walks", out+".others"), 2, "book.epd.json does not call a book of these walks"},
+		"other book":   {smallBook(out, "--seed", "6", "--walks", out+".others"), 2, "book.epd.json, of which the second does not call the first a book of these walks"},
 		"record where": {[]string{"book", "check", "--record", "--games", "2"}, 2, "--record"},
 		"record own":   {[]string{"book", "check", "default", "--record", "--games", "2"}, 2, "the program's own book cannot be written"},
 		"no manifest":  {[]string{"book", "check", alone, "--record", "--games", "1", "--player", "none.nnue"}, 1, "alone.epd.json: found no manifest"},
@@ -127,7 +132,9 @@ func TestBookErrors(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q; expected %d and %q", name, code, stderr, c.code, c.want)
 		}
 	}
-	if text, err := os.ReadFile(alone); err != nil || !strings.HasPrefix(string(text), "4k3/") {
-		t.Errorf("a file in the way now holds %q, error %v", text, err)
+	for path, begins := range map[string]string{alone: "4k3/", note: "mine"} {
+		if text, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(text), begins) {
+			t.Errorf("%s, which was in the way, now holds %q, error %v", path, text, err)
+		}
 	}
 }

@@ -190,6 +190,9 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 		return nil
 	}
 	for i := range runs {
+		if slices.ContainsFunc(runs[i].Data, func(name string) bool { return cli.SameFile(name, o.out) }) {
+			return fmt.Errorf("%w: --out: found %s, whose samples are read, too, expected another directory", cli.ErrUsage, o.out)
+		}
 		if runs[i], err = run.Expand(runs[i]); err != nil {
 			return usageOf(err)
 		}
@@ -199,11 +202,6 @@ func runLearn(c *cobra.Command, args []string, o *learnOptions) error {
 	}
 	if o.jobs < 0 {
 		return fmt.Errorf("%w: --jobs: found %d, expected 0 or more", cli.ErrUsage, o.jobs)
-	}
-	for _, name := range data {
-		if cli.SameFile(name, o.out) {
-			return fmt.Errorf("%w: --out: found %s, whose samples are read, too, expected another directory", cli.ErrUsage, o.out)
-		}
 	}
 	opt := run.Options{Dir: o.out, Out: c.OutOrStdout(), Progress: c.ErrOrStderr(), Build: c.Root().Version}
 	if opt.Games, err = o.games(opt.Out, data, runs); err != nil {

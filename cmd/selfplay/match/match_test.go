@@ -127,6 +127,7 @@ func TestMatchUsage(t *testing.T) {
 		{[]string{"material", "material", "--output", "xboard"}, `found "xboard", expected compact or fastchess`, 2},
 		{[]string{"material", "material", "--output", "fastchess", "--json"}, "--json", 2},
 		{[]string{"material", "material", "--concurrency", "-1"}, "found -1", 2},
+		{[]string{"material", "material", "--games", "2", "--concurrency", "1025", "--hash", "1"}, "found 1025, expected 1 to 1024", 2},
 		{[]string{"material", "material", "--tc", "40/60"}, "--tc", 2},
 		{[]string{"material", "material", "--format", "gauntlet", "--seeds", "2"}, "2 seeds", 2},
 		{[]string{"material", "material", "material", "--sprt"}, "sequential test of 3 players", 2},

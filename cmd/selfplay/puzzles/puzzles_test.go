@@ -113,6 +113,8 @@ func TestUsage(t *testing.T) {
 		{2, "found --nodes with --time", []string{"run", "material", "--nodes", "1", "--time", "1s"}},
 		{1, bad + ": line 1: ", []string{"run", "material", bad}},
 		{1, "no puzzles of chess", []string{"run", "material", "--variant", "chess"}},
+		{2, "found 1025, expected 1 to 1024", []string{"run", "material", "--nodes", "1", "--concurrency", "1025", "--hash", "1"}},
+		{2, "found 1025, expected 1 to 1024", []string{"mine", fens, "--out", out, "--concurrency", "1025", "--hash", "1"}},
 		{2, "unknown", []string{"solve"}},
 	} {
 		if _, stderr, code := selfplayCommand(t, "", tc.args...); code != tc.code || !strings.Contains(stderr, tc.want) {

@@ -176,6 +176,7 @@ func TestUsage(t *testing.T) {
 		`found "601", expected a whole number`:     {"material", "reverse=100:601", "--games", "2", "--screen"},
 		"expected one of alpha-beta search":        {"mcts:uniform", "reverse", "--games", "2"},
 		"concurrency: found -1":                    {"material", "reverse", "--games", "2", "--concurrency", "-1"},
+		"found 1025, expected 1 to 1024":           {"material", "reverse", "--games", "2", "--concurrency", "1025"},
 		`found "a.txt", expected a name that ends`: {"material", "reverse", "--games", "2", "--plot", "a.txt"},
 		"found 1 arguments, expected 0":            {"--list", "material"},
 		"found --screen with --batch, expected":    {"material", "singular", "--games", "2", "--screen", "--batch", "4"},

@@ -78,11 +78,11 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(err, ErrSilent):
 		return 1
 	}
-	if errors.Is(err, context.Canceled) && err.Error() == context.Canceled.Error() {
-		fmt.Fprintln(stderr, "selfplay: interrupted")
-	} else {
-		fmt.Fprintln(stderr, "selfplay:", err)
+	text := err.Error()
+	if text == context.Canceled.Error() {
+		text = "interrupted"
 	}
+	fmt.Fprintln(stderr, "selfplay:", text)
 	switch {
 	case errors.Is(err, ErrUsage), errors.Is(err, player.ErrUsage):
 		return 2
